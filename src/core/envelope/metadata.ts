@@ -1,0 +1,107 @@
+import type { BindingMode } from './binding.ts';
+import { EnvelopeError } from './error.ts';
+import { algorithmName } from './format.ts';
+import { isManifestId, type PartList, readPartList, serializePartList } from './manifest.ts';
+
+/** Response or request headers, names in lower case. */
+export type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+export const metadataPrefix = 'x-amz-meta-svc-';
+export const encryptedHeader = 'x-amz-meta-svc-encrypted';
+export const wrappedDekHeader = 'x-amz-meta-svc-wrapped-dek';
+const algorithmHeader = 'x-amz-meta-svc-algorithm';
+const keyNameHeader = 'x-amz-meta-svc-key-name';
+const keyVersionHeader = 'x-amz-meta-svc-key-version';
+const bindingHeader = 'x-amz-meta-svc-binding';
+const required = [encryptedHeader, wrappedDekHeader, algorithmHeader, keyNameHeader, keyVersionHeader];
+
+/** The three forms of `x-amz-meta-svc-wrapped-dek`. */
+export type WrappedKeys =
+  | { readonly form: 'single'; readonly dek: string }
+  | { readonly form: 'inline'; readonly list: PartList }
+  | { readonly form: 'pointer'; readonly manifest: string; readonly seal: string };
+
+/** What the svc headers of an object say. */
+export interface Envelope {
+  readonly keys: WrappedKeys;
+  readonly keyName: string;
+  /** Version of the KEK; for multipart that of the seal key. */
+  readonly keyVersion: number;
+  readonly binding: BindingMode;
+}
+
+/** @returns the headers to store, binding left out under `none` as the specification has it. */
+export function envelopeHeaders(envelope: Envelope): Record<string, string> {
+  const headers: Record<string, string> = {
+    [encryptedHeader]: 'true',
+    [wrappedDekHeader]: serializeKeys(envelope.keys),
+    [algorithmHeader]: algorithmName,
+    [keyNameHeader]: envelope.keyName,
+    [keyVersionHeader]: String(envelope.keyVersion),
+  };
+  if (envelope.binding !== 'none') headers[bindingHeader] = envelope.binding;
+  return headers;
+}
+
+export function serializeKeys(keys: WrappedKeys): string {
+  if (keys.form === 'single') return keys.dek;
+  if (keys.form === 'inline') return serializePartList(keys.list);
+  return JSON.stringify({ v: 1, manifest: keys.manifest, seal: keys.seal });
+}
+
+/**
+ * @returns undefined for an object without any svc header.
+ * @throws EnvelopeError for a partial set (`partial-metadata`) or values that svc never writes (`malformed-metadata`).
+ */
+export function readEnvelope(headers: Headers): Envelope | undefined {
+  const present = Object.keys(headers).filter((name) => name.startsWith(metadataPrefix));
+  if (present.length === 0) return undefined;
+  const missing = required.filter((name) => typeof headers[name] !== 'string');
+  if (missing.length > 0)
+    throw new EnvelopeError(
+      'partial-metadata',
+      `the object's svc metadata is incomplete: ${missing.join(', ')} missing`,
+    );
+  const value = (name: string) => headers[name] as string;
+  if (value(encryptedHeader) !== 'true') throw malformed(encryptedHeader);
+  if (value(algorithmHeader) !== algorithmName) throw malformed(algorithmHeader);
+  const keys = readKeys(value(wrappedDekHeader));
+  const keyVersion = Number(value(keyVersionHeader));
+  if (keyVersion !== versionOf(keys)) throw malformed(keyVersionHeader);
+  return { keys, keyName: value(keyNameHeader), keyVersion, binding: readBinding(headers[bindingHeader]) };
+}
+
+/** @returns true when any svc header is there, whether or not the set is whole. */
+export const hasEnvelope = (headers: Headers): boolean =>
+  Object.keys(headers).some((name) => name.startsWith(metadataPrefix));
+
+function readBinding(value: string | string[] | undefined): BindingMode {
+  if (value === undefined) return 'none';
+  if (value === 'key' || value === 'bucket-key') return value;
+  throw malformed(bindingHeader);
+}
+
+const wrappedPattern = /^vault:v([1-9]\d{0,9}):[A-Za-z0-9+/]+={0,2}$/;
+
+function versionOf(keys: WrappedKeys): number {
+  const wrapped = keys.form === 'single' ? keys.dek : keys.form === 'inline' ? keys.list.seal : keys.seal;
+  return Number(wrappedPattern.exec(wrapped)?.[1]);
+}
+
+function readKeys(text: string): WrappedKeys {
+  if (wrappedPattern.test(text)) return { form: 'single', dek: text };
+  let value: { v?: unknown; manifest?: unknown; seal?: unknown; parts?: unknown };
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw malformed(wrappedDekHeader, cause);
+  }
+  if (value !== null && typeof value === 'object' && 'parts' in value)
+    return { form: 'inline', list: readPartList(value) };
+  if (value?.v !== 1 || !isManifestId(value.manifest) || !wrappedPattern.test(String(value.seal)))
+    throw malformed(wrappedDekHeader);
+  return { form: 'pointer', manifest: value.manifest, seal: String(value.seal) };
+}
+
+const malformed = (header: string, cause?: unknown) =>
+  new EnvelopeError('malformed-metadata', `${header} is not what svc writes`, { cause });

@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto';
+import type { ObjectName } from './binding.ts';
+import { EnvelopeError } from './error.ts';
+import type { PartEntry } from './manifest.ts';
+
+/**
+ * Keys of the helper objects below the reserved prefix. A part record is an
+ * empty object whose key holds the record, so that listing reads all of them.
+ */
+export interface PartRecord {
+  readonly part: PartEntry;
+  /** The store's ETag of the encrypted part, unquoted. */
+  readonly etag: string;
+}
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+
+/** `<prefix>uploads/<sha256 of the upload id>/` */
+export const uploadPrefix = (reserved: string, uploadId: string): string =>
+  `${reserved}uploads/${sha256(uploadId)}/`;
+export const createRecordKey = (reserved: string, uploadId: string): string =>
+  `${uploadPrefix(reserved, uploadId)}create`;
+export const doneRecordKey = (reserved: string, uploadId: string): string =>
+  `${uploadPrefix(reserved, uploadId)}done`;
+
+/** `<prefix>manifests/<hash of bucket and key>/` */
+export const manifestPrefix = (reserved: string, { bucket, key }: ObjectName): string =>
+  `${reserved}manifests/${sha256(JSON.stringify([bucket, key]))}/`;
+export const manifestKey = (reserved: string, name: ObjectName, id: string): string =>
+  `${manifestPrefix(reserved, name)}${id}`;
+
+/** `…/<n>/<etag>/<nonce>/<size>/<wrapped DEK>`, each component below 255 bytes and safe in a key. */
+export function partRecordKey(reserved: string, uploadId: string, { part, etag }: PartRecord): string {
+  const number = String(part.n).padStart(5, '0');
+  const [, version, wrapped = ''] = part.dek.split(':');
+  const dek = `${version}.${Buffer.from(wrapped, 'base64').toString('base64url')}`;
+  const nonce = Buffer.from(part.nonce, 'base64').toString('base64url');
+  const tag = Buffer.from(etag).toString('base64url');
+  return `${uploadPrefix(reserved, uploadId)}${number}/${tag}/${nonce}/${part.size}/${dek}`;
+}
+
+const recordPattern =
+  /^(\d{5})\/([A-Za-z0-9_-]{1,250})\/([A-Za-z0-9_-]{16})\/(\d{1,13})\/(v[1-9]\d{0,9})\.([A-Za-z0-9_-]{1,240})$/;
+
+/** @returns the record that `key` (below `prefix`, from uploadPrefix) holds, or undefined for a key of another kind. */
+export function readPartRecord(prefix: string, key: string): PartRecord | undefined {
+  if (!key.startsWith(prefix))
+    throw new EnvelopeError('malformed-metadata', 'a record of another upload was listed');
+  const match = recordPattern.exec(key.slice(prefix.length));
+  if (match === null) return undefined;
+  const [, number = '', tag = '', nonce = '', size = '', version = '', wrapped = ''] = match;
+  const base64 = (text: string) => Buffer.from(text, 'base64url').toString('base64');
+  const part = {
+    n: Number(number),
+    dek: `vault:${version}:${base64(wrapped)}`,
+    nonce: base64(nonce),
+    size: Number(size),
+  };
+  return { part, etag: Buffer.from(tag, 'base64url').toString() };
+}

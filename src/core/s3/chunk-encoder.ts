@@ -1,0 +1,70 @@
+import type { ChunkSigner } from './chunk-signature.ts';
+
+/** How a body is framed as `aws-chunked` towards the store. */
+export interface Framing {
+  /** Bytes of data in every chunk but the last. */
+  readonly chunkSize: number;
+  readonly signed: boolean;
+  /** Trailers that will be sent, with the length of their values. */
+  readonly trailers: readonly { readonly name: string; readonly valueLength: number }[];
+}
+
+const signatureLength = 64;
+const signatureField = ';chunk-signature=';
+const trailerSignature = 'x-amz-trailer-signature';
+const crlf = 2;
+
+/** Bytes on the wire (`Content-Length`) of `length` bytes of data in chunks of `chunkSize`. */
+export function encodedLength(length: number, framing: Framing): number {
+  const rest = length % framing.chunkSize;
+  const full = (length - rest) / framing.chunkSize;
+  const chunks = full * chunkLength(framing.chunkSize, framing) + (rest > 0 ? chunkLength(rest, framing) : 0);
+  return chunks + headerLength(0, framing) + trailersLength(framing) + crlf;
+}
+
+function chunkLength(size: number, framing: Framing): number {
+  return headerLength(size, framing) + size + crlf;
+}
+
+function headerLength(size: number, { signed }: Framing): number {
+  return size.toString(16).length + (signed ? signatureField.length + signatureLength : 0) + crlf;
+}
+
+function trailersLength({ signed, trailers }: Framing): number {
+  if (trailers.length === 0) return 0;
+  const lines = trailers.reduce((sum, { name, valueLength }) => sum + name.length + 1 + valueLength + crlf, 0);
+  return lines + (signed ? trailerSignature.length + 1 + signatureLength + crlf : 0);
+}
+
+/** Writes the frames around data; with a signer, the body is signed chunk by chunk. */
+export class ChunkEncoder {
+  readonly #signer: ChunkSigner | undefined;
+  #open = false;
+
+  constructor(signer?: ChunkSigner) {
+    this.#signer = signer;
+  }
+
+  /** What goes before the chunk whose data is the concatenation of `data` (not empty); it ends the chunk before. */
+  header(data: readonly Buffer[]): Buffer {
+    const size = data.reduce((sum, piece) => sum + piece.length, 0);
+    return Buffer.from(this.#line(size, data), 'latin1');
+  }
+
+  /** Ends the last chunk and the body. */
+  end(trailers: readonly (readonly [name: string, value: string])[] = []): Buffer {
+    const last = this.#line(0, []);
+    const lines = trailers.map(([name, value]) => `${name}:${value}\r\n`);
+    if (this.#signer && trailers.length > 0) {
+      lines.push(`${trailerSignature}:${this.#signer.trailers(trailers)}\r\n`);
+    }
+    return Buffer.from(`${last}${lines.join('')}\r\n`, 'latin1');
+  }
+
+  #line(size: number, data: readonly Buffer[]): string {
+    const before = this.#open ? '\r\n' : '';
+    this.#open = true;
+    const signature = this.#signer ? `${signatureField}${this.#signer.chunk(data)}` : '';
+    return `${before}${size.toString(16)}${signature}\r\n`;
+  }
+}

@@ -1,0 +1,51 @@
+import { s3Error } from './error-catalog.ts';
+import { unquote } from './etag.ts';
+import { childText, parseXml, type XmlElement } from './xml.ts';
+import { element } from './xml-write.ts';
+
+export interface CompletedPart {
+  readonly partNumber: number;
+  /** Without quotes, in the form that the document has: the caller's when parsed. */
+  readonly etag: string;
+}
+
+export const maxPartNumber = 10_000;
+/** 10,000 parts with every checksum stay well below. */
+export const maxCompleteBytes = 8 * 1024 * 1024;
+
+/** The part list of CompleteMultipartUpload. @throws S3Error MalformedXML, InvalidPartOrder, InvalidPart */
+export function parseCompleteMultipart(xml: string): CompletedPart[] {
+  const root = parseXml(xml, 'CompleteMultipartUpload', maxCompleteBytes);
+  const parts = (root.children.get('Part') ?? []).map(readPart);
+  if (parts.length === 0 || parts.length > maxPartNumber) throw s3Error('MalformedXML');
+  const ascending = parts.every(({ partNumber }, index) => partNumber > (parts[index - 1]?.partNumber ?? 0));
+  if (!ascending) throw s3Error('InvalidPartOrder');
+  return parts;
+}
+
+function readPart(part: XmlElement): CompletedPart {
+  const number = childText(part, 'PartNumber')?.trim() ?? '';
+  const etag = childText(part, 'ETag')?.trim();
+  if (!/^\d{1,9}$/.test(number) || etag === undefined) throw s3Error('MalformedXML');
+  const partNumber = parsePartNumber(number);
+  if (etag === '') throw s3Error('InvalidPart');
+  return { partNumber, etag: unquote(etag) };
+}
+
+/** `partNumber` of a query or document: 1 to 10,000. @throws S3Error InvalidArgument */
+export function parsePartNumber(text: string): number {
+  const number = /^\d{1,9}$/.test(text) ? Number(text) : 0;
+  if (number >= 1 && number <= maxPartNumber) return number;
+  throw s3Error('InvalidArgument', 'Part number must be an integer between 1 and 10000, inclusive', {
+    details: { ArgumentName: 'partNumber' },
+  });
+}
+
+/** The document for the store: numbers and ETags (the store's) only, since checksums would be of plaintext. */
+export function completeMultipartXml(parts: readonly CompletedPart[]): string {
+  const list = parts.map(
+    ({ partNumber, etag }) => `<Part>${element('PartNumber', partNumber)}${element('ETag', `"${etag}"`)}</Part>`,
+  );
+  const namespace = 'xmlns="http://s3.amazonaws.com/doc/2006-03-01/"';
+  return `<CompleteMultipartUpload ${namespace}>${list.join('')}</CompleteMultipartUpload>`;
+}

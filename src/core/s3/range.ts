@@ -1,0 +1,70 @@
+import { overheadBytes } from '../envelope/format.ts';
+
+/** `from`..`to` (inclusive, `to` open-ended when absent) or the last `suffix` bytes. */
+export type ByteRange = { from: number; to?: number } | { suffix: number };
+
+export interface ResolvedRange {
+  start: number;
+  /** Inclusive. */
+  end: number;
+}
+
+const single = /^bytes=[ \t]*(\d{0,18})-(\d{0,18})[ \t]*$/i;
+
+/** A single `bytes=` range; undefined (answer the whole object, as S3 does) for several, malformed or absent. */
+export function parseRange(header: string | undefined): ByteRange | undefined {
+  const match = header === undefined ? null : single.exec(header);
+  if (!match) return undefined;
+  const [, from = '', to = ''] = match;
+  if (from === '') return to === '' ? undefined : { suffix: Number(to) };
+  if (to === '') return { from: Number(from) };
+  return Number(to) < Number(from) ? undefined : { from: Number(from), to: Number(to) };
+}
+
+/** The range within `size` bytes, or undefined when it cannot be satisfied (416). */
+export function resolveRange(range: ByteRange, size: number): ResolvedRange | undefined {
+  if ('suffix' in range) {
+    if (range.suffix === 0 || size === 0) return undefined;
+    return { start: Math.max(0, size - range.suffix), end: size - 1 };
+  }
+  if (range.from >= size) return undefined;
+  return { start: range.from, end: Math.min(range.to ?? size - 1, size - 1) };
+}
+
+export function contentRange({ start, end }: ResolvedRange, size: number): string {
+  return `bytes ${start}-${end}/${size}`;
+}
+
+/** Content-Range of a 416. */
+export function unsatisfiedRange(size: number): string {
+  return `bytes */${size}`;
+}
+
+/** What a range takes from one part. */
+export interface PartSlice {
+  /** Index into the list of sizes. */
+  index: number;
+  /** Plaintext bytes of the part before the slice. */
+  skip: number;
+  /** Plaintext bytes in the slice. */
+  take: number;
+  /** Where the whole stored part lies in the stored object; the end is inclusive. */
+  cipherStart: number;
+  cipherEnd: number;
+}
+
+/** The parts that cover plaintext bytes `start`..`end` (inclusive) of an object whose parts hold `sizes` plaintext bytes. */
+export function coveringParts(sizes: readonly number[], { start, end }: ResolvedRange): PartSlice[] {
+  const slices: PartSlice[] = [];
+  let plain = 0;
+  let cipher = 0;
+  for (const [index, size] of sizes.entries()) {
+    const skip = Math.max(start - plain, 0);
+    const take = Math.min(end + 1 - plain, size) - skip;
+    if (take > 0) slices.push({ index, skip, take, cipherStart: cipher, cipherEnd: cipher + size + overheadBytes - 1 });
+    plain += size;
+    cipher += size + overheadBytes;
+    if (plain > end) break;
+  }
+  return slices;
+}

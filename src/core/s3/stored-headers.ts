@@ -1,0 +1,22 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
+const kept = [
+  'cache-control',
+  'content-disposition',
+  'content-encoding',
+  'content-language',
+  'content-type',
+  'expires',
+  'x-amz-website-redirect-location',
+];
+
+/** What HEAD says of an object and a copy with `REPLACE` must repeat; the svc headers and the storage class are left out. */
+export function storedHeaders(headers: IncomingHttpHeaders): Record<string, string> {
+  const result: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    if (typeof value !== 'string') continue;
+    const own = name.startsWith('x-amz-meta-') && !name.startsWith('x-amz-meta-svc-');
+    if (own || kept.includes(name)) result[name] = value;
+  }
+  return result;
+}

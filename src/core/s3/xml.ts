@@ -1,0 +1,72 @@
+import { XMLParser, XMLValidator } from 'fast-xml-parser';
+import { s3Error } from './error-catalog.ts';
+import { unescapeXml } from './xml-unescape.ts';
+
+/** An element: its text when it has no children, and its children by name, in order. Attributes are left out. */
+export interface XmlElement {
+  readonly text: string;
+  readonly children: ReadonlyMap<string, readonly XmlElement[]>;
+}
+
+const maxDepth = 16;
+const textName = '#text';
+
+const parser = new XMLParser({
+  ignoreAttributes: true,
+  ignoreDeclaration: true,
+  ignorePiTags: true,
+  parseTagValue: false,
+  processEntities: false,
+  removeNSPrefix: true,
+  trimValues: false,
+  textNodeName: textName,
+  maxNestedTags: maxDepth,
+});
+
+/**
+ * Parses a document whose root element is `rootName`. Document types, entities beyond the five of XML, CDATA and
+ * deep nesting are refused.
+ * @throws S3Error MaxMessageLengthExceeded above `maxBytes`; MalformedXML
+ */
+export function parseXml(text: string, rootName: string, maxBytes: number): XmlElement {
+  if (text.length > maxBytes || Buffer.byteLength(text) > maxBytes) throw s3Error('MaxMessageLengthExceeded');
+  if (/<!(?!--)/.test(text)) throw s3Error('MalformedXML');
+  const root = ownValue(parseStrict(text.replace(/^\uFEFF/, '')), rootName);
+  if (root === undefined || Array.isArray(root)) throw s3Error('MalformedXML');
+  return toElement(root);
+}
+
+function parseStrict(text: string): unknown {
+  try {
+    if (XMLValidator.validate(text) === true) return parser.parse(text);
+  } catch (cause) {
+    throw s3Error('MalformedXML', undefined, { cause });
+  }
+  throw s3Error('MalformedXML');
+}
+
+function ownValue(node: unknown, name: string): unknown {
+  return typeof node === 'object' && node !== null && Object.hasOwn(node, name) ? Reflect.get(node, name) : undefined;
+}
+
+function toElement(value: unknown): XmlElement {
+  if (typeof value !== 'object' || value === null) return { text: decoded(String(value)), children: new Map() };
+  const children = new Map<string, readonly XmlElement[]>();
+  for (const [name, child] of Object.entries(value)) {
+    if (name !== textName) children.set(name, (Array.isArray(child) ? child : [child]).map(toElement));
+  }
+  return { text: '', children };
+}
+
+function decoded(text: string): string {
+  const plain = unescapeXml(text);
+  if (plain === undefined) throw s3Error('MalformedXML');
+  return plain;
+}
+
+/** Text of the single child of that name, or undefined. @throws S3Error MalformedXML when there are several */
+export function childText(element: XmlElement, name: string): string | undefined {
+  const found = element.children.get(name) ?? [];
+  if (found.length > 1) throw s3Error('MalformedXML');
+  return found[0]?.text;
+}

@@ -1,0 +1,58 @@
+import type { S3Request } from '../../core/s3/request.ts';
+import type { Logger } from '../../runtime/logging/logger.ts';
+import type { ProxyConfig } from './config.ts';
+import type { Payload } from './inbound/payload.ts';
+import type { DataKeys } from './keys/data-keys.ts';
+import type { ProxyMetrics } from './metrics.ts';
+import type { Manifests } from './multipart/manifests.ts';
+import type { Uploads } from './multipart/uploads.ts';
+import type { ObjectReader } from './read/object-reader.ts';
+import type { StateStore } from './state/state-store.ts';
+import type { Upstream } from './upstream/upstream.ts';
+
+/** What the handlers of one proxy process share. */
+export interface ProxyContext {
+  readonly config: ProxyConfig;
+  readonly log: Logger;
+  readonly metrics: ProxyMetrics;
+  /** Wraps and unwraps under the KEK, with bindings applied. */
+  readonly keys: DataKeys;
+  /** The road of callers' requests to the store. */
+  readonly upstream: Upstream;
+  /** The road of the proxy's own helper objects. */
+  readonly state: StateStore;
+  readonly manifests: Manifests;
+  /** Records of open multipart uploads. */
+  readonly uploads: Uploads;
+  /** Reads stored objects as plaintext; used by GET and by copies. */
+  readonly reader: ObjectReader;
+}
+
+/** One request being answered. */
+export interface Exchange {
+  readonly request: S3Request;
+  /** The caller's body, decoded and checked while it is read. Reading starts when it is asked for. */
+  readonly payload: Payload;
+  readonly answer: Answer;
+  /** Aborted when the caller goes away or the proxy gives up draining. */
+  readonly signal: AbortSignal;
+  readonly log: Logger;
+}
+
+/** The answer to the caller; headers go out with the first byte or with `end`. */
+export interface Answer {
+  readonly started: boolean;
+  /** `headers` replace earlier ones of that name. */
+  head(status: number, headers: Readonly<Record<string, string | string[] | undefined>>): void;
+  /**
+   * Resolves when the bytes have been given to the operating system, so that `chunk` may be
+   * overwritten (it is pooled memory); rejects when the caller's connection is gone.
+   */
+  write(chunk: Uint8Array): Promise<void>;
+  end(lastChunk?: Uint8Array | string): Promise<void>;
+  /** Breaks the connection so that the caller cannot take what it has for a whole body. */
+  destroy(reason: Error): void;
+}
+
+/** Answers one operation or throws S3Error, EnvelopeError or VaultError, which the server turns into an answer. */
+export type Handler = (context: ProxyContext, exchange: Exchange) => Promise<void>;

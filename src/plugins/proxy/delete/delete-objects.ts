@@ -1,0 +1,66 @@
+import { S3Error } from '../../../core/s3/error.ts';
+import {
+  deleteObjectsXml,
+  maxDeleteBytes,
+  type ObjectToDelete,
+  parseDeleteObjects,
+} from '../../../core/s3/delete-objects.ts';
+import { inward } from '../../../core/s3/etag.ts';
+import { checkKey } from '../../../core/s3/target.ts';
+import { concurrently } from '../concurrently.ts';
+import type { Exchange, Handler, ProxyContext } from '../context.ts';
+import { isReservedKey, reservedKey } from '../inbound/reserved.ts';
+import { forward } from '../passthrough/pass-through.ts';
+import { readBody } from '../upstream/read-body.ts';
+import { refusal } from '../upstream/refusal.ts';
+import { emptyResult, failedKeys, type Refusal, withRefusals } from './delete-result.ts';
+import { manifestOf, removeManifest } from './manifest-of.ts';
+
+const headsAtOnce = 16;
+
+/** DeleteObjects: keys that are not the caller's to delete are answered one by one, the rest goes to the store. */
+export const deleteObjects: Handler = async (context, exchange) => {
+  const { objects, quiet } = parseDeleteObjects((await exchange.payload.read(maxDeleteBytes)).toString());
+  const refusals = objects.flatMap((object) => refusalFor(object, context.config.reservedPrefix));
+  const refused = new Set(refusals.map(({ object }) => object));
+  const wanted = objects.filter((object) => !refused.has(object)).map(inwardObject);
+  const xml = wanted.length === 0 ? emptyResult : await deleteAll(context, exchange, wanted, quiet);
+  exchange.answer.head(200, { 'content-type': 'application/xml' });
+  await exchange.answer.end(withRefusals(xml, refusals));
+};
+
+function refusalFor(object: ObjectToDelete, reservedPrefix: string): Refusal[] {
+  if (isReservedKey(object.key, reservedPrefix)) return [{ object, error: reservedKey(reservedPrefix) }];
+  try {
+    checkKey(object.key);
+    return [];
+  } catch (error) {
+    if (error instanceof S3Error) return [{ object, error }];
+    throw error;
+  }
+}
+
+const inwardObject = (object: ObjectToDelete): ObjectToDelete =>
+  object.etag === undefined ? object : { ...object, etag: inward(object.etag) };
+
+async function deleteAll(
+  context: ProxyContext,
+  exchange: Exchange,
+  objects: readonly ObjectToDelete[],
+  quiet: boolean,
+): Promise<string> {
+  const { bucket } = exchange.request;
+  const plain = objects.filter(({ versionId }) => versionId === undefined);
+  const manifests = await concurrently(plain, headsAtOnce, async ({ key }) => ({
+    key,
+    id: await manifestOf(context, { bucket, key }, exchange.signal),
+  }));
+  const response = await forward(context, exchange, Buffer.from(deleteObjectsXml({ quiet, objects })));
+  if (response.status !== 200) throw await refusal(response);
+  const xml = (await readBody(response, maxDeleteBytes)).toString();
+  const failed = failedKeys(xml);
+  await concurrently(manifests, headsAtOnce, async ({ key, id }) => {
+    if (id !== undefined && !failed.has(key)) await removeManifest(context, { bucket, key }, id);
+  });
+  return xml;
+}

@@ -1,0 +1,91 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { maxPlaintextBytes } from '../../../core/envelope/format.ts';
+import { ChunkDecoder } from '../../../core/s3/chunk-decoder.ts';
+import { ChunkSignatureVerifier } from '../../../core/s3/chunk-signature.ts';
+import { s3Error } from '../../../core/s3/error-catalog.ts';
+import { type Expectation, expectations } from '../../../core/s3/expectations.ts';
+import { announcedLength, type PayloadMode, payloadMode } from '../../../core/s3/payload.ts';
+import { PlaintextVerifier } from '../../../core/s3/plaintext-verifier.ts';
+import type { VerifiedSignature } from '../../../core/s3/sigv4.ts';
+import type { Payload } from './payload.ts';
+
+export interface PayloadSource {
+  readonly headers: IncomingHttpHeaders;
+  /** Undefined where callers are not authenticated: chunk signatures are passed over then. */
+  readonly signature: VerifiedSignature | undefined;
+  /** The body as it comes from the wire; asked for once. */
+  readonly raw: () => AsyncIterable<Buffer>;
+  /** Told the `x-amz-checksum-*` that were verified, for the answer. */
+  readonly onVerified?: (checksums: Readonly<Record<string, string>>) => void;
+}
+
+/** @throws S3Error for a head that announces its body wrongly (InvalidArgument, InvalidDigest …). */
+export function createPayload(source: PayloadSource): Payload {
+  const { headers, signature } = source;
+  const contentSha256 = signature?.contentSha256 ?? single(headers['x-amz-content-sha256']);
+  const mode = payloadMode(contentSha256);
+  const length = bodyLength(headers, mode);
+  const expected = expectations(headers, mode);
+  const chunks = () => verified(source, { mode, length, expected });
+  return { length, chunks, read: (limit) => readAll(chunks, length, limit) };
+}
+
+interface Checks {
+  readonly mode: PayloadMode;
+  readonly length: number | undefined;
+  readonly expected: readonly Expectation[];
+}
+
+async function* verified(source: PayloadSource, { mode, length, expected }: Checks): AsyncGenerator<Buffer> {
+  const verifier = new PlaintextVerifier(expected);
+  const decoder = mode.kind === 'chunked' ? decoderFor(mode, length, source.signature) : undefined;
+  let received = 0;
+  for await (const raw of source.raw()) {
+    for (const chunk of decoder?.push(raw) ?? [raw]) {
+      received += chunk.length;
+      if (received > maxPlaintextBytes) throw s3Error('EntityTooLarge');
+      verifier.update(chunk);
+      yield chunk;
+    }
+  }
+  decoder?.end();
+  if (length !== undefined && received !== length) throw s3Error('IncompleteBody');
+  source.onVerified?.(verifier.finish(decoder?.trailers));
+}
+
+function decoderFor(
+  { signed, trailer }: PayloadMode & { kind: 'chunked' },
+  decodedLength: number | undefined,
+  signature: VerifiedSignature | undefined,
+): ChunkDecoder {
+  const observer = signed && signature ? new ChunkSignatureVerifier(signature) : undefined;
+  return new ChunkDecoder({ signed, trailer, decodedLength, observer });
+}
+
+/** A request without either framing header has no body. */
+function bodyLength(headers: IncomingHttpHeaders, mode: PayloadMode): number | undefined {
+  const announced = announcedLength(headers, mode);
+  return announced === undefined && !hasBody(headers) ? 0 : announced;
+}
+
+/** True when the head says that a body follows. */
+export function hasBody(headers: IncomingHttpHeaders): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
+async function readAll(chunks: () => AsyncIterable<Buffer>, length = 0, limit: number): Promise<Buffer> {
+  if (length > limit) throw tooLong();
+  const held: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of chunks()) {
+    size += chunk.length;
+    if (size > limit) throw tooLong();
+    held.push(chunk);
+  }
+  return Buffer.concat(held, size);
+}
+
+const tooLong = () => s3Error('MaxMessageLengthExceeded');
+
+const single = (value: string | string[] | undefined): string | undefined =>
+  Array.isArray(value) ? value.join(',') : value;

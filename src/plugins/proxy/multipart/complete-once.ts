@@ -1,0 +1,151 @@
+import { storedSize } from '../../../core/envelope/format.ts';
+import { type PartList, sealMac } from '../../../core/envelope/manifest.ts';
+import { readEnvelope } from '../../../core/envelope/metadata.ts';
+import { type CompletedPart, completeMultipartXml } from '../../../core/s3/complete-multipart.ts';
+import { S3Error } from '../../../core/s3/error.ts';
+import { s3Error } from '../../../core/s3/error-catalog.ts';
+import { requestHeadersUpstream } from '../../../core/s3/headers.ts';
+import type { S3Request } from '../../../core/s3/request.ts';
+import { childText } from '../../../core/s3/xml.ts';
+import type { Exchange, ProxyContext } from '../context.ts';
+import { refusal } from '../upstream/refusal.ts';
+import { xmlResult } from '../upstream/xml-result.ts';
+import type { Completed } from './completed.ts';
+import { listHash } from './done-record.ts';
+import { inlineParts } from './inline-parts.ts';
+import { matchParts } from './match-parts.ts';
+import type { UploadRecord } from './upload-record.ts';
+
+const answerLimit = 1024 * 1024;
+
+/**
+ * Completes an upload: match, seal, write the manifest, complete at the store, note that it is done.
+ * Each step may be repeated after a crash of this or another proxy.
+ */
+export async function completeOnce(
+  context: ProxyContext,
+  exchange: Exchange,
+  parts: readonly CompletedPart[],
+): Promise<Completed> {
+  const { request } = exchange;
+  const name = { bucket: request.bucket, key: request.key };
+  const uploadId = request.query.get('uploadId') ?? '';
+  const list = listHash(parts);
+  const done = await context.uploads.done(name, uploadId);
+  if (done?.list === list) return { ...name, etag: done.etag, versionId: done.versionId };
+  const record = await context.uploads.find(name, uploadId);
+  const sealed = await sealParts(context, record, parts);
+  await saveManifest(context, record, sealed);
+  const completed = await completeAtStore(context, exchange, record, parts, sealed);
+  await keepManifest(context, record, sealed);
+  const settled = await inlineParts(context, record, sealed, completed);
+  await context.uploads
+    .finish(record, { list, etag: settled.etag, versionId: settled.versionId })
+    .catch((error: Error) => {
+      exchange.log.warn('proxy.upload.records-left', { error: error.message });
+    });
+  return settled;
+}
+
+async function sealParts(
+  context: ProxyContext,
+  record: UploadRecord,
+  parts: readonly CompletedPart[],
+): Promise<PartList> {
+  const entries = matchParts(parts, await context.uploads.parts(record));
+  const { manifest, seal } = record;
+  const [sealKey] = await context.keys.unwrap(record, record, [
+    { wrapped: seal, purpose: { kind: 'seal', upload: manifest } },
+  ]);
+  if (sealKey === undefined) throw new TypeError('a purpose without a key');
+  try {
+    return { manifest, parts: entries, seal, mac: sealMac(sealKey, manifest, entries) };
+  } finally {
+    sealKey.fill(0);
+  }
+}
+
+/**
+ * Before the store's Complete, so that the object never exists without its manifest. A manifest that is
+ * there already belongs to an earlier attempt, and to the object if that attempt had reached the store.
+ */
+async function saveManifest(context: ProxyContext, record: UploadRecord, sealed: PartList): Promise<void> {
+  const earlier = await context.manifests.find(record, sealed.manifest);
+  if (earlier?.mac === sealed.mac) return;
+  if (earlier !== undefined && (await completedObject(context, record)) !== undefined)
+    throw s3Error('NoSuchUpload', undefined, { details: { UploadId: record.uploadId } });
+  await context.manifests.save(record, sealed);
+}
+
+async function completeAtStore(
+  context: ProxyContext,
+  { request }: Exchange,
+  record: UploadRecord,
+  parts: readonly CompletedPart[],
+  sealed: PartList,
+): Promise<Completed> {
+  const { bucket, key } = record;
+  const response = await context.upstream.send(
+    {
+      method: 'POST',
+      bucket,
+      key,
+      query: [['uploadId', record.uploadId]],
+      headers: completeHeaders(request, sealed),
+    },
+    Buffer.from(completeMultipartXml(parts)),
+  );
+  const versionId = header(response.headers['x-amz-version-id']);
+  try {
+    const etag = childText(await xmlResult(response, 'CompleteMultipartUploadResult', answerLimit), 'ETag');
+    if (etag !== undefined) return { bucket, key, etag, versionId };
+    throw s3Error('InternalError', 'The object store named no ETag of the object.');
+  } catch (error) {
+    const repeated = error instanceof S3Error && error.code === 'NoSuchUpload';
+    const earlier = repeated ? await completedObject(context, record) : undefined;
+    if (earlier === undefined || earlier.storedBytes !== storedBytes(sealed)) throw error;
+    return earlier;
+  }
+}
+
+/** The size that the caller may announce is of plaintext. */
+function completeHeaders({ headers }: S3Request, sealed: PartList): Record<string, string> {
+  const announced = headers['x-amz-mp-object-size'];
+  const size = sealed.parts.reduce((sum, part) => sum + part.size, 0);
+  if (announced !== undefined && announced !== String(size))
+    throw s3Error('InvalidRequest', 'The size given in x-amz-mp-object-size does not match the parts.');
+  return { ...requestHeadersUpstream(headers), 'content-type': 'application/xml' };
+}
+
+const storedBytes = (list: PartList) => list.parts.reduce((sum, part) => sum + storedSize(part.size), 0);
+
+/** Another proxy may have written a manifest for another list in between; the list that the store took must stay. */
+async function keepManifest(context: ProxyContext, record: UploadRecord, sealed: PartList): Promise<void> {
+  const stored = await context.manifests.find(record, sealed.manifest);
+  if (stored?.mac !== sealed.mac) await context.manifests.save(record, sealed);
+}
+
+/** The object as an earlier attempt at this upload left it, or undefined when there is none. */
+async function completedObject(
+  context: ProxyContext,
+  { bucket, key, manifest }: UploadRecord,
+): Promise<(Completed & { storedBytes: number }) | undefined> {
+  const name = { bucket, key };
+  const response = await context.upstream.send({ method: 'HEAD', ...name });
+  response.body.resume();
+  if (response.status === 404) return undefined;
+  if (response.status !== 200) throw await refusal(response);
+  const keys = readEnvelope(response.headers)?.keys;
+  const id =
+    keys?.form === 'pointer' ? keys.manifest : keys?.form === 'inline' ? keys.list.manifest : undefined;
+  if (id !== manifest) return undefined;
+  const { etag = '', 'content-length': length } = response.headers;
+  return {
+    ...name,
+    etag,
+    versionId: header(response.headers['x-amz-version-id']),
+    storedBytes: Number(length),
+  };
+}
+
+const header = (value: string | string[] | undefined) => (typeof value === 'string' ? value : undefined);

@@ -1,0 +1,96 @@
+import { randomBytes } from 'node:crypto';
+import type { ObjectName } from '../../../core/envelope/binding.ts';
+import { envelopeHeaders } from '../../../core/envelope/metadata.ts';
+import { s3Error } from '../../../core/s3/error-catalog.ts';
+import { requestHeadersUpstream } from '../../../core/s3/headers.ts';
+import { maxUserMetadata, userMetadataSize } from '../../../core/s3/metadata.ts';
+import { childText } from '../../../core/s3/xml.ts';
+import { element } from '../../../core/s3/xml-write.ts';
+import type { Exchange, Handler, ProxyContext } from '../context.ts';
+import { xmlResult } from '../upstream/xml-result.ts';
+import { repeatedHeaders } from './repeated-headers.ts';
+import type { UploadRecord } from './upload-record.ts';
+
+const answerLimit = 64 * 1024;
+
+/**
+ * CreateMultipartUpload: the svc headers are set here, because the store takes
+ * metadata at this moment only. They point to a manifest that Complete will write.
+ */
+export const createUpload: Handler = async (context, exchange) => {
+  const { request } = exchange;
+  await exchange.payload.read(0);
+  const name = { bucket: request.bucket, key: request.key };
+  const draft = await draftUpload(context, exchange, name);
+  const response = await context.upstream.send({
+    method: 'POST',
+    ...name,
+    query: request.query.entries,
+    headers: draft.headers,
+    signal: exchange.signal,
+  });
+  const uploadId = childText(
+    await xmlResult(response, 'InitiateMultipartUploadResult', answerLimit),
+    'UploadId',
+  );
+  if (uploadId === undefined) throw s3Error('InternalError', 'The object store named no upload.');
+  await beginOrAbort(context, { ...draft.record, uploadId });
+  exchange.answer.head(200, { 'content-type': 'application/xml' });
+  await exchange.answer.end(createdXml(name, uploadId));
+};
+
+function createdXml({ bucket, key }: ObjectName, uploadId: string): string {
+  const fields = [element('Bucket', bucket), element('Key', key), element('UploadId', uploadId)].join('');
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<InitiateMultipartUploadResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${fields}</InitiateMultipartUploadResult>`;
+}
+
+async function draftUpload(context: ProxyContext, { request, signal }: Exchange, name: ObjectName) {
+  const manifest = randomBytes(16).toString('base64url');
+  const [seal] = await context.keys.create(name, [{ kind: 'seal', upload: manifest }], signal);
+  if (seal === undefined) throw new TypeError('a purpose without a key');
+  seal.key.fill(0);
+  const { keyName, binding } = context.keys.scheme;
+  const own = envelopeHeaders({
+    keys: { form: 'pointer', manifest, seal: seal.ciphertext },
+    keyName,
+    keyVersion: seal.keyVersion,
+    binding,
+  });
+  const callers = requestHeadersUpstream(request.headers);
+  const headers = { ...callers, ...own, ...checksumHeaders(context) };
+  if (userMetadataSize(headers) > maxUserMetadata) throw s3Error('MetadataTooLarge');
+  const record: Omit<UploadRecord, 'uploadId'> = {
+    ...name,
+    manifest,
+    keyName,
+    keyVersion: seal.keyVersion,
+    seal: seal.ciphertext,
+    binding,
+    userMetadata: userMetadataSize(callers),
+    repeat: repeatedHeaders(callers),
+  };
+  return { headers, record };
+}
+
+/**
+ * Parts carry a checksum of their ciphertext, which S3 takes only for an upload
+ * begun with that algorithm; of a full object, so that Complete need not repeat them.
+ */
+const checksumHeaders = ({ config }: ProxyContext): Record<string, string> =>
+  config.upstreamChecksum === 'none'
+    ? {}
+    : { 'x-amz-checksum-algorithm': 'CRC32', 'x-amz-checksum-type': 'FULL_OBJECT' };
+
+/** Without its record nobody could complete the upload, so it must not stay. */
+async function beginOrAbort(context: ProxyContext, record: UploadRecord): Promise<void> {
+  try {
+    await context.uploads.begin(record);
+  } catch (cause) {
+    const { bucket, key, uploadId } = record;
+    const abort = context.upstream.send({ method: 'DELETE', bucket, key, query: [['uploadId', uploadId]] });
+    await abort.then((response) => response.body.resume()).catch(() => undefined);
+    throw s3Error('ServiceUnavailable', 'The record of the upload could not be stored. Please retry.', {
+      cause,
+    });
+  }
+}

@@ -1,0 +1,87 @@
+import { createHash } from 'node:crypto';
+import type { ObjectName } from '../../../core/envelope/binding.ts';
+import { EnvelopeError } from '../../../core/envelope/error.ts';
+import {
+  type PartList,
+  readPartList,
+  serializePartList,
+  verifySeal,
+} from '../../../core/envelope/manifest.ts';
+import type { Envelope } from '../../../core/envelope/metadata.ts';
+import { manifestKey } from '../../../core/envelope/records.ts';
+import type { DataKeys } from '../keys/data-keys.ts';
+import type { StateStore } from '../state/state-store.ts';
+import { manifestText, readManifest } from './manifest-text.ts';
+import type { Manifests } from './manifests.ts';
+import { VerifiedLists } from './verified-lists.ts';
+
+/** 10,000 parts of the longest form take 4 MB. */
+export const manifestLimit = 8 * 1024 * 1024;
+
+interface ManifestStoreOptions {
+  readonly state: StateStore;
+  readonly keys: DataKeys;
+  readonly reservedPrefix: string;
+}
+
+export function createManifests({ state, keys, reservedPrefix }: ManifestStoreOptions): Manifests {
+  const verified = new VerifiedLists();
+
+  async function loadManifest(name: ObjectName, id: string, seal: string): Promise<PartList> {
+    const text = await state.get(name.bucket, manifestKey(reservedPrefix, name, id), manifestLimit);
+    if (text === undefined)
+      throw new EnvelopeError('manifest-missing', `the part list ${id} that the object names does not exist`);
+    const list = readManifest(text, name);
+    if (list.manifest !== id || list.seal !== seal)
+      throw new EnvelopeError('manifest-forged', 'the part list is not the one that the object names');
+    return list;
+  }
+
+  async function verify(name: ObjectName, envelope: Envelope, list: PartList, signal?: AbortSignal) {
+    const purpose = { kind: 'seal', upload: list.manifest } as const;
+    const [sealKey] = await keys.unwrap(name, envelope, [{ wrapped: list.seal, purpose }], signal);
+    if (sealKey === undefined) throw new EnvelopeError('manifest-forged', 'the seal key cannot be had');
+    try {
+      verifySeal(sealKey, list);
+    } finally {
+      sealKey.fill(0);
+    }
+  }
+
+  return {
+    async load(name, envelope, signal) {
+      const { keys: stored } = envelope;
+      if (stored.form === 'single') throw new TypeError('an object of one part has no part list');
+      const id = cacheKey(
+        name,
+        stored.form === 'inline' ? fingerprint(stored.list) : `${stored.manifest} ${stored.seal}`,
+      );
+      const known = verified.get(id);
+      if (known !== undefined) return known;
+      const list =
+        stored.form === 'inline' ? stored.list : await loadManifest(name, stored.manifest, stored.seal);
+      await verify(name, envelope, list, signal);
+      verified.set(id, list);
+      return list;
+    },
+    async find(name, id) {
+      const text = await state.get(name.bucket, manifestKey(reservedPrefix, name, id), manifestLimit);
+      return text === undefined ? undefined : readManifest(text, name);
+    },
+    async save(name, list) {
+      readPartList(JSON.parse(serializePartList(list)));
+      await state.put(
+        name.bucket,
+        manifestKey(reservedPrefix, name, list.manifest),
+        manifestText(name, list),
+      );
+    },
+    async remove(name, id) {
+      await state.delete(name.bucket, [manifestKey(reservedPrefix, name, id)]);
+    },
+  };
+}
+
+const cacheKey = (name: ObjectName, id: string) => JSON.stringify([name.bucket, name.key, id]);
+
+const fingerprint = (list: PartList) => createHash('sha256').update(serializePartList(list)).digest('base64');

@@ -1,0 +1,23 @@
+import { outward } from '../../../core/s3/etag.ts';
+import type { Handler } from '../context.ts';
+import { encryptPart } from '../write/encrypt-part.ts';
+import { partTarget, recordPart } from './part-target.ts';
+
+/** UploadPart: encrypted under a DEK of its own and recorded before the caller hears of it. */
+export const uploadPart: Handler = async (context, exchange) => {
+  const { request, payload, signal } = exchange;
+  const target = await partTarget(context, request);
+  const part = await encryptPart(context, {
+    name: target.name,
+    uploadId: target.record.uploadId,
+    manifest: target.record.manifest,
+    number: target.number,
+    source: payload.chunks(),
+    length: payload.length,
+    headers: request.headers,
+    signal,
+  });
+  await recordPart(context, target, part);
+  exchange.answer.head(200, { ...part.answer, etag: outward(part.etag) });
+  await exchange.answer.end();
+};

@@ -1,0 +1,101 @@
+import type { ObjectName } from '../../../core/envelope/binding.ts';
+import {
+  createRecordKey,
+  doneRecordKey,
+  type PartRecord,
+  partRecordKey,
+  readPartRecord,
+  uploadPrefix,
+} from '../../../core/envelope/records.ts';
+import { s3Error } from '../../../core/s3/error-catalog.ts';
+import type { StateStore } from '../state/state-store.ts';
+import { type DoneRecord, doneRecordText, readDoneRecord } from './done-record.ts';
+import { readUploadRecord, type UploadRecord, uploadRecordText } from './upload-record.ts';
+
+const recordLimit = 64 * 1024;
+const remembered = 1000;
+const deleteBatch = 1000;
+
+/** The records of open uploads in the state store; any proxy of the same store sees the same. */
+export class Uploads {
+  readonly #state: StateStore;
+  readonly #prefix: string;
+  readonly #known = new Map<string, UploadRecord>();
+
+  constructor(state: StateStore, reservedPrefix: string) {
+    this.#state = state;
+    this.#prefix = reservedPrefix;
+  }
+
+  async begin(record: UploadRecord): Promise<void> {
+    await this.#state.put(
+      record.bucket,
+      createRecordKey(this.#prefix, record.uploadId),
+      uploadRecordText(record),
+    );
+    this.#remember(record);
+  }
+
+  /** @throws S3Error NoSuchUpload for an upload that no proxy began, or of another object. */
+  async find(name: ObjectName, uploadId: string): Promise<UploadRecord> {
+    const record = this.#known.get(uploadId) ?? (await this.#load(name, uploadId));
+    if (record?.bucket !== name.bucket || record.key !== name.key || record.uploadId !== uploadId)
+      throw s3Error('NoSuchUpload', undefined, { details: { UploadId: uploadId } });
+    return record;
+  }
+
+  async addPart(record: UploadRecord, part: PartRecord): Promise<void> {
+    await this.#state.put(record.bucket, partRecordKey(this.#prefix, record.uploadId, part), '');
+  }
+
+  async parts(record: UploadRecord): Promise<PartRecord[]> {
+    const prefix = uploadPrefix(this.#prefix, record.uploadId);
+    const records: PartRecord[] = [];
+    for await (const page of this.#state.list(record.bucket, prefix))
+      for (const { key } of page) {
+        const found = readPartRecord(prefix, key);
+        if (found !== undefined) records.push(found);
+      }
+    return records;
+  }
+
+  async done(name: ObjectName, uploadId: string): Promise<DoneRecord | undefined> {
+    const text = await this.#state.get(name.bucket, doneRecordKey(this.#prefix, uploadId), recordLimit);
+    return text === undefined ? undefined : readDoneRecord(text);
+  }
+
+  /** Leaves the done record for a repeated Complete and removes the others. */
+  async finish(record: UploadRecord, done: DoneRecord): Promise<void> {
+    const doneKey = doneRecordKey(this.#prefix, record.uploadId);
+    await this.#state.put(record.bucket, doneKey, doneRecordText(done));
+    await this.#remove(record, record.uploadId, doneKey);
+  }
+
+  async abandon(name: ObjectName, uploadId: string): Promise<void> {
+    await this.#remove(name, uploadId);
+  }
+
+  async #load(name: ObjectName, uploadId: string): Promise<UploadRecord | undefined> {
+    const text = await this.#state.get(name.bucket, createRecordKey(this.#prefix, uploadId), recordLimit);
+    if (text === undefined) return undefined;
+    const record = readUploadRecord(text);
+    this.#remember(record);
+    return record;
+  }
+
+  #remember(record: UploadRecord): void {
+    this.#known.set(record.uploadId, record);
+    const [oldest] = this.#known.keys();
+    if (this.#known.size > remembered && oldest !== undefined) this.#known.delete(oldest);
+  }
+
+  async #remove({ bucket }: ObjectName, uploadId: string, keep?: string): Promise<void> {
+    this.#known.delete(uploadId);
+    const batch: string[] = [];
+    for await (const page of this.#state.list(bucket, uploadPrefix(this.#prefix, uploadId))) {
+      batch.push(...page.map((object) => object.key).filter((key) => key !== keep));
+      while (batch.length >= deleteBatch) await this.#state.delete(bucket, batch.splice(0, deleteBatch));
+    }
+    if (batch.length > 0) await this.#state.delete(bucket, batch);
+  }
+}

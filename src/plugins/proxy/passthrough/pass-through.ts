@@ -1,0 +1,37 @@
+import { hash } from 'node:crypto';
+import { requestHeadersUpstream, responseHeadersDownstream } from '../../../core/s3/headers.ts';
+import { checkRestoreBody } from '../../../core/s3/restore-body.ts';
+import type { Exchange, Handler, ProxyContext } from '../context.ts';
+import type { UpstreamResponse } from '../upstream/upstream.ts';
+
+/** Configuration documents; the longest that S3 takes is a policy or a lifecycle of some hundred KiB. */
+const bodyLimit = 1024 * 1024;
+
+/** Sends a request that carries no object to the store, signed anew, and its answer back. */
+export const passThrough: Handler = async (context, exchange) => {
+  const body = await exchange.payload.read(bodyLimit);
+  if (exchange.request.query.has('restore')) checkRestoreBody(body.toString());
+  await relay(exchange, await forward(context, exchange, body));
+};
+
+/** The request as it came, with the checksum that fits the decoded body. */
+export function forward(
+  { upstream }: ProxyContext,
+  { request, signal }: Exchange,
+  body: Buffer,
+): Promise<UpstreamResponse> {
+  const { method, bucket, key, query } = request;
+  const headers = requestHeadersUpstream(request.headers);
+  const own = body.length === 0 ? {} : { 'content-md5': hash('md5', body, 'base64') };
+  const forwarded = { method, bucket, key, query: query.entries, headers: { ...headers, ...own }, signal };
+  return upstream.send(forwarded, body.length === 0 ? undefined : body);
+}
+
+async function relay({ answer }: Exchange, response: UpstreamResponse): Promise<void> {
+  answer.head(response.status, {
+    ...responseHeadersDownstream(response.headers),
+    'content-length': response.headers['content-length'],
+  });
+  for await (const chunk of response.body as AsyncIterable<Buffer>) await answer.write(chunk);
+  await answer.end();
+}

@@ -1,0 +1,70 @@
+import { type Decryption, decryptBody } from '../../../../core/envelope/cipher.ts';
+import { EnvelopeError } from '../../../../core/envelope/error.ts';
+import { nonceBytes, tagBytes } from '../../../../core/envelope/format.ts';
+import type { ByteReader } from './byte-reader.ts';
+
+/** One stored body: an object in one piece, or one part. */
+export interface SealedBody {
+  /** Plaintext bytes. */
+  readonly size: number;
+  /** The nonce that the part list names; the stored one must be the same. */
+  readonly nonce: Buffer | undefined;
+}
+
+/** What is wanted of a body's plaintext. */
+export interface Slice {
+  readonly skip: number;
+  readonly take: number;
+}
+
+/** Gives the DEK of a body once; whoever takes it zeroes it. */
+export type TakeKey = () => Promise<Buffer>;
+
+/** @throws EnvelopeError `wrong-size` or `authentication-failed` for a nonce other than the part list's. */
+export async function readNonce(reader: ByteReader, body: SealedBody): Promise<Buffer> {
+  const nonce = await reader.exact(nonceBytes);
+  if (nonce === undefined) throw cut();
+  if (body.nonce === undefined || nonce.equals(body.nonce)) return nonce;
+  throw new EnvelopeError('authentication-failed', 'a part does not begin with the nonce of its part list');
+}
+
+/** Reads the nonce and sets the cipher up; the DEK is gone when this returns. */
+export async function openSealed(
+  reader: ByteReader,
+  body: SealedBody,
+  takeKey: TakeKey,
+): Promise<Decryption & { readonly nonce: Buffer }> {
+  const nonce = Buffer.from(await readNonce(reader, body));
+  const dek = await takeKey();
+  try {
+    return { nonce, ...decryptBody(dek, nonce) };
+  } finally {
+    dek.fill(0);
+  }
+}
+
+/** The body's ciphertext, chunk by chunk. @throws EnvelopeError `wrong-size` when it ends before its time. */
+export async function* ciphertext(reader: ByteReader, size: number): AsyncGenerator<Buffer, void> {
+  for (let missing = size; missing > 0; ) {
+    const chunk = await reader.next(missing);
+    if (chunk === undefined) throw cut();
+    missing -= chunk.length;
+    yield chunk;
+  }
+}
+
+/** @throws EnvelopeError `authentication-failed`, `wrong-size`. */
+export async function verifyTag(reader: ByteReader, decryption: Decryption): Promise<void> {
+  const tag = await reader.exact(tagBytes);
+  if (tag === undefined) throw cut();
+  decryption.verify(tag);
+}
+
+/** The part of `chunk`, which begins at `offset` of the body's plaintext, that lies in the slice. */
+export function within(chunk: Buffer, offset: number, { skip, take }: Slice): Buffer {
+  const from = Math.min(Math.max(skip - offset, 0), chunk.length);
+  const to = Math.min(Math.max(skip + take - offset, from), chunk.length);
+  return chunk.subarray(from, to);
+}
+
+const cut = () => new EnvelopeError('wrong-size', 'the stored body ends before its metadata says');

@@ -1,0 +1,215 @@
+import type { PartEntry } from '../../../core/envelope/manifest.ts';
+import { coveringParts } from '../../../core/s3/range.ts';
+import type { UpstreamResponse } from '../upstream/upstream.ts';
+import { type BodyRequest, noRoom, openBody, type RoadTools } from './body/body-roads.ts';
+import { ByteReader } from './body/byte-reader.ts';
+import { ciphertext, type SealedBody, type Slice, type TakeKey } from './body/sealed-body.ts';
+import type { ReaderParts } from './create-object-reader.ts';
+import { fetchStored } from './fetch-stored.ts';
+import type { ByteRange, ObjectLayout, ReadOptions, StoredObject } from './object-reader.ts';
+import { PartKeys, singleKey } from './part-keys.ts';
+import { type PartRun, partRuns, spoolFrom, type WantedPart } from './part-runs.ts';
+import { type SpoolLease } from './spool/spool.ts';
+import { SpoolUnavailable } from './spool/spool-file.ts';
+import { spoolBody, spooledSlice } from './spool/spooled-body.ts';
+
+/** One sealed body of an object and what is wanted of it. */
+interface Wanted {
+  readonly body: SealedBody;
+  readonly slice: Slice;
+  /** Where the sealed body lies in the stored object; undefined: it is the whole. */
+  readonly stored: ByteRange | undefined;
+  /** The wrapped DEK: the same one gives the same plaintext. */
+  readonly wrapped: string;
+  readonly keyFor: (signal: AbortSignal) => TakeKey;
+}
+
+/** Plaintext of stored objects, from bodies that arrive or are fetched. */
+export class Plaintext {
+  readonly #parts: ReaderParts;
+  readonly #tools: RoadTools;
+
+  constructor(parts: ReaderParts, tools: RoadTools) {
+    this.#parts = parts;
+    this.#tools = tools;
+  }
+
+  async *arriving(
+    object: StoredObject,
+    layout: ObjectLayout,
+    response: UpstreamResponse,
+    options: ReadOptions,
+  ): AsyncGenerator<Buffer, void> {
+    const reader = new ByteReader(response.body);
+    try {
+      if (object.envelope === undefined) yield* ciphertext(reader, object.storedSize);
+      else if (layout.list === undefined) yield* this.#whole(object, layout, reader, options);
+      else yield* this.#inOrder(object, layout, wholeParts(layout), reader, options);
+    } finally {
+      reader.close();
+    }
+  }
+
+  async *fetched(
+    object: StoredObject,
+    layout: ObjectLayout,
+    range: ByteRange | undefined,
+    options: ReadOptions,
+  ): AsyncGenerator<Buffer, void> {
+    const whole = range === undefined || (range.start === 0 && range.end === layout.size - 1);
+    if (object.envelope === undefined) yield* this.#asStored(object, whole ? undefined : range, options);
+    else if (whole) yield* this.arriving(object, layout, await this.#fetch(object, undefined, options.signal), options);
+    else if (layout.list === undefined) yield* this.#ofSingle(object, layout, range, options);
+    else yield* this.#ofParts(object, layout, range, options);
+  }
+
+  #fetch(object: StoredObject, range: ByteRange | undefined, signal: AbortSignal): Promise<UpstreamResponse> {
+    return fetchStored(this.#parts.upstream, object, range, signal);
+  }
+
+  async *#asStored(object: StoredObject, range: ByteRange | undefined, { signal }: ReadOptions) {
+    const response = await this.#fetch(object, range, signal);
+    const reader = new ByteReader(response.body);
+    try {
+      yield* ciphertext(reader, Number(response.headers['content-length']));
+    } finally {
+      reader.close();
+    }
+  }
+
+  #whole(object: StoredObject, layout: ObjectLayout, reader: ByteReader, options: ReadOptions) {
+    return this.#open(options, {
+      reader,
+      body: { size: layout.size, nonce: undefined },
+      slice: { skip: 0, take: layout.size },
+      takeKey: singleKey(this.#parts.keys, object, options.signal),
+    });
+  }
+
+  async *#open(options: ReadOptions, request: BodyRequest): AsyncGenerator<Buffer, void> {
+    yield* openBody(this.#tools, request, options);
+    this.#parts.metrics.bytes('decrypted', request.body.size);
+  }
+
+  async *#inOrder(
+    object: StoredObject,
+    layout: ObjectLayout,
+    wanted: readonly WantedPart[],
+    reader: ByteReader,
+    options: ReadOptions,
+  ): AsyncGenerator<Buffer, void> {
+    const entries = wanted.map(({ entry }) => entry);
+    const keys = this.#partKeys(object, layout, entries, options.signal);
+    try {
+      for (const { entry, slice } of wanted)
+        yield* this.#open(options, { reader, body: sealed(entry), slice, takeKey: keys.of(entry) });
+    } finally {
+      keys.close();
+    }
+  }
+
+  async *#ofSingle(object: StoredObject, layout: ObjectLayout, range: ByteRange, options: ReadOptions) {
+    const { keys } = this.#parts;
+    const wanted: Wanted = {
+      body: { size: layout.size, nonce: undefined },
+      slice: { skip: range.start, take: range.end - range.start + 1 },
+      stored: undefined,
+      wrapped: object.envelope?.keys.form === 'single' ? object.envelope.keys.dek : '',
+      keyFor: (signal) => singleKey(keys, object, signal),
+    };
+    if (layout.size > spoolFrom) yield* this.#shared(object, wanted, options);
+    else yield* this.#alone(object, wanted, options);
+  }
+
+  async *#ofParts(object: StoredObject, layout: ObjectLayout, range: ByteRange, options: ReadOptions) {
+    const entries = layout.list?.parts ?? [];
+    const sizes = entries.map(({ size }) => size);
+    for (const run of partRuns(entries, coveringParts(sizes, range))) {
+      if (run.shared) yield* this.#shared(object, this.#wantedOf(object, layout, run), options);
+      else yield* this.#run(object, layout, run, options);
+    }
+  }
+
+  async *#run(object: StoredObject, layout: ObjectLayout, run: PartRun, options: ReadOptions) {
+    const response = await this.#fetch(object, run.stored, options.signal);
+    const reader = new ByteReader(response.body);
+    try {
+      yield* this.#inOrder(object, layout, run.parts, reader, options);
+    } finally {
+      reader.close();
+    }
+  }
+
+  #wantedOf(object: StoredObject, layout: ObjectLayout, run: PartRun): Wanted {
+    const { entry, slice } = run.parts[0] as WantedPart;
+    return {
+      body: sealed(entry),
+      slice,
+      stored: run.stored,
+      wrapped: entry.dek,
+      keyFor: (signal) => this.#partKeys(object, layout, [entry], signal).of(entry),
+    };
+  }
+
+  #partKeys(object: StoredObject, layout: ObjectLayout, wanted: readonly PartEntry[], signal: AbortSignal): PartKeys {
+    if (layout.list === undefined) throw new TypeError('the object has no part list');
+    return new PartKeys(this.#parts.keys, object, layout.list, wanted, signal);
+  }
+
+  /** The body is fetched once for all whose slices are asked for at about the same time. */
+  async *#shared(object: StoredObject, wanted: Wanted, options: ReadOptions): AsyncGenerator<Buffer, void> {
+    const lease = await this.#lease(object, wanted, options);
+    if (lease === undefined) return yield* this.#alone(object, wanted, options);
+    try {
+      yield* spooledSlice(lease.body, wanted.slice, wanted.keyFor(options.signal));
+    } finally {
+      lease.release();
+    }
+  }
+
+  async #lease(object: StoredObject, wanted: Wanted, options: ReadOptions): Promise<SpoolLease | undefined> {
+    const { strict, verifyBuffer } = this.#tools.config;
+    const fill = async (file: Parameters<typeof spoolBody>[3], signal: AbortSignal) => {
+      const response = await this.#fetch(object, wanted.stored, signal);
+      const reader = new ByteReader(response.body);
+      try {
+        const spooled = await spoolBody(reader, wanted.body, wanted.keyFor(signal), file);
+        this.#parts.metrics.bytes('decrypted', wanted.body.size);
+        return spooled;
+      } finally {
+        reader.close();
+      }
+    };
+    try {
+      return await this.#tools.spool.lease(spoolId(object, wanted), wanted.body.size, fill, options.signal);
+    } catch (error) {
+      if (!(error instanceof SpoolUnavailable)) throw error;
+      if (strict && wanted.body.size > verifyBuffer) throw noRoom(error);
+      return undefined;
+    }
+  }
+
+  async *#alone(object: StoredObject, wanted: Wanted, options: ReadOptions): AsyncGenerator<Buffer, void> {
+    const response = await this.#fetch(object, wanted.stored, options.signal);
+    const reader = new ByteReader(response.body);
+    const { body, slice } = wanted;
+    try {
+      yield* this.#open(options, { reader, body, slice, takeKey: wanted.keyFor(options.signal) });
+    } finally {
+      reader.close();
+    }
+  }
+}
+
+const sealed = ({ size, nonce }: PartEntry): SealedBody => ({ size, nonce: Buffer.from(nonce, 'base64') });
+
+function wholeParts({ list }: ObjectLayout): WantedPart[] {
+  return (list?.parts ?? []).map((entry, index) => ({
+    entry,
+    slice: { index, skip: 0, take: entry.size, cipherStart: 0, cipherEnd: 0 },
+  }));
+}
+
+/** The wrapped DEK is part of it, so that a slice is never decrypted under another key than was verified. */
+const spoolId = ({ name, versionId, etag }: StoredObject, { wrapped, stored }: Wanted): string =>
+  JSON.stringify([name.bucket, name.key, versionId ?? null, etag, wrapped, stored?.start ?? null]);

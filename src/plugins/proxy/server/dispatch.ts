@@ -1,0 +1,197 @@
+import { randomBytes } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { maxPlaintextBytes } from '../../../core/envelope/format.ts';
+import { s3Error } from '../../../core/s3/error-catalog.ts';
+import { classify, type OperationName } from '../../../core/s3/operation.ts';
+import type { S3Request } from '../../../core/s3/request.ts';
+import type { VerifiedSignature } from '../../../core/s3/sigv4.ts';
+import { mergeHoisted, parseTarget } from '../../../core/s3/target.ts';
+import type { Logger } from '../../../runtime/logging/logger.ts';
+import type { Exchange, Handler, ProxyContext } from '../context.ts';
+import type { Authenticate } from '../inbound/authenticate.ts';
+import { readRawBody } from '../inbound/body-reader.ts';
+import { createPayload, hasBody } from '../inbound/create-payload.ts';
+import { drain } from '../inbound/drain.ts';
+import { refuseReserved } from '../inbound/reserved.ts';
+import type { ServerMetrics } from '../proxy-metrics.ts';
+import { answerFault } from './answer-fault.ts';
+import { CallerGone } from './caller-gone.ts';
+import { faultOf, reportFault } from './fault.ts';
+import { HttpAnswer } from './http-answer.ts';
+
+export interface Dispatching {
+  readonly context: ProxyContext;
+  readonly metrics: ServerMetrics;
+  readonly authenticate: Authenticate;
+  readonly routes: Readonly<Record<OperationName, Handler>>;
+  /** Milliseconds without a byte from or to the caller. */
+  readonly stallMs: number;
+  readonly draining: () => boolean;
+}
+
+/** Serves one request to its end; never rejects. `expectsContinue`: the caller waits with its body for a 100. */
+export type Dispatch = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  expectsContinue: boolean,
+) => Promise<void>;
+
+export const createDispatch =
+  (dispatching: Dispatching): Dispatch =>
+  (request, response, expectsContinue) =>
+    new Serving(dispatching, request, response, expectsContinue).run();
+
+/** One request from its head to the end of its answer. */
+class Serving {
+  readonly #with: Dispatching;
+  readonly #request: IncomingMessage;
+  readonly #response: ServerResponse;
+  readonly #answer: HttpAnswer;
+  readonly #id = randomBytes(8).toString('hex').toUpperCase();
+  readonly #gone = new AbortController();
+  readonly #begun = performance.now();
+  #awaitsContinue: boolean;
+  #operation = 'Unknown';
+
+  constructor(
+    dispatching: Dispatching,
+    request: IncomingMessage,
+    response: ServerResponse,
+    expectsContinue: boolean,
+  ) {
+    this.#with = dispatching;
+    this.#request = request;
+    this.#response = response;
+    this.#awaitsContinue = expectsContinue;
+    this.#answer = new HttpAnswer(response, {
+      stallMs: dispatching.stallMs,
+      mayReuse: () => !dispatching.draining() && this.#bodyIsRead(),
+      sent: (bytes) => dispatching.metrics.sent(bytes),
+    });
+    response.on('close', () => response.writableFinished || this.#gone.abort(new CallerGone()));
+  }
+
+  async run(): Promise<void> {
+    const { metrics } = this.#with;
+    metrics.inFlight(1);
+    try {
+      this.#answer.head(200, { 'x-amz-request-id': this.#id, 'x-amz-id-2': this.#id, server: 'svc' });
+      await this.#serve();
+    } catch (error) {
+      await this.#fail(error).catch(() => this.#answer.destroy(new CallerGone()));
+    } finally {
+      metrics.inFlight(-1);
+      metrics.request(this.#operation, this.#statusForMetrics(), (performance.now() - this.#begun) / 1000);
+      this.#logAccess();
+    }
+  }
+
+  async #serve(): Promise<void> {
+    const { context, authenticate, routes } = this.#with;
+    const { request, signature } = this.#admit(authenticate);
+    const operation = classify(request);
+    this.#operation = operation.name;
+    if (operation.name === 'Refused') throw operation.error;
+    refuseReserved(request, context.config);
+    const exchange = this.#exchange(request, signature);
+    judgeLength(operation.name, exchange);
+    await routes[operation.name](context, exchange);
+  }
+
+  /** Who asks for what. */
+  #admit(authenticate: Authenticate): { request: S3Request; signature: VerifiedSignature | undefined } {
+    const { method = '', url = '', headers } = this.#request;
+    const { bucket, key, rawPath, rawQuery, query, hoisted } = parseTarget(url, headers.host);
+    const signature = authenticate({ method, rawPath, rawQuery, headers });
+    const merged = mergeHoisted(headers, hoisted);
+    return {
+      request: { id: this.#id, method, bucket, key, rawPath, rawQuery, query, headers: merged },
+      signature,
+    };
+  }
+
+  #exchange(request: S3Request, signature: VerifiedSignature | undefined): Exchange {
+    const { context } = this.#with;
+    const payload = createPayload({
+      headers: request.headers,
+      signature,
+      raw: () => this.#rawBody(),
+      onVerified: (checksums) => this.#showChecksums(checksums),
+    });
+    const createLog = () => context.log.child({ requestId: this.#id, operation: this.#operation });
+    let log: Logger | undefined;
+    return {
+      request,
+      payload,
+      answer: this.#answer,
+      signal: this.#gone.signal,
+      /** A child logger costs more than a small request can spare, and few requests log. */
+      get log() {
+        log ??= createLog();
+        return log;
+      },
+    };
+  }
+
+  #rawBody(): AsyncIterable<Buffer> {
+    const onStart = () => {
+      if (this.#awaitsContinue) this.#response.writeContinue();
+      this.#awaitsContinue = false;
+    };
+    return readRawBody(this.#request, { stallMs: this.#with.stallMs, onStart });
+  }
+
+  /** Clients check what they get back for what they sent. */
+  #showChecksums(checksums: Readonly<Record<string, string>>): void {
+    if (this.#operation === 'PutObject' || this.#operation === 'UploadPart') {
+      for (const [name, value] of Object.entries(checksums)) this.#response.setHeader(name, value);
+    }
+  }
+
+  async #fail(error: unknown): Promise<void> {
+    const { context, metrics } = this.#with;
+    if (this.#gone.signal.aborted) return;
+    const log = context.log.child({ requestId: this.#id, operation: this.#operation });
+    reportFault(error, log, metrics);
+    const { method = '', url = '' } = this.#request;
+    const resource = url.split('?', 1)[0] ?? '';
+    this.#answer.forget((name) => !ownHeaders.has(name));
+    await answerFault(this.#answer, faultOf(error), {
+      method,
+      resource,
+      requestId: this.#id,
+      drain: () => (this.#awaitsContinue || this.#bodyIsRead() ? Promise.resolve() : drain(this.#request)),
+    });
+  }
+
+  #bodyIsRead(): boolean {
+    return this.#request.readableEnded || !hasBody(this.#request.headers);
+  }
+
+  #statusForMetrics(): number {
+    return this.#gone.signal.aborted ? callerGoneStatus : this.#answer.status;
+  }
+
+  #logAccess(): void {
+    this.#with.context.log.debug('proxy.request', {
+      requestId: this.#id,
+      operation: this.#operation,
+      status: this.#statusForMetrics(),
+      milliseconds: Math.round(performance.now() - this.#begun),
+    });
+  }
+}
+
+const ownHeaders = new Set(['x-amz-request-id', 'x-amz-id-2', 'server']);
+
+/** For the metrics only: the connection went before the answer was through. */
+const callerGoneStatus = 499;
+
+function judgeLength(operation: OperationName, { request, payload }: Exchange): void {
+  if (operation !== 'PutObject' && operation !== 'UploadPart') return;
+  const { headers } = request;
+  if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined) {
+    throw s3Error('MissingContentLength');
+  }
+  if ((payload.length ?? 0) > maxPlaintextBytes) throw s3Error('EntityTooLarge');
+}

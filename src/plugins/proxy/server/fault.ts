@@ -1,0 +1,46 @@
+import { EnvelopeError } from '../../../core/envelope/error.ts';
+import { S3Error } from '../../../core/s3/error.ts';
+import { s3Error } from '../../../core/s3/error-catalog.ts';
+import { describeError, stackOf } from '../../../runtime/logging/describe-error.ts';
+import type { Logger } from '../../../runtime/logging/logger.ts';
+import { isVaultError, type VaultError } from '../../../runtime/vault/errors.ts';
+import type { ProxyMetrics } from '../metrics.ts';
+
+/** What the caller is told about a failure. What is wrong inside is for the log and never for the caller. */
+export function faultOf(error: unknown): S3Error {
+  if (error instanceof S3Error) return error;
+  if (error instanceof EnvelopeError && error.reason === 'unencrypted') {
+    return s3Error('AccessDenied', 'The object is not encrypted and may not be read through this proxy.');
+  }
+  if (isVaultError(error) && error.kind === 'unavailable') {
+    return s3Error('ServiceUnavailable', 'The key server cannot be reached. Please retry.', { cause: error });
+  }
+  return s3Error('InternalError', undefined, { cause: error });
+}
+
+/** Logs and counts what lies behind an answer, where the answer itself does not say. */
+export function reportFault(error: unknown, log: Logger, metrics: ProxyMetrics): void {
+  const told = error instanceof S3Error ? innermost(error) : error;
+  if (told instanceof EnvelopeError) {
+    metrics.refused(told.reason);
+    log.error('proxy.object.refused', { reason: told.reason, ...describeError(told) });
+  } else if (isVaultError(told)) reportVault(told, log, metrics);
+  else if (!(error instanceof S3Error)) {
+    log.error('proxy.request.broke', { ...describeError(error), stack: stackOf(error) });
+  } else if (error.status >= 500 && error.status !== 501) {
+    log.warn('proxy.request.failed', { s3Code: error.code, ...describeError(error) });
+  }
+}
+
+/** A failure of the key server or of an envelope may come wrapped in the S3 error that answers it. */
+function innermost(error: S3Error): unknown {
+  const { cause } = error;
+  return cause instanceof EnvelopeError || isVaultError(cause) ? cause : error;
+}
+
+function reportVault(error: VaultError, log: Logger, metrics: ProxyMetrics): void {
+  const fields = { kind: error.kind, path: error.path, nextStep: error.nextStep, ...describeError(error) };
+  if (error.kind === 'unavailable') return log.warn('proxy.vault.unavailable', fields);
+  if (error.kind === 'rejected' || error.kind === 'expired-version') metrics.refused(`key-${error.kind}`);
+  log.error(`proxy.vault.${error.kind}`, fields);
+}

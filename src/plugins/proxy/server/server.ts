@@ -1,0 +1,66 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { exitStatus, SvcError } from '../../../core/errors.ts';
+import { formatListenAddress } from '../../../core/settings/listen-address.ts';
+import type { ProxyConfig } from '../config.ts';
+import { answerClientError } from './client-error.ts';
+import type { Dispatch } from './dispatch.ts';
+
+/**
+ * Uploads take as long as they take: stalls are watched by those who read and write.
+ * Connections are kept longer than clients' pools keep them, so that the client is the
+ * one that closes.
+ */
+const limits = {
+  requestTimeout: 0,
+  headersTimeout: 60_000,
+  keepAliveTimeout: 120_000,
+  connectionsCheckingInterval: 10_000,
+  maxHeaderSize: 64 * 1024,
+  highWaterMark: 64 * 1024,
+  noDelay: true,
+} as const;
+
+export interface S3Server {
+  /** Where it listens, with the port that it got. */
+  readonly address: string;
+  /** Stops accepting; resolves when the requests in flight have been answered. */
+  drain(): Promise<void>;
+}
+
+/** @throws SvcError PROXY_ADDRESS (exit 78) where the address cannot be had */
+export async function startServer(listen: ProxyConfig['listen'], dispatch: Dispatch): Promise<S3Server> {
+  const server = createServer(limits, (request, response) => void dispatch(request, response, false));
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    void dispatch(request, response, true);
+  });
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) =>
+    answerClientError(error, socket),
+  );
+  await startListening(server, listen);
+  const { address, port } = server.address() as AddressInfo;
+  return { address: formatListenAddress({ host: address, port }), drain: () => drain(server) };
+}
+
+function startListening(server: Server, listen: ProxyConfig['listen']): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (cause) => reject(refused(listen, cause)));
+    server.listen({ host: listen.host, port: listen.port, backlog: 1024 }, resolve);
+  });
+}
+
+function refused(listen: ProxyConfig['listen'], cause: NodeJS.ErrnoException): SvcError {
+  const why = cause.code === 'EADDRINUSE' ? 'is taken by another process' : `cannot be used (${cause.code})`;
+  return new SvcError('PROXY_ADDRESS', `The address ${formatListenAddress(listen)} ${why}`, {
+    nextStep: 'Give another address with --listen or SVC_PROXY_LISTEN; port 0 takes a free one.',
+    exitStatus: exitStatus.config,
+    cause,
+  });
+}
+
+function drain(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeIdleConnections();
+  });
+}

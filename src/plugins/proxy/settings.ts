@@ -1,0 +1,184 @@
+import { listenAddress, listenAddressOrOff } from '../../core/settings/listen-address.ts';
+import { boolean, byteSize, enumeration, integer, matching, path } from '../../core/settings/parsers.ts';
+import type { Resolved, Settings } from '../../core/settings/setting.ts';
+import { httpUrl } from '../../core/settings/url.ts';
+import { vaultSettings } from '../../runtime/vault/settings.ts';
+
+const segment = /^[\w.-]+(\/[\w.-]+)*$/;
+
+/** Flags and variables of `svc run proxy`. */
+export const proxySettings = {
+  listen: {
+    variable: 'SVC_PROXY_LISTEN',
+    flag: 'listen',
+    summary: 'Where callers reach the proxy',
+    fallback: '127.0.0.1:8190',
+    ...listenAddress(),
+  },
+  health: {
+    variable: 'SVC_PROXY_HEALTH',
+    flag: 'health',
+    summary: 'Where /healthz, /readyz and /metrics are served; empty turns them off',
+    fallback: ':8191',
+    ...listenAddressOrOff(),
+  },
+  upstream: {
+    variable: 'SVC_PROXY_UPSTREAM',
+    flag: 'upstream',
+    summary: "Object store behind the proxy; unset: the region's S3 endpoint",
+    ...httpUrl('https://s3.example.eu'),
+  },
+  upstreamSigning: {
+    variable: 'SVC_PROXY_UPSTREAM_SIGNING',
+    flag: 'upstream-signing',
+    summary: 'Whether bodies are signed; auto: over http only, https protects them itself',
+    fallback: 'auto',
+    ...enumeration('auto', 'unsigned', 'signed'),
+  },
+  upstreamChecksum: {
+    variable: 'SVC_PROXY_UPSTREAM_CHECKSUM',
+    flag: 'upstream-checksum',
+    summary: 'Trailing checksum over the ciphertext; none for stores that refuse trailers',
+    fallback: 'crc32',
+    ...enumeration('crc32', 'none'),
+  },
+  accessKeyId: {
+    variable: 'SVC_PROXY_ACCESS_KEY_ID',
+    summary: 'Access key that callers sign with; unset: callers are not authenticated',
+    ...matching(/^[\w.+=@-]{3,128}$/, 'an access key id'),
+  },
+  secretAccessKey: {
+    variable: 'SVC_PROXY_SECRET_ACCESS_KEY',
+    summary: 'Secret of that access key',
+    secret: true,
+    ...matching(/^[\x21-\x7e]{8,256}$/, '8 to 256 printable characters without blanks'),
+  },
+  allowAnonymous: {
+    variable: 'SVC_PROXY_ALLOW_ANONYMOUS',
+    flag: 'allow-anonymous',
+    summary: 'Let callers that are not authenticated reach an address beyond loopback',
+    switch: true,
+    fallback: 'false',
+    ...boolean(),
+  },
+  transitMount: {
+    variable: 'SVC_TRANSIT_MOUNT',
+    flag: 'transit-mount',
+    summary: 'Mount of the transit engine',
+    fallback: 'transit',
+    ...matching(segment, 'a mount path such as transit'),
+  },
+  transitKey: {
+    variable: 'SVC_TRANSIT_KEY',
+    flag: 'transit-key',
+    summary: 'Transit key that wraps the data keys',
+    fallback: 'svc',
+    ...matching(/^[\w.-]{1,128}$/, 'a key name'),
+  },
+  bind: {
+    variable: 'SVC_PROXY_BIND',
+    flag: 'bind',
+    summary: 'What data keys are bound to; none allows renames behind the proxy',
+    fallback: 'key',
+    ...enumeration('key', 'bucket-key', 'none'),
+  },
+  requireBound: {
+    variable: 'SVC_PROXY_REQUIRE_BOUND',
+    flag: 'require-bound',
+    summary: 'Refuse objects whose keys are bound to nothing',
+    switch: true,
+    fallback: 'false',
+    ...boolean(),
+  },
+  unencryptedReads: {
+    variable: 'SVC_PROXY_UNENCRYPTED_READS',
+    flag: 'unencrypted-reads',
+    summary: 'Objects without svc metadata: give them out as stored, or refuse them',
+    fallback: 'allow',
+    ...enumeration('allow', 'deny'),
+  },
+  strict: {
+    variable: 'SVC_PROXY_STRICT',
+    flag: 'strict',
+    summary: 'Give out no byte, at any size, before the whole body was authenticated',
+    switch: true,
+    fallback: 'false',
+    ...boolean(),
+  },
+  spoolDir: {
+    variable: 'SVC_PROXY_SPOOL_DIR',
+    flag: 'spool-dir',
+    summary: 'Folder for ciphertext on disk; unset: the folder for temporary files',
+    ...path('a folder'),
+  },
+  spoolSize: {
+    variable: 'SVC_PROXY_SPOOL_SIZE',
+    flag: 'spool-size',
+    summary: 'Most ciphertext on disk at a time',
+    fallback: '8GiB',
+    ...byteSize(),
+  },
+  verifyBuffer: {
+    variable: 'SVC_PROXY_VERIFY_BUFFER',
+    flag: 'verify-buffer',
+    summary: 'Largest object or part that is authenticated in memory before its first byte leaves',
+    fallback: '16MiB',
+    ...byteSize(64 * 1024, 1024 ** 3),
+  },
+  verifyBudget: {
+    variable: 'SVC_PROXY_VERIFY_BUDGET',
+    flag: 'verify-budget',
+    summary: 'Memory for that, all requests together',
+    fallback: '32MiB',
+    ...byteSize(64 * 1024, 64 * 1024 ** 3),
+  },
+  listSizes: {
+    variable: 'SVC_PROXY_LIST_SIZES',
+    flag: 'list-sizes',
+    summary: 'Sizes in listings; plaintext needs a request per object the first time',
+    fallback: 'plaintext',
+    ...enumeration('plaintext', 'stored'),
+  },
+  reservedPrefix: {
+    variable: 'SVC_PROXY_RESERVED_PREFIX',
+    flag: 'reserved-prefix',
+    summary: "Keys of the proxy's own helper objects begin with it; callers cannot use it",
+    fallback: '.svc/',
+    ...matching(/^(?!\.{1,2}\/)[\w.-]{1,64}\/$/, 'one path segment with a slash at its end, such as .svc/'),
+  },
+  stateBucket: {
+    variable: 'SVC_PROXY_STATE_BUCKET',
+    flag: 'state-bucket',
+    summary: 'Bucket for helper objects; unset: beside the objects',
+    ...matching(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, 'a bucket name'),
+  },
+  inlineLimit: {
+    variable: 'SVC_PROXY_INLINE_LIMIT',
+    flag: 'inline-limit',
+    summary: 'Largest multipart object that gets its part list into its own metadata; 0 turns that off',
+    fallback: '64MiB',
+    ...byteSize(0, 5 * 1024 ** 3),
+  },
+  workers: {
+    variable: 'SVC_PROXY_WORKERS',
+    flag: 'workers',
+    summary: 'Processes that serve; 0 is one per core',
+    fallback: '1',
+    ...integer(0, 256),
+  },
+  region: {
+    variable: 'AWS_REGION',
+    flag: 'region',
+    summary: 'Region of the object store',
+    ...matching(/^[a-z0-9-]{2,32}$/, 'a region such as eu-central-1'),
+  },
+  defaultRegion: {
+    variable: 'AWS_DEFAULT_REGION',
+    summary: 'Region where AWS_REGION is not set',
+    ...matching(/^[a-z0-9-]{2,32}$/, 'a region such as eu-central-1'),
+  },
+  ...vaultSettings,
+} satisfies Settings;
+
+export type ProxySettings = typeof proxySettings;
+export type ResolvedProxySettings = Resolved<ProxySettings>;

@@ -1,0 +1,121 @@
+import { hash } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger } from '../../../runtime/logging/logger.ts';
+import type { ProxyConfig } from '../config.ts';
+import { type CredentialSource, defaultCredentials } from './credentials.ts';
+import { endpointOf } from './endpoint.ts';
+import { type BodyForm, bodyForm, framingHeaders } from './framing.ts';
+import { httpWires } from './http-wires.ts';
+import { type WireLimits, wireLimits } from './limits.ts';
+import { received, reporter } from './received.ts';
+import { RequestComposer } from './request-composer.ts';
+import { StreamedUpload } from './streamed-upload.ts';
+import { trustedAuthorities } from './trust.ts';
+import type { Upstream, UpstreamRequest, UpstreamResponse, UpstreamUpload } from './upstream.ts';
+import type { Wire, WireHead, WireOpener } from './wire.ts';
+
+type Env = Readonly<Record<string, string | undefined>>;
+export type UpstreamConfig = Pick<
+  ProxyConfig,
+  'upstream' | 'region' | 'upstreamSigning' | 'upstreamChecksum'
+>;
+
+export interface UpstreamOptions {
+  /** Default: the AWS default provider chain. */
+  readonly credentials?: CredentialSource;
+  readonly limits?: Partial<WireLimits>;
+}
+
+/** @throws SvcError when AWS_CA_BUNDLE cannot be read */
+export function createUpstream(
+  config: UpstreamConfig,
+  log: Logger,
+  env: Env,
+  options: UpstreamOptions = {},
+): Upstream {
+  const endpoint = endpointOf(config.upstream);
+  const wires = httpWires(endpoint, { ...wireLimits, ...options.limits }, trustedAuthorities(env));
+  const credentials = options.credentials ?? defaultCredentials(env, log);
+  return new StoreRoad(
+    wires,
+    new RequestComposer(endpoint, config.region, credentials),
+    bodyForm(config),
+    log,
+  );
+}
+
+/** From this length on the store is asked before the body is sent: a refusal then costs nothing. */
+const askFrom = 1024 * 1024;
+const emptySha256 = hash('sha256', '', 'hex');
+const noBody = new Uint8Array(0);
+
+class StoreRoad implements Upstream {
+  readonly #wires: WireOpener;
+  readonly #composer: RequestComposer;
+  readonly #form: BodyForm;
+  readonly #log: Logger;
+
+  constructor(wires: WireOpener, composer: RequestComposer, form: BodyForm, log: Logger) {
+    this.#wires = wires;
+    this.#composer = composer;
+    this.#form = form;
+    this.#log = log;
+  }
+
+  async send(request: UpstreamRequest, body: Uint8Array = noBody): Promise<UpstreamResponse> {
+    const payload = body.length === 0 ? emptySha256 : hash('sha256', body, 'hex');
+    const { head } = await this.#composer.compose(request, payload, lengthHeader(request.method, body));
+    const wire = this.#open(head, request, body);
+    const report = reporter(this.#log, request);
+    if (body.length > 0 || (request.method !== 'GET' && request.method !== 'HEAD'))
+      return received(wire, report);
+    await wire.response.catch(() => undefined);
+    if (!wire.stale) return received(wire, report);
+    await pause(request.signal);
+    return received(this.#open(head, request, body), report);
+  }
+
+  async upload(request: UpstreamRequest, length: number): Promise<UpstreamUpload> {
+    const framing = {
+      ...framingHeaders(this.#form, length),
+      expect: length < askFrom ? undefined : '100-continue',
+    };
+    const { head, chunks } = await this.#composer.compose(request, this.#form.payload, framing);
+    const wire = await this.#openAsking(head, request);
+    const failed = reporter(this.#log, request);
+    const answer = () => received(wire, failed);
+    return new StreamedUpload(wire, { length, framing: this.#form.framing, chunks, answer, failed });
+  }
+
+  close(): void {
+    this.#wires.close();
+  }
+
+  #open(head: WireHead, { signal }: UpstreamRequest, body: Uint8Array): Wire {
+    const wire = this.#wires.open(head, signal);
+    wire.end(body.length === 0 ? [] : [body]);
+    return wire;
+  }
+
+  /** A kept connection that the store had closed is found out before the body is spent on it. */
+  async #openAsking(head: WireHead, { signal }: UpstreamRequest): Promise<Wire> {
+    const wire = this.#wires.open(head, signal);
+    await wire.agreed;
+    if (!wire.stale) return wire;
+    await pause(signal);
+    const again = this.#wires.open(head, signal);
+    await again.agreed;
+    return again;
+  }
+}
+
+/** Long enough for other connections that the store has closed to be dropped, and not the same for all. */
+function pause(signal: AbortSignal | undefined): Promise<void> {
+  return delay(5 + Math.random() * 45, undefined, signal && { signal });
+}
+
+/** A GET has no length; a PUT without body has length 0. */
+function lengthHeader(method: string, body: Uint8Array): Record<string, string> {
+  if (body.length === 0 && method !== 'PUT' && method !== 'POST') return {};
+  return { 'content-length': String(body.length) };
+}

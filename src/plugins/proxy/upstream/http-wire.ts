@@ -1,0 +1,156 @@
+import type { ClientRequest, IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { resetConnection, whenConnected } from './connections.ts';
+import { AnsweredEarly, isClosed, WireError } from './failures.ts';
+import type { WireLimits } from './limits.ts';
+import type { Wire } from './wire.ts';
+
+/** A request of `node:http` with the bounds and the reset that it lacks. */
+export class HttpWire implements Wire {
+  readonly response: Promise<IncomingMessage>;
+  readonly agreed: Promise<void>;
+  readonly #request: ClientRequest;
+  readonly #limits: WireLimits;
+  #failure: Error | undefined;
+  #answer: IncomingMessage | undefined;
+  #ended = false;
+  /** Settles the write that waits for the connection. */
+  #wake: (() => void) | undefined;
+
+  constructor(request: ClientRequest, limits: WireLimits, signal: AbortSignal | undefined) {
+    this.#request = request;
+    this.#limits = limits;
+    this.response = this.#answered();
+    this.response.catch(() => undefined);
+    const connected = this.#connected();
+    this.agreed = this.#agreement(connected);
+    request.on('drain', () => this.#wake?.());
+    this.#abortWith(signal);
+  }
+
+  get stale(): boolean {
+    return this.#request.reusedSocket && !this.#answer && isClosed(this.#failure);
+  }
+
+  async write(buffers: readonly Uint8Array[]): Promise<void> {
+    this.#check();
+    if (this.#send(buffers)) return;
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve;
+    });
+    this.#wake = undefined;
+    this.#check();
+  }
+
+  end(buffers: readonly Uint8Array[]): void {
+    this.#ended = true;
+    if (this.#failure || this.#answer) return;
+    this.#request.cork();
+    this.#send(buffers);
+    this.#request.end();
+    this.#request.uncork();
+  }
+
+  reset(reason: Error): void {
+    this.#fail(reason);
+    const { socket } = this.#request;
+    if (socket && !socket.destroyed) resetConnection(socket);
+    this.#answer?.destroy(reason);
+    this.#request.destroy(reason);
+  }
+
+  #send(buffers: readonly Uint8Array[]): boolean {
+    this.#request.cork();
+    let room = true;
+    for (const buffer of buffers) room = this.#request.write(buffer);
+    this.#request.uncork();
+    return room;
+  }
+
+  #check(): void {
+    if (this.#answer) throw new AnsweredEarly();
+    if (this.#failure) throw this.#failure;
+  }
+
+  #fail(error: Error): void {
+    this.#failure ??= error;
+    this.#wake?.();
+  }
+
+  #answered(): Promise<IncomingMessage> {
+    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+    const failed = (error: Error) => {
+      this.#fail(error);
+      reject(this.#failure);
+    };
+    this.#request.on('error', failed);
+    this.#request.once('close', () => failed(new WireError('ECONNRESET', 'the store closed the connection')));
+    this.#request.once('response', (answer: IncomingMessage) => {
+      this.#answer = answer;
+      if (!this.#ended) this.#resetAfter(answer);
+      this.#wake?.();
+      resolve(answer);
+    });
+    return promise;
+  }
+
+  /** What is left of the body will not be sent: the connection cannot serve another request. */
+  #resetAfter(answer: IncomingMessage): void {
+    const reset = () => this.reset(new AnsweredEarly());
+    answer.once('end', reset);
+    answer.once('close', reset);
+  }
+
+  #connected(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const late = new WireError('ETIMEDOUT', 'no connection to the store in time');
+    const timer = setTimeout(() => this.reset(late), this.#limits.connectMs);
+    const done = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+    this.#request.once('close', done);
+    this.#request.once('socket', (socket: Socket) => {
+      this.#watchIdle(socket);
+      whenConnected(socket, done);
+    });
+    return promise;
+  }
+
+  async #agreement(connected: Promise<void>): Promise<void> {
+    if (!this.#request.hasHeader('expect')) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#request.once('continue', resolve);
+    this.response.then(
+      () => resolve(),
+      () => resolve(),
+    );
+    await connected;
+    const timer = setTimeout(resolve, this.#limits.continueMs);
+    await promise;
+    clearTimeout(timer);
+  }
+
+  #watchIdle(socket: Socket): void {
+    const idle = () => {
+      if (this.#awaitsStore()) this.reset(new WireError('ETIMEDOUT', 'the store has sent nothing for long'));
+      else socket.setTimeout(this.#limits.idleMs);
+    };
+    socket.setTimeout(this.#limits.idleMs);
+    socket.on('timeout', idle);
+    this.#request.once('close', () => socket.off('timeout', idle));
+  }
+
+  /** False while it is a slow caller that keeps the connection quiet, sending or taking. */
+  #awaitsStore(): boolean {
+    if (this.#answer) return this.#answer.readableLength === 0;
+    return this.#ended || this.#wake !== undefined;
+  }
+
+  #abortWith(signal: AbortSignal | undefined): void {
+    if (!signal) return;
+    const abort = () => this.reset(signal.reason);
+    signal.addEventListener('abort', abort, { once: true });
+    this.#request.once('close', () => signal.removeEventListener('abort', abort));
+  }
+}

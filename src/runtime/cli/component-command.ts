@@ -1,0 +1,52 @@
+import type { Interfaces } from '@oclif/core';
+import { string } from '@oclif/core/flags';
+import type { Settings } from '../../core/settings/setting.ts';
+import { commonSettings } from '../component/common-settings.ts';
+import type { Component } from '../component/contract.ts';
+import { BaseCommand } from './base-command.ts';
+import { flagsOf, variablesOnly } from './setting-flags.ts';
+
+export interface ComponentCommandOptions<S extends Settings> {
+  readonly summary: string;
+  readonly description?: string;
+  readonly examples?: string[];
+  /** The light declaration, which `--help` shows without loading the component. */
+  readonly settings: S;
+  /** Imports the component when it is to run. */
+  readonly load: () => Promise<Component<S>>;
+}
+
+type GivenFlags = Record<string, string | boolean | undefined>;
+
+/**
+ * Makes the oclif command `svc run <component>`: flags from the settings, and a run that ends with the
+ * exit status of the component. Installed plugins use it for components of their own.
+ */
+export function componentCommand<S extends Settings>(options: ComponentCommandOptions<S>) {
+  return class ComponentCommand extends BaseCommand {
+    static override summary = options.summary;
+    static override description = describe(options);
+    static override examples = options.examples ?? [];
+    static override flags: Interfaces.FlagInput = {
+      config: string({ summary: 'YAML file with settings [SVC_CONFIG]', helpValue: '<file>' }),
+      ...flagsOf(options.settings),
+      ...flagsOf(commonSettings, 'COMMON'),
+    };
+
+    async run(): Promise<void> {
+      const { flags } = await this.parse(this.ctor);
+      const { config: configFile, ...given } = flags as GivenFlags & { config?: string };
+      const [component, { runComponent }] = await Promise.all([
+        options.load(),
+        import('../component/run-component.ts'),
+      ]);
+      this.exit(await runComponent(component, { flags: given, env: process.env, configFile }));
+    }
+  };
+}
+
+function describe<S extends Settings>({ description, settings }: ComponentCommandOptions<S>): string {
+  const variables = variablesOnly(settings);
+  const only = variables.length > 0 ? `Set by variable only:\n${variables.join('\n')}` : undefined;
+  return [description, only].filter((part) => part !== undefined).join('\n\n');
+}

@@ -1,0 +1,60 @@
+import { exitStatus, SvcError } from '../../core/errors.ts';
+import type { Style } from './terminal.ts';
+
+/** What a person or a script is told about an error. Never holds argv, a stack or the error's own fields. */
+export interface Failure {
+  readonly code: string;
+  readonly message: string;
+  readonly details: readonly string[];
+  readonly nextStep: string;
+  readonly exitStatus: number;
+}
+
+const USAGE_STATUS = 2;
+const REPORT = 'This is a defect of svc: please report it with what the command prints under SVC_DEBUG=1.';
+
+/** The part that oclif adds to its own errors. */
+export interface OclifError extends Error {
+  readonly oclif: { readonly exit?: number };
+}
+
+export function isOclifError(error: unknown): error is OclifError {
+  return error instanceof Error && typeof (error as Partial<OclifError>).oclif === 'object';
+}
+
+/** Sorts an error into the user's to mend (with its next step) or ours (asking for a report). */
+export function describeFailure(error: unknown, commandLine: string): Failure {
+  if (error instanceof SvcError) {
+    const { code, message, details, nextStep, exitStatus } = error;
+    return { code, message, details, nextStep, exitStatus };
+  }
+  if (isOclifError(error)) return usageFailure(error, commandLine);
+  const message = error instanceof Error ? error.message : String(error);
+  return { code: 'INTERNAL', message, details: [], nextStep: REPORT, exitStatus: exitStatus.internal };
+}
+
+/** oclif's message starts with the mistake and goes on with a hint of its own, which the next step replaces. */
+function usageFailure(error: OclifError, commandLine: string): Failure {
+  const [message = '', ...rest] = error.message
+    .split('\n')
+    .filter((line) => !line.startsWith('See more help'));
+  return {
+    code: 'USAGE',
+    message,
+    details: rest.filter((line) => line.trim() !== ''),
+    nextStep: `Run \`${commandLine} --help\` to see what it takes.`,
+    exitStatus: error.oclif.exit ?? USAGE_STATUS,
+  };
+}
+
+/** The failure as text for standard error. */
+export function formatFailure(failure: Failure, paint: (style: Style, text: string) => string): string {
+  const head = `${paint('red', 'Error:')} ${failure.message} ${paint('dim', `(${failure.code})`)}`;
+  const details = failure.details.map((detail) => `  ${detail}`);
+  return [head, ...details, `${paint('bold', 'Next:')}  ${failure.nextStep}`].join('\n');
+}
+
+/** The failure as `--json` shows it. */
+export function failureJson({ code, message, details, nextStep }: Failure): object {
+  return { error: { code, message, nextStep, ...(details.length > 0 ? { details } : {}) } };
+}

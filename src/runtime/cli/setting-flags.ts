@@ -1,0 +1,36 @@
+import type { Interfaces } from '@oclif/core';
+import { boolean, string } from '@oclif/core/flags';
+import type { Setting, Settings } from '../../core/settings/setting.ts';
+
+type FlagInput = Interfaces.FlagInput;
+
+/**
+ * The oclif flags of declared settings, by flag name. They carry no default and no variable of their own:
+ * reading the configuration decides between flag, variable, file and default, and parses the text.
+ */
+export function flagsOf(settings: Settings, helpGroup?: string): FlagInput {
+  const group = helpGroup === undefined ? {} : { helpGroup };
+  const entries = Object.values(settings).flatMap((setting) =>
+    setting.flag === undefined ? [] : [[setting.flag, { ...flagFor(setting), ...group }] as const],
+  );
+  return Object.fromEntries(entries);
+}
+
+function flagFor(setting: Setting<unknown>): FlagInput[string] {
+  const summary = summaryOf(setting);
+  return setting.switch ? boolean({ summary }) : string({ summary, helpValue: '<value>' });
+}
+
+/** `Address to listen on [SVC_PROXY_LISTEN, default 127.0.0.1:8190]` */
+function summaryOf({ summary, variable, fallback, required, secret }: Setting<unknown>): string {
+  const shown = fallback !== undefined && fallback !== '' && !secret ? `default ${fallback}` : undefined;
+  const facts = [variable, required ? 'required' : undefined, shown].filter((fact) => fact !== undefined);
+  return `${summary} [${facts.join(', ')}]`;
+}
+
+/** The settings that only a variable can give, because they must not stand on a command line. */
+export function variablesOnly(settings: Settings): string[] {
+  return Object.values(settings).flatMap(({ flag, variable, summary }) =>
+    flag === undefined ? [`${variable}  ${summary}`] : [],
+  );
+}

@@ -1,0 +1,42 @@
+import { styleText } from 'node:util';
+
+type Env = Readonly<Record<string, string | undefined>>;
+export type Style = 'bold' | 'dim' | 'red' | 'yellow' | 'green' | 'cyan';
+
+/** The part of a TTY stream that decides how text is shown. */
+export interface Screen {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+}
+
+const FALLBACK_WIDTH = 80;
+const SMALLEST_WIDTH = 40;
+
+/** Whether colour may be written: NO_COLOR wins over FORCE_COLOR, both over what the stream is. */
+export function hasColour(screen: Screen, env: Env): boolean {
+  if (env['NO_COLOR']) return false;
+  if (env['FORCE_COLOR']) return env['FORCE_COLOR'] !== '0' && env['FORCE_COLOR'] !== 'false';
+  return screen.isTTY === true && env['TERM'] !== 'dumb';
+}
+
+/** Columns to wrap at; a pipe or a file gets 80. */
+export function widthOf(screen: Screen, env: Env): number {
+  const told = Number(env['COLUMNS']);
+  const columns = Number.isInteger(told) && told > 0 ? told : screen.columns;
+  return Math.max(columns ?? FALLBACK_WIDTH, SMALLEST_WIDTH);
+}
+
+/** Returns a function that styles text for the screen, or leaves it as it is. */
+export function painter(screen: Screen, env: Env): (style: Style, text: string) => string {
+  if (!hasColour(screen, env)) return (_style, text) => text;
+  return (style, text) => styleText(style, text, { validateStream: false });
+}
+
+/** A reader that leaves early (`svc … | head`) is no error; anything else that breaks a stream is. */
+export function ignoreBrokenPipes(...streams: NodeJS.WriteStream[]): void {
+  for (const stream of streams) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error;
+    });
+  }
+}

@@ -1,0 +1,20 @@
+import type { Health } from './health.ts';
+
+/** The conditions of one component; ready while none of them is not. */
+export function createHealth(): Health {
+  const notReady = new Map<string, string>();
+  const degraded = new Map<string, string>();
+  return {
+    notReady: (condition, reason) => void notReady.set(condition, reason),
+    ready: (condition) => void notReady.delete(condition),
+    degraded: (condition, reason) => void degraded.set(condition, reason),
+    recovered: (condition) => void degraded.delete(condition),
+    isReady: () => notReady.size === 0,
+    snapshot: () => ({
+      status: degraded.size === 0 ? 'ok' : 'degraded',
+      ready: notReady.size === 0,
+      notReady: Object.fromEntries(notReady),
+      degraded: Object.fromEntries(degraded),
+    }),
+  };
+}

@@ -1,0 +1,18 @@
+/** One reason why a component is not ready; the text is shown by `/readyz`. */
+export interface Health {
+  /** `/readyz` is 200 while every named condition is ready; a condition starts as not ready with its reason. */
+  notReady(condition: string, reason: string): void;
+  ready(condition: string): void;
+  /** Shown in the body of `/healthz` without changing its 200. */
+  degraded(condition: string, reason: string): void;
+  recovered(condition: string): void;
+  isReady(): boolean;
+  snapshot(): HealthSnapshot;
+}
+
+export interface HealthSnapshot {
+  readonly status: 'ok' | 'degraded';
+  readonly ready: boolean;
+  readonly notReady: Readonly<Record<string, string>>;
+  readonly degraded: Readonly<Record<string, string>>;
+}

@@ -1,0 +1,45 @@
+import { type BackoffOptions, createBackoff } from './backoff.ts';
+import { sleep } from './sleep.ts';
+
+export interface RetryOptions extends BackoffOptions {
+  /** False for what a further attempt cannot mend. */
+  readonly isRetryable: (error: unknown) => boolean;
+  /** Attempts in all, the first included. */
+  readonly maxAttempts?: number;
+  /** No attempt begins later than this after the first one. */
+  readonly maxElapsedMs?: number;
+  readonly signal?: AbortSignal;
+  readonly onRetry?: (error: unknown, delayMs: number, attempt: number) => void;
+}
+
+/**
+ * Calls `attempt` until it succeeds, with growing, jittered delays.
+ * Rejects with the last error when the bounds are reached, and with the signal's reason when aborted.
+ */
+export async function retry<T>(attempt: (count: number) => Promise<T>, options: RetryOptions): Promise<T> {
+  const backoff = createBackoff(options);
+  const end = performance.now() + (options.maxElapsedMs ?? Number.POSITIVE_INFINITY);
+  for (let count = 1; ; count++) {
+    options.signal?.throwIfAborted();
+    try {
+      return await attempt(count);
+    } catch (error) {
+      options.signal?.throwIfAborted();
+      const delayMs = backoff.next();
+      if (!mayGoOn(error, count, delayMs, end, options)) throw error;
+      options.onRetry?.(error, delayMs, count);
+      await sleep(delayMs, options.signal);
+    }
+  }
+}
+
+function mayGoOn(
+  error: unknown,
+  count: number,
+  delayMs: number,
+  end: number,
+  options: RetryOptions,
+): boolean {
+  if (count >= (options.maxAttempts ?? Number.POSITIVE_INFINITY)) return false;
+  return performance.now() + delayMs <= end && options.isRetryable(error);
+}

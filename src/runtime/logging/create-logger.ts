@@ -1,0 +1,57 @@
+import type { Logger as Pino } from 'pino';
+import { painter } from '../cli/terminal.ts';
+import type { LogFields, Logger } from './logger.ts';
+import { redactFields } from './redact-fields.ts';
+import { type SecretRegistry, secrets } from './secrets.ts';
+import { descriptorSink, type Sink } from './stderr-sink.ts';
+import { textLine } from './text-format.ts';
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+export type LogFormat = 'json' | 'text';
+
+export interface LoggerOptions {
+  /** Value of the field `component` on every line. */
+  readonly component: string;
+  readonly level?: LogLevel;
+  readonly format?: LogFormat;
+  /** Standard error unless given. */
+  readonly sink?: Sink;
+  readonly secrets?: SecretRegistry;
+}
+
+/** A logger that writes each line at once; every line passes the redaction of registered secrets. */
+export async function createLogger(options: LoggerOptions): Promise<Logger> {
+  const { pino } = await import('pino');
+  const registry = options.secrets ?? secrets;
+  const root = pino(
+    {
+      level: options.level ?? 'info',
+      base: { component: options.component },
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      hooks: { streamWrite: (line) => registry.redact(line) },
+    },
+    formatted(options.sink ?? descriptorSink(2), options.format ?? 'json'),
+  );
+  return behindOurInterface(root);
+}
+
+function formatted(sink: Sink, format: LogFormat): Sink {
+  if (format === 'json') return sink;
+  const paint = painter(process.stderr, process.env);
+  return { write: (line) => sink.write(textLine(line, paint)) };
+}
+
+function behindOurInterface(target: Pino): Logger {
+  const write =
+    (level: LogLevel) =>
+    (event: string, fields: LogFields = {}) =>
+      target[level]({ event, ...redactFields(fields) });
+  return {
+    debug: write('debug'),
+    info: write('info'),
+    warn: write('warn'),
+    error: write('error'),
+    child: (fields) => behindOurInterface(target.child(redactFields(fields))),
+  };
+}

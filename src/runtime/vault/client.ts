@@ -1,0 +1,131 @@
+import { mayRetryStatus, namesDeadToken, serverErrors } from '../../core/vault/answer.ts';
+import { retry } from '../lifecycle/retry.ts';
+import type { Logger } from '../logging/logger.ts';
+import { authMethodFor } from './auth.ts';
+import type { VaultConfig } from './config.ts';
+import { vaultConnection } from './connection.ts';
+import type { VaultClient, VaultRequest, VaultResponse, VaultTransport } from './contract.ts';
+import { isVaultError } from './errors.ts';
+import { failureOf } from './failure.ts';
+import { Gate } from './gate.ts';
+import { createLeanTransport } from './lean-transport.ts';
+import { type HeldToken, Session, type SessionState } from './session.ts';
+
+export interface VaultClientOptions {
+  readonly config: VaultConfig;
+  readonly log: Logger;
+  /** Told whenever a token can be had or no longer. */
+  readonly onState: (state: SessionState) => void;
+  /** Default: the lean one. It is closed with the client. */
+  readonly transport?: VaultTransport;
+  readonly limits?: Partial<RequestLimits>;
+}
+
+export interface RequestLimits {
+  /** For one request with all its attempts, in ms. */
+  readonly deadlineMs: number;
+  readonly attempts: number;
+  /** Requests in flight at a time; more wait their turn. */
+  readonly concurrency: number;
+}
+
+export const requestLimits: RequestLimits = { deadlineMs: 8_000, attempts: 5, concurrency: 64 };
+
+/** A client that also hands over refusals, for callers that read what stands in them. */
+export interface ExchangingVaultClient extends VaultClient {
+  /**
+   * Answers any status except 403, 429 and 5xx.
+   * @throws VaultError of kind `denied` or `unavailable`; the signal's reason when aborted
+   */
+  exchange(request: VaultRequest): Promise<VaultResponse>;
+}
+
+/** @throws SvcError (exit 78) where TLS files cannot be used */
+export function createVaultClient(options: VaultClientOptions): ExchangingVaultClient {
+  const { config, log, onState } = options;
+  const { endpoint } = config;
+  if (endpoint.skipVerify && endpoint.url.protocol === 'https:') {
+    log.warn('vault.tls.unverified', { address: endpoint.url.host, variable: 'VAULT_SKIP_VERIFY' });
+  }
+  const transport = options.transport ?? createLeanTransport(vaultConnection(config));
+  const session = new Session({ auth: authMethodFor(config.auth), transport, log, onState });
+  return new Client(transport, session, { ...requestLimits, ...options.limits });
+}
+
+class Client implements ExchangingVaultClient {
+  readonly #transport: VaultTransport;
+  readonly #session: Session;
+  readonly #limits: RequestLimits;
+  readonly #gate: Gate;
+
+  constructor(transport: VaultTransport, session: Session, limits: RequestLimits) {
+    this.#transport = transport;
+    this.#session = session;
+    this.#limits = limits;
+    this.#gate = new Gate(limits.concurrency);
+  }
+
+  start(): Promise<void> {
+    return this.#session.start();
+  }
+
+  async close(): Promise<void> {
+    this.#session.close();
+    this.#transport.close();
+  }
+
+  async request(request: VaultRequest): Promise<unknown> {
+    const response = await this.exchange(request);
+    if (response.status >= 300) throw failureOf(request, response);
+    return response.body;
+  }
+
+  async exchange(request: VaultRequest): Promise<VaultResponse> {
+    const deadline = performance.now() + this.#limits.deadlineMs;
+    await this.#gate.enter(deadline, request.signal);
+    try {
+      return await this.#repeated(request, deadline);
+    } finally {
+      this.#gate.leave();
+    }
+  }
+
+  #repeated(request: VaultRequest, deadline: number): Promise<VaultResponse> {
+    return retry(() => this.#authorized(request, deadline), {
+      initialMs: 100,
+      maxMs: 2_000,
+      maxAttempts: this.#limits.attempts,
+      maxElapsedMs: deadline - performance.now(),
+      isRetryable: (error) => isVaultError(error) && error.kind === 'unavailable',
+      ...(request.signal === undefined ? {} : { signal: request.signal }),
+    });
+  }
+
+  /** A refusal is answered by a login and one more attempt, as far as the session thinks that this may help. */
+  async #authorized(request: VaultRequest, deadline: number): Promise<VaultResponse> {
+    const token = await this.#token(request, deadline);
+    const response = await this.#send(request, token, deadline);
+    if (response.status !== 403) return settled(request, response);
+    const certain = namesDeadToken(serverErrors(response.body));
+    const replaced = await this.#session.replace(token, certain, deadline, request.signal);
+    if (!replaced) throw failureOf(request, response);
+    const other = await this.#token(request, deadline);
+    return settled(request, await this.#send(request, other, deadline));
+  }
+
+  async #token(request: VaultRequest, deadline: number): Promise<HeldToken> {
+    return this.#session.held ?? this.#session.token(deadline, request.signal);
+  }
+
+  /** Half of the time that is left goes to one attempt, so that a dead connection leaves room for another. */
+  #send(request: VaultRequest, token: HeldToken, deadline: number): Promise<VaultResponse> {
+    const left = deadline - performance.now();
+    const timeoutMs = Math.max(1, Math.min(left, Math.max(1_000, left / 2)));
+    return this.#transport.send({ ...request, token: token.value, timeoutMs });
+  }
+}
+
+function settled(request: VaultRequest, response: VaultResponse): VaultResponse {
+  if (response.status === 403 || mayRetryStatus(response.status)) throw failureOf(request, response);
+  return response;
+}

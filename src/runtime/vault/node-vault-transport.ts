@@ -1,0 +1,76 @@
+import type http from 'node:http';
+import type { VaultConnection } from './connection.ts';
+import type { VaultResponse, VaultTransport } from './contract.ts';
+import { wireRequests } from './lean-transport.ts';
+import { followStandby } from './standby.ts';
+import { createWire, type Wire, type WireRequest } from './wire.ts';
+
+/** What node-vault hands to its HTTP library; `exchange` is ours and passes through it. */
+interface HttpOptions {
+  readonly uri: string;
+  readonly method: string;
+  readonly headers: http.OutgoingHttpHeaders;
+  readonly json?: unknown;
+  readonly exchange: { readonly request: WireRequest; answer?: VaultResponse };
+}
+
+/**
+ * The same interface over node-vault, for set-up work that needs no speed. Its HTTP library is
+ * replaced by our wire through its `request-promise` option: its own (axios) follows redirects
+ * to any host with the token, has no bound on the size of an answer and obeys proxy variables.
+ * @throws SvcError (exit 78) where TLS files cannot be used
+ */
+export async function createNodeVaultTransport(connection: VaultConnection): Promise<VaultTransport> {
+  const wire = createWire(connection);
+  const client = await loadClient(wire, connection);
+  const toWire = wireRequests(connection);
+  return {
+    async send(request): Promise<VaultResponse> {
+      const exchange: HttpOptions['exchange'] = { request: toWire(request) };
+      const { path, method, headers } = exchange.request;
+      const options = {
+        path: path.slice(apiRoot(connection).length),
+        method,
+        headers,
+        json: request.body,
+        exchange,
+      };
+      return client.request(options).then(
+        () => answerOf(exchange),
+        (error) => answerOf(exchange, error),
+      );
+    },
+    close: () => wire.close(),
+  };
+}
+
+const apiRoot = ({ address }: VaultConnection): string => `${address.pathname.replace(/\/+$/, '')}/v1`;
+
+async function loadClient(wire: Wire, connection: VaultConnection) {
+  const { default: nodeVault } = await import('node-vault');
+  const client = nodeVault({
+    endpoint: connection.address.href.replace(/\/+$/, ''),
+    // It would write whole requests to standard error under DEBUG=node-vault.
+    debug: () => undefined,
+    'request-promise': { defaults: () => (options: HttpOptions) => overWire(wire, connection, options) },
+  });
+  // These it takes from VAULT_TOKEN, VAULT_NAMESPACE and VAULT_PREFIX; our headers and paths say it all.
+  return Object.assign(client, { token: '', namespace: '', pathPrefix: '' });
+}
+
+async function overWire(wire: Wire, connection: VaultConnection, options: HttpOptions) {
+  const { method, headers, json, exchange } = options;
+  const path = options.uri.slice(connection.address.origin.length);
+  const body = json === undefined ? undefined : JSON.stringify(json);
+  const request = { ...exchange.request, method, headers, path, body };
+  const first = await wire.exchange(request);
+  const answer = first.status === 307 ? await followStandby(wire, connection, request, first) : first;
+  exchange.answer = { status: answer.status, body: answer.body };
+  return { statusCode: answer.status, body: answer.body, request: { path } };
+}
+
+/** Statuses other than 200 and 204 are errors to node-vault; a real error left no answer. */
+function answerOf({ answer }: HttpOptions['exchange'], error?: unknown): VaultResponse {
+  if (answer === undefined) throw error;
+  return answer;
+}

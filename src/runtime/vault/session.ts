@@ -1,0 +1,220 @@
+import { type Backoff, createBackoff } from '../lifecycle/backoff.ts';
+import type { Logger } from '../logging/logger.ts';
+import { secrets } from '../logging/secrets.ts';
+import type { AuthMethod, TokenGrant } from './auth-method.ts';
+import type { VaultTransport } from './contract.ts';
+import { isVaultError, VaultError } from './errors.ts';
+import { MinuteLimit } from './login-limit.ts';
+import { renewalDelayMs, renewToken } from './renewal.ts';
+import { within } from './within.ts';
+
+/** Whether a token can be had, and why not. */
+export interface SessionState {
+  readonly ready: boolean;
+  readonly reason: string;
+}
+
+export interface SessionOptions {
+  readonly auth: AuthMethod;
+  readonly transport: VaultTransport;
+  readonly log: Logger;
+  /** Called when the state changes. */
+  readonly onState: (state: SessionState) => void;
+}
+
+/** A token in use; a request that was refused names the very object that it used. */
+export interface HeldToken {
+  readonly value: string;
+  /** Of `performance.now()`. */
+  readonly expiresAt: number;
+  readonly renewable: boolean;
+  /** Seconds from login to expiry. */
+  readonly lease: number;
+}
+
+const loginsPerMinute = 10;
+/** Of these, at most so many because of a refusal that may as well mean a missing policy. */
+const doubtsPerMinute = 5;
+
+/** Keeps one token alive: logs in once at a time, renews where that is permitted, else logs in again before the end. */
+export class Session {
+  readonly #options: SessionOptions;
+  readonly #closing = new AbortController();
+  readonly #logins = new MinuteLimit(loginsPerMinute);
+  readonly #doubts = new MinuteLimit(doubtsPerMinute);
+  readonly #backoff: Backoff = createBackoff({ initialMs: 500, maxMs: 10_000 });
+  readonly #waiting = new Set<PromiseWithResolvers<HeldToken>>();
+  #token: HeldToken | undefined;
+  #login: Promise<HeldToken> | undefined;
+  #failure: VaultError | undefined;
+  #mayRenew = true;
+  #timer: NodeJS.Timeout | undefined;
+  #state: SessionState | undefined;
+  #forget: () => void = () => undefined;
+
+  constructor(options: SessionOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves after the first attempt, whether it succeeded or not; further ones follow by themselves. */
+  async start(): Promise<void> {
+    this.#report({ ready: false, reason: 'no login at the key server yet' });
+    await this.#logIn().catch(ignore);
+  }
+
+  /** The token to use now, if there is one. */
+  get held(): HeldToken | undefined {
+    return this.#token !== undefined && performance.now() < this.#token.expiresAt ? this.#token : undefined;
+  }
+
+  /**
+   * Waits for a token until the deadline.
+   * @throws VaultError `denied` as soon as the key server refuses the login, else `unavailable`
+   */
+  async token(deadline: number, signal: AbortSignal | undefined): Promise<HeldToken> {
+    if (this.held !== undefined) return this.held;
+    this.#closing.signal.throwIfAborted();
+    if (this.#login === undefined && this.#failure?.kind === 'denied') throw this.#failure;
+    const waiter = Promise.withResolvers<HeldToken>();
+    this.#waiting.add(waiter);
+    if (this.#failure === undefined) this.#logIn().catch(ignore);
+    return within(waiter.promise, deadline, signal, () => this.#failure ?? noTokenYet()).finally(() =>
+      this.#waiting.delete(waiter),
+    );
+  }
+
+  /**
+   * Called when the key server has refused a request with this token. True: there may be a better one,
+   * ask again for it. `certain`: the server does not know the token, so it is dropped at once; otherwise
+   * a policy may be missing, and the token stays in use until a login has succeeded.
+   */
+  async replace(
+    refused: HeldToken,
+    certain: boolean,
+    deadline: number,
+    signal: AbortSignal | undefined,
+  ): Promise<boolean> {
+    if (this.#token !== refused) return true;
+    if (certain) {
+      this.#drop();
+      return true;
+    }
+    if (this.#login === undefined && !(this.#doubts.take() && this.#logins.take())) return false;
+    await within(this.#logIn(), deadline, signal, noTokenYet);
+    return true;
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+    const closed = new VaultError('unavailable', 'The key server client was closed');
+    this.#closing.abort(closed);
+    for (const waiter of this.#waiting) waiter.reject(closed);
+    this.#token = undefined;
+    this.#forget();
+  }
+
+  #drop(): void {
+    this.#token = undefined;
+    this.#failure = undefined;
+    if (this.#logins.take()) this.#logIn().catch(ignore);
+    else this.#retryLater(new VaultError('unavailable', 'Too many logins at the key server: waiting'));
+  }
+
+  #logIn(): Promise<HeldToken> {
+    this.#login ??= this.#attempt().finally(() => {
+      this.#login = undefined;
+    });
+    return this.#login;
+  }
+
+  async #attempt(): Promise<HeldToken> {
+    const { auth, transport } = this.#options;
+    clearTimeout(this.#timer);
+    try {
+      return this.#adopt(await auth.logIn(transport, this.#closing.signal), 'vault.login');
+    } catch (error) {
+      throw this.#retryLater(asVaultError(error));
+    }
+  }
+
+  #adopt(grant: TokenGrant, event: string): HeldToken {
+    this.#closing.signal.throwIfAborted();
+    const token = hold(grant);
+    const forget = secrets.register(token.value);
+    this.#forget();
+    this.#forget = forget;
+    this.#token = token;
+    this.#failure = undefined;
+    this.#backoff.reset();
+    this.#options.log.info(event, { method: this.#options.auth.name, lease_seconds: grant.leaseSeconds });
+    if (grant.leaseSeconds > 0) this.#schedule(renewalDelayMs(grant.leaseSeconds), () => this.#extend(token));
+    this.#report({ ready: true, reason: 'logged in' });
+    for (const waiter of this.#waiting) waiter.resolve(token);
+    return token;
+  }
+
+  /** Renews where that works and still gains time, else logs in again. */
+  async #extend(token: HeldToken): Promise<void> {
+    const grant = await this.#renewed(token);
+    if (this.#token !== token) return;
+    if (grant !== undefined && grant.leaseSeconds >= token.lease / 2) this.#adopt(grant, 'vault.renewal');
+    else await this.#logIn();
+  }
+
+  async #renewed(token: HeldToken): Promise<TokenGrant | undefined> {
+    if (!token.renewable || !this.#mayRenew) return undefined;
+    try {
+      return await renewToken(this.#options.transport, token.value, this.#closing.signal);
+    } catch (error) {
+      if (isVaultError(error) && error.kind === 'denied') this.#mayRenew = false;
+      return undefined;
+    }
+  }
+
+  #retryLater(failure: VaultError): VaultError {
+    if (this.#closing.signal.aborted) return failure;
+    this.#failure = failure;
+    const floor = failure.kind === 'denied' ? 5_000 : 0;
+    const delay = Math.max(this.#backoff.next(), this.#logins.waitMs(), floor);
+    this.#schedule(delay, () => {
+      this.#logins.take();
+      return this.#logIn();
+    });
+    this.#complain(failure, delay);
+    return failure;
+  }
+
+  #complain(failure: VaultError, delay: number): void {
+    const fields = { error: failure.message, code: failure.code, retry_ms: Math.round(delay) };
+    this.#options.log.warn('vault.login.failed', { method: this.#options.auth.name, ...fields });
+    if (this.held !== undefined) return;
+    this.#report({ ready: false, reason: failure.message });
+    if (failure.kind === 'denied') for (const waiter of this.#waiting) waiter.reject(failure);
+  }
+
+  #schedule(delay: number, action: () => Promise<unknown>): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => action().catch(ignore), delay).unref();
+  }
+
+  #report(state: SessionState): void {
+    if (this.#state?.ready === state.ready && this.#state.reason === state.reason) return;
+    this.#state = state;
+    this.#options.onState(state);
+  }
+}
+
+/** What failed was written to the log and is told to whoever waits for a token. */
+const ignore = (): void => undefined;
+
+function hold({ token, leaseSeconds, renewable }: TokenGrant): HeldToken {
+  const expiresAt = leaseSeconds > 0 ? performance.now() + leaseSeconds * 1000 : Number.POSITIVE_INFINITY;
+  return { value: token, expiresAt, renewable, lease: leaseSeconds };
+}
+
+function asVaultError(error: unknown): VaultError {
+  if (isVaultError(error)) return error;
+  return new VaultError('unavailable', 'The login at the key server failed', { cause: error });
+}
+
+const noTokenYet = (): VaultError => new VaultError('unavailable', 'No token from the key server in time');

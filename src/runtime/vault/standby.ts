@@ -1,0 +1,28 @@
+import type { VaultConnection } from './connection.ts';
+import { VaultError } from './errors.ts';
+import type { Wire, WireRequest, WireResponse } from './wire.ts';
+
+/**
+ * A standby that does not forward names the active server by a 307. It is followed once,
+ * and only to the same path by the same scheme: the token goes along, and with TLS the
+ * other server must show a certificate of the same CA. No other redirect is followed.
+ */
+export function followStandby(
+  wire: Wire,
+  connection: VaultConnection,
+  request: WireRequest,
+  answer: WireResponse,
+): Promise<WireResponse> {
+  const target = URL.parse(answer.location ?? '', request.origin.href);
+  const usable =
+    connection.followStandby &&
+    target !== null &&
+    target.protocol === request.origin.protocol &&
+    target.username === '' &&
+    target.pathname + target.search === request.path;
+  if (usable) return wire.exchange({ ...request, origin: target });
+  throw new VaultError('unavailable', `${request.origin.host} redirects elsewhere, which is not followed`, {
+    status: answer.status,
+    nextStep: 'Let VAULT_ADDR name the active key server, or a load balancer that finds it.',
+  });
+}

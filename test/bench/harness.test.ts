@@ -1,0 +1,33 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { measureNode } from '../../bench/harness/cpu-time.ts';
+import { median } from '../../bench/harness/median.ts';
+import { formatTable } from '../../bench/harness/table.ts';
+
+const harness = suite('bench harness');
+
+harness('takes the middle value', () => {
+  assert.is(median([30, 10, 20]), 20);
+  assert.is(median([4, 1, 3, 2]), 2.5);
+  assert.throws(() => median([]), RangeError);
+});
+
+harness('aligns figures and shows what could not be measured', () => {
+  const rows = [
+    { name: 'a', cells: [1234.5, 'n/a'] },
+    { name: 'long', cells: [1.234, undefined] },
+  ];
+  const text = formatTable({ title: 'T', columns: ['ms', 'MB/s'], rows, notes: ['note'] });
+  assert.is(
+    text,
+    ['T', '          ms  MB/s', '  a     1235   n/a', '  long  1.23     –', '  note'].join('\n'),
+  );
+});
+
+harness('measures a process and refuses one that fails', () => {
+  const { cpu, wall } = measureNode(['-e', '0']);
+  assert.ok(cpu > 0 && wall > 0);
+  assert.throws(() => measureNode(['-e', 'process.exit(3)']), /ended with 3/);
+});
+
+harness.run();

@@ -1,0 +1,59 @@
+/** Runs one test file (argv[2]) in a process of its own and reports over IPC; see run-file.ts for the other end. */
+import { registerHooks } from 'node:module';
+import { pathToFileURL } from 'node:url';
+import { describeError, unavailableTool } from './describe-error.ts';
+import type { TestEvent } from './events.ts';
+import { executeSuite } from './execute.ts';
+import { neverRun, queue } from './uvu-api.ts';
+
+const HANDLES_AFTER_MS = 2_000;
+const file = process.argv[2] ?? '';
+const apiUrl = new URL('./uvu-api.ts', import.meta.url).href;
+
+function emit(event: TestEvent): void {
+  process.send?.(event);
+}
+
+registerHooks({
+  resolve: (specifier, context, next) =>
+    specifier === 'uvu' ? { url: apiUrl, shortCircuit: true } : next(specifier, context),
+});
+
+process.on('disconnect', () => process.exit(1));
+process.channel?.unref();
+
+function onStray(kind: string): (error: unknown) => void {
+  return (error) => emit({ type: 'fail', name: kind, error: describeError(error) });
+}
+process.on('uncaughtException', onStray('uncaught exception'));
+process.on('unhandledRejection', onStray('unhandled rejection'));
+
+async function load(): Promise<boolean> {
+  try {
+    const { timeout } = (await import(pathToFileURL(file).href)) as { timeout?: number };
+    emit(timeout === undefined ? { type: 'loaded' } : { type: 'loaded', timeout });
+    return true;
+  } catch (error) {
+    const missing = unavailableTool(error);
+    if (missing) emit({ type: 'skip', name: 'import', reason: missing, count: 1 });
+    else emit({ type: 'fail', name: 'import', error: describeError(error) });
+    return false;
+  }
+}
+
+if (await load()) {
+  for (const { name } of neverRun()) {
+    emit({
+      type: 'fail',
+      name: name || '(unnamed suite)',
+      error: 'The suite is never run: call its .run().',
+    });
+  }
+  if (queue.length === 0) emit({ type: 'fail', name: 'file', error: 'The file runs no suite.' });
+  for (const suite of queue) await executeSuite(suite, emit);
+}
+emit({ type: 'done' });
+setTimeout(
+  () => emit({ type: 'handles', active: process.getActiveResourcesInfo() }),
+  HANDLES_AFTER_MS,
+).unref();

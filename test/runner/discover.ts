@@ -1,0 +1,25 @@
+import { readdirSync } from 'node:fs';
+import { relative, sep } from 'node:path';
+
+export interface Selection {
+  files: string[];
+  /** Fragments that match no file: each is a failure, so that a typing error never looks like success. */
+  unmatched: string[];
+}
+
+/** All `*.test.ts` below `root`, sorted; `fixtures` directories hold tests that are meant to fail. */
+export function testFiles(root: string): string[] {
+  return readdirSync(root, { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.test.ts') && !path.split(sep).includes('fixtures'))
+    .map((path) => `${root}${sep}${path}`)
+    .sort();
+}
+
+/** Keeps the files whose path contains one of the fragments; `quick` leaves out those that need servers. */
+export function select(root: string, fragments: string[], quick: boolean): Selection {
+  const all = testFiles(root).filter((file) => !(quick && file.endsWith('.server.test.ts')));
+  const matches = (file: string, fragment: string) => relative(process.cwd(), file).includes(fragment);
+  const files =
+    fragments.length === 0 ? all : all.filter((file) => fragments.some((part) => matches(file, part)));
+  return { files, unmatched: fragments.filter((part) => !all.some((file) => matches(file, part))) };
+}

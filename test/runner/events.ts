@@ -1,0 +1,32 @@
+/** What a test process tells the runner over its IPC channel, in the order in which it happens. */
+export type TestEvent =
+  | { type: 'loaded'; timeout?: number }
+  | { type: 'start'; name: string }
+  | { type: 'pass'; name: string }
+  | { type: 'fail'; name: string; error: string }
+  | { type: 'skip'; name: string; reason: string; count: number }
+  | { type: 'done' }
+  | { type: 'handles'; active: string[] };
+
+export type Emit = (event: TestEvent) => void;
+
+export interface Failure {
+  name: string;
+  error: string;
+}
+
+export interface Skip {
+  name: string;
+  reason: string;
+  count: number;
+}
+
+/** The outcome of one test file; `output` is the tail of what its process wrote. */
+export interface FileResult {
+  file: string;
+  passed: number;
+  failures: Failure[];
+  skips: Skip[];
+  milliseconds: number;
+  output: string;
+}

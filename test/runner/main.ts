@@ -1,0 +1,27 @@
+import { fileURLToPath } from 'node:url';
+import { readOptions } from './options.ts';
+import { runTests } from './run.ts';
+import { stopAll } from './run-file.ts';
+import { prepareTestbed } from './testbed.ts';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
+const print = (text: string) => process.stdout.write(`${text}\n`);
+
+for (const [signal, number] of [
+  ['SIGINT', 2],
+  ['SIGTERM', 15],
+] as const) {
+  process.once(signal, () => {
+    stopAll();
+    process.exit(128 + number);
+  });
+}
+
+try {
+  const options = readOptions(process.argv.slice(2), process.env, ROOT);
+  prepareTestbed(options);
+  process.exitCode = await runTests(options, print);
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 2;
+}

@@ -1,0 +1,46 @@
+import { parseArgs } from 'node:util';
+
+export interface RunnerOptions {
+  root: string;
+  fragments: string[];
+  quick: boolean;
+  /** With CI=true a skipped test is a failure. */
+  ci: boolean;
+  jobs: number;
+  timeout: number;
+  exitGrace: number;
+}
+
+const USAGE =
+  'Usage: node test/runner/main.ts [--quick] [--jobs N] [--timeout MS] [--exit-grace MS] [path-fragment …]';
+
+function positive(value: string, name: string): number {
+  const number = Number(value);
+  if (!Number.isInteger(number) || number <= 0)
+    throw new Error(`--${name} must be a whole number above 0. ${USAGE}`);
+  return number;
+}
+
+/** Reads the command line; throws an Error with the usage on anything unknown. */
+export function readOptions(argv: string[], env: NodeJS.ProcessEnv, defaultRoot: string): RunnerOptions {
+  const { values, positionals } = parseArgs({
+    args: argv,
+    allowPositionals: true,
+    options: {
+      quick: { type: 'boolean', default: false },
+      root: { type: 'string', default: defaultRoot },
+      jobs: { type: 'string', default: env['SVC_TEST_JOBS'] ?? '2' },
+      timeout: { type: 'string', default: '120000' },
+      'exit-grace': { type: 'string', default: '5000' },
+    },
+  });
+  return {
+    root: values.root,
+    fragments: positionals,
+    quick: values.quick,
+    ci: env['CI'] === 'true',
+    jobs: positive(values.jobs, 'jobs'),
+    timeout: positive(values.timeout, 'timeout'),
+    exitGrace: positive(values['exit-grace'], 'exit-grace'),
+  };
+}

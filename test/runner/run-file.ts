@@ -1,0 +1,151 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import type { FileResult, TestEvent } from './events.ts';
+
+export interface FileLimits {
+  /** Milliseconds that the file may take unless it exports a `timeout` of its own. */
+  timeout: number;
+  /** Milliseconds that the process may take to end by itself after its last test. */
+  exitGrace: number;
+}
+
+const CHILD = fileURLToPath(new URL('./child.ts', import.meta.url));
+const DRAIN_MS = 2_000;
+const OUTPUT_LIMIT = 64 * 1024;
+const running = new Set<ChildProcess>();
+
+interface Watch {
+  result: FileResult;
+  current: string;
+  done: boolean;
+  handles: string[];
+  timer: NodeJS.Timeout | undefined;
+}
+
+/** Runs one test file in a process of its own; every way in which it can go wrong ends up in `failures`. */
+export async function runFile(file: string, limits: FileLimits): Promise<FileResult> {
+  const started = performance.now();
+  const result: FileResult = { file, passed: 0, failures: [], skips: [], milliseconds: 0, output: '' };
+  const watch: Watch = { result, current: '', done: false, handles: [], timer: undefined };
+  const child = start(file);
+  collectOutput(child, result);
+  child.on('message', (event) => onEvent(event as TestEvent, watch, child, limits));
+  arm(watch, child, limits.timeout, () => timedOut(watch, limits.timeout));
+  const ending = await ended(child);
+  clearTimeout(watch.timer);
+  judgeEnding(watch, ending);
+  result.milliseconds = performance.now() - started;
+  return result;
+}
+
+/** Ends every test process that still runs, with the processes that it started. */
+export function stopAll(): void {
+  for (const child of running) killGroup(child);
+}
+
+function start(file: string): ChildProcess {
+  const child = spawn(process.execPath, [CHILD, file], {
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    detached: true, // a process group of its own, so that what a test leaves behind can be ended with it
+  });
+  running.add(child);
+  child.once('exit', () => running.delete(child));
+  return child;
+}
+
+function killGroup(child: ChildProcess): void {
+  if (child.pid === undefined) return;
+  try {
+    process.kill(-child.pid, 'SIGKILL');
+  } catch {
+    // the whole group has ended already
+  }
+}
+
+function collectOutput(child: ChildProcess, result: FileResult): void {
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (text: string) => {
+      result.output = (result.output + text).slice(-OUTPUT_LIMIT);
+    });
+  }
+}
+
+function arm(watch: Watch, child: ChildProcess, milliseconds: number, record: () => void): void {
+  clearTimeout(watch.timer);
+  watch.timer = setTimeout(() => {
+    record();
+    killGroup(child);
+  }, milliseconds);
+}
+
+function onEvent(event: TestEvent, watch: Watch, child: ChildProcess, limits: FileLimits): void {
+  const { result } = watch;
+  if (event.type === 'loaded' && event.timeout !== undefined) {
+    const { timeout } = event;
+    arm(watch, child, timeout, () => timedOut(watch, timeout));
+  }
+  if (event.type === 'start') watch.current = event.name;
+  if (event.type === 'pass') result.passed += 1;
+  if (event.type === 'fail') result.failures.push({ name: event.name, error: event.error });
+  if (event.type === 'skip')
+    result.skips.push({ name: event.name, reason: event.reason, count: event.count });
+  if (event.type === 'handles') watch.handles = event.active;
+  if (event.type === 'done') {
+    watch.done = true;
+    arm(watch, child, limits.exitGrace, () => didNotExit(watch));
+  }
+}
+
+function timedOut(watch: Watch, timeout: number): void {
+  const where = watch.current || 'import';
+  watch.result.failures.push({ name: where, error: `Time-out: the file took longer than ${timeout} ms.` });
+  watch.done = true;
+}
+
+function didNotExit(watch: Watch): void {
+  const held = watch.handles.length > 0 ? ` Held open by: ${watch.handles.join(', ')}.` : '';
+  watch.result.failures.push({
+    name: 'process',
+    error: `The process did not exit after its last test.${held}`,
+  });
+}
+
+interface Ending {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  error?: Error;
+}
+
+/** Waits for the exit, then for the last messages and output, but not for descendants that hold the pipes open. */
+async function ended(child: ChildProcess): Promise<Ending> {
+  const closed = new Promise((resolve) => child.once('close', resolve));
+  const disconnected = new Promise((resolve) => child.once('disconnect', resolve));
+  const ending = await new Promise<Ending>((resolve) => {
+    child.once('error', (error) => resolve({ code: null, signal: null, error }));
+    child.once('exit', (code, signal) => resolve({ code, signal }));
+  });
+  killGroup(child);
+  const limit = new AbortController();
+  const tooLong = sleep(DRAIN_MS, undefined, { signal: limit.signal }).catch(() => undefined);
+  await Promise.race([Promise.all([closed, disconnected]), tooLong]);
+  limit.abort();
+  return ending;
+}
+
+function judgeEnding(watch: Watch, { code, signal, error }: Ending): void {
+  const { failures } = watch.result;
+  if (error) failures.push({ name: 'process', error: `Cannot start: ${error.message}` });
+  else if (!watch.done) failures.push({ name: watch.current || 'import', error: earlyEnd(code, signal) });
+  else if (code !== 0 && failures.length === 0) {
+    failures.push({
+      name: 'process',
+      error: `The process ended with ${signal ?? `status ${code}`} after its tests.`,
+    });
+  }
+}
+
+function earlyEnd(code: number | null, signal: NodeJS.Signals | null): string {
+  if (code === 13) return 'The event loop drained while this was still pending: a promise never settles.';
+  return `The process ended with ${signal ?? `status ${code}`} before its tests did.`;
+}

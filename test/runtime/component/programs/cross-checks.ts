@@ -1,0 +1,8 @@
+import { applyRules } from '../../../../src/core/settings/rules.ts';
+import { openServer, runDemo, whenAborted } from './program.ts';
+
+await runDemo({
+  check: (config) =>
+    applyRules(config, [({ size }) => (size > 8 ? 'DEMO_SIZE: at most 8 without a password' : undefined)]),
+  start: async (_config, _deps, signal) => openServer(whenAborted(signal)),
+});

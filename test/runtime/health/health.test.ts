@@ -1,0 +1,39 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { createHealth } from '../../../src/runtime/health/create-health.ts';
+
+const conditions = suite('health');
+
+conditions('is ready while no condition is not', () => {
+  const health = createHealth();
+  assert.ok(health.isReady());
+  health.notReady('vault', 'no token yet');
+  health.notReady('start', 'starting');
+  health.ready('start');
+  assert.not.ok(health.isReady());
+  assert.equal(health.snapshot().notReady, { vault: 'no token yet' });
+  health.ready('vault');
+  assert.equal(health.snapshot(), { status: 'ok', ready: true, notReady: {}, degraded: {} });
+});
+
+conditions('keeps the latest reason', () => {
+  const health = createHealth();
+  health.notReady('vault', 'sealed');
+  health.notReady('vault', 'away');
+  assert.equal(health.snapshot().notReady, { vault: 'away' });
+});
+
+conditions('is degraded apart from ready', () => {
+  const health = createHealth();
+  health.degraded('renewal', 'denied');
+  assert.equal(health.snapshot(), {
+    status: 'degraded',
+    ready: true,
+    notReady: {},
+    degraded: { renewal: 'denied' },
+  });
+  health.recovered('renewal');
+  assert.is(health.snapshot().status, 'ok');
+});
+
+conditions.run();

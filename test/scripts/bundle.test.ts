@@ -1,0 +1,55 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { entryPoints } from '../../scripts/lib/bundle.mjs';
+import { heavyAtStart } from '../../scripts/lib/weight.mjs';
+import { withTree } from './temporary-tree.ts';
+
+const bundle = suite('bundle');
+
+bundle('has an entry for each command, for the entry point and for the public interface', async () => {
+  const files = {
+    'src/main.ts': '',
+    'src/index.ts': '',
+    'src/commands/run/proxy.ts': '',
+    'src/core/a.ts': '',
+  };
+  const names = await withTree(files, (root) =>
+    entryPoints(root).map((path: string) => path.slice(root.length)),
+  );
+  assert.equal(names, ['/src/main.ts', '/src/index.ts', '/src/commands/run/proxy.ts']);
+});
+
+const output = (inputs: string[], imports: { path: string; kind: string }[] = []) => ({
+  inputs: Object.fromEntries(inputs.map((name) => [name, {}])),
+  imports,
+});
+
+bundle('finds a heavy package that a command loads through a shared chunk', () => {
+  const outputs = {
+    'dist/main.js': output(['src/main.ts']),
+    'dist/commands/run/a.js': output(
+      ['src/commands/run/a.ts'],
+      [{ path: 'dist/chunks/x.js', kind: 'import-statement' }],
+    ),
+    'dist/chunks/x.js': output(
+      ['node_modules/pino/pino.js'],
+      [{ path: 'dist/main.js', kind: 'import-statement' }],
+    ),
+  };
+  const found = heavyAtStart(outputs);
+  assert.is(found.length, 1);
+  assert.match(found[0] ?? '', /^dist\/commands\/run\/a\.js loads node_modules\/pino/);
+});
+
+bundle('lets a command load a heavy package when it needs it', () => {
+  const outputs = {
+    'dist/commands/run/a.js': output(
+      ['src/commands/run/a.ts'],
+      [{ path: 'dist/chunks/x.js', kind: 'dynamic-import' }],
+    ),
+    'dist/chunks/x.js': output(['node_modules/@aws-sdk/client-s3/index.js']),
+  };
+  assert.equal(heavyAtStart(outputs), []);
+});
+
+bundle.run();

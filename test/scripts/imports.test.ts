@@ -1,0 +1,160 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const CONFIG = join(ROOT, '.dependency-cruiser.cjs');
+const CRUISER = join(ROOT, 'node_modules/dependency-cruiser/bin/dependency-cruiser.mjs');
+
+interface Breach {
+  readonly rule: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+const imports = (specifier: string) => `import * as it from '${specifier}';\nexport const used = it;\n`;
+const importsType = (specifier: string) =>
+  `import type * as types from '${specifier}';\nexport type Types = typeof types;\n`;
+const importsLate = (specifier: string) => `export const late = () => import('${specifier}');\n`;
+
+/** Each rule broken once: the file, what it imports, and the rule that must say so. */
+const BREACHES: readonly (readonly [rule: string, from: string, specifier: string])[] = [
+  ['no-unresolved', 'src/core/lost.ts', './nowhere.ts'],
+  ['core-is-pure', 'src/core/impure.ts', '../runtime/shared.ts'],
+  ['core-does-no-io', 'src/core/reads.ts', 'node:fs/promises'],
+  ['runtime-below-plugins', 'src/runtime/above.ts', '../plugins/one/part.ts'],
+  ['plugins-below-commands', 'src/plugins/one/above.ts', '../../commands/fine.ts'],
+  ['no-plugin-to-plugin', 'src/plugins/one/sideways.ts', '../two/part.ts'],
+  ['commands-load-plugins-late', 'src/commands/early.ts', '../plugins/one/part.ts'],
+  ['commands-load-heavy-packages-late', 'src/commands/heavy.ts', 'pino'],
+  ['commands-load-heavy-packages-late', 'src/plugins/two/settings.ts', '@aws-sdk/client-s3'],
+  ['runtime-indexes-are-light', 'src/runtime/health/index.ts', 'prom-client'],
+  ['native-calls-in-one-place', 'src/runtime/elsewhere.ts', 'ffi-rs'],
+  ['vault-client-in-one-place', 'src/plugins/one/vault.ts', 'node-vault'],
+  ['src-without-test', 'src/core/tested.ts', '../../test/helper.ts'],
+  ['src-without-dev-packages', 'src/core/generated.ts', 'fast-check'],
+  ['src-without-dev-packages', 'src/core/undeclared.ts', 'undeclared'],
+];
+
+/** What the rules leave alone. */
+const ALLOWED: Readonly<Record<string, string>> = {
+  'src/commands/fine.ts': importsLate('../plugins/one/part.ts') + importsLate('pino'),
+  'src/commands/settings.ts': imports('../plugins/one/settings.ts'),
+  'src/plugins/one/part.ts': imports('../../runtime/shared.ts') + importsLate('./settings.ts'),
+  'src/plugins/one/settings.ts': imports('../../core/base.ts'),
+  'src/plugins/two/part.ts': imports('../../core/base.ts'),
+  'src/runtime/shared.ts': imports('../core/base.ts') + importsLate('pino'),
+  'src/runtime/native/call.ts': imports('ffi-rs'),
+  'src/runtime/vault/client.ts': imports('node-vault'),
+  'src/core/base.ts': imports('node:crypto') + importsType('node:http'),
+  'test/helper.ts': 'export const helper = 1;\n',
+};
+
+const OTHERS: Readonly<Record<string, string>> = {
+  'src/core/orphan.ts': 'export const alone = 1;\n',
+  'src/core/cycle-a.ts': imports('./cycle-b.ts'),
+  'src/core/cycle-b.ts': imports('./cycle-a.ts'),
+};
+
+const PACKAGES = [
+  'pino',
+  'prom-client',
+  '@aws-sdk/client-s3',
+  'ffi-rs',
+  'node-vault',
+  'fast-check',
+  'undeclared',
+];
+
+function packageFiles(): Record<string, string> {
+  const files: Record<string, string> = {};
+  for (const name of PACKAGES) {
+    files[`node_modules/${name}/package.json`] = JSON.stringify({ name, version: '1.0.0', main: 'index.js' });
+    files[`node_modules/${name}/index.js`] = 'module.exports = 1;\n';
+  }
+  const declared = PACKAGES.filter((name) => name !== 'undeclared' && name !== 'fast-check');
+  const dependencies = Object.fromEntries(declared.map((name) => [name, '1.0.0']));
+  files['package.json'] = JSON.stringify({
+    name: 'tree',
+    dependencies,
+    devDependencies: { 'fast-check': '1.0.0' },
+  });
+  files['tsconfig.json'] = JSON.stringify({
+    compilerOptions: { module: 'NodeNext', allowImportingTsExtensions: true },
+  });
+  return files;
+}
+
+function writeTree(root: string): void {
+  const broken = Object.fromEntries(BREACHES.map(([, from, specifier]) => [from, imports(specifier)]));
+  for (const [path, text] of Object.entries({ ...packageFiles(), ...ALLOWED, ...OTHERS, ...broken })) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  }
+}
+
+function cruise(root: string): Breach[] {
+  const args = [CRUISER, 'src', '--config', CONFIG, '--output-type', 'json'];
+  const { stdout, stderr } = spawnSync(process.execPath, args, { cwd: root, encoding: 'utf8' });
+  assert.ok(stdout, stderr);
+  const { violations } = JSON.parse(stdout).summary as {
+    violations: { rule: { name: string }; from: string; to: string }[];
+  };
+  return violations.map(({ rule, from, to }) => ({ rule: rule.name, from, to }));
+}
+
+const rules = suite('import rules');
+let breaches: Breach[] = [];
+
+rules.before(() => {
+  const root = mkdtempSync(join(tmpdir(), 'svc-imports-'));
+  try {
+    writeTree(root);
+    breaches = cruise(root);
+  } finally {
+    rmSync(root, { recursive: true });
+  }
+});
+
+for (const [rule, from, specifier] of BREACHES) {
+  rules(`${rule}: ${from} may not import ${specifier}`, () => {
+    assert.ok(
+      breaches.some((breach) => breach.rule === rule && breach.from === from),
+      JSON.stringify(breaches),
+    );
+  });
+}
+
+rules('no-orphans: a module that nobody imports is found', () => {
+  assert.equal(
+    breaches.filter(({ rule, from }) => rule === 'no-orphans' && from.includes('orphan')).length,
+    1,
+  );
+});
+
+rules('no-cycles: a cycle is found', () => {
+  const cycles = breaches.filter(({ rule }) => rule === 'no-cycles');
+  assert.is(cycles.length, 1);
+  assert.match(cycles[0]?.from ?? '', /cycle-[ab]/);
+});
+
+rules('leave alone what is allowed', () => {
+  const wrongly = breaches.filter(({ from }) => from in ALLOWED);
+  assert.equal(wrongly, []);
+});
+
+rules('each of them is broken by a test here', () => {
+  const { forbidden } = createRequire(import.meta.url)(CONFIG) as { forbidden: { name: string }[] };
+  const broken = new Set(breaches.map(({ rule }) => rule));
+  assert.equal(
+    forbidden.map(({ name }) => name).filter((name) => !broken.has(name)),
+    [],
+  );
+});
+
+rules.run();

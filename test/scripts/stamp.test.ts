@@ -1,0 +1,35 @@
+import { appendFileSync, mkdirSync, renameSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { isBuilt, STAMP, sourceHash } from '../../scripts/lib/stamp.mjs';
+import { withTree } from './temporary-tree.ts';
+
+const stamp = suite('build stamp');
+
+function changes(change: (root: string) => void): Promise<boolean> {
+  return withTree({ 'package.json': '{}', 'src/main.ts': 'one', 'src/core/a.ts': 'two' }, (root) => {
+    mkdirSync(join(root, 'dist'));
+    writeFileSync(join(root, STAMP), sourceHash(root));
+    assert.is(isBuilt(root), true);
+    change(root);
+    return !isBuilt(root);
+  });
+}
+
+stamp('notices a changed, a new and a renamed source and a changed package.json', async () => {
+  assert.ok(await changes((root) => appendFileSync(join(root, 'src/core/a.ts'), '!')));
+  assert.ok(await changes((root) => writeFileSync(join(root, 'src/core/b.ts'), '')));
+  assert.ok(await changes((root) => renameSync(join(root, 'src/core/a.ts'), join(root, 'src/core/c.ts'))));
+  assert.ok(await changes((root) => writeFileSync(join(root, 'package.json'), '{ }')));
+});
+
+stamp('does not care about time stamps', async () => {
+  assert.not.ok(await changes((root) => utimesSync(join(root, 'src/main.ts'), 1, 1)));
+});
+
+stamp('is missing before the first build', async () => {
+  assert.is(await withTree({ 'src/main.ts': '' }, isBuilt), false);
+});
+
+stamp.run();

@@ -1,0 +1,31 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+export interface ResidentMemory {
+  /** Bytes now. */
+  readonly now: number;
+  /** The most so far, in bytes; the sum of each process's own peak. */
+  readonly peak: number;
+}
+
+/** Resident memory of a process and its descendants, from /proc. */
+export function residentMemory(pid: number): ResidentMemory {
+  const each = family(pid).map(statusOf);
+  const sum = (pick: (memory: ResidentMemory) => number) => each.reduce((total, one) => total + pick(one), 0);
+  return { now: sum(({ now }) => now), peak: sum(({ peak }) => peak) };
+}
+
+function family(pid: number): number[] {
+  const threads = readdirSync(`/proc/${pid}/task`);
+  const children = threads.flatMap((thread) => {
+    const list = readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8');
+    return list.trim().split(' ').filter(Boolean).map(Number);
+  });
+  return [pid, ...children.flatMap(family)];
+}
+
+function statusOf(pid: number): ResidentMemory {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  const bytes = (field: string) =>
+    Number(new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]) * 1024;
+  return { now: bytes('VmRSS'), peak: bytes('VmHWM') };
+}

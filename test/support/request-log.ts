@@ -1,0 +1,82 @@
+import { once } from 'node:events';
+import {
+  Agent,
+  createServer,
+  request as forward,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { pipeline } from 'node:stream/promises';
+import { reset } from './reset.ts';
+import type { LoggedRequest, RequestLog } from './types.ts';
+
+/**
+ * Starts an HTTP relay in front of `target` (plain HTTP) that writes down each request. Headers pass as they
+ * are, so signatures hold. A cut on one side is a reset on the other.
+ */
+export async function startRequestLog(target: string): Promise<RequestLog> {
+  const { hostname, port } = new URL(target);
+  const agent = new Agent({ keepAlive: true });
+  const requests: LoggedRequest[] = [];
+  const relay = (request: IncomingMessage, response: ServerResponse) => {
+    const entry = note(request);
+    requests.push(entry);
+    const { method, url: path, rawHeaders: headers } = request;
+    const upstream = forward({ host: hostname, port, agent, method, path, headers, setHost: false });
+    upstream.on('continue', () => response.writeContinue());
+    upstream.once('error', () => reset(request.socket));
+    upstream.once('response', (answer) => void passBack(answer, response, entry));
+    request.on('data', (chunk: Buffer) => {
+      entry.requestBytes += chunk.length;
+    });
+    response.once('close', () => {
+      if (!response.writableFinished && upstream.socket) reset(upstream.socket);
+    });
+    if (request.headers.expect) upstream.flushHeaders();
+    pipeline(request, upstream).catch(() => undefined);
+  };
+  const server = createServer({ requestTimeout: 0 }, relay).on('checkContinue', relay);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const own = (server.address() as AddressInfo).port;
+  return {
+    port: own,
+    url: `http://127.0.0.1:${own}`,
+    requests,
+    clear: () => void requests.splice(0),
+    matching: (method, path) => requests.filter((entry) => entry.method === method && path.test(entry.path)),
+    fetchedBytes: () => requests.reduce((sum, { responseBytes }) => sum + responseBytes, 0),
+    async stop() {
+      agent.destroy();
+      if (!server.listening) return;
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+}
+
+function note(request: IncomingMessage): LoggedRequest {
+  const { method = '', url: path = '', headers: requestHeaders } = request;
+  return { method, path, requestHeaders, status: 0, requestBytes: 0, responseBytes: 0, done: false };
+}
+
+async function passBack(
+  answer: IncomingMessage,
+  response: ServerResponse,
+  entry: LoggedRequest,
+): Promise<void> {
+  entry.status = answer.statusCode ?? 0;
+  answer.on('data', (chunk: Buffer) => {
+    entry.responseBytes += chunk.length;
+  });
+  response.sendDate = false;
+  response.writeHead(entry.status, answer.statusMessage, answer.rawHeaders);
+  try {
+    await pipeline(answer, response);
+    entry.done = true;
+  } catch {
+    if (response.socket) reset(response.socket);
+  }
+}

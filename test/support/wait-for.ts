@@ -1,0 +1,34 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const POLL_MS = 25;
+
+export interface WaitOptions {
+  /** Bound in ms, default 60 000: reached only when something is broken. */
+  readonly timeoutMs?: number;
+  /** Text for the error, such as a server's logs. */
+  readonly details?: () => string;
+}
+
+/**
+ * Polls until `check` yields something true; what it throws counts as not yet.
+ * @returns what `check` yielded
+ * @throws Error naming `what`, the last error and the details when the bound is reached
+ */
+export async function waitFor<T>(
+  what: string,
+  check: () => T | Promise<T>,
+  options: WaitOptions = {},
+): Promise<Exclude<T, false | null | undefined>> {
+  const deadline = performance.now() + (options.timeoutMs ?? 60_000);
+  let last: unknown;
+  do {
+    try {
+      const value = await check();
+      if (value) return value as Exclude<T, false | null | undefined>;
+    } catch (error) {
+      last = error;
+    }
+    await sleep(POLL_MS);
+  } while (performance.now() < deadline);
+  throw new Error(`${what} did not come about in time\n${options.details?.() ?? ''}`, { cause: last });
+}

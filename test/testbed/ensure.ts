@@ -1,0 +1,101 @@
+import { mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { ToolUnavailable } from '../support/tool-unavailable.ts';
+import { cacheRoot, toolDir } from './cache.ts';
+import { CATALOG } from './catalog.ts';
+import { withLock } from './lock.ts';
+import { ensureSystemTool } from './system.ts';
+import type { Availability, CachedRecipe, Tool, ToolName } from './types.ts';
+
+const known = new Map<ToolName, Promise<Tool>>();
+
+/**
+ * Installs or builds the tool unless it is there. Several processes may ask at the same time:
+ * one builds, the others wait for it.
+ * @throws ToolUnavailable when it cannot be had on this machine
+ */
+export function requireTool(name: ToolName): Promise<Tool> {
+  let tool = known.get(name);
+  if (!tool) {
+    tool = install(name);
+    known.set(name, tool);
+  }
+  return tool;
+}
+
+/** As `requireTool`, with the failure as a value. */
+export async function ensureTool(name: ToolName): Promise<Availability> {
+  try {
+    return { available: true, tool: await requireTool(name) };
+  } catch (error) {
+    if (error instanceof ToolUnavailable) return { available: false, name, reason: error.reason };
+    throw error;
+  }
+}
+
+/** True when `requireTool` needs no building: the cache holds it. */
+export async function isCached(name: ToolName): Promise<boolean> {
+  const recipe = CATALOG[name];
+  return recipe.kind === 'system' || exists(toolDir(name, recipe));
+}
+
+async function install(name: ToolName): Promise<Tool> {
+  const recipe = CATALOG[name];
+  try {
+    if (recipe.kind === 'system') {
+      return await ensureSystemTool(name, recipe, () =>
+        say(name, `installing Debian package ${recipe.debianPackage}`),
+      );
+    }
+    return await ensureCached(name, recipe);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    say(name, `cannot be had: ${reason}`);
+    throw new ToolUnavailable(name, reason, { cause: error });
+  }
+}
+
+/** Builds the recipe into the cache unless it is there; throws what the build throws. */
+export async function ensureCached(name: ToolName, recipe: CachedRecipe): Promise<Tool> {
+  const dir = toolDir(name, recipe);
+  if (!(await exists(dir))) {
+    const wait = () => say(name, 'waiting for another run that builds it');
+    await withLock(dir, () => buildUnlessThere(name, recipe, dir), wait);
+  }
+  const bins = Object.entries(recipe.bins).map(([command, path]) => [command, join(dir, path)]);
+  return { name, version: recipe.version, bins: Object.fromEntries(bins) };
+}
+
+async function buildUnlessThere(name: ToolName, recipe: CachedRecipe, dir: string): Promise<void> {
+  if (await exists(dir)) return;
+  say(name, `building ${recipe.version}`);
+  const start = performance.now();
+  await mkdir(cacheRoot(), { recursive: true });
+  await sweep(dir);
+  const temporary = await mkdtemp(`${dir}.tmp-`);
+  try {
+    await recipe.build(temporary);
+    await rename(temporary, dir);
+  } finally {
+    await rm(temporary, { recursive: true, force: true });
+  }
+  say(name, `ready after ${((performance.now() - start) / 1000).toFixed(1)} s`);
+}
+
+/** What builds that were killed left; the lock is held, so nobody is at work there. */
+async function sweep(dir: string): Promise<void> {
+  for (const entry of await readdir(dirname(dir))) {
+    if (entry.startsWith(`${basename(dir)}.tmp-`)) await rm(join(dirname(dir), entry), { recursive: true });
+  }
+}
+
+function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+function say(name: ToolName, text: string): void {
+  process.stderr.write(`test bed: ${name}: ${text}\n`);
+}
