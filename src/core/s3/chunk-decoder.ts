@@ -102,7 +102,10 @@ export class ChunkDecoder {
     const { decodedLength } = this.#options;
     if (decodedLength === undefined) return;
     if (this.#decoded > decodedLength || (last && this.#decoded < decodedLength)) {
-      throw s3Error('IncompleteBody', 'The chunked body is not as long as x-amz-decoded-content-length says.');
+      throw s3Error(
+        'IncompleteBody',
+        'The chunked body is not as long as x-amz-decoded-content-length says.',
+      );
     }
   }
 
@@ -114,9 +117,11 @@ export class ChunkDecoder {
 
   #onTrailer(line: string): void {
     if (line === '') return this.#finish();
-    if (!this.#options.trailer) throw s3Error('MalformedTrailerError', 'The request did not announce trailers.');
+    if (!this.#options.trailer)
+      throw s3Error('MalformedTrailerError', 'The request did not announce trailers.');
     const [name, value] = parseTrailerLine(line);
-    if (this.#trailers.has(name) || this.#trailers.size >= maxTrailers) throw s3Error('MalformedTrailerError');
+    if (this.#trailers.has(name) || this.#trailers.size >= maxTrailers)
+      throw s3Error('MalformedTrailerError');
     this.#trailers.set(name, value);
   }
 

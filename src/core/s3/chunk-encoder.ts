@@ -32,7 +32,10 @@ function headerLength(size: number, { signed }: Framing): number {
 
 function trailersLength({ signed, trailers }: Framing): number {
   if (trailers.length === 0) return 0;
-  const lines = trailers.reduce((sum, { name, valueLength }) => sum + name.length + 1 + valueLength + crlf, 0);
+  const lines = trailers.reduce(
+    (sum, { name, valueLength }) => sum + name.length + 1 + valueLength + crlf,
+    0,
+  );
   return lines + (signed ? trailerSignature.length + 1 + signatureLength + crlf : 0);
 }
 

@@ -14,7 +14,8 @@ export function parseChunkHeader(line: string, signed: boolean): ChunkHeader {
   if (digits === undefined) throw s3Error('InvalidRequest', 'A chunk header is malformed.');
   const size = Number.parseInt(digits, 16);
   if (!signed) return { size };
-  if (signature === undefined) throw s3Error('InvalidRequest', 'A chunk of a signed body carries no signature.');
+  if (signature === undefined)
+    throw s3Error('InvalidRequest', 'A chunk of a signed body carries no signature.');
   return { size, signature };
 }
 

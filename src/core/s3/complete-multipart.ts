@@ -44,7 +44,8 @@ export function parsePartNumber(text: string): number {
 /** The document for the store: numbers and ETags (the store's) only, since checksums would be of plaintext. */
 export function completeMultipartXml(parts: readonly CompletedPart[]): string {
   const list = parts.map(
-    ({ partNumber, etag }) => `<Part>${element('PartNumber', partNumber)}${element('ETag', `"${etag}"`)}</Part>`,
+    ({ partNumber, etag }) =>
+      `<Part>${element('PartNumber', partNumber)}${element('ETag', `"${etag}"`)}</Part>`,
   );
   const namespace = 'xmlns="http://s3.amazonaws.com/doc/2006-03-01/"';
   return `<CompleteMultipartUpload ${namespace}>${list.join('')}</CompleteMultipartUpload>`;

@@ -40,8 +40,12 @@ function decodePart(text: string): string {
 }
 
 function invalidSource(cause?: unknown) {
-  return s3Error('InvalidArgument', 'Copy Source must mention the source bucket and key: sourcebucket/sourcekey', {
-    details: { ArgumentName: 'x-amz-copy-source' },
-    cause,
-  });
+  return s3Error(
+    'InvalidArgument',
+    'Copy Source must mention the source bucket and key: sourcebucket/sourcekey',
+    {
+      details: { ArgumentName: 'x-amz-copy-source' },
+      cause,
+    },
+  );
 }

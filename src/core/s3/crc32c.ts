@@ -19,25 +19,27 @@ function buildTables(): Int32Array {
 }
 
 /** CRC-32C (Castagnoli) of `data`, continuing from `previous`; a signed 32-bit integer. */
-export function crc32c(data: Uint8Array, previous = 0): number {
+export function crc32c(data: Buffer, previous = 0): number {
   tables ??= buildTables();
-  const t = tables as unknown as { readonly [index: number]: number };
-  const d = data as { readonly [index: number]: number };
+  const t = tables;
   const whole = data.length - (data.length % slices);
   let crc = ~previous;
   let at = 0;
   for (; at < whole; at += slices) {
-    const low = crc ^ (d[at]! | (d[at + 1]! << 8) | (d[at + 2]! << 16) | (d[at + 3]! << 24));
+    const a = crc ^ data.readInt32LE(at);
+    const b = data.readInt32LE(at + 4);
     crc =
-      t[1792 + (low & 255)]! ^
-      t[1536 + ((low >>> 8) & 255)]! ^
-      t[1280 + ((low >>> 16) & 255)]! ^
-      t[1024 + (low >>> 24)]! ^
-      t[768 + d[at + 4]!]! ^
-      t[512 + d[at + 5]!]! ^
-      t[256 + d[at + 6]!]! ^
-      t[d[at + 7]!]!;
+      of(t, 1792 + (a & 255)) ^
+      of(t, 1536 + ((a >>> 8) & 255)) ^
+      of(t, 1280 + ((a >>> 16) & 255)) ^
+      of(t, 1024 + (a >>> 24)) ^
+      of(t, 768 + (b & 255)) ^
+      of(t, 512 + ((b >>> 8) & 255)) ^
+      of(t, 256 + ((b >>> 16) & 255)) ^
+      of(t, b >>> 24);
   }
-  for (; at < data.length; at++) crc = (crc >>> 8) ^ t[(crc ^ d[at]!) & 255]!;
+  for (; at < data.length; at++) crc = (crc >>> 8) ^ of(t, (crc ^ data.readUInt8(at)) & 255);
   return ~crc;
 }
+
+const of = (table: Int32Array, index: number): number => table[index] as number;

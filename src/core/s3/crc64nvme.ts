@@ -30,17 +30,19 @@ export class Crc64Nvme {
   #high = -1;
   #low = -1;
 
-  update(data: Uint8Array): void {
+  update(data: Buffer): void {
     tables ??= buildTables();
-    const { high: h, low: l } = tables as unknown as Record<'high' | 'low', { readonly [index: number]: number }>;
-    const d = data as { readonly [index: number]: number };
     const whole = data.length - (data.length % slices);
+    this.#eightAtOnce(data, whole, tables);
+    this.#bytes(data.subarray(whole), tables);
+  }
+
+  #eightAtOnce(data: Buffer, end: number, { high: h, low: l }: Tables): void {
     let high = this.#high;
     let low = this.#low;
-    let at = 0;
-    for (; at < whole; at += slices) {
-      const a = low ^ (d[at]! | (d[at + 1]! << 8) | (d[at + 2]! << 16) | (d[at + 3]! << 24));
-      const b = high ^ (d[at + 4]! | (d[at + 5]! << 8) | (d[at + 6]! << 16) | (d[at + 7]! << 24));
+    for (let at = 0; at < end; at += slices) {
+      const a = low ^ data.readInt32LE(at);
+      const b = high ^ data.readInt32LE(at + 4);
       const i0 = 1792 + (a & 255);
       const i1 = 1536 + ((a >>> 8) & 255);
       const i2 = 1280 + ((a >>> 16) & 255);
@@ -49,16 +51,19 @@ export class Crc64Nvme {
       const i5 = 512 + ((b >>> 8) & 255);
       const i6 = 256 + ((b >>> 16) & 255);
       const i7 = b >>> 24;
-      high = h[i0]! ^ h[i1]! ^ h[i2]! ^ h[i3]! ^ h[i4]! ^ h[i5]! ^ h[i6]! ^ h[i7]!;
-      low = l[i0]! ^ l[i1]! ^ l[i2]! ^ l[i3]! ^ l[i4]! ^ l[i5]! ^ l[i6]! ^ l[i7]!;
-    }
-    for (; at < data.length; at++) {
-      const index = (low ^ d[at]!) & 255;
-      low = ((low >>> 8) | (high << 24)) ^ l[index]!;
-      high = (high >>> 8) ^ h[index]!;
+      high = of(h, i0) ^ of(h, i1) ^ of(h, i2) ^ of(h, i3) ^ of(h, i4) ^ of(h, i5) ^ of(h, i6) ^ of(h, i7);
+      low = of(l, i0) ^ of(l, i1) ^ of(l, i2) ^ of(l, i3) ^ of(l, i4) ^ of(l, i5) ^ of(l, i6) ^ of(l, i7);
     }
     this.#high = high;
     this.#low = low;
+  }
+
+  #bytes(data: Buffer, { high, low }: Tables): void {
+    for (const byte of data) {
+      const index = (this.#low ^ byte) & 255;
+      this.#low = ((this.#low >>> 8) | (this.#high << 24)) ^ of(low, index);
+      this.#high = (this.#high >>> 8) ^ of(high, index);
+    }
   }
 
   digest(): Buffer {
@@ -68,3 +73,5 @@ export class Crc64Nvme {
     return out;
   }
 }
+
+const of = (table: Int32Array, index: number): number => table[index] as number;

@@ -4,7 +4,10 @@ import { S3Error } from './error.ts';
 const catalog = {
   AccessDenied: [403, 'Access Denied'],
   AuthorizationHeaderMalformed: [400, 'The authorization header that you provided is not valid.'],
-  AuthorizationQueryParametersError: [400, 'The authorization query parameters that you provided are not valid.'],
+  AuthorizationQueryParametersError: [
+    400,
+    'The authorization query parameters that you provided are not valid.',
+  ],
   BadDigest: [400, 'The digest or checksum that you specified did not match what was received.'],
   ConditionalRequestConflict: [409, 'A conflicting operation took place during this request. Retry it.'],
   EntityTooLarge: [400, 'Your proposed upload exceeds the maximum allowed object size.'],
@@ -15,8 +18,14 @@ const catalog = {
   InvalidArgument: [400, 'Invalid Argument'],
   InvalidBucketName: [400, 'The specified bucket is not valid.'],
   InvalidDigest: [400, 'The Content-MD5 or checksum value that you specified is not valid.'],
-  InvalidPart: [400, 'One or more of the specified parts could not be found, or its entity tag does not match.'],
-  InvalidPartOrder: [400, 'The list of parts was not in ascending order. Parts must be ordered by part number.'],
+  InvalidPart: [
+    400,
+    'One or more of the specified parts could not be found, or its entity tag does not match.',
+  ],
+  InvalidPartOrder: [
+    400,
+    'The list of parts was not in ascending order. Parts must be ordered by part number.',
+  ],
   InvalidRange: [416, 'The requested range is not satisfiable'],
   InvalidRequest: [400, 'Invalid Request'],
   InvalidURI: [400, 'The specified URI could not be parsed.'],
@@ -29,18 +38,30 @@ const catalog = {
   MissingContentLength: [411, 'You must provide the Content-Length HTTP header.'],
   NoSuchBucket: [404, 'The specified bucket does not exist.'],
   NoSuchKey: [404, 'The specified key does not exist.'],
-  NoSuchUpload: [404, 'The specified multipart upload does not exist. It may have been aborted or completed.'],
+  NoSuchUpload: [
+    404,
+    'The specified multipart upload does not exist. It may have been aborted or completed.',
+  ],
   NoSuchVersion: [404, 'The specified version does not exist.'],
-  NotImplemented: [501, 'A header or parameter that you provided implies functionality that is not implemented.'],
+  NotImplemented: [
+    501,
+    'A header or parameter that you provided implies functionality that is not implemented.',
+  ],
   OperationAborted: [409, 'A conflicting operation is in progress against this resource. Try again.'],
   PreconditionFailed: [412, 'At least one of the preconditions that you specified did not hold.'],
   RequestTimeTooSkewed: [403, "The difference between the request time and the server's time is too large."],
   RequestTimeout: [400, 'Your socket connection was not read from or written to within the time-out period.'],
   ServiceUnavailable: [503, 'Service is unable to handle the request. Please retry.'],
-  SignatureDoesNotMatch: [403, 'The request signature that we calculated does not match the one you provided.'],
+  SignatureDoesNotMatch: [
+    403,
+    'The request signature that we calculated does not match the one you provided.',
+  ],
   SlowDown: [503, 'Please reduce your request rate.'],
   UnexpectedContent: [400, 'This request does not support content.'],
-  XAmzContentSHA256Mismatch: [400, 'The provided x-amz-content-sha256 header does not match what was computed.'],
+  XAmzContentSHA256Mismatch: [
+    400,
+    'The provided x-amz-content-sha256 header does not match what was computed.',
+  ],
 } as const satisfies Record<string, readonly [status: number, message: string]>;
 
 export type S3ErrorCode = keyof typeof catalog;

@@ -31,7 +31,10 @@ const notDigests = new Set(['x-amz-checksum-algorithm', 'x-amz-checksum-mode', '
 export function expectations(headers: IncomingHttpHeaders, mode: PayloadMode): Expectation[] {
   const checksums = [...headerChecksums(headers), ...trailerChecksums(headers, mode)];
   if (checksums.length > 1) {
-    throw s3Error('InvalidRequest', 'Expecting a single x-amz-checksum- header. Multiple checksum Types are not allowed.');
+    throw s3Error(
+      'InvalidRequest',
+      'Expecting a single x-amz-checksum- header. Multiple checksum Types are not allowed.',
+    );
   }
   return [...contentMd5(headers), ...contentSha256(mode), ...checksums];
 }
@@ -50,7 +53,9 @@ function contentSha256(mode: PayloadMode): Expectation[] {
 }
 
 function headerChecksums(headers: IncomingHttpHeaders): Expectation[] {
-  const names = Object.keys(headers).filter((name) => name.startsWith('x-amz-checksum-') && !notDigests.has(name));
+  const names = Object.keys(headers).filter(
+    (name) => name.startsWith('x-amz-checksum-') && !notDigests.has(name),
+  );
   return names.map((name) => {
     const algorithm = algorithmOf(name);
     return { algorithm, source: 'header', name, value: decodeDigest(String(headers[name]), algorithm, name) };
@@ -64,7 +69,9 @@ function trailerChecksums(headers: IncomingHttpHeaders, mode: PayloadMode): Expe
     throw s3Error('InvalidRequest', 'x-amz-trailer needs a payload that is announced with a trailer.');
   }
   const names = String(announced).split(',');
-  return names.map((name) => name.trim().toLowerCase()).map((name) => ({ algorithm: algorithmOf(name), source: 'trailer', name }));
+  return names
+    .map((name) => name.trim().toLowerCase())
+    .map((name) => ({ algorithm: algorithmOf(name), source: 'trailer', name }));
 }
 
 function algorithmOf(name: string): ChecksumAlgorithm {

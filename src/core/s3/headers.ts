@@ -3,10 +3,17 @@ import { metadataPrefix } from '../envelope/metadata.ts';
 import { inwardConditions } from './conditional.ts';
 import { outward } from './etag.ts';
 
-/** Beside `x-amz-*` and conditions: what describes an object. Range is the handler's matter. */
-const described = ['cache-control', 'content-disposition', 'content-language', 'content-type', 'expires'];
-/** Further ones that requests and bodies have which pass through unchanged. */
-const passed = ['content-md5', 'origin', 'access-control-request-method', 'access-control-request-headers', 'range'];
+/** Beside `x-amz-*` and conditions: what describes an object, and CORS. Range is the handler's matter. */
+const forwarded = new Set([
+  'access-control-request-headers',
+  'access-control-request-method',
+  'cache-control',
+  'content-disposition',
+  'content-language',
+  'content-type',
+  'expires',
+  'origin',
+]);
 
 /** Of the caller's own signature and framing, of plaintext, or the handler's to set. */
 const replaced = new Set([
@@ -24,23 +31,13 @@ const ofPlaintext = /^x-amz-(?:checksum-|sdk-checksum-algorithm$)/;
 const copyConditions = 'x-amz-copy-source-';
 
 /**
- * A caller's headers for a request whose body the proxy encrypts, or that has none: conditions with the store's
- * ETags, descriptions and `x-amz-*` without the caller's signature, checksums, copy source and svc metadata.
+ * A caller's headers for the store: conditions with the store's ETags, descriptions and `x-amz-*`, without the
+ * caller's signature, framing, checksums, copy source and svc metadata.
  */
 export function requestHeadersUpstream(headers: IncomingHttpHeaders): Record<string, string> {
-  return pick(headers, described, (name) => !ofPlaintext.test(name));
-}
-
-/** The same for a request whose body passes as it is, so that its checksums hold. */
-export function passedRequestHeaders(headers: IncomingHttpHeaders): Record<string, string> {
-  return pick(headers, [...described, ...passed], () => true);
-}
-
-function pick(headers: IncomingHttpHeaders, names: readonly string[], wanted: (name: string) => boolean) {
   const upstream: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) {
-    if (typeof value !== 'string') continue;
-    if (names.includes(name) || (isForwarded(name) && wanted(name))) upstream[name] = value;
+    if (typeof value === 'string' && (forwarded.has(name) || isForwarded(name))) upstream[name] = value;
   }
   for (const [name, value] of Object.entries(inwardConditions(headers))) {
     if (!name.startsWith(copyConditions) && name !== 'if-range') upstream[name] = value;
@@ -51,7 +48,7 @@ function pick(headers: IncomingHttpHeaders, names: readonly string[], wanted: (n
 }
 
 function isForwarded(name: string): boolean {
-  if (!name.startsWith('x-amz-') || name.startsWith(metadataPrefix)) return false;
+  if (!name.startsWith('x-amz-') || name.startsWith(metadataPrefix) || ofPlaintext.test(name)) return false;
   return !replaced.has(name) && !name.startsWith(copyConditions);
 }
 
@@ -84,7 +81,10 @@ export function passedResponseHeaders(headers: IncomingHttpHeaders): Record<stri
   return answerHeaders(headers, () => true);
 }
 
-function answerHeaders(headers: IncomingHttpHeaders, wanted: (name: string) => boolean): Record<string, string> {
+function answerHeaders(
+  headers: IncomingHttpHeaders,
+  wanted: (name: string) => boolean,
+): Record<string, string> {
   const answer: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) {
     if (value !== undefined && !hopByHop.has(name) && wanted(name)) answer[name] = String(value);

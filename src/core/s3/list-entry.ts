@@ -1,5 +1,12 @@
 /** `Object` stands for the object itself in an answer of GetObjectAttributes. */
-export type EntryElement = 'Contents' | 'Version' | 'DeleteMarker' | 'CommonPrefixes' | 'Upload' | 'Part' | 'Object';
+export type EntryElement =
+  | 'Contents'
+  | 'Version'
+  | 'DeleteMarker'
+  | 'CommonPrefixes'
+  | 'Upload'
+  | 'Part'
+  | 'Object';
 
 /** One entry of a listing, as the store gave it. */
 export interface ListingEntry {

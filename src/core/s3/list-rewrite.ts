@@ -2,14 +2,19 @@ import type { Listing, ListingEntry, LocatedEntry, Span } from './list-entry.ts'
 import { escapeXml } from './xml-write.ts';
 
 /** What becomes of an entry: left out, or shown with another size (bytes) and ETag. */
-export type EntryEdit = { readonly drop: true } | { readonly drop?: false; readonly size?: number; readonly etag?: string };
+export type EntryEdit =
+  | { readonly drop: true }
+  | { readonly drop?: false; readonly size?: number; readonly etag?: string };
 
 interface Replacement extends Span {
   readonly text: string;
 }
 
 /** The listing's text with entries as `edit` has them, the count of keys corrected, checksums of ciphertext left out. */
-export function rewriteListing(listing: Listing, edit: (entry: ListingEntry) => EntryEdit | undefined): string {
+export function rewriteListing(
+  listing: Listing,
+  edit: (entry: ListingEntry) => EntryEdit | undefined,
+): string {
   const replacements: Replacement[] = listing.checksums.map(remove);
   const dropped = new Set<LocatedEntry>();
   for (const entry of listing.entries) {
@@ -34,7 +39,9 @@ function changed(entry: LocatedEntry, { size, etag }: { size?: number; etag?: st
 function corrected(listing: Listing, dropped: ReadonlySet<LocatedEntry>): Replacement[] {
   const replacements: Replacement[] = [];
   if (listing.keyCount) {
-    const count = listing.entries.filter(({ element }) => element === 'Contents' || element === 'CommonPrefixes').length;
+    const count = listing.entries.filter(
+      ({ element }) => element === 'Contents' || element === 'CommonPrefixes',
+    ).length;
     replacements.push({ ...listing.keyCount, text: String(count - dropped.size) });
   }
   const marker = missingMarker(listing, dropped);
@@ -46,7 +53,8 @@ function corrected(listing: Listing, dropped: ReadonlySet<LocatedEntry>): Replac
 function missingMarker(listing: Listing, dropped: ReadonlySet<LocatedEntry>): Replacement | undefined {
   const { isTruncated, keyCount, nextMarker, root, xml } = listing;
   const last = listing.entries.at(-1);
-  if (root !== 'ListBucketResult' || keyCount || nextMarker || !isTruncated || !last || !dropped.has(last)) return undefined;
+  if (root !== 'ListBucketResult' || keyCount || nextMarker || !isTruncated || !last || !dropped.has(last))
+    return undefined;
   if (xml.slice(isTruncated.start, isTruncated.end).trim() !== 'true') return undefined;
   const rawKey = /<(?:Key|Prefix)>([^<]*)</.exec(xml.slice(last.span.start, last.span.end))?.[1] ?? '';
   const at = xml.indexOf('>', isTruncated.end) + 1;

@@ -7,7 +7,16 @@ const roots =
   /^(?:ListBucketResult|ListVersionsResult|ListPartsResult|ListMultipartUploadsResult|GetObjectAttributes\w+)$/;
 const entryElements = new Set(['Contents', 'Version', 'DeleteMarker', 'CommonPrefixes', 'Upload', 'Part']);
 const named = new Set<string>(['Contents', 'Version', 'DeleteMarker', 'CommonPrefixes', 'Upload']);
-const fields = new Set(['Key', 'Prefix', 'ETag', 'Size', 'ObjectSize', 'VersionId', 'UploadId', 'PartNumber']);
+const fields = new Set([
+  'Key',
+  'Prefix',
+  'ETag',
+  'Size',
+  'ObjectSize',
+  'VersionId',
+  'UploadId',
+  'PartNumber',
+]);
 
 /**
  * Reads a listing of the store: ListObjects (both versions), ListObjectVersions, ListParts, ListMultipartUploads,
@@ -47,7 +56,8 @@ class ListingScanner {
     if (depth === 1) this.root = name;
     if (this.#skipping > 0) return;
     if (name.startsWith('Checksum')) this.#skipping = depth;
-    else if (!this.#entry && depth > 1 && entryElements.has(name)) this.#begin(name as EntryElement, depth, start);
+    else if (!this.#entry && depth > 1 && entryElements.has(name))
+      this.#begin(name as EntryElement, depth, start);
     else this.#content = content;
     if (this.#skipping === depth) this.#start = start;
   }

@@ -11,7 +11,8 @@ export const maxUserMetadata = 2048;
 export function userMetadataSize(headers: Headers): number {
   let size = 0;
   for (const [name, value] of Object.entries(headers)) {
-    if (name.startsWith(userPrefix) && value !== undefined) size += name.length - userPrefix.length + String(value).length;
+    if (name.startsWith(userPrefix) && value !== undefined)
+      size += name.length - userPrefix.length + String(value).length;
   }
   return size;
 }
@@ -20,7 +21,8 @@ export function userMetadataSize(headers: Headers): number {
 export function userMetadata(headers: Headers): Record<string, string> {
   const own: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) {
-    if (name.startsWith(userPrefix) && !name.startsWith(metadataPrefix) && value !== undefined) own[name] = String(value);
+    if (name.startsWith(userPrefix) && !name.startsWith(metadataPrefix) && value !== undefined)
+      own[name] = String(value);
   }
   return own;
 }

@@ -1,4 +1,11 @@
-import { type Classified, notImplemented, onlyParameters, passThrough, refuse, type Subject } from './operation-types.ts';
+import {
+  type Classified,
+  notImplemented,
+  onlyParameters,
+  passThrough,
+  refuse,
+  type Subject,
+} from './operation-types.ts';
 
 /** Configuration sub-resources of a bucket: their bodies never hold objects. */
 const configuration = [
@@ -59,7 +66,8 @@ function post(request: Subject): Classified {
 function get({ query }: Subject): Classified {
   if (query.has('uploads')) return { name: 'ListMultipartUploads' };
   if (query.has('versions')) return { name: 'ListObjectVersions' };
-  if (configuration.some((name) => query.has(name)) || information.some((name) => query.has(name))) return passThrough;
+  if (configuration.some((name) => query.has(name)) || information.some((name) => query.has(name)))
+    return passThrough;
   if (query.has('session')) return refuse('NotImplemented', 'Session authentication is not implemented.');
   return { name: query.get('list-type') === '2' ? 'ListObjectsV2' : 'ListObjects' };
 }

@@ -1,10 +1,21 @@
-import { type Classified, notImplemented, onlyParameters, passThrough, refuse, type Subject } from './operation-types.ts';
+import {
+  type Classified,
+  notImplemented,
+  onlyParameters,
+  passThrough,
+  refuse,
+  type Subject,
+} from './operation-types.ts';
 
 /** Sub-resources whose bodies are configuration of an object, never its data. */
 const configuration = ['acl', 'tagging', 'retention', 'legal-hold'];
 
 /** Headers by which a store takes a body otherwise than as the object's new content. */
-const divertingHeaders = ['x-amz-write-offset-bytes', 'x-amz-rename-source', 'x-amz-meta-snowball-auto-extract'];
+const divertingHeaders = [
+  'x-amz-write-offset-bytes',
+  'x-amz-rename-source',
+  'x-amz-meta-snowball-auto-extract',
+];
 
 export function objectOperation(request: Subject): Classified {
   switch (request.method) {
@@ -50,9 +61,11 @@ function hasBody({ headers }: Subject): boolean {
 
 function post(request: Subject): Classified {
   const { query } = request;
-  if (query.has('uploads') && query.has('uploadId')) return refuse('InvalidRequest', 'Both uploads and uploadId.');
+  if (query.has('uploads') && query.has('uploadId'))
+    return refuse('InvalidRequest', 'Both uploads and uploadId.');
   if (query.has('uploads') && onlyParameters(request, 'uploads')) return { name: 'CreateMultipartUpload' };
-  if (query.has('uploadId') && onlyParameters(request, 'uploadId')) return { name: 'CompleteMultipartUpload' };
+  if (query.has('uploadId') && onlyParameters(request, 'uploadId'))
+    return { name: 'CompleteMultipartUpload' };
   if (query.has('restore') && onlyParameters(request, 'restore', 'versionId')) {
     return { name: 'PassThrough', bodyCheck: 'restore' };
   }
@@ -70,7 +83,8 @@ function get(request: Subject): Classified {
 
 function remove(request: Subject): Classified {
   const { query, headers } = request;
-  if (headers['x-amz-if-match-size'] !== undefined) return refuse('NotImplemented', 'A condition on the stored size.');
+  if (headers['x-amz-if-match-size'] !== undefined)
+    return refuse('NotImplemented', 'A condition on the stored size.');
   if (onlyParameters(request, 'versionId')) return { name: 'DeleteObject' };
   if (query.has('uploadId') && onlyParameters(request, 'uploadId')) return { name: 'AbortMultipartUpload' };
   if (query.has('tagging') && onlyParameters(request, 'tagging', 'versionId')) return passThrough;

@@ -38,7 +38,10 @@ export function refuse(code: S3ErrorCode, message?: string): Classified {
 }
 
 export function notImplemented(what: string): Classified {
-  return refuse('NotImplemented', `${what} would bypass encryption or is not known here, and is not implemented.`);
+  return refuse(
+    'NotImplemented',
+    `${what} would bypass encryption or is not known here, and is not implemented.`,
+  );
 }
 
 /** Whether each of the request's parameters is in the list; `x-id` is a mark of AWS SDKs without meaning. */

@@ -24,9 +24,14 @@ export function payloadMode(contentSha256: string | undefined): PayloadMode {
   if (contentSha256 === undefined) return { kind: 'unsigned' };
   const mode = Object.hasOwn(modes, contentSha256) ? modes[contentSha256] : undefined;
   if (mode) return mode;
-  if (/^[0-9a-fA-F]{64}$/.test(contentSha256)) return { kind: 'literal', sha256: contentSha256.toLowerCase() };
-  if (contentSha256.startsWith('STREAMING-')) throw s3Error('NotImplemented', 'This payload signature is not known.');
-  throw s3Error('InvalidArgument', 'x-amz-content-sha256 must be UNSIGNED-PAYLOAD, a known STREAMING- value or a SHA-256.');
+  if (/^[0-9a-fA-F]{64}$/.test(contentSha256))
+    return { kind: 'literal', sha256: contentSha256.toLowerCase() };
+  if (contentSha256.startsWith('STREAMING-'))
+    throw s3Error('NotImplemented', 'This payload signature is not known.');
+  throw s3Error(
+    'InvalidArgument',
+    'x-amz-content-sha256 must be UNSIGNED-PAYLOAD, a known STREAMING- value or a SHA-256.',
+  );
 }
 
 /**

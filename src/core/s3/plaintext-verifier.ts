@@ -23,33 +23,46 @@ export class PlaintextVerifier {
    * @throws S3Error BadDigest, XAmzContentSHA256Mismatch, MalformedTrailerError, InvalidRequest
    */
   finish(trailers: ReadonlyMap<string, string> = new Map()): Record<string, string> {
-    const digests = new Map([...this.#running].map(([algorithm, checksum]) => [algorithm, checksum.digest()]));
+    const digests = new Map(
+      [...this.#running].map(([algorithm, checksum]) => [algorithm, checksum.digest()]),
+    );
     const answer: Record<string, string> = {};
     this.#refuseStrangers(trailers);
     for (const expectation of this.#expectations) {
       const actual = digests.get(expectation.algorithm) as Buffer;
       if (!actual.equals(expectedValue(expectation, trailers))) throw mismatch(expectation);
-      if (expectation.name.startsWith('x-amz-checksum-')) answer[expectation.name] = actual.toString('base64');
+      if (expectation.name.startsWith('x-amz-checksum-'))
+        answer[expectation.name] = actual.toString('base64');
     }
     return answer;
   }
 
   /** A checksum that came without having been announced was not computed, and is not let pass as if it had been. */
   #refuseStrangers(trailers: ReadonlyMap<string, string>): void {
-    const announced = new Set(this.#expectations.map(({ source, name }) => (source === 'trailer' ? name : '')));
+    const announced = new Set(
+      this.#expectations.map(({ source, name }) => (source === 'trailer' ? name : '')),
+    );
     for (const name of trailers.keys()) if (!announced.has(name)) throw s3Error('MalformedTrailerError');
   }
 }
 
-function expectedValue({ algorithm, name, value }: Expectation, trailers: ReadonlyMap<string, string>): Buffer {
+function expectedValue(
+  { algorithm, name, value }: Expectation,
+  trailers: ReadonlyMap<string, string>,
+): Buffer {
   if (value) return value;
   const text = trailers.get(name);
-  if (text === undefined) throw s3Error('MalformedTrailerError', 'The trailer that x-amz-trailer announces is missing.');
+  if (text === undefined)
+    throw s3Error('MalformedTrailerError', 'The trailer that x-amz-trailer announces is missing.');
   return decodeDigest(text, algorithm, name);
 }
 
 function mismatch({ source, algorithm }: Expectation) {
   if (source === 'content-sha256') return s3Error('XAmzContentSHA256Mismatch');
-  if (source === 'content-md5') return s3Error('BadDigest', 'The Content-MD5 you specified did not match what we received.');
-  return s3Error('BadDigest', `The ${algorithm.toUpperCase()} you specified did not match the calculated checksum.`);
+  if (source === 'content-md5')
+    return s3Error('BadDigest', 'The Content-MD5 you specified did not match what we received.');
+  return s3Error(
+    'BadDigest',
+    `The ${algorithm.toUpperCase()} you specified did not match the calculated checksum.`,
+  );
 }

@@ -37,5 +37,7 @@ export function queryOf(entries: readonly Entry[]): Query {
 
 /** A query string in the order given, encoded as SigV4 does; parameters without a value are written `acl=`. */
 export function serializeQuery(entries: Iterable<Entry>): string {
-  return Array.from(entries, ([name, value]) => `${encodeComponent(name)}=${encodeComponent(value)}`).join('&');
+  return Array.from(entries, ([name, value]) => `${encodeComponent(name)}=${encodeComponent(value)}`).join(
+    '&',
+  );
 }

@@ -61,7 +61,8 @@ export function coveringParts(sizes: readonly number[], { start, end }: Resolved
   for (const [index, size] of sizes.entries()) {
     const skip = Math.max(start - plain, 0);
     const take = Math.min(end + 1 - plain, size) - skip;
-    if (take > 0) slices.push({ index, skip, take, cipherStart: cipher, cipherEnd: cipher + size + overheadBytes - 1 });
+    if (take > 0)
+      slices.push({ index, skip, take, cipherStart: cipher, cipherEnd: cipher + size + overheadBytes - 1 });
     plain += size;
     cipher += size + overheadBytes;
     if (plain > end) break;

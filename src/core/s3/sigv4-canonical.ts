@@ -18,7 +18,9 @@ export interface CanonicalParts {
 }
 
 export function canonicalRequest(parts: CanonicalParts): string {
-  const headers = parts.signedHeaders.map((name) => `${name}:${canonicalValue(parts.headers[name])}\n`).join('');
+  const headers = parts.signedHeaders
+    .map((name) => `${name}:${canonicalValue(parts.headers[name])}\n`)
+    .join('');
   return `${parts.method}\n${parts.path}\n${parts.query}\n${headers}\n${parts.signedHeaders.join(';')}\n${parts.payload}`;
 }
 

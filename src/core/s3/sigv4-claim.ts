@@ -33,7 +33,8 @@ const authorization =
 export function readClaim(source: ClaimSource): SignatureClaim {
   const header = source.headers.authorization;
   const inQuery = /(?:^|&)(?:X-Amz-(?:Algorithm|Signature)|AWSAccessKeyId)=/.test(source.rawQuery);
-  if (header !== undefined && inQuery) throw s3Error('InvalidArgument', 'Only one authorization mechanism is allowed.');
+  if (header !== undefined && inQuery)
+    throw s3Error('InvalidArgument', 'Only one authorization mechanism is allowed.');
   if (header !== undefined) return fromHeader(header, source.headers);
   if (inQuery) return fromQuery(source);
   throw s3Error('AccessDenied', 'The request is not signed.');
@@ -49,7 +50,14 @@ function fromHeader(header: string, headers: IncomingHttpHeaders): SignatureClai
   }
   const names = signedHeaders.split(';');
   const timestamp = headerTimestamp(headers);
-  return { presigned: false, ...parseCredential(credential), timestamp, signedHeaders: names, signature, contentSha256 };
+  return {
+    presigned: false,
+    ...parseCredential(credential),
+    timestamp,
+    signedHeaders: names,
+    signature,
+    contentSha256,
+  };
 }
 
 function headerTimestamp(headers: IncomingHttpHeaders): string {
@@ -73,7 +81,8 @@ function fromQuery({ rawQuery, headers }: ClaimSource): SignatureClaim {
   const timestamp = parameters.get('X-Amz-Date') ?? '';
   const signature = parameters.get('X-Amz-Signature') ?? '';
   const signedHeaders = parameters.get('X-Amz-SignedHeaders') ?? '';
-  if (!isoBasic.test(timestamp) || !/^[0-9a-f]{64}$/.test(signature) || signedHeaders === '') throw badParameters();
+  if (!isoBasic.test(timestamp) || !/^[0-9a-f]{64}$/.test(signature) || signedHeaders === '')
+    throw badParameters();
   const inHeader = headers['x-amz-content-sha256'];
   return {
     presigned: true,
@@ -108,7 +117,10 @@ function parseCredential(credential: string): { accessKeyId: string; scope: Scop
   const [, accessKeyId, date, region, service, end] =
     /^(.+)\/(\d{8})\/([^/]+)\/([^/]+)\/([^/]+)$/.exec(credential) ?? [];
   if (!accessKeyId || !date || !region || service !== 's3' || end !== terminator) {
-    throw s3Error('AuthorizationHeaderMalformed', 'The credential must end in <date>/<region>/s3/aws4_request.');
+    throw s3Error(
+      'AuthorizationHeaderMalformed',
+      'The credential must end in <date>/<region>/s3/aws4_request.',
+    );
   }
   return { accessKeyId, scope: { date, region, service } };
 }

@@ -72,7 +72,11 @@ export class RequestSigner {
   }
 }
 
-function withSigningHeaders(request: UnsignedRequest, { sessionToken }: SigningCredentials, timestamp: string) {
+function withSigningHeaders(
+  request: UnsignedRequest,
+  { sessionToken }: SigningCredentials,
+  timestamp: string,
+) {
   const headers: Record<string, string> = {
     ...request.headers,
     'x-amz-date': timestamp,

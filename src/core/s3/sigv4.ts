@@ -57,11 +57,14 @@ function checkTime({ timestamp, scope, expires }: SignatureClaim, now: number): 
   }
   if (signedAt - now > maxSkew) throw s3Error('RequestTimeTooSkewed');
   if (expires === undefined && now - signedAt > maxSkew) throw s3Error('RequestTimeTooSkewed');
-  if (expires !== undefined && now > signedAt + expires * 1000) throw s3Error('AccessDenied', 'Request has expired');
+  if (expires !== undefined && now > signedAt + expires * 1000)
+    throw s3Error('AccessDenied', 'Request has expired');
 }
 
 function checkSignedHeaders({ signedHeaders }: SignatureClaim, { headers }: SignedRequest): void {
-  const unsigned = Object.keys(headers).filter((name) => name.startsWith('x-amz-') && !signedHeaders.includes(name));
+  const unsigned = Object.keys(headers).filter(
+    (name) => name.startsWith('x-amz-') && !signedHeaders.includes(name),
+  );
   if (unsigned.length > 0 || !signedHeaders.includes('host')) {
     throw s3Error('AccessDenied', 'There were headers present in the request which were not signed', {
       details: { HeadersNotSigned: unsigned.join(', ') || 'host' },
@@ -73,7 +76,10 @@ function checkSignedHeaders({ signedHeaders }: SignatureClaim, { headers }: Sign
 function matches(claim: SignatureClaim, request: SignedRequest, key: Buffer): boolean {
   const canonical = canonicalPath(request.rawPath);
   if (sameHex(signatureOver(canonical, claim, request, key), claim.signature)) return true;
-  return request.rawPath !== canonical && sameHex(signatureOver(request.rawPath, claim, request, key), claim.signature);
+  return (
+    request.rawPath !== canonical &&
+    sameHex(signatureOver(request.rawPath, claim, request, key), claim.signature)
+  );
 }
 
 function signatureOver(path: string, claim: SignatureClaim, request: SignedRequest, key: Buffer): string {

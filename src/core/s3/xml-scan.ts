@@ -53,5 +53,7 @@ function readTag(text: string, start: number, gt: number): { name: string; empty
   const inner = text.slice(start + 1, empty ? gt - 1 : gt);
   const name = /^[A-Za-z_][\w:.-]*/.exec(inner)?.[0];
   if (name === undefined) return undefined;
-  return name.length === inner.length || attributes.test(inner.slice(name.length)) ? { name, empty } : undefined;
+  return name.length === inner.length || attributes.test(inner.slice(name.length))
+    ? { name, empty }
+    : undefined;
 }

@@ -46,11 +46,14 @@ function parseStrict(text: string): unknown {
 }
 
 function ownValue(node: unknown, name: string): unknown {
-  return typeof node === 'object' && node !== null && Object.hasOwn(node, name) ? Reflect.get(node, name) : undefined;
+  return typeof node === 'object' && node !== null && Object.hasOwn(node, name)
+    ? Reflect.get(node, name)
+    : undefined;
 }
 
 function toElement(value: unknown): XmlElement {
-  if (typeof value !== 'object' || value === null) return { text: decoded(String(value)), children: new Map() };
+  if (typeof value !== 'object' || value === null)
+    return { text: decoded(String(value)), children: new Map() };
   const children = new Map<string, readonly XmlElement[]>();
   for (const [name, child] of Object.entries(value)) {
     if (name !== textName) children.set(name, (Array.isArray(child) ? child : [child]).map(toElement));
