@@ -24,7 +24,7 @@ for (const [name, start] of Object.entries<Start>({ versitygw: startVersityGw, M
   });
 
   test.after(async ({ store }) => {
-    await store.stop();
+    await store?.stop();
   });
 
   test('an object put is read back and lies in the data folder', async ({ store }) => {

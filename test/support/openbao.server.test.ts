@@ -12,7 +12,7 @@ test.before(async (context) => {
 });
 
 test.after(async ({ bao }) => {
-  await bao.stop();
+  await bao?.stop();
 });
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
