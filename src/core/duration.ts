@@ -61,7 +61,7 @@ function fractionOf(digits: string, unit: bigint): bigint {
   let scale = 1;
   for (const digit of digits) {
     const next = value * 10n + BigInt(digit);
-    if (value > (limit - 1n) / 10n || next > limit) break;
+    if (next > limit) break;
     value = next;
     scale *= 10;
   }

@@ -28,7 +28,7 @@ export function sectionOf(file: ConfigFile, name: string, settings: Settings): C
   if (!isMapping(content))
     return sectionFrom(path, name, {}, [`${path}: should be sections such as ${name}:`], settings);
   const mistakes = topLevelMistakes(path, content, name);
-  const section = Object.hasOwn(content, name) ? content[name] : {};
+  const section = content[name];
   return sectionFrom(path, name, isMapping(section) ? section : {}, mistakes, settings);
 }
 

@@ -5,30 +5,36 @@ export interface Sink {
   write(line: string): void;
 }
 
-const longestWaitMs = 1_000;
 const pauseMs = 5;
-const pause = new Int32Array(new SharedArrayBuffer(4));
+const mostPauses = 200;
+const never = new Int32Array(new SharedArrayBuffer(4));
 
 /**
  * Writes lines to a file descriptor at once, so that the last words of a crash are not lost.
- * Logging never takes the service down: a reader that went away, or a full pipe that
- * stays full for a second, costs lines and nothing else.
+ * Logging never takes the service down: a reader that went away, or a full pipe that stays
+ * full for a second, costs lines and nothing else; only the first such line is waited for.
  */
-export function descriptorSink(descriptor: number): Sink {
-  return { write: (line) => writeAll(descriptor, Buffer.from(line)) };
+export function descriptorSink(descriptor: number, pause: () => void = blockShortly): Sink {
+  let pausesLeft = mostPauses;
+  return {
+    write(line) {
+      let rest = Buffer.from(line);
+      while (rest.length > 0) {
+        const written = writeSome(descriptor, rest);
+        if (written === 'broken' || (written === 0 && pausesLeft === 0)) return;
+        if (written === 0) {
+          pausesLeft--;
+          pause();
+        }
+        rest = rest.subarray(written);
+      }
+      pausesLeft = mostPauses;
+    },
+  };
 }
 
-function writeAll(descriptor: number, bytes: Buffer): void {
-  let at = 0;
-  let waited = 0;
-  while (at < bytes.length && waited < longestWaitMs) {
-    const written = writeSome(descriptor, bytes.subarray(at));
-    if (written === 'broken') return;
-    at += written;
-    if (written > 0) continue;
-    Atomics.wait(pause, 0, 0, pauseMs);
-    waited += pauseMs;
-  }
+function blockShortly(): void {
+  Atomics.wait(never, 0, 0, pauseMs);
 }
 
 function writeSome(descriptor: number, bytes: Buffer): number | 'broken' {

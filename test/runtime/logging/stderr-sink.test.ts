@@ -30,17 +30,51 @@ sinks('drops lines when the reader has gone', () => {
   closeSync(writer);
 });
 
-sinks('gives up on a pipe that stays full, and writes again once it is read', () => {
+sinks('waits for a slow reader and loses nothing', () => {
   const { reader, writer } = openPipe();
   assert.throws(() => fill(writer), /EAGAIN/);
-  const sink = descriptorSink(writer);
+  const line = `${'x'.repeat(100_000)}\n`;
+  let read = '';
+  const sink = descriptorSink(writer, () => {
+    read += drain(reader);
+  });
+  sink.write(line);
+  read += drain(reader);
+  assert.ok(read.endsWith(line));
+  close(reader, writer);
+});
+
+sinks('gives up on a pipe that stays full, does not wait again, and writes once it is read', () => {
+  const { reader, writer } = openPipe();
+  assert.throws(() => fill(writer), /EAGAIN/);
+  let pauses = 0;
+  const sink = descriptorSink(writer, () => {
+    pauses++;
+  });
   sink.write('lost\n');
+  assert.is(pauses, 200);
+  sink.write('lost as well\n');
+  assert.is(pauses, 200);
   drain(reader);
   sink.write('kept\n');
   assert.is(drain(reader), 'kept\n');
-  closeSync(reader);
-  closeSync(writer);
+  assert.throws(() => fill(writer), /EAGAIN/);
+  sink.write('lost again\n');
+  assert.is(pauses, 400, 'after a success it waits as before');
+  close(reader, writer);
 });
+
+sinks('its own pause ends', () => {
+  const { reader, writer } = openPipe();
+  assert.throws(() => fill(writer), /EAGAIN/);
+  descriptorSink(writer).write('lost\n');
+  assert.not.match(drain(reader), 'lost');
+  close(reader, writer);
+});
+
+function close(...descriptors: number[]): void {
+  for (const descriptor of descriptors) closeSync(descriptor);
+}
 
 function openPipe() {
   const reader = openSync(fifo, O_RDONLY | O_NONBLOCK);
