@@ -10,14 +10,14 @@ import { Plaintext } from './plaintext.ts';
 import { preconditionOf } from './precondition.ts';
 import { Spool } from './spool/spool.ts';
 
-export type ReaderParts = Pick<ProxyContext, 'config' | 'keys' | 'upstream' | 'manifests' | 'metrics'>;
+export type ReaderParts = Pick<ProxyContext, 'config' | 'keys' | 'upstream' | 'manifests' | 'metrics' | 'spoolSpace'>;
 
 /** The reader of one proxy process; it owns the memory and the disk that verifying takes. */
 export function createObjectReader(parts: ReaderParts): ObjectReader {
   const { config, upstream, manifests } = parts;
   const budget = new VerifyBudget(config.verifyBudget);
   const pool = new BlockPool(config.verifyBudget);
-  const spool = new Spool({ folder: config.spoolDir, size: config.spoolSize });
+  const spool = new Spool({ folder: config.spoolDir, space: parts.spoolSpace });
   const plaintext = new Plaintext(parts, { config, budget, pool, spool });
   return {
     stat: async (name, { versionId, headers, access = {}, signal }) => {

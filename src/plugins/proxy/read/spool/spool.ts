@@ -1,5 +1,5 @@
 import { SpoolFile, SpoolUnavailable } from './spool-file.ts';
-import { SpoolSpace } from './spool-space.ts';
+import type { SpoolSpace } from './spool-space.ts';
 import type { SpooledBody } from './spooled-body.ts';
 
 /** Fills the file; `signal` is aborted when nobody waits for it any more. */
@@ -13,8 +13,8 @@ export interface SpoolLease {
 
 export interface SpoolOptions {
   readonly folder: string;
-  /** Bytes on disk. */
-  readonly size: number;
+  /** Bound on the bytes on disk, which others may share. */
+  readonly space: SpoolSpace;
   /** How long a body stays after its last use. Milliseconds. */
   readonly life?: number;
 }
@@ -40,7 +40,7 @@ export class Spool {
 
   constructor(options: SpoolOptions) {
     this.#options = options;
-    this.#space = new SpoolSpace(options.size);
+    this.#space = options.space;
     this.#space.evictFrom({ evictOne: () => this.#evictOne() });
   }
 

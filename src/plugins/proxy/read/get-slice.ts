@@ -1,0 +1,87 @@
+import { hasEnvelope } from '../../../core/envelope/metadata.ts';
+import type { Exchange, ProxyContext } from '../context.ts';
+import { rangeHeaders, wholeHeaders } from './answer-headers.ts';
+import { deliver, readOptions } from './deliver.ts';
+import { ObjectChanged } from './object-changed.ts';
+import type { ObjectLayout, StoredObject } from './object-reader.ts';
+import { passOn } from './pass-on.ts';
+import type { ReadRequest } from './read-request.ts';
+import { chooseSlice, type Slice } from './slice.ts';
+import { answerUnsatisfied } from './unsatisfied.ts';
+
+/** A GET with a range or a part number: HEAD first, then what covers it. */
+export async function getSlice(
+  context: ProxyContext,
+  exchange: Exchange,
+  request: ReadRequest,
+): Promise<void> {
+  const { address, query, headers } = request;
+  const { signal } = exchange;
+  const head = await context.upstream.send({ method: 'HEAD', ...address.name, query, headers, signal });
+  head.body.resume();
+  if (head.status !== 200) return passRefusal(context, exchange, request);
+  const object = context.reader.describe(address, head.headers);
+  if (object.envelope === undefined) return passSlice(context, exchange, object, request);
+  const layout = await context.reader.layout(object, signal);
+  const slice = chooseSlice(object, layout, request);
+  await answerSlice(context, exchange, { object, layout, request }, slice);
+}
+
+interface Read {
+  readonly object: StoredObject;
+  readonly layout: ObjectLayout;
+  readonly request: ReadRequest;
+}
+
+async function answerSlice(
+  { reader }: ProxyContext,
+  exchange: Exchange,
+  { object, layout, request }: Read,
+  slice: Slice,
+): Promise<void> {
+  if (slice === 'unsatisfied') return answerUnsatisfied(exchange, layout.size);
+  const whole = slice === 'whole';
+  const headers = whole
+    ? wholeHeaders(object, layout.size, request)
+    : { ...rangeHeaders(object, layout.size, slice.range, request), ...slice.headers };
+  const range = whole ? undefined : slice.range;
+  const chunks = reader.plaintext(object, layout, range, readOptions(exchange));
+  await deliver(exchange, whole ? 200 : 206, headers, chunks);
+}
+
+/** A HEAD has no error body, so the same is asked by GET. */
+async function passRefusal(
+  { upstream }: ProxyContext,
+  exchange: Exchange,
+  { address, query, headers }: ReadRequest,
+): Promise<void> {
+  const { signal } = exchange;
+  const response = await upstream.send({ method: 'GET', ...address.name, query, headers, signal });
+  if (response.status >= 300) return passOn(exchange, response);
+  response.body.destroy();
+  throw new ObjectChanged();
+}
+
+/** An object that is not encrypted: the store makes the slice. */
+async function passSlice(
+  { upstream }: ProxyContext,
+  exchange: Exchange,
+  object: StoredObject,
+  request: ReadRequest,
+): Promise<void> {
+  const { address, query, partNumber } = request;
+  const layout = { size: object.storedSize, list: undefined };
+  const slice = chooseSlice(object, layout, { ...request, partNumber: undefined });
+  const part: [string, string][] = partNumber === undefined ? [] : [['partNumber', String(partNumber)]];
+  const range = slice === 'whole' ? undefined : exchange.request.headers.range;
+  const response = await upstream.send({
+    method: 'GET',
+    ...address.name,
+    query: [...query, ...part],
+    headers: { ...address.access, 'if-match': object.etag, range },
+    signal: exchange.signal,
+  });
+  if (response.status !== 412 && !hasEnvelope(response.headers)) return passOn(exchange, response);
+  response.body.destroy();
+  throw new ObjectChanged();
+}

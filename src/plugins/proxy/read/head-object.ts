@@ -1,0 +1,73 @@
+import { type Envelope, serializeKeys, wrappedDekHeader } from '../../../core/envelope/metadata.ts';
+import { maxUserMetadata, userMetadataSize } from '../../../core/s3/metadata.ts';
+import type { Exchange, Handler, ProxyContext } from '../context.ts';
+import { rangeHeaders, wholeHeaders } from './answer-headers.ts';
+import { apparentSize } from './layout.ts';
+import type { ObjectLayout, StoredObject } from './object-reader.ts';
+import { passOn } from './pass-on.ts';
+import { readAgain } from './read-again.ts';
+import { type ReadRequest, readRequest } from './read-request.ts';
+import { chooseSlice } from './slice.ts';
+import { answerUnsatisfied } from './unsatisfied.ts';
+
+/** HeadObject in plaintext sizes. */
+export const headObject: Handler = async (context, exchange) => {
+  const request = readRequest(exchange.request);
+  await readAgain(exchange.answer, () => answerHead(context, exchange, request));
+};
+
+async function answerHead(context: ProxyContext, exchange: Exchange, request: ReadRequest): Promise<void> {
+  const { address, query, headers, range, partNumber } = request;
+  const { signal, answer } = exchange;
+  const response = await context.upstream.send({ method: 'HEAD', ...address.name, query, headers, signal });
+  if (response.status !== 200) return passOn(exchange, response);
+  response.body.resume();
+  const object = context.reader.describe(address, response.headers);
+  if (object.envelope === undefined) return passStored(context, exchange, request);
+  const sliced = range !== undefined || partNumber !== undefined;
+  const size = sliced ? undefined : apparentSize(object);
+  if (size === undefined) return answerLoaded(context, exchange, request, object);
+  answer.head(200, wholeHeaders(object, size, request));
+  await answer.end();
+}
+
+/** An object that is not encrypted: the store's own answer, ranges and parts included. */
+async function passStored(
+  { upstream }: ProxyContext,
+  exchange: Exchange,
+  { address, query, headers, partNumber }: ReadRequest,
+): Promise<void> {
+  const part: [string, string][] = partNumber === undefined ? [] : [['partNumber', String(partNumber)]];
+  const response = await upstream.send({
+    method: 'HEAD',
+    ...address.name,
+    query: [...query, ...part],
+    headers: { ...headers, range: exchange.request.headers.range },
+    signal: exchange.signal,
+  });
+  await passOn(exchange, response);
+}
+
+async function answerLoaded(
+  { reader }: ProxyContext,
+  exchange: Exchange,
+  request: ReadRequest,
+  object: StoredObject,
+): Promise<void> {
+  const { answer, signal } = exchange;
+  const layout = await reader.layout(object, signal);
+  const shown = { ...object, headers: { ...object.headers, ...partsShown(object, layout) } };
+  const slice = chooseSlice(object, layout, request);
+  if (slice === 'unsatisfied') return answerUnsatisfied(exchange, layout.size);
+  if (slice === 'whole') answer.head(200, wholeHeaders(shown, layout.size, request));
+  else answer.head(206, { ...rangeHeaders(shown, layout.size, slice.range, request), ...slice.headers });
+  await answer.end();
+}
+
+/** The array of parts in place of the pointer to it, where the header has room for it. */
+function partsShown({ envelope, headers }: StoredObject, { list }: ObjectLayout): Record<string, string> {
+  if (envelope?.keys.form !== 'pointer' || list === undefined) return {};
+  const keys: Envelope['keys'] = { form: 'inline', list };
+  const shown = { [wrappedDekHeader]: serializeKeys(keys) };
+  return userMetadataSize({ ...headers, ...shown }) <= maxUserMetadata ? shown : {};
+}

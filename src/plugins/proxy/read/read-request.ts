@@ -1,0 +1,57 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { s3Error } from '../../../core/s3/error-catalog.ts';
+import { requestHeadersUpstream } from '../../../core/s3/headers.ts';
+import { parseRange } from '../../../core/s3/range.ts';
+import type { S3Request } from '../../../core/s3/request.ts';
+import type { ObjectAddress } from './object-reader.ts';
+
+const accessNames =
+  /^x-amz-(request-payer|expected-bucket-owner|server-side-encryption-customer-(algorithm|key|key-md5))$/;
+
+/** What a GET or HEAD asks for. */
+export interface ReadRequest {
+  readonly address: ObjectAddress;
+  /** For the store: conditions with its ETags, access; no range. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** For the store: version and overrides of answer headers; no part number. */
+  readonly query: readonly (readonly [string, string])[];
+  /** Undefined also for what S3 ignores, such as several ranges. */
+  readonly range: ReturnType<typeof parseRange>;
+  readonly ifRange: string | undefined;
+  readonly partNumber: number | undefined;
+}
+
+/** @throws S3Error InvalidArgument, InvalidRequest */
+export function readRequest({ bucket, key, query, headers }: S3Request): ReadRequest {
+  const upstream = requestHeadersUpstream(headers);
+  const partNumber = readPartNumber(query.get('partNumber'));
+  if (partNumber !== undefined && headers.range !== undefined)
+    throw s3Error('InvalidRequest', 'Cannot specify both Range header and partNumber query parameter');
+  return {
+    address: { name: { bucket, key }, versionId: query.get('versionId'), access: accessHeaders(upstream) },
+    headers: upstream,
+    query: query.entries.filter(([name]) => name !== 'partNumber'),
+    range: parseRange(headers.range),
+    ifRange: single(headers['if-range']),
+    partNumber,
+  };
+}
+
+/** What the store wants with every request for an object. */
+export function accessHeaders(headers: IncomingHttpHeaders): Record<string, string> {
+  const access: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers))
+    if (typeof value === 'string' && accessNames.test(name)) access[name] = value;
+  return access;
+}
+
+const single = (value: string | string[] | undefined) => (Array.isArray(value) ? value[0] : value);
+
+function readPartNumber(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const number = /^\d{1,5}$/.test(text) ? Number(text) : 0;
+  if (number >= 1 && number <= 10_000) return number;
+  throw s3Error('InvalidArgument', 'Part number must be an integer between 1 and 10000, inclusive', {
+    details: { ArgumentName: 'partNumber', ArgumentValue: text.slice(0, 20) },
+  });
+}
