@@ -7,6 +7,8 @@ import type { ProxyMetrics } from './metrics.ts';
 import type { Manifests } from './multipart/manifests.ts';
 import type { Uploads } from './multipart/uploads.ts';
 import type { ObjectReader } from './read/object-reader.ts';
+import type { SpoolSpace } from './read/spool/spool-space.ts';
+import type { BucketFacts } from './state/bucket-facts.ts';
 import type { StateStore } from './state/state-store.ts';
 import type { Upstream } from './upstream/upstream.ts';
 
@@ -21,6 +23,10 @@ export interface ProxyContext {
   readonly upstream: Upstream;
   /** The road of the proxy's own helper objects. */
   readonly state: StateStore;
+  /** What buckets keep, with a short memory. */
+  readonly buckets: BucketFacts;
+  /** Bounds the ciphertext on disk of reads and writes together. */
+  readonly spoolSpace: SpoolSpace;
   readonly manifests: Manifests;
   /** Records of open multipart uploads. */
   readonly uploads: Uploads;

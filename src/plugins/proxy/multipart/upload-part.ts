@@ -1,4 +1,3 @@
-import { outward } from '../../../core/s3/etag.ts';
 import type { Handler } from '../context.ts';
 import { encryptPart } from '../write/encrypt-part.ts';
 import { partTarget, recordPart } from './part-target.ts';
@@ -18,6 +17,6 @@ export const uploadPart: Handler = async (context, exchange) => {
     signal,
   });
   await recordPart(context, target, part);
-  exchange.answer.head(200, { ...part.answer, etag: outward(part.etag) });
+  exchange.answer.head(200, part.answer);
   await exchange.answer.end();
 };

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import type { ProxyConfig } from '../config.ts';
-import { type CredentialSource, defaultCredentials } from './credentials.ts';
+import type { CredentialSource } from './credentials.ts';
 import { endpointOf } from './endpoint.ts';
 import { type BodyForm, bodyForm, framingHeaders } from './framing.ts';
 import { httpWires } from './http-wires.ts';
@@ -10,38 +10,26 @@ import { type WireLimits, wireLimits } from './limits.ts';
 import { received, reporter } from './received.ts';
 import { RequestComposer } from './request-composer.ts';
 import { StreamedUpload } from './streamed-upload.ts';
-import { trustedAuthorities } from './trust.ts';
 import type { Upstream, UpstreamRequest, UpstreamResponse, UpstreamUpload } from './upstream.ts';
 import type { Wire, WireHead, WireOpener } from './wire.ts';
 
-type Env = Readonly<Record<string, string | undefined>>;
 export type UpstreamConfig = Pick<
   ProxyConfig,
   'upstream' | 'region' | 'upstreamSigning' | 'upstreamChecksum'
 >;
 
-export interface UpstreamOptions {
-  /** Default: the AWS default provider chain. */
-  readonly credentials?: CredentialSource;
+export interface UpstreamParts {
+  readonly credentials: CredentialSource;
+  /** PEM certificates to trust in place of Node's own. */
+  readonly ca?: string | undefined;
   readonly limits?: Partial<WireLimits>;
 }
 
-/** @throws SvcError when AWS_CA_BUNDLE cannot be read */
-export function createUpstream(
-  config: UpstreamConfig,
-  log: Logger,
-  env: Env,
-  options: UpstreamOptions = {},
-): Upstream {
+export function createUpstream(config: UpstreamConfig, log: Logger, parts: UpstreamParts): Upstream {
   const endpoint = endpointOf(config.upstream);
-  const wires = httpWires(endpoint, { ...wireLimits, ...options.limits }, trustedAuthorities(env));
-  const credentials = options.credentials ?? defaultCredentials(env, log);
-  return new StoreRoad(
-    wires,
-    new RequestComposer(endpoint, config.region, credentials),
-    bodyForm(config),
-    log,
-  );
+  const wires = httpWires(endpoint, { ...wireLimits, ...parts.limits }, parts.ca);
+  const composer = new RequestComposer(endpoint, config.region, parts.credentials);
+  return new StoreRoad(wires, composer, bodyForm(config), log);
 }
 
 /** From this length on the store is asked before the body is sent: a refusal then costs nothing. */

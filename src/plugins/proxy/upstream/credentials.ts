@@ -3,7 +3,8 @@ import type { SigningCredentials } from '../../../core/s3/sigv4-sign.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 
 export interface StoreCredentials extends SigningCredentials {
-  readonly expiration?: Date | undefined;
+  readonly sessionToken?: string;
+  readonly expiration?: Date;
 }
 
 /** The store's credentials, kept until shortly before they expire. @throws S3Error 503 when there are none */

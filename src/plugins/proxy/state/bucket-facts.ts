@@ -1,0 +1,7 @@
+/** What buckets keep, remembered for a short time. */
+export interface BucketFacts {
+  /** `yes` also where versioning is suspended: older versions are still there. `unknown` when the store does not tell. */
+  keepsVersions(bucket: string): Promise<'yes' | 'no' | 'unknown'>;
+  /** True when the bucket has object lock, and when the store does not tell. */
+  locked(bucket: string): Promise<boolean>;
+}
