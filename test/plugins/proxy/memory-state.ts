@@ -1,0 +1,34 @@
+import type { StateObject, StateStore } from '../../../src/plugins/proxy/state/state-store.ts';
+
+/** A state store in memory: small pages, so that paging is part of every test. */
+export class MemoryState implements StateStore {
+  readonly objects = new Map<string, string>();
+  readonly #pageSize: number;
+
+  constructor(pageSize = 3) {
+    this.#pageSize = pageSize;
+  }
+
+  async put(bucket: string, key: string, body: string): Promise<void> {
+    this.objects.set(`${bucket}/${key}`, body);
+  }
+
+  async get(bucket: string, key: string): Promise<string | undefined> {
+    return this.objects.get(`${bucket}/${key}`);
+  }
+
+  async *list(bucket: string, prefix: string): AsyncIterable<readonly StateObject[]> {
+    const start = `${bucket}/${prefix}`;
+    const keys = [...this.objects.keys()].filter((key) => key.startsWith(start)).sort();
+    for (let index = 0; index < keys.length; index += this.#pageSize)
+      yield keys
+        .slice(index, index + this.#pageSize)
+        .map((key) => ({ key: key.slice(bucket.length + 1), lastModified: undefined }));
+  }
+
+  async delete(bucket: string, keys: readonly string[]): Promise<void> {
+    for (const key of keys) this.objects.delete(`${bucket}/${key}`);
+  }
+
+  close(): void {}
+}

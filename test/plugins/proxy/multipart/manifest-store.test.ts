@@ -1,0 +1,108 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { EnvelopeError } from '../../../../src/core/envelope/error.ts';
+import type { PartList } from '../../../../src/core/envelope/manifest.ts';
+import type { Envelope } from '../../../../src/core/envelope/metadata.ts';
+import type { DataKeys } from '../../../../src/plugins/proxy/keys/data-keys.ts';
+import { createManifests } from '../../../../src/plugins/proxy/multipart/manifest-store.ts';
+import { MemoryState } from '../memory-state.ts';
+import { partList } from '../parts.ts';
+
+const test = suite('manifests');
+const name = { bucket: 'photos', key: 'a/b ä.jpg' };
+const reservedPrefix = '.svc/';
+
+function bed(sealKey = Buffer.alloc(32, 7)) {
+  const state = new MemoryState();
+  const unwrapped: string[] = [];
+  const keys = {
+    unwrap: async (_name: unknown, _scheme: unknown, items: { wrapped: string }[]) => {
+      unwrapped.push(...items.map((item) => item.wrapped));
+      return items.map(() => Buffer.from(sealKey));
+    },
+  } as unknown as DataKeys;
+  return { state, unwrapped, manifests: createManifests({ state, keys, reservedPrefix }) };
+}
+
+const pointer = (list: PartList): Envelope => ({
+  keys: { form: 'pointer', manifest: list.manifest, seal: list.seal },
+  keyName: 'svc',
+  keyVersion: 1,
+  binding: 'key',
+});
+
+async function fault(action: Promise<unknown>): Promise<string> {
+  try {
+    await action;
+  } catch (error) {
+    if (error instanceof EnvelopeError) return error.reason;
+    throw error;
+  }
+  return 'none';
+}
+
+test('gives back what was saved, and verifies the seal once', async () => {
+  const { manifests, unwrapped } = bed();
+  const list = partList(40);
+  await manifests.save(name, list);
+  assert.equal(await manifests.load(name, pointer(list)), list);
+  assert.equal(await manifests.load(name, pointer(list)), list);
+  assert.equal(unwrapped, [list.seal]);
+});
+
+test('verifies an inline list too', async () => {
+  const { manifests } = bed(Buffer.alloc(32, 8));
+  const list = partList(2);
+  const envelope: Envelope = { ...pointer(list), keys: { form: 'inline', list } };
+  assert.is(await fault(manifests.load(name, envelope)), 'manifest-forged');
+});
+
+test('a missing manifest is told apart', async () => {
+  const { manifests } = bed();
+  assert.is(await fault(manifests.load(name, pointer(partList(1)))), 'manifest-missing');
+});
+
+test('a manifest of another object is refused', async () => {
+  const { manifests, state } = bed();
+  const list = partList(3);
+  await manifests.save({ ...name, key: 'other' }, list);
+  const [[from, text] = ['', '']] = state.objects;
+  await manifests.save(name, list);
+  const to = [...state.objects.keys()].find((key) => key !== from) ?? '';
+  state.objects.set(to, text);
+  assert.is(await fault(manifests.load(name, pointer(list))), 'manifest-forged');
+});
+
+test('any edit of a stored list is refused', async () => {
+  const edits: ((list: PartList) => PartList)[] = [
+    (list) => ({ ...list, parts: list.parts.slice(1) }),
+    (list) => ({ ...list, parts: list.parts.slice(0, -1) }),
+    (list) => ({
+      ...list,
+      parts: list.parts.map((part, at) => (at === 1 ? { ...part, size: part.size + 1 } : part)),
+    }),
+    (list) => ({
+      ...list,
+      parts: list.parts.map((part, at) => ({ ...part, dek: list.parts[2 - at]?.dek ?? '' })),
+    }),
+    (list) => ({ ...list, seal: partList(1).seal }),
+    (list) => ({ ...list, mac: partList(1).mac }),
+  ];
+  for (const edit of edits) {
+    const { manifests } = bed();
+    const list = partList(3);
+    await manifests.save(name, edit(list));
+    assert.is(await fault(manifests.load(name, pointer(list))), 'manifest-forged', edit.toString());
+  }
+});
+
+test('a removed manifest is gone', async () => {
+  const { manifests, state } = bed();
+  const list = partList(1);
+  await manifests.save(name, list);
+  assert.equal((await manifests.find(name, list.manifest))?.mac, list.mac);
+  await manifests.remove(name, list.manifest);
+  assert.is(state.objects.size, 0);
+});
+
+test.run();

@@ -1,0 +1,96 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { S3Error } from '../../../../src/core/s3/error.ts';
+import { listHash } from '../../../../src/plugins/proxy/multipart/done-record.ts';
+import { matchParts } from '../../../../src/plugins/proxy/multipart/match-parts.ts';
+import type { UploadRecord } from '../../../../src/plugins/proxy/multipart/upload-record.ts';
+import { Uploads } from '../../../../src/plugins/proxy/multipart/uploads.ts';
+import { MemoryState } from '../memory-state.ts';
+import { partEntry, wrapped } from '../parts.ts';
+
+const test = suite('uploads');
+const name = { bucket: 'photos', key: 'big.bin' };
+
+const record: UploadRecord = {
+  ...name,
+  uploadId: 'u/1+ü',
+  manifest: 'AAAAAAAAAAAAAAAAAAAAAA',
+  keyName: 'svc',
+  keyVersion: 3,
+  seal: wrapped(3),
+  binding: 'key',
+  userMetadata: 12,
+  repeat: { 'x-amz-acl': 'private' },
+};
+
+async function code(action: Promise<unknown> | (() => unknown)): Promise<string> {
+  try {
+    await (typeof action === 'function' ? action() : action);
+  } catch (error) {
+    if (error instanceof S3Error) return error.code;
+    throw error;
+  }
+  return 'none';
+}
+
+test('a second proxy finds the upload and all of its parts', async () => {
+  const state = new MemoryState();
+  const first = new Uploads(state, '.svc/');
+  await first.begin(record);
+  const parts = [2, 1, 10_000].map((n) => ({ part: partEntry(n), etag: `etag-${n}` }));
+  for (const part of parts) await first.addPart(record, part);
+  const second = new Uploads(state, '.svc/');
+  assert.equal(await second.find(name, record.uploadId), { v: 1, ...record });
+  const found = await second.parts(record);
+  assert.equal(
+    found.sort((a, b) => a.part.n - b.part.n),
+    parts.sort((a, b) => a.part.n - b.part.n),
+  );
+});
+
+test('an upload of another object, or of nobody, is NoSuchUpload', async () => {
+  const uploads = new Uploads(new MemoryState(), '.svc/');
+  await uploads.begin(record);
+  assert.is(await code(uploads.find({ ...name, key: 'other' }, record.uploadId)), 'NoSuchUpload');
+  assert.is(await code(uploads.find(name, 'unknown')), 'NoSuchUpload');
+});
+
+test('finishing leaves the done record only; abandoning leaves nothing', async () => {
+  const state = new MemoryState();
+  const uploads = new Uploads(state, '.svc/');
+  await uploads.begin(record);
+  for (let n = 1; n <= 10; n++) await uploads.addPart(record, { part: partEntry(n), etag: 'e' });
+  const done = { list: 'abc', etag: '"e-10"', versionId: undefined };
+  await uploads.finish(record, done);
+  assert.is(state.objects.size, 1);
+  assert.equal(await new Uploads(state, '.svc/').done(name, record.uploadId), done);
+  assert.is(await code(uploads.find(name, record.uploadId)), 'NoSuchUpload');
+  await uploads.abandon(name, record.uploadId);
+  assert.is(state.objects.size, 0);
+});
+
+test('parts are matched by number and ETag, in the order named', async () => {
+  const older = { part: partEntry(1), etag: 'old' };
+  const newer = { part: partEntry(1), etag: 'new' };
+  const other = { part: partEntry(7), etag: 'x' };
+  const records = [older, other, newer];
+  const named = [
+    { partNumber: 1, etag: 'new' },
+    { partNumber: 7, etag: 'x' },
+  ];
+  assert.equal(matchParts(named, records), [newer.part, other.part]);
+  assert.is(await code(() => matchParts([{ partNumber: 2, etag: 'x' }], records)), 'InvalidPart');
+  assert.is(
+    await code(() => matchParts(named, [...records, { ...newer, part: partEntry(1) }])),
+    'InvalidPart',
+  );
+});
+
+test('the hash of a list tells numbers and ETags apart', () => {
+  const base = listHash([{ partNumber: 1, etag: 'a' }]);
+  assert.is(base, listHash([{ partNumber: 1, etag: 'a' }]));
+  assert.is.not(base, listHash([{ partNumber: 2, etag: 'a' }]));
+  assert.is.not(base, listHash([{ partNumber: 1, etag: 'b' }]));
+});
+
+test.run();
