@@ -1,4 +1,4 @@
-import { parseByteSize } from '../byte-size.ts';
+import { formatByteSize, parseByteSize } from '../byte-size.ts';
 import { formatDuration, parseDuration } from '../duration.ts';
 import { type Setting, SettingMistake } from './setting.ts';
 
@@ -38,22 +38,18 @@ export function integer(min: number, max: number): Parser<number> {
 
 /** Milliseconds. The upper bound keeps the value usable as a timer. */
 export function duration(min = 0, max = longestTimer): Parser<number> {
-  const range =
-    max === longestTimer
-      ? `at least ${formatDuration(min)}`
-      : `from ${formatDuration(min)} to ${formatDuration(max)}`;
-  const expects = `a duration such as 30s, 5m or 1h30m${min === 0 && max === longestTimer ? '' : `, ${range}`}`;
+  const upper = max === longestTimer ? '' : ` to ${formatDuration(max)}`;
+  const range = min === 0 && upper === '' ? '' : `, from ${formatDuration(min)}${upper}`;
+  const expects = `a duration such as 30s, 5m or 1h30m${range}`;
   return { expects, parse: (given) => inRange(attempt(parseDuration, given, expects), min, max, expects) };
 }
 
 /** Bytes. */
 export function byteSize(min = 0, max = Number.MAX_SAFE_INTEGER): Parser<number> {
-  const expects = 'a size such as 64KiB, 16MiB or a number of bytes';
-  return {
-    expects,
-    parse: (given) =>
-      inRange(attempt(parseByteSize, given, expects), min, max, `between ${min} and ${max} bytes`),
-  };
+  const upper = max === Number.MAX_SAFE_INTEGER ? '' : ` to ${formatByteSize(max)}`;
+  const range = min === 0 && upper === '' ? '' : `, from ${formatByteSize(min)}${upper}`;
+  const expects = `a size such as 64KiB, 16MiB or a number of bytes${range}`;
+  return { expects, parse: (given) => inRange(attempt(parseByteSize, given, expects), min, max, expects) };
 }
 
 /** A file or folder name, taken as it is. */

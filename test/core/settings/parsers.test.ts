@@ -46,12 +46,17 @@ parsers('a duration is in milliseconds and within bounds', () => {
   refuses(duration(), ['5', '-1s', '1d', '', '597h']);
   refuses(duration(1000, 60_000), ['999ms', '1m1s', '0']);
   assert.is(duration(1000, 60_000).expects, 'a duration such as 30s, 5m or 1h30m, from 1s to 1m0s');
-  assert.is(duration(1000).expects, 'a duration such as 30s, 5m or 1h30m, at least 1s');
+  assert.is(duration(1000).expects, 'a duration such as 30s, 5m or 1h30m, from 1s');
 });
 
 parsers('a size is in bytes and within bounds', () => {
   assert.is(byteSize().parse('64KiB'), 65_536);
   refuses(byteSize(1024, 2048), ['1023', '2049', '1MB', '']);
+  assert.is(
+    byteSize(1024, 2048).expects,
+    'a size such as 64KiB, 16MiB or a number of bytes, from 1KiB to 2KiB',
+  );
+  assert.not.match(byteSize().expects, 'from');
 });
 
 parsers('a list drops blanks around its items and refuses empty ones', () => {
