@@ -40,11 +40,16 @@ function usageFailure(error: OclifError, commandLine: string): Failure {
     .filter((line) => !line.startsWith('See more help'));
   return {
     code: 'USAGE',
-    message,
+    message: withoutValues(message),
     details: rest.filter((line) => line.trim() !== ''),
     nextStep: `Run \`${commandLine} --help\` to see what it takes.`,
     exitStatus: error.oclif.exit ?? USAGE_STATUS,
   };
+}
+
+/** A flag that is not known is repeated without what stood behind it: that may be a secret. */
+function withoutValues(message: string): string {
+  return message.replace(/(--[\w-]+)=.*/g, '$1');
 }
 
 /** The failure as text for standard error. */

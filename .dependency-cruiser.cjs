@@ -1,0 +1,134 @@
+/** The import rules of ARCHITECTURE.md: commands → plugins → runtime → core. test/scripts/imports.test.ts breaks each. */
+
+/** Importing one of these at the top of a command or of a shared module costs every command tens of milliseconds. */
+const HEAVY = [
+  '@aws-sdk/',
+  '@kubernetes/',
+  '@grpc/',
+  '@oclif/table',
+  'node-vault',
+  'undici',
+  'zod',
+  'prom-client',
+  'pino',
+].map((name) => `node_modules/${name}`);
+
+const src = (room) => `^src/${room}/`;
+
+function forbid(name, comment, from, to) {
+  return { name, comment, severity: 'error', from, to };
+}
+
+module.exports = {
+  forbidden: [
+    forbid('no-cycles', 'A cycle hides which of two modules is the lower one.', {}, { circular: true }),
+    forbid(
+      'no-unresolved',
+      'The import names a file or package that is not there.',
+      {},
+      { couldNotResolve: true },
+    ),
+    forbid(
+      'no-orphans',
+      'Nothing imports this module and it imports nothing: remove it.',
+      { orphan: true, path: '^src/', pathNot: ['\\.d\\.ts$', '^src/(main|index)\\.ts$', src('commands')] },
+      {},
+    ),
+    forbid(
+      'core-is-pure',
+      'src/core knows neither runtime, plugins nor commands.',
+      { path: src('core') },
+      { path: ['^src/(?!core/)'] },
+    ),
+    forbid(
+      'core-does-no-io',
+      'src/core computes; files, sockets, processes and clocks belong to src/runtime.',
+      // node:net there for isIP, which opens nothing
+      { path: src('core'), pathNot: '^src/core/settings/listen-address\\.ts$' },
+      {
+        dependencyTypes: ['core'],
+        dependencyTypesNot: ['type-only'],
+        path: '^(node:)?(fs|net|http|https|http2|tls|dns|dgram|child_process|cluster|worker_threads|os|timers)(/promises)?$',
+      },
+    ),
+    forbid(
+      'runtime-below-plugins',
+      'src/runtime knows neither plugins nor commands.',
+      { path: src('runtime') },
+      { path: '^src/(plugins|commands)/|^src/main\\.ts$' },
+    ),
+    forbid(
+      'plugins-below-commands',
+      'src/plugins knows no commands.',
+      { path: src('plugins') },
+      { path: '^src/commands/|^src/main\\.ts$' },
+    ),
+    forbid(
+      'no-plugin-to-plugin',
+      'A component imports no other component; what they share belongs to src/runtime.',
+      { path: '^src/plugins/([^/]+)/' },
+      { path: '^src/plugins/', pathNot: '^src/plugins/$1/' },
+    ),
+    forbid(
+      'commands-load-plugins-late',
+      'A command imports a component by import() only; its settings.ts is light and may be imported.',
+      { path: [src('commands'), '^src/(main|index)\\.ts$'] },
+      {
+        path: '^src/plugins/',
+        pathNot: '^src/plugins/[^/]+/settings\\.ts$',
+        dependencyTypesNot: ['dynamic-import', 'type-only'],
+      },
+    ),
+    forbid(
+      'commands-load-heavy-packages-late',
+      'Nothing that a command reaches without import() may be a heavy package.',
+      {
+        path: [
+          src('commands'),
+          '^src/(main|index)\\.ts$',
+          src('runtime/cli'),
+          '^src/plugins/[^/]+/settings\\.ts$',
+        ],
+      },
+      { path: HEAVY, dependencyTypesNot: ['dynamic-import', 'type-only'] },
+    ),
+    forbid(
+      'runtime-indexes-are-light',
+      'An index of src/runtime imports heavy packages by import() only.',
+      { path: ['^src/runtime/index\\.ts$', '^src/runtime/[^/]+/index\\.ts$'] },
+      { path: HEAVY, dependencyTypesNot: ['dynamic-import', 'type-only'] },
+    ),
+    forbid(
+      'native-calls-in-one-place',
+      'Only src/runtime/native imports ffi-rs.',
+      { pathNot: src('runtime/native') },
+      { path: '^(node_modules/)?ffi-rs' },
+    ),
+    forbid(
+      'vault-client-in-one-place',
+      'Only src/runtime/vault imports node-vault.',
+      { pathNot: src('runtime/vault') },
+      { path: '^(node_modules/)?node-vault' },
+    ),
+    forbid(
+      'src-without-test',
+      'src imports nothing of test, scripts or bench.',
+      { path: '^src/' },
+      { path: '^(test|scripts|bench)/' },
+    ),
+    forbid(
+      'src-without-dev-packages',
+      'What src imports is a dependency of the product.',
+      { path: '^src/' },
+      { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'], dependencyTypesNot: ['type-only'] },
+    ),
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    moduleSystems: ['es6', 'cjs'],
+    extraExtensionsToScan: [],
+    enhancedResolveOptions: { extensions: ['.ts', '.mjs', '.js', '.json'], exportsFields: ['exports'] },
+  },
+};

@@ -1,0 +1,8 @@
+/** The middle value; the mean of the two middle ones where their number is even. Throws on an empty list. */
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const upper = sorted[Math.floor(sorted.length / 2)];
+  const lower = sorted[Math.ceil(sorted.length / 2) - 1];
+  if (upper === undefined || lower === undefined) throw new RangeError('median of nothing');
+  return (lower + upper) / 2;
+}

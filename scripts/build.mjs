@@ -1,0 +1,32 @@
+/**
+ * Bundles src/ into dist/ and brings oclif.manifest.json up to date with it. With CI=true the committed
+ * manifest is left as it is (the drift check compares it); `--update` also rewrites the command snapshot.
+ */
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { bundle } from './lib/bundle.mjs';
+import { committed, generateManifest, MANIFEST } from './lib/manifest.mjs';
+import { ROOT } from './lib/paths.mjs';
+import { commandSnapshot, SNAPSHOT } from './lib/snapshot.mjs';
+import { STAMP, sourceHash } from './lib/stamp.mjs';
+import { METAFILE } from './lib/weight.mjs';
+
+const update = process.argv.includes('--update');
+const say = (text) => process.stderr.write(`${text}\n`);
+
+function refresh(name, text, write) {
+  if (committed(ROOT, name) === text) return;
+  if (write) writeFileSync(join(ROOT, name), text);
+  say(write ? `Updated ${name}: commit it.` : `${name} is out of date.`);
+}
+
+const started = performance.now();
+const hash = sourceHash(ROOT);
+rmSync(join(ROOT, STAMP), { force: true });
+const metafile = await bundle(ROOT);
+writeFileSync(join(ROOT, METAFILE), JSON.stringify(metafile));
+const manifest = await generateManifest(ROOT);
+refresh(MANIFEST, manifest, process.env['CI'] !== 'true');
+refresh(SNAPSHOT, commandSnapshot(manifest), update);
+writeFileSync(join(ROOT, STAMP), hash);
+say(`Built dist/ in ${Math.round(performance.now() - started)} ms.`);

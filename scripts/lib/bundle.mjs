@@ -1,0 +1,60 @@
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { build } from 'esbuild';
+
+/** CommonJS packages inside an ES module still call require() for Node's own modules. */
+const REQUIRE = `import { createRequire as __createRequire } from 'node:module';
+const require = __createRequire(import.meta.url);`;
+
+/**
+ * Looked up by packages at run time if at all: compilers that oclif only needs to load plugins in
+ * TypeScript, and native code that cannot be bundled.
+ */
+const EXTERNAL = ['typescript', 'ts-node', 'tsx', 'ffi-rs', 'bufferutil', 'utf-8-validate', 'aws-crt'];
+
+function filesBelow(directory) {
+  if (!existsSync(directory)) return [];
+  return readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
+}
+
+/** One entry a command, so that a command loads nothing of the others; src/index.ts is what plugins import. */
+export function entryPoints(root) {
+  const commands = filesBelow(join(root, 'src', 'commands')).filter((file) => file.endsWith('.ts'));
+  const single = ['main.ts', 'index.ts']
+    .map((name) => join(root, 'src', name))
+    .filter((file) => existsSync(file));
+  return [...single, ...commands.sort()];
+}
+
+/** Writes dist/ and removes what an earlier build left there; names of chunks carry their hash. */
+export async function bundle(root) {
+  const outdir = join(root, 'dist');
+  mkdirSync(outdir, { recursive: true });
+  const { metafile } = await build({
+    entryPoints: entryPoints(root),
+    outbase: join(root, 'src'),
+    outdir,
+    absWorkingDir: root,
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node22',
+    external: EXTERNAL,
+    chunkNames: 'chunks/[name]-[hash]',
+    banner: { js: REQUIRE },
+    legalComments: 'linked',
+    metafile: true,
+    logLevel: 'warning',
+  });
+  removeOthers(outdir, new Set(Object.keys(metafile.outputs).map((path) => join(root, path))));
+  return metafile;
+}
+
+function removeOthers(outdir, written) {
+  for (const file of filesBelow(outdir)) {
+    if (!written.has(file) && !relative(outdir, file).startsWith('.')) rmSync(file);
+  }
+}

@@ -1,0 +1,31 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export const METAFILE = 'dist/.metafile.json';
+
+const HEAVY =
+  /node_modules\/(@aws-sdk\/|@kubernetes\/|@grpc\/|@oclif\/table|node-vault|undici|zod|prom-client|pino)/;
+
+/** The source files that an output of the bundle loads at once, import() left aside. */
+function loadedAtOnce(outputs, name, seen = new Set()) {
+  if (seen.has(name)) return [];
+  seen.add(name);
+  const { inputs, imports } = outputs[name];
+  const below = imports.filter(({ kind, external }) => kind !== 'dynamic-import' && !external);
+  return [...Object.keys(inputs), ...below.flatMap(({ path }) => loadedAtOnce(outputs, path, seen))];
+}
+
+/** Heavy packages that a command, or the entry itself, loads before it knows whether it needs them. */
+export function heavyAtStart(outputs) {
+  const entries = Object.keys(outputs).filter((name) => /^dist\/(main|commands\/.*)\.js$/.test(name));
+  return entries.flatMap((entry) => {
+    const heavy = loadedAtOnce(outputs, entry).filter((input) => HEAVY.test(input));
+    return heavy.length > 0
+      ? [`${entry} loads ${heavy[0]} and ${heavy.length - 1} more heavy files at start.`]
+      : [];
+  });
+}
+
+export function readOutputs(root) {
+  return JSON.parse(readFileSync(join(root, METAFILE), 'utf8')).outputs;
+}
