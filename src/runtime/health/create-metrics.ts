@@ -1,5 +1,6 @@
 import type { Registry } from 'prom-client';
 import type { Metrics } from './metrics.ts';
+import { offerToPrimary } from './worker-metrics.ts';
 
 /** Facts that `svc_build_info` carries as labels. */
 export interface BuildInfo {
@@ -12,6 +13,7 @@ export async function createMetrics(build: BuildInfo): Promise<Metrics> {
   const { default: prometheus } = await import('prom-client');
   const registry = new prometheus.Registry();
   prometheus.collectDefaultMetrics({ register: registry });
+  offerToPrimary(prometheus, registry);
   const metrics = overRegistry(prometheus, registry);
   metrics
     .gauge('svc_build_info', 'Version of svc that runs, as labels; always 1', [

@@ -1,10 +1,10 @@
-import { S3Error } from '../../../core/s3/error.ts';
 import {
   deleteObjectsXml,
   maxDeleteBytes,
   type ObjectToDelete,
   parseDeleteObjects,
 } from '../../../core/s3/delete-objects.ts';
+import { S3Error } from '../../../core/s3/error.ts';
 import { inward } from '../../../core/s3/etag.ts';
 import { checkKey } from '../../../core/s3/target.ts';
 import { concurrently } from '../concurrently.ts';

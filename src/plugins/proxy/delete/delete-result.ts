@@ -32,6 +32,11 @@ export function withRefusals(xml: string, refusals: readonly Refusal[]): string 
 
 function errorElement({ object, error }: Refusal): string {
   const version = object.versionId === undefined ? '' : element('VersionId', object.versionId);
-  const fields = [element('Key', object.key), version, element('Code', error.code), element('Message', error.message)];
+  const fields = [
+    element('Key', object.key),
+    version,
+    element('Code', error.code),
+    element('Message', error.message),
+  ];
   return `<Error>${fields.join('')}</Error>`;
 }

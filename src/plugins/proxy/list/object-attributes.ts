@@ -75,7 +75,11 @@ function ofPlaintext(xml: string, { request }: Exchange, { size, list }: ObjectL
 }
 
 /** A store that took the object as a copy does not know its parts. */
-function withParts(xml: string, headers: Exchange['request']['headers'], parts: readonly PartEntry[]): string {
+function withParts(
+  xml: string,
+  headers: Exchange['request']['headers'],
+  parts: readonly PartEntry[],
+): string {
   const page = objectPartsXml(parts, {
     marker: Number(headers['x-amz-part-number-marker'] ?? 0) || 0,
     limit: Number(headers['x-amz-max-parts'] ?? 1000) || 1000,

@@ -11,7 +11,11 @@ interface Resumption {
   readonly echo: string;
 }
 
-export type ListingOperation = 'ListObjects' | 'ListObjectsV2' | 'ListObjectVersions' | 'ListMultipartUploads';
+export type ListingOperation =
+  | 'ListObjects'
+  | 'ListObjectsV2'
+  | 'ListObjectVersions'
+  | 'ListMultipartUploads';
 
 const resumptions: Readonly<Record<ListingOperation, Resumption>> = {
   ListObjects: { parameter: 'marker', replaced: [], echo: 'Marker' },

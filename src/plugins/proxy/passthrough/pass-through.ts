@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { requestHeadersUpstream, responseHeadersDownstream } from '../../../core/s3/headers.ts';
+import { passedResponseHeaders, requestHeadersUpstream } from '../../../core/s3/headers.ts';
 import { checkRestoreBody } from '../../../core/s3/restore-body.ts';
 import type { Exchange, Handler, ProxyContext } from '../context.ts';
 import type { UpstreamResponse } from '../upstream/upstream.ts';
@@ -14,7 +14,10 @@ export const passThrough: Handler = async (context, exchange) => {
   await relay(exchange, await forward(context, exchange, body));
 };
 
-/** The request as it came, with the checksum that fits the decoded body. */
+/**
+ * The request as it came. The caller's checksums were verified, and one in a trailer is gone by now;
+ * S3 wants one for most documents.
+ */
 export function forward(
   { upstream }: ProxyContext,
   { request, signal }: Exchange,
@@ -28,10 +31,7 @@ export function forward(
 }
 
 async function relay({ answer }: Exchange, response: UpstreamResponse): Promise<void> {
-  answer.head(response.status, {
-    ...responseHeadersDownstream(response.headers),
-    'content-length': response.headers['content-length'],
-  });
+  answer.head(response.status, passedResponseHeaders(response.headers));
   for await (const chunk of response.body as AsyncIterable<Buffer>) await answer.write(chunk);
   await answer.end();
 }

@@ -1,0 +1,49 @@
+import type { ComponentDeps } from '../../runtime/component/contract.ts';
+import type { Transit } from '../../runtime/vault/contract.ts';
+import type { ProxyConfig } from './config.ts';
+import type { ProxyContext } from './context.ts';
+import { createDataKeys } from './keys/create-data-keys.ts';
+import type { ProxyMetrics } from './metrics.ts';
+import { createManifests } from './multipart/manifest-store.ts';
+import { Uploads } from './multipart/uploads.ts';
+import { createObjectReader } from './read/create-object-reader.ts';
+import { SpoolSpace } from './read/spool/spool-space.ts';
+import { createBucketFacts } from './state/create-bucket-facts.ts';
+import { createStateStore } from './state/create-state-store.ts';
+import { createUpstream } from './upstream/create-upstream.ts';
+import { defaultCredentials } from './upstream/credentials.ts';
+import { trustedAuthorities } from './upstream/trust.ts';
+
+export interface ContextParts {
+  readonly config: ProxyConfig;
+  readonly transit: Transit;
+  readonly metrics: ProxyMetrics;
+  readonly log: ComponentDeps['log'];
+  readonly env: ComponentDeps['env'];
+}
+
+export interface OwnedContext extends ProxyContext {
+  /** Gives back connections, memory and disk. */
+  close(): void;
+}
+
+/** Puts the rooms of one proxy process together. @throws SvcError when AWS_CA_BUNDLE cannot be read */
+export function createContext({ config, transit, metrics, log, env }: ContextParts): OwnedContext {
+  const credentials = defaultCredentials(env, log);
+  const upstream = createUpstream(config, log, env, { credentials });
+  const buckets = createBucketFacts(upstream);
+  const state = createStateStore({ config, credentials, buckets, ca: trustedAuthorities(env) });
+  const keys = createDataKeys(transit, config);
+  const { reservedPrefix } = config;
+  const manifests = createManifests({ state, keys, reservedPrefix });
+  const uploads = new Uploads(state, reservedPrefix);
+  const spoolSpace = new SpoolSpace(config.spoolSize);
+  const shared = { config, log, metrics, keys, upstream, state, buckets, manifests, uploads, spoolSpace };
+  const reader = createObjectReader(shared);
+  const close = () => {
+    reader.close();
+    state.close();
+    upstream.close();
+  };
+  return { ...shared, reader, close };
+}

@@ -1,0 +1,70 @@
+import type { ComponentDeps, Running } from '../../runtime/component/contract.ts';
+import { createVaultClient, type ExchangingVaultClient } from '../../runtime/vault/client.ts';
+import { vaultConfig } from '../../runtime/vault/config.ts';
+import type { SessionState } from '../../runtime/vault/session.ts';
+import { createTransit } from '../../runtime/vault/transit.ts';
+import type { ProxyConfig } from './config.ts';
+import { createContext, type OwnedContext } from './create-context.ts';
+import { createAuthenticate } from './inbound/authenticate.ts';
+import { createProxyMetrics } from './proxy-metrics.ts';
+import { createRoutes } from './routes.ts';
+import { createDispatch } from './server/dispatch.ts';
+import { type S3Server, startServer } from './server/server.ts';
+import type { ResolvedProxySettings } from './settings.ts';
+
+/** Milliseconds that a caller may keep a request waiting without a byte. */
+const stallMs = 60_000;
+
+export interface ProcessOptions {
+  readonly config: ProxyConfig;
+  readonly settings: ResolvedProxySettings;
+  readonly deps: ComponentDeps;
+  /** Told whether a token for the key server can be had. */
+  readonly onVault: (state: SessionState) => void;
+}
+
+/** Serves S3 in this process until `signal` is aborted and everything in flight has been answered. */
+export async function startProcess(options: ProcessOptions, signal: AbortSignal): Promise<Running> {
+  const { config, settings, deps } = options;
+  const { log, env } = deps;
+  const vault = createVaultClient({ config: vaultConfig(settings), log, onState: options.onVault });
+  const metrics = createProxyMetrics(deps.metrics);
+  const transit = createTransit(vault, { mount: settings.transitMount, keyName: settings.transitKey });
+  const context = createContext({ config, transit, metrics, log, env });
+  try {
+    const dispatch = createDispatch({
+      context,
+      metrics,
+      authenticate: createAuthenticate(config.callerKeys),
+      routes: createRoutes(),
+      stallMs,
+      draining: () => signal.aborted,
+    });
+    const server = await startServer(config.listen, dispatch);
+    void vault.start();
+    return {
+      facts: facts(config, server),
+      closed: drained(server, signal).finally(() => close(context, vault)),
+    };
+  } catch (error) {
+    await close(context, vault);
+    throw error;
+  }
+}
+
+const facts = (config: ProxyConfig, server: S3Server) => ({
+  address: server.address,
+  upstream: config.upstream.origin,
+  callers: config.callerKeys === undefined ? 'not authenticated' : 'authenticated',
+});
+
+async function drained(server: S3Server, signal: AbortSignal): Promise<void> {
+  if (!signal.aborted)
+    await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+  await server.drain();
+}
+
+async function close(context: OwnedContext, vault: ExchangingVaultClient): Promise<void> {
+  context.close();
+  await vault.close();
+}

@@ -1,0 +1,117 @@
+import cluster, { type Worker } from 'node:cluster';
+import { once } from 'node:events';
+import { exitStatus, SvcError } from '../../../core/errors.ts';
+import { formatListenAddress } from '../../../core/settings/listen-address.ts';
+import type { ComponentDeps, Running } from '../../../runtime/component/contract.ts';
+import { exposeWorkers } from '../../../runtime/health/worker-metrics.ts';
+import { createBackoff } from '../../../runtime/lifecycle/backoff.ts';
+import type { ProxyConfig } from '../config.ts';
+import { isWorkerMessage, type PrimaryMessage } from './messages.ts';
+
+/** A worker that lived so long is no part of a series of crashes. */
+const settledMs = 60_000;
+
+/** Starts `config.workers` processes on one address, and another one for each that dies. */
+export async function startCrew(
+  config: ProxyConfig,
+  deps: ComponentDeps,
+  signal: AbortSignal,
+): Promise<Running> {
+  const crew = new Crew(config.workers, deps);
+  try {
+    const address = await crew.start();
+    const closed = stopped(signal).then(() => crew.stop());
+    const facts = { address, upstream: config.upstream.origin, workers: String(config.workers) };
+    return { facts, closed, expose: exposeWorkers };
+  } catch (error) {
+    await crew.stop();
+    throw error;
+  }
+}
+
+async function stopped(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, 'abort');
+}
+
+class Crew {
+  readonly #size: number;
+  readonly #deps: ComponentDeps;
+  readonly #backoff = createBackoff({ initialMs: 500, maxMs: 30_000 });
+  /** Why a worker cannot serve yet; one that serves is not in here. */
+  readonly #waiting = new Map<number, string>();
+  #stopping = false;
+
+  constructor(size: number, deps: ComponentDeps) {
+    this.#size = size;
+    this.#deps = deps;
+    cluster.setupPrimary({ args: [...process.argv.slice(2), '--health', ''] });
+  }
+
+  /** @returns the address that the workers share. @throws SvcError when one of them ends before it listens */
+  async start(): Promise<string> {
+    const workers = Array.from({ length: this.#size }, () => this.#fork());
+    const addresses = await Promise.all(workers.map(listening));
+    for (const worker of workers) this.#replaceWhenGone(worker);
+    return addresses[0] ?? '';
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
+    const stop: PrimaryMessage = { svc: 'stop' };
+    await Promise.all(
+      workers.map(async (worker) => {
+        const gone = once(worker, 'exit');
+        if (worker.isConnected()) worker.send(stop);
+        await gone;
+      }),
+    );
+  }
+
+  #fork(): Worker {
+    const worker = cluster.fork();
+    this.#waiting.set(worker.id, 'starting');
+    worker.on('message', (message) => {
+      if (!isWorkerMessage(message)) return;
+      if (message.state.ready) this.#waiting.delete(worker.id);
+      else this.#waiting.set(worker.id, message.state.reason);
+      this.#report();
+    });
+    this.#report();
+    return worker;
+  }
+
+  #replaceWhenGone(worker: Worker): void {
+    const began = performance.now();
+    worker.once('exit', (status, signal) => {
+      this.#waiting.delete(worker.id);
+      if (this.#stopping) return;
+      this.#deps.log.error('proxy.worker.died', { pid: worker.process.pid, status, signal });
+      if (performance.now() - began > settledMs) this.#backoff.reset();
+      setTimeout(() => this.#stopping || this.#replaceWhenGone(this.#fork()), this.#backoff.next()).unref();
+    });
+  }
+
+  /** Ready while one of them is: callers are spread over all, but each waits for the key server by itself. */
+  #report(): void {
+    const { health } = this.#deps;
+    const [reason] = this.#waiting.values();
+    if (reason === undefined || this.#waiting.size < this.#size) health.ready('workers');
+    else health.notReady('workers', reason);
+  }
+}
+
+function listening(worker: Worker): Promise<string> {
+  return new Promise((resolve, reject) => {
+    worker.once('listening', ({ address, port }) =>
+      resolve(formatListenAddress({ host: address ?? '::', port })),
+    );
+    worker.once('exit', (status) => reject(diedEarly(status)));
+  });
+}
+
+const diedEarly = (status: number | null) =>
+  new SvcError('PROXY_WORKER', 'A worker ended before it could serve; its own log line says why', {
+    nextStep: 'Look at the line before this one.',
+    exitStatus: status === null || status === 0 ? exitStatus.internal : status,
+  });
