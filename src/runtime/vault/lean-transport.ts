@@ -52,5 +52,5 @@ function headersFor({ body, token }: SendRequest, namespace: string | undefined)
 
 function checkedPath({ path }: VaultRequest): string {
   if (isEncodedPath(path)) return path;
-  throw new VaultError('not-found', 'A path for the key server is not encoded', { path });
+  throw new VaultError('rejected', 'A path for the key server is not encoded', { path });
 }
