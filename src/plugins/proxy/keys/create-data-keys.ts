@@ -60,7 +60,10 @@ async function createKeys(
 
 function refuseForeign(stored: WrapScheme, keyName: string): void {
   if (stored.keyName === keyName) return;
-  throw new EnvelopeError('foreign-key', `the object's key is wrapped by another transit key than ${keyName}`);
+  throw new EnvelopeError(
+    'foreign-key',
+    `the object's key is wrapped by another transit key than ${keyName}`,
+  );
 }
 
 function refuseUnbound(stored: WrapScheme): void {

@@ -1,5 +1,5 @@
-import { refusal } from '../upstream/refusal.ts';
 import type { ProxyContext } from '../context.ts';
+import { refusal } from '../upstream/refusal.ts';
 import { BlockPool } from './body/block-pool.ts';
 import { VerifyBudget } from './body/verify-budget.ts';
 import { describe } from './describe.ts';
@@ -10,7 +10,10 @@ import { Plaintext } from './plaintext.ts';
 import { preconditionOf } from './precondition.ts';
 import { Spool } from './spool/spool.ts';
 
-export type ReaderParts = Pick<ProxyContext, 'config' | 'keys' | 'upstream' | 'manifests' | 'metrics' | 'spoolSpace'>;
+export type ReaderParts = Pick<
+  ProxyContext,
+  'config' | 'keys' | 'upstream' | 'manifests' | 'metrics' | 'spoolSpace'
+>;
 
 /** The reader of one proxy process; it owns the memory and the disk that verifying takes. */
 export function createObjectReader(parts: ReaderParts): ObjectReader {

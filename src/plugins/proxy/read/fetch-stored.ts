@@ -1,6 +1,6 @@
 import { EnvelopeError } from '../../../core/envelope/error.ts';
-import type { Upstream, UpstreamResponse } from '../upstream/upstream.ts';
 import { refusal } from '../upstream/refusal.ts';
+import type { Upstream, UpstreamResponse } from '../upstream/upstream.ts';
 import { ObjectChanged } from './object-changed.ts';
 import type { ByteRange, ObjectAddress, StoredObject } from './object-reader.ts';
 

@@ -26,7 +26,13 @@ export class PartKeys {
   readonly #ahead: PartEntry[];
   readonly #unwrapped = new Map<number, Buffer>();
 
-  constructor(keys: DataKeys, object: StoredObject, list: PartList, wanted: readonly PartEntry[], signal: AbortSignal) {
+  constructor(
+    keys: DataKeys,
+    object: StoredObject,
+    list: PartList,
+    wanted: readonly PartEntry[],
+    signal: AbortSignal,
+  ) {
     this.#keys = keys;
     this.#object = object;
     this.#list = list;

@@ -9,7 +9,7 @@ import { fetchStored } from './fetch-stored.ts';
 import type { ByteRange, ObjectLayout, ReadOptions, StoredObject } from './object-reader.ts';
 import { PartKeys, singleKey } from './part-keys.ts';
 import { type PartRun, partRuns, spoolFrom, type WantedPart } from './part-runs.ts';
-import { type SpoolLease } from './spool/spool.ts';
+import type { SpoolLease } from './spool/spool.ts';
 import { SpoolUnavailable } from './spool/spool-file.ts';
 import { spoolBody, spooledSlice } from './spool/spooled-body.ts';
 
@@ -58,7 +58,8 @@ export class Plaintext {
   ): AsyncGenerator<Buffer, void> {
     const whole = range === undefined || (range.start === 0 && range.end === layout.size - 1);
     if (object.envelope === undefined) yield* this.#asStored(object, whole ? undefined : range, options);
-    else if (whole) yield* this.arriving(object, layout, await this.#fetch(object, undefined, options.signal), options);
+    else if (whole)
+      yield* this.arriving(object, layout, await this.#fetch(object, undefined, options.signal), options);
     else if (layout.list === undefined) yield* this.#ofSingle(object, layout, range, options);
     else yield* this.#ofParts(object, layout, range, options);
   }
@@ -151,7 +152,12 @@ export class Plaintext {
     };
   }
 
-  #partKeys(object: StoredObject, layout: ObjectLayout, wanted: readonly PartEntry[], signal: AbortSignal): PartKeys {
+  #partKeys(
+    object: StoredObject,
+    layout: ObjectLayout,
+    wanted: readonly PartEntry[],
+    signal: AbortSignal,
+  ): PartKeys {
     if (layout.list === undefined) throw new TypeError('the object has no part list');
     return new PartKeys(this.#parts.keys, object, layout.list, wanted, signal);
   }

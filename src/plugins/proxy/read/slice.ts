@@ -18,13 +18,13 @@ export function chooseSlice(object: StoredObject, layout: ObjectLayout, request:
   return range === undefined ? 'unsatisfied' : { range, headers: {} };
 }
 
-/** Parts are counted in their order, whatever numbers they were uploaded under. An empty part is no range: the whole. */
+/** Parts are counted in their order, whatever numbers they were uploaded under. An empty one is no range. */
 function partSlice({ size, list }: ObjectLayout, number: number): Slice {
   const sizes = list?.parts.map((part) => part.size) ?? [size];
   const length = sizes[number - 1];
   if (length === undefined)
     throw new S3Error('InvalidPartNumber', 416, 'The requested partnumber is not satisfiable');
-  if (length === 0) return 'whole';
+  if (length === 0) return size === 0 ? 'whole' : 'unsatisfied';
   const start = sizes.slice(0, number - 1).reduce((sum, part) => sum + part, 0);
   const headers: Record<string, string> =
     list === undefined ? {} : { 'x-amz-mp-parts-count': String(sizes.length) };

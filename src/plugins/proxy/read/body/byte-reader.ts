@@ -64,9 +64,13 @@ export class ByteReader {
 
   #fail(cause: Error | undefined): void {
     if (this.#ended) return;
-    this.#failure ??= s3Error('ServiceUnavailable', 'The connection to the object store broke while it was read.', {
-      cause,
-    });
+    this.#failure ??= s3Error(
+      'ServiceUnavailable',
+      'The connection to the object store broke while it was read.',
+      {
+        cause,
+      },
+    );
     this.#wake?.();
   }
 

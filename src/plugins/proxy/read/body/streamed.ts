@@ -1,5 +1,13 @@
 import type { ByteReader } from './byte-reader.ts';
-import { ciphertext, openSealed, type SealedBody, type Slice, type TakeKey, verifyTag, within } from './sealed-body.ts';
+import {
+  ciphertext,
+  openSealed,
+  type SealedBody,
+  type Slice,
+  type TakeKey,
+  verifyTag,
+  within,
+} from './sealed-body.ts';
 
 /** The end of what is wanted that stays here until the whole body has been verified. */
 export const heldBack = 64 * 1024;

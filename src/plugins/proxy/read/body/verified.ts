@@ -1,7 +1,15 @@
 import type { BlockPool } from './block-pool.ts';
 import type { ByteReader } from './byte-reader.ts';
 import { HeldPlaintext } from './held-plaintext.ts';
-import { ciphertext, openSealed, type SealedBody, type Slice, type TakeKey, verifyTag, within } from './sealed-body.ts';
+import {
+  ciphertext,
+  openSealed,
+  type SealedBody,
+  type Slice,
+  type TakeKey,
+  verifyTag,
+  within,
+} from './sealed-body.ts';
 import type { Hold } from './verify-budget.ts';
 
 /** Decrypts a body into memory and gives its slice out after it was verified. Ends the hold. */

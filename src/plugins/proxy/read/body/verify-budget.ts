@@ -60,7 +60,8 @@ export class VerifyBudget {
   /** More than the whole budget is granted as the whole budget. @returns undefined when `patience` ran out. */
   async acquire(request: HoldRequest): Promise<Hold | undefined> {
     const bytes = Math.min(request.bytes, this.#limit);
-    if (this.#waiting.length === 0 && this.#used + bytes <= this.#limit) return this.#grant(bytes, request.evict);
+    if (this.#waiting.length === 0 && this.#used + bytes <= this.#limit)
+      return this.#grant(bytes, request.evict);
     request.signal.throwIfAborted();
     return this.#wait(bytes, request);
   }

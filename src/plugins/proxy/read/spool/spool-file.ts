@@ -9,7 +9,16 @@ export class SpoolUnavailable extends Error {
   override readonly name = 'SpoolUnavailable';
 }
 
-const unavailableCodes = new Set(['ENOSPC', 'EDQUOT', 'EACCES', 'EPERM', 'EROFS', 'ENOENT', 'EMFILE', 'ENFILE']);
+const unavailableCodes = new Set([
+  'ENOSPC',
+  'EDQUOT',
+  'EACCES',
+  'EPERM',
+  'EROFS',
+  'ENOENT',
+  'EMFILE',
+  'ENFILE',
+]);
 
 /** Ciphertext on disk in a file without a name. */
 export class SpoolFile {

@@ -1,0 +1,81 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { inwardConditions } from '../../../core/s3/conditional.ts';
+import { type CopySource, copySourceHeader, parseCopySource } from '../../../core/s3/copy-source.ts';
+import { s3Error } from '../../../core/s3/error-catalog.ts';
+import { requestHeadersUpstream } from '../../../core/s3/headers.ts';
+import type { S3Request } from '../../../core/s3/request.ts';
+
+/** What CopyObject and UploadPartCopy ask for. */
+export interface CopyRequest {
+  readonly source: CopySource;
+  /** The caller's conditions on the source, as those of a HEAD. */
+  readonly conditions: Readonly<Record<string, string>>;
+  /** What the store wants with requests that read the source. */
+  readonly sourceAccess: Readonly<Record<string, string>>;
+  /** What the store wants with a copy, to read its source. */
+  readonly copyAccess: Readonly<Record<string, string>>;
+  /** Headers of the destination. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+const sourcePrefix = 'x-amz-copy-source-';
+const customerKey = `${sourcePrefix}server-side-encryption-customer-`;
+const sourceOwner = 'x-amz-source-expected-bucket-owner';
+const payer = 'x-amz-request-payer';
+
+/** @throws S3Error InvalidArgument */
+export function readCopyRequest({ headers }: S3Request): CopyRequest {
+  const { [sourceOwner]: owner, ...destination } = requestHeadersUpstream(headers);
+  const payment = destination[payer] === undefined ? {} : { [payer]: destination[payer] };
+  const keys = customerKeys(headers);
+  return {
+    source: parseCopySource(String(headers['x-amz-copy-source'])),
+    conditions: sourceConditions(headers),
+    sourceAccess: {
+      ...payment,
+      ...withoutPrefix(keys, sourcePrefix, 'x-amz-'),
+      ...(owner === undefined ? {} : { 'x-amz-expected-bucket-owner': owner }),
+    },
+    copyAccess: { ...keys, ...(owner === undefined ? {} : { [sourceOwner]: owner }) },
+    headers: destination,
+  };
+}
+
+/** Headers by which the store copies exactly the object that was looked at. */
+export const copyHeaders = ({ source, copyAccess }: CopyRequest, etag: string): Record<string, string> => ({
+  ...copyAccess,
+  'x-amz-copy-source': copySourceHeader(source),
+  'x-amz-copy-source-if-match': etag,
+});
+
+export type Directive = 'COPY' | 'REPLACE';
+
+/** @throws S3Error InvalidArgument */
+export function directive(headers: CopyRequest['headers'], name: string): Directive {
+  const value = (headers[name] ?? 'COPY').toUpperCase();
+  if (value === 'COPY' || value === 'REPLACE') return value;
+  throw s3Error('InvalidArgument', `Unknown value of ${name}`, { details: { ArgumentName: name } });
+}
+
+function sourceConditions(headers: IncomingHttpHeaders): Record<string, string> {
+  const conditions = Object.entries(inwardConditions(headers));
+  const ofSource = conditions.filter(([name]) => name.startsWith(sourcePrefix));
+  return withoutPrefix(Object.fromEntries(ofSource), sourcePrefix, '');
+}
+
+function customerKeys(headers: IncomingHttpHeaders): Record<string, string> {
+  const keys: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers))
+    if (name.startsWith(customerKey) && typeof value === 'string') keys[name] = value;
+  return keys;
+}
+
+function withoutPrefix(
+  headers: Record<string, string>,
+  prefix: string,
+  instead: string,
+): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [instead + name.slice(prefix.length), value]),
+  );
+}

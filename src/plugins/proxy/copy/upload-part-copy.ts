@@ -1,0 +1,69 @@
+import { maxPlaintextBytes } from '../../../core/envelope/format.ts';
+import { s3Error } from '../../../core/s3/error-catalog.ts';
+import type { Handler, ProxyContext } from '../context.ts';
+import { type PartTarget, partTarget, recordPart } from '../multipart/part-target.ts';
+import { answerSlowly, type SlowAnswer } from '../multipart/slow-answer.ts';
+import type { ByteRange } from '../read/object-reader.ts';
+import { readAgain } from '../read/read-again.ts';
+import { accessHeaders } from '../read/read-request.ts';
+import { encryptPart } from '../write/encrypt-part.ts';
+import { copiedAnswer } from './copied.ts';
+import { versionOf } from './copy-object.ts';
+import { type CopyRequest, readCopyRequest } from './copy-request.ts';
+import { sourceTooLarge, statSource } from './copy-source-object.ts';
+
+/** UploadPartCopy: the source's range is decrypted, verified, and encrypted as a part of its own. */
+export const uploadPartCopy: Handler = async (context, exchange) => {
+  const { request, payload, signal } = exchange;
+  await payload.read(0);
+  const copy = readCopyRequest(request);
+  const range = request.headers['x-amz-copy-source-range'];
+  const wanted = range === undefined ? undefined : readRange(String(range));
+  const target = await partTarget(context, request);
+  const copying = readAgain({ started: false }, () => copyPart(context, copy, wanted, target, signal));
+  await answerSlowly(exchange, copying);
+};
+
+async function copyPart(
+  context: ProxyContext,
+  copy: CopyRequest,
+  range: ByteRange | undefined,
+  target: PartTarget,
+  signal: AbortSignal,
+): Promise<SlowAnswer> {
+  const source = await statSource(context, copy, signal);
+  const { object, layout } = source;
+  const length = lengthWithin(range, layout.size);
+  if (length > maxPlaintextBytes) throw sourceTooLarge();
+  const part = await encryptPart(context, {
+    name: target.name,
+    uploadId: target.record.uploadId,
+    manifest: target.record.manifest,
+    number: target.number,
+    source: context.reader.plaintext(object, layout, range, { signal }),
+    length,
+    headers: accessHeaders(copy.headers),
+    signal,
+  });
+  await recordPart(context, target, part);
+  const copied = { etag: `"${part.etag}"`, lastModified: undefined, headers: {} };
+  return copiedAnswer('CopyPartResult', copied, versionOf(source));
+}
+
+/** Both ends must be given and lie within the source, unlike those of a GET. */
+function readRange(header: string): ByteRange {
+  const [, start = '', end = ''] = /^bytes=(\d{1,15})-(\d{1,15})$/.exec(header) ?? [];
+  const range = { start: Number(start), end: Number(end) };
+  if (start !== '' && range.start <= range.end) return range;
+  throw s3Error(
+    'InvalidArgument',
+    'The x-amz-copy-source-range value must be of the form bytes=first-last where first and last are the zero-based offsets of the first and last bytes to copy',
+    { details: { ArgumentName: 'x-amz-copy-source-range', ArgumentValue: header.slice(0, 100) } },
+  );
+}
+
+function lengthWithin(range: ByteRange | undefined, size: number): number {
+  if (range === undefined) return size;
+  if (range.end < size) return range.end - range.start + 1;
+  throw s3Error('InvalidArgument', `Range specified is not valid for source object of size: ${size}`);
+}
