@@ -8,11 +8,9 @@ const unnamedRegion = 'us-east-1';
 
 /** The settings, checked by `checkProxy`, in the shape that the proxy uses. */
 export function readConfig(settings: ResolvedProxySettings): ProxyConfig {
-  const region = settings.region ?? settings.defaultRegion ?? unnamedRegion;
   return {
     listen: { host: settings.listen.host ?? everyInterface, port: settings.listen.port },
-    upstream: settings.upstream ?? regionalEndpoint(region),
-    region,
+    ...storeOf(settings),
     upstreamSigning: settings.upstreamSigning,
     upstreamChecksum: settings.upstreamChecksum,
     callerKeys: callerKeys(settings),
@@ -31,6 +29,14 @@ export function readConfig(settings: ResolvedProxySettings): ProxyConfig {
     inlineLimit: settings.inlineLimit,
     workers: settings.workers === 0 ? availableParallelism() : settings.workers,
   };
+}
+
+/** Where the store is; also for `svc proxy gc`. */
+export function storeOf(
+  settings: Pick<ResolvedProxySettings, 'upstream' | 'region' | 'defaultRegion'>,
+): Pick<ProxyConfig, 'upstream' | 'region'> {
+  const region = settings.region ?? settings.defaultRegion ?? unnamedRegion;
+  return { upstream: settings.upstream ?? regionalEndpoint(region), region };
 }
 
 export const spoolDirOf = ({ spoolDir }: Pick<ResolvedProxySettings, 'spoolDir'>): string =>

@@ -8,7 +8,7 @@ const answerMs = 20_000;
 const sockets = 32;
 
 /** A client of the same store, with the same credentials, that retries a few times within bounds. */
-export function stateClient({ config, credentials, ca }: StateParts): S3Client {
+export function stateClient({ config, credentials, ca }: Omit<StateParts, 'buckets'>): S3Client {
   return new S3Client({
     endpoint: config.upstream.href,
     region: config.region,

@@ -1,0 +1,69 @@
+import { exitStatus, SvcError } from '../../../core/errors.ts';
+import type { Sources } from '../../../core/settings/origin.ts';
+import { resolveSettings } from '../../../core/settings/resolve.ts';
+import { createLogger } from '../../../runtime/logging/create-logger.ts';
+import { storeOf } from '../read-config.ts';
+import { stateClient } from '../state/state-client.ts';
+import { defaultCredentials } from '../upstream/credentials.ts';
+import { trustedAuthorities } from '../upstream/trust.ts';
+import { findGarbage, type Garbage } from './collect.ts';
+import { SdkGcStore } from './sdk-gc-store.ts';
+import { type GcSettings, gcSettings } from './settings.ts';
+
+export interface GcReport {
+  readonly deleted: boolean;
+  readonly garbage: readonly Garbage[];
+}
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Finds helper objects that nothing needs and, when told to, deletes them.
+ * `onFound` is called as each turns up, before it is deleted.
+ * @throws SvcError CONFIG_INVALID, GC_STORE_FAILED
+ */
+export async function collectGarbage(
+  sources: Sources & { readonly env: Env },
+  onFound: (garbage: Garbage) => void,
+): Promise<GcReport> {
+  const settings = resolveSettings(gcSettings, sources);
+  const store = await openGcStore(settings, sources.env);
+  const garbage: Garbage[] = [];
+  try {
+    for await (const found of findGarbage(store, { ...settings, now: Date.now() })) {
+      onFound(found);
+      if (settings.delete) await store.delete(found.bucket, found.keys);
+      garbage.push(found);
+    }
+  } catch (cause) {
+    throw storeFailure(cause, settings, garbage.length);
+  }
+  return { deleted: settings.delete, garbage };
+}
+
+async function openGcStore(settings: GcSettings, env: Env): Promise<SdkGcStore> {
+  const log = await createLogger({ component: 'proxy-gc', level: 'error' });
+  const { reservedPrefix, stateBucket } = settings;
+  const client = stateClient({
+    config: { ...storeOf(settings), reservedPrefix, stateBucket },
+    credentials: defaultCredentials(env, log),
+    ca: trustedAuthorities(env),
+  });
+  return new SdkGcStore(client, reservedPrefix);
+}
+
+function storeFailure(cause: unknown, settings: GcSettings, count: number): SvcError {
+  const name = cause instanceof Error ? cause.name : 'unknown';
+  const { host } = storeOf(settings).upstream;
+  const done = settings.delete ? `${count} finds were deleted before` : 'nothing was deleted';
+  return new SvcError(
+    'GC_STORE_FAILED',
+    `The object store ${host} refused or could not be reached (${name}); ${done}`,
+    {
+      nextStep:
+        'Check the endpoint and that the credentials may list buckets, uploads, versions and objects; then run it again.',
+      exitStatus: exitStatus.unavailable,
+      cause,
+    },
+  );
+}

@@ -1,0 +1,107 @@
+import {
+  GetObjectCommand,
+  HeadObjectCommand,
+  ListBucketsCommand,
+  ListMultipartUploadsCommand,
+  type ListMultipartUploadsCommandOutput,
+  ListObjectsV2Command,
+  ListObjectVersionsCommand,
+  type ListObjectVersionsCommandOutput,
+  type S3Client,
+} from '@aws-sdk/client-s3';
+import type { Headers } from '../../../core/envelope/metadata.ts';
+import { deletableObjects, deleteObjects } from '../state/delete-for-good.ts';
+import { isMissing } from '../state/state-failure.ts';
+import type { GcStore, ListedObject, OpenUpload } from './gc-store.ts';
+
+/** Garbage collection's view of a store, through `@aws-sdk/client-s3`. */
+export class SdkGcStore implements GcStore {
+  readonly #client: S3Client;
+  readonly #reservedPrefix: string;
+
+  constructor(client: S3Client, reservedPrefix: string) {
+    this.#client = client;
+    this.#reservedPrefix = reservedPrefix;
+  }
+
+  async buckets(): Promise<string[]> {
+    const { Buckets = [] } = await this.#client.send(new ListBucketsCommand({}));
+    return Buckets.flatMap(({ Name }) => Name ?? []);
+  }
+
+  async *list(Bucket: string, Prefix: string): AsyncGenerator<readonly ListedObject[]> {
+    let token: string | undefined;
+    do {
+      const command = new ListObjectsV2Command({ Bucket, Prefix, ContinuationToken: token });
+      const page = await this.#client.send(command);
+      yield (page.Contents ?? []).map(({ Key = '', LastModified }) => ({
+        key: Key,
+        modified: LastModified?.getTime() ?? Number.POSITIVE_INFINITY,
+      }));
+      token = page.IsTruncated ? page.NextContinuationToken : undefined;
+    } while (token !== undefined);
+  }
+
+  async *openUploads(Bucket: string): AsyncGenerator<readonly OpenUpload[]> {
+    let from: { KeyMarker?: string | undefined; UploadIdMarker?: string | undefined } | undefined = {};
+    while (from) {
+      const command = new ListMultipartUploadsCommand({ Bucket, ...from });
+      const page: ListMultipartUploadsCommandOutput = await this.#client.send(command);
+      yield (page.Uploads ?? []).map(({ Key = '', UploadId = '' }) => ({ key: Key, uploadId: UploadId }));
+      from = page.IsTruncated
+        ? { KeyMarker: page.NextKeyMarker, UploadIdMarker: page.NextUploadIdMarker }
+        : undefined;
+    }
+  }
+
+  async read(Bucket: string, Key: string): Promise<string | undefined> {
+    try {
+      const { Body } = await this.#client.send(new GetObjectCommand({ Bucket, Key }));
+      return await Body?.transformToString();
+    } catch (error) {
+      if (isMissing(error)) return undefined;
+      throw error;
+    }
+  }
+
+  async *versions(bucket: string, key: string): AsyncGenerator<Headers> {
+    for await (const versionId of this.#versionIds(bucket, key)) {
+      const headers = await this.#metadata(bucket, key, versionId);
+      if (headers !== undefined) yield headers;
+    }
+  }
+
+  async delete(bucket: string, keys: readonly string[]): Promise<void> {
+    const batches = deletableObjects(this.#client, bucket, keys, true, this.#reservedPrefix);
+    for await (const batch of batches) await deleteObjects(this.#client, bucket, batch);
+  }
+
+  /** Of a bucket that never kept versions too: there each object has the version `null`. */
+  async *#versionIds(Bucket: string, key: string): AsyncGenerator<string> {
+    let from: { KeyMarker?: string | undefined; VersionIdMarker?: string | undefined } | undefined = {};
+    while (from) {
+      const command = new ListObjectVersionsCommand({ Bucket, Prefix: key, ...from });
+      const page: ListObjectVersionsCommandOutput = await this.#client.send(command);
+      const versions = page.Versions ?? [];
+      for (const { Key, VersionId } of versions) if (Key === key) yield VersionId ?? 'null';
+      const passed = versions.some(({ Key }) => Key !== key);
+      from =
+        page.IsTruncated && !passed
+          ? { KeyMarker: page.NextKeyMarker, VersionIdMarker: page.NextVersionIdMarker }
+          : undefined;
+    }
+  }
+
+  async #metadata(Bucket: string, Key: string, VersionId: string): Promise<Headers | undefined> {
+    const version = VersionId === 'null' ? {} : { VersionId };
+    try {
+      const { Metadata = {} } = await this.#client.send(new HeadObjectCommand({ Bucket, Key, ...version }));
+      return Object.fromEntries(
+        Object.entries(Metadata).map(([name, value]) => [`x-amz-meta-${name}`, value]),
+      );
+    } catch (error) {
+      if (isMissing(error) || (error as Error).name === 'NotFound') return undefined;
+      throw error;
+    }
+  }
+}

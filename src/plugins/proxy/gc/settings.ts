@@ -1,0 +1,39 @@
+import { boolean, duration, list, matching } from '../../../core/settings/parsers.ts';
+import type { Resolved, Settings } from '../../../core/settings/setting.ts';
+import { proxySettings } from '../settings.ts';
+
+const { upstream, region, defaultRegion, reservedPrefix, stateBucket } = proxySettings;
+const day = 24 * 60 * 60 * 1000;
+const century = 100 * 365 * day;
+
+/** Flags and variables of `svc proxy gc`; where the store is and what is whose is said as to the proxy. */
+export const gcSettings = {
+  upstream,
+  region,
+  defaultRegion,
+  reservedPrefix,
+  stateBucket,
+  buckets: {
+    variable: 'SVC_PROXY_GC_BUCKETS',
+    flag: 'buckets',
+    summary: 'Buckets to look at, separated by commas; unset: every bucket that can be listed',
+    ...list(matching(/^[A-Za-z0-9][A-Za-z0-9._-]{1,253}[A-Za-z0-9]$/, 'a bucket name')),
+  },
+  minAge: {
+    variable: 'SVC_PROXY_GC_MIN_AGE',
+    flag: 'min-age',
+    summary: 'Leave alone what is younger; at least a day',
+    fallback: '24h',
+    ...duration(day, century),
+  },
+  delete: {
+    variable: 'SVC_PROXY_GC_DELETE',
+    flag: 'delete',
+    summary: 'Delete what was found; without it nothing is touched',
+    switch: true,
+    fallback: 'false',
+    ...boolean(),
+  },
+} satisfies Settings;
+
+export type GcSettings = Resolved<typeof gcSettings>;
