@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { enableCompileCache } from 'node:module';
+import module from 'node:module';
 
-enableCompileCache();
+module.enableCompileCache?.();
 await import('../dist/main.js');
