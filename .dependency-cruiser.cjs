@@ -75,7 +75,7 @@ module.exports = {
       { path: [src('commands'), '^src/(main|index)\\.ts$'] },
       {
         path: '^src/plugins/',
-        pathNot: '^src/plugins/[^/]+/settings\\.ts$',
+        pathNot: '^src/plugins/.+/settings\\.ts$',
         dependencyTypesNot: ['dynamic-import', 'type-only'],
       },
     ),
@@ -87,7 +87,7 @@ module.exports = {
           src('commands'),
           '^src/(main|index)\\.ts$',
           src('runtime/cli'),
-          '^src/plugins/[^/]+/settings\\.ts$',
+          '^src/plugins/.+/settings\\.ts$',
         ],
       },
       { path: HEAVY, dependencyTypesNot: ['dynamic-import', 'type-only'] },
@@ -129,6 +129,10 @@ module.exports = {
     tsConfig: { fileName: 'tsconfig.json' },
     moduleSystems: ['es6', 'cjs'],
     extraExtensionsToScan: [],
-    enhancedResolveOptions: { extensions: ['.ts', '.mjs', '.js', '.json'], exportsFields: ['exports'] },
+    enhancedResolveOptions: {
+      extensions: ['.ts', '.mjs', '.js', '.json'],
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'default', 'require', 'types'],
+    },
   },
 };

@@ -47,6 +47,8 @@ const ALLOWED: Readonly<Record<string, string>> = {
   'src/commands/settings.ts': imports('../plugins/one/settings.ts'),
   'src/plugins/one/part.ts': imports('../../runtime/shared.ts') + importsLate('./settings.ts'),
   'src/plugins/one/settings.ts': imports('../../core/base.ts'),
+  'src/plugins/two/inner/settings.ts': imports('../../../core/base.ts'),
+  'src/commands/inner.ts': imports('../plugins/two/inner/settings.ts'),
   'src/plugins/two/part.ts': imports('../../core/base.ts'),
   'src/runtime/shared.ts': imports('../core/base.ts') + importsLate('pino'),
   'src/runtime/native/call.ts': imports('ffi-rs'),
