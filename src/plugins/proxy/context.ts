@@ -1,7 +1,7 @@
+import type { Payload } from '../../core/s3/received-payload.ts';
 import type { S3Request } from '../../core/s3/request.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import type { ProxyConfig } from './config.ts';
-import type { Payload } from './inbound/payload.ts';
 import type { DataKeys } from './keys/data-keys.ts';
 import type { ProxyMetrics } from './metrics.ts';
 import type { Manifests } from './multipart/manifests.ts';

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { maxPlaintextBytes } from '../../../core/envelope/format.ts';
 import { s3Error } from '../../../core/s3/error-catalog.ts';
 import { classify, type OperationName } from '../../../core/s3/operation.ts';
+import { createPayload, hasBody } from '../../../core/s3/received-payload.ts';
 import type { S3Request } from '../../../core/s3/request.ts';
 import type { VerifiedSignature } from '../../../core/s3/sigv4.ts';
 import { mergeHoisted, parseTarget } from '../../../core/s3/target.ts';
@@ -10,7 +11,6 @@ import type { Logger } from '../../../runtime/logging/logger.ts';
 import type { Exchange, Handler, ProxyContext } from '../context.ts';
 import type { Authenticate } from '../inbound/authenticate.ts';
 import { readRawBody } from '../inbound/body-reader.ts';
-import { createPayload, hasBody } from '../inbound/create-payload.ts';
 import { drain } from '../inbound/drain.ts';
 import { refuseReserved } from '../inbound/reserved.ts';
 import type { ServerMetrics } from '../proxy-metrics.ts';
@@ -115,6 +115,7 @@ class Serving {
     const payload = createPayload({
       headers: request.headers,
       signature,
+      limit: maxPlaintextBytes,
       raw: () => this.#rawBody(),
       onVerified: (checksums) => this.#showChecksums(checksums),
     });

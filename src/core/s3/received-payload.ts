@@ -1,20 +1,34 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { maxPlaintextBytes } from '../../../core/envelope/format.ts';
-import { ChunkDecoder } from '../../../core/s3/chunk-decoder.ts';
-import { ChunkSignatureVerifier } from '../../../core/s3/chunk-signature.ts';
-import { s3Error } from '../../../core/s3/error-catalog.ts';
-import { type Expectation, expectations } from '../../../core/s3/expectations.ts';
-import { announcedLength, type PayloadMode, payloadMode } from '../../../core/s3/payload.ts';
-import { PlaintextVerifier } from '../../../core/s3/plaintext-verifier.ts';
-import type { VerifiedSignature } from '../../../core/s3/sigv4.ts';
-import type { Payload } from './payload.ts';
+import { ChunkDecoder } from './chunk-decoder.ts';
+import { ChunkSignatureVerifier } from './chunk-signature.ts';
+import { s3Error } from './error-catalog.ts';
+import { type Expectation, expectations } from './expectations.ts';
+import { announcedLength, type PayloadMode, payloadMode } from './payload.ts';
+import { PlaintextVerifier } from './plaintext-verifier.ts';
+import type { VerifiedSignature } from './sigv4.ts';
+
+/** A body after decoding its transfer form (plain, chunked, aws-chunked). */
+export interface Payload {
+  /** Bytes as declared (Content-Length or x-amz-decoded-content-length), undefined when the sender did not say. */
+  readonly length: number | undefined;
+  /**
+   * The body, in order. The iteration ends only after length, checksums, digests and
+   * signatures have all been found right; otherwise it throws S3Error (BadDigest, IncompleteBody …).
+   * Chunks are valid until the next is asked for.
+   */
+  chunks(): AsyncIterable<Buffer>;
+  /** The whole body, checked. @throws S3Error when it is longer than `limit` bytes. */
+  read(limit: number): Promise<Buffer>;
+}
 
 export interface PayloadSource {
   readonly headers: IncomingHttpHeaders;
-  /** Undefined where callers are not authenticated: chunk signatures are passed over then. */
+  /** Undefined where senders are not authenticated: chunk signatures are passed over then. */
   readonly signature: VerifiedSignature | undefined;
   /** The body as it comes from the wire; asked for once. */
   readonly raw: () => AsyncIterable<Buffer>;
+  /** Most bytes after decoding; more is EntityTooLarge. */
+  readonly limit: number;
   /** Told the `x-amz-checksum-*` that were verified, for the answer. */
   readonly onVerified?: (checksums: Readonly<Record<string, string>>) => void;
 }
@@ -43,7 +57,7 @@ async function* verified(source: PayloadSource, { mode, length, expected }: Chec
   for await (const raw of source.raw()) {
     for (const chunk of decoder?.push(raw) ?? [raw]) {
       received += chunk.length;
-      if (received > maxPlaintextBytes) throw s3Error('EntityTooLarge');
+      if (received > source.limit) throw s3Error('EntityTooLarge');
       verifier.update(chunk);
       yield chunk;
     }
