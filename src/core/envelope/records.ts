@@ -11,6 +11,8 @@ export interface PartRecord {
   readonly part: PartEntry;
   /** The store's ETag of the encrypted part, unquoted. */
   readonly etag: string;
+  /** CRC-32 of the encrypted part in base64, where the store was given one; its Complete wants it back. */
+  readonly checksum?: string | undefined;
 }
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
@@ -29,18 +31,23 @@ export const manifestPrefix = (reserved: string, { bucket, key }: ObjectName): s
 export const manifestKey = (reserved: string, name: ObjectName, id: string): string =>
   `${manifestPrefix(reserved, name)}${id}`;
 
-/** `…/<n>/<etag>/<nonce>/<size>/<wrapped DEK>`, each component below 255 bytes and safe in a key. */
-export function partRecordKey(reserved: string, uploadId: string, { part, etag }: PartRecord): string {
+/** `…/<n>/<etag>/<checksum or ->/<nonce>/<size>/<wrapped DEK>`, each component below 255 bytes and safe in a key. */
+export function partRecordKey(
+  reserved: string,
+  uploadId: string,
+  { part, etag, checksum }: PartRecord,
+): string {
   const number = String(part.n).padStart(5, '0');
   const [, version, wrapped = ''] = part.dek.split(':');
   const dek = `${version}.${Buffer.from(wrapped, 'base64').toString('base64url')}`;
   const nonce = Buffer.from(part.nonce, 'base64').toString('base64url');
   const tag = Buffer.from(etag).toString('base64url');
-  return `${uploadPrefix(reserved, uploadId)}${number}/${tag}/${nonce}/${part.size}/${dek}`;
+  const sum = checksum === undefined ? '-' : Buffer.from(checksum, 'base64').toString('base64url');
+  return `${uploadPrefix(reserved, uploadId)}${number}/${tag}/${sum}/${nonce}/${part.size}/${dek}`;
 }
 
 const recordPattern =
-  /^(\d{5})\/([A-Za-z0-9_-]{1,250})\/([A-Za-z0-9_-]{16})\/(\d{1,13})\/(v[1-9]\d{0,9})\.([A-Za-z0-9_-]{1,240})$/;
+  /^(\d{5})\/([A-Za-z0-9_-]{1,250})\/(-|[A-Za-z0-9_-]{6})\/([A-Za-z0-9_-]{16})\/(\d{1,13})\/(v[1-9]\d{0,9})\.([A-Za-z0-9_-]{1,240})$/;
 
 /** @returns the record that `key` (below `prefix`, from uploadPrefix) holds, or undefined for a key of another kind. */
 export function readPartRecord(prefix: string, key: string): PartRecord | undefined {
@@ -48,7 +55,7 @@ export function readPartRecord(prefix: string, key: string): PartRecord | undefi
     throw new EnvelopeError('malformed-metadata', 'a record of another upload was listed');
   const match = recordPattern.exec(key.slice(prefix.length));
   if (match === null) return undefined;
-  const [, number = '', tag = '', nonce = '', size = '', version = '', wrapped = ''] = match;
+  const [, number = '', tag = '', sum = '-', nonce = '', size = '', version = '', wrapped = ''] = match;
   const base64 = (text: string) => Buffer.from(text, 'base64url').toString('base64');
   const part = {
     n: Number(number),
@@ -56,5 +63,6 @@ export function readPartRecord(prefix: string, key: string): PartRecord | undefi
     nonce: base64(nonce),
     size: Number(size),
   };
-  return { part, etag: Buffer.from(tag, 'base64url').toString() };
+  const record = { part, etag: Buffer.from(tag, 'base64url').toString() };
+  return sum === '-' ? record : { ...record, checksum: base64(sum) };
 }

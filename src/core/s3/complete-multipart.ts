@@ -7,6 +7,8 @@ export interface CompletedPart {
   readonly partNumber: number;
   /** Without quotes, in the form that the document has: the caller's when parsed. */
   readonly etag: string;
+  /** CRC-32 of the stored part in base64, for the store only. */
+  readonly checksum?: string | undefined;
 }
 
 export const maxPartNumber = 10_000;
@@ -41,11 +43,11 @@ export function parsePartNumber(text: string): number {
   });
 }
 
-/** The document for the store: numbers and ETags (the store's) only, since checksums would be of plaintext. */
+/** The document for the store: numbers, ETags and checksums as the store has them; a caller's would be of plaintext. */
 export function completeMultipartXml(parts: readonly CompletedPart[]): string {
   const list = parts.map(
-    ({ partNumber, etag }) =>
-      `<Part>${element('PartNumber', partNumber)}${element('ETag', `"${etag}"`)}</Part>`,
+    ({ partNumber, etag, checksum }) =>
+      `<Part>${element('PartNumber', partNumber)}${element('ETag', `"${etag}"`)}${checksum === undefined ? '' : element('ChecksumCRC32', checksum)}</Part>`,
   );
   const namespace = 'xmlns="http://s3.amazonaws.com/doc/2006-03-01/"';
   return `<CompleteMultipartUpload ${namespace}>${list.join('')}</CompleteMultipartUpload>`;

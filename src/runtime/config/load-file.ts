@@ -10,9 +10,9 @@ import type { ConfigFile } from '../../core/settings/config-file.ts';
  */
 export async function loadConfigFile(path: string): Promise<ConfigFile> {
   const text = await readText(path);
-  const { LineCounter, parseDocument } = await import('yaml');
-  const lineCounter = new LineCounter();
-  const document = parseDocument(text, { schema: 'failsafe', prettyErrors: false, lineCounter });
+  const { default: yaml } = await import('yaml');
+  const lineCounter = new yaml.LineCounter();
+  const document = yaml.parseDocument(text, { schema: 'failsafe', prettyErrors: false, lineCounter });
   const faults = [...document.errors, ...document.warnings];
   if (faults.length > 0) throw syntaxError(path, faults, lineCounter);
   try {

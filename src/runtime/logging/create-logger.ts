@@ -21,7 +21,7 @@ export interface LoggerOptions {
 
 /** A logger that writes each line at once; every line passes the redaction of registered secrets. */
 export async function createLogger(options: LoggerOptions): Promise<Logger> {
-  const { pino } = await import('pino');
+  const { default: pino } = await import('pino');
   const registry = options.secrets ?? secrets;
   const root = pino(
     {

@@ -1,6 +1,7 @@
 import { storedSize } from '../../../core/envelope/format.ts';
 import { type PartList, sealMac } from '../../../core/envelope/manifest.ts';
 import { readEnvelope } from '../../../core/envelope/metadata.ts';
+import type { PartRecord } from '../../../core/envelope/records.ts';
 import { type CompletedPart, completeMultipartXml } from '../../../core/s3/complete-multipart.ts';
 import { S3Error } from '../../../core/s3/error.ts';
 import { s3Error } from '../../../core/s3/error-catalog.ts';
@@ -34,9 +35,10 @@ export async function completeOnce(
   const done = await context.uploads.done(name, uploadId);
   if (done?.list === list) return { ...name, etag: done.etag, versionId: done.versionId };
   const record = await context.uploads.find(name, uploadId);
-  const sealed = await sealParts(context, record, parts);
+  const records = matchParts(parts, await context.uploads.parts(record));
+  const sealed = await sealParts(context, record, records);
   await saveManifest(context, record, sealed);
-  const completed = await completeAtStore(context, exchange, record, parts, sealed);
+  const completed = await completeAtStore(context, exchange, record, records, sealed);
   await keepManifest(context, record, sealed);
   const settled = await inlineParts(context, record, sealed, completed);
   await context.uploads
@@ -50,9 +52,9 @@ export async function completeOnce(
 async function sealParts(
   context: ProxyContext,
   record: UploadRecord,
-  parts: readonly CompletedPart[],
+  records: readonly PartRecord[],
 ): Promise<PartList> {
-  const entries = matchParts(parts, await context.uploads.parts(record));
+  const entries = records.map(({ part }) => part);
   const { manifest, seal } = record;
   const [sealKey] = await context.keys.unwrap(record, record, [
     { wrapped: seal, purpose: { kind: 'seal', upload: manifest } },
@@ -81,7 +83,7 @@ async function completeAtStore(
   context: ProxyContext,
   { request }: Exchange,
   record: UploadRecord,
-  parts: readonly CompletedPart[],
+  records: readonly PartRecord[],
   sealed: PartList,
 ): Promise<Completed> {
   const { bucket, key } = record;
@@ -93,7 +95,7 @@ async function completeAtStore(
       query: [['uploadId', record.uploadId]],
       headers: completeHeaders(request, sealed),
     },
-    Buffer.from(completeMultipartXml(parts)),
+    Buffer.from(completeMultipartXml(records.map(storedPart))),
   );
   const versionId = header(response.headers['x-amz-version-id']);
   try {
@@ -107,6 +109,12 @@ async function completeAtStore(
     return earlier;
   }
 }
+
+const storedPart = ({ part, etag, checksum }: PartRecord): CompletedPart => ({
+  partNumber: part.n,
+  etag,
+  checksum,
+});
 
 /** The size that the caller may announce is of plaintext. */
 function completeHeaders({ headers }: S3Request, sealed: PartList): Record<string, string> {

@@ -72,14 +72,9 @@ async function draftUpload(context: ProxyContext, { request, signal }: Exchange,
   return { headers, record };
 }
 
-/**
- * Parts carry a checksum of their ciphertext, which S3 takes only for an upload
- * begun with that algorithm; of a full object, so that Complete need not repeat them.
- */
+/** Parts carry a checksum of their ciphertext, which S3 takes only for an upload begun with that algorithm. */
 const checksumHeaders = ({ config }: ProxyContext): Record<string, string> =>
-  config.upstreamChecksum === 'none'
-    ? {}
-    : { 'x-amz-checksum-algorithm': 'CRC32', 'x-amz-checksum-type': 'FULL_OBJECT' };
+  config.upstreamChecksum === 'none' ? {} : { 'x-amz-checksum-algorithm': 'CRC32' };
 
 /** Without its record nobody could complete the upload, so it must not stay. */
 async function beginOrAbort(context: ProxyContext, record: UploadRecord): Promise<void> {

@@ -47,5 +47,5 @@ function partNumber(text: string): number {
 export const recordPart = (
   context: ProxyContext,
   { record }: PartTarget,
-  { entry, etag }: EncryptedPart,
-): Promise<void> => context.uploads.addPart(record, { part: entry, etag });
+  { entry, etag, checksum }: EncryptedPart,
+): Promise<void> => context.uploads.addPart(record, { part: entry, etag, checksum });

@@ -24,6 +24,8 @@ export interface EncryptedPart {
   readonly entry: PartEntry;
   /** The store's, unquoted. */
   readonly etag: string;
+  /** The store's CRC-32 of the encrypted part, in base64. */
+  readonly checksum: string | undefined;
   /** Headers of the answer to the caller, the ETag included. */
   readonly answer: Readonly<Record<string, string>>;
 }
@@ -48,6 +50,7 @@ export async function encryptPart(context: WriteContext, plan: PartPlan): Promis
       ...(signal && { signal }),
     }),
   });
-  const { dek, nonce, size, etag } = stored;
-  return { entry: { n: number, dek, nonce, size }, etag, answer: writeAnswer(stored) };
+  const { dek, nonce, size, etag, headers } = stored;
+  const checksum = headers['x-amz-checksum-crc32'] as string | undefined;
+  return { entry: { n: number, dek, nonce, size }, etag, checksum, answer: writeAnswer(stored) };
 }

@@ -37,7 +37,11 @@ test('a second proxy finds the upload and all of its parts', async () => {
   const state = new MemoryState();
   const first = new Uploads(state, '.svc/');
   await first.begin(record);
-  const parts = [2, 1, 10_000].map((n) => ({ part: partEntry(n), etag: `etag-${n}` }));
+  const parts = [2, 1, 10_000].map((n) => ({
+    part: partEntry(n),
+    etag: `etag-${n}`,
+    ...(n === 2 && { checksum: 'AQIDBA==' }),
+  }));
   for (const part of parts) await first.addPart(record, part);
   const second = new Uploads(state, '.svc/');
   assert.equal(await second.find(name, record.uploadId), { v: 1, ...record });
@@ -78,7 +82,7 @@ test('parts are matched by number and ETag, in the order named', async () => {
     { partNumber: 1, etag: 'new' },
     { partNumber: 7, etag: 'x' },
   ];
-  assert.equal(matchParts(named, records), [newer.part, other.part]);
+  assert.equal(matchParts(named, records), [newer, other]);
   assert.is(await code(() => matchParts([{ partNumber: 2, etag: 'x' }], records)), 'InvalidPart');
   assert.is(
     await code(() => matchParts(named, [...records, { ...newer, part: partEntry(1) }])),
