@@ -17,6 +17,15 @@ const fields = new Set([
   'UploadId',
   'PartNumber',
 ]);
+const topFields = new Set([
+  'EncodingType',
+  'KeyCount',
+  'IsTruncated',
+  'NextMarker',
+  'ETag',
+  'ObjectSize',
+  'VersionId',
+]);
 
 /**
  * Reads a listing of the store: ListObjects (both versions), ListObjectVersions, ListParts, ListMultipartUploads,
@@ -46,7 +55,8 @@ class ListingScanner {
   /** Depth of a checksum element that is being passed over, or 0. */
   #skipping = 0;
   #start = 0;
-  #content = 0;
+  /** Where the content of the open element of each depth begins. */
+  readonly #contents: number[] = [];
 
   constructor(xml: string) {
     this.#xml = xml;
@@ -58,7 +68,7 @@ class ListingScanner {
     if (name.startsWith('Checksum')) this.#skipping = depth;
     else if (!this.#entry && depth > 1 && entryElements.has(name))
       this.#begin(name as EntryElement, depth, start);
-    else this.#content = content;
+    else this.#contents[depth] = content;
     if (this.#skipping === depth) this.#start = start;
   }
 
@@ -68,8 +78,10 @@ class ListingScanner {
     } else if (this.#entry && depth === this.#entry.depth) {
       this.#entry.end = end;
       this.#entry = undefined;
-    } else if (this.#entry ? depth === this.#entry.depth + 1 && fields.has(name) : depth === 2) {
-      this.#record(name, { start: this.#content, end: content });
+    } else if (
+      this.#entry ? depth === this.#entry.depth + 1 && fields.has(name) : depth === 2 && topFields.has(name)
+    ) {
+      this.#record(name, { start: this.#contents[depth] ?? content, end: content });
     }
   }
 
@@ -145,8 +157,9 @@ class ListingScanner {
 
   #text(span: Span | undefined): string | undefined {
     if (span === undefined) return undefined;
-    const text = unescapeXml(this.#xml.slice(span.start, span.end));
-    if (text === undefined || text.includes('<')) throw unreadable();
+    const raw = this.#xml.slice(span.start, span.end);
+    const text = raw.includes('<') ? undefined : unescapeXml(raw);
+    if (text === undefined) throw unreadable();
     return text;
   }
 }
