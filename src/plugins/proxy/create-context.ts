@@ -30,9 +30,10 @@ export interface OwnedContext extends ProxyContext {
 /** Puts the rooms of one proxy process together. @throws SvcError when AWS_CA_BUNDLE cannot be read */
 export function createContext({ config, transit, metrics, log, env }: ContextParts): OwnedContext {
   const credentials = defaultCredentials(env, log);
-  const upstream = createUpstream(config, log, env, { credentials });
+  const ca = trustedAuthorities(env);
+  const upstream = createUpstream(config, log, { credentials, ca });
   const buckets = createBucketFacts(upstream);
-  const state = createStateStore({ config, credentials, buckets, ca: trustedAuthorities(env) });
+  const state = createStateStore({ config, credentials, buckets, ca });
   const keys = createDataKeys(transit, config);
   const { reservedPrefix } = config;
   const manifests = createManifests({ state, keys, reservedPrefix });
