@@ -1,0 +1,169 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { S3Client } from '@aws-sdk/client-s3';
+import type { ProxyConfig } from '../../../../../src/plugins/proxy/config.ts';
+import { createContext, type OwnedContext } from '../../../../../src/plugins/proxy/create-context.ts';
+import type { ServerMetrics } from '../../../../../src/plugins/proxy/proxy-metrics.ts';
+import { createRoutes } from '../../../../../src/plugins/proxy/routes.ts';
+import { createDispatch } from '../../../../../src/plugins/proxy/server/dispatch.ts';
+import type { Logger } from '../../../../../src/runtime/logging/logger.ts';
+import { createVaultClient } from '../../../../../src/runtime/vault/client.ts';
+import { createTransit } from '../../../../../src/runtime/vault/transit.ts';
+import { startOpenBao } from '../../../../support/openbao.ts';
+import { startRequestLog } from '../../../../support/request-log.ts';
+import { type TemporaryFolder, temporaryFolder } from '../../../../support/temporary.ts';
+import type { ObjectStore, OpenBao, RequestLog, Stoppable, StoreOptions } from '../../../../support/types.ts';
+import { startVersityGw } from '../../../../support/versitygw.ts';
+
+export const bucket = 'data';
+export const MiB = 1024 * 1024;
+
+/** A proxy in the test's own process, so that each test chooses its configuration. */
+export interface Proxy extends Stoppable {
+  readonly url: string;
+  readonly client: S3Client;
+  readonly context: OwnedContext;
+  readonly spoolDir: string;
+  /** Reasons of refused objects. */
+  readonly refused: readonly string[];
+}
+
+/** Key server, store and a log of what reaches the store. */
+export interface Bench extends Stoppable {
+  readonly vault: OpenBao;
+  readonly store: ObjectStore;
+  readonly log: RequestLog;
+  proxy(config?: Partial<ProxyConfig>): Promise<Proxy>;
+}
+
+export async function startBench(options: StoreOptions = {}): Promise<Bench> {
+  const [vault, store] = await Promise.all([startOpenBao(), startVersityGw(options)]);
+  await vault.enableTransit();
+  await store.createBucket(bucket);
+  const log = await startRequestLog(store.url);
+  const proxies: Proxy[] = [];
+  return {
+    vault,
+    store,
+    log,
+    async proxy(config = {}) {
+      const proxy = await startProxy(vault, store, log.url, config);
+      proxies.push(proxy);
+      return proxy;
+    },
+    async stop() {
+      for (const proxy of proxies) await proxy.stop();
+      await log.stop();
+      await Promise.all([vault.stop(), store.stop()]);
+    },
+  };
+}
+
+const quiet: Logger = { debug() {}, info() {}, warn() {}, error() {}, child: () => quiet };
+
+async function startProxy(
+  vault: OpenBao,
+  store: ObjectStore,
+  upstream: string,
+  overrides: Partial<ProxyConfig>,
+): Promise<Proxy> {
+  const folder = temporaryFolder('spool');
+  const config = { ...defaults(store, upstream, folder), ...overrides };
+  const refused: string[] = [];
+  const vaultClient = createVaultClient({
+    config: {
+      endpoint: {
+        url: new URL(vault.url),
+        skipVerify: false,
+        caFiles: [],
+        caPath: undefined,
+        client: undefined,
+      },
+      auth: { method: 'token', token: await vault.policyToken() },
+      namespace: undefined,
+    },
+    log: quiet,
+    onState: () => undefined,
+  });
+  const metrics = recording(refused);
+  const transit = createTransit(vaultClient, { mount: 'transit', keyName: 'svc' });
+  const env = { AWS_ACCESS_KEY_ID: store.accessKeyId, AWS_SECRET_ACCESS_KEY: store.secretAccessKey };
+  const context = createContext({ config, transit, metrics, log: quiet, env });
+  const dispatch = createDispatch({
+    context,
+    metrics,
+    authenticate: () => undefined,
+    routes: createRoutes(),
+    stallMs: 60_000,
+    draining: () => false,
+  });
+  const server = createServer({ requestTimeout: 0, maxHeaderSize: 64 * 1024 }, (request, response) => {
+    void dispatch(request, response, false);
+  });
+  server.on('checkContinue', (request, response) => void dispatch(request, response, true));
+  server.listen(0, '127.0.0.1');
+  await Promise.all([once(server, 'listening'), vaultClient.start()]);
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const client = clientFor(url);
+  return {
+    url,
+    client,
+    context,
+    refused,
+    spoolDir: folder.path,
+    async stop() {
+      client.destroy();
+      server.close();
+      server.closeAllConnections();
+      context.close();
+      await vaultClient.close();
+      await folder.remove();
+    },
+  };
+}
+
+function defaults(store: ObjectStore, upstream: string, folder: TemporaryFolder): ProxyConfig {
+  return {
+    listen: { host: '127.0.0.1', port: 0 },
+    upstream: new URL(upstream),
+    region: store.region,
+    upstreamSigning: 'auto',
+    upstreamChecksum: 'none',
+    callerKeys: undefined,
+    allowAnonymous: false,
+    binding: 'key',
+    requireBound: false,
+    unencryptedReads: 'allow',
+    strict: false,
+    spoolDir: folder.path,
+    spoolSize: 1024 * MiB,
+    verifyBuffer: 16 * MiB,
+    verifyBudget: 32 * MiB,
+    listSizes: 'plaintext',
+    reservedPrefix: '.svc/',
+    stateBucket: undefined,
+    inlineLimit: 64 * MiB,
+    workers: 1,
+  };
+}
+
+function clientFor(endpoint: string): S3Client {
+  return new S3Client({
+    endpoint,
+    region: 'us-east-1',
+    forcePathStyle: true,
+    credentials: { accessKeyId: 'caller', secretAccessKey: 'made-up-secret' },
+    maxAttempts: 1,
+  });
+}
+
+function recording(refused: string[]): ServerMetrics {
+  return {
+    request() {},
+    bytes() {},
+    inFlight() {},
+    sent() {},
+    refused: (reason) => void refused.push(reason),
+  };
+}
