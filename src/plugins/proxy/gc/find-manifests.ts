@@ -1,7 +1,7 @@
 import { type Headers, readEnvelope } from '../../../core/envelope/metadata.ts';
 import { manifestKey } from '../../../core/envelope/records.ts';
 import { type ManifestOf, parseManifest } from '../multipart/manifest-text.ts';
-import type { Garbage, GcScope } from './collect.ts';
+import type { Garbage, GcScope } from './garbage.ts';
 import type { GcStore, ListedObject } from './gc-store.ts';
 import type { OpenUploads } from './open-uploads.ts';
 

@@ -1,5 +1,5 @@
 import { readUploadRecord, type UploadRecord } from '../multipart/upload-record.ts';
-import type { Garbage, GcScope } from './collect.ts';
+import type { Garbage, GcScope } from './garbage.ts';
 import type { GcStore, ListedObject } from './gc-store.ts';
 import type { OpenUploads } from './open-uploads.ts';
 

@@ -6,7 +6,8 @@ import { storeOf } from '../read-config.ts';
 import { stateClient } from '../state/state-client.ts';
 import { defaultCredentials } from '../upstream/credentials.ts';
 import { trustedAuthorities } from '../upstream/trust.ts';
-import { findGarbage, type Garbage } from './collect.ts';
+import { findGarbage } from './collect.ts';
+import type { Garbage } from './garbage.ts';
 import { SdkGcStore } from './sdk-gc-store.ts';
 import { type GcSettings, gcSettings } from './settings.ts';
 
