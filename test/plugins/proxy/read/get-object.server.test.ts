@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { HeadObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Bench, bucket, MiB, type Proxy, startBench } from './support/bench.ts';
+import { type Bench, bucket, MiB, startBench, type TestProxy } from './support/bench.ts';
 import { get, head, put, putParts, send } from './support/client.ts';
 
 const test = suite('GetObject and HeadObject');
 let bench: Bench;
-let proxy: Proxy;
+let proxy: TestProxy;
 
 test.before(async () => {
   bench = await startBench();

@@ -3,15 +3,15 @@ import { GetObjectCommand } from '@aws-sdk/client-s3';
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Bench, bucket, MiB, type Proxy, startBench } from './support/bench.ts';
+import { type Bench, bucket, MiB, startBench, type TestProxy } from './support/bench.ts';
 import { get, put, putParts } from './support/client.ts';
 
 const test = suite('ranges');
 let bench: Bench;
-let proxy: Proxy;
+let proxy: TestProxy;
 /** Bodies above 256 KiB are large here, so that every road is taken without large objects. */
-let tight: Proxy;
-let strict: Proxy;
+let tight: TestProxy;
+let strict: TestProxy;
 const partSizes = [5 * MiB, 5 * MiB + 1, 5 * MiB + 70_000, 300_000];
 const bodies = new Map<string, Buffer>();
 
@@ -29,7 +29,7 @@ test.before(async () => {
 });
 test.after(() => bench?.stop());
 
-async function check(via: Proxy, key: string, range: string, start: number, end: number): Promise<void> {
+async function check(via: TestProxy, key: string, range: string, start: number, end: number): Promise<void> {
   const body = bodies.get(key) as Buffer;
   const answer = await get(via, key, { range });
   const label = `${key} ${range}`;
@@ -90,7 +90,7 @@ test('any range equals the slice of the plaintext, on every road', async () => {
       const { length } = bodies.get(key) as Buffer;
       const start = from % length;
       const end = Math.min(start + (span % length), length - 1);
-      const via = [proxy, tight, strict][which] as Proxy;
+      const via = [proxy, tight, strict][which] as TestProxy;
       await check(via, key, `bytes=${start}-${end}`, start, end);
     }),
     { numRuns: 150 },

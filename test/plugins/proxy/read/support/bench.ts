@@ -20,7 +20,7 @@ export const bucket = 'data';
 export const MiB = 1024 * 1024;
 
 /** A proxy in the test's own process, so that each test chooses its configuration. */
-export interface Proxy extends Stoppable {
+export interface TestProxy extends Stoppable {
   readonly url: string;
   readonly client: S3Client;
   readonly context: OwnedContext;
@@ -34,7 +34,7 @@ export interface Bench extends Stoppable {
   readonly vault: OpenBao;
   readonly store: ObjectStore;
   readonly log: RequestLog;
-  proxy(config?: Partial<ProxyConfig>): Promise<Proxy>;
+  proxy(config?: Partial<ProxyConfig>): Promise<TestProxy>;
 }
 
 export async function startBench(options: StoreOptions = {}): Promise<Bench> {
@@ -42,7 +42,7 @@ export async function startBench(options: StoreOptions = {}): Promise<Bench> {
   await vault.enableTransit();
   await store.createBucket(bucket);
   const log = await startRequestLog(store.url);
-  const proxies: Proxy[] = [];
+  const proxies: TestProxy[] = [];
   return {
     vault,
     store,
@@ -67,7 +67,7 @@ async function startProxy(
   store: ObjectStore,
   upstream: string,
   overrides: Partial<ProxyConfig>,
-): Promise<Proxy> {
+): Promise<TestProxy> {
   const folder = temporaryFolder('spool');
   const config = { ...defaults(store, upstream, folder), ...overrides };
   const refused: string[] = [];
