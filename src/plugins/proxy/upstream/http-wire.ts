@@ -24,7 +24,6 @@ export class HttpWire implements Wire {
     this.response.catch(() => undefined);
     const connected = this.#connected();
     this.agreed = this.#agreement(connected);
-    request.on('drain', () => this.#wake?.());
     this.#abortWith(signal);
   }
 
@@ -32,11 +31,11 @@ export class HttpWire implements Wire {
     return this.#request.reusedSocket && !this.#answer && isClosed(this.#failure);
   }
 
-  async write(buffers: readonly Uint8Array[]): Promise<void> {
+  async write(buffer: Uint8Array): Promise<void> {
     this.#check();
-    if (this.#send(buffers)) return;
     await new Promise<void>((resolve) => {
       this.#wake = resolve;
+      this.#request.write(buffer, () => resolve());
     });
     this.#wake = undefined;
     this.#check();
@@ -46,7 +45,7 @@ export class HttpWire implements Wire {
     this.#ended = true;
     if (this.#failure || this.#answer) return;
     this.#request.cork();
-    this.#send(buffers);
+    for (const buffer of buffers) this.#request.write(buffer);
     this.#request.end();
     this.#request.uncork();
   }
@@ -57,14 +56,6 @@ export class HttpWire implements Wire {
     if (socket && !socket.destroyed) resetConnection(socket);
     this.#answer?.destroy(reason);
     this.#request.destroy(reason);
-  }
-
-  #send(buffers: readonly Uint8Array[]): boolean {
-    this.#request.cork();
-    let room = true;
-    for (const buffer of buffers) room = this.#request.write(buffer);
-    this.#request.uncork();
-    return room;
   }
 
   #check(): void {

@@ -3,6 +3,7 @@ import { ChunkEncoder, type Framing } from '../../../core/s3/chunk-encoder.ts';
 import { ChunkSigner, type ChunkSigningContext } from '../../../core/s3/chunk-signature.ts';
 import { s3Error } from '../../../core/s3/error-catalog.ts';
 import { AnsweredEarly } from './failures.ts';
+import { giveFrame, headroom, takeFrame } from './frame-pool.ts';
 import { checksumTrailer, frameBytes } from './framing.ts';
 import type { UpstreamResponse, UpstreamUpload } from './upstream.ts';
 import type { Wire } from './wire.ts';
@@ -19,9 +20,6 @@ export interface UploadPlan {
   readonly failed: (error: unknown) => unknown;
 }
 
-/** More pieces than this in one frame are joined, so that a body of tiny chunks does not cost a system call's vector each. */
-const maxPieces = 64;
-
 /**
  * Sends a body frame by frame. A full frame leaves when a byte after it has
  * come, so the last one stays here until `finish`.
@@ -30,7 +28,7 @@ export class StreamedUpload implements UpstreamUpload {
   readonly #wire: Wire;
   readonly #plan: UploadPlan;
   readonly #encoder: ChunkEncoder | undefined;
-  #pieces: Buffer[] = [];
+  readonly #frame = takeFrame();
   #held = 0;
   #taken = 0;
   #checksum = 0;
@@ -43,12 +41,14 @@ export class StreamedUpload implements UpstreamUpload {
   }
 
   async write(chunk: Uint8Array): Promise<void> {
-    let rest = this.#take(chunk);
-    while (rest.length > 0) {
+    this.#taken += chunk.length;
+    if (this.#taken > this.#plan.length) throw this.#broken();
+    for (let offset = 0; offset < chunk.length; ) {
       if (this.#held === frameBytes) await this.#flush();
-      const piece = rest.subarray(0, frameBytes - this.#held);
-      this.#hold(piece);
-      rest = rest.subarray(piece.length);
+      const piece = chunk.subarray(offset, offset + frameBytes - this.#held);
+      this.#frame.set(piece, headroom + this.#held);
+      this.#held += piece.length;
+      offset += piece.length;
     }
   }
 
@@ -60,8 +60,11 @@ export class StreamedUpload implements UpstreamUpload {
       return this.answer();
     }
     if (this.#taken !== this.#plan.length) throw this.#broken();
-    this.#wire.end([...this.#frame(), ...this.#ending()]);
-    return this.#plan.answer();
+    const last = this.#framed();
+    this.#wire.end([last, this.#ending()]);
+    const response = await this.#plan.answer();
+    if (response.status < 300) giveFrame(this.#frame);
+    return response;
   }
 
   async answer(): Promise<UpstreamResponse> {
@@ -75,13 +78,6 @@ export class StreamedUpload implements UpstreamUpload {
     this.#wire.reset(new Error('the upload was given up'));
   }
 
-  #take(chunk: Uint8Array): Buffer {
-    this.#taken += chunk.length;
-    if (this.#taken > this.#plan.length) throw this.#broken();
-    if (this.#plan.framing?.trailers.length) this.#checksum = crc32(chunk, this.#checksum);
-    return Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
-  }
-
   #broken(): Error {
     this.abort();
     return new RangeError(
@@ -89,33 +85,31 @@ export class StreamedUpload implements UpstreamUpload {
     );
   }
 
-  #hold(piece: Buffer): void {
-    this.#pieces.push(piece);
-    this.#held += piece.length;
-    if (this.#pieces.length > maxPieces) this.#pieces = [Buffer.concat(this.#pieces, this.#held)];
-  }
-
   async #flush(): Promise<void> {
     try {
-      await this.#wire.write(this.#frame());
+      await this.#wire.write(this.#framed());
     } catch (error) {
       throw error instanceof AnsweredEarly ? error : this.#plan.failed(error);
     }
   }
 
-  #frame(): Buffer[] {
-    const pieces = this.#pieces;
-    this.#pieces = [];
+  /** What is held, with the chunk header before it; the frame is empty again once that is written. */
+  #framed(): Buffer {
+    const data = this.#frame.subarray(headroom, headroom + this.#held);
     this.#held = 0;
-    if (pieces.length === 0 || !this.#encoder) return pieces;
-    return [this.#encoder.header(pieces), ...pieces];
+    if (this.#plan.framing?.trailers.length) this.#checksum = crc32(data, this.#checksum);
+    if (data.length === 0 || !this.#encoder) return data;
+    const header = this.#encoder.header([data]);
+    const start = headroom - header.length;
+    this.#frame.set(header, start);
+    return this.#frame.subarray(start, headroom + data.length);
   }
 
-  #ending(): Buffer[] {
-    if (!this.#encoder) return [];
-    if (this.#plan.framing?.trailers.length === 0) return [this.#encoder.end()];
+  #ending(): Buffer {
+    if (!this.#encoder) return Buffer.alloc(0);
+    if (this.#plan.framing?.trailers.length === 0) return this.#encoder.end();
     const checksum = Buffer.alloc(4);
     checksum.writeUInt32BE(this.#checksum);
-    return [this.#encoder.end([[checksumTrailer, checksum.toString('base64')]])];
+    return this.#encoder.end([[checksumTrailer, checksum.toString('base64')]]);
   }
 }

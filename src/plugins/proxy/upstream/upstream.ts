@@ -22,7 +22,7 @@ export interface UpstreamResponse {
 /** A body of known length on its way to the store. */
 export interface UpstreamUpload {
   /**
-   * Resolves when the store's connection takes more. `chunk` must not change afterwards.
+   * Resolves when the store's connection takes more; `chunk` may be changed then.
    * @throws AnsweredEarly when the store has answered already: read `answer`; S3Error 503 when it is gone.
    */
   write(chunk: Uint8Array): Promise<void>;

@@ -20,10 +20,10 @@ export interface Wire {
   /** True when a kept connection turned out to be closed by the store: the request was not seen. */
   readonly stale: boolean;
   /**
-   * Resolves when the connection takes more; buffers must not change afterwards.
+   * Resolves when the operating system has the buffer, which may be changed then.
    * @throws AnsweredEarly when the store has answered already
    */
-  write(buffers: readonly Uint8Array[]): Promise<void>;
+  write(buffer: Uint8Array): Promise<void>;
   end(buffers: readonly Uint8Array[]): void;
   /** Resets the connection. Safe at any time. */
   reset(reason: Error): void;

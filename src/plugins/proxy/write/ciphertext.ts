@@ -1,10 +1,14 @@
 import type { Encryption } from '../../../core/envelope/cipher.ts';
+import { countGarbage } from '../../../runtime/memory/garbage.ts';
 
 /** Each `update` allocates what it returns: large chunks are encrypted piece by piece. */
-const pieceBytes = 256 * 1024;
+const pieceBytes = 64 * 1024;
 
+/** The ciphertext of a chunk, in pieces that are good until the next is asked for. */
 export function* ciphertextOf(cipher: Encryption, plaintext: Buffer): Generator<Buffer> {
   for (let start = 0; start < plaintext.length; start += pieceBytes) {
-    yield cipher.update(plaintext.subarray(start, start + pieceBytes));
+    const piece = cipher.update(plaintext.subarray(start, start + pieceBytes));
+    yield piece;
+    countGarbage(2 * piece.length);
   }
 }
