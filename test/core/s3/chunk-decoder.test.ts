@@ -73,6 +73,7 @@ const malformed: Record<string, string> = {
   'an unknown extension': '5;name=value\r\nhello\r\n0\r\n\r\n',
   'a signature of the wrong length': '5;chunk-signature=abc\r\nhello\r\n0\r\n\r\n',
   'bare line feeds': '5\nhello\n0\n\n\r\n',
+  'another character for the line feed': '5\rXhello\r\n0\r\n\r\n',
   'a carriage return alone': '5\rhello\r\n0\r\n\r\n',
   'data longer than its chunk': '4\r\nhello\r\n0\r\n\r\n',
   'data shorter than its chunk': '6\r\nhello\r\n0\r\n\r\n',

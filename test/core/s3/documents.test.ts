@@ -65,6 +65,8 @@ const badLists: [xml: string, code: string][] = [
   [complete(part(2), part(1)), 'InvalidPartOrder'],
   [complete(part(1), part(1)), 'InvalidPartOrder'],
   [complete(part(1, '&own;')), 'MalformedXML'],
+  [complete(part(1, '&#xd800;')), 'MalformedXML'],
+  [complete(part(1, '&#0;')), 'MalformedXML'],
   [complete(part(1, '<![CDATA[e]]>')), 'MalformedXML'],
   [`<!DOCTYPE a [<!ENTITY own "e">]>${complete(part(1, '&own;'))}`, 'MalformedXML'],
   [complete('<a>'.repeat(30) + '</a>'.repeat(30)), 'MalformedXML'],
@@ -165,6 +167,10 @@ test('a restore may bring back, and may not select', () => {
     refusal(() => checkRestoreBody('<Other/>')),
     'MalformedXML',
   );
+});
+
+test('a lone surrogate is replaced, a pair stays', () => {
+  assert.is(escapeXml('a\ud800b\u{1f600}'), 'a\ufffdb\u{1f600}');
 });
 
 test('escaped text reads back, and is well-formed wherever XML can hold it', () => {

@@ -31,6 +31,7 @@ const names: Record<string, string> = {
   'PUT /bucket?lifecycle': 'PassThrough',
   'PUT /bucket?inventory&id=x': 'PassThrough',
   'PUT /bucket?unknown': 'Refused',
+  'PUT /bucket?acl&append': 'Refused',
   'PUT /bucket?metadataTable': 'Refused',
   'DELETE /bucket?cors': 'PassThrough',
   'DELETE /bucket?unknown': 'Refused',

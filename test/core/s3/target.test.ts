@@ -61,6 +61,7 @@ const refused: [target: string, code: string][] = [
   ['/bucket/a%2F..%2Fb', 'InvalidURI'],
   ['/bucket/key?a=%', 'InvalidURI'],
   ['/bucket/key?%FF', 'InvalidURI'],
+  ['/bucket/key?a=%00', 'InvalidURI'],
   ['/..', 'InvalidBucketName'],
   ['/%2e%2e/key', 'InvalidBucketName'],
   ['//key', 'InvalidBucketName'],
