@@ -64,7 +64,8 @@ async function* verified(source: PayloadSource, { mode, length, expected }: Chec
   }
   decoder?.end();
   if (length !== undefined && received !== length) throw s3Error('IncompleteBody');
-  source.onVerified?.(verifier.finish(decoder?.trailers));
+  const checksums = verifier.finish(decoder?.trailers);
+  source.onVerified?.(checksums);
 }
 
 function decoderFor(
