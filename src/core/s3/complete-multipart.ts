@@ -13,7 +13,7 @@ export interface CompletedPart {
 
 export const maxPartNumber = 10_000;
 /** 10,000 parts with every checksum stay well below. */
-export const maxCompleteBytes = 8 * 1024 * 1024;
+const maxCompleteBytes = 8 * 1024 * 1024;
 
 /** The part list of CompleteMultipartUpload. @throws S3Error MalformedXML, InvalidPartOrder, InvalidPart */
 export function parseCompleteMultipart(xml: string): CompletedPart[] {
@@ -39,7 +39,7 @@ export function parsePartNumber(text: string): number {
   const number = /^\d{1,9}$/.test(text) ? Number(text) : 0;
   if (number >= 1 && number <= maxPartNumber) return number;
   throw s3Error('InvalidArgument', 'Part number must be an integer between 1 and 10000, inclusive', {
-    details: { ArgumentName: 'partNumber' },
+    details: { ArgumentName: 'partNumber', ArgumentValue: text.slice(0, 20) },
   });
 }
 

@@ -22,11 +22,6 @@ function decodeValue(text: string): string {
   return decodeStrict(text.includes('+') ? text.replaceAll('+', '%20') : text);
 }
 
-/** @throws S3Error InvalidURI */
-export function parseQuery(raw: string): Query {
-  return queryOf(parseQueryEntries(raw));
-}
-
 export function queryOf(entries: readonly Entry[]): Query {
   return {
     entries,

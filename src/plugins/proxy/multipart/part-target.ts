@@ -1,11 +1,10 @@
 import type { ObjectName } from '../../../core/envelope/binding.ts';
+import { parsePartNumber } from '../../../core/s3/complete-multipart.ts';
 import { s3Error } from '../../../core/s3/error-catalog.ts';
 import type { S3Request } from '../../../core/s3/request.ts';
 import type { ProxyContext } from '../context.ts';
 import type { EncryptedPart } from '../write/encrypt-part.ts';
 import type { UploadRecord } from './upload-record.ts';
-
-const maxPartNumber = 10_000;
 
 /** Where a part goes. */
 export interface PartTarget {
@@ -20,7 +19,7 @@ export interface PartTarget {
  */
 export async function partTarget({ uploads, keys }: ProxyContext, request: S3Request): Promise<PartTarget> {
   const name = { bucket: request.bucket, key: request.key };
-  const number = partNumber(request.query.get('partNumber') ?? '');
+  const number = parsePartNumber(request.query.get('partNumber') ?? '');
   const record = await uploads.find(name, request.query.get('uploadId') ?? '');
   if (record.binding !== keys.scheme.binding || record.keyName !== keys.scheme.keyName)
     throw s3Error(
@@ -28,19 +27,6 @@ export async function partTarget({ uploads, keys }: ProxyContext, request: S3Req
       `The upload was begun with --bind ${record.binding} and --transit-key ${record.keyName}, which this proxy does not have. Abort it and begin again.`,
     );
   return { name, number, record };
-}
-
-function partNumber(text: string): number {
-  const number = /^\d{1,5}$/.test(text) ? Number(text) : 0;
-  if (number < 1 || number > maxPartNumber)
-    throw s3Error(
-      'InvalidArgument',
-      `Part number must be an integer between 1 and ${maxPartNumber}, inclusive`,
-      {
-        details: { ArgumentName: 'partNumber', ArgumentValue: text.slice(0, 20) },
-      },
-    );
-  return number;
 }
 
 /** Makes the part known to whichever proxy completes the upload; to be done before its caller is answered. */
