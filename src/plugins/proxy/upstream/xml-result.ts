@@ -1,3 +1,4 @@
+import { s3Error } from '../../../core/s3/error-catalog.ts';
 import { parseXml, type XmlElement } from '../../../core/s3/xml.ts';
 import { readBody } from './read-body.ts';
 import { refusalOf } from './refusal.ts';
@@ -17,5 +18,9 @@ export async function xmlResult(
 ): Promise<XmlElement> {
   const text = (await readBody(response, limit)).toString().trim();
   if (response.status !== 200 || startsWithError.test(text)) throw refusalOf(response.status, text);
-  return parseXml(text, root, limit);
+  try {
+    return parseXml(text, root, limit);
+  } catch (cause) {
+    throw s3Error('InternalError', `The object store did not answer with a ${root}.`, { cause });
+  }
 }
