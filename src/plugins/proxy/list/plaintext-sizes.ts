@@ -65,15 +65,20 @@ async function askedSize(
   { key, etag, versionId }: SizedEntry,
   signal: AbortSignal,
 ): Promise<number | undefined> {
-  const query = versionId === undefined ? [] : ([['versionId', versionId]] as const);
-  const { status, headers, body } = await context.upstream.send({
-    method: 'HEAD',
-    bucket,
-    key,
-    query,
-    signal,
-  });
-  body.resume();
+  const head = async (query: readonly (readonly [string, string])[]) => {
+    const { status, headers, body } = await context.upstream.send({
+      method: 'HEAD',
+      bucket,
+      key,
+      query,
+      signal,
+    });
+    body.resume();
+    return { status, headers };
+  };
+  const first = await head(versionId === undefined ? [] : [['versionId', versionId]]);
+  // versitygw lists the version `null` in buckets without versions, and refuses to be asked for it.
+  const { status, headers } = first.status === 400 && versionId === 'null' ? await head([]) : first;
   const stored = Number(headers['content-length']);
   if (status !== 200 || !Number.isSafeInteger(stored)) return undefined;
   if (unquote(headers.etag ?? '') !== unquote(etag)) return undefined;
