@@ -1,0 +1,25 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { objectPartsXml } from '../../../../src/plugins/proxy/list/object-parts.ts';
+
+const test = suite('parts in GetObjectAttributes');
+
+const parts = [1, 3, 7].map((n) => ({ n, size: n * 10, dek: 'vault:v1:x', nonce: 'x' }));
+
+test('a page of parts says how many there are and where it ends', () => {
+  const xml = objectPartsXml(parts, { marker: 1, limit: 1 });
+  assert.match(xml, '<PartsCount>3</PartsCount>');
+  assert.match(xml, '<Part><PartNumber>3</PartNumber><Size>30</Size></Part>');
+  assert.match(xml, '<NextPartNumberMarker>3</NextPartNumberMarker>');
+  assert.match(xml, '<IsTruncated>true</IsTruncated>');
+  assert.not.match(xml, '<PartNumber>7');
+});
+
+test('the last page is not truncated, and no wrapped key is told', () => {
+  const xml = objectPartsXml(parts, { marker: 0, limit: 5000 });
+  assert.match(xml, '<IsTruncated>false</IsTruncated>');
+  assert.match(xml, '<MaxParts>1000</MaxParts>');
+  assert.not.match(xml, 'vault');
+});
+
+test.run();

@@ -1,0 +1,128 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { SvcError } from '../../../src/core/errors.ts';
+import { resolveSettings } from '../../../src/core/settings/resolve.ts';
+import { readConfig } from '../../../src/plugins/proxy/read-config.ts';
+import { checkProxy } from '../../../src/plugins/proxy/rules.ts';
+import { proxySettings } from '../../../src/plugins/proxy/settings.ts';
+
+const test = suite('settings of the proxy');
+
+const least = { VAULT_ADDR: 'https://vault.example:8200', VAULT_TOKEN: 't', AWS_REGION: 'eu-central-1' };
+
+const resolve = (env: Record<string, string | undefined>, flags: Record<string, string | boolean> = {}) =>
+  resolveSettings(proxySettings, { env: { ...least, ...env }, flags }, checkProxy);
+
+function mistakes(env: Record<string, string | undefined>, flags: Record<string, string | boolean> = {}) {
+  try {
+    resolve(env, flags);
+    return [];
+  } catch (error) {
+    return (error as SvcError).details;
+  }
+}
+
+test('little is needed, and the defaults are the documented ones', () => {
+  const config = readConfig(resolve({}));
+  assert.equal(config.listen, { host: '127.0.0.1', port: 8190 });
+  assert.is(config.upstream.href, 'https://s3.eu-central-1.amazonaws.com/');
+  assert.is(config.verifyBuffer, 16 * 1024 ** 2);
+  assert.is(config.verifyBudget, 32 * 1024 ** 2);
+  assert.is(config.inlineLimit, 64 * 1024 ** 2);
+  assert.is(config.spoolSize, 8 * 1024 ** 3);
+  assert.is(config.reservedPrefix, '.svc/');
+  assert.is(config.binding, 'key');
+  assert.is(config.unencryptedReads, 'allow');
+  assert.is(config.workers, 1);
+  assert.is(config.callerKeys, undefined);
+  assert.is(config.spoolDir, tmpdir());
+  assert.is(resolve({}).transitKey, 'svc');
+  assert.equal(resolve({}).health, { host: undefined, port: 8191 });
+});
+
+test('a flag goes before its variable', () => {
+  const config = readConfig(resolve({ SVC_PROXY_BIND: 'none' }, { bind: 'bucket-key', strict: true }));
+  assert.is(config.binding, 'bucket-key');
+  assert.is(config.strict, true);
+});
+
+test('a region is needed only for the default store', () => {
+  const none = { AWS_REGION: undefined };
+  assert.match(mistakes(none).join(), /^AWS_REGION: required/);
+  assert.equal(mistakes({ ...none, AWS_DEFAULT_REGION: 'eu-west-3' }), []);
+  const config = readConfig(resolve({ ...none, SVC_PROXY_UPSTREAM: 'http://127.0.0.1:9000' }));
+  assert.is(config.region, 'us-east-1');
+});
+
+test('an address beyond loopback needs callers that are known, or a word', () => {
+  const keys = { SVC_PROXY_ACCESS_KEY_ID: 'AKID', SVC_PROXY_SECRET_ACCESS_KEY: 'secret-secret' };
+  for (const listen of ['0.0.0.0:8190', ':8190', '[::]:8190', '10.0.0.1:8190', 'proxy.example:8190']) {
+    assert.match(
+      mistakes({ SVC_PROXY_LISTEN: listen }).join(),
+      /^SVC_PROXY_LISTEN: is not a loopback/,
+      listen,
+    );
+    assert.equal(mistakes({ SVC_PROXY_LISTEN: listen, ...keys }), []);
+    assert.equal(mistakes({ SVC_PROXY_LISTEN: listen }, { 'allow-anonymous': true }), []);
+  }
+  for (const listen of ['127.0.0.1:0', 'localhost:1', '[::1]:8190', '127.1.2.3:8190'])
+    assert.equal(mistakes({ SVC_PROXY_LISTEN: listen }), [], listen);
+});
+
+test('caller keys come in pairs, and a secret that is wrong is not shown', () => {
+  assert.match(
+    mistakes({ SVC_PROXY_ACCESS_KEY_ID: 'AKID' }).join(),
+    /^SVC_PROXY_SECRET_ACCESS_KEY: required/,
+  );
+  assert.match(
+    mistakes({ SVC_PROXY_SECRET_ACCESS_KEY: 'secret-secret' }).join(),
+    /^SVC_PROXY_ACCESS_KEY_ID: required/,
+  );
+  const shown = mistakes({ SVC_PROXY_ACCESS_KEY_ID: 'AKID', SVC_PROXY_SECRET_ACCESS_KEY: 'hush' }).join();
+  assert.match(shown, /SVC_PROXY_SECRET_ACCESS_KEY/);
+  assert.not.match(shown, /hush/);
+});
+
+test('the budget holds at least one buffer', () => {
+  const found = mistakes({ SVC_PROXY_VERIFY_BUFFER: '64MiB', SVC_PROXY_VERIFY_BUDGET: '32MiB' });
+  assert.match(found.join(), /^SVC_PROXY_VERIFY_BUDGET: .*64MiB/);
+});
+
+test('the reserved prefix is one segment with its slash', () => {
+  for (const prefix of ['.svc', '/', './', '../', 'a/b/', 'ä/', '.svc//'])
+    assert.match(mistakes({ SVC_PROXY_RESERVED_PREFIX: prefix }).join(), /SVC_PROXY_RESERVED_PREFIX/, prefix);
+  for (const prefix of ['.svc/', 'helper/', '_x-1/', '..a/'])
+    assert.equal(mistakes({ SVC_PROXY_RESERVED_PREFIX: prefix }), [], prefix);
+});
+
+test('the spool must be a folder that can be used', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'settings-'));
+  const file = join(folder, 'file');
+  writeFileSync(file, '');
+  assert.match(mistakes({ SVC_PROXY_SPOOL_DIR: file }).join(), /^SVC_PROXY_SPOOL_DIR: .* not a folder/);
+  assert.match(mistakes({ SVC_PROXY_SPOOL_DIR: join(folder, 'none') }).join(), /ENOENT/);
+  assert.equal(mistakes({ SVC_PROXY_SPOOL_DIR: folder }), []);
+  rmSync(folder, { recursive: true });
+});
+
+test('all mistakes are told at once', () => {
+  const found = mistakes({
+    SVC_PROXY_WORKERS: 'many',
+    SVC_PROXY_LISTEN: '0.0.0.0:1',
+    VAULT_TOKEN: undefined,
+  });
+  for (const variable of ['SVC_PROXY_WORKERS', 'SVC_PROXY_LISTEN', 'VAULT_AUTH_ROLE'])
+    assert.ok(
+      found.some((line) => line.includes(variable)),
+      variable,
+    );
+});
+
+test('no worker count means one per core', () => {
+  assert.ok(readConfig(resolve({ SVC_PROXY_WORKERS: '0' })).workers >= 1);
+});
+
+test.run();
