@@ -81,8 +81,11 @@ async function untilUp(child: Child, output: () => string, ready: boolean): Prom
   }
 }
 
+/** Workers say where they listen too; the process that was started also says where its health is. */
+const isStartUpLine = (text: string) => text.includes('"event":"listening"') && text.includes('"health":');
+
 function listening(output: string): Listening | undefined {
-  const line = output.split('\n').find((text) => text.includes('"event":"listening"'));
+  const line = output.split('\n').find(isStartUpLine);
   return line ? JSON.parse(line) : undefined;
 }
 
