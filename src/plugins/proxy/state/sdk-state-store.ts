@@ -1,4 +1,5 @@
 import { GetObjectCommand, ListObjectsV2Command, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
+import { EnvelopeError } from '../../../core/envelope/error.ts';
 import type { StateParts } from './create-state-store.ts';
 import { deletableObjects, deleteObjects } from './delete-for-good.ts';
 import { stateClient } from './state-client.ts';
@@ -69,7 +70,8 @@ async function readText(body: AsyncIterable<Uint8Array> | undefined, limit: numb
   let length = 0;
   for await (const chunk of body ?? []) {
     length += chunk.length;
-    if (length > limit) throw new RangeError(`a helper object is longer than ${limit} bytes`);
+    if (length > limit)
+      throw new EnvelopeError('malformed-metadata', `a helper object is longer than ${limit} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks, length).toString();

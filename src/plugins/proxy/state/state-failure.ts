@@ -1,3 +1,4 @@
+import { EnvelopeError } from '../../../core/envelope/error.ts';
 import { S3Error } from '../../../core/s3/error.ts';
 import { s3Error } from '../../../core/s3/error-catalog.ts';
 
@@ -6,7 +7,7 @@ export const isMissing = (error: unknown): boolean => nameOf(error) === 'NoSuchK
 
 /** Throws what the SDK has thrown as callers see it. The SDK's messages stay in the cause. */
 export function stateFailure(error: unknown): never {
-  if (error instanceof S3Error) throw error;
+  if (error instanceof S3Error || error instanceof EnvelopeError) throw error;
   const name = nameOf(error);
   if (name === 'NoSuchBucket') throw s3Error('NoSuchBucket', undefined, { cause: error });
   const message = `A helper object of the proxy could not be reached in the object store (${name}). Please retry.`;
