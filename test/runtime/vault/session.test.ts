@@ -94,6 +94,7 @@ test('a missing policy leads to few logins, however many requests are refused', 
   await client.start();
   for (let count = 0; count < 30; count++) await vaultFailure(client.request(read), 'denied');
   assert.is(server.to(login).length, 1 + 5);
+  assert.is(server.to('kv/').length, 30 + 5);
   assert.is(recorded.states.at(-1)?.ready, true);
 });
 
@@ -322,7 +323,8 @@ test('after close nothing goes on, and who waits is told', async (context) => {
   const waiting = vaultFailure(client.request(read), 'unavailable');
   await waitFor('the login', () => server.to(login).length > 0);
   await client.close();
-  await Promise.all([started, waiting]);
+  await started;
+  assert.match((await waiting).message, /was closed/);
   await vaultFailure(client.request(read), 'unavailable');
   assert.is(server.to(login).length, 1);
 });

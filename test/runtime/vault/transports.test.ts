@@ -126,12 +126,14 @@ for (const [name, create] of Object.entries(transports)) {
   test('an error page is an answer without a body; a page with 200 is no answer', async (context) => {
     const transport = await connect(context);
     let status = 502;
+    let page = '<html>';
     context.server.handler = (_request, response) => {
-      response.writeHead(status, { 'content-type': 'text/html' }).end('<html>');
+      response.writeHead(status, { 'content-type': 'text/html' }).end(page);
       return undefined;
     };
     assert.equal(await transport.send({ method: 'GET', path: 'a' }), { status: 502, body: undefined });
     status = 200;
+    page = '{"data":"in a page"}';
     await vaultFailure(transport.send({ method: 'GET', path: 'a' }), 'unavailable');
     context.server.handler = (_request, response) => {
       response.writeHead(200, { 'content-type': 'application/json' }).end('{"data":');
@@ -165,7 +167,8 @@ for (const [name, create] of Object.entries(transports)) {
       setTimeout(() => request.socket.destroy(), 20);
       return undefined;
     };
-    await vaultFailure(transport.send({ method: 'GET', path: 'a' }), 'unavailable');
+    const { message } = await vaultFailure(transport.send({ method: 'GET', path: 'a' }), 'unavailable');
+    assert.match(message, /ECONNRESET/);
   });
 
   test('bounds the size of an answer', async (context) => {
