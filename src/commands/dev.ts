@@ -1,0 +1,39 @@
+import { boolean, string } from '@oclif/core/flags';
+import { BaseCommand } from '../runtime/cli/base-command.ts';
+
+export default class Dev extends BaseCommand {
+  static override summary =
+    'Try the encryption proxy on this machine: with a key server and an object store of its own.';
+  static override description =
+    'For development only. Starts all three on loopback, writes an object through the proxy, shows what the store ' +
+    'holds of it and reads it back, then stays up for any S3 client. Keys and objects are in memory unless --data ' +
+    'names a folder, which then holds the keys in the clear.';
+  static override enableJsonFlag = true;
+  static override flags = {
+    once: boolean({ summary: 'End after the round trip' }),
+    data: string({ summary: 'Keep keys and objects in this folder', helpValue: '<folder>' }),
+    listen: string({
+      summary: 'Where clients reach the proxy [default 127.0.0.1:8190, or a free port where that is taken]',
+      helpValue: '<address>',
+    }),
+  };
+  static override examples = [
+    '<%= config.bin %> dev',
+    '<%= config.bin %> dev --once',
+    '<%= config.bin %> dev --data ./svc-dev',
+  ];
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(Dev);
+    const [{ demonstrate }, { proxy }] = await Promise.all([
+      import('../plugins/dev/index.ts'),
+      import('../plugins/proxy/index.ts'),
+    ]);
+    const { once, data: dataFolder, listen } = flags;
+    const say = (text: string) => this.log(text);
+    const tell = (facts: object) => {
+      if (this.jsonEnabled()) this.logJson(facts);
+    };
+    this.exit(await demonstrate({ proxy, once, dataFolder, listen, say, tell }));
+  }
+}

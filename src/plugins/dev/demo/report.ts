@@ -1,0 +1,105 @@
+import { nonceBytes, tagBytes } from '../../../core/envelope/format.ts';
+import type { Style } from '../../../runtime/cli/terminal.ts';
+import type { Facts } from '../facts.ts';
+import { type HexLine, hexLines, type Region } from './hex.ts';
+import type { RoundTrip, StoredAsIs } from './round-trip.ts';
+import type { TryLines } from './try-lines.ts';
+
+/** How text is written: styles, and columns to stay within. */
+export interface Pen {
+  readonly paint: (style: Style, text: string) => string;
+  readonly width: number;
+}
+
+const nameWidth = 12;
+
+/** What runs where, and that it is for development only. */
+export function serversText(facts: Facts, { usualProxy }: { readonly usualProxy: boolean }, { paint }: Pen) {
+  const kept = facts.dataFolder
+    ? `Keys and objects stay in ${facts.dataFolder}, the keys in the clear.`
+    : 'Keys and objects are in memory, and gone when it ends.';
+  const rows = [
+    ['proxy', facts.proxy, usualProxy ? 'for any S3 client' : 'for any S3 client (8190 was taken)'],
+    ['health', facts.health, '/healthz /readyz /metrics'],
+    ['key server', facts.keyServer, 'holds the transit key svc'],
+    ['store', facts.store, 'stands for the cloud'],
+  ] as const;
+  return [
+    paint('bold', 'svc dev: a key server, an object store and the encryption proxy between them'),
+    `${paint('yellow', 'For development only.')} ${kept}`,
+    '',
+    ...rows.map(([name, url, what]) => `   ${name.padEnd(nameWidth)}${url.padEnd(24)}${paint('dim', what)}`),
+    '',
+  ].join('\n');
+}
+
+/** The round trip, step by step. */
+export function roundTripText({ bucket, key, written, stored, read }: RoundTrip, pen: Pen): string {
+  const size = (bytes: Buffer) => `${bytes.length} bytes`;
+  const bold = (text: string) => pen.paint('bold', text);
+  return [
+    bold(`1  What you wrote to s3://${bucket}/${key}: ${size(written)}`),
+    '',
+    ...dump([{ name: 'plaintext', bytes: written }], pen),
+    '',
+    bold(`2  What the store holds: ${size(stored.body)}`),
+    '',
+    ...dump(regionsOf(stored.body), pen),
+    '',
+    ...metadataLines(stored, pen),
+    '',
+    bold(`3  What you read back: ${size(read)}, the same as you wrote`),
+    '',
+    ...dump([{ name: 'plaintext', bytes: read }], pen),
+    '',
+  ].join('\n');
+}
+
+export function tryText({ write, read, look }: TryLines, { paint }: Pen): string {
+  return [
+    paint('bold', 'Try it from another terminal:'),
+    '',
+    write,
+    read,
+    '',
+    'and look at what the store holds of it:',
+    '',
+    look,
+    '',
+    paint('dim', 'Ctrl-C ends it.'),
+  ].join('\n');
+}
+
+function regionsOf(body: Buffer): Region[] {
+  return [
+    { name: 'nonce', bytes: body.subarray(0, nonceBytes) },
+    { name: 'ciphertext', bytes: body.subarray(nonceBytes, -tagBytes) },
+    { name: 'tag', bytes: body.subarray(-tagBytes) },
+  ];
+}
+
+const styles: Readonly<Record<string, Style>> = {
+  nonce: 'cyan',
+  ciphertext: 'yellow',
+  tag: 'red',
+  plaintext: 'green',
+};
+
+function dump(regions: readonly Region[], { paint }: Pen): string[] {
+  const line = ({ name, region, hex, text }: HexLine) => {
+    const style = styles[region] ?? 'dim';
+    return `   ${name.padEnd(nameWidth)}${paint(style, hex)}  ${paint(style, text)}`;
+  };
+  return hexLines(regions).map(line);
+}
+
+/** The wrapped key is long: the report shows what fits, `--json` all of it. */
+function metadataLines({ metadata }: StoredAsIs, { paint, width }: Pen): string[] {
+  const names = Object.keys(metadata);
+  const column = Math.max(...names.map((name) => name.length)) + 2;
+  const room = Math.max(16, width - column - 3);
+  return names.map((name) => `   ${name.padEnd(column)}${paint('dim', fitted(metadata[name] ?? '', room))}`);
+}
+
+const fitted = (text: string, room: number): string =>
+  text.length <= room ? text : `${text.slice(0, room - 1)}…`;

@@ -1,0 +1,1 @@
+export { demonstrate } from './demonstrate.ts';

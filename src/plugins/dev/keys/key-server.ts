@@ -1,0 +1,93 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isRecord } from '../../../core/vault/answer.ts';
+import { isEncodedPath } from '../../../core/vault/path.ts';
+import { describeError } from '../../../runtime/logging/describe-error.ts';
+import type { Logger } from '../../../runtime/logging/logger.ts';
+import { type LoopbackServer, serveOnLoopback } from '../loopback.ts';
+import type { KeyFile } from './key-file.ts';
+import { noSuchPath, Refusal } from './refusal.ts';
+import { answerKeyRequest, type KeyAnswer, type KeyServerState } from './routes.ts';
+import { Tokens } from './tokens.ts';
+import { TransitMounts } from './transit-mounts.ts';
+
+export interface KeyServer extends LoopbackServer {
+  readonly rootToken: string;
+}
+
+const bodyLimit = 32 * 1024 * 1024;
+/** As OpenBao has it for an active, unsealed server. */
+const health = { initialized: true, sealed: false, standby: false };
+
+/**
+ * The part of Vault's API that svc uses, for development: transit with real AES-256-GCM, mounts, policies of exact
+ * paths, tokens. Keys are where `file` puts them, in the clear.
+ */
+export async function startKeyServer(file: KeyFile, log: Logger): Promise<KeyServer> {
+  const state: KeyServerState = { tokens: new Tokens(), mounts: new TransitMounts(file) };
+  const server = await serveOnLoopback((request, response) => void serve(state, request, response, log));
+  return { ...server, rootToken: state.tokens.root };
+}
+
+async function serve(
+  state: KeyServerState,
+  request: IncomingMessage,
+  response: ServerResponse,
+  log: Logger,
+): Promise<void> {
+  const { status, body } = await answer(state, request).catch((error) => refused(error, log));
+  const text = body === undefined ? undefined : `${JSON.stringify(body)}\n`;
+  response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' }).end(text);
+}
+
+async function answer(state: KeyServerState, request: IncomingMessage): Promise<KeyAnswer> {
+  const { method = '', headers } = request;
+  const path = pathOf(request);
+  if (path === 'sys/health') return { status: 200, body: health };
+  const sent = await readJson(request);
+  const token = state.tokens.authorize(single(headers['x-vault-token']), method, path);
+  return answerKeyRequest(state, { method, path, body: sent, token });
+}
+
+function pathOf({ url = '' }: IncomingMessage): string {
+  const path = /^\/v1\/([^?#]+)(?:\?.*)?$/.exec(url)?.[1];
+  if (path === undefined || !isEncodedPath(path) || !isUtf8(path)) throw noSuchPath();
+  return path;
+}
+
+function isUtf8(encoded: string): boolean {
+  try {
+    return decodeURIComponent(encoded) !== '';
+  } catch {
+    return false;
+  }
+}
+
+async function readJson(request: IncomingMessage): Promise<Readonly<Record<string, unknown>>> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > bodyLimit) throw new Refusal(413, 'http: request body too large');
+    chunks.push(chunk);
+  }
+  return size === 0 ? {} : parse(Buffer.concat(chunks));
+}
+
+function parse(body: Buffer): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(body.toString('utf8'));
+    if (isRecord(value)) return value;
+  } catch {
+    // What stands there may be a key: the parser's message would repeat it.
+  }
+  throw new Refusal(400, 'error parsing JSON');
+}
+
+function refused(error: unknown, log: Logger): KeyAnswer {
+  if (error instanceof Refusal) return { status: error.status, body: { errors: [error.message] } };
+  log.error('dev.keys.broke', describeError(error));
+  return { status: 500, body: { errors: ['internal error'] } };
+}
+
+const single = (value: string | string[] | undefined): string | undefined =>
+  Array.isArray(value) ? value[0] : value;

@@ -1,0 +1,34 @@
+import { createServer } from 'node:net';
+import { exitStatus, SvcError } from '../../core/errors.ts';
+import { formatListenAddress, isLoopback, listenAddress } from '../../core/settings/listen-address.ts';
+import { SettingMistake } from '../../core/settings/setting.ts';
+
+const host = '127.0.0.1';
+
+/** The address that the user named. @throws SvcError DEV_LISTEN unless it is a loopback address */
+export function givenAddress(text: string): string {
+  const { parse, expects } = listenAddress();
+  try {
+    const address = parse(text);
+    if (isLoopback(address.host)) return formatListenAddress(address);
+  } catch (error) {
+    if (!(error instanceof SettingMistake)) throw error;
+  }
+  throw new SvcError('DEV_LISTEN', `--listen takes a loopback address: ${expects.split(',')[0]}`, {
+    nextStep: 'A proxy that others may reach is started by `svc run proxy`.',
+    exitStatus: exitStatus.usage,
+  });
+}
+
+/** That port of 127.0.0.1 where it is free, else any. */
+export async function addressNear(port: number): Promise<string> {
+  return `${host}:${(await isFree(port)) ? port : 0}`;
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = createServer();
+    probe.once('error', () => resolve(false));
+    probe.listen({ host, port }, () => probe.close(() => resolve(true)));
+  });
+}

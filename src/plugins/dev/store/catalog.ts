@@ -1,0 +1,122 @@
+import { S3Error } from '../../../core/s3/error.ts';
+import { s3Error } from '../../../core/s3/error-catalog.ts';
+import { Bucket } from './bucket.ts';
+import { type KeptRecord, recordsInOrder } from './kept-record.ts';
+import type { Part, StoredObject, Upload } from './model.ts';
+import type { Records } from './records.ts';
+import type { SharedBlobs } from './shared-blobs.ts';
+
+/** Buckets, objects and uploads. Each change is on disk, where there is one, before it can be seen. */
+export class Catalog {
+  readonly blobs: SharedBlobs;
+  readonly #records: Records;
+  readonly #buckets = new Map<string, Bucket>();
+
+  constructor(records: Records, blobs: SharedBlobs) {
+    this.#records = records;
+    this.blobs = blobs;
+    for (const record of recordsInOrder(records.load())) this.#restore(record);
+    blobs.removeOthers();
+  }
+
+  /** By name. */
+  buckets(): Bucket[] {
+    return [...this.#buckets.values()].sort((left, right) => (left.name < right.name ? -1 : 1));
+  }
+
+  /** @throws S3Error NoSuchBucket */
+  bucket(name: string): Bucket {
+    const bucket = this.#buckets.get(name);
+    if (bucket === undefined) throw s3Error('NoSuchBucket', undefined, { details: { BucketName: name } });
+    return bucket;
+  }
+
+  /** As in us-east-1, creating what is one's own already is a success. */
+  createBucket(name: string): void {
+    if (this.#buckets.has(name)) return;
+    const bucket = new Bucket(name, Date.now());
+    this.#records.save(['bucket', name], { kind: 'bucket', name, created: bucket.created });
+    this.#buckets.set(name, bucket);
+  }
+
+  /** @throws S3Error BucketNotEmpty */
+  deleteBucket(name: string): void {
+    const bucket = this.bucket(name);
+    if (bucket.objects.size > 0)
+      throw new S3Error('BucketNotEmpty', 409, 'The bucket you tried to delete is not empty.');
+    for (const { upload } of bucket.uploads.values()) this.endUpload(upload);
+    this.#records.remove(['bucket', name]);
+    this.#buckets.delete(name);
+  }
+
+  /** Puts the object in place of another; takes a share of its content. */
+  put(object: StoredObject): void {
+    const { objects } = this.bucket(object.bucket);
+    const before = objects.get(object.key);
+    this.#records.save(['object', object.bucket, object.key], { kind: 'object', object });
+    this.blobs.retain(object.content);
+    objects.set(object.key, object);
+    if (before) this.blobs.release(before.content);
+  }
+
+  /** Deleting what is not there is a success. */
+  remove({ name, objects }: Bucket, key: string): void {
+    const before = objects.get(key);
+    if (before === undefined) return;
+    this.#records.remove(['object', name, key]);
+    objects.delete(key);
+    this.blobs.release(before.content);
+  }
+
+  beginUpload(upload: Upload): void {
+    const { uploads } = this.bucket(upload.bucket);
+    this.#records.save(['upload', upload.id], { kind: 'upload', upload });
+    uploads.set(upload.id, { upload, parts: new Map() });
+  }
+
+  /** @throws S3Error NoSuchUpload when it has ended meanwhile */
+  putPart({ bucket, key, id }: Upload, part: Part): void {
+    const { parts } = this.bucket(bucket).upload(key, id);
+    const before = parts.get(part.number);
+    this.#records.save(partName(id, part), { kind: 'part', bucket, key, upload: id, part });
+    this.blobs.retain(contentOf(part));
+    parts.set(part.number, part);
+    if (before) this.blobs.release(contentOf(before));
+  }
+
+  /** Forgets an upload and its parts. */
+  endUpload({ bucket, key, id }: Upload): void {
+    const { uploads } = this.bucket(bucket);
+    const { parts } = this.bucket(bucket).upload(key, id);
+    this.#records.remove(['upload', id]);
+    uploads.delete(id);
+    for (const part of parts.values()) {
+      this.#records.remove(partName(id, part));
+      this.blobs.release(contentOf(part));
+    }
+  }
+
+  #restore(record: KeptRecord): void {
+    if (record.kind === 'bucket') {
+      this.#buckets.set(record.name, new Bucket(record.name, record.created));
+    } else if (record.kind === 'object') {
+      this.blobs.retain(record.object.content);
+      this.#buckets.get(record.object.bucket)?.objects.set(record.object.key, record.object);
+    } else if (record.kind === 'upload') {
+      const { upload } = record;
+      this.#buckets.get(upload.bucket)?.uploads.set(upload.id, { upload, parts: new Map() });
+    } else this.#restorePart(record);
+  }
+
+  /** The part of an upload that ended in a crash is left over. */
+  #restorePart({ bucket, upload, part }: KeptRecord & { kind: 'part' }): void {
+    const open = this.#buckets.get(bucket)?.uploads.get(upload);
+    if (open === undefined) return this.#records.remove(partName(upload, part));
+    this.blobs.retain(contentOf(part));
+    open.parts.set(part.number, part);
+  }
+}
+
+const partName = (upload: string, { number }: Part) => ['part', upload, String(number)];
+
+const contentOf = ({ blob }: Part) => (blob ? [blob] : []);

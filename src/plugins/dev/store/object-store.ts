@@ -1,0 +1,82 @@
+import { randomBytes } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { S3Error } from '../../../core/s3/error.ts';
+import { s3Error } from '../../../core/s3/error-catalog.ts';
+import { errorXml } from '../../../core/s3/error-xml.ts';
+import { classify } from '../../../core/s3/operation.ts';
+import { createPayload } from '../../../core/s3/received-payload.ts';
+import { SignatureVerifier } from '../../../core/s3/sigv4.ts';
+import { describeError } from '../../../runtime/logging/describe-error.ts';
+import type { Logger } from '../../../runtime/logging/logger.ts';
+import { type LoopbackServer, serveOnLoopback } from '../loopback.ts';
+import { admit, peekPath } from './admit.ts';
+import type { Catalog } from './catalog.ts';
+import { Reply } from './reply.ts';
+import { handlerOf } from './store-routes.ts';
+
+export interface ObjectStore extends LoopbackServer {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  /** Base URL for looking at stored bytes without signing: `/<bucket>/<key>` follows. */
+  readonly peekUrl: string;
+}
+
+const mostBytes = 5 * 1024 ** 3;
+
+/** An S3 server for development over `catalog`. Signatures, lengths, digests and trailers are checked. */
+export async function startObjectStore(catalog: Catalog, log: Logger): Promise<ObjectStore> {
+  const accessKeyId = `DEV${randomBytes(8).toString('hex').toUpperCase()}`;
+  const secretAccessKey = randomBytes(20).toString('hex');
+  const verifier = new SignatureVerifier((id) => (id === accessKeyId ? secretAccessKey : undefined));
+  const server = await serveOnLoopback((request, response) => {
+    const id = randomBytes(8).toString('hex').toUpperCase();
+    response.setHeader('x-amz-request-id', id).setHeader('server', 'svc-dev');
+    const reply = new Reply(response);
+    serve(catalog, verifier, { id, request, reply }).catch((error) =>
+      fail(error, { id, request, response, reply }, log),
+    );
+  });
+  return { ...server, accessKeyId, secretAccessKey, peekUrl: server.url + peekPath };
+}
+
+interface Incoming {
+  readonly id: string;
+  readonly request: IncomingMessage;
+  readonly reply: Reply;
+}
+
+async function serve(
+  catalog: Catalog,
+  verifier: SignatureVerifier,
+  { id, request: incoming, reply }: Incoming,
+): Promise<void> {
+  const { request, signature } = admit(id, incoming, verifier);
+  const operation = classify(request);
+  if (operation.name === 'Refused') throw operation.error;
+  const checksums: Record<string, string> = {};
+  const payload = createPayload({
+    headers: request.headers,
+    signature,
+    limit: mostBytes,
+    raw: () => incoming.iterator({ destroyOnReturn: false }),
+    onVerified: (verified) => Object.assign(checksums, verified),
+  });
+  await handlerOf(operation.name, request)({ catalog, request, payload, reply, checksums });
+}
+
+function fail(
+  error: unknown,
+  { id, request, response, reply }: Incoming & { response: ServerResponse },
+  log: Logger,
+): void {
+  const gone = request.destroyed && !request.complete;
+  if (!(error instanceof S3Error) && !gone && !reply.started)
+    log.error('dev.store.broke', describeError(error));
+  if (reply.started || gone) return reply.destroy();
+  const told = error instanceof S3Error ? error : s3Error('InternalError');
+  // Whoever is still sending reads the answer when it has sent everything.
+  request.resume();
+  if (request.method === 'HEAD') return reply.empty(told.status);
+  const xml = errorXml(told, { resource: (request.url ?? '').split('?', 1)[0] ?? '', requestId: id });
+  response.writeHead(told.status, { 'content-type': 'application/xml' }).end(xml);
+}
