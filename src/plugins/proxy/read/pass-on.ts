@@ -1,4 +1,5 @@
 import { passedResponseHeaders } from '../../../core/s3/headers.ts';
+import { droppedBuffers } from '../../../runtime/memory/dropped-buffers.ts';
 import type { Exchange } from '../context.ts';
 import type { UpstreamResponse } from '../upstream/upstream.ts';
 
@@ -9,7 +10,10 @@ export async function passOn(
 ): Promise<void> {
   answer.head(status, passedResponseHeaders(headers));
   try {
-    for await (const chunk of body as AsyncIterable<Buffer>) await answer.write(chunk);
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      await answer.write(chunk);
+      droppedBuffers(chunk.length);
+    }
     await answer.end();
   } catch (error) {
     if (answer.started) answer.destroy(error as Error);

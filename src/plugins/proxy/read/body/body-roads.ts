@@ -6,6 +6,7 @@ import { type SpoolFile, SpoolUnavailable } from '../spool/spool-file.ts';
 import { spoolBody, spooledSlice } from '../spool/spooled-body.ts';
 import type { BlockPool } from './block-pool.ts';
 import type { ByteReader } from './byte-reader.ts';
+import { chargeFor } from './held-plaintext.ts';
 import type { SealedBody, Slice, TakeKey } from './sealed-body.ts';
 import { streamed } from './streamed.ts';
 import { verified } from './verified.ts';
@@ -61,7 +62,7 @@ async function memoryOrFile(
   { body, slice }: BodyRequest,
   { signal, evict }: ReadOptions,
 ): Promise<Hold | SpoolFile> {
-  const wanted = { bytes: slice.take, signal, evict };
+  const wanted = { bytes: chargeFor(slice.take), signal, evict };
   const hold = await budget.acquire({ ...wanted, patience });
   if (hold !== undefined) return hold;
   const file = await optionalFile(spool, body.size);

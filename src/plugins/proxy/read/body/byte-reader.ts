@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { s3Error } from '../../../../core/s3/error-catalog.ts';
 
 /** Pulled ahead of the reader before the connection is paused. */
-const highWater = 128 * 1024;
+const highWater = 64 * 1024;
 
 /** Pulls exact stretches of bytes out of a store's answer, with back-pressure. */
 export class ByteReader {

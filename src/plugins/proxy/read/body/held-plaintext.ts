@@ -4,6 +4,9 @@ import type { Hold } from './verify-budget.ts';
 /** Plaintext up to this size stays in the chunks that the cipher gave. */
 const copyFrom = 64 * 1024;
 
+/** What holding that much plaintext takes of the budget: half as much again for the buffers that the cipher leaves behind. */
+export const chargeFor = (bytes: number): number => Math.ceil(bytes * 1.5);
+
 /** Plaintext that waits for its verification, in pooled blocks and within a hold on the budget. */
 export class HeldPlaintext {
   readonly #hold: Hold;
@@ -29,7 +32,7 @@ export class HeldPlaintext {
       yield chunk;
       this.#chunks.shift();
       this.#give(chunk);
-      this.#hold.release(chunk.length);
+      this.#hold.release(chargeFor(chunk.length));
     }
   }
 

@@ -1,6 +1,7 @@
 import { type Decryption, decryptBody } from '../../../../core/envelope/cipher.ts';
 import { EnvelopeError } from '../../../../core/envelope/error.ts';
 import { nonceBytes, tagBytes } from '../../../../core/envelope/format.ts';
+import { droppedBuffers } from '../../../../runtime/memory/dropped-buffers.ts';
 import type { ByteReader } from './byte-reader.ts';
 
 /** One stored body: an object in one piece, or one part. */
@@ -43,13 +44,14 @@ export async function openSealed(
   }
 }
 
-/** The body's ciphertext, chunk by chunk. @throws EnvelopeError `wrong-size` when it ends before its time. */
+/** The body's ciphertext, chunk by chunk; each leaves itself and what the cipher made of it behind. @throws EnvelopeError `wrong-size` when it ends before its time. */
 export async function* ciphertext(reader: ByteReader, size: number): AsyncGenerator<Buffer, void> {
   for (let missing = size; missing > 0; ) {
     const chunk = await reader.next(missing);
     if (chunk === undefined) throw cut();
     missing -= chunk.length;
     yield chunk;
+    droppedBuffers(2 * chunk.length);
   }
 }
 

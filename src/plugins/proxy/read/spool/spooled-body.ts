@@ -1,4 +1,5 @@
 import { decryptVerifiedFrom } from '../../../../core/envelope/cipher.ts';
+import { droppedBuffers } from '../../../../runtime/memory/dropped-buffers.ts';
 import type { ByteReader } from '../body/byte-reader.ts';
 import {
   ciphertext,
@@ -48,6 +49,7 @@ export async function* spooledSlice(
     const count = await file.read(buffer.subarray(0, wanted), skip + done);
     if (count === 0) throw new Error('the spool file is shorter than what was written to it');
     yield decipher.update(buffer.subarray(0, count));
+    droppedBuffers(count);
     done += count;
   }
 }
