@@ -18,8 +18,8 @@ export const createUpload: StoreHandler = async ({ catalog, request, payload, re
 
 export const uploadPart: StoreHandler = async ({ catalog, request, payload, reply, checksums }) => {
   const { query } = request;
-  const { upload } = catalog.bucket(request.bucket).upload(request.key, query.get('uploadId'));
   const number = parsePartNumber(query.get('partNumber') ?? '');
+  const { upload } = catalog.bucket(request.bucket).upload(request.key, query.get('uploadId'));
   await receive(catalog.blobs, payload, ({ blob, md5 }) => {
     catalog.putPart(upload, { number, etag: md5, blob, modified: Date.now() });
     reply.empty(200, { etag: quoted(md5), ...checksums });

@@ -1,0 +1,4 @@
+import { startVersityGw } from '../../../support/versitygw.ts';
+import { storeConformance } from './store-conformance.ts';
+
+storeConformance('versitygw', () => startVersityGw());
