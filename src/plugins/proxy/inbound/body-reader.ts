@@ -46,6 +46,7 @@ class Inbox {
     ];
     this.#stall = setTimeout(() => this.#stalled(), stallMs).unref();
     if (request.readableEnded) this.#ended = true;
+    else if (request.destroyed) this.#failure = new CallerGone();
     for (const [event, listener] of this.#listeners) request.on(event, listener);
     request.pause();
   }

@@ -34,9 +34,10 @@ test('an S3Error is answered as it is, with the id of the request', async () => 
   assert.equal(counted.requests, ['GetObject 404']);
 });
 
-test('a HEAD has the status and no body', async () => {
+test('a HEAD has the status and no body, nor the length of one', async () => {
   const { response, text } = await answerTo(s3Error('NoSuchKey'), 'HEAD');
   assert.is(response.status, 404);
+  assert.is(response.headers.get('content-length'), null);
   assert.is(text, '');
 });
 

@@ -37,15 +37,34 @@ test('a refused caller that expects 100-continue is not asked for its body', asy
   await server.stop();
 });
 
-test('a caller that is still sending sees why it was refused', async () => {
+test('a caller that looks at the answer only after it has sent everything sees why it was refused', async () => {
   const server = await serve({ PutObject: () => Promise.reject(s3Error('AccessDenied')) });
   const client = new RawClient(server.port);
-  const body = Buffer.alloc(4 * 1024 * 1024);
+  const body = Buffer.alloc(12 * 1024 * 1024);
+  client.socket.pause();
   client.send(`PUT /bkt/k HTTP/1.1\r\nHost: h\r\nContent-Length: ${body.length}\r\n\r\n`);
-  client.send(body);
+  const failure = await new Promise((resolve) => client.socket.write(body, resolve));
+  assert.not.ok(failure, String(failure));
+  client.socket.resume();
   const received = await client.rest();
   assert.match(received, /^HTTP\/1\.1 403 /);
   assert.match(received, /<Code>AccessDenied<\/Code>/);
+  await server.stop();
+});
+
+test('a caller that was gone before its body was asked for is not waited for', async () => {
+  const outcome = Promise.withResolvers<Error>();
+  const server = await serve({
+    PutObject: async (_context, { payload, signal }) => {
+      const gone = new Promise((resolve) => signal.addEventListener('abort', resolve));
+      client.destroy();
+      await gone;
+      await payload.read(1024).catch(outcome.resolve);
+    },
+  });
+  const client = new RawClient(server.port);
+  client.send('PUT /bkt/k HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nhe');
+  assert.is((await outcome.promise).name, 'CallerGone');
   await server.stop();
 });
 
@@ -142,7 +161,10 @@ test('what is not HTTP is answered with an S3 error', async () => {
   const server = await serve({});
   const client = new RawClient(server.port);
   client.send('nonsense\r\n\r\n');
-  assert.match(await client.rest(), /^HTTP\/1\.1 400 .*<Code>InvalidRequest<\/Code>/s);
+  const received = await client.rest();
+  assert.match(received, /^HTTP\/1\.1 400 .*<Code>InvalidRequest<\/Code>/s);
+  const [head = '', body = ''] = received.split('\r\n\r\n');
+  assert.match(head, new RegExp(`content-length: ${body.length}$`, 'im'));
   await server.stop();
 });
 
