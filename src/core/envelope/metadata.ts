@@ -66,8 +66,8 @@ export function readEnvelope(headers: Headers): Envelope | undefined {
   if (value(encryptedHeader) !== 'true') throw malformed(encryptedHeader);
   if (value(algorithmHeader) !== algorithmName) throw malformed(algorithmHeader);
   const keys = readKeys(value(wrappedDekHeader));
-  const keyVersion = Number(value(keyVersionHeader));
-  if (keyVersion !== versionOf(keys)) throw malformed(keyVersionHeader);
+  const keyVersion = versionOf(keys);
+  if (value(keyVersionHeader) !== String(keyVersion)) throw malformed(keyVersionHeader);
   return { keys, keyName: value(keyNameHeader), keyVersion, binding: readBinding(headers[bindingHeader]) };
 }
 

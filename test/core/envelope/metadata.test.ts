@@ -1,0 +1,161 @@
+import fc from 'fast-check';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { sealMac } from '../../../src/core/envelope/manifest.ts';
+import {
+  type Envelope,
+  envelopeHeaders,
+  hasEnvelope,
+  readEnvelope,
+} from '../../../src/core/envelope/metadata.ts';
+import { faultOf } from './fault.ts';
+
+const test = suite('svc metadata');
+
+/** Plain objects, as the code under test makes them. */
+const record = <T>(model: { [K in keyof T]: fc.Arbitrary<T[K]> }) =>
+  fc.record(model, { noNullPrototype: true });
+const base64 = fc
+  .uint8Array({ minLength: 1, maxLength: 90 })
+  .map((array) => Buffer.from(array).toString('base64'));
+const wrapped = (version: number) => base64.map((text) => `vault:v${version}:${text}`);
+const manifest = fc
+  .uint8Array({ minLength: 16, maxLength: 16 })
+  .map((array) => Buffer.from(array).toString('base64url'));
+const nonce = fc
+  .uint8Array({ minLength: 12, maxLength: 12 })
+  .map((array) => Buffer.from(array).toString('base64'));
+
+const partsOf = fc
+  .uniqueArray(fc.integer({ min: 1, max: 10_000 }), { minLength: 1, maxLength: 5 })
+  .map((numbers) => numbers.sort((a, b) => a - b))
+  .chain((numbers) =>
+    fc.tuple(...numbers.map((n) => record({ n: fc.constant(n), dek: wrapped(1), nonce, size: fc.nat() }))),
+  );
+
+const keysOf = (version: number): fc.Arbitrary<Envelope['keys']> =>
+  fc.oneof(
+    record({ form: fc.constant('single' as const), dek: wrapped(version) }),
+    record({ form: fc.constant('pointer' as const), manifest, seal: wrapped(version) }),
+    fc.tuple(manifest, partsOf, wrapped(version)).map(([id, parts, seal]) => {
+      const mac = sealMac(Buffer.alloc(32), id, parts);
+      return { form: 'inline' as const, list: { manifest: id, parts, seal, mac } };
+    }),
+  );
+
+const envelopes: fc.Arbitrary<Envelope> = fc.integer({ min: 1, max: 9999 }).chain((keyVersion) =>
+  record({
+    keys: keysOf(keyVersion),
+    keyName: fc.stringMatching(/^[\w.-]{1,20}$/),
+    keyVersion: fc.constant(keyVersion),
+    binding: fc.constantFrom('none', 'key', 'bucket-key'),
+  }),
+);
+
+test('what is written is read', () => {
+  fc.assert(
+    fc.property(envelopes, (envelope) => {
+      assert.equal(readEnvelope({ ...envelopeHeaders(envelope), 'x-amz-meta-own': 'kept' }), envelope);
+    }),
+  );
+});
+
+test('the headers are those of the specification, and no sixth without binding', () => {
+  const keys = { form: 'single', dek: 'vault:v3:AAAA' } as const;
+  const headers = envelopeHeaders({ keys, keyName: 'svc', keyVersion: 3, binding: 'none' });
+  assert.equal(headers, {
+    'x-amz-meta-svc-encrypted': 'true',
+    'x-amz-meta-svc-wrapped-dek': 'vault:v3:AAAA',
+    'x-amz-meta-svc-algorithm': 'AES-256-GCM',
+    'x-amz-meta-svc-key-name': 'svc',
+    'x-amz-meta-svc-key-version': '3',
+  });
+});
+
+test('an object without any svc header has no envelope', () => {
+  assert.is(readEnvelope({ 'x-amz-meta-own': 'x', etag: '"e"' }), undefined);
+  assert.is(hasEnvelope({ 'x-amz-meta-own': 'x' }), false);
+});
+
+test('any part of the set, alone or missing, is partial', () => {
+  fc.assert(
+    fc.property(envelopes, fc.nat(), (envelope, which) => {
+      const headers = envelopeHeaders({ ...envelope, binding: 'none' });
+      const names = Object.keys(headers);
+      const name = names[which % names.length] as string;
+      const { [name]: value, ...rest } = headers;
+      assert.is(
+        faultOf(() => readEnvelope(rest)),
+        'partial-metadata',
+      );
+      assert.is(
+        faultOf(() => readEnvelope({ [name]: value })),
+        'partial-metadata',
+      );
+      assert.ok(hasEnvelope({ [name]: value }));
+    }),
+  );
+});
+
+test('an unknown svc header alone is partial too', () => {
+  assert.is(
+    faultOf(() => readEnvelope({ 'x-amz-meta-svc-other': '1' })),
+    'partial-metadata',
+  );
+});
+
+const good = envelopeHeaders({
+  keys: { form: 'single', dek: 'vault:v3:AAAA' },
+  keyName: 'svc',
+  keyVersion: 3,
+  binding: 'key',
+});
+
+test('values that svc never writes are malformed', () => {
+  const wrong: Record<string, string[]> = {
+    encrypted: ['false', 'TRUE', ''],
+    algorithm: ['AES-128-GCM', 'aes-256-gcm', ''],
+    'key-version': ['4', '0', '-3', '3.0', '3x', '', ' '],
+    'wrapped-dek': [
+      '',
+      'vault:v0:AAAA',
+      'vault:v3:AA AA',
+      'vault:v3:',
+      'other:v3:AAAA',
+      'null',
+      '[]',
+      '{',
+      '{"v":1}',
+      '{"v":2,"manifest":"AAECAwQFBgcICQoLDA0ODw","seal":"vault:v3:AAAA"}',
+      '{"v":1,"manifest":"short","seal":"vault:v3:AAAA"}',
+      '{"v":1,"manifest":"AAECAwQFBgcICQoLDA0ODw","seal":"x"}',
+      '{"v":1,"parts":[]}',
+    ],
+    binding: ['', 'none', 'KEY', 'bucket'],
+  };
+  for (const [name, values] of Object.entries(wrong))
+    for (const value of values)
+      assert.is(
+        faultOf(() => readEnvelope({ ...good, [`x-amz-meta-svc-${name}`]: value })),
+        'malformed-metadata',
+        `${name}: ${value}`,
+      );
+});
+
+test('a repeated header is no single value', () => {
+  assert.is(
+    faultOf(() => readEnvelope({ ...good, 'x-amz-meta-svc-encrypted': ['true', 'true'] })),
+    'partial-metadata',
+  );
+});
+
+test('arbitrary values end in an envelope or in an envelope error', () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.string(), fc.json()), (value) => {
+      faultOf(() => readEnvelope({ ...good, 'x-amz-meta-svc-wrapped-dek': value }));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test.run();
