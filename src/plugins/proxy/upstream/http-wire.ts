@@ -8,6 +8,7 @@ import type { Wire } from './wire.ts';
 /** A request of `node:http` with the bounds and the reset that it lacks. */
 export class HttpWire implements Wire {
   readonly response: Promise<IncomingMessage>;
+  readonly #settle = Promise.withResolvers<IncomingMessage>();
   readonly agreed: Promise<void>;
   readonly #request: ClientRequest;
   readonly #limits: WireLimits;
@@ -20,8 +21,9 @@ export class HttpWire implements Wire {
   constructor(request: ClientRequest, limits: WireLimits, signal: AbortSignal | undefined) {
     this.#request = request;
     this.#limits = limits;
-    this.response = this.#answered();
+    this.response = this.#settle.promise;
     this.response.catch(() => undefined);
+    this.#expectAnswer();
     const connected = this.#connected();
     this.agreed = this.#agreement(connected);
     this.#abortWith(signal);
@@ -42,8 +44,8 @@ export class HttpWire implements Wire {
   }
 
   end(buffers: readonly Uint8Array[]): void {
+    this.#check();
     this.#ended = true;
-    if (this.#failure || this.#answer) return;
     this.#request.cork();
     for (const buffer of buffers) this.#request.write(buffer);
     this.#request.end();
@@ -63,26 +65,24 @@ export class HttpWire implements Wire {
     if (this.#failure) throw this.#failure;
   }
 
+  /** Rejects here too: a request that waits for a connection emits no error before it gets one. */
   #fail(error: Error): void {
     this.#failure ??= error;
+    this.#settle.reject(this.#failure);
     this.#wake?.();
   }
 
-  #answered(): Promise<IncomingMessage> {
-    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-    const failed = (error: Error) => {
-      this.#fail(error);
-      reject(this.#failure);
-    };
-    this.#request.on('error', failed);
-    this.#request.once('close', () => failed(new WireError('ECONNRESET', 'the store closed the connection')));
+  #expectAnswer(): void {
+    this.#request.on('error', (error) => this.#fail(error));
+    this.#request.once('close', () =>
+      this.#fail(new WireError('ECONNRESET', 'the store closed the connection')),
+    );
     this.#request.once('response', (answer: IncomingMessage) => {
       this.#answer = answer;
       if (!this.#ended) this.#resetAfter(answer);
+      this.#settle.resolve(answer);
       this.#wake?.();
-      resolve(answer);
     });
-    return promise;
   }
 
   /** What is left of the body will not be sent: the connection cannot serve another request. */

@@ -55,13 +55,12 @@ export class StreamedUpload implements UpstreamUpload {
   async finish(lastChunk: Uint8Array): Promise<UpstreamResponse> {
     try {
       await this.write(lastChunk);
+      if (this.#taken !== this.#plan.length) throw this.#broken();
+      this.#sendRest();
     } catch (error) {
       if (!(error instanceof AnsweredEarly)) throw error;
       return this.answer();
     }
-    if (this.#taken !== this.#plan.length) throw this.#broken();
-    const last = this.#framed();
-    this.#wire.end([last, this.#ending()]);
     const response = await this.#plan.answer();
     if (response.status < 300) giveFrame(this.#frame);
     return response;
@@ -86,11 +85,22 @@ export class StreamedUpload implements UpstreamUpload {
   }
 
   async #flush(): Promise<void> {
+    await this.#wire.write(this.#framed()).catch((error) => {
+      throw this.#failure(error);
+    });
+  }
+
+  #sendRest(): void {
+    const last = this.#framed();
     try {
-      await this.#wire.write(this.#framed());
+      this.#wire.end([last, this.#ending()]);
     } catch (error) {
-      throw error instanceof AnsweredEarly ? error : this.#plan.failed(error);
+      throw this.#failure(error);
     }
+  }
+
+  #failure(error: unknown): unknown {
+    return error instanceof AnsweredEarly ? error : this.#plan.failed(error);
   }
 
   /** What is held, with the chunk header before it; the frame is empty again once that is written. */

@@ -24,6 +24,7 @@ export interface Wire {
    * @throws AnsweredEarly when the store has answered already
    */
   write(buffer: Uint8Array): Promise<void>;
+  /** @throws AnsweredEarly when the store has answered already */
   end(buffers: readonly Uint8Array[]): void;
   /** Resets the connection. Safe at any time. */
   reset(reason: Error): void;
