@@ -4,6 +4,7 @@ import { exitStatus, SvcError } from '../../../core/errors.ts';
 import { formatListenAddress } from '../../../core/settings/listen-address.ts';
 import type { ProxyConfig } from '../config.ts';
 import { answerClientError } from './client-error.ts';
+import { Connections } from './connections.ts';
 import type { Dispatch } from './dispatch.ts';
 
 /**
@@ -30,16 +31,20 @@ export interface S3Server {
 
 /** @throws SvcError PROXY_ADDRESS (exit 78) where the address cannot be had */
 export async function startServer(listen: ProxyConfig['listen'], dispatch: Dispatch): Promise<S3Server> {
-  const server = createServer(limits, (request, response) => void dispatch(request, response, false));
-  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
-    void dispatch(request, response, true);
-  });
+  const connections = new Connections();
+  const serve = (expectsContinue: boolean) => (request: IncomingMessage, response: ServerResponse) => {
+    connections.begin(request.socket, response);
+    void dispatch(request, response, expectsContinue);
+  };
+  const server = createServer(limits, serve(false));
+  server.on('checkContinue', serve(true));
+  server.on('connection', (socket: Socket) => connections.add(socket));
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) =>
     answerClientError(error, socket),
   );
   await startListening(server, listen);
   const { address, port } = server.address() as AddressInfo;
-  return { address: formatListenAddress({ host: address, port }), drain: () => drain(server) };
+  return { address: formatListenAddress({ host: address, port }), drain: () => drain(server, connections) };
 }
 
 function startListening(server: Server, listen: ProxyConfig['listen']): Promise<void> {
@@ -58,9 +63,9 @@ function refused(listen: ProxyConfig['listen'], cause: NodeJS.ErrnoException): S
   });
 }
 
-function drain(server: Server): Promise<void> {
+function drain(server: Server, connections: Connections): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve());
-    server.closeIdleConnections();
+    connections.close();
   });
 }

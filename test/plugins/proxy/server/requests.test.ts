@@ -213,6 +213,37 @@ test('requests in flight are finished while draining, and their connections clos
   await stopped;
 });
 
+test('a connection that never asked for anything does not hold the end up', async () => {
+  const server = await serve({});
+  const silent = new RawClient(server.port);
+  const halfway = new RawClient(server.port);
+  halfway.send('GET /bkt/k HTTP/1.1\r\nHost:');
+  const asking = new RawClient(server.port);
+  asking.send('GET /bkt/k HTTP/1.1\r\nHost: h\r\n\r\n');
+  await asking.until('</Error>');
+  await server.stop();
+  for (const client of [silent, halfway, asking]) await client.rest();
+});
+
+test('an answer whose head left before the end began is finished, and its connection not kept', async () => {
+  const go = Promise.withResolvers<void>();
+  const server = await serve({
+    GetObject: async (_context, { answer }) => {
+      answer.head(200, { 'content-length': '10' });
+      await answer.write(Buffer.from('first'));
+      await go.promise;
+      await answer.end('after');
+    },
+  });
+  const client = new RawClient(server.port);
+  client.send('GET /bkt/k HTTP/1.1\r\nHost: h\r\n\r\n');
+  assert.not.match(await client.until('first'), /connection: close/i);
+  const stopped = server.stop();
+  go.resolve();
+  assert.match(await client.rest(), /firstafter$/);
+  await stopped;
+});
+
 test('an empty body needs no length except where an object is stored', async () => {
   const server = await serve({ PutObject: answerText(''), CopyObject: answerText('copied') });
   const client = new RawClient(server.port);
