@@ -61,6 +61,7 @@ class Crew {
     const stop: PrimaryMessage = { svc: 'stop' };
     await Promise.all(
       workers.map(async (worker) => {
+        if (worker.isDead()) return;
         const gone = once(worker, 'exit');
         if (worker.isConnected()) worker.send(stop);
         await gone;
