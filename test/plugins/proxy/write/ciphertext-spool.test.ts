@@ -1,0 +1,67 @@
+import { randomBytes } from 'node:crypto';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { SpoolSpace } from '../../../../src/plugins/proxy/read/spool/spool-space.ts';
+import { CiphertextSpool } from '../../../../src/plugins/proxy/write/ciphertext-spool.ts';
+import { smallBytes } from '../../../../src/plugins/proxy/write/send-whole.ts';
+import { type TemporaryFolder, temporaryFolder } from '../../../support/temporary.ts';
+import { rejection } from '../upstream/support.ts';
+import { MiB, pieces } from './support.ts';
+
+const test = suite<{ folder: TemporaryFolder }>('ciphertext spool');
+
+test.before((context) => {
+  context.folder = temporaryFolder('spool');
+});
+test.after(async ({ folder }) => {
+  await folder.remove();
+});
+
+test('little stays in memory', async ({ folder }) => {
+  const space = new SpoolSpace(0);
+  const spool = new CiphertextSpool(folder.path, space);
+  const data = randomBytes(smallBytes);
+  for (const piece of [data.subarray(0, 12), data.subarray(12)]) await spool.append(piece);
+  assert.ok(spool.inMemory()?.equals(data));
+  spool.close();
+});
+
+test('much goes to a file without a name and is read back', async ({ folder }) => {
+  const space = new SpoolSpace(64 * MiB);
+  const spool = new CiphertextSpool(folder.path, space);
+  const data = randomBytes(9 * MiB + 5);
+  for (const piece of pieces(data)) await spool.append(piece);
+  assert.is(spool.inMemory(), undefined);
+  assert.is(spool.length, data.length);
+  assert.is(space.used, 16 * MiB);
+  assert.equal(readdirSync(folder.path), []);
+  const read: Buffer[] = [];
+  for await (const piece of spool.read()) read.push(Buffer.from(piece));
+  assert.ok(Buffer.concat(read).equals(data));
+  spool.close();
+  spool.close();
+  assert.is(space.used, 0);
+});
+
+test('what does not fit is a 503, and the room is given back', async ({ folder }) => {
+  const space = new SpoolSpace(8 * MiB);
+  const spool = new CiphertextSpool(folder.path, space);
+  await spool.append(randomBytes(8 * MiB));
+  const error = await rejection(spool.append(randomBytes(1)));
+  assert.is(error.code, 'SlowDown');
+  assert.is(error.status, 503);
+  spool.close();
+  assert.is(space.used, 0);
+});
+
+test('a folder that cannot be written to is a 503', async ({ folder }) => {
+  const space = new SpoolSpace(64 * MiB);
+  const spool = new CiphertextSpool(join(folder.path, 'missing'), space);
+  assert.is((await rejection(spool.append(randomBytes(smallBytes + 1)))).code, 'SlowDown');
+  spool.close();
+  assert.is(space.used, 0);
+});
+
+test.run();
