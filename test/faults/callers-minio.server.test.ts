@@ -1,0 +1,3 @@
+import { testCallersThatGoAway } from './support/callers-suite.ts';
+
+testCallersThatGoAway('minio');
