@@ -28,6 +28,8 @@ const signatureParameters = new Set([
   'x-amz-security-token',
   'x-amz-content-sha256',
 ]);
+/** Of URLs signed the old way, which boto3 and s3cmd still make; a store does not take them beside its own. */
+const version2Parameters = new Set(['AWSAccessKeyId', 'Expires', 'Signature']);
 
 /**
  * Parses a request line's target, path style or, for `<bucket>.localhost[:port]`, virtual-host style.
@@ -82,7 +84,10 @@ export function checkKey(key: string): void {
 function splitQuery(rawQuery: string): { query: Query; hoisted: Record<string, string> } {
   const plain: (readonly [string, string])[] = [];
   const hoisted: Record<string, string> = {};
-  for (const [name, value] of parseQueryEntries(rawQuery)) {
+  const entries = parseQueryEntries(rawQuery);
+  const version2 = entries.some(([name]) => name === 'AWSAccessKeyId');
+  for (const [name, value] of entries) {
+    if (version2 && version2Parameters.has(name)) continue;
     const lower = name.toLowerCase();
     if (!lower.startsWith('x-amz-')) plain.push([name, value]);
     else if (!signatureParameters.has(lower)) hoist(hoisted, lower, value);

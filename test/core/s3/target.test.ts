@@ -168,6 +168,15 @@ test('headers in the query are told apart from parameters, signature parameters 
   assert.equal(hoisted, { 'x-amz-acl': 'private', 'x-amz-checksum-crc32': 'AA==' });
 });
 
+test('parameters of a signature of version 2 are left out, and only these', () => {
+  const { query } = parseTarget('/b1c/k?AWSAccessKeyId=a&Expires=1&Signature=b%3D&versionId=1', undefined);
+  assert.equal(query.entries, [['versionId', '1']]);
+  assert.equal(parseTarget('/b1c/k?Signature=b&x=1', undefined).query.entries, [
+    ['Signature', 'b'],
+    ['x', '1'],
+  ]);
+});
+
 test('hoisted headers join the others, and may not contradict them', () => {
   const headers = { host: 'h', 'x-amz-acl': 'private' };
   assert.is(mergeHoisted(headers, {}), headers);
