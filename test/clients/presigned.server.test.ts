@@ -89,6 +89,22 @@ same(hashlib.sha256(get('parts')).digest(), hashlib.sha256(b''.join(bodies)).dig
     assert.is((await answer.arrayBuffer()).byteLength, 3000);
   });
 
+  test('URLs signed the old way, by version 2, serve where nobody is authenticated', async ({ bed }) => {
+    await run(
+      bed,
+      `
+old = boto3.client('s3', endpoint_url=os.environ['AWS_ENDPOINT_URL'], config=Config(signature_version='s3', s3={'addressing_style': 'path'}))
+url = old.generate_presigned_url('put_object', Params={'Bucket': B, 'Key': 'old'}, ExpiresIn=600)
+assert 'AWSAccessKeyId=' in url, url
+put('old', b'kept')
+status, text, headers = fetch(url, 'PUT', b'changed', Content_Type='')
+same((status, get('old')), ${env === KEYS ? "(400, b'kept')" : "(200, b'changed')"}, text)
+url = old.generate_presigned_url('get_object', Params={'Bucket': B, 'Key': 'old'}, ExpiresIn=600)
+same(fetch(url)[0], ${env === KEYS ? 400 : 200})
+`,
+    );
+  });
+
   if (env === KEYS) {
     test('without the right signature nothing is served', async ({ bed }) => {
       await run(

@@ -1,0 +1,3 @@
+import { runAwsCli } from './aws-cli.ts';
+
+runAwsCli('awsV1');
