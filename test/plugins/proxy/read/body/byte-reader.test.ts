@@ -1,0 +1,102 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { S3Error } from '../../../../../src/core/s3/error.ts';
+import { ByteReader } from '../../../../../src/plugins/proxy/read/body/byte-reader.ts';
+import { incoming } from '../support/incoming.ts';
+
+const test = suite('byte reader');
+
+test('gives all bytes in order, in pieces of at most what is asked for', async () => {
+  const body = randomBytes(500_000);
+  const { message, stop } = await incoming((response) => response.end(body));
+  const reader = new ByteReader(message);
+  const pieces: Buffer[] = [];
+  for (let max = 1; ; max = (max * 3) % 100_003) {
+    const piece = await reader.next(max);
+    if (piece === undefined) break;
+    assert.ok(piece.length > 0 && piece.length <= max);
+    pieces.push(Buffer.from(piece));
+  }
+  assert.ok(Buffer.concat(pieces).equals(body));
+  stop();
+});
+
+test('exact stretches cross the borders of chunks; the end leaves none', async () => {
+  const { message, stop } = await incoming(async (response) => {
+    for (const chunk of ['ab', 'cd', 'ef']) {
+      response.write(chunk);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    response.end();
+  });
+  const reader = new ByteReader(message);
+  assert.is(String(await reader.exact(5)), 'abcde');
+  assert.is(await reader.exact(2), undefined);
+  stop();
+});
+
+test('holds the store back while nobody reads', async () => {
+  let sent = 0;
+  const total = 64 * 1024 * 1024;
+  const { message, stop } = await incoming((response) => {
+    const chunk = Buffer.alloc(64 * 1024);
+    const fill = () => {
+      while (sent < total && response.write(chunk)) sent += chunk.length;
+    };
+    response.on('drain', fill);
+    fill();
+  });
+  const reader = new ByteReader(message);
+  await reader.next(1);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  assert.ok(sent < total / 2, `${sent} bytes were taken`);
+  reader.close();
+  stop();
+});
+
+test('a cut connection is no end', async () => {
+  const { message, stop } = await incoming((response) => {
+    response.writeHead(200, { 'content-length': '10' });
+    response.write('abc');
+    setTimeout(() => response.destroy(), 10);
+  });
+  const reader = new ByteReader(message);
+  assert.is(String(await reader.next(10)), 'abc');
+  await reader.next(10).then(
+    () => assert.unreachable(),
+    (error: unknown) => {
+      assert.ok(error instanceof S3Error && error.status === 503);
+    },
+  );
+  stop();
+});
+
+test('what has come whole is read although the connection ends meanwhile', async () => {
+  const { message, stop } = await incoming((response) => {
+    response.writeHead(200, { 'content-length': '3', connection: 'close' });
+    response.end('abc');
+  });
+  const reader = new ByteReader(message);
+  assert.is(String(await reader.next(2)), 'ab');
+  stop();
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  assert.is(String(await reader.exact(1)), 'c');
+  assert.is(await reader.next(1), undefined);
+});
+
+test('closing gives up a body that was not read', async () => {
+  const { message, stop } = await incoming((response) => {
+    response.writeHead(200, { 'content-length': '10' });
+    response.write('abc');
+  });
+  const reader = new ByteReader(message);
+  await reader.next(1);
+  reader.close();
+  if (!message.closed) await once(message, 'close');
+  assert.is(message.destroyed, true);
+  stop();
+});
+
+test.run();

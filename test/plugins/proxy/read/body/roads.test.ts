@@ -1,0 +1,162 @@
+import { randomBytes } from 'node:crypto';
+import fc from 'fast-check';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { encryptBody } from '../../../../../src/core/envelope/cipher.ts';
+import { EnvelopeError } from '../../../../../src/core/envelope/error.ts';
+import { BlockPool } from '../../../../../src/plugins/proxy/read/body/block-pool.ts';
+import { openBody, type RoadTools } from '../../../../../src/plugins/proxy/read/body/body-roads.ts';
+import { ByteReader } from '../../../../../src/plugins/proxy/read/body/byte-reader.ts';
+import type { Slice } from '../../../../../src/plugins/proxy/read/body/sealed-body.ts';
+import { heldBack } from '../../../../../src/plugins/proxy/read/body/streamed.ts';
+import { VerifyBudget } from '../../../../../src/plugins/proxy/read/body/verify-budget.ts';
+import { Spool } from '../../../../../src/plugins/proxy/read/spool/spool.ts';
+import { SpoolSpace } from '../../../../../src/plugins/proxy/read/spool/spool-space.ts';
+import { type TemporaryFolder, temporaryFolder } from '../../../../support/temporary.ts';
+import { incoming } from '../support/incoming.ts';
+
+const test = suite('roads of a body');
+const MiB = 1024 * 1024;
+let folder: TemporaryFolder;
+const { signal } = new AbortController();
+
+test.before(() => {
+  folder = temporaryFolder('roads');
+});
+test.after(() => folder.remove());
+
+function tools(verifyBuffer: number, strict = false): RoadTools {
+  const spool = new Spool({ folder: folder.path, space: new SpoolSpace(64 * MiB) });
+  return {
+    config: { verifyBuffer, strict },
+    budget: new VerifyBudget(8 * MiB),
+    pool: new BlockPool(8 * MiB),
+    spool,
+  };
+}
+
+function seal(dek: Buffer, plaintext: Buffer): Buffer {
+  const cipher = encryptBody(dek);
+  return Buffer.concat([cipher.nonce, cipher.update(plaintext), cipher.finish()]);
+}
+
+interface Read {
+  readonly given: Buffer;
+  readonly failure: unknown;
+  readonly key: Buffer;
+}
+
+async function read(road: RoadTools, stored: Buffer, size: number, dek: Buffer, slice: Slice): Promise<Read> {
+  const { message, stop } = await incoming((response) => response.end(stored));
+  const reader = new ByteReader(message);
+  const key = Buffer.from(dek);
+  const given: Buffer[] = [];
+  const request = { reader, body: { size, nonce: undefined }, slice, takeKey: async () => key };
+  let failure: unknown;
+  try {
+    for await (const chunk of openBody(road, request, { signal })) given.push(Buffer.from(chunk));
+  } catch (error) {
+    failure = error;
+  } finally {
+    reader.close();
+    stop();
+  }
+  return { given: Buffer.concat(given), failure, key };
+}
+
+const roads: [string, () => RoadTools][] = [
+  ['memory', () => tools(4 * MiB)],
+  ['stream', () => tools(0)],
+  ['disk', () => tools(0, true)],
+];
+
+for (const [label, make] of roads)
+  test(`${label}: any slice is given, and the key and all room given back`, async () => {
+    const plaintext = randomBytes(1_500_000);
+    const dek = randomBytes(32);
+    const stored = seal(dek, plaintext);
+    const road = make();
+    await fc.assert(
+      fc.asyncProperty(fc.nat({ max: plaintext.length }), fc.nat({ max: plaintext.length }), async (a, b) => {
+        const slice = { skip: Math.min(a, b), take: Math.abs(a - b) };
+        const { given, failure, key } = await read(road, stored, plaintext.length, dek, slice);
+        assert.is(failure, undefined);
+        assert.ok(given.equals(plaintext.subarray(slice.skip, slice.skip + slice.take)));
+        assert.ok(key.every((byte) => byte === 0));
+      }),
+      { numRuns: 20 },
+    );
+    assert.equal([road.budget.used, road.spool.used], [0, 0]);
+  });
+
+for (const [label, make] of roads)
+  test(`${label}: a changed body gives no whole slice, and memory and disk nothing at all`, async () => {
+    const plaintext = randomBytes(300_000);
+    const dek = randomBytes(32);
+    const good = seal(dek, plaintext);
+    for (const at of [0, 12, 150_000, good.length - 17, good.length - 1]) {
+      const stored = Buffer.from(good);
+      stored.writeUInt8(stored.readUInt8(at) ^ 0x80, at);
+      for (const slice of [
+        { skip: 0, take: 300_000 },
+        { skip: 5, take: 10 },
+        { skip: 10, take: 200_000 },
+      ]) {
+        const road = make();
+        const { given, failure } = await read(road, stored, plaintext.length, dek, slice);
+        assert.ok(
+          failure instanceof EnvelopeError && failure.reason === 'authentication-failed',
+          `${label} ${at}`,
+        );
+        const most = label === 'stream' ? Math.max(0, slice.take - heldBack) : 0;
+        assert.ok(given.length <= most, `${given.length} of ${slice.take} bytes were given`);
+        assert.equal([road.budget.used, road.spool.used], [0, 0]);
+      }
+    }
+  });
+
+for (const [label, make] of roads)
+  test(`${label}: a body cut anywhere is refused`, async () => {
+    const dek = randomBytes(32);
+    const stored = seal(dek, randomBytes(1000));
+    for (const length of [0, 11, 12, 500, 1012, stored.length - 1]) {
+      const { failure, given } = await read(make(), stored.subarray(0, length), 1000, dek, {
+        skip: 0,
+        take: 1000,
+      });
+      assert.ok(failure instanceof EnvelopeError && failure.reason === 'wrong-size', `${label} ${length}`);
+      assert.is(given.length, 0);
+    }
+  });
+
+test('without memory a small body goes through the disk', async () => {
+  const road = tools(4 * MiB);
+  const hold = await road.budget.acquire({ bytes: 8 * MiB, signal });
+  const plaintext = randomBytes(100_000);
+  const dek = randomBytes(32);
+  const slice = { skip: 0, take: plaintext.length };
+  const { given, failure } = await read(road, seal(dek, plaintext), plaintext.length, dek, slice);
+  assert.is(failure, undefined);
+  assert.ok(given.equals(plaintext));
+  hold?.releaseAll();
+  assert.equal([road.budget.used, road.spool.used], [0, 0]);
+});
+
+test('who stops reading gives everything back', async () => {
+  for (const [label, make] of roads) {
+    const road = make();
+    const plaintext = randomBytes(MiB);
+    const dek = randomBytes(32);
+    const { message, stop } = await incoming((response) => response.end(seal(dek, plaintext)));
+    const reader = new ByteReader(message);
+    const body = { size: plaintext.length, nonce: undefined };
+    const slice = { skip: 0, take: plaintext.length };
+    for await (const _ of openBody(road, { reader, body, slice, takeKey: async () => dek }, { signal }))
+      break;
+    reader.close();
+    stop();
+    assert.equal([label, road.budget.used, road.spool.used], [label, 0, 0]);
+  }
+});
+
+test.run();
