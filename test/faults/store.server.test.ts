@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
 import { HeadObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -173,8 +175,6 @@ test('a redirect is not followed, with a body or without', async () => {
 });
 
 async function startElsewhere() {
-  const { createServer } = await import('node:http');
-  const { once } = await import('node:events');
   let count = 0;
   const server = createServer((_, response) => {
     count += 1;

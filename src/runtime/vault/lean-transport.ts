@@ -2,9 +2,10 @@ import type http from 'node:http';
 import { isEncodedPath } from '../../core/vault/path.ts';
 import type { VaultConnection } from './connection.ts';
 import type { VaultRequest, VaultResponse, VaultTransport } from './contract.ts';
+import { createWire } from './create-wire.ts';
 import { VaultError } from './errors.ts';
 import { followStandby } from './standby.ts';
-import { createWire, type WireRequest } from './wire.ts';
+import type { WireRequest } from './wire.ts';
 
 type SendRequest = Parameters<VaultTransport['send']>[0];
 

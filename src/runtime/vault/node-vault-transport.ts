@@ -1,9 +1,10 @@
 import type http from 'node:http';
 import type { VaultConnection } from './connection.ts';
 import type { VaultResponse, VaultTransport } from './contract.ts';
+import { createWire } from './create-wire.ts';
 import { wireRequests } from './lean-transport.ts';
 import { followStandby } from './standby.ts';
-import { createWire, type Wire, type WireRequest } from './wire.ts';
+import type { Wire, WireRequest } from './wire.ts';
 
 /** What node-vault hands to its HTTP library; `exchange` is ours and passes through it. */
 interface HttpOptions {

@@ -1,7 +1,4 @@
 import type http from 'node:http';
-import { createAgent } from './agent.ts';
-import type { VaultConnection } from './connection.ts';
-import { Exchange } from './exchange.ts';
 
 export interface WireRequest {
   readonly method: string;
@@ -28,16 +25,4 @@ export interface Wire {
   /** @throws VaultError of kind `unavailable`; the signal's reason when aborted */
   exchange(request: WireRequest): Promise<WireResponse>;
   close(): void;
-}
-
-/** @throws SvcError (exit 78) where TLS files cannot be used. */
-export function createWire(connection: VaultConnection): Wire {
-  const agent = createAgent(connection);
-  return {
-    exchange: (request) =>
-      new Promise((resolve, reject) => {
-        new Exchange(request, agent, connection.maxAnswerBytes, resolve, reject).begin();
-      }),
-    close: () => agent.destroy(),
-  };
 }

@@ -5,7 +5,7 @@ import { bucket } from './round-trip.ts';
 export interface TryLines {
   readonly write: string;
   readonly read: string;
-  /** The stored bytes of the same object. */
+  /** The first stored bytes of the same object. */
   readonly look: string;
 }
 
@@ -26,6 +26,6 @@ export function tryLines({ proxy, peek, client }: Facts, hasReadme: boolean): Tr
       ? `${aws} ${file} s3://${bucket}/${key}`
       : `echo 'for my eyes only' | ${aws} - s3://${bucket}/${key}`,
     read: `${aws} s3://${bucket}/${key} -`,
-    look: `curl -s ${peek}/${bucket}/${key} | od -A d -t x1z | head`,
+    look: `curl -s -r 0-159 ${peek}/${bucket}/${key} | od -A d -t x1z`,
   };
 }

@@ -14,7 +14,7 @@ export const peekPath = '/_peek';
 /** Who asks for what. @throws S3Error for everybody who does not sign with the store's keys */
 export function admit(id: string, incoming: IncomingMessage, verifier: SignatureVerifier): Admitted {
   const { method = '', url = '', headers } = incoming;
-  if (isPeek(method, url)) return peek(id, method, url.slice(peekPath.length));
+  if (isPeek(method, url)) return peek(id, method, url.slice(peekPath.length), headers.range);
   const { hoisted, ...target } = parseTarget(url, headers.host);
   const signature = verifier.verify({ ...target, method, headers });
   return { request: { id, method, ...target, headers: mergeHoisted(headers, hoisted) }, signature };
@@ -23,8 +23,11 @@ export function admit(id: string, incoming: IncomingMessage, verifier: Signature
 const isPeek = (method: string, url: string): boolean =>
   (method === 'GET' || method === 'HEAD') && url.startsWith(`${peekPath}/`);
 
-/** Headers of the asker are passed over. */
-function peek(id: string, method: string, url: string): Admitted {
+/** Headers of the asker other than Range are passed over. */
+function peek(id: string, method: string, url: string, range: string | undefined): Admitted {
   const { hoisted: _, ...target } = parseTarget(url, undefined);
-  return { request: { id, method, ...target, headers: {} }, signature: undefined };
+  return {
+    request: { id, method, ...target, headers: range === undefined ? {} : { range } },
+    signature: undefined,
+  };
 }

@@ -1,4 +1,3 @@
-import type { ProxyContext } from '../context.ts';
 import { refusal } from '../upstream/refusal.ts';
 import { BlockPool } from './body/block-pool.ts';
 import { VerifyBudget } from './body/verify-budget.ts';
@@ -8,12 +7,8 @@ import { loadLayout } from './layout.ts';
 import type { ObjectAddress, ObjectReader } from './object-reader.ts';
 import { Plaintext } from './plaintext.ts';
 import { preconditionOf } from './precondition.ts';
+import type { ReaderParts } from './reader-parts.ts';
 import { Spool } from './spool/spool.ts';
-
-export type ReaderParts = Pick<
-  ProxyContext,
-  'config' | 'keys' | 'upstream' | 'manifests' | 'metrics' | 'spoolSpace'
->;
 
 /** The reader of one proxy process; it owns the memory and the disk that verifying takes. */
 export function createObjectReader(parts: ReaderParts): ObjectReader {

@@ -1,15 +1,5 @@
-import type { ProxyConfig } from '../config.ts';
-import type { CredentialSource } from '../upstream/credentials.ts';
-import type { BucketFacts } from './bucket-facts.ts';
+import type { StateParts } from './state-parts.ts';
 import type { StateStore } from './state-store.ts';
-
-export interface StateParts {
-  readonly config: Pick<ProxyConfig, 'upstream' | 'region' | 'stateBucket' | 'reservedPrefix'>;
-  readonly credentials: CredentialSource;
-  readonly buckets: BucketFacts;
-  /** PEM certificates to trust in place of Node's own. */
-  readonly ca?: string | undefined;
-}
 
 /** The SDK takes 20 MB, so it is loaded when a helper object is first asked for. */
 export function createStateStore(parts: StateParts): StateStore {

@@ -1,9 +1,9 @@
 import { GetObjectCommand, ListObjectsV2Command, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { EnvelopeError } from '../../../core/envelope/error.ts';
-import type { StateParts } from './create-state-store.ts';
 import { deletableObjects, deleteObjects } from './delete-for-good.ts';
 import { stateClient } from './state-client.ts';
 import { isMissing, stateFailure } from './state-failure.ts';
+import type { StateParts } from './state-parts.ts';
 import type { StateObject, StateStore } from './state-store.ts';
 
 /** Helper objects through `@aws-sdk/client-s3`. */

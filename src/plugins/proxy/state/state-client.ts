@@ -1,7 +1,7 @@
 import { Agent as HttpsAgent } from 'node:https';
 import { S3Client } from '@aws-sdk/client-s3';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
-import type { StateParts } from './create-state-store.ts';
+import type { StateParts } from './state-parts.ts';
 
 const connectMs = 5_000;
 const answerMs = 20_000;

@@ -141,6 +141,7 @@ export class HttpWire implements Wire {
   #abortWith(signal: AbortSignal | undefined): void {
     if (!signal) return;
     const abort = () => this.reset(signal.reason);
+    if (signal.aborted) return abort();
     signal.addEventListener('abort', abort, { once: true });
     this.#request.once('close', () => signal.removeEventListener('abort', abort));
   }

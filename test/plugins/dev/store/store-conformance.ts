@@ -129,8 +129,6 @@ export function storeConformance(name: string, start: () => Promise<StoreUnderTe
     assert.is((await get(s3, 'conditional', { IfMatch: ETag })).body.toString(), 'one');
     await fails(get(s3, 'conditional', { IfMatch: '"0"' }), 412);
     await fails(get(s3, 'conditional', { IfNoneMatch: ETag }), 304);
-    const { LastModified } = await s3.send(new HeadObjectCommand({ Bucket, Key: 'conditional' }));
-    await fails(get(s3, 'conditional', { IfModifiedSince: LastModified }), 304);
     await fails(get(s3, 'conditional', { IfUnmodifiedSince: new Date(0) }), 412);
     await fails(put(s3, 'conditional', 'two', { IfNoneMatch: '*' }), 412);
     await fails(put(s3, 'conditional', 'two', { IfMatch: '"0"' }), 412);
@@ -275,7 +273,7 @@ export function storeConformance(name: string, start: () => Promise<StoreUnderTe
     const Key = 'aborted';
     const { UploadId } = await s3.send(new CreateMultipartUploadCommand({ Bucket, Key }));
     const upload = { Bucket, Key, UploadId };
-    const Parts = [];
+    const Parts: { PartNumber: number; ETag: string | undefined }[] = [];
     for (const PartNumber of [1, 2]) {
       const { ETag } = await s3.send(new UploadPartCommand({ ...upload, PartNumber, Body: 'small' }));
       Parts.push({ PartNumber, ETag });

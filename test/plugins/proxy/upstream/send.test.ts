@@ -138,6 +138,20 @@ test('an aborted signal ends the request with its reason', async () => {
   await store.stop();
 });
 
+test('a signal that was aborted before sends nothing', async () => {
+  let requests = 0;
+  const store = await localStore((_, response) => {
+    requests += 1;
+    response.end();
+  });
+  const upstream = upstreamOf(store.url);
+  const gone = new Error('the caller had gone');
+  assert.is(await rejection(upstream.send({ ...get, signal: AbortSignal.abort(gone) })), gone);
+  assert.is(requests, 0);
+  upstream.close();
+  await store.stop();
+});
+
 /** Answers the first request of each connection and resets it on the second. */
 async function forgetfulStore() {
   let requests = 0;

@@ -129,7 +129,7 @@ function defaults(store: ObjectStore, upstream: string, folder: TemporaryFolder)
     upstream: new URL(upstream),
     region: store.region,
     upstreamSigning: 'auto',
-    upstreamChecksum: 'none',
+    upstreamChecksum: 'crc32',
     callerKeys: undefined,
     allowAnonymous: false,
     binding: 'key',

@@ -1,0 +1,128 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  GetObjectCommand,
+  PutObjectCommand,
+  type S3Client,
+  type S3ServiceException,
+} from '@aws-sdk/client-s3';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { ensureBuilt } from '../../cli/support/svc.ts';
+import { rejection } from '../../runtime/vault/rejection.ts';
+import { http } from '../../support/http.ts';
+import { s3Client } from '../../support/object-store.ts';
+import { type TemporaryFolder, temporaryFolder } from '../../support/temporary.ts';
+import { type DevFacts, runDev, startDev } from './run-dev.ts';
+
+const test = suite<{ folder: TemporaryFolder }>('svc dev');
+
+test.before(ensureBuilt);
+test.before.each((context) => {
+  context.folder = temporaryFolder('dev');
+});
+test.after.each(({ folder }) => folder.remove());
+
+const clientOf = ({ proxy, client }: DevFacts): Promise<S3Client> => s3Client({ ...client, endpoint: proxy });
+
+async function read(s3: S3Client, Key: string): Promise<string | undefined> {
+  const { Body } = await s3.send(new GetObjectCommand({ Bucket: 'dev', Key }));
+  return Body?.transformToString();
+}
+
+test('--once shows the round trip and ends well, leaving nothing behind', async ({ folder }) => {
+  const { status, stdout, stderr } = await runDev(folder.path, '--once', '--listen', '127.0.0.1:0');
+  assert.is(status, 0, stderr);
+  assert.is(stderr, '');
+  assert.match(stdout, /For development only\. Keys and objects are in memory/);
+  assert.match(stdout, /1 {2}What you wrote to s3:\/\/dev\/hello\.txt: 48 bytes/);
+  assert.match(stdout, /2 {2}What the store holds: 76 bytes/);
+  assert.match(stdout, /3 {2}What you read back: 48 bytes, the same as you wrote/);
+  assert.is(stdout.match(/Nobody but the h\n/g)?.length, 2);
+  assert.match(stdout, /^ {3}nonce {7}([0-9a-f]{2} ){12} *\S/m);
+  assert.match(stdout, /^ {3}tag {9}([0-9a-f]{2} ){15}[0-9a-f]{2} /m);
+  assert.match(stdout, /x-amz-meta-svc-wrapped-dek +vault:v1:/);
+  assert.not.ok(stdout.includes('\u001b'));
+  assert.ok(stdout.split('\n').every((line) => line.length <= 80));
+  assert.equal(readdirSync(folder.path), []);
+});
+
+test('stays up for a client, tells a script where, and ends with 0 on a signal', async ({ folder }) => {
+  const { child, facts } = await startDev(folder.path);
+  assert.is(facts.roundTrip.equal, true);
+  assert.is(facts.roundTrip.stored.length, 2 * 76);
+  assert.is((await http(`${facts.health}/readyz`)).status, 200);
+  assert.is((await http(`${facts.keyServer}/v1/sys/health`)).status, 200);
+  const s3 = await clientOf(facts);
+  await s3.send(new PutObjectCommand({ Bucket: 'dev', Key: 'mine', Body: 'my secret' }));
+  const stored = await http(`${facts.peek}/dev/mine`);
+  assert.is(stored.status, 200);
+  assert.not.match(stored.text, /my secret/);
+  assert.is(await read(s3, 'mine'), 'my secret');
+  s3.destroy();
+  assert.equal(await child.end('SIGINT'), { code: 0, signal: null });
+});
+
+test('a second one beside it takes other ports and says so', async ({ folder }) => {
+  const first = await startDev(folder.path);
+  const second = await runDev(folder.path, '--once');
+  assert.is(second.status, 0, second.stderr);
+  assert.match(second.stdout, /\(8190 was taken\)/);
+  const taken = await runDev(folder.path, '--once', '--listen', new URL(first.facts.proxy).host);
+  assert.is(taken.status, 78);
+  assert.match(taken.stderr, /is taken by another process \(PROXY_ADDRESS\)/);
+  await first.child.end();
+});
+
+test('--data keeps objects and their keys over a restart', async ({ folder }) => {
+  const data = join(folder.path, 'data');
+  const first = await startDev(folder.path, '--data', data);
+  const before = await clientOf(first.facts);
+  await before.send(new PutObjectCommand({ Bucket: 'dev', Key: 'kept/ä', Body: 'still there' }));
+  before.destroy();
+  assert.match(
+    (await runDev(folder.path, '--once', '--data', data)).stderr,
+    /in use by process \d+ \(DEV_DATA\)/,
+  );
+  await first.child.end('SIGTERM');
+  const second = await startDev(folder.path, '--data', data);
+  const after = await clientOf(second.facts);
+  assert.is(await read(after, 'kept/ä'), 'still there');
+  after.destroy();
+  await second.child.end();
+  assert.equal(readdirSync(data).sort(), ['keys.json', 'store']);
+});
+
+test('a stored body that was changed is not given out', async ({ folder }) => {
+  const data = join(folder.path, 'data');
+  const { child, facts } = await startDev(folder.path, '--data', data);
+  const s3 = await clientOf(facts);
+  const blobs = join(data, 'store', 'blobs');
+  const [name = ''] = readdirSync(blobs);
+  const body = readFileSync(join(blobs, name));
+  assert.is(body.toString('hex'), facts.roundTrip.stored);
+  body[20] = (body[20] ?? 0) ^ 1;
+  writeFileSync(join(blobs, name), body);
+  const refused = (await rejection(read(s3, facts.roundTrip.key))) as S3ServiceException;
+  assert.is(refused.$metadata.httpStatusCode, 500);
+  s3.destroy();
+  await child.end();
+});
+
+test('a round trip that fails ends it with the reason', async ({ folder }) => {
+  const data = join(folder.path, 'data');
+  await runDev(folder.path, '--once', '--data', data);
+  const keys = JSON.parse(readFileSync(join(data, 'keys.json'), 'utf8'));
+  keys.mounts.transit.svc.versions = ['AAAA'];
+  writeFileSync(join(data, 'keys.json'), JSON.stringify(keys));
+  const { status, stdout, stderr } = await runDev(folder.path, '--once', '--data', data);
+  assert.is(status, 1);
+  assert.match(stderr, /Error: The round trip failed: .*\(DEV_ROUND_TRIP\)/);
+  assert.match(stderr, /Next:/);
+  assert.not.match(stdout, /What you read back/);
+  const asJson = await runDev(folder.path, '--once', '--json', '--data', data);
+  assert.is(asJson.status, 1);
+  assert.is(JSON.parse(asJson.stdout).error.code, 'DEV_ROUND_TRIP');
+});
+
+test.run();

@@ -1,0 +1,45 @@
+import { fileURLToPath } from 'node:url';
+import type { TryLines } from '../../../src/plugins/dev/demo/try-lines.ts';
+import type { Facts } from '../../../src/plugins/dev/facts.ts';
+import { type Child, launch } from '../../support/child.ts';
+import { cleanEnv } from '../../support/clean-env.ts';
+import { runCommand } from '../../support/run-command.ts';
+import { waitFor } from '../../support/wait-for.ts';
+
+const ENTRY = fileURLToPath(new URL('../../../bin/run.js', import.meta.url));
+
+export interface DevFacts extends Facts {
+  readonly roundTrip: {
+    readonly bucket: string;
+    readonly key: string;
+    readonly stored: string;
+    readonly equal: boolean;
+  };
+  readonly try: TryLines;
+}
+
+/** Runs `svc dev` to its end. */
+export const runDev = (cwd: string, ...args: string[]) =>
+  runCommand(process.execPath, [ENTRY, 'dev', ...args], cwd, { env: { HOME: cwd } });
+
+export interface DevUp {
+  readonly child: Child;
+  readonly facts: DevFacts;
+}
+
+/** Starts `svc dev --json` on free ports where the usual ones are taken, and waits until it has told its facts. */
+export async function startDev(cwd: string, ...args: string[]): Promise<DevUp> {
+  let text = '';
+  const child = await launch(process.execPath, [ENTRY, 'dev', '--json', ...args], {
+    env: cleanEnv({ HOME: cwd }),
+    cwd,
+    onOutput: (more) => {
+      text += more;
+    },
+  });
+  const facts = await waitFor('the facts of svc dev', () => child.ended || JSON.parse(text), {
+    details: () => text,
+  });
+  if (facts === true) throw new Error(`svc dev ended while starting\n${text}`);
+  return { child, facts };
+}

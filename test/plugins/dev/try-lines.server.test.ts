@@ -1,0 +1,48 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { ensureBuilt } from '../../cli/support/svc.ts';
+import { runCommand } from '../../support/run-command.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
+import { requireTool } from '../../testbed/ensure.ts';
+import { startDev } from './run-dev.ts';
+
+const test = suite('lines that svc dev prints');
+
+test.before(ensureBuilt);
+
+test('work in a shell as they stand', async () => {
+  const aws = (await requireTool('awscli')).bins['aws'] as string;
+  const folder = temporaryFolder('try-lines');
+  const env = { HOME: folder.path, PATH: `${dirname(aws)}:${process.env['PATH']}`, AWS_PAGER: '' };
+  const sh = async (line: string) => {
+    const { status, stdout, stderr } = await runCommand('bash', ['-o', 'pipefail', '-c', line], folder.path, {
+      env,
+    });
+    assert.is(status, 0, `${line}\n${stderr}`);
+    return stdout;
+  };
+  const text = 'for nobody else to read\n'.repeat(1000);
+  const readme = join(folder.path, 'README.md');
+
+  const without = await startDev(folder.path);
+  await sh(without.facts.try.write);
+  assert.is(await sh(without.facts.try.read), 'for my eyes only\n');
+  await without.child.end();
+
+  writeFileSync(readme, text);
+  const { child, facts } = await startDev(folder.path);
+  await sh(facts.try.write);
+  assert.is(await sh(facts.try.read), text);
+  const shown = await sh(facts.try.look);
+  assert.is(shown.match(/^\d{7}( [0-9a-f]{2}){16} /gm)?.length, 10);
+  assert.not.match(shown, /nobody/);
+  const stored = await sh(`curl -s ${facts.peek}/dev/README.md | wc -c`);
+  assert.is(Number(stored), text.length + 28);
+  assert.is(readFileSync(readme, 'utf8'), text);
+  await child.end();
+  await folder.remove();
+});
+
+test.run();
