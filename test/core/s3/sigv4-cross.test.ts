@@ -1,6 +1,5 @@
 import { createHash, createHmac } from 'node:crypto';
 import { SignatureV4 } from '@smithy/signature-v4';
-import type { HttpRequest } from '@smithy/types';
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -11,6 +10,8 @@ import { encodeComponent, encodeKey } from '../../../src/core/s3/uri.ts';
 import { refusal } from './refusals.ts';
 
 const test = suite('SigV4 beside the AWS SDK');
+
+type HttpRequest = Parameters<SignatureV4['sign']>[0];
 
 class Sha256 {
   readonly #digest;
