@@ -33,12 +33,6 @@ export async function ensureTool(name: ToolName): Promise<Availability> {
   }
 }
 
-/** True when `requireTool` needs no building: the cache holds it. */
-export async function isCached(name: ToolName): Promise<boolean> {
-  const recipe = CATALOG[name];
-  return recipe.kind === 'system' || exists(toolDir(name, recipe));
-}
-
 async function install(name: ToolName): Promise<Tool> {
   const recipe = CATALOG[name];
   try {
