@@ -12,7 +12,7 @@ export interface Target {
   readonly rawQuery: string;
   /** Without signature parameters and without `hoisted`. */
   readonly query: Query;
-  /** `x-amz-*` parameters, lower case: presigned URLs carry headers in the query. */
+  /** `x-amz-*` parameters without digests, lower case: presigned URLs carry headers in the query. */
   readonly hoisted: Readonly<Record<string, string>>;
 }
 
@@ -30,6 +30,11 @@ const signatureParameters = new Set([
 ]);
 /** Of URLs signed the old way, which boto3 and s3cmd still make; a store does not take them beside its own. */
 const version2Parameters = new Set(['AWSAccessKeyId', 'Expires', 'Signature']);
+/**
+ * The SDK for JavaScript presigns the checksum of a body that it has not got, so that stores do not read
+ * digests in a query. Those in headers are checked.
+ */
+const presignedDigest = /^x-amz-(?:sdk-checksum-algorithm$|checksum-(?!(?:algorithm|mode|type)$))/;
 
 /**
  * Parses a request line's target, path style or, for `<bucket>.localhost[:port]`, virtual-host style.
@@ -90,7 +95,7 @@ function splitQuery(rawQuery: string): { query: Query; hoisted: Record<string, s
     if (version2 && version2Parameters.has(name)) continue;
     const lower = name.toLowerCase();
     if (!lower.startsWith('x-amz-')) plain.push([name, value]);
-    else if (!signatureParameters.has(lower)) hoist(hoisted, lower, value);
+    else if (!signatureParameters.has(lower) && !presignedDigest.test(lower)) hoist(hoisted, lower, value);
   }
   return { query: queryOf(plain), hoisted };
 }

@@ -162,10 +162,18 @@ test('the query is decoded, in order, a plus sign is a space', () => {
 
 test('headers in the query are told apart from parameters, signature parameters are left out', () => {
   const target =
-    '/b1c/k?X-Amz-Signature=ab&X-Amz-Date=d&x-amz-acl=private&X-Amz-Checksum-Crc32=AA%3D%3D&versionId=1';
+    '/b1c/k?X-Amz-Signature=ab&X-Amz-Date=d&x-amz-acl=private&X-Amz-Checksum-Mode=ENABLED&versionId=1';
   const { query, hoisted } = parseTarget(target, undefined);
   assert.equal(query.entries, [['versionId', '1']]);
-  assert.equal(hoisted, { 'x-amz-acl': 'private', 'x-amz-checksum-crc32': 'AA==' });
+  assert.equal(hoisted, { 'x-amz-acl': 'private', 'x-amz-checksum-mode': 'ENABLED' });
+});
+
+test('digests of bodies in the query are left out', () => {
+  const target =
+    '/b1c/k?x-amz-checksum-crc32=AAAAAA%3D%3D&x-amz-sdk-checksum-algorithm=CRC32&x-amz-checksum-algorithm=SHA1';
+  const { query, hoisted } = parseTarget(target, undefined);
+  assert.equal(query.entries, []);
+  assert.equal(hoisted, { 'x-amz-checksum-algorithm': 'SHA1' });
 });
 
 test('parameters of a signature of version 2 are left out, and only these', () => {
