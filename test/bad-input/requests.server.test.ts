@@ -137,7 +137,6 @@ test('what is not HTTP, or another version of it', async () => {
     ['GET /bucket/kept HTTP/9.9', 'Host: h'],
     ['G\0T /bucket/kept HTTP/1.1', 'Host: h'],
     ['GET /bucket/kept HTTP/1.1'],
-    ['GET /bucket/kept HTTP/1.1', 'Host: a', 'Host: b'],
     ['GET /bucket/kept HTTP/1.1', 'Host: h', 'Broken'],
     ['PRI * HTTP/2.0'],
   ]) {
