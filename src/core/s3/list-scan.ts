@@ -3,8 +3,9 @@ import type { EntryElement, Listing, LocatedEntry, Span } from './list-entry.ts'
 import { scanXml } from './xml-scan.ts';
 import { unescapeXml } from './xml-unescape.ts';
 
-const roots =
-  /^(?:ListBucketResult|ListVersionsResult|ListPartsResult|ListMultipartUploadsResult|GetObjectAttributes\w+)$/;
+/** MinIO begins it with a small letter. */
+const attributes = /^[Gg]etObjectAttributes\w+$/;
+const lists = /^(?:ListBucketResult|ListVersionsResult|ListPartsResult|ListMultipartUploadsResult)$/;
 const entryElements = new Set(['Contents', 'Version', 'DeleteMarker', 'CommonPrefixes', 'Upload', 'Part']);
 const named = new Set<string>(['Contents', 'Version', 'DeleteMarker', 'CommonPrefixes', 'Upload']);
 const fields = new Set([
@@ -33,7 +34,8 @@ const topFields = new Set([
  */
 export function scanListing(xml: string): Listing {
   const scanner = new ListingScanner(xml);
-  if (!scanXml(xml, scanner) || !roots.test(scanner.root)) throw unreadable();
+  if (!scanXml(xml, scanner) || !(lists.test(scanner.root) || attributes.test(scanner.root)))
+    throw unreadable();
   return scanner.listing();
 }
 
@@ -104,7 +106,7 @@ class ListingScanner {
   listing(): Listing {
     const encoded = this.#text(this.#top.get('EncodingType')) === 'url';
     const entries = this.#entries.map((entry) => this.#locate(entry, encoded));
-    if (this.root.startsWith('GetObjectAttributes')) entries.unshift(this.#object());
+    if (attributes.test(this.root)) entries.unshift(this.#object());
     return {
       xml: this.#xml,
       root: this.root,

@@ -50,26 +50,28 @@ test('gives the entries of ListObjectVersions, ListParts and ListMultipartUpload
   assert.equal(essence(uploads.entries), [{ name: 'Upload', key: 'k', uploadId: 'u' }]);
 });
 
-test('gives the object and the parts of GetObjectAttributes', () => {
-  const part = '<Part><PartNumber>1</PartNumber><Size>40</Size><ChecksumSHA256>x</ChecksumSHA256></Part>';
-  const xml = document(
-    'GetObjectAttributesResponse',
-    `<ETag>e</ETag><Checksum><ChecksumSHA256>x</ChecksumSHA256></Checksum><ObjectParts>${part}</ObjectParts><ObjectSize>80</ObjectSize>`,
-  );
-  const listing = scanListing(xml);
-  assert.equal(essence(listing.entries), [
-    { name: 'Object', key: '', etag: 'e', size: 80 },
-    { name: 'Part', key: '', size: 40, partNumber: 1 },
-  ]);
-  const written = rewriteListing(listing, ({ size }) => (size ? { size: size - 28 } : undefined));
-  assert.is(
-    written,
-    document(
-      'GetObjectAttributesResponse',
-      '<ETag>e</ETag><ObjectParts><Part><PartNumber>1</PartNumber><Size>12</Size></Part></ObjectParts><ObjectSize>52</ObjectSize>',
-    ),
-  );
-});
+for (const root of ['GetObjectAttributesResponse', 'getObjectAttributesResponse']) {
+  test(`gives the object and the parts of ${root}`, () => {
+    const part = '<Part><PartNumber>1</PartNumber><Size>40</Size><ChecksumSHA256>x</ChecksumSHA256></Part>';
+    const xml = document(
+      root,
+      `<ETag>e</ETag><Checksum><ChecksumSHA256>x</ChecksumSHA256></Checksum><ObjectParts>${part}</ObjectParts><ObjectSize>80</ObjectSize>`,
+    );
+    const listing = scanListing(xml);
+    assert.equal(essence(listing.entries), [
+      { name: 'Object', key: '', etag: 'e', size: 80 },
+      { name: 'Part', key: '', size: 40, partNumber: 1 },
+    ]);
+    const written = rewriteListing(listing, ({ size }) => (size ? { size: size - 28 } : undefined));
+    assert.is(
+      written,
+      document(
+        root,
+        '<ETag>e</ETag><ObjectParts><Part><PartNumber>1</PartNumber><Size>12</Size></Part></ObjectParts><ObjectSize>52</ObjectSize>',
+      ),
+    );
+  });
+}
 
 test('decodes keys where the store encoded them', () => {
   const xml = document('ListBucketResult', `${contents('a+b%2Bc%C3%A4')}<EncodingType>url</EncodingType>`);

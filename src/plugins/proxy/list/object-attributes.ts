@@ -84,5 +84,5 @@ function withParts(
     marker: Number(headers['x-amz-part-number-marker'] ?? 0) || 0,
     limit: Number(headers['x-amz-max-parts'] ?? 1000) || 1000,
   });
-  return xml.replace(/<\/GetObjectAttributes\w+>\s*$/, (end) => page + end);
+  return xml.replace(/<\/[Gg]etObjectAttributes\w+>\s*$/, (end) => page + end);
 }
