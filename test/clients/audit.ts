@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { join, relative } from 'node:path';
+import { basename, dirname, relative } from 'node:path';
 import {
   type _Object,
   HeadObjectCommand,
@@ -34,8 +34,9 @@ async function assertCiphertext({ store, marker }: Bed): Promise<void> {
   await store.client.send(
     new PutObjectCommand({ Bucket: BUCKET, Key: CONTROL, Body: `${marker} in plaintext` }),
   );
-  const folders = (await filesWith(marker, store.dataDir)).map((path) => path.split('/').slice(0, 2));
-  assert.equal(folders, [[BUCKET, CONTROL]], 'plaintext lies in the store');
+  const own = dirname(store.dataDir);
+  const folders = (await filesWith(marker, own)).map((path) => path.split('/').slice(0, 3));
+  assert.equal(folders, [[basename(store.dataDir), BUCKET, CONTROL]], 'plaintext lies in the store');
 }
 
 function filesWith(text: string, folder: string): Promise<string[]> {
@@ -43,7 +44,7 @@ function filesWith(text: string, folder: string): Promise<string[]> {
     execFile('grep', ['-r', '-l', '-a', '-F', '-e', text, folder], (error, stdout) => {
       if (error && error.code !== 1) return reject(error);
       const lines = stdout.split('\n').filter((line) => line !== '');
-      resolve(lines.map((line) => relative(folder, join(line))));
+      resolve(lines.map((line) => relative(folder, line)));
     });
   });
 }

@@ -26,6 +26,8 @@ export const BUCKET = 'box';
 
 export interface BedOptions {
   readonly store?: ObjectStore['kind'];
+  /** Whether buckets of it may keep versions; MinIO always can. */
+  readonly versioning?: boolean;
   /** Arguments and environment of the proxy. */
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
@@ -66,7 +68,10 @@ export async function startBed(options: BedOptions = {}): Promise<Bed> {
   };
   try {
     const startStore = options.store === 'minio' ? startMinio : startVersityGw;
-    const [bao, store] = await Promise.all([keep(startOpenBao()), keep(startStore())]);
+    const [bao, store] = await Promise.all([
+      keep(startOpenBao()),
+      keep(startStore({ versioning: options.versioning ?? false })),
+    ]);
     await Promise.all([bao.enableTransit(), store.createBucket(BUCKET)]);
     const log = await keep(startRequestLog(store.endpoint));
     const vault = (await options.vault?.(bao)) ?? { addr: bao.url, token: await bao.policyToken() };

@@ -19,10 +19,17 @@ const COMMON = [
 ];
 
 /**
- * What each store keeps as it is. In versitygw keys are files: no empty components, no `f` beside `f/g`, nothing
- * in an object whose key ends with a slash.
+ * What each store keeps as it is. In versitygw keys are files: no empty components, no `f` beside `f/g` (which
+ * MinIO does not list), nothing in an object whose key ends with a slash.
  */
 export const FAITHFUL_KEYS: Readonly<Record<'versitygw' | 'minio', readonly string[]>> = {
   versitygw: COMMON,
-  minio: [...COMMON, 'folder/', 'f', 'f/g'],
+  minio: [...COMMON, 'folder/'],
 };
+
+const COMPONENT = `${'long-'.repeat(40)}ä `;
+
+/** 1,024 bytes, the most that S3 allows, in components that fit a file name. */
+export const LONGEST_KEY = Array.from({ length: 5 }, () => COMPONENT)
+  .join('/')
+  .padEnd(1024 - 5, 'z');

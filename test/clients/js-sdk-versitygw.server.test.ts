@@ -1,0 +1,3 @@
+import { runJsSdk } from './js-sdk/run.ts';
+
+runJsSdk('versitygw');
