@@ -138,7 +138,6 @@ test('what is not HTTP, or another version of it', async () => {
     ['G\0T /bucket/kept HTTP/1.1', 'Host: h'],
     ['GET /bucket/kept HTTP/1.1'],
     ['GET /bucket/kept HTTP/1.1', 'Host: h', 'Broken'],
-    ['PRI * HTTP/2.0'],
   ]) {
     const { status } = await wire(lines);
     assert.is(status, 400, lines.join(' | '));

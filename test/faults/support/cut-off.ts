@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { reset } from '../../support/reset.ts';
+import { resetSocket } from '../../../src/runtime/net/reset-socket.ts';
 import type { CutManner } from '../../support/types.ts';
 
 export interface CutUpload {
@@ -27,7 +27,7 @@ export async function cutUpload({ url, path, announced, sent, manner, chunked }:
   socket.write(`PUT ${path} HTTP/1.1\r\nHost: ${host}\r\n${framing}\r\n\r\n`);
   if (chunked) socket.write(`${announced.toString(16)}\r\n`);
   await new Promise((resolve) => socket.write(Buffer.alloc(sent, 'x'), resolve));
-  if (manner === 'reset') reset(socket);
+  if (manner === 'reset') resetSocket(socket);
   else socket.end();
   await ended;
 }
@@ -43,7 +43,7 @@ export async function cutDownload(url: string, after: number, manner: CutManner)
     received += chunk.length;
     if (received < after) return;
     socket.removeAllListeners('data').pause();
-    if (manner === 'reset') reset(socket);
+    if (manner === 'reset') resetSocket(socket);
     else socket.destroy();
   });
   socket.write(`GET ${pathname} HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
