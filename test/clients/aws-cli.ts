@@ -4,8 +4,9 @@ import { HeadObjectCommand } from '@aws-sdk/client-s3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { auditStore, list } from './audit.ts';
-import { type Bed, BUCKET, failed, MiB, ok, startBed } from './bed.ts';
-import { readTree, TREE, writeTree } from './trees.ts';
+import { type Bed, BUCKET, failed, MiB, ok, sha256, startBed } from './bed.ts';
+import { LONGEST_KEY } from './odd-keys.ts';
+import { ODD_TREE, readTree, TREE, writeTree } from './trees.ts';
 
 type Run = (...args: string[]) => Promise<string>;
 
@@ -127,6 +128,44 @@ export function runAwsCli(name: 'aws' | 'awsV1'): void {
     assert.is((await list(bed.client, 'doomed')).size, 0);
     assert.not.match(await s3('ls', `s3://${BUCKET}/`), /\.svc/);
     assert.not.match(await s3('ls', '--recursive', `s3://${BUCKET}`), /\.svc/);
+  });
+
+  test('odd keys: synchronised both ways, copied beside, signed, removed', async ({ bed, s3 }) => {
+    writeTree(bed, 'odd', ODD_TREE);
+    await s3('sync', 'odd', `s3://${BUCKET}/odd`);
+    const shown = [...(await list(bed.client, 'odd/'))].map(([key, { Size }]) => [key.slice(4), Size]);
+    assert.equal(Object.fromEntries(shown), ODD_TREE);
+    await s3('sync', `s3://${BUCKET}/odd`, `s3://${BUCKET}/odd-copy`);
+    await s3('sync', `s3://${BUCKET}/odd-copy`, 'odd-back');
+    assert.equal(readTree(bed, 'odd-back'), readTree(bed, 'odd'));
+    const url = (await s3('presign', `s3://${BUCKET}/odd/w/ä +&%?=é`)).trim();
+    const answer = await fetch(url);
+    assert.is(sha256(Buffer.from(await answer.arrayBuffer())), bed.digest('odd/w/ä +&%?=é'), url);
+    await s3('rm', '--recursive', `s3://${BUCKET}/odd`);
+    assert.is((await list(bed.client, 'odd/')).size, 0);
+  });
+
+  test('a key of 1,024 bytes, and one that begins with a slash', async ({ bed, s3 }) => {
+    bed.file('named', 3000);
+    for (const key of [LONGEST_KEY, '/slash']) {
+      await s3('cp', 'named', `s3://${BUCKET}/${key}`);
+      await s3('cp', `s3://${BUCKET}/${key}`, 'named.back');
+      assert.is(bed.digest('named.back'), bed.digest('named'), key);
+    }
+    await s3('rm', `s3://${BUCKET}//slash`);
+  });
+
+  test('s3api: copies and deletes many', async ({ bed, api }) => {
+    bed.file('original', 2500);
+    await api('put-object', '--key', 'original', '--body', 'original', '--content-type', 'text/o');
+    await api('copy-object', '--key', 'original 2', '--copy-source', `${BUCKET}/original`);
+    const got = JSON.parse(await api('get-object', '--key', 'original 2', 'original 2'));
+    assert.is(got.ContentType, 'text/o');
+    assert.is(bed.digest('original 2'), bed.digest('original'));
+    const doomed = { Objects: [{ Key: 'original' }, { Key: 'original 2' }] };
+    const { Deleted, Errors } = JSON.parse(await api('delete-objects', '--delete', JSON.stringify(doomed)));
+    assert.equal([Deleted.length, Errors ?? []], [2, []]);
+    assert.is((await list(bed.client, 'original')).size, 0);
   });
 
   test('s3api: ranges, conditions, checksums', async ({ bed, api, refused }) => {

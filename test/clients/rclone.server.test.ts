@@ -4,8 +4,9 @@ import { HeadObjectCommand } from '@aws-sdk/client-s3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { auditStore, list } from './audit.ts';
-import { type Bed, BUCKET, failed, MiB, ok, startBed } from './bed.ts';
-import { readTree, TREE, writeTree } from './trees.ts';
+import { type Bed, BUCKET, failed, MiB, ok, sha256, startBed } from './bed.ts';
+import { LONGEST_KEY } from './odd-keys.ts';
+import { ODD_TREE, readTree, TREE, writeTree } from './trees.ts';
 
 type Run = (...args: string[]) => Promise<string>;
 const test = suite<{ bed: Bed; rclone: Run }>('rclone');
@@ -94,14 +95,37 @@ test('streams in and out, in slices too', async ({ bed, rclone }) => {
   assert.is(slice, bed.marker);
 });
 
-test('odd names, listings, metadata', async ({ bed, rclone }) => {
-  const files = { 'ä +&=é': 1, 'two  spaces': 2, "~'q'": 3, '%2F literal': 4, 'e\u0301 NFD': 5, '漢字🔑': 6 };
-  writeTree(bed, 'odd', files);
-  await rclone('copy', 'odd', at('odd'));
-  const listed: { Path: string; Size: number }[] = JSON.parse(await rclone('lsjson', at('odd')));
-  assert.equal(Object.fromEntries(listed.map(({ Path, Size }) => [Path, Size])), files);
-  await rclone('copy', at('odd'), 'odd back');
+test('odd names: synchronised both ways, listed, copied on the store', async ({ bed, rclone }) => {
+  writeTree(bed, 'odd', ODD_TREE);
+  await rclone('sync', 'odd', at('odd'));
+  const shown = [...(await list(bed.client, 'odd/'))].map(([key, { Size }]) => [key.slice(4), Size]);
+  assert.equal(Object.fromEntries(shown), ODD_TREE);
+  const listed: { Path: string; Size: number }[] = JSON.parse(
+    await rclone('lsjson', '-R', '--files-only', at('odd')),
+  );
+  assert.equal(Object.fromEntries(listed.map(({ Path, Size }) => [Path, Size])), ODD_TREE);
+  await rclone('copy', at('odd'), at('odd copied'));
+  await rclone('sync', at('odd copied'), 'odd back');
   assert.equal(readTree(bed, 'odd back'), readTree(bed, 'odd'));
+});
+
+test('a key of 1,024 bytes', async ({ bed, rclone }) => {
+  bed.file('named', 3000);
+  await rclone('copyto', 'named', at(LONGEST_KEY));
+  await rclone('copyto', at(LONGEST_KEY), 'named back');
+  assert.is(bed.digest('named back'), bed.digest('named'));
+});
+
+test('a link that anybody may follow', async ({ bed, rclone }) => {
+  bed.file('linked', 5000);
+  await rclone('copyto', 'linked', at('linked ä+'));
+  const url = (await rclone('link', '--expire', '10m', at('linked ä+'))).trim();
+  const answer = await fetch(url);
+  assert.is(answer.status, 200, url);
+  assert.is(sha256(Buffer.from(await answer.arrayBuffer())), bed.digest('linked'));
+});
+
+test('headers and the time of a file', async ({ bed, rclone }) => {
   bed.file('page', 90);
   const headers = [
     '--header-upload',

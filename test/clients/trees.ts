@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Bed, sha256 } from './bed.ts';
+import { FAITHFUL_KEYS } from './odd-keys.ts';
 
 /** Files of a folder to synchronise, by their path in it. */
 export const TREE: Readonly<Record<string, number>> = {
@@ -11,6 +12,11 @@ export const TREE: Readonly<Record<string, number>> = {
   'sub/deeper/exact': 65_536,
   'large.bin': 13 * 1024 * 1024 + 5,
 };
+
+/** A folder whose names are keys that break proxies. */
+export const ODD_TREE: Readonly<Record<string, number>> = Object.fromEntries(
+  FAITHFUL_KEYS.versitygw.map((key, index) => [key, 100 + index]),
+);
 
 /** Stores keep whole seconds: a file of this very second looks newer than its upload. */
 const AN_HOUR_AGO = Math.floor(Date.now() / 1000) - 3600;
