@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 
 /** Takes the place of `bin/run.js`: runs it in a mount namespace of its own, where SMALL_DISK holds 8 MiB. */
 export const onSmallDisk = fileURLToPath(import.meta.url);
-const entry = fileURLToPath(new URL('../../../bin/run.js', import.meta.url));
+const entry = process.env.SVC_TEST_ENTRY ?? fileURLToPath(new URL('../../../bin/run.js', import.meta.url));
 const unshare = '/usr/bin/unshare';
 
 /** Whether this machine lets us mount there. */

@@ -31,6 +31,12 @@ export function partRuns(entries: readonly PartEntry[], slices: readonly PartSli
   return runs.map((run) => ({ ...run, stored: extent(run.parts) }));
 }
 
+/** All of them by one request. */
+export function oneRun(entries: readonly PartEntry[], slices: readonly PartSlice[]): PartRun {
+  const parts = slices.map((slice) => ({ entry: entries[slice.index] as PartEntry, slice }));
+  return { parts, shared: false, stored: extent(parts) };
+}
+
 function extent(parts: readonly WantedPart[]): ByteRange {
   const first = parts[0] as WantedPart;
   const last = parts.at(-1) as WantedPart;

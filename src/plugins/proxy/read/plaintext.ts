@@ -3,15 +3,16 @@ import { coveringParts } from '../../../core/s3/range.ts';
 import type { UpstreamResponse } from '../upstream/upstream.ts';
 import { type BodyRequest, noRoom, openBody, type RoadTools } from './body/body-roads.ts';
 import { ByteReader } from './body/byte-reader.ts';
-import { ciphertext, type SealedBody, type Slice, type TakeKey } from './body/sealed-body.ts';
+import { ciphertext, type SealedBody, type Slice, sealedPart, type TakeKey } from './body/sealed-body.ts';
 import { fetchStored } from './fetch-stored.ts';
 import type { ByteRange, ObjectLayout, ReadOptions, StoredObject } from './object-reader.ts';
 import { PartKeys, singleKey } from './part-keys.ts';
-import { type PartRun, partRuns, spoolFrom, type WantedPart } from './part-runs.ts';
+import { oneRun, type PartRun, partRuns, spoolFrom, type WantedPart } from './part-runs.ts';
 import type { ReaderParts } from './reader-parts.ts';
 import type { SpoolLease } from './spool/spool.ts';
 import { SpoolUnavailable } from './spool/spool-file.ts';
 import { spoolBody, spooledSlice } from './spool/spooled-body.ts';
+import { verifiedParts } from './verified-parts.ts';
 
 /** One sealed body of an object and what is wanted of it. */
 interface Wanted {
@@ -100,10 +101,18 @@ export class Plaintext {
     options: ReadOptions,
   ): AsyncGenerator<Buffer, void> {
     const entries = wanted.map(({ entry }) => entry);
-    const keys = this.#partKeys(object, layout, entries, options.signal);
+    const openKeys = () => this.#partKeys(object, layout, entries, options.signal);
+    if (this.#tools.config.strict && wanted.length > 1) {
+      yield* verifiedParts(this.#tools.spool, reader, wanted, openKeys);
+      return this.#parts.metrics.bytes(
+        'decrypted',
+        entries.reduce((sum, { size }) => sum + size, 0),
+      );
+    }
+    const keys = openKeys();
     try {
       for (const { entry, slice } of wanted)
-        yield* this.#open(options, { reader, body: sealed(entry), slice, takeKey: keys.of(entry) });
+        yield* this.#open(options, { reader, body: sealedPart(entry), slice, takeKey: keys.of(entry) });
     } finally {
       keys.close();
     }
@@ -125,7 +134,9 @@ export class Plaintext {
   async *#ofParts(object: StoredObject, layout: ObjectLayout, range: ByteRange, options: ReadOptions) {
     const entries = layout.list?.parts ?? [];
     const sizes = entries.map(({ size }) => size);
-    for (const run of partRuns(entries, coveringParts(sizes, range))) {
+    const slices = coveringParts(sizes, range);
+    const together = this.#tools.config.strict && slices.length > 1;
+    for (const run of together ? [oneRun(entries, slices)] : partRuns(entries, slices)) {
       if (run.shared) yield* this.#shared(object, this.#wantedOf(object, layout, run), options);
       else yield* this.#run(object, layout, run, options);
     }
@@ -144,7 +155,7 @@ export class Plaintext {
   #wantedOf(object: StoredObject, layout: ObjectLayout, run: PartRun): Wanted {
     const { entry, slice } = run.parts[0] as WantedPart;
     return {
-      body: sealed(entry),
+      body: sealedPart(entry),
       slice,
       stored: run.stored,
       wrapped: entry.dek,
@@ -206,8 +217,6 @@ export class Plaintext {
     }
   }
 }
-
-const sealed = ({ size, nonce }: PartEntry): SealedBody => ({ size, nonce: Buffer.from(nonce, 'base64') });
 
 function wholeParts({ list }: ObjectLayout): WantedPart[] {
   return (list?.parts ?? []).map((entry, index) => ({

@@ -99,7 +99,8 @@ async function optionalFile(spool: Spool, bytes: number): Promise<SpoolFile | un
   }
 }
 
-async function strictFile(spool: Spool, bytes: number): Promise<SpoolFile> {
+/** @throws S3Error SlowDown when it does not fit. */
+export async function strictFile(spool: Spool, bytes: number): Promise<SpoolFile> {
   const file = await optionalFile(spool, bytes);
   if (file === undefined) throw noRoom(undefined);
   return file;

@@ -1,6 +1,7 @@
 import { type Decryption, decryptBody } from '../../../../core/envelope/cipher.ts';
 import { EnvelopeError } from '../../../../core/envelope/error.ts';
 import { nonceBytes, tagBytes } from '../../../../core/envelope/format.ts';
+import type { PartEntry } from '../../../../core/envelope/manifest.ts';
 import { droppedBuffers } from '../../../../runtime/memory/dropped-buffers.ts';
 import type { ByteReader } from './byte-reader.ts';
 
@@ -11,6 +12,11 @@ export interface SealedBody {
   /** The nonce that the part list names; the stored one must be the same. */
   readonly nonce: Buffer | undefined;
 }
+
+export const sealedPart = ({ size, nonce }: PartEntry): SealedBody => ({
+  size,
+  nonce: Buffer.from(nonce, 'base64'),
+});
 
 /** What is wanted of a body's plaintext. */
 export interface Slice {

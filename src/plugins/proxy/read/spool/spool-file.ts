@@ -42,6 +42,11 @@ export class SpoolFile {
     }
   }
 
+  /** Bytes written so far. */
+  get length(): number {
+    return this.#length;
+  }
+
   /** @throws SpoolUnavailable when the disk is full. */
   async append(chunk: Uint8Array): Promise<void> {
     try {

@@ -17,9 +17,11 @@ const readBytes = 128 * 1024;
 export interface SpooledBody {
   readonly file: SpoolFile;
   readonly nonce: Buffer;
+  /** Where it begins in the file, default 0. */
+  readonly start?: number;
 }
 
-/** Copies a body's ciphertext to the file and verifies it on the way. @returns its nonce. */
+/** Appends a body's ciphertext to the file and verifies it on the way. */
 export async function spoolBody(
   reader: ByteReader,
   body: SealedBody,
@@ -27,17 +29,18 @@ export async function spoolBody(
   file: SpoolFile,
 ): Promise<SpooledBody> {
   const decryption = await openSealed(reader, body, takeKey);
+  const start = file.length;
   for await (const chunk of ciphertext(reader, body.size)) {
     decryption.update(chunk);
     await file.append(chunk);
   }
   await verifyTag(reader, decryption);
-  return { file, nonce: decryption.nonce };
+  return { file, nonce: decryption.nonce, start };
 }
 
 /** Decrypts a slice of a spooled body. */
 export async function* spooledSlice(
-  { file, nonce }: SpooledBody,
+  { file, nonce, start = 0 }: SpooledBody,
   { skip, take }: Slice,
   takeKey: TakeKey,
 ): AsyncGenerator<Buffer, void> {
@@ -46,7 +49,7 @@ export async function* spooledSlice(
   const buffer = Buffer.allocUnsafeSlow(Math.min(readBytes, take));
   for (let done = 0; done < take; ) {
     const wanted = Math.min(buffer.length, take - done);
-    const count = await file.read(buffer.subarray(0, wanted), skip + done);
+    const count = await file.read(buffer.subarray(0, wanted), start + skip + done);
     if (count === 0) throw new Error('the spool file is shorter than what was written to it');
     yield decipher.update(buffer.subarray(0, count));
     droppedBuffers(count);
