@@ -26,7 +26,11 @@ test.before(async () => {
   rig = await startRig();
   const small = ['--spool-dir', folder.path, '--verify-buffer', '64KiB', '--verify-budget', '1MiB'];
   const options = mountable
-    ? { args: small, entry: onSmallDisk, env: { SMALL_DISK: folder.path } }
+    ? {
+        args: small,
+        entry: onSmallDisk,
+        env: { SMALL_DISK: folder.path, SMALL_DISK_ENTRY: process.env.SVC_TEST_ENTRY },
+      }
     : { args: [...small, '--spool-size', '8MiB'] };
   strict = await rig.proxy({ ...options, args: [...options.args, '--strict'] });
   lenient = await rig.proxy(options);

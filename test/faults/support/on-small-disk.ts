@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-/** Takes the place of `bin/run.js`: runs it in a mount namespace of its own, where SMALL_DISK holds 8 MiB. */
+/** Takes the place of `bin/run.js`: runs it, or SMALL_DISK_ENTRY, in a mount namespace of its own, where SMALL_DISK holds 8 MiB. */
 export const onSmallDisk = fileURLToPath(import.meta.url);
-const entry = process.env.SVC_TEST_ENTRY ?? fileURLToPath(new URL('../../../bin/run.js', import.meta.url));
+const entry = process.env.SMALL_DISK_ENTRY ?? fileURLToPath(new URL('../../../bin/run.js', import.meta.url));
 const unshare = '/usr/bin/unshare';
 
 /** Whether this machine lets us mount there. */
