@@ -13,6 +13,7 @@ const TASKS = {
   build: { run: ['scripts/build.mjs'], built: false, node: FOR_BUNDLE },
   test: { run: ['test/runner/main.ts'], built: true, node: FOR_TYPESCRIPT },
   bench: { run: ['bench/main.ts'], built: true, node: FOR_TYPESCRIPT },
+  conformance: { run: ['test/conformance/main.ts'], built: true, node: FOR_TYPESCRIPT },
   lint: { run: ['scripts/lint.mjs'], built: true, node: FOR_TYPESCRIPT },
 };
 

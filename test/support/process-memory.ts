@@ -14,7 +14,8 @@ export function residentMemory(pid: number): ResidentMemory {
   return { now: sum(({ now }) => now), peak: sum(({ peak }) => peak) };
 }
 
-function family(pid: number): number[] {
+/** A process and its descendants. */
+export function family(pid: number): number[] {
   const threads = readdirSync(`/proc/${pid}/task`);
   const children = threads.flatMap((thread) => {
     const list = readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8');

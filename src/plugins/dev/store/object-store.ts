@@ -11,6 +11,7 @@ import type { Logger } from '../../../runtime/logging/logger.ts';
 import { type LoopbackServer, serveOnLoopback } from '../loopback.ts';
 import { admit, peekPath } from './admit.ts';
 import type { Catalog } from './catalog.ts';
+import type { StoreLimits } from './exchange.ts';
 import { Reply } from './reply.ts';
 import { handlerOf } from './store-routes.ts';
 
@@ -22,9 +23,15 @@ export interface ObjectStore extends LoopbackServer {
 }
 
 const mostBytes = 5 * 1024 ** 3;
+/** As S3 has it. */
+const usualLimits: StoreLimits = { leastPartBytes: 5 * 1024 ** 2 };
 
 /** An S3 server for development over `catalog`. Signatures, lengths, digests and trailers are checked. */
-export async function startObjectStore(catalog: Catalog, log: Logger): Promise<ObjectStore> {
+export async function startObjectStore(
+  catalog: Catalog,
+  log: Logger,
+  limits: StoreLimits = usualLimits,
+): Promise<ObjectStore> {
   const accessKeyId = `DEV${randomBytes(8).toString('hex').toUpperCase()}`;
   const secretAccessKey = randomBytes(20).toString('hex');
   const verifier = new SignatureVerifier((id) => (id === accessKeyId ? secretAccessKey : undefined));
@@ -32,11 +39,17 @@ export async function startObjectStore(catalog: Catalog, log: Logger): Promise<O
     const id = randomBytes(8).toString('hex').toUpperCase();
     response.setHeader('x-amz-request-id', id).setHeader('server', 'svc-dev');
     const reply = new Reply(response);
-    serve(catalog, verifier, { id, request, reply }).catch((error) =>
+    serve({ catalog, limits, verifier }, { id, request, reply }).catch((error) =>
       fail(error, { id, request, response, reply }, log),
     );
   });
   return { ...server, accessKeyId, secretAccessKey, peekUrl: server.url + peekPath };
+}
+
+interface Served {
+  readonly catalog: Catalog;
+  readonly limits: StoreLimits;
+  readonly verifier: SignatureVerifier;
 }
 
 interface Incoming {
@@ -46,8 +59,7 @@ interface Incoming {
 }
 
 async function serve(
-  catalog: Catalog,
-  verifier: SignatureVerifier,
+  { catalog, limits, verifier }: Served,
   { id, request: incoming, reply }: Incoming,
 ): Promise<void> {
   const { request, signature } = admit(id, incoming, verifier);
@@ -61,7 +73,7 @@ async function serve(
     raw: () => incoming.iterator({ destroyOnReturn: false }),
     onVerified: (verified) => Object.assign(checksums, verified),
   });
-  await handlerOf(operation.name, request)({ catalog, request, payload, reply, checksums });
+  await handlerOf(operation.name, request)({ catalog, limits, request, payload, reply, checksums });
 }
 
 function fail(

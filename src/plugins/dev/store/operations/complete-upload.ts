@@ -6,21 +6,19 @@ import { element } from '../../../../core/s3/xml-write.ts';
 import type { OpenUpload } from '../bucket.ts';
 import { checkWrite } from '../conditions.ts';
 import { namespace, quoted } from '../documents.ts';
-import type { StoreHandler } from '../exchange.ts';
+import type { StoreHandler, StoreLimits } from '../exchange.ts';
 import { type Part, partSize, type StoredObject } from '../model.ts';
 
 /** 10,000 parts with every checksum that a client may add. */
 const listLimit = 8 * 1024 ** 2;
-/** As S3 has it, of every part but the last. */
-const leastPartBytes = 5 * 1024 ** 2;
 
-export const completeUpload: StoreHandler = async ({ catalog, request, payload, reply }) => {
+export const completeUpload: StoreHandler = async ({ catalog, limits, request, payload, reply }) => {
   const xml = (await payload.read(listLimit)).toString();
   const { bucket: name, key, headers } = request;
   const bucket = catalog.bucket(name);
   const open = bucket.upload(key, request.query.get('uploadId'));
   const parts = chosenParts(open, parseCompleteMultipart(xml));
-  checkSizes(parts, headers);
+  checkSizes(parts, headers, limits);
   checkWrite(headers, bucket.objects.get(key));
   const object = assemble(open, parts);
   catalog.put(object);
@@ -37,7 +35,11 @@ function chosenParts({ parts }: OpenUpload, wanted: readonly CompletedPart[]): P
   });
 }
 
-function checkSizes(parts: readonly Part[], headers: IncomingHttpHeaders): void {
+function checkSizes(
+  parts: readonly Part[],
+  headers: IncomingHttpHeaders,
+  { leastPartBytes }: StoreLimits,
+): void {
   if (parts.slice(0, -1).some((part) => partSize(part) < leastPartBytes)) throw s3Error('EntityTooSmall');
   const announced = headers['x-amz-mp-object-size'];
   if (announced !== undefined && Number(announced) !== total(parts))

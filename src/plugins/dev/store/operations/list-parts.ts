@@ -11,6 +11,7 @@ export const listParts: StoreHandler = ({ catalog, request, reply }) => {
   const max = pageSize(query, 'max-parts');
   const rest = [...parts.values()].filter(({ number }) => number > marker).sort(byNumber);
   const shown = rest.slice(0, max);
+  const isTruncated = shown.length < rest.length;
   const fields = [
     element('Bucket', bucket),
     element('Key', key),
@@ -18,9 +19,10 @@ export const listParts: StoreHandler = ({ catalog, request, reply }) => {
     owner,
     element('StorageClass', 'STANDARD'),
     element('PartNumberMarker', marker),
-    element('NextPartNumberMarker', shown.at(-1)?.number ?? 0),
+    // The SDK's paginator goes on for as long as there is one.
+    ...(isTruncated ? [element('NextPartNumberMarker', shown.at(-1)?.number ?? 0)] : []),
     element('MaxParts', max),
-    element('IsTruncated', shown.length < rest.length),
+    element('IsTruncated', isTruncated),
     ...shown.map(partXml),
   ];
   reply.xml(200, `<ListPartsResult ${namespace}>${fields.join('')}</ListPartsResult>`);

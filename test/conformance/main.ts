@@ -1,0 +1,63 @@
+import { parseArgs } from 'node:util';
+import { largeObject } from './large-object.ts';
+import type { Part } from './part.ts';
+import { runParts } from './report.ts';
+import { soak } from './soak.ts';
+import { tenThousandParts } from './ten-thousand-parts.ts';
+
+const PARTS: readonly Part[] = [tenThousandParts, largeObject, soak];
+const USAGE = [
+  'Usage: npm run conformance [-- [--minutes N] [--seed N] [part…]]',
+  ...PARTS.map(({ name, summary }) => `  ${name}  ${summary}`),
+  'Without a name, all of them. --minutes (10) and --seed (1) are of the soak.',
+].join('\n');
+
+const print = (text: string) => process.stdout.write(`${text}\n`);
+
+interface Wish {
+  readonly parts: readonly Part[];
+  readonly minutes: number;
+  readonly seed: number;
+}
+
+/** @throws Error naming the argument that is not understood */
+function readWish(argv: string[]): Wish | undefined {
+  const text = { type: 'string' } as const;
+  const options = { minutes: text, seed: text, help: { type: 'boolean', short: 'h' } } as const;
+  const { values, positionals } = parseArgs({ args: argv, allowPositionals: true, options });
+  if (values.help) return undefined;
+  const unknown = positionals.filter((name) => !PARTS.some((part) => part.name === name));
+  if (unknown.length > 0) throw new Error(`There is no part named ${unknown.join(', ')}.`);
+  const parts = positionals.length === 0 ? PARTS : PARTS.filter(({ name }) => positionals.includes(name));
+  return {
+    parts,
+    minutes: positive('minutes', values.minutes ?? '10'),
+    seed: positive('seed', values.seed ?? '1'),
+  };
+}
+
+function positive(name: string, text: string): number {
+  const number = Number(text);
+  if (!Number.isFinite(number) || number <= 0)
+    throw new Error(`--${name} takes a number above 0, not ${text}.`);
+  return number;
+}
+
+async function main(argv: string[]): Promise<number> {
+  let wish: Wish | undefined;
+  try {
+    wish = readWish(argv);
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : error}\n${USAGE}\n`);
+    return 2;
+  }
+  if (!wish) {
+    print(USAGE);
+    return 0;
+  }
+  const { passed, failed } = await runParts(wish.parts, wish, print);
+  print(`${passed} passed, ${failed} failed`);
+  return failed === 0 && passed > 0 ? 0 : 1;
+}
+
+process.exitCode = await main(process.argv.slice(2));

@@ -1,0 +1,21 @@
+/** Shows what a part finds, and counts. */
+export interface Report {
+  /** A line, or several, for people. */
+  say(text: string): void;
+  /** Something that must hold; `detail` is shown with it, whether it holds or not. */
+  check(what: string, holds: boolean, detail?: string): void;
+}
+
+export interface PartOptions {
+  /** How long the soak lasts. */
+  readonly minutes: number;
+  /** Where its pseudo-random choices begin. */
+  readonly seed: number;
+}
+
+/** One long run with real servers. What it throws is one failure. */
+export interface Part {
+  readonly name: string;
+  readonly summary: string;
+  readonly run: (report: Report, options: PartOptions) => Promise<void>;
+}
