@@ -28,8 +28,9 @@ pass('gives the status of the child', async () => {
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   pass(`hands ${signal} on and waits for what the child makes of it`, async () => {
-    const source = `setInterval(() => {}, 1000); console.log('up');
-      process.on('${signal}', () => setTimeout(() => process.exit(5), 50));`;
+    const source = `setInterval(() => {}, 1000);
+      process.on('${signal}', () => setTimeout(() => process.exit(5), 50));
+      console.log('up');`;
     assert.equal(await run(source, signal), { code: 5, ended: null });
   });
 }

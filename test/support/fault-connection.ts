@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { resetSocket } from '../../src/runtime/net/reset-socket.ts';
 import type { CannedAnswer, Cut, Faults } from './faults.ts';
-import { reset } from './reset.ts';
 import type { CutDirection, CutManner } from './types.ts';
 
 /** Lets the receiver read what was passed before a reset overtakes it. */
@@ -35,7 +35,7 @@ export async function relay(connection: Connection): Promise<void> {
   for (const socket of [client, server]) socket.on('error', () => undefined).setNoDelay(true);
   client.once('close', (withError) => {
     gone.abort();
-    if (withError) reset(server);
+    if (withError) resetSocket(server);
     else server.destroySoon();
   });
   await Promise.all([pump(state, client, server, 'to-server'), pump(state, server, client, 'to-client')]);
@@ -48,7 +48,7 @@ async function pump(state: State, source: Socket, target: Socket, direction: Cut
     await untilReleased(state);
     if (!state.over) target.end();
   } catch {
-    if (!state.over) reset(target);
+    if (!state.over) resetSocket(target);
   }
 }
 
@@ -135,5 +135,5 @@ async function cut(state: State, target: Socket, manner: CutManner): Promise<voi
   }
   await new Promise((resolve) => target.write('', resolve));
   await sleep(BEFORE_RESET_MS);
-  for (const socket of [client, server]) reset(socket);
+  for (const socket of [client, server]) resetSocket(socket);
 }

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { resetSocket } from '../../src/runtime/net/reset-socket.ts';
 import { relay } from './fault-connection.ts';
 import { type CannedAnswer, clear, createFaults, stall } from './faults.ts';
-import { reset } from './reset.ts';
 import type { CutDirection, CutManner, CutOptions, FaultProxy } from './types.ts';
 
 /**
@@ -29,7 +29,7 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
     return (listener.address() as AddressInfo).port;
   };
   const refuse = async () => {
-    for (const socket of open) reset(socket);
+    for (const socket of open) resetSocket(socket);
     if (!listener.listening) return;
     listener.close();
     await once(listener, 'close');

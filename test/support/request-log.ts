@@ -8,7 +8,7 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream/promises';
-import { reset } from './reset.ts';
+import { resetSocket } from '../../src/runtime/net/reset-socket.ts';
 import type { LoggedRequest, RequestLog } from './types.ts';
 
 /**
@@ -25,13 +25,13 @@ export async function startRequestLog(target: string): Promise<RequestLog> {
     const { method, url: path, rawHeaders: headers } = request;
     const upstream = forward({ host: hostname, port, agent, method, path, headers, setHost: false });
     upstream.on('continue', () => response.writeContinue());
-    upstream.once('error', () => reset(request.socket));
+    upstream.once('error', () => resetSocket(request.socket));
     upstream.once('response', (answer) => void passBack(answer, response, entry));
     request.on('data', (chunk: Buffer) => {
       entry.requestBytes += chunk.length;
     });
     response.once('close', () => {
-      if (!response.writableFinished && upstream.socket) reset(upstream.socket);
+      if (!response.writableFinished && upstream.socket) resetSocket(upstream.socket);
     });
     if (request.headers.expect) upstream.flushHeaders();
     pipeline(request, upstream).catch(() => undefined);
@@ -77,6 +77,6 @@ async function passBack(
     await pipeline(answer, response);
     entry.done = true;
   } catch {
-    if (response.socket) reset(response.socket);
+    if (response.socket) resetSocket(response.socket);
   }
 }

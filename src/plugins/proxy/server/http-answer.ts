@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { resetSocket } from '../../../runtime/net/reset-socket.ts';
 import type { Answer } from '../context.ts';
 import { CallerGone } from './caller-gone.ts';
 
@@ -77,7 +78,7 @@ export class HttpAnswer implements Answer {
   destroy(reason: Error): void {
     this.#fail(reason);
     const { socket } = this.#response;
-    if (socket && 'resetAndDestroy' in socket) socket.resetAndDestroy();
+    if (socket) resetSocket(socket);
     else this.#response.destroy();
   }
 

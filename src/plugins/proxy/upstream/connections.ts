@@ -3,6 +3,7 @@ import { Agent as HttpsAgent, type RequestOptions } from 'node:https';
 import { connect as connectTcp, type NetConnectOpts, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
+import { resetSocket } from '../../../runtime/net/reset-socket.ts';
 import type { WireLimits } from './limits.ts';
 
 /** The TCP connection below a TLS one, which alone can be reset. */
@@ -55,8 +56,4 @@ export function whenConnected(socket: Socket | TLSSocket, done: () => void): voi
 }
 
 /** Ends a connection by RST, so that what was sent on it cannot be taken for a whole request. */
-export function resetConnection(socket: Socket): void {
-  const carrier = carriers.get(socket) ?? socket;
-  carrier.resetAndDestroy();
-  socket.destroy();
-}
+export const resetConnection = (socket: Socket): void => resetSocket(socket, carriers.get(socket));

@@ -5,6 +5,12 @@ import { AnsweredEarly, isClosed, WireError } from './failures.ts';
 import type { WireLimits } from './limits.ts';
 import type { Wire } from './wire.ts';
 
+/**
+ * Two turns of the event loop, each of which reads what has come. A store that refuses a body
+ * answers and closes; a write that meets the closed connection would lose the answer with it.
+ */
+const arrivals = () => new Promise((resolve) => setImmediate(setImmediate, resolve));
+
 /** A request of `node:http` with the bounds and the reset that it lacks. */
 export class HttpWire implements Wire {
   readonly response: Promise<IncomingMessage>;
@@ -34,6 +40,7 @@ export class HttpWire implements Wire {
   }
 
   async write(buffer: Uint8Array): Promise<void> {
+    await arrivals();
     this.#check();
     await new Promise<void>((resolve) => {
       this.#wake = resolve;
