@@ -29,7 +29,9 @@ export function testCallersThatGoAway(kind: ObjectStore['kind']): void {
   test.before(async () => {
     rig = await startRig({ kind });
     proxy = await rig.proxy();
-    withoutTrailer = await rig.proxy({ args: ['--upstream-checksum', 'none'] });
+    withoutTrailer = await rig.proxy({
+      args: ['--upstream-checksum', 'none', '--upstream-signing', 'unsigned'],
+    });
     await proxy.s3.send(new PutObjectCommand({ Bucket: rig.bucket, Key: 'kept', Body: kept }));
   });
   test.after(() => rig?.stop());
