@@ -1,4 +1,5 @@
 import type { ComponentDeps, Running } from '../../runtime/component/contract.ts';
+import { keepHeapSmall } from '../../runtime/memory/small-heap.ts';
 import { createVaultClient, type ExchangingVaultClient } from '../../runtime/vault/client.ts';
 import { vaultConfig } from '../../runtime/vault/config.ts';
 import type { SessionState } from '../../runtime/vault/session.ts';
@@ -27,6 +28,7 @@ export interface ProcessOptions {
 export async function startProcess(options: ProcessOptions, signal: AbortSignal): Promise<Running> {
   const { config, settings, deps } = options;
   const { log, env } = deps;
+  keepHeapSmall();
   const vault = createVaultClient({ config: vaultConfig(settings), log, onState: options.onVault });
   const metrics = createProxyMetrics(deps.metrics);
   const transit = createTransit(vault, { mount: settings.transitMount, keyName: settings.transitKey });

@@ -1,5 +1,5 @@
 import type { Encryption } from '../../../core/envelope/cipher.ts';
-import { countGarbage } from '../../../runtime/memory/garbage.ts';
+import { droppedBuffers } from '../../../runtime/memory/dropped-buffers.ts';
 
 /** Each `update` allocates what it returns: large chunks are encrypted piece by piece. */
 const pieceBytes = 64 * 1024;
@@ -9,6 +9,6 @@ export function* ciphertextOf(cipher: Encryption, plaintext: Buffer): Generator<
   for (let start = 0; start < plaintext.length; start += pieceBytes) {
     const piece = cipher.update(plaintext.subarray(start, start + pieceBytes));
     yield piece;
-    countGarbage(2 * piece.length);
+    droppedBuffers(2 * piece.length);
   }
 }

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import { encryptBody } from '../../../core/envelope/cipher.ts';
 import { s3Error } from '../../../core/s3/error-catalog.ts';
-import { countGarbage } from '../../../runtime/memory/garbage.ts';
+import { droppedBuffers } from '../../../runtime/memory/dropped-buffers.ts';
 import type { FreshKey } from '../keys/data-keys.ts';
 import { checksumTrailer } from '../upstream/framing.ts';
 import type { UpstreamRequest } from '../upstream/upstream.ts';
@@ -34,7 +34,7 @@ export async function sendWhole(
   const cipher = encryptBody(key.key);
   const body = Buffer.concat([cipher.nonce, cipher.update(plaintext), cipher.finish()]);
   const response = await sendSealed(context, target, body);
-  countGarbage(3 * body.length);
+  droppedBuffers(3 * body.length);
   return { response, nonce: cipher.nonce.toString('base64'), size: plaintext.length };
 }
 
