@@ -6,6 +6,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { http } from '../support/http.ts';
 import { rawHttp } from '../support/raw-http.ts';
+import { rawState } from '../support/raw-state.ts';
 import { type Rig, type RiggedProxy, startRig } from '../support/rig.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -95,6 +96,18 @@ test('token file: a revoked token is replaced by what the file says', async () =
   writeFileSync(tokenFile, await rig.bao.policyToken());
   await waitFor('recovery', async () => (await get(proxy)).status === 200);
   await folder.remove();
+});
+
+test('token: a revoked one that nothing can replace stops everything, and nothing is stored', async () => {
+  const own = await rig.bao.policyToken();
+  const proxy = await rig.proxy({ vault: { addr: rig.toVault.url, token: own } });
+  assert.is((await get(proxy)).status, 200);
+  await rig.bao.revoke(own);
+  const before = await rawState(rig);
+  for (const { status } of [await get(proxy), await put(proxy, 'revoked'), await put(proxy, 'kept')])
+    assert.ok(status >= 500, `${status}`);
+  assert.equal(await rawState(rig), before);
+  await waitFor('unreadiness', async () => (await http(`${proxy.health}/readyz`)).status === 503);
 });
 
 test('a policy that lacks a path: 500, and the log names what is missing', async () => {
