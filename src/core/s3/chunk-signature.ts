@@ -1,4 +1,4 @@
-import { createHash, type Hash, hash } from 'node:crypto';
+import { createHash, type Hash, hash, type KeyObject } from 'node:crypto';
 import type { ChunkObserver } from './chunk-decoder.ts';
 import { s3Error } from './error-catalog.ts';
 import { hmacHex } from './sigv4-key.ts';
@@ -6,7 +6,7 @@ import { sameHex } from './timing-safe.ts';
 
 /** What ties a body's chunk signatures to its request; `seed` is the signature of the request's head. */
 export interface ChunkSigningContext {
-  readonly signingKey: Buffer;
+  readonly signingKey: KeyObject;
   /** ISO basic, `20130524T000000Z`. */
   readonly timestamp: string;
   /** `20130524/us-east-1/s3/aws4_request` */

@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 
 /** `date/region/service/aws4_request`; date as YYYYMMDD. */
 export interface Scope {
@@ -14,24 +14,29 @@ export function scopeText({ date, region, service }: Scope): string {
   return `${date}/${region}/${service}/${terminator}`;
 }
 
-const hmac = (key: Buffer | string, text: string): Buffer => createHmac('sha256', key).update(text).digest();
+const derived = (key: KeyObject, text: string): KeyObject =>
+  createSecretKey(createHmac('sha256', key).update(text).digest());
 
-/** SigV4's signing key of that day, region and service. */
-export function signingKey(secretAccessKey: string, scope: Scope): Buffer {
-  const day = hmac(`AWS4${secretAccessKey}`, scope.date);
-  return hmac(hmac(hmac(day, scope.region), scope.service), terminator);
+/**
+ * SigV4's signing key of that day, region and service. A key object, because Node 24
+ * takes ten times as long over an HMAC whose key is a buffer.
+ */
+export function signingKey(secretAccessKey: string, scope: Scope): KeyObject {
+  const secret = createSecretKey(Buffer.from(`AWS4${secretAccessKey}`));
+  const day = derived(secret, scope.date);
+  return derived(derived(derived(day, scope.region), scope.service), terminator);
 }
 
-export function hmacHex(key: Buffer, text: string): string {
+export function hmacHex(key: KeyObject, text: string): string {
   return createHmac('sha256', key).update(text).digest('hex');
 }
 
 /** Keeps keys by (access key, scope), so that a request costs one HMAC instead of five. */
 export class SigningKeyCache {
-  readonly #keys = new Map<string, { secretAccessKey: string; key: Buffer }>();
+  readonly #keys = new Map<string, { secretAccessKey: string; key: KeyObject }>();
   readonly #limit = 64;
 
-  get(accessKeyId: string, secretAccessKey: string, scope: Scope): Buffer {
+  get(accessKeyId: string, secretAccessKey: string, scope: Scope): KeyObject {
     const name = `${accessKeyId}/${scopeText(scope)}`;
     const known = this.#keys.get(name);
     if (known?.secretAccessKey === secretAccessKey) return known.key;

@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import { s3Error } from './error-catalog.ts';
 import { canonicalPath, canonicalQuery, canonicalRequest, stringToSign } from './sigv4-canonical.ts';
 import { type ClaimSource, readClaim, type SignatureClaim } from './sigv4-claim.ts';
@@ -15,7 +16,7 @@ export interface VerifiedSignature {
   readonly presigned: boolean;
   /** As signed: a SHA-256 in hexadecimal, UNSIGNED-PAYLOAD or STREAMING-…; the body is checked against this one. */
   readonly contentSha256: string;
-  readonly signingKey: Buffer;
+  readonly signingKey: KeyObject;
   readonly timestamp: string;
   readonly scope: string;
   readonly seed: string;
@@ -73,7 +74,7 @@ function checkSignedHeaders({ signedHeaders }: SignatureClaim, { headers }: Sign
 }
 
 /** Some clients sign the path as they sent it where its encoding differs from SigV4's. */
-function matches(claim: SignatureClaim, request: SignedRequest, key: Buffer): boolean {
+function matches(claim: SignatureClaim, request: SignedRequest, key: KeyObject): boolean {
   const canonical = canonicalPath(request.rawPath);
   if (sameHex(signatureOver(canonical, claim, request, key), claim.signature)) return true;
   return (
@@ -82,7 +83,7 @@ function matches(claim: SignatureClaim, request: SignedRequest, key: Buffer): bo
   );
 }
 
-function signatureOver(path: string, claim: SignatureClaim, request: SignedRequest, key: Buffer): string {
+function signatureOver(path: string, claim: SignatureClaim, request: SignedRequest, key: KeyObject): string {
   const canonical = canonicalRequest({
     method: request.method,
     path,

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, createSecretKey } from 'node:crypto';
 import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -126,7 +126,7 @@ const signature: VerifiedSignature = {
   accessKeyId: 'AK',
   presigned: false,
   contentSha256: 'STREAMING-AWS4-HMAC-SHA256-PAYLOAD',
-  signingKey: Buffer.alloc(32, 7),
+  signingKey: createSecretKey(Buffer.alloc(32, 7)),
   timestamp: '20260101T000000Z',
   scope: '20260101/us-east-1/s3/aws4_request',
   seed: 'a'.repeat(64),

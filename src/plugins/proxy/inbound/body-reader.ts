@@ -42,7 +42,7 @@ class Inbox {
       ['data', (chunk?: never) => this.#take(chunk as unknown as Buffer)],
       ['end', () => this.#settle(undefined)],
       ['error', (error?: never) => this.#settle(new CallerGone(error))],
-      ['close', () => this.#settle(new CallerGone())],
+      ['close', () => this.#ended || this.#settle(new CallerGone())],
     ];
     this.#stall = setTimeout(() => this.#stalled(), stallMs).unref();
     if (request.readableEnded) this.#ended = true;

@@ -116,7 +116,7 @@ export class HttpAnswer implements Answer {
 
   #closed(): void {
     clearTimeout(this.#stall);
-    this.#fail(new CallerGone());
+    if (!this.#response.writableFinished) this.#fail(new CallerGone());
   }
 
   #fail(reason: Error): void {

@@ -81,9 +81,9 @@ export class HttpWire implements Wire {
 
   #expectAnswer(): void {
     this.#request.on('error', (error) => this.#fail(error));
-    this.#request.once('close', () =>
-      this.#fail(new WireError('ECONNRESET', 'the store closed the connection')),
-    );
+    this.#request.once('close', () => {
+      if (!this.#answer) this.#fail(new WireError('ECONNRESET', 'the store closed the connection'));
+    });
     this.#request.once('response', (answer: IncomingMessage) => {
       this.#answer = answer;
       if (!this.#ended) this.#resetAfter(answer);
@@ -101,8 +101,8 @@ export class HttpWire implements Wire {
 
   #connected(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    const late = new WireError('ETIMEDOUT', 'no connection to the store in time');
-    const timer = setTimeout(() => this.reset(late), this.#limits.connectMs);
+    const late = () => this.reset(new WireError('ETIMEDOUT', 'no connection to the store in time'));
+    const timer = setTimeout(late, this.#limits.connectMs);
     const done = () => {
       clearTimeout(timer);
       resolve();
