@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
+import { family } from '../../test/support/process-memory.ts';
 
 const ticksPerSecond = 100;
 
@@ -17,12 +18,4 @@ function ownSeconds(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
-}
-
-function family(pid: number): number[] {
-  const children = readdirSync(`/proc/${pid}/task`).flatMap((task) => {
-    const text = readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').trim();
-    return text === '' ? [] : text.split(' ').map(Number);
-  });
-  return [pid, ...children.flatMap(family)];
 }

@@ -126,34 +126,34 @@ test('a caller that goes away aborts its request', async () => {
   assert.is(server.counted.inFlight, 0);
 });
 
-test('a body that is cut is never taken for a whole one', async () => {
-  const outcome = Promise.withResolvers<unknown>();
+/** `outcome` is what the handler got of the body: its bytes, or the error that ended it. */
+async function serveOneBody() {
+  const { promise: outcome, resolve } = Promise.withResolvers<unknown>();
   const server = await serve({
     PutObject: async (_context, { payload }) => {
-      await payload.read(1024).then(outcome.resolve, outcome.resolve);
+      await payload.read(1024).then(resolve, resolve);
       throw s3Error('InternalError');
     },
   });
+  return { server, outcome };
+}
+
+test('a body that is cut is never taken for a whole one', async () => {
+  const { server, outcome } = await serveOneBody();
   const client = new RawClient(server.port);
   client.send('PUT /bkt/k HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n');
   client.socket.end();
-  assert.instance(await outcome.promise, Error);
+  assert.instance(await outcome, Error);
   await client.rest();
   await server.stop();
 });
 
 test('broken chunked framing of HTTP is refused, and the handler hears of it', async () => {
-  const outcome = Promise.withResolvers<unknown>();
-  const server = await serve({
-    PutObject: async (_context, { payload }) => {
-      await payload.read(1024).then(outcome.resolve, outcome.resolve);
-      throw s3Error('InternalError');
-    },
-  });
+  const { server, outcome } = await serveOneBody();
   const client = new RawClient(server.port);
   client.send('PUT /bkt/k HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\nzz\r\n');
   assert.match(await client.rest(), /^HTTP\/1\.1 400 .*<Code>InvalidRequest<\/Code>/s);
-  assert.instance(await outcome.promise, Error);
+  assert.instance(await outcome, Error);
   await server.stop();
 });
 
