@@ -13,7 +13,7 @@ export interface DataFolder {
 
 /** Makes the folder where it is missing, and takes it. @throws SvcError DEV_DATA */
 export function takeDataFolder(given: string): DataFolder {
-  if (given === '') throw unusable('has no name', given, undefined);
+  if (given === '') throw unusable('has no name', 'given by --data', undefined);
   const path = resolve(given);
   const lock = join(path, 'svc-dev.pid');
   try {
