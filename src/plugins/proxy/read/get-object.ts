@@ -4,7 +4,7 @@ import { wholeHeaders } from './answer-headers.ts';
 import { deliver, readOptions } from './deliver.ts';
 import { getSlice } from './get-slice.ts';
 import type { ObjectLayout, StoredObject } from './object-reader.ts';
-import { passOn } from './pass-on.ts';
+import { passOn, passRefusalOn } from './pass-on.ts';
 import { readAgain } from './read-again.ts';
 import { type ReadRequest, readRequest } from './read-request.ts';
 
@@ -21,7 +21,7 @@ async function getWhole(context: ProxyContext, exchange: Exchange, request: Read
   const { address, query, headers } = request;
   const { signal } = exchange;
   const response = await context.upstream.send({ method: 'GET', ...address.name, query, headers, signal });
-  if (response.status !== 200) return passOn(exchange, response);
+  if (response.status !== 200) return passRefusalOn(exchange, response);
   const read = await begin(context, exchange, request, response);
   if (read === undefined) return passOn(exchange, response);
   const { object, layout } = read;

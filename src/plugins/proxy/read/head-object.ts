@@ -4,7 +4,7 @@ import type { Exchange, Handler, ProxyContext } from '../context.ts';
 import { rangeHeaders, wholeHeaders } from './answer-headers.ts';
 import { apparentSize } from './layout.ts';
 import type { ObjectLayout, StoredObject } from './object-reader.ts';
-import { passOn } from './pass-on.ts';
+import { passOn, passRefusalOn } from './pass-on.ts';
 import { readAgain } from './read-again.ts';
 import { type ReadRequest, readRequest } from './read-request.ts';
 import { chooseSlice } from './slice.ts';
@@ -20,7 +20,7 @@ async function answerHead(context: ProxyContext, exchange: Exchange, request: Re
   const { address, query, headers, range, partNumber } = request;
   const { signal, answer } = exchange;
   const response = await context.upstream.send({ method: 'HEAD', ...address.name, query, headers, signal });
-  if (response.status !== 200) return passOn(exchange, response);
+  if (response.status !== 200) return passRefusalOn(exchange, response);
   response.body.resume();
   const object = context.reader.describe(address, response.headers);
   if (object.envelope === undefined) return passStored(context, exchange, request);

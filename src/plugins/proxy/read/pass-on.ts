@@ -1,7 +1,18 @@
+import { EnvelopeError } from '../../../core/envelope/error.ts';
 import { passedResponseHeaders } from '../../../core/s3/headers.ts';
 import { droppedBuffers } from '../../../runtime/memory/dropped-buffers.ts';
 import type { Exchange } from '../context.ts';
 import type { UpstreamResponse } from '../upstream/upstream.ts';
+
+/**
+ * The store's 304 or error as it is.
+ * @throws EnvelopeError `wrong-size` for a success: only a 200 was asked for, and is looked at.
+ */
+export async function passRefusalOn(exchange: Exchange, response: UpstreamResponse): Promise<void> {
+  if (response.status >= 300) return passOn(exchange, response);
+  response.body.destroy();
+  throw new EnvelopeError('wrong-size', `the store answered ${response.status} to a request for the whole`);
+}
 
 /** The store's answer as it is: an object that is not encrypted, a 304 or an error. */
 export async function passOn(

@@ -4,6 +4,7 @@ import { requestHeadersUpstream } from '../../../core/s3/headers.ts';
 import { parseRange } from '../../../core/s3/range.ts';
 import type { S3Request } from '../../../core/s3/request.ts';
 import type { ObjectAddress } from './object-reader.ts';
+import { overridesIn } from './overrides.ts';
 
 const accessNames =
   /^x-amz-(request-payer|expected-bucket-owner|server-side-encryption-customer-(algorithm|key|key-md5))$/;
@@ -15,6 +16,8 @@ export interface ReadRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** For the store: version and overrides of answer headers; no part number. */
   readonly query: readonly (readonly [string, string])[];
+  /** Headers of the answer that the query asks for; known to be sound before the store is asked. */
+  readonly overrides: Readonly<Record<string, string>>;
   /** Undefined also for what S3 ignores, such as several ranges. */
   readonly range: ReturnType<typeof parseRange>;
   readonly ifRange: string | undefined;
@@ -31,6 +34,7 @@ export function readRequest({ bucket, key, query, headers }: S3Request): ReadReq
     address: { name: { bucket, key }, versionId: query.get('versionId'), access: accessHeaders(upstream) },
     headers: upstream,
     query: query.entries.filter(([name]) => name !== 'partNumber'),
+    overrides: overridesIn(query.entries),
     range: parseRange(headers.range),
     ifRange: single(headers['if-range']),
     partNumber,
