@@ -50,11 +50,14 @@ function checkAnswers(report: Report, { done, bytes, errors, differences, exampl
 }
 
 function checkGrowth(report: Report, samples: readonly Sample[], peak: number): void {
-  const [first = { rss: 0, files: 0 }] = samples;
+  const [first = { rss: 0, files: 0, spooled: 0 }] = samples;
   const [quarter, half, end] = [around(samples, 0.25), around(samples, 0.5), around(samples, 1)];
-  const row = (name: string, { rss, files }: Sample): Row => ({ name, cells: [inMib(rss), files] });
+  const row = (name: string, { rss, files, spooled }: Sample): Row => ({
+    name,
+    cells: [inMib(rss), files, spooled],
+  });
   const rows = [row('start', first), row('quarter', quarter), row('half', half), row('end', end)];
-  const columns = ['resident', 'file descriptors'];
+  const columns = ['resident', 'file descriptors', 'spooled bodies'];
   report.say(`\n${formatTable({ title: 'The proxy', columns, rows })}\n`);
   const grown = end.rss - quarter.rss;
   const what = `resident memory grows by at most ${inMib(memoryGrowth)} after the first quarter`;

@@ -4,15 +4,19 @@ import { around, sampleUntil } from './samples.ts';
 
 const test = suite('samples of a soak');
 
-const rising = Array.from({ length: 100 }, (_, index) => ({ rss: index, files: 2 * index }));
+const rising = Array.from({ length: 100 }, (_, index) => ({
+  rss: index,
+  files: 2 * index,
+  spooled: 100 - index,
+}));
 
 test('stand for the tenth of the run that ends there', () => {
-  assert.equal(around(rising, 0.25), { rss: 19.5, files: 39 });
-  assert.equal(around(rising, 1), { rss: 94.5, files: 189 });
+  assert.equal(around(rising, 0.25), { rss: 19.5, files: 39, spooled: 80.5 });
+  assert.equal(around(rising, 1), { rss: 94.5, files: 189, spooled: 5.5 });
 });
 
 test('of a short run are whatever there is', () => {
-  assert.equal(around(rising.slice(0, 1), 0.25), { rss: 0, files: 0 });
+  assert.equal(around(rising.slice(0, 1), 0.25), { rss: 0, files: 0, spooled: 100 });
 });
 
 test('are taken of a running process', async () => {
