@@ -12,6 +12,7 @@ import type { Exchange, Handler, ProxyContext } from '../context.ts';
 import type { Authenticate } from '../inbound/authenticate.ts';
 import { readRawBody } from '../inbound/body-reader.ts';
 import { drain } from '../inbound/drain.ts';
+import { refuseAmbiguous } from '../inbound/one-meaning.ts';
 import { refuseReserved } from '../inbound/reserved.ts';
 import type { ServerMetrics } from '../proxy-metrics.ts';
 import { answerFault } from './answer-fault.ts';
@@ -100,6 +101,7 @@ class Serving {
 
   /** Who asks for what. */
   #admit(authenticate: Authenticate): { request: S3Request; signature: VerifiedSignature | undefined } {
+    refuseAmbiguous(this.#request);
     const { method = '', url = '', headers } = this.#request;
     const { bucket, key, rawPath, rawQuery, query, hoisted } = parseTarget(url, headers.host);
     const signature = authenticate({ method, rawPath, rawQuery, headers });
