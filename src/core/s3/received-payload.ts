@@ -3,6 +3,7 @@ import { ChunkDecoder } from './chunk-decoder.ts';
 import { ChunkSignatureVerifier } from './chunk-signature.ts';
 import { s3Error } from './error-catalog.ts';
 import { type Expectation, expectations } from './expectations.ts';
+import { JoinedPieces } from './joined-pieces.ts';
 import { announcedLength, type PayloadMode, payloadMode } from './payload.ts';
 import { PlaintextVerifier } from './plaintext-verifier.ts';
 import type { VerifiedSignature } from './sigv4.ts';
@@ -90,14 +91,12 @@ export function hasBody(headers: IncomingHttpHeaders): boolean {
 
 async function readAll(chunks: () => AsyncIterable<Buffer>, length = 0, limit: number): Promise<Buffer> {
   if (length > limit) throw tooLong();
-  const held: Buffer[] = [];
-  let size = 0;
+  const pieces = new JoinedPieces();
   for await (const chunk of chunks()) {
-    size += chunk.length;
-    if (size > limit) throw tooLong();
-    held.push(chunk);
+    pieces.add(chunk);
+    if (pieces.size > limit) throw tooLong();
   }
-  return Buffer.concat(held, size);
+  return pieces.whole();
 }
 
 const tooLong = () => s3Error('MaxMessageLengthExceeded');
