@@ -1,3 +1,4 @@
+import { isLoopback } from '../../core/settings/listen-address.ts';
 import type { VaultConnection } from './connection.ts';
 import { VaultError } from './errors.ts';
 import type { Wire, WireRequest, WireResponse } from './wire.ts';
@@ -5,7 +6,8 @@ import type { Wire, WireRequest, WireResponse } from './wire.ts';
 /**
  * A standby that does not forward names the active server by a 307. It is followed once,
  * and only to the same path by the same scheme: the token goes along, and with TLS the
- * other server must show a certificate of the same CA. No other redirect is followed.
+ * other server must show a certificate of the same CA; without TLS it must be on this machine,
+ * as VAULT_ADDR must. No other redirect is followed.
  */
 export function followStandby(
   wire: Wire,
@@ -18,6 +20,7 @@ export function followStandby(
     connection.followStandby &&
     target !== null &&
     target.protocol === request.origin.protocol &&
+    (target.protocol === 'https:' || isLoopback(target.hostname)) &&
     target.username === '' &&
     target.pathname + target.search === request.path;
   if (usable) return wire.exchange({ ...request, origin: target });
