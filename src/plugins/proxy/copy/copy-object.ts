@@ -17,7 +17,7 @@ export const copyObject: Handler = async (context, exchange) => {
   const copy = readCopyRequest(request);
   const to = { bucket: request.bucket, key: request.key };
   const copying = readAgain({ started: false }, () => copyOnce(context, copy, to, signal));
-  await answerSlowly(exchange, copying);
+  await answerSlowly(context, exchange, copying);
 };
 
 async function copyOnce(

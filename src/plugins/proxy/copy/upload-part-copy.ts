@@ -21,7 +21,7 @@ export const uploadPartCopy: Handler = async (context, exchange) => {
   const wanted = range === undefined ? undefined : readRange(String(range));
   const target = await partTarget(context, request);
   const copying = readAgain({ started: false }, () => copyPart(context, copy, wanted, target, signal));
-  await answerSlowly(exchange, copying);
+  await answerSlowly(context, exchange, copying);
 };
 
 async function copyPart(

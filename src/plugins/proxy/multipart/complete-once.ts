@@ -31,7 +31,7 @@ export async function completeOnce(
   const { request } = exchange;
   const name = { bucket: request.bucket, key: request.key };
   const uploadId = request.query.get('uploadId') ?? '';
-  const list = listHash(parts);
+  const list = listHash(name, parts);
   const done = await context.uploads.done(name, uploadId);
   if (done?.list === list) return { ...name, etag: done.etag, versionId: done.versionId };
   const record = await context.uploads.find(name, uploadId);

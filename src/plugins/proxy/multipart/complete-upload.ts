@@ -28,6 +28,7 @@ export const completeUpload: Handler = async (context, exchange) => {
   const location = `http://${exchange.request.headers.host ?? 'localhost'}`;
   const completed = singleFlight(context, exchange, parts);
   await answerSlowly(
+    context,
     exchange,
     completed.then((result) => completedAnswer(result, location)),
   );
@@ -41,7 +42,7 @@ function singleFlight(
   const flights = flightsOf.get(context) ?? new Map<string, Flight>();
   flightsOf.set(context, flights);
   const uploadId = exchange.request.query.get('uploadId') ?? '';
-  const list = listHash(parts);
+  const list = listHash(exchange.request, parts);
   const running = flights.get(uploadId);
   if (running?.list === list) return running.result;
   if (running !== undefined)

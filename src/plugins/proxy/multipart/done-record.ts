@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { ObjectName } from '../../../core/envelope/binding.ts';
 import { EnvelopeError } from '../../../core/envelope/error.ts';
 import type { CompletedPart } from '../../../core/s3/complete-multipart.ts';
 
@@ -10,10 +11,10 @@ export interface DoneRecord {
   readonly versionId?: string | undefined;
 }
 
-/** @returns a hash that equal part lists share, whatever form their ETags were written in. */
-export const listHash = (parts: readonly CompletedPart[]): string =>
+/** @returns a hash that equal part lists of one object share; an upload id that is named with another object has none of its. */
+export const listHash = ({ bucket, key }: ObjectName, parts: readonly CompletedPart[]): string =>
   createHash('sha256')
-    .update(JSON.stringify(parts.map((part) => [part.partNumber, part.etag])))
+    .update(JSON.stringify([bucket, key, ...parts.map((part) => [part.partNumber, part.etag])]))
     .digest('hex');
 
 export const doneRecordText = ({ list, etag, versionId }: DoneRecord): string =>

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { errorXml } from '../../../core/s3/error-xml.ts';
-import type { Exchange } from '../context.ts';
-import { faultOf } from '../server/fault.ts';
+import type { Exchange, ProxyContext } from '../context.ts';
+import { faultOf, reportFault } from '../server/fault.ts';
 
 /** A result without XML declaration, and headers for it when it came in time. */
 export interface SlowAnswer {
@@ -16,6 +16,7 @@ const declaration = '<?xml version="1.0" encoding="UTF-8"?>\n';
  * and the result, or an `<Error>`, ends it. What fails earlier is thrown and gets its own status.
  */
 export async function answerSlowly(
+  { metrics }: Pick<ProxyContext, 'metrics'>,
   exchange: Exchange,
   result: Promise<SlowAnswer>,
   patienceMs = 5000,
@@ -30,7 +31,7 @@ export async function answerSlowly(
   await answer.write(Buffer.from(declaration));
   const late = result.then(
     ({ xml }) => xml,
-    (error: unknown) => lateError(exchange, error),
+    (error: unknown) => lateError(metrics, exchange, error),
   );
   for (;;) {
     const xml = await inTime(late, patienceMs);
@@ -48,8 +49,10 @@ async function inTime<T>(result: Promise<T>, milliseconds: number): Promise<T | 
   }
 }
 
-function lateError({ request, log }: Exchange, error: unknown): string {
+/** Nobody else hears of what failed after the head of the answer had gone out. */
+function lateError(metrics: ProxyContext['metrics'], { request, log }: Exchange, error: unknown): string {
   const answered = faultOf(error);
+  reportFault(error, log, metrics);
   log.warn('proxy.answer.late-error', { code: answered.code, error: answered.message });
   return errorXml(answered, { resource: `/${request.bucket}/${request.key}`, requestId: request.id }).replace(
     /^<\?xml[^>]*>\s*/,

@@ -91,10 +91,21 @@ test('parts are matched by number and ETag, in the order named', async () => {
 });
 
 test('the hash of a list tells numbers and ETags apart', () => {
-  const base = listHash([{ partNumber: 1, etag: 'a' }]);
-  assert.is(base, listHash([{ partNumber: 1, etag: 'a' }]));
-  assert.is.not(base, listHash([{ partNumber: 2, etag: 'a' }]));
-  assert.is.not(base, listHash([{ partNumber: 1, etag: 'b' }]));
+  const base = listHash(name, [{ partNumber: 1, etag: 'a' }]);
+  assert.is(base, listHash(name, [{ partNumber: 1, etag: 'a' }]));
+  assert.is.not(base, listHash(name, [{ partNumber: 2, etag: 'a' }]));
+  assert.is.not(base, listHash(name, [{ partNumber: 1, etag: 'b' }]));
+});
+
+test('a Complete under the name of another object is not taken for a repeated one', async () => {
+  const parts = [{ partNumber: 1, etag: 'a' }];
+  const uploads = new Uploads(new MemoryState(), '.svc/');
+  await uploads.begin(record);
+  await uploads.finish(record, { list: listHash(name, parts), etag: '"e"' });
+  const other = { ...name, key: 'other' };
+  const done = await uploads.done(other, record.uploadId);
+  assert.is.not(done?.list, listHash(other, parts));
+  assert.is(await code(uploads.find(other, record.uploadId)), 'NoSuchUpload');
 });
 
 test.run();
