@@ -9,10 +9,13 @@ import { Uploads } from './multipart/uploads.ts';
 import { createObjectReader } from './read/create-object-reader.ts';
 import { SpoolSpace } from './read/spool/spool-space.ts';
 import { createBucketFacts } from './state/create-bucket-facts.ts';
-import { createStateStore } from './state/create-state-store.ts';
+import { UpstreamStateStore } from './state/upstream-state-store.ts';
 import { createUpstream } from './upstream/create-upstream.ts';
 import { defaultCredentials } from './upstream/credentials.ts';
 import { trustedAuthorities } from './upstream/trust.ts';
+
+/** Helper objects have connections of their own: requests that hold one to the store wait for them. */
+const helperLimits = { sockets: 32, idleMs: 20_000 };
 
 export interface ContextParts {
   readonly config: ProxyConfig;
@@ -33,7 +36,11 @@ export function createContext({ config, transit, metrics, log, env }: ContextPar
   const ca = trustedAuthorities(env);
   const upstream = createUpstream(config, log, { credentials, ca });
   const buckets = createBucketFacts(upstream);
-  const state = createStateStore({ config, credentials, buckets, ca });
+  const state = new UpstreamStateStore({
+    config,
+    upstream: createUpstream(config, log, { credentials, ca, limits: helperLimits }),
+    buckets,
+  });
   const keys = createDataKeys(transit, config);
   const { reservedPrefix } = config;
   const manifests = createManifests({ state, keys, reservedPrefix });

@@ -3,11 +3,11 @@ import type { Sources } from '../../../core/settings/origin.ts';
 import { resolveSettings } from '../../../core/settings/resolve.ts';
 import { createLogger } from '../../../runtime/logging/create-logger.ts';
 import { storeOf } from '../read-config.ts';
-import { stateClient } from '../state/state-client.ts';
 import { defaultCredentials } from '../upstream/credentials.ts';
 import { trustedAuthorities } from '../upstream/trust.ts';
 import { findGarbage } from './collect.ts';
 import type { Garbage } from './garbage.ts';
+import { gcClient } from './gc-client.ts';
 import { SdkGcStore } from './sdk-gc-store.ts';
 import { type GcSettings, gcSettings } from './settings.ts';
 
@@ -44,13 +44,12 @@ export async function collectGarbage(
 
 async function openGcStore(settings: GcSettings, env: Env): Promise<SdkGcStore> {
   const log = await createLogger({ component: 'proxy-gc', level: 'error' });
-  const { reservedPrefix, stateBucket } = settings;
-  const client = stateClient({
-    config: { ...storeOf(settings), reservedPrefix, stateBucket },
+  const client = gcClient({
+    config: storeOf(settings),
     credentials: defaultCredentials(env, log),
     ca: trustedAuthorities(env),
   });
-  return new SdkGcStore(client, reservedPrefix);
+  return new SdkGcStore(client, settings.reservedPrefix);
 }
 
 function storeFailure(cause: unknown, settings: GcSettings, count: number): SvcError {

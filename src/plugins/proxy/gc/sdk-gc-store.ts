@@ -1,4 +1,5 @@
 import {
+  DeleteObjectsCommand,
   GetObjectCommand,
   HeadObjectCommand,
   ListBucketsCommand,
@@ -10,9 +11,10 @@ import {
   type S3Client,
 } from '@aws-sdk/client-s3';
 import type { Headers } from '../../../core/envelope/metadata.ts';
-import { deletableObjects, deleteObjects } from '../state/delete-for-good.ts';
-import { isMissing } from '../state/state-failure.ts';
+import { type Deletable, deletableObjects } from '../state/delete-for-good.ts';
 import type { GcStore, ListedObject, OpenUpload } from './gc-store.ts';
+
+const isMissing = (error: unknown): boolean => (error as Error).name === 'NoSuchKey';
 
 /** Garbage collection's view of a store, through `@aws-sdk/client-s3`. */
 export class SdkGcStore implements GcStore {
@@ -72,23 +74,44 @@ export class SdkGcStore implements GcStore {
   }
 
   async delete(bucket: string, keys: readonly string[]): Promise<void> {
-    const batches = deletableObjects(this.#client, bucket, keys, true, this.#reservedPrefix);
-    for await (const batch of batches) await deleteObjects(this.#client, bucket, batch);
+    const everything = (prefix: string) => this.#deletable(bucket, prefix);
+    for await (const batch of deletableObjects(keys, everything, this.#reservedPrefix))
+      await this.#deleteBatch(bucket, batch);
+  }
+
+  /** @throws Error named after the first refusal */
+  async #deleteBatch(Bucket: string, batch: readonly Deletable[]): Promise<void> {
+    const Objects = batch.map(({ key, versionId }) => ({ Key: key, VersionId: versionId }));
+    const command = new DeleteObjectsCommand({ Bucket, Delete: { Objects, Quiet: true } });
+    const [first] = (await this.#client.send(command)).Errors ?? [];
+    if (first)
+      throw Object.assign(new Error('an object could not be deleted'), { name: first.Code ?? 'unknown' });
+  }
+
+  async *#deletable(bucket: string, prefix: string): AsyncGenerator<readonly Deletable[]> {
+    for await (const { Versions = [], DeleteMarkers = [] } of this.#versionPages(bucket, prefix)) {
+      const entries = [...Versions, ...DeleteMarkers];
+      yield entries.map(({ Key = '', VersionId }) => ({ key: Key, versionId: VersionId }));
+    }
+  }
+
+  async *#versionPages(Bucket: string, Prefix: string): AsyncGenerator<ListObjectVersionsCommandOutput> {
+    let from: { KeyMarker?: string | undefined; VersionIdMarker?: string | undefined } | undefined = {};
+    while (from) {
+      const command = new ListObjectVersionsCommand({ Bucket, Prefix, ...from });
+      const page: ListObjectVersionsCommandOutput = await this.#client.send(command);
+      yield page;
+      from = page.IsTruncated
+        ? { KeyMarker: page.NextKeyMarker, VersionIdMarker: page.NextVersionIdMarker }
+        : undefined;
+    }
   }
 
   /** Of a bucket that never kept versions too: there each object has the version `null`. */
-  async *#versionIds(Bucket: string, key: string): AsyncGenerator<string> {
-    let from: { KeyMarker?: string | undefined; VersionIdMarker?: string | undefined } | undefined = {};
-    while (from) {
-      const command = new ListObjectVersionsCommand({ Bucket, Prefix: key, ...from });
-      const page: ListObjectVersionsCommandOutput = await this.#client.send(command);
-      const versions = page.Versions ?? [];
-      for (const { Key, VersionId } of versions) if (Key === key) yield VersionId ?? 'null';
-      const passed = versions.some(({ Key }) => Key !== key);
-      from =
-        page.IsTruncated && !passed
-          ? { KeyMarker: page.NextKeyMarker, VersionIdMarker: page.NextVersionIdMarker }
-          : undefined;
+  async *#versionIds(bucket: string, key: string): AsyncGenerator<string> {
+    for await (const { Versions = [] } of this.#versionPages(bucket, key)) {
+      for (const { Key, VersionId } of Versions) if (Key === key) yield VersionId ?? 'null';
+      if (Versions.some(({ Key }) => Key !== key)) return;
     }
   }
 

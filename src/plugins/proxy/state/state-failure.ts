@@ -1,20 +1,16 @@
-import { EnvelopeError } from '../../../core/envelope/error.ts';
 import { S3Error } from '../../../core/s3/error.ts';
 import { s3Error } from '../../../core/s3/error-catalog.ts';
 
-/** True for an error of the SDK that says that the object does not exist. */
-export const isMissing = (error: unknown): boolean => nameOf(error) === 'NoSuchKey';
+/** True for an answer that says that the object does not exist. */
+export const isMissing = (error: unknown): boolean => error instanceof S3Error && error.code === 'NoSuchKey';
 
-/** Throws what the SDK has thrown as callers see it. The SDK's messages stay in the cause. */
+/** Whether a further attempt may do better. */
+export const mayPass = (error: unknown): boolean => error instanceof S3Error && error.status >= 500;
+
+/** Throws what went wrong with a helper object as callers see it. The store's own words stay in the cause. */
 export function stateFailure(error: unknown): never {
-  if (error instanceof S3Error || error instanceof EnvelopeError) throw error;
-  const name = nameOf(error);
-  if (name === 'NoSuchBucket') throw s3Error('NoSuchBucket', undefined, { cause: error });
-  const message = `A helper object of the proxy could not be reached in the object store (${name}). Please retry.`;
+  if (!(error instanceof S3Error) || error.code === 'ServiceUnavailable') throw error;
+  if (error.code === 'NoSuchBucket') throw s3Error('NoSuchBucket', undefined, { cause: error });
+  const message = `A helper object of the proxy could not be reached in the object store (${error.code}). Please retry.`;
   throw s3Error('ServiceUnavailable', message, { cause: error });
-}
-
-function nameOf(error: unknown): string {
-  const name = error instanceof Error ? error.name : '';
-  return /^[A-Za-z.]{1,60}$/.test(name) ? name : 'unknown';
 }

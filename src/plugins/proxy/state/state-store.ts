@@ -4,8 +4,8 @@ export interface StateObject {
 }
 
 /**
- * Helper objects of the proxy (records, manifests), through the AWS SDK, in the
- * bucket of the object or in `--state-bucket`. `bucket` is always the object's.
+ * Helper objects of the proxy (records, manifests), in the bucket of
+ * the object or in `--state-bucket`. `bucket` is always the object's.
  * Failures throw S3Error 503.
  */
 export interface StateStore {

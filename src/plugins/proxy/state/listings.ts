@@ -1,0 +1,66 @@
+import { childText, type XmlElement } from '../../../core/s3/xml.ts';
+import type { Upstream } from '../upstream/upstream.ts';
+import { xmlResult } from '../upstream/xml-result.ts';
+import type { Deletable } from './delete-for-good.ts';
+import type { StateObject } from './state-store.ts';
+
+/** A page has 1,000 entries of a kilobyte at the most. */
+const pageLimit = 4 * 1024 * 1024;
+
+type Query = readonly (readonly [name: string, value: string])[];
+
+/** ListObjectsV2, page by page. @throws S3Error as the store has it */
+export async function* objectPages(
+  upstream: Upstream,
+  bucket: string,
+  prefix: string,
+): AsyncGenerator<readonly StateObject[]> {
+  let next: Query | undefined = [];
+  while (next) {
+    const query: Query = [['list-type', '2'], ['prefix', prefix], ...next];
+    const page = await listing(upstream, bucket, query, 'ListBucketResult');
+    yield (page.children.get('Contents') ?? []).map(stateObject);
+    next = following(page, { 'continuation-token': 'NextContinuationToken' });
+  }
+}
+
+/** ListObjectVersions, page by page. @throws S3Error as the store has it */
+export async function* versionPages(
+  upstream: Upstream,
+  bucket: string,
+  prefix: string,
+): AsyncGenerator<readonly Deletable[]> {
+  let next: Query | undefined = [];
+  while (next) {
+    const query: Query = [['versions', ''], ['prefix', prefix], ...next];
+    const page = await listing(upstream, bucket, query, 'ListVersionsResult');
+    const entries = ['Version', 'DeleteMarker'].flatMap((name) => page.children.get(name) ?? []);
+    yield entries.map((entry) => ({
+      key: childText(entry, 'Key') ?? '',
+      versionId: childText(entry, 'VersionId'),
+    }));
+    next = following(page, { 'key-marker': 'NextKeyMarker', 'version-id-marker': 'NextVersionIdMarker' });
+  }
+}
+
+async function listing(upstream: Upstream, bucket: string, query: Query, root: string): Promise<XmlElement> {
+  return xmlResult(await upstream.send({ method: 'GET', bucket, key: '', query }), root, pageLimit);
+}
+
+/** Where the next page begins; undefined after the last one. */
+function following(page: XmlElement, markers: Readonly<Record<string, string>>): Query | undefined {
+  if (childText(page, 'IsTruncated')?.trim() !== 'true') return undefined;
+  const next = Object.entries(markers).flatMap(([name, element]) => {
+    const value = childText(page, element);
+    return value ? [[name, value] as const] : [];
+  });
+  return next.length === 0 ? undefined : next;
+}
+
+function stateObject(entry: XmlElement): StateObject {
+  const modified = new Date(childText(entry, 'LastModified') ?? '');
+  return {
+    key: childText(entry, 'Key') ?? '',
+    lastModified: Number.isNaN(modified.getTime()) ? undefined : modified,
+  };
+}

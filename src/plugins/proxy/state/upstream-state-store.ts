@@ -1,0 +1,108 @@
+import { hash } from 'node:crypto';
+import { EnvelopeError } from '../../../core/envelope/error.ts';
+import { deleteObjectsXml } from '../../../core/s3/delete-objects.ts';
+import { childText } from '../../../core/s3/xml.ts';
+import { retry } from '../../../runtime/lifecycle/retry.ts';
+import type { ProxyConfig } from '../config.ts';
+import { readBody } from '../upstream/read-body.ts';
+import { refusal, refusalOf } from '../upstream/refusal.ts';
+import type { Upstream, UpstreamResponse } from '../upstream/upstream.ts';
+import { xmlResult } from '../upstream/xml-result.ts';
+import type { BucketFacts } from './bucket-facts.ts';
+import { type Deletable, deletableObjects } from './delete-for-good.ts';
+import { objectPages, versionPages } from './listings.ts';
+import { isMissing, mayPass, stateFailure } from './state-failure.ts';
+import type { StateObject, StateStore } from './state-store.ts';
+
+export interface StateParts {
+  readonly config: Pick<ProxyConfig, 'stateBucket' | 'reservedPrefix'>;
+  /** Taken over, and closed with the store. */
+  readonly upstream: Upstream;
+  readonly buckets: BucketFacts;
+}
+
+const attempts = { initialMs: 100, maxMs: 2_000, maxAttempts: 3, isRetryable: mayPass };
+const deleteAnswerLimit = 1024 * 1024;
+
+/** Helper objects over the proxy's own road to the store: the AWS SDK would take 20 MB of a sidecar's memory. */
+export class UpstreamStateStore implements StateStore {
+  readonly #parts: StateParts;
+
+  constructor(parts: StateParts) {
+    this.#parts = parts;
+  }
+
+  async put(bucket: string, key: string, body: string): Promise<void> {
+    const request = { method: 'PUT', bucket: this.#home(bucket), key };
+    await this.#try(async (upstream) => {
+      const response = await upstream.send(request, Buffer.from(body));
+      if (response.status !== 200) throw await refusal(response);
+      response.body.resume();
+    });
+  }
+
+  get(bucket: string, key: string, limit: number): Promise<string | undefined> {
+    const request = { method: 'GET', bucket: this.#home(bucket), key };
+    return this.#try(async (upstream) => {
+      const response = await upstream.send(request);
+      if (response.status === 200) return (await readWithin(response, limit)).toString();
+      const refused = await refusal(response);
+      if (isMissing(refused)) return undefined;
+      throw refused;
+    });
+  }
+
+  async *list(bucket: string, prefix: string): AsyncGenerator<readonly StateObject[]> {
+    try {
+      yield* objectPages(this.#parts.upstream, this.#home(bucket), prefix);
+    } catch (error) {
+      stateFailure(error);
+    }
+  }
+
+  async delete(bucket: string, keys: readonly string[]): Promise<void> {
+    const { upstream, buckets, config } = this.#parts;
+    const home = this.#home(bucket);
+    const pages = (prefix: string) => versionPages(upstream, home, prefix);
+    const versions = (await buckets.keepsVersions(home)) === 'yes' ? pages : undefined;
+    try {
+      for await (const batch of deletableObjects(keys, versions, config.reservedPrefix))
+        await this.#deleteBatch(home, batch);
+    } catch (error) {
+      stateFailure(error);
+    }
+  }
+
+  close(): void {
+    this.#parts.upstream.close();
+  }
+
+  #home(bucket: string): string {
+    return this.#parts.config.stateBucket ?? bucket;
+  }
+
+  #try<T>(attempt: (upstream: Upstream) => Promise<T>): Promise<T> {
+    return retry(() => attempt(this.#parts.upstream), attempts).catch(stateFailure);
+  }
+
+  /** @throws S3Error for the first object that could not be deleted */
+  #deleteBatch(bucket: string, batch: readonly Deletable[]): Promise<void> {
+    const objects = batch.map(({ key, versionId }) => ({ key, ...(versionId && { versionId }) }));
+    const body = Buffer.from(deleteObjectsXml({ quiet: true, objects }));
+    const headers = { 'content-type': 'application/xml', 'content-md5': hash('md5', body, 'base64') };
+    const request = { method: 'POST', bucket, key: '', query: [['delete', ''] as const], headers };
+    return this.#try(async (upstream) => {
+      const result = await xmlResult(await upstream.send(request, body), 'DeleteResult', deleteAnswerLimit);
+      const [first] = result.children.get('Error') ?? [];
+      if (first) throw refusalOf(500, `<Code>${childText(first, 'Code') ?? ''}</Code>`);
+    });
+  }
+}
+
+/** An overlong object stays what it is, so that no further attempt may follow. */
+async function readWithin(response: UpstreamResponse, limit: number): Promise<Buffer> {
+  const announced = Number(response.headers['content-length'] ?? 0);
+  if (announced <= limit) return readBody(response, limit);
+  response.body.destroy();
+  throw new EnvelopeError('malformed-metadata', `a helper object is longer than ${limit} bytes`);
+}

@@ -1,0 +1,65 @@
+import type { RequestListener } from 'node:http';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { UpstreamStateStore } from '../../../../src/plugins/proxy/state/upstream-state-store.ts';
+import { localStore, rejection, upstreamOf } from '../upstream/support.ts';
+
+const test = suite('a store that fails helper objects');
+
+/** A state store before a store that answers by `listener`; counts requests. */
+async function before(listener: RequestListener) {
+  let requests = 0;
+  const store = await localStore((request, response) => {
+    requests += 1;
+    request.resume();
+    listener(request, response);
+  });
+  const state = new UpstreamStateStore({
+    config: { stateBucket: undefined, reservedPrefix: '.svc/' },
+    upstream: upstreamOf(store.url),
+    buckets: { keepsVersions: async () => 'no', locked: async () => false },
+  });
+  const stop = async () => {
+    state.close();
+    await store.stop();
+  };
+  return { state, requests: () => requests, stop };
+}
+
+test('is asked again a few times', async () => {
+  let failures = 2;
+  const { state, requests, stop } = await before((_, response) => {
+    if (failures-- > 0) response.writeHead(503).end('<Error><Code>SlowDown</Code></Error>');
+    else response.end('body');
+  });
+  assert.is(await state.get('b', 'k', 100), 'body');
+  assert.is(requests(), 3);
+  failures = 9;
+  const error = await rejection(state.put('b', 'k', 'x'));
+  assert.equal([error.status, error.code], [503, 'ServiceUnavailable']);
+  assert.match(String(error.message), /SlowDown/);
+  assert.is(requests(), 6);
+  await stop();
+});
+
+test('is not asked again after a refusal', async () => {
+  const { state, requests, stop } = await before((_, response) => {
+    response.writeHead(403).end('<Error><Code>AccessDenied</Code><Message>secret words</Message></Error>');
+  });
+  const error = await rejection(state.get('b', 'k', 100));
+  assert.is(error.code, 'ServiceUnavailable');
+  assert.match(String(error.message), /AccessDenied/);
+  assert.not.match(String(error.message), /secret words/);
+  assert.is(requests(), 1);
+  await stop();
+});
+
+test('is not taken at its word when it could not delete', async () => {
+  const { state, stop } = await before((_, response) => {
+    response.end('<DeleteResult><Error><Key>k</Key><Code>AccessDenied</Code></Error></DeleteResult>');
+  });
+  assert.match(String((await rejection(state.delete('b', ['k']))).message), /AccessDenied/);
+  await stop();
+});
+
+test.run();
