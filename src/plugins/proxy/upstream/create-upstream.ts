@@ -3,11 +3,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import type { ProxyConfig } from '../config.ts';
 import type { CredentialSource } from './credentials.ts';
+import { Denials } from './denials.ts';
 import { endpointOf } from './endpoint.ts';
 import { type BodyForm, bodyForm, framingHeaders } from './framing.ts';
 import { httpWires } from './http-wires.ts';
 import { type WireLimits, wireLimits } from './limits.ts';
-import { received, reporter } from './received.ts';
+import { type Report, received, reporter } from './received.ts';
 import { RequestComposer } from './request-composer.ts';
 import { StreamedUpload } from './streamed-upload.ts';
 import type { Upstream, UpstreamRequest, UpstreamResponse, UpstreamUpload } from './upstream.ts';
@@ -42,12 +43,14 @@ class StoreRoad implements Upstream {
   readonly #composer: RequestComposer;
   readonly #form: BodyForm;
   readonly #log: Logger;
+  readonly #denials: Denials;
 
   constructor(wires: WireOpener, composer: RequestComposer, form: BodyForm, log: Logger) {
     this.#wires = wires;
     this.#composer = composer;
     this.#form = form;
     this.#log = log;
+    this.#denials = new Denials(log);
   }
 
   async send(request: UpstreamRequest, body: Uint8Array = noBody): Promise<UpstreamResponse> {
@@ -56,11 +59,11 @@ class StoreRoad implements Upstream {
     const wire = this.#open(head, request, body);
     const report = reporter(this.#log, request);
     if (body.length > 0 || (request.method !== 'GET' && request.method !== 'HEAD'))
-      return received(wire, report);
+      return this.#received(request, wire, report);
     await wire.response.catch(() => undefined);
-    if (!wire.stale) return received(wire, report);
+    if (!wire.stale) return this.#received(request, wire, report);
     await pause(request.signal);
-    return received(this.#open(head, request, body), report);
+    return this.#received(request, this.#open(head, request, body), report);
   }
 
   async upload(request: UpstreamRequest, length: number): Promise<UpstreamUpload> {
@@ -71,12 +74,18 @@ class StoreRoad implements Upstream {
     const { head, chunks } = await this.#composer.compose(request, this.#form.payload, framing);
     const wire = await this.#openAsking(head, request);
     const failed = reporter(this.#log, request);
-    const answer = () => received(wire, failed);
+    const answer = () => this.#received(request, wire, failed);
     return new StreamedUpload(wire, { length, framing: this.#form.framing, chunks, answer, failed });
   }
 
   close(): void {
     this.#wires.close();
+  }
+
+  async #received({ method }: UpstreamRequest, wire: Wire, report: Report): Promise<UpstreamResponse> {
+    const response = await received(wire, report);
+    this.#denials.note(method, response.status);
+    return response;
   }
 
   #open(head: WireHead, { signal }: UpstreamRequest, body: Uint8Array): Wire {

@@ -1,6 +1,7 @@
 import { s3Error } from '../../../core/s3/error-catalog.ts';
 import type { SigningCredentials } from '../../../core/s3/sigv4-sign.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
+import { secrets } from '../../../runtime/logging/secrets.ts';
 
 export interface StoreCredentials extends SigningCredentials {
   readonly sessionToken?: string;
@@ -17,14 +18,31 @@ const nextStep =
 
 /** The AWS default provider chain; what it loads is loaded when it is first asked and only as far as it is needed. */
 export function defaultCredentials(env: Env, log: Logger): CredentialSource {
+  const redact = redacting();
   const fixed = fromEnvironment(env);
-  if (fixed) return () => fixed;
-  return memoised(loadChain(), (error) => {
+  if (fixed) {
+    redact(fixed);
+    return () => fixed;
+  }
+  const chain = loadChain();
+  const provider = async () => redact(await chain());
+  return memoised(provider, (error) => {
     log.error('upstream.credentials.missing', { error: nameOf(error), next: nextStep });
     return s3Error('ServiceUnavailable', 'The proxy has no credentials for the object store.', {
       cause: error,
     });
   });
+}
+
+/** Keeps the secret parts of the latest credentials out of every log line. */
+function redacting(): (credentials: StoreCredentials) => StoreCredentials {
+  let forget: (() => void)[] = [];
+  return (credentials) => {
+    const { secretAccessKey, sessionToken } = credentials;
+    for (const drop of forget) drop();
+    forget = [secretAccessKey, sessionToken].filter((text) => text !== undefined).map(secrets.register);
+    return credentials;
+  };
 }
 
 /** The chain's own first link, without loading the chain; as there, a profile that is named comes before. */

@@ -40,10 +40,15 @@ export function refusalOf(status: number, text: string): S3Error {
 async function readText({ body }: UpstreamResponse): Promise<string> {
   const chunks: Buffer[] = [];
   let length = 0;
-  for await (const chunk of body) {
-    length += chunk.length;
-    if (length > limit) break;
-    chunks.push(chunk);
+  try {
+    for await (const chunk of body) {
+      length += chunk.length;
+      if (length > limit) break;
+      chunks.push(chunk);
+    }
+  } catch {
+    // Cut off: the status says what matters.
+    return '';
   }
   return Buffer.concat(chunks).toString();
 }

@@ -5,6 +5,7 @@ import {
   memoised,
   type StoreCredentials,
 } from '../../../../src/plugins/proxy/upstream/credentials.ts';
+import { mask, secrets } from '../../../../src/runtime/logging/secrets.ts';
 import { quiet, rejection } from './support.ts';
 
 const test = suite('store credentials');
@@ -29,6 +30,17 @@ test('keys of the environment are taken, the session token too', async () => {
     secretAccessKey: 'key',
     sessionToken: 'token',
   });
+});
+
+test('what is secret of them is kept out of the log', () => {
+  const env = {
+    AWS_ACCESS_KEY_ID: 'id-of-the-store',
+    AWS_SECRET_ACCESS_KEY: 'key-of-the-store',
+    AWS_SESSION_TOKEN: 'token-of-the-store',
+  };
+  defaultCredentials(env, quiet);
+  const line = secrets.redact(Object.values(env).join(' '));
+  assert.is(line, `id-of-the-store ${mask} ${mask}`);
 });
 
 test('credentials are fetched once at a time and kept', async () => {
