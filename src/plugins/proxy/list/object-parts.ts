@@ -12,10 +12,12 @@ export interface PartsPage {
 export function objectPartsXml(parts: readonly PartEntry[], { marker, limit }: PartsPage): string {
   const behind = parts.filter(({ n }) => n > marker);
   const page = behind.slice(0, Math.min(limit, 1000));
+  const truncated = behind.length > page.length;
   const fields = [
-    element('IsTruncated', behind.length > page.length),
+    element('IsTruncated', truncated),
     element('MaxParts', Math.min(limit, 1000)),
-    element('NextPartNumberMarker', page.at(-1)?.n ?? 0),
+    // Paginators go on for as long as there is one.
+    ...(truncated ? [element('NextPartNumberMarker', page.at(-1)?.n ?? marker)] : []),
     element('PartNumberMarker', marker),
     element('PartsCount', parts.length),
     ...page.map(({ n, size }) => `<Part>${element('PartNumber', n)}${element('Size', size)}</Part>`),

@@ -19,6 +19,7 @@ test('the last page is not truncated, and no wrapped key is told', () => {
   const xml = objectPartsXml(parts, { marker: 0, limit: 5000 });
   assert.match(xml, '<IsTruncated>false</IsTruncated>');
   assert.match(xml, '<MaxParts>1000</MaxParts>');
+  assert.not.match(xml, 'NextPartNumberMarker');
   assert.not.match(xml, 'vault');
 });
 

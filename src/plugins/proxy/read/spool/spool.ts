@@ -30,6 +30,8 @@ interface Entry {
 }
 
 const defaultLife = 60_000;
+/** Each holds a file descriptor. */
+const mostBodies = 256;
 
 /** Verified ciphertext on disk, fetched once for all who read slices of the same stored body. */
 export class Spool {
@@ -122,6 +124,7 @@ export class Spool {
     if (entry.body === undefined || this.#entries.get(entry.id) !== entry) return this.#drop(entry);
     entry.expiry = setTimeout(() => this.#drop(entry), this.#options.life ?? defaultLife);
     entry.expiry.unref();
+    if (this.#entries.size > mostBodies) this.#evictOne();
   }
 
   #evictOne(): boolean {

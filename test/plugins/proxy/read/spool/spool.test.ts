@@ -71,6 +71,15 @@ test('the oldest idle body makes room, one in use does not', async () => {
   assert.is(spool.used, 0);
 });
 
+test('idle bodies hold no more than so many files', async () => {
+  const spool = spoolOf(100_000);
+  for (let index = 0; index < 300; index++)
+    (await spool.lease(`body ${index}`, 4, fillWith('body'), signal)).release();
+  assert.is(spool.used, 256 * 4);
+  spool.close();
+  assert.is(spool.used, 0);
+});
+
 test('what is larger than the bound, or has no folder, is unavailable', async () => {
   await spoolOf(10)
     .lease('a', 11, fillWith('a'), signal)
