@@ -7,6 +7,7 @@ import { exposeWorkers } from '../../../runtime/health/worker-metrics.ts';
 import { createBackoff } from '../../../runtime/lifecycle/backoff.ts';
 import type { ProxyConfig } from '../config.ts';
 import { isWorkerMessage, type PrimaryMessage } from './messages.ts';
+import { workerArguments } from './worker-arguments.ts';
 
 /** A worker that lived so long is no part of a series of crashes. */
 const settledMs = 60_000;
@@ -44,7 +45,7 @@ class Crew {
   constructor(size: number, deps: ComponentDeps) {
     this.#size = size;
     this.#deps = deps;
-    cluster.setupPrimary({ args: [...process.argv.slice(2), '--health', ''] });
+    cluster.setupPrimary({ args: workerArguments(process.argv.slice(2)) });
   }
 
   /** @returns the address that the workers share. @throws SvcError when one of them ends before it listens */
@@ -89,7 +90,8 @@ class Crew {
       if (this.#stopping) return;
       this.#deps.log.error('proxy.worker.died', { pid: worker.process.pid, status, signal });
       if (performance.now() - began > settledMs) this.#backoff.reset();
-      setTimeout(() => this.#stopping || this.#replaceWhenGone(this.#fork()), this.#backoff.next()).unref();
+      // Not unrefed: when all have died, nothing else may keep the primary alive.
+      setTimeout(() => this.#stopping || this.#replaceWhenGone(this.#fork()), this.#backoff.next());
     });
   }
 
