@@ -59,12 +59,11 @@ class Crew {
   async stop(): Promise<void> {
     this.#stopping = true;
     const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
-    const stop: PrimaryMessage = { svc: 'stop' };
     await Promise.all(
       workers.map(async (worker) => {
         if (worker.isDead()) return;
         const gone = once(worker, 'exit');
-        if (worker.isConnected()) worker.send(stop);
+        askToStop(worker);
         await gone;
       }),
     );
@@ -75,6 +74,8 @@ class Crew {
     this.#waiting.set(worker.id, 'starting');
     worker.on('message', (message) => {
       if (!isWorkerMessage(message)) return;
+      // One that was still starting has not heard it the first time.
+      if (this.#stopping) askToStop(worker);
       if (message.state.ready) this.#waiting.delete(worker.id);
       else this.#waiting.set(worker.id, message.state.reason);
       this.#report();
@@ -102,6 +103,11 @@ class Crew {
     if (reason === undefined || this.#waiting.size < this.#size) health.ready('workers');
     else health.notReady('workers', reason);
   }
+}
+
+function askToStop(worker: Worker): void {
+  const stop: PrimaryMessage = { svc: 'stop' };
+  if (worker.isConnected()) worker.send(stop);
 }
 
 function listening(worker: Worker): Promise<string> {

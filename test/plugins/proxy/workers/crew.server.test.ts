@@ -42,7 +42,8 @@ test('is replaced also when all of it has died at once and no health server keep
     () => child.ended || workersOf(child).filter((pid) => !first.includes(pid)).length === 2,
   );
   assert.not.ok(child.ended, child.logs());
-  await child.end('SIGTERM');
+  const { code } = await child.end('SIGTERM');
+  assert.is(code, 0, 'workers that are still starting are told to end, too');
 });
 
 test.run();
