@@ -1,6 +1,7 @@
 import { s3Error } from './error-catalog.ts';
 import { unquote } from './etag.ts';
-import { childText, parseXml, type XmlElement } from './xml.ts';
+import { type PartFields, scanParts } from './part-scan.ts';
+import { childText, parseXml } from './xml.ts';
 import { element } from './xml-write.ts';
 
 export interface CompletedPart {
@@ -17,17 +18,25 @@ const maxCompleteBytes = 8 * 1024 * 1024;
 
 /** The part list of CompleteMultipartUpload. @throws S3Error MalformedXML, InvalidPartOrder, InvalidPart */
 export function parseCompleteMultipart(xml: string): CompletedPart[] {
-  const root = parseXml(xml, 'CompleteMultipartUpload', maxCompleteBytes);
-  const parts = (root.children.get('Part') ?? []).map(readPart);
+  const fields = Buffer.byteLength(xml) <= maxCompleteBytes ? scanParts(xml) : undefined;
+  const parts = (fields ?? parseParts(xml)).map(readPart);
   if (parts.length === 0 || parts.length > maxPartNumber) throw s3Error('MalformedXML');
   const ascending = parts.every(({ partNumber }, index) => partNumber > (parts[index - 1]?.partNumber ?? 0));
   if (!ascending) throw s3Error('InvalidPartOrder');
   return parts;
 }
 
-function readPart(part: XmlElement): CompletedPart {
-  const number = childText(part, 'PartNumber')?.trim() ?? '';
-  const etag = childText(part, 'ETag')?.trim();
+function parseParts(xml: string): PartFields[] {
+  const root = parseXml(xml, 'CompleteMultipartUpload', maxCompleteBytes);
+  return (root.children.get('Part') ?? []).map((part) => ({
+    number: childText(part, 'PartNumber'),
+    etag: childText(part, 'ETag'),
+  }));
+}
+
+function readPart(fields: PartFields): CompletedPart {
+  const number = fields.number?.trim() ?? '';
+  const etag = fields.etag?.trim();
   if (!/^\d{1,9}$/.test(number) || etag === undefined) throw s3Error('MalformedXML');
   const partNumber = parsePartNumber(number);
   if (etag === '') throw s3Error('InvalidPart');

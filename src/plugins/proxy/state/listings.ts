@@ -36,7 +36,7 @@ export async function* versionPages(
     const page = await listing(upstream, bucket, query, 'ListVersionsResult');
     const entries = ['Version', 'DeleteMarker'].flatMap((name) => page.children.get(name) ?? []);
     yield entries.map((entry) => ({
-      key: childText(entry, 'Key') ?? '',
+      key: keyOf(entry),
       versionId: childText(entry, 'VersionId'),
     }));
     next = following(page, { 'key-marker': 'NextKeyMarker', 'version-id-marker': 'NextVersionIdMarker' });
@@ -57,10 +57,13 @@ function following(page: XmlElement, markers: Readonly<Record<string, string>>):
   return next.length === 0 ? undefined : next;
 }
 
+/** A copy, because a substring would keep the whole page in memory for as long as the key is kept. */
+const keyOf = (entry: XmlElement): string => Buffer.from(childText(entry, 'Key') ?? '').toString();
+
 function stateObject(entry: XmlElement): StateObject {
   const modified = new Date(childText(entry, 'LastModified') ?? '');
   return {
-    key: childText(entry, 'Key') ?? '',
+    key: keyOf(entry),
     lastModified: Number.isNaN(modified.getTime()) ? undefined : modified,
   };
 }
