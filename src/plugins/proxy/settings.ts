@@ -114,7 +114,7 @@ export const proxySettings = {
   spoolSize: {
     variable: 'SVC_PROXY_SPOOL_SIZE',
     flag: 'spool-size',
-    summary: 'Most ciphertext on disk at a time',
+    summary: 'Most ciphertext on disk at a time, per process',
     fallback: '8GiB',
     ...byteSize(),
   },
@@ -128,7 +128,7 @@ export const proxySettings = {
   verifyBudget: {
     variable: 'SVC_PROXY_VERIFY_BUDGET',
     flag: 'verify-budget',
-    summary: 'Memory for that, all requests together',
+    summary: 'Memory for that, all requests of a process together',
     fallback: '32MiB',
     ...byteSize(64 * 1024, 64 * 1024 ** 3),
   },
