@@ -9,9 +9,11 @@ import { element } from '../../../core/s3/xml-write.ts';
 import type { Exchange, Handler, ProxyContext } from '../context.ts';
 import { xmlResult } from '../upstream/xml-result.ts';
 import { repeatedHeaders } from './repeated-headers.ts';
-import type { UploadRecord } from './upload-record.ts';
+import { type UploadRecord, uploadRecordText } from './upload-record.ts';
 
 const answerLimit = 64 * 1024;
+/** S3 takes no more of headers together; a thousand records stay in memory. */
+const recordLimit = 8 * 1024;
 
 /**
  * CreateMultipartUpload: the svc headers are set here, because the store takes
@@ -69,6 +71,8 @@ async function draftUpload(context: ProxyContext, { request, signal }: Exchange,
     userMetadata: userMetadataSize(callers),
     repeat: repeatedHeaders(callers),
   };
+  if (uploadRecordText({ ...record, uploadId: '' }).length > recordLimit)
+    throw s3Error('InvalidRequest', 'The headers of the upload are too long to be kept.');
   return { headers, record };
 }
 
