@@ -14,6 +14,11 @@ import type { Headers } from '../../../core/envelope/metadata.ts';
 import { type Deletable, deletableObjects } from '../state/delete-for-good.ts';
 import type { GcStore, ListedObject, OpenUpload } from './gc-store.ts';
 
+/** A part list of 10,000 parts takes 2 MB. */
+const readLimit = 16 * 1024 * 1024;
+
+const named = (name: string, message: string): Error => Object.assign(new Error(message), { name });
+
 const isMissing = (error: unknown): boolean => (error as Error).name === 'NoSuchKey';
 
 /** Garbage collection's view of a store, through `@aws-sdk/client-s3`. */
@@ -58,8 +63,9 @@ export class SdkGcStore implements GcStore {
 
   async read(Bucket: string, Key: string): Promise<string | undefined> {
     try {
-      const { Body } = await this.#client.send(new GetObjectCommand({ Bucket, Key }));
-      return await Body?.transformToString();
+      const answer = await this.#client.send(new GetObjectCommand({ Bucket, Key }));
+      if ((answer.ContentLength ?? 0) > readLimit) throw named('EntityTooLarge', `${Key} is too long`);
+      return await answer.Body?.transformToString();
     } catch (error) {
       if (isMissing(error)) return undefined;
       throw error;
@@ -84,8 +90,7 @@ export class SdkGcStore implements GcStore {
     const Objects = batch.map(({ key, versionId }) => ({ Key: key, VersionId: versionId }));
     const command = new DeleteObjectsCommand({ Bucket, Delete: { Objects, Quiet: true } });
     const [first] = (await this.#client.send(command)).Errors ?? [];
-    if (first)
-      throw Object.assign(new Error('an object could not be deleted'), { name: first.Code ?? 'unknown' });
+    if (first) throw named(first.Code ?? 'unknown', 'an object could not be deleted');
   }
 
   async *#deletable(bucket: string, prefix: string): AsyncGenerator<readonly Deletable[]> {

@@ -1,8 +1,14 @@
-import { type Envelope, serializeKeys, wrappedDekHeader } from '../../../core/envelope/metadata.ts';
+import {
+  type Envelope,
+  readEnvelope,
+  serializeKeys,
+  wrappedDekHeader,
+} from '../../../core/envelope/metadata.ts';
 import { maxUserMetadata, userMetadataSize } from '../../../core/s3/metadata.ts';
 import type { Exchange, Handler, ProxyContext } from '../context.ts';
 import { rangeHeaders, wholeHeaders } from './answer-headers.ts';
 import { apparentSize } from './layout.ts';
+import { ObjectChanged } from './object-changed.ts';
 import type { ObjectLayout, StoredObject } from './object-reader.ts';
 import { passOn, passRefusalOn } from './pass-on.ts';
 import { readAgain } from './read-again.ts';
@@ -45,6 +51,10 @@ async function passStored(
     headers: { ...headers, range: exchange.request.headers.range },
     signal: exchange.signal,
   });
+  if (readEnvelope(response.headers) !== undefined) {
+    response.body.resume();
+    throw new ObjectChanged();
+  }
   await passOn(exchange, response);
 }
 

@@ -1,3 +1,4 @@
+import { s3Error } from '../../../core/s3/error-catalog.ts';
 import { childText, type XmlElement } from '../../../core/s3/xml.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { xmlResult } from '../upstream/xml-result.ts';
@@ -6,6 +7,8 @@ import type { StateObject } from './state-store.ts';
 
 /** A page has 1,000 entries of a kilobyte at the most. */
 const pageLimit = 4 * 1024 * 1024;
+/** An upload has 10,000 parts, each of which may have been sent many times. */
+const mostPages = 1_000;
 
 type Query = readonly (readonly [name: string, value: string])[];
 
@@ -16,11 +19,11 @@ export async function* objectPages(
   prefix: string,
 ): AsyncGenerator<readonly StateObject[]> {
   let next: Query | undefined = [];
-  while (next) {
+  for (let count = 1; next; count++) {
     const query: Query = [['list-type', '2'], ['prefix', prefix], ...next];
     const page = await listing(upstream, bucket, query, 'ListBucketResult');
     yield (page.children.get('Contents') ?? []).map(stateObject);
-    next = following(page, { 'continuation-token': 'NextContinuationToken' });
+    next = following(page, count, { 'continuation-token': 'NextContinuationToken' });
   }
 }
 
@@ -31,7 +34,7 @@ export async function* versionPages(
   prefix: string,
 ): AsyncGenerator<readonly Deletable[]> {
   let next: Query | undefined = [];
-  while (next) {
+  for (let count = 1; next; count++) {
     const query: Query = [['versions', ''], ['prefix', prefix], ...next];
     const page = await listing(upstream, bucket, query, 'ListVersionsResult');
     const entries = ['Version', 'DeleteMarker'].flatMap((name) => page.children.get(name) ?? []);
@@ -39,7 +42,10 @@ export async function* versionPages(
       key: keyOf(entry),
       versionId: childText(entry, 'VersionId'),
     }));
-    next = following(page, { 'key-marker': 'NextKeyMarker', 'version-id-marker': 'NextVersionIdMarker' });
+    next = following(page, count, {
+      'key-marker': 'NextKeyMarker',
+      'version-id-marker': 'NextVersionIdMarker',
+    });
   }
 }
 
@@ -47,9 +53,14 @@ async function listing(upstream: Upstream, bucket: string, query: Query, root: s
   return xmlResult(await upstream.send({ method: 'GET', bucket, key: '', query }), root, pageLimit);
 }
 
-/** Where the next page begins; undefined after the last one. */
-function following(page: XmlElement, markers: Readonly<Record<string, string>>): Query | undefined {
+/** Where the next page begins; undefined after the last one. @throws S3Error for a listing without end */
+function following(
+  page: XmlElement,
+  count: number,
+  markers: Readonly<Record<string, string>>,
+): Query | undefined {
   if (childText(page, 'IsTruncated')?.trim() !== 'true') return undefined;
+  if (count >= mostPages) throw s3Error('InternalError', 'A listing of the object store has no end.');
   const next = Object.entries(markers).flatMap(([name, element]) => {
     const value = childText(page, element);
     return value ? [[name, value] as const] : [];

@@ -15,8 +15,8 @@ const test = suite('a store that answers reads oddly');
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** The handlers of reads before a store that answers as it is told, under `--unencrypted-reads deny`. */
-async function before(answer: Answer) {
+/** The handlers of reads before a store that answers as it is told; unless told otherwise under `--unencrypted-reads deny`. */
+async function before(answer: Answer, unencryptedReads: 'allow' | 'deny' = 'deny') {
   const store = createServer(answer);
   await new Promise<void>((resolve) => store.listen(0, '127.0.0.1', resolve));
   const config = {
@@ -25,7 +25,7 @@ async function before(answer: Answer) {
     upstreamSigning: 'auto',
     upstreamChecksum: 'crc32',
     reservedPrefix: '.svc/',
-    unencryptedReads: 'deny',
+    unencryptedReads,
     verifyBudget: 1024 * 1024,
     verifyBuffer: 1024 * 1024,
   } as ProxyContext['config'];
@@ -69,15 +69,27 @@ for (const status of [201, 203, 206, 299]) {
   });
 }
 
+const svc = {
+  'x-amz-meta-svc-encrypted': 'true',
+  'x-amz-meta-svc-wrapped-dek': 'vault:v1:AAAA',
+  'x-amz-meta-svc-algorithm': 'AES-256-GCM',
+  'x-amz-meta-svc-key-name': 'svc',
+  'x-amz-meta-svc-key-version': '1',
+};
+
+test('an object that becomes encrypted between two looks at it is shown in plaintext size', async () => {
+  let heads = 0;
+  const proxy = await before((_request, response) => {
+    heads += 1;
+    response.writeHead(200, { ...(heads > 1 && svc), etag: '"e"', 'content-length': '100' }).end();
+  }, 'allow');
+  const answer = await rawHttp(proxy.url, { method: 'HEAD' });
+  await proxy.stop();
+  assert.equal([answer.status, answer.headers['content-length']], [200, '72']);
+});
+
 test('an override that no header can hold costs no connection to the store', async () => {
   const proxy = await before((_request, response) => {
-    const svc = {
-      'x-amz-meta-svc-encrypted': 'true',
-      'x-amz-meta-svc-wrapped-dek': 'vault:v1:AAAA',
-      'x-amz-meta-svc-algorithm': 'AES-256-GCM',
-      'x-amz-meta-svc-key-name': 'svc',
-      'x-amz-meta-svc-key-version': '1',
-    };
     response.writeHead(200, { ...svc, etag: '"e"', 'content-length': '1000' }).end(Buffer.alloc(1000));
   });
   const answer = await rawHttp(`${proxy.url}?response-content-type=%E2%82%AC`);

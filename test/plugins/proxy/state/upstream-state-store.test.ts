@@ -54,6 +54,21 @@ test('is not asked again after a refusal', async () => {
   await stop();
 });
 
+test('is not followed through a listing without end', async () => {
+  const { state, requests, stop } = await before((_, response) => {
+    response.end(
+      '<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>t</NextContinuationToken></ListBucketResult>',
+    );
+  });
+  const pages = state.list('b', '.svc/')[Symbol.asyncIterator]();
+  const all = async () => {
+    while (!(await pages.next()).done);
+  };
+  assert.is((await rejection(all())).status, 503);
+  assert.is(requests(), 1_000);
+  await stop();
+});
+
 test('is not taken at its word when it could not delete', async () => {
   const { state, stop } = await before((_, response) => {
     response.end('<DeleteResult><Error><Key>k</Key><Code>AccessDenied</Code></Error></DeleteResult>');
