@@ -7,8 +7,11 @@ type Collect = (options: { type: 'minor' | 'major' }) => void;
 const stepBytes = 2 * 1024 * 1024;
 /** Buffers in use at two such moments count as old; when those have grown by so much, all are looked at. */
 const growthBytes = 8 * 1024 * 1024;
+/** Steps from one look at what is old to the next: asking takes a tenth of a millisecond. */
+const stepsToLook = 4;
 
 let dropped = 0;
+let steps = 0;
 let settled = 0;
 let collect: Collect | undefined;
 
@@ -24,6 +27,11 @@ export function droppedBuffers(bytes: number): void {
   dropped = 0;
   collect ??= findCollector();
   collect({ type: 'minor' });
+  steps += 1;
+  if (steps % stepsToLook === 0) collectOld(collect);
+}
+
+function collectOld(collect: Collect): void {
   if (process.memoryUsage().arrayBuffers < settled + growthBytes) return;
   collect({ type: 'major' });
   settled = process.memoryUsage().arrayBuffers;
