@@ -129,14 +129,24 @@ export class HttpWire implements Wire {
     clearTimeout(timer);
   }
 
+  /**
+   * Two looks in a row: a caller that takes what waited here just before a look leaves nothing
+   * behind either, and the store may be about to send more.
+   */
   #watchIdle(socket: Socket): void {
-    const idle = () => {
-      if (this.#awaitsStore()) this.reset(new WireError('ETIMEDOUT', 'the store has sent nothing for long'));
-      else socket.setTimeout(this.#limits.idleMs);
+    const lookMs = this.#limits.idleMs / 2;
+    let silentSince = -1;
+    const look = () => {
+      const moved = socket.bytesRead + socket.bytesWritten;
+      const silent = this.#awaitsStore();
+      if (silent && moved === silentSince)
+        return this.reset(new WireError('ETIMEDOUT', 'the store has sent nothing for long'));
+      silentSince = silent ? moved : -1;
+      socket.setTimeout(lookMs);
     };
-    socket.setTimeout(this.#limits.idleMs);
-    socket.on('timeout', idle);
-    this.#request.once('close', () => socket.off('timeout', idle));
+    socket.setTimeout(lookMs);
+    socket.on('timeout', look);
+    this.#request.once('close', () => socket.off('timeout', look));
   }
 
   /** False while it is a slow caller that keeps the connection quiet, sending or taking. */

@@ -80,9 +80,9 @@ test('a caller that takes its time does not count as a silent store', async () =
   const store = await localStore((_, response) => {
     response.end(Buffer.alloc(4 * 1024 * 1024, 1));
   });
-  const upstream = upstreamOf(store.url, { limits: { idleMs: 400 } });
+  const upstream = upstreamOf(store.url, { limits: { idleMs: 100 } });
   const response = await upstream.send(get);
-  await new Promise((resolve) => setTimeout(resolve, 1_200));
+  await new Promise((resolve) => setTimeout(resolve, 300));
   assert.is((await readBody(response, 5 * 1024 * 1024)).length, 4 * 1024 * 1024);
   upstream.close();
   await store.stop();
