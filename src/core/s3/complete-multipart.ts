@@ -1,6 +1,6 @@
+import { scanEntries } from './entry-scan.ts';
 import { s3Error } from './error-catalog.ts';
 import { unquote } from './etag.ts';
-import { type PartFields, scanParts } from './part-scan.ts';
 import { childText, parseXml } from './xml.ts';
 import { element } from './xml-write.ts';
 
@@ -24,6 +24,19 @@ export function parseCompleteMultipart(xml: string): CompletedPart[] {
   const ascending = parts.every(({ partNumber }, index) => partNumber > (parts[index - 1]?.partNumber ?? 0));
   if (!ascending) throw s3Error('InvalidPartOrder');
   return parts;
+}
+
+/** The fields of one `<Part>` that decide what is completed. */
+interface PartFields {
+  readonly number: string | undefined;
+  readonly etag: string | undefined;
+}
+
+const shape = { root: 'CompleteMultipartUpload', entries: ['Part'], fields: ['PartNumber', 'ETag'] };
+
+function scanParts(xml: string): PartFields[] | undefined {
+  const scanned = scanEntries(xml, shape)?.entries;
+  return scanned?.map((part) => ({ number: part.get('PartNumber'), etag: part.get('ETag') }));
 }
 
 function parseParts(xml: string): PartFields[] {

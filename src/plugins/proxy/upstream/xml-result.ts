@@ -6,6 +6,13 @@ import type { UpstreamResponse } from './upstream.ts';
 
 const startsWithError = /^(<\?xml[^>]*>)?\s*<Error[\s>]/;
 
+/** The document that a request answers with. @throws S3Error as the store has it, in the status or in the body */
+export async function xmlText(response: UpstreamResponse, limit: number): Promise<string> {
+  const text = (await readBody(response, limit)).toString().trim();
+  if (response.status === 200 && !startsWithError.test(text)) return text;
+  throw refusalOf(response.status, text);
+}
+
 /**
  * The result document of a request that answers with one. Stores answer 200 to copies and Complete before they
  * know the outcome, white space first, so the body decides.
@@ -16,8 +23,7 @@ export async function xmlResult(
   root: string,
   limit: number,
 ): Promise<XmlElement> {
-  const text = (await readBody(response, limit)).toString().trim();
-  if (response.status !== 200 || startsWithError.test(text)) throw refusalOf(response.status, text);
+  const text = await xmlText(response, limit);
   try {
     return parseXml(text, root, limit);
   } catch (cause) {
