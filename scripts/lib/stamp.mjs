@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 
 const INPUTS = ['package.json', 'package-lock.json', 'scripts/build.mjs', 'scripts/lib/bundle.mjs'];
 export const STAMP = 'dist/.stamp';
@@ -17,7 +17,7 @@ export function sourceHash(root) {
   const hash = createHash('sha256');
   for (const path of [...INPUTS.map((name) => join(root, name)), ...sources(root)].sort()) {
     hash
-      .update(`${path.slice(root.length)}\0`)
+      .update(`${relative(root, path)}\0`)
       .update(existsSync(path) ? readFileSync(path) : '')
       .update('\0');
   }

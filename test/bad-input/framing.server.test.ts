@@ -15,7 +15,7 @@ const line = (text: string) => Buffer.from(text);
 type Case = readonly [label: string, body: (data: Buffer) => Buffer, answer: string];
 
 const cases: readonly Case[] = [
-  ['no framing at all', (data) => Buffer.concat([line('zz'), data]), '400 InvalidRequest'],
+  ['no framing at all', (data) => Buffer.concat([line('zz\r\n'), data]), '400 InvalidRequest'],
   ['negative size', (data) => Buffer.concat([line('-1\r\n'), chunked(data)]), '400 InvalidRequest'],
   ['a size with 0x', (data) => Buffer.concat([line('0x10\r\n'), chunked(data)]), '400 InvalidRequest'],
   ['an empty size', (data) => Buffer.concat([line('\r\n'), chunked(data)]), '400 InvalidRequest'],

@@ -28,6 +28,12 @@ stamp('does not care about time stamps', async () => {
   assert.not.ok(await changes((root) => utimesSync(join(root, 'src/main.ts'), 1, 1)));
 });
 
+stamp('is the same however the root is written', () =>
+  withTree({ 'package.json': '{}', 'src/main.ts': 'one' }, (root) => {
+    assert.is(sourceHash(`${root}/`), sourceHash(root));
+  }),
+);
+
 stamp('is missing before the first build', async () => {
   assert.is(await withTree({ 'src/main.ts': '' }, isBuilt), false);
 });
