@@ -7,6 +7,7 @@ import { startOpenBao } from '../../support/openbao.ts';
 import { startRequestLog } from '../../support/request-log.ts';
 import { startSvcProxy } from '../../support/svc-proxy.ts';
 import type { RequestLog, S3Target, Stoppable, SvcProxy } from '../../support/types.ts';
+import { type RenewedClient, renewedClient } from '../support/renewed-client.ts';
 
 export const Bucket = 'parts';
 
@@ -16,15 +17,11 @@ export interface Counters {
   readonly keyServer: RequestLog;
 }
 
-export interface Bed extends Stoppable {
+export interface Bed extends RenewedClient, Stoppable {
   readonly proxy: SvcProxy;
-  /** To the proxy; renewed by `restart`. */
-  readonly s3: S3Client;
   /** To the store behind it. */
   readonly behind: S3Client;
   readonly counters: Counters | undefined;
-  /** Another process of the proxy, which knows nothing of what went before. */
-  restart(): Promise<void>;
 }
 
 /**
@@ -43,21 +40,17 @@ export async function startBed(counted: boolean): Promise<Bed> {
   const upstream = { ...target, endpoint: counters?.store.url ?? store.url };
   const vault = { addr: counters?.keyServer.url ?? bao.url, token: await bao.policyToken() };
   const proxy = await startSvcProxy({ upstream, vault });
-  let s3 = await s3Client(proxy.target);
+  const client = await renewedClient(proxy);
   const behind = await s3Client(target);
   await behind.send(new CreateBucketCommand({ Bucket }));
   return {
     ...{ proxy, behind, counters },
     get s3() {
-      return s3;
+      return client.s3;
     },
-    async restart() {
-      s3.destroy();
-      await proxy.restart();
-      s3 = await s3Client(proxy.target);
-    },
+    restart: () => client.restart(),
     async stop() {
-      for (const client of [s3, behind]) client.destroy();
+      for (const each of [client.s3, behind]) each.destroy();
       await proxy.stop();
       await Promise.all([counters?.store.stop(), counters?.keyServer.stop()]);
       await Promise.all([store.close(), bao.stop()]);
