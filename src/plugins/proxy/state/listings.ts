@@ -10,54 +10,75 @@ const pageLimit = 4 * 1024 * 1024;
 /** An upload has 10,000 parts, each of which may have been sent many times. */
 const mostPages = 1_000;
 
-const objectList: EntryShape = {
-  root: 'ListBucketResult',
-  entries: ['Contents'],
-  fields: ['Key', 'LastModified', 'IsTruncated', 'NextContinuationToken'],
+interface Listing {
+  readonly query: Query;
+  readonly shape: EntryShape;
+  /** Parameter of the next request by the element that holds its value. */
+  readonly markers: Readonly<Record<string, string>>;
+}
+
+/** ListObjectsV2. */
+const objects: Listing = {
+  query: [['list-type', '2']],
+  shape: {
+    root: 'ListBucketResult',
+    entries: ['Contents'],
+    fields: ['Key', 'LastModified', 'IsTruncated', 'NextContinuationToken'],
+  },
+  markers: { 'continuation-token': 'NextContinuationToken' },
 };
-const versionList: EntryShape = {
-  root: 'ListVersionsResult',
-  entries: ['Version', 'DeleteMarker'],
-  fields: ['Key', 'VersionId', 'IsTruncated', 'NextKeyMarker', 'NextVersionIdMarker'],
+/** ListObjectVersions. */
+const versions: Listing = {
+  query: [['versions', '']],
+  shape: {
+    root: 'ListVersionsResult',
+    entries: ['Version', 'DeleteMarker'],
+    fields: ['Key', 'VersionId', 'IsTruncated', 'NextKeyMarker', 'NextVersionIdMarker'],
+  },
+  markers: { 'key-marker': 'NextKeyMarker', 'version-id-marker': 'NextVersionIdMarker' },
 };
 
 type Entry = ScannedEntries['entries'][number];
 type Query = readonly (readonly [name: string, value: string])[];
 
-/** ListObjectsV2, page by page. @throws S3Error as the store has it */
+/** Calls a request to the store, again where that may help. */
+export type Attempt = <T>(request: (upstream: Upstream) => Promise<T>) => Promise<T>;
+
+/** All objects below `prefix`, page by page. @throws what `attempt` does; S3Error for a listing without end */
 export async function* objectPages(
-  upstream: Upstream,
+  attempt: Attempt,
   bucket: string,
   prefix: string,
 ): AsyncGenerator<readonly StateObject[]> {
-  let next: Query | undefined = [];
-  for (let count = 1; next; count++) {
-    const query: Query = [['list-type', '2'], ['prefix', prefix], ...next];
-    const page = await listing(upstream, bucket, query, objectList);
-    yield page.entries.map(stateObject);
-    next = following(page, count, { 'continuation-token': 'NextContinuationToken' });
-  }
+  for await (const page of pages(attempt, bucket, prefix, objects)) yield page.entries.map(stateObject);
 }
 
-/** ListObjectVersions, page by page. @throws S3Error as the store has it */
+/** The same of all versions and delete markers. */
 export async function* versionPages(
-  upstream: Upstream,
+  attempt: Attempt,
   bucket: string,
   prefix: string,
 ): AsyncGenerator<readonly Deletable[]> {
+  for await (const page of pages(attempt, bucket, prefix, versions))
+    yield page.entries.map((entry) => ({ key: keyOf(entry), versionId: entry.get('VersionId') }));
+}
+
+async function* pages(
+  attempt: Attempt,
+  bucket: string,
+  prefix: string,
+  { query, shape, markers }: Listing,
+): AsyncGenerator<ScannedEntries> {
   let next: Query | undefined = [];
   for (let count = 1; next; count++) {
-    const query: Query = [['versions', ''], ['prefix', prefix], ...next];
-    const page = await listing(upstream, bucket, query, versionList);
-    yield page.entries.map((entry) => ({ key: keyOf(entry), versionId: entry.get('VersionId') }));
-    next = following(page, count, {
-      'key-marker': 'NextKeyMarker',
-      'version-id-marker': 'NextVersionIdMarker',
-    });
+    const request: Query = [...query, ['prefix', prefix], ...next];
+    const page = await attempt((upstream) => onePage(upstream, bucket, request, shape));
+    yield page;
+    next = following(page, count, markers);
   }
 }
 
-async function listing(
+async function onePage(
   upstream: Upstream,
   bucket: string,
   query: Query,

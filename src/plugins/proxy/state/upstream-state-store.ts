@@ -10,7 +10,7 @@ import type { Upstream, UpstreamResponse } from '../upstream/upstream.ts';
 import { xmlResult } from '../upstream/xml-result.ts';
 import type { BucketFacts } from './bucket-facts.ts';
 import { type Deletable, deletableObjects } from './delete-for-good.ts';
-import { objectPages, versionPages } from './listings.ts';
+import { type Attempt, objectPages, versionPages } from './listings.ts';
 import { isMissing, mayPass, stateFailure } from './state-failure.ts';
 import type { StateObject, StateStore } from './state-store.ts';
 
@@ -34,7 +34,7 @@ export class UpstreamStateStore implements StateStore {
 
   async put(bucket: string, key: string, body: string): Promise<void> {
     const request = { method: 'PUT', bucket: this.#home(bucket), key };
-    await this.#try(async (upstream) => {
+    await this.#attempt(async (upstream) => {
       const response = await upstream.send(request, Buffer.from(body));
       if (response.status !== 200) throw await refusal(response);
       response.body.resume();
@@ -43,7 +43,7 @@ export class UpstreamStateStore implements StateStore {
 
   get(bucket: string, key: string, limit: number): Promise<string | undefined> {
     const request = { method: 'GET', bucket: this.#home(bucket), key };
-    return this.#try(async (upstream) => {
+    return this.#attempt(async (upstream) => {
       const response = await upstream.send(request);
       if (response.status === 200) return (await readWithin(response, limit)).toString();
       const refused = await refusal(response);
@@ -54,16 +54,16 @@ export class UpstreamStateStore implements StateStore {
 
   async *list(bucket: string, prefix: string): AsyncGenerator<readonly StateObject[]> {
     try {
-      yield* objectPages(this.#parts.upstream, this.#home(bucket), prefix);
+      yield* objectPages(this.#attempt, this.#home(bucket), prefix);
     } catch (error) {
       stateFailure(error);
     }
   }
 
   async delete(bucket: string, keys: readonly string[]): Promise<void> {
-    const { upstream, buckets, config } = this.#parts;
+    const { buckets, config } = this.#parts;
     const home = this.#home(bucket);
-    const pages = (prefix: string) => versionPages(upstream, home, prefix);
+    const pages = (prefix: string) => versionPages(this.#attempt, home, prefix);
     const versions = (await buckets.keepsVersions(home)) === 'yes' ? pages : undefined;
     try {
       for await (const batch of deletableObjects(keys, versions, config.reservedPrefix))
@@ -81,9 +81,8 @@ export class UpstreamStateStore implements StateStore {
     return this.#parts.config.stateBucket ?? bucket;
   }
 
-  #try<T>(attempt: (upstream: Upstream) => Promise<T>): Promise<T> {
-    return retry(() => attempt(this.#parts.upstream), attempts).catch(stateFailure);
-  }
+  readonly #attempt: Attempt = (request) =>
+    retry(() => request(this.#parts.upstream), attempts).catch(stateFailure);
 
   /** @throws S3Error for the first object that could not be deleted */
   #deleteBatch(bucket: string, batch: readonly Deletable[]): Promise<void> {
@@ -91,7 +90,7 @@ export class UpstreamStateStore implements StateStore {
     const body = Buffer.from(deleteObjectsXml({ quiet: true, objects }));
     const headers = { 'content-type': 'application/xml', 'content-md5': hash('md5', body, 'base64') };
     const request = { method: 'POST', bucket, key: '', query: [['delete', ''] as const], headers };
-    return this.#try(async (upstream) => {
+    return this.#attempt(async (upstream) => {
       const result = await xmlResult(await upstream.send(request, body), 'DeleteResult', deleteAnswerLimit);
       const [first] = result.children.get('Error') ?? [];
       if (first) throw refusalOf(500, `<Code>${childText(first, 'Code') ?? ''}</Code>`);

@@ -42,6 +42,19 @@ test('is asked again a few times', async () => {
   await stop();
 });
 
+test('is asked again for a page of a listing', async () => {
+  let failures = 2;
+  const { state, requests, stop } = await before((_, response) => {
+    if (failures-- > 0) response.writeHead(503).end('<Error><Code>SlowDown</Code></Error>');
+    else response.end('<ListBucketResult><Contents><Key>.svc/a</Key></Contents></ListBucketResult>');
+  });
+  const keys: string[] = [];
+  for await (const page of state.list('b', '.svc/')) keys.push(...page.map(({ key }) => key));
+  assert.equal(keys, ['.svc/a']);
+  assert.is(requests(), 3);
+  await stop();
+});
+
 test('is not asked again after a refusal', async () => {
   const { state, requests, stop } = await before((_, response) => {
     response.writeHead(403).end('<Error><Code>AccessDenied</Code><Message>secret words</Message></Error>');
