@@ -4,15 +4,19 @@ import type { Health } from './health.ts';
 export function createHealth(): Health {
   const notReady = new Map<string, string>();
   const degraded = new Map<string, string>();
+  const notAlive = new Map<string, string>();
   return {
     notReady: (condition, reason) => void notReady.set(condition, reason),
     ready: (condition) => void notReady.delete(condition),
     degraded: (condition, reason) => void degraded.set(condition, reason),
     recovered: (condition) => void degraded.delete(condition),
+    notAlive: (condition, reason) => void notAlive.set(condition, reason),
+    alive: (condition) => void notAlive.delete(condition),
     isReady: () => notReady.size === 0,
     snapshot: () => ({
       status: degraded.size === 0 ? 'ok' : 'degraded',
       ready: notReady.size === 0,
+      notAlive: Object.fromEntries(notAlive),
       notReady: Object.fromEntries(notReady),
       degraded: Object.fromEntries(degraded),
     }),

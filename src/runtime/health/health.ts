@@ -6,6 +6,9 @@ export interface Health {
   /** Shown in the body of `/healthz` without changing its 200. */
   degraded(condition: string, reason: string): void;
   recovered(condition: string): void;
+  /** `/healthz` is 503 while a condition is given here; for a component that has not begun its work. */
+  notAlive(condition: string, reason: string): void;
+  alive(condition: string): void;
   isReady(): boolean;
   snapshot(): HealthSnapshot;
 }
@@ -13,6 +16,7 @@ export interface Health {
 export interface HealthSnapshot {
   readonly status: 'ok' | 'degraded';
   readonly ready: boolean;
+  readonly notAlive: Readonly<Record<string, string>>;
   readonly notReady: Readonly<Record<string, string>>;
   readonly degraded: Readonly<Record<string, string>>;
 }

@@ -5,98 +5,111 @@ import * as assert from 'uvu/assert';
 import { SvcError } from '../../../src/core/errors.ts';
 import { createHealth } from '../../../src/runtime/health/create-health.ts';
 import { type HealthServer, startHealthServer } from '../../../src/runtime/health/health-server.ts';
+import { startLeanHealthServer } from '../../../src/runtime/health/lean-health-server.ts';
 import { http } from '../../support/http.ts';
 
-const serving = suite('health server');
-const health = createHealth();
-let expose = async () => ({ contentType: 'text/plain', body: 'demo_total 1\n' });
-let server: HealthServer;
-const url = (path: string) => `http://${server.address}${path}`;
+for (const [name, start] of Object.entries({
+  'health server': startHealthServer,
+  'lean health server': startLeanHealthServer,
+})) {
+  const serving = suite(name);
+  const health = createHealth();
+  let expose = async () => ({ contentType: 'text/plain', body: 'demo_total 1\n' });
+  let server: HealthServer;
+  const url = (path: string) => `http://${server.address}${path}`;
 
-serving.before(async () => {
-  server = await startHealthServer(
-    { host: '127.0.0.1', port: 0 },
-    { snapshot: health.snapshot, expose: () => expose() },
-  );
-});
-serving.after(() => server.close());
+  serving.before(async () => {
+    server = await start(
+      { host: '127.0.0.1', port: 0 },
+      { snapshot: health.snapshot, expose: () => expose() },
+    );
+  });
+  serving.after(() => server.close());
 
-serving('/healthz stays 200 and tells what is degraded', async () => {
-  assert.equal((await http(url('/healthz'))).json, { status: 'ok' });
-  health.degraded('renewal', 'denied');
-  const { status, json } = await http(url('/healthz?probe=1'));
-  assert.is(status, 200);
-  assert.equal(json, { status: 'degraded', degraded: { renewal: 'denied' } });
-  health.recovered('renewal');
-});
+  serving('/healthz stays 200 and tells what is degraded', async () => {
+    assert.equal((await http(url('/healthz'))).json, { status: 'ok' });
+    health.degraded('renewal', 'denied');
+    const { status, json } = await http(url('/healthz?probe=1'));
+    assert.is(status, 200);
+    assert.equal(json, { status: 'degraded', degraded: { renewal: 'denied' } });
+    health.recovered('renewal');
+  });
 
-serving('/readyz is 503 with the reasons until all is ready', async () => {
-  health.notReady('vault', 'no token yet');
-  const waiting = await http(url('/readyz'));
-  assert.is(waiting.status, 503);
-  assert.equal(waiting.json, { status: 'not ready', reasons: { vault: 'no token yet' } });
-  health.ready('vault');
-  const ready = await http(url('/readyz'));
-  assert.equal([ready.status, ready.json], [200, { status: 'ready' }]);
-});
+  serving('/healthz is 503 until the work has begun', async () => {
+    health.notAlive('secrets', 'not fetched yet');
+    const { status, json } = await http(url('/healthz'));
+    assert.equal([status, json], [503, { status: 'starting', reasons: { secrets: 'not fetched yet' } }]);
+    health.alive('secrets');
+    assert.is((await http(url('/healthz'))).status, 200);
+  });
 
-serving('/metrics shows what is exposed at that moment', async () => {
-  assert.is((await http(url('/metrics'))).text, 'demo_total 1\n');
-  const before = expose;
-  expose = async () => ({ contentType: 'text/plain', body: 'demo_total 2\n' });
-  assert.is((await http(url('/metrics'))).text, 'demo_total 2\n');
-  expose = () => Promise.reject(new Error('a worker is gone'));
-  assert.is((await http(url('/metrics'))).status, 500);
-  expose = before;
-});
+  serving('/readyz is 503 with the reasons until all is ready', async () => {
+    health.notReady('vault', 'no token yet');
+    const waiting = await http(url('/readyz'));
+    assert.is(waiting.status, 503);
+    assert.equal(waiting.json, { status: 'not ready', reasons: { vault: 'no token yet' } });
+    health.ready('vault');
+    const ready = await http(url('/readyz'));
+    assert.equal([ready.status, ready.json], [200, { status: 'ready' }]);
+  });
 
-serving('answers nothing else', async () => {
-  for (const path of ['/', '/healthz/', '/HEALTHZ', '/toString', '/__proto__']) {
-    assert.is((await http(url(path))).status, 404, path);
+  serving('/metrics shows what is exposed at that moment', async () => {
+    assert.is((await http(url('/metrics'))).text, 'demo_total 1\n');
+    const before = expose;
+    expose = async () => ({ contentType: 'text/plain', body: 'demo_total 2\n' });
+    assert.is((await http(url('/metrics'))).text, 'demo_total 2\n');
+    expose = () => Promise.reject(new Error('a worker is gone'));
+    assert.is((await http(url('/metrics'))).status, 500);
+    expose = before;
+  });
+
+  serving('answers nothing else', async () => {
+    for (const path of ['/', '/healthz/', '/HEALTHZ', '/toString', '/__proto__']) {
+      assert.is((await http(url(path))).status, 404, path);
+    }
+    assert.is((await http(url('/healthz'), { method: 'POST', body: 'x' })).status, 405);
+    const head = await http(url('/metrics'), { method: 'HEAD' });
+    assert.equal([head.status, head.text], [200, '']);
+  });
+
+  serving('refuses headers that are too large and requests that are none', async () => {
+    assert.is((await http(url('/healthz'), { headers: { 'x-large': 'x'.repeat(10_000) } })).status, 431);
+    const port = Number(server.address.split(':').at(-1));
+    const socket = connect(port, '127.0.0.1').end('nonsense\r\n\r\n');
+    const [answer] = await once(socket, 'data');
+    assert.match(String(answer), /^HTTP\/1\.1 400 /);
+  });
+
+  serving('a taken or impossible address is a matter of configuration', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as { port: number };
+    const taken = await refusal({ host: '127.0.0.1', port });
+    assert.match(taken.message, /is taken/);
+    assert.is(taken.exitStatus, 78);
+    assert.match((await refusal({ host: '192.0.2.1', port: 0 })).message, /EADDRNOTAVAIL/);
+    other.close();
+  });
+
+  serving('closes although connections are open', async () => {
+    const short = await start({ host: '::1', port: 0 }, { snapshot: health.snapshot, expose });
+    assert.match(short.address, /^\[::1\]:\d+$/);
+    const socket = connect(Number(short.address.split(':').at(-1)), '::1');
+    await once(socket, 'connect');
+    socket.write('GET /healthz HTTP/1.1\r\n');
+    socket.on('error', () => {});
+    const gone = new Promise((resolve) => socket.once('close', resolve));
+    await short.close();
+    await gone;
+  });
+
+  async function refusal(at: { host: string; port: number }): Promise<SvcError> {
+    const error = await start(at, { snapshot: health.snapshot, expose }).then(
+      () => undefined,
+      (reason: unknown) => reason,
+    );
+    if (error instanceof SvcError) return error;
+    throw new Error('the address was accepted', { cause: error });
   }
-  assert.is((await http(url('/healthz'), { method: 'POST', body: 'x' })).status, 405);
-  const head = await http(url('/metrics'), { method: 'HEAD' });
-  assert.equal([head.status, head.text], [200, '']);
-});
-
-serving('refuses headers that are too large and requests that are none', async () => {
-  assert.is((await http(url('/healthz'), { headers: { 'x-large': 'x'.repeat(10_000) } })).status, 431);
-  const port = Number(server.address.split(':').at(-1));
-  const socket = connect(port, '127.0.0.1').end('nonsense\r\n\r\n');
-  const [answer] = await once(socket, 'data');
-  assert.match(String(answer), /^HTTP\/1\.1 400 /);
-});
-
-serving('a taken or impossible address is a matter of configuration', async () => {
-  const other = createServer().listen(0, '127.0.0.1');
-  await once(other, 'listening');
-  const { port } = other.address() as { port: number };
-  const taken = await refusal({ host: '127.0.0.1', port });
-  assert.match(taken.message, /is taken/);
-  assert.is(taken.exitStatus, 78);
-  assert.match((await refusal({ host: '192.0.2.1', port: 0 })).message, /EADDRNOTAVAIL/);
-  other.close();
-});
-
-serving('closes although connections are open', async () => {
-  const short = await startHealthServer({ host: '::1', port: 0 }, { snapshot: health.snapshot, expose });
-  assert.match(short.address, /^\[::1\]:\d+$/);
-  const socket = connect(Number(short.address.split(':').at(-1)), '::1');
-  await once(socket, 'connect');
-  socket.write('GET /healthz HTTP/1.1\r\n');
-  socket.on('error', () => {});
-  const gone = new Promise((resolve) => socket.once('close', resolve));
-  await short.close();
-  await gone;
-});
-
-async function refusal(at: { host: string; port: number }): Promise<SvcError> {
-  const error = await startHealthServer(at, { snapshot: health.snapshot, expose }).then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
-  if (error instanceof SvcError) return error;
-  throw new Error('the address was accepted', { cause: error });
+  serving.run();
 }
-
-serving.run();

@@ -13,7 +13,7 @@ conditions('is ready while no condition is not', () => {
   assert.not.ok(health.isReady());
   assert.equal(health.snapshot().notReady, { vault: 'no token yet' });
   health.ready('vault');
-  assert.equal(health.snapshot(), { status: 'ok', ready: true, notReady: {}, degraded: {} });
+  assert.equal(health.snapshot(), { status: 'ok', ready: true, notAlive: {}, notReady: {}, degraded: {} });
 });
 
 conditions('keeps the latest reason', () => {
@@ -29,6 +29,7 @@ conditions('is degraded apart from ready', () => {
   assert.equal(health.snapshot(), {
     status: 'degraded',
     ready: true,
+    notAlive: {},
     notReady: {},
     degraded: { renewal: 'denied' },
   });

@@ -1,0 +1,45 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { createLeanMetrics } from '../../../src/runtime/health/lean-metrics.ts';
+import type { Metrics } from '../../../src/runtime/health/metrics.ts';
+
+const lean = suite('lean metrics');
+
+function fill(metrics: Metrics): Metrics {
+  const runs = metrics.counter('demo_runs_total', 'Runs', ['result', 'kind']);
+  runs.inc({ result: 'ok', kind: 'a"b\\c\nd' });
+  runs.inc({ result: 'ok', kind: 'x' }, 4);
+  metrics.counter('demo_plain_total', 'Without labels');
+  const open = metrics.gauge('demo_open', 'Open');
+  open.set(5);
+  open.add(-2.5);
+  return metrics;
+}
+
+lean('writes what prom-client writes', async () => {
+  const { default: prometheus } = await import('prom-client');
+  const registry = new prometheus.Registry();
+  const registers = [registry];
+  const theirs: Metrics = {
+    counter(name, help, labelNames = []) {
+      const counter = new prometheus.Counter({ name, help, labelNames, registers });
+      return { inc: (labels = {}, by = 1) => counter.inc(labels, by) };
+    },
+    gauge(name, help) {
+      const gauge = new prometheus.Gauge({ name, help, registers });
+      return { set: (value) => gauge.set(value), add: (by) => gauge.inc(by) };
+    },
+    histogram: () => assert.unreachable() as never,
+    expose: async () => ({ contentType: registry.contentType, body: await registry.metrics() }),
+  };
+  assert.equal(await fill(createLeanMetrics()).expose(), await fill(theirs).expose());
+});
+
+lean('refuses a name twice, and histograms', () => {
+  const metrics = createLeanMetrics();
+  metrics.gauge('demo', 'One');
+  assert.throws(() => metrics.counter('demo', 'Two'), RangeError);
+  assert.throws(() => metrics.histogram('demo_seconds', 'Time', [1]), RangeError);
+});
+
+lean.run();
