@@ -4,7 +4,8 @@ import { cleanEnv } from './clean-env.ts';
 import { http } from './http.ts';
 import { residentMemory } from './process-memory.ts';
 import { temporaryFolder } from './temporary.ts';
-import type { S3Target, SvcProxy, SvcProxyConfig, SvcVault } from './types.ts';
+import type { S3Target, SvcProxy, SvcProxyConfig } from './types.ts';
+import { vaultEnvironment } from './vault-environment.ts';
 import { waitFor } from './wait-for.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -104,20 +105,6 @@ function environment(config: SvcProxyConfig, home: string): NodeJS.ProcessEnv {
     ...vaultEnvironment(vault),
     ...env,
   });
-}
-
-function vaultEnvironment(vault: SvcVault): Record<string, string | undefined> {
-  const { kubernetes } = vault;
-  return {
-    VAULT_ADDR: vault.addr,
-    VAULT_CACERT: vault.caFile,
-    VAULT_AUTH_METHOD: kubernetes ? 'kubernetes' : 'token',
-    VAULT_TOKEN: vault.token,
-    VAULT_TOKEN_FILE: vault.tokenFile,
-    VAULT_AUTH_ROLE: kubernetes?.role,
-    VAULT_AUTH_MOUNT_PATH: kubernetes?.mountPath,
-    SVC_SA_TOKEN_PATH: kubernetes?.jwtPath,
-  };
 }
 
 /** The keys that callers must sign with, where the proxy asks for any. */

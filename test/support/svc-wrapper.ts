@@ -1,0 +1,104 @@
+import { fileURLToPath } from 'node:url';
+import { type Exit, launch } from './child.ts';
+import { cleanEnv } from './clean-env.ts';
+import { temporaryFolder } from './temporary.ts';
+import type { Stoppable, SvcVault } from './types.ts';
+import { vaultEnvironment } from './vault-environment.ts';
+import { waitFor } from './wait-for.ts';
+
+const ENTRY = fileURLToPath(new URL('../../dist/wrapper.cjs', import.meta.url));
+
+export interface WrapperOptions {
+  readonly vault: SvcVault;
+  /** For `SVC_SECRET_PATHS`. */
+  readonly paths: readonly string[];
+  /** What stands behind `--`. */
+  readonly command: readonly string[];
+  /** Further variables; undefined takes one away. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Before `--`. */
+  readonly args?: readonly string[];
+  /** Commands that become the wrapper, such as `prlimit --memlock=65536`. */
+  readonly under?: readonly string[];
+  /** Default: dist/wrapper.cjs under this Node. */
+  readonly entry?: readonly string[];
+}
+
+export interface LogLine {
+  readonly event: string;
+  readonly level: string;
+  // biome-ignore lint/suspicious/noExplicitAny: fields of a log line are picked apart freely
+  readonly [field: string]: any;
+}
+
+export interface WrapperRun extends Stoppable {
+  readonly pid: number;
+  /** Everything that the wrapper and its application wrote. */
+  output(): string;
+  /** The log lines, those of one event when it is named. */
+  events(event?: string): LogLine[];
+  /** Waits for a log line. */
+  event(name: string, count?: number): Promise<LogLine>;
+  /** Waits for a line of the application that matches; gives the match. */
+  says(pattern: RegExp): Promise<RegExpExecArray>;
+  /** Base address of its health endpoint, once it has told. */
+  health(): Promise<string>;
+  signal(name: NodeJS.Signals): void;
+  readonly ended: boolean;
+  readonly exited: Promise<Exit>;
+}
+
+/** Starts the wrapper as built in dist/ with its health on a free port. */
+export async function startWrapper(options: WrapperOptions): Promise<WrapperRun> {
+  const folder = temporaryFolder('wrapper');
+  const own = [...(options.entry ?? [process.execPath, ENTRY]), ...(options.args ?? []), '--'];
+  const [file = '', ...args] = [...(options.under ?? []), ...own, ...options.command];
+  let text = '';
+  const child = await launch(file, args, {
+    env: environment(options, folder.path),
+    cwd: folder.path,
+    onOutput: (more) => {
+      text += more;
+    },
+  });
+  const events = (event?: string) =>
+    linesOf(text).filter((line) => event === undefined || line.event === event);
+  const wait = <T>(what: string, check: () => T | undefined | false) =>
+    waitFor(`${what} of the wrapper`, check, { timeoutMs: 30_000, details: () => text });
+  return {
+    pid: child.pid,
+    output: () => text,
+    events,
+    event: (name, count = 1) => wait(`event ${name}`, () => events(name)[count - 1]),
+    says: (pattern) => wait(String(pattern), () => pattern.exec(text) ?? undefined),
+    health: async () =>
+      `http://${(await wait('health address', () => events('health.listening')[0])).address}`,
+    signal: (name) => void process.kill(child.pid, name),
+    get ended() {
+      return child.ended;
+    },
+    exited: child.exited,
+    async stop() {
+      if (!child.ended) await child.end('SIGKILL');
+      await folder.remove();
+    },
+  };
+}
+
+function environment({ vault, paths, env }: WrapperOptions, home: string): NodeJS.ProcessEnv {
+  return cleanEnv({
+    HOME: home,
+    HEALTH_ADDR: '127.0.0.1:0',
+    SVC_SECRET_PATHS: paths.join(','),
+    SVC_REQUIRE_MLOCK: 'true',
+    ...vaultEnvironment(vault),
+    ...env,
+  });
+}
+
+function linesOf(text: string): LogLine[] {
+  return text
+    .split('\n')
+    .filter((line) => line.startsWith('{"level":'))
+    .map((line) => JSON.parse(line) as LogLine);
+}
