@@ -1,0 +1,48 @@
+import { retry } from '../../../runtime/lifecycle/retry.ts';
+import type { Logger } from '../../../runtime/logging/logger.ts';
+import { isVaultError } from '../../../runtime/vault/errors.ts';
+import type { Lease, SecretClient, SecretDocument } from '../../../runtime/vault/secret-client/contract.ts';
+import { readAll } from './read-all.ts';
+
+export interface FetchOptions {
+  readonly paths: readonly string[];
+  /** No attempt begins later than this after the first. */
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  readonly log: Logger;
+}
+
+export interface Fetched {
+  readonly lease: Lease;
+  readonly documents: readonly SecretDocument[];
+}
+
+/** Short, so that an application is up soon after a key server that was sealed. */
+const backoff = { initialMs: 100, maxMs: 600 };
+
+/**
+ * Logs in once and reads every path, again while the key server is sealed, away or busy.
+ * @throws VaultError: a refusal at once, `unavailable` (exit 69) when the time is up
+ */
+export async function fetchSecrets(client: SecretClient, options: FetchOptions): Promise<Fetched> {
+  const { paths, timeoutMs, signal, log } = options;
+  let lease: Lease | undefined;
+  const attempt = async (): Promise<Fetched> => {
+    lease ??= await client.logIn(signal);
+    return { lease, documents: await readAll(client, paths, signal) };
+  };
+  return retry(attempt, {
+    ...backoff,
+    maxElapsedMs: timeoutMs,
+    signal,
+    isRetryable: (error) => isVaultError(error) && error.kind === 'unavailable',
+    onRetry: (error, delayMs, count) => complain(log, error, delayMs, count),
+  });
+}
+
+/** The first failure is told, then every tenth: a minute of attempts must not fill a log. */
+function complain(log: Logger, error: unknown, delayMs: number, count: number): void {
+  if (count % 10 !== 1) return;
+  const reason = error instanceof Error ? error.message : String(error);
+  log.warn('secrets.waiting', { error: reason, attempt: count, retry_ms: Math.round(delayMs) });
+}

@@ -1,0 +1,43 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { beat } from '../../../../src/plugins/wrapper/keep/beat.ts';
+
+const beats = suite('beat');
+
+beats('goes on after failures until it is told to end', async () => {
+  const ending = new AbortController();
+  const told: number[] = [];
+  let count = 0;
+  await beat({
+    work: async () => {
+      count++;
+      if (count === 2) throw new Error('away');
+      if (count === 1) return;
+    },
+    delayMs: () => 1,
+    onFailure: (error, retryMs) => {
+      assert.is((error as Error).message, 'away');
+      told.push(retryMs);
+      ending.abort();
+    },
+    signal: ending.signal,
+  });
+  assert.is(count, 2);
+  assert.is(told.length, 1);
+  assert.ok((told[0] as number) >= 5_000, 'a key server that refuses is left in peace for some seconds');
+});
+
+beats('tells nothing of a beat that was cut short', async () => {
+  const ending = new AbortController();
+  await beat({
+    work: async () => {
+      ending.abort();
+      throw ending.signal.reason;
+    },
+    delayMs: () => 1,
+    onFailure: () => assert.unreachable(),
+    signal: ending.signal,
+  });
+});
+
+beats.run();

@@ -1,0 +1,69 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { TokenKeeper } from '../../../../src/plugins/wrapper/keep/token-keeper.ts';
+import { VaultError } from '../../../../src/runtime/vault/errors.ts';
+
+const keeper = suite('token keeper');
+const signal = new AbortController().signal;
+
+type Answer = { leaseSeconds: number; renewable: boolean } | VaultError;
+
+/** A client that answers in turn and notes what was asked of it. */
+function client(...answers: Answer[]) {
+  const calls: string[] = [];
+  const answer = (call: string) => async () => {
+    calls.push(call);
+    const next = answers.shift();
+    if (next === undefined) throw new Error('nothing more was expected');
+    if (next instanceof VaultError) throw next;
+    return next;
+  };
+  return { calls, logIn: answer('login'), renew: answer('renew') };
+}
+
+const fresh = { leaseSeconds: 100, renewable: true };
+
+keeper('renews for as long as that gains time', async () => {
+  const server = client(fresh, { leaseSeconds: 50, renewable: true });
+  const tokens = new TokenKeeper(server, fresh);
+  assert.equal([await tokens.tend(signal), await tokens.tend(signal)], ['renewed', 'renewed']);
+  assert.equal(server.calls, ['renew', 'renew']);
+});
+
+keeper('logs in again near the maximum of a token', async () => {
+  const server = client({ leaseSeconds: 49, renewable: true }, { leaseSeconds: 30, renewable: true }, fresh);
+  const tokens = new TokenKeeper(server, fresh);
+  assert.is(await tokens.tend(signal), 'logged-in');
+  assert.is(await tokens.tend(signal), 'renewed');
+  assert.equal(server.calls, ['renew', 'login', 'renew']);
+});
+
+keeper(
+  'logs in instead of a renewal that is refused, and does not ask for the refused one again',
+  async () => {
+    const denied = new VaultError('denied', 'no');
+    const server = client(denied, denied, denied, fresh, fresh);
+    const tokens = new TokenKeeper(server, fresh);
+    for (const _ of [1, 2]) assert.is(await tokens.tend(signal).catch((error: unknown) => error), denied);
+    assert.is(await tokens.tend(signal), 'logged-in');
+    assert.is(await tokens.tend(signal), 'renewed');
+    assert.equal(server.calls, ['renew', 'login', 'login', 'login', 'renew']);
+  },
+);
+
+keeper('asks for no login while the key server is away', async () => {
+  const server = client(new VaultError('unavailable', 'away'), fresh);
+  const tokens = new TokenKeeper(server, fresh);
+  const error = await tokens.tend(signal).catch((reason: unknown) => reason);
+  assert.is((error as VaultError).kind, 'unavailable');
+  assert.is(await tokens.tend(signal), 'renewed');
+  assert.equal(server.calls, ['renew', 'renew']);
+});
+
+keeper('tends a token well before it ends, and else at the interval', () => {
+  const delay = (leaseSeconds: number) =>
+    new TokenKeeper(client(), { leaseSeconds, renewable: true }).delayMs(300_000);
+  assert.equal([delay(0), delay(3600), delay(30)], [300_000, 300_000, 20_000]);
+});
+
+keeper.run();
