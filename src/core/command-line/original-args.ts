@@ -11,10 +11,14 @@ export function encodeOriginalArgs(args: readonly string[]): string | undefined 
 
 export function decodeOriginalArgs(text: string | undefined): string[] {
   if (text === undefined) return [];
-  const args = [''];
+  const args: string[] = [];
+  let arg = '';
   for (const [piece] of text.matchAll(/\\[\\,]|[\s\S]/g)) {
-    if (piece === ',') args.push('');
-    else args[args.length - 1] += piece.at(-1);
+    if (piece !== ',') arg += piece.at(-1);
+    else {
+      args.push(arg);
+      arg = '';
+    }
   }
-  return args;
+  return [...args, arg];
 }

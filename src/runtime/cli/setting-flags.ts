@@ -1,6 +1,7 @@
 import type { Interfaces } from '@oclif/core';
 import { boolean, string } from '@oclif/core/flags';
 import type { Setting, Settings } from '../../core/settings/setting.ts';
+import { settingSummary } from '../../core/settings/summary.ts';
 
 type FlagInput = Interfaces.FlagInput;
 
@@ -17,15 +18,8 @@ export function flagsOf(settings: Settings, helpGroup?: string): FlagInput {
 }
 
 function flagFor(setting: Setting<unknown>): FlagInput[string] {
-  const summary = summaryOf(setting);
+  const summary = settingSummary(setting);
   return setting.switch ? boolean({ summary }) : string({ summary, helpValue: '<value>' });
-}
-
-/** `Address to listen on [SVC_PROXY_LISTEN, default 127.0.0.1:8190]` */
-function summaryOf({ summary, variable, fallback, required, secret }: Setting<unknown>): string {
-  const shown = fallback !== undefined && fallback !== '' && !secret ? `default ${fallback}` : undefined;
-  const facts = [variable, required ? 'required' : undefined, shown].filter((fact) => fact !== undefined);
-  return `${summary} [${facts.join(', ')}]`;
 }
 
 /** The settings that only a variable can give, because they must not stand on a command line. */

@@ -1,0 +1,36 @@
+import { byteSize, list, matching, mistake, type Parser } from '../../core/settings/parsers.ts';
+
+/** Longest path of a Unix socket, in bytes: sun_path without its NUL. */
+const longestSocketPath = 107;
+
+/** KV paths such as `secret/app` or `secret/data/app`, without slashes at their ends. */
+export function secretPaths(): Parser<readonly string[]> {
+  const expects = 'a KV path such as secret/app';
+  const parse = (given: string) => {
+    const bare = given.replace(/^\/+|\/+$/g, '');
+    const segments = bare.split('/');
+    const usable = segments.every((one) => /^[^\p{C}?#%\\]+$/u.test(one) && one !== '.' && one !== '..');
+    return usable && segments.length > 1 ? bare : mistake(expects);
+  };
+  return list({ expects, parse });
+}
+
+/** A gRPC address of a Unix socket; the value is the socket's path. */
+export function unixSocket(): Parser<string> {
+  const expects = `a gRPC address such as unix:///run/svc/agent.sock, of at most ${longestSocketPath} bytes`;
+  const shape = matching(/^unix:(\/\/)?\/[^/\0].*$/s, expects);
+  const parse = (given: string) => {
+    const path = shape.parse(given).replace(/^unix:(\/\/)?/, '');
+    return Buffer.byteLength(path) <= longestSocketPath ? path : mistake(expects);
+  };
+  return { expects, parse };
+}
+
+/** Bytes, or `inherit` for the limit as the wrapper found it. */
+export function coreLimit(): Parser<number | 'inherit'> {
+  const size = byteSize();
+  return {
+    expects: `inherit, or ${size.expects}`,
+    parse: (given) => (given === 'inherit' ? given : size.parse(given)),
+  };
+}

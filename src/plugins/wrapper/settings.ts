@@ -1,0 +1,163 @@
+import { decodeOriginalArgs } from '../../core/command-line/original-args.ts';
+import { envMap } from '../../core/env-map/setting.ts';
+import { listenAddressOrOff } from '../../core/settings/listen-address.ts';
+import { boolean, duration, enumeration, matching, path } from '../../core/settings/parsers.ts';
+import type { Resolved, Settings } from '../../core/settings/setting.ts';
+import { commonSettings } from '../../runtime/component/common-settings.ts';
+import { vaultSettings } from '../../runtime/vault/settings.ts';
+import { coreLimit, secretPaths, unixSocket } from './parsers.ts';
+
+const { logLevel, logFormat } = commonSettings;
+
+/**
+ * Flags and variables of the wrapper. The application does not inherit any of these variables, by exact
+ * name; what it runs also comes after `--` on the command line.
+ */
+export const wrapperSettings = {
+  secretPaths: {
+    variable: 'SVC_SECRET_PATHS',
+    flag: 'secrets',
+    summary: 'KV paths, separated by commas; every field of each is delivered',
+    required: true,
+    ...secretPaths(),
+  },
+  envMap: {
+    variable: 'SVC_ENV_MAP',
+    flag: 'env-map',
+    summary: 'Names for fields: a group a path, separated by ;, of <field>=<ENV_VAR> items with commas',
+    ...envMap(),
+  },
+  envMapOnly: {
+    variable: 'SVC_ENV_MAP_ONLY',
+    flag: 'env-map-only',
+    summary: 'Deliver the mapped fields only',
+    switch: true,
+    fallback: 'false',
+    ...boolean(),
+  },
+  originalCmd: {
+    variable: 'SVC_ORIGINAL_CMD',
+    summary: 'Command to start where none stands after --',
+    ...path('a command'),
+  },
+  originalArgs: {
+    variable: 'SVC_ORIGINAL_ARGS',
+    summary: 'Its arguments, separated by commas; \\, is a comma and \\\\ a backslash in one',
+    expects: 'arguments separated by commas',
+    admitsEmpty: true,
+    parse: decodeOriginalArgs,
+  },
+  delivery: {
+    variable: 'SVC_DELIVERY',
+    flag: 'delivery',
+    summary: 'Where the application finds the secrets: env, fd (a protected descriptor) or both',
+    fallback: 'both',
+    ...enumeration('both', 'env', 'fd'),
+  },
+  rotation: {
+    variable: 'SVC_ROTATION',
+    flag: 'rotation',
+    summary: 'What to do when secrets change: restart the application, send it SIGHUP, or nothing',
+    fallback: 'none',
+    ...enumeration('restart', 'sighup', 'none'),
+  },
+  renewalInterval: {
+    variable: 'RENEWAL_INTERVAL',
+    flag: 'renewal-interval',
+    summary: 'How often the token is renewed and, under rotation, the secrets are looked at',
+    fallback: '5m',
+    ...duration(1_000),
+  },
+  startupTimeout: {
+    variable: 'SVC_STARTUP_TIMEOUT',
+    flag: 'startup-timeout',
+    summary: 'How long to try while the secrets server is sealed, busy or out of reach',
+    fallback: '60s',
+    ...duration(),
+  },
+  stopGrace: {
+    variable: 'SVC_STOP_GRACE',
+    flag: 'stop-grace',
+    summary: 'How long the application may take to end after SIGTERM',
+    fallback: '10s',
+    ...duration(),
+  },
+  signalGroup: {
+    variable: 'SVC_SIGNAL_GROUP',
+    flag: 'signal-group',
+    summary: "Forward signals to the application's whole process group",
+    switch: true,
+    fallback: 'false',
+    ...boolean(),
+  },
+  exec: {
+    variable: 'SVC_EXEC',
+    flag: 'exec',
+    summary: 'Become the application, so that nothing stays behind; without rotation only',
+    switch: true,
+    fallback: 'false',
+    ...boolean(),
+  },
+  healthAddr: {
+    variable: 'HEALTH_ADDR',
+    flag: 'health',
+    summary: 'Where /healthz, /readyz and /metrics are served; empty turns them off',
+    fallback: ':8081',
+    ...listenAddressOrOff(),
+  },
+  requireMlock: {
+    variable: 'SVC_REQUIRE_MLOCK',
+    flag: 'require-mlock',
+    summary: 'Refuse to run where memory cannot be locked',
+    fallback: 'true',
+    ...boolean(),
+  },
+  requireMemfdSecret: {
+    variable: 'SVC_REQUIRE_MEMFD_SECRET',
+    flag: 'require-memfd-secret',
+    summary: 'Refuse to run where the kernel has no memfd_secret (Linux 5.14)',
+    switch: true,
+    fallback: 'false',
+    ...boolean(),
+  },
+  coreLimit: {
+    variable: 'SVC_CORE_LIMIT',
+    flag: 'core-limit',
+    summary: 'Soft limit of core dumps in bytes, or inherit; 1 also stops dumps into a pipe',
+    fallback: '1',
+    ...coreLimit(),
+  },
+  agentAddr: {
+    variable: 'SVC_EBPF_AGENT_ADDR',
+    flag: 'agent-address',
+    summary: 'Node agent to register with before any secret is fetched',
+    ...unixSocket(),
+  },
+  requireAgent: {
+    variable: 'SVC_REQUIRE_AGENT',
+    flag: 'require-agent',
+    summary: 'Refuse to run where that agent cannot be reached',
+    fallback: 'true',
+    ...boolean(),
+  },
+  requireEnforcement: {
+    variable: 'SVC_REQUIRE_ENFORCEMENT',
+    flag: 'require-enforcement',
+    summary: 'Refuse to run where that agent audits only',
+    switch: true,
+    fallback: 'false',
+    ...boolean(),
+  },
+  podUid: {
+    variable: 'SVC_POD_UID',
+    flag: 'pod-uid',
+    summary: 'UID of the pod, for the agent',
+    ...matching(/^[\w-]{1,128}$/, 'the UID of a pod'),
+  },
+  ...vaultSettings,
+  logLevel,
+  logFormat,
+} satisfies Settings;
+
+export type WrapperSettings = typeof wrapperSettings;
+export type ResolvedWrapperSettings = Resolved<WrapperSettings>;

@@ -1,0 +1,84 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { SvcError } from '../../../src/core/errors.ts';
+import { parseArguments } from '../../../src/plugins/wrapper/arguments.ts';
+
+const test = suite('command line of the wrapper');
+
+function mistakes(...argv: string[]): readonly string[] {
+  try {
+    parseArguments(argv);
+    return [];
+  } catch (error) {
+    assert.equal([(error as SvcError).code, (error as SvcError).exitStatus], ['USAGE', 64]);
+    return (error as SvcError).details;
+  }
+}
+
+test('flags before --, the command literally after it', () => {
+  const argv = ['--secrets=a/b,c/d', '--', 'app', '--help', '--', '', '-x=y'];
+  assert.equal(parseArguments(argv), {
+    flags: { secrets: 'a/b,c/d' },
+    command: ['app', '--help', '--', '', '-x=y'],
+  });
+  assert.equal(parseArguments([]), { flags: {}, command: undefined });
+});
+
+test('a value stands behind = or in the next argument', () => {
+  assert.equal(parseArguments(['--delivery', 'fd', '--env-map=a=A', '--health=']).flags, {
+    delivery: 'fd',
+    'env-map': 'a=A',
+    health: '',
+  });
+  assert.equal(parseArguments(['--secrets', 'a/b', '--', 'x']), {
+    flags: { secrets: 'a/b' },
+    command: ['x'],
+  });
+});
+
+test('a switch takes a value behind = only', () => {
+  assert.equal(parseArguments(['--exec', '--signal-group=false']).flags, {
+    exec: true,
+    'signal-group': 'false',
+  });
+  assert.equal(mistakes('--exec', 'true'), ['argument 2: is no flag; the command comes after --']);
+});
+
+test('help and version are asked for before -- only', () => {
+  assert.is(parseArguments(['--nonsense', '--help']).shows, 'help');
+  assert.is(parseArguments(['--version']).shows, 'version');
+  assert.is(parseArguments(['--', '--version']).shows, undefined);
+});
+
+test('every mistake at once, with what was perhaps meant', () => {
+  const found = mistakes('--secret=a', '--rotation', '--delivery=fd', '--delivery=env', 'app', '--');
+  assert.equal(found, [
+    '--secret: unknown flag (did you mean --secrets?)',
+    '--rotation: needs a value, one of restart, sighup, none',
+    '--delivery: should be given once',
+    'argument 5: is no flag; the command comes after --',
+    '--: should be followed by a command',
+  ]);
+});
+
+test('a short flag and a lone dash are no flags', () => {
+  assert.equal(mistakes('-h', '-'), [
+    'argument 1: is no flag; the command comes after --',
+    'argument 2: is no flag; the command comes after --',
+  ]);
+});
+
+test('never repeats a value, which may be a secret in the wrong place', () => {
+  const found = mistakes(
+    '--vault-token=hvs.1',
+    '--vault-token',
+    'hvs.2',
+    'hvs.3',
+    '--delivery=hvs.4',
+    '--delivery=hvs.5',
+  );
+  assert.is(found.length, 4);
+  assert.not.match(found.join('\n'), 'hvs');
+});
+
+test.run();
