@@ -1,13 +1,12 @@
 import type { Logger as Pino } from 'pino';
-import { painter } from '../cli/terminal.ts';
+import { formatted, type LogFormat } from './format-sink.ts';
 import type { LogFields, Logger } from './logger.ts';
 import { redactFields } from './redact-fields.ts';
 import { type SecretRegistry, secrets } from './secrets.ts';
 import { descriptorSink, type Sink } from './stderr-sink.ts';
-import { textLine } from './text-format.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
-export type LogFormat = 'json' | 'text';
+export type { LogFormat };
 
 export interface LoggerOptions {
   /** Value of the field `component` on every line. */
@@ -34,12 +33,6 @@ export async function createLogger(options: LoggerOptions): Promise<Logger> {
     formatted(options.sink ?? descriptorSink(2), options.format ?? 'json'),
   );
   return behindOurInterface(root);
-}
-
-function formatted(sink: Sink, format: LogFormat): Sink {
-  if (format === 'json') return sink;
-  const paint = painter(process.stderr, process.env);
-  return { write: (line) => sink.write(textLine(line, paint)) };
 }
 
 function behindOurInterface(target: Pino): Logger {
