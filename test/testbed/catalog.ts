@@ -15,6 +15,7 @@ export const CATALOG: Readonly<Record<ToolName, Recipe>> = {
   'rclone-client': debian('rclone'),
   minio,
   rclone,
+  tini: debian('tini'),
 };
 
 const CLIENTS: readonly ToolName[] = ['boto3', 'awscli', 's3cmd', 'rclone-client'];

@@ -8,6 +8,7 @@ export const TOOL_NAMES = [
   'rclone-client',
   'minio',
   'rclone',
+  'tini',
 ] as const;
 
 export type ToolName = (typeof TOOL_NAMES)[number];

@@ -1,0 +1,92 @@
+import { kvStore } from '../test/support/kv.ts';
+import { startOpenBao } from '../test/support/openbao.ts';
+import { temporaryFolder } from '../test/support/temporary.ts';
+import type { Bench, Row } from './harness/bench.ts';
+import { median } from './harness/median.ts';
+import type { Starter } from './wrapper/contender.ts';
+import { baoAgent, bare, type Surroundings, shippedFolder, tini, wrapper } from './wrapper/contenders.ts';
+import { measureStart, type Start } from './wrapper/measure.ts';
+
+const RUNS = 15;
+
+export const name = 'wrapper-start';
+export const summary =
+  'What the wrapper costs: start, CPU, memory, beside none, tini and the agent of OpenBao';
+
+export const run: Bench['run'] = async (say) => {
+  const around = await surround();
+  try {
+    const starters = await contenders(around);
+    say(`${RUNS} starts of each of ${starters.length}`);
+    const rows = await measureAll(starters);
+    const columns = [
+      'start ms (median)',
+      'most',
+      'CPU ms',
+      'private dirty MiB',
+      'locked MiB',
+      'resident MiB',
+    ];
+    const notes = [
+      'Start: from before fork to the first output of /bin/sh -c date; TLS, Kubernetes login, mount and one path of OpenBao included.',
+      'Goals: 60 ms above no wrapper (100 with the agent), never above 200; private dirty 10 MB for the shipped folder.',
+    ];
+    return [{ title: 'Starting an application with secrets', columns, rows, notes }];
+  } finally {
+    await around.stop();
+  }
+};
+
+async function surround(): Promise<Surroundings & { stop(): Promise<void> }> {
+  const bao = await startOpenBao({ tls: true });
+  const kv = await kvStore(bao);
+  await kv.put('app', { PASSWORD: 'a-password-of-the-benchmark', USER: 'app' });
+  const auth = await bao.enableKubernetesAuth({ policies: [kv.policy], role: 'app' });
+  const folder = temporaryFolder('bench-wrapper');
+  const stop = async () => {
+    await bao.stop();
+    await folder.remove();
+  };
+  return { bao, kv, auth, folder: folder.path, stop };
+}
+
+async function contenders(around: Surroundings): Promise<Starter[]> {
+  const exec = { env: { SVC_EXEC: 'true' }, stays: false };
+  const starters = [
+    bare(),
+    await tini(),
+    wrapper(around),
+    wrapper(around, 'svc-wrapper, SVC_EXEC=true', exec),
+  ];
+  const entry = shippedFolder();
+  if (entry !== undefined) starters.push(wrapper(around, 'svc-wrapper, shipped folder', { entry }));
+  return [...starters, await baoAgent(around)];
+}
+
+/** Takes turns, so that a busy moment of the machine meets everybody. */
+async function measureAll(starters: readonly Starter[]): Promise<Row[]> {
+  const starts = starters.map((): Start[] => []);
+  for (const starter of starters) await measureStart(starter);
+  for (let turn = 0; turn < RUNS; turn++) {
+    for (const [index, starter] of starters.entries()) starts[index]?.push(await measureStart(starter));
+  }
+  return starters.map(({ name }, index) => row(name, starts[index] ?? []));
+}
+
+function row(name: string, starts: readonly Start[]): Row {
+  const walls = starts.map(({ wall }) => wall);
+  const memories = starts.flatMap(({ memory }) => memory ?? []);
+  const mebibytes = (pick: (memory: (typeof memories)[number]) => number) =>
+    memories.length === 0 ? undefined : median(memories.map(pick)) / 1024;
+  return {
+    name,
+    cells: [
+      median(walls),
+      Math.max(...walls),
+      median(starts.map(({ cpu }) => cpu)),
+      mebibytes(({ privateDirty }) => privateDirty),
+      mebibytes(({ locked }) => locked),
+      mebibytes(({ resident }) => resident),
+    ],
+  };
+}
