@@ -1,0 +1,215 @@
+import fc from 'fast-check';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { compact } from '../../../src/core/json-bytes/compact.ts';
+import { decodeString } from '../../../src/core/json-bytes/decode-string.ts';
+import { escapedRuns } from '../../../src/core/json-bytes/encode-string.ts';
+import { JsonError } from '../../../src/core/json-bytes/json-error.ts';
+import type { JsonValue } from '../../../src/core/json-bytes/json-value.ts';
+import {
+  isTrue,
+  lookup,
+  numberAt,
+  readDocument,
+  readObject,
+  stringAt,
+} from '../../../src/core/json-bytes/read-document.ts';
+import { maxDepth } from '../../../src/core/json-bytes/scan-value.ts';
+
+const json = suite('JSON as bytes');
+
+const bytesOf = (text: string): Buffer => Buffer.from(text, 'utf8');
+const textOf = (bytes: Uint8Array, { start, end }: JsonValue): string =>
+  Buffer.from(bytes.subarray(start, end)).toString('utf8');
+
+function decoded(bytes: Uint8Array, { start, end }: JsonValue): Buffer {
+  const into = Buffer.alloc(end - start - 2);
+  return into.subarray(0, decodeString(bytes, start, end, into));
+}
+
+/** JSON texts with white space and escapes in every place, not only those that JSON.stringify would choose. */
+const space = fc.stringMatching(/^[ \t\r\n]{0,2}$/);
+const piece = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 4 }).map((text) => JSON.stringify(text).slice(1, -1)),
+  fc.stringMatching(/^\\u[0-9a-fA-F]{4}$/),
+  fc.stringMatching(/^\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}$/),
+  fc.constantFrom('\\/', '\\b', '\\f', '\\n', '\\r', '\\t', '\\"', '\\\\', '😀', 'é', '\u007f'),
+);
+const stringText = fc.array(piece, { maxLength: 8 }).map((pieces) => `"${pieces.join('')}"`);
+const numberText = fc.stringMatching(/^-?(0|[1-9][0-9]{0,20})(\.[0-9]{1,6})?([eE][+-]?[0-9]{1,3})?$/);
+const { document } = fc.letrec<{ document: string; list: string; object: string }>((tie) => ({
+  document: fc
+    .tuple(
+      space,
+      fc.oneof(
+        { depthSize: 'small', withCrossShrink: true },
+        fc.constantFrom('null', 'true', 'false'),
+        numberText,
+        stringText,
+        tie('list'),
+        tie('object'),
+      ),
+      space,
+    )
+    .map((parts) => parts.join('')),
+  list: fc.array(tie('document'), { maxLength: 4 }).map((items) => `[${items.join(',') || ' '}]`),
+  object: fc
+    .array(fc.tuple(space, stringText, space, tie('document')), { maxLength: 4 })
+    .map((members) => `{${members.map(([a, name, b, value]) => `${a}${name}${b}:${value}`).join(',')}}`),
+}));
+
+json('accepts what JSON.parse accepts, and says the same of it', () => {
+  fc.assert(
+    fc.property(document, (text) => {
+      const bytes = bytesOf(text);
+      const root = readDocument(bytes);
+      assert.equal(JSON.parse(textOf(bytes, root)), JSON.parse(text));
+      if (root.kind === 'string') assert.equal(decoded(bytes, root), bytesOf(JSON.parse(text)));
+      if (root.kind === 'number') assert.is(numberAt(bytes, root), JSON.parse(text));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+json('accepts a changed text just where JSON.parse does', () => {
+  const change = fc.tuple(fc.nat(), fc.constantFrom(...'{}[],:"\\ue+-.019 tn\n\u0001x'));
+  fc.assert(
+    fc.property(document, change, (text, [where, character]) => {
+      const at = where % (text.length + 1);
+      const changed = bytesOf(text.slice(0, at) + character + text.slice(at + 1)).toString('utf8');
+      assert.is(
+        accepts(() => readDocument(bytesOf(changed))),
+        accepts(() => JSON.parse(changed)),
+        changed,
+      );
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+function accepts(read: () => unknown): boolean {
+  try {
+    read();
+    return true;
+  } catch (error) {
+    assert.ok(error instanceof JsonError || error instanceof SyntaxError, String(error));
+    return false;
+  }
+}
+
+json('refuses every truncation', () => {
+  const bytes = bytesOf('{"auth":{"client_token":"s.\\u0041\\n😀","n":[1,-2.5e+3,true,null]},"x":{}}');
+  readDocument(bytes);
+  for (let length = 0; length < bytes.length; length++) {
+    assert.throws(() => readDocument(bytes.subarray(0, length)), isJsonError, `${length}`);
+  }
+});
+
+const isJsonError = (error: unknown) => error instanceof JsonError;
+
+json('an error has none of the text in it', () => {
+  const error = caught(() => readDocument(bytesOf('{"password":hunter2}')));
+  assert.ok(isJsonError(error));
+  assert.not.match(`${(error as Error).stack}`, /hunter|password/);
+  assert.is((error as JsonError).at, 12);
+});
+
+function caught(action: () => unknown): unknown {
+  try {
+    action();
+  } catch (error) {
+    return error;
+  }
+  return undefined;
+}
+
+json('refuses what is not UTF-8, a mark at the start, and more than one value', () => {
+  for (const bytes of [
+    Buffer.from([0x22, 0xff, 0x22]),
+    Buffer.from([0x22, 0xc3, 0x22]),
+    Buffer.from([0xef, 0xbb, 0xbf, 0x7b, 0x7d]),
+    bytesOf('{}{}'),
+    bytesOf('1 2'),
+    bytesOf(''),
+  ]) {
+    assert.throws(() => readDocument(bytes), isJsonError);
+  }
+});
+
+json('bounds the depth', () => {
+  const nested = (levels: number) => bytesOf('['.repeat(levels) + ']'.repeat(levels));
+  readDocument(nested(maxDepth));
+  assert.throws(() => readDocument(nested(maxDepth + 1)), isJsonError);
+  assert.throws(() => readDocument(bytesOf('{"a":'.repeat(200_000))), isJsonError);
+});
+
+json('lists the members as JSON.parse would, the last of a name counting', () => {
+  fc.assert(
+    fc.property(fc.array(fc.tuple(stringText, document), { maxLength: 6 }), (members) => {
+      const text = `{${members.map(([name, value]) => `${name}:${value}`).join(',')}}`;
+      const parsed = new Map<string, unknown>();
+      for (const [name, value] of members) parsed.set(wellFormed(JSON.parse(name)), JSON.parse(value));
+      const bytes = bytesOf(text);
+      const read = readObject(bytes, readDocument(bytes).start);
+      assert.equal(new Map(read.map((one) => [one.name, JSON.parse(textOf(bytes, one))])), parsed);
+    }),
+  );
+});
+
+const wellFormed = (text: string): string => Buffer.from(text).toString('utf8');
+
+json('names are names: __proto__, the empty one, escaped ones', () => {
+  const bytes = bytesOf('{"__proto__":1,"":2,"k\\u00e9y":3,"a":4,"a":5}');
+  const names = readObject(bytes, 0).map(({ name }) => name);
+  assert.equal(names, ['__proto__', '', 'kéy', 'a']);
+  assert.is(numberAt(bytes, lookup(bytes, readDocument(bytes), 'a')), 5);
+});
+
+json('looks a path up', () => {
+  const bytes = bytesOf(' {"auth":{"client_token":"s.x","lease_duration":60,"renewable":true,"no":false}} ');
+  const root = readDocument(bytes);
+  assert.is(stringAt(bytes, lookup(bytes, root, 'auth', 'client_token')), 's.x');
+  assert.is(numberAt(bytes, lookup(bytes, root, 'auth', 'lease_duration')), 60);
+  assert.is(isTrue(bytes, lookup(bytes, root, 'auth', 'renewable')), true);
+  assert.is(isTrue(bytes, lookup(bytes, root, 'auth', 'no')), false);
+  assert.is(lookup(bytes, root, 'auth', 'absent'), undefined);
+  assert.is(lookup(bytes, root, 'absent', 'client_token'), undefined);
+  assert.is(lookup(bytes, root, 'auth', 'client_token', 'deeper'), undefined);
+  assert.is(numberAt(bytes, lookup(bytes, root, 'auth', 'client_token')), undefined);
+  assert.is(stringAt(bytes, lookup(bytes, root, 'auth')), undefined);
+});
+
+json('decodes a string in its own place', () => {
+  fc.assert(
+    fc.property(stringText, (text) => {
+      const bytes = bytesOf(text);
+      const length = decodeString(bytes, 0, bytes.length, bytes);
+      assert.equal(bytes.subarray(0, length), bytesOf(JSON.parse(text)));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+json('compacts in place and touches no string', () => {
+  fc.assert(
+    fc.property(document, (text) => {
+      const bytes = bytesOf(text);
+      const root = readDocument(bytes);
+      const short = textOf(bytes, { ...root, end: compact(bytes, root) });
+      assert.equal(JSON.parse(short), JSON.parse(text));
+      assert.not.match(short.replace(/"(\\.|[^"\\])*"/g, ''), /\s/);
+      assert.equal(short.match(/"(\\.|[^"\\])*"/g), text.match(/"(\\.|[^"\\])*"/g));
+    }),
+  );
+});
+
+json('escapes printable text for a JSON string', () => {
+  fc.assert(
+    fc.property(fc.stringMatching(/^[\x21-\x7e]{0,40}$/), (text) => {
+      const escaped = Buffer.concat([...escapedRuns(bytesOf(text))]).toString();
+      assert.is(JSON.parse(`"${escaped}"`), text);
+    }),
+  );
+});
+
+json.run();
