@@ -1,0 +1,2 @@
+export { type OpenOptions, open } from './open.ts';
+export type { Store } from './store.ts';

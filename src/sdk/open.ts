@@ -1,0 +1,61 @@
+import { closeSync, fstatSync } from 'node:fs';
+import { exitStatus, SvcError } from '../core/errors.ts';
+import { mapDescriptor } from '../runtime/native/map-descriptor.ts';
+import { NativeError } from '../runtime/native/native-error.ts';
+import type { Environment } from './environment.ts';
+import { type MappedRegion, MappedStore } from './mapped-store.ts';
+import { nilStore } from './nil-store.ts';
+import type { Store } from './store.ts';
+
+export interface OpenOptions {
+  environment?: Environment;
+  platform?: string;
+}
+
+const variable = 'SVC_SECRET_FD';
+const wrapIt = `Start the program under svc-wrapper, leave ${variable} as the wrapper has set it, and open the store once a process.`;
+const raiseLimit = 'Raise the memory-lock limit (ulimit -l): secret pages count against it.';
+const largestDescriptor = 0x7fffffff;
+
+/**
+ * Opens the secrets that svc-wrapper has handed over, once a process: the descriptor is closed after mapping.
+ * Without `SVC_SECRET_FD`, or on another system than Linux, the store is a nil one that reads the environment.
+ * @throws SvcError SECRET_FD_INVALID when the variable is no descriptor number, SECRET_FD_UNUSABLE when the
+ *   descriptor is not open, not secret memory or cannot be mapped
+ */
+export function open(options: OpenOptions = {}): Store {
+  const { environment = process.env, platform = process.platform } = options;
+  const value = environment[variable];
+  if (platform !== 'linux' || value === undefined || value === '') return nilStore(environment);
+  const descriptor = descriptorNumber(value);
+  const store = new MappedStore(map(descriptor), environment);
+  closeSync(descriptor);
+  return store;
+}
+
+function descriptorNumber(value: string): number {
+  const number = /^[0-9]+$/.test(value) ? Number(value) : Number.NaN;
+  if (number <= largestDescriptor) return number;
+  throw failure('SECRET_FD_INVALID', `${variable}=${JSON.stringify(value)} is no descriptor number`, wrapIt);
+}
+
+function map(descriptor: number): MappedRegion {
+  try {
+    if (fstatSync(descriptor).size === 0) throw new Error('it is empty');
+    return mapDescriptor(descriptor);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    const nextStep = cause instanceof NativeError ? raiseLimit : wrapIt;
+    throw failure(
+      'SECRET_FD_UNUSABLE',
+      `${variable}=${descriptor} cannot be mapped: ${reason}`,
+      nextStep,
+      cause,
+    );
+  }
+}
+
+/** The next step stands in the message too: a program prints no more of an error than that. */
+function failure(code: string, what: string, nextStep: string, cause?: unknown): SvcError {
+  return new SvcError(code, `${what}. ${nextStep}`, { nextStep, exitStatus: exitStatus.config, cause });
+}
