@@ -1,24 +1,18 @@
-import type { SecretEntry } from '../../../core/secret-records/entry.ts';
 import { wrapperSettings } from '../settings.ts';
 import { descriptorVariable, dummyVariable, ownVariables } from './own-variables.ts';
 
-/**
- * One `KEY=VALUE` string without its NUL, in pieces that stand one after the other. The value of a secret
- * is a piece of its own, in place: whoever writes the block copies it once, into protected memory.
- */
-export type EnvironmentEntry = readonly Uint8Array[];
-
+/** All strings are `KEY=VALUE` bytes without their NUL. */
 export interface EnvironmentSources {
-  /** `KEY=VALUE` strings, without their NUL. */
   readonly inherited: readonly Uint8Array[];
-  /** Those to put into the environment; none when the descriptor alone delivers them. */
-  readonly secrets: readonly SecretEntry[];
+  /** The secrets to put into the environment, in protected memory; none when the descriptor alone delivers them. */
+  readonly records: readonly Uint8Array[];
   /** The number that the descriptor with the secrets has in the application. */
   readonly descriptor: number | undefined;
 }
 
 export interface ChildEnvironment {
-  readonly entries: readonly EnvironmentEntry[];
+  /** Those of secrets are the very records: whoever writes the block copies them once, into protected memory. */
+  readonly entries: readonly Uint8Array[];
   /** Names of inherited variables that a secret takes the place of. */
   readonly replaced: readonly string[];
 }
@@ -37,19 +31,15 @@ const notInherited = new Set([
 const dummy = Buffer.from(`${dummyVariable}=`.padEnd(128, '-'));
 
 /** The environment of the application: the dummy, what is inherited, the descriptor, the secrets. */
-export function childEnvironment({ inherited, secrets, descriptor }: EnvironmentSources): ChildEnvironment {
+export function childEnvironment({ inherited, records, descriptor }: EnvironmentSources): ChildEnvironment {
   const kept = inherited.filter((entry) => !notInherited.has(nameOf(entry)));
-  const names = new Set(secrets.map(({ key }) => key));
-  const replaced = kept.map(nameOf).filter((name) => names.has(name));
-  const others = kept.filter((entry) => !names.has(nameOf(entry)));
+  const names = new Set(records.map(nameOf));
+  const [others, lost] = [
+    kept.filter((one) => !names.has(nameOf(one))),
+    kept.filter((one) => names.has(nameOf(one))),
+  ];
   const set = descriptor === undefined ? [] : [Buffer.from(`${descriptorVariable}=${descriptor}`)];
-  return {
-    entries: [
-      ...[dummy, ...others, ...set].map((entry) => [entry]),
-      ...secrets.map(({ key, value }) => [Buffer.from(`${key}=`), value]),
-    ],
-    replaced: [...new Set(replaced)],
-  };
+  return { entries: [dummy, ...others, ...set, ...records], replaced: [...new Set(lost.map(nameOf))] };
 }
 
 /** What stands before the first `=`; an entry without one has no name. */

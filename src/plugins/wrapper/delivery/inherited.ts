@@ -7,20 +7,9 @@ import { readFileSync } from 'node:fs';
  */
 export function inheritedEnvironment(file = '/proc/self/environ'): readonly Uint8Array[] {
   try {
-    return entriesOf(readFileSync(file));
+    const strings = readFileSync(file, 'latin1').split('\0');
+    return strings.filter((one) => one !== '').map((one) => Buffer.from(one, 'latin1'));
   } catch {
     return Object.entries(process.env).map(([name, value]) => Buffer.from(`${name}=${value}`));
   }
-}
-
-/** The strings of a block in which a NUL ends each. */
-export function entriesOf(block: Uint8Array): readonly Uint8Array[] {
-  const entries: Uint8Array[] = [];
-  for (let start = 0; start < block.length; ) {
-    const nul = block.indexOf(0, start);
-    const end = nul === -1 ? block.length : nul;
-    if (end > start) entries.push(block.subarray(start, end));
-    start = end + 1;
-  }
-  return entries;
 }

@@ -1,22 +1,23 @@
 import { spawnSync } from 'node:child_process';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { encodeEntries } from '../../../../src/core/secret-records/entry.ts';
 import { childEnvironment } from '../../../../src/plugins/wrapper/delivery/child-environment.ts';
-import { entriesOf, inheritedEnvironment } from '../../../../src/plugins/wrapper/delivery/inherited.ts';
+import { inheritedEnvironment } from '../../../../src/plugins/wrapper/delivery/inherited.ts';
+import { recordsIn } from '../../../../src/plugins/wrapper/delivery/records-in.ts';
 import { wrapperSettings } from '../../../../src/plugins/wrapper/settings.ts';
 
 const test = suite('environment of the application');
 
-const secret = (key: string, value: string) => ({ key, value: Buffer.from(value) });
 const bytes = (...lines: string[]) => lines.map((line) => Buffer.from(line));
 
 function environment(
   inherited: readonly Uint8Array[],
-  secrets = [secret('PASS', 'a=b')],
+  records: readonly Uint8Array[] = bytes('PASS=a=b'),
   descriptor?: number,
 ) {
-  const { entries, replaced } = childEnvironment({ inherited, secrets, descriptor });
-  return { lines: entries.map((pieces) => Buffer.concat(pieces).toString('latin1')), replaced };
+  const { entries, replaced } = childEnvironment({ inherited, records, descriptor });
+  return { lines: entries.map((entry) => Buffer.from(entry).toString('latin1')), replaced };
 }
 
 test('what is inherited, then the secrets', () => {
@@ -46,18 +47,28 @@ test("the wrapper's own variables are not those of a wrapper around it", () => {
 });
 
 test('a secret wins over an inherited variable, and that is told by name', () => {
-  const { lines, replaced } = environment(bytes('PASS=old', 'B=2', 'PASS=older', 'VAULT_ADDR=x'), [
-    secret('PASS', 'new'),
-    secret('VAULT_ADDR', 'theirs'),
-  ]);
+  const { lines, replaced } = environment(
+    bytes('PASS=old', 'B=2', 'PASS=older', 'VAULT_ADDR=x'),
+    bytes('PASS=new', 'VAULT_ADDR=theirs'),
+  );
   assert.equal(lines.slice(1), ['B=2', 'PASS=new', 'VAULT_ADDR=theirs']);
   assert.equal(replaced, ['PASS']);
 });
 
-test('the value of a secret is passed on in place', () => {
-  const one = secret('A', 'x');
-  const { entries } = childEnvironment({ inherited: [], secrets: [one], descriptor: undefined });
-  assert.is(entries.at(-1)?.at(-1), one.value);
+test('a secret stays in place', () => {
+  const region = Buffer.alloc(64);
+  encodeEntries(region, [
+    { key: 'A', value: Buffer.from('x') },
+    { key: 'EMPTY', value: Buffer.alloc(0) },
+  ]);
+  const { entries } = childEnvironment({ inherited: [], records: recordsIn(region), descriptor: undefined });
+  assert.is(entries.length, 3);
+  assert.ok(entries.slice(1).every(({ buffer }) => buffer === region.buffer));
+  region.write('y', 2);
+  assert.equal(
+    entries.slice(1).map((entry) => Buffer.from(entry).toString()),
+    ['A=y', 'EMPTY='],
+  );
 });
 
 test('strings that are not text, or have no name, stay as they are', () => {
@@ -82,10 +93,11 @@ test('without /proc, as Node has it', () => {
   assert.ok(texts.includes(`PATH=${process.env['PATH']}`));
 });
 
-test('a block ends with or without a NUL', () => {
-  const split = (text: string) => entriesOf(Buffer.from(text)).map((entry) => Buffer.from(entry).toString());
+test('a block of records ends with a NUL, without one, or with an empty record', () => {
+  const split = (text: string) => recordsIn(Buffer.from(text)).map((entry) => Buffer.from(entry).toString());
   assert.equal(split('A=1\0B=2\0'), ['A=1', 'B=2']);
-  assert.equal(split('A=1\0\0B=2'), ['A=1', 'B=2']);
+  assert.equal(split('A=1\0B=2'), ['A=1', 'B=2']);
+  assert.equal(split('A=1\0\0B=2'), ['A=1']);
   assert.equal(split(''), []);
 });
 
