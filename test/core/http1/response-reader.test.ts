@@ -1,0 +1,166 @@
+import fc from 'fast-check';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { HttpError } from '../../../src/core/http1/http-error.ts';
+import { ResponseReader } from '../../../src/core/http1/response-reader.ts';
+import { plainSink } from './plain-sink.ts';
+
+const responses = suite('HTTP answers as bytes');
+
+const bounds = { maxHead: 512, maxBody: 1000 };
+const crlf = (text: string): string => text.replaceAll('\n', '\r\n');
+
+interface Read {
+  readonly status: number | undefined;
+  readonly keepAlive: boolean | undefined;
+  readonly body: string;
+  readonly done: boolean;
+  readonly rest: string;
+}
+
+/** Reads an answer given in pieces; `ended` for a connection that ends behind them. */
+function read(pieces: readonly Uint8Array[], ended = false): Read {
+  const sink = plainSink();
+  const reader = new ResponseReader(sink, bounds);
+  let rest = Buffer.alloc(0);
+  for (const piece of pieces) {
+    const taken = reader.push(piece);
+    if (taken < piece.length) assert.ok(reader.done);
+    rest = Buffer.concat([rest, piece.subarray(taken)]);
+  }
+  if (ended) reader.end();
+  return {
+    status: reader.head?.status,
+    keepAlive: reader.head?.keepAlive,
+    body: Buffer.from(sink.bytes).toString('latin1'),
+    done: reader.done,
+    rest: rest.toString('latin1'),
+  };
+}
+
+const whole = (text: string, ended = false): Read => read([Buffer.from(text, 'latin1')], ended);
+
+const samples = {
+  length: crlf('HTTP/1.1 200 OK\nContent-Length: 11\nX: y\n\nhello world'),
+  empty: crlf('HTTP/1.1 503\nContent-Length: 0\n\n'),
+  noContent: crlf('HTTP/1.1 204 No Content\n\n'),
+  chunked: crlf('HTTP/1.1 200 OK\nTransfer-Encoding: Chunked\n\n5\nhello\n6 ;x="y"\n world\n0\n\n'),
+  trailers: crlf('HTTP/1.1 200 OK\ntransfer-encoding: chunked\n\nB;e\nhello world\n00\nA: b\nC: d\n\n'),
+  interim: crlf(
+    'HTTP/1.1 100 Continue\n\nHTTP/1.1 103 Early\nLink: x\n\nHTTP/1.1 200 OK\nContent-Length: 2\n\nok',
+  ),
+};
+
+const bodies: Record<keyof typeof samples, string> = {
+  length: 'hello world',
+  empty: '',
+  noContent: '',
+  chunked: 'hello world',
+  trailers: 'hello world',
+  interim: 'ok',
+};
+
+for (const [name, text] of Object.entries(samples) as [keyof typeof samples, string][]) {
+  responses(`${name}: the same wherever it is split`, () => {
+    const expected = { ...whole(text), rest: 'next' };
+    assert.is(expected.body, bodies[name]);
+    assert.ok(expected.done && expected.keepAlive);
+    const bytes = Buffer.from(`${text}next`, 'latin1');
+    for (let at = 0; at <= bytes.length; at++) {
+      assert.equal(read([bytes.subarray(0, at), bytes.subarray(at)]), expected, `${at}`);
+    }
+    assert.equal(read([...bytes].map((byte) => Uint8Array.of(byte))), expected);
+  });
+
+  responses(`${name}: incomplete wherever it is cut`, () => {
+    const bytes = Buffer.from(text, 'latin1');
+    for (let length = 0; length < bytes.length; length++) {
+      assert.throws(() => read([bytes.subarray(0, length)], true), isHttpError, `${length}`);
+    }
+    assert.ok(read([bytes], true).done);
+  });
+}
+
+const isHttpError = (error: unknown) => error instanceof HttpError;
+
+responses('any body in any chunks in any pieces', () => {
+  const chunk = fc.uint8Array({ minLength: 1, maxLength: 40 });
+  const cuts = fc.array(fc.nat(400), { maxLength: 10 });
+  fc.assert(
+    fc.property(fc.array(chunk, { maxLength: 6 }), cuts, (chunks, places) => {
+      const framed = chunks.flatMap((part) => [`${part.length.toString(16)}\r\n`, part, '\r\n']);
+      const head = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n';
+      const bytes = Buffer.concat([head, ...framed, '0\r\n\r\n'].map((part) => Buffer.from(part as string)));
+      const borders = [0, ...places.map((place) => Math.min(place, bytes.length)), bytes.length];
+      borders.sort((one, other) => one - other);
+      const pieces = borders.slice(1).map((border, index) => bytes.subarray(borders[index], border));
+      const { body, done } = read(pieces);
+      assert.ok(done);
+      assert.is(body, Buffer.concat(chunks).toString('latin1'));
+    }),
+  );
+});
+
+responses('a body that ends with the connection', () => {
+  const text = crlf('HTTP/1.1 200 OK\nContent-Type: text/plain\n\nhello');
+  assert.is(whole(text).done, false);
+  assert.equal(whole(text, true), { status: 200, keepAlive: false, body: 'hello', done: true, rest: '' });
+});
+
+responses('who keeps the connection', () => {
+  const keeps = (version: string, connection: string) =>
+    whole(crlf(`HTTP/${version} 200 OK\n${connection}Content-Length: 0\n\n`)).keepAlive;
+  assert.is(keeps('1.1', ''), true);
+  assert.is(keeps('1.1', 'Connection: x, Close\n'), false);
+  assert.is(keeps('1.0', ''), false);
+  assert.is(keeps('1.0', 'Connection: Keep-Alive\n'), true);
+});
+
+const refused: Record<string, string> = {
+  'another protocol': 'SSH-2.0-x\n\n',
+  'another version': 'HTTP/2 200 OK\n\n',
+  'no status': 'HTTP/1.1 OK\n\n',
+  'a status of four digits': 'HTTP/1.1 2000 OK\n\n',
+  'another protocol from here on': 'HTTP/1.1 101 Switching Protocols\nUpgrade: h2c\n\n',
+  'a header without a colon': 'HTTP/1.1 200 OK\nContent-Length 5\n\n',
+  'a blank before the colon': 'HTTP/1.1 200 OK\nContent-Length : 5\n\n',
+  'a folded header': 'HTTP/1.1 200 OK\nA: b\n c\nContent-Length: 0\n\n',
+  'a control character': 'HTTP/1.1 200 OK\nA: \u0000\n\n',
+  'two lengths': 'HTTP/1.1 200 OK\nContent-Length: 5\nContent-Length: 6\n\n',
+  'a signed length': 'HTTP/1.1 200 OK\nContent-Length: +5\n\n',
+  'a length and chunks': 'HTTP/1.1 200 OK\nContent-Length: 5\nTransfer-Encoding: chunked\n\n',
+  'another transfer coding': 'HTTP/1.1 200 OK\nTransfer-Encoding: gzip, chunked\n\n',
+  'chunks inside chunks': 'HTTP/1.1 200 OK\nTransfer-Encoding: chunked, chunked\n\n',
+  'a content coding': 'HTTP/1.1 200 OK\nContent-Encoding: gzip\nContent-Length: 5\n\n',
+  'a length above the bound': 'HTTP/1.1 200 OK\nContent-Length: 1001\n\n',
+  'a chunk above the bound': 'HTTP/1.1 200 OK\nTransfer-Encoding: chunked\n\n3E9\n',
+  'a chunk without a size': 'HTTP/1.1 200 OK\nTransfer-Encoding: chunked\n\n;x\n',
+  'a negative chunk': 'HTTP/1.1 200 OK\nTransfer-Encoding: chunked\n\n-1\n',
+  'a chunk size of nine digits': 'HTTP/1.1 200 OK\nTransfer-Encoding: chunked\n\n000000001\n',
+  'a chunk that is longer than it says': 'HTTP/1.1 200 OK\nTransfer-Encoding: chunked\n\n1\nab\n',
+  'an endless extension': `HTTP/1.1 200 OK\nTransfer-Encoding: chunked\n\n1;${'x'.repeat(600)}`,
+  'endless trailers': `HTTP/1.1 200 OK\nTransfer-Encoding: chunked\n\n0\n${'a: b\n'.repeat(200)}`,
+  'an endless head': `HTTP/1.1 200 OK\n${'a: b\n'.repeat(100)}`,
+  'endless interim answers': 'HTTP/1.1 100 Continue\n\n'.repeat(30),
+};
+
+for (const [name, text] of Object.entries(refused)) {
+  responses(`refuses ${name}`, () => {
+    assert.throws(() => whole(crlf(text)), isHttpError);
+  });
+}
+
+responses('refuses line feeds alone', () => {
+  assert.throws(() => whole('HTTP/1.1 200 OK\nContent-Length: 2\n\nok', true), isHttpError);
+  assert.throws(() => whole('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\nok'), isHttpError);
+});
+
+responses('a body without an end is bounded', () => {
+  assert.throws(() => whole(`HTTP/1.1 200 OK\r\n\r\n${'x'.repeat(1001)}`), isHttpError);
+  const tenChunks = `${'64\r\n'}${'x'.repeat(100)}\r\n`.repeat(10);
+  const head = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n';
+  assert.is(whole(`${head}${tenChunks}0\r\n\r\n`).body.length, 1000);
+  assert.throws(() => whole(`${head}${tenChunks}1\r\nx`), isHttpError);
+});
+
+responses.run();
