@@ -164,6 +164,7 @@ for (const [name, hex] of [
   ['a number that is cut', '0880'],
   ['a number of eleven bytes', `08${'80'.repeat(10)}01`],
   ['a field that is cut', '0a05aa'],
+  ['a field that is cut after another one', '08010a03aa'],
   ['a field whose length is beyond all', '0affffffffffffffffff01'],
   ['field number 0', '0001'],
   ['a group', '0b0c'],
