@@ -1,0 +1,49 @@
+import { tryInt } from './libc.ts';
+import { codeRuns, type MappedRange, ownMemoryMap } from './memory-map.ts';
+import { NativeError } from './native-error.ts';
+import { lockedAddressSpace } from './self.ts';
+
+const largest = 4 << 20;
+const onFault = 1;
+
+/**
+ * Locks anonymous writable mappings up to 4 MB as they come into use, smallest first. The memory-lock limit counts
+ * address space; `reserve` bytes of it stay free for secret regions.
+ * @returns a function that locks what fits and what is new since its last call, and says whether it locked anything
+ */
+export function partialLock(limit: number, reserve: number): () => boolean {
+  const held = new Set<string>();
+  return () => {
+    let room = limit - reserve - lockedAddressSpace();
+    for (const { start, end } of candidates(ownMemoryMap())) {
+      const size = end - start;
+      const key = `${start}-${end}`;
+      if (held.has(key) || size > room || !lock(start, size)) continue;
+      held.add(key);
+      room -= size;
+    }
+    return held.size > 0;
+  };
+}
+
+function candidates(ranges: readonly MappedRange[]): MappedRange[] {
+  const code = codeRuns(ranges);
+  return ranges
+    .filter((range) => isWritableMemory(range) && range.end - range.start <= largest)
+    .filter((range) => !code.some((run) => range.start >= run.start && range.end <= run.end))
+    .sort((a, b) => a.end - a.start - (b.end - b.start));
+}
+
+function isWritableMemory({ permissions, anonymous, name }: MappedRange): boolean {
+  return /^.w.p$/.test(permissions) && (anonymous || name === '[heap]' || name === '[stack]');
+}
+
+function lock(start: number, size: number): boolean {
+  try {
+    tryInt('mlock2', BigInt(start), BigInt(size), onFault);
+    return true;
+  } catch (error) {
+    if (error instanceof NativeError) return false;
+    throw error;
+  }
+}

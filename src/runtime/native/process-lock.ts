@@ -1,0 +1,112 @@
+import { exitStatus, SvcError } from '../../core/errors.ts';
+import { callInt, tryInt } from './libc.ts';
+import { measureLockedBytes } from './locked-bytes.ts';
+import { codeRuns, ownMemoryMap } from './memory-map.ts';
+import { NativeError } from './native-error.ts';
+import { partialLock } from './partial-lock.ts';
+import { hasCapability, memlockLimit } from './self.ts';
+
+export interface LockReport {
+  /** `all`: everything except machine code that V8 makes, now and later; `partial`: what the limit permits. */
+  readonly mode: 'all' | 'partial' | 'none';
+  /** The process's own memory, measured when these are read. */
+  readonly lockedBytes: number;
+  readonly unlockedBytes: number;
+  /** Why not `all`. */
+  readonly reason?: string;
+}
+
+export interface LockOptions {
+  /** Refuse everything but `all`. */
+  required: boolean;
+  /** Bytes of the limit left for secret regions under `partial`. */
+  reserve?: number;
+}
+
+const currentAndFutureOnFault = 1 | 2 | 4;
+const defaultReserve = 1 << 20;
+
+let relockAs: () => unknown = () => undefined;
+
+/**
+ * Keeps the process's memory out of swap. To be called before memory holds a secret.
+ * Under `all` there is no WebAssembly from then on, so no `fetch` either, and there must be no worker threads.
+ * @throws SvcError MEMORY_LOCK_REFUSED (exit 71) when `required` and not to be had
+ */
+export function lockProcessMemory({ required, reserve }: LockOptions): LockReport {
+  const reason = lockAll();
+  if (reason === undefined) return report('all');
+  if (required) throw refused(reason);
+  const { soft } = memlockLimit();
+  const lockMore = partialLock(soft, Math.min(reserve ?? defaultReserve, soft / 2));
+  relockAs = lockMore;
+  return report(lockMore() ? 'partial' : 'none', reason);
+}
+
+/** Brings the lock up to date with memory mapped since; does nothing before `lockProcessMemory`. */
+export function relock(): void {
+  relockAs();
+}
+
+/** Ends every lock of the process but those of memfd_secret memory. */
+export function unlockAll(): void {
+  relockAs = () => undefined;
+  callInt('munlockall');
+}
+
+/** @returns why not, where it was not to be had */
+function lockAll(): string | undefined {
+  const missing = missingRight();
+  if (missing !== undefined) return missing;
+  try {
+    tryInt('mlockall', currentAndFutureOnFault);
+  } catch (error) {
+    if (!(error instanceof NativeError)) throw error;
+    return `the system refused it (${error.errnoName}) in spite of the capability IPC_LOCK, which counts for nothing in a user namespace; the memory-lock limit is ${inBytes(memlockLimit().soft)}`;
+  }
+  relockAs = unlockCode;
+  unlockCode();
+  forbidWebAssembly();
+  return undefined;
+}
+
+/** Its code lies in memory of its own that V8 gives back to the kernel: on locked pages that ends the process. */
+function forbidWebAssembly(): void {
+  Reflect.deleteProperty(globalThis, 'WebAssembly');
+}
+
+function missingRight(): string | undefined {
+  const { soft } = memlockLimit();
+  if (soft === Number.POSITIVE_INFINITY || hasCapability('ipc_lock')) return undefined;
+  return `the capability CAP_IPC_LOCK is not effective and the memory-lock limit is ${inBytes(soft)}`;
+}
+
+function unlockCode(): void {
+  for (const { start, end } of codeRuns(ownMemoryMap()))
+    callInt('munlock', BigInt(start), BigInt(end - start));
+}
+
+function report(mode: LockReport['mode'], reason?: string): LockReport {
+  return {
+    mode,
+    get lockedBytes() {
+      return measureLockedBytes().lockedBytes;
+    },
+    get unlockedBytes() {
+      return measureLockedBytes().unlockedBytes;
+    },
+    ...(reason === undefined ? {} : { reason }),
+  };
+}
+
+function inBytes(limit: number): string {
+  return limit === Number.POSITIVE_INFINITY ? 'unlimited' : `${limit} bytes`;
+}
+
+function refused(reason: string): SvcError {
+  return new SvcError('MEMORY_LOCK_REFUSED', `Cannot lock the process's memory: ${reason}`, {
+    nextStep:
+      'Add the capability IPC_LOCK to the container (the operator does; it is effective for root only), set LimitMEMLOCK=infinity in the service unit, or run without the lock by SVC_REQUIRE_MLOCK=false.',
+    exitStatus: exitStatus.system,
+  });
+}

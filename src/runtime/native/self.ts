@@ -1,0 +1,52 @@
+import { readFileSync } from 'node:fs';
+import { tryInt } from './libc.ts';
+import { type ResourceLimit, readLimit, writeSoftLimit } from './resource-limit.ts';
+
+const setDumpableOption = 4;
+const setChildSubreaperOption = 36;
+const coreLimit = 4;
+const lockLimit = 8;
+const capabilityBits = { ipc_lock: 14n } as const;
+
+export type Capability = keyof typeof capabilityBits;
+
+/** Whether other processes of the same user may trace this one and read its /proc files. @throws NativeError */
+export function setDumpable(dumpable: boolean): void {
+  tryInt('prctl', setDumpableOption, dumpable ? 1n : 0n, 0n, 0n, 0n);
+}
+
+/** Makes orphaned descendants children of this process, as those of process 1 are. @throws NativeError */
+export function setSubreaper(): void {
+  tryInt('prctl', setChildSubreaperOption, 1n, 0n, 0n, 0n);
+}
+
+/**
+ * Sets the soft limit on core files, for this process and its children; 1 also stops dumps that go to a program.
+ * The hard limit stays, and the soft one cannot pass it.
+ * @param bytes Infinity for none
+ * @returns the limits now in force
+ * @throws NativeError
+ */
+export function setCoreLimit(bytes: number): ResourceLimit {
+  return writeSoftLimit(coreLimit, bytes);
+}
+
+/** The limit on locked memory, in bytes. @throws NativeError */
+export function memlockLimit(): ResourceLimit {
+  return readLimit(lockLimit);
+}
+
+/** Whether the capability is effective. One that a user namespace gives counts here, but not in the kernel's check. */
+export function hasCapability(capability: Capability): boolean {
+  return ((BigInt(`0x${status('CapEff')}`) >> capabilityBits[capability]) & 1n) === 1n;
+}
+
+/** Bytes of address space that are locked, as the memory-lock limit counts them. */
+export function lockedAddressSpace(): number {
+  return Number.parseInt(status('VmLck'), 10) * 1024;
+}
+
+function status(field: string): string {
+  const text = readFileSync('/proc/self/status', 'latin1');
+  return new RegExp(`^${field}:\\s*(\\S+)`, 'm').exec(text)?.[1] ?? '0';
+}
