@@ -23,7 +23,6 @@ export interface UnaryCall {
 
 /** Answers of ours are below 200 bytes; more than this is no answer to us. */
 const ANSWER_LIMIT = 65_536;
-const STREAM_ID = 1;
 
 /**
  * One gRPC call without a channel: connects, asks, closes. node:http2 is loaded once somebody is there to be asked.
@@ -67,9 +66,10 @@ class Call {
   async #ask(): Promise<void> {
     const { connect: open } = await import('node:http2');
     if (this.#settled) return;
-    this.#session = open('http://localhost', { createConnection: () => this.#socket as Socket })
-      .on('error', (error) => this.#note(error))
-      .on('goaway', (_code, lastStream) => lastStream < STREAM_ID && this.#lost());
+    this.#session = open('http://localhost', { createConnection: () => this.#socket as Socket }).on(
+      'error',
+      (error) => this.#note(error),
+    );
     this.#send(this.#session);
   }
 
