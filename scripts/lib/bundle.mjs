@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { build } from 'esbuild';
 
@@ -28,11 +28,19 @@ export function entryPoints(root) {
   return [...single, ...commands.sort()];
 }
 
-/** Writes dist/ and removes what an earlier build left there; names of chunks carry their hash. */
+/** Writes dist/ and removes what an earlier build left there. */
 export async function bundle(root) {
   const outdir = join(root, 'dist');
   mkdirSync(outdir, { recursive: true });
-  const { metafile } = await build({
+  const built = await Promise.all([bundleCommands(root, outdir), bundleWrapper(root, outdir)]);
+  const outputs = Object.assign({}, ...built.map(({ metafile }) => metafile.outputs));
+  removeOthers(outdir, new Set(Object.keys(outputs).map((path) => join(root, path))));
+  return { outputs };
+}
+
+/** Names of chunks carry their hash. */
+function bundleCommands(root, outdir) {
+  return build({
     entryPoints: entryPoints(root),
     outbase: join(root, 'src'),
     outdir,
@@ -49,8 +57,27 @@ export async function bundle(root) {
     metafile: true,
     logLevel: 'warning',
   });
-  removeOthers(outdir, new Set(Object.keys(metafile.outputs).map((path) => join(root, path))));
-  return metafile;
+}
+
+/** One CommonJS file, which starts tens of milliseconds sooner than ES modules behind oclif do. */
+function bundleWrapper(root, outdir) {
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  return build({
+    entryPoints: [join(root, 'src', 'wrapper-main.ts')],
+    outfile: join(outdir, 'wrapper.cjs'),
+    absWorkingDir: root,
+    bundle: true,
+    format: 'cjs',
+    platform: 'node',
+    target: 'node22',
+    external: EXTERNAL,
+    define: { 'import.meta.url': '__filename', SVC_BUNDLED_VERSION: JSON.stringify(version) },
+    minifySyntax: true,
+    minifyWhitespace: true,
+    legalComments: 'linked',
+    metafile: true,
+    logLevel: 'warning',
+  });
 }
 
 function removeOthers(outdir, written) {
