@@ -15,6 +15,8 @@ export interface Region {
   readonly locked: boolean;
   /** Zeroes, unmaps, closes. Buffers taken before are empty from then on. Repeat calls are harmless. */
   release(): void;
+  /** Unmaps and closes, and leaves the content to whoever has inherited the descriptor. Repeat calls are harmless. */
+  handOver(): void;
 }
 
 export interface RegionTraits {
@@ -25,6 +27,13 @@ export interface RegionTraits {
 
 export function regionOver(mapping: Mapping, traits: RegionTraits): Region {
   let released = false;
+  const end = (wipe: boolean) => {
+    if (released) return;
+    released = true;
+    if (wipe) mapping.bytes.fill(0);
+    mapping.unmap();
+    if (traits.descriptor !== undefined) closeSync(traits.descriptor);
+  };
   return {
     ...traits,
     address: mapping.address,
@@ -32,12 +41,7 @@ export function regionOver(mapping: Mapping, traits: RegionTraits): Region {
     get bytes() {
       return mapping.bytes;
     },
-    release() {
-      if (released) return;
-      released = true;
-      mapping.bytes.fill(0);
-      mapping.unmap();
-      if (traits.descriptor !== undefined) closeSync(traits.descriptor);
-    },
+    release: () => end(true),
+    handOver: () => end(traits.descriptor === undefined),
   };
 }

@@ -2,7 +2,8 @@ import { closeSync, fstatSync, openSync, readlinkSync, readSync } from 'node:fs'
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SvcError } from '../../../src/core/errors.ts';
-import { tryLong } from '../../../src/runtime/native/libc.ts';
+import { tryInt, tryLong } from '../../../src/runtime/native/libc.ts';
+import { mapDescriptor } from '../../../src/runtime/native/map-descriptor.ts';
 import { type SystemCall, systemCall } from '../../../src/runtime/native/memfd-secret.ts';
 import { NativeError } from '../../../src/runtime/native/native-error.ts';
 import type { Region } from '../../../src/runtime/native/region.ts';
@@ -105,6 +106,19 @@ secretMemory('passes the flag for close-on-exec to the kernel', () => {
     .allocate(1)
     .release();
   assert.equal(calls, [[447n, 0o2000000n]]);
+});
+
+secretMemory('handed over, it is gone here and keeps its content for whoever holds the descriptor', () => {
+  const region = createSecretMemory(strict).allocate(4096);
+  region.bytes.write('for the application');
+  const other = tryInt('dup', region.descriptor ?? -1);
+  region.handOver();
+  region.handOver();
+  assert.throws(() => region.bytes, TypeError);
+  const mapping = mapDescriptor(other);
+  assert.is(mapping.bytes.toString('utf8', 0, 19), 'for the application');
+  mapping.unmap();
+  closeSync(other);
 });
 
 secretMemory.run();
