@@ -6,7 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { committed, generateManifest, MANIFEST } from './lib/manifest.mjs';
 import { inRoot, ROOT } from './lib/paths.mjs';
 import { commandSnapshot, SNAPSHOT } from './lib/snapshot.mjs';
-import { heavyAtStart, readOutputs } from './lib/weight.mjs';
+import { heavyAtStart, readOutputs, unfitForWrapper } from './lib/weight.mjs';
 
 const REGENERATE = 'run `npm run build -- --update` and commit the result';
 
@@ -49,6 +49,7 @@ const CHECKS = [
   ['manifest', manifestIsCurrent],
   ['command snapshot', snapshotIsCurrent],
   ['start-up weight', () => heavyAtStart(readOutputs(ROOT)).join('\n')],
+  ['weight of the wrapper', () => unfitForWrapper(readOutputs(ROOT)).join('\n')],
 ];
 
 let failed = 0;

@@ -26,6 +26,26 @@ export function heavyAtStart(outputs) {
   });
 }
 
+const WRAPPER = 'dist/wrapper.cjs';
+const WRAPPER_BYTES = 128 * 1024;
+const WRAPPER_PACKAGES = ['cockatiel'];
+/** Each costs the wrapper milliseconds or memory; child processes would take the exit codes that it waits for. */
+const NOT_IN_WRAPPER = ['child_process', 'cluster', 'worker_threads', 'http', 'https', 'inspector', 'vm'];
+
+/** What the wrapper's bundle has that would make its start slow, or that must not be in it. */
+export function unfitForWrapper(outputs) {
+  const { bytes, inputs, imports } = outputs[WRAPPER];
+  const packages = Object.keys(inputs)
+    .map((input) => /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(input)?.[1])
+    .filter((name) => name !== undefined && !WRAPPER_PACKAGES.includes(name));
+  const modules = imports
+    .map(({ path }) => path.replace(/^node:/, ''))
+    .filter((name) => NOT_IN_WRAPPER.includes(name.split('/')[0]));
+  const complaints = [...new Set([...packages, ...modules])].map((name) => `${WRAPPER} holds ${name}.`);
+  const size = bytes > WRAPPER_BYTES ? [`${WRAPPER} has ${bytes} bytes, of ${WRAPPER_BYTES} at most.`] : [];
+  return [...complaints, ...size];
+}
+
 export function readOutputs(root) {
   return JSON.parse(readFileSync(join(root, METAFILE), 'utf8')).outputs;
 }

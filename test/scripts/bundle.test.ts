@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { entryPoints } from '../../scripts/lib/bundle.mjs';
-import { heavyAtStart } from '../../scripts/lib/weight.mjs';
+import { heavyAtStart, unfitForWrapper } from '../../scripts/lib/weight.mjs';
 import { withTree } from './temporary-tree.ts';
 
 const bundle = suite('bundle');
@@ -50,6 +50,39 @@ bundle('lets a command load a heavy package when it needs it', () => {
     'dist/chunks/x.js': output(['node_modules/@aws-sdk/client-s3/index.js']),
   };
   assert.equal(heavyAtStart(outputs), []);
+});
+
+const wrapper = (bytes: number, inputs: string[], imports: string[] = []) => ({
+  'dist/wrapper.cjs': {
+    bytes,
+    ...output(
+      inputs,
+      imports.map((path) => ({ path, kind: 'require-call' })),
+    ),
+  },
+});
+
+bundle('finds packages and modules that the wrapper must do without', () => {
+  const inputs = [
+    'src/a.ts',
+    'node_modules/cockatiel/dist/a.js',
+    'node_modules/@scope/b/c.js',
+    'node_modules/pino/a.js',
+  ];
+  assert.equal(
+    unfitForWrapper(wrapper(1, inputs, ['node:tls', 'node:child_process', 'http', 'node:http2'])),
+    [
+      'dist/wrapper.cjs holds @scope/b.',
+      'dist/wrapper.cjs holds pino.',
+      'dist/wrapper.cjs holds child_process.',
+      'dist/wrapper.cjs holds http.',
+    ],
+  );
+});
+
+bundle('finds a wrapper that has grown', () => {
+  assert.is(unfitForWrapper(wrapper(1_000_000, [])).length, 1);
+  assert.equal(unfitForWrapper(wrapper(1000, ['src/a.ts'], ['node:tls', 'node:fs'])), []);
 });
 
 bundle.run();
