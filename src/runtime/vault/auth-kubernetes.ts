@@ -30,12 +30,12 @@ const post = (transport: VaultTransport, path: string, body: unknown, signal: Ab
   transport.send({ method: 'POST', path, body, signal });
 
 function granted(path: string, role: string, response: VaultResponse): TokenGrant {
-  if (response.status !== 200) throw refused(path, role, response);
+  if (response.status !== 200) throw loginRefusal(path, role, response);
   return grantFrom(response.body, path);
 }
 
 /** An unknown role is a 400, a foreign service account a 403, an absent mount a 403 or 404. */
-function refused(path: string, role: string, response: VaultResponse): VaultError {
+export function loginRefusal(path: string, role: string, response: VaultResponse): VaultError {
   const failure = failureOf({ method: 'POST', path }, response);
   if (failure.kind === 'unavailable') return failure;
   const reason = serverReason(response.body);

@@ -7,8 +7,8 @@ import { VaultError } from './errors.ts';
  */
 export async function readToken(path: string, what: string): Promise<string> {
   const token = (await read(path, what)).trim();
-  if (token === '') throw unusable(what, path, 'is empty');
-  if (!/^[\x21-\x7e]+$/.test(token)) throw unusable(what, path, 'holds something else');
+  if (token === '') throw unusableTokenFile(what, path, 'is empty');
+  if (!/^[\x21-\x7e]+$/.test(token)) throw unusableTokenFile(what, path, 'holds something else');
   return token;
 }
 
@@ -16,12 +16,13 @@ async function read(path: string, what: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (cause) {
-    throw unusable(what, path, `cannot be read (${(cause as NodeJS.ErrnoException).code})`);
+    throw unusableTokenFile(what, path, `cannot be read (${(cause as NodeJS.ErrnoException).code})`, cause);
   }
 }
 
-function unusable(what: string, path: string, fault: string): VaultError {
+export function unusableTokenFile(what: string, path: string, fault: string, cause?: unknown): VaultError {
   return new VaultError('unavailable', `The ${what} file ${path} ${fault}`, {
+    cause,
     nextStep: `Put one token into ${path}; it is read again at the next attempt.`,
   });
 }

@@ -1,0 +1,140 @@
+import type { Region } from '../../native/region.ts';
+import type { SecretMemory } from '../../native/secret-memory.ts';
+import type { VaultAuth, VaultConfig } from '../config.ts';
+import { vaultConnection } from '../connection.ts';
+import { isVaultError, VaultError } from '../errors.ts';
+import type { Lease, SecretClient, SecretDocument } from './contract.ts';
+import { KeyServer } from './key-server.ts';
+import { type Lifetime, logInByServiceAccount, lookUp, renewToken } from './log-in.ts';
+import { Mounts } from './mounts.ts';
+import { readSecret } from './read-secret.ts';
+import { type SecretPlace, segmentsOf } from './secret-path.ts';
+import { SecretPool } from './secret-pool.ts';
+import { readTokenBytes, TokenBytes, tokenFrom } from './token-bytes.ts';
+
+export interface SecretClientOptions {
+  readonly config: VaultConfig;
+  /** For method `token`, instead of the one in the configuration. From now on it belongs to the client. */
+  readonly token?: Region | undefined;
+  readonly memory: SecretMemory;
+  /** Bounds in ms that differ from the usual ones. */
+  readonly connectTimeoutMs?: number;
+  readonly requestTimeoutMs?: number;
+}
+
+const maxSockets = 4;
+
+/** @throws SvcError (exit 78) where TLS files cannot be used; (exit 71) where there is no memory for secrets */
+export function createSecretClient(options: SecretClientOptions): SecretClient {
+  const { connectTimeoutMs, requestTimeoutMs } = options;
+  const connection = {
+    ...vaultConnection(options.config),
+    maxSockets,
+    ...(connectTimeoutMs === undefined ? {} : { connectTimeoutMs }),
+    ...(requestTimeoutMs === undefined ? {} : { requestTimeoutMs }),
+  };
+  const pool = new SecretPool(connection, options.memory);
+  return new KeptToken(options, pool, new KeyServer(connection, pool));
+}
+
+class KeptToken implements SecretClient {
+  readonly #auth: VaultAuth;
+  readonly #memory: SecretMemory;
+  readonly #pool: SecretPool;
+  readonly #server: KeyServer;
+  readonly #mounts: Mounts;
+  #token: TokenBytes | undefined;
+  #login: Promise<Lease> | undefined;
+  #leaseAtLogin = 0;
+  #closed = false;
+
+  constructor({ config, token, memory }: SecretClientOptions, pool: SecretPool, server: KeyServer) {
+    this.#auth = config.auth;
+    this.#memory = memory;
+    this.#pool = pool;
+    this.#server = server;
+    this.#mounts = new Mounts(server, this.#tokenInUse);
+    if (token !== undefined) this.#token = new TokenBytes(token);
+    else if (config.auth.method === 'token') this.#token = tokenFrom(Buffer.from(config.auth.token), memory);
+  }
+
+  logIn(signal: AbortSignal): Promise<Lease> {
+    const login = this.#logIn(signal).then((lifetime) => {
+      this.#leaseAtLogin = lifetime.leaseSeconds;
+      return { ...lifetime, maxed: false };
+    });
+    this.#login = login;
+    return login;
+  }
+
+  async renew(signal: AbortSignal): Promise<Lease> {
+    const { token, leaseSeconds, renewable } = await renewToken(
+      this.#server,
+      this.#tokenInUse,
+      this.#memory,
+      signal,
+    );
+    this.#adopt(token);
+    return { leaseSeconds, renewable, maxed: leaseSeconds < this.#leaseAtLogin };
+  }
+
+  async read(path: string, signal: AbortSignal): Promise<SecretDocument> {
+    const segments = segmentsOf(path);
+    if (this.#token === undefined) await this.#login;
+    const places = await this.#mounts.places(segments, signal);
+    return this.#readFirst(path, places, signal);
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#pool.close();
+    this.#token?.release();
+    this.#token = undefined;
+  }
+
+  async #logIn(signal: AbortSignal): Promise<Lifetime> {
+    const auth = this.#auth;
+    if (auth.method === 'kubernetes') {
+      const { token, ...lifetime } = await logInByServiceAccount(this.#server, auth, this.#memory, signal);
+      this.#adopt(token);
+      return lifetime;
+    }
+    if (auth.method === 'token-file') this.#adopt(readTokenBytes(auth.path, 'token', this.#memory));
+    return lookUp(this.#server, this.#tokenInUse, signal);
+  }
+
+  /** Requests copy the token when they are written, so that the former one is not needed any more. */
+  #adopt(token: TokenBytes): void {
+    if (this.#closed) {
+      token.release();
+      return;
+    }
+    this.#token?.release();
+    this.#token = token;
+  }
+
+  readonly #tokenInUse = (): Uint8Array => {
+    if (this.#token !== undefined) return this.#token.bytes;
+    throw new VaultError('unavailable', 'There is no token for the key server', {
+      nextStep: 'Log in first.',
+    });
+  };
+
+  /** Of several places, the first that has the secret; else what the first one answered. */
+  async #readFirst(
+    path: string,
+    places: readonly SecretPlace[],
+    signal: AbortSignal,
+  ): Promise<SecretDocument> {
+    const failures: unknown[] = [];
+    for (const place of places) {
+      try {
+        return await readSecret(this.#server, path, place, this.#tokenInUse, signal);
+      } catch (error) {
+        if (!isVaultError(error) || (error.kind !== 'not-found' && error.kind !== 'denied')) throw error;
+        failures.push(error);
+      }
+    }
+    throw failures[0];
+  }
+}

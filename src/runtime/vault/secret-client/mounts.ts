@@ -1,0 +1,98 @@
+import { vaultPath } from '../../../core/vault/path.ts';
+import { VaultError } from '../errors.ts';
+import { JsonView, type KeyServer, type Question, type Reply } from './key-server.ts';
+import { refusalOf, wordsOf } from './refusal.ts';
+import { guessedPlaces, placeIn, type SecretPlace } from './secret-path.ts';
+
+interface Mount {
+  readonly segments: readonly string[];
+  readonly kvVersion: 1 | 2;
+}
+
+/** Finds out which store holds a path, and remembers it. */
+export class Mounts {
+  readonly #server: KeyServer;
+  readonly #token: () => Uint8Array;
+  readonly #known: Mount[] = [];
+  readonly #asking = new Map<string, Promise<unknown>>();
+  /** The server, or a broker before it, does not have the question. */
+  #untold = false;
+
+  constructor(server: KeyServer, token: () => Uint8Array) {
+    this.#server = server;
+    this.#token = token;
+  }
+
+  /**
+   * The places to look at, in turn: more than one only where the server does not tell.
+   * @throws VaultError of kind `denied` where the token may do nothing there
+   */
+  async places(segments: readonly string[], signal: AbortSignal): Promise<SecretPlace[]> {
+    const [first = ''] = segments;
+    if (this.#untold) return guessedPlaces(segments);
+    for (let mount = this.#find(segments); ; mount = this.#find(segments)) {
+      if (mount !== undefined) return [placeIn(mount.segments, mount.kvVersion, segments)];
+      const asked = this.#asking.get(first);
+      if (asked === undefined) break;
+      await asked.catch(() => undefined);
+    }
+    const question = this.#ask(segments, signal).finally(() => this.#asking.delete(first));
+    this.#asking.set(first, question);
+    const mount = await question;
+    return mount === undefined
+      ? guessedPlaces(segments)
+      : [placeIn(mount.segments, mount.kvVersion, segments)];
+  }
+
+  #find(segments: readonly string[]): Mount | undefined {
+    return this.#known.find((mount) => isBelow(mount, segments));
+  }
+
+  async #ask(segments: readonly string[], signal: AbortSignal): Promise<Mount | undefined> {
+    const path = vaultPath('sys/internal/ui/mounts', ...segments);
+    const question: Question = { method: 'GET', path, token: this.#token };
+    const mount = await this.#server.ask(question, signal, (reply) => {
+      if (reply.status === 200) return mountFrom(reply, segments);
+      this.#untold = reply.status === 404 || reply.status === 405;
+      if (this.#untold) return undefined;
+      const refusal = refusalOf(question, reply.status, wordsOf(reply, this.#token()));
+      throw refusal.kind === 'denied' && refusal.message.includes(path)
+        ? notGranted(segments, reply)
+        : refusal;
+    });
+    if (mount === undefined || !isBelow(mount, segments)) return undefined;
+    this.#known.push(mount);
+    return mount;
+  }
+}
+
+const isBelow = (mount: Mount, segments: readonly string[]): boolean =>
+  mount.segments.length < segments.length && mount.segments.every((one, index) => one === segments[index]);
+
+function mountFrom({ body }: Reply, segments: readonly string[]): Mount | undefined {
+  const view = new JsonView(body.bytes);
+  const path = view.string('data', 'path');
+  const type = view.string('data', 'type');
+  if (path === undefined || type === undefined) return undefined;
+  if (!['kv', 'generic', 'cubbyhole'].includes(type)) throw otherEngine(path, type, segments);
+  const version = view.string('data', 'options', 'version') ?? '1';
+  return { segments: path.replace(/\/+$/, '').split('/'), kvVersion: version === '2' ? 2 : 1 };
+}
+
+function otherEngine(mount: string, type: string, segments: readonly string[]): VaultError {
+  const path = segments.join('/');
+  return new VaultError('not-found', `${path} is no key/value secret: ${mount} is of type ${type}`, {
+    path,
+    nextStep: 'Name paths of key/value stores only.',
+  });
+}
+
+function notGranted(segments: readonly string[], { status }: Reply): VaultError {
+  const path = segments.join('/');
+  const [mount, ...name] = segments;
+  return new VaultError('denied', `The key server refuses read on ${path}, or has no such store`, {
+    status,
+    path,
+    nextStep: `Grant the capability "read" on ${path} (in KV version 2: ${[mount, 'data', ...name].join('/')}) in a policy of this token or role, and check that the path exists.`,
+  });
+}

@@ -1,0 +1,58 @@
+import type { ByteSink } from '../../../core/http1/byte-sink.ts';
+import type { Region } from '../../native/region.ts';
+import type { SecretMemory } from '../../native/secret-memory.ts';
+
+const smallest = 4096;
+
+/** Bytes in secret memory, which grow by moving to a larger region; the former one is zeroed. */
+export class SecretBuffer implements ByteSink {
+  readonly #memory: SecretMemory;
+  #region: Region | undefined;
+  #length = 0;
+
+  constructor(memory: SecretMemory) {
+    this.#memory = memory;
+  }
+
+  get bytes(): Buffer {
+    return this.#region?.bytes.subarray(0, this.#length) ?? Buffer.alloc(0);
+  }
+
+  append(bytes: Uint8Array): void {
+    this.#roomFor(this.#length + bytes.length).bytes.set(bytes, this.#length);
+    this.#length += bytes.length;
+  }
+
+  reserve(length: number): void {
+    this.#roomFor(length);
+  }
+
+  /** Appends what `read` puts into the free room and counts, without a copy elsewhere. */
+  appendFrom(read: (into: Buffer) => number): number {
+    const region = this.#roomFor(this.#length + 1);
+    const count = read(region.bytes.subarray(this.#length));
+    this.#length += count;
+    return count;
+  }
+
+  clear(): void {
+    this.#region?.bytes.fill(0, 0, this.#length);
+    this.#length = 0;
+  }
+
+  release(): void {
+    this.#region?.release();
+    this.#region = undefined;
+    this.#length = 0;
+  }
+
+  #roomFor(length: number): Region {
+    const former = this.#region;
+    if (former !== undefined && former.length >= length) return former;
+    const region = this.#memory.allocate(Math.max(length, smallest, (former?.length ?? 0) * 2));
+    region.bytes.set(this.bytes);
+    former?.release();
+    this.#region = region;
+    return region;
+  }
+}

@@ -1,0 +1,131 @@
+import type { ByteSink } from '../../../core/http1/byte-sink.ts';
+import type { SecretMemory } from '../../native/secret-memory.ts';
+import type { VaultConnection } from '../connection.ts';
+import { VaultError } from '../errors.ts';
+import { TlsContext } from '../tls-context.ts';
+import { within } from '../within.ts';
+import { type Answer, SecretSocket, StaleConnection } from './secret-socket.ts';
+
+/** Idle connections are closed after this time, so that changed certificates come into use, in ms. */
+const idleMs = 30_000;
+
+type Waiter = PromiseWithResolvers<SecretSocket>;
+
+/** A few kept connections. A request takes the first that is free, whether it was opened for it or not. */
+export class SecretPool {
+  readonly #connection: VaultConnection;
+  readonly #memory: SecretMemory;
+  readonly #tls: TlsContext | undefined;
+  readonly #sockets = new Set<SecretSocket>();
+  readonly #connecting = new Set<SecretSocket>();
+  readonly #idle = new Map<SecretSocket, NodeJS.Timeout>();
+  readonly #waiting: Waiter[] = [];
+  #closed = false;
+
+  /** @throws SvcError (exit 78) where TLS files cannot be used */
+  constructor(connection: VaultConnection, memory: SecretMemory) {
+    this.#connection = connection;
+    this.#memory = memory;
+    this.#tls = connection.address.protocol === 'https:' ? new TlsContext(connection.tls) : undefined;
+  }
+
+  /**
+   * One request; once more where a kept connection turns out to be dead.
+   * @throws VaultError of kind `unavailable`; the signal's reason when aborted
+   */
+  async exchange(write: (sink: ByteSink) => void, signal: AbortSignal): Promise<Answer> {
+    for (let left = this.#connection.maxSockets; ; left--) {
+      try {
+        return await this.#once(write, signal);
+      } catch (error) {
+        if (!(error instanceof StaleConnection) || left === 0) throw error;
+        for (const socket of this.#idle.keys()) socket.destroy(closed());
+      }
+    }
+  }
+
+  close(): void {
+    this.#closed = true;
+    for (const socket of this.#sockets) socket.destroy(closed());
+    for (const waiter of this.#waiting.splice(0)) waiter.reject(closed());
+  }
+
+  async #once(write: (sink: ByteSink) => void, signal: AbortSignal): Promise<Answer> {
+    const socket = await this.#acquire(signal);
+    try {
+      return await socket.exchange(write, signal);
+    } finally {
+      if (socket.usable) this.#offer(socket);
+    }
+  }
+
+  async #acquire(signal: AbortSignal): Promise<SecretSocket> {
+    signal.throwIfAborted();
+    if (this.#closed) throw closed();
+    const kept = this.#takeIdle();
+    if (kept !== undefined) return kept;
+    const waiter: Waiter = Promise.withResolvers();
+    this.#waiting.push(waiter);
+    const { connectTimeoutMs, requestTimeoutMs } = this.#connection;
+    const deadline = performance.now() + connectTimeoutMs + requestTimeoutMs;
+    try {
+      this.#openMore();
+      return await within(waiter.promise, deadline, signal, tooBusy);
+    } catch (error) {
+      this.#forget(waiter);
+      throw error;
+    }
+  }
+
+  #takeIdle(): SecretSocket | undefined {
+    for (const [socket, timer] of this.#idle) {
+      clearTimeout(timer);
+      this.#idle.delete(socket);
+      if (socket.usable) return socket;
+    }
+    return undefined;
+  }
+
+  /** A connection may have been handed over in the same instant: then it goes to the next. */
+  #forget(waiter: Waiter): void {
+    const index = this.#waiting.indexOf(waiter);
+    if (index >= 0) this.#waiting.splice(index, 1);
+    else waiter.promise.then((socket) => this.#offer(socket)).catch(() => undefined);
+  }
+
+  #openMore(): void {
+    const { maxSockets } = this.#connection;
+    while (this.#connecting.size < this.#waiting.length && this.#sockets.size < maxSockets) this.#open();
+  }
+
+  #open(): void {
+    const secureContext = this.#tls?.current();
+    const options = { connection: this.#connection, secureContext, memory: this.#memory };
+    const socket = new SecretSocket(options, () => this.#gone(socket));
+    this.#sockets.add(socket);
+    this.#connecting.add(socket);
+    socket.opened
+      .finally(() => this.#connecting.delete(socket))
+      .then(() => this.#offer(socket))
+      .catch((error) => this.#waiting.shift()?.reject(error));
+  }
+
+  #offer(socket: SecretSocket): void {
+    const next = this.#waiting.shift();
+    if (next !== undefined) return next.resolve(socket);
+    socket.rest();
+    this.#idle.set(socket, setTimeout(() => socket.destroy(closed()), idleMs).unref());
+  }
+
+  #gone(socket: SecretSocket): void {
+    clearTimeout(this.#idle.get(socket));
+    this.#idle.delete(socket);
+    this.#sockets.delete(socket);
+    if (!this.#closed) this.#openMore();
+  }
+}
+
+const closed = (): VaultError => new VaultError('unavailable', 'The client of the key server was closed');
+
+const tooBusy = (): VaultError =>
+  new VaultError('unavailable', 'Too many requests to the key server wait for their turn');
