@@ -1,6 +1,6 @@
 import { memoryAt, tryLong } from './libc.ts';
-import { mapFlags, mapMemory, protection } from './mapping.ts';
 import type { Region } from './region.ts';
+import { withScratch } from './scratch.ts';
 import type { SecretMemory } from './secret-memory.ts';
 
 const star = 0x2a;
@@ -43,11 +43,8 @@ function find(name: string): Value | undefined {
 }
 
 function lookUp(name: string): bigint {
-  const text = mapMemory(Buffer.byteLength(name) + 1, protection.readWrite, mapFlags.privateAnonymous);
-  try {
-    text.bytes.write(name);
-    return tryLong('getenv', text.address);
-  } finally {
-    text.unmap();
-  }
+  return withScratch(Buffer.byteLength(name) + 1, ({ address, bytes }) => {
+    bytes.write(name);
+    return tryLong('getenv', address);
+  });
 }

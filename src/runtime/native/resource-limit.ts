@@ -1,5 +1,5 @@
 import { tryInt } from './libc.ts';
-import { type Mapping, mapFlags, mapMemory, protection } from './mapping.ts';
+import { type Scratch, withScratch } from './scratch.ts';
 
 /** Bytes; Infinity where there is no limit. */
 export interface ResourceLimit {
@@ -12,7 +12,7 @@ const structSize = 16;
 
 /** @param resource its number, RLIMIT_… @throws NativeError */
 export function readLimit(resource: number): ResourceLimit {
-  return withStruct((struct) => load(struct, resource));
+  return withScratch(structSize, (struct) => load(struct, resource));
 }
 
 /**
@@ -21,7 +21,7 @@ export function readLimit(resource: number): ResourceLimit {
  * @throws NativeError
  */
 export function writeSoftLimit(resource: number, bytes: number): ResourceLimit {
-  return withStruct((struct) => {
+  return withScratch(structSize, (struct) => {
     load(struct, resource);
     const hard = struct.bytes.readBigUInt64LE(8);
     const wanted = Number.isFinite(bytes) ? BigInt(bytes) : unlimited;
@@ -31,16 +31,7 @@ export function writeSoftLimit(resource: number, bytes: number): ResourceLimit {
   });
 }
 
-function withStruct(use: (struct: Mapping) => ResourceLimit): ResourceLimit {
-  const struct = mapMemory(structSize, protection.readWrite, mapFlags.privateAnonymous);
-  try {
-    return use(struct);
-  } finally {
-    struct.unmap();
-  }
-}
-
-function load(struct: Mapping, resource: number): ResourceLimit {
+function load(struct: Scratch, resource: number): ResourceLimit {
   tryInt('getrlimit', resource, struct.address);
   return { soft: toBytes(struct.bytes.readBigUInt64LE(0)), hard: toBytes(struct.bytes.readBigUInt64LE(8)) };
 }

@@ -1,0 +1,130 @@
+import { memoryAt } from './libc.ts';
+import { roundToPage } from './mapping.ts';
+import { givenBlock, nativeMemory, residentParts, type Span } from './native-memory.ts';
+import { copyMemory, writeMemory } from './process-vm.ts';
+import type { Region } from './region.ts';
+import { createSecretMemory } from './secret-memory.ts';
+
+const shortest = 12;
+const fewestDifferentBytes = 5;
+const longestAnchor = 32;
+const usualWindow = 128 << 10;
+
+/** What is looked for: the middle of the secret, since freeing memory overwrites the start of what it held. */
+interface Pattern {
+  secret: Buffer;
+  anchor: Buffer;
+  anchorAt: number;
+}
+
+/**
+ * Zeroes copies of secrets, also those whose start or end is overwritten already, in the process's native memory:
+ * what TLS, `malloc` and stacks have left behind. V8's heap is not looked at: a value may equal a string that the
+ * program needs. For the same reason secrets are passed over that are shorter than 12 bytes, of fewer than five
+ * different bytes, or part of the process's own environment or arguments.
+ * @param keep the regions in which the secrets are to stay, those of `needles` included
+ * @returns how many copies were zeroed
+ */
+export function scrubCopies(needles: readonly Buffer[], keep: readonly Region[]): number {
+  const longest = Math.max(0, ...needles.map(({ length }) => length));
+  const memory = createSecretMemory({ requireMemfdSecret: false, requireLock: false });
+  const regions: Region[] = [];
+  const allocate = (length: number) => {
+    const region = memory.allocate(length);
+    regions.push(region);
+    return region;
+  };
+  try {
+    const patterns = toPatterns(needles, allocate);
+    if (patterns.length === 0) return 0;
+    const scrubber = new Scrubber(
+      patterns,
+      allocate(Math.max(usualWindow, longest * 4)),
+      allocate(longest),
+      longest,
+    );
+    const holes = [...keep, ...regions].map(toSpan);
+    const parts = nativeMemory(holes).flatMap(residentParts);
+    return parts.reduce((count, part) => count + scrubber.scrub(part), 0);
+  } finally {
+    for (const region of regions) region.release();
+  }
+}
+
+function toSpan({ address, length }: Region): Span {
+  return { start: Number(address), end: Number(address) + roundToPage(length) };
+}
+
+/** Copies the secrets, so that a needle outside `keep` can be zeroed without changing what is looked for. */
+function toPatterns(needles: readonly Buffer[], allocate: (length: number) => Region): Pattern[] {
+  const { start, end } = givenBlock();
+  const given = memoryAt(BigInt(start), end - start);
+  return needles
+    .filter((needle) => needle.length >= shortest && !given.includes(needle))
+    .map((needle) => {
+      const secret = allocate(needle.length).bytes;
+      needle.copy(secret);
+      return toPattern(secret);
+    })
+    .filter(({ anchor }) => new Set(anchor).size >= fewestDifferentBytes);
+}
+
+function toPattern(secret: Buffer): Pattern {
+  const length = Math.min(longestAnchor, Math.max(shortest, secret.length >> 1));
+  const anchorAt = (secret.length - length) >> 1;
+  return { secret, anchorAt, anchor: secret.subarray(anchorAt, anchorAt + length) };
+}
+
+class Scrubber {
+  private readonly patterns: readonly Pattern[];
+  private readonly window: Region;
+  private readonly zeros: Region;
+  private readonly step: number;
+
+  constructor(patterns: readonly Pattern[], window: Region, zeros: Region, longest: number) {
+    this.patterns = patterns;
+    this.window = window;
+    this.zeros = zeros;
+    this.step = window.length - longest;
+  }
+
+  /** Windows overlap by the longest secret; a copy belongs to the window in whose first `step` bytes it begins. */
+  scrub(part: Span): number {
+    let count = 0;
+    for (let start = part.start; start < part.end; start += this.step) {
+      const length = Math.min(this.window.length, part.end - start);
+      const copied = copyMemory(BigInt(start), this.window.address, length);
+      const found = this.window.bytes.subarray(0, copied);
+      for (const pattern of this.patterns) count += this.scrubWindow(start, found, pattern);
+    }
+    return count;
+  }
+
+  private scrubWindow(start: number, found: Buffer, pattern: Pattern): number {
+    const { anchor, anchorAt } = pattern;
+    let count = 0;
+    for (let at = found.indexOf(anchor); at !== -1; at = found.indexOf(anchor, at + anchor.length)) {
+      if (at - anchorAt >= this.step) break;
+      const from = at - matchingBefore(found, at, pattern);
+      const to = at + anchor.length + matchingAfter(found, at, pattern);
+      writeMemory(BigInt(start + from), this.zeros.address, to - from);
+      count += 1;
+    }
+    return count;
+  }
+}
+
+function matchingBefore(found: Buffer, at: number, { secret, anchorAt }: Pattern): number {
+  const most = Math.min(at, anchorAt);
+  let same = 0;
+  while (same < most && found[at - same - 1] === secret[anchorAt - same - 1]) same += 1;
+  return same;
+}
+
+function matchingAfter(found: Buffer, at: number, { secret, anchor, anchorAt }: Pattern): number {
+  const most = Math.min(found.length - at, secret.length - anchorAt) - anchor.length;
+  let same = 0;
+  while (same < most && found[at + anchor.length + same] === secret[anchorAt + anchor.length + same])
+    same += 1;
+  return same;
+}
