@@ -54,12 +54,18 @@ function anonymousRuns(ranges: readonly MappedRange[]): MappedRange[][] {
   const runs: MappedRange[][] = [];
   let previous: MappedRange | undefined;
   for (const [index, range] of ranges.entries()) {
-    const joins = range.anonymous && !isMallocArena(range, ranges[index + 1]);
+    const joins = range.anonymous && !isOfArena(ranges, index);
     if (joins && previous?.end === range.start) runs.at(-1)?.push(range);
     else if (joins) runs.push([range]);
     previous = joins ? range : undefined;
   }
   return runs;
+}
+
+/** The rest of an arena is left out as well: it becomes writable as the arena grows. */
+function isOfArena(ranges: readonly MappedRange[], index: number): boolean {
+  const [before, range, after] = [ranges[index - 1], ranges[index], ranges[index + 1]];
+  return [before && isMallocArena(before, range), range && isMallocArena(range, after)].includes(true);
 }
 
 const arenaSize = 64 << 20;
