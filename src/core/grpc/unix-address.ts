@@ -15,3 +15,8 @@ export function unixSocketPath(address: string): string | undefined {
 function after(text: string, prefix: string): string | undefined {
   return text.startsWith(prefix) ? text.slice(prefix.length) : undefined;
 }
+
+/** How a message names the socket: its path, or `@name` in the abstract namespace. */
+export function socketName(path: string): string {
+  return path.replace(/^\0/, '@');
+}
