@@ -1,4 +1,3 @@
-import { prepare } from './plugins/wrapper/prepare.ts';
+import { main } from './plugins/wrapper/main.ts';
 
-const prepared = prepare(process.argv.slice(2), process.env);
-if ('status' in prepared) process.exitCode = prepared.status;
+void main(process.argv.slice(2));

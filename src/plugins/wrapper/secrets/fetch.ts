@@ -2,7 +2,7 @@ import { retry } from '../../../runtime/lifecycle/retry.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import { isVaultError } from '../../../runtime/vault/errors.ts';
 import type { Lease, SecretClient, SecretDocument } from '../../../runtime/vault/secret-client/contract.ts';
-import { readAll } from './read-all.ts';
+import { readAll, releaseAll } from './read-all.ts';
 
 export interface FetchOptions {
   readonly paths: readonly string[];
@@ -21,15 +21,24 @@ export interface Fetched {
 const backoff = { initialMs: 100, maxMs: 600 };
 
 /**
- * Logs in once and reads every path, again while the key server is sealed, away or busy.
+ * Logs in once and reads every path (side by side where the token is known already), again while the key server is sealed, away or busy.
  * @throws VaultError: a refusal at once, `unavailable` (exit 69) when the time is up
  */
 export async function fetchSecrets(client: SecretClient, options: FetchOptions): Promise<Fetched> {
   const { paths, timeoutMs, signal, log } = options;
   let lease: Lease | undefined;
   const attempt = async (): Promise<Fetched> => {
-    lease ??= await client.logIn(signal);
-    return { lease, documents: await readAll(client, paths, signal) };
+    const [login, reading] = await Promise.allSettled([
+      lease ?? client.logIn(signal),
+      readAll(client, paths, signal),
+    ]);
+    if (login.status === 'rejected') {
+      if (reading.status === 'fulfilled') releaseAll(reading.value);
+      throw login.reason;
+    }
+    lease = login.value;
+    if (reading.status === 'rejected') throw reading.reason;
+    return { lease, documents: reading.value };
   };
   return retry(attempt, {
     ...backoff,

@@ -1,0 +1,104 @@
+import { fitsNextGeneration, writeGeneration } from '../../../core/secret-records/write-generation.ts';
+import type { Logger } from '../../../runtime/logging/logger.ts';
+import type { Delivered } from '../delivery/delivered.ts';
+import type { Observation } from '../observe/observation.ts';
+import type { ResolvedWrapperSettings } from '../settings.ts';
+import type { Application, Ending, Supervisor } from '../supervise/index.ts';
+import type { Prepared } from './prepared.ts';
+
+export interface RunnerOptions {
+  readonly supervisor: Supervisor;
+  readonly settings: Pick<ResolvedWrapperSettings, 'stopGrace' | 'rotation'>;
+  readonly observation: Observation;
+  readonly log: Logger;
+  /** A signal that came while no application ran: none is started any more. */
+  readonly interrupted: AbortSignal;
+  /** Called when an application has been started, while its region is still there. */
+  readonly onStart: (prepared: Prepared, pid: number) => void;
+}
+
+/** Runs the application, one process at a time, until it ends by itself or is told to. */
+export class Runner {
+  readonly #options: RunnerOptions;
+  readonly #over = Promise.withResolvers<Ending>();
+  #application: Application | undefined;
+  #prepared: Prepared | undefined;
+  #restarting = false;
+
+  constructor(options: RunnerOptions) {
+    this.#options = options;
+  }
+
+  /** How it ended for good. @rejects SvcError (126, 127) when it could not be started again */
+  get ended(): Promise<Ending> {
+    return this.#over.promise;
+  }
+
+  /** @throws SvcError (127, 126, 78) where it cannot be run */
+  start(prepared: Prepared): void {
+    const { supervisor, observation, log, onStart } = this.#options;
+    const application = supervisor.start(prepared.launch);
+    this.#application = application;
+    this.#prepared = prepared;
+    observation.starts.inc();
+    observation.up.set(1);
+    observation.health.ready('application');
+    log.info('application.started', { pid: application.pid, descriptor: prepared.shared });
+    void application.ended.then((ending) => this.#noticed(ending));
+    onStart(prepared, application.pid);
+    this.#letGo(prepared);
+  }
+
+  /** Stops the application and starts it with other secrets. */
+  async restart(prepared: Prepared): Promise<void> {
+    const { supervisor, settings, interrupted } = this.#options;
+    const application = this.#application;
+    if (application === undefined) return prepared.region.release();
+    this.#restarting = true;
+    this.#options.observation.health.notReady('application', 'is being restarted with new secrets');
+    const ending = await application.stop(settings.stopGrace);
+    await supervisor.end(settings.stopGrace);
+    this.#prepared?.region.release();
+    this.#restarting = false;
+    if (application.endRequest !== undefined || interrupted.aborted) {
+      prepared.region.release();
+      return this.#over.resolve(ending);
+    }
+    try {
+      this.start(prepared);
+    } catch (error) {
+      prepared.region.release();
+      this.#over.reject(error);
+    }
+  }
+
+  /** Renews the shared records in place and sends SIGHUP. @returns false where the region is too small */
+  renew(delivered: readonly Delivered[]): boolean {
+    const prepared = this.#prepared;
+    if (prepared?.shared) {
+      if (!fitsNextGeneration(prepared.region.bytes, delivered)) return false;
+      writeGeneration(prepared.region.bytes, delivered);
+    }
+    this.#application?.signal('SIGHUP');
+    return true;
+  }
+
+  /** Wipes what it still holds. */
+  close(): void {
+    this.#prepared?.region.release();
+  }
+
+  /** Only what is renewed in place is still needed here: the rest stays with the application. */
+  #letGo({ region, shared }: Prepared): void {
+    if (!shared) region.release();
+    else if (this.#options.settings.rotation !== 'sighup') region.handOver();
+  }
+
+  #noticed(ending: Ending): void {
+    const { observation, log } = this.#options;
+    observation.up.set(0);
+    observation.health.notReady('application', 'has ended');
+    log.info('application.ended', { pid: ending.pid, exit_code: ending.exitCode, signal: ending.signal });
+    if (!this.#restarting) this.#over.resolve(ending);
+  }
+}

@@ -1,0 +1,74 @@
+import type { Logger } from '../../../runtime/logging/logger.ts';
+import type { SecretClient } from '../../../runtime/vault/secret-client/contract.ts';
+import type { Prepared } from '../application/prepared.ts';
+import type { Runner } from '../application/runner.ts';
+import type { Delivered } from '../delivery/delivered.ts';
+import { nameSecrets } from '../delivery/name-secrets.ts';
+import type { Observation } from '../observe/observation.ts';
+import { readAll, releaseAll } from '../secrets/read-all.ts';
+import type { ResolvedWrapperSettings } from '../settings.ts';
+
+type Settings = Pick<ResolvedWrapperSettings, 'secretPaths' | 'envMap' | 'envMapOnly' | 'rotation'>;
+
+export interface RotationOptions {
+  readonly client: Pick<SecretClient, 'read'>;
+  readonly settings: Settings;
+  readonly runner: Pick<Runner, 'restart' | 'renew'>;
+  readonly prepare: (delivered: readonly Delivered[]) => Prepared;
+  readonly digest: (delivered: readonly Delivered[]) => string;
+  /** Digest of the secrets that the application was started with. */
+  readonly inUse: string;
+  readonly observation: Observation;
+  readonly log: Logger;
+}
+
+/** Looks whether the secrets have changed, and passes a change on. A look that fails changes nothing. */
+export class Rotation {
+  readonly #options: RotationOptions;
+  #inUse: string;
+  /** Secrets that could not be passed on, so that this is said once. */
+  #refused: string | undefined;
+
+  constructor(options: RotationOptions) {
+    this.#options = options;
+    this.#inUse = options.inUse;
+  }
+
+  /** @throws VaultError where a path cannot be read, SvcError SECRETS_UNUSABLE where the new secrets cannot be delivered */
+  async look(signal: AbortSignal): Promise<void> {
+    const { client, settings, digest, observation } = this.#options;
+    const documents = await readAll(client, settings.secretPaths, signal);
+    try {
+      const delivered = nameSecrets(documents, settings);
+      const seen = digest(delivered);
+      observation.looks.inc({ result: seen === this.#inUse ? 'unchanged' : 'changed' });
+      if (seen === this.#inUse || seen === this.#refused) return;
+      await this.#pass(delivered, seen);
+    } finally {
+      releaseAll(documents);
+    }
+  }
+
+  async #pass(delivered: readonly Delivered[], seen: string): Promise<void> {
+    const { settings, runner, prepare, observation, log } = this.#options;
+    const kind = settings.rotation;
+    const done = kind === 'restart' ? await this.#restart(prepare(delivered)) : runner.renew(delivered);
+    observation.rotations.inc({ kind, result: done ? 'done' : 'refused' });
+    if (!done) {
+      this.#refused = seen;
+      return log.error('secrets.rotation.refused', {
+        error: 'The new secrets do not fit into the descriptor that the application has',
+        nextStep: 'Restart the application, or use SVC_ROTATION=restart.',
+      });
+    }
+    this.#inUse = seen;
+    this.#refused = undefined;
+    observation.secrets.set(delivered.length);
+    log.info('secrets.rotated', { kind, secrets: delivered.length });
+  }
+
+  async #restart(prepared: Prepared): Promise<true> {
+    await this.#options.runner.restart(prepared);
+    return true;
+  }
+}

@@ -1,0 +1,63 @@
+import { createHealth } from '../../../runtime/health/create-health.ts';
+import type { Health } from '../../../runtime/health/health.ts';
+import { createLeanMetrics } from '../../../runtime/health/lean-metrics.ts';
+import type { Counter, Gauge, Metrics } from '../../../runtime/health/metrics.ts';
+import { wrapperVersion } from '../version.ts';
+
+/** What probes and Prometheus see of a wrapper. */
+export interface Observation {
+  readonly health: Health;
+  readonly metrics: Metrics;
+  /** By `result`: `renewed`, `logged-in`, `failed`. */
+  readonly renewals: Counter;
+  /** By `kind` (restart, sighup) and `result` (`done`, `refused`). */
+  readonly rotations: Counter;
+  readonly looks: Counter;
+  readonly starts: Counter;
+  readonly up: Gauge;
+  readonly secrets: Gauge;
+  readonly lastRenewal: Gauge;
+  readonly degraded: Gauge;
+  readonly lockedBytes: Gauge;
+  readonly unlockedBytes: Gauge;
+  readonly agentTier: Gauge;
+  readonly agentEnforcing: Gauge;
+}
+
+export function createObservation(): Observation {
+  const health = createHealth();
+  health.notAlive('secrets', 'not fetched yet');
+  health.notReady('application', 'not started yet');
+  const metrics = createLeanMetrics();
+  metrics
+    .gauge('svc_build_info', 'Version of svc that runs, as labels; always 1', [
+      'version',
+      'component',
+      'node',
+    ])
+    .set(1, { version: wrapperVersion(), component: 'wrapper', node: process.version });
+  const counter = (name: string, help: string, ...labels: string[]) =>
+    metrics.counter(`svc_wrapper_${name}`, help, labels);
+  const gauge = (name: string, help: string) => metrics.gauge(`svc_wrapper_${name}`, help);
+  return {
+    health,
+    metrics,
+    renewals: counter('token_renewals_total', 'Attempts to keep the token alive', 'result'),
+    rotations: counter(
+      'rotations_total',
+      'Changes of secrets that were passed on, or could not be',
+      'kind',
+      'result',
+    ),
+    looks: counter('secret_checks_total', 'Times that the secrets were compared with those in use', 'result'),
+    starts: counter('application_starts_total', 'Times that the application was started'),
+    up: gauge('application_up', '1 while the application runs'),
+    secrets: gauge('secrets', 'Secrets that the application has'),
+    lastRenewal: gauge('last_renewal_timestamp_seconds', 'When the token was last renewed or replaced'),
+    degraded: gauge('degraded', '1 while the secrets server cannot be had or refuses'),
+    lockedBytes: gauge('locked_bytes', 'Own writable memory that cannot be swapped'),
+    unlockedBytes: gauge('unlocked_bytes', 'Own writable memory that can be swapped'),
+    agentTier: gauge('agent_tier', 'Tier of the node agent; 0 without one'),
+    agentEnforcing: gauge('agent_enforcing', '1 while the node agent denies reads of the application'),
+  };
+}

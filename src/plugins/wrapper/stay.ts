@@ -1,0 +1,83 @@
+import type { Logger } from '../../runtime/logging/logger.ts';
+import type { SecretClient } from '../../runtime/vault/secret-client/contract.ts';
+import { prepareApplication, type Surroundings } from './application/prepared.ts';
+import { Runner } from './application/runner.ts';
+import type { Delivered } from './delivery/delivered.ts';
+import type { Interruption } from './interruption.ts';
+import { keep } from './keep/keep.ts';
+import { Rotation } from './keep/rotation.ts';
+import { TokenKeeper } from './keep/token-keeper.ts';
+import type { Observation } from './observe/observation.ts';
+import { logSupervision } from './observe/supervision-log.ts';
+import type { Obtained } from './obtain.ts';
+import { reportProtection } from './report.ts';
+import { createSupervisor } from './supervise/index.ts';
+
+export interface StayOptions {
+  readonly client: SecretClient;
+  readonly obtained: Obtained;
+  readonly around: Surroundings;
+  readonly digest: (delivered: readonly Delivered[]) => string;
+  readonly interruption: Interruption;
+  readonly observation: Observation;
+  readonly log: Logger;
+}
+
+/**
+ * Starts the application and stays with it: an init that keeps token and secrets fresh. Resolves with the
+ * application's exit code when it has ended and nothing is left below this process.
+ * @throws SvcError (126, 127) where it cannot be started, or not again
+ */
+export async function stay(options: StayOptions): Promise<number> {
+  const { obtained, around, interruption, observation, log } = options;
+  const { settings } = around.config;
+  const supervisor = createSupervisor({
+    signals: interruption.signals,
+    signalGroup: settings.signalGroup,
+    stopGraceMs: settings.stopGrace,
+    onEvent: (event) => logSupervision(event, log),
+  });
+  const interrupted = interruption.signal;
+  const runner = new Runner({
+    supervisor,
+    settings,
+    observation,
+    log,
+    interrupted,
+    onStart: (prepared, pid) => reportProtection(prepared, pid, { settings, observation, log }),
+  });
+  const over = new AbortController();
+  try {
+    runner.start(obtained.prepared);
+    observation.secrets.set(obtained.count);
+    void keepFresh(options, runner, over.signal);
+    const { exitCode } = await runner.ended;
+    await supervisor.end(settings.stopGrace);
+    return exitCode;
+  } finally {
+    over.abort();
+    runner.close();
+  }
+}
+
+async function keepFresh(
+  { client, obtained, around, digest, observation, log }: StayOptions,
+  runner: Runner,
+  signal: AbortSignal,
+): Promise<void> {
+  const { settings } = around.config;
+  const rotation = new Rotation({
+    client,
+    settings,
+    runner,
+    prepare: (delivered) => prepareApplication(delivered, around),
+    digest,
+    inUse: obtained.digest,
+    observation,
+    log,
+  });
+  const tokens = new TokenKeeper(client, obtained.lease);
+  const { renewalInterval } = settings;
+  const rotates = settings.rotation === 'none' ? undefined : rotation;
+  await keep({ tokens, rotation: rotates, renewalInterval, observation, log, signal });
+}
