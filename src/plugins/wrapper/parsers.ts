@@ -1,4 +1,5 @@
-import { byteSize, list, matching, mistake, type Parser } from '../../core/settings/parsers.ts';
+import { unixSocketPath } from '../../core/grpc/unix-address.ts';
+import { byteSize, list, mistake, type Parser } from '../../core/settings/parsers.ts';
 
 /** Longest path of a Unix socket, in bytes: sun_path without its NUL. */
 const longestSocketPath = 107;
@@ -15,13 +16,16 @@ export function secretPaths(): Parser<readonly string[]> {
   return list({ expects, parse });
 }
 
-/** A gRPC address of a Unix socket; the value is the socket's path. */
+/**
+ * A gRPC address of a Unix socket with an absolute path or an abstract name (`unix-abstract:`); the value is the
+ * socket's path as connect(2) takes it.
+ */
 export function unixSocket(): Parser<string> {
   const expects = `a gRPC address such as unix:///run/svc/agent.sock, of at most ${longestSocketPath} bytes`;
-  const shape = matching(/^unix:(\/\/)?\/[^/\0].*$/s, expects);
   const parse = (given: string) => {
-    const path = shape.parse(given).replace(/^unix:(\/\/)?/, '');
-    return Buffer.byteLength(path) <= longestSocketPath ? path : mistake(expects);
+    const path = unixSocketPath(given) ?? '';
+    const usable = /^(\/[^/]|\0.)/s.test(path) && Buffer.byteLength(path) <= longestSocketPath;
+    return usable ? path : mistake(expects);
   };
   return { expects, parse };
 }

@@ -137,6 +137,7 @@ test('the health endpoint can be turned off or take a free port', () => {
 test('the agent is a Unix socket, and enforcement needs one', () => {
   for (const address of ['unix:///run/a.sock', 'unix:/run/a.sock'])
     assert.is(read({ SVC_EBPF_AGENT_ADDR: address }).settings.agentAddr, '/run/a.sock');
+  assert.is(read({ SVC_EBPF_AGENT_ADDR: 'unix-abstract:svc' }).settings.agentAddr, '\0svc');
   for (const address of ['unix://run/a.sock', 'unix:a.sock', '/run/a.sock', `unix:///${'a'.repeat(107)}`])
     assert.match(mistakes({ SVC_EBPF_AGENT_ADDR: address }), /^SVC_EBPF_AGENT_ADDR: should be/, address);
   assert.match(mistakes({ SVC_REQUIRE_ENFORCEMENT: 'true' }), /^SVC_EBPF_AGENT_ADDR: required/);
