@@ -14,6 +14,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+type regionVector struct {
+	Name  string
+	Size  int
+	Parts []struct {
+		At        int
+		Text, Hex string
+	}
+	Tail   string
+	Number uint32
+	Start  int
+	Values [][2]string
+}
+
 func TestStoresOfVectors(t *testing.T) {
 	for _, vector := range storesOfVectors(t).Stores {
 		if vector.Entries != nil {
@@ -31,8 +44,10 @@ func checkStore(t *testing.T, vector storeVector) {
 		t.Error("Close failed")
 	}
 	checkCalls(t, store, vector.Calls)
-	if store.Close() != nil || store.Close() != nil {
-		t.Error("A repeated Close failed")
+	for range 2 {
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

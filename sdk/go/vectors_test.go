@@ -29,19 +29,6 @@ type storeVectors struct {
 	InvalidDescriptors []string  `json:"invalid_descriptors"`
 }
 
-type regionVector struct {
-	Name  string
-	Size  int
-	Parts []struct {
-		At        int
-		Text, Hex string
-	}
-	Tail   string
-	Number uint32
-	Start  int
-	Values [][2]string
-}
-
 func readVectors(t *testing.T, name string, into any) {
 	t.Helper()
 	text, err := os.ReadFile("../../test/vectors/" + name)
