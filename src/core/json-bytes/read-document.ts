@@ -24,43 +24,18 @@ export function readObject(bytes: Uint8Array, at: number): JsonMember[] {
   const members = new Map<string, JsonMember>();
   if (bytes[at] !== 0x7b) throw new JsonError(at, 'an object');
   scanMembers(bytes, at, 0, (nameStart, nameEnd, value) => {
-    const name = decodeName(bytes, nameStart, nameEnd);
+    const name = readName(bytes, nameStart, nameEnd);
     members.set(name, { name, ...value });
   });
   return [...members.values()];
 }
 
-/** What stands at the end of a path of names, or undefined where a name or an object is missing. */
-export function lookup(
-  bytes: Uint8Array,
-  root: JsonValue,
-  ...names: readonly string[]
-): JsonValue | undefined {
-  let found: JsonValue | undefined = root;
-  for (const name of names) {
-    if (found?.kind !== 'object') return undefined;
-    found = readObject(bytes, found.start).find((member) => member.name === name);
-  }
-  return found;
-}
-
-/** A number that is no secret; undefined for another kind. */
-export function numberAt(bytes: Uint8Array, value: JsonValue | undefined): number | undefined {
-  return value?.kind === 'number' ? Number(text(bytes, value.start, value.end)) : undefined;
-}
-
-/** A string that is no secret; undefined for another kind. */
-export function stringAt(bytes: Uint8Array, value: JsonValue | undefined): string | undefined {
-  return value?.kind === 'string' ? decodeName(bytes, value.start, value.end) : undefined;
-}
-
-export const isTrue = (bytes: Uint8Array, value: JsonValue | undefined): boolean =>
-  value?.kind === 'boolean' && bytes[value.start] === 0x74;
-
-function decodeName(bytes: Uint8Array, start: number, end: number): string {
+/** What the scanned string, which is no secret, means. */
+export function readName(bytes: Uint8Array, start: number, end: number): string {
   const name = new Uint8Array(end - start - 2);
-  return text(name, 0, decodeString(bytes, start, end, name));
+  return readText(name, 0, decodeString(bytes, start, end, name));
 }
 
-const text = (bytes: Uint8Array, start: number, end: number): string =>
+/** ASCII or UTF-8 that is no secret. */
+export const readText = (bytes: Uint8Array, start: number, end: number): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8');

@@ -6,14 +6,8 @@ import { decodeString } from '../../../src/core/json-bytes/decode-string.ts';
 import { escapedRuns } from '../../../src/core/json-bytes/encode-string.ts';
 import { JsonError } from '../../../src/core/json-bytes/json-error.ts';
 import type { JsonValue } from '../../../src/core/json-bytes/json-value.ts';
-import {
-  isTrue,
-  lookup,
-  numberAt,
-  readDocument,
-  readObject,
-  stringAt,
-} from '../../../src/core/json-bytes/read-document.ts';
+import { JsonView } from '../../../src/core/json-bytes/json-view.ts';
+import { readDocument, readObject } from '../../../src/core/json-bytes/read-document.ts';
 import { maxDepth } from '../../../src/core/json-bytes/scan-value.ts';
 
 const json = suite('JSON as bytes');
@@ -65,7 +59,7 @@ json('accepts what JSON.parse accepts, and says the same of it', () => {
       const root = readDocument(bytes);
       assert.equal(JSON.parse(textOf(bytes, root)), JSON.parse(text));
       if (root.kind === 'string') assert.equal(decoded(bytes, root), bytesOf(JSON.parse(text)));
-      if (root.kind === 'number') assert.is(numberAt(bytes, root), JSON.parse(text));
+      if (root.kind === 'number') assert.is(new JsonView(bytes).number(), JSON.parse(text));
     }),
     { numRuns: 500 },
   );
@@ -162,21 +156,22 @@ json('names are names: __proto__, the empty one, escaped ones', () => {
   const bytes = bytesOf('{"__proto__":1,"":2,"k\\u00e9y":3,"a":4,"a":5}');
   const names = readObject(bytes, 0).map(({ name }) => name);
   assert.equal(names, ['__proto__', '', 'kéy', 'a']);
-  assert.is(numberAt(bytes, lookup(bytes, readDocument(bytes), 'a')), 5);
+  assert.is(new JsonView(bytes).number('a'), 5);
 });
 
 json('looks a path up', () => {
-  const bytes = bytesOf(' {"auth":{"client_token":"s.x","lease_duration":60,"renewable":true,"no":false}} ');
-  const root = readDocument(bytes);
-  assert.is(stringAt(bytes, lookup(bytes, root, 'auth', 'client_token')), 's.x');
-  assert.is(numberAt(bytes, lookup(bytes, root, 'auth', 'lease_duration')), 60);
-  assert.is(isTrue(bytes, lookup(bytes, root, 'auth', 'renewable')), true);
-  assert.is(isTrue(bytes, lookup(bytes, root, 'auth', 'no')), false);
-  assert.is(lookup(bytes, root, 'auth', 'absent'), undefined);
-  assert.is(lookup(bytes, root, 'absent', 'client_token'), undefined);
-  assert.is(lookup(bytes, root, 'auth', 'client_token', 'deeper'), undefined);
-  assert.is(numberAt(bytes, lookup(bytes, root, 'auth', 'client_token')), undefined);
-  assert.is(stringAt(bytes, lookup(bytes, root, 'auth')), undefined);
+  const text = ' {"auth":{"client_token":"s.x","lease_duration":60,"renewable":true,"no":false}} ';
+  const view = new JsonView(bytesOf(text));
+  assert.is(view.string('auth', 'client_token'), 's.x');
+  assert.is(view.number('auth', 'lease_duration'), 60);
+  assert.is(view.isTrue('auth', 'renewable'), true);
+  assert.is(view.isTrue('auth', 'no'), false);
+  assert.is(view.at('auth', 'absent'), undefined);
+  assert.is(view.at('absent', 'client_token'), undefined);
+  assert.is(view.at('auth', 'client_token', 'deeper'), undefined);
+  assert.is(view.number('auth', 'client_token'), undefined);
+  assert.is(view.string('auth'), undefined);
+  assert.throws(() => view.members(view.at('auth', 'no') as JsonValue), isJsonError);
 });
 
 json('decodes a string in its own place', () => {

@@ -1,8 +1,6 @@
 import type { ByteSink } from '../../../core/http1/byte-sink.ts';
 import { writeRequest } from '../../../core/http1/request.ts';
 import { JsonError } from '../../../core/json-bytes/json-error.ts';
-import type { JsonValue } from '../../../core/json-bytes/json-value.ts';
-import { isTrue, lookup, numberAt, readDocument, stringAt } from '../../../core/json-bytes/read-document.ts';
 import type { VaultConnection } from '../connection.ts';
 import { VaultError } from '../errors.ts';
 import type { SecretBuffer } from './secret-buffer.ts';
@@ -87,35 +85,5 @@ export class KeyServer {
       path,
       cause,
     });
-  }
-}
-
-/** A JSON text that is looked at in place. */
-export class JsonView {
-  readonly bytes: Uint8Array;
-  readonly root: JsonValue;
-
-  /** @throws JsonError */
-  constructor(bytes: Uint8Array) {
-    this.bytes = bytes;
-    this.root = readDocument(bytes);
-  }
-
-  at(...names: readonly string[]): JsonValue | undefined {
-    return lookup(this.bytes, this.root, ...names);
-  }
-
-  /** For what is no secret. */
-  number(...names: readonly string[]): number | undefined {
-    return numberAt(this.bytes, this.at(...names));
-  }
-
-  /** For what is no secret. */
-  string(...names: readonly string[]): string | undefined {
-    return stringAt(this.bytes, this.at(...names));
-  }
-
-  isTrue(...names: readonly string[]): boolean {
-    return isTrue(this.bytes, this.at(...names));
   }
 }

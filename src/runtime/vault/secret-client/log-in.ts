@@ -1,5 +1,6 @@
 import { decodeString } from '../../../core/json-bytes/decode-string.ts';
 import { escapedRuns } from '../../../core/json-bytes/encode-string.ts';
+import { JsonView } from '../../../core/json-bytes/json-view.ts';
 import { namesDeadToken } from '../../../core/vault/answer.ts';
 import { vaultPath } from '../../../core/vault/path.ts';
 import type { SecretMemory } from '../../native/secret-memory.ts';

@@ -1,3 +1,5 @@
+import { JsonView } from '../../../core/json-bytes/json-view.ts';
+import { namesDeadToken } from '../../../core/vault/answer.ts';
 import { vaultPath } from '../../../core/vault/path.ts';
 import { VaultError } from '../errors.ts';
 import { JsonView, type KeyServer, type Question, type Reply } from './key-server.ts';
@@ -13,7 +15,7 @@ interface Mount {
 export class Mounts {
   readonly #server: KeyServer;
   readonly #token: () => Uint8Array;
-  readonly #known: Mount[] = [];
+  readonly #mounts: Mount[] = [];
   readonly #asking = new Map<string, Promise<unknown>>();
   /** The server, or a broker before it, does not have the question. */
   #untold = false;
@@ -28,24 +30,22 @@ export class Mounts {
    * @throws VaultError of kind `denied` where the token may do nothing there
    */
   async places(segments: readonly string[], signal: AbortSignal): Promise<SecretPlace[]> {
+    const known = this.#known(segments);
+    if (known !== undefined) return known;
     const [first = ''] = segments;
-    if (this.#untold) return guessedPlaces(segments);
-    for (let mount = this.#find(segments); ; mount = this.#find(segments)) {
-      if (mount !== undefined) return [placeIn(mount.segments, mount.kvVersion, segments)];
-      const asked = this.#asking.get(first);
-      if (asked === undefined) break;
-      await asked.catch(() => undefined);
+    const asking = this.#asking.get(first);
+    if (asking !== undefined) {
+      await asking.catch(() => undefined);
+      return this.places(segments, signal);
     }
     const question = this.#ask(segments, signal).finally(() => this.#asking.delete(first));
     this.#asking.set(first, question);
-    const mount = await question;
-    return mount === undefined
-      ? guessedPlaces(segments)
-      : [placeIn(mount.segments, mount.kvVersion, segments)];
+    return placesIn(await question, segments);
   }
 
-  #find(segments: readonly string[]): Mount | undefined {
-    return this.#known.find((mount) => isBelow(mount, segments));
+  #known(segments: readonly string[]): SecretPlace[] | undefined {
+    const mount = this.#mounts.find((one) => isBelow(one, segments));
+    return mount !== undefined || this.#untold ? placesIn(mount, segments) : undefined;
   }
 
   async #ask(segments: readonly string[], signal: AbortSignal): Promise<Mount | undefined> {
@@ -55,16 +55,19 @@ export class Mounts {
       if (reply.status === 200) return mountFrom(reply, segments);
       this.#untold = reply.status === 404 || reply.status === 405;
       if (this.#untold) return undefined;
-      const refusal = refusalOf(question, reply.status, wordsOf(reply, this.#token()));
-      throw refusal.kind === 'denied' && refusal.message.includes(path)
+      const errors = wordsOf(reply, this.#token());
+      throw reply.status === 403 && !namesDeadToken(errors)
         ? notGranted(segments, reply)
-        : refusal;
+        : refusalOf(question, reply.status, errors);
     });
     if (mount === undefined || !isBelow(mount, segments)) return undefined;
-    this.#known.push(mount);
+    this.#mounts.push(mount);
     return mount;
   }
 }
+
+const placesIn = (mount: Mount | undefined, segments: readonly string[]): SecretPlace[] =>
+  mount === undefined ? guessedPlaces(segments) : [placeIn(mount.segments, mount.kvVersion, segments)];
 
 const isBelow = (mount: Mount, segments: readonly string[]): boolean =>
   mount.segments.length < segments.length && mount.segments.every((one, index) => one === segments[index]);

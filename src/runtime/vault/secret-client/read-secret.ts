@@ -1,7 +1,7 @@
 import { compact } from '../../../core/json-bytes/compact.ts';
 import { decodeString } from '../../../core/json-bytes/decode-string.ts';
 import type { JsonMember } from '../../../core/json-bytes/json-value.ts';
-import { readObject } from '../../../core/json-bytes/read-document.ts';
+import { JsonView } from '../../../core/json-bytes/json-view.ts';
 import { VaultError } from '../errors.ts';
 import type { SecretDocument, SecretField } from './contract.ts';
 import { JsonView, type KeyServer, type Question, type Reply } from './key-server.ts';
@@ -27,7 +27,7 @@ export function readSecret(
     if (found?.kind === 'null') throw absent(apiPath, reply);
     if (found?.kind !== 'object') throw withoutData(apiPath, status);
     const version = kvVersion === 2 ? view.number('data', 'metadata', 'version') : undefined;
-    const fields = readObject(view.bytes, found.start).map((member) => fieldOf(view.bytes, member));
+    const fields = view.members(found).map((member) => fieldOf(view.bytes, member));
     return documentOf({ path, kvVersion, version, fields }, keep());
   });
 }

@@ -1,3 +1,4 @@
+import { JsonView } from '../../../core/json-bytes/json-view.ts';
 import { namesDeadToken, serverErrors } from '../../../core/vault/answer.ts';
 import { VaultError } from '../errors.ts';
 import { failureOf } from '../failure.ts';

@@ -9,6 +9,12 @@ import { type Answer, SecretSocket, StaleConnection } from './secret-socket.ts';
 /** Idle connections are closed after this time, so that changed certificates come into use, in ms. */
 const idleMs = 30_000;
 
+/**
+ * How long a request waits for a connection in use before it has another one opened, in ms: for a server that
+ * is near, a handshake costs more than waiting.
+ */
+const patienceMs = 15;
+
 type Waiter = PromiseWithResolvers<SecretSocket>;
 
 /** A few kept connections. A request takes the first that is free, whether it was opened for it or not. */
@@ -68,12 +74,15 @@ export class SecretPool {
     this.#waiting.push(waiter);
     const { connectTimeoutMs, requestTimeoutMs } = this.#connection;
     const deadline = performance.now() + connectTimeoutMs + requestTimeoutMs;
+    const more = setInterval(() => this.#openFor(waiter), patienceMs);
     try {
-      this.#openMore();
+      if (this.#sockets.size === 0) this.#open();
       return await within(waiter.promise, deadline, signal, tooBusy);
     } catch (error) {
       this.#forget(waiter);
       throw error;
+    } finally {
+      clearInterval(more);
     }
   }
 
@@ -93,9 +102,13 @@ export class SecretPool {
     else waiter.promise.then((socket) => this.#offer(socket)).catch(() => undefined);
   }
 
-  #openMore(): void {
-    const { maxSockets } = this.#connection;
-    while (this.#connecting.size < this.#waiting.length && this.#sockets.size < maxSockets) this.#open();
+  #openFor(waiter: Waiter): void {
+    if (this.#connecting.size > 0 || this.#sockets.size >= this.#connection.maxSockets) return;
+    try {
+      this.#open();
+    } catch (error) {
+      waiter.reject(error);
+    }
   }
 
   #open(): void {
@@ -121,7 +134,8 @@ export class SecretPool {
     clearTimeout(this.#idle.get(socket));
     this.#idle.delete(socket);
     this.#sockets.delete(socket);
-    if (!this.#closed) this.#openMore();
+    const [next] = this.#waiting;
+    if (next !== undefined) this.#openFor(next);
   }
 }
 
