@@ -7,7 +7,7 @@ import type { SecretMemory } from '../../native/secret-memory.ts';
 import { loginRefusal } from '../auth-kubernetes.ts';
 import type { VaultAuth } from '../config.ts';
 import { VaultError } from '../errors.ts';
-import { JsonView, type KeyServer, type Question, type Reply } from './key-server.ts';
+import type { KeyServer, Question, Reply } from './key-server.ts';
 import { deadToken, refusalOf, wordsOf } from './refusal.ts';
 import { readTokenBytes, type TokenBytes, tokenFrom } from './token-bytes.ts';
 

@@ -2,7 +2,7 @@ import { JsonView } from '../../../core/json-bytes/json-view.ts';
 import { namesDeadToken } from '../../../core/vault/answer.ts';
 import { vaultPath } from '../../../core/vault/path.ts';
 import { VaultError } from '../errors.ts';
-import { JsonView, type KeyServer, type Question, type Reply } from './key-server.ts';
+import type { KeyServer, Question, Reply } from './key-server.ts';
 import { refusalOf, wordsOf } from './refusal.ts';
 import { guessedPlaces, placeIn, type SecretPlace } from './secret-path.ts';
 

@@ -4,7 +4,7 @@ import type { JsonMember } from '../../../core/json-bytes/json-value.ts';
 import { JsonView } from '../../../core/json-bytes/json-view.ts';
 import { VaultError } from '../errors.ts';
 import type { SecretDocument, SecretField } from './contract.ts';
-import { JsonView, type KeyServer, type Question, type Reply } from './key-server.ts';
+import type { KeyServer, Question, Reply } from './key-server.ts';
 import { refusalOf, wordsOf } from './refusal.ts';
 import type { SecretBuffer } from './secret-buffer.ts';
 import type { SecretPlace } from './secret-path.ts';

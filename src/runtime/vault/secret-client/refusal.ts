@@ -2,7 +2,7 @@ import { JsonView } from '../../../core/json-bytes/json-view.ts';
 import { namesDeadToken, serverErrors } from '../../../core/vault/answer.ts';
 import { VaultError } from '../errors.ts';
 import { failureOf } from '../failure.ts';
-import { JsonView, type Question, type Reply } from './key-server.ts';
+import type { Question, Reply } from './key-server.ts';
 
 /**
  * What the server says went wrong. Its words become strings, nothing else of the answer does.
