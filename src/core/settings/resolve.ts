@@ -28,7 +28,7 @@ export function resolveSettings<S extends Settings>(
   }
   const config = values as Resolved<S>;
   mistakes.push(...(outcome(() => check?.(guarded(config, unusable))) ?? []));
-  if (mistakes.length > 0) throw invalid(mistakes);
+  if (mistakes.length > 0) throw invalidConfig(mistakes);
   return config;
 }
 
@@ -57,7 +57,8 @@ function wrong(setting: Setting<unknown>, { place, text }: Given, error: unknown
   return `${place}: should be ${setting.expects}${reason}${value}`;
 }
 
-function invalid(mistakes: readonly string[]): SvcError {
+/** CONFIG_INVALID (exit 78) with every mistake a line. */
+export function invalidConfig(mistakes: readonly string[]): SvcError {
   const count = mistakes.length === 1 ? 'a mistake' : `${mistakes.length} mistakes`;
   return new SvcError('CONFIG_INVALID', `The configuration has ${count}`, {
     nextStep: 'Mend what is listed and start again.',

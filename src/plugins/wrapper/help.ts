@@ -2,19 +2,14 @@ import type { Setting } from '../../core/settings/setting.ts';
 import { settingSummary } from '../../core/settings/summary.ts';
 import { wrapperSettings } from './settings.ts';
 
-/** The words of `svc run wrapper --help`, too. */
-export const description = [
-  'Fetches secrets from the secrets server into protected memory, starts the command with them as environment',
-  'variables and through an inherited descriptor (SVC_SECRET_FD), and stays as its init: signals, exit codes,',
-  'renewal, rotation, health.',
-].join('\n');
-
 const head = `Start an application with its secrets.
 
 USAGE
   $ svc-wrapper --secrets=<paths> [--<flag>=<value>]... -- <command> [args]
 
-${description}
+Fetches secrets from the secrets server into protected memory, starts the command with them as environment
+variables and through an inherited descriptor (SVC_SECRET_FD), and stays as its init: signals, exit codes,
+renewal, rotation, health.
 
 What stands after -- is taken literally and goes before SVC_ORIGINAL_CMD and SVC_ORIGINAL_ARGS. A flag goes
 before its variable. The application does not inherit the variables that are listed here.

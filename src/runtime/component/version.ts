@@ -1,9 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
+import { packageFolder } from './package-folder.ts';
 
-/** The version in the package.json that is nearest above this file, bundled or not. */
 export function svcVersion(): string {
-  let folder = new URL('.', import.meta.url);
-  while (!existsSync(new URL('package.json', folder)) && folder.pathname !== '/')
-    folder = new URL('..', folder);
-  return JSON.parse(readFileSync(new URL('package.json', folder), 'utf8')).version;
+  return JSON.parse(readFileSync(new URL('package.json', packageFolder()), 'utf8')).version;
 }

@@ -6,12 +6,14 @@ import { fileURLToPath } from 'node:url';
 import type { Outcome } from './script.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
-const SHELL = 'svc() { "$SVC_NODE" "$SVC_ENTRY" "$@"; }\n';
+const SHELL = `svc() { "$SVC_NODE" "$SVC_ENTRY" "$@"; }
+svc-wrapper() { "$SVC_NODE" "$SVC_WRAPPER" "$@"; }
+`;
 
 /** A home of its own, so that neither plugins nor settings of this machine's user are seen. */
 export interface Home {
   readonly dir: string;
-  /** Runs a line of bash in which `svc` is the real command line. */
+  /** Runs a line of bash in which `svc` and `svc-wrapper` are the real command lines. */
   bash(line: string): Outcome;
   remove(): void;
 }
@@ -24,6 +26,7 @@ export function makeHome(): Home {
     LC_ALL: 'C.UTF-8',
     SVC_NODE: process.execPath,
     SVC_ENTRY: join(ROOT, 'bin', 'run.js'),
+    SVC_WRAPPER: join(ROOT, 'bin', 'svc-wrapper.js'),
     FIXTURES: join(ROOT, 'test', 'cli', 'fixtures'),
   };
   return {

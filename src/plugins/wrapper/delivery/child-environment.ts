@@ -1,4 +1,5 @@
 import { wrapperSettings } from '../settings.ts';
+import { nameOf } from './name-of.ts';
 import { descriptorVariable, dummyVariable, ownVariables } from './own-variables.ts';
 
 /** All strings are `KEY=VALUE` bytes without their NUL. */
@@ -40,10 +41,4 @@ export function childEnvironment({ inherited, records, descriptor }: Environment
   ];
   const set = descriptor === undefined ? [] : [Buffer.from(`${descriptorVariable}=${descriptor}`)];
   return { entries: [dummy, ...others, ...set, ...records], replaced: [...new Set(lost.map(nameOf))] };
-}
-
-/** What stands before the first `=`; an entry without one has no name. */
-function nameOf(entry: Uint8Array): string {
-  const end = entry.indexOf(0x3d);
-  return Buffer.from(entry.subarray(0, Math.max(end, 0))).toString();
 }

@@ -1,0 +1,74 @@
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { exitStatus, SvcError } from '../../core/errors.ts';
+import { type ConfigSection, sectionOf } from '../../core/settings/config-file.ts';
+import { invalidConfig } from '../../core/settings/resolve.ts';
+import { packageFolder } from '../../runtime/component/package-folder.ts';
+import { loadConfigFile } from '../../runtime/config/load-file.ts';
+import { makeStandardBlocking } from '../../runtime/native/blocking.ts';
+import { execute } from '../../runtime/native/execute.ts';
+import { createSecretMemory } from '../../runtime/native/secret-memory.ts';
+import { resetSignals } from '../../runtime/native/signals.ts';
+import { inheritedEnvironment } from './delivery/inherited.ts';
+import { nameOf } from './delivery/name-of.ts';
+import { fileVariables } from './file-variables.ts';
+import { wrapperSettings } from './settings.ts';
+import { withStrings } from './supervise/launch.ts';
+
+export interface WrapperInvocation {
+  /** By flag name without dashes; `true` for a flag without a value. */
+  readonly flags: Readonly<Record<string, string | boolean | undefined>>;
+  /** `--config`; SVC_CONFIG when absent. */
+  readonly configFile: string | undefined;
+  /** `--` and what stands after it; empty where the command stands in variables. */
+  readonly rest: readonly string[];
+}
+
+/**
+ * Replaces this process by the wrapper, so that nothing of the command line tool stays.
+ * @throws SvcError CONFIG_INVALID for a mistaken file, WRAPPER_MISSING, NATIVE_CALL_FAILED
+ */
+export async function becomeWrapper({ flags, configFile, rest }: WrapperInvocation): Promise<never> {
+  const env = environment(await sectionFrom(configFile));
+  const memory = createSecretMemory({ requireMemfdSecret: false, requireLock: false });
+  const file = process.execPath;
+  const args = [bundle(), ...Object.entries(flags).flatMap(asArgument), ...rest];
+  return withStrings({ file, args, env, memory }, (strings) => {
+    makeStandardBlocking();
+    const restoreSignals = resetSignals();
+    try {
+      return execute({ file, ...strings, inherit: [0, 1, 2] });
+    } finally {
+      restoreSignals();
+    }
+  });
+}
+
+function bundle(): string {
+  const path = fileURLToPath(new URL('dist/wrapper.cjs', packageFolder()));
+  if (existsSync(path)) return path;
+  throw new SvcError('WRAPPER_MISSING', `The wrapper is not built: ${path} is not there`, {
+    nextStep: 'Run `npm run build`, or install the package again.',
+    exitStatus: exitStatus.internal,
+  });
+}
+
+async function sectionFrom(configFile: string | undefined): Promise<ConfigSection | undefined> {
+  const path = configFile ?? (process.env['SVC_CONFIG'] || undefined);
+  if (path === undefined) return undefined;
+  const section = sectionOf(await loadConfigFile(path), 'wrapper', wrapperSettings);
+  if (section.mistakes.length > 0) throw invalidConfig(section.mistakes);
+  return section;
+}
+
+/** This process's own, and what the file adds. */
+function environment(section: ConfigSection | undefined): Uint8Array[] {
+  const added = section === undefined ? new Map<string, string>() : fileVariables(section, process.env);
+  const kept = inheritedEnvironment().filter((entry) => !added.has(nameOf(entry)));
+  return [...kept, ...[...added].map(([name, value]) => Buffer.from(`${name}=${value}`))];
+}
+
+function asArgument([name, value]: [string, string | boolean | undefined]): string[] {
+  if (value === undefined) return [];
+  return [value === true ? `--${name}` : `--${name}=${value}`];
+}

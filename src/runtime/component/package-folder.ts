@@ -1,0 +1,9 @@
+import { existsSync } from 'node:fs';
+
+/** The folder of the package.json that is nearest above this file, bundled or not. */
+export function packageFolder(): URL {
+  let folder = new URL('.', import.meta.url);
+  while (!existsSync(new URL('package.json', folder)) && folder.pathname !== '/')
+    folder = new URL('..', folder);
+  return folder;
+}
