@@ -73,6 +73,7 @@ export function wrapper(
     SVC_SA_TOKEN_PATH: auth.jwtPath,
     SVC_SECRET_PATHS: 'secret/app',
     HEALTH_ADDR: '127.0.0.1:0',
+    NODE_EXTRA_CA_CERTS: undefined,
     ...more.env,
   });
   return { name, command: [...entry, '--', ...application], env, stays: more.stays ?? true };
