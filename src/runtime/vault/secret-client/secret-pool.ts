@@ -86,13 +86,13 @@ export class SecretPool {
     }
   }
 
+  /** The one used last: the others may come to their end. */
   #takeIdle(): SecretSocket | undefined {
-    for (const [socket, timer] of this.#idle) {
-      clearTimeout(timer);
-      this.#idle.delete(socket);
-      if (socket.usable) return socket;
-    }
-    return undefined;
+    const socket = [...this.#idle.keys()].findLast(({ usable }) => usable);
+    if (socket === undefined) return undefined;
+    clearTimeout(this.#idle.get(socket));
+    this.#idle.delete(socket);
+    return socket;
   }
 
   /** A connection may have been handed over in the same instant: then it goes to the next. */
