@@ -5,7 +5,6 @@ import { type ConfigSection, sectionOf } from '../../core/settings/config-file.t
 import { invalidConfig } from '../../core/settings/resolve.ts';
 import { packageFolder } from '../../runtime/component/package-folder.ts';
 import { loadConfigFile } from '../../runtime/config/load-file.ts';
-import { makeStandardBlocking } from '../../runtime/native/blocking.ts';
 import { execute } from '../../runtime/native/execute.ts';
 import { createSecretMemory } from '../../runtime/native/secret-memory.ts';
 import { resetSignals } from '../../runtime/native/signals.ts';
@@ -34,7 +33,6 @@ export async function becomeWrapper({ flags, configFile, rest }: WrapperInvocati
   const file = process.execPath;
   const args = [bundle(), ...Object.entries(flags).flatMap(asArgument), ...rest];
   return withStrings({ file, args, env, memory }, (strings) => {
-    makeStandardBlocking();
     const restoreSignals = resetSignals();
     try {
       return execute({ file, ...strings, inherit: [0, 1, 2] });

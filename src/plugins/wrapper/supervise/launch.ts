@@ -1,3 +1,4 @@
+import { makeStandardBlocking } from '../../../runtime/native/blocking.ts';
 import { stringsLength, writeStrings } from '../../../runtime/native/c-strings.ts';
 import type { Region } from '../../../runtime/native/region.ts';
 import type { SecretMemory } from '../../../runtime/native/secret-memory.ts';
@@ -23,7 +24,7 @@ export interface Strings {
 }
 
 /**
- * Lays arguments and environment out for the length of `use`, then wipes them.
+ * Lays arguments and environment out for the length of `use`, then wipes them; the standard streams are blocking then.
  * @throws SvcError NUL_IN_STRING (exit 78)
  */
 export function withStrings<T>(launch: Launch, use: (strings: Strings) => T): T {
@@ -35,6 +36,7 @@ export function withStrings<T>(launch: Launch, use: (strings: Strings) => T): T 
     const env = address + BigInt(split);
     writeStrings(bytes.subarray(0, split), address, argv);
     writeStrings(bytes.subarray(split), env, launch.env);
+    makeStandardBlocking();
     return use({ argv: address, env });
   } finally {
     region.release();
