@@ -1,0 +1,84 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import type { SupervisionEvent } from '../../../../../src/plugins/wrapper/supervise/index.ts';
+import { cleanEnv } from '../../../../support/clean-env.ts';
+import { reapProcess } from '../../../../support/reaper.ts';
+import { waitFor } from '../../../../support/wait-for.ts';
+import type { FixtureOptions } from '../fixtures/wrapper.ts';
+
+export type FixtureEvent =
+  | SupervisionEvent
+  | { readonly kind: 'started'; readonly pid: number }
+  | { readonly kind: 'restarting'; readonly pid: number; readonly exitCode: number }
+  | { readonly kind: 'ended-before-start'; readonly signal: string }
+  | { readonly kind: 'failed'; readonly code: string; readonly message: string };
+
+export interface WrapperProcess {
+  readonly pid: number;
+  output(): string;
+  events(): FixtureEvent[];
+  /** The first event of that kind, as soon as it is there. */
+  event<K extends FixtureEvent['kind']>(kind: K): Promise<Extract<FixtureEvent, { kind: K }>>;
+  /** Waits until the application has written that. */
+  wrote(text: string): Promise<void>;
+  send(signal: NodeJS.Signals): void;
+  /** Its exit status, 128 + n when a signal ended the wrapper itself. */
+  readonly status: Promise<number>;
+}
+
+const fixture = fileURLToPath(new URL('../fixtures/wrapper.ts', import.meta.url));
+
+/** The command line of the wrapper without configuration. */
+export function wrapperCommand(options: FixtureOptions, command: readonly string[]): string[] {
+  return [process.execPath, fixture, JSON.stringify(options), ...command];
+}
+
+/** Starts it in a session without a terminal. @param prefix a program that starts it, and its arguments */
+export function startWrapper(
+  command: readonly string[],
+  options: FixtureOptions = {},
+  prefix: readonly string[] = [],
+): WrapperProcess {
+  const [file = '', ...args] = [...prefix, ...wrapperCommand(options, command)];
+  const child = spawn(file, args, { env: cleanEnv(), detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  return observe(child);
+}
+
+function observe(child: ChildProcess): WrapperProcess {
+  const pid = child.pid as number;
+  child.once('exit', reapProcess(pid));
+  let output = '';
+  let errors = '';
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => (output += text));
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => (errors += text));
+  const details = () => `standard output: ${output}\nstandard error: ${errors}`;
+  const events = () => parseEvents(errors);
+  return {
+    pid,
+    output: () => output,
+    events,
+    event: (kind) =>
+      waitFor(`the event ${kind}`, () => events().find((event) => event.kind === kind) as never, { details }),
+    async wrote(text) {
+      await waitFor(`the output ${JSON.stringify(text)}`, () => output.includes(text), { details });
+    },
+    send: (signal) => child.kill(signal),
+    status: new Promise((resolve) => child.once('close', (code) => resolve(code ?? 128))),
+  };
+}
+
+function parseEvents(text: string): FixtureEvent[] {
+  const lines = text.slice(0, text.lastIndexOf('\n') + 1).split('\n');
+  return lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as FixtureEvent);
+}
+
+/** Runs it to its end. */
+export async function runWrapper(
+  command: readonly string[],
+  options: FixtureOptions = {},
+  prefix: readonly string[] = [],
+): Promise<{ status: number; output: string; events: FixtureEvent[] }> {
+  const wrapper = startWrapper(command, options, prefix);
+  const status = await wrapper.status;
+  return { status, output: wrapper.output(), events: wrapper.events() };
+}
