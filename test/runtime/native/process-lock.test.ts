@@ -12,9 +12,10 @@ privileged('locks everything but machine code, and survives compilation, regexps
   assert.is(status, 0, output);
   assert.is(json.first.mode, 'all');
   assert.is(json.first.reason, undefined);
-  for (const { lockedBytes, unlockedBytes } of [json.first, json.second]) {
+  for (const { lockedBytes, unlockedBytes, lockedCode } of [json.first, json.second]) {
     assert.ok(lockedBytes > 8 * mebibyte, `${lockedBytes} bytes locked`);
     assert.ok(unlockedBytes < lockedBytes / 2, `${unlockedBytes} bytes not locked`);
+    assert.equal(lockedCode, []);
   }
   assert.is(json.webAssembly, false, 'it would end the process');
   assert.is(json.lockedInTheEnd, 0);
