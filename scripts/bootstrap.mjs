@@ -14,6 +14,7 @@ const TASKS = {
   test: { run: ['test/runner/main.ts'], built: true, node: FOR_TYPESCRIPT },
   bench: { run: ['bench/main.ts'], built: true, node: FOR_TYPESCRIPT },
   conformance: { run: ['test/conformance/main.ts'], built: true, node: FOR_TYPESCRIPT },
+  'bundle:wrapper': { run: ['scripts/bundle-wrapper.mjs'], built: true, node: FOR_BUNDLE },
   lint: { run: ['scripts/lint.mjs'], built: true, node: FOR_TYPESCRIPT },
 };
 

@@ -1,0 +1,51 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { run } from './run.mjs';
+
+/** Binutils and patchelf out of Debian packages that are extracted into a folder, for files of either architecture. */
+export function elfTools(folder, { triplet }) {
+  const usr = join(folder, 'usr');
+  const libraries = [join(usr, 'lib', triplet), join(folder, 'lib', triplet)].join(':');
+  const options = { env: { ...process.env, LD_LIBRARY_PATH: libraries } };
+  const patchelf = (...args) => run(join(usr, 'bin', 'patchelf'), args, options);
+  return {
+    /** Takes symbols and debugging information away; what the loader needs stays. */
+    strip: (file) => run(join(usr, 'bin', `${triplet}-strip`), ['--strip-all', file], options),
+    /** Names of the libraries that a file is linked against. */
+    needed: (file) => patchelf('--print-needed', file).split('\n').filter(Boolean),
+    /** An RPATH of the old kind: it comes before LD_LIBRARY_PATH, which an image may set for its own libraries. */
+    relocate(file, interpreter, rpath) {
+      patchelf('--set-interpreter', interpreter, file);
+      patchelf('--force-rpath', '--set-rpath', rpath, file);
+    },
+  };
+}
+
+/** What an image sets for its application, and what would make the wrapper load other code, fail or write files. */
+const FOREIGN_VARIABLES = ['NODE_OPTIONS', 'NODE_EXTRA_CA_CERTS', 'NODE_V8_COVERAGE', 'OPENSSL_CONF'];
+
+/**
+ * Makes a Node binary look for these variables under other names of the same length (`SVC_` in the place of the
+ * first four characters): flags that another version does not know, preloaded modules or a missing file would end the
+ * wrapper before its first line. The application still gets the variables as they are.
+ */
+export function renameForeignVariables(file) {
+  const content = readFileSync(file);
+  for (const name of FOREIGN_VARIABLES) {
+    const places = occurrences(content, name);
+    if (places.length !== 1)
+      throw new Error(`Found ${name} ${places.length} times in ${file}, expected it once.`);
+    content.write('SVC_', places[0], 'latin1');
+  }
+  writeFileSync(file, content);
+}
+
+/** Where the name stands as a C string; in V8's snapshot its length comes before it. */
+function occurrences(content, name) {
+  const needle = Buffer.from(`\0${name}\0`);
+  const found = [];
+  for (let at = content.indexOf(needle); at >= 0; at = content.indexOf(needle, at + 1)) {
+    if (content.readUInt32LE(at - 3) !== name.length) found.push(at + 1);
+  }
+  return found;
+}
