@@ -1,0 +1,19 @@
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { Store } from '../store.ts';
+import { type Answer, answerTo } from './answers.ts';
+
+export function demoServer(store: Store, named: readonly string[]): Server {
+  return createServer((request, response) => {
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      response.setHeader('Allow', 'GET, HEAD');
+      return send(response, { status: 405, body: { error: 'method not allowed' } });
+    }
+    const [path = '/'] = (request.url ?? '/').split('?');
+    send(response, answerTo(path, store, named));
+  });
+}
+
+function send(response: ServerResponse, { status, body }: Answer): void {
+  response.writeHead(status, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' });
+  response.end(`${JSON.stringify(body)}\n`);
+}
