@@ -8,7 +8,11 @@ const capability = /CAP_IPC_LOCK is not effective/;
 const privileged = suite('locking the process, with CAP_IPC_LOCK');
 
 privileged('locks everything but machine code, and survives compilation, regexps and collections', () => {
-  const { json, output, status } = runFixture('lock', { args: ['required'], memlock: 65_536 });
+  const { json, output, status } = runFixture('lock', {
+    args: ['required'],
+    memlock: 65_536,
+    privileged: true,
+  });
   assert.is(status, 0, output);
   assert.is(json.first.mode, 'all');
   assert.is(json.first.reason, undefined);

@@ -1,5 +1,6 @@
 import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { hasCapability } from '../../../src/runtime/native/self.ts';
 import { cleanEnv } from '../../support/clean-env.ts';
 import { ToolUnavailable } from '../../support/tool-unavailable.ts';
 
@@ -9,6 +10,8 @@ export interface FixtureOptions {
   args?: readonly string[];
   /** Uid 65534 without any capability, instead of this process's user. */
   ordinary?: boolean;
+  /** Only where this process has CAP_IPC_LOCK. */
+  privileged?: boolean;
   /** The memory-lock limit in bytes. */
   memlock?: number;
   env?: Record<string, string>;
@@ -38,6 +41,9 @@ export function runFixture(name: string, options: FixtureOptions = {}): FixtureR
     ...(options.ordinary ? ordinaryUser : []),
     ...(options.under ?? []),
   ];
+  if (options.privileged && !hasCapability('ipc_lock')) {
+    throw new ToolUnavailable('CAP_IPC_LOCK', 'the tests run without it');
+  }
   if (prefix.length > 0) checkPrefix(prefix, file);
   const command = [...prefix, process.execPath, '--expose-gc', file, ...(options.args ?? [])];
   return toResult(run(command, options));

@@ -15,7 +15,7 @@ self('as an ordinary user: no core file, nothing to read for others, orphans ado
 });
 
 self('sees the capability where it is effective', () => {
-  assert.is(runFixture('self', { memlock: 8 << 20 }).json.ipcLock, true);
+  assert.is(runFixture('self', { privileged: true }).json.ipcLock, true);
 });
 
 self('keeps the hard limit on core files, and takes it where the soft one would pass it', () => {
