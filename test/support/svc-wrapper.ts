@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { type Exit, launch } from './child.ts';
 import { cleanEnv } from './clean-env.ts';
+import { family } from './process-memory.ts';
 import { temporaryFolder } from './temporary.ts';
 import type { Stoppable, SvcVault } from './types.ts';
 import { vaultEnvironment } from './vault-environment.ts';
@@ -12,8 +13,8 @@ export interface WrapperOptions {
   readonly vault: SvcVault;
   /** For `SVC_SECRET_PATHS`. */
   readonly paths: readonly string[];
-  /** What stands behind `--`. */
-  readonly command: readonly string[];
+  /** What stands behind `--`; undefined for no `--`. */
+  readonly command: readonly string[] | undefined;
   /** Further variables; undefined takes one away. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Before `--`. */
@@ -51,8 +52,9 @@ export interface WrapperRun extends Stoppable {
 /** Starts the wrapper as built in dist/ with its health on a free port. */
 export async function startWrapper(options: WrapperOptions): Promise<WrapperRun> {
   const folder = temporaryFolder('wrapper');
-  const own = [...(options.entry ?? [process.execPath, ENTRY]), ...(options.args ?? []), '--'];
-  const [file = '', ...args] = [...(options.under ?? []), ...own, ...options.command];
+  const { entry = [process.execPath, ENTRY], under = [], args: flags = [], command } = options;
+  const application = command === undefined ? [] : ['--', ...command];
+  const [file = '', ...args] = [...under, ...entry, ...flags, ...application];
   let text = '';
   const child = await launch(file, args, {
     env: environment(options, folder.path),
@@ -79,7 +81,8 @@ export async function startWrapper(options: WrapperOptions): Promise<WrapperRun>
     },
     exited: child.exited,
     async stop() {
-      if (!child.ended) await child.end('SIGKILL');
+      if (!child.ended) for (const pid of family(child.pid)) process.kill(pid, 'SIGKILL');
+      await child.exited;
       await folder.remove();
     },
   };

@@ -51,13 +51,13 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   return {
     start(launch) {
       const job = createJob(signalGroup);
+      children.watch(); // before the start: an application may end at once
       const pid = run(launch, job);
       job.began(pid);
       const refresh = children.check;
       const application = createApplication({ pid, job, signalGroup, stopGraceMs, refresh, onEvent });
       current = application;
       signals.deliverTo(application.receive);
-      children.watch();
       return application;
     },
     async end(graceMs) {
