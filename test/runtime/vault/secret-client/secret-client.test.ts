@@ -193,12 +193,9 @@ test('what is refused names the path and the capability', async (context) => {
 
 test('a token that the server does not know is said to be the fault', async (context) => {
   const client = use(context, () => refused(403, 'permission denied'));
-  for (const attempt of [
-    client.read('secret/app', patient()),
-    client.logIn(patient()),
-    client.renew(patient()),
-  ]) {
-    assert.match((await vaultFailure(attempt, 'denied')).message, /does not accept the token/);
+  const attempts = [client.read('secret/app', patient()), client.logIn(patient()), client.renew(patient())];
+  for (const error of await Promise.all(attempts.map((attempt) => vaultFailure(attempt, 'denied')))) {
+    assert.match(error.message, /does not accept the token/);
   }
 });
 
@@ -365,14 +362,14 @@ test('a login that fails fails what waits for it', async (context) => {
   const client = use(context, () => refused(400, 'invalid role name e.y.3'), { auth: kubernetes });
   const early = await vaultFailure(client.read('secret/app', patient()), 'unavailable');
   assert.match(early.message, /no token/);
-  const login = client.logIn(patient());
-  const read = client.read('secret/app', patient());
-  const error = await vaultFailure(login, 'denied');
+  const login = vaultFailure(client.logIn(patient()), 'denied');
+  const read = vaultFailure(client.read('secret/app', patient()), 'denied');
+  const error = await login;
   assert.match(
     error.message,
     /refuses the login at auth\/kubernetes\/login as role a"b: invalid role name \*{5}/,
   );
-  assert.is(await read.catch((reason: unknown) => reason), error);
+  assert.is(await read, error);
 });
 
 test('a login without a usable token is refused', async (context) => {

@@ -141,7 +141,7 @@ test('many who wait for a server that is away all hear of it', async (context) =
   await context.server.stop();
   const client = use(context);
   const reads = Array.from({ length: 9 }, (_, index) => client.read(`m${index}/app`, patient()));
-  for (const read of reads) await vaultFailure(read, 'unavailable');
+  await Promise.all(reads.map((read) => vaultFailure(read, 'unavailable')));
 });
 
 test('a failed exchange does not fail those that wait behind it', async (context) => {
