@@ -6,6 +6,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"strconv"
 	"strings"
@@ -20,17 +21,19 @@ import (
 
 const readers = 4
 
-// counts is what the readers report. Outdated are reads during which two rotations happened: they do not count.
+// counts is what the readers report. Outdated are reads during which two rotations happened: they do not count,
+// but both keys are there in every generation.
 type counts struct {
-	Reads, Outdated, Changes, Mixed, Backwards int
+	Reads, Outdated, Changes, Mixed, Backwards, Missing int
 }
 
 func main() {
 	word := switchWord()
 	store, err := secrets.Open()
-	if err != nil || store == nil {
+	if err != nil {
 		panic(err)
 	}
+	fmt.Println("ready")
 	results := make([]counts, readers)
 	var group sync.WaitGroup
 	for i := range results {
@@ -70,6 +73,9 @@ func read(store *secrets.Store, word *uint64) counts {
 		before := atomic.LoadUint64(word) >> 32
 		first, wholeA := parse(store.Get("A"))
 		second, wholeB := parse(store.Get("B"))
+		if !store.Has("A") || !store.Has("END") {
+			result.Missing++
+		}
 		ended := store.Get("END") == "yes"
 		if atomic.LoadUint64(word)>>32-before >= 2 {
 			result.Outdated++
@@ -115,4 +121,5 @@ func (c *counts) add(other counts) {
 	c.Changes += other.Changes
 	c.Mixed += other.Mixed
 	c.Backwards += other.Backwards
+	c.Missing += other.Missing
 }
