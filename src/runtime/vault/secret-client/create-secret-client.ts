@@ -1,9 +1,11 @@
 import type { Region } from '../../native/region.ts';
+import { scrubCopies } from '../../native/scrub.ts';
 import type { SecretMemory } from '../../native/secret-memory.ts';
 import type { VaultAuth, VaultConfig } from '../config.ts';
 import { vaultConnection } from '../connection.ts';
 import { isVaultError, VaultError } from '../errors.ts';
-import type { Lease, SecretClient, SecretDocument } from './contract.ts';
+import type { Lease, OwnedSecretClient, SecretDocument } from './contract.ts';
+import { isHeld, KeptRegions } from './kept-regions.ts';
 import { KeyServer } from './key-server.ts';
 import { type Lifetime, logInByServiceAccount, lookUp, renewToken } from './log-in.ts';
 import { Mounts } from './mounts.ts';
@@ -25,7 +27,7 @@ export interface SecretClientOptions {
 const maxSockets = 4;
 
 /** @throws SvcError (exit 78) where TLS files cannot be used; (exit 71) where there is no memory for secrets */
-export function createSecretClient(options: SecretClientOptions): SecretClient {
+export function createSecretClient(options: SecretClientOptions): OwnedSecretClient {
   const { connectTimeoutMs, requestTimeoutMs } = options;
   const connection = {
     ...vaultConnection(options.config),
@@ -33,27 +35,30 @@ export function createSecretClient(options: SecretClientOptions): SecretClient {
     ...(connectTimeoutMs === undefined ? {} : { connectTimeoutMs }),
     ...(requestTimeoutMs === undefined ? {} : { requestTimeoutMs }),
   };
-  const pool = new SecretPool(connection, options.memory);
-  return new KeptToken(options, pool, new KeyServer(connection, pool));
+  const memory = new KeptRegions(options.memory);
+  const pool = new SecretPool(connection, memory);
+  return new KeptToken(options, memory, pool);
 }
 
-class KeptToken implements SecretClient {
+class KeptToken implements OwnedSecretClient {
   readonly #auth: VaultAuth;
-  readonly #memory: SecretMemory;
+  readonly #memory: KeptRegions;
   readonly #pool: SecretPool;
   readonly #server: KeyServer;
   readonly #mounts: Mounts;
+  readonly #given: Region | undefined;
   #token: TokenBytes | undefined;
   #login: Promise<Lease> | undefined;
   #leaseAtLogin = 0;
   #closed = false;
 
-  constructor({ config, token, memory }: SecretClientOptions, pool: SecretPool, server: KeyServer) {
+  constructor({ config, token }: SecretClientOptions, memory: KeptRegions, pool: SecretPool) {
     this.#auth = config.auth;
     this.#memory = memory;
     this.#pool = pool;
-    this.#server = server;
-    this.#mounts = new Mounts(server, this.#tokenInUse);
+    this.#server = new KeyServer(vaultConnection(config), pool);
+    this.#mounts = new Mounts(this.#server, this.#tokenInUse);
+    this.#given = token;
     if (token !== undefined) this.#token = new TokenBytes(token);
     else if (config.auth.method === 'token') this.#token = tokenFrom(Buffer.from(config.auth.token), memory);
   }
@@ -85,6 +90,18 @@ class KeptToken implements SecretClient {
     return this.#readFirst(path, places, signal);
   }
 
+  scrub(values: readonly Buffer[], keep: readonly Region[]): number {
+    const jwt = this.#serviceAccountToken();
+    const tokens = [this.#token, jwt].filter((token) => token !== undefined);
+    const given = this.#given === undefined ? [] : [this.#given];
+    try {
+      const needles = [...values, ...tokens.map(({ bytes }) => bytes)];
+      return scrubCopies(needles, [...keep, ...given.filter(isHeld), ...this.#memory.inUse()]);
+    } finally {
+      jwt?.release();
+    }
+  }
+
   close(): void {
     this.#closed = true;
     this.#pool.close();
@@ -101,6 +118,16 @@ class KeptToken implements SecretClient {
     }
     if (auth.method === 'token-file') this.#adopt(readTokenBytes(auth.path, 'token', this.#memory));
     return lookUp(this.#server, this.#tokenInUse, signal);
+  }
+
+  /** It was zeroed after the login, and stays good for an hour. */
+  #serviceAccountToken(): TokenBytes | undefined {
+    if (this.#auth.method !== 'kubernetes') return undefined;
+    try {
+      return readTokenBytes(this.#auth.serviceAccountTokenPath, 'service account token', this.#memory);
+    } catch {
+      return undefined;
+    }
   }
 
   /** Requests copy the token when they are written, so that the former one is not needed any more. */

@@ -7,7 +7,7 @@ const maxTokenBytes = 64 * 1024;
 
 /** Secret memory that can be given up: a Region or a SecretBuffer. */
 interface Holder {
-  readonly bytes: Uint8Array;
+  readonly bytes: Buffer;
   release(): void;
 }
 
@@ -30,7 +30,7 @@ export class TokenBytes {
   }
 
   /** In place. */
-  get bytes(): Uint8Array {
+  get bytes(): Buffer {
     return this.#holder.bytes.subarray(this.#start, this.#end);
   }
 

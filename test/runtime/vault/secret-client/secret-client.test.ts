@@ -403,6 +403,19 @@ test('a token file is read at each login', async (context) => {
   }
 });
 
+test('nothing but the token stays when a document has been released', async (context) => {
+  const client = use(
+    context,
+    kvHandler([secret2], () => kv2({ password: 's3cret' })),
+  );
+  const document = await client.read('secret/app', patient());
+  const times = (text: string) => client.memory.everything().toString('latin1').split(text).length - 1;
+  await waitFor('requests zeroed', () => times('s.token') === 1);
+  assert.is(times('s3cret'), 1);
+  document.release();
+  assert.is(times('s3cret'), 0);
+});
+
 test('close fails what is under way', async (context) => {
   const client = use(context, () => {
     client.close();
