@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { build } from 'esbuild';
+import { bundleSdk } from './sdk.mjs';
 
 /** CommonJS packages inside an ES module still call require() for Node's own modules. */
 const REQUIRE = `import { createRequire as __createRequire } from 'node:module';
@@ -32,7 +33,11 @@ export function entryPoints(root) {
 export async function bundle(root) {
   const outdir = join(root, 'dist');
   mkdirSync(outdir, { recursive: true });
-  const built = await Promise.all([bundleCommands(root, outdir), bundleWrapper(root, outdir)]);
+  const built = await Promise.all([
+    bundleCommands(root, outdir),
+    bundleWrapper(root, outdir),
+    bundleSdk(root, EXTERNAL),
+  ]);
   const outputs = Object.assign({}, ...built.map(({ metafile }) => metafile.outputs));
   removeOthers(outdir, new Set(Object.keys(outputs).map((path) => join(root, path))));
   return { outputs };

@@ -2,7 +2,13 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
-const INPUTS = ['package.json', 'package-lock.json', 'scripts/build.mjs', 'scripts/lib/bundle.mjs'];
+const INPUTS = [
+  'package.json',
+  'package-lock.json',
+  'scripts/build.mjs',
+  'scripts/lib/bundle.mjs',
+  'scripts/lib/sdk.mjs',
+];
 export const STAMP = 'dist/.stamp';
 
 function sources(root) {

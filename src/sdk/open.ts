@@ -2,13 +2,14 @@ import { closeSync, fstatSync } from 'node:fs';
 import { exitStatus, SvcError } from '../core/errors.ts';
 import { mapDescriptor } from '../runtime/native/map-descriptor.ts';
 import { NativeError } from '../runtime/native/native-error.ts';
-import type { Environment } from './environment.ts';
 import { type MappedRegion, MappedStore } from './mapped-store.ts';
 import { nilStore } from './nil-store.ts';
 import type { Store } from './store.ts';
 
 export interface OpenOptions {
-  environment?: Environment;
+  /** Default: process.env. */
+  environment?: Readonly<Record<string, string | undefined>>;
+  /** Default: process.platform. */
   platform?: string;
 }
 
