@@ -1,0 +1,60 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { cleanEnv } from '../../../../support/clean-env.ts';
+import { reapProcess } from '../../../../support/reaper.ts';
+import { ToolUnavailable } from '../../../../support/tool-unavailable.ts';
+import { waitFor } from '../../../../support/wait-for.ts';
+
+export const keys = { interrupt: '\x03', quit: '\x1c', suspend: '\x1a', end: '\x04' } as const;
+
+/** A terminal of its own, with a program in it. */
+export interface Terminal {
+  type(text: string): void;
+  /** Everything that was shown so far. */
+  shown(): string;
+  /** Waits until that is shown after what was shown before the last call, and gives it. */
+  expect(what: string | RegExp): Promise<string>;
+  /** The program's exit status. */
+  readonly status: Promise<number>;
+}
+
+const open = new Set<ChildProcess>();
+
+/** Ends what a failed test has left open. */
+export function closeTerminals(): void {
+  for (const child of open) child.kill('SIGKILL');
+}
+
+const quoted = (argument: string) => `'${argument.replaceAll("'", "'\\''")}'`;
+
+/** Runs a command as the leader of a session with a new terminal, by util-linux's `script`. */
+export function openTerminal(command: readonly string[]): Terminal {
+  const line = `exec ${command.map(quoted).join(' ')}`;
+  const child = spawn('script', ['-qfec', line, '/dev/null'], {
+    env: cleanEnv({ SHELL: '/bin/sh', TERM: 'dumb', PS1: '$ ' }),
+    stdio: ['pipe', 'pipe', 'inherit'],
+    detached: true,
+  });
+  child.once('error', (cause) => {
+    throw new ToolUnavailable('script', cause.message, { cause });
+  });
+  if (child.pid !== undefined) child.once('exit', reapProcess(child.pid));
+  open.add(child);
+  child.once('exit', () => open.delete(child));
+  let shown = '';
+  let seen = 0;
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (shown += text));
+  return {
+    type: (text) => child.stdin.write(text),
+    shown: () => shown,
+    async expect(what) {
+      const pattern = typeof what === 'string' ? new RegExp(RegExp.escape(what)) : what;
+      const match = await waitFor(`${what} on the terminal`, () => pattern.exec(shown.slice(seen)), {
+        details: () => shown,
+        timeoutMs: 20_000,
+      });
+      seen += match.index + match[0].length;
+      return match[0];
+    },
+    status: new Promise((resolve) => child.once('close', (code) => resolve(code ?? -1))),
+  };
+}
