@@ -9,21 +9,31 @@ export interface MappedMemory extends MappedRange {
   readonly undumped: boolean;
 }
 
-/** @param smaps the text of /proc/PID/smaps */
+/**
+ * A line of a mapping begins with its address, those of its details with a capital letter; a text has thousands.
+ * @param smaps the text of /proc/PID/smaps
+ */
 export function parseMappedMemory(smaps: string): MappedMemory[] {
   const mapped: MappedMemory[] = [];
   let range: MappedRange | undefined;
   let heldBytes = 0;
   for (const line of smaps.split('\n')) {
-    const [, name, value = ''] = /^(Anonymous|Swap|VmFlags): +(.*?)(?: kB)?$/.exec(line) ?? [];
-    if (name === undefined) range = parseRange(line) ?? range;
-    else if (name !== 'VmFlags') heldBytes += Number(value) * 1024;
-    else {
-      const flags = value.split(' ');
+    if (!isDetail(line)) range = parseRange(line) ?? range;
+    else if (line.startsWith('Anonymous:') || line.startsWith('Swap:')) heldBytes += kilobytes(line) * 1024;
+    else if (line.startsWith('VmFlags:')) {
+      const flags = line.split(' ');
       const traits = { heldBytes, locked: flags.includes('lo'), undumped: flags.includes('dd') };
       if (range) mapped.push({ ...range, ...traits });
       heldBytes = 0;
     }
   }
   return mapped;
+}
+
+function isDetail(line: string): boolean {
+  return line >= 'A' && line < '[';
+}
+
+function kilobytes(line: string): number {
+  return Number.parseInt(line.slice(line.indexOf(':') + 1), 10);
 }
