@@ -105,6 +105,12 @@ module.exports = {
       { path: '^(node_modules/)?ffi-rs' },
     ),
     forbid(
+      'wrapper-without-child-process',
+      'child_process reaps children of its own accord and loses exit statuses beside waitpid(-1): use src/runtime/native.',
+      { path: [src('plugins/wrapper'), src('runtime/native'), '^src/wrapper-main\\.ts$'] },
+      { path: '^(node:)?child_process$', dependencyTypesNot: ['type-only'] },
+    ),
+    forbid(
       'vault-client-in-one-place',
       'Only src/runtime/vault imports node-vault.',
       { pathNot: src('runtime/vault') },

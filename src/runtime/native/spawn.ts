@@ -18,9 +18,12 @@ export interface SpawnRequest {
   readonly ownGroup: boolean;
 }
 
+export type Call = typeof callInt;
+
 /** More than `posix_spawnattr_t` (336) and `posix_spawn_file_actions_t` (80) take in glibc and musl. */
 const structLength = 512;
 const maskLength = 128;
+const addTerminal = 'posix_spawn_file_actions_addtcsetpgrp_np';
 const flags = { ownGroup: 2, defaultSignals: 4, signalMask: 8 } as const;
 
 /**
@@ -29,13 +32,13 @@ const flags = { ownGroup: 2, defaultSignals: 4, signalMask: 8 } as const;
  * @returns its process id
  * @throws NativeError with the errno of what failed, execve included
  */
-export function spawn(request: SpawnRequest): number {
+export function spawn(request: SpawnRequest, call: Call = callInt): number {
   closeOthersOnExec();
   return withActions((actions) => {
     for (const descriptor of request.inherit) {
       succeed('posix_spawn_file_actions_adddup2', actions, descriptor, descriptor);
     }
-    const moved = request.terminal !== undefined && addForeground(actions, request.terminal);
+    const moved = request.terminal !== undefined && addForeground(actions, request.terminal, call);
     const pid = withAttributes(request.ownGroup, (attributes) => start(request, actions, attributes));
     if (request.terminal !== undefined && !moved) setForegroundGroup(request.terminal, pid);
     return pid;
@@ -78,10 +81,10 @@ function withAttributes<T>(ownGroup: boolean, use: (attributes: bigint) => T): T
   });
 }
 
-/** False on musl and glibc before 2.35, which cannot do it between fork and exec. */
-function addForeground(actions: bigint, terminal: number): boolean {
+/** False on musl and glibc before 2.35, which cannot do it between fork and exec: calling it fails then. */
+function addForeground(actions: bigint, terminal: number, call: Call): boolean {
   try {
-    succeed('posix_spawn_file_actions_addtcsetpgrp_np', actions, terminal);
+    check(addTerminal, call(addTerminal, actions, terminal));
     return true;
   } catch (error) {
     if (error instanceof NativeError) throw error;
@@ -89,8 +92,11 @@ function addForeground(actions: bigint, terminal: number): boolean {
   }
 }
 
-/** These functions return the error number themselves. */
 function succeed(name: string, ...args: (number | bigint)[]): void {
-  const error = callInt(name, ...args);
+  check(name, callInt(name, ...args));
+}
+
+/** These functions return the error number themselves. */
+function check(name: string, error: number): void {
   if (error !== 0) throw new NativeError(name, error);
 }

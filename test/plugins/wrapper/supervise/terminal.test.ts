@@ -1,11 +1,12 @@
-import { readlinkSync } from 'node:fs';
 import { spawnSync } from 'node:child_process';
+import { readlinkSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { FixtureOptions } from './fixtures/wrapper.ts';
 import { signalRecorder } from './support/programs.ts';
 import { closeTerminals, keys, openTerminal, type Terminal } from './support/terminal.ts';
 import { wrapperCommand } from './support/wrapper-process.ts';
-import type { FixtureOptions } from './fixtures/wrapper.ts';
 
 const quoted = (words: readonly string[]) => words.map((word) => `'${word}'`).join(' ');
 const wrapped = (command: readonly string[], options: FixtureOptions = {}) =>
@@ -28,7 +29,9 @@ const terminals = suite('a terminal');
 terminals.after.each(closeTerminals);
 
 terminals('is the application’s: it reads and writes, and its exit status is passed on', async () => {
-  const terminal = openTerminal(wrapperCommand({}, ['sh', '-c', 'test -t 0 && read line && echo "got $line"; exit 4']));
+  const terminal = openTerminal(
+    wrapperCommand({}, ['sh', '-c', 'test -t 0 && read line && echo "got $line"; exit 4']),
+  );
   await terminal.expect('started');
   terminal.type('a line\n');
   await terminal.expect('got a line');
@@ -150,6 +153,22 @@ terminals('in a pipeline: Ctrl-Z and fg', async () => {
   shell.type('echo "status $?."\n');
   await shell.expect('status 130.');
   assert.is(await leave(shell), 0);
+});
+
+terminals('is given to the application also by a C library that can only do so afterwards', async () => {
+  const program = fileURLToPath(new URL('fixtures/late-foreground.ts', import.meta.url));
+  const terminal = openTerminal([process.execPath, program]);
+  terminal.type('a line\n');
+  await terminal.expect('got a line');
+  await terminal.status;
+  assert.equal(terminal.shown().match(/"kind":"\w+"/g), ['"kind":"exited"']);
+});
+
+terminals('keeps the settings that the application has made', async () => {
+  const script = `stty echo; ${wrapped(['stty', '-echo'])}; stty -a`;
+  const terminal = openTerminal(['sh', '-c', script]);
+  assert.is(await terminal.status, 0);
+  assert.match(terminal.shown(), / -echo /);
 });
 
 terminals('an interactive shell works below the wrapper', async () => {

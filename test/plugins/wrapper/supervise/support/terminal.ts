@@ -47,14 +47,19 @@ export function openTerminal(command: readonly string[]): Terminal {
     type: (text) => child.stdin.write(text),
     shown: () => shown,
     async expect(what) {
-      const pattern = typeof what === 'string' ? new RegExp(RegExp.escape(what)) : what;
-      const match = await waitFor(`${what} on the terminal`, () => pattern.exec(shown.slice(seen)), {
+      const match = await waitFor(`${what} on the terminal`, () => find(shown.slice(seen), what), {
         details: () => shown,
         timeoutMs: 20_000,
       });
-      seen += match.index + match[0].length;
-      return match[0];
+      seen += match.end;
+      return match.text;
     },
     status: new Promise((resolve) => child.once('close', (code) => resolve(code ?? -1))),
   };
+}
+
+function find(shown: string, what: string | RegExp): { text: string; end: number } | undefined {
+  const text = typeof what === 'string' ? what : what.exec(shown)?.[0];
+  const at = text === undefined ? -1 : shown.indexOf(text);
+  return at === -1 ? undefined : { text: text as string, end: at + (text as string).length };
 }

@@ -1,0 +1,75 @@
+import { readFileSync } from 'node:fs';
+import { constants } from 'node:os';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { NativeError } from '../../../src/runtime/native/native-error.ts';
+import {
+  ignoreSignal,
+  resetSignals,
+  sendSignal,
+  withDefaultAction,
+  withSignalBlocked,
+} from '../../../src/runtime/native/signals.ts';
+
+const { SIGPIPE, SIGURG, SIGUSR2, SIGSTOP, SIGWINCH } = constants.signals;
+
+/** The bits of /proc/thread-self/status: which signals are caught, ignored, blocked. */
+function has(field: 'SigCgt' | 'SigIgn' | 'SigBlk', signal: number): boolean {
+  const status = readFileSync('/proc/thread-self/status', 'latin1');
+  const mask = BigInt(`0x${new RegExp(`^${field}:\\s*(\\w+)`, 'm').exec(status)?.[1]}`);
+  return ((mask >> BigInt(signal - 1)) & 1n) === 1n;
+}
+
+const signals = suite('signals of this process');
+
+signals('are blocked for as long as asked for', () => {
+  const inside = withSignalBlocked(SIGUSR2, () => [has('SigBlk', SIGUSR2), has('SigBlk', SIGURG)]);
+  assert.equal(inside, [true, false]);
+  assert.not(has('SigBlk', SIGUSR2));
+});
+
+signals('have their default action for as long as asked for', () => {
+  const listener = () => {};
+  process.on('SIGWINCH', listener);
+  assert.ok(has('SigCgt', SIGWINCH));
+  assert.is(
+    withDefaultAction(SIGWINCH, () => has('SigCgt', SIGWINCH)),
+    false,
+  );
+  assert.ok(has('SigCgt', SIGWINCH));
+  process.off('SIGWINCH', listener);
+  assert.is(
+    withDefaultAction(SIGSTOP, () => 'as ever'),
+    'as ever',
+  );
+});
+
+signals('can be ignored', () => {
+  ignoreSignal(SIGURG);
+  assert.ok(has('SigIgn', SIGURG));
+});
+
+signals('are reset as a program expects them, and put back', () => {
+  const listener = () => {};
+  process.on('SIGUSR2', listener);
+  assert.ok(has('SigIgn', SIGPIPE)); // by Node
+  const restore = resetSignals();
+  const reset = [has('SigIgn', SIGPIPE), has('SigCgt', SIGUSR2)];
+  restore();
+  assert.equal(reset, [false, false]);
+  assert.ok(has('SigIgn', SIGPIPE));
+  assert.ok(has('SigCgt', SIGUSR2));
+  process.off('SIGUSR2', listener);
+});
+
+signals('reach nobody when nobody is there: ESRCH', () => {
+  try {
+    sendSignal(2 ** 30, SIGURG);
+    assert.unreachable();
+  } catch (error) {
+    assert.instance(error, NativeError);
+    assert.is((error as NativeError).errnoName, 'ESRCH');
+  }
+});
+
+signals.run();
