@@ -30,8 +30,12 @@ export function keep(options: KeepOptions): Promise<void> {
     delayMs: () => tokens.delayMs(renewalInterval),
     onFailure: (error, retryMs) => {
       observation.degraded.set(1);
-      const nextStep = error instanceof SvcError ? error.nextStep : undefined;
-      log.warn('secrets.keep.failed', { ...describeError(error), nextStep, retry_ms: Math.round(retryMs) });
+      log.warn('secrets.keep.failed', {
+        ...describeError(error),
+        error: reasonOf(error),
+        nextStep: error instanceof SvcError ? error.nextStep : undefined,
+        retry_ms: Math.round(retryMs),
+      });
     },
     signal,
   });
@@ -56,7 +60,13 @@ async function telling<T>({ health }: Observation, condition: string, work: () =
     health.recovered(condition);
     return result;
   } catch (error) {
-    health.degraded(condition, error instanceof Error ? error.message : String(error));
+    health.degraded(condition, reasonOf(error));
     throw error;
   }
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const details = error instanceof SvcError ? error.details : [];
+  return [error.message, ...details].join('; ');
 }
