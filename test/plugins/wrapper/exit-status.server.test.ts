@@ -2,7 +2,7 @@ import { createServer } from 'node:net';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { freePort } from '../../support/ports.ts';
-import type { WrapperOptions } from '../../support/svc-wrapper.ts';
+import type { LogLine, WrapperOptions } from '../../support/svc-wrapper.ts';
 import { type Bed, startBed } from './support/bed.ts';
 
 const statuses = suite('exit statuses of the wrapper');
@@ -21,8 +21,8 @@ statuses.after(() => bed?.stop());
 async function refusal(options: Partial<WrapperOptions>) {
   const run = await bed.run({ command: ['/bin/true'], ...options });
   const { code } = await run.exited;
-  const [line] = run.events('start.failed');
-  const { error = '', details = [], nextStep } = line ?? {};
+  const line = run.events('start.failed')[0] ?? { event: 'none', level: 'none' };
+  const { error = '', details = [], nextStep } = line as LogLine;
   for (const value of ['correct horse', 'battery staple', 'a\u0000b'])
     assert.not.ok(run.output().includes(value));
   return { code, reason: [error, ...details].join('\n'), nextStep };
