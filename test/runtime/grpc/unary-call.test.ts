@@ -6,6 +6,8 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { frame } from '../../../src/core/grpc/frame.ts';
 import type { GrpcStatus } from '../../../src/core/grpc/status.ts';
+import { frameFlag, frameType, writeFrame } from '../../../src/core/http2/frames.ts';
+import { encodeHeaders } from '../../../src/core/http2/header-block.ts';
 import { readFields } from '../../../src/core/protobuf/read-fields.ts';
 import { message, string } from '../../../src/core/protobuf/write-fields.ts';
 import { GrpcError } from '../../../src/runtime/grpc/grpc-error.ts';
@@ -225,6 +227,66 @@ calls('an answer in many small pieces', async () => {
     (path) => ask(path),
   );
   assert.is(readFields(answer).string(4).length, 1_000);
+});
+
+calls('headers in several frames, with padding, and a question in between', async () => {
+  const settings = writeFrame(frameType.settings, 0, 0, new Uint8Array(0));
+  const block = encodeHeaders([
+    [':status', '200'],
+    ['grpc-status', '9'],
+    ['grpc-message', 'traced'],
+  ]);
+  const first = Buffer.concat([Buffer.of(2), block.subarray(0, 5), Buffer.alloc(2)]);
+  const flags = frameFlag.endStream | frameFlag.padded;
+  let acknowledged = Buffer.alloc(0);
+  const server = createServer((socket) => {
+    socket.on('data', (piece) => {
+      acknowledged = Buffer.concat([acknowledged, piece]);
+    });
+    socket.write(settings);
+    socket.write(writeFrame(frameType.ping, 0, 0, Buffer.alloc(8, 5)));
+    socket.write(writeFrame(frameType.headers, flags, 1, first));
+    const rest = writeFrame(frameType.continuation, frameFlag.endHeaders, 1, block.subarray(5));
+    setTimeout(() => socket.write(rest), 50);
+  });
+  await withServer(server, (path) => assertStatus(ask(path), 'FAILED_PRECONDITION', /: traced$/));
+  const reply = writeFrame(frameType.ping, frameFlag.ack, 0, Buffer.alloc(8, 5));
+  assert.ok(acknowledged.includes(reply));
+  assert.ok(acknowledged.includes(writeFrame(frameType.settings, frameFlag.ack, 0, new Uint8Array(0))));
+});
+
+const raw: ReadonlyArray<readonly [string, readonly Buffer[]]> = [
+  ['a reset that is cut', [writeFrame(frameType.reset, 0, 1, Buffer.alloc(2))]],
+  ['a push', [writeFrame(frameType.push, frameFlag.endHeaders, 1, Buffer.alloc(4))]],
+  ['headers that are malformed', [writeFrame(frameType.headers, 5, 1, Buffer.of(0xbe))]],
+];
+for (const [name, frames] of raw) {
+  calls(`${name}: INTERNAL`, () =>
+    withServer(
+      createServer((socket) => {
+        socket.write(Buffer.concat([writeFrame(frameType.settings, 0, 0, new Uint8Array(0)), ...frames]));
+      }),
+      (path) => assertStatus(ask(path), 'INTERNAL', /./),
+    ),
+  );
+}
+
+calls('endless headers are refused', () => {
+  const part = writeFrame(frameType.continuation, 0, 1, Buffer.alloc(10_000));
+  const parts = [
+    writeFrame(frameType.settings, 0, 0, new Uint8Array(0)),
+    writeFrame(1, 0, 1, Buffer.alloc(9)),
+    part,
+  ];
+  return withServer(
+    createServer((socket) => socket.write(Buffer.concat([...parts, part]))),
+    (path) => assertStatus(ask(path), 'RESOURCE_EXHAUSTED', /headers/),
+  );
+});
+
+calls('a request of more than one frame is refused before it is sent', async () => {
+  const call = { socketPath: nextSocket(), method: METHOD, request: new Uint8Array(16_384), timeoutMs: LONG };
+  assert.instance(await unaryCall(call).catch((error) => error), RangeError);
 });
 
 calls('an answer without a status is none', () =>
