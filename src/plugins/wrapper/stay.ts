@@ -3,6 +3,7 @@ import type { SecretClient } from '../../runtime/vault/secret-client/contract.ts
 import { prepareApplication, type Surroundings } from './application/prepared.ts';
 import { Runner } from './application/runner.ts';
 import type { Delivered } from './delivery/delivered.ts';
+import { recordsIn, valueIn } from './delivery/records-in.ts';
 import type { Interruption } from './interruption.ts';
 import { keep } from './keep/keep.ts';
 import { Rotation } from './keep/rotation.ts';
@@ -29,7 +30,7 @@ export interface StayOptions {
  * @throws SvcError (126, 127) where it cannot be started, or not again
  */
 export async function stay(options: StayOptions): Promise<number> {
-  const { obtained, around, interruption, observation, log } = options;
+  const { client, obtained, around, interruption, observation, log } = options;
   const { settings } = around.config;
   const supervisor = createSupervisor({
     signals: interruption.signals,
@@ -44,7 +45,10 @@ export async function stay(options: StayOptions): Promise<number> {
     observation,
     log,
     interrupted,
-    onStart: (prepared, pid) => reportProtection(prepared, pid, { settings, observation, log }),
+    onStart(prepared, pid) {
+      client.scrub(recordsIn(prepared.region.bytes).map(valueIn), [prepared.region]);
+      reportProtection(prepared, pid, { settings, observation, log });
+    },
   });
   const over = new AbortController();
   try {
@@ -71,6 +75,7 @@ async function keepFresh(
     settings,
     runner,
     prepare: (delivered) => prepareApplication(delivered, around),
+    scrub: (values) => client.scrub(values, runner.regions),
     digest,
     inUse: obtained.digest,
     observation,

@@ -1,5 +1,6 @@
 import { fitsNextGeneration, writeGeneration } from '../../../core/secret-records/write-generation.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
+import type { Region } from '../../../runtime/native/region.ts';
 import type { Delivered } from '../delivery/delivered.ts';
 import type { Observation } from '../observe/observation.ts';
 import type { ResolvedWrapperSettings } from '../settings.ts';
@@ -49,6 +50,12 @@ export class Runner {
     this.#letGo(prepared);
   }
 
+  /** What of the wrapper's memory still holds the secrets in use. */
+  get regions(): readonly Region[] {
+    const prepared = this.#prepared;
+    return prepared !== undefined && this.#keeps(prepared) ? [prepared.region] : [];
+  }
+
   /** Stops the application and starts it with other secrets. */
   async restart(prepared: Prepared): Promise<void> {
     const { supervisor, settings, interrupted } = this.#options;
@@ -88,10 +95,15 @@ export class Runner {
     this.#prepared?.region.release();
   }
 
+  #letGo(prepared: Prepared): void {
+    if (this.#keeps(prepared)) return;
+    if (prepared.shared) prepared.region.handOver();
+    else prepared.region.release();
+  }
+
   /** Only what is renewed in place is still needed here: the rest stays with the application. */
-  #letGo({ region, shared }: Prepared): void {
-    if (!shared) region.release();
-    else if (this.#options.settings.rotation !== 'sighup') region.handOver();
+  #keeps({ shared }: Prepared): boolean {
+    return shared && this.#options.settings.rotation === 'sighup';
   }
 
   #noticed(ending: Ending): void {

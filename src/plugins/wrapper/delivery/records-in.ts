@@ -9,3 +9,9 @@ export function recordsIn(region: Uint8Array): readonly Uint8Array[] {
   }
   return records;
 }
+
+/** What stands behind the first `=` of a record, in place. */
+export function valueIn(record: Uint8Array): Buffer {
+  const start = record.indexOf(0x3d) + 1;
+  return Buffer.from(record.buffer, record.byteOffset + start, record.length - start);
+}

@@ -5,7 +5,7 @@ import type { Runner } from '../application/runner.ts';
 import type { Delivered } from '../delivery/delivered.ts';
 import { nameSecrets } from '../delivery/name-secrets.ts';
 import type { Observation } from '../observe/observation.ts';
-import { readAll, releaseAll } from '../secrets/read-all.ts';
+import { readAll, releaseAll, valuesIn } from '../secrets/read-all.ts';
 import type { ResolvedWrapperSettings } from '../settings.ts';
 
 type Settings = Pick<ResolvedWrapperSettings, 'secretPaths' | 'envMap' | 'envMapOnly' | 'rotation'>;
@@ -14,6 +14,8 @@ export interface RotationOptions {
   readonly client: Pick<SecretClient, 'read'>;
   readonly settings: Settings;
   readonly runner: Pick<Runner, 'restart' | 'renew'>;
+  /** Wipes what reading has left of these values outside of protected memory. */
+  readonly scrub: (values: readonly Buffer[]) => void;
   readonly prepare: (delivered: readonly Delivered[]) => Prepared;
   readonly digest: (delivered: readonly Delivered[]) => string;
   /** Digest of the secrets that the application was started with. */
@@ -45,6 +47,7 @@ export class Rotation {
       if (seen === this.#inUse || seen === this.#refused) return;
       await this.#pass(delivered, seen);
     } finally {
+      this.#options.scrub(valuesIn(documents));
       releaseAll(documents);
     }
   }

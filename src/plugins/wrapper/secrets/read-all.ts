@@ -23,6 +23,14 @@ export function releaseAll(documents: readonly SecretDocument[]): void {
   for (const document of documents) document.release();
 }
 
+/** The values in place. */
+export function valuesIn(documents: readonly SecretDocument[]): Buffer[] {
+  return documents.flatMap(({ fields }) => fields.map(({ value }) => asBuffer(value)));
+}
+
+const asBuffer = ({ buffer, byteOffset, length }: Uint8Array): Buffer =>
+  Buffer.from(buffer, byteOffset, length);
+
 /** What no further attempt can mend goes before what it can, and all refusals are told at once. */
 function together(failures: readonly unknown[]): unknown {
   const final = failures.filter((error) => !isVaultError(error) || error.kind !== 'unavailable');

@@ -5,8 +5,6 @@ export interface Lease {
   /** 0 where it has no end, or none that may be looked up. */
   readonly leaseSeconds: number;
   readonly renewable: boolean;
-  /** A renewal gave less than the login did: the token nears its longest life, and a new login is due. */
-  readonly maxed?: boolean;
 }
 
 export interface SecretField {
@@ -40,16 +38,12 @@ export interface SecretClient {
    * May be called while a login is under way: it is waited for where there is no token yet.
    */
   read(path: string, signal: AbortSignal): Promise<SecretDocument>;
-  /** Zeroes the token and every buffer. What is under way fails. Documents stay until they are released. */
-  close(): void;
-}
-
-/** The client with what only its owner does. */
-export interface OwnedSecretClient extends SecretClient {
   /**
    * Zeroes copies of the tokens and of the given values in native memory, where TLS and system libraries have left
    * them, except in `keep` and in what this client and its documents hold.
    * @returns how many copies were zeroed
    */
   scrub(values: readonly Buffer[], keep: readonly Region[]): number;
+  /** Zeroes the token and every buffer. What is under way fails. Documents stay until they are released. */
+  close(): void;
 }

@@ -4,7 +4,7 @@ import type { SecretMemory } from '../../native/secret-memory.ts';
 import type { VaultAuth, VaultConfig } from '../config.ts';
 import { vaultConnection } from '../connection.ts';
 import { isVaultError, VaultError } from '../errors.ts';
-import type { Lease, OwnedSecretClient, SecretDocument } from './contract.ts';
+import type { Lease, SecretClient, SecretDocument } from './contract.ts';
 import { isHeld, KeptRegions } from './kept-regions.ts';
 import { KeyServer } from './key-server.ts';
 import { type Lifetime, logInByServiceAccount, lookUp, renewToken } from './log-in.ts';
@@ -27,7 +27,7 @@ export interface SecretClientOptions {
 const maxSockets = 4;
 
 /** @throws SvcError (exit 78) where TLS files cannot be used; (exit 71) where there is no memory for secrets */
-export function createSecretClient(options: SecretClientOptions): OwnedSecretClient {
+export function createSecretClient(options: SecretClientOptions): SecretClient {
   const { connectTimeoutMs, requestTimeoutMs } = options;
   const connection = {
     ...vaultConnection(options.config),
@@ -40,7 +40,7 @@ export function createSecretClient(options: SecretClientOptions): OwnedSecretCli
   return new KeptToken(options, memory, pool);
 }
 
-class KeptToken implements OwnedSecretClient {
+class KeptToken implements SecretClient {
   readonly #auth: VaultAuth;
   readonly #memory: KeptRegions;
   readonly #pool: SecretPool;
@@ -49,7 +49,6 @@ class KeptToken implements OwnedSecretClient {
   readonly #given: Region | undefined;
   #token: TokenBytes | undefined;
   #login: Promise<Lease> | undefined;
-  #leaseAtLogin = 0;
   #closed = false;
 
   constructor({ config, token }: SecretClientOptions, memory: KeptRegions, pool: SecretPool) {
@@ -64,12 +63,8 @@ class KeptToken implements OwnedSecretClient {
   }
 
   logIn(signal: AbortSignal): Promise<Lease> {
-    const login = this.#logIn(signal).then((lifetime) => {
-      this.#leaseAtLogin = lifetime.leaseSeconds;
-      return { ...lifetime, maxed: false };
-    });
-    this.#login = login;
-    return login;
+    this.#login = this.#logIn(signal);
+    return this.#login;
   }
 
   async renew(signal: AbortSignal): Promise<Lease> {
@@ -80,7 +75,7 @@ class KeptToken implements OwnedSecretClient {
       signal,
     );
     this.#adopt(token);
-    return { leaseSeconds, renewable, maxed: leaseSeconds < this.#leaseAtLogin };
+    return { leaseSeconds, renewable };
   }
 
   async read(path: string, signal: AbortSignal): Promise<SecretDocument> {

@@ -275,13 +275,13 @@ test('a token that the server repeats is crossed out', async (context) => {
 test('looks a given token up', async (context) => {
   const data: Record<string, unknown> = { ttl: 1800, expire_time: '2026-01-01T00:00:00Z', renewable: true };
   const client = use(context, () => ({ status: 200, json: { data } }));
-  assert.equal(await client.logIn(patient()), { leaseSeconds: 1800, renewable: true, maxed: false });
+  assert.equal(await client.logIn(patient()), { leaseSeconds: 1800, renewable: true });
   Object.assign(data, { ttl: 0, renewable: false });
-  assert.equal(await client.logIn(patient()), { leaseSeconds: 1, renewable: false, maxed: false });
+  assert.equal(await client.logIn(patient()), { leaseSeconds: 1, renewable: false });
   data['expire_time'] = null;
-  assert.equal(await client.logIn(patient()), { leaseSeconds: 0, renewable: false, maxed: false });
+  assert.equal(await client.logIn(patient()), { leaseSeconds: 0, renewable: false });
   context.server.handler = () => refused(403, '1 error occurred:\n\t* permission denied\n\n');
-  assert.equal(await client.logIn(patient()), { leaseSeconds: 0, renewable: false, maxed: false });
+  assert.equal(await client.logIn(patient()), { leaseSeconds: 0, renewable: false });
   assert.is(context.server.to('auth/token/lookup-self').length, 4);
 });
 
@@ -313,9 +313,9 @@ test('renews, adopts the token of the answer, and tells when that gains nothing'
   });
   const client = use(context, handler);
   await client.logIn(patient());
-  assert.equal(await client.renew(patient()), { leaseSeconds: 3600, renewable: true, maxed: false });
+  assert.equal(await client.renew(patient()), { leaseSeconds: 3600, renewable: true });
   lease = 1799;
-  assert.equal(await client.renew(patient()), { leaseSeconds: 1799, renewable: true, maxed: true });
+  assert.equal(await client.renew(patient()), { leaseSeconds: 1799, renewable: true });
   await readTexts(client, 'secret/app');
   const tokens = context.server.seen.map(({ headers }) => headers['x-vault-token']);
   assert.equal(tokens, ['s.token', 's.token', 's.new', 's.new', 's.new']);
@@ -348,7 +348,7 @@ test('logs in by the service account, whose token is read each time', async (con
     writeFileSync(jwtFile, `${jwt}\n`);
     const login = client.logIn(patient());
     const read = readTexts(client, 'secret/app');
-    assert.equal(await login, { leaseSeconds: 60, renewable: true, maxed: false });
+    assert.equal(await login, { leaseSeconds: 60, renewable: true });
     await read;
     assert.equal(context.server.to('auth/').at(-1)?.json, { role: 'a"b', jwt });
   }
