@@ -112,6 +112,13 @@ tests('what is written is read back, short and long', () => {
   );
 });
 
+tests('lengths around the borders of their encoding', () => {
+  for (const length of [0, 126, 127, 128, 190, 191, 254, 255, 16_510, 16_511]) {
+    const fields = [['x', 'v'.repeat(length)]] as const;
+    assert.equal(decodeHeaders(encodeHeaders(fields)), fields, String(length));
+  }
+});
+
 for (const [text, encoded] of [
   ['www.example.com', 'f1e3c2e5f23a6ba0ab90f4ff'],
   ['no-cache', 'a8eb10649cbf'],
