@@ -11,7 +11,8 @@ const unreachable = new Set(['AGENT_UNAVAILABLE', 'AGENT_INCOMPATIBLE']);
 
 /**
  * Waits for the node agent's acknowledgement, where there is to be an agent, before any secret is fetched.
- * @throws SvcError as `registerWithAgent`, but for an unreachable agent under SVC_REQUIRE_AGENT=false
+ * @throws SvcError as `registerWithAgent`, but for an unreachable agent under SVC_REQUIRE_AGENT=false,
+ * unless its enforcement is required
  */
 export async function register(
   settings: ResolvedWrapperSettings,
@@ -42,7 +43,8 @@ export async function register(
     });
     if (!enforcing) observation.health.degraded('agent', `the node agent does not enforce: ${reason}`);
   } catch (error) {
-    if (requireAgent || !(error instanceof SvcError && unreachable.has(error.code))) throw error;
+    const needed = requireAgent || requireEnforcement;
+    if (needed || !(error instanceof SvcError && unreachable.has(error.code))) throw error;
     log.warn('agent.missing', {
       ...describeError(error),
       remark: 'going on, because SVC_REQUIRE_AGENT is false',
