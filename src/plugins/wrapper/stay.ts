@@ -1,4 +1,5 @@
 import type { Logger } from '../../runtime/logging/logger.ts';
+import { endJustInTimeCompilation } from '../../runtime/memory/no-jit.ts';
 import type { SecretClient } from '../../runtime/vault/secret-client/contract.ts';
 import { prepareApplication, type Surroundings } from './application/prepared.ts';
 import { Runner } from './application/runner.ts';
@@ -46,6 +47,7 @@ export async function stay(options: StayOptions): Promise<number> {
     log,
     interrupted,
     onStart(prepared, pid) {
+      endJustInTimeCompilation();
       client.scrub(recordsIn(prepared.region.bytes).map(valueIn), [prepared.region]);
       reportProtection(prepared, pid, { settings, observation, log });
     },
