@@ -37,14 +37,15 @@ registration('registers before it asks for anything, and reports once the applic
     assert.is((await run.event('agent.registered'))['tier'], 1);
     const [first, second] = await reported(agent);
     assert.is(first?.message['pod_uid'], POD);
-    assert.equal((first?.message['protection'] as { dumpable: boolean }).dumpable, false);
+    const measured = first?.message['protection'] as Record<string, unknown> | undefined;
+    assert.is(measured?.['dumpable'], false);
     assert.is(second?.method, 'Report');
     assert.equal(second?.message['delivery'], 'DELIVERY_BOTH');
-    const wrapper = second?.message['wrapper'] as Record<string, unknown>;
-    assert.is(wrapper['locked_bytes'], String(report['locked_bytes']));
-    const application = second?.message['application'] as Record<string, unknown>;
-    assert.is(application['pid'], (await run.event('application.started'))['pid']);
-    assert.is(application['core_limit'], '1');
+    const wrapper = second?.message['wrapper'] as Record<string, unknown> | undefined;
+    assert.is(wrapper?.['locked_bytes'], String(report['locked_bytes']));
+    const application = second?.message['application'] as Record<string, unknown> | undefined;
+    assert.is(application?.['pid'], (await run.event('application.started'))['pid']);
+    assert.is(application?.['core_limit'], '1');
   }),
 );
 
