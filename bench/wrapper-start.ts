@@ -1,11 +1,13 @@
 import { kvStore } from '../test/support/kv.ts';
+import { startNodeAgent } from '../test/support/node-agent.ts';
 import { startOpenBao } from '../test/support/openbao.ts';
 import { temporaryFolder } from '../test/support/temporary.ts';
 import type { Bench, Row } from './harness/bench.ts';
 import { median } from './harness/median.ts';
 import type { Starter } from './wrapper/contender.ts';
-import { baoAgent, bare, type Surroundings, shippedFolder, tini, wrapper } from './wrapper/contenders.ts';
+import { baoAgent, bare, type Surroundings, tini, wrapper } from './wrapper/contenders.ts';
 import { measureStart, type Start } from './wrapper/measure.ts';
+import { shippedFolder } from './wrapper/shipped-folder.ts';
 
 const RUNS = 15;
 
@@ -42,25 +44,31 @@ async function surround(): Promise<Surroundings & { stop(): Promise<void> }> {
   const kv = await kvStore(bao);
   await kv.put('app', { PASSWORD: 'a-password-of-the-benchmark', USER: 'app' });
   const auth = await bao.enableKubernetesAuth({ policies: [kv.policy], role: 'app' });
+  const agent = await startNodeAgent();
   const folder = temporaryFolder('bench-wrapper');
+  const shipped = shippedFolder();
   const stop = async () => {
+    shipped.remove();
+    await agent.stop();
     await bao.stop();
     await folder.remove();
   };
-  return { bao, kv, auth, folder: folder.path, stop };
+  return { bao, auth, agent, folder: folder.path, entry: shipped.entry, stop };
 }
 
 async function contenders(around: Surroundings): Promise<Starter[]> {
+  const { entry } = around;
   const exec = { env: { SVC_EXEC: 'true' }, stays: false };
-  const starters = [
+  const agent = { env: { SVC_EBPF_AGENT_ADDR: around.agent.address, SVC_POD_UID: 'bench' } };
+  return [
     bare(),
     await tini(),
-    wrapper(around),
-    wrapper(around, 'svc-wrapper, SVC_EXEC=true', exec),
+    wrapper(around, `svc-wrapper, Node ${process.versions.node}`, {}),
+    wrapper(around, 'svc-wrapper, shipped folder', { entry }),
+    wrapper(around, 'the same, SVC_EXEC=true', { entry, ...exec }),
+    wrapper(around, 'the same, with a node agent', { entry, ...agent }),
+    await baoAgent(around),
   ];
-  const entry = shippedFolder();
-  if (entry !== undefined) starters.push(wrapper(around, 'svc-wrapper, shipped folder', { entry }));
-  return [...starters, await baoAgent(around)];
 }
 
 /** Takes turns, so that a busy moment of the machine meets everybody. */

@@ -1,8 +1,8 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { cleanEnv } from '../../test/support/clean-env.ts';
-import type { KvStore } from '../../test/support/kv.ts';
+import type { TestNodeAgent } from '../../test/support/node-agent.ts';
 import type { KubernetesAuth, OpenBao } from '../../test/support/types.ts';
 import { requireTool } from '../../test/testbed/ensure.ts';
 import type { Starter } from './contender.ts';
@@ -12,8 +12,10 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 export interface Surroundings {
   readonly bao: OpenBao;
-  readonly kv: KvStore;
   readonly auth: KubernetesAuth;
+  readonly agent: TestNodeAgent;
+  /** Of the shipped folder. */
+  readonly entry: readonly string[];
   /** For files of the contenders. */
   readonly folder: string;
 }
@@ -57,12 +59,8 @@ pid_file = "${join(folder, 'agent.pid')}"
 
 export function wrapper(
   { bao, auth }: Surroundings,
-  name = `svc-wrapper, Node ${process.versions.node}`,
-  more: {
-    readonly entry?: readonly string[];
-    readonly env?: NodeJS.ProcessEnv;
-    readonly stays?: boolean;
-  } = {},
+  name: string,
+  more: { readonly entry?: readonly string[]; readonly env?: NodeJS.ProcessEnv; readonly stays?: boolean },
 ): Starter {
   const entry = more.entry ?? [process.execPath, join(ROOT, 'dist/wrapper.cjs')];
   const env = cleanEnv({
@@ -77,9 +75,4 @@ export function wrapper(
     ...more.env,
   });
   return { name, command: [...entry, '--', ...application], env, stays: more.stays ?? true };
-}
-
-/** The self-contained folder, where it was built and lies where its interpreter is looked for. */
-export function shippedFolder(): readonly string[] | undefined {
-  return existsSync('/svc/svc-wrapper') ? ['/svc/svc-wrapper'] : undefined;
 }
