@@ -62,6 +62,14 @@ signals('are reset as a program expects them, and put back', () => {
   process.off('SIGUSR2', listener);
 });
 
+signals('that are blocked are let through by a reset', () => {
+  const blocked = withSignalBlocked(SIGUSR2, () => {
+    resetSignals()();
+    return has('SigBlk', SIGUSR2);
+  });
+  assert.is(blocked, false);
+});
+
 signals('reach nobody when nobody is there: ESRCH', () => {
   try {
     sendSignal(2 ** 30, SIGURG);

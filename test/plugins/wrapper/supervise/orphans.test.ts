@@ -1,32 +1,38 @@
 import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { cleanEnv } from '../../../support/clean-env.ts';
-import { alive, processesWith } from './support/process-status.ts';
+import { type TemporaryFolder, temporaryFolder } from '../../../support/temporary.ts';
+import { processesWith } from './support/process-status.ts';
 import { deafToTerm } from './support/programs.ts';
-import { runWrapper, startWrapper } from './support/wrapper-process.ts';
+import { type FixtureEvent, runWrapper, startWrapper } from './support/wrapper-process.ts';
+
+const exitCodes = (events: readonly FixtureEvent[]) =>
+  events.flatMap((event) => (event.kind === 'reaped' ? [event.exitCode] : []));
 
 const orphans = suite('orphans below the wrapper');
+let folder: TemporaryFolder;
 
-/** Five daemons of that length, then the exit status. */
-const fiveDaemons = (seconds: number | string, then = 'exit 6') =>
+orphans.before(() => {
+  folder = temporaryFolder('orphans');
+});
+orphans.after(() => folder.remove());
+
+/** Seconds that no other process sleeps for. */
+const forever = `3600.${process.pid}`;
+/** Five daemons of that length, then something else. */
+const fiveDaemons = (seconds: string, then: string) =>
   `for i in 1 2 3 4 5; do (setsid sleep ${seconds} &); done; ${then}`;
+/** Until the wrapper has no other child, not even one that has ended and is not reaped. */
+const untilAlone = 'until [ "$(cat /proc/$PPID/task/*/children)" = "$$ " ]; do sleep 0.02; done';
+const untilReady = 'until [ -e "$READY" ]; do sleep 0.02; done';
 
 orphans('five are reaped while the application runs on, and its exit status stays its own', async () => {
-  const { status, events } = await runWrapper(['sh', '-c', fiveDaemons(0.1, 'sleep 0.6; exit 6')]);
-  const reaped = events.filter((event) => event.kind === 'reaped');
+  const { status, events } = await runWrapper(['sh', '-c', fiveDaemons('0.1', `${untilAlone}; exit 6`)]);
   assert.is(status, 6);
-  assert.equal(
-    reaped.map(({ exitCode }) => exitCode),
-    [0, 0, 0, 0, 0],
-  );
-});
-
-orphans('no zombie is left behind meanwhile', async () => {
-  const script = fiveDaemons(0.1, 'sleep 0.6; echo $$ is left; cat /proc/$PPID/task/*/children');
-  const [own, children] = (await runWrapper(['sh', '-c', script])).output.split(' is left\n');
-  assert.is(children?.trim(), own);
+  assert.equal(exitCodes(events), [0, 0, 0, 0, 0]);
 });
 
 orphans('60 exit statuses are right with orphans that end at the same moment', () => {
@@ -42,44 +48,41 @@ orphans('60 exit statuses are right with orphans that end at the same moment', (
 });
 
 orphans('daemons do not outlive the wrapper', async () => {
-  const { status, events } = await runWrapper(['sh', '-c', fiveDaemons('3600.25')]);
+  const { status, events } = await runWrapper(['sh', '-c', fiveDaemons(forever, 'exit 6')]);
   assert.is(status, 6);
-  assert.equal(
-    events.flatMap((event) => (event.kind === 'reaped' ? [event.exitCode] : [])),
-    [143, 143, 143, 143, 143],
-  );
-  assert.equal(processesWith('3600.25'), []);
+  assert.equal(exitCodes(events), [143, 143, 143, 143, 143]);
+  assert.equal(processesWith(forever), []);
 });
 
-orphans('a daemon that ignores SIGTERM is killed after the grace, and so are its children', async () => {
-  const script = '(setsid sh -c "sleep 3600.5 & exec \\"\\$0\\" \\"\\$@\\"" "$@" &); sleep 0.5; exit 6';
-  const { status, events, output } = await runWrapper(['sh', '-c', script, 'sh', ...deafToTerm], {
-    endGraceMs: 300,
-  });
+orphans('a daemon that ignores SIGTERM is killed after the grace, and its children with it', async () => {
+  const daemon = `sleep ${forever} & exec "$0" "$@" "$READY"`;
+  const script = `(setsid sh -c "$DAEMON" "$@" &); ${untilReady}; exit 6`;
+  const variables = [`DAEMON=${daemon}`, `READY=${join(folder.path, 'deaf')}`];
+  const command = ['env', ...variables, 'sh', '-c', script, 'sh', ...deafToTerm];
+  const { status, events, output } = await runWrapper(command, { endGraceMs: 300 });
   assert.is(status, 6);
-  assert.ok(events.some((event) => event.kind === 'reaped' && event.exitCode === 137));
+  assert.ok(exitCodes(events).includes(137));
   assert.match(output, 'SIGTERM');
-  assert.equal(processesWith('3600.5'), []);
+  assert.equal(processesWith(forever), []);
 });
 
 orphans('a stopped daemon is continued, so that it can end by itself', async () => {
-  const daemon = `trap 'echo ended; exit' TERM; echo stops; kill -STOP $$; sleep 60 & wait`;
-  const { output } = await runWrapper(
-    ['env', `SCRIPT=${daemon}`, 'sh', '-c', '(setsid sh -c "$SCRIPT" &); sleep 0.4'],
-    { endGraceMs: 10_000 },
-  );
+  const daemon = `trap 'echo ended; exit' TERM; touch "$READY"; kill -STOP $$; sleep 60 & wait`;
+  const variables = [`DAEMON=${daemon}`, `READY=${join(folder.path, 'stopped')}`];
+  const script = `(setsid sh -c "$DAEMON" &); ${untilReady}; sleep 0.1`;
+  const { output } = await runWrapper(['env', ...variables, 'sh', '-c', script], { endGraceMs: 10_000 });
   assert.match(output, 'ended');
 });
 
-orphans('of a killed application end as well, without a restart getting in their way', async () => {
-  const script = 'echo run; (setsid sleep 3600.75 &); while :; do sleep 0.05; done';
-  const wrapper = startWrapper(['sh', '-c', script], { restartAfterMs: 400 });
-  await wrapper.event('reaped');
+orphans('of the application before do not live on below its successor', async () => {
+  const restartWhen = join(folder.path, 'restart');
+  const script = `echo run; (setsid sleep ${forever} &); touch "$0"; while :; do sleep 0.05; done`;
+  const wrapper = startWrapper(['sh', '-c', script, restartWhen], { restartWhen });
+  assert.is((await wrapper.event('reaped')).exitCode, 143);
   await wrapper.wrote('run\nrun\n');
   wrapper.send('SIGTERM');
   assert.is(await wrapper.status, 143);
-  assert.equal(processesWith('3600.75'), []);
-  assert.not(alive((await wrapper.event('started')).pid));
+  assert.equal(processesWith(forever), []);
 });
 
 orphans.run();

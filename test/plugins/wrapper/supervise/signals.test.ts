@@ -1,6 +1,8 @@
+import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { forwardedSignals } from '../../../../src/plugins/wrapper/supervise/forwarded-signals.ts';
+import { type TemporaryFolder, temporaryFolder } from '../../../support/temporary.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import { caughtSignals } from './support/process-status.ts';
 import { deafToTerm, signalRecorder, stopsItself } from './support/programs.ts';
@@ -16,6 +18,12 @@ async function finish(wrapper: WrapperProcess): Promise<string[]> {
 }
 
 const signals = suite('signals of a supervised application');
+let folder: TemporaryFolder;
+
+signals.before(() => {
+  folder = temporaryFolder('signals');
+});
+signals.after(() => folder.remove());
 
 signals('each signal reaches it exactly once, and nothing else does', async () => {
   const wrapper = startWrapper(signalRecorder);
@@ -117,17 +125,18 @@ signals(
 );
 
 signals('a restart sends SIGTERM and starts again', async () => {
-  const wrapper = startWrapper(['sh', '-c', 'echo run; trap "exit 9" TERM; while :; do sleep 0.05; done'], {
-    restartAfterMs: 300,
-  });
+  const restartWhen = join(folder.path, 'running');
+  const script = 'trap "exit 9" TERM; echo run; touch "$0"; while :; do sleep 0.05; done';
+  const wrapper = startWrapper(['sh', '-c', script, restartWhen], { restartWhen });
   assert.is((await wrapper.event('restarting')).exitCode, 9);
   await waitFor('the second run', () => wrapper.output() === 'run\nrun\n');
   wrapper.send('SIGTERM');
   assert.is(await wrapper.status, 9);
 });
 
-signals('SIGINT during a restart: it is not started again', async () => {
-  const wrapper = startWrapper(deafToTerm, { restartAfterMs: 300, stopGraceMs: 1500 });
+signals('SIGHUP during a restart: it is not started again', async () => {
+  const restartWhen = join(folder.path, 'deaf');
+  const wrapper = startWrapper([...deafToTerm, restartWhen], { restartWhen });
   await wrapper.wrote('SIGTERM');
   wrapper.send('SIGHUP');
   assert.is(await wrapper.status, 129);

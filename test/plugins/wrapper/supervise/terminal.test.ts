@@ -93,6 +93,7 @@ terminals('of a shell: Ctrl-Z and fg', async () => {
     shell.type(`${round} line\n`);
     await shell.expect(`${round} line\r\n${round} line`);
   }
+  assert.not.match(shell.shown(), 'SIGTTIN');
   shell.type(keys.end);
   shell.type('echo "status $?."\n');
   await shell.expect('status 0.');
@@ -116,14 +117,50 @@ terminals('of a shell: started in the background, it may read once it is in the 
   const shell = openShell();
   shell.type(`${wrapped(['sh', '-c', 'echo ready; read line; echo "got $line"'])} &\n`);
   await shell.expect('"stopped"');
-  shell.type('\n');
-  await shell.expect('Stopped');
+  shell.type('until [ "$(jobs -s)" ]; do sleep 0.05; done; echo "stopped $((1 + 1))"\n');
+  await shell.expect('stopped 2');
   shell.type('fg\n');
   await shell.expect('"continued"');
   shell.type('a line\n');
   await shell.expect('got a line');
   assert.is(await leave(shell), 0);
 });
+
+terminals('of a shell: brought to the foreground while it runs, it may read', async () => {
+  const shell = openShell();
+  const script =
+    'trap go=1 USR1; echo "ready $$"; until [ "$go" ]; do sleep 0.05; done; read line; echo "got $line"';
+  shell.type(`${wrapped(['sh', '-c', script])} &\n`);
+  const pid = (await shell.expect(/ready \d+/)).slice('ready '.length);
+  shell.type('fg\n');
+  await shell.expect(`got $line"'`);
+  process.kill(Number(pid), 'SIGUSR1');
+  shell.type('a line\n');
+  await shell.expect('got a line');
+  assert.not.match(shell.shown(), 'Stopped');
+  assert.is(await leave(shell), 0);
+});
+
+terminals('of a script is the script’s again afterwards', async () => {
+  const script = `${wrapped(['sh', '-c', 'exit 3'])}; echo "status $?."; read line; echo "got $line"`;
+  const terminal = openTerminal(['sh', '-c', script]);
+  await terminal.expect('status 3.');
+  terminal.type('a line\n');
+  await terminal.expect('got a line');
+  assert.is(await terminal.status, 0);
+});
+
+terminals(
+  'that stops writers in the background: what the wrapper logs does not stop the application',
+  async () => {
+    const shell = openShell();
+    shell.type(`stty tostop; ${wrapped(signalRecorder)}; echo "status $?."\n`);
+    await shell.expect('started');
+    const pid = (await shell.expect(/ready \d+/)).slice('ready '.length);
+    assert.equal(await recorded(shell, pid), []);
+    assert.is(await leave(shell), 0);
+  },
+);
 
 terminals('in a pipeline stays with all of it: keys reach each process once', async () => {
   const shell = openShell();
@@ -160,7 +197,8 @@ terminals('is given to the application also by a C library that can only do so a
   const terminal = openTerminal([process.execPath, program]);
   terminal.type('a line\n');
   await terminal.expect('got a line');
-  await terminal.status;
+  await terminal.expect('back');
+  assert.is(await terminal.status, 0);
   assert.equal(terminal.shown().match(/"kind":"\w+"/g), ['"kind":"exited"']);
 });
 

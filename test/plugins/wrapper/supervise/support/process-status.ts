@@ -13,15 +13,6 @@ export function signalsOf(status: string, field: 'SigCgt' | 'SigIgn' | 'SigBlk')
   return new Set(named.map(([name]) => name));
 }
 
-/** Whether the process is there and has not ended. */
-export function alive(pid: number): boolean {
-  try {
-    return !/^State:\s*[ZX]/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
-  } catch {
-    return false;
-  }
-}
-
 /** The command lines of all processes that have this argument. */
 export function processesWith(argument: string): string[] {
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));

@@ -7,7 +7,7 @@ function perl(name: string): string[] {
 
 /** Writes `ready PID`, then a line for each signal that it gets; SIGRTMIN ends it with status 5. */
 export const signalRecorder = perl('record-signals');
-/** Ignores SIGTERM; ends by itself after a minute. */
+/** Ignores SIGTERM but for a line; ends by itself after a minute. Creates the file that its argument names when ready. */
 export const deafToTerm = perl('deaf');
 /** Stops itself; SIGTERM ends it with status 4. */
 export const stopsItself = perl('stops-itself');
