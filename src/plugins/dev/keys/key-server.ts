@@ -4,9 +4,11 @@ import { isEncodedPath } from '../../../core/vault/path.ts';
 import { describeError } from '../../../runtime/logging/describe-error.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import { type LoopbackServer, serveOnLoopback } from '../loopback.ts';
+import type { KeyAnswer, KeyServerState } from './exchange.ts';
 import type { KeyFile } from './key-file.ts';
+import { KvStore } from './kv/kv-store.ts';
 import { noSuchPath, Refusal } from './refusal.ts';
-import { answerKeyRequest, type KeyAnswer, type KeyServerState } from './routes.ts';
+import { answerKeyRequest } from './routes.ts';
 import { Tokens } from './tokens.ts';
 import { TransitMounts } from './transit-mounts.ts';
 
@@ -19,11 +21,15 @@ const bodyLimit = 32 * 1024 * 1024;
 const health = { initialized: true, sealed: false, standby: false };
 
 /**
- * The part of Vault's API that svc uses, for development: transit with real AES-256-GCM, mounts, policies of exact
- * paths, tokens. Keys are where `file` puts them, in the clear.
+ * The part of Vault's API that svc uses, for development: transit with real AES-256-GCM, KV version 2 at `secret/`,
+ * mounts, policies of exact paths, tokens. Keys are where `file` puts them, in the clear; the rest is in memory.
  */
 export async function startKeyServer(file: KeyFile, log: Logger): Promise<KeyServer> {
-  const state: KeyServerState = { tokens: new Tokens(), mounts: new TransitMounts(file) };
+  const state: KeyServerState = {
+    tokens: new Tokens(),
+    mounts: new TransitMounts(file),
+    secrets: new KvStore(),
+  };
   const server = await serveOnLoopback((request, response) => void serve(state, request, response, log));
   return { ...server, rootToken: state.tokens.root };
 }
@@ -41,17 +47,19 @@ async function serve(
 
 async function answer(state: KeyServerState, request: IncomingMessage): Promise<KeyAnswer> {
   const { method = '', headers } = request;
-  const path = pathOf(request);
+  const { path, query } = addressOf(request);
   if (path === 'sys/health') return { status: 200, body: health };
-  const sent = await readJson(request);
-  const token = state.tokens.authorize(single(headers['x-vault-token']), method, path);
-  return answerKeyRequest(state, { method, path, body: sent, token });
+  const body = await readJson(request);
+  return answerKeyRequest(state, single(headers['x-vault-token']), { method, path, query, body });
 }
 
-function pathOf({ url = '' }: IncomingMessage): string {
-  const path = /^\/v1\/([^?#]+)(?:\?.*)?$/.exec(url)?.[1];
+function addressOf({ url = '' }: IncomingMessage): {
+  readonly path: string;
+  readonly query: URLSearchParams;
+} {
+  const [, path, query] = /^\/v1\/([^?#]+)(?:\?(.*))?$/.exec(url) ?? [];
   if (path === undefined || !isEncodedPath(path) || !isUtf8(path)) throw noSuchPath();
-  return path;
+  return { path, query: new URLSearchParams(query) };
 }
 
 function isUtf8(encoded: string): boolean {
@@ -84,7 +92,9 @@ function parse(body: Buffer): Readonly<Record<string, unknown>> {
 }
 
 function refused(error: unknown, log: Logger): KeyAnswer {
-  if (error instanceof Refusal) return { status: error.status, body: { errors: [error.message] } };
+  if (error instanceof Refusal) {
+    return { status: error.status, body: { errors: error.message === '' ? [] : [error.message] } };
+  }
   log.error('dev.keys.broke', describeError(error));
   return { status: 500, body: { errors: ['internal error'] } };
 }

@@ -20,14 +20,28 @@ export function parsePolicy(text: string): Policy {
   return policy;
 }
 
-const capabilities: Readonly<Record<string, string>> = {
+export type Capability = 'create' | 'read' | 'update' | 'delete' | 'list' | 'patch';
+
+const capabilities: Readonly<Record<string, Capability>> = {
   GET: 'read',
   POST: 'update',
   PUT: 'update',
+  PATCH: 'patch',
   DELETE: 'delete',
 };
 
-export function permits(policies: readonly Policy[], method: string, path: string): boolean {
-  const needed = capabilities[method];
-  return needed !== undefined && policies.some((policy) => policy.get(path)?.has(needed));
+/** What the method needs, where neither a list is asked for nor something new is written. */
+export const capabilityFor = (method: string): Capability | undefined => capabilities[method];
+
+export function permits(
+  policies: readonly Policy[],
+  capability: Capability | undefined,
+  path: string,
+): boolean {
+  return capability !== undefined && policies.some((policy) => policy.get(path)?.has(capability));
+}
+
+/** Whether they allow anything below the mount. */
+export function reaches(policies: readonly Policy[], mount: string): boolean {
+  return policies.some((policy) => [...policy.keys()].some((path) => path.startsWith(`${mount}/`)));
 }

@@ -3,6 +3,7 @@ export class Refusal extends Error {
   override readonly name = 'Refusal';
   readonly status: number;
 
+  /** @param message '' for an answer without words */
   constructor(status: number, message: string) {
     super(message);
     this.status = status;
@@ -16,3 +17,9 @@ export const unknownToken = (): Refusal => new Refusal(403, 'permission denied')
 export const outsidePolicy = (): Refusal => new Refusal(403, '1 error occurred:\n\t* permission denied\n\n');
 
 export const noSuchPath = (): Refusal => new Refusal(404, 'no handler for route');
+
+/** There is an engine, and nothing at this path of it. */
+export const nothingThere = (): Refusal => new Refusal(404, '');
+
+export const unsupported = (): Refusal =>
+  new Refusal(405, '1 error occurred:\n\t* unsupported operation\n\n');

@@ -1,0 +1,26 @@
+import type { KvStore } from './kv/kv-store.ts';
+import type { Token, Tokens } from './tokens.ts';
+import type { TransitMounts } from './transit-mounts.ts';
+
+export interface KeyServerState {
+  readonly tokens: Tokens;
+  readonly mounts: TransitMounts;
+  readonly secrets: KvStore;
+}
+
+export interface UnauthorizedRequest {
+  readonly method: string;
+  /** Below `/v1/`, as on the wire. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+export interface KeyRequest extends UnauthorizedRequest {
+  readonly token: Token;
+}
+
+export interface KeyAnswer {
+  readonly status: number;
+  readonly body?: unknown;
+}
