@@ -7,6 +7,9 @@ import { measureOwnProtection } from './protection/measure.ts';
 import type { ResolvedWrapperSettings } from './settings.ts';
 import { wrapperVersion } from './version.ts';
 
+/** How long an application waits for an agent that it can do without. */
+const dispensableWaitMs = 3_000;
+
 const unreachable = new Set(['AGENT_UNAVAILABLE', 'AGENT_INCOMPATIBLE']);
 
 /**
@@ -22,6 +25,7 @@ export async function register(
 ): Promise<void> {
   const { agentAddr, podUid = '', requireAgent, requireEnforcement, startupTimeout } = settings;
   if (agentAddr === undefined) return;
+  const needed = requireAgent || requireEnforcement;
   const registration = {
     podUid,
     version: wrapperVersion(),
@@ -31,7 +35,8 @@ export async function register(
   const onRetry = (error: unknown, delayMs: number) =>
     log.warn('agent.waiting', { ...describeError(error), retry_ms: Math.round(delayMs) });
   try {
-    const options = { socketPath: agentAddr, timeoutMs: startupTimeout, signal, onRetry };
+    const timeoutMs = needed ? startupTimeout : Math.min(startupTimeout, dispensableWaitMs);
+    const options = { socketPath: agentAddr, timeoutMs, signal, onRetry };
     const { tier, enforcing, reason, agentVersion } = await registerWithAgent(registration, options);
     observation.agentTier.set(tier);
     observation.agentEnforcing.set(enforcing ? 1 : 0);
@@ -43,7 +48,6 @@ export async function register(
     });
     if (!enforcing) observation.health.degraded('agent', `the node agent does not enforce: ${reason}`);
   } catch (error) {
-    const needed = requireAgent || requireEnforcement;
     if (needed || !(error instanceof SvcError && unreachable.has(error.code))) throw error;
     log.warn('agent.missing', {
       ...describeError(error),

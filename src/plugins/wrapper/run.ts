@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { reportFailure } from '../../runtime/component/report-failure.ts';
 import type { HealthServer } from '../../runtime/health/health-server.ts';
 import { startLeanHealthServer } from '../../runtime/health/lean-health-server.ts';
@@ -5,11 +6,13 @@ import type { Logger } from '../../runtime/logging/logger.ts';
 import type { Region } from '../../runtime/native/region.ts';
 import { createSecretMemory } from '../../runtime/native/secret-memory.ts';
 import { vaultConfig } from '../../runtime/vault/config.ts';
+import type { SecretClient } from '../../runtime/vault/secret-client/contract.ts';
 import { createSecretClient } from '../../runtime/vault/secret-client/create-secret-client.ts';
+import type { Surroundings } from './application/prepared.ts';
 import type { Interruption } from './interruption.ts';
 import { createObservation, type Observation } from './observe/observation.ts';
 import { type Obtained, obtain } from './obtain.ts';
-import { type ProtectedProcess, protectProcess } from './protect.ts';
+import { protectProcess } from './protect.ts';
 import type { WrapperConfig } from './read-config.ts';
 import { register } from './register.ts';
 import { createDigest } from './secrets/digest.ts';
@@ -43,32 +46,55 @@ export async function runWrapper(options: RunOptions): Promise<number> {
 }
 
 async function run(options: RunOptions): Promise<number> {
-  const { config, log, interruption } = options;
+  const { config, log, token } = options;
   const { settings, file } = config;
-  const guarded = protectProcess(settings, log);
-  const { rotation, delivery } = settings;
-  log.info('starting', {
-    version: wrapperVersion(),
-    command: file,
-    rotation,
-    delivery,
-    lock: guarded.lock.mode,
-  });
+  const { lock, inherited } = protectProcess(settings, log);
+  const { rotation, delivery, requireMemfdSecret, requireMlock: requireLock } = settings;
+  log.info('starting', { version: wrapperVersion(), command: file, rotation, delivery, lock: lock.mode });
   const observation = createObservation();
-  const health = serveHealth(options, observation);
+  const memory = createSecretMemory({ requireMemfdSecret, requireLock });
+  const client = createSecretClient({ config: vaultConfig(settings), token, memory });
   try {
-    await Promise.all([health, register(settings, observation, log, interruption.signal)]);
-    return await serve(options, guarded, observation);
+    return await serve({ ...options, client, around: { config, memory, inherited }, observation });
+  } finally {
+    client.close();
+  }
+}
+
+interface Service extends RunOptions {
+  readonly client: SecretClient;
+  readonly around: Surroundings;
+  readonly observation: Observation;
+}
+
+/** The health endpoint is opened while the first answer from outside is waited for. */
+async function serve(service: Service): Promise<number> {
+  const { config, log, interruption, client, around, observation } = service;
+  const digest = createDigest();
+  const obtaining = obtainAfterRegistration(service, digest);
+  const health = setImmediate().then(() => serveHealth(service));
+  try {
+    const [obtained] = await Promise.all([obtaining, health]);
+    interruption.signal.throwIfAborted();
+    observation.health.alive('secrets');
+    if (config.settings.exec) return await become(obtained, client);
+    return await stay({ client, obtained, around, digest, interruption, observation, log });
   } finally {
     await (await health.catch(() => undefined))?.close();
   }
 }
 
+async function obtainAfterRegistration(
+  { config, log, interruption, client, around, observation }: Service,
+  digest: ReturnType<typeof createDigest>,
+): Promise<Obtained> {
+  const { signal } = interruption;
+  await register(config.settings, observation, log, signal);
+  return obtain({ client, around, digest, log, signal });
+}
+
 /** There is nobody to answer once the wrapper has become the application. */
-async function serveHealth(
-  { config, log }: RunOptions,
-  observation: Observation,
-): Promise<HealthServer | undefined> {
+async function serveHealth({ config, log, observation }: Service): Promise<HealthServer | undefined> {
   const { healthAddr, exec } = config.settings;
   if (healthAddr === undefined || exec) return undefined;
   const { health, metrics } = observation;
@@ -80,30 +106,8 @@ async function serveHealth(
   return server;
 }
 
-async function serve(
-  { config, log, token, interruption }: RunOptions,
-  { inherited }: ProtectedProcess,
-  observation: Observation,
-): Promise<number> {
-  const { settings } = config;
-  const { requireMemfdSecret, requireMlock: requireLock } = settings;
-  const memory = createSecretMemory({ requireMemfdSecret, requireLock });
-  const around = { config, memory, inherited };
-  const client = createSecretClient({ config: vaultConfig(settings), token, memory });
-  const digest = createDigest();
-  try {
-    const obtained = await obtain({ client, around, digest, log, signal: interruption.signal });
-    interruption.signal.throwIfAborted();
-    observation.health.alive('secrets');
-    if (settings.exec) return await become(obtained, client.close.bind(client));
-    return await stay({ client, obtained, around, digest, interruption, observation, log });
-  } finally {
-    client.close();
-  }
-}
-
 /** Does not return: the process is the application from then on. */
-async function become({ prepared }: Obtained, closeClient: () => void): Promise<never> {
-  closeClient();
+async function become({ prepared }: Obtained, client: SecretClient): Promise<never> {
+  client.close();
   return becomeApplication(prepared.launch);
 }
