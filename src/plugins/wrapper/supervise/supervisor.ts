@@ -48,11 +48,21 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   };
   const children = createChildren(onChange);
 
+  /** Watches before the start, because an application may end at once; no longer when it fails. */
+  const watched = (start: () => number) => {
+    children.watch();
+    try {
+      return start();
+    } catch (error) {
+      children.unwatch();
+      throw error;
+    }
+  };
+
   return {
     start(launch) {
       const job = createJob(signalGroup);
-      children.watch(); // before the start: an application may end at once
-      const pid = run(launch, job);
+      const pid = watched(() => run(launch, job));
       job.began(pid);
       const refresh = children.check;
       const application = createApplication({ pid, job, signalGroup, stopGraceMs, refresh, onEvent });
