@@ -3,14 +3,15 @@ import { BaseCommand } from '../runtime/cli/base-command.ts';
 
 export default class Dev extends BaseCommand {
   static override summary =
-    'Try the encryption proxy on this machine: with a key server and an object store of its own.';
+    'Try the encryption proxy and the wrapper on this machine: with a key server and an object store of its own.';
   static override description =
-    'For development only. Starts all three on loopback, writes an object through the proxy, shows what the store ' +
-    'holds of it and reads it back, then stays up for any S3 client. Keys and objects are in memory unless --data ' +
-    'names a folder, which then holds the keys in the clear.';
+    'For development only. Starts all of it on loopback, writes an object through the proxy, shows what the store ' +
+    'holds of it and reads it back. Then starts a demo server under the wrapper (Linux only), shows that it has its ' +
+    'secrets and its environment does not, and changes one. Stays up for any S3 client. Keys and objects are in ' +
+    'memory unless --data names a folder, which then holds the keys in the clear; secrets are always in memory.';
   static override enableJsonFlag = true;
   static override flags = {
-    once: boolean({ summary: 'End after the round trip' }),
+    once: boolean({ summary: 'End after the round trips' }),
     data: string({ summary: 'Keep keys and objects in this folder', helpValue: '<folder>' }),
     listen: string({
       summary: 'Where clients reach the proxy [default 127.0.0.1:8190, or a free port where that is taken]',

@@ -3,20 +3,21 @@ import { painter, widthOf } from '../../runtime/cli/terminal.ts';
 import type { Component } from '../../runtime/component/contract.ts';
 import { watchShutdown } from '../../runtime/lifecycle/shutdown.ts';
 import { createLogger } from '../../runtime/logging/create-logger.ts';
-import { type Pen, roundTripText, serversText, tryText } from './demo/report.ts';
+import { endText, type Pen, roundTripText, serversText, tryText } from './demo/report.ts';
 import { type RoundTrip, roundTrip } from './demo/round-trip.ts';
 import { tryLines } from './demo/try-lines.ts';
 import { type Development, startDevelopment, usualPort } from './development.ts';
+import { type ShownWrapper, showWrapper } from './wrapped/show-wrapper.ts';
 
 export interface Demonstration {
   readonly proxy: Component;
-  /** End after the round trip. */
+  /** End after the round trips. */
   readonly once: boolean;
   readonly dataFolder: string | undefined;
   readonly listen: string | undefined;
   /** Shows text to a person. */
   readonly say: (text: string) => void;
-  /** Tells a script where everything is and what came of the round trip. */
+  /** Tells a script where everything is and what came of the round trips. */
   readonly tell: (facts: object) => void;
 }
 
@@ -24,9 +25,9 @@ export interface Demonstration {
 const graceMs = 10_000;
 
 /**
- * Starts everything, shows the round trip, and stays up until a signal comes.
+ * Starts everything, shows the round trips, and stays up until a signal comes.
  * @returns the exit status: 0 after an orderly end, 1 when it took too long, 128+n after a second signal
- * @throws SvcError when something does not start, or the round trip fails
+ * @throws SvcError when something does not start, or a round trip fails
  */
 export async function demonstrate(options: Demonstration): Promise<number> {
   const format = process.stderr.isTTY ? 'text' : 'json';
@@ -36,12 +37,16 @@ export async function demonstrate(options: Demonstration): Promise<number> {
   const signal = AbortSignal.any([shutdown.signal, over.signal]);
   try {
     const development = await startDevelopment({ ...options, log, signal });
+    let wrapper: ShownWrapper | undefined;
     try {
-      await show(development, options);
+      const pen = penFor(process.stdout);
+      const trip = await showRoundTrip(development, options, pen);
+      wrapper = await showWrapper(development.secrets, { ...options, log, pen, signal });
+      if (!signal.aborted) showRest(development, options, { pen, trip, wrapper });
       if (!options.once) await Promise.race([aborted(shutdown.signal), development.closed]);
     } finally {
       over.abort();
-      await Promise.race([development.closed, shutdown.cutShort]);
+      await Promise.race([Promise.all([wrapper?.end(), development.closed]), shutdown.cutShort]);
       await development.close();
     }
     return await Promise.race([shutdown.cutShort, Promise.resolve(0)]);
@@ -50,18 +55,34 @@ export async function demonstrate(options: Demonstration): Promise<number> {
   }
 }
 
-async function show({ facts }: Development, { say, tell, once, listen }: Demonstration): Promise<void> {
-  const pen: Pen = {
-    paint: painter(process.stdout, process.env),
-    width: widthOf(process.stdout, process.env),
-  };
+const penFor = (screen: NodeJS.WriteStream): Pen => ({
+  paint: painter(screen, process.env),
+  width: widthOf(screen, process.env),
+});
+
+async function showRoundTrip(
+  { facts }: Development,
+  { say, listen }: Demonstration,
+  pen: Pen,
+): Promise<RoundTrip> {
   const moved = listen === undefined && !facts.proxy.endsWith(`:${usualPort}`);
   say(serversText(facts, { usualProxy: !moved }, pen));
   const trip = await roundTrip(facts);
   say(roundTripText(trip, pen));
+  return trip;
+}
+
+/** What to try from here on, and all of it for a script. */
+function showRest(
+  { facts }: Development,
+  { say, tell, once }: Demonstration,
+  { pen, trip, wrapper }: { pen: Pen; trip: RoundTrip; wrapper: ShownWrapper },
+): void {
   const lines = tryLines(facts, existsSync('README.md'));
-  if (!once) say(tryText(lines, pen));
-  tell({ ...facts, roundTrip: tripFacts(trip), ...(once ? {} : { try: lines }) });
+  const shown = { ...facts, roundTrip: tripFacts(trip), wrapper: wrapper.facts };
+  if (!once) say([tryText(lines, pen), ...wrapper.tryText, endText(pen)].join('\n'));
+  tell(once ? shown : { ...shown, try: { ...lines, ...wrapper.tryLines } });
+  wrapper.follow();
 }
 
 /** Bodies in hexadecimal. */

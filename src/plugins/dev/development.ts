@@ -8,6 +8,7 @@ import type { Logger } from '../../runtime/logging/logger.ts';
 import type { Facts } from './facts.ts';
 import { addressNear, givenAddress } from './listen-choice.ts';
 import { type Servers, startServers } from './servers.ts';
+import type { SecretsSource } from './wrapped/secrets-source.ts';
 
 export interface DevelopmentOptions {
   /** The proxy, which is loaded by the command. */
@@ -23,6 +24,7 @@ export interface DevelopmentOptions {
 
 export interface Development {
   readonly facts: Facts;
+  readonly secrets: SecretsSource;
   /** Settles when the proxy has drained, or rejects when it broke; `close` follows. */
   readonly closed: Promise<void>;
   close(): Promise<void>;
@@ -60,7 +62,8 @@ async function startProxy(options: DevelopmentOptions, servers: Servers): Promis
   try {
     const running = await proxy.start(own, deps, signal);
     const addresses = { proxy: running.facts['address'], health: healthServer?.address };
-    return { facts: factsOf(servers, addresses), closed: running.closed, close };
+    const facts = factsOf(servers, addresses);
+    return { facts, secrets: servers.secrets, closed: running.closed, close };
   } catch (error) {
     await healthServer?.close();
     throw error;

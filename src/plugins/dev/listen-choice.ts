@@ -1,4 +1,4 @@
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { exitStatus, SvcError } from '../../core/errors.ts';
 import { formatListenAddress, isLoopback, listenAddress } from '../../core/settings/listen-address.ts';
 import { SettingMistake } from '../../core/settings/setting.ts';
@@ -30,5 +30,17 @@ function isFree(port: number): Promise<boolean> {
     const probe = createServer();
     probe.once('error', () => resolve(false));
     probe.listen({ host, port }, () => probe.close(() => resolve(true)));
+  });
+}
+
+/** A port of 127.0.0.1 that was free a moment ago, for a server that cannot tell which one it took. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once('error', reject);
+    probe.listen({ host, port: 0 }, () => {
+      const { port } = probe.address() as AddressInfo;
+      probe.close(() => resolve(port));
+    });
   });
 }

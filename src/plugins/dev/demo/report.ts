@@ -21,11 +21,11 @@ export function serversText(facts: Facts, { usualProxy }: { readonly usualProxy:
   const rows = [
     ['proxy', facts.proxy, usualProxy ? 'for any S3 client' : 'for any S3 client (8190 was taken)'],
     ['health', facts.health, '/healthz /readyz /metrics'],
-    ['key server', facts.keyServer, 'holds the transit key svc'],
+    ['key server', facts.keyServer, 'transit key svc, secrets in secret/demo'],
     ['store', facts.store, 'stands for the cloud'],
   ] as const;
   return [
-    paint('bold', 'svc dev: a key server, an object store and the encryption proxy between them'),
+    paint('bold', 'svc dev: a key server, an object store, the encryption proxy and the wrapper'),
     `${paint('yellow', 'For development only.')} ${kept}`,
     '',
     ...rows.map(([name, url, what]) => `   ${name.padEnd(nameWidth)}${url.padEnd(24)}${paint('dim', what)}`),
@@ -66,9 +66,10 @@ export function tryText({ write, read, look }: TryLines, { paint }: Pen): string
     '',
     look,
     '',
-    paint('dim', 'Ctrl-C ends it.'),
   ].join('\n');
 }
+
+export const endText = ({ paint }: Pen): string => paint('dim', 'Ctrl-C ends it.');
 
 function regionsOf(body: Buffer): Region[] {
   return [

@@ -100,6 +100,9 @@ export function kvConformance(name: string, start: () => Promise<KeyServerUnderT
   test('the writer may write the secrets and nothing else, the reader only read', async ({ tokens, ask }) => {
     const { reader, writer } = tokens;
     const data = { data: { KEY: 'value' } };
+    await ask('PUT', 'sys/policies/acl/else', { policy: 'path "sys/mounts" { capabilities = ["read"] }' });
+    const other = (await ask('POST', 'auth/token/create', { policies: ['else'], no_default_policy: true }))
+      .json.auth.client_token;
     const cases: [token: string, method: string, path: string, status: number][] = [
       [writer, 'GET', 'secret/data/demo/api', 200],
       [writer, 'POST', 'secret/data/other', 403],
@@ -109,6 +112,8 @@ export function kvConformance(name: string, start: () => Promise<KeyServerUnderT
       [reader, 'POST', 'secret/data/demo/api', 403],
       [reader, 'GET', 'secret/metadata/demo?list=true', 403],
       [reader, 'GET', 'sys/mounts', 403],
+      [other, 'GET', 'sys/mounts', 200],
+      [other, 'GET', 'sys/internal/ui/mounts/secret/demo/api', 403],
       ['', 'GET', 'secret/data/demo/api', 403],
       ['', 'GET', 'sys/internal/ui/mounts/secret/demo/api', 403],
     ];

@@ -1,0 +1,79 @@
+import { exitStatus, SvcError } from '../../../core/errors.ts';
+import { freePort } from '../listen-choice.ts';
+import { type Answers, askAll, type Shown } from './answers.ts';
+import { type EnvironmentLook, lookIntoEnvironment } from './environment-look.ts';
+import { changing } from './example-secrets.ts';
+import { type Protection, withBestProtection } from './protection.ts';
+import { rotate } from './rotate.ts';
+import { fieldsOf, type SecretsSource, valuesOf } from './secrets-source.ts';
+import { wrapperEnvironment } from './wrapper-environment.ts';
+import { startWrapper, type WrapperOptions, type WrapperProcess } from './wrapper-process.ts';
+
+/** A demo server under the wrapper, and what it showed. */
+export interface WrappedDemo {
+  readonly trip: WrappedTrip;
+  readonly wrapper: WrapperProcess;
+}
+
+export interface WrappedTrip {
+  /** URLs without a slash at the end. */
+  readonly demo: string;
+  readonly health: string;
+  readonly protection: Protection;
+  readonly answers: Answers;
+  readonly environment: EnvironmentLook;
+  /** The changed secret before and after. */
+  readonly rotated: { readonly before: Shown; readonly after: Shown };
+}
+
+export type WrappedOptions = Pick<WrapperOptions, 'signal' | 'onLine'>;
+
+/**
+ * Starts the demo server under the wrapper, with the secrets; asks it, looks into its environment, changes a secret
+ * and sees it changed.
+ * @throws SvcError DEV_WRAPPER when a step fails; nothing is left running then
+ */
+export async function startWrappedDemo(source: SecretsSource, options: WrappedOptions): Promise<WrappedDemo> {
+  let wrapper: WrapperProcess | undefined;
+  try {
+    const port = await freePort();
+    const { signal } = options;
+    const [started, protection] = await withBestProtection(async (attempt) => {
+      signal.throwIfAborted();
+      const env = wrapperEnvironment(source, attempt, port);
+      return [await startWrapper({ ...options, env, application: 'sdk/demo.js' }), attempt] as const;
+    });
+    wrapper = started;
+    return { wrapper, trip: await trip(source, wrapper, { protection, port, signal }) };
+  } catch (error) {
+    await wrapper?.end();
+    throw error instanceof SvcError ? error : failed(reasonOf(error), error);
+  }
+}
+
+async function trip(
+  source: SecretsSource,
+  wrapper: WrapperProcess,
+  { protection, port, signal }: { protection: Protection; port: number; signal: AbortSignal },
+): Promise<WrappedTrip> {
+  const { secrets } = source;
+  const demo = `http://127.0.0.1:${port}`;
+  const answers = await askAll(demo, signal);
+  const environment = lookIntoEnvironment(wrapper.applicationPid, valuesOf(secrets));
+  if (protection.delivery === 'fd' && environment.found > 0)
+    throw new Error(`${environment.found} of the values stand in ${environment.path}`);
+  const missing = fieldsOf(secrets).filter((name) => !answers['/'].keys.includes(name));
+  if (missing.length > 0) throw new Error(`the demo has no ${missing.join(', ')}`);
+  const before = answers['/protected'].secrets.find(({ key }) => key === changing.field) as Shown;
+  const rotated = { before, after: await rotate(demo, source, before.value, signal) };
+  return { demo, health: `http://${wrapper.healthAddress}`, protection, answers, environment, rotated };
+}
+
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+const failed = (reason: string, cause: unknown): SvcError =>
+  new SvcError('DEV_WRAPPER', `The demo under the wrapper failed: ${reason}`, {
+    nextStep: 'Start the wrapper by itself to see its log: svc-wrapper --help.',
+    exitStatus: exitStatus.failure,
+    cause,
+  });

@@ -1,0 +1,122 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { exitStatus, SvcError } from '../../../core/errors.ts';
+import { packageFolder } from '../../../runtime/component/package-folder.ts';
+import { WrapperRefusal } from './wrapper-refusal.ts';
+import { WrapperStory } from './wrapper-story.ts';
+
+export interface WrapperOptions {
+  /** All of the wrapper's environment. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** File below dist/ that Node runs under the wrapper; it says `listening` on a line when it serves. */
+  readonly application: string;
+  /** Ends it while it starts. */
+  readonly signal: AbortSignal;
+  /** Gets each line of the application, and each warning and error of the wrapper's log. */
+  readonly onLine: (line: string | Record<string, unknown>) => void;
+}
+
+export interface WrapperProcess {
+  readonly pid: number;
+  /** Of the application that was started last. */
+  readonly applicationPid: number;
+  /** `host:port` */
+  readonly healthAddress: string;
+  /** How it ended, in words; nothing of it is left then. */
+  readonly ended: Promise<string>;
+  /** Lets it end the application, then itself. */
+  end(): Promise<void>;
+}
+
+/** Starts dist/wrapper.cjs and waits until its application serves. @throws WrapperRefusal, SvcError DEV_WRAPPER */
+export async function startWrapper({
+  env,
+  application,
+  signal,
+  onLine,
+}: WrapperOptions): Promise<WrapperProcess> {
+  const file = builtFile(application);
+  const story = new WrapperStory();
+  const child = launch([builtFile('wrapper.cjs'), '--', process.execPath, file], env);
+  const serves = Promise.withResolvers<void>();
+  eachLine(child.stdout, (line) => {
+    if (/\blistening\b/.test(line)) serves.resolve();
+    onLine(line);
+  });
+  eachLine(child.stderr, (line) => {
+    const entry = story.note(line);
+    if (entry?.['level'] === 'warn' || entry?.['level'] === 'error') onLine(entry);
+  });
+  const ended = endOf(child, story, file);
+  const end = async () => {
+    child.kill('SIGTERM');
+    await ended;
+  };
+  void ended.then((how) => serves.reject(refusal(story, how)));
+  const stop = () => child.kill('SIGTERM');
+  signal.addEventListener('abort', stop, { once: true });
+  await serves.promise.finally(() => signal.removeEventListener('abort', stop));
+  return {
+    pid: child.pid as number,
+    get applicationPid() {
+      return story.applicationPid ?? 0;
+    },
+    healthAddress: story.healthAddress ?? '',
+    ended,
+    end,
+  };
+}
+
+/** In a session of its own: Ctrl-C on a terminal is for `svc dev`, which ends it in its turn. */
+function launch(args: readonly string[], env: WrapperOptions['env']): ChildProcess & PipedOutputs {
+  const child = spawn(process.execPath, args, { env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  const stop = () => child.kill('SIGTERM');
+  process.once('exit', stop);
+  child.once('exit', () => process.off('exit', stop));
+  return child;
+}
+
+interface PipedOutputs {
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+}
+
+/** Resolves when the wrapper and its application are gone and what they wrote is read. */
+function endOf(child: ChildProcess, story: WrapperStory, application: string): Promise<string> {
+  child.once('exit', () => endOrphan(story.applicationPid, application));
+  return new Promise((resolve) => {
+    child.once('error', (error) => resolve(error.message));
+    child.once('close', (status, signal) => resolve(signal ? `by ${signal}` : `with status ${status}`));
+  });
+}
+
+/** A wrapper that was killed leaves its application behind. */
+function endOrphan(pid: number | undefined, application: string): void {
+  try {
+    if (pid === undefined || !readFileSync(`/proc/${pid}/cmdline`).includes(application)) return;
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has ended already, as it has in an orderly end.
+  }
+}
+
+function refusal(story: WrapperStory, how: string): WrapperRefusal {
+  const { code, reason } = story.failure ?? { code: undefined, reason: `The wrapper ended ${how}` };
+  return new WrapperRefusal(code, reason);
+}
+
+function eachLine(stream: Readable, use: (line: string) => void): void {
+  createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY }).on('line', use);
+}
+
+function builtFile(name: string): string {
+  const path = fileURLToPath(new URL(`dist/${name}`, packageFolder()));
+  if (existsSync(path)) return path;
+  throw new SvcError('DEV_WRAPPER', `The wrapper's demonstration is not built: ${path} is not there`, {
+    nextStep: 'Run `npm run build`, or install the package again.',
+    exitStatus: exitStatus.internal,
+  });
+}
