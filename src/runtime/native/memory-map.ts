@@ -50,6 +50,21 @@ export function codeRuns(ranges: readonly MappedRange[]): { start: number; end: 
     .map((run) => ({ start: run[0]?.start ?? 0, end: run.at(-1)?.end ?? 0 }));
 }
 
+/** What the kernel may swap out, now or once it is used, apart from V8's code: everything but unwritable parts of files. */
+export function swappable(ranges: readonly MappedRange[]): MappedRange[] {
+  const code = codeRuns(ranges);
+  return ranges
+    .filter(
+      ({ permissions, anonymous, name }) => isOwn(permissions) && (anonymous || isData(permissions, name)),
+    )
+    .filter((range) => !code.some((run) => range.start >= run.start && range.end <= run.end));
+}
+
+const isOwn = (permissions: string): boolean => permissions.endsWith('p');
+
+const isData = (permissions: string, name: string): boolean =>
+  permissions[1] === 'w' || name === '[heap]' || name.startsWith('[stack');
+
 function anonymousRuns(ranges: readonly MappedRange[]): MappedRange[][] {
   const runs: MappedRange[][] = [];
   let previous: MappedRange | undefined;

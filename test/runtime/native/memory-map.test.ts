@@ -1,7 +1,12 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { countLockedBytes } from '../../../src/runtime/native/locked-bytes.ts';
-import { codeRuns, isMallocArena, parseMemoryMap } from '../../../src/runtime/native/memory-map.ts';
+import {
+  codeRuns,
+  isMallocArena,
+  parseMemoryMap,
+  swappable,
+} from '../../../src/runtime/native/memory-map.ts';
 
 const map = `\
 06b56000-06b7d000 rw-p 06755000 fe:00 5325637                            /opt/a b/node
@@ -37,6 +42,19 @@ memoryMap('finds code with its anonymous neighbours, but not the arena beside it
     { start: 0x7ff5fbfc5000, end: 0x7ff5fc010000 },
   ]);
 });
+
+memoryMap(
+  'may swap out what is private: data, heap, stack and what is kept for later, not code or parts of files',
+  () => {
+    const shared =
+      '7ff610000000-7ff610010000 rw-s 00000000 00:01 77                         /secretmem (deleted)';
+    const ranges = swappable(parseMemoryMap(`${map}${shared}\n`));
+    assert.equal(
+      ranges.map(({ start }) => start),
+      [0x6b56000, 0x6b7d000, 0x29677000, 0x7ff5d8000000, 0x7ff5d8021000, 0x7ff600000000, 0x7fffd43b6000],
+    );
+  },
+);
 
 memoryMap('knows an arena of malloc by its place and the rest that it keeps', () => {
   const ranges = parseMemoryMap(map);
