@@ -28,8 +28,12 @@ export interface MtlsBroker extends Stoppable {
   readonly requests: readonly BrokeredRequest[];
 }
 
-/** Starts one that passes every request on to `target`. */
-export async function startMtlsBroker(target: string, targetCaFile?: string): Promise<MtlsBroker> {
+/** Starts one that passes every request on to `target`. @param admits `anybody`: TLS alone, without a certificate */
+export async function startMtlsBroker(
+  target: string,
+  targetCaFile?: string,
+  admits: 'certified' | 'anybody' = 'certified',
+): Promise<MtlsBroker> {
   const folder = temporaryFolder('mtls-broker');
   const authority = createCertificateAuthority('broker CA');
   const put = (name: string, text: string) => {
@@ -39,7 +43,8 @@ export async function startMtlsBroker(target: string, targetCaFile?: string): Pr
   };
   const client = authority.issue({ commonName: 'app' });
   const requests: BrokeredRequest[] = [];
-  const demand = { ca: authority.cert, requestCert: true, rejectUnauthorized: true };
+  const certified = { ca: authority.cert, requestCert: true, rejectUnauthorized: true };
+  const demand = admits === 'certified' ? certified : {};
   const ca = targetCaFile && readFileSync(targetCaFile, 'utf8');
   const server = createServer(
     { ...authority.issue({ commonName: 'broker' }), ...demand },
@@ -68,7 +73,7 @@ export async function startMtlsBroker(target: string, targetCaFile?: string): Pr
 }
 
 function seen({ method = '', url = '', socket }: IncomingMessage): BrokeredRequest {
-  return { method, path: url, client: String((socket as TLSSocket).getPeerCertificate().subject.CN) };
+  return { method, path: url, client: String((socket as TLSSocket).getPeerCertificate().subject?.CN) };
 }
 
 function passOn(incoming: IncomingMessage, response: ServerResponse, target: string, ca: string | undefined) {

@@ -34,8 +34,12 @@ export class TlsContext {
   }
 }
 
+/** SSL_OP_CLEANSE_PLAINTEXT, which Node does not name: OpenSSL keeps no copy of what it has handed over. */
+const secureOptions = 2;
+
 function load(files: TlsFiles): SecureContext {
-  return createSecureContext({ minVersion: 'TLSv1.2', ...authorities(files), ...clientIdentity(files) });
+  const trust = { ...authorities(files), ...clientIdentity(files) };
+  return createSecureContext({ minVersion: 'TLSv1.2', secureOptions, ...trust });
 }
 
 function usable(files: TlsFiles, make: () => SecureContext): SecureContext {

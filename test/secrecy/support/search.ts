@@ -15,7 +15,10 @@ interface Form {
   readonly bytes: Buffer;
 }
 
-/** The ways to write a secret that the search knows: raw, hexadecimal, base64 of both alphabets wherever it begins. */
+/**
+ * The ways to write a secret that the search knows: raw, in 16-bit units as V8 may hold it, hexadecimal, base64 of
+ * both alphabets wherever it begins, and, where they differ, as text in a URL and in JSON.
+ */
 export function formsOf(secret: Buffer): readonly Form[] {
   const hex = secret.toString('hex');
   const texts: [string, string][] = [
@@ -27,9 +30,38 @@ export function formsOf(secret: Buffer): readonly Form[] {
       texts.push([`${alphabet} at ${offset}`, innerBase64(secret, alphabet, offset)]);
   return [
     { name: 'raw', bytes: secret },
+    { name: 'UTF-16', bytes: Buffer.from(textOf(secret) ?? secret.toString('latin1'), 'utf16le') },
+    ...escapedForms(secret),
     ...texts.map(([name, text]) => ({ name, bytes: Buffer.from(text) })),
   ];
 }
+
+/** Undefined for what is not UTF-8. */
+function textOf(secret: Buffer): string | undefined {
+  const text = secret.toString();
+  return Buffer.from(text).equals(secret) ? text : undefined;
+}
+
+function escapedForms(secret: Buffer): Form[] {
+  const text = textOf(secret);
+  if (text === undefined) return [];
+  const json = JSON.stringify(text).slice(1, -1);
+  const url = encodeURIComponent(text);
+  const forms = {
+    URL: url,
+    'URL in lower case': lowerEscapes(url),
+    JSON: json,
+    'ASCII JSON': asciiOnly(json),
+  };
+  return Object.entries(forms)
+    .map(([name, escaped]) => ({ name, bytes: Buffer.from(escaped) }))
+    .filter(({ bytes }) => !bytes.equals(secret));
+}
+
+const lowerEscapes = (url: string): string => url.replace(/%../g, (one) => one.toLowerCase());
+
+const asciiOnly = (json: string): string =>
+  json.replace(/[^ -~]/g, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
 /** The characters that stand for nothing but the secret when `offset` other bytes precede it. */
 function innerBase64(secret: Buffer, alphabet: 'base64' | 'base64url', offset: number): string {

@@ -6,8 +6,11 @@ import { TlsContext } from '../tls-context.ts';
 import { within } from '../within.ts';
 import { type Answer, SecretSocket, StaleConnection } from './secret-socket.ts';
 
-/** Idle connections are closed after this time, so that changed certificates come into use, in ms. */
-const idleMs = 30_000;
+/**
+ * Idle connections are closed after this time, in ms: the state of a cipher holds some bytes of what was read last,
+ * and changed certificates come into use.
+ */
+const idleMs = 1_000;
 
 /**
  * How long a request waits for a connection in use before it has another one opened, in ms: for a server that

@@ -2,6 +2,7 @@ import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type SecureContext } from 'node:tls';
 import type { ByteSink } from '../../../core/http1/byte-sink.ts';
 import { ResponseReader } from '../../../core/http1/response-reader.ts';
+import { overwriteStack } from '../../memory/overwrite-stack.ts';
 import type { Region } from '../../native/region.ts';
 import type { SecretMemory } from '../../native/secret-memory.ts';
 import type { VaultConnection } from '../connection.ts';
@@ -199,6 +200,7 @@ export class SecretSocket {
     this.#job = undefined;
     this.#used = true;
     job.settle();
+    setImmediate(overwriteStack);
     // A request that the server did not wait for lies in memory that the system still reads.
     if (!clean || !this.#written || !head?.keepAlive) this.#fail(this.#over());
     job.resolve({ status: head?.status ?? 0, body: job.body });
@@ -218,6 +220,7 @@ export class SecretSocket {
     if (job === undefined) return;
     job.settle();
     job.body.release();
+    setImmediate(overwriteStack);
     const stale = lost && this.#used && !job.received;
     job.reject(stale ? new StaleConnection(this.#host) : brokenExchange(this.#host, error));
   }

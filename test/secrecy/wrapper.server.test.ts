@@ -1,0 +1,86 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { WrapperRun } from '../support/svc-wrapper.ts';
+import type { SvcVault } from '../support/types.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { filesIn } from './support/files.ts';
+import { fragmentSearch } from './support/fragments.ts';
+import { scanMemory } from './support/memory-scan.ts';
+import { findSecrets, type Place } from './support/search.ts';
+import { pagesOf, startWrapped, surroundingsOf, type Transport, type Wrapped } from './support/wrapped.ts';
+
+const test = suite('secrets in and around the wrapper');
+let world: Wrapped;
+
+test.before(async () => {
+  world = await startWrapped();
+});
+test.after(() => world?.stop());
+
+const transports: readonly Transport[] = ['plain', 'TLS', 'mTLS broker'];
+const rotations = ['restart', 'sighup', 'none'] as const;
+const auths: Readonly<Record<string, (name: string) => Promise<Omit<SvcVault, 'addr'>>>> = {
+  token: async () => ({ token: await world.kv.token() }),
+  async 'token file'(name) {
+    const tokenFile = join(world.kubernetes.jwtPath, '..', name);
+    writeFileSync(tokenFile, await world.kv.token());
+    return { tokenFile };
+  },
+  kubernetes: async () => ({ kubernetes: world.kubernetes }),
+};
+
+/** A second after the last exchange its connection is closed, and its cipher's last bytes are gone as well. */
+async function assertClean(run: WrapperRun, name: string, moment: string): Promise<void> {
+  const search = fragmentSearch(world.secrets(name));
+  let found: readonly string[] = [];
+  await waitFor(
+    `memory without secrets ${moment}`,
+    () => {
+      found = scanMemory(run.pid, search).found;
+      return found.length === 0;
+    },
+    { timeoutMs: 8_000, details: () => `${found.join('\n')}\n${run.output()}` },
+  );
+}
+
+async function lookAround(run: WrapperRun, name: string, moment: string): Promise<Place[]> {
+  await assertClean(run, name, moment);
+  const places = [...surroundingsOf(run), ...(await pagesOf(run))];
+  return places.map((place) => ({ ...place, name: `${place.name}, ${moment}` }));
+}
+
+/** From the start over a change of the secrets to looks that fail. */
+async function live(auth: string, transport: Transport, rotation: (typeof rotations)[number]): Promise<void> {
+  const name = `${auth} ${transport}`.replaceAll(' ', '-');
+  await world.write(name);
+  const { addr, env } = world.reach(transport);
+  const vault = { addr, ...(await auths[auth]?.(name)) };
+  const settings = { ...env, SVC_ROTATION: rotation, RENEWAL_INTERVAL: '2500ms' };
+  const run = await world.run(vault, { paths: [`secret/${name}`, `kv1/${name}`], env: settings });
+  await run.says(/RUN/);
+  const places = await lookAround(run, name, 'after the start');
+  await world.write(name);
+  await run.event(rotation === 'none' ? 'token.kept' : 'secrets.rotated');
+  places.push(...(await lookAround(run, name, 'after the change')));
+  if (rotation !== 'none') {
+    await world.bao.request('DELETE', `kv1/${name}`);
+    await run.event('secrets.keep.failed');
+    places.push(...(await lookAround(run, name, 'after a look that failed')));
+  }
+  run.signal('SIGTERM');
+  await run.exited;
+  const output = { name: 'output', bytes: Buffer.from(run.output()) };
+  assert.equal(findSecrets(world.secrets(name), [...places, output, ...filesIn(world.disk.path)]), [], name);
+}
+
+for (const [at, auth] of Object.keys(auths).entries())
+  test(`neither memory, environment, arguments, pages, log nor files (${auth})`, async () => {
+    const ways = transports.map((transport, index) =>
+      live(auth, transport, rotations[(at + index) % 3] ?? 'none'),
+    );
+    await Promise.all(ways);
+  });
+
+test.run();
