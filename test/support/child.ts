@@ -6,7 +6,7 @@ const KILL_AFTER_MS = 10_000;
 const RING_CHARACTERS = 200_000;
 const SETPRIV = '/usr/bin/setpriv';
 /** Linux ends the child when this process dies, however it dies. */
-const DIE_WITH_PARENT = existsSync(SETPRIV) ? [SETPRIV, '--pdeathsig', 'KILL', '--'] : [];
+export const DIE_WITH_PARENT = existsSync(SETPRIV) ? [SETPRIV, '--pdeathsig', 'KILL', '--'] : [];
 
 export interface Exit {
   readonly code: number | null;

@@ -1,4 +1,5 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { DIE_WITH_PARENT } from '../../../../support/child.ts';
 import { cleanEnv } from '../../../../support/clean-env.ts';
 import { reapProcess } from '../../../../support/reaper.ts';
 import { ToolUnavailable } from '../../../../support/tool-unavailable.ts';
@@ -17,6 +18,9 @@ export interface Terminal {
   readonly status: Promise<number>;
 }
 
+const probe = spawnSync('script', ['--version']);
+if (probe.error) throw new ToolUnavailable('script', probe.error.message);
+
 const open = new Set<ChildProcess>();
 
 /** Ends what a failed test has left open. */
@@ -29,13 +33,11 @@ const quoted = (argument: string) => `'${argument.replaceAll("'", "'\\''")}'`;
 /** Runs a command as the leader of a session with a new terminal, by util-linux's `script`. */
 export function openTerminal(command: readonly string[]): Terminal {
   const line = `exec ${command.map(quoted).join(' ')}`;
-  const child = spawn('script', ['-qfec', line, '/dev/null'], {
+  const [file = '', ...args] = [...DIE_WITH_PARENT, 'script', '-qfec', line, '/dev/null'];
+  const child = spawn(file, args, {
     env: cleanEnv({ SHELL: '/bin/sh', TERM: 'dumb', PS1: '$ ' }),
     stdio: ['pipe', 'pipe', 'inherit'],
     detached: true,
-  });
-  child.once('error', (cause) => {
-    throw new ToolUnavailable('script', cause.message, { cause });
   });
   if (child.pid !== undefined) child.once('exit', reapProcess(child.pid));
   open.add(child);

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { SupervisionEvent } from '../../../../../src/plugins/wrapper/supervise/index.ts';
+import { DIE_WITH_PARENT } from '../../../../support/child.ts';
 import { cleanEnv } from '../../../../support/clean-env.ts';
 import { reapProcess } from '../../../../support/reaper.ts';
 import { waitFor } from '../../../../support/wait-for.ts';
@@ -39,7 +40,7 @@ export function startWrapper(
   options: FixtureOptions = {},
   prefix: readonly string[] = [],
 ): WrapperProcess {
-  const [file = '', ...args] = [...prefix, ...wrapperCommand(options, command)];
+  const [file = '', ...args] = [...DIE_WITH_PARENT, ...prefix, ...wrapperCommand(options, command)];
   const child = spawn(file, args, { env: cleanEnv(), detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
   return observe(child);
 }
