@@ -61,10 +61,13 @@ function findLibrary(libraries, { triplet }, name) {
   return found;
 }
 
-/** An executable script without extension is CommonJS whatever package.json an image has in its root. */
+/**
+ * An executable script without extension is CommonJS whatever package.json an image has in its root. Without the flag,
+ * a SIGUSR1 that comes before the wrapper listens would open a debugger's port.
+ */
 function writeScript(folder, { script, version }) {
   const text = readFileSync(script, 'utf8').replace(/^#!.*\n/, '');
-  writeFileSync(join(folder, 'svc-wrapper'), `#!${PREFIX}/bin/node\n${text}`);
+  writeFileSync(join(folder, 'svc-wrapper'), `#!${PREFIX}/bin/node --disable-sigusr1\n${text}`);
   const described = { name: 'svc-wrapper', version, private: true, type: 'commonjs' };
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(described, undefined, 2)}\n`);
 }

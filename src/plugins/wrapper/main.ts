@@ -1,3 +1,4 @@
+import { exitAtOnce } from '../../runtime/native/exit.ts';
 import { watchInterruption } from './interruption.ts';
 import { prepare } from './prepare.ts';
 import { runWrapper } from './run.ts';
@@ -10,5 +11,5 @@ export async function main(argv: readonly string[]): Promise<void> {
   const prepared = prepare(argv, env);
   const status =
     'status' in prepared ? prepared.status : await runWrapper({ ...prepared, token, interruption });
-  process.exit(status);
+  exitAtOnce(status);
 }
