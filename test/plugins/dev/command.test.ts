@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   GetObjectCommand,
@@ -13,7 +13,8 @@ import { rejection } from '../../runtime/vault/rejection.ts';
 import { http } from '../../support/http.ts';
 import { s3Client } from '../../support/object-store.ts';
 import { type TemporaryFolder, temporaryFolder } from '../../support/temporary.ts';
-import { type DevFacts, runDev, startDev } from './run-dev.ts';
+import { waitFor } from '../../support/wait-for.ts';
+import { type DevFacts, runDev, runDevUnder, startDev } from './run-dev.ts';
 
 const test = suite<{ folder: TemporaryFolder }>('svc dev');
 
@@ -23,6 +24,14 @@ test.before.each((context) => {
 });
 test.after.each(({ folder }) => folder.remove());
 
+/** A user without capabilities and without any memory that it may lock. */
+const ordinary = [
+  ...['prlimit', '--memlock=0'],
+  ...(process.getuid?.() === 0
+    ? 'setpriv --reuid 65534 --regid 65534 --clear-groups --bounding-set=-all --inh-caps=-all'.split(' ')
+    : []),
+];
+
 const clientOf = ({ proxy, client }: DevFacts): Promise<S3Client> => s3Client({ ...client, endpoint: proxy });
 
 async function read(s3: S3Client, Key: string): Promise<string | undefined> {
@@ -30,7 +39,7 @@ async function read(s3: S3Client, Key: string): Promise<string | undefined> {
   return Body?.transformToString();
 }
 
-test('--once shows the round trip and ends well, leaving nothing behind', async ({ folder }) => {
+test('--once shows both round trips and ends well, leaving nothing behind', async ({ folder }) => {
   const { status, stdout, stderr } = await runDev(folder.path, '--once', '--listen', '127.0.0.1:0');
   assert.is(status, 0, stderr);
   assert.is(stderr, '');
@@ -42,6 +51,10 @@ test('--once shows the round trip and ends well, leaving nothing behind', async 
   assert.match(stdout, /^ {3}nonce {7}([0-9a-f]{2} ){12} *\S/m);
   assert.match(stdout, /^ {3}tag {9}([0-9a-f]{2} ){15}[0-9a-f]{2} /m);
   assert.match(stdout, /x-amz-meta-svc-wrapped-dek +vault:v1:/);
+  assert.match(stdout, /GET \/ +\{"keys":\["DB_USER","DB_PASSWORD","API_KEY"\],"count":3\}\n/);
+  assert.match(stdout, /GET \/health +\{"status":"ok","delivery":"(memfd_secret|env_vars)"\}\n/);
+  assert.match(stdout, /\{"key":"API_KEY","available":true,"value":"v1\*\*\*\*.."\}\]\}\n/);
+  assert.match(stdout, /after +\{"key":"API_KEY","available":true,"value":"v2\*\*\*\*.."\}\n/);
   assert.not.ok(stdout.includes('\u001b'));
   assert.ok(stdout.split('\n').every((line) => line.length <= 80));
   assert.equal(readdirSync(folder.path), []);
@@ -123,6 +136,63 @@ test('a round trip that fails ends it with the reason', async ({ folder }) => {
   const asJson = await runDev(folder.path, '--once', '--json', '--data', data);
   assert.is(asJson.status, 1);
   assert.is(JSON.parse(asJson.stdout).error.code, 'DEV_ROUND_TRIP');
+});
+
+const isAlive = (pid: number): boolean => {
+  try {
+    return !/^State:\tZ/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  } catch {
+    return false;
+  }
+};
+
+test('the demo keeps its secrets out of its environment, follows a change, and ends with the rest', async ({
+  folder,
+}) => {
+  const { child, facts } = await startDev(folder.path);
+  const { wrapper, try: lines } = facts;
+  assert.is(wrapper.environment.of, 3);
+  assert.is(wrapper.environment.found, wrapper.delivery === 'fd' ? 0 : 3);
+  const environment = readFileSync(`/proc/${wrapper.applicationPid}/environ`, 'utf8');
+  assert.is(/v[12]-/.test(environment), wrapper.delivery === 'env');
+  assert.not.match(environment, /VAULT_/);
+  assert.is((await http(`${wrapper.health}/readyz`)).status, 200);
+  const [, token = '', body = '', url = ''] =
+    /'X-Vault-Token: (.*)' -d '(.*)' (.*)$/.exec(lines.change) ?? [];
+  const written = await http(url, { method: 'POST', headers: { 'x-vault-token': token }, body });
+  assert.equal([written.status, written.json.data.version], [200, 3]);
+  await waitFor('the change', async () =>
+    (await http(`${wrapper.demo}/protected`)).text.includes('"value":"v3****nd"'),
+  );
+  assert.equal(await child.end('SIGINT'), { code: 0, signal: null });
+  assert.equal([wrapper.pid, wrapper.applicationPid].filter(isAlive), []);
+});
+
+test('when the wrapper dies it says so, ends the demo, and goes on', async ({ folder }) => {
+  const { child, facts } = await startDev(folder.path);
+  process.kill(facts.wrapper.pid, 'SIGKILL');
+  await waitFor('the message', () => /The wrapper ended by SIGKILL/.test(child.logs()));
+  assert.is(isAlive(facts.wrapper.applicationPid), false);
+  const s3 = await clientOf(facts);
+  assert.is(await read(s3, 'hello.txt'), 'Nobody but the holder of the key reads this text');
+  s3.destroy();
+  assert.equal(await child.end(), { code: 0, signal: null });
+});
+
+test('without the right to lock memory it says what it leaves out', async ({ folder }) => {
+  chmodSync(folder.path, 0o777);
+  const { status, stdout, stderr } = await runDevUnder(ordinary, folder.path, '--once');
+  assert.is(status, 0, stderr);
+  const text = stdout.replace(/\s+/g, ' ');
+  assert.match(text, /CAP_IPC_LOCK is not effective .* So the wrapper runs with SVC_REQUIRE_MLOCK=false\./);
+  assert.match(text, /So it delivers by the environment: SVC_DELIVERY=env\./);
+  assert.match(text, /"delivery":"env_vars"/);
+  assert.match(text, /environment of the program holds: 3 of the 3 values/);
+  assert.match(
+    text,
+    /A new version of secret\/demo\/api: the demo was restarted before .*v1\*.* after .*v2\*/,
+  );
+  assert.ok(stdout.split('\n').every((line) => line.length <= 80));
 });
 
 test.run();

@@ -1,6 +1,9 @@
 import { fileURLToPath } from 'node:url';
 import type { TryLines } from '../../../src/plugins/dev/demo/try-lines.ts';
 import type { Facts } from '../../../src/plugins/dev/facts.ts';
+import type { Protection } from '../../../src/plugins/dev/wrapped/protection.ts';
+import type { WrappedTryLines } from '../../../src/plugins/dev/wrapped/try-lines.ts';
+import type { WrappedTrip } from '../../../src/plugins/dev/wrapped/wrapped-demo.ts';
 import { type Child, launch } from '../../support/child.ts';
 import { cleanEnv } from '../../support/clean-env.ts';
 import { runCommand } from '../../support/run-command.ts';
@@ -15,12 +18,19 @@ export interface DevFacts extends Facts {
     readonly stored: string;
     readonly equal: boolean;
   };
-  readonly try: TryLines;
+  readonly wrapper: Omit<WrappedTrip, 'protection'> &
+    Protection & { readonly pid: number; readonly applicationPid: number; readonly rotation: string };
+  readonly try: TryLines & WrappedTryLines;
 }
 
 /** Runs `svc dev` to its end. */
-export const runDev = (cwd: string, ...args: string[]) =>
-  runCommand(process.execPath, [ENTRY, 'dev', ...args], cwd, { env: { HOME: cwd } });
+export const runDev = (cwd: string, ...args: string[]) => runDevUnder([], cwd, ...args);
+
+/** The same, below a command that starts it, such as `prlimit --memlock=0`. */
+export function runDevUnder(under: readonly string[], cwd: string, ...args: string[]) {
+  const [file = '', ...rest] = [...under, process.execPath, ENTRY, 'dev', ...args];
+  return runCommand(file, rest, cwd, { env: { HOME: cwd } });
+}
 
 export interface DevUp {
   readonly child: Child;

@@ -5,6 +5,7 @@ import * as assert from 'uvu/assert';
 import { ensureBuilt } from '../../cli/support/svc.ts';
 import { runCommand } from '../../support/run-command.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
+import { waitFor } from '../../support/wait-for.ts';
 import { requireTool } from '../../testbed/ensure.ts';
 import { startDev } from './run-dev.ts';
 
@@ -29,6 +30,8 @@ test('work in a shell as they stand', async () => {
   const without = await startDev(folder.path);
   await sh(without.facts.try.write);
   assert.is(await sh(without.facts.try.read), 'for my eyes only\n');
+  await sh(without.facts.try.change);
+  await waitFor('the change', async () => (await sh(without.facts.try.see)).includes('"v3****nd"'));
   await without.child.end();
 
   writeFileSync(readme, text);

@@ -78,7 +78,7 @@ function environmentLines({ environment, protection }: WrappedTrip, { paint }: P
   const where =
     protection.delivery === 'fd'
       ? 'in memfd_secret memory, which other processes cannot read'
-      : 'in the environment, which this machine leaves as the only way';
+      : 'in the environment: this machine admits no other way';
   return [
     paint('bold', `5  What the environment of the program holds: ${verdict}`),
     '',
