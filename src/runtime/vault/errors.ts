@@ -9,6 +9,8 @@ export interface VaultErrorOptions {
   readonly path?: string | undefined;
   /** Position of the bad item in a list of items. */
   readonly index?: number | undefined;
+  /** Default: that of the kind. */
+  readonly exitStatus?: number;
   readonly cause?: unknown;
 }
 
@@ -23,7 +25,7 @@ export class VaultError extends SvcError {
     const facts = kinds[kind];
     super(facts.code, message, {
       nextStep: options.nextStep ?? facts.nextStep,
-      exitStatus: facts.exitStatus,
+      exitStatus: options.exitStatus ?? facts.exitStatus,
       cause: options.cause,
     });
     this.kind = kind;

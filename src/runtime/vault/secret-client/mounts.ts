@@ -84,7 +84,9 @@ function mountFrom({ body }: Reply, segments: readonly string[]): Mount | undefi
 
 function otherEngine(mount: string, type: string, segments: readonly string[]): VaultError {
   const path = segments.join('/');
-  return new VaultError('not-found', `${path} is no key/value secret: ${mount} is of type ${type}`, {
+  const store = path.startsWith(mount) ? mount : 'its store';
+  const named = /^[a-z]+$/.test(type) ? `type ${type}` : 'another type';
+  return new VaultError('not-found', `${path} is no key/value secret: ${store} is of ${named}`, {
     path,
     nextStep: 'Name paths of key/value stores only.',
   });

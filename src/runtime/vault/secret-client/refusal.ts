@@ -1,12 +1,14 @@
+import { exitStatus } from '../../../core/errors.ts';
 import { JsonView } from '../../../core/json-bytes/json-view.ts';
 import { namesDeadToken, serverErrors } from '../../../core/vault/answer.ts';
+import { crossOutOpaque } from '../../../core/vault/opaque.ts';
 import { VaultError } from '../errors.ts';
 import { failureOf } from '../failure.ts';
 import type { Question, Reply } from './key-server.ts';
 
 /**
  * What the server says went wrong. Its words become strings, nothing else of the answer does.
- * @param secrets are crossed out, should the server repeat one
+ * @param secrets are crossed out, should the server repeat one, and so is whatever looks random
  */
 export function wordsOf({ body }: Reply, ...secrets: readonly Uint8Array[]): string[] {
   const { bytes } = body;
@@ -14,9 +16,9 @@ export function wordsOf({ body }: Reply, ...secrets: readonly Uint8Array[]): str
   try {
     const view = new JsonView(bytes);
     const errors = view.at('errors');
-    return errors === undefined
-      ? []
-      : serverErrors(JSON.parse(`{"errors":${bytes.toString('utf8', errors.start, errors.end)}}`));
+    if (errors === undefined) return [];
+    crossOutOpaque(bytes.subarray(errors.start, errors.end));
+    return serverErrors(JSON.parse(`{"errors":${bytes.toString('utf8', errors.start, errors.end)}}`));
   } catch {
     return [];
   }
@@ -37,6 +39,7 @@ export function refusalOf({ method, path }: Question, status: number, errors: re
   return new VaultError('rejected', failure.message, {
     status,
     path,
+    exitStatus: exitStatus.config,
     nextStep: 'Check the path, and whether VAULT_ADDR is a key server of a version that knows this request.',
   });
 }
