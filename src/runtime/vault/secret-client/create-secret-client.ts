@@ -16,7 +16,10 @@ import { readTokenBytes, TokenBytes, tokenFrom } from './token-bytes.ts';
 
 export interface SecretClientOptions {
   readonly config: VaultConfig;
-  /** For method `token`, instead of the one in the configuration. From now on it belongs to the client. */
+  /**
+   * For method `token`, instead of the one in the configuration; under another method it is zeroed at once, so that
+   * nothing is asked for by it before the login. From now on it belongs to the client.
+   */
   readonly token?: Region | undefined;
   readonly memory: SecretMemory;
   /** Bounds in ms that differ from the usual ones. */
@@ -58,8 +61,8 @@ class KeptToken implements SecretClient {
     this.#server = new KeyServer(vaultConnection(config), pool);
     this.#mounts = new Mounts(this.#server, this.#tokenInUse);
     this.#given = token;
-    if (token !== undefined) this.#token = new TokenBytes(token);
-    else if (config.auth.method === 'token') this.#token = tokenFrom(Buffer.from(config.auth.token), memory);
+    if (config.auth.method !== 'token') token?.release();
+    else this.#token = token ? new TokenBytes(token) : tokenFrom(Buffer.from(config.auth.token), memory);
   }
 
   logIn(signal: AbortSignal): Promise<Lease> {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { VaultAuth } from '../../../../src/runtime/vault/config.ts';
+import { plainMemory } from '../../../support/plain-memory.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import { type FakeKeyServer, fakeKeyServer, type Handler } from '../fake-key-server.ts';
@@ -355,6 +356,24 @@ test('logs in by the service account, whose token is read each time', async (con
   const tokens = context.server.to('secret/').map(({ headers }) => headers['x-vault-token']);
   assert.is(context.server.to('auth/')[0]?.headers['x-vault-token'], undefined);
   assert.is(tokens[0], 's.1');
+});
+
+test('a token that is given besides another way to log in is zeroed and never sent', async (context) => {
+  writeFileSync(jwtFile, 'e.y.0');
+  const token = plainMemory().allocate(9);
+  token.bytes.write('s.foreign');
+  const { bytes } = token;
+  const handler = kvHandler([secret2], ({ path }) =>
+    path.startsWith('auth/')
+      ? { status: 200, json: { auth: { client_token: 's.own', lease_duration: 60, renewable: true } } }
+      : kv2({}),
+  );
+  const client = use(context, handler, { auth: kubernetes, token });
+  assert.ok(bytes.every((byte) => byte === 0));
+  const login = client.logIn(patient());
+  await Promise.all([login, readTexts(client, 'secret/app')]);
+  for (const { headers, path } of context.server.seen)
+    assert.is(headers['x-vault-token'], path.startsWith('auth/') ? undefined : 's.own', path);
 });
 
 test('a login that fails fails what waits for it', async (context) => {
