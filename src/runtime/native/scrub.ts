@@ -55,15 +55,20 @@ function toSpan({ address, length }: Region): Span {
   return { start: Number(address), end: Number(address) + roundToPage(length) };
 }
 
-/** Copies the secrets, so that a needle outside `keep` can be zeroed without changing what is looked for. */
+/**
+ * Copies the secrets, so that a needle outside `keep` can be zeroed without changing what is looked for: all into one
+ * region, because each takes a descriptor, of which a process has few.
+ */
 function toPatterns(needles: readonly Buffer[], allocate: (length: number) => Region): Pattern[] {
   const { start, end } = givenBlock();
   const given = memoryAt(BigInt(start), end - start);
-  return needles
-    .filter((needle) => needle.length >= shortest && !given.includes(needle))
+  const sought = needles.filter((needle) => needle.length >= shortest && !given.includes(needle));
+  const { bytes } = allocate(sought.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  return sought
     .map((needle) => {
-      const secret = allocate(needle.length).bytes;
-      needle.copy(secret);
+      const secret = bytes.subarray(at, at + needle.length);
+      at += needle.copy(secret);
       return toPattern(secret);
     })
     .filter(({ anchor }) => new Set(anchor).size >= fewestDifferentBytes);

@@ -116,6 +116,11 @@ scrub('works without privileges, without dumps and under a small memory-lock lim
   assert.is(json?.copied, 0, output);
 });
 
+scrub('looks for more secrets at once than a process may have descriptors', () => {
+  const { json, output } = runFixture('scrub-many', { under: ['prlimit', '--nofile=128'] });
+  assert.equal(json, { scrubbed: 1, copied: 0 }, output);
+});
+
 scrub('takes memory that has vanished for an answer', () => {
   const target = secret(4 * pageSize(), anonymousMemory);
   const mapping = mapMemory(3 * pageSize(), protection.readWrite, mapFlags.privateAnonymous);
