@@ -83,4 +83,33 @@ for (const [at, auth] of Object.keys(auths).entries())
     await Promise.all(ways);
   });
 
+test('the same search finds values where they do lie, and text that the wrapper does have', async () => {
+  await world.write('control');
+  const { addr } = world.reach('plain');
+  const run = await world.run({ addr, token: await world.kv.token() }, { paths: ['secret/control'] });
+  const { pid } = await run.event('application.started');
+  await run.says(/RUN/);
+  const { found } = scanMemory(pid, fragmentSearch(world.secrets('control')));
+  for (const field of ['WORD', 'ESCAPED', 'INSIDE', 'LONG'])
+    assert.ok(
+      found.some((one) => one.startsWith(`control ${field}`)),
+      `${field} in the application`,
+    );
+  const known = [{ name: 'path', bytes: Buffer.from('secret/data/control') }];
+  assert.ok(scanMemory(run.pid, fragmentSearch(known)).found.length > 0, 'a path in the wrapper');
+  const { refused } = scanMemory(run.pid, fragmentSearch([]));
+  assert.ok(refused.length > 0 && refused.every(({ name }) => name.startsWith('/secretmem')));
+});
+
+test('finds parts of a secret at any place, across the edges of what is read at once', () => {
+  const bytes = Buffer.from('0123456789abcdefghijklmnopqrstuvwxyzABCDEF');
+  const search = fragmentSearch([{ name: 'one', bytes }]);
+  for (let at = 0; at < 9; at++) {
+    const memory = Buffer.alloc(100);
+    bytes.copy(memory, at, 7, 30);
+    assert.equal(search.in(memory), [{ secret: 'one', form: 'raw', at, length: 23 }]);
+    assert.equal(search.in(memory.fill(0, at + 15)), [], 'what is short is chance');
+  }
+});
+
 test.run();
