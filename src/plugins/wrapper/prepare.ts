@@ -1,11 +1,9 @@
-import { isatty } from 'node:tty';
 import { reportFailure } from '../../runtime/component/report-failure.ts';
-import type { LogFormat } from '../../runtime/logging/format-sink.ts';
-import { createLeanLogger } from '../../runtime/logging/lean-logger.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import { descriptorSink } from '../../runtime/logging/stderr-sink.ts';
 import { parseArguments } from './arguments.ts';
 import { helpText } from './help.ts';
+import { configuredLogger, earlyLogger } from './loggers.ts';
 import { readConfig, type WrapperConfig } from './read-config.ts';
 import { wrapperVersion } from './version.ts';
 
@@ -14,9 +12,7 @@ type Env = Readonly<Record<string, string | undefined>>;
 /** What to run, or the exit status where nothing is to run. */
 export type Prepared = { readonly config: WrapperConfig; readonly log: Logger } | { readonly status: number };
 
-const component = 'wrapper';
 const standardOutput = 1;
-const standardError = 2;
 
 /**
  * Reads the command line and the configuration. Mistakes have been logged, and help or version shown,
@@ -28,27 +24,15 @@ export function prepare(argv: readonly string[], env: Env): Prepared {
     const { shows, ...given } = parseArguments(argv);
     if (shows !== undefined) return show(shows === 'help' ? helpText() : `svc-wrapper ${wrapperVersion()}`);
     const config = readConfig({ ...given, env });
-    const { logLevel: level, logFormat: format = formatForOutput() } = config.settings;
-    const log = createLeanLogger({ component, level, format });
+    const log = configuredLogger(config.settings);
     for (const remark of config.remarks) log.warn('config.remark', { remark });
     return { config, log };
   } catch (error) {
-    const log = createLeanLogger({ component, format: earlyFormat(env) });
-    return { status: reportFailure(log, 'start.failed', error) };
+    return { status: reportFailure(earlyLogger(env), 'start.failed', error) };
   }
 }
 
 function show(text: string): Prepared {
   descriptorSink(standardOutput).write(`${text}\n`);
   return { status: 0 };
-}
-
-/** Before the settings are known, for the line that says what is wrong with them. */
-function earlyFormat(env: Env): LogFormat {
-  const wanted = env['SVC_LOG_FORMAT'];
-  return wanted === 'json' || wanted === 'text' ? wanted : formatForOutput();
-}
-
-function formatForOutput(): LogFormat {
-  return isatty(standardError) ? 'text' : 'json';
 }

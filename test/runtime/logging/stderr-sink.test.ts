@@ -35,9 +35,10 @@ sinks('waits for a slow reader and loses nothing', () => {
   assert.throws(() => fill(writer), /EAGAIN/);
   const line = `${'x'.repeat(100_000)}\n`;
   let read = '';
-  const sink = descriptorSink(writer, () => {
+  const pause = () => {
     read += drain(reader);
-  });
+  };
+  const sink = descriptorSink(writer, { pause });
   sink.write(line);
   read += drain(reader);
   assert.ok(read.endsWith(line));
@@ -48,9 +49,10 @@ sinks('gives up on a pipe that stays full, does not wait again, and writes once 
   const { reader, writer } = openPipe();
   assert.throws(() => fill(writer), /EAGAIN/);
   let pauses = 0;
-  const sink = descriptorSink(writer, () => {
+  const pause = () => {
     pauses++;
-  });
+  };
+  const sink = descriptorSink(writer, { pause });
   sink.write('lost\n');
   assert.is(pauses, 200);
   sink.write('lost as well\n');
@@ -61,6 +63,37 @@ sinks('gives up on a pipe that stays full, does not wait again, and writes once 
   assert.throws(() => fill(writer), /EAGAIN/);
   sink.write('lost again\n');
   assert.is(pauses, 400, 'after a success it waits as before');
+  close(reader, writer);
+});
+
+sinks('begins a new line after one that it could not finish', () => {
+  const { reader, writer } = openPipe();
+  assert.throws(() => fill(writer), /EAGAIN/);
+  let read = '';
+  const pause = () => {
+    if (read === '') read = drain(reader, 8192);
+  };
+  const sink = descriptorSink(writer, { pause });
+  sink.write(`${'x'.repeat(10_000)}\n`);
+  drain(reader);
+  sink.write('next\n');
+  assert.is(drain(reader), '\nnext\n');
+  sink.write('last\n');
+  assert.is(drain(reader), 'last\n');
+  close(reader, writer);
+});
+
+sinks('writes no more than a page to what says that it is ready, and nothing to what is not', () => {
+  const { reader, writer } = openPipe();
+  const answers = [true, true, false, true];
+  const sizes: number[] = [];
+  const ready = () => {
+    sizes.push(drain(reader).length);
+    return answers.shift() ?? false;
+  };
+  descriptorSink(writer, { ready, pause: () => undefined }).write(`${'x'.repeat(10_000)}\n`);
+  assert.equal(sizes, [0, 4096, 4096, 0]);
+  assert.is(drain(reader).length, 10_001 - 8192);
   close(reader, writer);
 });
 
@@ -85,9 +118,15 @@ function fill(descriptor: number): never {
   for (;;) writeSync(descriptor, Buffer.alloc(4096));
 }
 
-function drain(descriptor: number): string {
-  const buffer = Buffer.alloc(1 << 20);
-  return buffer.toString('utf8', 0, readSync(descriptor, buffer));
+/** What is in the pipe, if anything. */
+function drain(descriptor: number, most = 1 << 20): string {
+  const buffer = Buffer.alloc(most);
+  try {
+    return buffer.toString('utf8', 0, readSync(descriptor, buffer));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EAGAIN') return '';
+    throw error;
+  }
 }
 
 sinks.run();

@@ -1,0 +1,27 @@
+import { isatty } from 'node:tty';
+import type { LogFormat } from '../../runtime/logging/format-sink.ts';
+import { createLeanLogger } from '../../runtime/logging/lean-logger.ts';
+import type { Logger } from '../../runtime/logging/logger.ts';
+import type { ResolvedWrapperSettings } from './settings.ts';
+import { standardErrorSink } from './standard-error.ts';
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+const component = 'wrapper';
+const standardError = 2;
+
+/** Before the settings are known, for the line that says what is wrong with them. */
+export function earlyLogger(env: Env): Logger {
+  const wanted = env['SVC_LOG_FORMAT'];
+  const format = wanted === 'json' || wanted === 'text' ? wanted : formatForOutput();
+  return createLeanLogger({ component, format, sink: standardErrorSink() });
+}
+
+export function configuredLogger({ logLevel, logFormat }: ResolvedWrapperSettings): Logger {
+  const format = logFormat ?? formatForOutput();
+  return createLeanLogger({ component, level: logLevel, format, sink: standardErrorSink() });
+}
+
+function formatForOutput(): LogFormat {
+  return isatty(standardError) ? 'text' : 'json';
+}
