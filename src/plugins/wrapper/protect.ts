@@ -20,6 +20,7 @@ export function protectProcess(settings: ResolvedWrapperSettings, log: Logger): 
   if (lock.mode !== 'all') log.warn('memory.lock', { mode: lock.mode, reason: lock.reason });
   const inherited = inheritedEnvironment();
   setDumpable(false);
-  setSubreaper();
+  // an application that takes the wrapper's place knows nothing of orphans that would come to it
+  if (!settings.exec) setSubreaper();
   return { lock, inherited };
 }

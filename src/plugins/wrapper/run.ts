@@ -9,6 +9,7 @@ import { vaultConfig } from '../../runtime/vault/config.ts';
 import type { SecretClient } from '../../runtime/vault/secret-client/contract.ts';
 import { createSecretClient } from '../../runtime/vault/secret-client/create-secret-client.ts';
 import type { Surroundings } from './application/prepared.ts';
+import type { CrashWatch } from './crash.ts';
 import type { Interruption } from './interruption.ts';
 import { createObservation, type Observation } from './observe/observation.ts';
 import { type Obtained, obtain } from './obtain.ts';
@@ -26,6 +27,7 @@ export interface RunOptions {
   /** The bytes of VAULT_TOKEN; they belong to the run from now on. */
   readonly token: Region | undefined;
   readonly interruption: Interruption;
+  readonly crash: CrashWatch;
 }
 
 /**
@@ -69,7 +71,7 @@ interface Service extends RunOptions {
 
 /** The health endpoint is opened while the first answer from outside is waited for. */
 async function serve(service: Service): Promise<number> {
-  const { config, log, interruption, client, around, observation } = service;
+  const { config, log, interruption, crash, client, around, observation } = service;
   const digest = createDigest();
   const obtaining = obtainAfterRegistration(service, digest);
   const health = setImmediate().then(() => serveHealth(service));
@@ -77,8 +79,8 @@ async function serve(service: Service): Promise<number> {
     const [obtained] = await Promise.all([obtaining, health]);
     interruption.signal.throwIfAborted();
     observation.health.alive('secrets');
-    if (config.settings.exec) return await become(obtained, client);
-    return await stay({ client, obtained, around, digest, interruption, observation, log });
+    if (config.settings.exec) return await become(obtained, client, interruption.signal);
+    return await stay({ client, obtained, around, digest, interruption, crash, observation, log });
   } finally {
     await (await health.catch(() => undefined))?.close();
   }
@@ -107,7 +109,7 @@ async function serveHealth({ config, log, observation }: Service): Promise<Healt
 }
 
 /** Does not return: the process is the application from then on. */
-async function become({ prepared }: Obtained, client: SecretClient): Promise<never> {
+async function become({ prepared }: Obtained, client: SecretClient, signal: AbortSignal): Promise<never> {
   client.close();
-  return becomeApplication(prepared.launch);
+  return becomeApplication(prepared.launch, signal);
 }

@@ -1,14 +1,16 @@
 import type { Logger } from '../../runtime/logging/logger.ts';
 import { endJustInTimeCompilation } from '../../runtime/memory/no-jit.ts';
 import type { SecretClient } from '../../runtime/vault/secret-client/contract.ts';
-import { prepareApplication, type Surroundings } from './application/prepared.ts';
+import { type Prepared, prepareApplication, type Surroundings } from './application/prepared.ts';
 import { Runner } from './application/runner.ts';
+import type { CrashWatch } from './crash.ts';
 import type { Delivered } from './delivery/delivered.ts';
 import { recordsIn, valueIn } from './delivery/records-in.ts';
 import type { Interruption } from './interruption.ts';
 import { keep } from './keep/keep.ts';
 import { Rotation } from './keep/rotation.ts';
 import { TokenKeeper } from './keep/token-keeper.ts';
+import { attempt } from './observe/attempt.ts';
 import type { Observation } from './observe/observation.ts';
 import { logSupervision } from './observe/supervision-log.ts';
 import type { Obtained } from './obtain.ts';
@@ -21,49 +23,58 @@ export interface StayOptions {
   readonly around: Surroundings;
   readonly digest: (delivered: readonly Delivered[]) => string;
   readonly interruption: Interruption;
+  readonly crash: CrashWatch;
   readonly observation: Observation;
   readonly log: Logger;
 }
 
 /**
  * Starts the application and stays with it: an init that keeps token and secrets fresh. Resolves with the
- * application's exit code when it has ended and nothing is left below this process.
+ * application's exit code when it has ended. However it settles, nothing is left below this process.
  * @throws SvcError (126, 127) where it cannot be started, or not again
  */
 export async function stay(options: StayOptions): Promise<number> {
-  const { client, obtained, around, interruption, observation, log } = options;
+  const { obtained, around, interruption, crash, observation, log } = options;
   const { settings } = around.config;
+  const over = new AbortController();
   const supervisor = createSupervisor({
     signals: interruption.signals,
     signalGroup: settings.signalGroup,
     stopGraceMs: settings.stopGrace,
     onEvent: (event) => logSupervision(event, log),
   });
-  const interrupted = interruption.signal;
-  const runner = new Runner({
-    supervisor,
-    settings,
-    observation,
-    log,
-    interrupted,
-    onStart(prepared, pid) {
-      endJustInTimeCompilation();
-      client.scrub(recordsIn(prepared.region.bytes).map(valueIn), [prepared.region]);
-      reportProtection(prepared, pid, { settings, observation, log });
-    },
-  });
-  const over = new AbortController();
+  const end = async () => {
+    over.abort();
+    await supervisor.end(settings.stopGrace);
+  };
+  const interrupted = AbortSignal.any([interruption.signal, over.signal]);
+  const onStart = (prepared: Prepared, pid: number) => afterStart(prepared, pid, options);
+  const runner = new Runner({ supervisor, settings, observation, log, interrupted, onStart });
+  crash.endBy(end);
   try {
     runner.start(obtained.prepared);
     observation.secrets.set(obtained.count);
     void keepFresh(options, runner, over.signal);
     const { exitCode } = await runner.ended;
-    await supervisor.end(settings.stopGrace);
     return exitCode;
   } finally {
-    over.abort();
+    await end();
     runner.close();
+    crash.endBy(undefined);
   }
+}
+
+/** The application runs: what of this fails is no reason to end it. */
+function afterStart(
+  prepared: Prepared,
+  pid: number,
+  { client, around, observation, log }: StayOptions,
+): void {
+  const { region } = prepared;
+  const { settings } = around.config;
+  endJustInTimeCompilation();
+  attempt(log, 'secrets.wipe.failed', () => client.scrub(recordsIn(region.bytes).map(valueIn), [region]));
+  attempt(log, 'protection.unknown', () => reportProtection(prepared, pid, { settings, observation, log }));
 }
 
 async function keepFresh(
@@ -77,7 +88,7 @@ async function keepFresh(
     settings,
     runner,
     prepare: (delivered) => prepareApplication(delivered, around),
-    scrub: (values) => client.scrub(values, runner.regions),
+    scrub: (values) => attempt(log, 'secrets.wipe.failed', () => client.scrub(values, runner.regions)),
     digest,
     inUse: obtained.digest,
     observation,

@@ -40,7 +40,7 @@ export function spawn(request: SpawnRequest, call: Call = callInt): number {
     }
     const moved = request.terminal !== undefined && addForeground(actions, request.terminal, call);
     const pid = withAttributes(request.ownGroup, (attributes) => start(request, actions, attributes));
-    if (request.terminal !== undefined && !moved) setForegroundGroup(request.terminal, pid);
+    if (request.terminal !== undefined && !moved) addForegroundLate(request.terminal, pid);
     return pid;
   });
 }
@@ -89,6 +89,15 @@ function addForeground(actions: bigint, terminal: number, call: Call): boolean {
   } catch (error) {
     if (error instanceof NativeError) throw error;
     return false;
+  }
+}
+
+/** The program runs already, or has ended by now: it is not to be taken for one that could not be started. */
+function addForegroundLate(terminal: number, pid: number): void {
+  try {
+    setForegroundGroup(terminal, pid);
+  } catch (error) {
+    if (!(error instanceof NativeError)) throw error;
   }
 }
 

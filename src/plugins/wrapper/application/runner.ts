@@ -12,9 +12,9 @@ export interface RunnerOptions {
   readonly settings: Pick<ResolvedWrapperSettings, 'stopGrace' | 'rotation'>;
   readonly observation: Observation;
   readonly log: Logger;
-  /** A signal that came while no application ran: none is started any more. */
+  /** None is started any more once this is aborted, as by a signal that came while no application ran. */
   readonly interrupted: AbortSignal;
-  /** Called when an application has been started, while its region is still there. */
+  /** Called when an application has been started, while its region is still there; does not throw. */
   readonly onStart: (prepared: Prepared, pid: number) => void;
 }
 
@@ -25,6 +25,7 @@ export class Runner {
   #application: Application | undefined;
   #prepared: Prepared | undefined;
   #restarting = false;
+  #ended = false;
 
   constructor(options: RunnerOptions) {
     this.#options = options;
@@ -56,27 +57,39 @@ export class Runner {
     return prepared !== undefined && this.#keeps(prepared) ? [prepared.region] : [];
   }
 
-  /** Stops the application and starts it with other secrets. */
-  async restart(prepared: Prepared): Promise<void> {
-    const { supervisor, settings, interrupted } = this.#options;
+  /**
+   * Stops the application and starts it with other secrets.
+   * @returns false where it is not to run any more, because it has ended by itself or somebody asked for its end
+   */
+  async restart(prepared: Prepared): Promise<boolean> {
     const application = this.#application;
-    if (application === undefined) return prepared.region.release();
+    if (application === undefined || this.#ended) {
+      prepared.region.release();
+      return false;
+    }
+    try {
+      const ending = await this.#stop(application);
+      if (application.endRequest === undefined && !this.#options.interrupted.aborted) {
+        this.start(prepared);
+        return true;
+      }
+      this.#over.resolve(ending);
+    } catch (error) {
+      this.#over.reject(error);
+    }
+    prepared.region.release();
+    return false;
+  }
+
+  async #stop(application: Application): Promise<Ending> {
+    const { supervisor, settings, observation } = this.#options;
     this.#restarting = true;
-    this.#options.observation.health.notReady('application', 'is being restarted with new secrets');
+    observation.health.notReady('application', 'is being restarted with new secrets');
     const ending = await application.stop(settings.stopGrace);
     await supervisor.end(settings.stopGrace);
     this.#prepared?.region.release();
     this.#restarting = false;
-    if (application.endRequest !== undefined || interrupted.aborted) {
-      prepared.region.release();
-      return this.#over.resolve(ending);
-    }
-    try {
-      this.start(prepared);
-    } catch (error) {
-      prepared.region.release();
-      this.#over.reject(error);
-    }
+    return ending;
   }
 
   /** Renews the shared records in place and sends SIGHUP. @returns false where the region is too small */
@@ -111,6 +124,8 @@ export class Runner {
     observation.up.set(0);
     observation.health.notReady('application', 'has ended');
     log.info('application.ended', { pid: ending.pid, exit_code: ending.exitCode, signal: ending.signal });
-    if (!this.#restarting) this.#over.resolve(ending);
+    if (this.#restarting) return;
+    this.#ended = true;
+    this.#over.resolve(ending);
   }
 }

@@ -1,5 +1,5 @@
 import type { Logger } from '../../../runtime/logging/logger.ts';
-import type { SecretClient } from '../../../runtime/vault/secret-client/contract.ts';
+import type { SecretClient, SecretDocument } from '../../../runtime/vault/secret-client/contract.ts';
 import type { Prepared } from '../application/prepared.ts';
 import type { Runner } from '../application/runner.ts';
 import type { Delivered } from '../delivery/delivered.ts';
@@ -47,31 +47,43 @@ export class Rotation {
       if (seen === this.#inUse || seen === this.#refused) return;
       await this.#pass(delivered, seen);
     } finally {
+      this.#wipe(documents);
+    }
+  }
+
+  #wipe(documents: readonly SecretDocument[]): void {
+    try {
       this.#options.scrub(valuesIn(documents));
+    } finally {
       releaseAll(documents);
     }
   }
 
   async #pass(delivered: readonly Delivered[], seen: string): Promise<void> {
-    const { settings, runner, prepare, observation, log } = this.#options;
-    const kind = settings.rotation;
-    const done = kind === 'restart' ? await this.#restart(prepare(delivered)) : runner.renew(delivered);
-    observation.rotations.inc({ kind, result: done ? 'done' : 'refused' });
-    if (!done) {
-      this.#refused = seen;
-      return log.error('secrets.rotation.refused', {
-        error: 'The new secrets do not fit into the descriptor that the application has',
-        nextStep: 'Restart the application, or use SVC_ROTATION=restart.',
-      });
-    }
-    this.#inUse = seen;
-    this.#refused = undefined;
-    observation.secrets.set(delivered.length);
-    log.info('secrets.rotated', { kind, secrets: delivered.length });
+    const { settings, runner, prepare } = this.#options;
+    if (settings.rotation === 'restart') {
+      if (await runner.restart(prepare(delivered))) this.#passed(delivered, seen);
+    } else if (runner.renew(delivered)) this.#passed(delivered, seen);
+    else this.#refuse(seen);
   }
 
-  async #restart(prepared: Prepared): Promise<true> {
-    await this.#options.runner.restart(prepared);
-    return true;
+  #passed({ length }: readonly Delivered[], seen: string): void {
+    const { settings, observation, log } = this.#options;
+    const kind = settings.rotation;
+    this.#inUse = seen;
+    this.#refused = undefined;
+    observation.rotations.inc({ kind, result: 'done' });
+    observation.secrets.set(length);
+    log.info('secrets.rotated', { kind, secrets: length });
+  }
+
+  #refuse(seen: string): void {
+    const { settings, observation, log } = this.#options;
+    this.#refused = seen;
+    observation.rotations.inc({ kind: settings.rotation, result: 'refused' });
+    log.error('secrets.rotation.refused', {
+      error: 'The new secrets do not fit into the descriptor that the application has',
+      nextStep: 'Restart the application, or use SVC_ROTATION=restart.',
+    });
   }
 }

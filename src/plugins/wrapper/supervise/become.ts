@@ -8,13 +8,16 @@ import { inherited, type Launch, withStrings } from './launch.ts';
 /**
  * Replaces the wrapper by the application, which keeps its process id (SVC_EXEC). A signal meanwhile is not lost:
  * what was caught before is delivered to its listener, what comes later acts on the process by default.
- * @throws SvcError exit 127 (not found), 126 (cannot be run), 78 (a NUL in argument or variable); all is as before then
+ * @param interrupted aborted by a listener that wants the wrapper to end: nothing is started then
+ * @throws SvcError exit 127 (not found), 126 (cannot be run), 78 (a NUL in argument or variable); the reason of
+ * `interrupted`; all is as before then
  */
-export async function becomeApplication(launch: Launch): Promise<never> {
+export async function becomeApplication(launch: Launch, interrupted?: AbortSignal): Promise<never> {
   const file = findProgram(launch.file);
   const restoreSignals = resetSignals();
   try {
     await deliverCaught();
+    interrupted?.throwIfAborted();
     return withStrings(launch, (strings) => execute({ file, ...strings, inherit: inherited(launch) }));
   } catch (error) {
     restoreSignals();

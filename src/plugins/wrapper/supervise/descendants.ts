@@ -31,6 +31,11 @@ export async function endDescendants(children: Children, graceMs: number, onEven
   }
 }
 
+/** The last resort: what these leave behind is not seen to. */
+export function killChildren(): void {
+  for (const pid of targets()) send(pid, SIGKILL);
+}
+
 /** Without /proc, PID 1 can still name all at once. */
 function targets(): number[] {
   return directChildren() ?? (process.pid === 1 ? [everybody] : []);

@@ -1,5 +1,6 @@
 export type { Application } from './application.ts';
 export { becomeApplication } from './become.ts';
+export { killChildren } from './descendants.ts';
 export type { Ending } from './ending.ts';
 export type { SupervisionEvent } from './events.ts';
 export type { Launch } from './launch.ts';

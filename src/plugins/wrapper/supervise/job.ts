@@ -1,3 +1,4 @@
+import { NativeError } from '../../../runtime/native/native-error.ts';
 import { readProcess } from '../../../runtime/native/process-table.ts';
 import { sendSignal, withDefaultAction } from '../../../runtime/native/signals.ts';
 import { foregroundGroup, processGroup, setForegroundGroup } from '../../../runtime/native/terminal.ts';
@@ -47,12 +48,11 @@ export function createJob(signalGroup: boolean): Job {
 
   const isForeground = () => mode === 'owner' && foregroundGroup(stdin) === ownGroup;
   const give = () => {
-    given = isForeground();
-    if (given) setForegroundGroup(stdin, application);
+    given = isForeground() && moved(application);
     return given;
   };
   const takeBack = () => {
-    if (given && foregroundGroup(stdin) !== undefined) setForegroundGroup(stdin, ownGroup);
+    if (given && foregroundGroup(stdin) !== undefined) moved(ownGroup);
     given = false;
   };
   const suspend = (signal: string) => {
@@ -92,6 +92,17 @@ export function createJob(signalGroup: boolean): Job {
     },
     ended: takeBack,
   };
+}
+
+/** False where the terminal has hung up, or the group has ended, in that very moment. */
+function moved(group: number): boolean {
+  try {
+    setForegroundGroup(stdin, group);
+    return true;
+  } catch (error) {
+    if (error instanceof NativeError) return false;
+    throw error;
+  }
 }
 
 function terminalMode(signalGroup: boolean): TerminalMode {
