@@ -62,7 +62,7 @@ for (const exec of [false, true])
         assert.is(number === undefined, delivery === 'env');
         const expected = ['0', '1', '2', ...(number === undefined ? [] : [number])];
         assert.equal(Object.keys(descriptors).sort(), expected.sort());
-        if (number !== undefined) assert.match(descriptors[number], /secretmem/);
+        if (number !== undefined) assert.match(descriptors[number] ?? '', /secretmem/);
         const tokens = world.secrets('none');
         assert.ok(tokens.length > 0);
         assert.equal(findSecrets(tokens, [{ name: 'environ', bytes: environ }]), []);
