@@ -53,4 +53,11 @@ become('a signal that was caught, but not yet delivered, is not lost', async () 
   assert.is(wrapper.output(), '');
 });
 
+become('a signal that was caught, but not yet delivered, can interrupt the start', async () => {
+  const options = { exec: true, raiseFirst: 'SIGTERM', interruptible: true } as const;
+  const ended = await runWrapper(['sh', '-c', 'echo started'], options);
+  assert.match(ended.events.find((event) => event.kind === 'failed')?.message ?? '', /aborted/);
+  assert.is(ended.output, '');
+});
+
 become.run();
