@@ -17,12 +17,12 @@ const requestTimeoutMs = 5_000;
 export async function startLeanHealthServer(at: ListenAddress, source: HealthSource): Promise<HealthServer> {
   const sockets = new Set<Socket>();
   const server = createServer({ allowHalfOpen: true }, (socket) => serve(socket, source, sockets));
-  server.maxConnections = mostConnections;
   const address = await listen(server, at);
   return { address, close: () => close(server, sockets) };
 }
 
 function serve(socket: Socket, source: HealthSource, sockets: Set<Socket>): void {
+  makeRoom(sockets);
   sockets.add(socket);
   const end = () => socket.destroy();
   const timer = setTimeout(end, requestTimeoutMs).unref();
@@ -38,6 +38,14 @@ function serve(socket: Socket, source: HealthSource, sockets: Set<Socket>): void
     clearTimeout(timer);
     sockets.delete(socket);
   });
+}
+
+/** The oldest gives way: connections that say nothing must not keep probes out, whose failure ends the application. */
+function makeRoom(sockets: Set<Socket>): void {
+  const [oldest] = sockets;
+  if (oldest === undefined || sockets.size < mostConnections) return;
+  sockets.delete(oldest);
+  oldest.destroy();
 }
 
 const isComplete = (head: string): boolean => head.includes('\r\n\r\n');

@@ -6,6 +6,7 @@ import { SvcError } from '../../../src/core/errors.ts';
 import { createHealth } from '../../../src/runtime/health/create-health.ts';
 import { type HealthServer, startHealthServer } from '../../../src/runtime/health/health-server.ts';
 import { startLeanHealthServer } from '../../../src/runtime/health/lean-health-server.ts';
+import { listen } from '../../../src/runtime/health/listen.ts';
 import { http } from '../../support/http.ts';
 
 for (const [name, start] of Object.entries({
@@ -113,3 +114,52 @@ for (const [name, start] of Object.entries({
   }
   serving.run();
 }
+
+const lean = suite('lean health server among many connections');
+
+lean('silent ones give way to those that ask', async () => {
+  const health = createHealth();
+  const expose = async () => ({ contentType: 'text/plain', body: '' });
+  const server = await startLeanHealthServer(
+    { host: '127.0.0.1', port: 0 },
+    { snapshot: health.snapshot, expose },
+  );
+  const port = Number(server.address.split(':').at(-1));
+  const silent = Array.from({ length: 200 }, () => connect(port, '127.0.0.1').on('error', () => {}));
+  await Promise.all(silent.map((socket) => once(socket, 'connect')));
+  assert.is((await http(`http://${server.address}/healthz`)).status, 200);
+  for (const socket of silent) socket.destroy();
+  await server.close();
+});
+
+lean('a half-open connection is answered, one that ends within its request is closed', async () => {
+  const health = createHealth();
+  const expose = async () => ({ contentType: 'text/plain', body: '' });
+  const server = await startLeanHealthServer(
+    { host: '127.0.0.1', port: 0 },
+    { snapshot: health.snapshot, expose },
+  );
+  const port = Number(server.address.split(':').at(-1));
+  const said = async (text: string) => {
+    let answer = '';
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true }).on('data', (more) => {
+      answer += more;
+    });
+    socket.end(text);
+    await once(socket, 'close');
+    return answer;
+  };
+  assert.match(await said('GET /healthz HTTP/1.1\r\n\r\n'), /^HTTP\/1\.1 200 OK\r\n/);
+  assert.is(await said('GET /healthz HTTP/1.1\r\n'), '');
+  await server.close();
+});
+
+lean('connections that cannot be accepted end nothing', async () => {
+  const server = createServer();
+  await listen(server, { host: '127.0.0.1', port: 0 });
+  for (const code of ['EMFILE', 'ENOMEM']) server.emit('error', Object.assign(new Error(code), { code }));
+  assert.ok(server.listening);
+  server.close();
+});
+
+lean.run();
