@@ -6,6 +6,8 @@ export interface BeatOptions {
   readonly work: () => Promise<void>;
   /** Time to the next beat after one that succeeded, in ms. */
   readonly delayMs: () => number;
+  /** No retry comes later than this, in ms. */
+  readonly longestRetryMs?: () => number;
   /** Told of each beat that failed; it never ends the loop. */
   readonly onFailure: (error: unknown, retryMs: number) => void;
   readonly signal: AbortSignal;
@@ -16,7 +18,8 @@ const backoff = { initialMs: 8_000, maxMs: 60_000 };
 const shortestRetryMs = 5_000;
 
 /** Works at every beat until the signal is aborted; after a failure at growing, jittered intervals. */
-export async function beat({ work, delayMs, onFailure, signal }: BeatOptions): Promise<void> {
+export async function beat(options: BeatOptions): Promise<void> {
+  const { work, delayMs, longestRetryMs = () => Number.POSITIVE_INFINITY, onFailure, signal } = options;
   const failures = createBackoff(backoff);
   let wait = delayMs();
   while (await slept(wait, signal)) {
@@ -26,7 +29,7 @@ export async function beat({ work, delayMs, onFailure, signal }: BeatOptions): P
       wait = delayMs();
     } catch (error) {
       if (signal.aborted) return;
-      wait = Math.max(shortestRetryMs, failures.next());
+      wait = Math.min(longestRetryMs(), Math.max(shortestRetryMs, failures.next()));
       onFailure(error, wait);
     }
   }

@@ -28,6 +28,7 @@ export function keep(options: KeepOptions): Promise<void> {
   return beat({
     work: () => work(options),
     delayMs: () => tokens.delayMs(renewalInterval),
+    longestRetryMs: () => tokens.longestRetryMs(),
     onFailure: (error, retryMs) => {
       observation.degraded.set(1);
       log.warn('secrets.keep.failed', {

@@ -27,6 +27,21 @@ beats('goes on after failures until it is told to end', async () => {
   assert.ok((told[0] as number) >= 5_000, 'a key server that refuses is left in peace for some seconds');
 });
 
+beats('retries no later than it may', async () => {
+  const ending = new AbortController();
+  const told: number[] = [];
+  await beat({
+    work: () => Promise.reject(new Error('away')),
+    delayMs: () => 1,
+    longestRetryMs: () => 3,
+    onFailure: (_, retryMs) => {
+      if (told.push(retryMs) === 5) ending.abort();
+    },
+    signal: ending.signal,
+  });
+  assert.equal(told, [3, 3, 3, 3, 3]);
+});
+
 beats('tells nothing of a beat that was cut short', async () => {
   const ending = new AbortController();
   await beat({

@@ -66,4 +66,18 @@ keeper('tends a token well before it ends, and else at the interval', () => {
   assert.equal([delay(0), delay(3600), delay(30)], [300_000, 300_000, 20_000]);
 });
 
+keeper('waits no longer for a retry than half of what is left of the token, a second at least', async () => {
+  let now = 0;
+  const tokens = new TokenKeeper(client(fresh), fresh, () => now);
+  const waits = [0, 60, 99, 100, 200].map((seconds) => {
+    now = seconds * 1000;
+    return tokens.longestRetryMs();
+  });
+  const never = Number.POSITIVE_INFINITY;
+  assert.equal(waits, [50_000, 20_000, 1_000, never, never]);
+  await tokens.tend(signal);
+  assert.is(tokens.longestRetryMs(), 50_000);
+  assert.is(new TokenKeeper(client(), { leaseSeconds: 0, renewable: false }).longestRetryMs(), never);
+});
+
 keeper.run();
