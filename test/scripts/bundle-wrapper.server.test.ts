@@ -173,6 +173,16 @@ bundle('an ES module package in the root of an image does not change how it is r
   assert.is(status, 9);
 });
 
+bundle(
+  'stays alive while it waits, although its memory is locked and V8 would like to give some back',
+  async () => {
+    const away = { ...settings(), VAULT_ADDR: 'http://127.0.0.1:9', SVC_STARTUP_TIMEOUT: '25s' };
+    const { status, stderr } = await world.root.run(['/svc/svc-wrapper', '--', '/bin/busybox', 'true'], away);
+    assert.is(status, 69, stderr.slice(-2000));
+    assert.match(stderr, '"lock":"all"');
+  },
+);
+
 for (const [architecture, names] of Object.entries(ARCHITECTURES)) {
   bundle(
     `${architecture}: right machine, its own loader, every library there, all of it in the manifest`,

@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8';
 import { exitStatus, SvcError } from '../../core/errors.ts';
 import { callInt, tryInt } from './libc.ts';
 import { measureLockedBytes } from './locked-bytes.ts';
@@ -41,6 +42,7 @@ export function lockProcessMemory({ required, reserve }: LockOptions): LockRepor
   const { soft } = memlockLimit();
   const lockMore = partialLock(soft, Math.min(reserve ?? defaultReserve, soft / 2));
   relockAs = lockMore;
+  forbidReducingMemory();
   return report(lockMore() ? 'partial' : 'none', reason);
 }
 
@@ -70,6 +72,7 @@ function lockAll(): string | undefined {
     return `the system refused it (${error.errnoName}) in spite of the capability IPC_LOCK, which counts for nothing in a user namespace; the memory-lock limit is ${inBytes(memlockLimit().soft)}`;
   }
   relockAs = unlockCode;
+  forbidReducingMemory();
   forbidWebAssembly();
   return undefined;
 }
@@ -85,6 +88,15 @@ function lockCurrent(locked: Set<string>): void {
     tryInt('mlock2', BigInt(start), BigInt(end - start), onFault);
     locked.add(key);
   }
+}
+
+/**
+ * Collections that reduce memory, which V8 starts when a process has been idle for 8 s, give parts of pages back to the
+ * kernel with calls that fail on locked memory: Node 22 ends the process then. They begin by marking in steps. Only
+ * after a second, because Node's own modules load without their code cache once a flag has changed.
+ */
+function forbidReducingMemory(): void {
+  setTimeout(() => setFlagsFromString('--no-incremental-marking'), 1000).unref();
 }
 
 /** Its code lies in memory of its own that V8 gives back to the kernel: on locked pages that ends the process. */
