@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { WrapperRun } from '../support/svc-wrapper.ts';
@@ -81,6 +82,21 @@ for (const [at, auth] of Object.keys(auths).entries())
       live(auth, transport, rotations[(at + index) % 3] ?? 'none'),
     );
     await Promise.all(ways);
+  });
+
+const bin = (name: string): string => fileURLToPath(new URL(`../../bin/${name}`, import.meta.url));
+
+for (const entry of [[bin('svc-wrapper.js')], [bin('run.js'), 'run', 'wrapper']])
+  test(`it is the same started as ${entry.join(' ').replace(/.*bin./, '')}`, async () => {
+    const name = `entry-${entry.length}`;
+    await world.write(name);
+    const { addr, env } = world.reach('TLS');
+    const vault = { addr, token: await world.kv.token() };
+    const paths = [`secret/${name}`];
+    const run = await world.run(vault, { paths, env, entry: [process.execPath, ...entry] });
+    await run.says(/RUN/);
+    const places = await lookAround(run, name, 'after the start');
+    assert.equal(findSecrets(world.secrets(name), places), []);
   });
 
 test('the same search finds values where they do lie, and text that the wrapper does have', async () => {
