@@ -181,7 +181,7 @@ for (const [answer, expectedCode, expectedStatus] of refusals) {
 agentTests('something else on the socket is unavailable, not an agent', async () => {
   const { address, remove } = agentAddress();
   const socketPath = pathOf(address);
-  const other = createServer((socket) => socket.end('220 mail.example\r\n'));
+  const other = createServer((socket) => socket.on('error', () => undefined).end('220 mail.example\r\n'));
   await new Promise<void>((resolve) => other.listen(socketPath, resolve));
   const [code, status] = await failure(registerWithAgent(registration, { socketPath, timeoutMs: 150 }));
   other.close();
