@@ -40,9 +40,19 @@ const missing = new Set(['ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'ELOOP']);
 export function cannotExecute(file: string, cause: Error & { errnoName?: string }): SvcError {
   const { errnoName = '' } = cause;
   if (missing.has(errnoName)) return notFound(file, cause);
+  if (errnoName === 'E2BIG') return tooLong(file, cause);
   const reason =
     errnoName === 'ENOEXEC' ? 'it is neither a program for this machine nor a script with #!' : '';
   return notExecutable(file, reason || cause.message, cause);
+}
+
+function tooLong(file: string, cause: Error): SvcError {
+  const what = 'arguments and environment are longer than the system takes';
+  return new SvcError('ARGUMENTS_TOO_LONG', `The program ${JSON.stringify(file)} cannot be run: ${what}`, {
+    nextStep: 'Give it fewer or shorter arguments and variables.',
+    exitStatus: programStatus.notExecutable,
+    cause,
+  });
 }
 
 function notFound(file: string, cause?: Error): SvcError {

@@ -4,6 +4,7 @@ import { type ResourceLimit, readLimit, writeSoftLimit } from './resource-limit.
 
 const setDumpableOption = 4;
 const setChildSubreaperOption = 36;
+const stackSize = 3;
 const coreLimit = 4;
 const lockLimit = 8;
 const capabilityBits = { ipc_lock: 14n } as const;
@@ -34,6 +35,11 @@ export function setCoreLimit(bytes: number): ResourceLimit {
 /** The limit on locked memory, in bytes. @throws NativeError */
 export function memlockLimit(): ResourceLimit {
   return readLimit(lockLimit);
+}
+
+/** The limit on the stack, by which the kernel measures arguments and environment, in bytes. @throws NativeError */
+export function stackLimit(): ResourceLimit {
+  return readLimit(stackSize);
 }
 
 /** Whether the capability is effective. One that a user namespace gives counts here, but not in the kernel's check. */

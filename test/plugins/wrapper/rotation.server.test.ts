@@ -171,6 +171,18 @@ rotation('a change that cannot be delivered changes nothing and is told', async 
   assert.is(run.ended, false);
 });
 
+rotation('secrets that have grown too large for an environment leave the application alone', async () => {
+  const { path, change } = await secret({ KEY: 'one' });
+  const run = await bed.run({ paths: [path], env: { ...beat, SVC_ROTATION: 'restart' } });
+  const before = await shown(run);
+  await change({ KEY: 'x'.repeat(200_000) });
+  const failed = await run.event('secrets.keep.failed');
+  assert.is(failed['code'], 'SECRETS_TOO_LARGE');
+  assert.match(failed['error'], `${path}, field "KEY"`);
+  await change({ KEY: 'two' });
+  assert.is.not((await shown(run, 2)).pid, before.pid);
+});
+
 rotation('looks at version 1 of KV by content', async () => {
   await bed.kv.putV1('rotating', { KEY: 'one' });
   const run = await bed.run({ paths: ['kv1/rotating'], env: { ...beat, SVC_ROTATION: 'sighup' } });

@@ -3,7 +3,7 @@ import { join, relative } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SvcError } from '../../../src/core/errors.ts';
-import { findProgram } from '../../../src/runtime/native/program.ts';
+import { cannotExecute, findProgram } from '../../../src/runtime/native/program.ts';
 import { type TemporaryFolder, temporaryFolder } from '../../support/temporary.ts';
 
 let folder: TemporaryFolder;
@@ -52,6 +52,17 @@ programs('not there: 127; there without permission: 126', () => {
   assert.is(statusOf('only-plain', path), 126);
   assert.is(statusOf('', path), 127);
   assert.is(statusOf('x'.repeat(5000), path), 127);
+});
+
+programs('a failed start says what to mend', () => {
+  const next = (errnoName: string) => {
+    const { exitStatus, nextStep } = cannotExecute('tool', Object.assign(new Error('no'), { errnoName }));
+    return [exitStatus, /chmod/.test(nextStep), /fewer or shorter/.test(nextStep)];
+  };
+  assert.equal(next('ENOEXEC'), [126, true, false]);
+  assert.equal(next('EACCES'), [126, true, false]);
+  assert.equal(next('E2BIG'), [126, false, true]);
+  assert.equal(next('ENOENT'), [127, false, false]);
 });
 
 programs('an empty part of PATH is the working directory', () => {

@@ -2,9 +2,11 @@ import { exitStatus, SvcError } from '../../../core/errors.ts';
 import { encodedLength } from '../../../core/secret-records/entry.ts';
 import { regionSize } from '../../../core/secret-records/layout.ts';
 import { writeFirstGeneration } from '../../../core/secret-records/write-generation.ts';
+import { argumentRoom } from '../../../runtime/native/argument-room.ts';
 import { pageSize } from '../../../runtime/native/mapping.ts';
 import type { Region } from '../../../runtime/native/region.ts';
 import type { SecretMemory } from '../../../runtime/native/secret-memory.ts';
+import { checkRoom } from '../delivery/check-room.ts';
 import { childEnvironment } from '../delivery/child-environment.ts';
 import type { Delivered } from '../delivery/delivered.ts';
 import { recordsIn } from '../delivery/records-in.ts';
@@ -30,7 +32,8 @@ export interface Prepared {
 
 /**
  * Writes the records into a region of their own and puts the environment together.
- * @throws SvcError MEMFD_SECRET_UNAVAILABLE (exit 71) where the descriptor is the only delivery and there is none
+ * @throws SvcError MEMFD_SECRET_UNAVAILABLE (exit 71) where the descriptor is the only delivery and there is none,
+ * SECRETS_TOO_LARGE (exit 78) where the environment cannot hold them
  */
 export function prepareApplication(delivered: readonly Delivered[], around: Surroundings): Prepared {
   const { settings, file, args } = around.config;
@@ -43,6 +46,7 @@ export function prepareApplication(delivered: readonly Delivered[], around: Surr
     const records = settings.delivery === 'fd' ? [] : recordsIn(region.bytes);
     const descriptor = shared ? region.descriptor : undefined;
     const { entries: env, replaced } = childEnvironment({ inherited: around.inherited, records, descriptor });
+    if (records.length > 0) checkRoom(delivered, [file, ...args, ...env], argumentRoom());
     return { launch: { file, args, env, descriptor, memory: around.memory }, region, shared, replaced };
   } catch (error) {
     region.release();
