@@ -1,4 +1,6 @@
 import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { encodeEntries } from '../../../../src/core/secret-records/entry.ts';
@@ -6,6 +8,7 @@ import { childEnvironment } from '../../../../src/plugins/wrapper/delivery/child
 import { inheritedEnvironment } from '../../../../src/plugins/wrapper/delivery/inherited.ts';
 import { recordsIn } from '../../../../src/plugins/wrapper/delivery/records-in.ts';
 import { wrapperSettings } from '../../../../src/plugins/wrapper/settings.ts';
+import { temporaryFolder } from '../../../support/temporary.ts';
 
 const test = suite('environment of the application');
 
@@ -86,6 +89,14 @@ test('the block that the process was started with, bytes that are no text includ
     env: { PROGRAM: program, PATH: '/usr/bin:/bin' },
   });
   assert.equal(stdout.trim().split('\n'), ['A=1', 'B=ÿ', 'E='], stderr);
+});
+
+test('what is left of an overwritten token is no variable', () => {
+  const folder = temporaryFolder('environ');
+  const file = join(folder.path, 'environ');
+  writeFileSync(file, 'A=1\0*****************\0B=\0');
+  assert.equal(inheritedEnvironment(file).map(String), ['A=1', 'B=']);
+  return folder.remove();
 });
 
 test('without /proc, as Node has it', () => {
