@@ -21,8 +21,8 @@ const host = ARCHITECTURES[process.arch as keyof typeof ARCHITECTURES];
 const folder = temporaryFolder('bundle');
 const SECRET = 'correct-horse-battery-staple';
 
-function make(architecture: string, out: string): string {
-  const args = [join(ROOT, 'scripts/bundle-wrapper.mjs'), '--arch', architecture, '--out', out];
+function make(architecture: string, out: string, ...more: readonly string[]): string {
+  const args = [join(ROOT, 'scripts/bundle-wrapper.mjs'), '--arch', architecture, '--out', out, ...more];
   const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
   if (/apt-get .* failed|dpkg-deb .* failed: spawn|npm ci .* failed/.test(stderr)) {
     throw new ToolUnavailable('packages of the wrapper folder', stderr.trim());
@@ -219,14 +219,31 @@ function assertSelfContained(path: string, machine: number): void {
 }
 
 bundle('the same input makes the same folder, down to modes and times', () => {
-  const again = make(process.arch, join(folder.path, 'again', 'svc'));
+  const bare = (name: string) => make(process.arch, join(folder.path, name, 'svc'), '--no-code-cache');
+  const [first, again] = [bare('first'), bare('again')];
   const facts = (path: string) =>
     [...filesOf(path), 'MANIFEST.json', '', 'bin', 'lib'].map((name) => {
       const { mode, mtimeMs } = lstatSync(join(path, name));
       return `${name} ${mode.toString(8)} ${mtimeMs}`;
     });
-  assert.equal(manifestOf(again), manifestOf(world.path));
-  assert.equal(facts(again), facts(world.path));
+  assert.equal(manifestOf(again), manifestOf(first));
+  assert.equal(facts(again), facts(first));
+  const cache = 'wrapper.cache';
+  assert.equal(
+    filesOf(world.path).filter((name) => name !== cache),
+    filesOf(first),
+  );
+});
+
+bundle('its Node takes the code cache that was made for it', async () => {
+  const check = `
+    const { readFileSync } = require('node:fs');
+    const { Script } = require('node:vm');
+    const source = \`(function (require, module, __filename, __dirname) {\${readFileSync('/svc/wrapper.cjs', 'latin1')}\\n})\`;
+    const script = new Script(source, { cachedData: readFileSync('/svc/wrapper.cache') });
+    process.exitCode = script.cachedDataRejected ? 1 : 0;`;
+  const { status, stderr } = await world.root.run(['/svc/bin/node', '-e', check]);
+  assert.is(status, 0, stderr);
 });
 
 bundle('a folder that is none of ours is not replaced', () => {

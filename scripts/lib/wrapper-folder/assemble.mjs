@@ -8,6 +8,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { inRoot } from '../paths.mjs';
+import { writeCodeCache } from './code-cache.mjs';
 import { renameForeignVariables } from './elf.mjs';
 import { copyLicences } from './licences.mjs';
 import { filesOf, MANIFEST, writeManifest } from './manifest.mjs';
@@ -15,13 +17,15 @@ import { filesOf, MANIFEST, writeManifest } from './manifest.mjs';
 /** Where the folder must lie in the image: a binary's interpreter is an absolute path. */
 export const PREFIX = '/svc';
 
+const LOADER = inRoot('scripts', 'wrapper-folder', 'svc-wrapper.cjs');
+
 const EXECUTABLE = 0o755;
 const PLAIN = 0o644;
 
 /**
  * Fills an empty folder with Node, the loader and libraries it needs, the native module, the wrapper and a manifest.
  * @param folder empty
- * @param parts { architecture, names, libraries, npm, tools, script, packages, version }
+ * @param parts { architecture, names, libraries, npm, tools, script, packages, version, codeCache }
  */
 export function assemble(folder, parts) {
   const node = join(folder, 'bin', 'node');
@@ -65,11 +69,14 @@ function findLibrary(libraries, { triplet }, name) {
  * An executable script without extension is CommonJS whatever package.json an image has in its root. Without the flag,
  * a SIGUSR1 that comes before the wrapper listens would open a debugger's port.
  */
-function writeScript(folder, { script, version }) {
-  const text = readFileSync(script, 'utf8').replace(/^#!.*\n/, '');
-  writeFileSync(join(folder, 'svc-wrapper'), `#!${PREFIX}/bin/node --disable-sigusr1\n${text}`);
+function writeScript(folder, { script, version, npm, architecture, codeCache }) {
+  const loader = readFileSync(LOADER, 'utf8');
+  writeFileSync(join(folder, 'svc-wrapper'), `#!${PREFIX}/bin/node --disable-sigusr1\n${loader}`);
+  writeFileSync(join(folder, 'wrapper.cjs'), readFileSync(script, 'latin1').replace(/^#!.*\n/, ''), 'latin1');
   const described = { name: 'svc-wrapper', version, private: true, type: 'commonjs' };
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(described, undefined, 2)}\n`);
+  const addon = join(npm.addon, `ffi-rs.linux-${architecture}-gnu.node`);
+  if (codeCache) writeCodeCache(folder, join(npm.node, 'bin', 'node'), addon);
 }
 
 /** Modes and times that do not depend on who made the folder and when. */

@@ -84,9 +84,18 @@ function lockAll(): string | undefined {
 function lockCurrent(locked: Set<string>): void {
   for (const { start, end } of swappable(ownMemoryMap())) {
     const key = `${start}-${end}`;
-    if (locked.has(key)) continue;
+    if (!locked.has(key) && lockRange(start, end)) locked.add(key);
+  }
+}
+
+/** False for a range that another thread has given up or changed meanwhile, which fails as if the limit were reached. */
+function lockRange(start: number, end: number): boolean {
+  try {
     tryInt('mlock2', BigInt(start), BigInt(end - start), onFault);
-    locked.add(key);
+    return true;
+  } catch (error) {
+    if (ownMemoryMap().some((range) => range.start === start && range.end === end)) throw error;
+    return false;
   }
 }
 
