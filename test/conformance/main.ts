@@ -4,12 +4,13 @@ import type { Part } from './part.ts';
 import { runParts } from './report.ts';
 import { soak } from './soak.ts';
 import { tenThousandParts } from './ten-thousand-parts.ts';
+import { wrapperSoak } from './wrapper-soak.ts';
 
-const PARTS: readonly Part[] = [tenThousandParts, largeObject, soak];
+const PARTS: readonly Part[] = [tenThousandParts, largeObject, soak, wrapperSoak];
 const USAGE = [
   'Usage: npm run conformance [-- [--minutes N] [--seed N] [part…]]',
   ...PARTS.map(({ name, summary }) => `  ${name}  ${summary}`),
-  'Without a name, all of them. --minutes (10) and --seed (1) are of the soak.',
+  'Without a name, all of them. --minutes (10) and --seed (1) are of the soaks.',
 ].join('\n');
 
 const print = (text: string) => process.stdout.write(`${text}\n`);
