@@ -3,6 +3,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { family } from '../../support/process-memory.ts';
 import type { LogLine, WrapperRun } from '../../support/svc-wrapper.ts';
+import { waitFor } from '../../support/wait-for.ts';
 import { shown } from './support/bed.ts';
 import {
   type ConfinedBed,
@@ -104,6 +105,7 @@ async function outcomeOf(
 }
 
 async function refusal(run: WrapperRun, says: RegExp): Promise<Outcome> {
+  await waitFor('the refusal', () => run.ended, { timeoutMs: 20_000, details: run.output });
   const { code: status } = await run.exited;
   assert.not.match(run.output(), /^APP/m);
   const { code, error, nextStep } = line(run, 'start.failed');

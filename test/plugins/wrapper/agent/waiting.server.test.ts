@@ -44,6 +44,7 @@ function assertNothingAsked(): void {
 
 /** How it ended, after which nothing has been asked of the key server. */
 async function refusal(run: WrapperRun): Promise<LogLine & { readonly status: number | null }> {
+  await waitFor('the refusal', () => run.ended, { timeoutMs: 20_000, details: run.output });
   const { code: status } = await run.exited;
   assertNothingAsked();
   assert.not.match(run.output(), /^RUN/m);
