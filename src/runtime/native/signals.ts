@@ -6,6 +6,7 @@ const actionLength = 152;
 const maskLength = 128;
 const setMask = 2;
 const block = 0;
+const firstRealTimeSignal = 32;
 const lastSignal = 64;
 const byDefault = 0n;
 const ignored = 1n;
@@ -18,6 +19,11 @@ export function sendSignal(pid: number, signal: number): void {
 /** The process ignores the signal from now on, whoever else listens to it. */
 export function ignoreSignal(signal: number): void {
   setHandler(signal, ignored);
+}
+
+/** Node cannot listen to them, and each of them would end the process. The C library keeps some for itself. */
+export function ignoreRealTimeSignals(): void {
+  for (let signal = firstRealTimeSignal; signal <= lastSignal; signal++) ignoreSignal(signal);
 }
 
 /** Runs something while the signal has its default action, which SIGKILL and SIGSTOP always have; then as before. */

@@ -1,5 +1,6 @@
 import { NativeError } from '../../../runtime/native/native-error.ts';
 import { cannotExecute, findProgram } from '../../../runtime/native/program.ts';
+import { ignoreRealTimeSignals } from '../../../runtime/native/signals.ts';
 import { spawn } from '../../../runtime/native/spawn.ts';
 import type { Change } from '../../../runtime/native/wait.ts';
 import { type Application, createApplication, type Supervised } from './application.ts';
@@ -47,6 +48,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     if (ending) current = undefined;
   };
   const children = createChildren(onChange);
+  ignoreRealTimeSignals(); // they cannot be forwarded, and would leave the application without its wrapper
 
   /** Watches before the start, because an application may end at once; no longer when it fails. */
   const watched = (start: () => number) => {

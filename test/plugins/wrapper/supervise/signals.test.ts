@@ -50,6 +50,15 @@ signals(
   },
 );
 
+signals('real-time signals, which Node cannot listen to, do not end the wrapper', async () => {
+  const wrapper = startWrapper(signalRecorder);
+  await wrapper.wrote('ready');
+  for (const number of [34, 37, 64]) process.kill(wrapper.pid, number as unknown as NodeJS.Signals);
+  wrapper.send('SIGUSR1');
+  await wrapper.wrote('SIGUSR1');
+  assert.equal(await finish(wrapper), ['SIGUSR1']);
+});
+
 signals('its children get none, unless the group is asked for', async () => {
   const both = '"$0" "$@" & "$0" "$@"; wait';
   for (const [signalGroup, expected] of [
