@@ -10,7 +10,14 @@ import { filesIn } from './support/files.ts';
 import { fragmentSearch } from './support/fragments.ts';
 import { scanMemory } from './support/memory-scan.ts';
 import { findSecrets, type Place } from './support/search.ts';
-import { pagesOf, startWrapped, surroundingsOf, type Transport, type Wrapped } from './support/wrapped.ts';
+import {
+  descriptorsOf,
+  pagesOf,
+  startWrapped,
+  surroundingsOf,
+  type Transport,
+  type Wrapped,
+} from './support/wrapped.ts';
 
 const test = suite('secrets in and around the wrapper');
 let world: Wrapped;
@@ -97,6 +104,13 @@ for (const entry of [[bin('svc-wrapper.js')], [bin('run.js'), 'run', 'wrapper']]
     await run.says(/RUN/);
     const places = await lookAround(run, name, 'after the start');
     assert.equal(findSecrets(world.secrets(name), places), []);
+    const sockets = () =>
+      Object.entries(descriptorsOf(run.pid)).filter(
+        ([number, to]) => Number(number) > 2 && /^socket:/.test(to),
+      );
+    // the one that listens for probes
+    const kept = 'closed connections, whose ciphers hold what came last';
+    await waitFor(kept, () => sockets().length === 1, { timeoutMs: 3_000, details: () => sockets().join() });
   });
 
 test('the same search finds values where they do lie, and text that the wrapper does have', async () => {
