@@ -1,6 +1,6 @@
 import type { Logger } from '../../runtime/logging/logger.ts';
 import { endJustInTimeCompilation } from '../../runtime/memory/no-jit.ts';
-import { keepHeapSmall } from '../../runtime/memory/small-heap.ts';
+import { keepYoungGenerationSmall } from '../../runtime/memory/small-heap.ts';
 import type { SecretClient } from '../../runtime/vault/secret-client/contract.ts';
 import { type Prepared, prepareApplication, type Surroundings } from './application/prepared.ts';
 import { Runner } from './application/runner.ts';
@@ -73,7 +73,7 @@ function afterStart(
 ): void {
   const { region } = prepared;
   const { settings } = around.config;
-  keepHeapSmall();
+  keepYoungGenerationSmall();
   endJustInTimeCompilation();
   attempt(log, 'secrets.wipe.failed', () => client.scrub(recordsIn(region.bytes).map(valueIn), [region]));
   attempt(log, 'protection.unknown', () => reportProtection(prepared, pid, { settings, observation, log }));
