@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { median } from '../../bench/harness/median.ts';
 import { formatTable } from '../../bench/harness/table.ts';
 import { type Bed, startBed } from '../plugins/wrapper/support/bed.ts';
 import { http } from '../support/http.ts';
@@ -118,12 +119,14 @@ function isWhole(a: string, b: string): boolean {
   return a === `${number},`.repeat(20) && b === `${number};`.repeat(30);
 }
 
-/** The middle of a tenth of the looks that ends at `fraction` of them. */
+/** The middle values of a fifth of the looks that ends at `fraction` of them. */
 function middle(looks: readonly Look[], fraction: number): Look {
   const end = Math.max(1, Math.ceil(looks.length * fraction));
-  const tenth = looks.slice(Math.max(0, end - Math.ceil(looks.length / 10)), end);
-  const sorted = tenth.toSorted((a, b) => a.privateDirty - b.privateDirty);
-  return sorted[sorted.length >> 1] ?? { privateDirty: 0, files: 0 };
+  const some = looks.slice(Math.max(0, end - Math.ceil(looks.length / 5)), end);
+  return {
+    privateDirty: median(some.map(({ privateDirty }) => privateDirty)),
+    files: median(some.map(({ files }) => files)),
+  };
 }
 
 function show(report: Report, soaked: readonly Soaked[]): void {

@@ -1,6 +1,7 @@
 import { SvcError } from '../../../core/errors.ts';
 import { describeError } from '../../../runtime/logging/describe-error.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
+import { createCollector } from '../../../runtime/memory/collect-garbage.ts';
 import type { Observation } from '../observe/observation.ts';
 import { beat } from './beat.ts';
 import type { Rotation } from './rotation.ts';
@@ -17,6 +18,8 @@ export interface KeepOptions {
   readonly signal: AbortSignal;
 }
 
+const collectEveryMs = 30_000;
+
 const conditions = { token: 'token', secrets: 'secrets' } as const;
 
 /**
@@ -25,8 +28,9 @@ const conditions = { token: 'token', secrets: 'secrets' } as const;
  */
 export function keep(options: KeepOptions): Promise<void> {
   const { tokens, renewalInterval, observation, log, signal } = options;
+  const collect = createCollector(collectEveryMs);
   return beat({
-    work: () => work(options),
+    work: () => work(options).finally(collect),
     delayMs: () => tokens.delayMs(renewalInterval),
     longestRetryMs: () => tokens.longestRetryMs(),
     onFailure: (error, retryMs) => {
