@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createCollector } from '../../../src/runtime/memory/collect-garbage.ts';
@@ -17,6 +18,12 @@ collecting('frees what is dead, and rests for the interval', async () => {
   assert.is(await isCollected(collect), true);
   assert.is(await isCollected(collect), false, 'once an hour');
   assert.is(await isCollected(createCollector(0)), true);
+});
+
+collecting('spares locked memory', () => {
+  const fixture = new URL('fixtures/collect-locked.ts', import.meta.url).pathname;
+  const { status, signal, stderr } = spawnSync(process.execPath, [fixture], { encoding: 'utf8' });
+  assert.equal([status, signal], [0, null], stderr);
 });
 
 collecting.run();
