@@ -1,7 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { exitStatus, SvcError } from '../../core/errors.ts';
 import { callInt, tryInt } from './libc.ts';
-import { measureLockedBytes } from './locked-bytes.ts';
 import { codeRuns, ownMemoryMap, swappable } from './memory-map.ts';
 import { NativeError } from './native-error.ts';
 import { partialLock } from './partial-lock.ts';
@@ -10,9 +9,6 @@ import { hasCapability, memlockLimit } from './self.ts';
 export interface LockReport {
   /** `all`: everything except machine code that V8 makes, now and later; `partial`: what the limit permits. */
   readonly mode: 'all' | 'partial' | 'none';
-  /** The process's own memory, measured when these are read. */
-  readonly lockedBytes: number;
-  readonly unlockedBytes: number;
   /** Why not `all`. */
   readonly reason?: string;
 }
@@ -125,16 +121,7 @@ function unlockCode(): void {
 }
 
 function report(mode: LockReport['mode'], reason?: string): LockReport {
-  return {
-    mode,
-    get lockedBytes() {
-      return measureLockedBytes().lockedBytes;
-    },
-    get unlockedBytes() {
-      return measureLockedBytes().unlockedBytes;
-    },
-    ...(reason === undefined ? {} : { reason }),
-  };
+  return { mode, ...(reason === undefined ? {} : { reason }) };
 }
 
 function inBytes(limit: number): string {

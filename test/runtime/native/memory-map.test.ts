@@ -1,12 +1,12 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { countLockedBytes } from '../../../src/runtime/native/locked-bytes.ts';
 import {
   codeRuns,
   isMallocArena,
   parseMemoryMap,
   swappable,
 } from '../../../src/runtime/native/memory-map.ts';
+import { countLockedBytes } from '../../support/locked-bytes.ts';
 
 const map = `\
 06b56000-06b7d000 rw-p 06755000 fe:00 5325637                            /opt/a b/node
