@@ -3,17 +3,24 @@
  * Writes what V8 has compiled of a wrapper.cjs after one start of it, for svc-wrapper.cjs to read. The start goes to a
  * key server that this very process plays, so that every function that a start needs is in it.
  *
- * Usage: node write-cache.cjs FOLDER, in an environment that is empty but for PATH
+ * Usage: node write-cache.cjs FOLDER (with svc-wrapper.cjs, wrapper.cjs and ffi-rs.node), in an environment that is empty but for PATH
  */
-const { readFileSync, writeFileSync } = require('node:fs');
+const { writeFileSync } = require('node:fs');
 const { createServer } = require('node:http');
 const v8 = require('node:v8');
-const { Script } = require('node:vm');
+const vm = require('node:vm');
 
 const [, , folder] = process.argv;
 const filename = `${folder}/wrapper.cjs`;
-const source = `(function (require, module, __filename, __dirname) {${readFileSync(filename, 'latin1')}\n})`;
-const script = new Script(source, { filename });
+
+/** The cache fits the very text that svc-wrapper.cjs compiles: its own script is kept. */
+let script;
+vm.Script = class extends vm.Script {
+  constructor(source, options) {
+    super(source, options);
+    script = this;
+  }
+};
 
 const answers = [
   [/\/login$/, { auth: { client_token: 's.warm-up', lease_duration: 3600, renewable: true } }],
@@ -45,7 +52,7 @@ server.listen(0, '127.0.0.1', () => {
   });
   writeFileSync(process.env.SVC_SA_TOKEN_PATH, 'warm.up.jwt');
   process.argv = [process.execPath, filename, '--', 'sleep', '60'];
-  script.runInThisContext()(require, module, filename, folder);
+  require(`${folder}/svc-wrapper.cjs`);
 });
 
 /** The signal ends the application, and that the wrapper, which is this process. */

@@ -8,16 +8,13 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { inRoot } from '../paths.mjs';
-import { writeCodeCache } from './code-cache.mjs';
+import { LOADER, writeCodeCache } from './code-cache.mjs';
 import { renameForeignVariables } from './elf.mjs';
 import { copyLicences } from './licences.mjs';
 import { filesOf, MANIFEST, writeManifest } from './manifest.mjs';
 
 /** Where the folder must lie in the image: a binary's interpreter is an absolute path. */
 export const PREFIX = '/svc';
-
-const LOADER = inRoot('scripts', 'wrapper-folder', 'svc-wrapper.cjs');
 
 const EXECUTABLE = 0o755;
 const PLAIN = 0o644;

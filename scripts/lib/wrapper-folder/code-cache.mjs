@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inRoot } from '../paths.mjs';
 
+/** The text of /svc/svc-wrapper, behind its first line. */
+export const LOADER = inRoot('scripts', 'wrapper-folder', 'svc-wrapper.cjs');
 const WRITER = inRoot('scripts', 'wrapper-folder', 'write-cache.cjs');
 const timeoutMs = 60_000;
 
@@ -17,6 +19,7 @@ export function writeCodeCache(folder, node, addon) {
   const work = mkdtempSync(join(tmpdir(), 'svc-code-cache-'));
   try {
     copyFileSync(join(folder, 'wrapper.cjs'), join(work, 'wrapper.cjs'));
+    copyFileSync(LOADER, join(work, 'svc-wrapper.cjs'));
     copyFileSync(addon, join(work, 'ffi-rs.node'));
     const env = { PATH: process.env.PATH };
     const { stdout, stderr } = spawnSync(node, [WRITER, work], { env, encoding: 'utf8', timeout: timeoutMs });
