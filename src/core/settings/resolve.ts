@@ -1,4 +1,5 @@
 import { exitStatus, SvcError } from '../errors.ts';
+import { mistakeCount } from './mistake-count.ts';
 import { findGiven, type Given, type Sources } from './origin.ts';
 import { guarded, outcome } from './rules.ts';
 import { type Resolved, type Setting, SettingMistake, type Settings } from './setting.ts';
@@ -59,8 +60,7 @@ function wrong(setting: Setting<unknown>, { place, text }: Given, error: unknown
 
 /** CONFIG_INVALID (exit 78) with every mistake a line. */
 export function invalidConfig(mistakes: readonly string[]): SvcError {
-  const count = mistakes.length === 1 ? 'a mistake' : `${mistakes.length} mistakes`;
-  return new SvcError('CONFIG_INVALID', `The configuration has ${count}`, {
+  return new SvcError('CONFIG_INVALID', `The configuration has ${mistakeCount(mistakes)}`, {
     nextStep: 'Mend what is listed and start again.',
     exitStatus: exitStatus.config,
     details: mistakes,

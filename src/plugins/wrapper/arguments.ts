@@ -1,4 +1,5 @@
 import { exitStatus, SvcError } from '../../core/errors.ts';
+import { mistakeCount } from '../../core/settings/mistake-count.ts';
 import type { Setting } from '../../core/settings/setting.ts';
 import { hint } from '../../core/settings/suggest.ts';
 import { wrapperSettings } from './settings.ts';
@@ -60,8 +61,7 @@ function mistakeIn(name: string, at: number, repeated: boolean, bare: boolean): 
 }
 
 function usage(mistakes: readonly string[]): SvcError {
-  const count = mistakes.length === 1 ? 'a mistake' : `${mistakes.length} mistakes`;
-  return new SvcError('USAGE', `The command line has ${count}`, {
+  return new SvcError('USAGE', `The command line has ${mistakeCount(mistakes)}`, {
     nextStep: 'Run `svc-wrapper --help` to see what it takes.',
     exitStatus: exitStatus.usage,
     details: mistakes,

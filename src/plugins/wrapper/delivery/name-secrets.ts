@@ -1,5 +1,6 @@
 import type { EnvMap, Mapping } from '../../../core/env-map/env-map.ts';
 import { exitStatus, SvcError } from '../../../core/errors.ts';
+import { mistakeCount } from '../../../core/settings/mistake-count.ts';
 import { type Delivered, type Document, originOf } from './delivered.ts';
 import { mistakesIn } from './mistakes.ts';
 
@@ -42,8 +43,7 @@ function missingIn({ path, fields }: Document, group: readonly Mapping[]): strin
 }
 
 function unusable(mistakes: readonly string[]): SvcError {
-  const count = mistakes.length === 1 ? 'a mistake' : `${mistakes.length} mistakes`;
-  return new SvcError('SECRETS_UNUSABLE', `The secrets cannot be delivered: ${count}`, {
+  return new SvcError('SECRETS_UNUSABLE', `The secrets cannot be delivered: ${mistakeCount(mistakes)}`, {
     nextStep: 'Mend the fields in the secrets server, or SVC_ENV_MAP, and start again.',
     exitStatus: exitStatus.config,
     details: mistakes,
