@@ -52,12 +52,15 @@ export function codeRuns(ranges: readonly MappedRange[]): { start: number; end: 
 
 /** What the kernel may swap out, now or once it is used, apart from V8's code: everything but unwritable parts of files. */
 export function swappable(ranges: readonly MappedRange[]): MappedRange[] {
+  return outsideCode(ranges).filter(
+    ({ permissions, anonymous, name }) => isOwn(permissions) && (anonymous || isData(permissions, name)),
+  );
+}
+
+/** The ranges that belong to no run of code. @param ranges the whole map: a run is told by its neighbours */
+export function outsideCode<T extends MappedRange>(ranges: readonly T[]): T[] {
   const code = codeRuns(ranges);
-  return ranges
-    .filter(
-      ({ permissions, anonymous, name }) => isOwn(permissions) && (anonymous || isData(permissions, name)),
-    )
-    .filter((range) => !code.some((run) => range.start >= run.start && range.end <= run.end));
+  return ranges.filter(({ start, end }) => !code.some((run) => start >= run.start && end <= run.end));
 }
 
 const isOwn = (permissions: string): boolean => permissions.endsWith('p');

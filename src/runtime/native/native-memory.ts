@@ -3,6 +3,7 @@ import { tryInt } from './libc.ts';
 import { pageSize } from './mapping.ts';
 import { isMallocArena, type MappedRange, ownMemoryMap } from './memory-map.ts';
 import { NativeError } from './native-error.ts';
+import { statFields } from './process-table.ts';
 import { withScratch } from './scratch.ts';
 
 export interface Span {
@@ -43,8 +44,7 @@ function without({ start, end }: Span, hole: Span): Span[] {
 
 /** Arguments and environment as the process was given them; they lie on the first stack, one after the other. */
 export function givenBlock(): Span {
-  const stat = readFileSync('/proc/self/stat', 'latin1');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const fields = statFields(readFileSync('/proc/self/stat', 'latin1'));
   return { start: Number(fields[45]), end: Number(fields[48]) };
 }
 

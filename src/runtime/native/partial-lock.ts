@@ -1,10 +1,9 @@
-import { tryInt } from './libc.ts';
-import { codeRuns, type MappedRange, ownMemoryMap } from './memory-map.ts';
+import { lockOnFault } from './lock-on-fault.ts';
+import { type MappedRange, outsideCode, ownMemoryMap } from './memory-map.ts';
 import { NativeError } from './native-error.ts';
 import { lockedAddressSpace } from './self.ts';
 
 const largest = 4 << 20;
-const onFault = 1;
 
 /**
  * Locks anonymous writable mappings up to 4 MB as they come into use, smallest first. The memory-lock limit counts
@@ -15,10 +14,10 @@ export function partialLock(limit: number, reserve: number): () => boolean {
   const held = new Set<string>();
   return () => {
     let room = limit - reserve - lockedAddressSpace();
-    for (const { start, end } of candidates(ownMemoryMap())) {
-      const size = end - start;
-      const key = `${start}-${end}`;
-      if (held.has(key) || size > room || !lock(start, size)) continue;
+    for (const range of candidates(ownMemoryMap())) {
+      const size = range.end - range.start;
+      const key = `${range.start}-${range.end}`;
+      if (held.has(key) || size > room || !lock(range)) continue;
       held.add(key);
       room -= size;
     }
@@ -27,10 +26,8 @@ export function partialLock(limit: number, reserve: number): () => boolean {
 }
 
 function candidates(ranges: readonly MappedRange[]): MappedRange[] {
-  const code = codeRuns(ranges);
-  return ranges
+  return outsideCode(ranges)
     .filter((range) => isWritableMemory(range) && range.end - range.start <= largest)
-    .filter((range) => !code.some((run) => range.start >= run.start && range.end <= run.end))
     .sort((a, b) => a.end - a.start - (b.end - b.start));
 }
 
@@ -38,9 +35,9 @@ function isWritableMemory({ permissions, anonymous, name }: MappedRange): boolea
   return /^.w.p$/.test(permissions) && (anonymous || name === '[heap]' || name === '[stack]');
 }
 
-function lock(start: number, size: number): boolean {
+function lock(range: MappedRange): boolean {
   try {
-    tryInt('mlock2', BigInt(start), BigInt(size), onFault);
+    lockOnFault(range);
     return true;
   } catch (error) {
     if (error instanceof NativeError) return false;

@@ -1,7 +1,8 @@
 import { setFlagsFromString } from 'node:v8';
 import { exitStatus, SvcError } from '../../core/errors.ts';
 import { callInt, tryInt } from './libc.ts';
-import { codeRuns, ownMemoryMap, swappable } from './memory-map.ts';
+import { lockOnFault } from './lock-on-fault.ts';
+import { codeRuns, type MappedRange, ownMemoryMap, swappable } from './memory-map.ts';
 import { NativeError } from './native-error.ts';
 import { partialLock } from './partial-lock.ts';
 import { hasCapability, memlockLimit } from './self.ts';
@@ -21,7 +22,6 @@ export interface LockOptions {
 }
 
 const futureOnFault = 2 | 4;
-const onFault = 1;
 const defaultReserve = 1 << 20;
 
 let relockAs: () => unknown = () => undefined;
@@ -78,16 +78,16 @@ function lockAll(): string | undefined {
  * program files, which are never swapped out, and take 6 ms of the start for that.
  */
 function lockCurrent(locked: Set<string>): void {
-  for (const { start, end } of swappable(ownMemoryMap())) {
-    const key = `${start}-${end}`;
-    if (!locked.has(key) && lockRange(start, end)) locked.add(key);
+  for (const range of swappable(ownMemoryMap())) {
+    const key = `${range.start}-${range.end}`;
+    if (!locked.has(key) && lockRange(range)) locked.add(key);
   }
 }
 
 /** False for a range that another thread has given up or changed meanwhile, which fails as if the limit were reached. */
-function lockRange(start: number, end: number): boolean {
+function lockRange({ start, end }: MappedRange): boolean {
   try {
-    tryInt('mlock2', BigInt(start), BigInt(end - start), onFault);
+    lockOnFault({ start, end });
     return true;
   } catch (error) {
     if (ownMemoryMap().some((range) => range.start === start && range.end === end)) throw error;

@@ -27,11 +27,16 @@ export function allProcesses(): ProcessEntry[] {
   return pids.map((pid) => readProcess(Number(pid))).filter((entry) => entry !== undefined);
 }
 
-/** Parses /proc/PID/stat; the program's name, which may hold anything, is passed over. */
+/** Parses /proc/PID/stat. */
 export function parseStat(line: string): ProcessEntry {
-  const [state = '', ...numbers] = line.slice(line.lastIndexOf(')') + 2).split(' ');
+  const [state = '', ...numbers] = statFields(line);
   const [parent = 0, group = 0, session = 0, terminal = 0] = numbers.slice(0, 4).map(Number);
   return { pid: Number.parseInt(line, 10), state, parent, group, session, terminal };
+}
+
+/** The fields of /proc/PID/stat from the state on: the program's name before it may hold anything. */
+export function statFields(line: string): string[] {
+  return line.slice(line.lastIndexOf(')') + 2).split(' ');
 }
 
 /**

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { tryInt } from './libc.ts';
 import { type ResourceLimit, readLimit, writeSoftLimit } from './resource-limit.ts';
 
+const getDumpableOption = 3;
 const setDumpableOption = 4;
 const setChildSubreaperOption = 36;
 const stackSize = 3;
@@ -11,9 +12,14 @@ const capabilityBits = { ipc_lock: 14n } as const;
 
 export type Capability = keyof typeof capabilityBits;
 
-/** Whether other processes of the same user may trace this one and read its /proc files. @throws NativeError */
+/** Lets other processes of the same user trace this one and read its /proc files, or forbids it. @throws NativeError */
 export function setDumpable(dumpable: boolean): void {
   tryInt('prctl', setDumpableOption, dumpable ? 1n : 0n, 0n, 0n, 0n);
+}
+
+/** Whether other processes of the same user may trace this one and read its /proc files. @throws NativeError */
+export function isDumpable(): boolean {
+  return tryInt('prctl', getDumpableOption, 0n, 0n, 0n, 0n) === 1;
 }
 
 /** Makes orphaned descendants children of this process, as those of process 1 are. @throws NativeError */

@@ -10,9 +10,9 @@ import {
 /**
  * Puts this process and its later descendants under the node agent's protection. To be called before any secret is
  * fetched; an agent that is away or not ready is waited for.
- * @throws SvcError AGENT_UNAVAILABLE or AGENT_INCOMPATIBLE (exit 69; under SVC_REQUIRE_AGENT=false, and
- * where enforcement is not required, the caller may log it and go on), AGENT_REFUSED (77), AGENT_POD_UNKNOWN (78), AGENT_NOT_ENFORCING (71, where enforcement is
- * required); the signal's reason
+ * @throws SvcError AGENT_UNAVAILABLE or AGENT_INCOMPATIBLE (exit 69; where neither the agent nor its enforcement is
+ * required, the caller may log it and go on), AGENT_REFUSED (77), AGENT_POD_UNKNOWN (78), AGENT_NOT_ENFORCING (71,
+ * where enforcement is required); the signal's reason
  */
 export async function registerWithAgent(
   registration: Registration,

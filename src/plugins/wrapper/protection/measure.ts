@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { isDumpable } from '../../../runtime/native/dumpable.ts';
-import { codeRuns } from '../../../runtime/native/memory-map.ts';
+import { outsideCode } from '../../../runtime/native/memory-map.ts';
+import { hasCapability, isDumpable } from '../../../runtime/native/self.ts';
 import { type MappedMemory, parseMappedMemory } from './mapped-memory.ts';
-import { softLimit, statusBytes, statusField } from './proc-text.ts';
+import { softLimit, statusBytes } from './proc-text.ts';
 import type { ProcessProtection, SecretMemoryProtection } from './protection.ts';
 
 export interface OwnProtection {
@@ -16,8 +16,6 @@ export interface SecretRange {
   readonly address: bigint;
   readonly length: number;
 }
-
-const ipcLockBit = 14n;
 
 /**
  * Measures what protects this process now. Takes 3 ms; works for any user, and while the process is not dumpable,
@@ -38,7 +36,7 @@ function processProtection(mapped: readonly MappedMemory[]): ProcessProtection {
     lockLimitBytes: softLimit(limits, 'Max locked memory'),
     coreLimitBytes: softLimit(limits, 'Max core file size'),
     dumpable: isDumpable(),
-    ipcLock: ((BigInt(`0x${statusField(status, 'CapEff') ?? '0'}`) >> ipcLockBit) & 1n) === 1n,
+    ipcLock: hasCapability('ipc_lock'),
   };
 }
 
@@ -46,19 +44,21 @@ type LockProtection = Pick<ProcessProtection, 'lockMode' | 'lockedBytes' | 'unlo
 
 /** Generated code and its neighbours are never locked (V8 would end the process): they do not count for the mode. */
 export function lockProtection(mapped: readonly MappedMemory[]): LockProtection {
-  const own = mapped.filter(({ permissions, heldBytes }) => /^.w.p$/.test(permissions) && heldBytes > 0);
-  const code = codeRuns(mapped);
-  const outsideCode = own.filter(
-    ({ start, end }) => !code.some((run) => start >= run.start && end <= run.end),
-  );
+  const own = mapped.filter(isOwn);
   const locked = own.filter((range) => range.locked);
   const lockedBytes = held(locked);
-  const complete = outsideCode.every((range) => range.locked);
+  const complete = outsideCode(mapped)
+    .filter(isOwn)
+    .every((range) => range.locked);
   return {
     lockMode: lockedBytes === 0 ? 'none' : complete ? 'all' : 'partial',
     lockedBytes,
     unlockedBytes: held(own) - lockedBytes,
   };
+}
+
+function isOwn({ permissions, heldBytes }: MappedMemory): boolean {
+  return /^.w.p$/.test(permissions) && heldBytes > 0;
 }
 
 function held(ranges: readonly MappedMemory[]): number {
