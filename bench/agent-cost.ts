@@ -1,0 +1,55 @@
+import { tierNames } from '../src/core/protection/tier.ts';
+import { privateFileSystem } from '../test/runtime/bpf/private-file-system.ts';
+import { measureAgent } from './agent/daily.ts';
+import { measureHere, measureInVm } from './agent/in-vm.ts';
+import type { CostPlan, CostRecord, KernelTier } from './agent/plan.ts';
+import { type Operation, ratioRows } from './agent/ratios.ts';
+import type { Bench, Table } from './harness/bench.ts';
+
+export const name = 'agent-cost';
+export const summary = 'What the node agent costs: calls of others beside it, hits, memory';
+
+/** Short turns, and many of them. Of the operations of a turn the first also translate what was just attached. */
+const how: Pick<CostPlan, 'herd' | 'rounds' | 'meter'> = {
+  herd: 4_096,
+  rounds: 40,
+  meter: ['--rounds', '3', '--opens', '600', '--reads', '2000', '--calls', '2000', '--forks', '2'],
+};
+
+const columns: Readonly<Record<string, Operation>> = {
+  'open+close': 'openClose',
+  'read 1 B': 'readByte',
+  'read 4 KiB': 'readPage',
+  'fork+exec': 'forkExec',
+  'open /proc/self/stat': 'openCloseProc',
+  'open /proc/PID/status': 'openCloseStatus',
+  'a call that does nothing': 'call',
+  'map, touch and unmap a page': 'mapPage',
+};
+
+export const run: Bench['run'] = async (say) => {
+  const tables: Table[] = [];
+  for (const tier of [1, 2] as const) {
+    say(`tier ${tier} in a virtual machine, ${how.rounds} rounds`);
+    tables.push(tableOf(tier, await measureInVm(tier, how)));
+  }
+  say(`tier 3 natively, ${how.rounds} rounds`);
+  const files = privateFileSystem();
+  tables.push(tableOf(3, await measureHere(how, files)));
+  files.remove();
+  return [...tables, ...(await measureAgent(say))];
+};
+
+function tableOf(tier: KernelTier, records: readonly CostRecord[]): Table {
+  const facts = records.find((record) => record.kind === 'facts');
+  const maps = Object.values(facts?.maps ?? {}).reduce((sum, bytes) => sum + bytes, 0);
+  return {
+    title: `Tier ${tier} (${tierNames[tier]}), Linux ${facts?.kernel}, ${facts?.covered} processes protected`,
+    columns: Object.keys(columns),
+    rows: [
+      ...ratioRows(records, Object.values(columns)),
+      ...(tier === 3 ? [] : [{ name: 'aim', cells: [1.08, 1.02, 1.02] }]),
+    ],
+    notes: [`Tables in the kernel: ${(maps / 1024 ** 2).toFixed(1)} MiB.`],
+  };
+}

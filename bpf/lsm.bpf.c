@@ -1,0 +1,8 @@
+/* Tier 1: BPF LSM. Loads on every kernel with CONFIG_BPF_LSM, and is only ever asked where `bpf` is in lsm=. */
+#include "program.h"
+
+#define HOOK(name) "lsm/" name
+
+#include "hooks.h"
+
+char LICENSE[] SEC("license") = "GPL";

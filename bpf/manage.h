@@ -1,0 +1,54 @@
+/* What the agent asks for, run by BPF_PROG_TEST_RUN in the agent's own context: PIDs are those of its namespace, and
+ * the start time is the kernel's own, which /proc shows to 10 ms only. */
+#ifndef SVC_MANAGE_H
+#define SVC_MANAGE_H
+
+#include "find/pid.h"
+#include "find/process.h"
+
+inlined int protect_process(const struct svc_process *process, __u32 flags)
+{
+	struct svc_protection protection = { .flags = flags, .since = bpf_ktime_get_boot_ns() };
+	struct svc_protection *known = bpf_map_lookup_elem(&processes, process);
+
+	if (known)
+		return 0;
+	return bpf_map_update_elem(&processes, process, &protection, BPF_ANY) ? -E2BIG : 0;
+}
+
+inlined void answer_request(struct svc_answer *to, enum svc_request request, __u32 number, __u32 flags)
+{
+	struct task_struct *task = find_task(number);
+
+	__builtin_memset(to, 0, sizeof(*to));
+	to->error = -ESRCH;
+	if (!task)
+		return;
+	to->error = 0;
+	identify(task, &to->process);
+	to->cgroup = cgroup_of(task);
+	if (is_opened(&to->process) && !(flags & SVC_PROTECTION_DECOY)) {
+		to->facts |= SVC_FACT_OPENED;
+		flags |= SVC_PROTECTION_LATE;
+	}
+	if (request == SVC_REQUEST_PROTECT)
+		to->error = protect_process(&to->process, flags);
+	else if (request == SVC_REQUEST_RELEASE)
+		bpf_map_delete_elem(&processes, &to->process);
+	if (find_protection(task, &to->process))
+		to->facts |= SVC_FACT_COVERED;
+}
+
+/* Context: request, PID, flags. */
+SEC("raw_tp")
+int manage(struct bpf_raw_tracepoint_args *context)
+{
+	__u32 first = 0;
+	struct svc_answer *to = bpf_map_lookup_elem(&answer, &first);
+
+	if (to)
+		answer_request(to, context->args[0], context->args[1], context->args[2]);
+	return 0;
+}
+
+#endif

@@ -1,0 +1,99 @@
+/* All state of the guard. Every map is pinned, so that it outlives the agent and is found again by the next one. */
+#ifndef SVC_MAPS_H
+#define SVC_MAPS_H
+
+#include "program.h"
+
+#define SVC_MOST_PROCESSES 65536
+#define SVC_MOST_CGROUPS 4096
+#define SVC_RING_BYTES (4 << 20)
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, SVC_MOST_PROCESSES);
+	__type(key, struct svc_process);
+	__type(value, struct svc_protection);
+	__uint(pinning, LIBBPF_PIN_BY_NAME);
+} processes SEC(".maps");
+
+/* By the id of the cgroup (v2); everything below it is covered too. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, SVC_MOST_CGROUPS);
+	__type(key, __u64);
+	__type(value, struct svc_protection);
+	__uint(pinning, LIBBPF_PIN_BY_NAME);
+} cgroups SEC(".maps");
+
+/* Processes that are not covered and whose environment or memory somebody else has opened. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, SVC_MOST_PROCESSES);
+	__type(key, struct svc_process);
+	__type(value, __u32);
+	__uint(pinning, LIBBPF_PIN_BY_NAME);
+} opened SEC(".maps");
+
+struct svc_file {
+	__u64 file; /* address of the open file */
+	struct svc_process target;
+};
+
+/* Open files that were reported, and for which thread group, so that their reads are not reported again. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 8192);
+	__type(key, struct svc_file);
+	__type(value, __u32);
+	__uint(pinning, LIBBPF_PIN_BY_NAME);
+} reported SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct svc_settings);
+	__uint(pinning, LIBBPF_PIN_BY_NAME);
+} settings SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, SVC_TALLIES);
+	__type(key, __u32);
+	__type(value, __u64);
+	__uint(pinning, LIBBPF_PIN_BY_NAME);
+} tallies SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, SVC_RING_BYTES);
+	__uint(pinning, LIBBPF_PIN_BY_NAME);
+} hits SEC(".maps");
+
+/* What the program `manage` answers; each loaded set of programs has its own. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct svc_answer);
+} answer SEC(".maps");
+
+/* Tells this set of programs from one that another agent left behind or puts in its place. */
+const volatile __u32 generation;
+
+inlined struct svc_settings *current_settings(void)
+{
+	__u32 first = 0;
+
+	return bpf_map_lookup_elem(&settings, &first);
+}
+
+inlined void tally(__u32 which)
+{
+	__u64 *value = bpf_map_lookup_elem(&tallies, &which);
+
+	if (value)
+		*value += 1;
+}
+
+#endif

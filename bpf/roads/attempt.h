@@ -1,0 +1,50 @@
+/* What every road does with what it has recognised. */
+#ifndef SVC_ROADS_ATTEMPT_H
+#define SVC_ROADS_ATTEMPT_H
+
+#include "report.h"
+
+inlined void begin_attempt(struct attempt *attempt, enum svc_road road)
+{
+	__builtin_memset(attempt, 0, sizeof(*attempt));
+	attempt->road = road;
+	attempt->source = (struct task_struct *)bpf_get_current_task();
+}
+
+/* Whether it is an attempt on a covered process by another one; fills in the target. */
+static __noinline bool aims_at(struct attempt *attempt, struct task_struct *target)
+{
+	identify(target, &attempt->process);
+	if (is_own_group(&attempt->process))
+		return false;
+	/* before it is looked up: what has formed by then is in the table by then */
+	bool forming = is_forming(target);
+	struct svc_protection *found = find_protection(target, &attempt->process);
+
+	attempt->target = target;
+	attempt->forming = !found && forming;
+	if (!found)
+		return attempt->forming;
+	attempt->decoy = found->flags & SVC_PROTECTION_DECOY;
+	/* the decoy is for the newest set to prove itself by: an older one that denies first would hide it */
+	return !attempt->decoy || is_reporting();
+}
+
+/* Whether the current process is covered; makes it the target. */
+inlined bool is_covered_itself(struct attempt *attempt)
+{
+	attempt->target = attempt->source;
+	identify(attempt->target, &attempt->process);
+	return find_protection(attempt->target, &attempt->process);
+}
+
+/* Answers `error`, to be returned by a hook, or 0 where nothing is enforced. */
+inlined int judge(const struct attempt *attempt, int error)
+{
+	bool enforcing = is_enforcing();
+
+	report(attempt, enforcing ? SVC_OUTCOME_DENIED : SVC_OUTCOME_SEEN);
+	return enforcing ? error : 0;
+}
+
+#endif

@@ -1,0 +1,246 @@
+/* The roads as system calls, where hooks cannot deny: what is seen here goes on, and its caller is killed before it
+ * runs again. What needs no system call of the reader's own (io_uring) is not seen here: see memory_lock.h.
+ *
+ * A process that is only forming is let alone: most are nobody's concern, and killing cannot be taken back.
+ *
+ * SVC_KILL_BY_CHOICE: 1 on the tier that has nothing else, where killing is the operator's choice; 0 beside hooks
+ * that deny, where only what slipped past them comes here. */
+#ifndef SVC_ROADS_CALLS_H
+#define SVC_ROADS_CALLS_H
+
+#include "find/descriptor.h"
+#include "roads/core_limit.h"
+#include "roads/perf.h"
+#include "roads/proc_file.h"
+#include "roads/ptrace.h"
+
+#define TRACEME 0
+#define ATTACH 16
+#define SEIZE 0x4206
+#define PIDFS_MAGIC 0x50494446
+#define MODE_PATH 0x4000
+#define KILL 9
+
+inlined struct file *file_of(__u32 descriptor)
+{
+	return descriptor_of((struct task_struct *)bpf_get_current_task(), descriptor);
+}
+
+inlined bool is_killing(void)
+{
+	struct svc_settings *now = current_settings();
+	struct svc_process own;
+
+	if (!now || !now->enforce || (SVC_KILL_BY_CHOICE && !now->kill))
+		return false;
+	/* the agent reads its own decoy */
+	identify((struct task_struct *)bpf_get_current_task(), &own);
+	return !is_same(&own, &now->agent);
+}
+
+inlined enum svc_outcome strike(void)
+{
+	return is_killing() && !bpf_send_signal(KILL) ? SVC_OUTCOME_KILLED : SVC_OUTCOME_SEEN;
+}
+
+inlined void punish(struct attempt *attempt, const struct call *call)
+{
+	attempt->call = call->number;
+	report(attempt, strike());
+}
+
+/* O_PATH: nothing can be read through it until it is opened again. */
+inlined bool is_path_only(struct file *file)
+{
+	return BPF_CORE_READ(file, f_mode) & MODE_PATH;
+}
+
+/* The signal is there and has not been acted on yet: from then on the kernel copies no other process's memory for it.
+ */
+inlined bool is_being_killed(struct task_struct *task)
+{
+	return BPF_CORE_READ(task, pending.signal.sig[0]) & 1UL << (KILL - 1);
+}
+
+inlined void on_opened(const struct call *call, __u32 descriptor)
+{
+	struct file *file = file_of(descriptor);
+	struct attempt attempt;
+
+	if (!file || is_path_only(file) || !is_attempt_by_open(file, &attempt) || attempt.forming)
+		return;
+	if (!claim_report(file, &attempt.process)) {
+		/* another thread has read it before its opening came to an end, and all are killed for that */
+		if (is_being_killed(attempt.source) && is_reported_for_own(file, &attempt.process))
+			return;
+		/* it was another file at the same address */
+		remember_reported(file, &attempt.process);
+	}
+	punish(&attempt, call);
+}
+
+inlined __u32 descriptor_read_by(const struct call *call)
+{
+	return argument(call, is_sendfile(call) ? 1 : 0);
+}
+
+inlined void on_read(const struct call *call, __u32 descriptor)
+{
+	struct file *file = file_of(descriptor);
+	struct attempt attempt;
+
+	if (!file || !is_attempt_by_descriptor(file, &attempt) || attempt.forming)
+		return;
+	/* also where its opening was reported: another thread may have been quicker than the signal; and first, for who
+	 * is to see by it that this report has been claimed */
+	enum svc_outcome outcome = strike();
+
+	attempt.call = call->number;
+	if (claim_report(file, &attempt.process))
+		report(&attempt, outcome);
+}
+
+inlined void on_task(const struct call *call, enum svc_road road, struct task_struct *task)
+{
+	struct attempt attempt;
+
+	begin_attempt(&attempt, road);
+	if (task && aims_at(&attempt, task) && !attempt.forming)
+		punish(&attempt, call);
+}
+
+/* A pidfd is a file of pidfs (6.9), before that an anonymous one with the PID as its private data. */
+inlined struct task_struct *task_of_pidfd(__u32 descriptor)
+{
+	struct file *file = file_of(descriptor);
+
+	if (!file)
+		return 0;
+	struct inode *inode = BPF_CORE_READ(file, f_inode);
+
+	if (BPF_CORE_READ(inode, i_sb, s_magic) == PIDFS_MAGIC)
+		return task_of(BPF_CORE_READ(inode, i_private));
+	char name[LONGEST_NAME] = {};
+	const unsigned char *at = BPF_CORE_READ(file, f_path.dentry, d_name.name);
+
+	bpf_probe_read_kernel(name, sizeof(name), at);
+	return name_is(name, "[pidfd]", 8) ? task_of(BPF_CORE_READ(file, private_data)) : 0;
+}
+
+/* The process that asks is the one that would be read: it is ended before its parent can. */
+inlined void on_traceme(const struct call *call)
+{
+	struct task_struct *caller = (struct task_struct *)bpf_get_current_task();
+	struct attempt attempt;
+
+	begin_attempt(&attempt, SVC_ROAD_TRACEME);
+	if (!is_covered_itself(&attempt))
+		return;
+	attempt.source = BPF_CORE_READ(caller, real_parent);
+	punish(&attempt, call);
+}
+
+inlined void on_ptrace(const struct call *call)
+{
+	__u64 request = argument(call, 0);
+
+	if (request == TRACEME)
+		on_traceme(call);
+	else if (request == ATTACH || request == SEIZE)
+		on_task(call, SVC_ROAD_PTRACE, find_task(argument(call, 1)));
+}
+
+/* By the event that was made: the attributes in the caller's memory may be changed, or not be there, when they are
+ * looked at. */
+inlined void on_perf_opened(const struct call *call, __u32 descriptor)
+{
+	struct file *file = file_of(descriptor);
+	struct perf_event *event = file ? BPF_CORE_READ(file, private_data) : 0;
+	struct attempt attempt;
+
+	if (!event || !samples_user_memory(BPF_CORE_READ(event, attr.sample_type)))
+		return;
+	if (is_on_itself(call) && !is_inherited(event))
+		return;
+	begin_attempt(&attempt, SVC_ROAD_PERF_STACK);
+	punish(&attempt, call);
+}
+
+/* prlimit64(pid, resource, new, old); the new limit is a rlimit of two 64-bit numbers on every ABI. */
+inlined void on_prlimit(const struct call *call)
+{
+	struct task_struct *task = find_task(argument(call, 0));
+	__u64 wanted[2] = {};
+
+	if (!task || (__u32)argument(call, 1) != CORE_LIMIT || !argument(call, 2))
+		return;
+	/* what cannot be read is taken for the worst */
+	if (bpf_probe_read_user(wanted, sizeof(wanted), (void *)argument(call, 2)) ||
+	    raises_core_limit(task, wanted[0], wanted[1]))
+		on_task(call, SVC_ROAD_CORE_LIMIT, task);
+}
+
+inlined void on_call_entered(const struct call *call)
+{
+	switch (call->kind) {
+	case CALL_READ:
+	case CALL_COPY:
+		on_read(call, descriptor_read_by(call));
+		break;
+	case CALL_PROCESS_VM:
+		on_task(call, SVC_ROAD_PROCESS_VM, find_task(argument(call, 0)));
+		break;
+	case CALL_PTRACE:
+		on_ptrace(call);
+		break;
+	case CALL_PIDFD_GETFD:
+		on_task(call, SVC_ROAD_PIDFD_GETFD, task_of_pidfd(argument(call, 0)));
+		break;
+	case CALL_PRLIMIT:
+		on_prlimit(call);
+		break;
+	default:
+		break;
+	}
+}
+
+/* What only its result shows. */
+inlined void on_call_ended(const struct call *call, long answered)
+{
+	if (answered < 0)
+		return;
+	if (call->kind == CALL_OPEN)
+		on_opened(call, answered);
+	else if (call->kind == CALL_PERF_EVENT_OPEN)
+		on_perf_opened(call, answered);
+}
+
+/* Whether a call has brought its caller what a hook would have denied. */
+inlined bool has_gone_through(const struct call *call, long answered)
+{
+	switch (call->kind) {
+	case CALL_READ:
+	case CALL_COPY:
+	case CALL_PROCESS_VM:
+		return answered > 0;
+	case CALL_PTRACE:
+	case CALL_PIDFD_GETFD:
+		return answered >= 0;
+	default:
+		return false;
+	}
+}
+
+/* For beside hooks that deny. */
+inlined void on_call_not_denied(const struct call *call, long answered)
+{
+	if (!is_enforcing())
+		return;
+	/* never both: the verifier would follow every way through the one with every way through the other */
+	if (has_gone_through(call, answered))
+		on_call_entered(call);
+	else
+		on_call_ended(call, answered);
+}
+
+#endif

@@ -1,0 +1,54 @@
+/* What reaches another process's memory without a call that could be seen before: a thread that reads a descriptor
+ * which another one is only just getting, and an io_uring. The kernel locks the memory before it copies any of it, and
+ * copies nothing for who has a fatal signal pending.
+ *
+ * Memory of others is locked for much else, too: to list mappings, to fork, to swap, to move pages. So what counts is
+ * the call that it is done in, and the descriptor that is read. Only for where readers are killed. */
+#ifndef SVC_ROADS_MEMORY_LOCK_H
+#define SVC_ROADS_MEMORY_LOCK_H
+
+#include "roads/calls.h"
+
+/* Flags of a task. */
+#define IO_WORKER 0x00000010
+#define KERNEL_THREAD 0x00200000
+
+/* An io_uring says nothing of the file that it reads, and a descriptor that is closed meanwhile neither. */
+inlined void on_unnamed_read(const struct call *call, enum svc_road road, struct mm_struct *memory)
+{
+	struct attempt attempt;
+	struct task_struct *owner = owner_of(memory);
+
+	begin_attempt(&attempt, road);
+	if (owner && aims_at(&attempt, owner) && !attempt.forming && is_killing())
+		punish(&attempt, call);
+}
+
+inlined void on_descriptor_read(const struct call *call, struct mm_struct *memory)
+{
+	__u32 descriptor = descriptor_read_by(call);
+
+	if (file_of(descriptor))
+		on_read(call, descriptor);
+	else
+		on_unnamed_read(call, SVC_ROAD_OPEN_DESCRIPTOR, memory);
+}
+
+inlined void on_memory_locking(struct mm_struct *memory)
+{
+	struct task_struct *reader = (struct task_struct *)bpf_get_current_task();
+	struct mm_struct *own = BPF_CORE_READ(reader, mm);
+	__u32 flags = BPF_CORE_READ(reader, flags);
+	struct call call;
+
+	/* who has no memory any more is ending, and that is what is locked */
+	if (!own || own == memory || (flags & KERNEL_THREAD) || is_being_killed(reader))
+		return;
+	current_call(&call);
+	if ((flags & IO_WORKER) || call.kind == CALL_IO_URING)
+		on_unnamed_read(&call, SVC_ROAD_MEMORY, memory);
+	else if (call.kind == CALL_READ || call.kind == CALL_COPY)
+		on_descriptor_read(&call, memory);
+}
+
+#endif

@@ -1,0 +1,53 @@
+/* Samples of user stacks and registers. The hook does not know whose they will be, and samples follow a process into
+ * its children, so only those of the caller itself are let through. */
+#ifndef SVC_ROADS_PERF_H
+#define SVC_ROADS_PERF_H
+
+#include "roads/attempt.h"
+
+inlined bool samples_user_memory(__u64 sample_type)
+{
+	return sample_type & (PERF_SAMPLE_STACK_USER | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_REGS_INTR);
+}
+
+/* The flags of the attributes follow read_format; they are bits without a name of their own. */
+#define ATTRIBUTE_FLAGS 40
+#define INHERIT 2
+
+/* Into children of the caller, which may be covered later. */
+inlined bool is_inherited(struct perf_event *event)
+{
+	__u64 flags = 0;
+
+	bpf_probe_read_kernel(&flags, sizeof(flags),
+			      (void *)event + bpf_core_field_offset(struct perf_event, attr) + ATTRIBUTE_FLAGS);
+	return flags & INHERIT;
+}
+
+/* perf_event_open(attr, pid, cpu, group, flags): 0 is the caller, unless it is the descriptor of a cgroup. */
+inlined bool is_on_itself(const struct call *call)
+{
+	return call->kind == CALL_PERF_EVENT_OPEN && (__u32)argument(call, 1) == 0 &&
+	       !(argument(call, 4) & PERF_FLAG_PID_CGROUP);
+}
+
+/* As an event is made and not as it is asked for: there the hook tells the attributes only before Linux 6.15. */
+inlined int on_perf_event_alloc(struct perf_event *event)
+{
+	struct attempt attempt;
+	struct call call;
+
+	if (!samples_user_memory(BPF_CORE_READ(event, attr.sample_type)))
+		return 0;
+	/* one that follows another into a child: to deny it would deny the fork */
+	if (BPF_CORE_READ(event, parent))
+		return 0;
+	current_call(&call);
+	if (is_on_itself(&call) && !is_inherited(event))
+		return 0;
+	begin_attempt(&attempt, SVC_ROAD_PERF_STACK);
+	attempt.call = call.number;
+	return judge(&attempt, -EPERM);
+}
+
+#endif

@@ -1,0 +1,162 @@
+/* environ and mem of a process, through any mount, link, descriptor trick or io_uring. */
+#ifndef SVC_ROADS_PROC_FILE_H
+#define SVC_ROADS_PROC_FILE_H
+
+#include "find/file.h"
+#include "roads/attempt.h"
+
+inlined void remember_opened(const struct svc_process *process)
+{
+	struct svc_settings *now = current_settings();
+	__u32 once = 1;
+
+	if (!bpf_map_update_elem(&opened, process, &once, BPF_ANY))
+		return;
+	tally(SVC_TALLY_OPENINGS_LOST);
+	/* nobody can be said to be unopened any more, until the agent begins anew */
+	if (now)
+		now->watching_since = SVC_NEVER;
+}
+
+inlined void remember_task(struct task_struct *task)
+{
+	struct svc_process process;
+
+	identify(task, &process);
+	if (!is_own_group(&process))
+		remember_opened(&process);
+}
+
+inlined bool was_reported(struct file *file, const struct svc_process *process)
+{
+	struct svc_file key = { .file = (__u64)file, .target = *process };
+
+	return bpf_map_lookup_elem(&reported, &key);
+}
+
+inlined __u32 own_group(void)
+{
+	return bpf_get_current_pid_tgid() >> 32;
+}
+
+inlined bool is_reported_for_own(struct file *file, const struct svc_process *process)
+{
+	struct svc_file key = { .file = (__u64)file, .target = *process };
+	__u32 *reader = bpf_map_lookup_elem(&reported, &key);
+
+	return reader && *reader == own_group();
+}
+
+/* An int: before Linux 6.4 the upper half of what the helper answers is not set. */
+inlined int mark_reported(struct file *file, const struct svc_process *process, __u64 flags)
+{
+	struct svc_file key = { .file = (__u64)file, .target = *process };
+	__u32 reader = own_group();
+
+	return bpf_map_update_elem(&reported, &key, &reader, flags);
+}
+
+inlined void remember_reported(struct file *file, const struct svc_process *process)
+{
+	mark_reported(file, process, BPF_ANY);
+}
+
+/* Whether nobody has reported it yet: threads on several processors may come at once. */
+inlined bool claim_report(struct file *file, const struct svc_process *process)
+{
+	return mark_reported(file, process, BPF_NOEXIST) != -EEXIST;
+}
+
+/* Whether the opening of a file is an attempt; fills it in. An opening that is none yet is remembered, because the
+ * descriptor stays when its process is covered later. */
+static __noinline bool is_attempt_by_open(struct file *file, struct attempt *attempt)
+{
+	struct file_target target;
+
+	read_file_target(file, &target);
+	if (target.road == SVC_ROAD_NONE)
+		return false;
+	begin_attempt(attempt, target.road);
+	if (!target.task)
+		return true;
+	struct task_struct *owner = owner_of_task(target.task);
+
+	/* a child may share the memory of its parent */
+	if (aims_at(attempt, target.task) || (owner && owner != target.task && aims_at(attempt, owner)))
+		return true;
+	remember_task(target.task);
+	if (owner && owner != target.task)
+		remember_task(owner);
+	return false;
+}
+
+/* Whether a read or write of an open file is an attempt; fills it in. */
+static __noinline bool is_attempt_by_descriptor(struct file *file, struct attempt *attempt)
+{
+	struct file_target target;
+
+	read_file_target(file, &target);
+	if (target.road == SVC_ROAD_NONE || !target.task)
+		return false;
+	begin_attempt(attempt, SVC_ROAD_OPEN_DESCRIPTOR);
+	struct task_struct *owner = owner_of_memory(file);
+
+	return aims_at(attempt, target.task) || (owner && owner != target.task && aims_at(attempt, owner));
+}
+
+/* Of a hook that denies: the verdict, and what was let pass counts as reported. */
+inlined int judge_file(struct file *file, struct attempt *attempt)
+{
+	struct call call;
+
+	current_call(&call);
+	attempt->call = call.number;
+	int verdict = judge(attempt, -EACCES);
+
+	if (!verdict)
+		remember_reported(file, &attempt->process);
+	return verdict;
+}
+
+/* Asked for every file of the node that is opened: all but procfs leave here, read through the pointers that the
+ * verifier knows, which costs no calls. */
+inlined bool is_on_procfs(struct file *file)
+{
+	return file->f_inode->i_sb->s_magic == PROC_MAGIC;
+}
+
+/* For hooks that deny. */
+inlined int on_file_open(struct file *file)
+{
+	struct attempt attempt;
+
+	if (!is_on_procfs(file))
+		return 0;
+	/* what leads to all memory is the hook locked_down's */
+	if (!is_attempt_by_open(file, &attempt) || !attempt.target)
+		return 0;
+	return judge_file(file, &attempt);
+}
+
+static __noinline int on_forsaken(struct file *file)
+{
+	struct file_target target;
+
+	read_file_target(file, &target);
+	return target.forsaken && is_enforcing() ? -EACCES : 0;
+}
+
+inlined int on_file_permission(struct file *file)
+{
+	struct attempt attempt;
+
+	if (!is_on_procfs(file))
+		return 0;
+	if (!is_attempt_by_descriptor(file, &attempt))
+		return on_forsaken(file);
+	if (!is_enforcing() && was_reported(file, &attempt.process))
+		return 0;
+	return judge_file(file, &attempt);
+}
+
+#endif

@@ -1,0 +1,41 @@
+/* Tier 3: raw tracepoints at the entry and the end of every system call, where nothing can be hooked that denies, and
+ * where readers are to be killed, at the locking of memory. */
+#include "program.h"
+
+#define SVC_KILL_BY_CHOICE 1
+
+#include "manage.h"
+#include "roads/calls.h"
+#include "roads/memory_lock.h"
+#include "track.h"
+
+SEC("raw_tp/sys_enter")
+int call_entered(struct bpf_raw_tracepoint_args *context)
+{
+	struct call call;
+
+	read_call(&call, (struct task_struct *)bpf_get_current_task(), (struct pt_regs *)context->args[0]);
+	on_call_entered(&call);
+	return 0;
+}
+
+SEC("raw_tp/sys_exit")
+int call_ended(struct bpf_raw_tracepoint_args *context)
+{
+	struct call call;
+	long answered = context->args[1];
+
+	read_call(&call, (struct task_struct *)bpf_get_current_task(), (struct pt_regs *)context->args[0]);
+	on_call_ended(&call, answered);
+	return 0;
+}
+
+/* Since Linux 5.11, with CONFIG_TRACING. Attached only where readers are killed: it is passed at every page fault. */
+SEC("raw_tp/mmap_lock_start_locking")
+int memory_locking(struct bpf_raw_tracepoint_args *context)
+{
+	on_memory_locking((struct mm_struct *)context->args[0]);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "GPL";

@@ -1,0 +1,109 @@
+/* Keeps the table of processes true: children inherit, what enters a covered cgroup stays covered wherever it is
+ * moved, and an entry goes when the last of its process does. */
+#ifndef SVC_TRACK_H
+#define SVC_TRACK_H
+
+#include "find/process.h"
+
+#define CLONE_THREAD 0x00010000
+
+/* Where the table is full, the whole cgroup is covered in place of the one process. */
+inlined void cover_cgroup_of(struct task_struct *task)
+{
+	struct svc_protection protection = { .since = bpf_ktime_get_boot_ns() };
+	__u64 id = cgroup_of(task);
+
+	tally(SVC_TALLY_PROCESSES_LOST);
+	/* the root is everybody's: children there are known by their parents only */
+	if (!BPF_CORE_READ(task, cgroups, dfl_cgrp, self.parent))
+		return;
+	bpf_map_update_elem(&cgroups, &id, &protection, BPF_NOEXIST);
+}
+
+inlined void cover(struct task_struct *task, __u32 flags)
+{
+	struct svc_protection protection = { .flags = flags, .since = bpf_ktime_get_boot_ns() };
+	struct svc_process process;
+
+	identify(task, &process);
+	if (bpf_map_lookup_elem(&processes, &process))
+		return;
+	if (bpf_map_update_elem(&processes, &process, &protection, BPF_ANY))
+		cover_cgroup_of(task);
+}
+
+/* A fresh process cannot have been opened before. */
+SEC("raw_tp/task_newtask")
+int track_fork(struct bpf_raw_tracepoint_args *context)
+{
+	struct task_struct *child = (struct task_struct *)context->args[0];
+	struct task_struct *parent = (struct task_struct *)bpf_get_current_task();
+	struct svc_process process;
+
+	if (context->args[1] & CLONE_THREAD)
+		return 0;
+	identify(parent, &process);
+	if (find_protection(parent, &process) || find_cgroup(BPF_CORE_READ(child, cgroups, dfl_cgrp)))
+		cover(child, 0);
+	return 0;
+}
+
+/* Descriptors from before stay on the memory that is given up. */
+SEC("raw_tp/sched_process_exec")
+int track_exec(struct bpf_raw_tracepoint_args *context)
+{
+	struct svc_protection *protection;
+	struct svc_process process;
+
+	identify((struct task_struct *)context->args[0], &process);
+	bpf_map_delete_elem(&opened, &process);
+	protection = bpf_map_lookup_elem(&processes, &process);
+	if (protection)
+		protection->flags &= ~SVC_PROTECTION_LATE;
+	return 0;
+}
+
+inlined void cover_arrival(struct task_struct *task)
+{
+	struct svc_process process;
+
+	identify(task, &process);
+	if (bpf_map_lookup_elem(&processes, &process))
+		return;
+	if (!is_opened(&process)) {
+		cover(task, 0);
+		return;
+	}
+	cover(task, SVC_PROTECTION_LATE);
+	tally(SVC_TALLY_COVERED_LATE);
+}
+
+SEC("raw_tp/cgroup_attach_task")
+int track_move(struct bpf_raw_tracepoint_args *context)
+{
+	struct task_struct *task = (struct task_struct *)context->args[2];
+
+	/* told when it is done; the destination it tells may be of version 1, whose ids are the same numbers again */
+	if (find_cgroup(BPF_CORE_READ(task, cgroups, dfl_cgrp)))
+		cover_arrival(task);
+	return 0;
+}
+
+/* When the task itself is freed, not when it exits: until then its memory may be reached. */
+SEC("raw_tp/sched_process_free")
+int track_free(struct bpf_raw_tracepoint_args *context)
+{
+	struct task_struct *task = (struct task_struct *)context->args[0];
+	struct svc_process process;
+
+	if (BPF_CORE_READ(task, pid) != BPF_CORE_READ(task, tgid))
+		return 0;
+	process.tgid = BPF_CORE_READ(task, tgid);
+	process.reserved = 0;
+	process.start = BPF_CORE_READ(task, start_boottime);
+	bpf_map_delete_elem(&processes, &process);
+	bpf_map_delete_elem(&opened, &process);
+	return 0;
+}
+
+#endif

@@ -1,0 +1,34 @@
+import { boolean } from '@oclif/core/flags';
+import { agentSettings } from '../../plugins/agent/settings.ts';
+import { componentCommand, type GivenFlags } from '../../runtime/cli/component-command.ts';
+
+const Component = componentCommand({
+  summary: "Keep everybody on this node out of protected processes' environment and memory.",
+  description:
+    'Loads BPF programs that deny (or, on kernels that do not allow it, report or kill) attempts of other processes, ' +
+    'root included, and proves by a canary that they do. Wrappers register at its Unix socket; the pods of this node ' +
+    'with the label svc/protected=true are covered as a whole. What it has loaded goes on guarding when it ends; ' +
+    'the next agent takes it over, and --unload takes it away. Needs root and the PID namespace of the host.',
+  examples: [
+    '<%= config.bin %> run agent',
+    '<%= config.bin %> run agent --enforce false',
+    '<%= config.bin %> run agent --unload',
+  ],
+  settings: agentSettings,
+  load: async () => (await import('../../plugins/agent/index.ts')).agent,
+});
+
+export default class RunAgent extends Component {
+  static override flags = {
+    ...Component.flags,
+    unload: boolean({ summary: 'Take the programs off this node and end; nothing is guarded then' }),
+  };
+
+  override async run(): Promise<void> {
+    const { flags } = await this.parse(RunAgent);
+    const { unload, config: configFile, ...given } = flags as GivenFlags & { config?: string };
+    if (!unload) return this.start({ ...given, ...(configFile && { config: configFile }) });
+    const { unloadAgent } = await import('../../plugins/agent/unload.ts');
+    this.log(await unloadAgent({ flags: given, env: process.env, configFile }));
+  }
+}

@@ -1,0 +1,78 @@
+import type { Hit } from '../../../core/protection/hit.ts';
+import type { Tier } from '../../../core/protection/tier.ts';
+
+/** What guards the protected processes of this node, whatever mechanism is in force. */
+export interface Guard {
+  readonly status: GuardStatus;
+  /** Called at each change of the status. */
+  onStatus(listener: (status: GuardStatus) => void): void;
+  /**
+   * Covers a process with all its threads, and what it forks from now on; the descendants that it has already, too.
+   * Done when this returns; harmless when repeated.
+   * @param pid as the agent's PID namespace numbers it
+   * @throws SvcError PROCESS_GONE; GUARD_FULL (exit 71); PROTECTION_UNSETTLED (exit 69)
+   */
+  protect(pid: number): ProcessFacts;
+  /**
+   * The same, done when it resolves: the agent does other work in between.
+   * @throws what `protect` throws; the signal's reason, with some of them covered
+   */
+  protectInTurns(pid: number, signal: AbortSignal): Promise<ProcessFacts>;
+  /** The same facts without a change. Undefined for a process that is not there. */
+  inspect(pid: number): ProcessFacts | undefined;
+  /**
+   * Covers every process in a cgroup (v2) and below it, present and future. Those that are in it already want
+   * `protect` besides: only then do they stay covered wherever they are moved.
+   * @throws SvcError GUARD_FULL
+   */
+  protectCgroup(id: bigint): void;
+  releaseCgroup(id: bigint): void;
+  /** Ids of the cgroups that are covered, by an earlier agent too. */
+  cgroups(): readonly bigint[];
+  /** All processes that are registered or inherit it; those that only their cgroup covers are not listed. */
+  processes(): readonly ProtectedProcess[];
+  /** Called for hits on processes that are no decoys, in order; equal ones that came together are one call. */
+  onHit(listener: HitListener): void;
+  /** Lets go of everything in this process; what is pinned goes on guarding. */
+  close(): Promise<void>;
+}
+
+/** @param hit the first of them */
+export type HitListener = (hit: Hit, times: Times) => void;
+
+/** How often something came that differs in nothing but its time. */
+export interface Times {
+  readonly count: number;
+  /** Of the last one, in nanoseconds since boot. */
+  readonly last: bigint;
+}
+
+export interface GuardStatus {
+  /** Undefined until a canary has decided. */
+  readonly tier: Tier | undefined;
+  /** Reads by others are denied, or their readers killed. */
+  readonly enforcing: boolean;
+  /** Why it does not enforce, as a sentence; empty when it does. */
+  readonly reason: string;
+  /** Why no higher tier is in force, highest first; the tier in force itself comes last where it lacks something. */
+  readonly passedOver: readonly { readonly tier: Tier; readonly reason: string }[];
+}
+
+export interface ProcessFacts {
+  readonly pid: number;
+  /** Nanoseconds since boot; with the PID it names the process for good. */
+  readonly start: bigint;
+  /** Id of its cgroup (v2). */
+  readonly cgroup: bigint;
+  /** A debugger is attached, at the time when this is read. */
+  readonly traced: boolean;
+  /** Somebody else opened its environment or memory before it was covered, or may have: the agent was not there. */
+  readonly openedBefore: boolean;
+  /** It is covered, itself or by its parents or its cgroup. */
+  readonly covered: boolean;
+}
+
+export interface ProtectedProcess {
+  readonly pid: number;
+  readonly start: bigint;
+}

@@ -1,0 +1,80 @@
+import { constants } from 'node:os';
+import { encodeProtection } from '../../../core/protection/layouts.ts';
+import { NativeError } from '../../../runtime/native/native-error.ts';
+import type { ProcessFacts } from './contract.ts';
+import { gone, tableFull } from './cover-errors.ts';
+import { coverOne, DescendantWalk } from './descendants.ts';
+import { isTraced } from './proc-facts.ts';
+import type { ProgramSet } from './program-set.ts';
+
+const { E2BIG } = constants.errno;
+
+/**
+ * Covers a process and the descendants that it has; those that come later inherit.
+ * @throws SvcError PROCESS_GONE, GUARD_FULL, PROTECTION_UNSETTLED
+ */
+export function coverProcess(set: ProgramSet, pid: number): ProcessFacts {
+  const steps = coverSteps(set, pid);
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
+
+/** The same in short steps. Who leaves it early calls `return`, so that no descriptor from before is left unchecked. */
+export function* coverSteps(set: ProgramSet, pid: number): Generator<void, ProcessFacts> {
+  const root = coverOne(set, pid);
+  if (root === undefined) throw gone(pid);
+  const walk = new DescendantWalk(set, pid, root);
+  const isOpened = () => [...walk.covered.values()].some(({ opened }) => opened);
+  try {
+    yield* walk.steps();
+  } finally {
+    if (isOpened()) set.attachLate();
+  }
+  const facts = inspectProcess(set, pid);
+  if (facts?.start !== root.process.start) throw gone(pid);
+  return factsOf(facts, isOpened());
+}
+
+/** Undefined for a process that is not there. */
+export function inspectProcess(set: ProgramSet, pid: number): ProcessFacts | undefined {
+  const { error, process, cgroup, covered, opened } = set.ask('inspect', pid);
+  return error === 0 ? factsOf({ pid, start: process.start, cgroup, covered }, opened) : undefined;
+}
+
+/**
+ * Everything in a cgroup is covered from now on, by the cgroup's id; what enters it is then covered by itself, and
+ * stays so when it is moved elsewhere. What is in it already has to be covered one by one for that.
+ * @throws SvcError GUARD_FULL
+ */
+export function coverCgroup(set: ProgramSet, id: bigint): void {
+  try {
+    set.map('cgroups').update(cgroupKey(id), encodeProtection(0));
+  } catch (error) {
+    if (error instanceof NativeError && error.errno === E2BIG) throw tableFull('cgroups');
+    throw error;
+  }
+}
+
+export const releaseCgroup = (set: ProgramSet, id: bigint): boolean =>
+  set.map('cgroups').delete(cgroupKey(id));
+
+export function cgroupKey(id: bigint): Buffer {
+  const key = Buffer.alloc(8);
+  key.writeBigUInt64LE(id);
+  return key;
+}
+
+/** Whether it is traced is read when it is asked for: that costs a file for each thread, and few want to know. */
+function factsOf(
+  { pid, start, cgroup, covered }: Pick<ProcessFacts, 'pid' | 'start' | 'cgroup' | 'covered'>,
+  openedBefore: boolean,
+): ProcessFacts {
+  return {
+    ...{ pid, start, cgroup, openedBefore, covered },
+    get traced() {
+      return isTraced(pid);
+    },
+  };
+}

@@ -1,0 +1,95 @@
+import { constants } from 'node:os';
+import { encodeProcess, type ProcessKey } from '../../../core/protection/layouts.ts';
+import { lookForChildren } from './children.ts';
+import { gone, tableFull, unsettled } from './cover-errors.ts';
+import type { ProgramSet } from './program-set.ts';
+
+const { ESRCH } = constants.errno;
+
+/** A process that was covered, and whether somebody had opened it before. */
+export interface Covered {
+  readonly process: ProcessKey;
+  readonly opened: boolean;
+}
+
+/** Undefined for a process that is not there. @throws SvcError GUARD_FULL */
+export function coverOne(set: ProgramSet, pid: number): Covered | undefined {
+  const { error, process, opened } = set.ask('protect', pid);
+  if (error === -ESRCH) return undefined;
+  if (error !== 0) throw tableFull('processes');
+  return { process, opened };
+}
+
+/** Two do, and a few more where processes end meanwhile. */
+const mostLooks = 8;
+
+/**
+ * Covers the descendants that a covered process has. Who is covered hands it on to whom it forks, so that only those
+ * are missed whose parents fork or end before their turn has come: all are looked at until a look brings nobody new.
+ */
+export class DescendantWalk {
+  /** By PID; the process itself is among them. */
+  readonly covered: Map<number, Covered>;
+  readonly #set: ProgramSet;
+  readonly #root: number;
+  #looks = 0;
+  #isSettled = true;
+
+  constructor(set: ProgramSet, root: number, covered: Covered) {
+    this.#set = set;
+    this.#root = root;
+    this.covered = new Map([[root, covered]]);
+  }
+
+  /** A step reads one list of children. @throws SvcError PROCESS_GONE, GUARD_FULL, PROTECTION_UNSETTLED */
+  *steps(): Generator<void, void> {
+    do {
+      if (this.#looks === mostLooks) throw unsettled(this.#root, 'there are always new descendants');
+      this.#isSettled = true;
+      yield* this.#look();
+      this.#looks += 1;
+    } while (!this.#isSettled);
+  }
+
+  *#look(): Generator<void, void> {
+    const childrenOf = lookForChildren();
+    const family = new Set([this.#root]);
+    // those that are added meanwhile are visited, too
+    for (const parent of family) {
+      for (const children of childrenOf(parent)) {
+        if (children.length > 0 && this.#isStill(parent)) {
+          for (const child of children) {
+            this.#cover(child);
+            family.add(child);
+          }
+        }
+        yield;
+      }
+    }
+  }
+
+  /** What was read of a PID that another process has been given by now is not believed. */
+  #isStill(pid: number): boolean {
+    const { error, process } = this.#set.ask('inspect', pid);
+    if (error === 0 && process.start === this.covered.get(pid)?.process.start) return true;
+    if (pid === this.#root) throw gone(pid);
+    // its children have another parent now, who may have had his turn
+    this.covered.delete(pid);
+    this.#isSettled = false;
+    return false;
+  }
+
+  #cover(pid: number): void {
+    if (this.covered.has(pid)) return;
+    const hadEntry = this.#looks > 0 && this.#hasEntry(pid);
+    const covered = coverOne(this.#set, pid);
+    if (covered === undefined) return;
+    this.covered.set(pid, covered);
+    if (!hadEntry) this.#isSettled = false;
+  }
+
+  #hasEntry(pid: number): boolean {
+    const { error, process } = this.#set.ask('inspect', pid);
+    return error === 0 && this.#set.map('processes').lookup(encodeProcess(process)) !== undefined;
+  }
+}

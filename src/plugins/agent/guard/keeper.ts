@@ -1,0 +1,198 @@
+import { randomInt } from 'node:crypto';
+import type { Tier } from '../../../core/protection/tier.ts';
+import { sleep } from '../../../runtime/lifecycle/sleep.ts';
+import type { Logger } from '../../../runtime/logging/logger.ts';
+import { startBeats } from './beats.ts';
+import { carryOver } from './carry-over.ts';
+import { chooseTier } from './choose.ts';
+import type { GuardStatus, HitListener } from './contract.ts';
+import { createDecoys, type Decoys } from './decoy.ts';
+import type { InForce } from './establish.ts';
+import { forgetUnloaded, ownLinkFolders, unpin } from './pins.ts';
+import type { ProgramSet } from './program-set.ts';
+import { describePassedOver, type Mode, type PassedOver, sameStatus, statusOf, undecided } from './status.ts';
+import { sweepGone } from './sweep.ts';
+import { readTallies, type Tallies } from './tallies.ts';
+import { changedSetting, findTampering, restoreSettings } from './tampering.ts';
+import { tryAll, tryQuick } from './trial.ts';
+import { createLateWatch } from './watch-late.ts';
+
+export interface KeeperOptions extends Mode {
+  /** On a BPF file system. */
+  readonly folder: string;
+  /** To be tried in this order. */
+  readonly tiers: readonly Tier[];
+  /** Between two canaries. */
+  readonly intervalMs: number;
+  readonly log: Logger;
+  readonly onHit: HitListener;
+  readonly onUnknown: () => void;
+  readonly onStatus: (status: GuardStatus) => void;
+  readonly onTallies: (tallies: Tallies) => void;
+  readonly onCanary: (failed: boolean) => void;
+  /** Covers what could not be covered before. */
+  readonly catchUp: (set: ProgramSet) => void;
+}
+
+/** Keeps the highest tier that works in force, and looks every beat whether it still does. */
+export interface Keeper {
+  /** Undefined while no tier works. */
+  readonly set: ProgramSet | undefined;
+  readonly status: GuardStatus;
+  close(): Promise<void>;
+}
+
+/** Where nothing works, everything is tried again after so many beats: it costs some tenths of a second. */
+const beatsWithoutTier = 15;
+/** A reader that is to be killed is a process of its own. */
+const beatsBetweenDeadlyCanaries = 30;
+/** What a higher tier lacked may have come meanwhile. */
+const beatsBetweenClimbs = 150;
+const beatsBetweenSweeps = 60;
+/** A canary that fails once may have met a busy machine. */
+const triesOfCanary = 3;
+const pauseBetweenTriesMs = 100;
+
+/** Resolves when a tier is in force, or none can be. */
+export async function startKeeper(options: KeeperOptions): Promise<Keeper> {
+  const state: State = { status: undecided, inForce: undefined, beats: 0, decoys: createDecoys() };
+  forgetUnloaded(options.folder);
+  await choose(state, options);
+  const stop = keepBeating(state, options);
+  return {
+    get set() {
+      return state.inForce?.set;
+    },
+    get status() {
+      return state.status;
+    },
+    async close() {
+      await stop();
+      release(state.inForce);
+      state.inForce = undefined;
+      state.decoys.end();
+    },
+  };
+}
+
+interface State {
+  status: GuardStatus;
+  inForce: InForce | undefined;
+  readonly decoys: Decoys;
+  beats: number;
+}
+
+/** @param tiers fewer than all: where none of them works, what is in force stays */
+async function choose(state: State, options: KeeperOptions, tiers = options.tiers): Promise<void> {
+  const { folder, enforce, kill, onHit, onUnknown, catchUp } = options;
+  const before = state.inForce;
+  const generation = randomInt(1, 2 ** 31);
+  const { inForce, passedOver } = await chooseTier(tiers, {
+    folder,
+    generation,
+    enforce,
+    kill,
+    decoys: state.decoys,
+    onHit,
+    onUnknown,
+    carryOver(set) {
+      if (before !== undefined) carryOver(before.set, set);
+      catchUp(set);
+    },
+  });
+  if (inForce === undefined && tiers !== options.tiers) return;
+  state.inForce = inForce;
+  // what was covered while the new one was being proven
+  if (before !== undefined && inForce !== undefined) carryOver(before.set, inForce.set);
+  release(before);
+  if (inForce !== undefined) unpinOthers(folder, inForce.set.generation);
+  announce(state, passedOver, options);
+}
+
+/** What is pinned by others goes only when the new set guards. */
+function unpinOthers(folder: string, generation: number): void {
+  for (const path of ownLinkFolders(folder)) if (!path.endsWith(`-${generation}`)) unpin(path);
+}
+
+function release(inForce: InForce | undefined): void {
+  inForce?.pump.close();
+  inForce?.set.close();
+}
+
+function announce(state: State, passedOver: PassedOver, options: KeeperOptions): void {
+  const status = statusOf(state.inForce?.set.tier ?? 4, options, passedOver);
+  const changed = !sameStatus(status, state.status);
+  state.status = status;
+  if (!changed) return;
+  const level = status.enforcing ? 'info' : 'warn';
+  options.log[level]('guard.tier', {
+    tier: status.tier,
+    enforcing: status.enforcing,
+    reason: status.reason || undefined,
+    passed_over: describePassedOver(passedOver) || undefined,
+  });
+  options.onStatus(status);
+}
+
+/** Beats come at once when settings were changed: until those are put right, the programs go by them. */
+function keepBeating(state: State, options: KeeperOptions): () => Promise<void> {
+  const checkLate = createLateWatch();
+  return startBeats({
+    intervalMs: options.intervalMs,
+    isUrgent: () => state.inForce !== undefined && changedSetting(state.inForce.set) !== undefined,
+    beat: () =>
+      beat(state, options, checkLate).catch((error: Error) =>
+        options.log.error('guard.beat.failed', { error: error.message }),
+      ),
+  });
+}
+
+async function beat(
+  state: State,
+  options: KeeperOptions,
+  checkLate: ReturnType<typeof createLateWatch>,
+): Promise<void> {
+  state.beats += 1;
+  if (state.inForce === undefined) {
+    if (state.beats % beatsWithoutTier === 0) await choose(state, options);
+    return;
+  }
+  const wrong = findTampering(state.inForce.set, options.folder) ?? (await examine(state, state.inForce));
+  options.onCanary(wrong !== undefined);
+  if (wrong !== undefined) {
+    options.log.error('guard.canary.failed', { tier: state.inForce.set.tier, error: wrong });
+    restoreSettings(state.inForce.set);
+    return choose(state, options);
+  }
+  if (state.beats % beatsBetweenSweeps === 0) sweepGone(state.inForce.set);
+  if (state.beats % beatsBetweenClimbs === 0) await climb(state, state.inForce, options);
+  const tallies = readTallies(state.inForce.set);
+  checkLate(state.inForce.set, tallies);
+  options.onTallies(tallies);
+}
+
+/** Tries what is better than the tier in force. */
+async function climb(state: State, { set }: InForce, options: KeeperOptions): Promise<void> {
+  const higher = options.tiers.slice(0, options.tiers.indexOf(set.tier));
+  if (higher.length > 0) await choose(state, options, higher);
+}
+
+/** @returns what is wrong with the tier in force */
+async function examine(state: State, inForce: InForce): Promise<string | undefined> {
+  let wrong: string | undefined;
+  for (let tries = 0; tries < triesOfCanary; tries += 1) {
+    if (tries > 0) await sleep(pauseBetweenTriesMs);
+    wrong = await examineOnce(state, inForce);
+    if (wrong === undefined) return undefined;
+  }
+  return wrong;
+}
+
+async function examineOnce(state: State, { set, mode }: InForce): Promise<string | undefined> {
+  try {
+    const isDeadly = state.beats % beatsBetweenDeadlyCanaries === 0;
+    return await (isDeadly ? tryAll : tryQuick)(state.decoys, mode, set);
+  } catch (error) {
+    return (error as Error).message;
+  }
+}

@@ -1,0 +1,160 @@
+import { readFileSync, unlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { SvcError } from '../../../core/errors.ts';
+import {
+  type Answer,
+  decodeAnswer,
+  decodeSettings,
+  encodeRequest,
+  encodeSettings,
+  type GuardSettings,
+  requests,
+} from '../../../core/protection/layouts.ts';
+import { type Tier, tierNames } from '../../../core/protection/tier.ts';
+import type { BpfLink } from '../../../runtime/bpf/link.ts';
+import type { BpfMap } from '../../../runtime/bpf/map.ts';
+import { type BpfObject, openObject } from '../../../runtime/bpf/object.ts';
+import { packageFolder } from '../../../runtime/component/package-folder.ts';
+import { linkFolder, mapFolder, mapPins, unpin } from './pins.ts';
+
+/** The programs of one tier, in the kernel. They guard once they are attached. */
+export interface ProgramSet {
+  readonly tier: Tier;
+  readonly generation: number;
+  map(name: string): BpfMap;
+  ask(request: keyof typeof requests, pid: number, flags?: number): Answer;
+  settings(): GuardSettings;
+  /** As this process has written them last; undefined before that. */
+  readonly written: GuardSettings | undefined;
+  change(settings: Partial<GuardSettings>): void;
+  /** Paths of all that is pinned, and has to stay so for enforcement to outlive this process. */
+  pins(): string[];
+  /**
+   * Attaches and pins everything but what `attachLate` is for.
+   * @returns what this kernel does not give and the tier can do without, as a sentence
+   * @throws SvcError BPF_ATTACH_FAILED, NativeError
+   */
+  attach(asked: Asked): string | undefined;
+  /** Attaches the check of every read, which costs; on tier 3 reads are checked anyway. */
+  attachLate(): void;
+  detachLate(): void;
+  readonly isLateAttached: boolean;
+  /** Gives up this process's handles; what is pinned stays. */
+  close(): void;
+  /** Detaches for good. */
+  remove(): void;
+}
+
+/** What some programs are attached for. */
+export interface Asked {
+  /** Programs may be interrupted on this kernel: what passes by them is looked for. */
+  readonly preemptible: boolean;
+  /** Readers are to be killed: on tier 3 also those that no call of their own shows in time. */
+  readonly killing: boolean;
+}
+
+/** Run by request, never attached. */
+const unattached = 'manage';
+const late = 'file_permission';
+const afterHooks = 'call_not_denied';
+const beforeCopies = 'memory_locking';
+const onlyEntry = Buffer.alloc(4);
+
+/**
+ * Brings a tier's programs into the kernel; maps that are pinned from an earlier set are taken over.
+ * @param folder of the agent on a BPF file system
+ * @throws SvcError BPF_* with the kernel's reason; ENOENT where the package was built without its objects
+ */
+export function loadProgramSet(tier: Tier, folder: string, generation: number): ProgramSet {
+  const object = openObject(readObject(tier), {
+    name: `svc_${tierNames[tier]}`,
+    pinFolder: mapFolder(folder),
+    constants: { generation },
+  });
+  try {
+    object.load();
+    return setOver(object, tier, folder, generation);
+  } catch (error) {
+    object.close();
+    throw error;
+  }
+}
+
+function readObject(tier: Tier): Buffer {
+  return readFileSync(new URL(`dist/bpf/${process.arch}/${tierNames[tier]}.bpf.o`, packageFolder()));
+}
+
+function setOver(object: BpfObject, tier: Tier, folder: string, generation: number): ProgramSet {
+  const pins = linkFolder(folder, generation);
+  const maps = mapPins(folder);
+  const links = new Map<string, BpfLink>();
+  let written: GuardSettings | undefined;
+  const settings = object.map('settings');
+  const answer = object.map('answer');
+  const manage = object.program(unattached);
+  const read = () => decodeSettings(settings.lookup(onlyEntry) as Buffer);
+  const attach = (name: string) => {
+    if (links.has(name)) return;
+    const link = object.program(name).attach();
+    links.set(name, link);
+    link.pin(join(pins, name));
+  };
+  const detach = (name: string) => {
+    if (!links.has(name)) return;
+    unlinkSync(join(pins, name));
+    links.get(name)?.destroy();
+    links.delete(name);
+  };
+  const close = () => {
+    for (const link of links.values()) link.destroy();
+    links.clear();
+    object.close();
+  };
+  return {
+    tier,
+    generation,
+    map: object.map,
+    ask(request, pid, flags = 0) {
+      manage.run(encodeRequest(requests[request], pid, flags));
+      return decodeAnswer(answer.lookup(onlyEntry) as Buffer);
+    },
+    settings: read,
+    get written() {
+      return written;
+    },
+    change(changes) {
+      written = { ...read(), ...changes };
+      settings.update(onlyEntry, encodeSettings(written));
+    },
+    pins: () => [...maps, ...[...links.keys()].map((name) => join(pins, name))],
+    attach({ preemptible, killing }) {
+      const left = [unattached, late, beforeCopies, ...(preemptible ? [] : [afterHooks])];
+      const names = object.programs().map(({ name }) => name);
+      for (const name of names) if (!left.includes(name)) attach(name);
+      return killing && names.includes(beforeCopies) ? tryTo(() => attach(beforeCopies)) : undefined;
+    },
+    attachLate() {
+      if (!links.has(late) && object.programs().some(({ name }) => name === late)) attach(late);
+    },
+    detachLate: () => detach(late),
+    get isLateAttached() {
+      return links.has(late);
+    },
+    close,
+    remove() {
+      unpin(pins);
+      close();
+    },
+  };
+}
+
+/** @returns why it could not be done */
+function tryTo(act: () => void): string | undefined {
+  try {
+    act();
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof SvcError)) throw error;
+    return `Readers of several threads may be quicker than their end, and io_uring is not seen: ${error.message}`;
+  }
+}

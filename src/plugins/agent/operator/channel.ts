@@ -1,0 +1,136 @@
+import { type Backoff, createBackoff } from '../../../runtime/lifecycle/backoff.ts';
+import type { ObservedHit } from '../hits/observed-hit.ts';
+import { Alarm } from './alarm.ts';
+import type { ChannelMetrics } from './channel-metrics.ts';
+import type { Connection } from './connection.ts';
+import type { ChannelStatus, OperatorChannel } from './contract.ts';
+import { type Ledger, mostHits, type Reply, type Report } from './ledger.ts';
+import type { LinkStatus } from './link-status.ts';
+import { ReportError } from './report-error.ts';
+
+/** In milliseconds. */
+export interface Timings {
+  /** Between reports when there is nothing to tell. */
+  readonly heartbeat: number;
+  /** How long changes of the state are gathered. */
+  readonly change: number;
+  /** How long hits are gathered. */
+  readonly batch: number;
+  /** Of one call. */
+  readonly timeout: number;
+  /** For the last reports, at the end. */
+  readonly farewell: number;
+  readonly backoffInitial: number;
+  readonly backoffMax: number;
+}
+
+export interface ChannelParts {
+  readonly ledger: Ledger;
+  readonly connection: Connection;
+  readonly status: LinkStatus;
+  readonly metrics: ChannelMetrics;
+  readonly timings: Timings;
+  /** Cuts calls that are under way. */
+  readonly cut: AbortController;
+}
+
+/** The schema's bound of what the operator may ask for. */
+const longestInterval = 60_000;
+
+/** Reports one after another, each as soon as there is something to tell and the operator may be asked. */
+export class Channel implements OperatorChannel {
+  readonly #parts: ChannelParts;
+  readonly #alarm = new Alarm();
+  readonly #backoff: Backoff;
+  readonly #ended: Promise<void>;
+  #closing: Promise<void> | undefined;
+
+  constructor(parts: ChannelParts) {
+    this.#parts = parts;
+    const { backoffInitial: initialMs, backoffMax: maxMs } = parts.timings;
+    this.#backoff = createBackoff({ initialMs, maxMs });
+    this.#alarm.within(0);
+    this.#ended = this.#run();
+  }
+
+  hit(hit: ObservedHit, count?: number, lastAt?: bigint): void {
+    const { ledger, metrics, timings } = this.#parts;
+    ledger.hit(hit, count, lastAt);
+    metrics.queued(ledger.queued);
+    metrics.dropped(ledger.dropped);
+    this.#alarm.within(ledger.queued < mostHits ? timings.batch : 0);
+  }
+
+  changed(): void {
+    this.#parts.ledger.changed();
+    this.#alarm.within(this.#parts.timings.change);
+  }
+
+  get status(): ChannelStatus {
+    const { status, ledger } = this.#parts;
+    return { connected: status.connected, lastError: status.lastError, queued: ledger.queued };
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    const { cut, timings, connection } = this.#parts;
+    const timer = setTimeout(() => cut.abort(), timings.farewell);
+    this.#alarm.stop();
+    await this.#ended;
+    clearTimeout(timer);
+    connection.close();
+  }
+
+  async #run(): Promise<void> {
+    while (await this.#alarm.rings()) await this.#report();
+    await this.#tellTheRest();
+  }
+
+  async #tellTheRest(): Promise<void> {
+    const { status, ledger, cut } = this.#parts;
+    do {
+      if (!status.connected || cut.signal.aborted) return;
+      await this.#report();
+    } while (ledger.queued > 0);
+  }
+
+  /** Never throws: the agent goes on whatever becomes of a report. */
+  async #report(): Promise<void> {
+    const { ledger, connection, metrics } = this.#parts;
+    try {
+      const report = ledger.next();
+      const reply = await connection.report(report.message);
+      this.#answered(report, reply);
+    } catch (error) {
+      this.#failed(ReportError.from(error));
+    }
+    metrics.queued(ledger.queued);
+    metrics.dropped(ledger.dropped);
+  }
+
+  #answered(report: Report, reply: Reply): void {
+    const { ledger, status, timings } = this.#parts;
+    const tookSome = ledger.answered(report, reply);
+    if (!tookSome)
+      throw new ReportError('no_progress', 'the operator took none of the hits that it was told');
+    status.answered(ledger.queued);
+    this.#backoff.reset();
+    this.#alarm.notBefore(Math.min(reply.minIntervalMs, longestInterval));
+    this.#alarm.within(timings.heartbeat);
+    if (ledger.queued > 0) this.#alarm.within(ledger.queued < mostHits ? timings.batch : 0);
+    if (reply.sendState && report.stateText === undefined) this.#alarm.within(0);
+  }
+
+  #failed(error: ReportError): void {
+    const { ledger, status } = this.#parts;
+    if (error.result === 'invalid_argument') ledger.refused();
+    else ledger.unanswered();
+    status.failed(error, ledger.queued);
+    this.#alarm.notBefore(this.#backoff.next());
+    this.#alarm.within(0);
+  }
+}

@@ -1,0 +1,123 @@
+import { within } from '../../../runtime/lifecycle/within.ts';
+import type { OperatorAddress, TlsPaths } from './contract.ts';
+import { endpointsOf } from './endpoints.ts';
+import type { Reply } from './ledger.ts';
+import { type CallBounds, clientOpener, type OpenClient, type OperatorClient } from './operator-client.ts';
+import { readToken } from './read-token.ts';
+import { ReportError } from './report-error.ts';
+import { TlsFiles, type TlsMaterial } from './tls-files.ts';
+
+export interface ConnectionOptions {
+  readonly address: OperatorAddress;
+  readonly tls: TlsPaths;
+  /** Read before each report. */
+  readonly tokenPath?: string | undefined;
+  /** Of one call, in milliseconds. */
+  readonly timeoutMs: number;
+  /** Cuts what is under way. */
+  readonly signal: AbortSignal;
+  /** Default: looks the name up. */
+  readonly endpointsOf?: typeof endpointsOf;
+}
+
+interface Call {
+  readonly message: object;
+  readonly bounds: CallBounds;
+}
+
+/** The operator spoke for itself: another replica, or another connection, would say the same. */
+const final = new Set(['invalid_argument', 'permission_denied', 'resource_exhausted', 'unauthenticated']);
+
+/**
+ * The way to the operator. It stays with the replica that answers; when that one fails, all addresses of the name
+ * are tried in turn, each over a new connection with the TLS files as they are then.
+ */
+export class Connection {
+  readonly #options: ConnectionOptions;
+  readonly #files: TlsFiles;
+  #open: Promise<OpenClient> | undefined;
+  #kept: { client: OperatorClient; tls: TlsMaterial } | undefined;
+
+  constructor(options: ConnectionOptions) {
+    this.#options = options;
+    this.#files = new TlsFiles(options.tls);
+  }
+
+  /** @throws ReportError */
+  async report(message: object): Promise<Reply> {
+    const { tokenPath, timeoutMs, signal } = this.#options;
+    const tls = await this.#files.current();
+    const token = tokenPath === undefined ? undefined : await readToken(tokenPath);
+    const call = { message, bounds: { timeoutMs, signal, token } };
+    try {
+      return (await this.#overKept(call, tls)) ?? (await this.#overAny(call, tls));
+    } catch (error) {
+      throw explained(ReportError.from(error), tls);
+    }
+  }
+
+  close(): void {
+    this.#kept?.client.close();
+    this.#kept = undefined;
+  }
+
+  async #overKept({ message, bounds }: Call, tls: TlsMaterial): Promise<Reply | undefined> {
+    if (this.#kept?.tls !== tls) this.close();
+    if (this.#kept === undefined) return undefined;
+    try {
+      return await this.#kept.client.report(message, bounds);
+    } catch (error) {
+      if (isFinal(error)) throw error;
+      this.close();
+      return undefined;
+    }
+  }
+
+  async #overAny(call: Call, tls: TlsMaterial): Promise<Reply> {
+    let failure: unknown;
+    for (const endpoint of await this.#endpoints()) {
+      this.#options.signal.throwIfAborted();
+      try {
+        return await this.#overNew(endpoint, call, tls);
+      } catch (error) {
+        if (isFinal(error)) throw error;
+        failure = error;
+      }
+    }
+    throw failure;
+  }
+
+  async #overNew(endpoint: string, { message, bounds }: Call, tls: TlsMaterial): Promise<Reply> {
+    const client = (await this.#opener())(endpoint, this.#options.address, tls);
+    try {
+      const reply = await client.report(message, bounds);
+      this.#kept = { client, tls };
+      return reply;
+    } catch (error) {
+      if (isFinal(error)) this.#kept = { client, tls };
+      else client.close();
+      throw error;
+    }
+  }
+
+  #opener(): Promise<OpenClient> {
+    this.#open ??= clientOpener();
+    return this.#open;
+  }
+
+  #endpoints(): Promise<readonly string[]> {
+    const { address, timeoutMs, signal } = this.#options;
+    const lookUp = this.#options.endpointsOf ?? endpointsOf;
+    const late = () => new ReportError('name_lookup', `the name ${address.host} was not looked up in time`);
+    return within(lookUp(address), performance.now() + timeoutMs, signal, late);
+  }
+}
+
+const isFinal = (error: unknown): boolean => error instanceof ReportError && final.has(error.result);
+
+/** A certificate that has expired shows as a connection that ends, whatever the operator's reason. */
+function explained(error: ReportError, { expires }: TlsMaterial): ReportError {
+  if (expires.getTime() > Date.now()) return error;
+  const message = `the agent's certificate expired at ${expires.toISOString()}; ${error.message}`;
+  return new ReportError(error.result, message, { cause: error.cause });
+}

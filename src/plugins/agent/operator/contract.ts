@@ -1,0 +1,70 @@
+import type { ProtectionReport } from '../../../core/protection/report.ts';
+import type { GuardStatus } from '../guard/contract.ts';
+import type { ObservedHit } from '../hits/observed-hit.ts';
+
+/** Tells the operator what this node is like and what happens on it; never throws, never waits. */
+export interface OperatorChannel {
+  /**
+   * Is told within a second, or once the operator is back.
+   * @param count of equal ones that came together; default 1
+   * @param lastAt of the last of them, in nanoseconds since 1970; default: the same
+   */
+  hit(hit: ObservedHit, count?: number, lastAt?: bigint): void;
+  /** The node's state is another one now; it is asked for and told within half a second. */
+  changed(): void;
+  readonly status: ChannelStatus;
+  /** Tells what is left where the operator answers within a second, and ends. */
+  close(): Promise<void>;
+}
+
+export interface ChannelStatus {
+  /** The last report was answered; false without an address too. */
+  readonly connected: boolean;
+  /** Why the last report failed; undefined when it did not. */
+  readonly lastError: string | undefined;
+  /** Hits that wait, equal ones taken as one. */
+  readonly queued: number;
+}
+
+/** Guard and pods as the operator is to know them. */
+export interface NodeState extends GuardStatus {
+  /** False in audit mode. */
+  readonly enforceMode: boolean;
+  readonly pods: readonly ReportedPod[];
+}
+
+export interface ReportedPod {
+  /** Empty for processes that belong to no pod. */
+  readonly uid: string;
+  /** Its label covers every process in its cgroup; those need not be listed. */
+  readonly labelled: boolean;
+  readonly processes: readonly ReportedProcess[];
+}
+
+export interface ReportedProcess {
+  readonly pid: number;
+  /** Nanoseconds since boot. */
+  readonly start: bigint;
+  /** How it came to be protected. */
+  readonly registration: 'wrapper' | 'inherited' | 'pod_label';
+  readonly measured?: Measured | undefined;
+}
+
+/** What a wrapper last reported. */
+export type Measured = Pick<
+  ProtectionReport,
+  'wrapperVersion' | 'wrapper' | 'application' | 'secretMemory' | 'delivery'
+>;
+
+export interface OperatorAddress {
+  /** A name or an IP address, without brackets. */
+  readonly host: string;
+  readonly port: number;
+}
+
+/** PEM files: the agent's certificate with its chain, its key, the authorities that the operator's may come from. */
+export interface TlsPaths {
+  readonly certPath: string;
+  readonly keyPath: string;
+  readonly caPath: string;
+}

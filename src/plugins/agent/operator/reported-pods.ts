@@ -1,0 +1,41 @@
+import { processKey } from '../../../core/protection/process-key.ts';
+import type { ProtectionReport } from '../../../core/protection/report.ts';
+import type { ProtectedProcess } from '../guard/contract.ts';
+import type { ReportedPod, ReportedProcess } from './contract.ts';
+
+export interface PodSources {
+  /** All that are protected, themselves or by their parents. */
+  readonly processes: readonly ProtectedProcess[];
+  /** Those of them that registered themselves. */
+  readonly registered: readonly ProtectedProcess[];
+  readonly reports: readonly ProtectionReport[];
+  /** UIDs of the pods on this node whose label protects them. */
+  readonly labelled: readonly string[];
+  /** UID of the pod that a process is in. */
+  readonly podOf: (process: ProtectedProcess) => string | undefined;
+}
+
+/** Groups by pod, labelled pods without a listed process included; wrappers come before what they started. */
+export function reportedPods({ processes, registered, reports, labelled, podOf }: PodSources): ReportedPod[] {
+  const own = new Set(registered.map(processKey));
+  const reportOf = new Map(reports.map((report) => [processKey(report), report]));
+  const labels = new Set(labelled);
+  const byPod = new Map<string, ReportedProcess[]>(labelled.map((uid) => [uid, []]));
+  for (const process of processes) {
+    const uid = podOf(process) ?? '';
+    const registration = own.has(processKey(process)) ? 'wrapper' : 'inherited';
+    const reported = { ...process, registration, measured: reportOf.get(processKey(process)) } as const;
+    const inside = byPod.get(uid);
+    if (inside === undefined) byPod.set(uid, [reported]);
+    else inside.push(reported);
+  }
+  return [...byPod].map(([uid, inside]) => ({
+    uid,
+    labelled: labels.has(uid),
+    processes: inside.sort(wrappersFirst),
+  }));
+}
+
+function wrappersFirst(a: ReportedProcess, b: ReportedProcess): number {
+  return Number(b.registration === 'wrapper') - Number(a.registration === 'wrapper');
+}

@@ -1,0 +1,49 @@
+import { isPeerThere, type PeerCredentials } from '../../../runtime/native/peer-credentials.ts';
+import type { Guard, ProcessFacts } from '../guard/contract.ts';
+import { gone, Refusal } from './refusal.ts';
+import { keyOf } from './same-process.ts';
+
+/** The process that made a connection. */
+export interface Caller {
+  readonly pid: number;
+  readonly uid: number;
+  /** Nanoseconds since boot: another process with this PID has another one. */
+  readonly start: bigint;
+  /** Id of its cgroup (v2). */
+  readonly cgroup: bigint;
+}
+
+export function requireReady({ status }: Guard): void {
+  if (status.tier !== undefined) return;
+  throw new Refusal(
+    'not_ready',
+    'The agent has not yet found out how it can protect processes; try again in a second.',
+  );
+}
+
+/**
+ * Takes down who is at the other end of a connection that was just accepted.
+ * @param descriptor of the connection, and what it says of the peer
+ * @throws Refusal where the agent cannot tell, or the process has gone already
+ */
+export function identify(descriptor: number, { pid, uid }: PeerCredentials, guard: Guard): Caller {
+  if (pid === 0) throw outside();
+  requireReady(guard);
+  const facts = guard.inspect(pid);
+  // Only now: a process that still has the PID is the one that was inspected.
+  if (facts === undefined || isPeerThere(descriptor) === false) throw gone();
+  return { pid, uid, start: facts.start, cgroup: facts.cgroup };
+}
+
+/** @throws Refusal where the facts are those of another process that was given the PID */
+export function requireSame(caller: Caller, facts: ProcessFacts | undefined): ProcessFacts {
+  if (facts === undefined || keyOf(facts) !== keyOf(caller)) throw gone();
+  return facts;
+}
+
+function outside(): Refusal {
+  return new Refusal(
+    'outside_namespace',
+    "The agent cannot see the process: run the agent in the host's PID namespace (hostPID: true).",
+  );
+}

@@ -1,0 +1,73 @@
+import { messageOf } from '../../../core/errors.ts';
+import type { GrpcStatus } from '../../../core/grpc/status.ts';
+
+/** How a call was judged, as the metrics name it. */
+export type Outcome =
+  | 'registered'
+  | 'not_ready'
+  | 'outside_namespace'
+  | 'gone'
+  | 'invalid_pod_uid'
+  | 'wrong_pod'
+  | 'traced'
+  | 'opened_before'
+  | 'not_registered'
+  | 'full'
+  | 'unsettled'
+  | 'given_up'
+  | 'failed';
+
+/** A call that is answered with an error. The message goes to the caller and names the next step. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal';
+  readonly status: GrpcStatus;
+  readonly outcome: Outcome;
+
+  constructor(outcome: Exclude<Outcome, 'registered'>, message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.outcome = outcome;
+    this.status = statuses[outcome];
+  }
+}
+
+const statuses = {
+  not_ready: 'UNAVAILABLE',
+  outside_namespace: 'FAILED_PRECONDITION',
+  gone: 'FAILED_PRECONDITION',
+  invalid_pod_uid: 'INVALID_ARGUMENT',
+  wrong_pod: 'PERMISSION_DENIED',
+  traced: 'FAILED_PRECONDITION',
+  opened_before: 'FAILED_PRECONDITION',
+  not_registered: 'FAILED_PRECONDITION',
+  full: 'RESOURCE_EXHAUSTED',
+  unsettled: 'UNAVAILABLE',
+  given_up: 'CANCELLED',
+  failed: 'INTERNAL',
+} as const satisfies Record<Exclude<Outcome, 'registered'>, GrpcStatus>;
+
+/** What a call that failed is answered with. */
+export function asRefusal(error: unknown): Refusal {
+  if (error instanceof Refusal) return error;
+  const code = (error as { code?: unknown } | undefined)?.code;
+  if (code === 'PROCESS_GONE') return gone(error);
+  if (code === 'GUARD_FULL') {
+    return new Refusal('full', 'The agent has no room for another process; try again later.', error);
+  }
+  if (code === 'PROTECTION_UNSETTLED') {
+    return new Refusal('unsettled', `${messageOf(error)}; try again in a second.`, error);
+  }
+  return new Refusal('failed', "The agent failed to protect the process: see the agent's log.", error);
+}
+
+export function gone(cause?: unknown): Refusal {
+  return new Refusal('gone', 'The process that made the connection is gone; connect anew.', cause);
+}
+
+/** What a call ends with that nobody waits for any more: only the log reads it. */
+export function givenUp(): Refusal {
+  return new Refusal('given_up', 'The caller did not wait for the answer.');
+}
+
+export function ending(): Refusal {
+  return new Refusal('not_ready', 'The agent is ending; try again in a second.');
+}

@@ -1,0 +1,82 @@
+import { listenAddressOrOff } from '../../core/settings/listen-address.ts';
+import { boolean, duration, list, path, text } from '../../core/settings/parsers.ts';
+import type { Resolved, Settings } from '../../core/settings/setting.ts';
+import { operatorSettings } from './operator/settings.ts';
+import { socketPath, tier } from './parsers.ts';
+
+/** Flags and variables of `svc run agent`. */
+export const agentSettings = {
+  socket: {
+    variable: 'SVC_AGENT_SOCKET',
+    flag: 'socket',
+    summary: 'Unix socket where wrappers register',
+    fallback: '/run/svc/agent.sock',
+    ...socketPath(),
+  },
+  health: {
+    variable: 'SVC_AGENT_HEALTH',
+    flag: 'health',
+    summary: 'Where /healthz, /readyz and /metrics are served; empty turns them off',
+    fallback: ':9090',
+    ...listenAddressOrOff(),
+  },
+  enforce: {
+    variable: 'SVC_AGENT_ENFORCE',
+    flag: 'enforce',
+    summary: 'false: report attempts and let them pass',
+    fallback: 'true',
+    ...boolean(),
+  },
+  reactiveKill: {
+    variable: 'SVC_AGENT_REACTIVE_KILL',
+    flag: 'reactive-kill',
+    summary: 'true: where attempts cannot be denied, kill the process that makes one',
+    fallback: 'false',
+    ...boolean(),
+  },
+  requireEnforcement: {
+    variable: 'SVC_AGENT_REQUIRE_ENFORCEMENT',
+    flag: 'require-enforcement',
+    summary: 'true: ready only while attempts are denied, or their processes killed',
+    fallback: 'false',
+    ...boolean(),
+  },
+  tiers: {
+    variable: 'SVC_AGENT_TIERS',
+    flag: 'tiers',
+    summary: 'Tiers to try, in this order: 1 BPF LSM, 2 fmod_ret, 3 tracepoints',
+    fallback: '1,2,3',
+    ...list(tier()),
+  },
+  canaryInterval: {
+    variable: 'SVC_AGENT_CANARY_INTERVAL',
+    flag: 'canary-interval',
+    summary: 'Time between two proofs that the tier works',
+    fallback: '2s',
+    ...duration(100, 60_000),
+  },
+  bpfFolder: {
+    variable: 'SVC_AGENT_BPF_FOLDER',
+    flag: 'bpf-folder',
+    summary: 'Folder on a BPF file system, where programs and tables outlive the agent',
+    fallback: '/sys/fs/bpf/svc',
+    ...path('an absolute path'),
+  },
+  cgroupRoot: {
+    variable: 'SVC_CGROUP_ROOT',
+    flag: 'cgroup-root',
+    summary: "Where the host's cgroups (v2) are mounted",
+    fallback: '/sys/fs/cgroup',
+    ...path('an absolute path'),
+  },
+  nodeName: {
+    variable: 'NODE_NAME',
+    flag: 'node-name',
+    summary: 'Name of this node in the cluster; unset: the host name',
+    ...text('a node name'),
+  },
+  ...operatorSettings,
+} satisfies Settings;
+
+export type AgentSettings = typeof agentSettings;
+export type AgentConfig = Resolved<AgentSettings>;

@@ -1,0 +1,18 @@
+import { type RunOptions, readConfig } from '../../runtime/component/read-config.ts';
+import { markUnloaded, unpinAll } from './guard/pins.ts';
+import { agent } from './index.ts';
+
+/**
+ * Takes the agent's programs and tables off this node: nothing is guarded any more. An agent that runs keeps its own
+ * attached until it ends.
+ * @returns what was done, as a sentence
+ * @throws SvcError CONFIG_INVALID
+ */
+export async function unloadAgent(options: RunOptions): Promise<string> {
+  const { own } = await readConfig(agent, options);
+  markUnloaded(own.bpfFolder);
+  const pins = unpinAll(own.bpfFolder);
+  return pins === 0
+    ? `Nothing is pinned at ${own.bpfFolder}.`
+    : `Unpinned ${pins} programs and tables at ${own.bpfFolder}; nothing is guarded any more.`;
+}

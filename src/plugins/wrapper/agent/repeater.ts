@@ -1,0 +1,12 @@
+/** Takes an action in the place of the one before. */
+export type Repeat = (action: () => void) => void;
+
+/** What it takes is done at once and then every so many milliseconds; no process stays for it. */
+export function createRepeater(everyMs: number): Repeat {
+  let timer: NodeJS.Timeout | undefined;
+  return (action) => {
+    clearInterval(timer);
+    timer = setInterval(action, everyMs).unref();
+    action();
+  };
+}

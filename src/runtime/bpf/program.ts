@@ -1,0 +1,70 @@
+import { exitStatus, SvcError } from '../../core/errors.ts';
+import { stringAt } from '../native/c-memory.ts';
+import { NativeError } from '../native/native-error.ts';
+import { bpfAddress, bpfInt, bpfPointer, loadLibbpf } from './libbpf.ts';
+import { type BpfLink, linkOver } from './link.ts';
+import { testRun } from './test-run.ts';
+
+/** A program of an object. Only `name` and `section` are of use before the object is loaded. */
+export interface BpfProgram {
+  readonly name: string;
+  /** Such as `lsm/file_open`, which says where `attach` attaches it. */
+  readonly section: string;
+  /** @throws NativeError where it is not loaded */
+  readonly descriptor: number;
+  /** @throws SvcError BPF_ATTACH_FAILED (exit 71), a NativeError its cause */
+  attach(): BpfLink;
+  /** See `testRun`. */
+  run(context: Uint8Array): number;
+}
+
+/** @param handle address of a `struct bpf_program`, which lives as long as its object; asked for at each use */
+export function programOver(handle: () => bigint): BpfProgram {
+  const name = stringAt(bpfAddress('bpf_program__name', handle()));
+  const section = stringAt(bpfAddress('bpf_program__section_name', handle()));
+  const descriptor = () => bpfInt(name, 'bpf_program__fd', handle());
+  return {
+    name,
+    section,
+    get descriptor() {
+      return descriptor();
+    },
+    attach: () => attach(name, section, handle()),
+    run: (context) => testRun(name, descriptor(), context),
+  };
+}
+
+/** The addresses of all programs of an object. */
+export function* programHandles(object: bigint): Generator<bigint> {
+  let handle = bpfAddress('bpf_object__next_program', object, 0n);
+  while (handle !== 0n) {
+    yield handle;
+    handle = bpfAddress('bpf_object__next_program', object, handle);
+  }
+}
+
+export function willLoad(program: bigint): boolean {
+  return (loadLibbpf().int('bpf_program__autoload', program) & 1) === 1;
+}
+
+function attach(name: string, section: string, handle: bigint): BpfLink {
+  try {
+    return linkOver(name, bpfPointer(name, 'bpf_program__attach', handle));
+  } catch (error) {
+    if (!(error instanceof NativeError)) throw error;
+    throw attachFailed(name, section, error);
+  }
+}
+
+function attachFailed(name: string, section: string, cause: NativeError): SvcError {
+  return new SvcError(
+    'BPF_ATTACH_FAILED',
+    `BPF program ${name} cannot be attached to ${section}: ${cause.errnoName}`,
+    {
+      nextStep:
+        'Check that the kernel has this hook, and that the agent may attach to it (CAP_BPF, CAP_PERFMON).',
+      exitStatus: exitStatus.system,
+      cause,
+    },
+  );
+}

@@ -1,0 +1,7 @@
+import { denyingByCgroup, killing } from '../../plugins/agent/bypass/phases.ts';
+import { WITH_BPF } from '../../support/vm/types.ts';
+import { runMatrix, timeoutOfFile } from './declare.ts';
+
+export const timeout = timeoutOfFile;
+
+runMatrix('linux-6.12', WITH_BPF, [denyingByCgroup(1), killing]);

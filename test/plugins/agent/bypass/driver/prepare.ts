@@ -1,0 +1,36 @@
+import type { LineProcess } from '../../../../support/bypass/line-process.ts';
+import type { RoadEntry, VictimFacts } from '../../../../support/bypass/types.ts';
+import { newMarker } from '../../../../support/bypass/victim.ts';
+import type { Place } from './place.ts';
+
+export interface Prepared {
+  readonly process: LineProcess;
+  readonly facts: VictimFacts;
+}
+
+/** Starts a victim there, as the road needs it. */
+export async function prepareVictim(
+  program: string,
+  { needs }: Pick<RoadEntry, 'needs'>,
+  place: Place,
+): Promise<Prepared> {
+  const args = [
+    'victim',
+    ...(needs.includes('child') ? ['--child'] : []),
+    ...(needs.includes('core-limit') ? ['--core-limit', '1'] : []),
+  ];
+  const process = await place.start(program, args, { BYPASS_SECRET: newMarker() });
+  const facts = await process.next<VictimFacts>();
+  if (needs.includes('leader-gone')) await ask(process, 'exit-leader');
+  return { process, facts };
+}
+
+/** Has the victim do something, and yields what it says about that. */
+export async function ask<T>(victim: LineProcess, command: string): Promise<T> {
+  victim.send(command);
+  return victim.next<T>();
+}
+
+export function targetsOf({ pid, child }: VictimFacts): number[] {
+  return child === undefined ? [pid] : [pid, child];
+}

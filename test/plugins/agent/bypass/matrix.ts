@@ -1,0 +1,103 @@
+import type { Test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { RoadEntry } from '../../../support/bypass/types.ts';
+import type { AttemptRecord, DriverRecord, HitLine, PhaseRecord } from './driver/records.ts';
+import { expectationOf, isEnforcing } from './expectation.ts';
+import type { JudgedPhase } from './phases.ts';
+import { lacking, type RoadRow, reusedPid, roadRows, type Where, wrapperRows } from './roads.ts';
+
+export interface Matrix {
+  readonly phases: readonly JudgedPhase[];
+  readonly on: Where;
+  /** What the driver said; empty as long as it has not. */
+  readonly records: () => readonly DriverRecord[];
+}
+
+/** A test for each road in each phase, all of what one run of the driver has said. */
+export function declareMatrix(test: Test, matrix: Matrix): void {
+  test('the driver carried out everything', () => {
+    assert.equal(matrix.records().at(-1), { kind: 'end', phases: matrix.phases.length });
+  });
+  for (const phase of matrix.phases) declarePhase(test, matrix, phase);
+}
+
+function declarePhase(test: Test, matrix: Matrix, phase: JudgedPhase): void {
+  test(`${phase.name}: the agent says what it is, and counts what it logs`, () =>
+    judgePhase(phase, phaseOf(matrix, phase)));
+  for (const row of roadRows.filter((row) => !row.onlyCgroup || phase.by === 'cgroup')) {
+    const isLacking = lacking.some(({ road, on }) => road === row.road && isIn(on, matrix.on));
+    const judge = isLacking ? judgeLacking : judgeRoad;
+    test(`${phase.name}: ${row.road}`, () =>
+      judge(row, phase, attemptOf(matrix, phase, row.road), matrix.on));
+  }
+  test(`${phase.name}: ${reusedPid}`, () => judgeStranger(attemptOf(matrix, phase, reusedPid)));
+}
+
+/** The table and the program have the same roads, by the same titles. */
+export function compareRoads(entries: readonly RoadEntry[]): void {
+  const titles = new Map([...roadRows, ...wrapperRows].map(({ road, title }) => [road, title]));
+  for (const { road, title } of entries) assert.is(titles.get(road), title, road);
+}
+
+function judgePhase(phase: JudgedPhase, record: PhaseRecord): void {
+  assert.is(record.tier, phase.tier);
+  assert.is(record.enforcing, isEnforcing(phase));
+  assert.is(record.held, 0);
+  assert.equal(record.counted, record.logged);
+}
+
+const isIn = (on: Where | 'both', machine: Where) => on === 'both' || on === machine;
+
+function judgeRoad(row: RoadRow, phase: JudgedPhase, attempt: AttemptRecord): void {
+  const { outcome, hit } = expectationOf(row, phase);
+  const said = JSON.stringify(attempt);
+  assert.is(attempt.outcome, attempt.disturbed ? 'killed' : outcome, said);
+  if (outcome === 'refused') assert.is(attempt.errno, 'FAILED_PRECONDITION', said);
+  if (hit === undefined || !row.each) assert.is(attempt.hits.length, hit === undefined ? 0 : 1, said);
+  else assert.ok(attempt.hits.length > 0, said);
+  const road = (phase.tier === 3 && row.tracedReport) || row.report;
+  for (const each of attempt.hits) judgeHit(row, attempt, { ...each, wanted: hit, wantedRoad: road });
+}
+
+type JudgedHit = HitLine & { readonly wanted: string | undefined; readonly wantedRoad: string };
+
+function judgeHit({ call, caller }: RoadRow, attempt: AttemptRecord, hit: JudgedHit): void {
+  assert.is(hit.outcome, hit.wanted);
+  assert.is(hit.road, hit.wantedRoad);
+  assert.is(hit.syscall, call);
+  if (caller === 'holder') {
+    assert.is(hit.sourceComm, 'exe');
+    return;
+  }
+  assert.is(hit.sourcePid, attempt.attacker);
+  assert.match(hit.sourceComm, caller === 'worker' ? /^(bypass|iou-wrk-\d+)$/ : /^bypass$/);
+}
+
+/** A road that leads nowhere here may be denied before that shows; it never leaks. A device may be there after all. */
+function judgeLacking(row: RoadRow, phase: JudgedPhase, attempt: AttemptRecord, on: Where): void {
+  const isThere = row.report === 'kernel_memory' && attempt.errno !== 'ENOENT' && on !== 'arm64';
+  if (isThere) return judgeRoad(row, phase, attempt);
+  const nothing = on === 'arm64' ? ['unavailable', 'failed'] : ['unavailable'];
+  const outcomes = phase.mode === undefined ? nothing : [...nothing, 'denied', 'killed'];
+  assert.ok(outcomes.includes(attempt.outcome), JSON.stringify(attempt));
+  assert.ok(attempt.hits.length <= 1, JSON.stringify(attempt));
+}
+
+function judgeStranger(attempt: AttemptRecord): void {
+  assert.is(attempt.outcome, 'leaked', JSON.stringify(attempt));
+  assert.equal(attempt.hits, []);
+}
+
+function attemptOf({ records }: Matrix, phase: JudgedPhase, road: string): AttemptRecord {
+  const found = records().filter(
+    (record) => record.kind === 'attempt' && record.phase === phase.name && record.road === road,
+  );
+  assert.is(found.length, 1, `attempts on ${road}`);
+  return found[0] as AttemptRecord;
+}
+
+function phaseOf({ records }: Matrix, phase: JudgedPhase): PhaseRecord {
+  const found = records().filter((record) => record.kind === 'phase' && record.phase === phase.name);
+  assert.is(found.length, 1, 'records of the phase');
+  return found[0] as PhaseRecord;
+}

@@ -1,0 +1,25 @@
+import { readFileSync } from 'node:fs';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { roadRows, wrapperRows } from './roads.ts';
+import { roadsPage } from './roads-page.ts';
+
+const test = suite('docs/AGENT-ROADS.md');
+
+test('is what the table says: node test/plugins/agent/bypass/write-roads-page.ts', () => {
+  assert.is(readFileSync(new URL('../../../../docs/AGENT-ROADS.md', import.meta.url), 'utf8'), roadsPage());
+});
+
+test('names each road once, and says why where it is not covered', () => {
+  const names = [...roadRows, ...wrapperRows].map(({ road }) => road);
+  assert.is(new Set(names).size, names.length);
+  for (const { road, hooked, traced, byCgroup, note } of roadRows) {
+    if ([hooked, traced, byCgroup].includes('open')) assert.ok(note, road);
+  }
+});
+
+test('claims that every road is denied, or its victim refused, where calls can be denied', () => {
+  for (const { road, hooked = 'denied' } of roadRows) assert.ok(['denied', 'refused'].includes(hooked), road);
+});
+
+test.run();

@@ -1,0 +1,135 @@
+import { fateOf } from './expectation.ts';
+import { markdownTable } from './markdown-table.ts';
+import { type Fate, lacking, type RoadRow, roadRows, wrapperRows } from './roads.ts';
+
+const words: Readonly<Record<Fate, string>> = {
+  denied: 'denied',
+  killed: 'killed',
+  refused: 'refused',
+  open: '**not covered**',
+};
+
+/** docs/AGENT-ROADS.md: what the suites beside this file measure. */
+export function roadsPage(): string {
+  return [...head, ...table(), ...notes(), ...races, ...cgroups(), ...wrappers(), ...machines(), ''].join(
+    '\n',
+  );
+}
+
+const head = [
+  '# Roads to protected processes',
+  '',
+  '[All pages](README.md)',
+  '',
+  '<!-- Written by `node test/plugins/agent/bypass/write-roads-page.ts`; a test compares it. -->',
+  '',
+  'What becomes of each attempt to read the environment or memory of a protected process, root included, by the tier',
+  'that guards the node. Each cell is what `test/plugins/agent/bypass` measures with the real agent: tiers 1 and 2 and',
+  'tier 3 in a virtual machine with a Debian kernel, tier 3 on the machine that runs the tests, too. Without the agent',
+  'every road leads to the secret; where it does not on a machine, that machine is named below.',
+  '',
+  '- **denied**: the call fails with `EACCES` or `EPERM`.',
+  '- **killed**: the reader gets SIGKILL before it runs again and has read nothing.',
+  '- **seen**: the attempt succeeds and is reported.',
+  '- **refused**: the process is not registered (`FAILED_PRECONDITION`), so that it gets no secret.',
+  '- **not covered**: the attempt succeeds and nobody is told.',
+  '',
+  'Everything that is denied, killed or seen is reported exactly once, with the road that the table names, the source,',
+  'the target and the system call. With `enforceMode: false` what is denied or killed is seen on every tier.',
+  '',
+];
+
+function table(): string[] {
+  const rows = roadRows.map((row) => {
+    const [hooked, traced] = [fateOf(row, { tier: 1 }), fateOf(row, { tier: 3 })];
+    const hasCgroup = row.onlyCgroup ? { by: 'cgroup' as const } : {};
+    const second = fateOf(row, { tier: 2, ...hasCgroup });
+    const watched = fateOf(row, { tier: 3, kill: false });
+    const cells = [
+      words[hooked],
+      words[second],
+      words[traced],
+      watched === 'killed' ? 'seen' : words[watched],
+    ];
+    return [`\`${row.road}\`${mark(row)}`, row.title, ...cells, reportOf(row)];
+  });
+  const tiers = ['Tier 1, LSM', 'Tier 2, fmod_ret', 'Tier 3, reactive kill', 'Tier 3'];
+  return [...markdownTable(['Road', 'Attempt', ...tiers, 'Reported as'], rows), ''];
+}
+
+function reportOf({ report, tracedReport }: RoadRow): string {
+  return tracedReport === undefined ? `\`${report}\`` : `\`${report}\`, on tier 3 \`${tracedReport}\``;
+}
+
+const noted = roadRows.filter(({ note }) => note !== undefined);
+
+function mark(row: RoadRow): string {
+  const index = noted.indexOf(row);
+  return index < 0 ? '' : ` (${index + 1})`;
+}
+
+function notes(): string[] {
+  return [...noted.map(({ note }, index) => `${index + 1}. ${note}`), ''];
+}
+
+const places = {
+  both: 'everywhere',
+  'the virtual machine': 'in the virtual machine',
+  'this machine': 'on a machine without that device',
+  arm64: 'on arm64',
+} as const;
+
+/** What `reactive-kill.long.server.test.ts` races against. */
+const races = [
+  '## What tier 3 cannot hold',
+  '',
+  'A signal ends the reader; it does not stop the call. With `reactiveKill`, 0 of 500 readers that open and read get the',
+  'secret, because the kernel copies no memory for a process that is about to be killed. Nor does any of 500 with',
+  'several threads, one of which reads the descriptor before its opening has returned, into memory that outlives the',
+  'process: they are looked at once more as the kernel locks the memory to copy it (`mmap_lock_start_locking`, since Linux',
+  '5.11; where a kernel does not have it, the agent says so, and 1 to 26 of 500 were quicker). Who manages to put a',
+  'harmless file at the number of that descriptor between the two looks is taken for a reader of that file; no test tries',
+  'that. A descriptor that `pidfd_getfd` or `perf_event_open` made stays with a process that shares the table of',
+  'descriptors and no threads (`CLONE_FILES` without `CLONE_THREAD`); no test tries that either. Tiers 1 and 2 deny before',
+  'anything happens, and have no such race.',
+  '',
+];
+
+function cgroups(): string[] {
+  const exceptions = roadRows
+    .filter(({ byCgroup }) => byCgroup !== undefined)
+    .map(({ road }) => `\`${road}\``);
+  return [
+    '## Covered by the cgroup alone',
+    '',
+    'A pod that is labelled `svc/protected=true` is covered without registering, by the id of its cgroup (v2). The table',
+    `holds for its processes, too, with ${exceptions.length === 1 ? 'one exception' : 'these exceptions'}: ${exceptions.join(', ')} is not covered then. A process stays covered when`,
+    'root moves it into another cgroup.',
+    '',
+  ];
+}
+
+function wrappers(): string[] {
+  return [
+    '## Closed by the wrapper',
+    '',
+    ...markdownTable(
+      ['Road', 'Attempt', 'Closed by'],
+      wrapperRows.map(({ road, title, how }) => [`\`${road}\``, title, how]),
+    ),
+    '',
+  ];
+}
+
+function machines(): string[] {
+  return [
+    '## Not on every machine',
+    '',
+    'These lead nowhere even without the agent, so that the cells above say only that nothing is read.',
+    '',
+    ...markdownTable(
+      ['Road', 'Where', 'Because'],
+      lacking.map(({ road, on, because }) => [`\`${road}\``, places[on], because]),
+    ),
+  ];
+}

@@ -1,0 +1,35 @@
+import { join } from 'node:path';
+import { decodeProcess } from '../../../../../src/core/protection/layouts.ts';
+import { mapFolder } from '../../../../../src/plugins/agent/guard/pins.ts';
+import { openPinnedMap, type PinnedMap } from '../../../../../src/runtime/bpf/map.ts';
+import { mapEntries } from '../../../../../src/runtime/bpf/map-batch.ts';
+import type { Machine } from './machine.ts';
+
+/** Lends one of the agent's pinned tables. */
+export function withTable<T>({ bpf }: Machine, name: string, use: (table: PinnedMap) => T): T {
+  const table = openPinnedMap(join(mapFolder(bpf), name));
+  try {
+    return use(table);
+  } finally {
+    table.close();
+  }
+}
+
+/** When the covered processes of this PID were started: one that is gone may still be in the table. */
+export function coveredStarts(machine: Machine, pid: number): bigint[] {
+  const all = withTable(machine, 'processes', (table) =>
+    mapEntries(table).map(({ key }) => decodeProcess(key)),
+  );
+  return all.filter((process) => process.pid === pid).map(({ start }) => start);
+}
+
+/** PIDs of what the table of processes covers, decoys among them. */
+export function coveredPids(machine: Machine): number[] {
+  return withTable(machine, 'processes', (table) =>
+    mapEntries(table).map(({ key }) => decodeProcess(key).pid),
+  );
+}
+
+export function coveredCgroups(machine: Machine): bigint[] {
+  return withTable(machine, 'cgroups', (table) => mapEntries(table).map(({ key }) => key.readBigUInt64LE()));
+}

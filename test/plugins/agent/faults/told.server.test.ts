@@ -1,0 +1,114 @@
+import { join } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { privateFileSystem } from '../../../runtime/bpf/private-file-system.ts';
+import { http } from '../../../support/http.ts';
+import { startOperator, type TestOperator } from '../../../support/operator-channel.ts';
+import { probe, type SvcAgent, startSvcAgent } from '../../../support/svc-agent.ts';
+import { waitFor } from '../../../support/wait-for.ts';
+import { attack } from '../guard/bed.ts';
+import { type Registered, startRegistrar } from '../registrar.ts';
+
+/** Who is told what the agent can do: its log, its probes, its metrics, who registers, and the operator. */
+const test = suite('everybody is told which tier is in force');
+
+const files = privateFileSystem();
+let operator: TestOperator;
+const started: { stop(): Promise<void> }[] = [];
+const victims: Registered[] = [];
+
+test.before(async () => {
+  operator = await startOperator();
+});
+test.after.each(async () => {
+  for (const victim of victims.splice(0)) await victim.end();
+  for (const agent of started.splice(0)) await agent.stop();
+});
+test.after(async () => {
+  await operator.stop();
+  files.remove();
+});
+
+async function start(name: string, env: NodeJS.ProcessEnv): Promise<SvcAgent> {
+  const { host, port } = operator.address;
+  const agent = await startSvcAgent({
+    bpfFolder: join(files.path, name),
+    env: {
+      SVC_OPERATOR_ADDR: `${host}:${port}`,
+      SVC_OPERATOR_TLS_CERT: operator.tls.certPath,
+      SVC_OPERATOR_TLS_KEY: operator.tls.keyPath,
+      SVC_OPERATOR_TLS_CA: operator.tls.caPath,
+      NODE_NAME: name,
+      ...env,
+    },
+  });
+  started.push(agent);
+  return agent;
+}
+
+async function register({ address }: SvcAgent): Promise<Registered> {
+  const registered = await startRegistrar(address);
+  victims.push(registered);
+  return registered;
+}
+
+const told = (node: string) =>
+  waitFor('what the operator is told', () =>
+    operator.reports.find((report) => report.node === node && report.state?.tier !== 'TIER_UNSPECIFIED'),
+  );
+
+test('on tier 3 that only sees: ready, and not enforcing', async () => {
+  const agent = await start('sees', {});
+  const [line] = agent.events('guard.tier');
+  assert.is(line?.['tier'], 3);
+  assert.match(String(line?.['passed_over']), /^lsm: .+; fmod_ret: /);
+  const { status, body } = await probe(agent, '/readyz');
+  assert.is(status, 200);
+  assert.match(JSON.stringify(body), /"tier":3,"mechanism":"tracepoint","enforcing":false/);
+  const { text } = await http(`${agent.health}/metrics`);
+  assert.match(text, /svc_agent_tier\{tier="tracepoint"\} 1\n/);
+  assert.match(text, /svc_agent_enforcing 0\n/);
+  const { tier, enforcing } = await register(agent);
+  assert.equal({ tier, enforcing }, { tier: 3, enforcing: false });
+  const { state } = await told('sees');
+  assert.is(state.tier, 'TIER_TRACEPOINT');
+  assert.is(state.enforcing, false);
+  assert.match(state.reason, /reactiveKill is off/);
+  assert.equal(
+    state.passedOver.map((one: { tier: string }) => one.tier),
+    ['TIER_LSM', 'TIER_FMOD_RET'],
+  );
+});
+
+test('where nothing works: not ready with the reason, alive, and covering nobody', async () => {
+  const agent = await start('nothing', { SVC_AGENT_TIERS: '1,2' });
+  const { status, body } = await probe(agent, '/readyz');
+  assert.is(status, 503);
+  const { ready, tier, reason } = body as Record<string, unknown>;
+  assert.equal({ ready, tier }, { ready: false, tier: 4 });
+  assert.match(String(reason), /^No BPF program works here: lsm: .+; fmod_ret: /);
+  assert.is((await probe(agent, '/healthz')).status, 200);
+  const victim = await register(agent);
+  assert.is(victim.enforcing, false);
+  assert.is(attack(victim), 'read');
+  const { state } = await told('nothing');
+  assert.is(state.tier, 'TIER_NONE');
+  assert.is(state.enforcing, false);
+  assert.match(state.reason, /^No BPF program works here/);
+});
+
+test('of attempts, without anything of the environment', async () => {
+  const agent = await start('kills', { SVC_AGENT_REACTIVE_KILL: 'true' });
+  const victim = await register(agent);
+  assert.is(attack(victim), 'killed');
+  const ofNode = () => operator.reports.filter(({ node }) => node === 'kills');
+  await waitFor('the hit to be told', () => ofNode().some(({ hits }) => hits.length > 0));
+  const { text } = await http(`${agent.health}/metrics`);
+  const everything = [agent.output(), text, JSON.stringify(ofNode())];
+  for (const said of everything) {
+    assert.match(said, /environ/i, 'it tells of the attempt');
+    assert.not.ok(said.includes(victim.secret));
+  }
+});
+
+test.run();

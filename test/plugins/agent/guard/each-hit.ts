@@ -1,0 +1,9 @@
+import type { Hit } from '../../../../src/core/protection/hit.ts';
+import type { HitListener } from '../../../../src/plugins/agent/guard/contract.ts';
+
+/** Calls `take` once for each attempt, equal ones that came together included. */
+export function eachHit(take: (hit: Hit) => void): HitListener {
+  return (hit, { count }) => {
+    for (let told = 0; told < count; told++) take(hit);
+  };
+}

@@ -1,0 +1,59 @@
+import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { privateFileSystem } from '../../../runtime/bpf/private-file-system.ts';
+import { launch } from '../../../support/child.ts';
+import { cleanEnv } from '../../../support/clean-env.ts';
+import { startUpLine } from '../../../support/start-up-line.ts';
+import { temporaryFolder } from '../../../support/temporary.ts';
+
+const test = suite('tier 3 on a kernel without the tracepoint of memory that is locked');
+const root = fileURLToPath(new URL('../../../..', import.meta.url));
+const tracepoint = 'mmap_lock_start_locking';
+
+/** The built package, but that its programs ask for a tracepoint that no kernel has. */
+function packageThatAsksForMore(folder: string): void {
+  for (const part of ['bin', 'dist', 'proto', 'package.json', 'oclif.manifest.json']) {
+    cpSync(join(root, part), join(folder, part), { recursive: true });
+  }
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+  const object = join(folder, 'dist/bpf', process.arch, 'tracepoint.bpf.o');
+  const bytes = readFileSync(object, 'latin1');
+  assert.ok(bytes.includes(tracepoint));
+  writeFileSync(object, bytes.replaceAll(tracepoint, tracepoint.replace(/.$/, 'X')), 'latin1');
+}
+
+test('goes on without it, enforces, and says what it cannot do', async () => {
+  const [folder, files] = [temporaryFolder('package'), privateFileSystem()];
+  try {
+    packageThatAsksForMore(folder.path);
+    let said = '';
+    const agent = await launch(process.execPath, [join(folder.path, 'bin/run.js'), 'run', 'agent'], {
+      env: cleanEnv({
+        SVC_AGENT_SOCKET: join(folder.path, 'agent.sock'),
+        SVC_AGENT_HEALTH: '127.0.0.1:0',
+        SVC_AGENT_BPF_FOLDER: join(files.path, 'svc'),
+        SVC_AGENT_TIERS: '3',
+        SVC_AGENT_REACTIVE_KILL: 'true',
+      }),
+      onOutput: (text) => {
+        said += text;
+      },
+    });
+    const started = await startUpLine('svc run agent', agent, () => said);
+    await agent.end();
+    assert.is(started['tier'], '3');
+    assert.is(started['enforcing'], 'true');
+    assert.match(
+      started['not_higher'] ?? '',
+      /^tracepoint: Readers of several threads .* memory_locking .* ENOENT$/,
+    );
+  } finally {
+    files.remove();
+    await folder.remove();
+  }
+});
+
+test.run();

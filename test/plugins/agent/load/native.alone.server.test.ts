@@ -1,0 +1,60 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { http } from '../../../support/http.ts';
+import { waitFor } from '../../../support/wait-for.ts';
+import { assertComplete } from './support/expectation.ts';
+import { flood } from './support/flood.ts';
+import { type NativeRig, startNativeRig } from './support/native-rig.ts';
+
+interface Context {
+  rig: NativeRig;
+}
+
+/** On the tier of this machine, which sees and does not end who tries. */
+const test = suite<Context>('10,000 hits a second at the real agent');
+const rate = { perSecond: 10_000, seconds: 10 };
+
+test.before.each(async (context) => {
+  context.rig = await startNativeRig();
+});
+test.after.each(({ rig }) => rig.stop());
+
+/** Whole floods of hits on a process that registered, and what the operator was told. */
+async function floodOf({ agent, operator, bypass, place }: NativeRig) {
+  const covered = await place();
+  assert.is(await covered.protect(), undefined);
+  const metrics = async () => (await http(`${agent.health}/metrics`)).text;
+  const record = await flood(
+    { pid: agent.pid, metrics, output: agent.output },
+    { bypass, pid: covered.pid, ...rate },
+  );
+  await waitFor('the operator to know', () => operator.hitCount() >= record.counted, { timeoutMs: 20_000 });
+  return record;
+}
+
+test('all arrive, in the metrics and at the operator', async ({ rig }) => {
+  const record = await floodOf(rig);
+  assertComplete(record);
+  assert.is(record.attempts, rate.perSecond * rate.seconds);
+  assert.is(rig.operator.hitCount(), record.attempts);
+  assert.is(rig.operator.reports.at(-1).droppedHits, '0');
+  assert.ok(rig.operator.hits.length < 1_000, `${rig.operator.hits.length} hits were told`);
+});
+
+test('all arrive with an operator that goes away and comes back', async ({ rig }) => {
+  const { operator } = rig;
+  const flooding = floodOf(rig);
+  for (let absence = 0; absence < 2; absence++) {
+    await sleep(2_000);
+    operator.down();
+    await sleep(2_000);
+    await operator.up();
+  }
+  const record = await flooding;
+  assertComplete(record);
+  assert.is(operator.hitCount(), record.attempts);
+  assert.is(operator.reports.at(-1).droppedHits, '0');
+});
+
+test.run();

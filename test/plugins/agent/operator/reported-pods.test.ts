@@ -1,0 +1,56 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { reportedPods } from '../../../../src/plugins/agent/operator/reported-pods.ts';
+
+const test = suite('reportedPods');
+
+const at = (pid: number) => ({ pid, start: BigInt(pid) });
+const report = {
+  ...at(2),
+  podUid: 'a',
+  wrapperVersion: '0.1.0',
+  wrapper: undefined,
+  application: undefined,
+  secretMemory: undefined,
+  delivery: 'both',
+} as const;
+
+test('groups by pod: wrappers with their reports first, labelled pods even when nothing is listed', () => {
+  const pods = reportedPods({
+    processes: [at(1), at(2), at(3), at(4)],
+    registered: [at(2), at(4)],
+    reports: [report],
+    labelled: ['b', 'c'],
+    podOf: ({ pid }) => ({ 1: 'a', 2: 'a', 3: 'b' })[pid],
+  });
+  assert.equal(pods, [
+    {
+      uid: 'b',
+      labelled: true,
+      processes: [{ ...at(3), registration: 'inherited', measured: undefined }],
+    },
+    { uid: 'c', labelled: true, processes: [] },
+    {
+      uid: 'a',
+      labelled: false,
+      processes: [
+        { ...at(2), registration: 'wrapper', measured: report },
+        { ...at(1), registration: 'inherited', measured: undefined },
+      ],
+    },
+    { uid: '', labelled: false, processes: [{ ...at(4), registration: 'wrapper', measured: undefined }] },
+  ]);
+});
+
+test('takes a process with another start for another process', () => {
+  const [pod] = reportedPods({
+    processes: [{ pid: 2, start: 99n }],
+    registered: [at(2)],
+    reports: [report],
+    labelled: [],
+    podOf: () => 'a',
+  });
+  assert.equal(pod?.processes, [{ pid: 2, start: 99n, registration: 'inherited', measured: undefined }]);
+});
+
+test.run();

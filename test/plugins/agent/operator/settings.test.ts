@@ -1,0 +1,65 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { SvcError } from '../../../../src/core/errors.ts';
+import { resolveSettings } from '../../../../src/core/settings/resolve.ts';
+import { applyRules } from '../../../../src/core/settings/rules.ts';
+import { operatorOf } from '../../../../src/plugins/agent/operator/operator-of.ts';
+import { operatorRules } from '../../../../src/plugins/agent/operator/rules.ts';
+import { operatorSettings } from '../../../../src/plugins/agent/operator/settings.ts';
+
+const test = suite('settings of the channel to the operator');
+
+const files = { SVC_OPERATOR_TLS_CERT: '/c', SVC_OPERATOR_TLS_KEY: '/k', SVC_OPERATOR_TLS_CA: '/a' };
+
+const read = (env: Record<string, string>) =>
+  resolveSettings(operatorSettings, { flags: {}, env }, (config) => applyRules(config, operatorRules));
+
+function mistakes(env: Record<string, string>): readonly string[] {
+  try {
+    read(env);
+    return [];
+  } catch (error) {
+    return (error as SvcError).details;
+  }
+}
+
+test('name an operator with the files for mutual TLS', () => {
+  assert.equal(operatorOf(read({ SVC_OPERATOR_ADDR: 'svc-operator.svc-system.svc:8199', ...files })), {
+    address: { host: 'svc-operator.svc-system.svc', port: 8199 },
+    tls: { certPath: '/c', keyPath: '/k', caPath: '/a' },
+    tokenPath: undefined,
+  });
+  const withToken = { SVC_OPERATOR_ADDR: '10.0.0.1:8199', ...files, SVC_OPERATOR_TOKEN_FILE: '/t' };
+  assert.is((operatorOf(read(withToken)) as { tokenPath?: string }).tokenPath, '/t');
+  assert.equal(operatorOf(read({ SVC_OPERATOR_ADDR: '[fd00::1]:8199', ...files })).address, {
+    host: 'fd00::1',
+    port: 8199,
+  });
+});
+
+test('may name none', () => {
+  assert.equal(operatorOf(read({})), {});
+});
+
+test('without the files name all that is missing at once', () => {
+  const found = mistakes({ SVC_OPERATOR_ADDR: '10.0.0.1:8199' });
+  assert.equal(
+    found.map((line) => line.split(':')[0]),
+    ['SVC_OPERATOR_TLS_CERT', 'SVC_OPERATOR_TLS_KEY', 'SVC_OPERATOR_TLS_CA'],
+  );
+  assert.match(found[0] ?? '', 'required, because SVC_OPERATOR_ADDR is set');
+});
+
+test('with files for no operator are a mistake too', () => {
+  assert.is(mistakes({ ...files, SVC_OPERATOR_TOKEN_FILE: '/t' }).length, 4);
+  assert.match(mistakes(files)[2] ?? '', 'SVC_OPERATOR_TLS_CA: of no use');
+});
+
+test('admit neither an address without a host, nor port 0, nor a URL', () => {
+  for (const address of [':8199', 'operator', 'operator:0', 'https://operator:8199', '10.0.0.300:8199']) {
+    const [found] = mistakes({ SVC_OPERATOR_ADDR: address, ...files });
+    assert.match(found ?? '', /^SVC_OPERATOR_ADDR: .*host:port such as svc-operator/, address);
+  }
+});
+
+test.run();

@@ -1,0 +1,41 @@
+import { SvcError } from '../../../../../src/core/errors.ts';
+import type { GuardStatus, ProcessFacts } from '../../../../../src/plugins/agent/guard/contract.ts';
+import type { CgroupGuard } from '../../../../../src/plugins/agent/pods/cover-pods.ts';
+
+/** Remembers what it was asked to cover. */
+export interface FakeGuard extends CgroupGuard {
+  readonly covered: Set<bigint>;
+  readonly pids: Set<number>;
+  /** Ids of all that was ever released. */
+  readonly released: bigint[];
+  /** Most cgroups that it takes. */
+  room: number;
+  changeStatus(): void;
+}
+
+export function createFakeGuard(earlier: readonly bigint[] = []): FakeGuard {
+  const covered = new Set(earlier);
+  const released: bigint[] = [];
+  const listeners: ((status: GuardStatus) => void)[] = [];
+  const guard: FakeGuard = {
+    ...{ covered, released, pids: new Set(), room: 100 },
+    protect(pid) {
+      guard.pids.add(pid);
+      return { pid } as ProcessFacts;
+    },
+    protectCgroup(id) {
+      if (covered.size >= guard.room) throw new SvcError('GUARD_FULL', 'The table is full', { nextStep: '' });
+      covered.add(id);
+    },
+    releaseCgroup(id) {
+      released.push(id);
+      covered.delete(id);
+    },
+    cgroups: () => [...covered],
+    onStatus: (listener) => void listeners.push(listener),
+    changeStatus() {
+      for (const listener of listeners) listener({} as GuardStatus);
+    },
+  };
+  return guard;
+}

@@ -1,0 +1,5 @@
+import { dumpsSuite, timeoutOfFile } from './support/guest-suites.ts';
+
+export const timeout = timeoutOfFile;
+
+dumpsSuite(2);

@@ -1,0 +1,5 @@
+import { orderSuite, timeoutOfFile } from './support/guest-suites.ts';
+
+export const timeout = timeoutOfFile;
+
+orderSuite(1);

@@ -1,0 +1,5 @@
+import { timeoutOfFile, viewSuite } from './support/guest-suites.ts';
+
+export const timeout = timeoutOfFile;
+
+viewSuite(1);

@@ -1,0 +1,163 @@
+import { existsSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { buildBypass } from '../support/bypass/build.ts';
+import * as bypass from '../support/bypass.ts';
+import { temporaryFolder } from '../support/temporary.ts';
+import { bootVm } from '../support/vm/boot.ts';
+import { guestProgram } from '../support/vm/guest-program.ts';
+
+export const timeout = 300_000;
+
+/** Kernels of these years do not have them any more. */
+const GIVEN_UP = [
+  'opened-environ-splice',
+  'opened-environ-sendfile',
+  'opened-environ-copy-file-range',
+  'dev-kmem',
+];
+/** Hosts differ in these; the virtual machine has all of them. */
+const FILES = { kcore: '/proc/kcore', 'dev-mem': '/dev/mem' };
+/** It would change the host for everybody. */
+const VM_ONLY = 'core-pipe';
+/** Guards that other suites try on this host close this one for everybody. */
+const SHARED = 'perf-stack-user';
+
+const folder = temporaryFolder('bypass');
+const program = await buildBypass(folder.path);
+const roads = await bypass.listRoads(program);
+
+const test = suite('roads to an unprotected process');
+test.after(() => folder.remove());
+
+function outcomes(results: readonly bypass.RoadResult[], unavailable: readonly string[]): void {
+  const details = results.map((each) => JSON.stringify(each)).join('\n');
+  const found = results.map(({ road, outcome }) => `${road} ${outcome}`);
+  const expected = results.map(
+    ({ road }) => `${road} ${unavailable.includes(road) ? 'unavailable' : 'leaked'}`,
+  );
+  assert.equal(found, expected, details);
+}
+
+test('every road that this host has leaks', async () => {
+  const results: bypass.RoadResult[] = [];
+  for (const entry of roads.filter(({ road }) => road !== SHARED)) {
+    results.push(await bypass.walkRoad(program, entry));
+  }
+  const absent = Object.entries(FILES).flatMap(([road, file]) => (existsSync(file) ? [] : [road]));
+  outcomes(results, [...GIVEN_UP, ...absent, VM_ONLY]);
+});
+
+test('every road leaks in a virtual machine, ordinary reads work, and a core limit of 1 stops the dump', async () => {
+  const entry = fileURLToPath(new URL('./fixtures/walk-all.ts', import.meta.url));
+  const { status, records, stderr } = await bootVm({
+    files: { '/opt/test/bypass': program, '/opt/test/walk.mjs': await guestProgram(entry) },
+    script: 'exec node /opt/test/walk.mjs /opt/test/bypass',
+    timeoutMs: 200_000,
+  });
+  assert.is(status, 0, stderr);
+  const results = records.slice(0, -1) as unknown as bypass.RoadResult[];
+  assert.equal(
+    results.map(({ road }) => road),
+    roads.map(({ road }) => road),
+  );
+  outcomes(results, GIVEN_UP);
+  const { reads, limited } = records.at(-1) ?? {};
+  allWork(reads as bypass.OrdinaryRead[]);
+  assert.equal(limited, { road: 'core-pipe', outcome: 'failed', detail: 'no dump came' });
+});
+
+function allWork(reads: readonly bypass.OrdinaryRead[]): void {
+  const broken = reads.filter(({ ok }) => !ok);
+  assert.equal(broken, []);
+  assert.ok(reads.filter(({ absent }) => !absent).length >= 50, `${reads.length} reads`);
+}
+
+async function withVictim(use: (victim: bypass.Victim) => Promise<void>): Promise<void> {
+  const victim = await bypass.startVictim(program);
+  try {
+    await use(victim);
+  } finally {
+    await victim.end();
+  }
+}
+
+test('ordinary reads work', () =>
+  withVictim(async ({ facts }) => allWork(await bypass.readOrdinarily(program, facts.pid))));
+
+test('descriptors opened before the secret came stay on the memory of then', async () => {
+  for (const entry of roads.filter(({ road }) =>
+    /^(opened-(environ-read|environ-preadv|mem)|scm-rights|fork-inherit)$/.test(road),
+  )) {
+    const { outcome, detail } = await bypass.walkRoad(program, entry, { secret: 'after' });
+    assert.is(outcome, 'failed', `${entry.road}: ${detail}`);
+  }
+  const [environ] = roads;
+  assert.ok(environ);
+  assert.is((await bypass.walkRoad(program, environ, { secret: 'after' })).outcome, 'leaked');
+});
+
+test('a hammer counts what it read, from one process or from many', () =>
+  withVictim(async ({ facts }) => {
+    const { pid, marker, address } = facts;
+    for (const options of [{}, { road: 'mem' as const, address }, { spawn: true }]) {
+      const running = await bypass.hammer(program, { pid, marker, count: 20, ...options });
+      const { longestGapMicros, ...counts } = await running.end();
+      assert.equal(counts, { attempts: 20, leaked: 20, denied: 0, failed: 0, killed: 0 });
+      assert.type(longestGapMicros, 'number');
+    }
+    const endless = await bypass.hammer(program, { pid, marker: 'another', hertz: 1_000 });
+    await sleep(100);
+    const { attempts, failed, leaked } = await endless.end();
+    assert.ok(attempts > 0 && failed === attempts && leaked === 0);
+  }));
+
+test('a watcher reads children however they start', () =>
+  withVictim(async (victim) => {
+    const { pid, marker } = victim.facts;
+    const watcher = await bypass.watchChildren(program, pid, marker);
+    await victim.fork();
+    await victim.fork();
+    await sleep(100);
+    const { children, attempts, leaked } = await watcher.end();
+    assert.is(children, 2);
+    assert.ok(leaked > 0 && leaked <= attempts, `${leaked} of ${attempts}`);
+  }));
+
+test('a PID whose process has ended can be had for another', async () => {
+  const first = await bypass.startVictim(program);
+  await first.end();
+  const { pid } = first.facts;
+  const second = await bypass.reusePid(program, pid, 'another marker');
+  const result = await bypass.tryRoad(program, 'environ', { pid, marker: 'another marker' });
+  await second.end();
+  assert.is(second.pid, pid);
+  assert.is(result.outcome, 'leaked');
+});
+
+test('events are as many as were asked for', () =>
+  withVictim(async ({ facts }) => {
+    const { attempts, opened } = await bypass.makeEvents(program, facts.pid, 5_001, 1);
+    assert.is(attempts, 5_001);
+    assert.is(opened, 5_001);
+  }));
+
+test('costs are measured again and again, with a herd around', async () => {
+  const herd = await bypass.startHerd(program, 100);
+  const pids = await herd.grow();
+  assert.is(new Set(pids).size, 100);
+  const few = ['--rounds', '3', '--opens', '100', '--reads', '100', '--calls', '100', '--forks', '2'];
+  const meter = await bypass.startCostMeter(program, [...few, '--pid', String(pids[0])]);
+  const calls = ['call', 'forkExec', 'mapPage', 'openClose', 'openCloseProc', 'openCloseStatus'];
+  for (const result of [await meter.measure(), await meter.measure()]) {
+    assert.equal(Object.keys(result), [...calls, 'readByte', 'readPage', 'readProc']);
+    for (const { median, least } of Object.values(result)) assert.ok(least > 0 && least <= median);
+  }
+  await meter.end();
+  await herd.end();
+  assert.throws(() => process.kill(pids[0] as number, 0), /ESRCH/);
+});
+
+test.run();

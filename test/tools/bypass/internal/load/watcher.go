@@ -1,0 +1,48 @@
+package load
+
+import (
+	"svc.example/bypass/internal/kernel"
+	"svc.example/bypass/internal/report"
+	"svc.example/bypass/internal/road"
+)
+
+// ahead is how many numbers beyond the last one given out are tried too, to be there before the process is.
+const ahead = 2
+
+type watcher struct {
+	family *family
+	marker string
+	result *count
+	tell   bool
+	last   int
+}
+
+// round tries all living descendants, and every number given out since the last round.
+func (w *watcher) round() {
+	newest := kernel.NewestPID()
+	if w.last == 0 {
+		w.last = newest
+	}
+	for pid := w.last + 1; pid <= newest+ahead; pid++ {
+		w.try(pid)
+	}
+	if newest != w.last {
+		w.last = newest
+	}
+	for _, pid := range w.family.living() {
+		w.try(pid)
+	}
+}
+
+// try reads first and asks for the parent afterwards, for the first moment would be over by then.
+func (w *watcher) try(pid int) {
+	target := target{road: "environ", marker: w.marker, pid: pid}
+	outcome := target.attempt()
+	if !w.family.has(pid) {
+		return
+	}
+	w.result.add(outcome)
+	if w.tell && outcome == road.Leaked {
+		report.Line(map[string]any{"leaked": pid})
+	}
+}

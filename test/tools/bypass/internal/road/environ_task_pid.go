@@ -1,0 +1,10 @@
+package road
+
+import "svc.example/bypass/internal/kernel"
+
+var environTaskPID = Road{
+	Name: "environ-task-pid", Title: "/proc/P/task/P/environ", Kind: toEnviron,
+	walk: func(a *attempt) ([]byte, error) {
+		return kernel.ReadPath(task(a, a.victim.PID, "environ"))
+	},
+}

@@ -1,0 +1,10 @@
+package road
+
+import "svc.example/bypass/internal/kernel"
+
+var mem = Road{
+	Name: "mem", Title: "pread of /proc/P/mem", Kind: toMemory,
+	walk: func(a *attempt) ([]byte, error) {
+		return kernel.ReadMemory(kernel.Proc(a.victim.PID, "mem"), a.victim.Address, a.victim.Length)
+	},
+}

@@ -1,0 +1,11 @@
+package road
+
+import "svc.example/bypass/internal/kernel"
+
+var openedEnvironPreadv = Road{
+	Name: "opened-environ-preadv", Title: "environ opened before, preadv after", Kind: toEnviron,
+	Needs: []string{needsTwoPhases},
+	walk: func(a *attempt) ([]byte, error) {
+		return openedBefore(a, "environ", kernel.Preadv)
+	},
+}

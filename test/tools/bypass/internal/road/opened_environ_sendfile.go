@@ -1,0 +1,11 @@
+package road
+
+import "svc.example/bypass/internal/kernel"
+
+var openedEnvironSendfile = Road{
+	Name: "opened-environ-sendfile", Title: "environ opened before, sent by sendfile after", Kind: toEnviron,
+	Needs: []string{needsTwoPhases},
+	walk: func(a *attempt) ([]byte, error) {
+		return movedBefore(a, kernel.Sendfile)
+	},
+}

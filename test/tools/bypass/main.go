@@ -1,0 +1,58 @@
+// Command bypass is victim, attacker and ordinary reader for the tests of the node agent: it tries the roads that
+// lead to a process's environment and memory, and says in JSON lines what came of it.
+package main
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+
+	"svc.example/bypass/internal/attack"
+	"svc.example/bypass/internal/load"
+	"svc.example/bypass/internal/ordinary"
+	"svc.example/bypass/internal/reuse"
+	"svc.example/bypass/internal/road"
+	"svc.example/bypass/internal/victim"
+)
+
+var commands = map[string]func([]string) error{
+	"attack":         attack.Run,
+	"cost":           load.Cost,
+	"dump-sink":      road.DumpSink,
+	"events":         load.Events,
+	"hammer":         load.Hammer,
+	"herd":           load.Herd,
+	"hold":           road.Hold,
+	"once":           load.Once,
+	"ordinary":       ordinary.Run,
+	"reuse":          reuse.Run,
+	"roads":          road.Print,
+	"sleep":          reuse.Sleep,
+	"stalk":          load.Stalk,
+	"spin":           load.Spin,
+	"spin-once":      load.SpinOnce,
+	"try":            road.Try,
+	"victim":         victim.Run,
+	"watch-children": load.Watch,
+}
+
+// The main goroutine stays on the main thread: tracing, namespaces and a leader's end are of a thread.
+func init() { runtime.LockOSThread() }
+
+func main() {
+	if len(os.Args) < 2 {
+		fail(fmt.Errorf("usage: bypass <command>"))
+	}
+	command, known := commands[os.Args[1]]
+	if !known {
+		fail(fmt.Errorf("no such command: %q", os.Args[1]))
+	}
+	if err := command(os.Args[2:]); err != nil {
+		fail(err)
+	}
+}
+
+func fail(err error) {
+	fmt.Fprintln(os.Stderr, "bypass:", err)
+	os.Exit(2)
+}
