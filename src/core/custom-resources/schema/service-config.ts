@@ -1,0 +1,137 @@
+import type {
+  EgressDestination,
+  ProxyRequest,
+  ServiceConfigSpec,
+  ServiceConfigStatus,
+  VaultReference,
+} from '../service-config.ts';
+import { conditions, observedGeneration } from './condition.ts';
+import { labelSelector } from './label-selector.ts';
+import type { SchemaOf } from './schema-of.ts';
+import { secretVariables } from './secret-variables.ts';
+import {
+  containerName,
+  duration,
+  encryptedUrl,
+  hostName,
+  httpUrl,
+  kvPath,
+  mountPath,
+  objectName,
+  roleName,
+  transitKeyName,
+} from './texts.ts';
+
+const vault: SchemaOf<VaultReference> = {
+  type: 'object',
+  description: 'The secrets server, and who the pods are there.',
+  required: {},
+  properties: {
+    address: encryptedUrl('Its URL; unset: that of the operator.'),
+    role: roleName("Role that accepts the pods' service accounts."),
+    authMount: mountPath('Where the kubernetes auth method is mounted; unset: auth/kubernetes.'),
+    skipVerify: {
+      type: 'boolean',
+      description: 'Do not verify its certificate; refused unless the operator runs in development mode.',
+    },
+  },
+};
+
+const proxy: SchemaOf<ProxyRequest> = {
+  type: 'object',
+  description: 'The S3 encryption proxy beside the application.',
+  required: { enabled: true },
+  properties: {
+    enabled: { type: 'boolean', description: 'Whether pods get it.' },
+    role: roleName('Role at the secrets server with a policy of its own; unset: that of the pod.'),
+    upstream: httpUrl('URL of the object store.'),
+    transitKey: transitKeyName('Transit key that wraps the data keys; unset: svc.'),
+    credentialsSecret: objectName(
+      'Secret of the namespace with AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, for the proxy alone.',
+    ),
+  },
+  rules: [
+    {
+      rule: 'self.enabled || !(has(self.role) || has(self.upstream) || has(self.transitKey) || has(self.credentialsSecret))',
+      message: 'role, upstream, transitKey and credentialsSecret mean nothing unless enabled is true',
+    },
+  ],
+};
+
+const egress: SchemaOf<EgressDestination> = {
+  type: 'object',
+  description: 'A host or a block of addresses, one of the two.',
+  required: {},
+  properties: {
+    host: hostName('Name that is looked up.'),
+    cidr: { type: 'string', description: 'Block such as 10.0.0.0/8.', format: 'cidr', maxLength: 49 },
+    port: { type: 'integer', description: 'Unset: 443.', minimum: 1, maximum: 65_535 },
+    protocol: { type: 'string', description: 'Unset: TCP.', words: { TCP: true, UDP: true } },
+  },
+  rules: [{ rule: 'has(self.host) != has(self.cidr)', message: 'should have host or cidr, one of the two' }],
+};
+
+export const serviceConfigSpec: SchemaOf<ServiceConfigSpec> = {
+  type: 'object',
+  description: 'What the pods that it selects are given; annotations of a pod win over it, field by field.',
+  required: { selector: true },
+  properties: {
+    selector: labelSelector,
+    vault,
+    secretPaths: {
+      type: 'array',
+      description: 'KV paths; all fields of each are delivered.',
+      ...{ minItems: 1, maxItems: 64, unique: 'items', items: kvPath('KV path, such as secret/app.') },
+    },
+    envMap: {
+      type: 'array',
+      description: 'Names for fields of these paths.',
+      ...{ maxItems: 32, unique: ['path'], items: secretVariables },
+    },
+    secretMappings: {
+      type: 'array',
+      description: 'SecretMappings of the namespace.',
+      ...{ minItems: 1, maxItems: 32, unique: 'items', items: objectName('Name of one.') },
+    },
+    rotation: {
+      type: 'string',
+      description: 'What to do when secrets change: restart the application, send it SIGHUP, or nothing.',
+      words: { restart: true, sighup: true, none: true },
+    },
+    renewalInterval: duration('How often tokens are renewed and secrets looked at; unset: 5m.'),
+    delivery: {
+      type: 'string',
+      description: 'Where the application finds the secrets: env, fd (a protected descriptor) or both.',
+      words: { both: true, env: true, fd: true },
+    },
+    containers: {
+      type: 'array',
+      description: 'Containers to protect; unset: all but known mesh sidecars.',
+      ...{ minItems: 1, maxItems: 64, unique: 'items', items: containerName('Name of one.') },
+    },
+    proxy,
+    egress: {
+      type: 'array',
+      description: 'Further destinations that the egress policy allows.',
+      ...{ maxItems: 64, unique: 'no', items: egress },
+    },
+  },
+  rules: [
+    {
+      rule: '!has(self.envMap) || self.envMap.all(one, has(self.secretPaths) && one.path in self.secretPaths)',
+      message: 'each path of envMap should be one of secretPaths',
+    },
+  ],
+};
+
+export const serviceConfigStatus: SchemaOf<ServiceConfigStatus> = {
+  type: 'object',
+  description: 'What the operator found.',
+  required: {},
+  properties: {
+    observedGeneration: observedGeneration(),
+    matchedPods: { type: 'integer', description: 'Pods that it selects.', minimum: 0 },
+    protectedPods: { type: 'integer', description: 'Those of them that carry the wrapper.', minimum: 0 },
+    conditions,
+  },
+};

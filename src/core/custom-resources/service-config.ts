@@ -1,0 +1,75 @@
+import type { LabelSelector } from '../kubernetes/label-selector.ts';
+import type { Condition } from './condition.ts';
+
+/** What the pods of a namespace that it selects are given; annotations of a pod win over it, field by field. */
+export interface ServiceConfigSpec {
+  /** Pods of its namespace; an empty one selects them all. */
+  readonly selector: LabelSelector;
+  readonly vault?: VaultReference;
+  /** KV paths, all fields of each. */
+  readonly secretPaths?: readonly string[];
+  /** Names for fields of these paths. */
+  readonly envMap?: readonly SecretVariables[];
+  /** Names of SecretMappings of its namespace. */
+  readonly secretMappings?: readonly string[];
+  readonly rotation?: Rotation;
+  /** Go duration. */
+  readonly renewalInterval?: string;
+  readonly delivery?: Delivery;
+  /** Names of the containers to wrap; unset: all but known mesh sidecars. */
+  readonly containers?: readonly string[];
+  readonly proxy?: ProxyRequest;
+  /** Further destinations that the egress policy allows. */
+  readonly egress?: readonly EgressDestination[];
+}
+
+export interface VaultReference {
+  readonly address?: string;
+  readonly role?: string;
+  /** Such as `auth/kubernetes`. */
+  readonly authMount?: string;
+  /** Refused unless the operator runs in development mode. */
+  readonly skipVerify?: boolean;
+}
+
+/** Which variables the fields of a secret are delivered as; a field that is not named keeps its own name. */
+export interface SecretVariables {
+  readonly path: string;
+  /** Field of the secret to name of the variable. */
+  readonly variables?: Readonly<Record<string, string>>;
+}
+
+export interface ProxyRequest {
+  readonly enabled: boolean;
+  /** Role at the secrets server with the proxy's own policy; unset: that of the pod. */
+  readonly role?: string;
+  /** URL of the object store. */
+  readonly upstream?: string;
+  readonly transitKey?: string;
+  /** Secret of its namespace with AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, for the proxy alone. */
+  readonly credentialsSecret?: string;
+}
+
+/** A host or a block of addresses, one of the two. */
+export interface EgressDestination {
+  readonly host?: string;
+  readonly cidr?: string;
+  /** Default: 443. */
+  readonly port?: number;
+  /** Default: TCP. */
+  readonly protocol?: 'TCP' | 'UDP';
+}
+
+export interface ServiceConfigStatus {
+  readonly observedGeneration?: number;
+  /** Pods that it selects, and those of them that carry the wrapper. */
+  readonly matchedPods?: number;
+  readonly protectedPods?: number;
+  readonly conditions?: readonly Condition[];
+}
+
+export const rotations = ['restart', 'sighup', 'none'] as const;
+export const deliveries = ['both', 'env', 'fd'] as const;
+
+export type Rotation = (typeof rotations)[number];
+export type Delivery = (typeof deliveries)[number];

@@ -1,0 +1,54 @@
+import ipaddr from 'ipaddr.js';
+import { type Address, parseAddress } from './address.ts';
+
+/** A block of addresses, of which the first one is `address`. */
+export interface Block {
+  readonly address: Address;
+  readonly prefix: number;
+}
+
+/** A shorter prefix takes in so much that a few such blocks are every address. */
+const shortestPrefix = { ipv4: 8, ipv6: 7 } as const;
+
+/** IPv6 blocks each of which reaches all of IPv4: mapped addresses, and translation by NAT64. */
+const allOfIpv4 = ['::ffff:0:0', '64:ff9b::'].map((text) => ({
+  address: ipaddr.IPv6.parse(text),
+  prefix: 96,
+}));
+
+/** Reads `address/prefix`; bits of a host are cleared. */
+export function parseBlock(text: string): Block | undefined {
+  const [, host = '', digits = ''] = /^([^/]+)\/(0|[1-9]\d{0,2})$/.exec(text) ?? [];
+  const address = parseAddress(host);
+  if (address === undefined) return undefined;
+  const mapped = address.kind() === 'ipv4' && host.includes(':');
+  const prefix = Number(digits) - (mapped ? 96 : 0);
+  const bits = address.toByteArray().length * 8;
+  return prefix >= 0 && prefix <= bits ? { address: firstOf(address, prefix), prefix } : undefined;
+}
+
+export function formatBlock({ address, prefix }: Block): string {
+  return `${address.toString()}/${prefix}`;
+}
+
+/** Whether it is, or nearly is, everything. */
+export function isTooWide(block: Block): boolean {
+  if (block.prefix < shortestPrefix[block.address.kind()]) return true;
+  return allOfIpv4.some((inner) => contains(block, inner));
+}
+
+/** Whether every address of `inner` is one of `outer`. */
+export function contains(outer: Block, inner: Block): boolean {
+  if (outer.address.kind() !== inner.address.kind() || outer.prefix > inner.prefix) return false;
+  return firstOf(inner.address, outer.prefix).toString() === outer.address.toString();
+}
+
+function firstOf(address: Address, prefix: number): Address {
+  const bytes = address.toByteArray().map((byte, index) => byte & maskOf(prefix - index * 8));
+  return ipaddr.fromByteArray(bytes);
+}
+
+/** The byte of which so many leading bits are set. */
+function maskOf(bits: number): number {
+  return bits >= 8 ? 0xff : bits <= 0 ? 0 : (0xff << (8 - bits)) & 0xff;
+}

@@ -1,0 +1,90 @@
+import type { EgressDestination } from '../custom-resources/service-config.ts';
+
+/** Everything that the policies of one namespace are made from: no look-up is left to do. */
+export interface EgressFacts {
+  readonly namespace: string;
+  /** One each, duplicates allowed: all secrets servers that its pods use. */
+  readonly vaults: readonly Endpoint[];
+  /** Object stores of the pods that have the proxy; none: no store policy. */
+  readonly stores: readonly Endpoint[];
+  readonly apiServer: readonly AddressAndPort[];
+  readonly dns: DnsFacts;
+  /** A host is either a Service of the cluster or has addresses. */
+  readonly extra: readonly (EgressDestination & {
+    readonly service?: ServiceFacts;
+    readonly addresses?: readonly string[];
+  })[];
+  /** What pods need beside all that and is not allowed, a sentence each; passed on. */
+  readonly warnings?: readonly string[];
+}
+
+/** Where a URL leads. */
+export type Endpoint =
+  | { readonly kind: 'service'; readonly host: string; readonly service: ServiceFacts; readonly port: number }
+  /** A name outside of the cluster, or an address; all its addresses, none when it could not be resolved. */
+  | {
+      readonly kind: 'external';
+      readonly host: string;
+      readonly addresses: readonly string[];
+      readonly port: number;
+    };
+
+export interface ServiceFacts {
+  readonly namespace: string;
+  readonly name: string;
+  readonly clusterIPs: readonly string[];
+  readonly selector: Readonly<Record<string, string>>;
+  /** Of the Service's port that is asked for: what its pods listen on; names are resolved where they can be. */
+  readonly targetPort: number | string;
+  readonly port: number;
+  /** Addresses and ports of its EndpointSlices, for a Service without a selector. */
+  readonly endpoints: readonly AddressAndPort[];
+}
+
+export interface AddressAndPort {
+  /** IPv4 or IPv6. */
+  readonly address: string;
+  readonly port: number;
+}
+
+export interface DnsFacts {
+  /** Undefined: unknown; without `addresses`, too, the usual selectors of kube-system are taken. */
+  readonly service: ServiceFacts | undefined;
+  /** Of NodeLocal DNSCache and of servers named by hand. */
+  readonly addresses: readonly string[];
+}
+
+/** Source: https://kubernetes.io/docs/reference/kubernetes-api/policy-resources/network-policy-v1/ */
+export interface NetworkPolicy {
+  readonly apiVersion: 'networking.k8s.io/v1';
+  readonly kind: 'NetworkPolicy';
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace: string;
+    readonly labels: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
+  readonly spec: {
+    readonly podSelector: { readonly matchLabels: Readonly<Record<string, string>> };
+    readonly policyTypes: readonly ['Egress'];
+    readonly egress: readonly EgressRule[];
+  };
+}
+
+export interface EgressRule {
+  readonly to: readonly Peer[];
+  readonly ports: readonly { readonly protocol: 'TCP' | 'UDP'; readonly port: number | string }[];
+}
+
+export type Peer =
+  | { readonly ipBlock: { readonly cidr: string } }
+  | {
+      readonly namespaceSelector: { readonly matchLabels: Readonly<Record<string, string>> };
+      readonly podSelector: { readonly matchLabels: Readonly<Record<string, string>> };
+    };
+
+export interface EgressPolicies {
+  readonly policies: readonly NetworkPolicy[];
+  /** What could not be found out or may change, a sentence each; never a reason for a wider policy. */
+  readonly warnings: readonly string[];
+}

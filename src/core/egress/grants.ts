@@ -1,0 +1,107 @@
+import { type Address, blockOf, parseAddress } from './address.ts';
+import { parseBlock } from './block.ts';
+import type { EgressRule, Peer } from './contract.ts';
+
+export type Protocol = 'TCP' | 'UDP';
+
+/** One peer on one port: the smallest thing that a policy allows. */
+export interface Grant {
+  readonly peer: Peer;
+  readonly protocol: Protocol;
+  /** A number, or the name of a port of the peer's pods. */
+  readonly port: number | string;
+}
+
+interface PeerPorts {
+  readonly peer: Peer;
+  readonly ports: Map<string, EgressRule['ports'][number]>;
+}
+
+/**
+ * Rules that allow exactly these, in one order whatever order they come in. Peers share a rule only when they have the
+ * same ports: a rule allows each of its peers on each of its ports.
+ */
+export function rulesOf(grants: readonly Grant[]): EgressRule[] {
+  const byPorts = new Map<string, { ports: EgressRule['ports']; peers: Peer[] }>();
+  for (const entry of portsByPeer(grants)) {
+    const keys = [...entry.ports.keys()].sort(byText);
+    const key = keys.join();
+    const rule = byPorts.get(key) ?? { ports: portsIn(keys, entry), peers: [] };
+    rule.peers.push(entry.peer);
+    byPorts.set(key, rule);
+  }
+  // the peers came in order, and so do the rules by the first peer of each
+  return [...byPorts.values()].map(({ ports, peers }) => ({ to: peers, ports }));
+}
+
+function portsByPeer(grants: readonly Grant[]): PeerPorts[] {
+  const known = new Map<string, PeerPorts>();
+  for (const { peer, protocol, port } of grants) {
+    const key = sortKey(peer);
+    const entry = known.get(key) ?? { peer: inOrder(peer), ports: new Map() };
+    entry.ports.set(portKey(protocol, port), { protocol, port });
+    known.set(key, entry);
+  }
+  return [...known].sort(([one], [other]) => byText(one, other)).map(([, entry]) => entry);
+}
+
+function portsIn(keys: readonly string[], { ports }: PeerPorts): EgressRule['ports'] {
+  return keys.flatMap((key) => ports.get(key) ?? []);
+}
+
+/** Numbers by their size, before names. */
+function portKey(protocol: Protocol, port: number | string): string {
+  return typeof port === 'number' ? `0${String(port).padStart(5, '0')}/${protocol}` : `1${port}/${protocol}`;
+}
+
+/** Pods first, then IPv4, then IPv6, each by its bits. */
+function sortKey(peer: Peer): string {
+  if (!('ipBlock' in peer)) return `0${JSON.stringify(inOrder(peer))}`;
+  const block = parseBlock(peer.ipBlock.cidr);
+  if (block === undefined) return `2${peer.ipBlock.cidr}`;
+  const bytes = block.address.toByteArray();
+  return `1${bytes.length === 4 ? 4 : 6}${Buffer.from(bytes).toString('hex')}/${String(block.prefix).padStart(3, '0')}`;
+}
+
+function inOrder(peer: Peer): Peer {
+  if ('ipBlock' in peer) return peer;
+  const { namespaceSelector, podSelector } = peer;
+  return {
+    namespaceSelector: { matchLabels: sorted(namespaceSelector.matchLabels) },
+    podSelector: { matchLabels: sorted(podSelector.matchLabels) },
+  };
+}
+
+function sorted(labels: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(labels).sort(([one], [other]) => byText(one, other)));
+}
+
+/** Whether the API server takes it: a number from 1 to 65535, or a name. */
+export function isPort(port: number | string): boolean {
+  if (typeof port === 'string') return port !== '';
+  return Number.isInteger(port) && port >= 1 && port <= 65_535;
+}
+
+/** By code unit, so that no locale matters. */
+export function byText(one: string, other: string): number {
+  return one < other ? -1 : one > other ? 1 : 0;
+}
+
+/** The address alone, on one port. */
+export function addressGrant(address: Address, protocol: Protocol, port: number): Grant {
+  return { peer: { ipBlock: { cidr: blockOf(address) } }, protocol, port };
+}
+
+/** Those of the addresses that can be servers; `refuse` is told of each other one. */
+export function usable(
+  addresses: readonly string[],
+  accepts: (address: Address) => boolean,
+  refuse: (text: string) => void,
+): Address[] {
+  return addresses.flatMap((text) => {
+    const address = parseAddress(text);
+    if (address !== undefined && accepts(address)) return address;
+    refuse(text);
+    return [];
+  });
+}

@@ -1,0 +1,87 @@
+import { protectedLabel, proxyLabel } from '../kubernetes/labels.ts';
+import { isReachable } from './address.ts';
+import type { EgressFacts, EgressPolicies, Endpoint, NetworkPolicy } from './contract.ts';
+import { dnsGrants } from './dns-grants.ts';
+import { type EndpointGrants, endpointGrants } from './endpoint-grants.ts';
+import { extraGrants } from './extra-grants.ts';
+import { addressGrant, byText, type Grant, rulesOf, usable } from './grants.ts';
+import { formatHosts } from './hosts.ts';
+import { hostsAnnotation, policyLabels, policyNames } from './names.ts';
+import { onValidPorts } from './valid-ports.ts';
+
+type Warn = (text: string) => void;
+
+/**
+ * The policies of a namespace: what its protected pods reach, and what those with the proxy reach beside that.
+ * The same facts give the same policies, in whatever order they come. Nothing that is not known widens one.
+ */
+export function egressPolicies(facts: EgressFacts): EgressPolicies {
+  const warnings = new Set<string>(facts.warnings);
+  const warn: Warn = (text) => void warnings.add(text);
+  const names = policyNames(facts.namespace);
+  const draft = gather(facts, warn);
+  const policies = [policyOf(facts.namespace, names.main, protectedLabel, draft, warn)];
+  if (facts.stores.length > 0) {
+    const stores = endpoints(facts.stores, 'Object store', warn);
+    policies.push(policyOf(facts.namespace, names.store, proxyLabel, together(stores), warn));
+  }
+  return { policies, warnings: [...warnings].sort(byText) };
+}
+
+interface Draft {
+  readonly grants: readonly Grant[];
+  readonly hosts: ReadonlyMap<string, readonly string[]>;
+}
+
+function gather(facts: EgressFacts, warn: Warn): Draft {
+  const vaults = endpoints(facts.vaults, 'Secrets server', warn);
+  if (vaults.length === 0) warn('No secrets server is known; none can be reached');
+  const extra = facts.extra.map((each) => ({ host: each.host ?? '', ...extraGrants(each, warn) }));
+  const { grants, hosts } = together([...vaults, ...extra]);
+  return { grants: [...grants, ...apiServerGrants(facts, warn), ...dnsGrants(facts.dns, warn)], hosts };
+}
+
+type Named = EndpointGrants & { readonly host: string };
+
+function endpoints(list: readonly Endpoint[], what: string, warn: Warn): Named[] {
+  return list.map((endpoint) => ({
+    host: endpoint.host,
+    ...endpointGrants(endpoint, what, 'TCP', warn),
+  }));
+}
+
+function together(parts: readonly Named[]): Draft {
+  const hosts = new Map<string, readonly string[]>();
+  for (const { host, addresses } of parts) {
+    if (addresses.length > 0) hosts.set(host, [...(hosts.get(host) ?? []), ...addresses]);
+  }
+  return { grants: parts.flatMap(({ grants }) => grants), hosts };
+}
+
+function apiServerGrants({ apiServer }: EgressFacts, warn: Warn): Grant[] {
+  if (apiServer.length === 0) warn('No address of the API server is known; it cannot be reached');
+  const refuse = (text: string) => warn(`API server: ${text} is no address that it can have; it is left out`);
+  return apiServer.flatMap(({ address, port }) =>
+    usable([address], isReachable, refuse).map((found) => addressGrant(found, 'TCP', port)),
+  );
+}
+
+function policyOf(
+  namespace: string,
+  name: string,
+  label: string,
+  { grants, hosts }: Draft,
+  warn: Warn,
+): NetworkPolicy {
+  const annotations = hosts.size === 0 ? {} : { annotations: { [hostsAnnotation]: formatHosts(hosts) } };
+  return {
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'NetworkPolicy',
+    metadata: { name, namespace, labels: policyLabels, ...annotations },
+    spec: {
+      podSelector: { matchLabels: { [label]: 'true' } },
+      policyTypes: ['Egress'],
+      egress: rulesOf(onValidPorts(grants, warn)),
+    },
+  };
+}

@@ -1,0 +1,98 @@
+import { type LabelSelector, selects } from '../kubernetes/label-selector.ts';
+import { type Block, contains, parseBlock } from './block.ts';
+import type { EgressRule, NetworkPolicy, Peer } from './contract.ts';
+import { byText } from './grants.ts';
+import { namespaceName } from './names.ts';
+import {
+  concernsEgress,
+  type ObservedPeer,
+  type ObservedPolicy,
+  type ObservedPort,
+  type ObservedRule,
+} from './observed-policy.ts';
+
+type Labels = Readonly<Record<string, string>>;
+
+export interface WideningQuestion {
+  /** What is meant to be all that the pods reach. */
+  readonly ours: readonly NetworkPolicy[];
+  /** All others of the namespace; policies add up, so that each of them can only widen. */
+  readonly others: readonly ObservedPolicy[];
+  /** Labels of its protected pods. */
+  readonly pods: readonly Labels[];
+}
+
+/**
+ * Names, sorted, of policies by which some of the pods reach more than by ours.
+ * A rule that cannot be compared with ours counts as wider.
+ */
+export function wideningPolicies({ ours, others, pods }: WideningQuestion): string[] {
+  return others
+    .filter(({ spec }) => concernsEgress(spec))
+    .filter((policy) => pods.some((labels) => widens(policy, allowedTo(labels, ours), labels)))
+    .map(({ name }) => name)
+    .sort(byText);
+}
+
+interface Allowed {
+  readonly namespace: string;
+  readonly rules: readonly EgressRule[];
+}
+
+function allowedTo(labels: Labels, ours: readonly NetworkPolicy[]): Allowed[] {
+  return ours
+    .filter(({ spec }) => selects(spec.podSelector, labels))
+    .map(({ metadata, spec }) => ({ namespace: metadata.namespace, rules: spec.egress }));
+}
+
+function widens({ spec }: ObservedPolicy, allowed: readonly Allowed[], labels: Labels): boolean {
+  if (!selects(spec.podSelector ?? {}, labels)) return false;
+  return (spec.egress ?? []).some((rule) => !isCovered(rule, allowed));
+}
+
+/** Each peer on each port has to be allowed by a rule of ours. */
+function isCovered({ to = [], ports = [] }: ObservedRule, allowed: readonly Allowed[]): boolean {
+  if (to.length === 0 || ports.length === 0) return false;
+  return to.every((peer) =>
+    ports.every((port) =>
+      allowed.some(({ namespace, rules }) => rules.some((rule) => covers(rule, namespace, peer, port))),
+    ),
+  );
+}
+
+function covers(rule: EgressRule, namespace: string, peer: ObservedPeer, port: ObservedPort): boolean {
+  return (
+    rule.to.some((own) => coversPeer(own, namespace, peer)) && rule.ports.some((own) => coversPort(own, port))
+  );
+}
+
+function coversPort(own: EgressRule['ports'][number], { protocol = 'TCP', port, endPort }: ObservedPort) {
+  return own.protocol === protocol && own.port === port && (endPort ?? port) === port;
+}
+
+function coversPeer(own: Peer, namespace: string, other: ObservedPeer): boolean {
+  if ('ipBlock' in own) {
+    const [outer, inner] = [own.ipBlock.cidr, other.ipBlock?.cidr].map(blockOf);
+    return outer !== undefined && inner !== undefined && contains(outer, inner);
+  }
+  const { ipBlock, namespaceSelector = only(namespace), podSelector = {} } = other;
+  return (
+    ipBlock === undefined &&
+    narrows(namespaceSelector, own.namespaceSelector.matchLabels) &&
+    narrows(podSelector, own.podSelector.matchLabels)
+  );
+}
+
+function blockOf(cidr: string | undefined): Block | undefined {
+  return cidr === undefined ? undefined : parseBlock(cidr);
+}
+
+/** A peer without a selector of namespaces is in that of its policy. */
+function only(namespace: string): LabelSelector {
+  return { matchLabels: { [namespaceName]: namespace } };
+}
+
+/** Whether it demands each of these labels; what it demands beside them makes it narrower still. */
+function narrows({ matchLabels = {} }: LabelSelector, labels: Labels): boolean {
+  return Object.entries(labels).every(([key, value]) => matchLabels[key] === value);
+}

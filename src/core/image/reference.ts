@@ -1,0 +1,60 @@
+import { isDigest } from './digest.ts';
+import { ImageError } from './image-error.ts';
+import { splitRegistry } from './split-registry.ts';
+
+/** An image as the kubelet understands its name. With both, the digest decides and the tag says nothing. */
+export interface ImageReference {
+  /** `docker.io`, `registry.example:5000`, `[::1]:5000`; case as written. */
+  readonly registry: string;
+  /** `library/nginx`. */
+  readonly repository: string;
+  readonly tag: string | undefined;
+  readonly digest: string | undefined;
+}
+
+const label = '[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?';
+const registryForm = new RegExp(`^(?:${label}(?:\\.${label})*|\\[[a-fA-F0-9:]+\\])(?::[0-9]+)?$`);
+const repositoryForm = /^[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*(?:\/[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*)*$/;
+const tagForm = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/;
+const longestRepository = 255;
+const longestReference = 2_048;
+
+/**
+ * Reads a reference as container runtimes do: `nginx` is `docker.io/library/nginx:latest`.
+ * Source: https://github.com/distribution/reference
+ * @throws ImageError with the part that is wrong
+ */
+export function parseImageReference(text: string): ImageReference {
+  if (text === '') throw new ImageError('the reference is empty');
+  if (text.length > longestReference) throw new ImageError('the reference is too long');
+  if (/^[0-9a-f]{64}$/.test(text)) throw new ImageError('64 hexadecimal digits are an image ID, not a name');
+  const at = text.indexOf('@');
+  const digest = at < 0 ? undefined : text.slice(at + 1);
+  const { registry, rest } = splitRegistry(at < 0 ? text : text.slice(0, at));
+  const colon = rest.indexOf(':');
+  const repository = colon < 0 ? rest : rest.slice(0, colon);
+  const tag = colon < 0 ? undefined : rest.slice(colon + 1);
+  check({ registry, repository, tag, digest });
+  return { registry, repository, tag: tag ?? (digest === undefined ? 'latest' : undefined), digest };
+}
+
+/** In full: registry, repository, then tag and digest where it has them. */
+export function formatImageReference({ registry, repository, tag, digest }: ImageReference): string {
+  return `${registry}/${repository}${tag === undefined ? '' : `:${tag}`}${digest === undefined ? '' : `@${digest}`}`;
+}
+
+function check({ registry, repository, tag, digest }: ImageReference): void {
+  if (!registryForm.test(registry))
+    throw new ImageError('the registry is no host name or address with a port');
+  const port = /:(\d+)$/.exec(registry)?.[1];
+  if (Number(port) > 65_535) throw new ImageError(`the registry's port ${port} is above 65535`);
+  if (/[A-Z]/.test(repository)) throw new ImageError('the repository must be in lower case');
+  if (!repositoryForm.test(repository))
+    throw new ImageError('the repository has a form that registries refuse');
+  if (repository.length > longestRepository)
+    throw new ImageError(`the repository has more than ${longestRepository} characters`);
+  if (tag !== undefined && !tagForm.test(tag))
+    throw new ImageError('the tag has a form that registries refuse');
+  if (digest !== undefined && !isDigest(digest))
+    throw new ImageError('the digest is not sha256, sha384 or sha512 with its lower-case hexadecimal digits');
+}

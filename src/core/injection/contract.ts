@@ -1,0 +1,88 @@
+import type { Delivery, ProxyRequest, Rotation } from '../custom-resources/service-config.ts';
+import type { Mapping } from '../env-map/env-map.ts';
+import type { Pod } from '../kubernetes/pod.ts';
+import type { ImageMirrors } from './mutate/image-name.ts';
+
+/** What the operator adds to what annotations and ServiceConfigs say. */
+export interface InjectionDefaults {
+  readonly vaultAddress: string | undefined;
+  readonly wrapperImage: string;
+  readonly proxyImage: string;
+  /** Where these images may come from as well; unset: from nowhere else. */
+  readonly imageMirrors?: ImageMirrors;
+  readonly wrapperDelivery: WrapperDelivery;
+  /** A config map of this name with `ca.crt` stands in each namespace of protected pods; undefined: no private CA. */
+  readonly caConfigMap: string | undefined;
+  /** The node agent's socket on the nodes, undefined where there is no agent. */
+  readonly agentSocket: string | undefined;
+  /** Lets pods skip the verification of certificates. */
+  readonly development: boolean;
+}
+
+/** How the wrapper's folder reaches `/svc`: copied by an init container, as an image volume, or kept on the node. */
+export type WrapperDelivery = 'copy' | 'image' | 'host';
+
+/** What a pod asks for, once everything has been put together; nothing in it is missing any more. */
+export interface InjectionPlan {
+  readonly vault: {
+    readonly address: string;
+    readonly role: string;
+    readonly authMount: string | undefined;
+    readonly skipVerify: boolean;
+  };
+  /** At least one; in this order they become SVC_SECRET_PATHS and SVC_ENV_MAP. */
+  readonly secrets: readonly PlannedSecret[];
+  readonly rotation: Rotation | undefined;
+  readonly renewalInterval: string | undefined;
+  readonly delivery: Delivery | undefined;
+  /** Undefined: all but known mesh sidecars. */
+  readonly containers: readonly string[] | undefined;
+  /** Entrypoint and arguments, instead of what the image says. */
+  readonly command: readonly string[] | undefined;
+  readonly proxy: ProxyRequest | undefined;
+  /** Name of the ServiceConfig that was taken, for the log and the status. */
+  readonly serviceConfig: string | undefined;
+}
+
+/** A KV path and its group of SVC_ENV_MAP, which may give one field to several variables. */
+export interface PlannedSecret {
+  readonly path: string;
+  /** Empty: every field keeps its own name. */
+  readonly mappings: readonly Mapping[];
+}
+
+/** `skip`: the pod asks for nothing; `deny`: it asks for what it cannot get, every mistake named. */
+export type Resolution =
+  | { readonly kind: 'inject'; readonly plan: InjectionPlan }
+  | { readonly kind: 'skip'; readonly reason: string }
+  | { readonly kind: 'deny'; readonly mistakes: readonly string[] };
+
+/** Levels of Pod Security, strictest last. */
+export const podSecurityLevels = ['privileged', 'baseline', 'restricted'] as const;
+export type PodSecurityLevel = (typeof podSecurityLevels)[number];
+
+/** What an image runs when the pod does not say. */
+export interface ImageCommand {
+  readonly entrypoint: readonly string[];
+  readonly cmd: readonly string[];
+  /** `USER` of the image: a number, a name, `user:group`, or empty for root. */
+  readonly user: string;
+}
+
+/** What mutating needs to know beside the pod and its plan. */
+export interface Surroundings {
+  /** That its namespace enforces. */
+  readonly podSecurity: PodSecurityLevel;
+  /** Kubernetes 1.29 or later. */
+  readonly nativeSidecars: boolean;
+  /** By image reference as the pod writes it; one that is missing was not looked up. */
+  readonly images: ReadonlyMap<string, ImageCommand>;
+}
+
+export type Mutation =
+  | {
+      readonly kind: 'pod';
+      readonly pod: Pod /** Sentences for the person who applied it. */;
+      readonly warnings: readonly string[];
+    }
+  | { readonly kind: 'deny'; readonly mistakes: readonly string[] };

@@ -1,0 +1,55 @@
+import type { Pod, VolumeMount } from '../../kubernetes/pod.ts';
+import type { InjectionDefaults, InjectionPlan, Surroundings } from '../contract.ts';
+import { choiceMistakes, chosenContainers } from './chosen.ts';
+import { deliveryMistakes } from './delivery.ts';
+import { resolvedPath } from './mount-path.ts';
+import { certificateFolder, volumeNames, wrapperFolder } from './names.ts';
+import { leavesCommandToImage } from './original-command.ts';
+import { proxyMistakes } from './proxy-mistakes.ts';
+import { reservedNames } from './reserved-names.ts';
+import { secretMistakes } from './secret-variables.ts';
+
+/** What is wrong with pod and plan before anything is changed, each a sentence that says where. */
+export function mistakesIn(
+  pod: Pod,
+  plan: InjectionPlan,
+  defaults: InjectionDefaults,
+  surroundings: Surroundings,
+): string[] {
+  return [
+    ...choiceMistakes(pod, plan),
+    ...reservedNames(pod, plan, defaults, surroundings),
+    ...deliveryMistakes(defaults, surroundings.podSecurity),
+    ...secretMistakes(plan.secrets),
+    ...commandMistakes(pod, plan),
+    ...shadowingMounts(pod, plan),
+    ...proxyMistakes(pod, plan),
+  ];
+}
+
+function commandMistakes(pod: Pod, plan: InjectionPlan): readonly string[] {
+  if (plan.command === undefined) return [];
+  const open = chosenContainers(pod, plan).filter(leavesCommandToImage);
+  if (new Set(open.map(({ image }) => image)).size <= 1) return [];
+  const names = open.map(({ name }) => name).join(', ');
+  return [`svc/command: speaks of one image, and the containers ${names} have several; set command in them`];
+}
+
+/** A mount below the wrapper's folder would hide a part of it. */
+function shadowingMounts(pod: Pod, plan: InjectionPlan): readonly string[] {
+  return chosenContainers(pod, plan).flatMap(({ name, volumeMounts = [] }) =>
+    volumeMounts
+      .filter(hidesPart)
+      .map(
+        (mount) =>
+          `container ${name}: ${wrapperFolder} is kept for the wrapper, and ${mount.name} is mounted at ${mount.mountPath}`,
+      ),
+  );
+}
+
+/** The certificates go there themselves; what else claims their place is noticed when they do. */
+function hidesPart({ name, mountPath }: VolumeMount): boolean {
+  const path = resolvedPath(mountPath);
+  const inside = path.startsWith(`${wrapperFolder}/`);
+  return inside && !(name === volumeNames.certificates && path === certificateFolder);
+}

@@ -1,0 +1,37 @@
+import type { KnownPod } from '../../cluster/known.ts';
+import type { PodProtection, WorkloadFacts } from '../contract.ts';
+import type { AgentsTold } from './agents-told.ts';
+import { asPlanned, type Wishes } from './concerned.ts';
+import type { Group } from './groups.ts';
+
+export interface Surroundings extends Wishes {
+  readonly nodes: AgentsTold;
+  readonly egressPolicy: boolean | undefined;
+  readonly wideningPolicies: readonly string[];
+}
+
+export function factsOf({ name, pods, template }: Group, surroundings: Surroundings): WorkloadFacts {
+  const { nodes, egressPolicy, wideningPolicies } = surroundings;
+  return {
+    ...name,
+    pods: begun(pods).map((pod) => protectionOf(pod, nodes)),
+    ...(template === undefined ? {} : { template: asPlanned(template, surroundings) }),
+    ...{ egressPolicy, wideningPolicies },
+  };
+}
+
+/** A pod that has not begun has no secret yet: it lowers nothing while others of its workload run. */
+function begun(pods: readonly KnownPod[]): readonly KnownPod[] {
+  const running = pods.filter(({ pod }) => pod.status?.phase !== 'Pending');
+  return running.length > 0 ? running : pods;
+}
+
+function protectionOf({ pod, uid }: KnownPod, nodes: AgentsTold): PodProtection {
+  const { nodeName } = pod.spec;
+  const state = nodeName === undefined ? undefined : nodes.agentOf(nodeName);
+  if (state === undefined) return { pod, agent: undefined, reports: [] };
+  const known = state.pods.get(uid);
+  const covered = known !== undefined && (known.labelled || known.processes > 0);
+  const { tier, enforcing } = state;
+  return { pod, agent: { tier, enforcing, covered }, reports: known?.reports ?? [] };
+}

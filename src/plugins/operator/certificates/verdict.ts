@@ -1,0 +1,95 @@
+import type { X509Certificate } from 'node:crypto';
+import type { Identity } from '../../../runtime/tls/identity.ts';
+import { isIssuedBy, readCertificate, readIdentity, validityOf } from '../../../runtime/tls/inspect.ts';
+
+/** `unusable`: it is of no use to anybody; `due`: it serves, and is to be replaced in good order. */
+export interface Verdict {
+  readonly kind: 'good' | 'due' | 'unusable';
+  readonly reason: string;
+}
+
+/** Replicas' clocks may differ by as much before one takes the certificates of another to be from the future. */
+const toleratedSkewMs = 10 * 60_000;
+const renewalShare = 2 / 3;
+/** It is not kept beyond this share of its life, whatever stands in the way of a rollover. */
+const lastShare = 9 / 10;
+
+const good: Verdict = { kind: 'good', reason: '' };
+const due = (reason: string): Verdict => ({ kind: 'due', reason });
+const unusable = (reason: string): Verdict => ({ kind: 'unusable', reason });
+
+export function authorityVerdict(authority: Identity | undefined, now: number): Verdict {
+  return judged(authority, now, (certificate) => {
+    if (!certificate.ca) return unusable('it is no authority');
+    return spent(certificate, now) >= renewalShare ? due('two thirds of its life are over') : good;
+  });
+}
+
+export interface LeafFacts {
+  readonly now: number;
+  readonly authority: Identity;
+  readonly previous: string | undefined;
+  /** What it has to be good for, as subjectAltName has it: `DNS:…`, `URI:…`. */
+  readonly names: readonly string[];
+  /** Everybody knows the authority by now. */
+  readonly settled: boolean;
+}
+
+export function leafVerdict(leaf: Identity | undefined, facts: LeafFacts): Verdict {
+  const { now, authority, previous, names, settled } = facts;
+  return judged(leaf, now, (certificate) => {
+    const missing = names.filter((name) => !namesOf(certificate).includes(name));
+    if (missing.length > 0) return unusable(`it is not for ${missing.join(', ')}`);
+    const isNew = isIssuedBy(certificate, readCertificate(authority.cert));
+    if (!isNew && !isOf(certificate, previous)) return unusable('it comes from another authority');
+    if (spent(certificate, now) >= lastShare) return due('its life is nearly over');
+    if (previous !== undefined && !settled) return good;
+    if (!isNew) return due('its authority was replaced');
+    return spent(certificate, now) >= renewalShare ? due('two thirds of its life are over') : good;
+  });
+}
+
+/** Whether the certificate of a former authority can still vouch for one. */
+export function isValidAuthority(pem: string | undefined, now: number): pem is string {
+  if (pem === undefined) return false;
+  try {
+    const certificate = readCertificate(pem);
+    return certificate.ca && datesVerdict(certificate, now) === undefined;
+  } catch {
+    return false;
+  }
+}
+
+function judged(
+  identity: Identity | undefined,
+  now: number,
+  judge: (certificate: X509Certificate) => Verdict,
+): Verdict {
+  if (identity === undefined) return unusable('there is none');
+  try {
+    const certificate = readIdentity(identity);
+    return datesVerdict(certificate, now) ?? judge(certificate);
+  } catch (error) {
+    return unusable(`it cannot be used: ${error instanceof Error ? error.message : 'unreadable'}`);
+  }
+}
+
+function datesVerdict(certificate: X509Certificate, now: number): Verdict | undefined {
+  const { from, to } = validityOf(certificate);
+  if (now >= to) return unusable(`it expired at ${new Date(to).toISOString()}`);
+  if (now < from - toleratedSkewMs) return unusable(`it is valid from ${new Date(from).toISOString()} only`);
+  return undefined;
+}
+
+function spent(certificate: X509Certificate, now: number): number {
+  const { from, to } = validityOf(certificate);
+  return (now - from) / (to - from);
+}
+
+function namesOf({ subjectAltName = '' }: X509Certificate): readonly string[] {
+  return subjectAltName.split(', ');
+}
+
+function isOf(certificate: X509Certificate, authority: string | undefined): boolean {
+  return authority !== undefined && isIssuedBy(certificate, readCertificate(authority));
+}

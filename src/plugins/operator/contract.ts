@@ -1,0 +1,26 @@
+import type { InjectionDefaults } from '../../core/injection/contract.ts';
+import type { AgentsTold, NodeAgentState, ReportedPod } from '../../core/score/workloads/agents-told.ts';
+import type { KubeClient } from '../../runtime/kube/client.ts';
+import type { Logger } from '../../runtime/logging/logger.ts';
+import type { ClusterView } from './cluster/contract.ts';
+
+/** What every part of the operator is given. */
+export interface OperatorDeps {
+  readonly client: KubeClient;
+  readonly cluster: ClusterView;
+  readonly defaults: InjectionDefaults;
+  /** Its own namespace, which is never mutated. */
+  readonly namespace: string;
+  readonly log: Logger;
+  /** Aborted when the operator is to end. */
+  readonly signal: AbortSignal;
+}
+
+export type { Leadership } from '../../runtime/kube/leadership.ts';
+
+export type { NodeAgentState, ReportedPod };
+
+/** What the agents have told within two minutes; kept by the leader alone. */
+export interface NodeReports extends AgentsTold {
+  agents(): IterableIterator<NodeAgentState>;
+}

@@ -1,0 +1,121 @@
+import { hasProtectedPod, isExempt } from '../../../core/cluster/protected.ts';
+import { isLabelled } from '../../../core/kubernetes/labels.ts';
+import { managedBy, managedByUs } from '../../../core/kubernetes/ownership.ts';
+import type { Health } from '../../../runtime/health/health.ts';
+import { apply } from '../../../runtime/kube/apply.ts';
+import { unless } from '../../../runtime/kube/unless.ts';
+import type { AuthorityFile } from './authorities/authority-file.ts';
+import { digestOf, followConfigMaps, type KnownConfigMap } from './authorities/config-maps.ts';
+import { type ControllerDeps, commonOptions, type Indexes } from './deps.ts';
+import { protectionDiffers } from './pod-changes.ts';
+import { type Controller, type Reconciled, runController } from './run-controller.ts';
+
+/** With `ca.crt`, in each namespace of protected pods, which mount it. */
+export const caConfigMapName = 'svc-ca';
+
+const name = caConfigMapName;
+const foreignRetryMs = 5 * 60_000;
+
+export interface CaConfigMapDeps extends ControllerDeps {
+  readonly health: Health;
+  readonly authorities: AuthorityFile;
+}
+
+export interface CaConfigMapController extends Controller {
+  /**
+   * Whether somebody else's config map stands in the place of the operator's, with other authorities: pods would trust
+   * a secrets server of theirs. Known on every replica.
+   */
+  isForeign(namespace: string): boolean;
+}
+
+/** Hands the private authorities of the secrets server to each namespace whose pods may need them. */
+export function startCaConfigMapController(deps: CaConfigMapDeps, indexes: Indexes): CaConfigMapController {
+  const { cluster, authorities } = deps;
+  const configMaps = followConfigMaps(deps, deps.health, name);
+  // that it was ours holds, whatever somebody takes off it
+  const own = new Set<string>();
+  configMaps.onChange(({ uid, ours }, _before, gone) => {
+    if (gone) own.delete(uid);
+    else if (ours) own.add(uid);
+  });
+  const isOurs = ({ uid, ours }: KnownConfigMap) => ours || own.has(uid);
+  const controller = runController({
+    ...commonOptions(deps),
+    name: 'ca-config-map',
+    whenReady: async () => void (await Promise.all([cluster.whenSynced(), configMaps.whenSynced()])),
+    *keys() {
+      for (const namespace of cluster.namespaces.values()) yield namespace.name;
+    },
+    async reconcile(namespace, signal) {
+      const existing = configMaps.get(`${namespace}/${name}`);
+      const wanted = isWanted(deps, indexes, namespace);
+      if (!wanted) return existing && isOurs(existing) ? remove(deps, existing, signal) : undefined;
+      if (existing !== undefined && !isOurs(existing)) return tellForeign(deps, existing);
+      if (existing?.ours && existing.digest === digestOf(authorities.current())) return undefined;
+      return write(deps, namespace, existing !== undefined, signal);
+    },
+  });
+  const enqueue = (namespace: string) => controller.enqueue(namespace);
+  authorities.onChange(() => {
+    for (const namespace of cluster.namespaces.values()) enqueue(namespace.name);
+  });
+  cluster.namespaces.onChange((namespace, _before, gone) => !gone && enqueue(namespace.name));
+  configMaps.onChange(({ namespace }) => enqueue(namespace));
+  cluster.pods.onChange((pod, before, gone) => {
+    if (protectionDiffers(pod, before, gone)) enqueue(pod.namespace);
+  });
+  const closed = Promise.all([controller.closed, configMaps.closed]).then(() => {});
+  const isForeign = (namespace: string) => {
+    const known = configMaps.get(`${namespace}/${name}`);
+    return known !== undefined && !isOurs(known) && known.digest !== digestOf(authorities.current());
+  };
+  return { ...controller, closed, isForeign };
+}
+
+function isWanted({ cluster, namespace: own }: CaConfigMapDeps, indexes: Indexes, name: string): boolean {
+  const namespace = cluster.namespaces.get(name);
+  if (namespace === undefined || namespace.terminating || isExempt(name, own)) return false;
+  return isLabelled(namespace.labels) || hasProtectedPod(indexes.pods.in(name));
+}
+
+const pathIn = (namespace: string) =>
+  `/api/v1/namespaces/${encodeURIComponent(namespace)}/configmaps/${name}`;
+
+/** @param force what others have put into ours is ours again; one of others, made just now, is not taken over */
+async function write(
+  { client, log, authorities }: CaConfigMapDeps,
+  namespace: string,
+  force: boolean,
+  signal: AbortSignal,
+): Promise<Reconciled> {
+  const object = {
+    ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace, labels: managedBy } },
+    data: { 'ca.crt': authorities.current() },
+  };
+  await apply(client, { path: pathIn(namespace), object, force, signal });
+  log.info('authorities.written', { namespace, configMap: name });
+  return undefined;
+}
+
+async function remove(
+  { client, log }: CaConfigMapDeps,
+  { namespace, uid }: KnownConfigMap,
+  signal: AbortSignal,
+): Promise<Reconciled> {
+  const body = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid } };
+  const request = client.request<object>({ method: 'DELETE', path: pathIn(namespace), body, signal });
+  const removed = await unless(request, 'KUBE_NOT_FOUND');
+  if (removed !== undefined) log.info('authorities.removed', { namespace, configMap: name });
+  return undefined;
+}
+
+function tellForeign({ log, events }: CaConfigMapDeps, { namespace, uid }: KnownConfigMap): Reconciled {
+  const note = `The config map ${name} is somebody else's, and protected pods would trust what it holds: no pod is protected here until you rename it, or label it ${managedByUs} to have it overwritten`;
+  log.warn('authorities.foreign', { namespace, configMap: name, error: note });
+  events.record({
+    regarding: { apiVersion: 'v1', kind: 'ConfigMap', namespace, name, uid },
+    ...{ type: 'Warning', reason: 'ForeignObject', action: 'Write', note },
+  });
+  return { requeueAfterMs: foreignRetryMs };
+}

@@ -1,0 +1,117 @@
+import { readDockerConfigJson, readDockercfg } from '../../../core/image/docker-config.ts';
+import { ImageError } from '../../../core/image/image-error.ts';
+import type { RegistryCredential } from '../../../core/image/registry-credential.ts';
+import type { Pod } from '../../../core/kubernetes/pod.ts';
+import type { KubeClient } from '../../../runtime/kube/client.ts';
+import { hasCode } from '../../../runtime/kube/errors.ts';
+import { BoundedMap } from '../bounded-map.ts';
+
+const freshMs = 60_000;
+const most = 500;
+const largestObject = 2 * 1024 * 1024;
+const mostSecrets = 32;
+
+/** What a pod can show to registries. */
+export interface PullCredentials {
+  readonly credentials: readonly RegistryCredential[];
+  /** Why some of it is missing, each as a clause that shows nothing secret. */
+  readonly problems: readonly string[];
+}
+
+/** The pull secrets of pods, read when they are wanted and kept for a minute. */
+export interface PullSecrets {
+  /** Of the pod, then those of its service account; secrets that cannot be had are problems, not errors. */
+  of(pod: Pod, namespace: string, age?: SecretsAge): Promise<PullCredentials>;
+}
+
+/** `anew`: read again although they are kept, after they did not do. */
+export type SecretsAge = 'kept' | 'anew';
+
+interface SecretObject {
+  readonly type?: string;
+  readonly data?: Readonly<Record<string, string>>;
+}
+
+interface ServiceAccount {
+  readonly imagePullSecrets?: readonly { readonly name?: string }[];
+}
+
+export interface PullSecretsOptions {
+  readonly client: KubeClient;
+  readonly signal: AbortSignal;
+  /** In ms, of a clock that only goes forward. */
+  readonly now: () => number;
+}
+
+export function createPullSecrets({ client, signal, now }: PullSecretsOptions): PullSecrets {
+  const kept = new BoundedMap<Promise<unknown>>(most, freshMs, now);
+  const get: Get = (path, read, age) => {
+    const known = age === 'kept' ? kept.get(path) : undefined;
+    if (known !== undefined) return known as Promise<never>;
+    const reading = client
+      .request<object>({ path, signal, timeoutMs: 5_000, maxBytes: largestObject })
+      .then(read);
+    kept.set(path, reading);
+    reading.catch(() => kept.delete(path));
+    return reading;
+  };
+  return {
+    async of(pod, namespace, age = 'kept') {
+      const path = (kind: string, name: string) => pathOf(namespace, kind, name);
+      const account = path('serviceaccounts', pod.spec.serviceAccountName ?? 'default');
+      const ofAccount = await get(account, secretNames, age).catch(nothing);
+      const names = [...new Set([...secretNames(pod.spec), ...ofAccount])].slice(0, mostSecrets);
+      const outcomes = await Promise.allSettled(
+        names.map((name) => get(path('secrets', name), credentialsIn, age)),
+      );
+      signal.throwIfAborted();
+      return gathered(names, outcomes);
+    },
+  };
+}
+
+type Get = <T>(path: string, read: (object: object) => T, age: SecretsAge) => Promise<T>;
+
+function gathered(
+  names: readonly string[],
+  outcomes: readonly PromiseSettledResult<readonly RegistryCredential[]>[],
+): PullCredentials {
+  return {
+    credentials: outcomes.flatMap((one) => (one.status === 'fulfilled' ? one.value : [])),
+    problems: outcomes.flatMap((one, index) =>
+      one.status === 'rejected' ? [`pull secret ${names[index]} ${problemOf(one.reason)}`] : [],
+    ),
+  };
+}
+
+function pathOf(namespace: string, kind: string, name: string): string {
+  return `/api/v1/namespaces/${encodeURIComponent(namespace)}/${kind}/${encodeURIComponent(name)}`;
+}
+
+function secretNames({ imagePullSecrets = [] }: ServiceAccount): string[] {
+  return imagePullSecrets.flatMap(({ name }) => (name ? [name] : []));
+}
+
+/** @throws ImageError for what is no pull secret */
+function credentialsIn({ type, data = {} }: SecretObject): readonly RegistryCredential[] {
+  const json = data['.dockerconfigjson'];
+  if (type === 'kubernetes.io/dockerconfigjson' && json) return readDockerConfigJson(decode(json));
+  const older = data['.dockercfg'];
+  if (type === 'kubernetes.io/dockercfg' && older) return readDockercfg(decode(older));
+  throw new ImageError('it has not the type of a pull secret');
+}
+
+function decode(base64: string): string {
+  return Buffer.from(base64, 'base64').toString('utf8');
+}
+
+function problemOf(error: unknown): string {
+  if (error instanceof ImageError) return `cannot be used: ${error.message}`;
+  if (hasCode(error, 'KUBE_NOT_FOUND')) return 'does not exist';
+  return 'could not be read';
+}
+
+/** An account that cannot be read adds nothing; the pod's own secrets may do. */
+function nothing(): readonly string[] {
+  return [];
+}

@@ -1,0 +1,82 @@
+import { createHash } from 'node:crypto';
+import type { KubeClient } from '../../../runtime/kube/client.ts';
+import { hasCode } from '../../../runtime/kube/errors.ts';
+import { describeError } from '../../../runtime/logging/describe-error.ts';
+import type { Logger } from '../../../runtime/logging/logger.ts';
+import { BoundedMap } from '../bounded-map.ts';
+import { nodeOfPod } from './node-of-pod.ts';
+import { Refusal } from './refusal.ts';
+import { type BucketSize, TokenBucket } from './token-bucket.ts';
+import { reviewToken } from './token-review.ts';
+
+/** Which node an agent runs on, by the service-account token of its pod. */
+export interface NodeTokens {
+  /**
+   * The name of the node.
+   * @param peer address from which the token came
+   * @throws Refusal UNAUTHENTICATED for what is no token of an agent, RESOURCE_EXHAUSTED, UNAVAILABLE
+   */
+  nodeOf(token: string, peer: string): Promise<string>;
+}
+
+export interface NodeTokensOptions {
+  readonly client: KubeClient;
+  /** The operator's own, where the agents are, too. */
+  readonly namespace: string;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+  /** In milliseconds, of a clock that only goes forward. */
+  readonly now?: () => number;
+  /** How many the API server is asked about. */
+  readonly rate?: BucketSize;
+}
+
+const most = 10_000;
+/** So long a token is believed after its pod has gone. */
+const keptMs = 5 * 60_000;
+/** All agents of a large cluster come within a minute when another replica leads. */
+const usualRate: BucketSize = { burst: 1_000, perSecond: 100 };
+/** An agent's token is reviewed once in five minutes: a node that was taken cannot use up what is for all. */
+const peerRate: BucketSize = { burst: 30, perSecond: 0.5 };
+const complaints: BucketSize = { burst: 5, perSecond: 0.1 };
+/** What the API server signs: three parts, a few kilobytes. */
+const form = /^[\w-]{1,4096}\.[\w-]{1,12288}\.[\w-]{1,2048}$/;
+
+/** Asks the API server about each token once in five minutes. */
+export function createNodeTokens(options: NodeTokensOptions): NodeTokens {
+  const { client, namespace, log, signal, now = () => performance.now() } = options;
+  const kept = new BoundedMap<Promise<string>>(most, keptMs, now);
+  const bucket = new TokenBucket(options.rate ?? usualRate, now());
+  const peers = new BoundedMap<TokenBucket>(most, keptMs, now);
+  const takeFor = (peer: string): boolean => {
+    const own = peers.get(peer) ?? new TokenBucket(peerRate, now());
+    peers.set(peer, own);
+    return own.take(now()) && bucket.take(now());
+  };
+  const spoken = new TokenBucket(complaints, now());
+  const ask = async (token: string): Promise<string> => {
+    try {
+      const agent = await reviewToken(client, { token, namespace, signal });
+      return agent.node ?? (await nodeOfPod(client, { ...agent, namespace, signal }));
+    } catch (error) {
+      if (error instanceof Refusal) throw error;
+      if (spoken.take(now())) log.warn('nodes.token_review_failed', describeError(error));
+      const why = hasCode(error, 'KUBE_DENIED') ? 'may not ask' : 'has no answer from';
+      throw new Refusal('UNAVAILABLE', `the operator ${why} the API server whose token it is`);
+    }
+  };
+  return {
+    nodeOf(token, peer) {
+      if (!form.test(token)) return Promise.reject(new Refusal('UNAUTHENTICATED', 'this is no token'));
+      const key = createHash('sha256').update(token).digest('base64');
+      const known = kept.get(key);
+      if (known !== undefined) return known;
+      if (!takeFor(peer))
+        return Promise.reject(new Refusal('RESOURCE_EXHAUSTED', 'too many tokens are to be reviewed'));
+      const asked = ask(token);
+      kept.set(key, asked);
+      asked.catch(() => kept.delete(key));
+      return asked;
+    },
+  };
+}

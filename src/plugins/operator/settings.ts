@@ -1,0 +1,139 @@
+import { listenAddress, listenAddressOrOff } from '../../core/settings/listen-address.ts';
+import { boolean, enumeration, list, path, text } from '../../core/settings/parsers.ts';
+import type { Resolved, Settings } from '../../core/settings/setting.ts';
+import { httpUrl } from '../../core/settings/url.ts';
+
+/** Flags and variables of `svc run operator`. */
+export const operatorSettings = {
+  vaultAddress: {
+    variable: 'SVC_OPERATOR_VAULT_ADDR',
+    flag: 'vault-address',
+    summary: 'Secrets server of pods that name none',
+    ...httpUrl('https://vault.example:8200'),
+  },
+  webhook: {
+    variable: 'SVC_OPERATOR_WEBHOOK_ADDR',
+    flag: 'webhook',
+    summary: 'Where the API server reaches the webhook',
+    fallback: ':9443',
+    ...listenAddress(),
+  },
+  webhookClientCaFile: {
+    variable: 'SVC_OPERATOR_WEBHOOK_CLIENT_CA_FILE',
+    flag: 'webhook-client-ca-file',
+    summary:
+      'PEM file with authorities that have issued for the API servers; unset: whoever reaches the webhook may ask it',
+    ...path('a PEM file'),
+  },
+  metrics: {
+    variable: 'SVC_OPERATOR_METRICS_ADDR',
+    flag: 'metrics',
+    summary: 'Where /metrics is served; empty turns it off',
+    fallback: ':8080',
+    ...listenAddressOrOff(),
+  },
+  health: {
+    variable: 'SVC_OPERATOR_HEALTH_ADDR',
+    flag: 'health',
+    summary: 'Where /healthz and /readyz are served; empty turns them off',
+    fallback: ':8081',
+    ...listenAddressOrOff(),
+  },
+  grpc: {
+    variable: 'SVC_OPERATOR_GRPC_ADDR',
+    flag: 'grpc',
+    summary: 'Where node agents report',
+    fallback: ':8199',
+    ...listenAddress(),
+  },
+  leaderElect: {
+    variable: 'SVC_OPERATOR_LEADER_ELECT',
+    flag: 'leader-elect',
+    summary: 'false: this is the only replica; its certificates stay in memory',
+    fallback: 'true',
+    ...boolean(),
+  },
+  certDir: {
+    variable: 'SVC_OPERATOR_CERT_DIR',
+    flag: 'cert-dir',
+    summary: 'Folder with tls.crt, tls.key and perhaps ca.crt of the webhook; unset: it makes its own',
+    ...path('a folder'),
+  },
+  wrapperImage: {
+    variable: 'SVC_WRAPPER_IMAGE',
+    flag: 'wrapper-image',
+    summary: 'Image with the folder of the wrapper',
+    required: true,
+    ...text('an image reference'),
+  },
+  proxyImage: {
+    variable: 'SVC_PROXY_IMAGE',
+    flag: 'proxy-image',
+    summary: 'Image of the proxy',
+    required: true,
+    ...text('an image reference'),
+  },
+  wrapperDelivery: {
+    variable: 'SVC_WRAPPER_DELIVERY',
+    flag: 'wrapper-delivery',
+    summary:
+      'How that folder reaches a pod: copied by an init container, as an image volume, or kept on the host',
+    fallback: 'copy',
+    ...enumeration('copy', 'image', 'host'),
+  },
+  agentSocket: {
+    variable: 'SVC_OPERATOR_AGENT_SOCKET',
+    flag: 'agent-socket',
+    summary: "The node agent's socket on the nodes; unset: pods do not register",
+    ...path('an absolute path'),
+  },
+  caFile: {
+    variable: 'SVC_OPERATOR_CA_FILE',
+    flag: 'ca-file',
+    summary:
+      'PEM file with the private authorities of the secrets server, which every protected pod is given',
+    ...path('a PEM file'),
+  },
+  registryMirrors: {
+    variable: 'SVC_OPERATOR_REGISTRY_MIRRORS',
+    flag: 'registry-mirrors',
+    summary: 'Where images are looked up instead: <registry>=<URL> items, separated by commas',
+    ...list(text('<registry>=<URL>')),
+  },
+  registryCaFile: {
+    variable: 'SVC_OPERATOR_REGISTRY_CA_FILE',
+    flag: 'registry-ca-file',
+    summary: 'PEM file with private authorities of registries, which images are looked up in',
+    ...path('a PEM file'),
+  },
+  registryCredentials: {
+    variable: 'SVC_OPERATOR_REGISTRY_CREDENTIALS',
+    flag: 'registry-credentials',
+    summary:
+      'Docker configuration (JSON) to look up images with that a pod brings no pull secret for; read again',
+    ...path('a file'),
+  },
+  namespace: {
+    variable: 'POD_NAMESPACE',
+    flag: 'namespace',
+    summary: 'Namespace of the operator itself, where its lease and secrets are',
+    fallback: 'svc-system',
+    ...text('a namespace'),
+  },
+  identity: {
+    variable: 'POD_NAME',
+    flag: 'identity',
+    summary: 'Name of this replica; unset: the host name',
+    ...text('a pod name'),
+  },
+  development: {
+    variable: 'SVC_OPERATOR_DEVELOPMENT',
+    flag: 'development',
+    summary: 'true: pods may skip the verification of certificates; never in production',
+    fallback: 'false',
+    ...boolean(),
+  },
+} satisfies Settings;
+
+export type OperatorSettings = typeof operatorSettings;
+export type OperatorConfig = Resolved<OperatorSettings>;

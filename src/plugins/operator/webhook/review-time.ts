@@ -1,0 +1,44 @@
+import type { Socket } from 'node:net';
+import type { Limits } from './decide.ts';
+
+const defaultTimeoutMs = 10_000;
+/** Kept for what comes after the look-up of images. */
+const reservedMs = 1_000;
+
+/** For how long somebody waits for the answer to a review. */
+export interface ReviewTime {
+  /** Aborted when nobody does any more. */
+  readonly signal: AbortSignal;
+  /** What is left of it. */
+  left(): Limits;
+  /** The review has been answered. */
+  end(): void;
+}
+
+/** The caller gives up after its time; so do we, a little earlier, and with a reason. */
+export function startReviewTime(url: URL, socket: Socket): ReviewTime {
+  const timeoutMs = Math.max(reservedMs, timeoutOf(url) - reservedMs);
+  const deadline = performance.now() + timeoutMs;
+  const ending = new AbortController();
+  const { signal } = ending;
+  const hungUp = () => ending.abort(new Error('The API server has hung up.'));
+  socket.once('close', hungUp);
+  const timer = setTimeout(
+    () => ending.abort(new Error(`The review was not decided within ${timeoutMs} ms.`)),
+    timeoutMs,
+  );
+  return {
+    signal,
+    left: () => ({ timeoutMs: Math.max(0, deadline - performance.now()), signal }),
+    end() {
+      clearTimeout(timer);
+      socket.off('close', hungUp);
+    },
+  };
+}
+
+/** The API server adds `?timeout=10s`, in whole seconds. */
+function timeoutOf(url: URL): number {
+  const seconds = Number(/^(\d{1,2})s$/.exec(url.searchParams.get('timeout') ?? '')?.[1]);
+  return seconds > 0 ? seconds * 1_000 : defaultTimeoutMs;
+}

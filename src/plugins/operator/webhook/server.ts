@@ -1,0 +1,105 @@
+import { createServer, type Server, type ServerOptions } from 'node:https';
+import type { Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import { exitStatus, SvcError } from '../../../core/errors.ts';
+import { formatListenAddress, type ListenAddress } from '../../../core/settings/listen-address.ts';
+import { Connections } from '../../../runtime/net/connections.ts';
+import { listenAt } from '../../../runtime/net/listen-at.ts';
+import type { ServerCertificate } from '../certificates/contract.ts';
+import { makeRoom } from './connection-room.ts';
+import type { createHandler } from './handler.ts';
+
+/** Idle connections outlive the API server's own 90 s, so that it is the one that closes. */
+const limits = {
+  handshakeTimeout: 10_000,
+  headersTimeout: 10_000,
+  requestTimeout: 15_000,
+  connectionsCheckingInterval: 5_000,
+  keepAliveTimeout: 180_000,
+  maxHeaderSize: 16 * 1024,
+  noDelay: true,
+} as const;
+
+/** API servers keep some 25 each. With twice as many large reviews would take more than the container's memory. */
+const mostConnections = 48;
+/** In the kernel. */
+const mostUnaccepted = 1_024;
+
+export interface WebhookServer {
+  readonly address: string;
+  /** New connections get this one; those that are open stay as they are. */
+  renew(certificate: ServerCertificate): void;
+  /** Stops accepting; resolves when the reviews in flight have been answered, or after `withinMs`. */
+  drain(withinMs: number): Promise<void>;
+}
+
+export interface WebhookServerOptions {
+  readonly certificate: ServerCertificate;
+  readonly handle: ReturnType<typeof createHandler>;
+  /** PEM of the authorities of those who may call; undefined: everybody may. */
+  readonly clientAuthorities?: string | undefined;
+  /** Told of a caller that may not: its address, and what Node says of its certificate. */
+  readonly onStranger?: (address: string | undefined, reason: string) => void;
+  /** Connections at a time. */
+  readonly most?: number;
+}
+
+/** @throws SvcError WEBHOOK_ADDRESS (exit 78) where the address cannot be had */
+export async function startWebhookServer(
+  at: ListenAddress,
+  { certificate, handle, clientAuthorities: ca, onStranger, most = mostConnections }: WebhookServerOptions,
+): Promise<WebhookServer> {
+  const connections = new Connections();
+  const asks = ca !== undefined;
+  const options = { ...limits, ...tlsOf(certificate, ca), requestCert: asks, rejectUnauthorized: asks };
+  const server = createServer(options, (request, response) => {
+    connections.begin(request.socket, response);
+    void handle(request, response);
+  });
+  const room = makeRoom(server, most);
+  server.on('secureConnection', (socket: Socket) => connections.add(socket));
+  // such as a probe that hangs up within the handshake
+  server.on('tlsClientError', (error, socket) => {
+    const reason = strangeness(error, socket);
+    if (reason !== undefined) onStranger?.(socket.remoteAddress, reason);
+    socket.destroy();
+  });
+  const address = await listenAt(server, at, (cause) => refused(at, cause), mostUnaccepted);
+  return {
+    address,
+    renew: (next) => server.setSecureContext(tlsOf(next, ca)),
+    drain(withinMs) {
+      room.close();
+      return drain(server, connections, withinMs);
+    },
+  };
+}
+
+function tlsOf({ cert, key }: ServerCertificate, ca: string | undefined): ServerOptions {
+  return { cert, key, ca, minVersion: 'TLSv1.2' };
+}
+
+/** What is wrong with the caller's certificate; undefined where its connection failed for another reason. */
+function strangeness({ code }: NodeJS.ErrnoException, socket: TLSSocket): string | undefined {
+  if (code === 'ERR_SSL_PEER_DID_NOT_RETURN_A_CERTIFICATE') return code;
+  // a code of OpenSSL, whatever the types say
+  const refused = socket.authorizationError as unknown;
+  return refused ? String(refused) : undefined;
+}
+
+function refused(at: ListenAddress, cause: NodeJS.ErrnoException): SvcError {
+  const why = cause.code === 'EADDRINUSE' ? 'is taken by another process' : `cannot be used (${cause.code})`;
+  return new SvcError('WEBHOOK_ADDRESS', `The address ${formatListenAddress(at)} ${why}`, {
+    nextStep: 'Give another address with --webhook or SVC_OPERATOR_WEBHOOK_ADDR; port 0 takes a free one.',
+    exitStatus: exitStatus.config,
+    cause,
+  });
+}
+
+async function drain(server: Server, connections: Connections, withinMs: number): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  connections.close();
+  const late = setTimeout(() => server.closeAllConnections(), withinMs);
+  await closed;
+  clearTimeout(late);
+}

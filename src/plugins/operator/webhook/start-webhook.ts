@@ -1,0 +1,50 @@
+import type { ListenAddress } from '../../../core/settings/listen-address.ts';
+import type { Metrics } from '../../../runtime/health/metrics.ts';
+import { sleep } from '../../../runtime/lifecycle/sleep.ts';
+import { untilAborted } from '../../../runtime/lifecycle/until-aborted.ts';
+import type { Logger } from '../../../runtime/logging/logger.ts';
+import type { OperatorCertificates } from '../certificates/contract.ts';
+import { type DecideDeps, decide } from './decide.ts';
+import { createHandler } from './handler.ts';
+import { startWebhookServer } from './server.ts';
+import { createStrangerLog } from './stranger-log.ts';
+import { createWebhookMetrics } from './webhook-metrics.ts';
+
+export interface WebhookOptions extends DecideDeps {
+  readonly address: ListenAddress;
+  readonly certificates: OperatorCertificates;
+  /** PEM of the authorities that have issued for the API servers; undefined: whoever reaches it may ask. */
+  readonly clientAuthorities: string | undefined;
+  readonly metrics: Metrics;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+}
+
+export interface Webhook {
+  readonly address: string;
+  /** Settles when the last review has been answered after the signal. */
+  readonly closed: Promise<void>;
+}
+
+/** The Service goes on sending reviews for as long as the nodes have not heard that this replica is going. */
+const lingerMs = 3_000;
+const drainMs = 10_000;
+
+/** Serves the webhook until its signal is aborted. @throws SvcError WEBHOOK_ADDRESS (exit 78) */
+export async function startWebhook(options: WebhookOptions): Promise<Webhook> {
+  const { certificates, log, metrics, signal } = options;
+  const handle = createHandler({
+    decide: (request, limits) => decide(request, options, limits),
+    metrics: createWebhookMetrics(metrics),
+    log,
+  });
+  const server = await startWebhookServer(options.address, {
+    ...{ certificate: certificates.current(), handle, clientAuthorities: options.clientAuthorities },
+    onStranger: createStrangerLog(log),
+  });
+  certificates.onChange(() => server.renew(certificates.current()));
+  const closed = untilAborted(signal)
+    .then(() => sleep(lingerMs))
+    .then(() => server.drain(drainMs));
+  return { address: server.address, closed };
+}

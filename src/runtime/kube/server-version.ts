@@ -1,0 +1,72 @@
+import { createBackoff } from '../lifecycle/backoff.ts';
+import { sleep } from '../lifecycle/sleep.ts';
+import { describeError } from '../logging/describe-error.ts';
+import type { Logger } from '../logging/logger.ts';
+import type { KubeClient } from './client.ts';
+import { isText, member } from './objects.ts';
+
+export interface ServerVersion {
+  readonly major: number;
+  readonly minor: number;
+}
+
+export interface FollowedVersion {
+  /** The last that was told; undefined before that. */
+  readonly current: ServerVersion | undefined;
+  /** Resolves with the first answer, or without one when the signal is aborted. */
+  readonly known: Promise<void>;
+  /** Resolves when the signal was aborted; never rejects. */
+  readonly closed: Promise<void>;
+}
+
+const defaultIntervalMs = 10 * 60_000;
+
+/** Version of the API server, asked for again and again: clusters are upgraded while we run. */
+export function followServerVersion(
+  client: KubeClient,
+  log: Logger,
+  signal: AbortSignal,
+  intervalMs: number = defaultIntervalMs,
+): FollowedVersion {
+  let current: ServerVersion | undefined;
+  const known = Promise.withResolvers<void>();
+  const backoff = createBackoff({ initialMs: 500, maxMs: 30_000 });
+  const once = async (): Promise<number> => {
+    try {
+      current = readVersion(await client.request({ path: '/version', signal })) ?? current;
+      if (current !== undefined) known.resolve();
+      backoff.reset();
+      return intervalMs * (1 + Math.random() / 10);
+    } catch (error) {
+      if (!signal.aborted) log.warn('kube.version.unknown', describeError(error));
+      return backoff.next();
+    }
+  };
+  const forever = async () => {
+    while (!signal.aborted) {
+      const pauseMs = await once();
+      await sleep(pauseMs, signal).catch(() => {});
+    }
+  };
+  return {
+    get current() {
+      return current;
+    },
+    known: known.promise,
+    closed: forever().finally(known.resolve),
+  };
+}
+
+/** Providers add to the minor version: `28+`. */
+export function readVersion(answer: unknown): ServerVersion | undefined {
+  const { major, minor } = member({ answer }, 'answer');
+  const [one, two] = [major, minor].map((part) => (isText(part) ? Number.parseInt(part, 10) : Number.NaN));
+  return Number.isInteger(one) && Number.isInteger(two)
+    ? { major: one as number, minor: two as number }
+    : undefined;
+}
+
+export function isAtLeast(version: ServerVersion | undefined, major: number, minor: number): boolean {
+  if (version === undefined) return false;
+  return version.major > major || (version.major === major && version.minor >= minor);
+}

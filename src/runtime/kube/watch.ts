@@ -1,0 +1,100 @@
+import type { Readable } from 'node:stream';
+import type { KubeClient } from './client.ts';
+import { KubeError } from './errors.ts';
+import { failureOf } from './failure.ts';
+import { readLines } from './lines.ts';
+import { asObject, isText, type KubeObject, member } from './objects.ts';
+import { parseJson } from './read-body.ts';
+import { acceptFor, type Selection } from './selection.ts';
+
+/** Objects are at most 1.5 MiB in etcd; JSON escapes add to that. */
+const longestLine = 8 * 1024 * 1024;
+
+export interface WatchHandlers<O> {
+  /** The API server has accepted the watch. */
+  onOpen(): void;
+  onPut(object: O): void;
+  onRemove(object: O): void;
+  /** After each event, the bookmarks that carry nothing else included: the version to go on from. */
+  onVersion(version: string): void;
+}
+
+export interface WatchLimits {
+  /** The API server is asked to end the watch after that. */
+  readonly timeoutMs: number;
+  /** How much later it must have ended: a connection that was cut silently never would. */
+  readonly slackMs: number;
+}
+
+/**
+ * Watches from a version on, until the API server ends it in time.
+ * @throws KubeError: KUBE_GONE when that version is too old; KUBE_UNAVAILABLE when the connection is lost or silent
+ */
+export async function watch<O extends KubeObject>(
+  client: KubeClient,
+  selection: Selection,
+  version: string,
+  handlers: WatchHandlers<O>,
+  { timeoutMs, slackMs }: WatchLimits,
+  signal: AbortSignal,
+): Promise<void> {
+  const stream = await client.stream(watchRequest(selection, version, timeoutMs, signal));
+  handlers.onOpen();
+  const silent = new KubeError('KUBE_UNAVAILABLE', `The watch of ${selection.path} was not ended in time`);
+  const timer = setTimeout(() => stream.destroy(silent), timeoutMs + slackMs);
+  try {
+    await follow(stream, selection.path, handlers);
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error instanceof KubeError ? error : lost(selection.path, error);
+  } finally {
+    clearTimeout(timer);
+    stream.destroy();
+  }
+}
+
+function watchRequest(selection: Selection, version: string, timeoutMs: number, signal: AbortSignal) {
+  const { path, fieldSelector, labelSelector } = selection;
+  const query = {
+    ...{ watch: true, allowWatchBookmarks: true, resourceVersion: version },
+    ...{ fieldSelector, labelSelector, timeoutSeconds: Math.max(1, Math.ceil(timeoutMs / 1_000)) },
+  };
+  return { path, query, accept: acceptFor(selection, 'watch'), signal };
+}
+
+function lost(path: string, cause: unknown): KubeError {
+  return new KubeError('KUBE_UNAVAILABLE', `The watch of ${path} was lost`, { cause });
+}
+
+async function follow<O extends KubeObject>(
+  stream: Readable,
+  path: string,
+  handlers: WatchHandlers<O>,
+): Promise<void> {
+  for await (const line of readLines(stream, longestLine)) {
+    handleEvent(parseJson(`watch of ${path}`, line), path, handlers);
+  }
+}
+
+function handleEvent<O extends KubeObject>(event: unknown, path: string, handlers: WatchHandlers<O>): void {
+  const { type, object } = (event ?? {}) as { type?: unknown; object?: unknown };
+  if (type === 'ERROR') throw failed(path, object);
+  if (type === 'BOOKMARK') return bookmark(object, handlers);
+  if (type !== 'ADDED' && type !== 'MODIFIED' && type !== 'DELETED') {
+    throw new KubeError('KUBE_PROTOCOL', `watch of ${path}: an event of no known type`);
+  }
+  const subject = asObject<O>(object);
+  if (type === 'DELETED') handlers.onRemove(subject);
+  else handlers.onPut(subject);
+  handlers.onVersion(subject.metadata.resourceVersion);
+}
+
+function bookmark<O>(object: unknown, handlers: WatchHandlers<O>): void {
+  const { resourceVersion } = member(object, 'metadata');
+  if (isText(resourceVersion)) handlers.onVersion(resourceVersion);
+}
+
+function failed(path: string, status: unknown): KubeError {
+  const code = Number((status as { code?: unknown } | null)?.code);
+  return failureOf(`watch of ${path}`, Number.isInteger(code) ? code : 500, JSON.stringify(status) ?? '');
+}

@@ -1,0 +1,121 @@
+import type { RegistryCredential } from '../../core/image/registry-credential.ts';
+import { retry } from '../lifecycle/retry.ts';
+import { sleep } from '../lifecycle/sleep.ts';
+import { secrets } from '../logging/secrets.ts';
+import { authorize } from './authorize.ts';
+import { type Endpoint, mayLeadTo } from './endpoint.ts';
+import { hasCode, RegistryError } from './errors.ts';
+import { failureOf } from './failure.ts';
+import type { Wire, WireAnswer } from './wire.ts';
+
+const mostRedirects = 5;
+/** A registry that asks for more is left alone, and the look-up fails. */
+const longestWaitMs = 2_000;
+const retries = { initialMs: 150, maxMs: 1_000, maxAttempts: 3 };
+
+export interface SessionOptions {
+  readonly wire: Wire;
+  readonly endpoint: Endpoint;
+  /** Undefined: as anybody. */
+  readonly credential: RegistryCredential | undefined;
+  readonly signal: AbortSignal;
+}
+
+export interface RegistryRequest {
+  readonly method?: 'GET' | 'HEAD';
+  /** Below the repository: `manifests/latest`. */
+  readonly path: string;
+  readonly accept?: string;
+  readonly maxBytes: number;
+}
+
+/** One user's requests to one repository. */
+export interface RegistrySession {
+  readonly endpoint: Endpoint;
+  /** @throws RegistryError unless the answer is a success */
+  request(request: RegistryRequest): Promise<WireAnswer>;
+  /** Forgets the credential and the tokens. */
+  close(): void;
+}
+
+/** Logs in when it is asked to, follows redirects without taking the log-in along, and tries again what may pass. */
+export function openSession(options: SessionOptions): RegistrySession {
+  const { endpoint, credential } = options;
+  const known = credential === undefined ? [] : [secrets.register(credential.password)];
+  const state: State = {
+    options,
+    headers: new Map(),
+    onToken: (token) => known.push(secrets.register(token)),
+  };
+  return {
+    endpoint,
+    async request(request) {
+      const path = `/v2/${endpoint.repository}/${request.path}`;
+      const url = new URL(path, endpoint.origin);
+      // a mirror of several registries is told which one is meant
+      if (endpoint.mirrorOf !== undefined) url.searchParams.set('ns', endpoint.mirrorOf);
+      return await follow(state, url, request);
+    },
+    close() {
+      for (const forget of known) forget();
+    },
+  };
+}
+
+interface State {
+  readonly options: SessionOptions;
+  /** `Authorization` by origin: undefined where there is nothing to say. */
+  readonly headers: Map<string, string | undefined>;
+  readonly onToken: (token: string) => void;
+}
+
+async function follow(state: State, start: URL, request: RegistryRequest): Promise<WireAnswer> {
+  const { endpoint } = state.options;
+  let url = start;
+  for (let hops = 0; hops <= mostRedirects; hops++) {
+    const answer = await authorized(state, url, request);
+    if (answer.status >= 200 && answer.status < 300) return answer;
+    if (answer.status < 300 || answer.status >= 400) throw failureOf(url.host, answer);
+    const { location } = answer.headers;
+    const next = location && URL.canParse(location, url.href) ? new URL(location, url) : undefined;
+    if (next === undefined || !mayLeadTo(endpoint, next))
+      throw new RegistryError('REGISTRY_REFUSED', `${url.host} leads to an address that is not trusted`);
+    url = next;
+  }
+  throw new RegistryError('REGISTRY_REFUSED', `${start.host} leads from one address to the next without end`);
+}
+
+/** The credential is for the endpoint alone: elsewhere a token is asked for as anybody. */
+async function authorized(state: State, url: URL, request: RegistryRequest): Promise<WireAnswer> {
+  const { options, headers, onToken } = state;
+  const answer = await persistent(state, url, request);
+  if (answer.status !== 401 || headers.has(url.origin)) return answer;
+  const isHome = url.origin === options.endpoint.origin.origin;
+  const credential = isHome ? options.credential : undefined;
+  const header = await authorize(answer, { ...options, credential, onToken });
+  headers.set(url.origin, header);
+  return header === undefined ? answer : await persistent(state, url, request);
+}
+
+function persistent(state: State, url: URL, request: RegistryRequest): Promise<WireAnswer> {
+  const { signal } = state.options;
+  const isRetryable = (error: unknown) => hasCode(error, 'REGISTRY_UNAVAILABLE');
+  return retry(() => attempt(state, url, request), { ...retries, signal, isRetryable });
+}
+
+async function attempt({ options, headers }: State, url: URL, request: RegistryRequest): Promise<WireAnswer> {
+  const { wire, signal } = options;
+  const { method = 'GET', accept, maxBytes } = request;
+  const authorization = headers.get(url.origin);
+  const answer = await wire.send({
+    ...{ method, url, maxBytes, signal },
+    headers: { ...(accept && { accept }), ...(authorization && { authorization }) },
+  });
+  const isPassing = answer.status === 429 || answer.status === 408 || answer.status >= 500;
+  if (!isPassing) return answer;
+  const failure = failureOf(url.host, answer);
+  const { retryAfterMs = 0 } = failure;
+  if (retryAfterMs > longestWaitMs) return answer;
+  await sleep(retryAfterMs, signal);
+  throw failure;
+}

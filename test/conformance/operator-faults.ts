@@ -1,0 +1,8 @@
+import { longSuites } from './support/long-suites.ts';
+
+/** The suites of the operator that take minutes, one after the other. */
+export const operatorFaults = longSuites({
+  name: 'operator-faults',
+  summary: 'the operator when its leader stands still, and when the API server, watches and etcd are cut',
+  folders: ['plugins/operator/'],
+});

@@ -1,0 +1,76 @@
+import fc from 'fast-check';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { TextSchema } from '../../../src/core/custom-resources/schema/schema-of.ts';
+import * as texts from '../../../src/core/custom-resources/schema/texts.ts';
+import { containerName, objectName } from '../../../src/core/injection/resolve/parsers.ts';
+import type { Parser } from '../../../src/core/settings/parsers.ts';
+import { kvPath } from '../../../src/core/vault/kv-path.ts';
+import { mountPath } from '../../../src/core/vault/mount-path.ts';
+import { roleName, transitKeyName } from '../../../src/core/vault/names.ts';
+
+const test = suite('texts of custom resources');
+
+/** The rules that are one regular expression, read by JavaScript, whose dialect is the same as far as they go. */
+function accepts({ rules = [], maxLength }: TextSchema<string>, text: string): boolean {
+  if ([...text].length > maxLength || text === '') return false;
+  return rules.every(({ rule }) => {
+    const [, not, shape = ''] = /^(!?)self\.matches\(r'(.*)'\)$/.exec(rule) ?? assert.unreachable(rule) ?? [];
+    return new RegExp(shape.replaceAll('\\pC', '\\p{C}'), 'u').test(text) !== (not === '!');
+  });
+}
+
+function parses({ parse }: Parser<string>, text: string): boolean {
+  try {
+    return parse(text) === text;
+  } catch {
+    return false;
+  }
+}
+
+const pieces = [
+  'a',
+  'Z',
+  '9',
+  '.',
+  '..',
+  '/',
+  '//',
+  '-',
+  '_',
+  ' ',
+  '%',
+  '?',
+  '\\',
+  '\n',
+  'ß',
+  'auth/',
+  'x/y',
+];
+const text = fc
+  .oneof(
+    fc.array(fc.constantFrom(...pieces), { maxLength: 8 }).map((parts) => parts.join('')),
+    fc.stringMatching(/^(auth|a)(\/[\w.]{1,4}){0,3}$/),
+  )
+  .filter((one) => one.trim() === one);
+
+const pairs: readonly (readonly [string, TextSchema<string>, Parser<string>])[] = [
+  ['KV path', texts.kvPath('x'), kvPath()],
+  ['role', texts.roleName('x'), roleName()],
+  ['mount', texts.mountPath('x'), mountPath('auth/')],
+  ['key', texts.transitKeyName('x'), transitKeyName()],
+  ['container', texts.containerName('x'), containerName()],
+  ['object', texts.objectName('x'), objectName('Secret')],
+];
+
+for (const [name, schema, parser] of pairs)
+  test(`the API server and the webhook agree on what a ${name} is`, () => {
+    fc.assert(
+      fc.property(text, (given) => assert.is(accepts(schema, given), parses(parser, given), given)),
+      {
+        numRuns: 2_000,
+      },
+    );
+  });
+
+test.run();

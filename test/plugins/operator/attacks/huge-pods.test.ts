@@ -1,0 +1,106 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { InjectionDefaults } from '../../../../src/core/injection/contract.ts';
+import type { Container, Pod } from '../../../../src/core/kubernetes/pod.ts';
+import { type DecideDeps, decide } from '../../../../src/plugins/operator/webhook/decide.ts';
+import type { Decision } from '../../../../src/plugins/operator/webhook/decision.ts';
+import { knownTo } from '../webhook/support/cluster-of.ts';
+
+const test = suite('pods that are written to keep the webhook busy');
+
+const defaults: InjectionDefaults = {
+  ...{ vaultAddress: 'https://vault.example:8200', wrapperImage: 'wrapper:1', proxyImage: 'proxy:1' },
+  ...{ wrapperDelivery: 'copy', caConfigMap: 'svc-ca', agentSocket: '/run/svc/agent.sock' },
+  development: false,
+};
+const needed = { 'svc/inject': 'true', 'svc/vault-role': 'app', 'svc/secret-paths': 'secret/app' };
+const app: Container = { name: 'app', image: 'app:1', command: ['/app'] };
+const numbers = (count: number) => Array.from({ length: count }, (_, index) => index);
+
+/** Far more than each needs, and far less than it took. */
+const generousMs = 5_000;
+
+async function decideOn(spec: Partial<Pod['spec']>, annotations: object = {}): Promise<Decision> {
+  const pod: Pod = {
+    metadata: { annotations: { ...needed, ...annotations } },
+    spec: { containers: [app], ...spec },
+  };
+  const deps = {
+    ...knownTo({ namespaces: { team: {} } }),
+    images: { commandsOf: async () => new Map() },
+    ...{ defaults, namespace: 'svc-system', nativeSidecars: () => true },
+    hasForeignAuthorities: () => false,
+  } as unknown as DecideDeps;
+  const request = { uid: 'u', operation: 'CREATE', namespace: 'team', name: '', dryRun: false, user: 'u' };
+  const began = performance.now();
+  const limits = { timeoutMs: 60_000, signal: new AbortController().signal };
+  const decision = await decide({ ...request, pod }, deps, limits);
+  assert.ok(performance.now() - began < generousMs, 'in a moment');
+  return decision;
+}
+
+const mounted = (mountPath: string) => ({
+  containers: [{ ...app, volumeMounts: [{ name: 'data', mountPath }] }],
+});
+
+test('a mount path of slashes', async () => {
+  assert.is((await decideOn(mounted(`${'/'.repeat(500_000)}x`))).kind, 'inject');
+});
+
+test('references that are never closed', async () => {
+  assert.is((await decideOn({ containers: [{ ...app, args: ['$('.repeat(500_000)] }] })).kind, 'inject');
+});
+
+test('many references to many variables', async () => {
+  const env = numbers(50_000).map((index) => ({ name: `E${index}`, value: 'plain' }));
+  const args = numbers(50_000).map(() => '$(E0)');
+  assert.is((await decideOn({ containers: [{ ...app, args, env }] })).kind, 'inject');
+});
+
+const refused: Readonly<Record<string, readonly [Partial<Pod['spec']>, object, RegExp]>> = {
+  'many containers': [
+    { containers: numbers(20_000).map((index) => ({ ...app, name: `c${index}` })) },
+    {},
+    /at most 500 containers, has 20000/,
+  ],
+  'many volumes': [
+    { volumes: numbers(100_000).map((index) => ({ name: `v${index}` })) },
+    {},
+    /at most 1000 volumes/,
+  ],
+  'an annotation with a long name': [
+    {},
+    { [`svc/${'a'.repeat(1_000_000)}`]: '' },
+    /at most 262144 characters/,
+  ],
+  'many annotations': [
+    {},
+    Object.fromEntries(numbers(20_000).map((index) => [`svc/vault-addres${index}`, ''])),
+    /at most 100 annotations of svc/,
+  ],
+  'a path of slashes': [{}, { 'svc/secret-paths': `a${'/'.repeat(200_000)}a` }, /should be a list/],
+  'many secret mappings': [
+    {},
+    { 'svc/secret-mapping': numbers(20_000).join(',') },
+    /svc\/secret-mapping: should have at most 64/,
+  ],
+};
+
+for (const [name, [spec, annotations, why]] of Object.entries(refused)) {
+  test(name, async () => {
+    const decision = await decideOn(spec, annotations);
+    assert.is(decision.kind, 'deny');
+    assert.match(JSON.stringify(decision), why);
+  });
+}
+
+test('a refusal is no longer than somebody can read', async () => {
+  const containers = numbers(400).map((index) => ({ ...app, name: `container-${index}` }));
+  const named = numbers(400).map((index) => `other-${index}`);
+  const decision = await decideOn({ containers }, { 'svc/containers': named.join(',') });
+  assert.is(decision.kind, 'deny');
+  assert.ok(JSON.stringify(decision).length < 120_000);
+  assert.match(JSON.stringify(decision), /and 350 more/);
+});
+
+test.run();

@@ -1,0 +1,116 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { refusalsOf } from '../../../../src/core/injection/resolve/refusals.ts';
+import { createIntern } from '../../../../src/runtime/cluster/intern.ts';
+import { type PodObject, projectPod } from '../../../../src/runtime/cluster/project-pod.ts';
+import { createStore } from '../../../../src/runtime/kube/store.ts';
+
+const test = suite('projected pods');
+
+/** As the API server tells it of a usual pod: some 7 KB of JSON. */
+function podJson(workload: number, replica: number, extra: object = {}): string {
+  const id = `${workload}-${replica}`;
+  const suffix = (replica + 100_000).toString(36).padStart(5, 'x').slice(-5);
+  const token = `kube-api-access-${suffix}`;
+  const env = Array.from({ length: 20 }, (_, index) => ({
+    name: `VARIABLE_${index}`,
+    value: 'x'.repeat(40),
+  }));
+  const container = {
+    ...{
+      name: 'app',
+      image: `registry.example/team/app-${workload}:1.2.3`,
+      command: ['/svc/svc-wrapper'],
+      env,
+    },
+    resources: { requests: { cpu: '100m', memory: '128Mi' } },
+    livenessProbe: { httpGet: { path: '/healthz', port: 8081 } },
+    volumeMounts: [
+      { name: 'svc-wrapper', mountPath: '/svc', readOnly: true },
+      { name: token, mountPath: '/var/run/secrets/kubernetes.io/serviceaccount', readOnly: true },
+    ],
+    securityContext: { runAsNonRoot: true, capabilities: { drop: ['ALL'] } },
+  };
+  return JSON.stringify({
+    metadata: {
+      ...{ name: `app-${id}`, namespace: `team-${workload % 20}`, uid: `uid-${id}`, resourceVersion: '1' },
+      creationTimestamp: '2026-01-01T00:00:00Z',
+      labels: { app: `app-${workload}`, 'pod-template-hash': '5d8f', 'svc/protected': 'true' },
+      annotations: { 'svc/vault-role': `app-${workload}`, 'cni.example/status': 'y'.repeat(400) },
+      ownerReferences: [
+        {
+          apiVersion: 'apps/v1',
+          kind: 'ReplicaSet',
+          name: `app-${workload}-5d8f`,
+          uid: 'u',
+          controller: true,
+        },
+      ],
+      managedFields: [
+        { manager: 'kubelet', fieldsV1: { 'f:status': { 'f:conditions': 'z'.repeat(1_500) } } },
+      ],
+      ...extra,
+    },
+    spec: {
+      ...{ containers: [container, { ...container, name: 'second' }], nodeName: `node-${replica}` },
+      ...{ serviceAccountName: 'app', restartPolicy: 'Always', tolerations: [{ key: 'a' }, { key: 'b' }] },
+      volumes: [
+        { name: 'svc-wrapper', emptyDir: { medium: 'Memory' } },
+        { name: token, projected: { sources: [{ serviceAccountToken: { path: 'token' } }] } },
+      ],
+    },
+    status: {
+      phase: 'Running',
+      podIP: '10.0.0.1',
+      conditions: [{ type: 'Ready', message: 'w'.repeat(300) }],
+    },
+  });
+}
+
+const project = (json: string, intern = createIntern()) => projectPod(JSON.parse(json) as PodObject, intern);
+
+test('pods of one workload share what is the same in them', () => {
+  const intern = createIntern();
+  const [one, other] = [project(podJson(1, 1), intern), project(podJson(1, 2), intern)];
+  assert.is(one.pod.spec.containers, other.pod.spec.containers);
+  assert.is(one.pod.spec.volumes, other.pod.spec.volumes);
+  assert.is(one.pod.metadata.labels, other.pod.metadata.labels);
+  assert.is(one.pod.metadata.annotations, other.pod.metadata.annotations);
+  assert.is.not(one.pod.spec.nodeName, other.pod.spec.nodeName);
+  assert.is(one.pod.spec.containers[0]?.volumeMounts?.[1]?.name, one.pod.spec.volumes?.[1]?.name);
+  const different = project(podJson(2, 1), intern);
+  assert.is.not(one.pod.spec.containers, different.pod.spec.containers);
+});
+
+test('a static pod is known as one', () => {
+  const pod = project(podJson(1, 1, { annotations: { 'kubernetes.io/config.mirror': 'x', other: 'y' } }));
+  assert.is(refusalsOf(pod.pod).length, 1);
+  assert.equal(Object.keys(pod.pod.metadata.annotations ?? {}), ['kubernetes.io/config.mirror']);
+});
+
+test('annotations are ours however their prefix is written', () => {
+  const { pod } = project(podJson(1, 1, { annotations: { 'SVC/inject': 'true', 'svcs/inject': 'x' } }));
+  assert.equal(pod.metadata.annotations, { 'SVC/inject': 'true' });
+});
+
+test('5,000 pods take little memory', () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const intern = createIntern();
+  const store = createStore((object: PodObject) => projectPod(object, intern), {});
+  const used = () => {
+    collect();
+    return process.memoryUsage().heapUsed;
+  };
+  const before = used();
+  for (let workload = 0; workload < 250; workload++)
+    for (let replica = 0; replica < 20; replica++)
+      store.put(JSON.parse(podJson(workload, replica)) as PodObject);
+  const bytes = (used() - before) / store.size;
+  assert.is(store.size, 5_000);
+  assert.ok(bytes < 3_000, `${Math.round(bytes)} bytes a pod`);
+});
+
+test.run();

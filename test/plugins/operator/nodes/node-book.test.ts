@@ -1,0 +1,177 @@
+import fc from 'fast-check';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { NodeStateMessage } from '../../../../src/plugins/operator/nodes/messages.ts';
+import { type BookLimits, NodeBook, usualLimits } from '../../../../src/plugins/operator/nodes/node-book.ts';
+import type { NodeReport } from '../../../../src/plugins/operator/nodes/read-report.ts';
+import { createCollector } from '../../../../src/runtime/memory/collect-garbage.ts';
+
+const test = suite('the book of nodes');
+
+function bookAt(limits: Partial<BookLimits> = {}) {
+  const clock = { now: 0 };
+  const changed: string[] = [];
+  const book = new NodeBook({
+    limits: { ...usualLimits, ...limits },
+    now: () => clock.now,
+    onChange: (node) => changed.push(node),
+  });
+  return { book, clock, changed };
+}
+
+const stateOf = (pods = 0, tier = 'TIER_LSM'): NodeStateMessage => ({
+  ...{ tier, enforcing: true, reason: '' },
+  pods: Array.from({ length: pods }, (_, n) => ({ podUid: `uid-${n}`, labelled: true, processes: [] })),
+});
+
+function report(sequence: number, more: Partial<NodeReport> = {}): NodeReport {
+  const base = { node: 'n', instance: 'i', droppedHits: 0, hits: [], state: null };
+  return { ...base, sequence: BigInt(sequence), ...more };
+}
+
+const hits = (...numbers: number[]) =>
+  numbers.map((number) => ({
+    number,
+    count: 1,
+    road: 'ROAD_ENVIRON',
+    outcome: 'OUTCOME_SEEN',
+    targetPod: '',
+  }));
+const numbersOf = ({ hits: all }: { hits: readonly { number: number }[] }) => all.map(({ number }) => number);
+
+test('asks for a state until it has one, and again after another start of the agent', () => {
+  const { book } = bookAt();
+  assert.is(book.take(report(1)).sendState, true);
+  assert.is(book.take(report(2, { state: stateOf() })).sendState, false);
+  assert.is(book.take(report(3)).sendState, false);
+  assert.is(book.take(report(1, { instance: 'j' })).sendState, true);
+  assert.is(book.agentOf('n'), undefined);
+});
+
+test('keeps the newest state of an instance, in whatever order reports come', () => {
+  const { book } = bookAt();
+  book.take(report(3, { state: stateOf(0, 'TIER_TRACEPOINT') }));
+  book.take(report(2, { state: stateOf() }));
+  assert.is(book.agentOf('n')?.tier, 3);
+});
+
+test('takes each hit once, however often and in whatever pieces it comes', () => {
+  const { book } = bookAt();
+  assert.equal(numbersOf(book.take(report(1, { hits: hits(1, 2, 3) }))), [1, 2, 3]);
+  const again = book.take(report(2, { hits: hits(2, 3, 4) }));
+  assert.equal(numbersOf(again), [4]);
+  assert.is(again.acceptedHit, 4);
+  assert.is(book.take(report(3)).acceptedHit, 4);
+  assert.equal(numbersOf(book.take(report(1, { instance: 'j', hits: hits(1) }))), [1]);
+  assert.equal(numbersOf(book.take(report(2, { hits: hits(2, 3, 4) }))), []);
+});
+
+test('a repetition of any report changes nothing', () => {
+  const anyHits = fc
+    .uniqueArray(fc.integer({ min: 1, max: 50 }))
+    .map((numbers) => hits(...numbers.sort((a, b) => a - b)));
+  const anyReport = fc.record({
+    sequence: fc.integer({ min: 1, max: 20 }),
+    hits: anyHits,
+    dropped: fc.nat(9),
+  });
+  fc.assert(
+    fc.property(fc.array(anyReport, { maxLength: 12 }), (all) => {
+      const [{ book: once }, { book: twice }] = [bookAt({ reports: plenty }), bookAt({ reports: plenty })];
+      const count = { once: 0, twice: 0 };
+      for (const { sequence, hits: some, dropped } of all) {
+        const one = report(sequence, { hits: some, droppedHits: dropped, state: stateOf(sequence) });
+        count.once += once.take(one).hits.length;
+        count.twice += twice.take(one).hits.length + twice.take(one).hits.length;
+      }
+      assert.is(count.once, count.twice);
+      assert.equal(once.agentOf('n'), twice.agentOf('n'));
+    }),
+  );
+});
+
+const plenty = { burst: 1_000, perSecond: 1_000 };
+
+test('counts what agents gave up once, and not what another replica may have counted', () => {
+  const { book } = bookAt();
+  assert.is(book.take(report(1, { droppedHits: 3 })).dropped, 3);
+  assert.is(book.take(report(2, { droppedHits: 5 })).dropped, 2);
+  assert.is(book.take(report(2, { droppedHits: 5 })).dropped, 0);
+  assert.is(book.take(report(7, { node: 'other', droppedHits: 9 })).dropped, 0);
+  assert.is(book.take(report(8, { node: 'other', droppedHits: 10 })).dropped, 1);
+});
+
+test('believes a node for two minutes, forgets it after ten, and tells of the silence once', () => {
+  const { book, clock, changed } = bookAt();
+  book.take(report(1, { state: stateOf(3) }));
+  clock.now = 120_000;
+  book.sweep();
+  assert.ok(book.agentOf('n'));
+  clock.now = 120_001;
+  for (let i = 0; i < 3; i++) book.sweep();
+  assert.is(book.agentOf('n'), undefined);
+  assert.equal(changed, ['n', 'n']);
+  book.take(report(2));
+  assert.ok(book.agentOf('n'));
+  assert.equal(changed, ['n', 'n', 'n']);
+  clock.now += 600_001;
+  book.sweep();
+  assert.is(book.size, 0);
+});
+
+test('has room for so many nodes and pods, and for others once some are forgotten', () => {
+  const { book, clock } = bookAt({ nodes: 2, pods: 10 });
+  const full = (one: NodeReport, why: RegExp) =>
+    assert.throws(
+      () => book.take(one),
+      (error: { status?: string; message: string }) =>
+        error.status === 'RESOURCE_EXHAUSTED' && why.test(error.message),
+    );
+  book.take(report(1, { node: 'a', state: stateOf(6) }));
+  book.take(report(1, { node: 'b', state: stateOf(4) }));
+  full(report(1, { node: 'c' }), /2 nodes/);
+  full(report(2, { node: 'a', state: stateOf(7) }), /10 pods/);
+  book.take(report(3, { node: 'a', state: stateOf(1) }));
+  book.take(report(2, { node: 'b', state: stateOf(9) }));
+  clock.now = 600_001;
+  book.sweep();
+  book.take(report(1, { node: 'c', state: stateOf(10) }));
+});
+
+test('slows an agent that reports too often, and no other one', () => {
+  const { book, clock } = bookAt({ reports: { burst: 3, perSecond: 1 } });
+  for (let n = 1; n <= 3; n++) book.take(report(n));
+  assert.throws(() => book.take(report(4)), /too many/);
+  book.take(report(1, { node: 'other' }));
+  clock.now = 1_000;
+  book.take(report(4));
+  assert.throws(() => book.take(report(5)), /too many/);
+});
+
+test('trusts no tier that it does not know, and nothing that enforces without one', () => {
+  const { book } = bookAt();
+  book.take(report(1, { state: stateOf(0, 'TIER_UNSPECIFIED') }));
+  assert.equal([book.agentOf('n')?.tier, book.agentOf('n')?.enforcing], [4, false]);
+});
+
+test('of five thousand nodes that start again and again stays as large as it is', () => {
+  const { book, clock } = bookAt();
+  const collect = createCollector(0);
+  const round = (number: number): number => {
+    clock.now += 30_000;
+    for (let n = 0; n < 5_000; n++)
+      book.take(
+        report(number, { node: `node-${n}`, instance: `${number}`, state: stateOf(20), hits: hits(1) }),
+      );
+    collect();
+    return process.memoryUsage().heapUsed;
+  };
+  for (let number = 1; number <= 5; number++) round(number);
+  const before = round(6);
+  for (let number = 7; number <= 12; number++) round(number);
+  const after = round(13);
+  assert.is(book.size, 5_000);
+  assert.ok(after < before + 8_000_000, `${before} bytes before, ${after} after`);
+});
+
+test.run();

@@ -1,0 +1,39 @@
+import type { NodeAgentState, ReportedPod } from '../../../../src/plugins/operator/contract.ts';
+
+/** What agents tell, as a test says it. */
+export function fakeNodes() {
+  const states = new Map<string, NodeAgentState>();
+  const handles: ((node: string) => void)[] = [];
+  const changed = (node: string) => {
+    for (const handle of handles) handle(node);
+  };
+  return {
+    agentOf: (node: string) => states.get(node),
+    agents: () => states.values(),
+    onChange: (handle: (node: string) => void) => void handles.push(handle),
+    /** @param pods UIDs of those that it covers by their label */
+    tell(node: string, pods: readonly string[], tier = 1, reports: ReportedPod['reports'] = []) {
+      const covered = new Map(pods.map((uid) => [uid, { labelled: true, processes: 0, reports }]));
+      states.set(node, { node, tier, enforcing: tier < 4, pods: covered });
+      changed(node);
+    },
+    fallSilent(node: string) {
+      states.delete(node);
+      changed(node);
+    },
+  };
+}
+
+/** Policies that are applied everywhere, until a test says otherwise. */
+export function fakeEgress() {
+  return {
+    applied: true as boolean | undefined,
+    widening: [] as readonly string[],
+    egressPolicyOf(): boolean | undefined {
+      return this.applied;
+    },
+    wideningPoliciesOf(): readonly string[] {
+      return this.widening;
+    },
+  };
+}

@@ -1,0 +1,196 @@
+import { EventEmitter } from 'node:events';
+import type { Server } from 'node:https';
+import { mock } from 'node:test';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { makeRoom } from '../../../../src/plugins/operator/webhook/connection-room.ts';
+
+const test = suite('room for connections of the webhook');
+
+/** As much of a socket as is asked of it. */
+class Caller extends EventEmitter {
+  readonly remoteAddress = '127.0.0.1';
+  readonly remotePort: number;
+  isGone = false;
+
+  constructor(port: number) {
+    super();
+    this.remotePort = port;
+  }
+
+  destroy(): void {
+    this.isGone = true;
+    this.emit('close');
+  }
+}
+
+function serving(most: number) {
+  const server = new EventEmitter();
+  const begun: Caller[] = [];
+  server.on('connection', (caller: Caller) => begun.push(caller));
+  let at = 0;
+  const room = makeRoom(server as unknown as Server, most, () => at);
+  let port = 1_024;
+  return {
+    ...{ room, begun },
+    pass(ms: number) {
+      at += ms;
+    },
+    connect(): Caller {
+      port += 1;
+      const caller = new Caller(port);
+      server.emit('connection', caller);
+      return caller;
+    },
+    /** The head of a request; the answer, of that status, closes the connection where it says so. */
+    ask(socket: Caller, statusCode = 200) {
+      const headers: Record<string, string> = {};
+      const setHeader = (name: string, value: string) => {
+        headers[name] = value;
+      };
+      const request = Object.assign(new EventEmitter(), { socket });
+      const response = Object.assign(new EventEmitter(), { setHeader, statusCode, writableFinished: false });
+      server.emit('request', request, response);
+      return {
+        send: () => request.emit('end'),
+        answer() {
+          response.writableFinished = true;
+          response.emit('close');
+          if (headers['connection'] === 'close') socket.destroy();
+        },
+        hangUp() {
+          response.emit('close');
+          socket.destroy();
+        },
+      };
+    },
+  };
+}
+
+test('while another waits, the answer closes the connection', () => {
+  const { room, begun, connect, ask } = serving(1);
+  const first = connect();
+  const second = connect();
+  assert.equal(begun, [first]);
+  const review = ask(first);
+  review.send();
+  assert.is(first.isGone, false);
+  review.answer();
+  assert.is(first.isGone, true);
+  assert.equal(begun, [first, second]);
+  room.close();
+});
+
+test('one that was just answered is not broken off: its next request may be on the way', () => {
+  const { room, begun, connect, ask } = serving(1);
+  const first = connect();
+  const former = ask(first);
+  former.send();
+  former.answer();
+  const second = connect();
+  assert.is(first.isGone, false);
+  const review = ask(first);
+  review.send();
+  review.answer();
+  assert.is(first.isGone, true, 'by its answer');
+  assert.equal(begun, [first, second]);
+  room.close();
+});
+
+test('one that has been idle for a while gives way', () => {
+  const { room, begun, connect, ask, pass } = serving(1);
+  const first = connect();
+  const review = ask(first);
+  review.send();
+  review.answer();
+  pass(2_000);
+  const second = connect();
+  assert.is(first.isGone, true);
+  assert.equal(begun, [first, second]);
+  room.close();
+});
+
+test('one that sends another request stays until that is answered, however long it takes', () => {
+  const { room, begun, connect, ask, pass } = serving(1);
+  const first = connect();
+  const former = ask(first);
+  former.send();
+  former.answer();
+  const review = ask(first);
+  pass(60_000);
+  connect();
+  assert.is(first.isGone, false, 'its body has not come yet');
+  review.send();
+  pass(60_000);
+  connect();
+  assert.is(first.isGone, false);
+  assert.equal(begun, [first]);
+  room.close();
+});
+
+test('one whose request was answered before it was read gives way, too', () => {
+  const { room, begun, connect, ask, pass } = serving(1);
+  const first = connect();
+  const review = ask(first);
+  review.answer();
+  review.send();
+  pass(2_000);
+  const second = connect();
+  assert.is(first.isGone, true);
+  assert.equal(begun, [first, second]);
+  room.close();
+});
+
+/** One that says nothing keeps a place while others, a second each, have their turn at the other place. */
+function beside(turn: (room: ReturnType<typeof serving>, caller: Caller) => void) {
+  mock.timers.enable({ apis: ['setInterval'] });
+  try {
+    const all = serving(2);
+    const silent = all.connect();
+    const callers = [all.connect(), all.connect(), all.connect()];
+    const late = all.connect();
+    for (const caller of callers) {
+      mock.timers.tick(1_000);
+      if (!silent.isGone) turn(all, caller);
+    }
+    all.room.close();
+    return { silent, hadTurn: all.begun.includes(late) };
+  } finally {
+    mock.timers.reset();
+  }
+}
+
+test('one that says nothing stays while reviews are decided', () => {
+  const { silent } = beside(({ ask }, caller) => {
+    const review = ask(caller);
+    review.send();
+    review.answer();
+  });
+  assert.is(silent.isGone, false);
+});
+
+for (const status of [400, 404, 405, 413, 503]) {
+  test(`it gives way where others are only answered ${status}`, () => {
+    const { silent, hadTurn } = beside(({ ask }, caller) => {
+      const request = ask(caller, status);
+      request.send();
+      request.answer();
+    });
+    assert.equal([silent.isGone, hadTurn], [true, true]);
+  });
+}
+
+test('it gives way where others hang up before they are answered', () => {
+  const { silent, hadTurn } = beside(({ ask }, caller) => ask(caller).hangUp());
+  assert.equal([silent.isGone, hadTurn], [true, true]);
+});
+
+test('those that wait are hung up on in the end', () => {
+  const { room, connect } = serving(1);
+  connect();
+  const second = connect();
+  room.close();
+  assert.is(second.isGone, true);
+});
+
+test.run();
