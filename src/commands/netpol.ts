@@ -1,0 +1,57 @@
+import type { Finding } from '../plugins/netpol/findings.ts';
+import { netpolSettings } from '../plugins/netpol/settings.ts';
+import { BaseCommand } from '../runtime/cli/base-command.ts';
+import { asCheckError } from '../runtime/cli/check-status.ts';
+import { createProgress } from '../runtime/cli/progress.ts';
+import { joined, repeatableFlagsOf } from '../runtime/cli/repeatable-flags.ts';
+import { flagsOf } from '../runtime/cli/setting-flags.ts';
+import { painter } from '../runtime/cli/terminal.ts';
+
+const { vaultAddress, flavor, noCluster, ...repeatable } = netpolSettings;
+
+export default class Netpol extends BaseCommand {
+  static override summary = 'Write network policies: protected pods reach what they need and nothing else.';
+  static override description =
+    'Standard output is YAML for kubectl apply -f -; warnings are on standard error. The same as the operator ' +
+    'keeps: the secrets server, the API server, DNS and what ServiceConfigs add. Reads the cluster of KUBECONFIG, ' +
+    'of the pod that it runs in or of ~/.kube/config; without one, flags say everything.\n\n' +
+    'Exits with 0; 3 where flags are wrong, 4 where the cluster cannot be read.';
+  static override enableJsonFlag = true;
+  static override flags = {
+    ...flagsOf({ vaultAddress }),
+    ...repeatableFlagsOf(repeatable),
+    ...flagsOf({ flavor, noCluster }),
+  };
+  static override examples = [
+    '<%= config.bin %> netpol --vault-address https://vault.example.eu:8200 | kubectl apply -f -',
+    '<%= config.bin %> netpol --vault-address https://vault.example.eu --no-cluster --namespace shop --api-server 10.96.0.1:443 --api-server 192.0.2.10:6443',
+    '<%= config.bin %> netpol --vault-address https://vault.example.eu --allow db.example.eu:5432 --flavor cilium',
+  ];
+
+  async run(): Promise<object> {
+    const { flags } = await this.parse(Netpol);
+    const { writePolicies } = await import('../plugins/netpol/index.ts');
+    const progress = createProgress(process.stderr, process.env);
+    try {
+      const sources = { flags: joined(flags), env: process.env };
+      const { yaml, policies, warnings, findings } = await writePolicies(sources, progress.show);
+      progress.clear();
+      if (!this.jsonEnabled()) this.tell(warnings, findings);
+      if (!this.jsonEnabled()) process.stdout.write(yaml);
+      return { policies, warnings, findings };
+    } finally {
+      progress.clear();
+    }
+  }
+
+  protected override async catch(error: Error): Promise<void> {
+    return super.catch(asCheckError(error));
+  }
+
+  private tell(warnings: readonly string[], findings: readonly Finding[]): void {
+    const paint = painter(process.stderr, process.env);
+    for (const text of [...findings.map(({ message }) => message), ...warnings]) {
+      process.stderr.write(`${paint('yellow', 'Warning:')} ${text}\n`);
+    }
+  }
+}

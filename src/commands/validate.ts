@@ -1,0 +1,88 @@
+import { boolean, option, string } from '@oclif/core/flags';
+import { failOns } from '../core/checks/contract.ts';
+import { agentSettings } from '../plugins/agent/settings.ts';
+import { netpolSettings } from '../plugins/netpol/settings.ts';
+import { operatorSettings } from '../plugins/operator/settings.ts';
+import { proxySettings } from '../plugins/proxy/settings.ts';
+import type { ComponentRules } from '../plugins/validate/call.ts';
+import {
+  areas,
+  clusterSettings,
+  formats,
+  objectStoreSettings,
+  secretsServerSettings,
+  validateSettings,
+} from '../plugins/validate/settings.ts';
+import { wrapperSettings } from '../plugins/wrapper/settings.ts';
+import { CheckCommand } from '../runtime/cli/check-command.ts';
+import { flagsOf } from '../runtime/cli/setting-flags.ts';
+import { withCommonSettings } from '../runtime/component/common-settings.ts';
+import type { Component } from '../runtime/component/contract.ts';
+
+const many = { multiple: true, multipleNonGreedy: true } as const;
+const own = {
+  output: option({ options: formats })({ char: 'o', summary: 'Format of the report', default: 'table' }),
+  json: boolean({ summary: 'The same as -o json', exclusive: ['output'] }),
+  'fail-on': option({ options: failOns })({ summary: 'Findings that make it fail', default: 'error' }),
+  wait: string({ summary: 'Repeat until everything passes, for so long at most', helpValue: '5m' }),
+  ignore: string({ ...many, summary: 'What does not count', helpValue: '<ID[=namespace/name]>' }),
+  area: option({ options: areas, ...many })({ summary: 'Check these areas only' }),
+  check: string({ ...many, summary: 'Run these checks only', helpValue: '<ID>' }),
+  pre: boolean({ summary: 'Check what needs no cluster' }),
+  node: boolean({ summary: 'Check this machine as a node, and nothing else without --pre' }),
+  config: string({ summary: 'YAML file with settings [SVC_CONFIG]', helpValue: '<file>' }),
+};
+
+export default class Validate extends CheckCommand {
+  static override summary = 'Check that everything is as it has to be before production.';
+  static override description =
+    'Looks at the configuration, the secrets server and its key, the cluster, the operator and the agents, network ' +
+    'policies, the object store and its proxy. Each check has a page entry with its cause and how to mend it. Nothing is ' +
+    'changed, but for a canary object with --bucket that is removed again, and pods with --probe-pods.\n\n' +
+    'Exits with 0 where it passed; 1 failed, 2 only warnings under --fail-on warning, 3 called wrongly, 4 could not be ' +
+    'evaluated.';
+  static override flags = {
+    ...own,
+    ...flagsOf(secretsServerSettings, 'SECRETS SERVER'),
+    ...flagsOf(clusterSettings, 'CLUSTER'),
+    ...flagsOf(objectStoreSettings, 'OBJECT STORE'),
+  };
+  static override examples = [
+    '<%= config.bin %> validate --pre',
+    '<%= config.bin %> validate --node',
+    '<%= config.bin %> validate --wait 5m --fail-on warning',
+    '<%= config.bin %> validate --area kek --auditor-token-file auditor.token -o short',
+    '<%= config.bin %> validate --bucket photos --proxy http://127.0.0.1:8190 -o junit > svc.xml',
+  ];
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(Validate);
+    const { validate } = await import('../plugins/validate/index.ts');
+    const { env, stdout, stderr } = process;
+    const { version } = this.config;
+    const given = flags as Record<string, string | boolean | undefined>;
+    this.exit(await validate({ flags, given, env, stdout, stderr, version, components, proxy }));
+  }
+}
+
+/** Those whose variables are looked at and, where there is a check, whose sections of the configuration file are. */
+async function components(): Promise<readonly ComponentRules[]> {
+  const [{ checkProxy }, { checkOperator }, { checkAgent }] = await Promise.all([
+    import('../plugins/proxy/rules.ts'),
+    import('../plugins/operator/rules.ts'),
+    import('../plugins/agent/rules.ts'),
+  ]);
+  return [
+    { name: 'proxy', settings: withCommonSettings(proxySettings), check: checkProxy },
+    { name: 'operator', settings: withCommonSettings(operatorSettings), check: checkOperator },
+    { name: 'agent', settings: withCommonSettings(agentSettings), check: checkAgent },
+    { name: 'wrapper', settings: wrapperSettings },
+    { name: 'netpol', settings: netpolSettings },
+    { name: 'validate', settings: validateSettings },
+  ];
+}
+
+async function proxy(): Promise<Component> {
+  const { proxy: component } = await import('../plugins/proxy/index.ts');
+  return component as unknown as Component;
+}

@@ -1,0 +1,98 @@
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { usage } from '../terms.ts';
+import { emptyTally, type Tally } from './tally.ts';
+
+/** Which audit a file belongs to; another one's is refused. */
+export interface AuditId {
+  readonly store: string;
+  readonly bucket: string;
+  readonly prefix: string;
+  readonly reservedPrefix: string;
+}
+
+export interface Progress {
+  /** The last key that is counted; undefined: none is. */
+  readonly after: string | undefined;
+  readonly tally: Tally;
+}
+
+interface Kept extends Partial<AuditId> {
+  readonly version?: unknown;
+  readonly done?: unknown;
+  readonly after?: unknown;
+  readonly tally?: unknown;
+}
+
+const version = 1;
+const names = ['store', 'bucket', 'prefix', 'reservedPrefix'] as const;
+
+/**
+ * Where an interrupted audit goes on; from the beginning where there is no file, or it tells of a complete one.
+ * @throws SvcError AUDIT_USAGE for a file of another audit, or of something else
+ */
+export function readProgress(path: string, id: AuditId): Progress {
+  const kept = parsed(path);
+  if (kept === undefined) return { after: undefined, tally: emptyTally() };
+  const differing = names.filter((name) => kept[name] !== id[name]);
+  if (differing.length > 0)
+    throw usage(differing.map((name) => `--resume: ${path} is of an audit with another ${name}`));
+  if (kept.done === true) return { after: undefined, tally: emptyTally() };
+  if (typeof kept.after !== 'string' || !isTally(kept.tally)) throw usage([unusable(path)]);
+  return { after: kept.after, tally: kept.tally };
+}
+
+function parsed(path: string): Kept | undefined {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw usage([`--resume: ${path} cannot be read (${(error as NodeJS.ErrnoException).code})`]);
+  }
+  try {
+    const kept: Kept | null = JSON.parse(text);
+    if (kept?.version === version) return kept;
+  } catch {}
+  throw usage([unusable(path)]);
+}
+
+const unusable = (path: string) =>
+  `--resume: ${path} is no progress of an audit that this version can go on with`;
+
+/** Every member of the same type as an empty one has it, and counts that can be counted on. */
+function isTally(value: unknown): value is Tally {
+  if (typeof value !== 'object' || value === null) return false;
+  const given = value as Readonly<Record<string, unknown>>;
+  return Object.entries(emptyTally()).every(([name, empty]) => {
+    const own = given[name];
+    if (typeof empty === 'number') return isCount(own);
+    if (Array.isArray(empty)) return Array.isArray(own) && own.every((one) => typeof one === 'string');
+    return (
+      typeof own === 'object' && own !== null && !Array.isArray(own) && Object.values(own).every(isCount)
+    );
+  });
+}
+
+const isCount = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 0;
+
+/** Replaces the file whole or not at all; only its owner can read the keys in it. @throws SvcError AUDIT_USAGE */
+export function writeProgress(
+  path: string,
+  id: AuditId,
+  progress: Progress & { readonly done: boolean },
+): void {
+  const beside = `${path}.${process.pid}.tmp`;
+  try {
+    const file = openSync(beside, 'w', 0o600);
+    try {
+      writeFileSync(file, JSON.stringify({ version, ...id, ...progress }));
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+    renameSync(beside, path);
+  } catch (error) {
+    rmSync(beside, { force: true });
+    throw usage([`--resume: ${path} cannot be written (${(error as NodeJS.ErrnoException).code})`]);
+  }
+}

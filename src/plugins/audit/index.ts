@@ -1,0 +1,19 @@
+import { interruptible } from '../../runtime/cli/interruptible.ts';
+import type { AuditCall } from './contract.ts';
+import { readTerms } from './terms.ts';
+
+/**
+ * Audits what the flags name, writes the report, and resolves with the exit status.
+ * @throws SvcError where it was called wrongly, or what it has to know cannot be had
+ */
+export async function audit(call: AuditCall): Promise<number> {
+  const terms = readTerms(call.flags);
+  return interruptible(async (signal) => {
+    if (terms.bucket !== undefined) {
+      const { auditBucket } = await import('./bucket/audit-bucket.ts');
+      return auditBucket(call, terms, terms.bucket, signal);
+    }
+    const { auditCluster } = await import('./cluster/audit-cluster.ts');
+    return auditCluster(call, terms, signal);
+  });
+}

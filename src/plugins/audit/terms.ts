@@ -1,0 +1,65 @@
+import { checkStatus } from '../../core/checks/contract.ts';
+import { SvcError } from '../../core/errors.ts';
+import type { AuditFlags, Terms } from './contract.ts';
+
+export interface AuditTerms extends Terms {
+  readonly bucket: string | undefined;
+  readonly minScore: number | undefined;
+  readonly below: number | undefined;
+  readonly sample: number | undefined;
+  /** Most keys to list of each kind of finding. */
+  readonly list: number;
+  readonly concurrency: number;
+}
+
+const bucketName = /^[A-Za-z0-9][A-Za-z0-9._-]{1,253}[A-Za-z0-9]$/;
+const clusterOnly = ['min-score', 'namespace', 'kind', 'below'] as const;
+
+/** @throws SvcError AUDIT_USAGE naming every mistake */
+export function readTerms(flags: AuditFlags): AuditTerms {
+  const mistakes: string[] = [];
+  const number = (
+    name: 'min-score' | 'below' | 'sample' | 'list' | 'concurrency',
+    least: number,
+    most: number,
+  ) => {
+    const text = flags[name];
+    if (text === undefined) return undefined;
+    const value = Number(text);
+    if (/^\d{1,9}$/.test(text) && value >= least && value <= most) return value;
+    mistakes.push(`--${name}: should be a whole number from ${least} to ${most}`);
+    return undefined;
+  };
+  const terms: AuditTerms = {
+    format: flags.json ? 'json' : flags.output,
+    failOn: flags['fail-on'],
+    bucket: flags.bucket,
+    minScore: number('min-score', 0, 100),
+    below: number('below', 0, 101),
+    sample: number('sample', 1, 100_000),
+    list: number('list', 0, 10_000) ?? 20,
+    concurrency: number('concurrency', 1, 64) ?? 16,
+  };
+  mistakes.push(...together(flags, terms));
+  if (mistakes.length > 0) throw usage(mistakes);
+  return terms;
+}
+
+function together(flags: AuditFlags, { format, bucket }: AuditTerms): readonly string[] {
+  const mistakes: string[] = [];
+  if (flags.watch && format === 'sarif') mistakes.push('--watch: has no SARIF form; use -o table or -o json');
+  if (bucket === undefined) return mistakes;
+  if (!bucketName.test(bucket)) mistakes.push('--bucket: should be the name of a bucket');
+  for (const name of clusterOnly)
+    if (flags[name] !== undefined)
+      mistakes.push(`--${name}: is about workloads and has no meaning with --bucket`);
+  return mistakes;
+}
+
+export function usage(mistakes: readonly string[]): SvcError {
+  return new SvcError('AUDIT_USAGE', 'The audit was called wrongly', {
+    nextStep: 'Run `svc audit --help` to see what it takes.',
+    exitStatus: checkStatus.usage,
+    details: mistakes,
+  });
+}

@@ -1,0 +1,32 @@
+import type { Sources } from '../../core/settings/origin.ts';
+import { resolveSettings } from '../../core/settings/resolve.ts';
+import { createKubeClient } from '../../runtime/kube/create-client.ts';
+import { type Generated, generatePolicies } from './generate.ts';
+import { netpolSettings } from './settings.ts';
+import { yamlDocuments } from './yaml.ts';
+
+export interface Written extends Generated {
+  /** The policies, for `kubectl apply -f -`. */
+  readonly yaml: string;
+}
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/**
+ * The egress policies of the cluster that the environment names, or of what flags name alone.
+ * @throws SvcError CONFIG_INVALID where flags are wrong or missing, others where the cluster cannot be read
+ */
+export async function writePolicies(
+  sources: Sources & { readonly env: Env },
+  onProgress: (text: string) => void,
+): Promise<Written> {
+  const settings = resolveSettings(netpolSettings, sources);
+  const client = settings.noCluster ? undefined : await createKubeClient(sources.env);
+  const { signal } = new AbortController();
+  try {
+    const generated = await generatePolicies({ settings, client, onProgress, signal });
+    return { ...generated, yaml: yamlDocuments(generated.policies) };
+  } finally {
+    client?.close();
+  }
+}

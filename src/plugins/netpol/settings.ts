@@ -1,0 +1,65 @@
+import { boolean, enumeration, list, matching } from '../../core/settings/parsers.ts';
+import type { Resolved, Settings } from '../../core/settings/setting.ts';
+import { httpUrl } from '../../core/settings/url.ts';
+import { address } from './parse/address.ts';
+import { destination } from './parse/destination.ts';
+import { hostAndPort } from './parse/host-and-port.ts';
+
+/** Flags and variables of `svc netpol`. What is a list here is a flag that can be repeated. */
+export const netpolSettings = {
+  vaultAddress: {
+    variable: 'VAULT_ADDR',
+    flag: 'vault-address',
+    summary: 'Secrets server of pods that name none themselves; required without a cluster',
+    ...httpUrl('https://vault.example.eu:8200'),
+  },
+  namespace: {
+    variable: 'SVC_NETPOL_NAMESPACES',
+    flag: 'namespace',
+    summary:
+      'Namespace to write policies for; unset: those of the cluster that have protected pods or ServiceConfigs',
+    ...list(matching(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/, 'the name of a namespace')),
+  },
+  apiServer: {
+    variable: 'SVC_NETPOL_API_SERVERS',
+    flag: 'api-server',
+    summary: 'Where pods reach the API server, beside what the cluster says',
+    ...list(hostAndPort()),
+  },
+  dns: {
+    variable: 'SVC_NETPOL_DNS',
+    flag: 'dns',
+    summary:
+      'Address of a DNS server, beside what the cluster says; nothing known: the usual pods of kube-system',
+    ...list(address()),
+  },
+  allow: {
+    variable: 'SVC_NETPOL_ALLOW',
+    flag: 'allow',
+    summary: 'Further destination of protected pods',
+    ...list(destination()),
+  },
+  store: {
+    variable: 'SVC_NETPOL_STORES',
+    flag: 'store',
+    summary: 'Object store of pods with the proxy, beside what they name themselves',
+    ...list(httpUrl('https://s3.example.eu')),
+  },
+  flavor: {
+    variable: 'SVC_NETPOL_FLAVOR',
+    flag: 'flavor',
+    summary: 'Kind of policy; cilium follows names that change their address',
+    fallback: 'kubernetes',
+    ...enumeration('kubernetes', 'cilium'),
+  },
+  noCluster: {
+    variable: 'SVC_NETPOL_NO_CLUSTER',
+    flag: 'no-cluster',
+    summary: 'Ask no cluster, even where a kubeconfig names one',
+    switch: true,
+    fallback: 'false',
+    ...boolean(),
+  },
+} satisfies Settings;
+
+export type NetpolSettings = Resolved<typeof netpolSettings>;

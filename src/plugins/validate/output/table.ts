@@ -1,0 +1,78 @@
+import { outcomeText } from '../../../runtime/cli/report/outcome-text.ts';
+import { printable } from '../../../runtime/cli/report/printable.ts';
+import { sectionsText, titled } from '../../../runtime/cli/report/sections.ts';
+import { tableText } from '../../../runtime/cli/report/table.ts';
+import { wrapped } from '../../../runtime/cli/report/wrap.ts';
+import type { Paint } from '../../../runtime/cli/terminal.ts';
+import { type CheckReport, isUnknown, type ValidateReport } from '../report.ts';
+import { pageOf } from './page.ts';
+import { reasonOf, styles, summaryText, type Word, wordOf } from './words.ts';
+
+const width = 98;
+const columns = [
+  { title: 'RESULT', width: 7 },
+  { title: 'ID', width: 20 },
+  { title: 'AREA', width: 14 },
+  { title: 'CHECK', width: 51 },
+] as const;
+
+/** A row a check, then what was found and how to mend it; at most 100 columns. */
+export function tableReport(report: ValidateReport, paint: Paint): string {
+  const { checks, summary, outcome } = report;
+  return sectionsText([
+    [
+      tableText(
+        columns,
+        checks.map((check) => row(check, paint)),
+      ),
+    ],
+    titled(
+      'Found:',
+      checks.filter(({ state }) => state === 'failed').flatMap((one) => found(one, paint)),
+      paint,
+    ),
+    titled('Passed, but not all of it was seen:', checks.flatMap(trustedIn), paint),
+    titled('Could not be evaluated:', byReason(checks, 'not-evaluated'), paint),
+    titled('Skipped, which is not passed:', byReason(checks, 'skipped'), paint),
+    [wrapped(summaryText(summary), width, '  '), outcomeText(outcome, paint)],
+  ]);
+}
+
+function row(check: CheckReport, paint: Paint) {
+  const word = wordOf(check);
+  return [
+    { text: word, paint: (text: string) => paint(styles[word], text) },
+    check.id,
+    check.area,
+    check.title,
+  ];
+}
+
+function found(check: CheckReport, paint: Paint): readonly string[] {
+  const { id, findings, fix = '' } = check;
+  const lines = findings.map(({ level, subject, message, ignored }) =>
+    worded(ignored ? 'ignored' : level, `${subject}: ${message}`, paint),
+  );
+  const unknown = isUnknown(check) ? [worded('unknown', reasonOf(check), paint)] : [];
+  const mend = wrapped(`Fix: ${printable(fix)} (${pageOf(id)})`, width - 2, '    ');
+  return [paint('bold', id), ...lines, ...unknown, `  ${mend}`];
+}
+
+function worded(word: Word, text: string, paint: Paint): string {
+  const lines = wrapped(printable(`${word} ${text}`), width - 2, '    ');
+  return `  ${paint(styles[word], word)}${lines.slice(word.length)}`;
+}
+
+function trustedIn({ id, trusted }: CheckReport): readonly string[] {
+  return trusted === undefined ? [] : [wrapped(`${printable(trusted)} ${id}`, width, '    ')];
+}
+
+/** One reason is often that of many. */
+function byReason(checks: readonly CheckReport[], state: CheckReport['state']): readonly string[] {
+  const ids = new Map<string, string[]>();
+  for (const check of checks.filter((one) => one.state === state)) {
+    const reason = reasonOf(check);
+    ids.set(reason, [...(ids.get(reason) ?? []), check.id]);
+  }
+  return [...ids].map(([reason, some]) => wrapped(`${printable(reason)} ${some.join(' ')}`, width, '    '));
+}

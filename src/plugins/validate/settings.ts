@@ -1,0 +1,111 @@
+import { boolean, enumeration, matching, path } from '../../core/settings/parsers.ts';
+import type { Resolved, Settings } from '../../core/settings/setting.ts';
+import { httpUrl } from '../../core/settings/url.ts';
+import { kvPaths } from '../../core/vault/kv-path.ts';
+import { storeSettings } from '../../runtime/object-store/settings.ts';
+import { vaultSettings as requiredVaultSettings } from '../../runtime/vault/settings.ts';
+import { transitSettings } from '../../runtime/vault/transit-settings.ts';
+
+/** In the order in which they are shown. */
+export const areas = [
+  'configuration',
+  'secrets-server',
+  'kek',
+  'cluster',
+  'connectivity',
+  'operator',
+  'agent',
+  'egress',
+  'proxy-store',
+  'host',
+] as const;
+export type Area = (typeof areas)[number];
+
+/** How the report is written. */
+export const formats = ['table', 'short', 'json', 'junit', 'sarif'] as const;
+export type Format = (typeof formats)[number];
+
+const { vaultAddr, ...vaultRest } = requiredVaultSettings;
+const { required: _, ...optionalAddress } = vaultAddr;
+
+/** What `svc validate` asks of the secrets server, and as whom. */
+export const secretsServerSettings = {
+  vaultAddr: optionalAddress,
+  ...vaultRest,
+  ...transitSettings,
+  secretPaths: {
+    variable: 'SVC_SECRET_PATHS',
+    flag: 'secrets',
+    summary: 'KV paths that workloads read, separated by commas',
+    ...kvPaths(),
+  },
+  identity: {
+    variable: 'SVC_VALIDATE_IDENTITY',
+    flag: 'identity',
+    summary:
+      'Whose policy the login has: that of a proxy, a wrapper, or both; unset: both where there are secret paths, else proxy',
+    ...enumeration('proxy', 'wrapper', 'both'),
+  },
+  auditorTokenFile: {
+    variable: 'SVC_VALIDATE_AUDITOR_TOKEN_FILE',
+    flag: 'auditor-token-file',
+    summary: 'File with a token that may read the transit key and the auth role, which workloads must not',
+    ...path(),
+  },
+} satisfies Settings;
+
+/** Where the object store is, and the proxy before it. */
+export const objectStoreSettings = {
+  ...storeSettings,
+  bucket: {
+    variable: 'SVC_VALIDATE_BUCKET',
+    flag: 'bucket',
+    summary: 'Bucket to look at, and to write a canary object to and remove it again',
+    ...matching(/^[A-Za-z0-9][A-Za-z0-9._-]{1,253}[A-Za-z0-9]$/, 'the name of a bucket'),
+  },
+  proxy: {
+    variable: 'SVC_VALIDATE_PROXY',
+    flag: 'proxy',
+    summary: 'Address of a proxy that runs, for the canary object',
+    ...httpUrl('http://127.0.0.1:8190'),
+  },
+  proxyAccessKeyId: {
+    variable: 'SVC_PROXY_ACCESS_KEY_ID',
+    summary: 'Access key that the proxy asks of its callers',
+    ...matching(/^[\w.+=@-]{3,128}$/, 'an access key id'),
+  },
+  proxySecretAccessKey: {
+    variable: 'SVC_PROXY_SECRET_ACCESS_KEY',
+    summary: 'Secret of that access key',
+    secret: true,
+    ...matching(/^[\x21-\x7e]{8,256}$/, '8 to 256 printable characters without blanks'),
+  },
+} satisfies Settings;
+
+export const clusterSettings = {
+  operatorNamespace: {
+    variable: 'SVC_VALIDATE_OPERATOR_NAMESPACE',
+    flag: 'operator-namespace',
+    summary: 'Where the operator runs',
+    fallback: 'svc-system',
+    ...matching(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/, 'the name of a namespace'),
+  },
+  probePods: {
+    variable: 'SVC_VALIDATE_PROBE_PODS',
+    flag: 'probe-pods',
+    summary: 'Measure from pods that are created for it and removed again',
+    switch: true,
+    fallback: 'false',
+    ...boolean(),
+  },
+} satisfies Settings;
+
+/** Flags and variables of `svc validate`. */
+export const validateSettings = {
+  ...secretsServerSettings,
+  ...clusterSettings,
+  ...objectStoreSettings,
+} satisfies Settings;
+
+/** A value that is mistaken counts as not given here; checks of the configuration tell of it. */
+export type ValidateConfig = Resolved<typeof validateSettings>;

@@ -1,0 +1,70 @@
+import { performance } from 'node:perf_hooks';
+import { fileURLToPath } from 'node:url';
+import type { BucketReport } from '../../../src/plugins/audit/bucket/report.ts';
+import { type Child, launch } from '../../support/child.ts';
+import { cleanEnv } from '../../support/clean-env.ts';
+import { residentMemory } from '../../support/process-memory.ts';
+import type { ObjectStore } from '../../support/types.ts';
+import { Bucket } from '../support/real-bed.ts';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const pollMs = 100;
+
+export interface AuditRun {
+  /** Absent where it was killed. */
+  readonly report: BucketReport | undefined;
+  /** Most resident memory, bytes. */
+  readonly peak: number;
+  readonly seconds: number;
+}
+
+/**
+ * Runs `svc audit` of the bucket, to its end or until `isEnough`, when it is killed.
+ * @throws Error with its output where it fails
+ */
+export async function runAudit(
+  store: ObjectStore,
+  args: readonly string[],
+  isEnough: () => boolean = () => false,
+): Promise<AuditRun> {
+  const begun = performance.now();
+  let output = '';
+  const command = ['bin/run.js', 'audit', '--bucket', Bucket, '--json', ...args];
+  const child = await launch(process.execPath, command, {
+    ...{ cwd: root, env: environment(store) },
+    onOutput: (text) => {
+      output += text;
+    },
+  });
+  const { peak, killed } = await watched(child, isEnough);
+  const { code } = await child.exited;
+  if (!killed && code !== 0) throw new Error(`svc audit ended with ${code}\n${output}`);
+  const seconds = (performance.now() - begun) / 1_000;
+  return { report: killed ? undefined : JSON.parse(output), peak, seconds };
+}
+
+async function watched(child: Child, isEnough: () => boolean): Promise<{ peak: number; killed: boolean }> {
+  let peak = 0;
+  let killed = false;
+  while (!child.ended) {
+    const now = residentMemory(child.pid).peak;
+    // as it ends it has none
+    if (now > peak) peak = now;
+    if (isEnough()) {
+      killed = true;
+      await child.end('SIGKILL');
+      break;
+    }
+    await new Promise((resolve) => setTimeout(resolve, pollMs));
+  }
+  return { peak, killed };
+}
+
+function environment(store: ObjectStore): NodeJS.ProcessEnv {
+  return cleanEnv({
+    SVC_PROXY_UPSTREAM: store.endpoint,
+    AWS_REGION: store.region,
+    AWS_ACCESS_KEY_ID: store.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: store.secretAccessKey,
+  });
+}

@@ -1,0 +1,24 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { probeProgram, probeStatus } from '../../../../../src/plugins/validate/areas/egress/probe/program.ts';
+import { runCommand } from '../../../../support/run-command.ts';
+
+const test = suite('the probe of egress');
+
+const probe = async (port: number) =>
+  (await runCommand(process.execPath, ['-e', probeProgram, '127.0.0.1', String(port)], '/')).status;
+
+test('tells a server that answers from one that refuses', async () => {
+  const server = createServer((socket) => socket.destroy());
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  assert.is(await probe(port), probeStatus.reached);
+  server.close();
+  await once(server, 'close');
+  assert.is(await probe(port), probeStatus.refused);
+});
+
+test.run();

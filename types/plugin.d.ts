@@ -1,0 +1,501 @@
+// The public interface of svc for plugins, generated from src/plugin-api/index.ts by `npm run build -- --update`: do not edit.
+
+import type { Interfaces } from '@oclif/core';
+import type { Command } from '@oclif/core/command';
+import type { Readable } from 'node:stream';
+
+export * as Args from '@oclif/core/args';
+export * as Flags from '@oclif/core/flags';
+
+/**
+ * Exit statuses of long-running components and commands, after sysexits(3).
+ * Usage errors of oclif commands end with 2.
+ */
+export declare const exitStatus: {
+    /** It failed, in a way that has no status of its own. */
+    readonly failure: 1;
+    /** A command line is wrong that the command reads by itself, as the wrapper does. */
+    readonly usage: 64;
+    /** A server or the node agent cannot be had. */
+    readonly unavailable: 69;
+    /** A defect of svc, or data that are not what svc wrote. */
+    readonly internal: 70;
+    /** The system does not give what is needed, such as protected memory. */
+    readonly system: 71;
+    /** Permission denied, by a server or by the node agent. */
+    readonly denied: 77;
+    /** The configuration is wrong; every mistake is listed at once. */
+    readonly config: 78;
+};
+/** An error with a stable code, an exit status and a next step. Messages never carry secret values. */
+export declare class SvcError extends Error {
+    readonly name = "SvcError";
+    readonly code: string;
+    readonly exitStatus: number;
+    readonly nextStep: string;
+    readonly details: readonly string[];
+    constructor(code: string, message: string, options: SvcErrorOptions);
+}
+export interface SvcErrorOptions {
+    /** What the reader does next, as a sentence. */
+    nextStep: string;
+    exitStatus?: number;
+    /** Several findings reported together, one a line. */
+    details?: readonly string[];
+    cause?: unknown;
+}
+/** Where a server listens. Without a host it listens on every interface; port 0 takes a free one. */
+export interface ListenAddress {
+    readonly host: string | undefined;
+    readonly port: number;
+}
+/** `127.0.0.1:8190`, `localhost:8190`, `[::1]:8190`, `:8190`, `127.0.0.1:0`. */
+export declare function listenAddress(): Parser<ListenAddress>;
+/** As `listenAddress`, and the empty text turns the listener off (undefined). */
+export declare function listenAddressOrOff(): Parser<ListenAddress | undefined>;
+/** `true` or `false` and nothing else: `False`, `0` or `no` must not be taken for the other. */
+export declare function boolean(): Parser<boolean>;
+/** Bytes. */
+export declare function byteSize(min?: number, max?: number): Parser<number>;
+/** Milliseconds. The upper bound keeps the value usable as a timer. */
+export declare function duration(min?: number, max?: number): Parser<number>;
+export declare function enumeration<const T extends string>(...allowed: readonly T[]): Parser<T>;
+export declare function integer(min: number, max: number): Parser<number>;
+/** Items separated by commas, blanks around them dropped; empty items are a mistake. */
+export declare function list<T>(item: Parser<T>): Parser<readonly T[]>;
+export declare function matching(shape: RegExp, expects: string): Parser<string>;
+/** The part of a setting that reads its text: spread one into a declaration. */
+export type Parser<T> = Pick<Setting<T>, 'parse' | 'expects' | 'helpValue' | 'admitsEmpty'>;
+/** A file or folder name, taken as it is. */
+export declare function path(expects?: string): Parser<string>;
+export declare function text(expects?: string): Parser<string>;
+/**
+ * The mistakes that the rules find. A rule that needs a setting which is itself
+ * mistaken is passed over, so that one mistake is not reported as two.
+ */
+export declare function applyRules<C>(config: C, rules: readonly Rule<C>[]): string[];
+/** One requirement across settings: the mistake, led by the variable's name, or nothing. */
+export type Rule<C> = (config: C) => string | undefined;
+/** A setting with a fallback or `required` always has a value; the others may be undefined. */
+export type Resolved<S extends Settings> = {
+    readonly [K in keyof S]: S[K] extends Setting<infer T> ? S[K] extends {
+        fallback: string;
+    } | {
+        required: true;
+    } ? T : T | undefined : never;
+};
+/**
+ * One configuration value of a component. The order of precedence is
+ * flag, variable, file (`--config`), default.
+ */
+export interface Setting<T> {
+    /** Environment variable, the name used in messages. */
+    readonly variable: string;
+    /** Long flag without the dashes; absent for what must not stand on a command line. */
+    readonly flag?: string;
+    readonly summary: string;
+    /** Turns the text into a value or throws SettingMistake. */
+    readonly parse: (text: string) => T;
+    /** What the value should be, as a phrase: "a Go duration such as 30s". */
+    readonly expects: string;
+    /** The value in help and completion: `json|text` where few are possible, `<path>` for a file or folder. */
+    readonly helpValue?: string;
+    /** Text parsed when nothing is given. Without it the setting is optional (undefined). */
+    readonly fallback?: string;
+    readonly required?: boolean;
+    /** Never shown, not even in part. */
+    readonly secret?: boolean;
+    /** A flag without a value. */
+    readonly switch?: boolean;
+    /** The empty text is a value of its own; elsewhere an empty variable or file entry counts as not given. */
+    readonly admitsEmpty?: boolean;
+}
+/** Thrown by a parser: says what the value should be, never what it was (it may be a secret). */
+export declare class SettingMistake extends Error {
+    readonly name = "SettingMistake";
+}
+export type Settings = Readonly<Record<string, Setting<any>>>;
+/**
+ * An absolute http or https URL without user name, password, query or fragment.
+ * Credentials in a URL end up in logs, so they are refused.
+ */
+export declare function httpUrl(example: string): Parser<URL>;
+/** Every command of svc: errors with their next step on standard error, the same as an object under `--json`. */
+export declare abstract class BaseCommand extends Command {
+    protected catch(error: Error): Promise<void>;
+    protected statusOf({ exitStatus }: Failure): number;
+    protected toErrorJson(error: unknown): object;
+    private describe;
+}
+export interface ComponentCommandOptions<S extends Settings> {
+    readonly summary: string;
+    readonly description?: string;
+    readonly examples?: string[];
+    /** The light declaration, which `--help` shows without loading the component. */
+    readonly settings: S;
+    /** Imports the component when it is to run. */
+    readonly load: () => Promise<Component<S>>;
+}
+/**
+ * The oclif flags of declared settings, by flag name. They carry no default and no variable of their own:
+ * reading the configuration decides between flag, variable, file and default, and parses the text.
+ */
+export declare function flagsOf(settings: Settings, helpGroup?: string): FlagInput;
+/**
+ * A long-running part of svc. Built-in ones live in src/plugins/<name>, installed
+ * plugins bring their own; `svc run <name>` starts either in the same way.
+ */
+export interface Component<S extends Settings = Settings> {
+    readonly name: string;
+    /** The key `health`, a listen address or undefined, is where the runtime serves health and metrics. */
+    readonly settings: S;
+    /**
+     * What the settings need from each other: one mistake a line, led by the variable's
+     * name; empty when there is none. Reading a setting that is itself mistaken throws:
+     * use `applyRules`, which passes over such a rule.
+     */
+    check?(config: Resolved<S>): readonly string[];
+    /** Resolves when serving; `signal` asks it to drain and end. */
+    start(config: Resolved<S>, deps: ComponentDeps, signal: AbortSignal): Promise<Running>;
+}
+/** What every component is given beside its configuration. */
+export interface ComponentDeps {
+    readonly log: Logger;
+    readonly health: Health;
+    readonly metrics: Metrics;
+    readonly env: Readonly<Record<string, string | undefined>>;
+}
+/** A started component. */
+export interface Running {
+    /** Facts for the start-up line, such as `address`. */
+    readonly facts: Readonly<Record<string, string>>;
+    /** Settles when the component has drained after its signal was aborted, or rejects when it broke. */
+    readonly closed: Promise<void>;
+    /** Replaces what `/metrics` shows, for a component that gathers it from several processes. */
+    readonly expose?: Metrics['expose'];
+}
+export interface RunOptions {
+    /** By flag name without dashes; `true` for a flag without a value. */
+    readonly flags?: Readonly<Record<string, string | boolean | undefined>>;
+    readonly env: Readonly<Record<string, string | undefined>>;
+    /** `--config`; SVC_CONFIG when absent. */
+    readonly configFile?: string | undefined;
+}
+/** One reason why a component is not ready; the text is shown by `/readyz`. */
+export interface Health {
+    /** `/readyz` is 200 while every named condition is ready; a condition starts as not ready with its reason. */
+    notReady(condition: string, reason: string): void;
+    ready(condition: string): void;
+    /** Shown in the body of `/healthz` without changing its 200. */
+    degraded(condition: string, reason: string): void;
+    recovered(condition: string): void;
+    /** `/healthz` is 503 while a condition is given here; for a component that has not begun its work. */
+    notAlive(condition: string, reason: string): void;
+    alive(condition: string): void;
+    /** Shown in the body of `/readyz`, which then says `ready` and `reason` besides, for those who act on it. */
+    fact(name: string, value: HealthFact): void;
+    isReady(): boolean;
+    snapshot(): HealthSnapshot;
+}
+export type HealthFact = string | number | boolean;
+export interface Counter {
+    inc(labels?: LabelValues, by?: number): void;
+}
+export interface Gauge {
+    set(value: number, labels?: LabelValues): void;
+    add(by: number, labels?: LabelValues): void;
+    /** The value with these labels is shown no longer. */
+    remove(labels: LabelValues): void;
+}
+export interface Histogram {
+    observe(value: number, labels?: LabelValues): void;
+}
+export type LabelValues = Readonly<Record<string, string>>;
+/** Counters, gauges and histograms of a component, exposed on `/metrics`. Names follow Prometheus' rules. */
+export interface Metrics {
+    counter(name: string, help: string, labels?: readonly string[]): Counter;
+    gauge(name: string, help: string, labels?: readonly string[]): Gauge;
+    /** Seconds or bytes; `buckets` are upper bounds. */
+    histogram(name: string, help: string, buckets: readonly number[], labels?: readonly string[]): Histogram;
+    /** Prometheus text exposition. */
+    expose(): Promise<{
+        contentType: string;
+        body: string;
+    }>;
+}
+/** A Kubernetes API server that knows who we are. */
+export interface KubeClient {
+    /** Its address, and where that is known from; for logs. */
+    readonly server: string;
+    readonly origin: string;
+    /**
+     * The JSON of the answer, which the caller takes to be a `T`.
+     * @throws KubeError unless it is a success; the signal's reason when aborted
+     */
+    request<T>(request: KubeRequest): Promise<T>;
+    /**
+     * What `use` makes of the body of the answer, as it comes; bounding its length is up to it.
+     * @throws KubeError unless it is a success and is there in time; what `use` throws; the signal's reason when aborted
+     */
+    read<T>(request: KubeRequest, use: (body: AsyncIterable<Buffer>) => Promise<T>): Promise<T>;
+    /**
+     * The body of the answer as it comes, for watches and logs; the caller destroys it, or aborts the signal.
+     * @throws KubeError unless it is a success
+     */
+    stream(request: KubeRequest): Promise<Readable>;
+    close(): void;
+}
+/** A request to the API server. */
+export interface KubeRequest {
+    /** Default: GET. */
+    readonly method?: string;
+    /** Encoded, from the API's root, without a query: `/api/v1/pods`. */
+    readonly path: string;
+    /** What is undefined is left out. */
+    readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
+    /** Sent as JSON. */
+    readonly body?: unknown;
+    /** Of the body; a patch names its kind. Default: `application/json`. */
+    readonly contentType?: string;
+    /** Default: `application/json`. */
+    readonly accept?: string;
+    readonly signal?: AbortSignal | undefined;
+    /** Whether this replica leads, asked in the moment before it is sent; false: KUBE_NOT_LEADING. Default: nobody asks. */
+    readonly leading?: () => boolean;
+    /** Until the whole answer is there, of a stream until it begins. Default: 30 s. */
+    readonly timeoutMs?: number;
+    /** Larger answers are refused. Default: 64 MiB. Of `request` only. */
+    readonly maxBytes?: number;
+}
+/** Resolves when the signal is aborted, at once where it is already. */
+export declare function untilAborted(signal: AbortSignal): Promise<void>;
+export type LogFields = Readonly<Record<string, string | number | boolean | undefined | null | readonly string[]>>;
+/**
+ * Structured log, one JSON line an event on standard error. `event` is a stable
+ * dotted name, fields are names and numbers, never secret values.
+ */
+export interface Logger {
+    debug(event: string, fields?: LogFields): void;
+    info(event: string, fields?: LogFields): void;
+    warn(event: string, fields?: LogFields & {
+        error?: string;
+    }): void;
+    error(event: string, fields?: LogFields & {
+        error?: string;
+    }): void;
+    child(fields: LogFields): Logger;
+}
+/**
+ * The level of what `svc/plugin` offers. It goes up when something is taken away or changes its meaning, so that a plugin
+ * made for another level is refused; what is only added leaves it as it is.
+ */
+export declare const apiLevel = 1;
+/** A request to the key server's HTTP API. `path` is below `/v1/`, its segments already encoded. */
+export interface VaultRequest {
+    readonly method: 'GET' | 'POST' | 'PUT' | 'LIST' | 'DELETE';
+    readonly path: string;
+    readonly body?: unknown;
+    readonly signal?: AbortSignal;
+}
+/** What the vault settings need from each other, and that the files they name can be read. */
+export declare const vaultRules: readonly Rule<Config>[];
+export type ResolvedVaultSettings = Resolved<VaultSettings>;
+/** How a component reaches the key server and who it is there; shared by proxy and wrapper. */
+export declare const vaultSettings: {
+    vaultAddr: {
+        parse: (text: string) => URL;
+        expects: string;
+        helpValue?: string;
+        admitsEmpty?: boolean;
+        variable: string;
+        flag: string;
+        summary: string;
+        required: true;
+    };
+    vaultToken: {
+        parse: (text: string) => string;
+        expects: string;
+        helpValue?: string;
+        admitsEmpty?: boolean;
+        variable: string;
+        summary: string;
+        secret: true;
+    };
+    vaultTokenFile: {
+        parse: (text: string) => string;
+        expects: string;
+        helpValue?: string;
+        admitsEmpty?: boolean;
+        variable: string;
+        flag: string;
+        summary: string;
+    };
+    vaultAuthMethod: {
+        parse: (text: string) => "kubernetes" | "token";
+        expects: string;
+        helpValue?: string;
+        admitsEmpty?: boolean;
+        variable: string;
+        flag: string;
+        summary: string;
+    };
+    vaultAuthRole: {
+        parse: (text: string) => string;
+        expects: string;
+        helpValue?: string;
+        admitsEmpty?: boolean;
+        variable: string;
+        flag: string;
+        summary: string;
+    };
+    vaultAuthMountPath: {
+        parse: (text: string) => string;
+        expects: string;
+        helpValue?: string;
+        admitsEmpty?: boolean;
+        variable: string;
+        flag: string;
+        summary: string;
+        fallback: string;
+    };
+    vaultSkipVerify: {
+        parse: (text: string) => boolean;
+        expects: string;
+        helpValue?: string;
+        admitsEmpty?: boolean;
+        variable: string;
+        summary: string;
+        fallback: string;
+    };
+    vaultCaCert: {
+        parse: (text: string) => string;
+        expects: string;
+        helpValue?: string;
+        admitsEmpty?: boolean;
+        variable: string;
+        flag: string;
+        summary: string;
+    };
+    vaultCaPath: {
+        parse: (text: string) => string;
+        expects: string;
+        helpValue?: string;
+        admitsEmpty?: boolean;
+        variable: string;
+        flag: string;
+        summary: string;
+    };
+    vaultNamespace: {
+        parse: (text: string) => string;
+        expects: string;
+        helpValue?: string;
+        admitsEmpty?: boolean;
+        variable: string;
+        flag: string;
+        summary: string;
+    };
+    serviceAccountTokenPath: {
+        parse: (text: string) => string;
+        expects: string;
+        helpValue?: string;
+        admitsEmpty?: boolean;
+        variable: string;
+        summary: string;
+        fallback: string;
+    };
+    brokerAddr: {
+        parse: (text: string) => URL;
+        expects: string;
+        helpValue?: string;
+        admitsEmpty?: boolean;
+        variable: string;
+        flag: string;
+        summary: string;
+    };
+    brokerTlsCert: {
+        parse: (text: string) => string;
+        expects: string;
+        helpValue?: string;
+        admitsEmpty?: boolean;
+        variable: string;
+        summary: string;
+    };
+    brokerTlsKey: {
+        parse: (text: string) => string;
+        expects: string;
+        helpValue?: string;
+        admitsEmpty?: boolean;
+        variable: string;
+        summary: string;
+    };
+    brokerTlsCa: {
+        parse: (text: string) => string;
+        expects: string;
+        helpValue?: string;
+        admitsEmpty?: boolean;
+        variable: string;
+        summary: string;
+    };
+};
+/**
+ * The command that runs a component; the default export of `commands/run/<name>`. It has a flag for each setting, the
+ * common ones and `--config`, and ends with the component's exit status.
+ */
+export declare const componentCommand: <S extends Settings>(options: ComponentCommandOptions<S>) => Command.Class;
+/**
+ * A client of the API server of `KUBECONFIG`, else of the pod that this runs in, else of `~/.kube/config`.
+ * @returns undefined where there is none of them
+ * @throws SvcError (exit 78) when a kubeconfig cannot be used
+ */
+export declare function connectCluster(env: Readonly<Record<string, string | undefined>>): Promise<KubeClient | undefined>;
+/**
+ * Resolves after the first attempt to log in; where it failed, others follow by themselves.
+ * @param settings what `vaultSettings` were resolved to, under `vaultRules`
+ * @throws SvcError (exit 78) where TLS files cannot be used
+ */
+export declare function connectVault(settings: ResolvedVaultSettings, { log, health }?: VaultConnectionOptions): Promise<VaultConnection>;
+/** Logged in at the key server; the token is renewed, or another one fetched, until `close`. */
+export interface VaultConnection {
+    /**
+     * Repeats what may be repeated, for 8 s at most.
+     * @returns the parsed body of a 2xx
+     * @throws SvcError that says what the server refused, or that it cannot be reached; the signal's reason when aborted
+     */
+    request(request: VaultRequest): Promise<unknown>;
+    close(): Promise<void>;
+}
+export interface VaultConnectionOptions {
+    /** Default: warnings as text on standard error. */
+    readonly log?: Logger;
+    /** Where its condition `vault` says whether a token can be had. */
+    readonly health?: Health;
+}
+/**
+ * The settings of a command that is no component, as `svc run` reads those of one: flag before variable before file
+ * before default. Secret ones are kept out of every log from then on.
+ * @param owner its name, which is also its section of the file; its settings, and what they need from each other
+ * @throws SvcError CONFIG_INVALID (exit 78) that names every mistake at once
+ */
+export declare function readSettings<S extends Settings>(owner: Pick<Component<S>, 'name' | 'settings' | 'check'>, options: RunOptions): Promise<Resolved<S>>;
+
+/** What a person or a script is told about an error. Never holds argv, a stack or the error's own fields. */
+interface Failure {
+    readonly code: string;
+    readonly message: string;
+    readonly details: readonly string[];
+    readonly nextStep: string;
+    readonly exitStatus: number;
+}
+interface HealthSnapshot {
+    readonly status: 'ok' | 'degraded';
+    readonly ready: boolean;
+    readonly notAlive: Readonly<Record<string, string>>;
+    readonly notReady: Readonly<Record<string, string>>;
+    readonly degraded: Readonly<Record<string, string>>;
+    readonly facts: Readonly<Record<string, HealthFact>>;
+}
+type FlagInput = Interfaces.FlagInput;
+
+type Config = ResolvedVaultSettings;
+type VaultSettings = typeof vaultSettings;
+export {};
