@@ -2,18 +2,20 @@
  * What the npm scripts call: installs and builds what is missing, then runs the task under the
  * pinned Node. Runs on Node 20 itself and needs no package.
  */
+import { ensureClang } from './lib/clang.mjs';
 import { ensureInstalled } from './lib/install.mjs';
 import { FOR_BUNDLE, FOR_TYPESCRIPT, nodeBinary } from './lib/node-binary.mjs';
 import { passThrough } from './lib/pass-through.mjs';
 import { inRoot, ROOT } from './lib/paths.mjs';
 import { isBuilt } from './lib/stamp.mjs';
 
+/** `whole`: wants the BPF programs too; other tasks do without them on a machine that has no compiler for them. */
 const TASKS = {
   start: { run: ['bin/run.js', 'dev'], built: true, node: FOR_BUNDLE },
   build: { run: ['scripts/build.mjs'], built: false, node: FOR_BUNDLE },
-  test: { run: ['test/runner/main.ts'], built: true, node: FOR_TYPESCRIPT },
-  bench: { run: ['bench/main.ts'], built: true, node: FOR_TYPESCRIPT },
-  conformance: { run: ['test/conformance/main.ts'], built: true, node: FOR_TYPESCRIPT },
+  test: { run: ['test/runner/main.ts'], built: true, whole: true, node: FOR_TYPESCRIPT },
+  bench: { run: ['bench/main.ts'], built: true, whole: true, node: FOR_TYPESCRIPT },
+  conformance: { run: ['test/conformance/main.ts'], built: true, whole: true, node: FOR_TYPESCRIPT },
   'bundle:wrapper': { run: ['scripts/bundle-wrapper.mjs'], built: true, node: FOR_BUNDLE },
   lint: { run: ['scripts/lint.mjs'], built: true, node: FOR_TYPESCRIPT },
 };
@@ -25,6 +27,7 @@ async function main([name, ...args]) {
     return 2;
   }
   ensureInstalled(ROOT);
+  if (task.whole || process.env['CI'] === 'true') ensureClang((text) => process.stderr.write(`${text}\n`));
   const node = nodeBinary(task.node);
   if (task.built && !isBuilt(ROOT)) {
     const status = await passThrough(node, [inRoot('scripts', 'build.mjs')], {

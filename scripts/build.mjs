@@ -1,10 +1,13 @@
 /**
  * Bundles src/ into dist/ and brings oclif.manifest.json up to date with it. With CI=true the committed
- * manifest is left as it is (the drift check compares it); `--update` also rewrites the command snapshot.
+ * manifest is left as it is (the drift check compares it); `--update` also rewrites the command snapshot, the
+ * definitions of the custom resources and the declarations of the public interface.
  */
-import { rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { hasBpfObjects } from './lib/bpf.mjs';
 import { bundle } from './lib/bundle.mjs';
+import { renderCustomResources } from './lib/custom-resources.mjs';
 import { committed, generateManifest, MANIFEST } from './lib/manifest.mjs';
 import { ROOT } from './lib/paths.mjs';
 import { commandSnapshot, SNAPSHOT } from './lib/snapshot.mjs';
@@ -16,7 +19,10 @@ const say = (text) => process.stderr.write(`${text}\n`);
 
 function refresh(name, text, write) {
   if (committed(ROOT, name) === text) return;
-  if (write) writeFileSync(join(ROOT, name), text);
+  if (write) {
+    mkdirSync(dirname(join(ROOT, name)), { recursive: true });
+    writeFileSync(join(ROOT, name), text);
+  }
   say(write ? `Updated ${name}: commit it.` : `${name} is out of date.`);
 }
 
@@ -25,8 +31,19 @@ const hash = sourceHash(ROOT);
 rmSync(join(ROOT, STAMP), { force: true });
 const metafile = await bundle(ROOT);
 writeFileSync(join(ROOT, METAFILE), JSON.stringify(metafile));
+if (!hasBpfObjects(ROOT)) {
+  say(
+    'The BPF programs of the node agent were left out: clang-19, llvm-19 and libbpf-dev are not installed.',
+  );
+  if (process.env['CI'] === 'true') process.exit(1);
+}
 const manifest = await generateManifest(ROOT);
 refresh(MANIFEST, manifest, process.env['CI'] !== 'true');
 refresh(SNAPSHOT, commandSnapshot(manifest), update);
+for (const [name, text] of await renderCustomResources(ROOT)) refresh(name, text, update);
+if (update) {
+  const { DECLARATIONS, renderDeclarations } = await import('./lib/declarations.mjs');
+  refresh(DECLARATIONS, renderDeclarations(ROOT), true);
+}
 writeFileSync(join(ROOT, STAMP), hash);
 say(`Built dist/ in ${Math.round(performance.now() - started)} ms.`);

@@ -3,7 +3,12 @@
  * current. Runs every one; the last line is `N passed, N failed`.
  */
 import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
+import { badlyFormatted, hasFormatter } from './lib/c-format.mjs';
+import { CRD_FOLDER, renderCustomResources } from './lib/custom-resources.mjs';
+import { DECLARATIONS, renderDeclarations } from './lib/declarations.mjs';
 import { committed, generateManifest, MANIFEST } from './lib/manifest.mjs';
+import { complaintsOfPackage } from './lib/package-checks.mjs';
 import { inRoot, ROOT } from './lib/paths.mjs';
 import { commandSnapshot, SNAPSHOT } from './lib/snapshot.mjs';
 import { heavyAtStart, readOutputs, unfitForWrapper } from './lib/weight.mjs';
@@ -34,9 +39,39 @@ async function snapshotIsCurrent() {
     : `The commands are not those of ${SNAPSHOT}: if the change is meant, ${REGENERATE}.\n${difference(current)}`;
 }
 
-function difference(current) {
-  const { stdout } = spawnSync('diff', ['-u', inRoot(SNAPSHOT), '-'], { input: current, encoding: 'utf8' });
+function declarationsAreCurrent() {
+  const current = renderDeclarations(ROOT);
+  if (current === committed(ROOT, DECLARATIONS)) return '';
+  const raise =
+    'raise apiLevel (src/runtime/plugin-host) when a plugin that compiled with them no longer does';
+  return `The public interface is not that of ${DECLARATIONS}: ${raise}, and ${REGENERATE}.\n${difference(current, DECLARATIONS)}`;
+}
+
+async function customResourcesAreCurrent() {
+  const files = await renderCustomResources(ROOT);
+  const names = files.map(([name]) => name);
+  const stale = files.filter(([name, text]) => text !== committed(ROOT, name)).map(([name]) => name);
+  const stray = committedBelow(CRD_FOLDER).filter((name) => !names.includes(name));
+  return [
+    ...stale.map((name) => `${name} is out of date: ${REGENERATE}.`),
+    ...stray.map((name) => `${name} belongs to no custom resource: remove it.`),
+  ].join('\n');
+}
+
+function committedBelow(folder) {
+  return existsSync(inRoot(folder)) ? readdirSync(inRoot(folder)).map((name) => `${folder}/${name}`) : [];
+}
+
+function difference(current, name = SNAPSHOT) {
+  const { stdout } = spawnSync('diff', ['-u', inRoot(name), '-'], { input: current, encoding: 'utf8' });
   return stdout ?? '';
+}
+
+/** Where the build leaves the BPF programs out for want of a compiler, their sources are not looked at either. */
+function formatOfC() {
+  if (hasFormatter() || process.env['CI'] === 'true') return badlyFormatted(ROOT);
+  process.stderr.write('clang-format-19 is not installed: the format of C is not checked\n');
+  return '';
 }
 
 const CHECKS = [
@@ -46,10 +81,14 @@ const CHECKS = [
     'imports (dependency-cruiser)',
     tool('dependency-cruiser/bin/dependency-cruiser.mjs', 'src', '--config', '.dependency-cruiser.cjs'),
   ],
+  ['format of C (clang-format)', formatOfC],
   ['manifest', manifestIsCurrent],
   ['command snapshot', snapshotIsCurrent],
+  ['custom resources', customResourcesAreCurrent],
+  ['public interface', declarationsAreCurrent],
   ['start-up weight', () => heavyAtStart(readOutputs(ROOT)).join('\n')],
   ['weight of the wrapper', () => unfitForWrapper(readOutputs(ROOT)).join('\n')],
+  ['package (publint, are the types wrong)', () => complaintsOfPackage(ROOT)],
 ];
 
 let failed = 0;

@@ -1,7 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { build } from 'esbuild';
+import { buildBpf, hasClang } from './bpf.mjs';
 import { bundleSdk } from './sdk.mjs';
+import { bundledPackages, writeNotices } from './third-party.mjs';
 
 /** CommonJS packages inside an ES module still call require() for Node's own modules. */
 const REQUIRE = `import { createRequire as __createRequire } from 'node:module';
@@ -20,10 +22,10 @@ function filesBelow(directory) {
     .map((entry) => join(entry.parentPath, entry.name));
 }
 
-/** One entry a command, so that a command loads nothing of the others; src/index.ts is what plugins import. */
+/** One entry a command, so that a command loads nothing of the others; src/plugin-api/index.ts is what plugins import. */
 export function entryPoints(root) {
   const commands = filesBelow(join(root, 'src', 'commands')).filter((file) => file.endsWith('.ts'));
-  const single = ['main.ts', 'index.ts']
+  const single = ['main.ts', 'plugin-api/index.ts']
     .map((name) => join(root, 'src', name))
     .filter((file) => existsSync(file));
   return [...single, ...commands.sort()];
@@ -37,9 +39,11 @@ export async function bundle(root) {
     bundleCommands(root, outdir),
     bundleWrapper(root, outdir),
     bundleSdk(root, EXTERNAL),
+    ...(hasClang() ? [buildBpf(root)] : []),
   ]);
   const outputs = Object.assign({}, ...built.map(({ metafile }) => metafile.outputs));
-  removeOthers(outdir, new Set(Object.keys(outputs).map((path) => join(root, path))));
+  const notices = writeNotices(root, bundledPackages(root, outputs));
+  removeOthers(outdir, new Set([...Object.keys(outputs), notices].map((path) => join(root, path))));
   return { outputs };
 }
 

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { inRoot } from './paths.mjs';
 
 /** Oldest Node that runs the bundle, and oldest that runs TypeScript files as they are. */
-export const FOR_BUNDLE = [22, 0];
+export const FOR_BUNDLE = [22, 15];
 export const FOR_TYPESCRIPT = [22, 18];
 
 /** @param {string} version such as `v22.18.0` @param {number[]} least */

@@ -1,13 +1,16 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { bpfSources, hasBpfObjects, hasClang } from './bpf.mjs';
 
 const INPUTS = [
   'package.json',
   'package-lock.json',
   'scripts/build.mjs',
+  'scripts/lib/bpf.mjs',
   'scripts/lib/bundle.mjs',
   'scripts/lib/sdk.mjs',
+  'scripts/lib/third-party.mjs',
 ];
 export const STAMP = 'dist/.stamp';
 
@@ -21,7 +24,11 @@ function sources(root) {
 /** Hash of everything that the build reads, so that a checkout with other time stamps is not built again. */
 export function sourceHash(root) {
   const hash = createHash('sha256');
-  for (const path of [...INPUTS.map((name) => join(root, name)), ...sources(root)].sort()) {
+  for (const path of [
+    ...INPUTS.map((name) => join(root, name)),
+    ...sources(root),
+    ...bpfSources(root),
+  ].sort()) {
     hash
       .update(`${relative(root, path)}\0`)
       .update(existsSync(path) ? readFileSync(path) : '')
@@ -32,5 +39,6 @@ export function sourceHash(root) {
 
 export function isBuilt(root) {
   const stamp = join(root, STAMP);
-  return existsSync(stamp) && readFileSync(stamp, 'utf8') === sourceHash(root);
+  if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== sourceHash(root)) return false;
+  return hasBpfObjects(root) || !hasClang();
 }

@@ -15,9 +15,11 @@ function loadedAtOnce(outputs, name, seen = new Set()) {
   return [...Object.keys(inputs), ...below.flatMap(({ path }) => loadedAtOnce(outputs, path, seen))];
 }
 
-/** Heavy packages that a command, or the entry itself, loads before it knows whether it needs them. */
+/** Heavy packages that a command, the entry itself or what plugins import loads before it knows whether it needs them. */
 export function heavyAtStart(outputs) {
-  const entries = Object.keys(outputs).filter((name) => /^dist\/(main|commands\/.*)\.js$/.test(name));
+  const entries = Object.keys(outputs).filter((name) =>
+    /^dist\/(main|plugin-api\/index|commands\/.*)\.js$/.test(name),
+  );
   return entries.flatMap((entry) => {
     const heavy = loadedAtOnce(outputs, entry).filter((input) => HEAVY.test(input));
     return heavy.length > 0

@@ -1,5 +1,5 @@
 import { closeSync, fstatSync } from 'node:fs';
-import { exitStatus, SvcError } from '../core/errors.ts';
+import { exitStatus, messageOf, SvcError } from '../core/errors.ts';
 import { mapDescriptor } from '../runtime/native/map-descriptor.ts';
 import { NativeError } from '../runtime/native/native-error.ts';
 import { type MappedRegion, MappedStore } from './mapped-store.ts';
@@ -45,11 +45,10 @@ function map(descriptor: number): MappedRegion {
     if (fstatSync(descriptor).size === 0) throw new Error('it is empty');
     return mapDescriptor(descriptor);
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
     const nextStep = cause instanceof NativeError ? raiseLimit : wrapIt;
     throw failure(
       'SECRET_FD_UNUSABLE',
-      `${variable}=${descriptor} cannot be mapped: ${reason}`,
+      `${variable}=${descriptor} cannot be mapped: ${messageOf(cause)}`,
       nextStep,
       cause,
     );

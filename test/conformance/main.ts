@@ -1,30 +1,39 @@
 import { parseArgs } from 'node:util';
+import { agentKernels } from './agent-kernels.ts';
+import { agentMachines } from './agent-machines.ts';
+import { agentSoak } from './agent-soak.ts';
+import { auditMillion } from './audit-million.ts';
+import { clients } from './clients.ts';
 import { largeObject } from './large-object.ts';
-import type { Part } from './part.ts';
+import { operatorFaults } from './operator-faults.ts';
+import { operatorSoak } from './operator-soak.ts';
+import type { Part, PartOptions } from './part.ts';
 import { runParts } from './report.ts';
 import { soak } from './soak.ts';
 import { tenThousandParts } from './ten-thousand-parts.ts';
 import { wrapperSoak } from './wrapper-soak.ts';
 
-const PARTS: readonly Part[] = [tenThousandParts, largeObject, soak, wrapperSoak];
+const PARTS: readonly Part[] = [
+  ...[tenThousandParts, largeObject, soak, wrapperSoak, agentSoak, agentMachines, agentKernels],
+  ...[operatorSoak, operatorFaults, auditMillion, clients],
+];
 const USAGE = [
-  'Usage: npm run conformance [-- [--minutes N] [--seed N] [part…]]',
+  'Usage: npm run conformance [-- [--minutes N] [--seed N] [--objects N] [part…]]',
   ...PARTS.map(({ name, summary }) => `  ${name}  ${summary}`),
-  'Without a name, all of them. --minutes (10) and --seed (1) are of the soaks.',
+  'Without a name, all of them. --minutes (10) and --seed (1) are of the soaks, --objects (1000000) of audit-million.',
 ].join('\n');
 
 const print = (text: string) => process.stdout.write(`${text}\n`);
 
-interface Wish {
+interface Wish extends PartOptions {
   readonly parts: readonly Part[];
-  readonly minutes: number;
-  readonly seed: number;
 }
 
 /** @throws Error naming the argument that is not understood */
 function readWish(argv: string[]): Wish | undefined {
   const text = { type: 'string' } as const;
-  const options = { minutes: text, seed: text, help: { type: 'boolean', short: 'h' } } as const;
+  const help = { type: 'boolean', short: 'h' } as const;
+  const options = { minutes: text, seed: text, objects: text, help } as const;
   const { values, positionals } = parseArgs({ args: argv, allowPositionals: true, options });
   if (values.help) return undefined;
   const unknown = positionals.filter((name) => !PARTS.some((part) => part.name === name));
@@ -34,6 +43,7 @@ function readWish(argv: string[]): Wish | undefined {
     parts,
     minutes: positive('minutes', values.minutes ?? '10'),
     seed: positive('seed', values.seed ?? '1'),
+    objects: positive('objects', values.objects ?? '1000000'),
   };
 }
 

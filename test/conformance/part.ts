@@ -11,6 +11,8 @@ export interface PartOptions {
   readonly minutes: number;
   /** Where its pseudo-random choices begin. */
   readonly seed: number;
+  /** How many are in the bucket that is audited. */
+  readonly objects: number;
 }
 
 /** One long run with real servers. What it throws is one failure. */

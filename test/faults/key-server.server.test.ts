@@ -8,6 +8,8 @@ import { type RawAnswer, rawHttp } from '../support/raw-http.ts';
 import { type Rig, type RiggedProxy, startRig } from '../support/rig.ts';
 import { waitFor } from '../support/wait-for.ts';
 
+export const idle = true;
+
 const test = suite('a key server that fails');
 let rig: Rig;
 let proxy: RiggedProxy;

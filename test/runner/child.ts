@@ -6,6 +6,9 @@ import type { TestEvent } from './events.ts';
 import { executeSuite } from './execute.ts';
 import { neverRun, queue } from './uvu-api.ts';
 
+// for this process, and not for those that tests start
+delete process.env['NODE_COMPILE_CACHE'];
+
 const HANDLES_AFTER_MS = 2_000;
 const file = process.argv[2] ?? '';
 const apiUrl = new URL('./uvu-api.ts', import.meta.url).href;

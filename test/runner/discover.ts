@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { relative, sep } from 'node:path';
 
 export interface Selection {
@@ -15,11 +15,21 @@ export function testFiles(root: string): string[] {
     .sort();
 }
 
+/** Suites that take minutes: run where a fragment asks for them, as `npm run conformance` does. */
+export const LONG = '.long.server.test.ts';
+
 /** Keeps the files whose path contains one of the fragments; `quick` leaves out those that need servers. */
 export function select(root: string, fragments: string[], quick: boolean): Selection {
   const all = testFiles(root).filter((file) => !(quick && file.endsWith('.server.test.ts')));
   const matches = (file: string, fragment: string) => relative(process.cwd(), file).includes(fragment);
   const files =
-    fragments.length === 0 ? all : all.filter((file) => fragments.some((part) => matches(file, part)));
+    fragments.length === 0
+      ? all.filter((file) => !file.endsWith(LONG))
+      : all.filter((file) => fragments.some((part) => matches(file, part)));
   return { files, unmatched: fragments.filter((part) => !all.some((file) => matches(file, part))) };
+}
+
+/** Whether a file says that it waits more than it works: `export const idle = true`. */
+export function isIdle(file: string): boolean {
+  return /^export const idle = true;$/m.test(readFileSync(file, 'utf8'));
 }

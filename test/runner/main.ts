@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { readOptions } from './options.ts';
 import { runTests } from './run.ts';
 import { stopAll } from './run-file.ts';
-import { prepareTestbed } from './testbed.ts';
+import { prepareTestbed, stopBuilding } from './testbed.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
 const print = (text: string) => process.stdout.write(`${text}\n`);
@@ -13,14 +13,15 @@ for (const [signal, number] of [
 ] as const) {
   process.once(signal, () => {
     stopAll();
+    stopBuilding();
     process.exit(128 + number);
   });
 }
 
 try {
   const options = readOptions(process.argv.slice(2), process.env, ROOT);
-  prepareTestbed(options);
-  process.exitCode = await runTests(options, print);
+  const kubernetes = prepareTestbed(options);
+  process.exitCode = await runTests(options, print, kubernetes);
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
   process.exitCode = 2;

@@ -11,6 +11,8 @@ export interface FileLimits {
 }
 
 const CHILD = fileURLToPath(new URL('./child.ts', import.meta.url));
+/** Sources without their types, and their code, as the first of the files that import them has left them. */
+const COMPILED = fileURLToPath(new URL('../../node_modules/.cache/svc-test', import.meta.url));
 const DRAIN_MS = 2_000;
 const OUTPUT_LIMIT = 64 * 1024;
 const running = new Set<ChildProcess>();
@@ -46,6 +48,7 @@ export function stopAll(): void {
 
 function start(file: string): ChildProcess {
   const child = spawn(process.execPath, [CHILD, file], {
+    env: { ...process.env, NODE_COMPILE_CACHE: COMPILED },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     detached: true, // a process group of its own, so that what a test leaves behind can be ended with it
   });

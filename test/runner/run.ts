@@ -1,18 +1,28 @@
-import { select } from './discover.ts';
+import { isIdle, select } from './discover.ts';
 import type { FileResult } from './events.ts';
+import { runInLanes } from './lanes.ts';
 import type { RunnerOptions } from './options.ts';
 import { failureBlock, fileLines, skipsAsFailures, summaryLine, totals } from './report.ts';
 import { runFile } from './run-file.ts';
 
-/** Runs the selected files, prints as it goes, and returns the process's exit status. */
-export async function runTests(options: RunnerOptions, print: (text: string) => void): Promise<number> {
+/**
+ * Runs the selected files, prints as it goes, and returns the process's exit status.
+ * @param kubernetes those that need it run only when this has settled
+ */
+export async function runTests(
+  options: RunnerOptions,
+  print: (text: string) => void,
+  kubernetes: Promise<unknown> = Promise.resolve(),
+): Promise<number> {
   const { files, unmatched } = select(options.root, options.fragments, options.quick);
-  const results = await inPool(files, options.jobs, async (file) => {
+  const run = async (file: string) => {
     const result = await runFile(file, options);
     const judged = options.ci ? skipsAsFailures(result) : result;
     print(fileLines(judged));
+    if (judged.failures.length > 0) print(failureBlock(judged));
     return judged;
-  });
+  };
+  const results = await runInLanes(files, { jobs: options.jobs, kubernetes, isIdle }, run);
   const bad = [
     ...unmatched.map(nothingMatches),
     ...(files.length + unmatched.length === 0 ? [noTests(options)] : []),
@@ -44,14 +54,4 @@ function nothingMatches(fragment: string): FileResult {
 
 function noTests({ root }: RunnerOptions): FileResult {
   return selectionFailure(root, 'There are no test files here.');
-}
-
-async function inPool<T, R>(items: T[], size: number, work: (item: T) => Promise<R>): Promise<R[]> {
-  const results: R[] = [];
-  const waiting = items.entries();
-  const worker = async () => {
-    for (const [index, item] of waiting) results[index] = await work(item);
-  };
-  await Promise.all(Array.from({ length: size }, worker));
-  return results;
 }

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { isRunning } from '../support/is-running.ts';
 
 const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url));
 const FIXTURES = fileURLToPath(new URL('./fixtures', import.meta.url));
@@ -131,14 +131,5 @@ runner('ends the processes that a file leaves behind', () => {
 runner('refuses an unknown option with status 2', () => {
   assert.is(run(['--no-such-option']).status, 2);
 });
-
-/** A process that has ended but that nobody has collected yet does not count. */
-function isRunning(pid: number): boolean {
-  try {
-    return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
-  } catch {
-    return false;
-  }
-}
 
 runner.run();

@@ -1,5 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
@@ -14,7 +23,10 @@ import { readElfHeader } from '../support/elf.ts';
 import { startOpenBao } from '../support/openbao.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { ToolUnavailable } from '../support/tool-unavailable.ts';
-import type { OpenBao } from '../support/types.ts';
+import type { CommandResult, OpenBao } from '../support/types.ts';
+
+/** Copies of Node are made again and again. */
+export const timeout = 300_000;
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const host = ARCHITECTURES[process.arch as keyof typeof ARCHITECTURES];
@@ -76,6 +88,8 @@ interface World {
   readonly bao: OpenBao;
   readonly root: BareRoot;
   readonly path: string;
+  /** A wrapper whose key server is away, started first. */
+  readonly waiting: Promise<CommandResult>;
 }
 
 let world: World;
@@ -93,10 +107,14 @@ bundle.before(async () => {
   });
   const bao = await startOpenBao();
   await bao.request('POST', 'secret/data/app', { data: { DEMO_PASSWORD: SECRET } });
-  world = { bao, root, path };
+  const away = { VAULT_ADDR: 'http://127.0.0.1:9', SVC_STARTUP_TIMEOUT: '25s' };
+  const settings = { ...away, VAULT_TOKEN: 'none', SVC_SECRET_PATHS: 'secret/app', HEALTH_ADDR: '' };
+  const waiting = root.run(['/svc/svc-wrapper', '--', '/bin/busybox', 'true'], settings);
+  world = { bao, root, path, waiting };
 });
 
 bundle.after(async () => {
+  await world?.waiting;
   await world?.bao.stop();
   await world?.root.remove();
   await folder.remove();
@@ -174,12 +192,23 @@ bundle('an ES module package in the root of an image does not change how it is r
 });
 
 bundle(
-  'stays alive while it waits, although its memory is locked and V8 would like to give some back',
+  'copies itself into a folder of a volume, as an ordinary user, and again over a copy that was cut off',
   async () => {
-    const away = { ...settings(), VAULT_ADDR: 'http://127.0.0.1:9', SVC_STARTUP_TIMEOUT: '25s' };
-    const { status, stderr } = await world.root.run(['/svc/svc-wrapper', '--', '/bin/busybox', 'true'], away);
-    assert.is(status, 69, stderr.slice(-2000));
-    assert.match(stderr, '"lock":"all"');
+    const target = join(world.root.path, 'tmp', 'target');
+    mkdirSync(target);
+    chmodSync(target, 0o777);
+    const copy = () => world.root.run(['/svc/svc-wrapper', '--copy-to', '/tmp/target'], {}, true);
+    assert.is((await copy()).status, 0);
+    rmSync(join(target, 'MANIFEST.json'));
+    truncateSync(join(target, 'bin/node'), 1_000);
+    const { status, stderr } = await copy();
+    assert.is(status, 0, stderr);
+    const facts = (path: string) =>
+      [...filesOf(path), 'MANIFEST.json'].map(
+        (name) => `${name} ${lstatSync(join(path, name)).mode.toString(8)} ${sha256File(join(path, name))}`,
+      );
+    assert.equal(facts(target), facts(world.path));
+    assert.equal(readdirSync(join(target, 'certs')), []);
   },
 );
 
@@ -245,6 +274,15 @@ bundle('its Node takes the code cache that was made for it', async () => {
   const { status, stderr } = await world.root.run(['/svc/bin/node', '-e', check]);
   assert.is(status, 0, stderr);
 });
+
+bundle(
+  'stays alive while it waits, although its memory is locked and V8 would like to give some back',
+  async () => {
+    const { status, stderr } = await world.waiting;
+    assert.is(status, 69, stderr.slice(-2000));
+    assert.match(stderr, '"lock":"all"');
+  },
+);
 
 bundle('a folder that is none of ours is not replaced', () => {
   const other = temporaryFolder('other');

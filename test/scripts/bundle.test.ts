@@ -9,14 +9,14 @@ const bundle = suite('bundle');
 bundle('has an entry for each command, for the entry point and for the public interface', async () => {
   const files = {
     'src/main.ts': '',
-    'src/index.ts': '',
+    'src/plugin-api/index.ts': '',
     'src/commands/run/proxy.ts': '',
     'src/core/a.ts': '',
   };
   const names = await withTree(files, (root) =>
     entryPoints(root).map((path: string) => path.slice(root.length)),
   );
-  assert.equal(names, ['/src/main.ts', '/src/index.ts', '/src/commands/run/proxy.ts']);
+  assert.equal(names, ['/src/main.ts', '/src/plugin-api/index.ts', '/src/commands/run/proxy.ts']);
 });
 
 const output = (inputs: string[], imports: { path: string; kind: string }[] = []) => ({

@@ -33,6 +33,9 @@ const BREACHES: readonly (readonly [rule: string, from: string, specifier: strin
   ['commands-load-plugins-late', 'src/commands/early.ts', '../plugins/one/part.ts'],
   ['commands-load-heavy-packages-late', 'src/commands/heavy.ts', 'pino'],
   ['commands-load-heavy-packages-late', 'src/plugins/two/settings.ts', '@aws-sdk/client-s3'],
+  ['commands-load-heavy-packages-late', 'src/plugin-api/heavy.ts', 'pino'],
+  ['public-api-above-runtime', 'src/plugin-api/above.ts', '../plugins/one/part.ts'],
+  ['public-api-is-for-others', 'src/runtime/circular.ts', '../plugin-api/fine.ts'],
   ['runtime-indexes-are-light', 'src/runtime/health/index.ts', 'prom-client'],
   ['native-calls-in-one-place', 'src/runtime/elsewhere.ts', 'ffi-rs'],
   ['wrapper-without-child-process', 'src/plugins/wrapper/starts.ts', 'node:child_process'],
@@ -53,6 +56,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   'src/plugins/two/inner/settings.ts': imports('../../../core/base.ts'),
   'src/commands/inner.ts': imports('../plugins/two/inner/settings.ts'),
   'src/plugins/two/part.ts': imports('../../core/base.ts'),
+  'src/plugin-api/fine.ts': imports('../core/base.ts') + importsLate('pino'),
   'src/runtime/shared.ts': imports('../core/base.ts') + importsLate('pino'),
   'src/runtime/native/call.ts': imports('ffi-rs'),
   'src/runtime/vault/client.ts': imports('node-vault'),
@@ -82,12 +86,11 @@ function packageFiles(): Record<string, string> {
     files[`node_modules/${name}/package.json`] = JSON.stringify({ name, version: '1.0.0', main: 'index.js' });
     files[`node_modules/${name}/index.js`] = 'module.exports = 1;\n';
   }
-  const declared = PACKAGES.filter((name) => name !== 'undeclared' && name !== 'fast-check');
-  const dependencies = Object.fromEntries(declared.map((name) => [name, '1.0.0']));
+  const pinned = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, '1.0.0']));
   files['package.json'] = JSON.stringify({
     name: 'tree',
-    dependencies,
-    devDependencies: { 'fast-check': '1.0.0' },
+    dependencies: pinned(['ffi-rs']),
+    devDependencies: pinned(PACKAGES.filter((name) => name !== 'undeclared' && name !== 'ffi-rs')),
   });
   files['tsconfig.json'] = JSON.stringify({
     compilerOptions: { module: 'NodeNext', allowImportingTsExtensions: true },

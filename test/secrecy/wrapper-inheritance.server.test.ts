@@ -1,4 +1,4 @@
-import { readFileSync, readlinkSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { wrapperSettings } from '../../src/plugins/wrapper/settings.ts';
@@ -31,12 +31,8 @@ async function inherited(env: Record<string, string>): Promise<Inherited> {
   const run = await world.run(vault, { paths: ['secret/app'], env: { ...way, ...env, SVC_POD_UID: 'u' } });
   await run.says(/RUN/);
   const pid = env['SVC_EXEC'] ? run.pid : (await run.event('application.started'))['pid'];
-  await waitFor(
-    'sleep',
-    () =>
-      readlinkSync(`/proc/${pid}/exe`).endsWith('sleep') ||
-      readFileSync(`/proc/${pid}/comm`, 'utf8') === 'sleep\n',
-  );
+  // before that its loader has libraries open
+  await waitFor('sleep', () => readFileSync(`/proc/${pid}/wchan`, 'utf8').endsWith('nanosleep'));
   const environ = readFileSync(`/proc/${pid}/environ`);
   const names = environ
     .toString('latin1')

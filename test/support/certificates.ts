@@ -3,6 +3,7 @@ import forge from 'node-forge';
 
 const DAY_MS = 86_400_000;
 const ATTRIBUTE_DNS = 2;
+const ATTRIBUTE_URI = 6;
 const ATTRIBUTE_IP = 7;
 
 export interface Identity {
@@ -18,6 +19,8 @@ export interface CertificateOptions {
   readonly dnsNames?: readonly string[];
   /** Default: `127.0.0.1`. */
   readonly addresses?: readonly string[];
+  /** Default: none. */
+  readonly uris?: readonly string[];
   /** Default: a day from now. */
   readonly notAfter?: Date;
 }
@@ -55,10 +58,11 @@ function issue(
   if (options.notAfter) certificate.validity.notAfter = options.notAfter;
   const dns = (options.dnsNames ?? ['localhost']).map((value) => ({ type: ATTRIBUTE_DNS, value }));
   const addresses = (options.addresses ?? ['127.0.0.1']).map((ip) => ({ type: ATTRIBUTE_IP, ip }));
+  const uris = (options.uris ?? []).map((value) => ({ type: ATTRIBUTE_URI, value }));
   certificate.setExtensions([
     { name: 'basicConstraints', cA: false },
     { name: 'extKeyUsage', serverAuth: true, clientAuth: true },
-    { name: 'subjectAltName', altNames: [...dns, ...addresses] },
+    { name: 'subjectAltName', altNames: [...dns, ...addresses, ...uris] },
   ]);
   certificate.sign(signer, forge.md.sha256.create());
   return { cert: forge.pki.certificateToPem(certificate), key: forge.pki.privateKeyToPem(pair.privateKey) };

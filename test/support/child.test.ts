@@ -6,18 +6,11 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { launch } from './child.ts';
 import { cleanEnv } from './clean-env.ts';
+import { isRunning } from './is-running.ts';
 import { waitFor } from './wait-for.ts';
 
 const test = suite('child processes');
 const parent = fileURLToPath(new URL('./fixtures/parent.ts', import.meta.url));
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-}
 
 test('output and exit status are kept', async () => {
   const child = await launch('sh', ['-c', 'echo out; echo err >&2; exit 3'], { env: cleanEnv() });
@@ -40,10 +33,10 @@ for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
     const process = spawn(globalThis.process.execPath, [parent], { stdio: ['ignore', 'pipe', 'inherit'] });
     const [line] = await once(process.stdout.setEncoding('utf8'), 'data');
     const { pid, folder } = JSON.parse(line);
-    assert.ok(isAlive(pid));
+    assert.ok(isRunning(pid));
     process.kill(signal);
     assert.equal(await once(process, 'exit'), [null, signal]);
-    await waitFor('the end of the child', () => !isAlive(pid));
+    await waitFor('the end of the child', () => !isRunning(pid));
     if (signal === 'SIGTERM') assert.not(existsSync(folder));
   });
 }

@@ -6,6 +6,8 @@ import { clientsFor } from './clients.ts';
 import type { Clients, CommandResult, ObjectStore } from './types.ts';
 import { startVersityGw } from './versitygw.ts';
 
+export const idle = true;
+
 const test = suite<{ store: ObjectStore; clients: Clients }>('external clients');
 
 test.before(async (context) => {

@@ -1,5 +1,6 @@
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import type { Identity } from './certificates.ts';
 import type { HttpAnswer } from './types.ts';
 
 export interface HttpCall {
@@ -8,16 +9,24 @@ export interface HttpCall {
   readonly body?: string | Uint8Array;
   /** PEM of the CA to trust. */
   readonly ca?: string | undefined;
+  /** What the caller shows of itself. */
+  readonly identity?: Identity;
+  /** Keeps connections for further calls, in place of `ca` and `identity`; default: a connection of its own. */
+  readonly agent?: HttpsAgent;
   /** Bound in ms, default 30 000. */
   readonly timeoutMs?: number;
 }
 
-/** One request on a connection of its own; any status is an answer. */
+/** One request; any status is an answer. */
 export function http(url: string, call: HttpCall = {}): Promise<HttpAnswer> {
   const secure = url.startsWith('https:');
   const send = secure ? httpsRequest : httpRequest;
-  const agent = secure ? new HttpsAgent({ ca: call.ca }) : new HttpAgent();
-  const { method = 'GET', headers = {}, timeoutMs = 30_000 } = call;
+  const own = () => (secure ? new HttpsAgent({ ca: call.ca, ...call.identity }) : new HttpAgent());
+  const agent = call.agent ?? own();
+  const { method = 'GET', body, timeoutMs = 30_000 } = call;
+  // Node tells no length of what DELETE sends, which a server takes for the next request on a kept connection
+  const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) };
+  const headers = { ...length, ...call.headers };
   return new Promise((resolve, reject) => {
     const request = send(
       url,
@@ -27,7 +36,7 @@ export function http(url: string, call: HttpCall = {}): Promise<HttpAnswer> {
       },
     );
     request.once('error', reject);
-    request.end(call.body);
+    request.end(body);
   });
 }
 
@@ -35,7 +44,7 @@ async function read(response: IncomingMessage): Promise<HttpAnswer> {
   const chunks: Buffer[] = [];
   for await (const chunk of response) chunks.push(chunk);
   const text = Buffer.concat(chunks).toString();
-  return { status: response.statusCode ?? 0, text, json: parse(text) };
+  return { status: response.statusCode ?? 0, headers: response.headers, text, json: parse(text) };
 }
 
 function parse(text: string): unknown {

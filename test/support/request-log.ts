@@ -59,7 +59,16 @@ export async function startRequestLog(target: string): Promise<RequestLog> {
 
 function note(request: IncomingMessage): LoggedRequest {
   const { method = '', url: path = '', headers: requestHeaders } = request;
-  return { method, path, requestHeaders, status: 0, requestBytes: 0, responseBytes: 0, done: false };
+  return {
+    at: Date.now(),
+    method,
+    path,
+    requestHeaders,
+    status: 0,
+    requestBytes: 0,
+    responseBytes: 0,
+    done: false,
+  };
 }
 
 async function passBack(

@@ -102,6 +102,6 @@ function environment({ vault, paths, env }: WrapperOptions, home: string): NodeJ
 function linesOf(text: string): LogLine[] {
   return text
     .split('\n')
-    .filter((line) => line.startsWith('{"level":'))
+    .filter((line) => line.startsWith('{"level":') && line.endsWith('}'))
     .map((line) => JSON.parse(line) as LogLine);
 }

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { S3Client } from '@aws-sdk/client-s3';
 
 /** Anything that a test started and must end. `stop` may be called more than once. */
@@ -17,6 +18,7 @@ export interface ChildServer extends Stoppable {
 
 export interface HttpAnswer {
   readonly status: number;
+  readonly headers: IncomingHttpHeaders;
   /** The body as text. */
   readonly text: string;
   /** The body parsed as JSON, or undefined where it is not JSON. */
@@ -166,6 +168,8 @@ export interface FaultProxy extends Stoppable {
 }
 
 export interface LoggedRequest {
+  /** When it came, in ms since the epoch. */
+  readonly at: number;
   readonly method: string;
   /** Path with query, as sent. */
   readonly path: string;

@@ -1,6 +1,12 @@
 import { boto3 } from './recipes/boto3.ts';
+import { ciliumPolicyCheck } from './recipes/cilium-policy-check.ts';
 import { minio, rclone, versitygw } from './recipes/go.ts';
+import { helm } from './recipes/helm.ts';
+import { kernel, kernel612 } from './recipes/kernel.ts';
+import { kubernetes } from './recipes/kubernetes.ts';
+import { networkPolicyJudge } from './recipes/network-policy-judge.ts';
 import { openbao } from './recipes/openbao.ts';
+import { promtool } from './recipes/promtool.ts';
 import { type Recipe, TOOL_NAMES, type ToolName } from './types.ts';
 
 const debian = (command: string): Recipe => ({ kind: 'system', command, debianPackage: command });
@@ -16,21 +22,60 @@ export const CATALOG: Readonly<Record<ToolName, Recipe>> = {
   minio,
   rclone,
   tini: debian('tini'),
+  kernel,
+  'kernel-6.12': kernel612,
+  qemu: { kind: 'system', command: 'qemu-system-x86_64', debianPackage: 'qemu-system-x86' },
+  'qemu-arm64': { kind: 'system', command: 'qemu-system-aarch64', debianPackage: 'qemu-system-arm' },
+  busybox: { kind: 'system', command: 'busybox', debianPackage: 'busybox-static', versionFlag: '--help' },
+  runc: debian('runc'),
+  iptables: debian('iptables'),
+  libbpf: { kind: 'library', file: 'libbpf.so.1', debianPackage: 'libbpf1' },
+  kubernetes,
+  helm,
+  promtool,
+  'network-policy-judge': networkPolicyJudge,
+  'cilium-policy-check': ciliumPolicyCheck,
+  'docker-registry': debian('docker-registry'),
+  skopeo: debian('skopeo'),
+  umoci: debian('umoci'),
+  zsh: debian('zsh'),
+  fish: debian('fish'),
 };
+
+/** What a virtual machine is made of. */
+const VM: readonly ToolName[] = ['kernel', 'qemu', 'busybox', 'runc', 'libbpf'];
+
+/** A registry, and what makes and pushes images. */
+const REGISTRY: readonly ToolName[] = ['docker-registry', 'skopeo', 'umoci'];
+
+/** Shells that complete what svc takes; bash is everywhere. */
+const SHELLS: readonly ToolName[] = ['zsh', 'fish'];
 
 const CLIENTS: readonly ToolName[] = ['boto3', 'awscli', 's3cmd', 'rclone-client'];
 
 /** What `npm test` needs, in the order to have it: what takes minutes comes last. */
-export const TEST_TOOLS: readonly ToolName[] = ['openbao', 'versitygw', ...CLIENTS, 'minio'];
+export const TEST_TOOLS: readonly ToolName[] = [
+  'openbao',
+  'versitygw',
+  ...VM,
+  ...REGISTRY,
+  ...SHELLS,
+  ...CLIENTS,
+  'minio',
+];
 
 /**
- * Turns the names of a command line into tools; `clients` means all clients.
+ * Turns the names of a command line into tools; `clients`, `registry` and `vm` stand for several.
  * @throws Error naming what is known when a name is not
  */
 export function toolsNamed(words: readonly string[]): ToolName[] {
   return words.flatMap((word) => {
     if (word === 'clients') return CLIENTS;
+    if (word === 'registry') return REGISTRY;
+    if (word === 'vm') return VM;
     if ((TOOL_NAMES as readonly string[]).includes(word)) return [word as ToolName];
-    throw new Error(`unknown tool ${word}; known: ${[...TOOL_NAMES, 'clients'].join(', ')}`);
+    throw new Error(
+      `unknown tool ${word}; known: ${[...TOOL_NAMES, 'clients', 'registry', 'vm'].join(', ')}`,
+    );
   });
 }

@@ -4,7 +4,7 @@ import { ToolUnavailable } from '../support/tool-unavailable.ts';
 import { cacheRoot, toolDir } from './cache.ts';
 import { CATALOG } from './catalog.ts';
 import { withLock } from './lock.ts';
-import { ensureSystemTool } from './system.ts';
+import { ensureLibrary, ensureSystemTool } from './system.ts';
 import type { Availability, CachedRecipe, Tool, ToolName } from './types.ts';
 
 const known = new Map<ToolName, Promise<Tool>>();
@@ -36,12 +36,11 @@ export async function ensureTool(name: ToolName): Promise<Availability> {
 async function install(name: ToolName): Promise<Tool> {
   const recipe = CATALOG[name];
   try {
-    if (recipe.kind === 'system') {
-      return await ensureSystemTool(name, recipe, () =>
-        say(name, `installing Debian package ${recipe.debianPackage}`),
-      );
-    }
-    return await ensureCached(name, recipe);
+    if (recipe.kind === 'cached') return await ensureCached(name, recipe);
+    const onInstall = () => say(name, `installing Debian package ${recipe.debianPackage}`);
+    return recipe.kind === 'system'
+      ? await ensureSystemTool(name, recipe, onInstall)
+      : await ensureLibrary(name, recipe, onInstall);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     say(name, `cannot be had: ${reason}`);

@@ -1,23 +1,18 @@
-import { access, constants } from 'node:fs/promises';
+import { access, constants, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { aptInstall } from './apt.ts';
 import { exec } from './exec.ts';
-import type { SystemRecipe, Tool, ToolName } from './types.ts';
+import type { LibraryRecipe, SystemRecipe, Tool, ToolName } from './types.ts';
 
-/** Debian's own first: a PATH may hold shims of other installations. */
-async function find(command: string): Promise<string | undefined> {
-  for (const folder of ['/usr/bin', ...(process.env.PATH ?? '').split(':').filter(Boolean)]) {
-    const path = join(folder, command);
-    if (
-      await access(path, constants.X_OK).then(
-        () => true,
-        () => false,
-      )
-    )
-      return path;
-  }
-  return undefined;
-}
+const TRIPLETS: Readonly<Record<string, string>> = { x64: 'x86_64-linux-gnu', arm64: 'aarch64-linux-gnu' };
+
+/** Debian's own first: a PATH may hold shims of other installations. Debian keeps some commands for root apart. */
+const commandFolders = () => [
+  '/usr/bin',
+  ...(process.env.PATH ?? '').split(':').filter(Boolean),
+  '/usr/sbin',
+];
+const libraryFolders = () => [`/usr/lib/${TRIPLETS[process.arch] ?? ''}`, '/usr/lib64', '/usr/lib'];
 
 /** Finds a command of the system, or installs its Debian package. */
 export async function ensureSystemTool(
@@ -25,17 +20,56 @@ export async function ensureSystemTool(
   recipe: SystemRecipe,
   onInstall: () => void,
 ): Promise<Tool> {
-  let path = await find(recipe.command);
-  if (!path) {
-    onInstall();
-    await aptInstall([recipe.debianPackage]);
-    path = await find(recipe.command);
-  }
-  if (!path) throw new Error(`Debian package ${recipe.debianPackage} holds no command ${recipe.command}`);
-  return { name, version: await version(path), bins: { [recipe.command]: path } };
+  const { command, debianPackage } = recipe;
+  const path = await ensureFile(command, debianPackage, onInstall, () =>
+    find(commandFolders(), command, constants.X_OK),
+  );
+  return { name, version: await version(path, recipe.versionFlag ?? '--version'), bins: { [command]: path } };
 }
 
-async function version(path: string): Promise<string> {
-  const text = await exec(path, ['--version'], { timeoutMs: 60_000 });
+/** Finds a library of the system, or installs its Debian package. */
+export async function ensureLibrary(
+  name: ToolName,
+  { file, debianPackage }: LibraryRecipe,
+  onInstall: () => void,
+): Promise<Tool> {
+  const path = await ensureFile(file, debianPackage, onInstall, () =>
+    find(libraryFolders(), file, constants.R_OK),
+  );
+  return { name, version: versionIn(await realpath(path)), bins: { [file]: path } };
+}
+
+async function ensureFile(
+  file: string,
+  debianPackage: string,
+  onInstall: () => void,
+  look: () => Promise<string | undefined>,
+): Promise<string> {
+  const there = await look();
+  if (there) return there;
+  onInstall();
+  await aptInstall([debianPackage]);
+  const path = await look();
+  if (!path) throw new Error(`Debian package ${debianPackage} holds no ${file}`);
+  return path;
+}
+
+async function find(folders: readonly string[], file: string, mode: number): Promise<string | undefined> {
+  for (const folder of folders) {
+    const path = join(folder, file);
+    const there = await access(path, mode).then(
+      () => true,
+      () => false,
+    );
+    if (there) return path;
+  }
+  return undefined;
+}
+
+async function version(path: string, flag: string): Promise<string> {
+  return versionIn(await exec(path, [flag], { timeoutMs: 60_000 }));
+}
+
+function versionIn(text: string): string {
   return /\d+(\.\d+)+/.exec(text)?.[0] ?? 'unknown';
 }

@@ -9,6 +9,24 @@ export const TOOL_NAMES = [
   'minio',
   'rclone',
   'tini',
+  'kernel',
+  'kernel-6.12',
+  'qemu',
+  'qemu-arm64',
+  'busybox',
+  'runc',
+  'iptables',
+  'libbpf',
+  'kubernetes',
+  'helm',
+  'promtool',
+  'network-policy-judge',
+  'cilium-policy-check',
+  'docker-registry',
+  'skopeo',
+  'umoci',
+  'zsh',
+  'fish',
 ] as const;
 
 export type ToolName = (typeof TOOL_NAMES)[number];
@@ -49,6 +67,15 @@ export interface SystemRecipe {
   readonly kind: 'system';
   readonly command: string;
   readonly debianPackage: string;
+  /** What makes the command print its version; default `--version`. */
+  readonly versionFlag?: string;
 }
 
-export type Recipe = CachedRecipe | SystemRecipe;
+/** A shared library of the operating system's own package manager; its `bins` hold the file under `file`. */
+export interface LibraryRecipe {
+  readonly kind: 'library';
+  readonly file: string;
+  readonly debianPackage: string;
+}
+
+export type Recipe = CachedRecipe | SystemRecipe | LibraryRecipe;

@@ -29,6 +29,8 @@ export function assemble(folder, parts) {
   const addon = join(folder, 'ffi-rs.node');
   mkdirSync(dirname(node));
   mkdirSync(join(folder, 'lib'));
+  // a place for a mount, where the folder itself is mounted read-only
+  mkdirSync(join(folder, 'certs'));
   copyFileSync(join(parts.npm.node, 'bin', 'node'), node);
   copyFileSync(join(parts.npm.addon, `ffi-rs.linux-${parts.architecture}-gnu.node`), addon);
   copyLibraries(folder, [node, addon], parts);
@@ -83,7 +85,7 @@ function settle(folder) {
     chmodSync(file, /^(bin\/|lib\/ld-|svc-wrapper$)/.test(path) ? EXECUTABLE : PLAIN);
     utimesSync(file, 0, 0);
   }
-  for (const path of ['bin', 'lib', 'licenses', '']) {
+  for (const path of ['bin', 'certs', 'lib', 'licenses', '']) {
     chmodSync(join(folder, path), EXECUTABLE);
     utimesSync(join(folder, path), 0, 0);
   }

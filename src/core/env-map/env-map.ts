@@ -14,7 +14,7 @@ export interface ParsedEnvMap {
 }
 
 /** As pods may name their variables. */
-const variableName = /^[A-Za-z_.-][\w.-]*$/;
+export const variableName = /^[A-Za-z_.-][\w.-]*$/;
 
 /**
  * Groups are separated by `;`, their items `<field>=<ENV_VAR>` by commas, blanks around both are dropped.
@@ -39,7 +39,8 @@ function item(text: string, group: number): Mapping | string {
 }
 
 function repeated(map: EnvMap): string[] {
-  const variables = map.flat().map(({ variable }) => variable);
-  const twice = variables.filter((name, at) => variables.indexOf(name) !== at);
-  return [...new Set(twice)].map((name) => `${name} is given to more than one field`);
+  const known = new Set<string>();
+  const twice = new Set<string>();
+  for (const { variable } of map.flat()) (known.has(variable) ? twice : known).add(variable);
+  return [...twice].map((name) => `${name} is given to more than one field`);
 }

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { EnvelopeError } from './error.ts';
-import { dekBytes, nonceBytes } from './format.ts';
+import { nonceBytes } from './format.ts';
 
 /** One part of a multipart object, in the order of the stored body. */
 export interface PartEntry {
@@ -97,6 +97,3 @@ const isWrapped = (value: unknown): value is string =>
 
 const malformed = () =>
   new EnvelopeError('malformed-metadata', 'the part list does not have the form that svc writes');
-
-/** The seal key is as long as a DEK. */
-export const sealKeyBytes = dekBytes;

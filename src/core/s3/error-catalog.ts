@@ -1,7 +1,7 @@
 import { S3Error } from './error.ts';
 
 /** HTTP status and standing message of every S3 error that is answered here. */
-const catalog = {
+export const errorCatalog = {
   AccessDenied: [403, 'Access Denied'],
   AuthorizationHeaderMalformed: [400, 'The authorization header that you provided is not valid.'],
   AuthorizationQueryParametersError: [
@@ -64,7 +64,7 @@ const catalog = {
   ],
 } as const satisfies Record<string, readonly [status: number, message: string]>;
 
-export type S3ErrorCode = keyof typeof catalog;
+export type S3ErrorCode = keyof typeof errorCatalog;
 
 /** The S3 error of that code with its documented status; `message` replaces the standing message. */
 export function s3Error(
@@ -72,6 +72,6 @@ export function s3Error(
   message?: string,
   options: { details?: Readonly<Record<string, string>>; cause?: unknown } = {},
 ): S3Error {
-  const [status, standing] = catalog[code];
+  const [status, standing] = errorCatalog[code];
   return new S3Error(code, status, message ?? standing, options);
 }

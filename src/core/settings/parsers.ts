@@ -3,7 +3,7 @@ import { formatDuration, parseDuration } from '../duration.ts';
 import { type Setting, SettingMistake } from './setting.ts';
 
 /** The part of a setting that reads its text: spread one into a declaration. */
-export type Parser<T> = Pick<Setting<T>, 'parse' | 'expects' | 'admitsEmpty'>;
+export type Parser<T> = Pick<Setting<T>, 'parse' | 'expects' | 'helpValue' | 'admitsEmpty'>;
 
 /** The longest delay that a Node timer keeps; beyond it a timer fires at once. */
 const longestTimer = 2 ** 31 - 1;
@@ -18,7 +18,8 @@ export function matching(shape: RegExp, expects: string): Parser<string> {
 
 export function enumeration<const T extends string>(...allowed: readonly T[]): Parser<T> {
   const expects = allowed.length === 2 ? allowed.join(' or ') : `one of ${allowed.join(', ')}`;
-  return { expects, parse: (given) => allowed.find((one) => one === given) ?? mistake(expects) };
+  const parse = (given: string) => allowed.find((one) => one === given) ?? mistake(expects);
+  return { expects, helpValue: allowed.join('|'), parse };
 }
 
 /** `true` or `false` and nothing else: `False`, `0` or `no` must not be taken for the other. */
@@ -54,7 +55,7 @@ export function byteSize(min = 0, max = Number.MAX_SAFE_INTEGER): Parser<number>
 
 /** A file or folder name, taken as it is. */
 export function path(expects = 'a path'): Parser<string> {
-  return text(expects);
+  return { ...text(expects), helpValue: '<path>' };
 }
 
 /** Items separated by commas, blanks around them dropped; empty items are a mistake. */

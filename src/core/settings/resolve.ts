@@ -2,8 +2,8 @@ import { exitStatus, SvcError } from '../errors.ts';
 import { mistakeCount } from './mistake-count.ts';
 import { findGiven, type Given, type Sources } from './origin.ts';
 import { guarded, outcome } from './rules.ts';
-import { type Resolved, type Setting, SettingMistake, type Settings } from './setting.ts';
-import { shown } from './shown.ts';
+import type { Resolved, Setting, Settings } from './setting.ts';
+import { wrongValue } from './wrong-value.ts';
 
 /** What the settings need from each other, as `Component.check` has it. */
 export type Check<S extends Settings> = (config: Resolved<S>) => readonly string[];
@@ -43,19 +43,12 @@ function read(setting: Setting<unknown>, given: Given | undefined): Reading {
   try {
     return { value: setting.parse(given.text) };
   } catch (error) {
-    return { mistake: wrong(setting, given, error) };
+    return { mistake: wrongValue(setting, given, error) };
   }
 }
 
 function missing({ variable, flag, expects }: Setting<unknown>): string {
   return `${variable}${flag === undefined ? '' : ` (--${flag})`}: required, should be ${expects}`;
-}
-
-function wrong(setting: Setting<unknown>, { place, text }: Given, error: unknown): string {
-  const reason =
-    error instanceof SettingMistake && !setting.expects.includes(error.message) ? ` (${error.message})` : '';
-  const value = setting.secret ? '' : `, is ${shown(text)}`;
-  return `${place}: should be ${setting.expects}${reason}${value}`;
 }
 
 /** CONFIG_INVALID (exit 78) with every mistake a line. */

@@ -17,6 +17,8 @@ export interface Setting<T> {
   readonly parse: (text: string) => T;
   /** What the value should be, as a phrase: "a Go duration such as 30s". */
   readonly expects: string;
+  /** The value in help and completion: `json|text` where few are possible, `<path>` for a file or folder. */
+  readonly helpValue?: string;
   /** Text parsed when nothing is given. Without it the setting is optional (undefined). */
   readonly fallback?: string;
   readonly required?: boolean;

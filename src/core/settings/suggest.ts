@@ -1,11 +1,18 @@
-/** The candidate that a mistyped word most likely means, or undefined when none is near. */
-export function nearest(word: string, candidates: readonly string[]): string | undefined {
+/**
+ * The candidate that a mistyped word most likely means, or undefined when none is near.
+ * @param farthest letters that may differ
+ */
+export function nearest(
+  word: string,
+  candidates: readonly string[],
+  farthest = Math.max(1, Math.floor(word.length / 3)),
+): string | undefined {
   const [best] = candidates
+    // a distance is no less than this difference, which costs nothing however long the word is
+    .filter((candidate) => Math.abs(candidate.length - word.length) <= farthest)
     .map((candidate) => ({ candidate, distance: editDistance(word, candidate) }))
     .sort((a, b) => a.distance - b.distance);
-  return best !== undefined && best.distance <= Math.max(1, Math.floor(word.length / 3))
-    ? best.candidate
-    : undefined;
+  return best !== undefined && best.distance <= farthest ? best.candidate : undefined;
 }
 
 /** ` (did you mean …?)` or nothing. */

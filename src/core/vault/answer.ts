@@ -8,6 +8,11 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** What is asked for lies there; empty where the answer has none. */
+export function dataOf(body: unknown): Readonly<Record<string, unknown>> {
+  return isRecord(body) && isRecord(body['data']) ? body['data'] : {};
+}
+
 /** One printable line of at most 200 characters. */
 export function summarize(errors: readonly string[]): string {
   const line = errors

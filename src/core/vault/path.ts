@@ -1,3 +1,5 @@
+import { trimSlashes } from './trim-slashes.ts';
+
 /**
  * Joins and encodes a path below `/v1/`. A mount may have several segments
  * (`auth/kubernetes`), which a slash in it separates; any other part is one segment.
@@ -6,8 +8,6 @@
 export function vaultPath(mount: string, ...segments: readonly string[]): string {
   return [...trimSlashes(mount).split('/'), ...segments].map(encodeSegment).join('/');
 }
-
-const trimSlashes = (text: string): string => text.replace(/^\/+|\/+$/g, '');
 
 function encodeSegment(segment: string): string {
   if (segment === '' || segment === '.' || segment === '..') {

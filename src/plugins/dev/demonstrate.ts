@@ -2,11 +2,13 @@ import { existsSync } from 'node:fs';
 import { painter, widthOf } from '../../runtime/cli/terminal.ts';
 import type { Component } from '../../runtime/component/contract.ts';
 import { watchShutdown } from '../../runtime/lifecycle/shutdown.ts';
+import { untilAborted } from '../../runtime/lifecycle/until-aborted.ts';
 import { createLogger } from '../../runtime/logging/create-logger.ts';
 import { endText, type Pen, roundTripText, serversText, tryText } from './demo/report.ts';
 import { type RoundTrip, roundTrip } from './demo/round-trip.ts';
 import { tryLines } from './demo/try-lines.ts';
 import { type Development, startDevelopment, usualPort } from './development.ts';
+import { stage } from './stage.ts';
 import { type ShownWrapper, showWrapper } from './wrapped/show-wrapper.ts';
 
 export interface Demonstration {
@@ -36,23 +38,35 @@ export async function demonstrate(options: Demonstration): Promise<number> {
   const over = new AbortController();
   const signal = AbortSignal.any([shutdown.signal, over.signal]);
   try {
-    const development = await startDevelopment({ ...options, log, signal });
+    const development = await stage(
+      'The start of the servers',
+      startDevelopment({ ...options, log, signal }),
+    );
     let wrapper: ShownWrapper | undefined;
-    try {
+    const show = async () => {
       const pen = penFor(process.stdout);
-      const trip = await showRoundTrip(development, options, pen);
+      const trip = await stage('The round trip', showRoundTrip(development, options, pen));
       wrapper = await showWrapper(development.secrets, { ...options, log, pen, signal });
       if (!signal.aborted) showRest(development, options, { pen, trip, wrapper });
-      if (!options.once) await Promise.race([aborted(shutdown.signal), development.closed]);
-    } finally {
+      if (!options.once) await Promise.race([untilAborted(shutdown.signal), development.closed]);
+    };
+    const end = async () => {
       over.abort();
-      await Promise.race([Promise.all([wrapper?.end(), development.closed]), shutdown.cutShort]);
-      await development.close();
-    }
+      const ended = Promise.all([wrapper?.end(), development.closed]);
+      await Promise.race([stage('The end of the wrapper and the proxy', ended), shutdown.cutShort]);
+    };
+    await inTurn(show, end, () => stage('The end of the servers', development.close()));
     return await Promise.race([shutdown.cutShort, Promise.resolve(0)]);
   } finally {
     shutdown.stopWatching();
   }
+}
+
+/** Does each, whatever becomes of those before. @throws what the first of them that fails throws: others follow from it */
+async function inTurn(...parts: readonly (() => Promise<unknown>)[]): Promise<void> {
+  const failures: unknown[] = [];
+  for (const part of parts) await part().catch((error: unknown) => failures.push(error));
+  if (failures.length > 0) throw failures[0];
 }
 
 const penFor = (screen: NodeJS.WriteStream): Pen => ({
@@ -98,9 +112,3 @@ function tripFacts({ bucket, key, written, stored, read }: RoundTrip) {
     equal: read.equals(written),
   };
 }
-
-const aborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });

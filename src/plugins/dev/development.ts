@@ -1,4 +1,5 @@
-import type { Component, ComponentDeps } from '../../runtime/component/contract.ts';
+import { listenAddress } from '../../core/settings/listen-address.ts';
+import type { Component, ComponentDeps, Running } from '../../runtime/component/contract.ts';
 import { readConfig } from '../../runtime/component/read-config.ts';
 import { svcVersion } from '../../runtime/component/version.ts';
 import { createHealth } from '../../runtime/health/create-health.ts';
@@ -6,7 +7,7 @@ import { createMetrics } from '../../runtime/health/create-metrics.ts';
 import { startHealthServer } from '../../runtime/health/health-server.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import type { Facts } from './facts.ts';
-import { addressNear, givenAddress } from './listen-choice.ts';
+import { givenAddress, startNear } from './listen-choice.ts';
 import { type Servers, startServers } from './servers.ts';
 import type { SecretsSource } from './wrapped/secrets-source.ts';
 
@@ -46,35 +47,47 @@ export async function startDevelopment(options: DevelopmentOptions): Promise<Dev
 }
 
 async function startProxy(options: DevelopmentOptions, servers: Servers): Promise<Development> {
-  const { proxy, log, signal } = options;
-  const listen = options.listen === undefined ? await addressNear(usualPort) : givenAddress(options.listen);
-  const env = proxyEnvironment(servers, listen, await addressNear(usualHealthPort));
-  const { own, healthAddress } = await readConfig(proxy, { env });
+  const { proxy, listen } = options;
   const health = createHealth();
-  const metrics = await createMetrics({ version: svcVersion(), component: proxy.name });
+  const ownMetrics = () => createMetrics({ version: svcVersion(), component: proxy.name });
+  let metrics = await ownMetrics();
   const source = { snapshot: health.snapshot, expose: () => metrics.expose() };
-  const healthServer = healthAddress && (await startHealthServer(healthAddress, source));
-  const deps: ComponentDeps = { log, health, metrics, env };
+  const healthServer = await startNear(usualHealthPort, (at) => startHealthServer(parseAddress(at), source));
   const close = async () => {
-    await healthServer?.close();
+    await healthServer.close();
     await servers.close();
   };
+  const start = async (at: string) => {
+    metrics = await ownMetrics(); // one that did not start has left its own
+    return runProxy(options, servers, at, { health, metrics });
+  };
   try {
-    const running = await proxy.start(own, deps, signal);
-    const addresses = { proxy: running.facts['address'], health: healthServer?.address };
-    const facts = factsOf(servers, addresses);
+    const running = await (listen === undefined ? startNear(usualPort, start) : start(givenAddress(listen)));
+    const facts = factsOf(servers, { proxy: running.facts['address'], health: healthServer.address });
     return { facts, secrets: servers.secrets, closed: running.closed, close };
   } catch (error) {
-    await healthServer?.close();
+    await healthServer.close();
     throw error;
   }
 }
 
+async function runProxy(
+  { proxy, log, signal }: DevelopmentOptions,
+  servers: Servers,
+  listen: string,
+  observed: Pick<ComponentDeps, 'health' | 'metrics'>,
+): Promise<Running> {
+  const env = proxyEnvironment(servers, listen);
+  const { own } = await readConfig(proxy, { env });
+  return proxy.start(own, { log, env, ...observed }, signal);
+}
+
+const { parse: parseAddress } = listenAddress();
+
 /** All that the proxy is told; nothing of this process's own environment, which may steer it elsewhere. */
-function proxyEnvironment({ keyServer, store, proxyToken }: Servers, listen: string, health: string) {
+function proxyEnvironment({ keyServer, store, proxyToken }: Servers, listen: string) {
   return {
     SVC_PROXY_LISTEN: listen,
-    SVC_PROXY_HEALTH: health,
     SVC_PROXY_UPSTREAM: store.url,
     AWS_REGION: region,
     AWS_ACCESS_KEY_ID: store.accessKeyId,
@@ -90,7 +103,7 @@ const client = { region, accessKeyId: 'dev', secretAccessKey: 'development' };
 
 function factsOf(
   { keyServer, store, dataFolder }: Servers,
-  { proxy, health }: { readonly proxy: string | undefined; readonly health: string | undefined },
+  { proxy, health }: { readonly proxy: string | undefined; readonly health: string },
 ): Facts {
   return {
     proxy: `http://${proxy}`,

@@ -20,17 +20,20 @@ export function givenAddress(text: string): string {
   });
 }
 
-/** That port of 127.0.0.1 where it is free, else any. */
-export async function addressNear(port: number): Promise<string> {
-  return `${host}:${(await isFree(port)) ? port : 0}`;
+/** Starts on that port of 127.0.0.1, or on a free one where it is taken. @throws what `start` throws of anything else */
+export async function startNear<T>(port: number, start: (address: string) => Promise<T>): Promise<T> {
+  try {
+    return await start(`${host}:${port}`);
+  } catch (error) {
+    if (!isTaken(error)) throw error;
+    return start(`${host}:0`);
+  }
 }
 
-function isFree(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const probe = createServer();
-    probe.once('error', () => resolve(false));
-    probe.listen({ host, port }, () => probe.close(() => resolve(true)));
-  });
+function isTaken(error: unknown): boolean {
+  return (
+    error instanceof SvcError && (error.cause as NodeJS.ErrnoException | undefined)?.code === 'EADDRINUSE'
+  );
 }
 
 /** A port of 127.0.0.1 that was free a moment ago, for a server that cannot tell which one it took. */

@@ -1,4 +1,6 @@
 import type { ComponentDeps } from '../../runtime/component/contract.ts';
+import { defaultCredentials } from '../../runtime/object-store/credentials.ts';
+import { trustedAuthorities } from '../../runtime/object-store/trust.ts';
 import type { Transit } from '../../runtime/vault/contract.ts';
 import type { ProxyConfig } from './config.ts';
 import type { ProxyContext } from './context.ts';
@@ -11,8 +13,6 @@ import { SpoolSpace } from './read/spool/spool-space.ts';
 import { createBucketFacts } from './state/create-bucket-facts.ts';
 import { UpstreamStateStore } from './state/upstream-state-store.ts';
 import { createUpstream } from './upstream/create-upstream.ts';
-import { defaultCredentials } from './upstream/credentials.ts';
-import { trustedAuthorities } from './upstream/trust.ts';
 
 /** Helper objects have connections of their own: requests that hold one to the store wait for them. */
 const helperLimits = { sockets: 32, idleMs: 20_000 };

@@ -1,10 +1,9 @@
 import { availableParallelism, tmpdir } from 'node:os';
+import { storeOf } from '../../runtime/object-store/settings.ts';
 import type { ProxyConfig } from './config.ts';
 import type { ResolvedProxySettings } from './settings.ts';
 
 const everyInterface = '::';
-/** What S3-compatible stores expect where nobody names a region. */
-const unnamedRegion = 'us-east-1';
 
 /** The settings, checked by `checkProxy`, in the shape that the proxy uses. */
 export function readConfig(settings: ResolvedProxySettings): ProxyConfig {
@@ -31,21 +30,8 @@ export function readConfig(settings: ResolvedProxySettings): ProxyConfig {
   };
 }
 
-/** Where the store is; also for `svc proxy gc`. */
-export function storeOf(
-  settings: Pick<ResolvedProxySettings, 'upstream' | 'region' | 'defaultRegion'>,
-): Pick<ProxyConfig, 'upstream' | 'region'> {
-  const region = settings.region ?? settings.defaultRegion ?? unnamedRegion;
-  return { upstream: settings.upstream ?? regionalEndpoint(region), region };
-}
-
 export const spoolDirOf = ({ spoolDir }: Pick<ResolvedProxySettings, 'spoolDir'>): string =>
   spoolDir ?? tmpdir();
-
-function regionalEndpoint(region: string): URL {
-  const suffix = region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com';
-  return new URL(`https://s3.${region}.${suffix}`);
-}
 
 function callerKeys({ accessKeyId, secretAccessKey }: ResolvedProxySettings): ProxyConfig['callerKeys'] {
   if (accessKeyId === undefined || secretAccessKey === undefined) return undefined;

@@ -1,10 +1,9 @@
 import { listenAddress, listenAddressOrOff } from '../../core/settings/listen-address.ts';
 import { boolean, byteSize, enumeration, integer, matching, path } from '../../core/settings/parsers.ts';
 import type { Resolved, Settings } from '../../core/settings/setting.ts';
-import { httpUrl } from '../../core/settings/url.ts';
+import { storeSettings } from '../../runtime/object-store/settings.ts';
 import { vaultSettings } from '../../runtime/vault/settings.ts';
-
-const segment = /^[\w.-]+(\/[\w.-]+)*$/;
+import { transitSettings } from '../../runtime/vault/transit-settings.ts';
 
 /** Flags and variables of `svc run proxy`. */
 export const proxySettings = {
@@ -22,12 +21,7 @@ export const proxySettings = {
     fallback: ':8191',
     ...listenAddressOrOff(),
   },
-  upstream: {
-    variable: 'SVC_PROXY_UPSTREAM',
-    flag: 'upstream',
-    summary: "Object store behind the proxy; unset: the region's S3 endpoint",
-    ...httpUrl('https://s3.example.eu'),
-  },
+  upstream: storeSettings.upstream,
   upstreamSigning: {
     variable: 'SVC_PROXY_UPSTREAM_SIGNING',
     flag: 'upstream-signing',
@@ -61,20 +55,7 @@ export const proxySettings = {
     fallback: 'false',
     ...boolean(),
   },
-  transitMount: {
-    variable: 'SVC_TRANSIT_MOUNT',
-    flag: 'transit-mount',
-    summary: 'Mount of the transit engine',
-    fallback: 'transit',
-    ...matching(segment, 'a mount path such as transit'),
-  },
-  transitKey: {
-    variable: 'SVC_TRANSIT_KEY',
-    flag: 'transit-key',
-    summary: 'Transit key that wraps the data keys',
-    fallback: 'svc',
-    ...matching(/^[\w.-]{1,128}$/, 'a key name'),
-  },
+  ...transitSettings,
   bind: {
     variable: 'SVC_PROXY_BIND',
     flag: 'bind',
@@ -139,13 +120,7 @@ export const proxySettings = {
     fallback: 'plaintext',
     ...enumeration('plaintext', 'stored'),
   },
-  reservedPrefix: {
-    variable: 'SVC_PROXY_RESERVED_PREFIX',
-    flag: 'reserved-prefix',
-    summary: "Keys of the proxy's own helper objects begin with it; callers cannot use it",
-    fallback: '.svc/',
-    ...matching(/^(?!\.{1,2}\/)[\w.-]{1,64}\/$/, 'one path segment with a slash at its end, such as .svc/'),
-  },
+  reservedPrefix: storeSettings.reservedPrefix,
   stateBucket: {
     variable: 'SVC_PROXY_STATE_BUCKET',
     flag: 'state-bucket',
@@ -166,17 +141,8 @@ export const proxySettings = {
     fallback: '1',
     ...integer(0, 256),
   },
-  region: {
-    variable: 'AWS_REGION',
-    flag: 'region',
-    summary: 'Region of the object store',
-    ...matching(/^[a-z0-9-]{2,32}$/, 'a region such as eu-central-1'),
-  },
-  defaultRegion: {
-    variable: 'AWS_DEFAULT_REGION',
-    summary: 'Region where AWS_REGION is not set',
-    ...matching(/^[a-z0-9-]{2,32}$/, 'a region such as eu-central-1'),
-  },
+  region: storeSettings.region,
+  defaultRegion: storeSettings.defaultRegion,
   ...vaultSettings,
 } satisfies Settings;
 

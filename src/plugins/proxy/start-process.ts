@@ -1,4 +1,5 @@
 import type { ComponentDeps, Running } from '../../runtime/component/contract.ts';
+import { untilAborted } from '../../runtime/lifecycle/until-aborted.ts';
 import { keepHeapSmall } from '../../runtime/memory/small-heap.ts';
 import { createVaultClient, type ExchangingVaultClient } from '../../runtime/vault/client.ts';
 import { vaultConfig } from '../../runtime/vault/config.ts';
@@ -61,8 +62,7 @@ const facts = (config: ProxyConfig, server: S3Server) => ({
 });
 
 async function drained(server: S3Server, signal: AbortSignal): Promise<void> {
-  if (!signal.aborted)
-    await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+  await untilAborted(signal);
   await server.drain();
 }
 

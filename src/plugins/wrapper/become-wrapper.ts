@@ -23,6 +23,9 @@ export interface WrapperInvocation {
   readonly rest: readonly string[];
 }
 
+/** Else a SIGUSR1 that comes before the wrapper listens would open a debugger's port. */
+const withoutDebugger = '--disable-sigusr1';
+
 /**
  * Replaces this process by the wrapper, so that nothing of the command line tool stays.
  * @throws SvcError CONFIG_INVALID for a mistaken file, WRAPPER_MISSING, NATIVE_CALL_FAILED
@@ -31,7 +34,7 @@ export async function becomeWrapper({ flags, configFile, rest }: WrapperInvocati
   const env = environment(await sectionFrom(configFile));
   const memory = createSecretMemory({ requireMemfdSecret: false, requireLock: false });
   const file = process.execPath;
-  const args = [...withoutDebugger(), bundle(), ...Object.entries(flags).flatMap(asArgument), ...rest];
+  const args = [withoutDebugger, bundle(), ...Object.entries(flags).flatMap(asArgument), ...rest];
   return withStrings({ file, args, env, memory }, (strings) => {
     const restoreSignals = resetSignals();
     try {
@@ -40,12 +43,6 @@ export async function becomeWrapper({ flags, configFile, rest }: WrapperInvocati
       restoreSignals();
     }
   });
-}
-
-/** Else a SIGUSR1 that comes before the wrapper listens would open a debugger's port; Node 22.0 does not know the flag. */
-function withoutDebugger(): string[] {
-  const flag = '--disable-sigusr1';
-  return process.allowedNodeEnvironmentFlags.has(flag) ? [flag] : [];
 }
 
 function bundle(): string {

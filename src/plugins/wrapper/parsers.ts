@@ -1,20 +1,8 @@
 import { unixSocketPath } from '../../core/grpc/unix-address.ts';
-import { byteSize, list, mistake, type Parser } from '../../core/settings/parsers.ts';
+import { byteSize, mistake, type Parser } from '../../core/settings/parsers.ts';
 
 /** Longest path of a Unix socket, in bytes: sun_path without its NUL. */
 const longestSocketPath = 107;
-
-/** KV paths such as `secret/app` or `secret/data/app`, without slashes at their ends. */
-export function secretPaths(): Parser<readonly string[]> {
-  const expects = 'a KV path such as secret/app';
-  const parse = (given: string) => {
-    const bare = given.replace(/^\/+|\/+$/g, '');
-    const segments = bare.split('/');
-    const usable = segments.every((one) => /^[^\p{C}?#%\\]+$/u.test(one) && one !== '.' && one !== '..');
-    return usable && segments.length > 1 ? bare : mistake(expects);
-  };
-  return list({ expects, parse });
-}
 
 /**
  * A gRPC address of a Unix socket with an absolute path or an abstract name (`unix-abstract:`); the value is the

@@ -3,6 +3,9 @@ import type { Logger } from '../../runtime/logging/logger.ts';
 import { descriptorSink } from '../../runtime/logging/stderr-sink.ts';
 import { parseArguments } from './arguments.ts';
 import { helpText } from './help.ts';
+import { copyFolder } from './install/copy-folder.ts';
+import { installFolder } from './install/install-folder.ts';
+import { ownFolder } from './install/own-folder.ts';
 import { configuredLogger, earlyLogger } from './loggers.ts';
 import { readConfig, type WrapperConfig } from './read-config.ts';
 import { wrapperVersion } from './version.ts';
@@ -15,14 +18,16 @@ export type Prepared = { readonly config: WrapperConfig; readonly log: Logger } 
 const standardOutput = 1;
 
 /**
- * Reads the command line and the configuration. Mistakes have been logged, and help or version shown,
- * where a status comes back.
+ * Reads the command line and the configuration. Mistakes have been logged, help or version shown, or the
+ * wrapper's folder copied where a status comes back.
  * @param env VAULT_TOKEN may hold anything that is not the token: only its presence counts
  */
 export function prepare(argv: readonly string[], env: Env): Prepared {
   try {
-    const { shows, ...given } = parseArguments(argv);
+    const { shows, copyTo, installTo, ...given } = parseArguments(argv);
     if (shows !== undefined) return show(shows === 'help' ? helpText() : `svc-wrapper ${wrapperVersion()}`);
+    if (copyTo !== undefined) return copyOwnFolder(copyTo, env);
+    if (installTo !== undefined) return installOwnFolder(installTo, env);
     const config = readConfig({ ...given, env });
     const log = configuredLogger(config.settings);
     for (const remark of config.remarks) log.warn('config.remark', { remark });
@@ -30,6 +35,18 @@ export function prepare(argv: readonly string[], env: Env): Prepared {
   } catch (error) {
     return { status: reportFailure(earlyLogger(env), 'start.failed', error) };
   }
+}
+
+function copyOwnFolder(to: string, env: Env): Prepared {
+  const files = copyFolder(ownFolder(), to);
+  earlyLogger(env).info('folder.copied', { to, files });
+  return { status: 0 };
+}
+
+function installOwnFolder(to: string, env: Env): Prepared {
+  const installed = installFolder(ownFolder(), to);
+  earlyLogger(env).info('folder.installed', { to, ...installed });
+  return { status: 0 };
 }
 
 function show(text: string): Prepared {

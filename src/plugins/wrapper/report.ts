@@ -1,5 +1,6 @@
 import { describeError } from '../../runtime/logging/describe-error.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
+import type { Repeat } from './agent/repeater.ts';
 import { reportToAgent } from './agent/report.ts';
 import type { Prepared } from './application/prepared.ts';
 import type { Observation } from './observe/observation.ts';
@@ -12,6 +13,8 @@ export interface ReportOptions {
   readonly settings: ResolvedWrapperSettings;
   readonly observation: Observation;
   readonly log: Logger;
+  /** An agent that was restarted knows whom it protects, but not what they reported. */
+  readonly repeat: Repeat;
 }
 
 const timeoutMs = 10_000;
@@ -23,7 +26,7 @@ const timeoutMs = 10_000;
 export function reportProtection(
   { region }: Prepared,
   pid: number,
-  { settings, observation, log }: ReportOptions,
+  { settings, observation, log, repeat }: ReportOptions,
 ): void {
   const { wrapper, secretMemory } = measureOwnProtection([region]);
   const application = measureApplicationProtection(pid);
@@ -40,7 +43,9 @@ export function reportProtection(
   const { agentAddr: socketPath, podUid = '', delivery } = settings;
   if (socketPath === undefined) return;
   const report = { podUid, version: wrapperVersion(), wrapper, application, secretMemory, delivery };
-  void reportToAgent(report, { socketPath, timeoutMs }).catch((error: unknown) =>
-    log.warn('agent.report.failed', { ...describeError(error) }),
-  );
+  repeat(() => {
+    reportToAgent(report, { socketPath, timeoutMs }).catch((error: unknown) =>
+      log.warn('agent.report.failed', { ...describeError(error) }),
+    );
+  });
 }

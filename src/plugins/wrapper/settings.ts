@@ -3,9 +3,10 @@ import { envMap } from '../../core/env-map/setting.ts';
 import { listenAddressOrOff } from '../../core/settings/listen-address.ts';
 import { boolean, duration, enumeration, matching, path } from '../../core/settings/parsers.ts';
 import type { Resolved, Settings } from '../../core/settings/setting.ts';
+import { kvPaths } from '../../core/vault/kv-path.ts';
 import { commonSettings } from '../../runtime/component/common-settings.ts';
 import { vaultSettings } from '../../runtime/vault/settings.ts';
-import { coreLimit, secretPaths, unixSocket } from './parsers.ts';
+import { coreLimit, unixSocket } from './parsers.ts';
 
 const { logLevel, logFormat } = commonSettings;
 
@@ -19,7 +20,7 @@ export const wrapperSettings = {
     flag: 'secrets',
     summary: 'KV paths, separated by commas; every field of each is delivered',
     required: true,
-    ...secretPaths(),
+    ...kvPaths(),
   },
   envMap: {
     variable: 'SVC_ENV_MAP',

@@ -2,6 +2,7 @@ import type { Logger } from '../../runtime/logging/logger.ts';
 import { endJustInTimeCompilation } from '../../runtime/memory/no-jit.ts';
 import { keepYoungGenerationSmall } from '../../runtime/memory/small-heap.ts';
 import type { SecretClient } from '../../runtime/vault/secret-client/contract.ts';
+import { createRepeater, type Repeat } from './agent/repeater.ts';
 import { type Prepared, prepareApplication, type Surroundings } from './application/prepared.ts';
 import { Runner } from './application/runner.ts';
 import type { CrashWatch } from './crash.ts';
@@ -17,6 +18,8 @@ import { logSupervision } from './observe/supervision-log.ts';
 import type { Obtained } from './obtain.ts';
 import { reportProtection } from './report.ts';
 import { createSupervisor } from './supervise/index.ts';
+
+const reportEveryMs = 300_000;
 
 export interface StayOptions {
   readonly client: SecretClient;
@@ -49,7 +52,8 @@ export async function stay(options: StayOptions): Promise<number> {
     await supervisor.end(settings.stopGrace);
   };
   const interrupted = AbortSignal.any([interruption.signal, over.signal]);
-  const onStart = (prepared: Prepared, pid: number) => afterStart(prepared, pid, options);
+  const repeat = createRepeater(reportEveryMs);
+  const onStart = (prepared: Prepared, pid: number) => afterStart(prepared, pid, options, repeat);
   const runner = new Runner({ supervisor, settings, observation, log, interrupted, onStart });
   crash.endBy(end);
   try {
@@ -70,13 +74,16 @@ function afterStart(
   prepared: Prepared,
   pid: number,
   { client, around, observation, log }: StayOptions,
+  repeat: Repeat,
 ): void {
   const { region } = prepared;
   const { settings } = around.config;
   keepYoungGenerationSmall();
   endJustInTimeCompilation();
   attempt(log, 'secrets.wipe.failed', () => client.scrub(recordsIn(region.bytes).map(valueIn), [region]));
-  attempt(log, 'protection.unknown', () => reportProtection(prepared, pid, { settings, observation, log }));
+  attempt(log, 'protection.unknown', () =>
+    reportProtection(prepared, pid, { settings, observation, log, repeat }),
+  );
 }
 
 async function keepFresh(

@@ -1,4 +1,5 @@
 import { Command } from '@oclif/core/command';
+import { pluginLabel } from '../plugin-host/plugin-label.ts';
 import { describeFailure, type Failure, failureJson, formatFailure } from './failure.ts';
 import { painter } from './terminal.ts';
 
@@ -9,8 +10,13 @@ export abstract class BaseCommand extends Command {
     const failure = this.describe(error);
     if (this.jsonEnabled()) this.logJson(failureJson(failure));
     else process.stderr.write(`${formatFailure(failure, painter(process.stderr, process.env))}\n`);
-    if (failure.code === 'INTERNAL' && process.env['SVC_DEBUG']) process.stderr.write(`${error.stack}\n`);
-    this.exit(failure.exitStatus);
+    if (/^(INTERNAL|PLUGIN_BROKEN)$/.test(failure.code) && process.env['SVC_DEBUG'])
+      process.stderr.write(`${error.stack}\n`);
+    this.exit(this.statusOf(failure));
+  }
+
+  protected statusOf({ exitStatus }: Failure): number {
+    return exitStatus;
   }
 
   protected override toErrorJson(error: unknown): object {
@@ -19,7 +25,7 @@ export abstract class BaseCommand extends Command {
 
   private describe(error: unknown): Failure {
     const words = [this.config.bin, ...(this.id ?? '').split(':')].filter(Boolean);
-    return describeFailure(error, words.join(' '));
+    return describeFailure(error, words.join(' '), pluginLabel(this.ctor.plugin));
   }
 }
 

@@ -2,21 +2,11 @@ import type { Interfaces } from '@oclif/core';
 import { string } from '@oclif/core/flags';
 import type { Settings } from '../../core/settings/setting.ts';
 import { commonSettings } from '../component/common-settings.ts';
-import type { Component } from '../component/contract.ts';
 import { BaseCommand } from './base-command.ts';
+import type { ComponentCommandOptions } from './component-command-options.ts';
 import { flagsOf, variablesOnly } from './setting-flags.ts';
 
-export interface ComponentCommandOptions<S extends Settings> {
-  readonly summary: string;
-  readonly description?: string;
-  readonly examples?: string[];
-  /** The light declaration, which `--help` shows without loading the component. */
-  readonly settings: S;
-  /** Imports the component when it is to run. */
-  readonly load: () => Promise<Component<S>>;
-}
-
-type GivenFlags = Record<string, string | boolean | undefined>;
+export type GivenFlags = Record<string, string | boolean | undefined>;
 
 /**
  * Makes the oclif command `svc run <component>`: flags from the settings, and a run that ends with the
@@ -35,7 +25,11 @@ export function componentCommand<S extends Settings>(options: ComponentCommandOp
 
     async run(): Promise<void> {
       const { flags } = await this.parse(this.ctor);
-      const { config: configFile, ...given } = flags as GivenFlags & { config?: string };
+      await this.start(flags as GivenFlags & { config?: string });
+    }
+
+    /** Runs the component to its end. */
+    async start({ config: configFile, ...given }: GivenFlags & { config?: string }): Promise<void> {
       const [component, { runComponent }] = await Promise.all([
         options.load(),
         import('../component/run-component.ts'),

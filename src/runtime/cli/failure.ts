@@ -1,4 +1,4 @@
-import { exitStatus, SvcError } from '../../core/errors.ts';
+import { exitStatus, messageOf, SvcError } from '../../core/errors.ts';
 import type { Style } from './terminal.ts';
 
 /** What a person or a script is told about an error. Never holds argv, a stack or the error's own fields. */
@@ -22,16 +22,30 @@ export function isOclifError(error: unknown): error is OclifError {
   return error instanceof Error && typeof (error as Partial<OclifError>).oclif === 'object';
 }
 
-/** Sorts an error into the user's to mend (with its next step) or ours (asking for a report). */
-export function describeFailure(error: unknown, commandLine: string): Failure {
+/**
+ * Sorts an error into the user's to mend (with its next step) or ours (asking for a report).
+ * @param plugin whose command it was: then the defect is its authors', and what cannot be loaded is no wrong usage
+ */
+export function describeFailure(error: unknown, commandLine: string, plugin?: string): Failure {
   if (error instanceof SvcError) {
     const { code, message, details, nextStep, exitStatus } = error;
     return { code, message, details, nextStep, exitStatus };
   }
-  if (isOclifError(error)) return usageFailure(error, commandLine);
-  const message = error instanceof Error ? error.message : String(error);
-  return { code: 'INTERNAL', message, details: [], nextStep: REPORT, exitStatus: exitStatus.internal };
+  const missing = (error as NodeJS.ErrnoException | undefined)?.code === 'MODULE_NOT_FOUND';
+  if (isOclifError(error) && !missing) return usageFailure(error, commandLine);
+  const blamed = plugin === undefined ? ours : theirs(plugin);
+  return { message: messageOf(error), details: [], ...blamed };
 }
+
+const ours = { code: 'INTERNAL', nextStep: REPORT, exitStatus: exitStatus.internal };
+
+const theirs = (plugin: string) => ({
+  code: 'PLUGIN_BROKEN',
+  nextStep:
+    `This is a defect of the plugin ${plugin}: \`svc plugins update\` may mend it; ` +
+    'else report it to its authors with what the command prints under SVC_DEBUG=1.',
+  exitStatus: exitStatus.internal,
+});
 
 /** oclif's message starts with the mistake and goes on with a hint of its own, which the next step replaces. */
 function usageFailure(error: OclifError, commandLine: string): Failure {

@@ -19,7 +19,9 @@ export function flagsOf(settings: Settings, helpGroup?: string): FlagInput {
 
 function flagFor(setting: Setting<unknown>): FlagInput[string] {
   const summary = settingSummary(setting);
-  return setting.switch ? boolean({ summary }) : string({ summary, helpValue: '<value>' });
+  return setting.switch
+    ? boolean({ summary })
+    : string({ summary, helpValue: setting.helpValue ?? '<value>' });
 }
 
 /** The settings that only a variable can give, because they must not stand on a command line. */

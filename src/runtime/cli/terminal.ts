@@ -2,6 +2,8 @@ import { styleText } from 'node:util';
 
 type Env = Readonly<Record<string, string | undefined>>;
 export type Style = 'bold' | 'dim' | 'red' | 'yellow' | 'green' | 'cyan';
+/** Styles a text, or leaves it as it is. */
+export type Paint = (style: Style, text: string) => string;
 
 /** The part of a TTY stream that decides how text is shown. */
 export interface Screen {
@@ -27,7 +29,7 @@ export function widthOf(screen: Screen, env: Env): number {
 }
 
 /** Returns a function that styles text for the screen, or leaves it as it is. */
-export function painter(screen: Screen, env: Env): (style: Style, text: string) => string {
+export function painter(screen: Screen, env: Env): Paint {
   if (!hasColour(screen, env)) return (_style, text) => text;
   return (style, text) => styleText(style, text, { validateStream: false });
 }

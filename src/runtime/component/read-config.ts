@@ -27,7 +27,7 @@ export interface RunConfig<S extends Settings> {
  * @throws SvcError CONFIG_INVALID
  */
 export async function readConfig<S extends Settings>(
-  component: Component<S>,
+  component: Pick<Component<S>, 'name' | 'settings' | 'check'>,
   options: RunOptions,
 ): Promise<RunConfig<S>> {
   const settings = withCommonSettings(component.settings);

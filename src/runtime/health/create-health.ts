@@ -1,10 +1,11 @@
-import type { Health } from './health.ts';
+import type { Health, HealthFact } from './health.ts';
 
 /** The conditions of one component; ready while none of them is not. */
 export function createHealth(): Health {
   const notReady = new Map<string, string>();
   const degraded = new Map<string, string>();
   const notAlive = new Map<string, string>();
+  const facts = new Map<string, HealthFact>();
   return {
     notReady: (condition, reason) => void notReady.set(condition, reason),
     ready: (condition) => void notReady.delete(condition),
@@ -12,6 +13,7 @@ export function createHealth(): Health {
     recovered: (condition) => void degraded.delete(condition),
     notAlive: (condition, reason) => void notAlive.set(condition, reason),
     alive: (condition) => void notAlive.delete(condition),
+    fact: (name, value) => void facts.set(name, value),
     isReady: () => notReady.size === 0,
     snapshot: () => ({
       status: degraded.size === 0 ? 'ok' : 'degraded',
@@ -19,6 +21,7 @@ export function createHealth(): Health {
       notAlive: Object.fromEntries(notAlive),
       notReady: Object.fromEntries(notReady),
       degraded: Object.fromEntries(degraded),
+      facts: Object.fromEntries(facts),
     }),
   };
 }

@@ -37,6 +37,7 @@ function overRegistry(prometheus: typeof import('prom-client'), registry: Regist
       return {
         set: (value, labels = {}) => gauge.set(labels, value),
         add: (by, labels = {}) => gauge.inc(labels, by),
+        remove: (labels) => gauge.remove(labels),
       };
     },
     histogram(name, help, buckets, labelNames = []) {

@@ -9,9 +9,13 @@ export interface Health {
   /** `/healthz` is 503 while a condition is given here; for a component that has not begun its work. */
   notAlive(condition: string, reason: string): void;
   alive(condition: string): void;
+  /** Shown in the body of `/readyz`, which then says `ready` and `reason` besides, for those who act on it. */
+  fact(name: string, value: HealthFact): void;
   isReady(): boolean;
   snapshot(): HealthSnapshot;
 }
+
+export type HealthFact = string | number | boolean;
 
 export interface HealthSnapshot {
   readonly status: 'ok' | 'degraded';
@@ -19,4 +23,5 @@ export interface HealthSnapshot {
   readonly notAlive: Readonly<Record<string, string>>;
   readonly notReady: Readonly<Record<string, string>>;
   readonly degraded: Readonly<Record<string, string>>;
+  readonly facts: Readonly<Record<string, HealthFact>>;
 }

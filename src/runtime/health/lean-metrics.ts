@@ -30,6 +30,7 @@ export function createLeanMetrics(): Metrics {
       return {
         set: (value, values = {}) => void family.samples.set(labelText(family, values), value),
         add: (by, values = {}) => increase(family, values, by),
+        remove: (values) => void family.samples.delete(labelText(family, values)),
       };
     },
     histogram(name): Histogram {

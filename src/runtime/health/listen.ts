@@ -1,19 +1,14 @@
-import type { AddressInfo, Server } from 'node:net';
+import type { Server } from 'node:net';
 import { exitStatus, SvcError } from '../../core/errors.ts';
 import { formatListenAddress, type ListenAddress } from '../../core/settings/listen-address.ts';
+import { listenAt } from '../net/listen-at.ts';
 
 /**
- * Starts listening and says where, with the port that was got: `127.0.0.1:8191`, `[::]:8191`. A connection that cannot
- * be accepted afterwards, for want of descriptors or memory, is passed over.
+ * Starts listening and says where, with the port that was got.
  * @throws SvcError HEALTH_ADDRESS (exit 78) where the address cannot be had
  */
-export async function listen(server: Server, at: ListenAddress): Promise<string> {
-  await new Promise<void>((resolve, reject) => {
-    server.on('error', (cause) => reject(refused(at, cause)));
-    server.listen({ host: at.host, port: at.port }, resolve);
-  });
-  const { address, port } = server.address() as AddressInfo;
-  return formatListenAddress({ host: address, port });
+export function listen(server: Server, at: ListenAddress): Promise<string> {
+  return listenAt(server, at, (cause) => refused(at, cause));
 }
 
 function refused(at: ListenAddress, cause: NodeJS.ErrnoException): SvcError {

@@ -15,6 +15,8 @@ export interface Counter {
 export interface Gauge {
   set(value: number, labels?: LabelValues): void;
   add(by: number, labels?: LabelValues): void;
+  /** The value with these labels is shown no longer. */
+  remove(labels: LabelValues): void;
 }
 export interface Histogram {
   observe(value: number, labels?: LabelValues): void;

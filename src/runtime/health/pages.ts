@@ -9,7 +9,14 @@ export interface HealthAnswer {
 
 type Page = (source: HealthSource) => Promise<HealthAnswer> | HealthAnswer;
 
-const pages: Readonly<Record<string, Page>> = { '/healthz': alive, '/readyz': ready, '/metrics': metrics };
+const pages: Readonly<Record<string, Page>> = {
+  /** Alive: 200 while the process serves; 503 before a component that has to begin first has begun. */
+  '/healthz': alive,
+  /** Ready: 200 while every condition is met, else 503 with the reasons. */
+  '/readyz': ready,
+  /** Metrics in the text form of Prometheus. */
+  '/metrics': metrics,
+};
 
 /** Answers one request; never rejects. A HEAD request gets the body's length and not the body, which the caller sees to. */
 export async function healthPage(
@@ -42,8 +49,12 @@ function alive(source: HealthSource): HealthAnswer {
 }
 
 function ready(source: HealthSource): HealthAnswer {
-  const { ready, notReady } = source.snapshot();
-  return ready ? json(200, { status: 'ready' }) : json(503, { status: 'not ready', reasons: notReady });
+  const { ready, notReady, facts } = source.snapshot();
+  const reason = ready ? {} : { reason: Object.values(notReady).join(' ') };
+  const told = Object.keys(facts).length > 0 ? { ready, ...facts, ...reason } : {};
+  return ready
+    ? json(200, { status: 'ready', ...told })
+    : json(503, { status: 'not ready', ...told, reasons: notReady });
 }
 
 async function metrics(source: HealthSource): Promise<HealthAnswer> {

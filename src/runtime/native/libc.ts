@@ -42,9 +42,16 @@ export function memoryAt(address: bigint, length: number): Buffer {
   return addon().createExternalBuffer(external, length);
 }
 
-function invoke(name: string, retType: number, args: readonly Argument[], errno: boolean): unknown {
+/** @param retType ffi-rs's number of the type, and `library` the name by which it was opened */
+export function invoke(
+  name: string,
+  retType: number,
+  args: readonly Argument[],
+  errno: boolean,
+  library = 'c',
+): unknown {
   return addon().load({
-    library: 'c',
+    library,
     funcName: name,
     retType,
     paramsType: args.map((argument) => (typeof argument === 'bigint' ? long : int)),

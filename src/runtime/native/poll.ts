@@ -3,6 +3,7 @@ import { callInt } from './libc.ts';
 import { withScratch } from './scratch.ts';
 
 const pollOut = 4;
+const pollHangUp = 16;
 const structLength = 8;
 const eventsAt = 4;
 const resultAt = 6;
@@ -22,4 +23,13 @@ export function canWrite(descriptor: number): boolean {
     if (error instanceof SvcError) return true;
     throw error;
   }
+}
+
+/** Whether the other end of a connection was closed as a whole, though what it has sent may still be there to read. */
+export function hasHungUp(descriptor: number): boolean {
+  return withScratch(structLength, ({ address, bytes }) => {
+    bytes.writeInt32LE(descriptor);
+    bytes.writeInt16LE(0, eventsAt);
+    return callInt('poll', address, 1n, 0) === 1 && (bytes.readInt16LE(resultAt) & pollHangUp) !== 0;
+  });
 }

@@ -3,7 +3,12 @@ import { join } from 'node:path';
 import { SvcError } from '../../core/errors.ts';
 
 /** Exit statuses of shells and container runtimes for a program that cannot be run. */
-export const programStatus = { notExecutable: 126, notFound: 127 } as const;
+export const programStatus = {
+  /** The program is there and cannot be executed. */
+  notExecutable: 126,
+  /** There is no such program. */
+  notFound: 127,
+} as const;
 
 /** Where to look without PATH. */
 const defaultPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';

@@ -1,4 +1,4 @@
-import { isRecord, namesDeadToken, serverErrors } from '../../core/vault/answer.ts';
+import { dataOf, namesDeadToken, serverErrors } from '../../core/vault/answer.ts';
 import type { AuthMethod, TokenGrant } from './auth-method.ts';
 import type { VaultResponse, VaultTransport } from './contract.ts';
 import { VaultError } from './errors.ts';
@@ -29,8 +29,7 @@ export async function adoptToken(
 
 /** `ttl` counts whole seconds, 0 for a token without an end, which has no `expire_time` either. */
 function lifetime(body: unknown): Omit<TokenGrant, 'token'> {
-  const data = isRecord(body) && isRecord(body['data']) ? body['data'] : {};
-  const { ttl, expire_time: end, renewable } = data;
+  const { ttl, expire_time: end, renewable } = dataOf(body);
   const seconds = typeof ttl === 'number' ? ttl : 0;
   return {
     leaseSeconds: typeof end === 'string' ? Math.max(1, seconds) : seconds,

@@ -1,12 +1,15 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { exitStatus, SvcError } from '../../core/errors.ts';
 import { authMethod } from './rules.ts';
 import type { ResolvedVaultSettings } from './settings.ts';
 
 /** What the client of the key server needs to know. */
-export interface VaultConfig {
-  readonly endpoint: VaultEndpoint;
+export interface VaultConfig extends VaultPlace {
   readonly auth: VaultAuth;
+}
+
+export interface VaultPlace {
+  readonly endpoint: VaultEndpoint;
   readonly namespace: string | undefined;
 }
 
@@ -41,12 +44,16 @@ const mountedCertificates = '/svc/certs';
  * @throws SvcError CONFIG_INVALID when a role or token is missing that the rules ask for
  */
 export function vaultConfig(settings: ResolvedVaultSettings): VaultConfig {
+  return { ...vaultPlace(settings), auth: vaultAuth(settings) };
+}
+
+/** Where the server is, whoever logs in there. */
+export function vaultPlace(settings: ResolvedVaultSettings): VaultPlace {
   return {
     endpoint: {
       ...(settings.brokerAddr ? brokerTrust(settings) : serverTrust(settings)),
       client: client(settings),
     },
-    auth: auth(settings),
     namespace: settings.vaultNamespace?.replace(/\/$/, ''),
   };
 }
@@ -61,7 +68,7 @@ function brokerTrust(settings: ResolvedVaultSettings) {
 
 function serverTrust(settings: ResolvedVaultSettings) {
   const caFiles = [settings.vaultCaCert, settings.brokerTlsCa].filter((file) => file !== undefined);
-  const mounted = caFiles.length === 0 && existsSync(mountedCertificates) ? mountedCertificates : undefined;
+  const mounted = caFiles.length === 0 && isMounted(mountedCertificates) ? mountedCertificates : undefined;
   return {
     url: settings.vaultAddr,
     skipVerify: settings.vaultSkipVerify,
@@ -70,12 +77,22 @@ function serverTrust(settings: ResolvedVaultSettings) {
   };
 }
 
+/** The wrapper's folder has an empty one to mount them at. One that cannot be read is reported when it is needed. */
+function isMounted(folder: string): boolean {
+  try {
+    return readdirSync(folder).length > 0;
+  } catch {
+    return existsSync(folder);
+  }
+}
+
 function client({ brokerTlsCert, brokerTlsKey }: ResolvedVaultSettings) {
   if (brokerTlsCert === undefined || brokerTlsKey === undefined) return undefined;
   return { certFile: brokerTlsCert, keyFile: brokerTlsKey };
 }
 
-function auth(settings: ResolvedVaultSettings): VaultAuth {
+/** @throws SvcError CONFIG_INVALID when a role or token is missing that the rules ask for */
+export function vaultAuth(settings: ResolvedVaultSettings): VaultAuth {
   if (authMethod(settings) === 'kubernetes') {
     return {
       method: 'kubernetes',

@@ -1,4 +1,4 @@
-import type { VaultConfig, VaultEndpoint } from './config.ts';
+import type { VaultEndpoint, VaultPlace } from './config.ts';
 
 /** PEM files; each is read again when it has changed. */
 export type TlsFiles = Pick<VaultEndpoint, 'caFiles' | 'caPath' | 'client'>;
@@ -32,7 +32,7 @@ export const connectionDefaults = {
 } as const satisfies Partial<VaultConnection>;
 
 /** A client certificate is for the server or broker that was named, so with one no redirect is followed. */
-export function vaultConnection({ endpoint, namespace }: VaultConfig): VaultConnection {
+export function vaultConnection({ endpoint, namespace }: VaultPlace): VaultConnection {
   const { url, skipVerify, caFiles, caPath, client } = endpoint;
   return {
     ...connectionDefaults,

@@ -1,5 +1,5 @@
+import { within } from '../lifecycle/within.ts';
 import { VaultError } from './errors.ts';
-import { within } from './within.ts';
 
 /** Lets so many through at a time; the others wait in order. */
 export class Gate {

@@ -1,6 +1,6 @@
 import { accessSync, constants } from 'node:fs';
-import { isLoopback } from '../../core/settings/listen-address.ts';
 import type { Rule } from '../../core/settings/rules.ts';
+import { unencrypted } from '../../core/vault/address.ts';
 import type { ResolvedVaultSettings } from './settings.ts';
 
 type Config = ResolvedVaultSettings;
@@ -13,8 +13,8 @@ export function authMethod(config: Config): 'kubernetes' | 'token' {
 
 /** What the vault settings need from each other, and that the files they name can be read. */
 export const vaultRules: readonly Rule<Config>[] = [
-  (config) => encrypted('VAULT_ADDR', config.vaultAddr),
-  (config) => encrypted('SVC_BROKER_ADDR', config.brokerAddr),
+  (config) => unencrypted('VAULT_ADDR', config.vaultAddr),
+  (config) => unencrypted('SVC_BROKER_ADDR', config.brokerAddr),
   (config) =>
     authMethod(config) === 'kubernetes' && config.vaultAuthRole === undefined
       ? 'VAULT_AUTH_ROLE: required for kubernetes auth; for token auth give VAULT_TOKEN or VAULT_TOKEN_FILE'
@@ -41,12 +41,6 @@ export const vaultRules: readonly Rule<Config>[] = [
 
 function hasToken(config: Config): boolean {
   return config.vaultToken !== undefined || config.vaultTokenFile !== undefined;
-}
-
-function encrypted(variable: string, url: URL | undefined): string | undefined {
-  return url?.protocol === 'http:' && !isLoopback(url.hostname)
-    ? `${variable}: must be https:// (http:// is accepted for loopback addresses only)`
-    : undefined;
 }
 
 function companion(name: string, value: unknown, otherName: string, other: unknown): string | undefined {

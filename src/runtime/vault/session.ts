@@ -1,4 +1,5 @@
 import { type Backoff, createBackoff } from '../lifecycle/backoff.ts';
+import { within } from '../lifecycle/within.ts';
 import type { Logger } from '../logging/logger.ts';
 import { secrets } from '../logging/secrets.ts';
 import type { AuthMethod, TokenGrant } from './auth-method.ts';
@@ -6,7 +7,6 @@ import type { VaultTransport } from './contract.ts';
 import { isVaultError, VaultError } from './errors.ts';
 import { MinuteLimit } from './login-limit.ts';
 import { renewalDelayMs, renewToken } from './renewal.ts';
-import { within } from './within.ts';
 
 /** Whether a token can be had, and why not. */
 export interface SessionState {

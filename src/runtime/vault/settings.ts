@@ -1,7 +1,9 @@
 import { boolean, enumeration, matching, path } from '../../core/settings/parsers.ts';
 import type { Resolved, Settings } from '../../core/settings/setting.ts';
 import { httpUrl } from '../../core/settings/url.ts';
-import { mountPath, token } from './parsers.ts';
+import { mountPath } from '../../core/vault/mount-path.ts';
+import { roleName } from '../../core/vault/names.ts';
+import { token } from './parsers.ts';
 
 /** How a component reaches the key server and who it is there; shared by proxy and wrapper. */
 export const vaultSettings = {
@@ -34,7 +36,7 @@ export const vaultSettings = {
     variable: 'VAULT_AUTH_ROLE',
     flag: 'vault-role',
     summary: 'Role that accepts the service account',
-    ...matching(/^[\w.-]+$/, 'a role name'),
+    ...roleName(),
   },
   vaultAuthMountPath: {
     variable: 'VAULT_AUTH_MOUNT_PATH',

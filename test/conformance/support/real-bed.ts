@@ -9,15 +9,23 @@ export const Bucket = 'conformance';
 export interface RealBed extends RenewedClient, Stoppable {
   readonly store: ObjectStore;
   readonly proxy: SvcProxy;
+  /** Makes the next version of the proxy's key. */
+  rotate(): Promise<void>;
+}
+
+export interface RealBedOptions {
+  /** Of `svc run proxy`. */
+  readonly proxyArgs?: readonly string[];
 }
 
 /** A proxy between OpenBao and versitygw. @throws ToolUnavailable */
-export async function startRealBed(): Promise<RealBed> {
+export async function startRealBed({ proxyArgs = [] }: RealBedOptions = {}): Promise<RealBed> {
   const [bao, store] = await Promise.all([startOpenBao(), startVersityGw({ keepAlive: true })]);
   await Promise.all([bao.enableTransit(), store.createBucket(Bucket)]);
   const proxy = await startSvcProxy({
     upstream: store,
     vault: { addr: bao.url, token: await bao.policyToken() },
+    args: proxyArgs,
   });
   const client = await renewedClient(proxy);
   return {
@@ -26,6 +34,7 @@ export async function startRealBed(): Promise<RealBed> {
       return client.s3;
     },
     restart: () => client.restart(),
+    rotate: () => bao.rotate(),
     async stop() {
       client.s3.destroy();
       await proxy.stop();

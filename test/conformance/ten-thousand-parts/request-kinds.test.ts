@@ -6,7 +6,7 @@ import { keyServerKind, storeKind } from './request-kinds.ts';
 const test = suite('kinds of requests');
 
 const request = (method: string, path: string): LoggedRequest => ({
-  ...{ method, path, requestHeaders: {}, status: 200, requestBytes: 0, responseBytes: 0, done: true },
+  ...{ at: 0, method, path, requestHeaders: {}, status: 200, requestBytes: 0, responseBytes: 0, done: true },
 });
 
 const kinds: readonly [method: string, path: string, kind: string][] = [

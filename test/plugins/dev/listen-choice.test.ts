@@ -1,20 +1,46 @@
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, createServer, type Server } from 'node:net';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SvcError } from '../../../src/core/errors.ts';
-import { addressNear, givenAddress } from '../../../src/plugins/dev/listen-choice.ts';
+import { givenAddress, startNear } from '../../../src/plugins/dev/listen-choice.ts';
+import { rejection } from '../../runtime/vault/rejection.ts';
 
 const test = suite('where svc dev listens');
 
+/** As the proxy and the health endpoint start and refuse. */
+async function start(address: string): Promise<Server> {
+  const server = createServer().listen(Number(address.split(':').at(-1)), '127.0.0.1');
+  try {
+    await once(server, 'listening');
+    return server;
+  } catch (cause) {
+    throw new SvcError('ADDRESS', 'The address is taken', { nextStep: 'Give another.', cause });
+  }
+}
+
+const portOf = (server: Server): number => (server.address() as AddressInfo).port;
+
 test('a port that is taken gives way to a free one', async () => {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  assert.is(await addressNear(port), '127.0.0.1:0');
-  server.close();
-  await once(server, 'close');
-  assert.is(await addressNear(port), `127.0.0.1:${port}`);
+  const first = await start('127.0.0.1:0');
+  const port = portOf(first);
+  const second = await startNear(port, start);
+  assert.is.not(portOf(second), port);
+  first.close();
+  await once(first, 'close');
+  const third = await startNear(port, start);
+  assert.is(portOf(third), port);
+  for (const server of [second, third]) server.close();
+});
+
+test('anything else that goes wrong is told at once', async () => {
+  const tried: string[] = [];
+  const fail = (address: string) => {
+    tried.push(address);
+    return Promise.reject(new SvcError('ELSE', 'Something else', { nextStep: 'Mend it.' }));
+  };
+  assert.match(String(await rejection(startNear(9, fail))), /Something else/);
+  assert.equal(tried, ['127.0.0.1:9']);
 });
 
 test('takes loopback addresses only', () => {

@@ -81,4 +81,27 @@ test('never repeats a value, which may be a secret in the wrong place', () => {
   assert.not.match(found.join('\n'), 'hvs');
 });
 
+test('--copy-to stands alone, with a folder', () => {
+  for (const argv of [['--copy-to', '/target'], ['--copy-to=/target']]) {
+    assert.equal(parseArguments(argv), { copyTo: '/target', flags: {}, command: undefined });
+  }
+  const alone = ['--copy-to: should be given alone, with a folder'];
+  for (const argv of [
+    ['--copy-to'],
+    ['--copy-to='],
+    ['--copy-to=/t', '--', 'app'],
+    ['--exec', '--copy-to=/t'],
+  ]) {
+    assert.equal(mistakes(...argv), alone, argv.join(' '));
+  }
+  assert.equal(parseArguments(['--', '--copy-to', '/t']).command, ['--copy-to', '/t']);
+});
+
+test('--install-to stands alone, with a folder', () => {
+  assert.equal(parseArguments(['--install-to', '/t']), { installTo: '/t', flags: {}, command: undefined });
+  const alone = ['--install-to: should be given alone, with a folder'];
+  for (const argv of [['--install-to'], ['--install-to=/t', '--copy-to=/t'], ['--exec', '--install-to=/t']])
+    assert.equal(mistakes(...argv), alone, argv.join(' '));
+});
+
 test.run();

@@ -3,6 +3,7 @@ import { closeSync, constants, openSync, writeFileSync, writeSync } from 'node:f
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { isRunning } from '../../support/is-running.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { type Bed, startBed } from './support/bed.ts';
@@ -41,15 +42,7 @@ const deaf = ['/bin/sh', '-c', 'trap "" TERM; echo RUN $$; while :; do sleep 0.1
 
 const pidOf = (line: RegExpExecArray) => Number(line[1]);
 
-async function gone(pid: number): Promise<void> {
-  await waitFor('the end of the application', () => {
-    try {
-      return !process.kill(pid, 0);
-    } catch {
-      return true;
-    }
-  });
-}
+const gone = (pid: number) => waitFor('the end of the application', () => !isRunning(pid));
 
 for (const [origin, statement] of [
   ['uncaughtException', 'throw new Error("injected");'],

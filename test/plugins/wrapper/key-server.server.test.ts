@@ -4,6 +4,8 @@ import * as assert from 'uvu/assert';
 import { waitFor } from '../../support/wait-for.ts';
 import { type FaultyBed, page, startFaultyBed } from './support/faulty-bed.ts';
 
+export const idle = true;
+
 const keyServer = suite('the wrapper and its key server');
 let bed: FaultyBed;
 

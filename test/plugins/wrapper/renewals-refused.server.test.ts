@@ -3,6 +3,8 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type FaultyBed, page, startFaultyBed } from './support/faulty-bed.ts';
 
+export const idle = true;
+
 const refused = suite('renewals that are refused');
 let bed: FaultyBed;
 

@@ -13,7 +13,14 @@ conditions('is ready while no condition is not', () => {
   assert.not.ok(health.isReady());
   assert.equal(health.snapshot().notReady, { vault: 'no token yet' });
   health.ready('vault');
-  assert.equal(health.snapshot(), { status: 'ok', ready: true, notAlive: {}, notReady: {}, degraded: {} });
+  assert.equal(health.snapshot(), {
+    status: 'ok',
+    ready: true,
+    notAlive: {},
+    notReady: {},
+    degraded: {},
+    facts: {},
+  });
 });
 
 conditions('keeps the latest reason', () => {
@@ -32,9 +39,18 @@ conditions('is degraded apart from ready', () => {
     notAlive: {},
     notReady: {},
     degraded: { renewal: 'denied' },
+    facts: {},
   });
   health.recovered('renewal');
   assert.is(health.snapshot().status, 'ok');
+});
+
+conditions('keeps the newest value of each fact', () => {
+  const health = createHealth();
+  health.fact('tier', 1);
+  health.fact('tier', 3);
+  health.fact('enforcing', false);
+  assert.equal(health.snapshot().facts, { tier: 3, enforcing: false });
 });
 
 conditions.run();

@@ -13,6 +13,11 @@ function fill(metrics: Metrics): Metrics {
   const open = metrics.gauge('demo_open', 'Open');
   open.set(5);
   open.add(-2.5);
+  const rooms = metrics.gauge('demo_rooms', 'Rooms', ['house']);
+  rooms.set(3, { house: 'a' });
+  rooms.set(4, { house: 'b' });
+  rooms.remove({ house: 'a' });
+  rooms.remove({ house: 'c' });
   return metrics;
 }
 
@@ -25,9 +30,13 @@ lean('writes what prom-client writes', async () => {
       const counter = new prometheus.Counter({ name, help, labelNames, registers });
       return { inc: (labels = {}, by = 1) => counter.inc(labels, by) };
     },
-    gauge(name, help) {
-      const gauge = new prometheus.Gauge({ name, help, registers });
-      return { set: (value) => gauge.set(value), add: (by) => gauge.inc(by) };
+    gauge(name, help, labelNames = []) {
+      const gauge = new prometheus.Gauge({ name, help, labelNames, registers });
+      return {
+        set: (value, labels = {}) => gauge.set(labels, value),
+        add: (by, labels = {}) => gauge.inc(labels, by),
+        remove: (labels) => gauge.remove(labels),
+      };
     },
     histogram: () => assert.unreachable() as never,
     expose: async () => ({ contentType: registry.contentType, body: await registry.metrics() }),

@@ -14,6 +14,9 @@ figures('shows counters, gauges and histograms as Prometheus reads them', async 
   const gauge = metrics.gauge('demo_open', 'Open');
   gauge.set(5);
   gauge.add(-2);
+  const rooms = metrics.gauge('demo_rooms', 'Rooms', ['house']);
+  for (const house of ['a', 'b']) rooms.set(3, { house });
+  rooms.remove({ house: 'a' });
   metrics.histogram('demo_seconds', 'Time', [0.1, 1], ['op']).observe(0.5, { op: 'Get' });
   const { contentType, body } = await metrics.expose();
   assert.match(contentType, /^text\/plain; version=0\.0\.4/);
@@ -21,12 +24,14 @@ figures('shows counters, gauges and histograms as Prometheus reads them', async 
     'demo_requests_total{op="Put"} 3',
     'demo_plain_total 1',
     'demo_open 3',
+    'demo_rooms{house="b"} 3',
     'demo_seconds_bucket{le="0.1",op="Get"} 0',
     'demo_seconds_bucket{le="1",op="Get"} 1',
     'demo_seconds_sum{op="Get"} 0.5',
     `svc_build_info{version="1.2.3",component="demo",node="${process.version}"} 1`,
   ];
   for (const line of expected) assert.ok(body.split('\n').includes(line), line);
+  assert.not.match(body, /house="a"/);
 });
 
 figures('shows the figures of the process', async () => {

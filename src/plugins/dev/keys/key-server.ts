@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { collect } from '../../../core/collect.ts';
 import { isRecord } from '../../../core/vault/answer.ts';
 import { isEncodedPath } from '../../../core/vault/path.ts';
 import { describeError } from '../../../runtime/logging/describe-error.ts';
@@ -71,14 +72,8 @@ function isUtf8(encoded: string): boolean {
 }
 
 async function readJson(request: IncomingMessage): Promise<Readonly<Record<string, unknown>>> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > bodyLimit) throw new Refusal(413, 'http: request body too large');
-    chunks.push(chunk);
-  }
-  return size === 0 ? {} : parse(Buffer.concat(chunks));
+  const body = await collect(request, bodyLimit, () => new Refusal(413, 'http: request body too large'));
+  return body.length === 0 ? {} : parse(body);
 }
 
 function parse(body: Buffer): Readonly<Record<string, unknown>> {

@@ -13,13 +13,16 @@ export interface Answers {
   readonly '/protected': { readonly secrets: readonly Shown[] };
 }
 
-/** @throws Error for any status but 200 */
+const patienceMs = 5_000;
+
+/** @throws Error for any status but 200, or where no answer comes */
 export async function ask<Path extends keyof Answers>(
   demo: string,
   path: Path,
   signal: AbortSignal,
 ): Promise<Answers[Path]> {
-  const response = await fetch(demo + path, { signal });
+  const limited = AbortSignal.any([signal, AbortSignal.timeout(patienceMs)]);
+  const response = await fetch(demo + path, { signal: limited });
   if (response.status !== 200) throw new Error(`the demo answered ${response.status} to ${path}`);
   return (await response.json()) as Answers[Path];
 }

@@ -1,4 +1,4 @@
-import { exitStatus, SvcError } from '../../../core/errors.ts';
+import { exitStatus, messageOf, SvcError } from '../../../core/errors.ts';
 import { freePort } from '../listen-choice.ts';
 import { type Answers, askAll, type Shown } from './answers.ts';
 import { type EnvironmentLook, lookIntoEnvironment } from './environment-look.ts';
@@ -47,7 +47,7 @@ export async function startWrappedDemo(source: SecretsSource, options: WrappedOp
     return { wrapper, trip: await trip(source, wrapper, { protection, port, signal }) };
   } catch (error) {
     await wrapper?.end();
-    throw error instanceof SvcError ? error : failed(reasonOf(error), error);
+    throw error instanceof SvcError ? error : failed(messageOf(error), error);
   }
 }
 
@@ -68,8 +68,6 @@ async function trip(
   const rotated = { before, after: await rotate(demo, source, before.value, signal) };
   return { demo, health: `http://${wrapper.healthAddress}`, protection, answers, environment, rotated };
 }
-
-const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 const failed = (reason: string, cause: unknown): SvcError =>
   new SvcError('DEV_WRAPPER', `The demo under the wrapper failed: ${reason}`, {

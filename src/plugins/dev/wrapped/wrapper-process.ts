@@ -5,6 +5,7 @@ import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { exitStatus, SvcError } from '../../../core/errors.ts';
 import { packageFolder } from '../../../runtime/component/package-folder.ts';
+import { stage } from '../stage.ts';
 import { WrapperRefusal } from './wrapper-refusal.ts';
 import { WrapperStory } from './wrapper-story.ts';
 
@@ -58,7 +59,15 @@ export async function startWrapper({
   void ended.then((how) => serves.reject(refusal(story, how)));
   const stop = () => child.kill('SIGTERM');
   signal.addEventListener('abort', stop, { once: true });
-  await serves.promise.finally(() => signal.removeEventListener('abort', stop));
+  const standing = () => `; the wrapper's last event is ${story.lastEvent ?? 'none'}`;
+  try {
+    await stage('The start of the program under the wrapper', serves.promise, standing);
+  } catch (error) {
+    child.kill('SIGKILL');
+    throw error;
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
   return {
     pid: child.pid as number,
     get applicationPid() {

@@ -12,6 +12,8 @@ export class WrapperStory {
   healthAddress: string | undefined;
   /** Of the application that was started last. */
   applicationPid: number | undefined;
+  /** Name of the event that was logged last. */
+  lastEvent: string | undefined;
   #failure: Failure | undefined;
   #applicationWords = '';
 
@@ -19,6 +21,7 @@ export class WrapperStory {
   note(line: string): Record<string, unknown> | undefined {
     const entry = parsed(line);
     if (entry === undefined) this.#applicationWords = line;
+    else this.lastEvent = String(entry['event']);
     if (entry?.['event'] === 'health.listening') this.healthAddress = String(entry['address']);
     if (entry?.['event'] === 'application.started') this.applicationPid = Number(entry['pid']);
     if (entry?.['event'] === 'start.failed') this.#failure = failureIn(entry);

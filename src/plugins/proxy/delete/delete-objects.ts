@@ -7,7 +7,7 @@ import {
 import { S3Error } from '../../../core/s3/error.ts';
 import { inward } from '../../../core/s3/etag.ts';
 import { checkKey } from '../../../core/s3/target.ts';
-import { concurrently } from '../concurrently.ts';
+import { concurrently } from '../../../runtime/lifecycle/concurrently.ts';
 import type { Exchange, Handler, ProxyContext } from '../context.ts';
 import { isReservedKey, reservedKey } from '../inbound/reserved.ts';
 import { forward } from '../passthrough/pass-through.ts';

@@ -2,12 +2,12 @@ import { exitStatus, SvcError } from '../../../core/errors.ts';
 import type { Sources } from '../../../core/settings/origin.ts';
 import { resolveSettings } from '../../../core/settings/resolve.ts';
 import { createLogger } from '../../../runtime/logging/create-logger.ts';
-import { storeOf } from '../read-config.ts';
-import { defaultCredentials } from '../upstream/credentials.ts';
-import { trustedAuthorities } from '../upstream/trust.ts';
+import { defaultCredentials } from '../../../runtime/object-store/credentials.ts';
+import { storeClient } from '../../../runtime/object-store/s3-client.ts';
+import { storeOf } from '../../../runtime/object-store/settings.ts';
+import { trustedAuthorities } from '../../../runtime/object-store/trust.ts';
 import { findGarbage } from './collect.ts';
 import type { Garbage } from './garbage.ts';
-import { gcClient } from './gc-client.ts';
 import { SdkGcStore } from './sdk-gc-store.ts';
 import { type GcSettings, gcSettings } from './settings.ts';
 
@@ -44,8 +44,8 @@ export async function collectGarbage(
 
 async function openGcStore(settings: GcSettings, env: Env): Promise<SdkGcStore> {
   const log = await createLogger({ component: 'proxy-gc', level: 'error' });
-  const client = gcClient({
-    config: storeOf(settings),
+  const client = storeClient({
+    address: storeOf(settings),
     credentials: defaultCredentials(env, log),
     ca: trustedAuthorities(env),
   });

@@ -3,7 +3,7 @@ import { overheadBytes } from '../../../core/envelope/format.ts';
 import { type Envelope, readEnvelope } from '../../../core/envelope/metadata.ts';
 import { unquote } from '../../../core/s3/etag.ts';
 import type { ListingEntry } from '../../../core/s3/list-entry.ts';
-import { concurrently } from '../concurrently.ts';
+import { concurrently } from '../../../runtime/lifecycle/concurrently.ts';
 import type { ProxyContext } from '../context.ts';
 import type { SizeCache } from './size-cache.ts';
 

@@ -1,10 +1,11 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { exitStatus, SvcError } from '../../../core/errors.ts';
 import { formatListenAddress } from '../../../core/settings/listen-address.ts';
+import { Connections } from '../../../runtime/net/connections.ts';
+import { listenAt } from '../../../runtime/net/listen-at.ts';
 import type { ProxyConfig } from '../config.ts';
 import { answerClientError } from './client-error.ts';
-import { Connections } from './connections.ts';
 import type { Dispatch } from './dispatch.ts';
 
 /**
@@ -21,6 +22,9 @@ const limits = {
   highWaterMark: 64 * 1024,
   noDelay: true,
 } as const;
+
+/** Connections, in the kernel. */
+const mostUnaccepted = 1_024;
 
 export interface S3Server {
   /** Where it listens, with the port that it got. */
@@ -42,16 +46,8 @@ export async function startServer(listen: ProxyConfig['listen'], dispatch: Dispa
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) =>
     answerClientError(error, socket),
   );
-  await startListening(server, listen);
-  const { address, port } = server.address() as AddressInfo;
-  return { address: formatListenAddress({ host: address, port }), drain: () => drain(server, connections) };
-}
-
-function startListening(server: Server, listen: ProxyConfig['listen']): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (cause) => reject(refused(listen, cause)));
-    server.listen({ host: listen.host, port: listen.port, backlog: 1024 }, resolve);
-  });
+  const address = await listenAt(server, listen, (cause) => refused(listen, cause), mostUnaccepted);
+  return { address, drain: () => drain(server, connections) };
 }
 
 function refused(listen: ProxyConfig['listen'], cause: NodeJS.ErrnoException): SvcError {

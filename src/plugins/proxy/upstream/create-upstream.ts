@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../../../runtime/logging/logger.ts';
+import type { CredentialSource } from '../../../runtime/object-store/credentials.ts';
 import type { ProxyConfig } from '../config.ts';
-import type { CredentialSource } from './credentials.ts';
 import { Denials } from './denials.ts';
 import { endpointOf } from './endpoint.ts';
 import { type BodyForm, bodyForm, framingHeaders } from './framing.ts';

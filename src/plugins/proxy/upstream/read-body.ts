@@ -1,19 +1,13 @@
+import { collect } from '../../../core/collect.ts';
 import { s3Error } from '../../../core/s3/error-catalog.ts';
 import { unavailable } from './failures.ts';
 import type { ReadBody } from './upstream.ts';
 
 export const readBody: ReadBody = async ({ body }, limit) => {
-  const chunks: Buffer[] = [];
-  let length = 0;
+  const tooLong = () => s3Error('InternalError', 'The object store answered with more than it should.');
   try {
-    for await (const chunk of body as AsyncIterable<Buffer>) {
-      length += chunk.length;
-      if (length > limit)
-        throw s3Error('InternalError', 'The object store answered with more than it should.');
-      chunks.push(chunk);
-    }
+    return await collect(body, limit, tooLong);
   } catch (error) {
     throw unavailable(error);
   }
-  return Buffer.concat(chunks, length);
 };

@@ -1,7 +1,7 @@
 import type { ChunkSigningContext } from '../../../core/s3/chunk-signature.ts';
 import { serializeQuery } from '../../../core/s3/query.ts';
 import { RequestSigner } from '../../../core/s3/sigv4-sign.ts';
-import type { CredentialSource } from './credentials.ts';
+import type { CredentialSource } from '../../../runtime/object-store/credentials.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { UpstreamRequest } from './upstream.ts';
 import type { WireHead } from './wire.ts';

@@ -5,6 +5,7 @@ import { formatListenAddress } from '../../../core/settings/listen-address.ts';
 import type { ComponentDeps, Running } from '../../../runtime/component/contract.ts';
 import { exposeWorkers } from '../../../runtime/health/worker-metrics.ts';
 import { createBackoff } from '../../../runtime/lifecycle/backoff.ts';
+import { untilAborted } from '../../../runtime/lifecycle/until-aborted.ts';
 import type { ProxyConfig } from '../config.ts';
 import { isWorkerMessage, type PrimaryMessage } from './messages.ts';
 import { workerArguments } from './worker-arguments.ts';
@@ -21,17 +22,13 @@ export async function startCrew(
   const crew = new Crew(config.workers, deps);
   try {
     const address = await crew.start();
-    const closed = stopped(signal).then(() => crew.stop());
+    const closed = untilAborted(signal).then(() => crew.stop());
     const facts = { address, upstream: config.upstream.origin, workers: String(config.workers) };
     return { facts, closed, expose: exposeWorkers };
   } catch (error) {
     await crew.stop();
     throw error;
   }
-}
-
-async function stopped(signal: AbortSignal): Promise<void> {
-  if (!signal.aborted) await once(signal, 'abort');
 }
 
 class Crew {

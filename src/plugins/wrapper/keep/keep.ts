@@ -1,4 +1,4 @@
-import { SvcError } from '../../../core/errors.ts';
+import { fullMessageOf, SvcError } from '../../../core/errors.ts';
 import { describeError } from '../../../runtime/logging/describe-error.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import { createCollector } from '../../../runtime/memory/collect-garbage.ts';
@@ -37,7 +37,7 @@ export function keep(options: KeepOptions): Promise<void> {
       observation.degraded.set(1);
       log.warn('secrets.keep.failed', {
         ...describeError(error),
-        error: reasonOf(error),
+        error: fullMessageOf(error),
         nextStep: error instanceof SvcError ? error.nextStep : undefined,
         retry_ms: Math.round(retryMs),
       });
@@ -65,13 +65,7 @@ async function telling<T>({ health }: Observation, condition: string, work: () =
     health.recovered(condition);
     return result;
   } catch (error) {
-    health.degraded(condition, reasonOf(error));
+    health.degraded(condition, fullMessageOf(error));
     throw error;
   }
-}
-
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const details = error instanceof SvcError ? error.details : [];
-  return [error.message, ...details].join('; ');
 }

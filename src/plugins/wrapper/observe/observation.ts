@@ -24,11 +24,11 @@ export interface Observation {
   readonly agentEnforcing: Gauge;
 }
 
-export function createObservation(): Observation {
+/** @param metrics where they are declared */
+export function createObservation(metrics: Metrics = createLeanMetrics()): Observation {
   const health = createHealth();
   health.notAlive('secrets', 'not fetched yet');
   health.notReady('application', 'not started yet');
-  const metrics = createLeanMetrics();
   metrics
     .gauge('svc_build_info', 'Version of svc that runs, as labels; always 1', [
       'version',

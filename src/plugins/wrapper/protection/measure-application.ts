@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
-import { softLimit, statusBytes, statusField } from './proc-text.ts';
+import { softLimit, statusBytes, statusField } from '../../../core/linux/proc-text.ts';
 import type { ApplicationProtection } from './protection.ts';
 
 /**

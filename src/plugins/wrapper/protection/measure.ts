@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
+import { softLimit, statusBytes } from '../../../core/linux/proc-text.ts';
 import { outsideCode } from '../../../runtime/native/memory-map.ts';
 import { hasCapability, isDumpable } from '../../../runtime/native/self.ts';
 import { type MappedMemory, parseMappedMemory } from './mapped-memory.ts';
-import { softLimit, statusBytes } from './proc-text.ts';
 import type { ProcessProtection, SecretMemoryProtection } from './protection.ts';
 
 export interface OwnProtection {

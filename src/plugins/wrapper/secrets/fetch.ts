@@ -1,3 +1,4 @@
+import { messageOf } from '../../../core/errors.ts';
 import { retry } from '../../../runtime/lifecycle/retry.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import { isVaultError } from '../../../runtime/vault/errors.ts';
@@ -52,6 +53,6 @@ export async function fetchSecrets(client: SecretClient, options: FetchOptions):
 /** The first failure is told, then every tenth: a minute of attempts must not fill a log. */
 function complain(log: Logger, error: unknown, delayMs: number, count: number): void {
   if (count % 10 !== 1) return;
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = messageOf(error);
   log.warn('secrets.waiting', { error: reason, attempt: count, retry_ms: Math.round(delayMs) });
 }

@@ -1,9 +1,9 @@
 import type { ByteSink } from '../../../core/http1/byte-sink.ts';
+import { within } from '../../lifecycle/within.ts';
 import type { SecretMemory } from '../../native/secret-memory.ts';
 import type { VaultConnection } from '../connection.ts';
 import { VaultError } from '../errors.ts';
 import { TlsContext } from '../tls-context.ts';
-import { within } from '../within.ts';
 import { type Answer, SecretSocket, StaleConnection } from './secret-socket.ts';
 
 /**

@@ -17,6 +17,7 @@ test('where health is, and which application runs now', () => {
     { event: 'application.started', pid: 8 },
   );
   assert.equal([story.healthAddress, story.applicationPid, story.failure], ['127.0.0.1:1', 8, undefined]);
+  assert.is(story.lastEvent, 'application.started');
 });
 
 test('why it did not start, in the words of the wrapper before those of the application', () => {

@@ -1,11 +1,11 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { mask, secrets } from '../../../../src/runtime/logging/secrets.ts';
 import {
   defaultCredentials,
   memoised,
   type StoreCredentials,
-} from '../../../../src/plugins/proxy/upstream/credentials.ts';
-import { mask, secrets } from '../../../../src/runtime/logging/secrets.ts';
+} from '../../../../src/runtime/object-store/credentials.ts';
 import { quiet, rejection } from './support.ts';
 
 const test = suite('store credentials');

@@ -3,13 +3,13 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { softLimit, statusBytes, statusField } from '../../../../src/core/linux/proc-text.ts';
 import { parseMappedMemory } from '../../../../src/plugins/wrapper/protection/mapped-memory.ts';
 import { lockProtection, measureOwnProtection } from '../../../../src/plugins/wrapper/protection/measure.ts';
 import {
   dumpableByOwner,
   measureApplicationProtection,
 } from '../../../../src/plugins/wrapper/protection/measure-application.ts';
-import { softLimit, statusBytes, statusField } from '../../../../src/plugins/wrapper/protection/proc-text.ts';
 import { createSecretMemory } from '../../../../src/runtime/native/secret-memory.ts';
 
 const FIXTURE = fileURLToPath(new URL('fixtures/measure.ts', import.meta.url));

@@ -1,0 +1,112 @@
+import type { CompletionFlag, CompletionNode, CompletionTree } from './contract.ts';
+
+/** A flag as the command line's own description has it. */
+export interface DescribedFlag {
+  readonly name: string;
+  readonly type: string;
+  readonly char?: string | undefined;
+  readonly summary?: string | undefined;
+  readonly description?: string | undefined;
+  readonly helpValue?: string | readonly string[] | undefined;
+  readonly options?: readonly string[] | undefined;
+  readonly hidden?: boolean | undefined;
+}
+
+export interface DescribedCommand {
+  /** Words joined by colons. */
+  readonly id: string;
+  readonly summary?: string | undefined;
+  readonly description?: string | undefined;
+  readonly hidden?: boolean | undefined;
+  readonly flags: Readonly<Record<string, DescribedFlag>>;
+  readonly args: Readonly<Record<string, { readonly options?: readonly string[] | undefined }>>;
+  readonly usage?: string | readonly string[] | undefined;
+}
+
+export interface DescribedTopic {
+  readonly name: string;
+  readonly description?: string | undefined;
+  readonly hidden?: boolean | undefined;
+}
+
+/**
+ * What can be completed of a command line. Whatever could mean something to a shell is left out: summaries are one
+ * line of plain text, and names and choices with other characters than words have are dropped.
+ */
+export function completionTree(
+  bin: string,
+  commands: readonly DescribedCommand[],
+  topics: readonly DescribedTopic[],
+): CompletionTree {
+  const shown = commands.filter(({ id, hidden }) => !hidden && id.split(':').every(isPlain));
+  const nodes = new Map<string, CompletionNode>([['', emptyNode([], '')]]);
+  for (const { name, description, hidden } of topics) {
+    if (!hidden && name.split(':').every(isPlain)) nodes.set(name, emptyNode(name.split(':'), description));
+  }
+  for (const command of shown) nodes.set(command.id, commandNode(command));
+  for (const id of shown.flatMap(({ id }) => parents(id)))
+    if (!nodes.has(id)) nodes.set(id, emptyNode(id.split(':'), ''));
+  return { bin, nodes: [...nodes.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, node]) => node) };
+}
+
+function emptyNode(words: readonly string[], summary: string | undefined): CompletionNode {
+  return { words, summary: oneLine(summary), flags: [], choices: [], runsCommand: false };
+}
+
+function commandNode({ id, summary, description, flags, args, usage }: DescribedCommand): CompletionNode {
+  const [first] = Object.values(args);
+  return {
+    words: id.split(':'),
+    summary: oneLine(summary ?? description),
+    flags: [
+      ...Object.values(flags)
+        .filter(({ hidden }) => !hidden)
+        .map(completionFlag),
+      HELP,
+    ].filter(({ name }) => isPlain(name)),
+    choices: (first?.options ?? []).filter(isPlain),
+    runsCommand: [usage].flat().some((line) => line?.includes('-- COMMAND')),
+  };
+}
+
+const HELP: CompletionFlag = {
+  name: 'help',
+  char: undefined,
+  summary: 'Show help',
+  takesValue: false,
+  choices: [],
+  isFile: false,
+};
+
+function completionFlag(flag: DescribedFlag): CompletionFlag {
+  const { name, type, char, summary, description, options } = flag;
+  const values = [flag.helpValue ?? []].flat().join('|');
+  const named = /^[\w.-]+(\|[\w.-]+)+$/.test(values) ? values.split('|') : [];
+  return {
+    name,
+    char: char !== undefined && isPlain(char) ? char : undefined,
+    summary: oneLine(summary ?? description),
+    takesValue: type === 'option',
+    choices: (options ?? named).filter(isPlain),
+    isFile: /^<(file|folder|path)>$/.test(values),
+  };
+}
+
+function parents(id: string): string[] {
+  const words = id.split(':');
+  return words.slice(1).map((_, index) => words.slice(0, index + 1).join(':'));
+}
+
+function isPlain(word: string): boolean {
+  return /^[\w.@/+-]+$/.test(word);
+}
+
+/** The first line, without the variable and default at its end and without what shells or templates would read in it. */
+function oneLine(text = ''): string {
+  const [line = ''] = text.split('\n');
+  return line
+    .replace(/ \[[^\]]*\]$/, '')
+    .replaceAll(/[^\p{L}\p{N} _.,:;()/+=<>@%&|*?!-]/gu, ' ')
+    .replaceAll(/ +/g, ' ')
+    .trim();
+}

@@ -1,0 +1,15 @@
+import type { Given } from './origin.ts';
+import { type Setting, SettingMistake } from './setting.ts';
+import { shown } from './shown.ts';
+
+/** `<place>: should be …, is "…"`, with the parser's own reason where it says more than what is expected. */
+export function wrongValue(
+  { expects, secret }: Pick<Setting<unknown>, 'expects' | 'secret'>,
+  { place, text }: Given,
+  error: unknown,
+): string {
+  const reason =
+    error instanceof SettingMistake && !expects.includes(error.message) ? ` (${error.message})` : '';
+  const value = secret ? '' : `, is ${shown(text)}`;
+  return `${place}: should be ${expects}${reason}${value}`;
+}

@@ -1,0 +1,26 @@
+import { exitStatus, SvcError } from '../../core/errors.ts';
+import { within } from '../../runtime/lifecycle/within.ts';
+
+/** Each takes a second or two; what takes this long has stopped. */
+const patienceMs = 25_000;
+
+/**
+ * Waits for a part of the demonstration.
+ * @param name as in `The round trip takes …`
+ * @param standing says more of where it stands, when it is too late
+ * @throws SvcError DEV_STALLED, or what the part itself throws
+ */
+export function stage<T>(
+  name: string,
+  work: Promise<T>,
+  standing: () => string = () => '',
+  limitMs = patienceMs,
+): Promise<T> {
+  return within(work, performance.now() + limitMs, undefined, () => stalled(name, limitMs, standing()));
+}
+
+const stalled = (name: string, limitMs: number, standing: string): SvcError =>
+  new SvcError('DEV_STALLED', `${name} takes longer than ${limitMs / 1_000} seconds${standing}`, {
+    nextStep: 'Try once more; where it happens again, report it with what was shown until then.',
+    exitStatus: exitStatus.internal,
+  });

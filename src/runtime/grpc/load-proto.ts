@@ -1,0 +1,22 @@
+import { fileURLToPath } from 'node:url';
+import type { ServiceDefinition } from '@grpc/grpc-js';
+import { packageFolder } from '../component/package-folder.ts';
+
+/**
+ * Such as `svc.agent.v1.NodeAgent`, found in `svc/agent/v1/node_agent.proto` of the package's folder `proto`.
+ * Messages have camelCase fields; 64-bit integers and names of enums are text; what is absent is the field's
+ * default, null for a message, [] for a repeated one, and left out for an `optional` one.
+ */
+export async function loadProtoService(file: string, service: string): Promise<ServiceDefinition> {
+  // a CommonJS package has nothing but its default export once it is bundled
+  const { default: loader } = await import('@grpc/proto-loader');
+  const definition = await loader.load(file, {
+    includeDirs: [fileURLToPath(new URL('proto/', packageFolder()))],
+    longs: String,
+    enums: String,
+    defaults: true,
+  });
+  const found = definition[service];
+  if (found === undefined || 'format' in found) throw new Error(`${file} has no service ${service}`);
+  return found;
+}

@@ -1,0 +1,99 @@
+import { s3Error } from '../../core/s3/error-catalog.ts';
+import type { SigningCredentials } from '../../core/s3/sigv4-sign.ts';
+import type { Logger } from '../logging/logger.ts';
+import { secrets } from '../logging/secrets.ts';
+
+export interface StoreCredentials extends SigningCredentials {
+  readonly sessionToken?: string;
+  readonly expiration?: Date;
+}
+
+/** The store's credentials, kept until shortly before they expire. @throws S3Error 503 when there are none */
+export type CredentialSource = () => StoreCredentials | Promise<StoreCredentials>;
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+const nextStep =
+  'set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or give the pod a role that the AWS default provider chain finds';
+
+/** The AWS default provider chain; what it loads is loaded when it is first asked and only as far as it is needed. */
+export function defaultCredentials(env: Env, log: Logger): CredentialSource {
+  const redact = redacting();
+  const fixed = fromEnvironment(env);
+  if (fixed) {
+    redact(fixed);
+    return () => fixed;
+  }
+  const chain = loadChain();
+  const provider = async () => redact(await chain());
+  return memoised(provider, (error) => {
+    log.error('upstream.credentials.missing', { error: nameOf(error), next: nextStep });
+    return s3Error('ServiceUnavailable', 'The proxy has no credentials for the object store.', {
+      cause: error,
+    });
+  });
+}
+
+/** Keeps the secret parts of the latest credentials out of every log line. */
+function redacting(): (credentials: StoreCredentials) => StoreCredentials {
+  let forget: (() => void)[] = [];
+  return (credentials) => {
+    const { secretAccessKey, sessionToken } = credentials;
+    for (const drop of forget) drop();
+    forget = [secretAccessKey, sessionToken].filter((text) => text !== undefined).map(secrets.register);
+    return credentials;
+  };
+}
+
+/** The chain's own first link, without loading the chain; as there, a profile that is named comes before. */
+function fromEnvironment(env: Env): StoreCredentials | undefined {
+  const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = env;
+  if (!accessKeyId || !secretAccessKey || env.AWS_PROFILE || env.AWS_CREDENTIAL_EXPIRATION) return undefined;
+  const sessionToken = env.AWS_SESSION_TOKEN;
+  return { accessKeyId, secretAccessKey, ...(sessionToken && { sessionToken }) };
+}
+
+type Provider = () => Promise<StoreCredentials>;
+
+function loadChain(): Provider {
+  let chain: Promise<Provider> | undefined;
+  return async () => {
+    chain ??= import('@aws-sdk/credential-provider-node').then(({ defaultProvider }) => defaultProvider());
+    return (await chain)();
+  };
+}
+
+const refreshBeforeMs = 5 * 60_000;
+
+/**
+ * One call of `provider` at a time. Credentials that are about to expire are
+ * still given out while newer ones cannot be had.
+ */
+export function memoised(
+  provider: Provider,
+  refuse: (error: unknown) => Error,
+  now: () => number = Date.now,
+): CredentialSource {
+  let current: StoreCredentials | undefined;
+  let pending: Promise<StoreCredentials> | undefined;
+  const lifetime = () =>
+    current?.expiration ? current.expiration.getTime() - now() : Number.POSITIVE_INFINITY;
+  const refresh = async () => {
+    try {
+      current = await provider();
+      return current;
+    } catch (error) {
+      if (current && lifetime() > 0) return current;
+      throw refuse(error);
+    } finally {
+      pending = undefined;
+    }
+  };
+  return () => {
+    if (current && lifetime() > refreshBeforeMs) return current;
+    pending ??= refresh();
+    return pending;
+  };
+}
+
+const nameOf = (error: unknown) => (error instanceof Error ? error.name : typeof error);

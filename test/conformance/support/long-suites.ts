@@ -1,0 +1,34 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { LONG, testFiles } from '../../runner/discover.ts';
+import type { Part, Report } from '../part.ts';
+
+const TESTS = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
+const LONGEST_FILE_MS = '600000';
+
+export interface LongSuites extends Omit<Part, 'run'> {
+  /** Below `test/`, such as `bpf/kernels/`. */
+  readonly folders: readonly string[];
+}
+
+/** Runs the suites that `npm test` leaves out, one after the other. */
+export function longSuites({ folders, ...part }: LongSuites): Part {
+  const names = testFiles(TESTS)
+    .map((file) => file.slice(TESTS.length + 1))
+    .filter((name) => name.endsWith(LONG) && folders.some((folder) => name.startsWith(folder)));
+  return { ...part, run: (report) => runFiles(report, names) };
+}
+
+async function runFiles(report: Report, names: readonly string[]): Promise<void> {
+  const args = [`${TESTS}/runner/main.ts`, '--jobs', '1', '--timeout', LONGEST_FILE_MS, ...names];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  let last = '';
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    if (line !== '') last = line;
+    report.say(line);
+  });
+  const [status] = await once(child, 'close');
+  report.check('every suite passes', names.length > 0 && status === 0, last);
+}

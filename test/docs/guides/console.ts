@@ -1,0 +1,87 @@
+/** A line that a person types, with what the page shows below it. */
+export interface Typed {
+  readonly command: string;
+  /** Of the page, from 1. */
+  readonly line: number;
+  /** Both outputs as a terminal mixes them; empty: the page does not show it. */
+  readonly shown: readonly string[];
+}
+
+/** Text that the page tells its reader to save. */
+export interface SavedFile {
+  readonly name: string;
+  readonly text: string;
+}
+
+export type Entry = { readonly typed: Typed } | { readonly file: SavedFile };
+
+/**
+ * What a page has its reader do, in its order: blocks of the language `console`, in which `$ ` leads what is typed and a
+ * backslash continues it, and blocks with a file's name behind their language. Other blocks are for reading.
+ * @throws Error for output ahead of the first command of a block
+ */
+export function entriesIn(page: string): readonly Entry[] {
+  const lines = page.split('\n');
+  const entries: Entry[] = [];
+  for (let at = 0; at < lines.length; at++) {
+    const [, language, name] = /^```(\S+)(?: (\S+))?$/.exec(lines[at] ?? '') ?? [];
+    if (language === undefined) continue;
+    const end = lines.indexOf('```', at + 1);
+    if (end < 0) throw new Error(`line ${at + 1}: the block does not end`);
+    const block = lines.slice(at + 1, end);
+    if (name !== undefined) entries.push({ file: { name, text: `${block.join('\n')}\n` } });
+    else if (language === 'console') entries.push(...typedIn(block, at + 2).map((typed) => ({ typed })));
+    at = end;
+  }
+  return entries;
+}
+
+function typedIn(block: readonly string[], first: number): readonly Typed[] {
+  const all: { command: string; line: number; shown: string[] }[] = [];
+  block.forEach((text, index) => {
+    const last = all.at(-1);
+    if (last?.shown.length === 0 && last.command.endsWith('\\')) last.command += `\n${text}`;
+    else if (text.startsWith('$ ')) all.push({ command: text.slice(2), line: first + index, shown: [] });
+    else if (last === undefined) throw new Error(`line ${first + index}: output ahead of a command`);
+    else last.shown.push(text);
+  });
+  return all;
+}
+
+/** From a heading, its own line, to the next one of its level or a higher one. @throws Error where it is not there */
+export function sectionOf(page: string, heading: string): string {
+  const lines = page.split('\n');
+  const start = lines.indexOf(heading);
+  if (start < 0) throw new Error(`the page has no heading ${heading}`);
+  const level = heading.indexOf(' ');
+  const ends = (text: string) => /^#+ /.test(text) && text.indexOf(' ') <= level;
+  const inside = insideBlocks(lines);
+  const length = lines
+    .slice(start + 1)
+    .findIndex((text, index) => !inside.has(start + 1 + index) && ends(text));
+  return [
+    ...Array<string>(start).fill(''),
+    ...lines.slice(start, length < 0 ? undefined : start + 1 + length),
+  ].join('\n');
+}
+
+/** Numbers of lines where `#` begins no heading. */
+function insideBlocks(lines: readonly string[]): ReadonlySet<number> {
+  const inside = new Set<number>();
+  let open = false;
+  lines.forEach((text, index) => {
+    if (text.startsWith('```')) open = !open;
+    if (open) inside.add(index);
+  });
+  return inside;
+}
+
+/** Whether that was shown: `…` stands for any text of a line, a line `...` for any lines. */
+export function isShown(shown: readonly string[], output: string): boolean {
+  const line = (text: string) =>
+    text === '...' ? '(?:.*\n)*?' : `${text.split('…').map(literal).join('.*')}[ \t]*\n`;
+  const pattern = new RegExp(`^${shown.map(line).join('')}$`);
+  return pattern.test(output.trim() === '' ? '' : `${output.replace(/^\n+/, '').trimEnd()}\n`);
+}
+
+const literal = (text: string): string => text.trimEnd().replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');

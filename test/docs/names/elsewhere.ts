@@ -1,0 +1,21 @@
+/** Names in pages that look like ours and are of something else: what of. */
+export const elsewhere: Readonly<Record<string, string>> = {
+  SVC_TESTBED_CACHE: 'the test bed',
+  SVC_TEST_VM_CONSOLES: 'the test bed',
+  SVC_LAYOUT: 'a constant of C',
+  AWS_PAGER: 'the AWS CLI',
+  'svc/secret-path': 'a mistake that is shown',
+  '--minutes': 'npm run conformance',
+  '--admission-control-config-file': 'kube-apiserver',
+  '--no-hooks': 'helm',
+  '--set-file': 'helm',
+  '--reuse-values': 'helm',
+  '--reset-then-reuse-values': 'helm',
+  '--no-incremental-marking': 'V8',
+  '--max-old-space-size': 'V8',
+  '--optimize-for-size': 'V8',
+  '--v8-pool-size': 'Node',
+  '--expose-gc': 'V8',
+  '--objects': 'npm run conformance',
+  '--max-semi-space-size': 'V8',
+};

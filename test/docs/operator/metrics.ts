@@ -1,0 +1,39 @@
+import { createExpiry } from '../../../src/plugins/operator/certificates/expiry.ts';
+import { WebhookState } from '../../../src/plugins/operator/certificates/webhook-state.ts';
+import { createWatchState } from '../../../src/plugins/operator/cluster/watch-state.ts';
+import { controllerMetrics } from '../../../src/plugins/operator/controllers/controller-metrics.ts';
+import { createEgressMetrics } from '../../../src/plugins/operator/egress/egress-metrics.ts';
+import { createLookupCounter } from '../../../src/plugins/operator/images/image-metrics.ts';
+import { createNodeMetrics } from '../../../src/plugins/operator/nodes/node-metrics.ts';
+import { createScoreGauge } from '../../../src/plugins/operator/score/score-gauge.ts';
+import { createWebhookMetrics } from '../../../src/plugins/operator/webhook/webhook-metrics.ts';
+import { createHealth } from '../../../src/runtime/health/create-health.ts';
+import { markdownTable } from '../../plugins/agent/bypass/markdown-table.ts';
+import { quietLog } from '../../support/quiet-log.ts';
+import { cell, code, codes } from './cell.ts';
+import { createMetricRecorder, type DeclaredMetric } from './metric-recorder.ts';
+
+/** What the parts of the operator declare, in the order of their makers below. */
+export function operatorMetrics(): readonly DeclaredMetric[] {
+  const recorder = createMetricRecorder();
+  createWebhookMetrics(recorder);
+  controllerMetrics(recorder);
+  createScoreGauge(recorder);
+  createWatchState(createHealth(), recorder).close();
+  createLookupCounter(recorder);
+  createEgressMetrics(recorder);
+  createExpiry(recorder, createHealth(), quietLog);
+  new WebhookState(recorder, createHealth(), quietLog);
+  createNodeMetrics(recorder);
+  return recorder.declared;
+}
+
+export function metricTable(): string[] {
+  const rows = operatorMetrics().map(({ name, type, labels, help }) => [
+    code(name),
+    type,
+    codes(labels),
+    cell(help),
+  ]);
+  return markdownTable(['metric', 'type', 'labels', 'meaning'], rows);
+}

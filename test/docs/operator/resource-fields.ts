@@ -1,0 +1,63 @@
+import { definitions } from '../../../src/core/custom-resources/definitions.ts';
+import type { OpenApiSchema } from '../../../src/core/custom-resources/schema/open-api.ts';
+import { markdownTable } from '../../plugins/agent/bypass/markdown-table.ts';
+import { cell, code } from './cell.ts';
+
+interface Definition {
+  readonly names: { readonly kind: string; readonly shortNames: readonly string[] };
+  readonly versions: readonly { readonly schema: { readonly openAPIV3Schema: OpenApiSchema } }[];
+}
+
+/** Every custom resource with every field that its schema has. */
+export function resourceTables(): string[] {
+  return Object.values(definitions).flatMap(({ spec }, index) => [
+    ...(index === 0 ? [] : ['']),
+    ...tableOf(spec as Definition),
+  ]);
+}
+
+function tableOf({ names, versions }: Definition): string[] {
+  const schema = versions[0]?.schema.openAPIV3Schema ?? { type: 'object' };
+  const { spec, status } = schema.properties ?? {};
+  const rows = [...rowsOf('spec', spec), ...rowsOf('status', status)];
+  return [
+    `### ${names.kind} (\`${names.shortNames.join(', ')}\`)`,
+    '',
+    schema.description ?? '',
+    '',
+    ...markdownTable(['field', 'type', 'meaning'], rows),
+  ];
+}
+
+/** The fields below one that has some; conditions are those of every Kubernetes object. */
+function rowsOf(place: string, schema: OpenApiSchema | undefined): string[][] {
+  const required = new Set((schema?.['required'] as readonly string[] | undefined) ?? []);
+  return Object.entries(schema?.properties ?? {}).flatMap(([name, field]) => {
+    const here = `${place}.${name}`;
+    const below =
+      name === 'conditions' ? [] : rowsOf(`${here}${field.items ? '[]' : ''}`, field.items ?? field);
+    return [
+      [`${code(here)}${required.has(name) ? ' (required)' : ''}`, typeOf(field), meaningOf(field)],
+      ...below,
+    ];
+  });
+}
+
+function typeOf(schema: OpenApiSchema): string {
+  const { type, items, additionalProperties } = schema;
+  if (items !== undefined) return `list of ${typeOf(items)}`;
+  if (additionalProperties !== undefined) return `map to ${typeOf(additionalProperties)}`;
+  const words = schema['enum'] as readonly string[] | undefined;
+  return words === undefined ? type : words.map(code).join(', ');
+}
+
+/** Its description, and what the API server says where members do not go together; of texts the type says enough. */
+function meaningOf(schema: OpenApiSchema): string {
+  const whole = [schema, schema.items].filter((one) => one !== undefined && one.type !== 'string');
+  const rules = whole.flatMap(
+    (one) => (one?.['x-kubernetes-validations'] as readonly { readonly message: string }[] | undefined) ?? [],
+  );
+  return cell([schema.description ?? '', ...rules.map(({ message }) => `${sentence(message)}.`)].join(' '));
+}
+
+const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

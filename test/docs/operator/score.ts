@@ -1,0 +1,27 @@
+import { rules } from '../../../src/core/score/rules.ts';
+import { markdownTable } from '../../plugins/agent/bypass/markdown-table.ts';
+import { code } from './cell.ts';
+
+/** Where the points of each addend are usually lost. */
+const lost: Readonly<Record<string, string>> = {
+  wrapper: 'the pod is older than its ServiceConfig, opted out, or `svc/containers` leaves a container out',
+  delivery: 'secrets come by the environment: `svc/delivery: fd` and the SDK bring the rest',
+  'memory-lock': 'not root, or a namespace of the level baseline or restricted',
+  'secret-memory': 'the node has no `memfd_secret` (`secretmem.enable=1`), or no wrapper told',
+  'core-dumps': 'the application raised the limit',
+  enforcement: 'no agent on the node, a kernel without BPF LSM and BTF, or `enforceMode: false`',
+  coverage: 'no agent, or the pod lost its label',
+  egress: "no policy, somebody else's of the same name, or policies of others that let the pod reach more",
+  references: 'variables or volumes from Kubernetes Secrets',
+  verification: '`VAULT_SKIP_VERIFY`',
+};
+
+/** What a score is made of, with the most points of each addend. @throws Error for an addend without a word here */
+export function scoreTable(): string[] {
+  const rows = rules.map(({ name, of }) => {
+    const why = lost[name];
+    if (why === undefined) throw new Error(`the addend ${name} is not explained`);
+    return [code(name), String(of), why];
+  });
+  return markdownTable(['addend', 'of', 'where points are lost'], rows);
+}

@@ -1,0 +1,45 @@
+import { createGuardMetrics } from '../../../src/plugins/agent/guard-metrics.ts';
+import { createHitSink } from '../../../src/plugins/agent/hits/hit-sink.ts';
+import { createChannelMetrics } from '../../../src/plugins/agent/operator/channel-metrics.ts';
+import { createPodWatchState } from '../../../src/plugins/agent/pods/pod-watch-state.ts';
+import { registrationMetrics } from '../../../src/plugins/agent/registration/registration-metrics.ts';
+import { createProxyMetrics } from '../../../src/plugins/proxy/proxy-metrics.ts';
+import { createObservation } from '../../../src/plugins/wrapper/observe/observation.ts';
+import { createHealth } from '../../../src/runtime/health/create-health.ts';
+import { quietLog } from '../../support/quiet-log.ts';
+import { createMetricRecorder, type DeclaredMetric } from '../operator/metric-recorder.ts';
+import { operatorMetrics } from '../operator/metrics.ts';
+
+/** What each component declares by itself, beside `svc_build_info`. */
+export const componentMetrics: Readonly<Record<string, () => readonly DeclaredMetric[]>> = {
+  proxy: proxyMetrics,
+  wrapper: wrapperMetrics,
+  agent: agentMetrics,
+  operator: operatorMetrics,
+};
+
+function proxyMetrics(): readonly DeclaredMetric[] {
+  const recorder = createMetricRecorder();
+  createProxyMetrics(recorder);
+  return recorder.declared;
+}
+
+function wrapperMetrics(): readonly DeclaredMetric[] {
+  const recorder = createMetricRecorder();
+  createObservation(recorder);
+  return recorder.declared.filter(({ name }) => name !== 'svc_build_info');
+}
+
+function agentMetrics(): readonly DeclaredMetric[] {
+  const recorder = createMetricRecorder();
+  const none = () => undefined;
+  createGuardMetrics(recorder);
+  createHitSink({
+    ...{ log: quietLog, metrics: recorder, resolver: { podOfCgroup: none }, channel: { hit: none } },
+    clock: { wallTime: (time) => time, after: none },
+  });
+  createPodWatchState(recorder, createHealth());
+  registrationMetrics(recorder);
+  createChannelMetrics(recorder);
+  return recorder.declared;
+}

@@ -1,0 +1,29 @@
+import type { SvcError } from '../../../src/core/errors.ts';
+import { KubeError, type KubeErrorCode } from '../../../src/runtime/kube/errors.ts';
+import { RegistryError, type RegistryErrorCode } from '../../../src/runtime/registry/errors.ts';
+import type { VaultFailure } from '../../../src/runtime/vault/contract.ts';
+import { VaultError } from '../../../src/runtime/vault/errors.ts';
+import type { ErrorFact } from './error-facts.ts';
+import { wordsOf } from './source-tree.ts';
+
+/** Errors of servers, whose codes are the words of a type: each is made once to see its status and next step. */
+export function errorFamilies(): readonly ErrorFact[] {
+  const kube = wordsOf('src/runtime/kube/errors.ts', 'KubeErrorCode') as readonly KubeErrorCode[];
+  const registry = wordsOf(
+    'src/runtime/registry/errors.ts',
+    'RegistryErrorCode',
+  ) as readonly RegistryErrorCode[];
+  const vault = wordsOf('src/runtime/vault/contract.ts', 'VaultFailure') as readonly VaultFailure[];
+  return [
+    ...kube.map((code) => factOf(new KubeError(code, ''), 'An answer, or none, of the API server')),
+    ...registry.map((code) =>
+      factOf(new RegistryError(code, ''), 'An answer, or none, of an image registry'),
+    ),
+    ...vault.map((kind) => factOf(new VaultError(kind, ''), 'An answer, or none, of the secrets server')),
+  ];
+}
+
+const factOf = ({ code, nextStep, exitStatus }: SvcError, message: string): ErrorFact => ({
+  ...{ code, message, nextStep },
+  status: exitStatus,
+});

@@ -1,0 +1,60 @@
+import { exitStatus } from '../../../src/core/errors.ts';
+import { errorCatalog } from '../../../src/core/s3/error-catalog.ts';
+import { markdownTable } from '../../plugins/agent/bypass/markdown-table.ts';
+import { cell, code, lines } from '../operator/cell.ts';
+import { type ErrorFact, errorFacts } from './error-facts.ts';
+import { errorFamilies } from './error-families.ts';
+import { wordsOf } from './source-tree.ts';
+
+/** Every code of an error, with what is said and what to do. */
+export function errorsPage(): string[] {
+  return [
+    '# Errors',
+    '',
+    'A command ends with `Error: <what happened> (<CODE>)`, the details, and `Next:` with what to do; under `--json` the same',
+    'is an object `error`. A component writes the code into its log, as `code`. Here … stands for what differs from time to',
+    'time, and / is between what is said in several places. Below each code is the exit status, below what happened the next step.',
+    'Commands that check keep the code and end with [statuses of their own](exit-statuses.md#commands-that-check).',
+    '',
+    ...markdownTable(['code', 'what happened'], rows()),
+    '',
+    '## Answers of the proxy',
+    '',
+    'As S3 has them, in XML. What the object store itself answers is passed on.',
+    '',
+    ...markdownTable(['code', 'HTTP', 'message'], ofProxy()),
+    '',
+    'Why a stored object is refused is in the log, and the label `reason` of `svc_proxy_refused_objects_total`:',
+    '',
+    ...wordsOf('src/core/envelope/error.ts', 'EnvelopeFault').map((word) => `- ${code(word)}`),
+  ];
+}
+
+/** All codes with their places together, sorted. */
+export function errorCodes(): ReadonlyMap<string, readonly ErrorFact[]> {
+  const facts = [...errorFamilies(), ...errorFacts()];
+  const codes = [...new Set(facts.map((fact) => fact.code))].sort();
+  return new Map(codes.map((one) => [one, facts.filter((fact) => fact.code === one)]));
+}
+
+function rows(): string[][] {
+  return [...errorCodes()].map(([name, facts]) => [
+    lines(code(name), statusesOf(facts)),
+    lines(joined(facts.map(({ message }) => message)), next(joined(facts.map(({ nextStep }) => nextStep)))),
+  ]);
+}
+
+const statusesOf = (facts: readonly ErrorFact[]): string =>
+  [...new Set(facts.map(({ status }) => status ?? exitStatus.failure))].sort((a, b) => a - b).join(', ');
+
+const next = (step: string): string => (step === '' ? '' : `→ ${step}`);
+
+const joined = (texts: readonly (string | undefined)[]): string =>
+  [...new Set(texts.filter((text) => text !== undefined))].map(cell).join(' / ');
+
+const ofProxy = (): string[][] =>
+  Object.entries(errorCatalog).map(([name, [status, message]]) => [
+    code(name),
+    String(status),
+    cell(message),
+  ]);

@@ -1,0 +1,29 @@
+/** Labels and annotations of ours that are no annotations of a pod: where they are, and what they say. */
+export const otherMarks: Readonly<Record<string, readonly [kind: string, on: string, meaning: string]>> = {
+  'svc/protected': [
+    'label',
+    'namespaces, pods',
+    '`true` on a namespace: the webhook is asked about its pods; on a pod: it was mutated, egress policies and the node agent select it',
+  ],
+  'svc/proxy': [
+    'label',
+    'pods',
+    '`true`: the pod has the proxy, and the policy for its object store selects it',
+  ],
+  'svc/egress-hosts': [
+    'annotation',
+    'NetworkPolicies',
+    'Names outside of the cluster that the blocks of addresses stand for',
+  ],
+};
+
+/** User metadata of an object that the proxy has written. */
+export const objectHeaders: Readonly<Record<string, string>> = {
+  'x-amz-meta-svc-encrypted': '`true`: written by the proxy',
+  'x-amz-meta-svc-wrapped-dek':
+    'The wrapped data key, `vault:v<version>:<base64>`; of an object of several parts JSON with the list of its parts, or where that lies',
+  'x-amz-meta-svc-algorithm': '`AES-256-GCM`',
+  'x-amz-meta-svc-key-name': 'Transit key that wraps the data key',
+  'x-amz-meta-svc-key-version': 'Version of that key',
+  'x-amz-meta-svc-binding': '`key` or `bucket-key`: what the data key is bound to; absent: to nothing',
+};

@@ -1,0 +1,76 @@
+import { markdownTable } from '../../plugins/agent/bypass/markdown-table.ts';
+import { code, codes, lines } from '../operator/cell.ts';
+import { type LogEvent, logEvents } from './log-events.ts';
+import { logMeanings } from './log-meanings.ts';
+
+/** Whose log an event is in, by the folder or file of src/ that writes it. */
+const writers: readonly (readonly [heading: string, paths: readonly string[]])[] = [
+  ['Encryption proxy', ['plugins/proxy/', 'runtime/vault/', 'runtime/object-store/']],
+  ['Wrapper', ['plugins/wrapper/']],
+  ['Node agent', ['plugins/agent/', 'runtime/kube/follow.ts', 'runtime/kube/reflect.ts']],
+  ['Proxy, agent and operator', ['runtime/component/', 'runtime/lifecycle/']],
+  ['`svc dev`', ['plugins/dev/']],
+];
+
+/** Besides the operator's own folder, what it alone uses: its page has them. */
+const ofOperator = /^src\/runtime\/kube\/(?!follow|reflect)/;
+
+/** Every event of every log but the operator's. */
+export function logPage(): string[] {
+  return [
+    '# Log',
+    '',
+    'Each component writes to standard error, a line an event; on a terminal, or with `SVC_LOG_FORMAT=text`, for people,',
+    'otherwise as JSON:',
+    '',
+    ...['```text', example, '```', ''],
+    '`SVC_LOG_LEVEL` is the least level that is written, `info` unless it is set. Names, paths and numbers are written, and',
+    'never values of secrets, tokens or keys. Where something failed, `error` says what, `code` is [one of these](errors.md)',
+    'or of the system, `causes` is what lies behind it, and `nextStep` or `next` what to do. Lines of the proxy about a',
+    'request have its `requestId`, which the caller was given as `x-amz-request-id`, and its `operation`. Below each event is',
+    'its level, below what it means what to do about it; … stands for fields that differ.',
+    '',
+    'By what you see, rather than by name: [TROUBLESHOOTING.md](../TROUBLESHOOTING.md). The events of the operator:',
+    '[OPERATOR.md](../OPERATOR.md#log).',
+    ...writers.flatMap(([heading, paths]) => ['', `## ${heading}`, '', ...tableOf(paths)]),
+    '',
+    'The wrapper writes `start.failed`, `crashed` and `stopped` as the others do. What an application writes is its own.',
+  ];
+}
+
+const example = '{"level":"info","time":"2026-03-01T09:30:00.000Z","component":"proxy","event":"stopped"}';
+
+/** Events by their names, sorted. @throws Error where one is written in a place that no heading is of */
+export function eventsByName(): ReadonlyMap<string, readonly LogEvent[]> {
+  const events = logEvents().filter(({ path }) => !ofOperator.test(path));
+  const known = writers.flatMap(([, paths]) => paths);
+  const lost = events.find(({ path }) => !isBelow(path, known));
+  if (lost !== undefined) throw new Error(`whose log is ${lost.name} of ${lost.path} in?`);
+  return groupedByName(events);
+}
+
+const isBelow = (path: string, paths: readonly string[]): boolean =>
+  paths.some((one) => path.startsWith(`src/${one}`));
+
+function groupedByName(events: readonly LogEvent[]): ReadonlyMap<string, readonly LogEvent[]> {
+  const names = [...new Set(events.map(({ name }) => name))].sort();
+  return new Map(names.map((name) => [name, events.filter((event) => event.name === name)]));
+}
+
+function tableOf(paths: readonly string[]): string[] {
+  const rows = [...eventsByName()].flatMap(([name, all]) => {
+    const events = all.filter(({ path }) => isBelow(path, paths));
+    return events.length === 0 ? [] : [rowOf(name, events)];
+  });
+  return markdownTable(['event', 'means', 'fields'], rows);
+}
+
+function rowOf(name: string, events: readonly LogEvent[]): string[] {
+  const [means = '', todo = ''] = logMeanings[name] ?? [];
+  const either = (texts: readonly string[]) => [...new Set(texts)];
+  return [
+    lines(code(name), either(events.flatMap(({ levels }) => levels)).join(', ')),
+    lines(means, todo === '' ? '' : `→ ${todo}`),
+    codes(either(events.flatMap(({ fields }) => fields))),
+  ];
+}

@@ -1,0 +1,100 @@
+import { needsKubernetes } from './testbed.ts';
+
+/** What a suite asks of the host. */
+type Kind = 'alone' | 'machine' | 'idle' | 'kubernetes' | 'server' | 'plain';
+
+/** What lanes take, first to last: the heavy suites run beside lighter ones, and the shortest ones come last. */
+const HEAVY_FIRST: readonly Kind[] = ['machine', 'kubernetes', 'server', 'plain', 'idle'];
+const LIGHT_FIRST: readonly Kind[] = ['server', 'plain', 'machine', 'kubernetes', 'idle'];
+
+export interface LaneOptions {
+  /** How many suites run at once; another one does beside them where it waits more than it works. */
+  readonly jobs: number;
+  /** Suites that need it begin when this has settled. */
+  readonly kubernetes: Promise<unknown>;
+  readonly isIdle: (file: string) => boolean;
+}
+
+/**
+ * Runs the files in lanes, and those that want the host for themselves after all others.
+ * @returns what `run` gave, in the order in which the files ended
+ */
+export async function runInLanes<T>(
+  files: readonly string[],
+  { jobs, kubernetes, isIdle }: LaneOptions,
+  run: (file: string) => Promise<T>,
+): Promise<T[]> {
+  const queue = new Queue(files, isIdle);
+  const built = kubernetes.then(() => queue.admitKubernetes());
+  const results: T[] = [];
+  const next = async (kinds: readonly Kind[]) => {
+    const file = queue.take(kinds);
+    if (file !== undefined || !queue.isHeldBack(kinds)) return file;
+    await built;
+    return queue.take(kinds);
+  };
+  const lane = async (kinds: readonly Kind[]) => {
+    for (let file = await next(kinds); file !== undefined; file = await next(kinds)) {
+      results.push(await run(file));
+      queue.ended(file);
+    }
+  };
+  await Promise.all(lanesFor(jobs).map(lane));
+  await lane(['alone']);
+  return results;
+}
+
+function lanesFor(jobs: number): (readonly Kind[])[] {
+  if (jobs === 1) return [HEAVY_FIRST];
+  return [HEAVY_FIRST, ...Array.from({ length: jobs - 1 }, () => LIGHT_FIRST), ['idle']];
+}
+
+function kindOf(file: string, isIdle: (file: string) => boolean): Kind {
+  if (file.endsWith('.alone.server.test.ts')) return 'alone';
+  if (file.endsWith('.vm.server.test.ts')) return 'machine';
+  if (isIdle(file)) return 'idle';
+  if (needsKubernetes(file)) return 'kubernetes';
+  return file.endsWith('.server.test.ts') ? 'server' : 'plain';
+}
+
+/** Files that wait, and what keeps them from running now. */
+class Queue {
+  readonly #waiting: Map<string, Kind>;
+  #machine: string | undefined;
+  #kubernetes = false;
+
+  constructor(files: readonly string[], isIdle: (file: string) => boolean) {
+    this.#waiting = new Map(files.map((file) => [file, kindOf(file, isIdle)]));
+  }
+
+  /** The next one of the first kind that has one. */
+  take(kinds: readonly Kind[]): string | undefined {
+    const able = [...this.#waiting].filter(([file, kind]) => this.#mayRun(file, kind));
+    const found = kinds.map((kind) => able.find(([, one]) => one === kind)).find(Boolean);
+    if (found === undefined) return undefined;
+    const [file, kind] = found;
+    this.#waiting.delete(file);
+    if (kind === 'machine') this.#machine = file;
+    return file;
+  }
+
+  ended(file: string): void {
+    if (file === this.#machine) this.#machine = undefined;
+  }
+
+  admitKubernetes(): void {
+    this.#kubernetes = true;
+  }
+
+  /** Whether one of these kinds waits for Kubernetes alone. */
+  isHeldBack(kinds: readonly Kind[]): boolean {
+    const held = [...this.#waiting].some(([file, kind]) => kinds.includes(kind) && needsKubernetes(file));
+    return !this.#kubernetes && held;
+  }
+
+  /** Each machine takes a processor for itself. */
+  #mayRun(file: string, kind: Kind): boolean {
+    if (needsKubernetes(file) && !this.#kubernetes) return false;
+    return kind !== 'machine' || this.#machine === undefined;
+  }
+}
