@@ -15,7 +15,7 @@ export function skipsAsFailures(result: FileResult): FileResult {
   return { ...result, failures: [...result.failures, ...failures], skips: [] };
 }
 
-export function totals(results: FileResult[]): Totals {
+export function totals(results: readonly FileResult[]): Totals {
   const sum = (count: (result: FileResult) => number) =>
     results.reduce((total, result) => total + count(result), 0);
   return {
@@ -43,6 +43,12 @@ export function failureBlock(result: FileResult): string {
   const blocks = result.failures.map(({ name, error }) => `✘ ${file} › ${name}\n${indent(error)}`);
   const output = result.output.trim() ? `  its output:\n${indent(result.output.trimEnd())}` : '';
   return [...blocks, output].filter(Boolean).join('\n');
+}
+
+/** What a file failed with beside others that passed alone. */
+export function unsteadyBlock(result: FileResult): string {
+  const file = relative(process.cwd(), result.file);
+  return `UNSTEADY ${file} failed beside other suites and passed alone. Mend it. It had failed with:\n${failureBlock(result)}`;
 }
 
 function indent(text: string): string {

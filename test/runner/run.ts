@@ -2,8 +2,9 @@ import { isIdle, select } from './discover.ts';
 import type { FileResult } from './events.ts';
 import { runInLanes } from './lanes.ts';
 import type { RunnerOptions } from './options.ts';
-import { failureBlock, fileLines, skipsAsFailures, summaryLine, totals } from './report.ts';
+import { failureBlock, fileLines, skipsAsFailures, summaryLine, totals, unsteadyBlock } from './report.ts';
 import { runFile } from './run-file.ts';
+import { runFailedAlone } from './second-run.ts';
 
 /**
  * Runs the selected files, prints as it goes, and returns the process's exit status.
@@ -22,15 +23,20 @@ export async function runTests(
     if (judged.failures.length > 0) print(failureBlock(judged));
     return judged;
   };
-  const results = await runInLanes(files, { jobs: options.jobs, kubernetes, isIdle }, run);
+  const inLanes = await runInLanes(files, { jobs: options.jobs, kubernetes, isIdle }, run);
+  const isWhole = options.fragments.length === 0;
+  const { results, unsteady } = isWhole
+    ? await runFailedAlone(inLanes, run)
+    : { results: inLanes, unsteady: [] };
   const bad = [
     ...unmatched.map(nothingMatches),
     ...(files.length + unmatched.length === 0 ? [noTests(options)] : []),
   ];
+  for (const result of unsteady) print(`\n${unsteadyBlock(result)}`);
   return conclude([...results, ...bad], print);
 }
 
-function conclude(results: FileResult[], print: (text: string) => void): number {
+function conclude(results: readonly FileResult[], print: (text: string) => void): number {
   for (const result of results) if (result.failures.length > 0) print(`\n${failureBlock(result)}`);
   const sum = totals(results);
   print(`\n${summaryLine(sum)}`);
