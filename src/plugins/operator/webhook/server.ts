@@ -8,6 +8,7 @@ import { listenAt } from '../../../runtime/net/listen-at.ts';
 import type { ServerCertificate } from '../certificates/contract.ts';
 import { makeRoom } from './connection-room.ts';
 import type { createHandler } from './handler.ts';
+import { type LingerTimes, linger } from './linger.ts';
 
 /** Idle connections outlive the API server's own 90 s, so that it is the one that closes. */
 const limits = {
@@ -29,6 +30,8 @@ export interface WebhookServer {
   readonly address: string;
   /** New connections get this one; those that are open stay as they are. */
   renew(certificate: ServerCertificate): void;
+  /** Serves on until callers have heard that it is going, and asks them to close their connections. */
+  linger(times: LingerTimes): Promise<void>;
   /** Stops accepting; resolves when the reviews in flight have been answered, or after `withinMs`. */
   drain(withinMs: number): Promise<void>;
 }
@@ -68,6 +71,7 @@ export async function startWebhookServer(
   return {
     address,
     renew: (next) => server.setSecureContext(tlsOf(next, ca)),
+    linger: (times) => linger(server, times),
     drain(withinMs) {
       room.close();
       return drain(server, connections, withinMs);

@@ -1,6 +1,5 @@
 import type { ListenAddress } from '../../../core/settings/listen-address.ts';
 import type { Metrics } from '../../../runtime/health/metrics.ts';
-import { sleep } from '../../../runtime/lifecycle/sleep.ts';
 import { untilAborted } from '../../../runtime/lifecycle/until-aborted.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import type { OperatorCertificates } from '../certificates/contract.ts';
@@ -27,7 +26,7 @@ export interface Webhook {
 }
 
 /** The Service goes on sending reviews for as long as the nodes have not heard that this replica is going. */
-const lingerMs = 3_000;
+const lingerTimes = { leastMs: 3_000, quietMs: 2_000, mostMs: 12_000 };
 const drainMs = 10_000;
 
 /** Serves the webhook until its signal is aborted. @throws SvcError WEBHOOK_ADDRESS (exit 78) */
@@ -44,7 +43,7 @@ export async function startWebhook(options: WebhookOptions): Promise<Webhook> {
   });
   certificates.onChange(() => server.renew(certificates.current()));
   const closed = untilAborted(signal)
-    .then(() => sleep(lingerMs))
+    .then(() => server.linger(lingerTimes))
     .then(() => server.drain(drainMs));
   return { address: server.address, closed };
 }

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { Agent } from 'node:https';
 import { connect } from 'node:tls';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -80,6 +81,22 @@ test('answers what is in flight before it ends, and takes nothing new', async ()
     },
   );
 });
+
+test('asks callers to close their connections when it is going, and answers them still', () =>
+  serving(
+    () => Promise.resolve(skip),
+    async (url, server) => {
+      const agent = new Agent({ ca, keepAlive: true });
+      const ask = () => http(`${url}/mutate?timeout=10s`, { method: 'POST', body: review, agent });
+      assert.is((await ask()).headers['connection'], 'keep-alive');
+      const lingering = server.linger({ leastMs: 100, quietMs: 0, mostMs: 60_000 });
+      const { status, headers } = await ask();
+      assert.is(status, 200);
+      assert.is(headers['connection'], 'close');
+      await lingering;
+      agent.destroy();
+    },
+  ));
 
 test('reviews for which there is no room in time are refused, and counted', async () => {
   const gate = Promise.withResolvers<Decision>();
