@@ -1,8 +1,8 @@
+import { counted } from '../../core/counted.ts';
 import { interruptible } from '../../runtime/cli/interruptible.ts';
 import { createProgress, type Progress } from '../../runtime/cli/progress.ts';
 import { painter } from '../../runtime/cli/terminal.ts';
 import type { ValidateCall } from './call.ts';
-import { counted } from './cluster/counted.ts';
 import { openContext } from './context.ts';
 import type { Check } from './contract.ts';
 import { type Checked, makeReport } from './make-report.ts';

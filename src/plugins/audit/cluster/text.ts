@@ -1,3 +1,4 @@
+import { counted } from '../../../core/counted.ts';
 import { outcomeText } from '../../../runtime/cli/report/outcome-text.ts';
 import { sectionsText, titled } from '../../../runtime/cli/report/sections.ts';
 import { tableText } from '../../../runtime/cli/report/table.ts';
@@ -70,6 +71,8 @@ function summaryText({ summary, workloads }: ClusterReport): string {
   const some = workloads.length < summary.workloads ? ` (${shown} shown)` : '';
   const [worst] = [...workloads].sort((a, b) => a.score - b.score);
   const whose = worst !== undefined && worst.score === lowestScore ? ` of ${titleOf(worst)}` : '';
-  const text = `${summary.workloads} workloads${some}: ${asking} ask for protection, ${covered} have it${lowest}${whose}. ${fromReports} scored by the operator.`;
+  const asks = `${asking} ${asking === 1 ? 'asks' : 'ask'}`;
+  const has = `${covered} ${covered === 1 ? 'has' : 'have'}`;
+  const text = `${counted(summary.workloads, 'workload')}${some}: ${asks} for protection, ${has} it${lowest}${whose}. ${fromReports} scored by the operator.`;
   return wrapped(text, 98, '  ');
 }

@@ -1,6 +1,6 @@
 import { type Level, levels } from '../../../core/checks/contract.ts';
+import { counted } from '../../../core/counted.ts';
 import type { Style } from '../../../runtime/cli/terminal.ts';
-import { counted } from '../cluster/counted.ts';
 import { type CheckReport, counting, type Summary } from '../report.ts';
 
 /** What a check came to, in a word: of what failed the heaviest level. */

@@ -1,6 +1,6 @@
+import { counted } from '../../../../core/counted.ts';
 import { agentPodsOf } from '../../cluster/agents.ts';
 import { capped } from '../../cluster/capped.ts';
-import { counted } from '../../cluster/counted.ts';
 import type { Check } from '../../contract.ts';
 import { skipped, verdict } from '../../results.ts';
 

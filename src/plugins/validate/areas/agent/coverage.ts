@@ -1,6 +1,6 @@
+import { counted } from '../../../../core/counted.ts';
 import { agentPodsOf } from '../../cluster/agents.ts';
 import { capped } from '../../cluster/capped.ts';
-import { counted } from '../../cluster/counted.ts';
 import { needsAgent } from '../../cluster/node-kinds.ts';
 import { nodesOf } from '../../cluster/nodes.ts';
 import { agentName, agentsOf } from '../../cluster/operator.ts';

@@ -1,6 +1,6 @@
+import { counted } from '../../../../core/counted.ts';
 import { isAtLeast } from '../../../../runtime/kube/server-version.ts';
 import { capped } from '../../cluster/capped.ts';
-import { counted } from '../../cluster/counted.ts';
 import type { SeenNode } from '../../cluster/nodes.ts';
 import { nodesOf } from '../../cluster/nodes.ts';
 import type { Check, CheckFailure } from '../../contract.ts';

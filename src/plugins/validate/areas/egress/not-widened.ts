@@ -1,6 +1,6 @@
+import { counted } from '../../../../core/counted.ts';
 import { wideningPolicies } from '../../../../core/egress/widening.ts';
 import { capped } from '../../cluster/capped.ts';
-import { counted } from '../../cluster/counted.ts';
 import { type EgressOf, egressOf } from '../../cluster/wanted-egress.ts';
 import type { Check, CheckFailure } from '../../contract.ts';
 import { skipped, verdict } from '../../results.ts';

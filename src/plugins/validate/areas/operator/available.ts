@@ -1,4 +1,4 @@
-import { counted } from '../../cluster/counted.ts';
+import { counted } from '../../../../core/counted.ts';
 import { operatorOf } from '../../cluster/operator.ts';
 import type { Check } from '../../contract.ts';
 import { failed, passed } from '../../results.ts';

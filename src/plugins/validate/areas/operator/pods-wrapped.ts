@@ -1,7 +1,7 @@
 import { carriesWrapper, wrappedContainers } from '../../../../core/cluster/protected.ts';
+import { counted } from '../../../../core/counted.ts';
 import { applicationContainers } from '../../../../core/score/containers.ts';
 import { capped } from '../../cluster/capped.ts';
-import { counted } from '../../cluster/counted.ts';
 import type { SeenPod } from '../../cluster/pods.ts';
 import { protectedPodsOf } from '../../cluster/protected-pods.ts';
 import type { Check, CheckFailure } from '../../contract.ts';

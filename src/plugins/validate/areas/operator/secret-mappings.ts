@@ -1,5 +1,5 @@
+import { counted } from '../../../../core/counted.ts';
 import { capped } from '../../cluster/capped.ts';
-import { counted } from '../../cluster/counted.ts';
 import { secretMappingsOf } from '../../cluster/objects.ts';
 import type { Check } from '../../contract.ts';
 import { skipped, verdict } from '../../results.ts';

@@ -1,6 +1,6 @@
+import { counted } from '../../../../core/counted.ts';
 import { secretReferences as referencesOf } from '../../../../core/score/secret-references.ts';
 import { capped } from '../../cluster/capped.ts';
-import { counted } from '../../cluster/counted.ts';
 import { protectedPodsOf } from '../../cluster/protected-pods.ts';
 import type { Check } from '../../contract.ts';
 import { skipped, verdict } from '../../results.ts';

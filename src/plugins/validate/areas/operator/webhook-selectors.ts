@@ -1,9 +1,9 @@
 import type { KnownNamespace } from '../../../../core/cluster/known.ts';
+import { counted } from '../../../../core/counted.ts';
 import { namespaceName } from '../../../../core/egress/names.ts';
 import { selects } from '../../../../core/kubernetes/label-selector.ts';
 import { isLabelled } from '../../../../core/kubernetes/labels.ts';
 import { capped } from '../../cluster/capped.ts';
-import { counted } from '../../cluster/counted.ts';
 import { namespacesOf } from '../../cluster/objects.ts';
 import { entryNames, type SeenWebhook, webhooksOf } from '../../cluster/webhooks.ts';
 import type { Check, CheckFailure } from '../../contract.ts';

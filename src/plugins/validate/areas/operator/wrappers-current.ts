@@ -1,5 +1,5 @@
+import { counted } from '../../../../core/counted.ts';
 import { capped } from '../../cluster/capped.ts';
-import { counted } from '../../cluster/counted.ts';
 import { operatorOf } from '../../cluster/operator.ts';
 import { protectedPodsOf } from '../../cluster/protected-pods.ts';
 import type { Check } from '../../contract.ts';

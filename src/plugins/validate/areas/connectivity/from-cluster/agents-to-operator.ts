@@ -1,5 +1,5 @@
+import { counted } from '../../../../../core/counted.ts';
 import { capped } from '../../../cluster/capped.ts';
-import { counted } from '../../../cluster/counted.ts';
 import { operatorMetrics } from '../../../cluster/leader.ts';
 import { sumOf } from '../../../cluster/metrics-text.ts';
 import { operatorOf } from '../../../cluster/operator.ts';

@@ -1,4 +1,4 @@
-import { counted } from '../../../cluster/counted.ts';
+import { counted } from '../../../../../core/counted.ts';
 import { operatorMetrics } from '../../../cluster/leader.ts';
 import { sumOf } from '../../../cluster/metrics-text.ts';
 import { operatorOf } from '../../../cluster/operator.ts';

@@ -1,7 +1,7 @@
+import { counted } from '../../../../../core/counted.ts';
 import { concurrently } from '../../../../../runtime/lifecycle/concurrently.ts';
 import { askPod } from '../../../cluster/ask-pod.ts';
 import { capped } from '../../../cluster/capped.ts';
-import { counted } from '../../../cluster/counted.ts';
 import { samplesOf } from '../../../cluster/metrics-text.ts';
 import { problemOf } from '../../../cluster/pod-answer.ts';
 import type { SeenPod } from '../../../cluster/pods.ts';
