@@ -10,7 +10,7 @@ interface Alert {
   readonly labels: { readonly severity: string };
 }
 
-const file = new URL('../../../manifests/monitoring/alerts.yaml', import.meta.url);
+const file = new URL('../../../manifests/chart/files/alerts.yaml', import.meta.url);
 
 /** The alert rules that are shipped. */
 export function alertTable(): string[] {

@@ -7,7 +7,7 @@ import { runCommand } from '../../support/run-command.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 import { requireTool } from '../../testbed/ensure.ts';
 
-const RULES = fileURLToPath(new URL('../../../manifests/monitoring/alerts.yaml', import.meta.url));
+const RULES = fileURLToPath(new URL('../../../manifests/chart/files/alerts.yaml', import.meta.url));
 const CASES = fileURLToPath(new URL('alerts.test.yaml', import.meta.url));
 
 const test = suite<{ promtool: string }>('alert rules');

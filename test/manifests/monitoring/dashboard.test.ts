@@ -7,7 +7,7 @@ import { declaredMetrics, metricsIn } from './metric-names.ts';
 const test = suite('dashboard and alerts');
 
 const read = (name: string) =>
-  readFileSync(new URL(`../../../manifests/monitoring/${name}`, import.meta.url), 'utf8');
+  readFileSync(new URL(`../../../manifests/chart/files/${name}`, import.meta.url), 'utf8');
 const dashboard = JSON.parse(read('dashboard.json'));
 const alerts = parse(read('alerts.yaml'));
 
