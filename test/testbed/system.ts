@@ -6,23 +6,28 @@ import type { LibraryRecipe, SystemRecipe, Tool, ToolName } from './types.ts';
 
 const TRIPLETS: Readonly<Record<string, string>> = { x64: 'x86_64-linux-gnu', arm64: 'aarch64-linux-gnu' };
 
-/** Debian's own first: a PATH may hold shims of other installations. Debian keeps some commands for root apart. */
-const commandFolders = () => [
-  '/usr/bin',
-  ...(process.env.PATH ?? '').split(':').filter(Boolean),
-  '/usr/sbin',
-];
+/** Debian keeps some commands for root apart. */
+const debianFolders = ['/usr/bin', '/usr/sbin'];
+const pathFolders = () => (process.env.PATH ?? '').split(':').filter(Boolean);
 const libraryFolders = () => [`/usr/lib/${TRIPLETS[process.arch] ?? ''}`, '/usr/lib64', '/usr/lib'];
 
-/** Finds a command of the system, or installs its Debian package. */
+/**
+ * Finds a command of the system, or installs its Debian package. Only where that cannot be had another one of that name
+ * will do: it may be of another version, such as AWS CLI 1 in the place of 2.
+ */
 export async function ensureSystemTool(
   name: ToolName,
   recipe: SystemRecipe,
   onInstall: () => void,
 ): Promise<Tool> {
   const { command, debianPackage } = recipe;
-  const path = await ensureFile(command, debianPackage, onInstall, () =>
-    find(commandFolders(), command, constants.X_OK),
+  const look = (folders: readonly string[]) => find(folders, command, constants.X_OK);
+  const path = await ensureFile(command, debianPackage, onInstall, () => look(debianFolders)).catch(
+    async (error: unknown) => {
+      const other = await look(pathFolders());
+      if (other === undefined) throw error;
+      return other;
+    },
   );
   return { name, version: await version(path, recipe.versionFlag ?? '--version'), bins: { [command]: path } };
 }
