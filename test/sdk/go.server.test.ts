@@ -7,6 +7,8 @@ await requireGo();
 secretRegion().release();
 
 const test = suite('sdk go');
+/** Go's own library is compiled for each system where its cache is empty. */
+export const timeout = 600_000;
 
 test('its tests pass on Linux', async () => {
   const output = await go(['test', '-count=1', '-v', './...']);
