@@ -6,6 +6,8 @@ import type { Socket } from 'node:net';
 const mostQueued = 1_000;
 /** When no review was decided for so long, those that have sent no whole request give way to those that wait. */
 const stallMs = 3_000;
+/** So long each has for its request in any case. */
+const turnMs = 1_500;
 /** One that was just answered may be sent the next request now, which would be lost on the way. */
 const idleMs = 2_000;
 
@@ -24,20 +26,34 @@ interface Connection {
   readonly since: number;
 }
 
+export interface Clock {
+  /** In ms; only goes forward. */
+  now(): number;
+  /** Does it when what has arrived by now has been read. */
+  later(work: () => void): void;
+}
+
+/** What the loop is doing now comes to an end, then it reads all that there is. */
+const clock: Clock = {
+  now: () => performance.now(),
+  later: (work) => void setImmediate(() => setImmediate(work)),
+};
+
 /**
  * Keeps at most so many connections, each of which takes tens of KiB beside its request; others wait before their
  * handshake. While others wait, each answer asks the caller to close its connection; one that has been idle for a while gives
  * way, and where nothing moves any more so do those that have sent no whole request: whoever opens connections and says
- * nothing must not keep the API server out.
- * @param now in ms, of a clock that only goes forward
+ * nothing must not keep the API server out. Where the process itself was kept from running, a request of one that seems
+ * silent may only not have been read: nobody is judged before that.
  */
-export function makeRoom(server: Server, most: number, now = () => performance.now()): ConnectionRoom {
+export function makeRoom(server: Server, most: number, { now, later }: Clock = clock): ConnectionRoom {
   const secure = server.listeners('connection');
   const queue = new Map<Socket, string>();
   /** Used longest ago first. */
   const connections = new Map<string, Connection>();
   let decided = 0;
   let watching: NodeJS.Timeout | undefined;
+  let isMakingWay = false;
 
   server.removeAllListeners('connection').on('connection', (socket: Socket) => {
     if (queue.size >= mostQueued) {
@@ -75,13 +91,22 @@ export function makeRoom(server: Server, most: number, now = () => performance.n
 
   function letIn(): void {
     for (const [socket, name] of queue) {
-      if (connections.size >= most) breakOff('idle', 1, now() - idleMs);
       if (connections.size >= most) break;
       queue.delete(socket);
       connections.set(name, { socket, state: 'unfinished', since: now() });
       for (const begin of secure) begin.call(server, socket);
     }
+    if (queue.size > 0) makeWay();
     watch();
+  }
+
+  function makeWay(): void {
+    if (isMakingWay) return;
+    isMakingWay = true;
+    later(() => {
+      isMakingWay = false;
+      if (breakOff('idle', queue.size, idleMs) > 0) letIn();
+    });
   }
 
   /** For as long as somebody waits. */
@@ -92,23 +117,28 @@ export function makeRoom(server: Server, most: number, now = () => performance.n
   }
 
   function endStall(seen: { until: number }): void {
-    if (seen.until === decided) breakOff('unfinished', queue.size);
-    seen.until = decided;
-    letIn();
+    later(() => {
+      if (seen.until === decided) breakOff('unfinished', queue.size, turnMs);
+      seen.until = decided;
+      letIn();
+    });
   }
 
-  /** @param latest those that are in that state since then, or longer */
-  function breakOff(state: State, count: number, latest = Number.POSITIVE_INFINITY): void {
-    const found: [string, Socket][] = [];
-    for (const [name, one] of connections) {
-      if (found.length === count || one.since > latest) break;
-      if (one.state === state) found.push([name, one.socket]);
-    }
-    for (const [name, socket] of found) {
+  /**
+   * @param forMs those that have been in that state for so long
+   * @returns how many it broke off
+   */
+  function breakOff(state: State, count: number, forMs: number): number {
+    const latest = now() - forMs;
+    const found = [...connections]
+      .filter(([, one]) => one.state === state && one.since <= latest)
+      .slice(0, count);
+    for (const [name, { socket }] of found) {
       // the socket that it is secured by closes by itself
       connections.delete(name);
       socket.destroy();
     }
+    return found.length;
   }
 
   function become(name: string, state: State): void {

@@ -26,7 +26,7 @@ export interface Webhook {
 }
 
 /** The Service goes on sending reviews for as long as the nodes have not heard that this replica is going. */
-const lingerTimes = { leastMs: 3_000, quietMs: 2_000, mostMs: 12_000 };
+const lingerTimes = { leastMs: 4_000, quietMs: 3_000, mostMs: 12_000 };
 const drainMs = 10_000;
 
 /** Serves the webhook until its signal is aborted. @throws SvcError WEBHOOK_ADDRESS (exit 78) */

@@ -161,7 +161,9 @@ test('several containers, one of which has 8081 to itself', async () => {
     assert.match(await answer(port, '/healthz'), /"ok"|"status"/, name);
   }
   assert.match(await answer(8081, '/app'), /APP_STAYS/, 'the web server itself');
-  assert.is(toldIn(pod.container('worker').output()).digest, digest);
+  const worker = pod.container('worker');
+  await waitFor('the worker', () => /^staying$/m.test(worker.output()), { details: worker.output });
+  assert.is(toldIn(worker.output()).digest, digest);
 });
 
 test('probes and hooks run inside, and the application ends when the pod does', async () => {

@@ -29,12 +29,18 @@ function serving(most: number) {
   const begun: Caller[] = [];
   server.on('connection', (caller: Caller) => begun.push(caller));
   let at = 0;
-  const room = makeRoom(server as unknown as Server, most, () => at);
+  const waiting: (() => void)[] = [];
+  const later = (work: () => void) => void waiting.push(work);
+  const room = makeRoom(server as unknown as Server, most, { now: () => at, later });
   let port = 1_024;
   return {
     ...{ room, begun },
     pass(ms: number) {
       at += ms;
+    },
+    /** What had arrived has been read. */
+    readAll() {
+      for (const work of waiting.splice(0)) work();
     },
     connect(): Caller {
       port += 1;
@@ -98,20 +104,21 @@ test('one that was just answered is not broken off: its next request may be on t
 });
 
 test('one that has been idle for a while gives way', () => {
-  const { room, begun, connect, ask, pass } = serving(1);
+  const { room, begun, connect, ask, pass, readAll } = serving(1);
   const first = connect();
   const review = ask(first);
   review.send();
   review.answer();
   pass(2_000);
   const second = connect();
+  readAll();
   assert.is(first.isGone, true);
   assert.equal(begun, [first, second]);
   room.close();
 });
 
 test('one that sends another request stays until that is answered, however long it takes', () => {
-  const { room, begun, connect, ask, pass } = serving(1);
+  const { room, begun, connect, ask, pass, readAll } = serving(1);
   const first = connect();
   const former = ask(first);
   former.send();
@@ -119,25 +126,43 @@ test('one that sends another request stays until that is answered, however long 
   const review = ask(first);
   pass(60_000);
   connect();
+  readAll();
   assert.is(first.isGone, false, 'its body has not come yet');
   review.send();
   pass(60_000);
   connect();
+  readAll();
   assert.is(first.isGone, false);
   assert.equal(begun, [first]);
   room.close();
 });
 
 test('one whose request was answered before it was read gives way, too', () => {
-  const { room, begun, connect, ask, pass } = serving(1);
+  const { room, begun, connect, ask, pass, readAll } = serving(1);
   const first = connect();
   const review = ask(first);
   review.answer();
   review.send();
   pass(2_000);
   const second = connect();
+  readAll();
   assert.is(first.isGone, true);
   assert.equal(begun, [first, second]);
+  room.close();
+});
+
+test('one whose next request has arrived and was only not read yet stays', () => {
+  const { room, begun, connect, ask, pass, readAll } = serving(1);
+  const first = connect();
+  const former = ask(first);
+  former.send();
+  former.answer();
+  pass(60_000);
+  connect();
+  ask(first);
+  readAll();
+  assert.is(first.isGone, false);
+  assert.equal(begun, [first]);
   room.close();
 });
 
@@ -150,7 +175,9 @@ function beside(turn: (room: ReturnType<typeof serving>, caller: Caller) => void
     const callers = [all.connect(), all.connect(), all.connect()];
     const late = all.connect();
     for (const caller of callers) {
+      all.pass(1_000);
       mock.timers.tick(1_000);
+      all.readAll();
       if (!silent.isGone) turn(all, caller);
     }
     all.room.close();
@@ -183,6 +210,29 @@ for (const status of [400, 404, 405, 413, 503]) {
 test('it gives way where others hang up before they are answered', () => {
   const { silent, hadTurn } = beside(({ ask }, caller) => ask(caller).hangUp());
   assert.equal([silent.isGone, hadTurn], [true, true]);
+});
+
+test('one that had a place for a moment only keeps it, whatever others did before', () => {
+  mock.timers.enable({ apis: ['setInterval'] });
+  try {
+    const { room, connect, pass, readAll } = serving(1);
+    const [silent, fresh] = [connect(), connect(), connect()];
+    const second = () => {
+      pass(1_000);
+      mock.timers.tick(1_000);
+      readAll();
+    };
+    second();
+    second();
+    silent.destroy();
+    second();
+    assert.is(fresh.isGone, false);
+    for (let count = 0; count < 3; count++) second();
+    assert.is(fresh.isGone, true);
+    room.close();
+  } finally {
+    mock.timers.reset();
+  }
 });
 
 test('those that wait are hung up on in the end', () => {
