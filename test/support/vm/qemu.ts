@@ -22,6 +22,8 @@ const KERNEL_ARGUMENTS = [
   'secretmem.enable=1',
 ];
 
+const COUNTING = ['-smp', '1', '-icount', 'shift=0,sleep=off'];
+
 /** What differs between architectures. */
 interface Hardware {
   readonly command: string;
@@ -48,7 +50,8 @@ export async function runQemu(files: PortFiles, initrd: string, options: VmOptio
     ...(options.kernelArguments ?? []),
   ];
   const args = [
-    ...['-accel', 'tcg', '-m', `${options.memory ?? 2048}M`, '-smp', '2'],
+    ...['-accel', 'tcg', '-m', `${options.memory ?? 2048}M`],
+    ...(options.countsInstructions ? COUNTING : ['-smp', '2']),
     ...['-nodefaults', '-display', 'none', '-no-reboot'],
     ...['-kernel', hardware.kernel, '-initrd', initrd, '-append', append.join(' ')],
     ...hardware.arguments,

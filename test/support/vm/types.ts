@@ -29,6 +29,11 @@ export interface VmOptions {
   readonly lsm?: readonly string[];
   /** More for the kernel's command line. */
   readonly kernelArguments?: readonly string[];
+  /**
+   * Its clock counts instructions, a nanosecond each, and it has one processor: figures do not stray with what the
+   * host does, and the machine is some times slower. Default: false.
+   */
+  readonly countsInstructions?: boolean;
   /** In MiB; default 2048. */
   readonly memory?: number;
   /**
