@@ -26,7 +26,7 @@ interface Connection {
   readonly since: number;
 }
 
-export interface Clock {
+interface Clock {
   /** In ms; only goes forward. */
   now(): number;
   /** Does it when what has arrived by now has been read. */

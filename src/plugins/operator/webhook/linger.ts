@@ -10,7 +10,7 @@ export interface LingerTimes {
   readonly mostMs: number;
 }
 
-export interface Clock {
+interface Clock {
   /** In ms; only goes forward. */
   now(): number;
   sleep(ms: number): Promise<void>;
