@@ -2,24 +2,22 @@ import { tierNames } from '../src/core/protection/tier.ts';
 import { privateFileSystem } from '../test/runtime/bpf/private-file-system.ts';
 import { measureAgent } from './agent/daily.ts';
 import { measureHere, measureInVm } from './agent/in-vm.ts';
-import type { CostPlan, CostRecord, KernelTier } from './agent/plan.ts';
+import type { CostExtent, CostRecord, KernelTier } from './agent/plan.ts';
 import { type Operation, ratioRows } from './agent/ratios.ts';
 import type { Bench, Table } from './harness/bench.ts';
 
 export const name = 'agent-cost';
 export const summary = 'What the node agent costs: calls of others beside it, hits, memory';
 
-type How = Pick<CostPlan, 'herd' | 'rounds' | 'meter'>;
-
 /** Short turns. Of the operations of a turn the first also translate what was just attached. */
-const how: Omit<How, 'rounds'> = {
+const how: Omit<CostExtent, 'rounds'> = {
   herd: 4_096,
   meter: ['--rounds', '3', '--opens', '600', '--reads', '2000', '--calls', '2000', '--forks', '2'],
 };
 
 /** A machine that counts instructions gives the same figures again; on this one slow moments have to even out. */
-const inVm: How = { ...how, rounds: 12 };
-const here: How = { ...how, rounds: 40 };
+const inVm: CostExtent = { ...how, rounds: 12 };
+const here: CostExtent = { ...how, rounds: 40 };
 
 const columns: Readonly<Record<string, Operation>> = {
   'open+close': 'openClose',

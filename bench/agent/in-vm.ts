@@ -9,7 +9,7 @@ import { guestProgram } from '../../test/support/vm/guest-program.ts';
 import { PACKAGE } from '../../test/support/vm/package-files.ts';
 import { WITH_BPF, WITHOUT_BPF } from '../../test/support/vm/types.ts';
 import { buildFloor } from './floor.ts';
-import type { CostPlan, CostRecord, KernelTier } from './plan.ts';
+import type { CostExtent, CostPlan, CostRecord, KernelTier } from './plan.ts';
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const main = `${PACKAGE}/test/cost.mjs`;
@@ -25,10 +25,7 @@ const machine: Machine = {
 };
 
 /** Measures in a virtual machine that is booted for that tier. A nanosecond there is an instruction. */
-export async function measureInVm(
-  tier: KernelTier,
-  how: Pick<CostPlan, 'herd' | 'rounds' | 'meter'>,
-): Promise<readonly CostRecord[]> {
+export async function measureInVm(tier: KernelTier, how: CostExtent): Promise<readonly CostRecord[]> {
   const folder = temporaryFolder('agent-cost');
   const object = `${PACKAGE}/dist/bpf/${process.arch}/${tierNames[tier]}.bpf.o`;
   const plan: CostPlan = { tier, machine, object, floor, ...how };
@@ -55,7 +52,7 @@ export async function measureInVm(
 
 /** Measures on this machine, whatever else it does meanwhile. */
 export async function measureHere(
-  how: Pick<CostPlan, 'herd' | 'rounds' | 'meter'>,
+  how: CostExtent,
   files: { readonly path: string },
 ): Promise<readonly CostRecord[]> {
   const { measureKernelCost } = await import('./kernel-cost.ts');

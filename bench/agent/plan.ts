@@ -22,6 +22,9 @@ export interface CostPlan {
   readonly meter: readonly string[];
 }
 
+/** How much is measured. */
+export type CostExtent = Pick<CostPlan, 'herd' | 'rounds' | 'meter'>;
+
 export type CostRecord =
   | { readonly kind: 'round'; readonly round: number; readonly state: State; readonly figures: CostResult }
   | {

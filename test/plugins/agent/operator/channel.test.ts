@@ -1,33 +1,12 @@
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { startOperatorChannel } from '../../../../src/plugins/agent/operator/start-operator-channel.ts';
 import { createLeanMetrics } from '../../../../src/runtime/health/lean-metrics.ts';
-import { startOperator, type TestOperator } from '../../../support/operator-channel.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import { recordingLog } from '../hits/recording-log.ts';
-import { type AgentRig, calmState, hitBy, type RigOptions, startAgent } from './agent-rig.ts';
+import { calmState, hitBy } from './agent-rig.ts';
+import { suiteWithOperator } from './with-operator.ts';
 
-interface Context {
-  operator: TestOperator;
-  start(options?: Partial<RigOptions>): AgentRig;
-  agents: AgentRig[];
-}
-
-const test = suite<Context>('channel to the operator');
-
-test.before.each(async (context) => {
-  context.operator = await startOperator();
-  context.agents = [];
-  context.start = (options) => {
-    const agent = startAgent({ ...context.operator, ...options });
-    context.agents.push(agent);
-    return agent;
-  };
-});
-test.after.each(async ({ operator, agents }) => {
-  await Promise.all(agents.map(({ channel }) => channel.close()));
-  await operator.stop();
-});
+const test = suiteWithOperator('channel to the operator');
 
 test('says who it is and what the node is like when it starts', async ({ operator, start }) => {
   const { channel, lines, metric } = start();

@@ -1,34 +1,14 @@
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { createServer } from 'node:tls';
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createCertificateAuthority } from '../../../support/certificates.ts';
-import { anyNode, oneNode, startOperator, type TestOperator } from '../../../support/operator-channel.ts';
+import { anyNode, oneNode } from '../../../support/operator-channel.ts';
 import { waitFor } from '../../../support/wait-for.ts';
-import { type AgentRig, hitBy, type RigOptions, startAgent } from './agent-rig.ts';
+import { type AgentRig, hitBy } from './agent-rig.ts';
+import { suiteWithOperator } from './with-operator.ts';
 
-interface Context {
-  operator: TestOperator;
-  start(options?: Partial<RigOptions>): AgentRig;
-  agents: AgentRig[];
-}
-
-const test = suite<Context>('mutual TLS with the operator');
-
-test.before.each(async (context) => {
-  context.operator = await startOperator();
-  context.agents = [];
-  context.start = (options) => {
-    const agent = startAgent({ ...context.operator, ...options });
-    context.agents.push(agent);
-    return agent;
-  };
-});
-test.after.each(async ({ operator, agents }) => {
-  await Promise.all(agents.map(({ channel }) => channel.close()));
-  await operator.stop();
-});
+const test = suiteWithOperator('mutual TLS with the operator');
 
 const connected = ({ channel }: AgentRig) => waitFor('the connection', () => channel.status.connected);
 const failed = ({ channel }: AgentRig, reason: RegExp) =>

@@ -4,7 +4,7 @@ import { buildImage, type TestImage } from '../../../support/image.ts';
 import { digestOf, toldIn } from './application.ts';
 import type { PodRun } from './kubelet/kubelet.ts';
 import type { NodeImage } from './kubelet/oci-config.ts';
-import { app, asked, create, type PodText, run } from './pods.ts';
+import { app, asked, create, type PodText, restrictedContainer, restrictedPod, run } from './pods.ts';
 import { startWorld, type World, wrapperImage } from './world.ts';
 
 export const timeout = 300_000;
@@ -59,19 +59,11 @@ test('starts the application with its secret, without an init container', async 
 
 test('does so for users other than root, at the level restricted, and in init containers', async () => {
   const namespace = await world.namespace({ 'pod-security.kubernetes.io/enforce': 'restricted' });
-  const securityContext = {
-    ...{ runAsUser: 1000, runAsGroup: 2000, fsGroup: 3000, runAsNonRoot: true },
-    seccompProfile: { type: 'RuntimeDefault' },
-  };
-  const own = {
-    ...{ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true },
-    capabilities: { drop: ['ALL'] },
-  };
   const annotations = { ...asked, 'svc/containers': 'migrate,app' };
   const spec = {
-    securityContext,
-    initContainers: [app({ name: 'migrate', securityContext: own })],
-    containers: [app({ securityContext: own })],
+    securityContext: restrictedPod,
+    initContainers: [app({ name: 'migrate', securityContext: restrictedContainer })],
+    containers: [app({ securityContext: restrictedContainer })],
   };
   const pod = await start({ name: 'restricted', namespace, annotations, spec });
   assert.is((await toldBy(pod)).digest, digestOf(SECRET));

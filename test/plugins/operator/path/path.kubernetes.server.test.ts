@@ -7,7 +7,7 @@ import type { OpenBao } from '../../../support/types.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import { digestOf, toldIn } from './application.ts';
 import type { PodRun } from './kubelet/kubelet.ts';
-import { app, asked, create, type PodText, run } from './pods.ts';
+import { app, asked, create, type PodText, restrictedContainer, restrictedPod, run } from './pods.ts';
 import { startWorld, type World } from './world.ts';
 
 export const idle = true;
@@ -106,17 +106,13 @@ test('a child of the application sees what the pod says, and nothing of the wrap
 
 test('a user, a group and a root that is read-only, in a namespace of the level restricted', async () => {
   const restricted = await world.namespace({ 'pod-security.kubernetes.io/enforce': 'restricted' });
-  const securityContext = {
-    ...{ runAsUser: 1000, runAsGroup: 2000, fsGroup: 3000, runAsNonRoot: true },
-    seccompProfile: { type: 'RuntimeDefault' },
-  };
-  const own = {
-    ...{ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true },
-    capabilities: { drop: ['ALL'] },
-  };
   const command = ['/bin/busybox', 'sh', '-c', 'echo to a file >/dev/stdout; exec ./app'];
-  const containers = [app({ command, workingDir: '/bin', securityContext: own })];
-  const pod = await start({ name: 'user', namespace: restricted, spec: { securityContext, containers } });
+  const containers = [app({ command, workingDir: '/bin', securityContext: restrictedContainer })];
+  const pod = await start({
+    name: 'user',
+    namespace: restricted,
+    spec: { securityContext: restrictedPod, containers },
+  });
   const told = await toldBy(pod);
   assert.match(pod.container('app').output(), /^to a file$/m);
   assert.is(told.digest, digest);

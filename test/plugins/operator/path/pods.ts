@@ -43,3 +43,15 @@ export async function run(world: World, text: PodText): Promise<PodRun> {
   await create(world, text);
   return world.kubelet.run(text.namespace, text.name);
 }
+
+/** What the level restricted asks of a pod, with users other than root. */
+export const restrictedPod = {
+  ...{ runAsUser: 1000, runAsGroup: 2000, fsGroup: 3000, runAsNonRoot: true },
+  seccompProfile: { type: 'RuntimeDefault' },
+};
+
+/** What it asks of a container, and a root that is read-only. */
+export const restrictedContainer = {
+  ...{ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true },
+  capabilities: { drop: ['ALL'] },
+};

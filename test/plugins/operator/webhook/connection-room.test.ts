@@ -168,21 +168,30 @@ test('one whose next request has arrived and was only not read yet stays', () =>
 
 /** One that says nothing keeps a place while others, a second each, have their turn at the other place. */
 function beside(turn: (room: ReturnType<typeof serving>, caller: Caller) => void) {
-  mock.timers.enable({ apis: ['setInterval'] });
-  try {
-    const all = serving(2);
+  return overSeconds(2, (all, second) => {
     const silent = all.connect();
     const callers = [all.connect(), all.connect(), all.connect()];
     const late = all.connect();
     for (const caller of callers) {
+      second();
+      if (!silent.isGone) turn(all, caller);
+    }
+    return { silent, hadTurn: all.begun.includes(late) };
+  });
+}
+
+/** @param use is given what lets a second pass, with all that becomes due and arrives in it */
+function overSeconds<T>(most: number, use: (all: ReturnType<typeof serving>, second: () => void) => T): T {
+  mock.timers.enable({ apis: ['setInterval'] });
+  const all = serving(most);
+  try {
+    return use(all, () => {
       all.pass(1_000);
       mock.timers.tick(1_000);
       all.readAll();
-      if (!silent.isGone) turn(all, caller);
-    }
-    all.room.close();
-    return { silent, hadTurn: all.begun.includes(late) };
+    });
   } finally {
+    all.room.close();
     mock.timers.reset();
   }
 }
@@ -212,16 +221,9 @@ test('it gives way where others hang up before they are answered', () => {
   assert.equal([silent.isGone, hadTurn], [true, true]);
 });
 
-test('one that had a place for a moment only keeps it, whatever others did before', () => {
-  mock.timers.enable({ apis: ['setInterval'] });
-  try {
-    const { room, connect, pass, readAll } = serving(1);
+test('one that had a place for a moment only keeps it, whatever others did before', () =>
+  overSeconds(1, ({ connect }, second) => {
     const [silent, fresh] = [connect(), connect(), connect()];
-    const second = () => {
-      pass(1_000);
-      mock.timers.tick(1_000);
-      readAll();
-    };
     second();
     second();
     silent.destroy();
@@ -229,11 +231,7 @@ test('one that had a place for a moment only keeps it, whatever others did befor
     assert.is(fresh.isGone, false);
     for (let count = 0; count < 3; count++) second();
     assert.is(fresh.isGone, true);
-    room.close();
-  } finally {
-    mock.timers.reset();
-  }
-});
+  }));
 
 test('those that wait are hung up on in the end', () => {
   const { room, connect } = serving(1);
