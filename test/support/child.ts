@@ -17,7 +17,7 @@ export interface LaunchOptions {
   readonly env: NodeJS.ProcessEnv;
   readonly cwd?: string;
   /** Gets everything that it writes to either output. */
-  readonly onOutput?: (text: string) => void;
+  readonly onOutput?: (text: string, stream: 'stdout' | 'stderr') => void;
 }
 
 export interface Child {
@@ -43,10 +43,10 @@ export async function launch(
   const [file = command, ...rest] = [...DIE_WITH_PARENT, command, ...args];
   const child = spawn(file, rest, { env: options.env, cwd: options.cwd, stdio: ['ignore', 'pipe', 'pipe'] });
   let ring = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => {
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', (text: string) => {
       ring = (ring + text).slice(-RING_CHARACTERS);
-      options.onOutput?.(text);
+      options.onOutput?.(text, name);
     });
   }
   const exited = new Promise<Exit>((resolve) =>

@@ -3,6 +3,7 @@ import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Child, type Exit, launch } from '../../../../support/child.ts';
 import { cleanEnv } from '../../../../support/clean-env.ts';
+import { JoinedOutput } from '../../../../support/joined-output.ts';
 import { reapProcess } from '../../../../support/reaper.ts';
 import { runCommand } from '../../../../support/run-command.ts';
 import type { CommandResult } from '../../../../support/types.ts';
@@ -45,17 +46,15 @@ export async function startContainer(
   );
   const pidFile = join(bundle, 'pid');
   const state = ['--root', join(folder, 'state')];
-  let output = '';
+  const output = new JoinedOutput();
   const child = await launch(program, [...state, 'run', '--pid-file', pidFile, '--bundle', bundle, id], {
     env: cleanEnv(),
-    onOutput: (text) => {
-      output += text;
-    },
+    onOutput: (text, stream) => output.add(text, stream),
   });
   const pid = await startedPid(child, pidFile);
   child.exited.then(reapProcess(pid));
   return {
-    ...{ name, pid, output: () => output, exited: child.exited },
+    ...{ name, pid, output: () => output.text, exited: child.exited },
     get ended() {
       return child.ended;
     },
