@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { s3Error } from './error-catalog.ts';
+import { hostName, virtualHostBucket } from './host.ts';
 import { parseQueryEntries, queryOf } from './query.ts';
 import type { Query } from './request.ts';
 import { decodeStrict, encodeKey } from './uri.ts';
-import { virtualHostBucket } from './virtual-host.ts';
 
 export interface Target {
   readonly bucket: string;
@@ -38,24 +38,30 @@ const presignedDigest = /^x-amz-(?:sdk-checksum-algorithm$|checksum-(?!(?:algori
 
 /**
  * Parses a request line's target, path style or, for `<bucket>.localhost[:port]`, virtual-host style.
+ * The bucket comes from `host` alone, which is what signatures are over: an absolute form has to name the same one.
  * Empty segments are kept; `.` and `..` are refused, since a store may resolve them to another object.
  * @throws S3Error InvalidURI, InvalidBucketName, KeyTooLongError, InvalidRequest
  */
 export function parseTarget(requestTarget: string, host: string | undefined): Target {
-  const { authority, rest } = splitAbsolute(requestTarget);
+  const rest = originForm(requestTarget, host);
   const mark = rest.indexOf('?');
   const rawPath = mark < 0 ? rest : rest.slice(0, mark);
   const rawQuery = mark < 0 ? '' : rest.slice(mark + 1);
   if (!rawPath.startsWith('/') || rest.includes('#')) throw s3Error('InvalidURI');
   const { query, hoisted } = splitQuery(rawQuery);
-  return { ...splitPath(rawPath, virtualHostBucket(authority ?? host)), rawPath, rawQuery, query, hoisted };
+  const hostBucket = host === undefined ? undefined : virtualHostBucket(hostName(host));
+  return { ...splitPath(rawPath, hostBucket), rawPath, rawQuery, query, hoisted };
 }
 
-function splitAbsolute(requestTarget: string): { authority?: string; rest: string } {
-  const absolute = /^https?:\/\/([^/?#]*)(.*)$/i.exec(requestTarget);
-  if (!absolute) return { rest: requestTarget };
-  const rest = absolute[2] ?? '';
-  return { authority: absolute[1] ?? '', rest: rest.startsWith('/') ? rest : `/${rest}` };
+/** A client that speaks as to a forward proxy repeats its `Host` in the request line, letter for letter. */
+function originForm(requestTarget: string, host: string | undefined): string {
+  const absolute = /^([a-z][a-z0-9+.-]*):\/\/([^/?#]*)(.*)$/i.exec(requestTarget);
+  if (!absolute) return requestTarget;
+  const [, scheme = '', authority, rest = ''] = absolute;
+  if (scheme.toLowerCase() !== 'http' || authority !== host) {
+    throw s3Error('InvalidRequest', 'The request line names another host than the Host header.');
+  }
+  return rest.startsWith('/') ? rest : `/${rest}`;
 }
 
 function splitPath(rawPath: string, hostBucket: string | undefined): { bucket: string; key: string } {

@@ -29,9 +29,11 @@ const understood: [target: string, host: string | undefined, bucket: string, key
   ['/bucket/key', 'localhost:8190', 'bucket', 'key'],
   ['/bucket/key', '127.0.0.1:8190', 'bucket', 'key'],
   ['/bucket/key', 'bucket.example.com', 'bucket', 'key'],
-  ['http://127.0.0.1:8190/bucket/key?acl', 'elsewhere', 'bucket', 'key'],
-  ['http://bucket.localhost:8190/key', '127.0.0.1', 'bucket', 'key'],
-  ['http://127.0.0.1:8190', undefined, '', ''],
+  ['/key', 'bucket.localhost.:8190', 'bucket', 'key'],
+  ['/bucket/key', '[::1]:8190', 'bucket', 'key'],
+  ['http://127.0.0.1:8190/bucket/key?acl', '127.0.0.1:8190', 'bucket', 'key'],
+  ['HTTP://bucket.localhost:8190/key', 'bucket.localhost:8190', 'bucket', 'key'],
+  ['http://127.0.0.1:8190', '127.0.0.1:8190', '', ''],
 ];
 
 for (const [target, host, bucket, key] of understood) {
@@ -69,6 +71,33 @@ const refused: [target: string, code: string][] = [
   ['/bucket%2Fkey/x', 'InvalidBucketName'],
   ['/b%20ucket/x', 'InvalidBucketName'],
 ];
+
+const hosts: [target: string, host: string | undefined][] = [
+  ['http://bucket.localhost/key', '127.0.0.1'],
+  ['http://bucket.localhost/key', undefined],
+  ['http://BUCKET.localhost/key', 'bucket.localhost'],
+  ['http://bucket.localhost./key', 'bucket.localhost'],
+  ['http://bucket.localhost:80/key', 'bucket.localhost'],
+  ['http://user@bucket.localhost/key', 'bucket.localhost'],
+  ['https://bucket.localhost/key', 'bucket.localhost'],
+  ['ftp://bucket.localhost/key', 'bucket.localhost'],
+  ['http:///key', 'bucket.localhost'],
+  ['/key', 'user@bucket.localhost'],
+  ['/key', 'bucket.localhost, other.localhost'],
+  ['/key', 'bucket.localhost:8190:1'],
+  ['/key', 'bucket.localhost:'],
+  ['/key', '[::1'],
+  ['/key', ''],
+];
+
+for (const [target, host] of hosts) {
+  test(`refuses ${target} at the host ${host}`, () => {
+    assert.is(
+      refusal(() => parseTarget(target, host)),
+      'InvalidRequest',
+    );
+  });
+}
 
 for (const [target, code] of refused) {
   test(`refuses ${JSON.stringify(target)}`, () => {

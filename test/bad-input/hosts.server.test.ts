@@ -1,0 +1,112 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { RequestSigner } from '../../src/core/s3/sigv4-sign.ts';
+import { rawBytes } from '../support/raw-http.ts';
+import type { RiggedProxy } from '../support/rig.ts';
+import { againstProxy } from './support/target.ts';
+
+const keys = { accessKeyId: 'AKCALLER', secretAccessKey: 'the-secret-of-callers' };
+const env = { SVC_PROXY_ACCESS_KEY_ID: keys.accessKeyId, SVC_PROXY_SECRET_ACCESS_KEY: keys.secretAccessKey };
+const region = 'eu-central-1';
+const secret = Buffer.from('what only the signature of the other bucket opens');
+const emptySha256 = createHash('sha256').digest('hex');
+
+const test = suite('the host of a request: what a signature covers, and what browsers may be led to');
+/** Without caller keys. */
+const target = againstProxy(test);
+let signing: RiggedProxy;
+let port: string;
+
+test.before(async () => {
+  const { rig } = target.at;
+  await rig.store.createBucket('other');
+  signing = await rig.proxy({ env });
+  ({ port } = new URL(signing.url));
+  for (const Bucket of ['bucket', 'other'])
+    await signing.s3.send(
+      new PutObjectCommand({ Bucket, Key: 'secret', Body: Bucket === 'other' ? secret : randomBytes(9) }),
+    );
+});
+
+/** What the proxy answers to that head, byte for byte; `leak` where the other bucket's object is in it. */
+async function raw(lines: readonly string[], via = signing): Promise<string> {
+  const { status, code, text } = await rawBytes(via.url, `${lines.join('\r\n')}\r\n\r\n`);
+  return text.includes(secret.toString()) ? `${status} leak` : `${status} ${code}`;
+}
+
+/** A GET of `path` at `host`, signed in its headers. */
+function headerSigned(host: string, path: string) {
+  const request = { method: 'GET', path, query: '', headers: { host }, payload: emptySha256 };
+  const { headers } = new RequestSigner(region).sign(request, keys);
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  return { path, query: '', host, lines };
+}
+
+/** The same, signed in its URL. */
+async function presigned(forcePathStyle: boolean, Bucket: string) {
+  const endpoint = `http://localhost:${port}`;
+  const client = new S3Client({ endpoint, region, forcePathStyle, credentials: keys });
+  const url = new URL(await getSignedUrl(client, new GetObjectCommand({ Bucket, Key: 'secret' })));
+  client.destroy();
+  return { path: url.pathname, query: url.search, host: url.host, lines: [`Host: ${url.host}`] };
+}
+
+const signed = {
+  'path style, header': () => headerSigned(`127.0.0.1:${port}`, '/bucket/secret'),
+  'virtual-host style, header': () => headerSigned(`bucket.localhost:${port}`, '/secret'),
+  'path style, presigned': () => presigned(true, 'bucket'),
+  'virtual-host style, presigned': () => presigned(false, 'bucket'),
+};
+
+for (const [kind, sign] of Object.entries(signed)) {
+  test(`${kind}: an authority on the request line that is not the signed Host is refused`, async () => {
+    const { path, query, host, lines } = await sign();
+    const get = (authority: string, scheme = 'http') =>
+      raw([`GET ${scheme}://${authority}${path}${query} HTTP/1.1`, ...lines]);
+    assert.is(await raw([`GET ${path}${query} HTTP/1.1`, ...lines]), '200 undefined', 'origin form');
+    assert.is(await get(host), '200 undefined', 'absolute form with the signed host');
+    const others = [
+      `other.localhost:${port}`,
+      'other.localhost',
+      `OTHER.localhost:${port}`,
+      host.toUpperCase() === host ? 'localhost' : host.toUpperCase(),
+      `${host.replace(/:\d+$/, '')}.:${port}`,
+      host.replace(/:\d+$/, ''),
+      host.replace(/:\d+$/, ':1'),
+      `user@${host}`,
+      `other.localhost:${port}@${host}`,
+      `${host}@other.localhost:${port}`,
+      '',
+    ];
+    for (const authority of others) assert.is(await get(authority), '400 InvalidRequest', authority);
+    assert.is(await get(host, 'https'), '400 InvalidRequest', 'https');
+    assert.is(await get(`other.localhost:${port}`, 'HTTP'), '400 InvalidRequest', 'HTTP');
+  });
+
+  test(`${kind}: more than one Host, and a Host of another form, are refused`, async () => {
+    const { path, query, host, lines } = await sign();
+    const line = `GET ${path}${query} HTTP/1.1`;
+    const other = `Host: other.localhost:${port}`;
+    assert.is(await raw([line, ...lines, other]), '400 InvalidRequest', 'second');
+    assert.is(await raw([line, other, ...lines]), '400 InvalidRequest', 'first');
+    const without = lines.filter((one) => !/^host:/i.test(one));
+    for (const odd of [
+      `user@${host}`,
+      `${host}@other.localhost`,
+      `${host}/`,
+      `${host},other.localhost`,
+      `${host}:1`,
+    ])
+      assert.is(await raw([line, ...without, `Host: ${odd}`]), '400 InvalidRequest', odd);
+    assert.match(await raw([line, ...without, other]), /^403 SignatureDoesNotMatch$/);
+    assert.is(
+      await raw([line, ...without, `Host: ${host}`, 'X-Forwarded-Host: other.localhost']),
+      '200 undefined',
+    );
+  });
+}
+
+test.run();
