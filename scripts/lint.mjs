@@ -5,6 +5,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { badlyFormatted, hasFormatter } from './lib/c-format.mjs';
+import { lostExports } from './lib/commonjs-exports.mjs';
 import { CRD_FOLDER, renderCustomResources } from './lib/custom-resources.mjs';
 import { DECLARATIONS, renderDeclarations } from './lib/declarations.mjs';
 import { committed, generateManifest, MANIFEST } from './lib/manifest.mjs';
@@ -87,6 +88,7 @@ const CHECKS = [
   ['custom resources', customResourcesAreCurrent],
   ['public interface', declarationsAreCurrent],
   ['start-up weight', () => heavyAtStart(readOutputs(ROOT)).join('\n')],
+  ['names of CommonJS packages', async () => (await lostExports(readOutputs(ROOT), inRoot)).join('\n')],
   ['weight of the wrapper', () => unfitForWrapper(readOutputs(ROOT)).join('\n')],
   ['package (publint, are the types wrong)', () => complaintsOfPackage(ROOT)],
 ];

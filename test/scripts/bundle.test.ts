@@ -1,6 +1,8 @@
+import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { entryPoints } from '../../scripts/lib/bundle.mjs';
+import { lostExports } from '../../scripts/lib/commonjs-exports.mjs';
 import { heavyAtStart, unfitForWrapper } from '../../scripts/lib/weight.mjs';
 import { withTree } from './temporary-tree.ts';
 
@@ -83,6 +85,18 @@ bundle('finds packages and modules that the wrapper must do without', () => {
 bundle('finds a wrapper that has grown', () => {
   assert.is(unfitForWrapper(wrapper(1_000_000, [])).length, 1);
   assert.equal(unfitForWrapper(wrapper(1000, ['src/a.ts'], ['node:tls', 'node:fs'])), []);
+});
+
+bundle('finds a CommonJS package whose names are lost in its chunk', async () => {
+  const root = fileURLToPath(new URL('../..', import.meta.url));
+  const chunk = (entryPoint: string, exports: string[]) => ({
+    [`dist/${entryPoint}`]: { entryPoint, exports },
+  });
+  const lost = (outputs: object) => lostExports(outputs, (path: string) => `${root}${path}`);
+  const cjs = 'node_modules/pino/pino.js';
+  assert.match((await lost(chunk(cjs, ['default'])))[0] ?? '', /without .*stdSerializers/);
+  assert.equal(await lost(chunk('node_modules/bowser/bowser.mjs', ['default'])), []);
+  assert.equal(await lost(chunk('src/commands/netpol.ts', ['default'])), []);
 });
 
 bundle.run();

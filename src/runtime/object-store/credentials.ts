@@ -13,9 +13,6 @@ export type CredentialSource = () => StoreCredentials | Promise<StoreCredentials
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-const nextStep =
-  'set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or give the pod a role that the AWS default provider chain finds';
-
 /** The AWS default provider chain; what it loads is loaded when it is first asked and only as far as it is needed. */
 export function defaultCredentials(env: Env, log: Logger): CredentialSource {
   const redact = redacting();
@@ -27,11 +24,33 @@ export function defaultCredentials(env: Env, log: Logger): CredentialSource {
   const chain = loadChain();
   const provider = async () => redact(await chain());
   return memoised(provider, (error) => {
-    log.error('upstream.credentials.missing', { error: nameOf(error), next: nextStep });
+    const source = namedSource(env);
+    log.error('upstream.credentials.missing', {
+      error: nameOf(error),
+      ...(source && { source }),
+      next: nextStep(error, source),
+    });
     return s3Error('ServiceUnavailable', 'The proxy has no credentials for the object store.', {
       cause: error,
     });
   });
+}
+
+/** What the environment tells the chain to ask, in the chain's order. */
+const sources = [
+  'AWS_PROFILE',
+  'AWS_WEB_IDENTITY_TOKEN_FILE',
+  'AWS_CONTAINER_CREDENTIALS_RELATIVE_URI',
+  'AWS_CONTAINER_CREDENTIALS_FULL_URI',
+];
+const namedSource = (env: Env) => sources.find((name) => env[name]);
+
+/** A mistake in the code is ours, whatever is configured. */
+function nextStep(error: unknown, source: string | undefined): string {
+  if (error instanceof TypeError || error instanceof ReferenceError)
+    return 'this is a defect of svc and not of what is configured; report it with this line';
+  if (source) return `check what ${source} names: that it is there, answers, and may have a role`;
+  return 'set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or give the pod a role that the AWS default provider chain finds';
 }
 
 /** Keeps the secret parts of the latest credentials out of every log line. */
