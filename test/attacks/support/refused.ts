@@ -7,15 +7,6 @@ export function assertRefused(answer: RawAnswer, label: string, status = 500, co
   assert.is(answer.code, code, label);
 }
 
-/**
- * As `assertRefused`, for a range: where the stored body was cut before its start, 416 says no more than
- * what the store claims about the length, and carries no byte either.
- */
-export function assertRangeRefused(answer: RawAnswer, label: string): void {
-  if (answer.status === 416) assert.is(answer.code, 'InvalidRange', label);
-  else assertRefused(answer, label);
-}
-
 /** What began must break, so that the client cannot take it for a whole body. */
 export function assertBroken(answer: RawAnswer, label: string): void {
   if (answer.status >= 400) return assertRefused(answer, label);

@@ -35,6 +35,7 @@ export function createObjectReader(parts: ReaderParts): ObjectReader {
     layout: (object, signal) => loadLayout(manifests, object, signal),
     decrypt: (object, layout, response, options) => plaintext.arriving(object, layout, response, options),
     plaintext: (object, layout, range, options) => plaintext.fetched(object, layout, range, options),
+    verifySize: (object, layout, options) => plaintext.verifySize(object, layout, options),
     close: () => spool.close(),
   };
 }

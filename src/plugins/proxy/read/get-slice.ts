@@ -4,7 +4,7 @@ import { rangeHeaders, wholeHeaders } from './answer-headers.ts';
 import { deliver, readOptions } from './deliver.ts';
 import { ObjectChanged } from './object-changed.ts';
 import type { ObjectLayout, StoredObject } from './object-reader.ts';
-import { passOn } from './pass-on.ts';
+import { passOn, passRefusalOn } from './pass-on.ts';
 import type { ReadRequest } from './read-request.ts';
 import { chooseSlice, type Slice } from './slice.ts';
 import { answerUnsatisfied } from './unsatisfied.ts';
@@ -34,18 +34,18 @@ interface Read {
 }
 
 async function answerSlice(
-  { reader }: ProxyContext,
+  context: ProxyContext,
   exchange: Exchange,
   { object, layout, request }: Read,
   slice: Slice,
 ): Promise<void> {
-  if (slice === 'unsatisfied') return answerUnsatisfied(exchange, layout.size);
+  if (slice === 'unsatisfied') return answerUnsatisfied(context, exchange, object, layout);
   const whole = slice === 'whole';
   const headers = whole
     ? wholeHeaders(object, layout.size, request)
     : { ...rangeHeaders(object, layout.size, slice.range, request), ...slice.headers };
   const range = whole ? undefined : slice.range;
-  const chunks = reader.plaintext(object, layout, range, readOptions(exchange));
+  const chunks = context.reader.plaintext(object, layout, range, readOptions(exchange));
   await deliver(exchange, whole ? 200 : 206, headers, chunks);
 }
 
@@ -57,7 +57,7 @@ async function passRefusal(
 ): Promise<void> {
   const { signal } = exchange;
   const response = await upstream.send({ method: 'GET', ...address.name, query, headers, signal });
-  if (response.status >= 300) return passOn(exchange, response);
+  if (response.status >= 300) return passRefusalOn(exchange, response);
   response.body.destroy();
   throw new ObjectChanged();
 }

@@ -59,16 +59,16 @@ async function passStored(
 }
 
 async function answerLoaded(
-  { reader }: ProxyContext,
+  context: ProxyContext,
   exchange: Exchange,
   request: ReadRequest,
   object: StoredObject,
 ): Promise<void> {
   const { answer, signal } = exchange;
-  const layout = await reader.layout(object, signal);
+  const layout = await context.reader.layout(object, signal);
   const shown = { ...object, headers: { ...object.headers, ...partsShown(object, layout) } };
   const slice = chooseSlice(object, layout, request);
-  if (slice === 'unsatisfied') return answerUnsatisfied(exchange, layout.size);
+  if (slice === 'unsatisfied') return answerUnsatisfied(context, exchange, object, layout);
   if (slice === 'whole') answer.head(200, wholeHeaders(shown, layout.size, request));
   else answer.head(206, { ...rangeHeaders(shown, layout.size, slice.range, request), ...slice.headers });
   await answer.end();

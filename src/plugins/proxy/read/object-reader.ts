@@ -22,7 +22,10 @@ export interface StoredObject extends ObjectAddress {
   readonly storedSize: number;
 }
 
-/** Where the plaintext of an object lies in its stored body; sizes agree with the stored length. */
+/**
+ * Where the plaintext of an object lies in its stored body; sizes agree with the length that the store claims,
+ * which only reading or a part list can confirm.
+ */
 export interface ObjectLayout {
   /** Plaintext bytes. */
   readonly size: number;
@@ -85,6 +88,12 @@ export interface ObjectReader {
     range: ByteRange | undefined,
     options: ReadOptions,
   ): AsyncIterable<Buffer>;
+  /**
+   * Resolves when `layout.size` is authentic: a part list is sealed, but of a body in one piece only its tag
+   * vouches for the length, so that all of it is read.
+   * @throws EnvelopeError `wrong-size`, `authentication-failed`; ObjectChanged.
+   */
+  verifySize(object: StoredObject, layout: ObjectLayout, options: ReadOptions): Promise<void>;
   /** Frees what is kept on disk. */
   close(): void;
 }

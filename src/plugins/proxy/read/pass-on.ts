@@ -5,11 +5,12 @@ import type { Exchange } from '../context.ts';
 import type { UpstreamResponse } from '../upstream/upstream.ts';
 
 /**
- * The store's 304 or error as it is.
- * @throws EnvelopeError `wrong-size` for a success: only a 200 was asked for, and is looked at.
+ * The store's 304 or error as it is, to a request for the whole.
+ * @throws EnvelopeError `wrong-size` for a success, because only a 200 was asked for and is looked at, and for a
+ *   416: no range was asked for, and callers would believe the size in it.
  */
 export async function passRefusalOn(exchange: Exchange, response: UpstreamResponse): Promise<void> {
-  if (response.status >= 300) return passOn(exchange, response);
+  if (response.status >= 300 && response.status !== 416) return passOn(exchange, response);
   response.body.destroy();
   throw new EnvelopeError('wrong-size', `the store answered ${response.status} to a request for the whole`);
 }

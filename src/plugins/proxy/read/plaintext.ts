@@ -1,9 +1,11 @@
+import { EnvelopeError } from '../../../core/envelope/error.ts';
 import type { PartEntry } from '../../../core/envelope/manifest.ts';
 import { coveringParts } from '../../../core/s3/range.ts';
 import type { UpstreamResponse } from '../upstream/upstream.ts';
 import { type BodyRequest, noRoom, openBody, type RoadTools } from './body/body-roads.ts';
 import { ByteReader } from './body/byte-reader.ts';
 import { ciphertext, type SealedBody, type Slice, sealedPart, type TakeKey } from './body/sealed-body.ts';
+import { streamed } from './body/streamed.ts';
 import { fetchStored } from './fetch-stored.ts';
 import type { ByteRange, ObjectLayout, ReadOptions, StoredObject } from './object-reader.ts';
 import { PartKeys, singleKey } from './part-keys.ts';
@@ -65,6 +67,22 @@ export class Plaintext {
     else yield* this.#ofParts(object, layout, range, options);
   }
 
+  /** Reads a body in one piece up to its tag, unless it lies verified on disk: only that vouches for its length. */
+  async verifySize(object: StoredObject, layout: ObjectLayout, options: ReadOptions): Promise<void> {
+    if (object.envelope === undefined || layout.list !== undefined) return;
+    const wanted = this.#wantedOfSingle(object, layout, { skip: 0, take: 0 });
+    const spooled = this.#tools.spool.find(spoolId(object, wanted));
+    if (spooled !== undefined) return refuseOtherSize(spooled, wanted);
+    const reader = new ByteReader((await this.#fetch(object, undefined, options.signal)).body);
+    try {
+      const nothing = streamed(reader, wanted.body, wanted.slice, wanted.keyFor(options.signal));
+      await nothing.next();
+      this.#parts.metrics.bytes('decrypted', layout.size);
+    } finally {
+      reader.close();
+    }
+  }
+
   #fetch(object: StoredObject, range: ByteRange | undefined, signal: AbortSignal): Promise<UpstreamResponse> {
     return fetchStored(this.#parts.upstream, object, range, signal);
   }
@@ -118,15 +136,20 @@ export class Plaintext {
     }
   }
 
-  async *#ofSingle(object: StoredObject, layout: ObjectLayout, range: ByteRange, options: ReadOptions) {
+  #wantedOfSingle(object: StoredObject, { size }: ObjectLayout, slice: Slice): Wanted {
     const { keys } = this.#parts;
-    const wanted: Wanted = {
-      body: { size: layout.size, nonce: undefined },
-      slice: { skip: range.start, take: range.end - range.start + 1 },
+    return {
+      body: { size, nonce: undefined },
+      slice,
       stored: undefined,
       wrapped: object.envelope?.keys.form === 'single' ? object.envelope.keys.dek : '',
       keyFor: (signal) => singleKey(keys, object, signal),
     };
+  }
+
+  async *#ofSingle(object: StoredObject, layout: ObjectLayout, range: ByteRange, options: ReadOptions) {
+    const slice = { skip: range.start, take: range.end - range.start + 1 };
+    const wanted = this.#wantedOfSingle(object, layout, slice);
     if (layout.size > spoolFrom) yield* this.#shared(object, wanted, options);
     else yield* this.#alone(object, wanted, options);
   }
@@ -178,6 +201,7 @@ export class Plaintext {
     const lease = await this.#lease(object, wanted, options);
     if (lease === undefined) return yield* this.#alone(object, wanted, options);
     try {
+      refuseOtherSize(lease.body, wanted);
       yield* spooledSlice(lease.body, wanted.slice, wanted.keyFor(options.signal));
     } finally {
       lease.release();
@@ -223,6 +247,15 @@ function wholeParts({ list }: ObjectLayout): WantedPart[] {
     entry,
     slice: { index, skip: 0, take: entry.size, cipherStart: 0, cipherEnd: 0 },
   }));
+}
+
+/** @throws EnvelopeError `wrong-size` when the store now claims another length than the one that was verified. */
+function refuseOtherSize({ size }: { readonly size: number }, { body }: Wanted): void {
+  if (size === body.size) return;
+  throw new EnvelopeError(
+    'wrong-size',
+    'the store claims another length of the body than was verified before',
+  );
 }
 
 /** The wrapped DEK is part of it, so that a slice is never decrypted under another key than was verified. */

@@ -1,10 +1,23 @@
 import { s3Error } from '../../../core/s3/error-catalog.ts';
 import { errorXml } from '../../../core/s3/error-xml.ts';
 import { unsatisfiedRange } from '../../../core/s3/range.ts';
-import type { Exchange } from '../context.ts';
+import type { Exchange, ProxyContext } from '../context.ts';
+import { readOptions } from './deliver.ts';
+import type { ObjectLayout, StoredObject } from './object-reader.ts';
 
-/** 416 with the plaintext size, by which clients find out how long the object is. */
-export async function answerUnsatisfied({ answer, request }: Exchange, size: number): Promise<void> {
+/**
+ * 416 with the plaintext size, once that is authentic: clients find out by it how long the object is, and take a
+ * transfer that broke off at that length for a whole one.
+ */
+export async function answerUnsatisfied(
+  { reader }: ProxyContext,
+  exchange: Exchange,
+  object: StoredObject,
+  layout: ObjectLayout,
+): Promise<void> {
+  const { answer, request } = exchange;
+  const { size } = layout;
+  await reader.verifySize(object, layout, readOptions(exchange));
   const error = s3Error('InvalidRange', undefined, {
     details: { RangeRequested: request.headers.range ?? '', ActualObjectSize: String(size) },
   });

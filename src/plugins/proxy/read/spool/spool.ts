@@ -73,6 +73,11 @@ export class Spool {
     }
   }
 
+  /** The body called `id` where it lies whole and verified on disk; valid until something is awaited. */
+  find(id: string): SpooledBody | undefined {
+    return this.#entries.get(id)?.body;
+  }
+
   close(): void {
     for (const entry of [...this.#entries.values()]) this.#drop(entry);
   }

@@ -17,6 +17,8 @@ const readBytes = 128 * 1024;
 export interface SpooledBody {
   readonly file: SpoolFile;
   readonly nonce: Buffer;
+  /** Plaintext bytes, which the tag vouches for. */
+  readonly size: number;
   /** Where it begins in the file, default 0. */
   readonly start?: number;
 }
@@ -35,7 +37,7 @@ export async function spoolBody(
     await file.append(chunk);
   }
   await verifyTag(reader, decryption);
-  return { file, nonce: decryption.nonce, start };
+  return { file, nonce: decryption.nonce, size: body.size, start };
 }
 
 /** Decrypts a slice of a spooled body. */

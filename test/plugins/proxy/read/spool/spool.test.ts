@@ -21,7 +21,7 @@ const spoolOf = (size: number, life?: number) =>
 const nonce = Buffer.alloc(12);
 const fillWith = (text: string) => async (file: SpoolFile) => {
   await file.append(Buffer.from(text));
-  return { file, nonce };
+  return { file, nonce, size: text.length };
 };
 
 async function text(file: SpoolFile): Promise<string> {
