@@ -12,6 +12,7 @@ export interface ResponseHead {
   readonly framing: BodyFraming;
   /** Whether the connection takes another request afterwards. */
   readonly keepAlive: boolean;
+  readonly location: string | undefined;
 }
 
 /**
@@ -28,7 +29,8 @@ export function parseResponseHead(text: string): ResponseHead {
   const framing = framingOf(status, headers);
   const tokens = list(headers, 'connection');
   const persists = minor === '1' ? !tokens.includes('close') : tokens.includes('keep-alive');
-  return { status, framing, keepAlive: persists && framing.kind !== 'until-close' };
+  const keepAlive = persists && framing.kind !== 'until-close';
+  return { status, framing, keepAlive, location: headers.get('location')?.[0] };
 }
 
 type Headers = ReadonlyMap<string, readonly string[]>;

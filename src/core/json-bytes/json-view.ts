@@ -1,6 +1,6 @@
 import { JsonError } from './json-error.ts';
 import type { JsonMember, JsonValue } from './json-value.ts';
-import { readDocument, readName, readObject, readText } from './read-document.ts';
+import { readArray, readDocument, readName, readObject, readText } from './read-document.ts';
 
 /** A JSON text that is looked at in place, by paths of names. */
 export class JsonView {
@@ -32,6 +32,11 @@ export class JsonView {
     const members = readObject(this.bytes, object.start);
     this.#objects.set(object.start, members);
     return members;
+  }
+
+  /** @throws JsonError for what is no array */
+  items(array: JsonValue): readonly JsonValue[] {
+    return readArray(this.bytes, array.start);
   }
 
   /** A number that is no secret; undefined for another kind. */

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { decodeString } from './decode-string.ts';
 import { JsonError } from './json-error.ts';
 import type { JsonMember, JsonValue } from './json-value.ts';
-import { scanMembers, scanValue, skipSpace } from './scan-value.ts';
+import { scanItems, scanMembers, scanValue, skipSpace } from './scan-value.ts';
 
 /**
  * Checks a whole JSON text in UTF-8 and tells where its one value stands. No part of it becomes a string.
@@ -28,6 +28,17 @@ export function readObject(bytes: Uint8Array, at: number): JsonMember[] {
     members.set(name, { name, ...value });
   });
   return [...members.values()];
+}
+
+/**
+ * The items of the array that begins at `at`.
+ * @throws JsonError where no array stands there
+ */
+export function readArray(bytes: Uint8Array, at: number): JsonValue[] {
+  const items: JsonValue[] = [];
+  if (bytes[at] !== 0x5b) throw new JsonError(at, 'an array');
+  scanItems(bytes, at, 0, (item) => items.push(item));
+  return items;
 }
 
 /** What the scanned string, which is no secret, means. */

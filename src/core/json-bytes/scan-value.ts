@@ -46,8 +46,18 @@ export function scanMembers(bytes: Uint8Array, at: number, depth: number, visit?
   });
 }
 
-const scanItems = (bytes: Uint8Array, at: number, depth: number): number =>
-  scanList(bytes, at, depth, char.closeBracket, (start) => scanValue(bytes, start, depth + 1).end);
+/** @returns the end of the array that begins at `at` */
+export const scanItems = (
+  bytes: Uint8Array,
+  at: number,
+  depth: number,
+  visit?: (item: JsonValue) => void,
+): number =>
+  scanList(bytes, at, depth, char.closeBracket, (start) => {
+    const item = scanValue(bytes, start, depth + 1);
+    visit?.(item);
+    return item.end;
+  });
 
 function scanList(
   bytes: Uint8Array,

@@ -4,7 +4,7 @@ import type { Logger } from '../logging/logger.ts';
 import { authMethodFor } from './auth.ts';
 import type { VaultConfig } from './config.ts';
 import { vaultConnection } from './connection.ts';
-import type { VaultClient, VaultRequest, VaultResponse, VaultTransport } from './contract.ts';
+import type { KeyRequest, VaultClient, VaultRequest, VaultResponse, VaultTransport } from './contract.ts';
 import { isVaultError } from './errors.ts';
 import { failureOf } from './failure.ts';
 import { Gate } from './gate.ts';
@@ -37,7 +37,7 @@ export interface ExchangingVaultClient extends VaultClient {
    * Answers any status except 403, 429 and 5xx.
    * @throws VaultError of kind `denied` or `unavailable`; the signal's reason when aborted
    */
-  exchange(request: VaultRequest): Promise<VaultResponse>;
+  exchange(request: KeyRequest): Promise<VaultResponse>;
 }
 
 /** @throws SvcError (exit 78) where TLS files cannot be used */
@@ -80,7 +80,7 @@ class Client implements ExchangingVaultClient {
     return response.body;
   }
 
-  async exchange(request: VaultRequest): Promise<VaultResponse> {
+  async exchange(request: KeyRequest): Promise<VaultResponse> {
     const deadline = performance.now() + this.#limits.deadlineMs;
     await this.#gate.enter(deadline, request.signal);
     try {
@@ -90,7 +90,7 @@ class Client implements ExchangingVaultClient {
     }
   }
 
-  #repeated(request: VaultRequest, deadline: number): Promise<VaultResponse> {
+  #repeated(request: KeyRequest, deadline: number): Promise<VaultResponse> {
     return retry(() => this.#authorized(request, deadline), {
       initialMs: 100,
       maxMs: 2_000,
@@ -102,7 +102,7 @@ class Client implements ExchangingVaultClient {
   }
 
   /** A refusal is answered by a login and one more attempt, as far as the session thinks that this may help. */
-  async #authorized(request: VaultRequest, deadline: number): Promise<VaultResponse> {
+  async #authorized(request: KeyRequest, deadline: number): Promise<VaultResponse> {
     const token = await this.#token(request, deadline);
     const response = await this.#send(request, token, deadline);
     if (response.status !== 403) return settled(request, response);
@@ -118,7 +118,7 @@ class Client implements ExchangingVaultClient {
   }
 
   /** Half of the time that is left goes to one attempt, so that a dead connection leaves room for another. */
-  #send(request: VaultRequest, token: HeldToken, deadline: number): Promise<VaultResponse> {
+  #send(request: KeyRequest, token: HeldToken, deadline: number): Promise<VaultResponse> {
     const left = deadline - performance.now();
     const timeoutMs = Math.max(1, Math.min(left, Math.max(1_000, left / 2)));
     return this.#transport.send({ ...request, token: token.value, timeoutMs });

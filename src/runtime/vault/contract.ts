@@ -6,6 +6,23 @@ export interface VaultRequest {
   readonly signal?: AbortSignal;
 }
 
+/** A request that may be about keys. */
+export interface KeyRequest extends VaultRequest {
+  /** Instead of `body`, where keys stand in the request or in its answer. */
+  readonly bytes?: ByteExchange;
+}
+
+/** A body and an answer of which no string is made, and whose copies are zeroed. */
+export interface ByteExchange {
+  /** A JSON text. It is copied, and zeroed by its owner when the call has settled. */
+  readonly body: Uint8Array;
+  /**
+   * Makes of an answer what is handed over as its body. The bytes are zeroed when it returns.
+   * @throws JsonError
+   */
+  read(status: number, answer: Uint8Array): unknown;
+}
+
 export interface VaultResponse {
   readonly status: number;
   /** Parsed JSON, or undefined for an empty body. */
@@ -19,7 +36,7 @@ export interface VaultTransport {
    * @throws VaultError of kind `unavailable`; the signal's reason when aborted
    */
   send(
-    request: VaultRequest & { readonly token?: string; readonly timeoutMs?: number },
+    request: KeyRequest & { readonly token?: string; readonly timeoutMs?: number },
   ): Promise<VaultResponse>;
   close(): void;
 }

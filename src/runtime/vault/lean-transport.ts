@@ -1,5 +1,5 @@
-import type http from 'node:http';
 import { isEncodedPath } from '../../core/vault/path.ts';
+import { ByteTransport } from './byte-transport.ts';
 import type { VaultConnection } from './connection.ts';
 import type { VaultRequest, VaultResponse, VaultTransport } from './contract.ts';
 import { createWire } from './create-wire.ts';
@@ -16,15 +16,20 @@ type SendRequest = Parameters<VaultTransport['send']>[0];
 export function createLeanTransport(connection: VaultConnection): VaultTransport {
   const wire = createWire(connection);
   const toWire = wireRequests(connection);
+  const bytes = new ByteTransport(connection);
   return {
     async send(request): Promise<VaultResponse> {
       const outgoing = toWire(request);
-      const answer = await wire.exchange(outgoing);
+      const used = request.bytes === undefined ? wire : bytes.carrying(request.bytes);
+      const answer = await used.exchange(outgoing);
       const { status, body } =
-        answer.status === 307 ? await followStandby(wire, connection, outgoing, answer) : answer;
+        answer.status === 307 ? await followStandby(used, connection, outgoing, answer) : answer;
       return { status, body };
     },
-    close: () => wire.close(),
+    close() {
+      wire.close();
+      bytes.close();
+    },
   };
 }
 
@@ -43,9 +48,9 @@ export function wireRequests(connection: VaultConnection): (request: SendRequest
   });
 }
 
-function headersFor({ body, token }: SendRequest, namespace: string | undefined): http.OutgoingHttpHeaders {
-  const headers: http.OutgoingHttpHeaders = { Accept: 'application/json', 'X-Vault-Request': 'true' };
-  if (body !== undefined) headers['Content-Type'] = 'application/json';
+function headersFor({ body, bytes, token }: SendRequest, namespace: string | undefined) {
+  const headers: Record<string, string> = { Accept: 'application/json', 'X-Vault-Request': 'true' };
+  if (body !== undefined || bytes !== undefined) headers['Content-Type'] = 'application/json';
   if (token !== undefined) headers['X-Vault-Token'] = token;
   if (namespace !== undefined) headers['X-Vault-Namespace'] = namespace;
   return headers;

@@ -1,4 +1,3 @@
-import type http from 'node:http';
 import type { VaultConnection } from './connection.ts';
 import type { VaultResponse, VaultTransport } from './contract.ts';
 import { createWire } from './create-wire.ts';
@@ -10,7 +9,7 @@ import type { Wire, WireRequest } from './wire.ts';
 interface HttpOptions {
   readonly uri: string;
   readonly method: string;
-  readonly headers: http.OutgoingHttpHeaders;
+  readonly headers: Readonly<Record<string, string>>;
   readonly json?: unknown;
   readonly exchange: { readonly request: WireRequest; answer?: VaultResponse };
 }
@@ -27,6 +26,7 @@ export async function createNodeVaultTransport(connection: VaultConnection): Pro
   const toWire = wireRequests(connection);
   return {
     async send(request): Promise<VaultResponse> {
+      if (request.bytes !== undefined) throw new TypeError('node-vault makes strings of every body');
       const exchange: HttpOptions['exchange'] = { request: toWire(request) };
       const { path, method, headers } = exchange.request;
       const options = {

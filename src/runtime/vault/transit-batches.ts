@@ -1,24 +1,35 @@
 import { namesTooLarge, serverErrors } from '../../core/vault/answer.ts';
-import { transitBody, transitResults } from '../../core/vault/transit-body.ts';
+import {
+  type ReadValue,
+  readTransitAnswer,
+  type TransitAnswer,
+  type TransitInput,
+  transitBody,
+} from '../../core/vault/transit-body.ts';
 import type { ExchangingVaultClient } from './client.ts';
-import type { VaultRequest, VaultResponse } from './contract.ts';
+import type { ByteExchange, KeyRequest, VaultRequest, VaultResponse } from './contract.ts';
 import { VaultError } from './errors.ts';
 import { failureKind, failureOf, plainText, serverReason } from './failure.ts';
 
-type Input = Readonly<Record<string, string>>;
+/** What one operation of the transit engine answers for an item. */
+export interface TransitField<V> {
+  readonly name: string;
+  readonly read: ReadValue<V>;
+  /** Told of each value that was read and is not handed over. */
+  readonly discard: (value: V) => void;
+}
 
 /** OpenBao refuses a request with more than some 1,000 strings: 249 items with associated data pass, 250 do not. */
 const mostItems = 200;
 
 /** One operation of the transit engine on any number of items: one as a plain call, more as `batch_input`. */
-export class TransitBatches {
+export class TransitBatches<V> {
   readonly #client: Pick<ExchangingVaultClient, 'exchange'>;
   readonly #path: string;
-  readonly #field: string;
+  readonly #field: TransitField<V>;
   #most = mostItems;
 
-  /** `field` is what an item's result is called in the answer. */
-  constructor(client: Pick<ExchangingVaultClient, 'exchange'>, path: string, field: string) {
+  constructor(client: Pick<ExchangingVaultClient, 'exchange'>, path: string, field: TransitField<V>) {
     this.#client = client;
     this.#path = path;
     this.#field = field;
@@ -28,44 +39,58 @@ export class TransitBatches {
    * Calls `take` with each result, in order.
    * @throws VaultError; with `index` where one item is the cause, and then nothing of its batch was taken
    */
-  async run<T>(
-    items: readonly T[],
-    input: (item: T) => Input,
-    take: (value: string, index: number) => void,
+  async run(
+    items: readonly TransitInput[],
+    take: (value: V, index: number) => void,
     signal: AbortSignal | undefined,
   ): Promise<void> {
     for (let from = 0; from < items.length; ) {
       const batch = items.slice(from, from + this.#most);
-      const values = await this.#send(batch.map(input), from, signal);
+      const values = await this.#send(batch, from, signal);
       if (values === 'too large') continue;
       for (const [position, value] of values.entries()) take(value, from + position);
       from += batch.length;
     }
   }
 
-  async #send(inputs: readonly Input[], from: number, signal: AbortSignal | undefined) {
-    const request: VaultRequest = {
-      method: 'POST',
-      path: this.#path,
-      body: transitBody(inputs),
-      ...(signal === undefined ? {} : { signal }),
-    };
-    const response = await this.#client.exchange(request);
-    if (inputs.length > 1 && namesTooLarge(response.status, serverErrors(response.body))) {
-      this.#most = Math.min(this.#most, Math.floor(inputs.length / 2));
-      return 'too large';
+  async #send(inputs: readonly TransitInput[], from: number, signal: AbortSignal | undefined) {
+    const bytes = this.#exchange(inputs);
+    const call: KeyRequest = { method: 'POST', path: this.#path, bytes };
+    const request = signal === undefined ? call : { ...call, signal };
+    try {
+      const response = await this.#client.exchange(request);
+      if (inputs.length > 1 && namesTooLarge(response.status, serverErrors(response.body))) {
+        this.#most = Math.min(this.#most, Math.floor(inputs.length / 2));
+        return 'too large';
+      }
+      return this.#values(request, response, inputs.length, from);
+    } finally {
+      bytes.body.fill(0);
     }
-    return this.#values(request, response, inputs.length, from);
   }
 
-  #values(request: VaultRequest, response: VaultResponse, count: number, from: number): string[] {
+  /** A batch with a bad item is answered by 400, and still carries what came of the others. */
+  #exchange(inputs: readonly TransitInput[]): ByteExchange {
+    const { name, read, discard } = this.#field;
+    return {
+      body: transitBody(inputs),
+      read: (status, answer) => {
+        const count = status === 200 || (status === 400 && inputs.length > 1) ? inputs.length : 0;
+        return readTransitAnswer(answer, name, count, read, discard);
+      },
+    };
+  }
+
+  #values(request: VaultRequest, response: VaultResponse, count: number, from: number): V[] {
     const { status, body } = response;
-    const results = transitResults(body, this.#field, count);
-    if (results === undefined) throw this.#noResults(request, response, count, from);
-    return results.map((result, position) => {
-      if ('value' in result) return result.value;
-      throw this.#badItem(status, plainText(result.error), from + position);
-    });
+    const results = (body as TransitAnswer<V> | undefined)?.results;
+    if (results?.length !== count) throw this.#noResults(request, response, count, from);
+    const values = results.flatMap((result) => ('value' in result ? [result.value] : []));
+    const bad = results.findIndex((result) => 'error' in result);
+    if (bad < 0) return values;
+    for (const value of values) this.#field.discard(value);
+    const { error } = results[bad] as { error: string };
+    throw this.#badItem(status, plainText(error), from + bad);
   }
 
   #noResults(request: VaultRequest, response: VaultResponse, count: number, from: number): VaultError {

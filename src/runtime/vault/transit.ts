@@ -1,10 +1,10 @@
 import { vaultPath } from '../../core/vault/path.ts';
-import { associatedData } from '../../core/vault/transit-body.ts';
-import { isCanonicalBase64, parseWrappedKey } from '../../core/vault/wrapped-key.ts';
+import { readKey, readWrapped } from '../../core/vault/transit-body.ts';
+import { parseWrappedKey } from '../../core/vault/wrapped-key.ts';
 import type { ExchangingVaultClient } from './client.ts';
 import type { Transit, TransitItem, WrapItem, WrappedKey } from './contract.ts';
 import { isVaultError, VaultError } from './errors.ts';
-import { TransitBatches } from './transit-batches.ts';
+import { TransitBatches, type TransitField } from './transit-batches.ts';
 
 export interface TransitOptions {
   /** Mount of the transit engine, such as `transit`. */
@@ -13,15 +13,14 @@ export interface TransitOptions {
 }
 
 /**
- * Wraps and unwraps data keys. JSON makes strings of plaintext keys on their way, which cannot be
- * zeroed; they are made batch by batch and left to the garbage collector at once.
+ * Wraps and unwraps data keys. They are bytes on their way, in memory that is zeroed: no string is made of one.
  */
 export function createTransit(
   client: Pick<ExchangingVaultClient, 'exchange'>,
   { mount, keyName }: TransitOptions,
 ): Transit {
-  const encrypt = new TransitBatches(client, vaultPath(mount, 'encrypt', keyName), 'ciphertext');
-  const decrypt = new TransitBatches(client, vaultPath(mount, 'decrypt', keyName), 'plaintext');
+  const encrypt = new TransitBatches(client, vaultPath(mount, 'encrypt', keyName), ciphertext);
+  const decrypt = new TransitBatches(client, vaultPath(mount, 'decrypt', keyName), plaintext);
   return {
     keyName,
     wrap: (items, signal) => wrap(encrypt, items, signal),
@@ -29,21 +28,20 @@ export function createTransit(
   };
 }
 
+const ciphertext: TransitField<string> = { name: 'ciphertext', read: readWrapped, discard: () => undefined };
+const plaintext: TransitField<Buffer> = { name: 'plaintext', read: readKey, discard: (key) => key.fill(0) };
+
 async function wrap(
-  batches: TransitBatches,
+  batches: TransitBatches<string>,
   items: readonly WrapItem[],
   signal: AbortSignal | undefined,
 ): Promise<WrappedKey[]> {
   const wrapped: WrappedKey[] = [];
   const take = (value: string, index: number) => wrapped.push(checkedWrap(value, index));
-  await batches.run(items, wrapInput, take, signal);
+  const inputs = items.map(({ key, ...bound }) => ({ plaintext: key, ...bound }));
+  await batches.run(inputs, take, signal);
   return wrapped;
 }
-
-const wrapInput = ({ key, associatedData: text }: WrapItem) => ({
-  plaintext: Buffer.from(key.buffer, key.byteOffset, key.byteLength).toString('base64'),
-  ...associatedData(text),
-});
 
 function checkedWrap(ciphertext: string, index: number): WrappedKey {
   const parsed = parseWrappedKey(ciphertext);
@@ -52,16 +50,15 @@ function checkedWrap(ciphertext: string, index: number): WrappedKey {
 }
 
 async function unwrap(
-  batches: TransitBatches,
+  batches: TransitBatches<Buffer>,
   items: readonly TransitItem[],
   keyName: string,
   signal: AbortSignal | undefined,
 ): Promise<Buffer[]> {
   const keys: Buffer[] = [];
-  const take = (value: string, index: number) => keys.push(decodedKey(value, index));
   try {
     items.forEach(refuseMalformed);
-    await batches.run(items, unwrapInput, take, signal);
+    await batches.run(items, (key) => keys.push(key), signal);
     return keys;
   } catch (error) {
     for (const key of keys) key.fill(0);
@@ -69,26 +66,11 @@ async function unwrap(
   }
 }
 
-const unwrapInput = ({ ciphertext, associatedData: text }: TransitItem) => ({
-  ciphertext,
-  ...associatedData(text),
-});
-
 function refuseMalformed({ ciphertext }: TransitItem, index: number): void {
   if (parseWrappedKey(ciphertext) !== undefined) return;
   throw new VaultError('rejected', `Item ${index} is no wrapped key of the form vault:v<version>:<base64>`, {
     index,
   });
-}
-
-function decodedKey(text: string, index: number): Buffer {
-  if (!isCanonicalBase64(text)) {
-    throw new VaultError('rejected', 'The key server answered with what is no base64', { index });
-  }
-  // Not from Buffer's shared pool: the caller zeroes the key, and nothing else lies beside it.
-  const key = Buffer.alloc(Buffer.byteLength(text, 'base64'));
-  key.write(text, 'base64');
-  return key;
 }
 
 /** Says which version is asked for, where that is the trouble: the policy cannot read what the key permits. */

@@ -1,12 +1,10 @@
-import type http from 'node:http';
-
 export interface WireRequest {
   readonly method: string;
   /** Scheme, host and port; its path is not used. */
   readonly origin: URL;
   /** Path and query as they go on the wire. */
   readonly path: string;
-  readonly headers: http.OutgoingHttpHeaders;
+  readonly headers: Readonly<Record<string, string>>;
   /** JSON text. */
   readonly body?: string | undefined;
   readonly signal?: AbortSignal | undefined;

@@ -31,6 +31,11 @@ export class Traffic {
     this.#payload = payload;
   }
 
+  /** Where the proxy listens. */
+  get address(): string {
+    return this.#via.url;
+  }
+
   /** Everything that should succeed. */
   async succeed(): Promise<void> {
     const { s3 } = this.#via;

@@ -25,6 +25,7 @@ export class PartKeys {
   readonly #signal: AbortSignal;
   readonly #ahead: PartEntry[];
   readonly #unwrapped = new Map<number, Buffer>();
+  #closed = false;
 
   constructor(
     keys: DataKeys,
@@ -53,6 +54,7 @@ export class PartKeys {
 
   /** Zeroes what was not taken. */
   close(): void {
+    this.#closed = true;
     for (const key of this.#unwrapped.values()) key.fill(0);
     this.#unwrapped.clear();
   }
@@ -67,6 +69,10 @@ export class PartKeys {
     const { envelope, name } = this.#object;
     if (envelope === undefined) throw new TypeError('the object has no keys');
     const keys = await this.#keys.unwrap(name, envelope, items, this.#signal);
+    if (this.#closed) {
+      for (const key of keys) key.fill(0);
+      return;
+    }
     for (const [index, part] of parts.entries()) this.#unwrapped.set(part.n, keys[index] as Buffer);
   }
 }

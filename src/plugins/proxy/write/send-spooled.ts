@@ -20,8 +20,8 @@ export async function sendSpooled(
 ): Promise<Sealed> {
   const target = plan.request(key);
   const spool = new CiphertextSpool(context.config.spoolDir, context.spoolSpace);
+  const cipher = encryptBody(key.key);
   try {
-    const cipher = encryptBody(key.key);
     const size = await fill(spool, cipher, plan.source);
     const whole = spool.inMemory();
     const response = whole
@@ -29,6 +29,7 @@ export async function sendSpooled(
       : await sendFile(await context.upstream.upload(target, spool.length), spool);
     return { response, nonce: cipher.nonce.toString('base64'), size };
   } finally {
+    cipher.discard();
     spool.close();
   }
 }

@@ -16,8 +16,12 @@ export async function sendStreamed(
 ): Promise<Sealed> {
   const upload = await upstream.upload(request(key), storedSize(length));
   const cipher = encryptBody(key.key);
-  const response = await sendAll(upload, () => sendBody(upload, cipher, source, length));
-  return { response, nonce: cipher.nonce.toString('base64'), size: length };
+  try {
+    const response = await sendAll(upload, () => sendBody(upload, cipher, source, length));
+    return { response, nonce: cipher.nonce.toString('base64'), size: length };
+  } finally {
+    cipher.discard();
+  }
 }
 
 /** Runs `send`; whatever goes wrong leaves nothing in the store. A refusal that came early is the answer. */

@@ -1,16 +1,15 @@
 import type { ByteSink } from '../../../core/http1/byte-sink.ts';
-import type { Region } from '../../native/region.ts';
-import type { SecretMemory } from '../../native/secret-memory.ts';
+import type { ByteBlock, ByteMemory } from '../../memory/wiped-memory.ts';
 
 const smallest = 4096;
 
-/** Bytes in secret memory, which grow by moving to a larger region; the former one is zeroed. */
+/** Bytes in secret or wiped memory, which grow by moving to a larger region; the former one is zeroed. */
 export class SecretBuffer implements ByteSink {
-  readonly #memory: SecretMemory;
-  #region: Region | undefined;
+  readonly #memory: ByteMemory;
+  #region: ByteBlock | undefined;
   #length = 0;
 
-  constructor(memory: SecretMemory) {
+  constructor(memory: ByteMemory) {
     this.#memory = memory;
   }
 
@@ -46,7 +45,7 @@ export class SecretBuffer implements ByteSink {
     this.#length = 0;
   }
 
-  #roomFor(length: number): Region {
+  #roomFor(length: number): ByteBlock {
     const former = this.#region;
     if (former !== undefined && former.length >= length) return former;
     const region = this.#memory.allocate(Math.max(length, smallest, (former?.length ?? 0) * 2));

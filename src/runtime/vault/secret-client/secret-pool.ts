@@ -1,29 +1,33 @@
 import type { ByteSink } from '../../../core/http1/byte-sink.ts';
 import { within } from '../../lifecycle/within.ts';
-import type { SecretMemory } from '../../native/secret-memory.ts';
+import type { ByteMemory } from '../../memory/wiped-memory.ts';
 import type { VaultConnection } from '../connection.ts';
 import { VaultError } from '../errors.ts';
 import { TlsContext } from '../tls-context.ts';
 import { type Answer, SecretSocket, StaleConnection } from './secret-socket.ts';
 
-/**
- * Idle connections are closed after this time, in ms: the state of a cipher holds some bytes of what was read last,
- * and changed certificates come into use.
- */
-const idleMs = 1_000;
+export interface PoolTimes {
+  /**
+   * Idle connections are closed after this time, in ms: the state of a cipher holds some bytes of what was read last,
+   * and changed certificates come into use.
+   */
+  readonly idleMs: number;
+  /**
+   * How long a request waits for a connection in use before it has another one opened, in ms: for a server that
+   * is near, a handshake costs more than waiting.
+   */
+  readonly patienceMs: number;
+}
 
-/**
- * How long a request waits for a connection in use before it has another one opened, in ms: for a server that
- * is near, a handshake costs more than waiting.
- */
-const patienceMs = 15;
+const usualTimes: PoolTimes = { idleMs: 1_000, patienceMs: 15 };
 
 type Waiter = PromiseWithResolvers<SecretSocket>;
 
 /** A few kept connections. A request takes the first that is free, whether it was opened for it or not. */
 export class SecretPool {
   readonly #connection: VaultConnection;
-  readonly #memory: SecretMemory;
+  readonly #memory: ByteMemory;
+  readonly #times: PoolTimes;
   readonly #tls: TlsContext | undefined;
   readonly #sockets = new Set<SecretSocket>();
   readonly #connecting = new Set<SecretSocket>();
@@ -32,9 +36,10 @@ export class SecretPool {
   #closed = false;
 
   /** @throws SvcError (exit 78) where TLS files cannot be used */
-  constructor(connection: VaultConnection, memory: SecretMemory) {
+  constructor(connection: VaultConnection, memory: ByteMemory, times = usualTimes) {
     this.#connection = connection;
     this.#memory = memory;
+    this.#times = times;
     this.#tls = connection.address.protocol === 'https:' ? new TlsContext(connection.tls) : undefined;
   }
 
@@ -42,10 +47,14 @@ export class SecretPool {
    * One request; once more where a kept connection turns out to be dead.
    * @throws VaultError of kind `unavailable`; the signal's reason when aborted
    */
-  async exchange(write: (sink: ByteSink) => void, signal: AbortSignal): Promise<Answer> {
+  async exchange(
+    write: (sink: ByteSink) => void,
+    signal: AbortSignal | undefined,
+    timeoutMs = this.#connection.requestTimeoutMs,
+  ): Promise<Answer> {
     for (let left = this.#connection.maxSockets; ; left--) {
       try {
-        return await this.#once(write, signal);
+        return await this.#once(write, signal, timeoutMs);
       } catch (error) {
         if (!(error instanceof StaleConnection) || left === 0) throw error;
         for (const socket of this.#idle.keys()) socket.destroy(closed());
@@ -59,25 +68,28 @@ export class SecretPool {
     for (const waiter of this.#waiting.splice(0)) waiter.reject(closed());
   }
 
-  async #once(write: (sink: ByteSink) => void, signal: AbortSignal): Promise<Answer> {
-    const socket = await this.#acquire(signal);
+  async #once(
+    write: (sink: ByteSink) => void,
+    signal: AbortSignal | undefined,
+    timeoutMs: number,
+  ): Promise<Answer> {
+    const socket = await this.#acquire(signal, timeoutMs);
     try {
-      return await socket.exchange(write, signal);
+      return await socket.exchange(write, signal, timeoutMs);
     } finally {
       if (socket.usable) this.#offer(socket);
     }
   }
 
-  async #acquire(signal: AbortSignal): Promise<SecretSocket> {
-    signal.throwIfAborted();
+  async #acquire(signal: AbortSignal | undefined, timeoutMs: number): Promise<SecretSocket> {
+    signal?.throwIfAborted();
     if (this.#closed) throw closed();
     const kept = this.#takeIdle();
     if (kept !== undefined) return kept;
     const waiter: Waiter = Promise.withResolvers();
     this.#waiting.push(waiter);
-    const { connectTimeoutMs, requestTimeoutMs } = this.#connection;
-    const deadline = performance.now() + connectTimeoutMs + requestTimeoutMs;
-    const more = setInterval(() => this.#openFor(waiter), patienceMs);
+    const deadline = performance.now() + this.#connection.connectTimeoutMs + timeoutMs;
+    const more = setInterval(() => this.#openFor(waiter), this.#times.patienceMs);
     try {
       if (this.#sockets.size === 0) this.#open();
       return await within(waiter.promise, deadline, signal, tooBusy);
@@ -130,7 +142,7 @@ export class SecretPool {
     const next = this.#waiting.shift();
     if (next !== undefined) return next.resolve(socket);
     socket.rest();
-    this.#idle.set(socket, setTimeout(() => socket.destroy(closed()), idleMs).unref());
+    this.#idle.set(socket, setTimeout(() => socket.destroy(closed()), this.#times.idleMs).unref());
   }
 
   #gone(socket: SecretSocket): void {

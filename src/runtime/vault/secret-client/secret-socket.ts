@@ -2,9 +2,8 @@ import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type SecureContext } from 'node:tls';
 import type { ByteSink } from '../../../core/http1/byte-sink.ts';
 import { ResponseReader } from '../../../core/http1/response-reader.ts';
-import { overwriteStack } from '../../memory/overwrite-stack.ts';
-import type { Region } from '../../native/region.ts';
-import type { SecretMemory } from '../../native/secret-memory.ts';
+import { overwriteStackSoon } from '../../memory/overwrite-stack.ts';
+import type { ByteBlock, ByteMemory } from '../../memory/wiped-memory.ts';
 import type { VaultConnection } from '../connection.ts';
 import { VaultError } from '../errors.ts';
 import { SecretBuffer } from './secret-buffer.ts';
@@ -13,6 +12,7 @@ import { brokenExchange, noAnswer } from './socket-failure.ts';
 /** What the key server answered; the body lies in secret memory until it is released. */
 export interface Answer {
   readonly status: number;
+  readonly location: string | undefined;
   readonly body: SecretBuffer;
 }
 
@@ -27,7 +27,7 @@ export interface SocketOptions {
   readonly connection: VaultConnection;
   /** Undefined: without TLS. */
   readonly secureContext: SecureContext | undefined;
-  readonly memory: SecretMemory;
+  readonly memory: ByteMemory;
 }
 
 interface Job {
@@ -45,7 +45,7 @@ const maxHeadBytes = 32 * 1024;
 /** One connection to the key server. What comes in is read straight into secret memory, what goes out is written from it. */
 export class SecretSocket {
   readonly #options: SocketOptions;
-  readonly #input: Region;
+  readonly #input: ByteBlock;
   readonly #request: SecretBuffer;
   readonly #socket: Socket;
   readonly #opened = Promise.withResolvers<void>();
@@ -86,19 +86,23 @@ export class SecretSocket {
    * Sends what `write` writes and reads the answer. One at a time.
    * @throws StaleConnection, VaultError of kind `unavailable`, or the signal's reason
    */
-  exchange(write: (sink: ByteSink) => void, signal: AbortSignal): Promise<Answer> {
+  exchange(
+    write: (sink: ByteSink) => void,
+    signal: AbortSignal | undefined,
+    timeoutMs = this.#options.connection.requestTimeoutMs,
+  ): Promise<Answer> {
     const { promise, resolve, reject } = Promise.withResolvers<Answer>();
-    const { maxAnswerBytes, requestTimeoutMs } = this.#options.connection;
+    const { maxAnswerBytes } = this.#options.connection;
     const body = new SecretBuffer(this.#options.memory);
     const reader = new ResponseReader(body, { maxHead: maxHeadBytes, maxBody: maxAnswerBytes });
-    const aborted = () => this.#fail(signal.reason);
-    const late = () => this.#fail(noAnswer(this.#host, `no complete answer within ${requestTimeoutMs} ms`));
-    const timer = setTimeout(late, requestTimeoutMs);
+    const aborted = () => this.#fail(signal?.reason);
+    const late = () => this.#fail(noAnswer(this.#host, `no complete answer within ${timeoutMs} ms`));
+    const timer = setTimeout(late, timeoutMs);
     const settle = () => {
       clearTimeout(timer);
-      signal.removeEventListener('abort', aborted);
+      signal?.removeEventListener('abort', aborted);
     };
-    signal.addEventListener('abort', aborted, { once: true });
+    signal?.addEventListener('abort', aborted, { once: true });
     this.#job = { reader, body, resolve, reject, settle, received: false };
     this.#send(write);
     return promise;
@@ -200,10 +204,10 @@ export class SecretSocket {
     this.#job = undefined;
     this.#used = true;
     job.settle();
-    setImmediate(overwriteStack);
+    overwriteStackSoon();
     // A request that the server did not wait for lies in memory that the system still reads.
     if (!clean || !this.#written || !head?.keepAlive) this.#fail(this.#over());
-    job.resolve({ status: head?.status ?? 0, body: job.body });
+    job.resolve({ status: head?.status ?? 0, location: head?.location, body: job.body });
   }
 
   /**
@@ -220,7 +224,7 @@ export class SecretSocket {
     if (job === undefined) return;
     job.settle();
     job.body.release();
-    setImmediate(overwriteStack);
+    overwriteStackSoon();
     const stale = lost && this.#used && !job.received;
     job.reject(stale ? new StaleConnection(this.#host) : brokenExchange(this.#host, error));
   }

@@ -35,7 +35,7 @@ export async function readNonce(reader: ByteReader, body: SealedBody): Promise<B
   throw new EnvelopeError('authentication-failed', 'a part does not begin with the nonce of its part list');
 }
 
-/** Reads the nonce and sets the cipher up; the DEK is gone when this returns. */
+/** Reads the nonce and sets the cipher up, which the caller discards; the DEK is gone when this returns. */
 export async function openSealed(
   reader: ByteReader,
   body: SealedBody,

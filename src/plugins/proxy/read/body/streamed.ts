@@ -26,14 +26,18 @@ export async function* streamed(
   const decryption = await openSealed(reader, body, takeKey);
   const tail = new HeldTail();
   let offset = 0;
-  for await (const chunk of ciphertext(reader, body.size)) {
-    const plain = decryption.update(chunk);
-    const wanted = within(plain, offset, slice);
-    offset += plain.length;
-    if (wanted.length > 0) yield* tail.push(wanted);
+  try {
+    for await (const chunk of ciphertext(reader, body.size)) {
+      const plain = decryption.update(chunk);
+      const wanted = within(plain, offset, slice);
+      offset += plain.length;
+      if (wanted.length > 0) yield* tail.push(wanted);
+    }
+    await verifyTag(reader, decryption);
+    yield* tail.rest();
+  } finally {
+    decryption.discard();
   }
-  await verifyTag(reader, decryption);
-  yield* tail.rest();
 }
 
 /** Keeps the newest `heldBack` bytes. */

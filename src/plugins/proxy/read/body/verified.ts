@@ -1,3 +1,4 @@
+import type { Decryption } from '../../../../core/envelope/cipher.ts';
 import type { BlockPool } from './block-pool.ts';
 import type { ByteReader } from './byte-reader.ts';
 import { HeldPlaintext } from './held-plaintext.ts';
@@ -21,8 +22,9 @@ export async function* verified(
   memory: { readonly hold: Hold; readonly pool: BlockPool },
 ): AsyncGenerator<Buffer, void> {
   const held = new HeldPlaintext(memory.hold, memory.pool, slice.take);
+  let decryption: Decryption | undefined;
   try {
-    const decryption = await openSealed(reader, body, takeKey);
+    decryption = await openSealed(reader, body, takeKey);
     let offset = 0;
     for await (const chunk of ciphertext(reader, body.size)) {
       const plain = decryption.update(chunk);
@@ -32,6 +34,7 @@ export async function* verified(
     await verifyTag(reader, decryption);
     yield* held.drain();
   } finally {
+    decryption?.discard();
     held.discard();
   }
 }

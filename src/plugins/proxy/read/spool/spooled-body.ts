@@ -1,4 +1,4 @@
-import { decryptVerifiedFrom } from '../../../../core/envelope/cipher.ts';
+import { decryptVerifiedFrom, discard } from '../../../../core/envelope/cipher.ts';
 import { droppedBuffers } from '../../../../runtime/memory/dropped-buffers.ts';
 import type { ByteReader } from '../body/byte-reader.ts';
 import {
@@ -32,11 +32,15 @@ export async function spoolBody(
 ): Promise<SpooledBody> {
   const decryption = await openSealed(reader, body, takeKey);
   const start = file.length;
-  for await (const chunk of ciphertext(reader, body.size)) {
-    decryption.update(chunk);
-    await file.append(chunk);
+  try {
+    for await (const chunk of ciphertext(reader, body.size)) {
+      decryption.update(chunk);
+      await file.append(chunk);
+    }
+    await verifyTag(reader, decryption);
+  } finally {
+    decryption.discard();
   }
-  await verifyTag(reader, decryption);
   return { file, nonce: decryption.nonce, size: body.size, start };
 }
 
@@ -49,13 +53,17 @@ export async function* spooledSlice(
   const dek = await takeKey();
   const decipher = startAt(dek, nonce, skip);
   const buffer = Buffer.allocUnsafeSlow(Math.min(readBytes, take));
-  for (let done = 0; done < take; ) {
-    const wanted = Math.min(buffer.length, take - done);
-    const count = await file.read(buffer.subarray(0, wanted), start + skip + done);
-    if (count === 0) throw new Error('the spool file is shorter than what was written to it');
-    yield decipher.update(buffer.subarray(0, count));
-    droppedBuffers(count);
-    done += count;
+  try {
+    for (let done = 0; done < take; ) {
+      const wanted = Math.min(buffer.length, take - done);
+      const count = await file.read(buffer.subarray(0, wanted), start + skip + done);
+      if (count === 0) throw new Error('the spool file is shorter than what was written to it');
+      yield decipher.update(buffer.subarray(0, count));
+      droppedBuffers(count);
+      done += count;
+    }
+  } finally {
+    discard(decipher);
   }
 }
 
