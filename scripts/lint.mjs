@@ -11,6 +11,7 @@ import { DECLARATIONS, renderDeclarations } from './lib/declarations.mjs';
 import { committed, generateManifest, MANIFEST } from './lib/manifest.mjs';
 import { complaintsOfPackage } from './lib/package-checks.mjs';
 import { inRoot, ROOT } from './lib/paths.mjs';
+import { startedFromSource } from './lib/shipped-tests.mjs';
 import { commandSnapshot, SNAPSHOT } from './lib/snapshot.mjs';
 import { heavyAtStart, readOutputs, unfitForWrapper } from './lib/weight.mjs';
 
@@ -83,6 +84,7 @@ const CHECKS = [
     tool('dependency-cruiser/bin/dependency-cruiser.mjs', 'src', '--config', '.dependency-cruiser.cjs'),
   ],
   ['format of C (clang-format)', formatOfC],
+  ['tests start what is shipped', () => startedFromSource(ROOT).join('\n')],
   ['manifest', manifestIsCurrent],
   ['command snapshot', snapshotIsCurrent],
   ['custom resources', customResourcesAreCurrent],

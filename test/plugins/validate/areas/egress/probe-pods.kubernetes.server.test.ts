@@ -144,8 +144,8 @@ async function serve(
 async function validate({ kubelet }: Node) {
   const probes = runProbePods(kube, kubelet, shop);
   try {
-    const flags = { pre: false, check: [id] };
-    return await runValidate(flags, { KUBECONFIG: kube.kubeconfig() }, { 'probe-pods': true });
+    const flags = { pre: false, check: [id], 'probe-pods': true };
+    return await runValidate(flags, { KUBECONFIG: kube.kubeconfig() });
   } finally {
     await probes.stop();
   }
