@@ -130,8 +130,8 @@ export async function addReplica(
 
 const listens = /^SVC_OPERATOR_(WEBHOOK|METRICS|HEALTH|GRPC)_ADDR$/;
 
-/** Of the chart's container, but where it listens: the test chooses free ports. */
-function environmentOf(manifests: readonly Manifest[]): Record<string, string> {
+/** Variables of the chart's container, but where it listens: the test chooses free ports. */
+export function environmentOf(manifests: readonly Manifest[]): Record<string, string> {
   const [container] = manifest(manifests, 'Deployment', 'svc-operator').spec.template.spec.containers;
   const given: { name: string; value?: string }[] = container.env;
   return Object.fromEntries(

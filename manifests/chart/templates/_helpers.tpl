@@ -52,7 +52,7 @@ imagePullSecrets:
 {{/* "true" or "false" */}}
 {{- define "svc.leaderElect" -}}
 {{- if kindIs "invalid" .Values.operator.leaderElect -}}
-{{- gt (include "svc.replicas" . | int) 1 -}}
+true
 {{- else -}}
 {{- .Values.operator.leaderElect -}}
 {{- end -}}

@@ -1,5 +1,5 @@
 import { listenAddress, listenAddressOrOff } from '../../core/settings/listen-address.ts';
-import { boolean, enumeration, list, path, text } from '../../core/settings/parsers.ts';
+import { boolean, duration, enumeration, list, path, text } from '../../core/settings/parsers.ts';
 import type { Resolved, Settings } from '../../core/settings/setting.ts';
 import { httpUrl } from '../../core/settings/url.ts';
 
@@ -25,6 +25,13 @@ export const operatorSettings = {
       'PEM file with authorities that have issued for the API servers; unset: whoever reaches the webhook may ask it',
     ...path('a PEM file'),
   },
+  reviewTimeout: {
+    variable: 'SVC_OPERATOR_REVIEW_TIMEOUT',
+    flag: 'review-timeout',
+    summary: 'How long a review may take, as timeoutSeconds of the webhook configuration has it',
+    fallback: '10s',
+    ...duration(1_000, 30_000),
+  },
   metrics: {
     variable: 'SVC_OPERATOR_METRICS_ADDR',
     flag: 'metrics',
@@ -49,7 +56,7 @@ export const operatorSettings = {
   leaderElect: {
     variable: 'SVC_OPERATOR_LEADER_ELECT',
     flag: 'leader-elect',
-    summary: 'false: this is the only replica; its certificates stay in memory',
+    summary: 'false: this is the only replica, and takes the lease at once, whoever holds it',
     fallback: 'true',
     ...boolean(),
   },

@@ -6,7 +6,6 @@ import { createKubeClient } from '../../runtime/kube/create-client.ts';
 import { createElector } from '../../runtime/kube/elector.ts';
 import { leadersClient } from '../../runtime/kube/leaders-client.ts';
 import { followServerVersion, isAtLeast } from '../../runtime/kube/server-version.ts';
-import { soleLeader } from '../../runtime/kube/sole-leader.ts';
 import { keepHeapSmall } from '../../runtime/memory/small-heap.ts';
 import { startCertificates } from './certificates/start-certificates.ts';
 import { startClusterView } from './cluster/start-cluster-view.ts';
@@ -22,6 +21,7 @@ import { startNodeChannel } from './nodes/start-node-channel.ts';
 import { startScoreController } from './score/start-score-controller.ts';
 import type { OperatorConfig } from './settings.ts';
 import { clientAuthorities } from './webhook/client-authorities.ts';
+import { mostConnections } from './webhook/server.ts';
 import { startWebhook } from './webhook/start-webhook.ts';
 
 /** Names the Service, the lease and the webhook configuration of the chart. */
@@ -50,10 +50,11 @@ export async function startOperator(
   const { health, log } = deps;
   const own = await connected(deps.env);
   const { namespace, identity = hostname() } = config;
-  const elector = config.leaderElect
-    ? createElector({ client: own, namespace, name: serviceName, identity, log, signal })
-    : undefined;
-  const leadership: Leadership = elector ?? soleLeader(signal);
+  // whatever the number of replicas, so that none is left with another one's lease, or certificate, when it changes
+  const leadership = createElector({
+    ...{ client: own, namespace, name: serviceName, identity, log, signal },
+    takeOver: !config.leaderElect,
+  });
   const client = leadersClient(own, leadership);
   const parts: Parts = { ...deps, client, signal, namespace, identity, leadership };
   leadership.onChange((leading) => health.fact('leading', leading));
@@ -68,13 +69,14 @@ export async function startOperator(
   void version.known.then(() => health.ready('version'));
   const certificates = await startCertificates({
     ...parts,
-    ...{ serviceName, leaderElect: config.leaderElect, certDir: config.certDir },
+    ...{ serviceName, certDir: config.certDir },
   });
   const shared = { ...parts, cluster, defaults: injectionDefaults(config), certificates };
   const controllers = await startControllers({ ...shared, caFile: config.caFile });
   const { events, indexes, hasForeignAuthorities } = controllers;
   const webhook = await startWebhook({
     ...{ ...shared, address: config.webhook, indexes, hasForeignAuthorities },
+    timeoutMs: config.reviewTimeout,
     clientAuthorities: await clientAuthorities(config.webhookClientCaFile),
     images: createImageCommands({
       ...parts,
@@ -82,6 +84,7 @@ export async function startOperator(
       authorities: await registryAuthorities(config.registryCaFile),
       credentialsPath: config.registryCredentials,
       local: !isInPod(deps.env),
+      mostWaiting: mostConnections / 2,
     }),
     nativeSidecars: () => isAtLeast(version.current, 1, 29),
   });
@@ -92,7 +95,18 @@ export async function startOperator(
   const egress = startEgressController({ ...shared, events }, indexes);
   const score = startScoreController({ ...shared, nodes, egress, indexes });
   const metrics = await startMetricsServer(config.metrics, deps, signal);
-  const all = [cluster, version, certificates, webhook, nodes, controllers, egress, score, elector, metrics];
+  const all = [
+    cluster,
+    version,
+    certificates,
+    webhook,
+    nodes,
+    controllers,
+    egress,
+    score,
+    leadership,
+    metrics,
+  ];
   return {
     facts: { webhook: webhook.address, grpc: nodes.address, metrics: metrics.address, server: client.server },
     closed: Promise.all(all.map((part) => part?.closed)).then(() => client.close()),

@@ -17,6 +17,8 @@ export interface CandidateParts {
   readonly times: ElectorTimes;
   /** What stands in the lease while it is ours. */
   readonly identity: string;
+  /** Takes the lease once, whoever holds it: of two that do, the later one leads. */
+  readonly takeOver?: boolean | undefined;
   readonly log: Logger;
 }
 
@@ -27,9 +29,11 @@ export class Candidate {
   #holder = '';
   /** A write of ours may be what the API server has, even where its answer was lost. */
   #mayBeOurs = false;
+  #mayTakeOver: boolean;
 
   constructor(parts: CandidateParts) {
     this.#parts = parts;
+    this.#mayTakeOver = parts.takeOver ?? false;
   }
 
   /** Renews the lease where it is ours, takes it where it is free. @throws KubeError */
@@ -40,7 +44,9 @@ export class Candidate {
     this.#lease = undefined;
     const lease = await store.read(call);
     this.#look(lease);
-    if (this.#isFree(lease)) await this.#take(lease, call);
+    if (!this.#mayTakeOver && !this.#isFree(lease)) return;
+    await this.#take(lease, call);
+    this.#mayTakeOver = false;
   }
 
   /** Lets the next one begin at once; gives up after a second. */

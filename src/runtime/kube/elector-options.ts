@@ -15,6 +15,8 @@ export interface ElectorOptions {
   readonly renewMs?: number;
   /** About the time between two attempts. Default: 2 s. */
   readonly retryMs?: number;
+  /** Takes the lease once when it starts, whoever holds it. Default: false. */
+  readonly takeOver?: boolean;
   readonly log: Logger;
   /** Aborted: it leads no more, and gives the lease up. */
   readonly signal: AbortSignal;

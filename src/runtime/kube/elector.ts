@@ -27,7 +27,8 @@ export function createElector(options: ElectorOptions): Elector {
   const term = createTerm(times.renewMs, clocks, log);
   const observation = observeLease(clocks.monotonic);
   const store = createLeaseStore(client, namespace, name);
-  const candidate = new Candidate({ store, observation, term, times, identity, log });
+  const { takeOver } = options;
+  const candidate = new Candidate({ store, observation, term, times, identity, takeOver, log });
   const backoff = createBackoff({ initialMs: times.retryMs, maxMs: times.leaseMs });
 
   const attempt = async (): Promise<number> => {

@@ -22,6 +22,8 @@ const steps: Readonly<Record<RegistryErrorCode, string>> = {
 interface RegistryErrorOptions {
   readonly retryAfterMs?: number | undefined;
   readonly nextStep?: string | undefined;
+  /** See `RegistryError.told`. Default: false. */
+  readonly told?: boolean;
   readonly cause?: unknown;
 }
 
@@ -30,11 +32,14 @@ export class RegistryError extends SvcError {
   declare readonly code: RegistryErrorCode;
   /** The registry asks to be left alone for that long. */
   readonly retryAfterMs: number | undefined;
+  /** Whether the message shows nothing of a peer that has not proved to be a registry, so that anybody may read it. */
+  readonly told: boolean;
 
   constructor(code: RegistryErrorCode, message: string, options: RegistryErrorOptions = {}) {
-    const { retryAfterMs, nextStep = steps[code], cause } = options;
+    const { retryAfterMs, nextStep = steps[code], told = false, cause } = options;
     super(code, message, { nextStep, exitStatus: exitStatus.unavailable, cause });
     this.retryAfterMs = retryAfterMs;
+    this.told = told;
   }
 }
 

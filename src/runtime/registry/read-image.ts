@@ -73,6 +73,7 @@ async function commonCommand(
   const names = entries.map(({ platform }) => platform?.architecture ?? 'unknown').join(', ');
   throw new RegistryError('REGISTRY_REFUSED', `its images for ${names} run different commands`, {
     nextStep: 'Give the pod a nodeSelector with kubernetes.io/arch, or the annotation svc/command.',
+    told: session.isRegistry,
   });
 }
 
@@ -102,11 +103,13 @@ async function fetchVerified(session: RegistrySession, path: string, digest: str
   return answer;
 }
 
-async function usable<T>({ endpoint }: RegistrySession, read: () => Promise<T>): Promise<T> {
+async function usable<T>(session: RegistrySession, read: () => Promise<T>): Promise<T> {
   try {
     return await read();
   } catch (cause) {
     if (!(cause instanceof ImageError)) throw cause;
-    throw new RegistryError('REGISTRY_REFUSED', `${endpoint.origin.host}: ${cause.message}`, { cause });
+    throw new RegistryError('REGISTRY_REFUSED', `${session.endpoint.origin.host}: ${cause.message}`, {
+      ...{ cause, told: session.isRegistry },
+    });
   }
 }

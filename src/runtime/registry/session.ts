@@ -5,7 +5,7 @@ import { secrets } from '../logging/secrets.ts';
 import { authorize } from './authorize.ts';
 import { type Endpoint, mayLeadTo } from './endpoint.ts';
 import { hasCode, RegistryError } from './errors.ts';
-import { failureOf } from './failure.ts';
+import { failureOf, isFromRegistry } from './failure.ts';
 import type { Wire, WireAnswer } from './wire.ts';
 
 const mostRedirects = 5;
@@ -32,6 +32,8 @@ export interface RegistryRequest {
 /** One user's requests to one repository. */
 export interface RegistrySession {
   readonly endpoint: Endpoint;
+  /** Whether what was answered so far was answered by a registry. */
+  readonly isRegistry: boolean;
   /** @throws RegistryError unless the answer is a success */
   request(request: RegistryRequest): Promise<WireAnswer>;
   /** Forgets the credential and the tokens. */
@@ -46,9 +48,13 @@ export function openSession(options: SessionOptions): RegistrySession {
     options,
     headers: new Map(),
     onToken: (token) => known.push(secrets.register(token)),
+    isRegistry: false,
   };
   return {
     endpoint,
+    get isRegistry() {
+      return state.isRegistry;
+    },
     async request(request) {
       const path = `/v2/${endpoint.repository}/${request.path}`;
       const url = new URL(path, endpoint.origin);
@@ -67,6 +73,7 @@ interface State {
   /** `Authorization` by origin: undefined where there is nothing to say. */
   readonly headers: Map<string, string | undefined>;
   readonly onToken: (token: string) => void;
+  isRegistry: boolean;
 }
 
 async function follow(state: State, start: URL, request: RegistryRequest): Promise<WireAnswer> {
@@ -103,14 +110,16 @@ function persistent(state: State, url: URL, request: RegistryRequest): Promise<W
   return retry(() => attempt(state, url, request), { ...retries, signal, isRetryable });
 }
 
-async function attempt({ options, headers }: State, url: URL, request: RegistryRequest): Promise<WireAnswer> {
-  const { wire, signal } = options;
+async function attempt(state: State, url: URL, request: RegistryRequest): Promise<WireAnswer> {
+  const { options, headers } = state;
+  const { wire, signal, endpoint } = options;
   const { method = 'GET', accept, maxBytes } = request;
   const authorization = headers.get(url.origin);
   const answer = await wire.send({
     ...{ method, url, maxBytes, signal },
     headers: { ...(accept && { accept }), ...(authorization && { authorization }) },
   });
+  state.isRegistry ||= url.origin === endpoint.origin.origin && isFromRegistry(answer);
   const isPassing = answer.status === 429 || answer.status === 408 || answer.status >= 500;
   if (!isPassing) return answer;
   const failure = failureOf(url.host, answer);

@@ -3,6 +3,7 @@ import https from 'node:https';
 import tls from 'node:tls';
 import { collect } from '../../core/collect.ts';
 import { outliveAborts } from '../net/outlive-aborts.ts';
+import { type ConnectRules, judgeAddresses } from './connect.ts';
 import { RegistryError } from './errors.ts';
 
 export interface WireRequest {
@@ -39,15 +40,19 @@ const connections = {
   timeout: 30_000,
 };
 
-/** @param authorities PEM: private ones that registries may have their certificates from, beside those that are known */
-export function createWire(authorities?: string): Wire {
+export interface WireOptions extends ConnectRules {
+  /** PEM: private ones that registries may have their certificates from, beside those that are known. */
+  readonly authorities?: string | undefined;
+}
+
+export function createWire({ authorities, ...rules }: WireOptions): Wire {
   // once, not for each connection: the known ones are many
   const trusted = authorities && {
     secureContext: tls.createSecureContext({ ca: [...tls.getCACertificates(), authorities] }),
   };
   const agents = {
-    'http:': outliveAborts(new http.Agent(connections)),
-    'https:': outliveAborts(new https.Agent({ ...connections, ...(trusted || {}) })),
+    'http:': judgeAddresses(outliveAborts(new http.Agent(connections)), rules),
+    'https:': judgeAddresses(outliveAborts(new https.Agent({ ...connections, ...(trusted || {}) })), rules),
   };
   return {
     async send(request) {

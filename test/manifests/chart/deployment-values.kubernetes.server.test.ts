@@ -27,10 +27,16 @@ test('operator.replicaCount is the number of replicas, which elect where there a
   assert.is(five.spec.replicas, 5);
 });
 
-test('operator.leaderElect has a single replica elect, too', async ({ helm }) => {
-  const { spec, variables } = await operatorOf(helm, { leaderElect: true });
-  assert.is(spec.replicas, 1);
-  assert.is(variables['SVC_OPERATOR_LEADER_ELECT'], 'true');
+test('operator.leaderElect has a single replica elect as several do, unless it is false', async ({
+  helm,
+}) => {
+  const usual = await operatorOf(helm, {});
+  assert.is(usual.spec.replicas, 1);
+  assert.is(usual.variables['SVC_OPERATOR_LEADER_ELECT'], 'true');
+  assert.equal(usual.spec.strategy.rollingUpdate, { maxSurge: 1, maxUnavailable: 0 });
+  const alone = await operatorOf(helm, { leaderElect: false });
+  assert.is(alone.variables['SVC_OPERATOR_LEADER_ELECT'], 'false');
+  assert.is(alone.spec.strategy.type, 'Recreate');
 });
 
 test('operator.webhook.certSecret is mounted where the operator is told to look', async ({ helm }) => {

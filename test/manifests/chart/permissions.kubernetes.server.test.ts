@@ -48,7 +48,7 @@ const READ = ['get', 'list', 'watch'];
 
 /** The specification's table. */
 const SPECIFIED: readonly [Question, readonly string[]][] = [
-  [{ resource: 'secrets' }, [...READ, 'create', 'update']],
+  [{ resource: 'secrets', namespace: 'svc-system' }, [...READ, 'create', 'update']],
   [{ resource: 'pods' }, READ],
   [{ resource: 'serviceaccounts' }, READ],
   [{ group: 'apps', resource: 'deployments' }, [...READ, 'patch']],
@@ -72,6 +72,11 @@ const SPECIFIED: readonly [Question, readonly string[]][] = [
 test('the operator has what the specification gives it, verb by verb', async (cluster) => {
   for (const [asked, verbs] of SPECIFIED)
     assert.equal(await allowed(cluster, 'svc-operator', asked), verbs, asked.resource);
+});
+
+test('of Secrets elsewhere it reads those that it knows by name', async (cluster) => {
+  assert.equal(await allowed(cluster, 'svc-operator', { resource: 'secrets' }), ['get']);
+  assert.equal(await allowed(cluster, 'svc-operator', { resource: 'secrets', namespace: '' }), ['get']);
 });
 
 test('what it has not: other webhooks, nodes, pods to make, commands in pods, roles, tokens', async (cluster) => {

@@ -77,11 +77,13 @@ test('enforceMode and reactiveKill reach the agent', async ({ helm }) => {
   assert.equal(await of({ reactiveKill: true }), ['true', 'true']);
 });
 
-test('one replica keeps its certificates to itself, and two never run at once', async ({ helm }) => {
+test('one replica takes part in the election, and its successor is ready before it ends', async ({
+  helm,
+}) => {
   const spec = operatorOf(await helm.render());
   assert.is(spec.replicas, 1);
-  assert.equal(spec.strategy, { type: 'Recreate' });
-  assert.is(variables(spec.template.spec.containers[0])['SVC_OPERATOR_LEADER_ELECT'], 'false');
+  assert.equal(spec.strategy, { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } });
+  assert.is(variables(spec.template.spec.containers[0])['SVC_OPERATOR_LEADER_ELECT'], 'true');
 });
 
 test('high availability: three on three nodes, one leader, a disruption budget', async ({ helm }) => {

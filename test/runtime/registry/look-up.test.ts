@@ -21,7 +21,7 @@ const test = suite<Context>('registries that do as they like');
 test.before.each(async (context) => {
   context.registry = await startFakeRegistry();
   context.other = await startFakeRegistry();
-  context.wire = createWire();
+  context.wire = createWire({ local: true });
 });
 test.after.each(async ({ registry, other, wire }) => {
   wire?.close();

@@ -28,7 +28,7 @@ async function ask({ host, url }: Registry, authorities?: string) {
   const reference = parseImageReference('docker.io/team/app:v1');
   const credential = { key: host, username: 'bob', password: registryUsers.bob };
   const [...ways] = accessesTo(reference, parseMirrors([`docker.io=${url}`]), [credential]);
-  const wire = createWire(authorities);
+  const wire = createWire({ authorities, local: true });
   try {
     return await lookUp(
       reference,

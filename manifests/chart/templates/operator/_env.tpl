@@ -14,6 +14,8 @@
 {{- end }}
 - name: SVC_OPERATOR_WEBHOOK_ADDR
   value: ":9443"
+- name: SVC_OPERATOR_REVIEW_TIMEOUT
+  value: {{ printf "%ds" (int $operator.webhook.timeoutSeconds) | quote }}
 - name: SVC_OPERATOR_METRICS_ADDR
   value: ":8080"
 - name: SVC_OPERATOR_HEALTH_ADDR

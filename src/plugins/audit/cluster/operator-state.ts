@@ -9,7 +9,7 @@ export type OperatorState = { readonly alive: true } | { readonly alive: false; 
 const name = 'svc-operator';
 
 /**
- * An operator that leads renews its lease; one that runs alone without election has none.
+ * An operator that leads renews its lease; of versions that had none for a single replica, the Deployment says it.
  * @throws SvcError AUDIT_DENIED; KubeError
  */
 export async function operatorState(

@@ -1,4 +1,4 @@
-import { type AuthorityState, fromData, nothingStored, type StoredState, toData } from './authority-state.ts';
+import { type AuthorityState, fromData, type StoredState, toData } from './authority-state.ts';
 import type { KeptSecret, SecretStore } from './secret-store.ts';
 
 /** Where the state of the authority is kept. */
@@ -9,18 +9,7 @@ export interface AuthorityStore {
   write(state: AuthorityState): Promise<void>;
 }
 
-/** For one replica alone: nothing outlives the process. */
-export function createMemoryStore(): AuthorityStore {
-  let kept: StoredState = nothingStored;
-  return {
-    read: async () => kept,
-    async write(state) {
-      kept = state;
-    },
-  };
-}
-
-/** For all replicas. */
+/** In the Secret that all replicas read, the leader too: what is served is what stands there. */
 export function createSharedStore(secret: SecretStore): AuthorityStore {
   let read: KeptSecret = { data: {}, object: undefined };
   return {

@@ -12,8 +12,6 @@ export interface CertificatesOptions {
   /** Of the operator; it names the webhook configuration too. Agents call `<service>-agents`. */
   readonly serviceName: string;
   readonly leadership: Leadership;
-  /** False: this is the only replica, and its authority stays in memory. */
-  readonly leaderElect: boolean;
   /** Folder with `tls.crt`, `tls.key` and perhaps `ca.crt` that are served instead. */
   readonly certDir?: string | undefined;
   readonly metrics: Metrics;

@@ -1,8 +1,5 @@
-import type { AuthorityState } from './authority-state.ts';
-import { createMemoryStore, createSharedStore } from './authority-store.ts';
+import { createSharedStore } from './authority-store.ts';
 import type { CertificatesOptions } from './certificates-options.ts';
-import type { ServerCertificate } from './contract.ts';
-import { servedBy } from './follow-authority.ts';
 import { Keeper } from './keeper.ts';
 import { usualLifetimes } from './lifetimes.ts';
 import type { Published } from './published.ts';
@@ -15,25 +12,21 @@ const agentSecret = 'svc-agent-tls';
 export interface KeeperSurroundings {
   readonly published: Published;
   readonly leading: () => boolean;
-  /** Serves what the authority has issued. */
-  readonly take: (certificate: ServerCertificate) => void;
   /** PEM that the API server verifies the webhook by. */
   readonly written: () => string | undefined;
 }
 
 export function createKeeper(options: CertificatesOptions, surroundings: KeeperSurroundings): Keeper {
-  const { client, namespace, serviceName, leaderElect, certDir, log, signal, now = Date.now } = options;
-  const { published, leading, take, written } = surroundings;
+  const { client, namespace, serviceName, certDir, log, signal, now = Date.now } = options;
+  const { published, leading, written } = surroundings;
   const secret = (name: string) => createSecretStore(client, namespace, name, signal);
   const lifetimes = { ...usualLifetimes, ...options.lifetimes };
   const isOwn = certDir === undefined;
   return new Keeper({
     ...{ lifetimes, now, leading, log, settling: createSettling(lifetimes.settleMs) },
-    store: leaderElect ? createSharedStore(secret(sharedSecretOf(serviceName))) : createMemoryStore(),
+    store: createSharedStore(secret(sharedSecretOf(serviceName))),
     agents: secret(agentSecret),
     dnsNames: namesOf(serviceName, namespace),
-    // what is shared is served from where all replicas read it, the leader too
-    onState: (state: AuthorityState) => (leaderElect ? undefined : take(servedBy(state))),
     serverBundle: (authorities) => (isOwn ? authorities : (published.bundle() ?? authorities)),
     isWritten: (bundle) => !isOwn || written() === bundle,
   });

@@ -18,8 +18,6 @@ export interface KeeperParts {
   /** In milliseconds since 1970. */
   readonly now: () => number;
   readonly leading: () => boolean;
-  /** Called with what is stored, before the agents are told. */
-  readonly onState: (state: AuthorityState) => void;
   /** What the server is verified by, where the authority is this one. */
   readonly serverBundle: (authorities: string) => string;
   /** Whether the API server verifies the webhook by it already. */
@@ -39,11 +37,10 @@ export class Keeper {
 
   /** @throws KubeError; the next round begins from what is stored by then */
   async round(): Promise<void> {
-    const { leading, settling, onState } = this.#parts;
+    const { leading, settling } = this.#parts;
     if (!leading()) return settling.forget();
     const state = await this.#keepAuthority();
     if (state === undefined) return;
-    onState(state);
     await this.#keepAgents(state);
   }
 

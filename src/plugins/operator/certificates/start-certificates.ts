@@ -41,9 +41,9 @@ async function startFiles(options: CertificatesOptions, published: Published): P
 
 /** Resolves when everything has ended. */
 async function startAuthority(options: CertificatesOptions, published: Published): Promise<void> {
-  const { leaderElect, leadership, certDir, metrics, health, log, signal, now = Date.now } = options;
+  const { leadership, certDir, metrics, health, log, signal, now = Date.now } = options;
   const { client, namespace, serviceName, intervalMs = usualIntervalMs } = options;
-  const leading = () => !leaderElect || leadership.leading;
+  const leading = () => leadership.leading;
   const take = (certificate: ServerCertificate) => {
     if (certDir === undefined) published.serve(certificate);
     published.admit(certificate.ca);
@@ -57,7 +57,7 @@ async function startAuthority(options: CertificatesOptions, published: Published
     ...{ bundle: published.bundle, onWritten: () => keeping.wake() },
   });
   const expiry = createExpiry(metrics, health, log);
-  const keeper = createKeeper(options, { published, leading, take, written: webhook.written });
+  const keeper = createKeeper(options, { published, leading, written: webhook.written });
   const round = async () => {
     try {
       await keeper.round();
@@ -68,12 +68,10 @@ async function startAuthority(options: CertificatesOptions, published: Published
   const keeping = startRounds({ event: 'certificates', intervalMs, round, log, signal });
   published.onChange(wake);
   const forget = leadership.onChange(wake);
-  const following = leaderElect
-    ? followAuthority({
-        ...{ client, namespace, name: sharedSecretOf(serviceName), log, signal },
-        ...{ onCertificate: take, onChange: keeping.wake },
-      })
-    : undefined;
-  await Promise.all([webhook.closed, keeping.closed, following?.closed]);
+  const following = followAuthority({
+    ...{ client, namespace, name: sharedSecretOf(serviceName), log, signal },
+    ...{ onCertificate: take, onChange: keeping.wake },
+  });
+  await Promise.all([webhook.closed, keeping.closed, following.closed]);
   forget();
 }

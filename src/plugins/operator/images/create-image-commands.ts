@@ -6,8 +6,9 @@ import type { KubeClient } from '../../../runtime/kube/client.ts';
 import { untilAborted } from '../../../runtime/lifecycle/until-aborted.ts';
 import { within } from '../../../runtime/lifecycle/within.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
+import { placeOf } from '../../../runtime/registry/connect.ts';
 import { hasCode } from '../../../runtime/registry/errors.ts';
-import { parseMirrors } from '../../../runtime/registry/mirrors.ts';
+import { type Mirrors, parseMirrors } from '../../../runtime/registry/mirrors.ts';
 import { createWire } from '../../../runtime/registry/wire.ts';
 import { createCommandCache } from './command-cache.ts';
 import type { ImageCommands } from './contract.ts';
@@ -15,6 +16,7 @@ import { createFlights } from './flights.ts';
 import { createLookupCounter } from './image-metrics.ts';
 import { type Failure, type FoundImages, lookUpAll } from './look-up-all.ts';
 import { ImageLookupError } from './lookup-error.ts';
+import { createLookupWaits } from './lookup-waits.ts';
 import { ownCredentials } from './own-credentials.ts';
 import { createPullSecrets, type PullCredentials, type SecretsAge } from './pull-secrets.ts';
 
@@ -30,6 +32,8 @@ export interface ImageCommandsDeps {
   readonly local: boolean;
   readonly log: Logger;
   readonly metrics: Metrics;
+  /** How many reviews may wait for registries at a time; default: as many as there are. */
+  readonly mostWaiting?: number;
   /** Aborted when the operator is to end. */
   readonly signal: AbortSignal;
   /** In ms, of a clock that only goes forward; default: the machine's. */
@@ -40,7 +44,8 @@ export interface ImageCommandsDeps {
 export function createImageCommands(deps: ImageCommandsDeps): ImageCommands {
   const { client, signal, metrics, log, local, now = () => performance.now() } = deps;
   const mirrors = parseMirrors(deps.mirrors);
-  const wire = createWire(deps.authorities);
+  const wire = createWire({ authorities: deps.authorities, local, trusted: placesOf(mirrors) });
+  const waits = createLookupWaits(deps.mostWaiting ?? Number.POSITIVE_INFINITY);
   void untilAborted(signal).then(() => wire.close());
   const cache = createCommandCache(now);
   const pullSecrets = createPullSecrets({ client, signal, now });
@@ -50,9 +55,14 @@ export function createImageCommands(deps: ImageCommandsDeps): ImageCommands {
   const flights = createFlights({ wire, cache, signal, now });
   const lookUp = { mirrors, cache, flights, log, local, count: createLookupCounter(metrics) };
   return {
-    async commandsOf(pod, namespace, images, { timeoutMs, signal: ended }) {
+    async commandsOf(pod, namespace, images, { timeoutMs, signal: ended, dispensable }) {
       if (images.length === 0) return new Map();
-      const limits = { deadline: performance.now() + timeoutMs, signal: ended };
+      let leave: (() => void) | undefined;
+      const mayWait = () => {
+        leave ??= waits.enter(namespace);
+        return leave !== undefined;
+      };
+      const limits = { deadline: performance.now() + timeoutMs, signal: ended, mayWait };
       const pullBy = (age: SecretsAge) =>
         within(allOf(pod, namespace, age), limits.deadline, ended, secretsLate);
       const architecture = pod.spec.nodeSelector?.['kubernetes.io/arch'];
@@ -61,14 +71,24 @@ export function createImageCommands(deps: ImageCommandsDeps): ImageCommands {
         for (const each of [ended, signal]) each?.throwIfAborted();
         return found;
       };
-      const pull = await pullBy('kept');
-      const found = await lookUpBy(pull);
-      if (!found.failures.some(isDenied)) return commandsOrFailure(found, pull);
-      // a pull secret that was mended meanwhile must not be waited for
-      const anew = await pullBy('anew');
-      return commandsOrFailure(isDeepStrictEqual(anew, pull) ? found : await lookUpBy(anew), anew);
+      try {
+        const pull = await pullBy('kept');
+        const found = await lookUpBy(pull);
+        if (!found.failures.some(isDenied)) return commandsOrFailure(found, pull, dispensable);
+        // a pull secret that was corrected meanwhile must not be waited for
+        const anew = await pullBy('anew');
+        const again = isDeepStrictEqual(anew, pull) ? found : await lookUpBy(anew);
+        return commandsOrFailure(again, anew, dispensable);
+      } finally {
+        leave?.();
+      }
     },
   };
+}
+
+/** Whoever runs the operator has named them. */
+function placesOf(mirrors: Mirrors): ReadonlySet<string> {
+  return new Set([...mirrors.values()].flat().map(placeOf));
 }
 
 function joined(one: PullCredentials, other: PullCredentials): PullCredentials {
@@ -78,9 +98,20 @@ function joined(one: PullCredentials, other: PullCredentials): PullCredentials {
   };
 }
 
-function commandsOrFailure({ commands, failures }: FoundImages, { problems }: PullCredentials) {
-  if (failures.length === 0) return commands;
-  throw new ImageLookupError(failures.map((failure) => ({ ...failure, problems })));
+/** Whoever can slow a registry down, or keep it away, must not thereby weaken a pod. */
+function commandsOrFailure(
+  { commands, failures }: FoundImages,
+  { problems }: PullCredentials,
+  dispensable: ReadonlySet<string> = new Set(),
+) {
+  const lasting = failures.filter(
+    ({ image, error }) => !dispensable.has(image) || hasCode(error, 'REGISTRY_UNAVAILABLE'),
+  );
+  if (lasting.length === 0) return commands;
+  const failed = lasting.map(({ image, error }) => {
+    return { image, error, problems, wanted: dispensable.has(image) ? 'user' : 'command' } as const;
+  });
+  throw new ImageLookupError(failed);
 }
 
 /** Other credentials might do. */

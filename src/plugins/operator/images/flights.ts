@@ -61,11 +61,14 @@ export function createFlights({ wire, cache, signal, now }: FlightsOptions): Fli
       const under = flying.get(key);
       if (under !== undefined) return under;
       if (flying.size >= mostFlights)
-        throw new RegistryError('REGISTRY_UNAVAILABLE', 'too many images are being looked up');
+        throw new RegistryError('REGISTRY_UNAVAILABLE', 'too many images are being looked up', {
+          told: true,
+        });
       if ((ofNamespace.get(namespace) ?? 0) >= mostOfNamespace)
         throw new RegistryError(
           'REGISTRY_UNAVAILABLE',
           'too many images of its namespace are being looked up',
+          { told: true },
         );
       const flight = fly(key, wanted, namespace);
       flight.catch(() => {});

@@ -42,6 +42,8 @@ export interface Limits {
   /** Of `performance.now()`. */
   readonly deadline: number;
   readonly signal: AbortSignal | undefined;
+  /** Whether the review may wait for registries. */
+  mayWait(): boolean;
 }
 
 /**
@@ -57,13 +59,11 @@ export async function lookUpOne(one: OneImage, limits: Limits, deps: LookUpDeps)
     return kept;
   }
   try {
-    const late = () => doesNotAnswer(wanted.reference);
-    const found = await within(
-      flights.lookUp(keyOf(wanted), wanted, one.namespace),
-      limits.deadline,
-      limits.signal,
-      late,
-    );
+    // one that nobody waits for goes on all the same, so that the next review finds it
+    const flight = flights.lookUp(keyOf(wanted), wanted, one.namespace);
+    const found = limits.mayWait()
+      ? await within(flight, limits.deadline, limits.signal, () => doesNotAnswer(wanted.reference))
+      : await within(flight, 0, limits.signal, tooManyWait);
     count('found');
     return found;
   } catch (error) {
@@ -93,7 +93,9 @@ function wantedOf({ image, architecture, credentials }: OneImage, { mirrors, loc
     ({ endpoint: { origin, mirrorOf } }) => local || mirrorOf !== undefined || !isLoopback(origin.hostname),
   );
   if (accesses.length > 0) return { reference, architecture, accesses };
-  throw new RegistryError('REGISTRY_REFUSED', `${reference.registry} is the node itself, out of reach here`);
+  throw new RegistryError('REGISTRY_REFUSED', `${reference.registry} is the node itself, out of reach here`, {
+    told: true,
+  });
 }
 
 function referenceOf(image: string): ImageReference {
@@ -112,6 +114,17 @@ function referenceOf(image: string): ImageReference {
 /** Others who ask the same as the same users share the look-up, and nobody else. */
 function keyOf({ reference, architecture, accesses }: Wanted): string {
   return hash([formatImageReference(reference), architecture ?? '', ...accesses.map(scopeOf)]);
+}
+
+function tooManyWait(): RegistryError {
+  return new RegistryError(
+    'REGISTRY_UNAVAILABLE',
+    'as many reviews as may wait for registries do so already',
+    {
+      nextStep: 'Create the pod again in a few seconds: its images are being looked up.',
+      told: true,
+    },
+  );
 }
 
 function doesNotAnswer({ registry }: ImageReference): RegistryError {

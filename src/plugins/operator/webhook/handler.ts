@@ -16,6 +16,8 @@ export interface HandlerOptions {
   readonly decide: (request: AdmissionRequest, limits: Limits) => Promise<Decision>;
   readonly metrics: WebhookMetrics;
   readonly log: Logger;
+  /** How long a review may take, in ms, whatever its caller says; default: 10 s. */
+  readonly timeoutMs?: number | undefined;
 }
 
 /** Where the API server posts its reviews. */
@@ -47,7 +49,7 @@ async function answer(
   const url = URL.parse(request.url ?? '/', 'https://webhook');
   if (url?.pathname !== webhookPath) return respondText(response, 404, `Only ${webhookPath} is served here.`);
   if (request.method !== 'POST') return respondText(response, 405, 'An AdmissionReview is posted.');
-  const time = startReviewTime(url, request.socket);
+  const time = startReviewTime(url, request.socket, options.timeoutMs);
   try {
     await answerReview(request, response, options, room, time);
   } finally {

@@ -4,15 +4,13 @@ import { imagesToLookUp } from '../../../core/injection/mutate/images-to-look-up
 import type { ImageCommands, LookupOptions } from '../images/contract.ts';
 import type { AdmissionRequest } from './review.ts';
 
-/** A registry that is slow keeps no pod waiting for what it can do without. */
-const optionalMs = 2_000;
-
 /**
- * What the pod's images run. Those whose command is needed have to be found; where only the user is wanted, a registry
- * that is away costs the pod the lock on its memory, not its start.
+ * What the pod's images run, and as which user. A registry that does not answer in time refuses the pod, also where only
+ * the user is wanted: what protects a pod must not depend on how fast a registry is. One that answers without telling the
+ * user costs the pod the lock on its memory.
  * @throws ImageLookupError
  */
-export async function lookUpImages(
+export function lookUpImages(
   { pod, namespace }: AdmissionRequest,
   plan: InjectionPlan,
   podSecurity: PodSecurityLevel,
@@ -21,12 +19,8 @@ export async function lookUpImages(
 ): Promise<ReadonlyMap<string, ImageCommand>> {
   const needed = imagesToLookUp(pod, plan);
   const wanted = imagesOfUnknownUser(pod, plan, podSecurity).filter((image) => !needed.includes(image));
-  const briefly = { ...limits, timeoutMs: Math.min(limits.timeoutMs, optionalMs) };
-  const [found, ...more] = await Promise.all([
-    images.commandsOf(pod, namespace, needed, limits),
-    ...wanted.map((image) => images.commandsOf(pod, namespace, [image], briefly).catch(() => none)),
-  ]);
-  return new Map([found, ...more].flatMap((each) => [...each]));
+  return images.commandsOf(pod, namespace, [...needed, ...wanted], {
+    ...limits,
+    dispensable: new Set(wanted),
+  });
 }
-
-const none: ReadonlyMap<string, ImageCommand> = new Map();

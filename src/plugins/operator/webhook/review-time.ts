@@ -15,9 +15,12 @@ export interface ReviewTime {
   end(): void;
 }
 
-/** The caller gives up after its time; so do we, a little earlier, and with a reason. */
-export function startReviewTime(url: URL, socket: Socket): ReviewTime {
-  const timeoutMs = Math.max(reservedMs, timeoutOf(url) - reservedMs);
+/**
+ * The caller gives up after its time; so do we, a little earlier, and with a reason.
+ * @param mostMs as the webhook is configured: a caller that names a longer time is not waited for any longer
+ */
+export function startReviewTime(url: URL, socket: Socket, mostMs = defaultTimeoutMs): ReviewTime {
+  const timeoutMs = Math.max(reservedMs, Math.min(timeoutOf(url), mostMs) - reservedMs);
   const deadline = performance.now() + timeoutMs;
   const ending = new AbortController();
   const { signal } = ending;

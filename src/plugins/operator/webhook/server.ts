@@ -22,7 +22,7 @@ const limits = {
 } as const;
 
 /** API servers keep some 25 each. With twice as many large reviews would take more than the container's memory. */
-const mostConnections = 48;
+export const mostConnections = 48;
 /** In the kernel. */
 const mostUnaccepted = 1_024;
 

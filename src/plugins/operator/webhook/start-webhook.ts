@@ -14,6 +14,8 @@ export interface WebhookOptions extends DecideDeps {
   readonly certificates: OperatorCertificates;
   /** PEM of the authorities that have issued for the API servers; undefined: whoever reaches it may ask. */
   readonly clientAuthorities: string | undefined;
+  /** Of a review, in ms. */
+  readonly timeoutMs: number;
   readonly metrics: Metrics;
   readonly log: Logger;
   readonly signal: AbortSignal;
@@ -35,7 +37,7 @@ export async function startWebhook(options: WebhookOptions): Promise<Webhook> {
   const handle = createHandler({
     decide: (request, limits) => decide(request, options, limits),
     metrics: createWebhookMetrics(metrics),
-    log,
+    ...{ log, timeoutMs: options.timeoutMs },
   });
   const server = await startWebhookServer(options.address, {
     ...{ certificate: certificates.current(), handle, clientAuthorities: options.clientAuthorities },

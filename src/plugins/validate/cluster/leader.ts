@@ -16,7 +16,7 @@ export interface Leader {
   readonly fresh: boolean;
 }
 
-/** Undefined where there is no lease: a single replica elects nobody. @throws NotEvaluated */
+/** Undefined where there is no lease. @throws NotEvaluated */
 export const leaderOf = shared(async (context): Promise<Leader | undefined> => {
   const path = `/apis/coordination.k8s.io/v1/namespaces/${context.config.operatorNamespace}/leases/${operatorName}`;
   const lease = await getObject<unknown>(context, path);

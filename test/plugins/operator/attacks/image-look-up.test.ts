@@ -1,8 +1,14 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { digestOf } from '../../../../src/core/image/digest.ts';
-import { type FakeRegistry, send, startFakeRegistry } from '../../../runtime/registry/fake-registry.ts';
-import { commandOf, createRig, failureOf } from '../images/rig.ts';
+import {
+  answer,
+  type FakeRegistry,
+  send,
+  startFakeRegistry,
+} from '../../../runtime/registry/fake-registry.ts';
+import { waitFor } from '../../../support/wait-for.ts';
+import { commandOf, createRig, failureOf, namespace, podWith } from '../images/rig.ts';
 
 const test = suite<{ registry: FakeRegistry }>('images that are named to make the operator call others');
 
@@ -65,6 +71,83 @@ test('slow registries of one namespace leave room for the others', async ({ regi
   assert.match(await failureOf(slow(32)), /too many images of its namespace/);
   rig.stop();
   await Promise.all(first);
+});
+
+test('reviews that wait for registries leave places for others, and each namespace for the next', async ({
+  registry,
+}) => {
+  const rig = createRig([], { mostWaiting: 4 });
+  registry.on(/\/v2\/slow\//, () => {});
+  const look = (namespace: string, options = {}) =>
+    rig.commands.commandsOf(podWith(), namespace, [`${registry.host}/slow/app:v1`], {
+      ...{ timeoutMs: 20_000, ...options },
+    });
+  const waiting = [look('one'), look('one')].map((one) => one.catch(() => {}));
+  await waitFor('a request', async () => registry.asked.length > 0);
+  const began = performance.now();
+  assert.match(await failureOf(look('one')), /as many reviews as may wait for registries do so already/);
+  assert.ok(performance.now() - began < 1_000);
+  waiting.push(...[look('two'), look('two')].map((one) => one.catch(() => {})));
+  assert.match(await failureOf(look('three')), /as many reviews as may wait/);
+  rig.stop();
+  await Promise.all(waiting);
+});
+
+test('what is known already needs no place', async ({ registry }) => {
+  const rig = createRig([], { mostWaiting: 0 });
+  const image = `${registry.host}/team/app:v1`;
+  assert.match(await failureOf(commandOf(rig, image)), /as many reviews as may wait/);
+  // the look-up went on
+  const found = await waitFor('the command', () => commandOf(rig, image).catch(() => undefined));
+  assert.equal(found?.entrypoint, ['/right']);
+  rig.stop();
+});
+
+test('a registry that is silent refuses the pod also where only the user is wanted', async ({ registry }) => {
+  const rig = createRig();
+  registry.on(/\/v2\/slow\//, () => {});
+  const images = [`${registry.host}/slow/app:v1`, `${registry.host}/team/none:v1`];
+  const dispensable = new Set(images);
+  const looking = rig.commands.commandsOf(podWith(), namespace, images, { timeoutMs: 200, dispensable });
+  const failure = await failureOf(looking);
+  assert.match(failure, /slow\/app:v1: its registry did not say/);
+  assert.match(failure, /runAsUser/);
+  assert.not.match(failure, /none:v1/);
+  rig.stop();
+});
+
+const unsuitable = [
+  ...['0.0.0.0', '0.1.2.3', '[::]', '[::ffff:7f00:1]', '[::7f00:1]'],
+  ...['169.254.169.254', '[fe80::1]', '[fd00:ec2::254]', '100.100.100.200', '[64:ff9b::7f00:1]'],
+  ...['[64:ff9b::a9fe:a9fe]', '[2002:7f00:1::]', '224.0.0.1', '255.255.255.255', '168.63.129.16'],
+];
+
+test('addresses that no registry can have are not connected to, and no reason is told', async () => {
+  const rig = createRig([], { local: false });
+  const failures = await Promise.all(
+    unsuitable.map((host) => failureOf(commandOf(rig, `${host}:5000/team/app:v1`))),
+  );
+  for (const [index, failure] of failures.entries())
+    assert.match(failure, /: its registry did not say\. Check its name/, unsuitable[index]);
+  const refused = rig.log.filter((line) => line.includes('does not answer (ADDRESS_REFUSED)'));
+  assert.is(refused.length, unsuitable.length, rig.log.join('\n'));
+  rig.stop();
+});
+
+test('open, closed and foreign ports are told alike', async ({ registry }) => {
+  const rig = createRig();
+  registry.on(/\/v2\/web\//, answer(404, { 'content-type': 'text/html' }, '<html>'));
+  registry.on(/\/v2\/login\//, answer(401, { 'www-authenticate': 'Basic realm="intranet"' }));
+  registry.on(/\/v2\/any\//, answer(200, { 'content-type': 'text/html' }, 'hello'));
+  registry.on(/\/v2\/away\//, answer(302, { location: 'https://127.0.0.1:1/' }));
+  const host = registry.host;
+  const images = ['web', 'login', 'any', 'away'].map((path) => `${host}/${path}/app:v1`);
+  const told = new Set<string>();
+  for (const image of [...images, '127.0.0.1:1/team/app:v1'])
+    told.add((await failureOf(commandOf(rig, image))).replace(image, 'IMAGE'));
+  assert.is(told.size, 1, [...told].join('\n'));
+  assert.match(rig.log.join(), /ECONNREFUSED/);
+  rig.stop();
 });
 
 test.run();

@@ -125,8 +125,8 @@ function admitsThrough(context: Context, admitting: AdmittingServer): Promise<bo
 const sharedName = `${service}-tls`;
 const server = (replica: OperatorReplica) => replica.certificates?.current().cert;
 
-test('makes certificates that the API server verifies the webhook by, in memory alone', async (context) => {
-  const replica = context.start({ leaderElect: false });
+test('makes certificates that the API server verifies the webhook by, and keeps them where other replicas find them', async (context) => {
+  const replica = context.start();
   const certificates = await replica.started;
   assert.ok(replica.ready());
   const admitting = await context.admitting(certificates);
@@ -143,9 +143,7 @@ test('makes certificates that the API server verifies the webhook by, in memory 
   assert.is(admitting.calls - calls, 2);
   assert.is(certificates.clientAuthorities(), ca);
   await waitFor('the agents’ files', () => secret(context, 'svc-agent-tls'));
-  const { cluster, namespace } = context;
-  const shared = await cluster.request('GET', `/api/v1/namespaces/${namespace}/secrets/${sharedName}`);
-  assert.is(shared.status, 404);
+  assert.is((await secret(context, sharedName))['tls.key'], key);
   assert.match(await replica.metrics(), /svc_certificate_not_after_seconds \d{10}/);
   await waitFor('the metric', async () => /svc_webhook_ca_bundle_written 1/.test(await replica.metrics()));
   assert.not.match(replica.log.join(), key.slice(40, 80));
@@ -299,7 +297,7 @@ test('serves the certificate of a folder, renews it when kubelet does, and keeps
 
 test('waits for a configuration that is not there, and says when pods may pass unprotected', async (context) => {
   await context.cluster.must('DELETE', `${configurations}/${service}`);
-  const replica = context.start({ leaderElect: false });
+  const replica = context.start();
   const certificates = await replica.started;
   await waitFor('the complaint', () => 'webhook bundle' in replica.degraded());
   await configure(context, { failurePolicy: 'Ignore' });

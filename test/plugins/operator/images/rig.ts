@@ -31,7 +31,8 @@ export interface Rig {
   stop(): void;
 }
 
-export interface RigOptions extends Pick<ImageCommandsDeps, 'authorities' | 'credentialsPath'> {
+export interface RigOptions
+  extends Pick<ImageCommandsDeps, 'authorities' | 'credentialsPath' | 'mostWaiting'> {
   readonly local?: boolean;
 }
 

@@ -185,10 +185,10 @@ const requireMlock = (decision: Decision) =>
   injected(annotated, decision).spec.containers[0]?.env?.find(({ name }) => name === 'SVC_REQUIRE_MLOCK')
     ?.value;
 
-test('an image that says the user is asked for it, and not waited for', async () => {
+test('an image is asked for its user, without whom the pod is refused rather than left unlocked', async () => {
   const asRoot = async () => new Map([['app:1', { entrypoint: [], cmd: [], user: '' }]]);
   assert.is(requireMlock(await decideOn(annotated, { lookUp: asRoot })), undefined);
-  assert.is(requireMlock(await decideOn(annotated, { lookUp: away })), 'false');
+  assert.is((await decideOn(annotated, { lookUp: away })).kind, 'deny');
 });
 
 test.run();

@@ -13,10 +13,6 @@ export const leads: Check = {
     const [operator, leader] = await Promise.all([operatorOf(context), leaderOf(context)]);
     if (operator === undefined) return skipped('The operator is not installed');
     const subject = `${operator.namespace}/${operator.name}`;
-    if (leader === undefined && operator.env['SVC_OPERATOR_LEADER_ELECT'] === 'false') {
-      if (operator.ready > 0) return passed('a single replica, without election');
-      return failed({ subject, message: 'Its only replica is not ready.' });
-    }
     if (leader === undefined) return failed({ subject, message: 'There is no lease svc-operator.' });
     if (leader.holder === '') return failed({ subject, message: 'Nobody holds the lease.' });
     if (leader.fresh) return passed(leader.holder);

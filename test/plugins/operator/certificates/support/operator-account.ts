@@ -4,14 +4,14 @@ import type { Kubernetes } from '../../../../support/kubernetes.ts';
 
 /** Of the specification's table, what certificates need. */
 const clusterRules = [
-  { apiGroups: [''], resources: ['secrets'], verbs: ['get', 'list', 'watch', 'create', 'update'] },
   {
     apiGroups: ['admissionregistration.k8s.io'],
     resources: ['mutatingwebhookconfigurations'],
     verbs: ['get', 'patch'],
   },
 ];
-const leaseRules = [
+const ownRules = [
+  { apiGroups: [''], resources: ['secrets'], verbs: ['get', 'list', 'watch', 'create', 'update'] },
   { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'create', 'update'] },
 ];
 
@@ -29,7 +29,7 @@ export async function operatorClient(cluster: Kubernetes, namespace: string): Pr
   await cluster.apply(
     { apiVersion, kind: 'ClusterRole', metadata: { name }, rules: clusterRules },
     { apiVersion, kind: 'ClusterRoleBinding', metadata: { name }, ...bound('ClusterRole') },
-    { apiVersion, kind: 'Role', metadata: { name, namespace }, rules: leaseRules },
+    { apiVersion, kind: 'Role', metadata: { name, namespace }, rules: ownRules },
     { apiVersion, kind: 'RoleBinding', metadata: { name, namespace }, ...bound('Role') },
   );
   const client = await createKubeClient({ KUBECONFIG: cluster.kubeconfig(await cluster.tokenFor(account)) });
