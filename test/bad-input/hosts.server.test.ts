@@ -18,12 +18,15 @@ const test = suite('the host of a request: what a signature covers, and what bro
 /** Without caller keys. */
 const target = againstProxy(test);
 let signing: RiggedProxy;
+/** Without caller keys too, under a further name. */
+let known: RiggedProxy;
 let port: string;
 
 test.before(async () => {
   const { rig } = target.at;
   await rig.store.createBucket('other');
   signing = await rig.proxy({ env });
+  known = await rig.proxy({ args: ['--hosts', 'store.internal, s3.test'] });
   ({ port } = new URL(signing.url));
   for (const Bucket of ['bucket', 'other'])
     await signing.s3.send(
@@ -108,5 +111,92 @@ for (const [kind, sign] of Object.entries(signed)) {
     );
   });
 }
+
+const loopback = ['127.0.0.1', '127.9.9.9', 'localhost', 'LOCALHOST', 'localhost.', '[::1]'];
+const foreign = [
+  'rebound.example.com',
+  'localhost.example.com',
+  'notlocalhost',
+  '127.0.0.1.example.com',
+  '127.0.0.1.nip.io',
+  '127.1',
+  '2130706433',
+  '0x7f000001',
+  '0.0.0.0',
+  '10.0.0.5',
+  '169.254.169.254',
+  '[::]',
+  '[fe80::1]',
+];
+
+const anonymous = (host: string, lines: readonly string[] = [], via: RiggedProxy = target.at.proxy) =>
+  raw(['GET /other/secret HTTP/1.1', `Host: ${host}`, ...lines], via);
+
+test('without caller keys only loopback names are answered: a name that DNS leads here is not', async () => {
+  for (const name of loopback)
+    for (const host of [name, `${name}:8190`]) assert.is(await anonymous(host), '200 leak', host);
+  const { proxy } = target.at;
+  assert.is(await raw(['GET /secret HTTP/1.1', `Host: other.localhost:${port}`], proxy), '200 leak');
+  for (const name of foreign)
+    for (const host of [name, `${name}:8190`, `${name}.`])
+      assert.match(await anonymous(host), /^(403 AccessDenied|400 InvalidRequest)$/, host);
+  assert.is(await raw(['GET /other/secret HTTP/1.0'], proxy), '403 AccessDenied', 'no Host at all');
+});
+
+test('names that are given with --hosts are answered beside those', async () => {
+  for (const host of ['store.internal', 'S3.test:8190', 'store.internal.', 'localhost'])
+    assert.is(await anonymous(host, [], known), '200 leak', host);
+  for (const host of ['other.store.internal', 'internal', 'rebound.example.com'])
+    assert.is(await anonymous(host, [], known), '403 AccessDenied', host);
+});
+
+test('without caller keys a browser gets and changes nothing for the pages of others', async () => {
+  const host = `localhost:${new URL(target.at.proxy.url).port}`;
+  const pages = [
+    ['Origin: http://evil.example'],
+    ['Origin: null'],
+    ['Origin:'],
+    ['Origin: http://localhost:3000'],
+    [`Origin: https://${host}`],
+    [`Origin: http://${host}.evil.example`],
+    ['Sec-Fetch-Site: cross-site'],
+    ['Sec-Fetch-Site: same-site'],
+    ['sec-fetch-site: CROSS-SITE'],
+    ['Sec-Fetch-Site: none', 'Origin: http://evil.example'],
+    [`Origin: http://${host}`, 'Sec-Fetch-Site: cross-site'],
+    ['Sec-Fetch-Site: none', 'Sec-Fetch-Site: cross-site'],
+  ];
+  const document = '<Delete><Object><Key>secret</Key></Object></Delete>';
+  const { proxy } = target.at;
+  for (const lines of pages) {
+    assert.is(await anonymous(host, lines), '403 AccessDenied', lines.join());
+    const head = [
+      'POST /other?delete HTTP/1.1',
+      `Host: ${host}`,
+      `Content-Length: ${document.length}`,
+      ...lines,
+    ];
+    assert.is(await raw([...head, '', document], proxy), '403 AccessDenied', lines.join());
+  }
+  for (const lines of [[`Origin: http://${host}`], ['Sec-Fetch-Site: same-origin'], ['Sec-Fetch-Site: none']])
+    assert.is(await anonymous(host, lines), '200 leak', lines.join());
+});
+
+test('a preflight of a page of others is refused, and no header of its answer lets the page in', async () => {
+  for (const via of [target.at.proxy, signing]) {
+    const lines = ['Origin: http://evil.example', 'Access-Control-Request-Method: PUT'];
+    const { host } = new URL(via.url);
+    const head = ['OPTIONS /other/secret HTTP/1.1', `Host: ${host}`, ...lines];
+    const { status, text } = await rawBytes(via.url, `${head.join('\r\n')}\r\n\r\n`);
+    assert.is(status, 403);
+    assert.not.match(text, /access-control/i);
+  }
+});
+
+test('with caller keys the signature decides, whatever the name and the page', async () => {
+  const { path, lines } = headerSigned('proxy.example.com', '/other/secret');
+  const page = ['Origin: https://app.example.com', 'Sec-Fetch-Site: cross-site'];
+  assert.is(await raw([`GET ${path} HTTP/1.1`, ...lines, ...page]), '200 leak');
+});
 
 test.run();

@@ -88,20 +88,20 @@ test('what would put a body into the store unencrypted', async () => {
 function wire(lines: readonly string[], rest = '', options: RawBytesOptions = {}): Promise<RawExchange> {
   return rawBytes(target.at.proxy.url, `${lines.join('\r\n')}\r\n\r\n${rest}`, options);
 }
-const put = ['PUT /bucket/new HTTP/1.1', 'Host: h'];
+const put = ['PUT /bucket/new HTTP/1.1', 'Host: localhost'];
 
 test('heads that are too long', async () => {
   for (const lines of [
     [...put, `X: ${'x'.repeat(100_000)}`, 'Content-Length: 1'],
     [...put, ...Array.from({ length: 5000 }, (_, n) => `X-${n}: some value of it`), 'Content-Length: 1'],
-    [`GET /bucket/${'x'.repeat(100_000)} HTTP/1.1`, 'Host: h'],
+    [`GET /bucket/${'x'.repeat(100_000)} HTTP/1.1`, 'Host: localhost'],
   ]) {
     const { status, code } = await wire(lines, 'x');
     assert.match(`${status} ${code}`, /^400 (InvalidRequest|KeyTooLongError)$/);
   }
 });
 
-const smuggled = 'DELETE /bucket/kept HTTP/1.1\r\nHost: h\r\n\r\n';
+const smuggled = 'DELETE /bucket/kept HTTP/1.1\r\nHost: localhost\r\n\r\n';
 
 const ambiguous: readonly (readonly [label: string, lines: readonly string[], rest: string])[] = [
   ['both lengths', ['Content-Length: 5', 'Transfer-Encoding: chunked'], `0\r\n\r\n${smuggled}`],
@@ -134,10 +134,10 @@ test('requests whose end could be understood in two ways are refused, and nothin
 test('what is not HTTP, or another version of it', async () => {
   for (const lines of [
     ['nonsense'],
-    ['GET /bucket/kept HTTP/9.9', 'Host: h'],
-    ['G\0T /bucket/kept HTTP/1.1', 'Host: h'],
+    ['GET /bucket/kept HTTP/9.9', 'Host: localhost'],
+    ['G\0T /bucket/kept HTTP/1.1', 'Host: localhost'],
     ['GET /bucket/kept HTTP/1.1'],
-    ['GET /bucket/kept HTTP/1.1', 'Host: h', 'Broken'],
+    ['GET /bucket/kept HTTP/1.1', 'Host: localhost', 'Broken'],
   ]) {
     const { status } = await wire(lines);
     assert.is(status, 400, lines.join(' | '));
@@ -148,10 +148,10 @@ test('what is not HTTP, or another version of it', async () => {
 
 test('methods that are none of S3', async () => {
   for (const method of ['TRACE', 'PROPFIND', 'LINK', 'PATCH']) {
-    const { status, code } = await wire([`${method} /bucket/kept HTTP/1.1`, 'Host: h']);
+    const { status, code } = await wire([`${method} /bucket/kept HTTP/1.1`, 'Host: localhost']);
     assert.is(`${status} ${code}`, '405 MethodNotAllowed', method);
   }
-  const tunnel = await wire(['CONNECT bucket:443 HTTP/1.1', 'Host: h']);
+  const tunnel = await wire(['CONNECT bucket:443 HTTP/1.1', 'Host: localhost']);
   assert.is(tunnel.text, '', 'no tunnel, and no answer either');
 });
 

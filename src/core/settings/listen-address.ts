@@ -1,5 +1,5 @@
 import { isIPv4, isIPv6 } from 'node:net';
-import { mistake, type Parser } from './parsers.ts';
+import { list, mistake, type Parser } from './parsers.ts';
 
 /** Where a server listens. Without a host it listens on every interface; port 0 takes a free one. */
 export interface ListenAddress {
@@ -22,6 +22,15 @@ export function listenAddressOrOff(): Parser<ListenAddress | undefined> {
     admitsEmpty: true,
     parse: (text) => (text === '' ? undefined : parse(text)),
   };
+}
+
+/** Names and IPv4 addresses without a port, in lower case, separated by commas. */
+export function hostNames(): Parser<readonly string[]> {
+  const each = 'a host name without a port';
+  return list({
+    expects: each,
+    parse: (text) => (isHost(text) ? text.toLowerCase() : mistake(each)),
+  });
 }
 
 /** `host:port` with IPv6 in brackets; `:port` without a host. */

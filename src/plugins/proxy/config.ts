@@ -12,6 +12,8 @@ export interface ProxyConfig {
   readonly upstreamChecksum: 'crc32' | 'none';
   /** Keys that callers sign with; undefined: callers are not authenticated. */
   readonly callerKeys: { readonly accessKeyId: string; readonly secretAccessKey: string } | undefined;
+  /** Further names, in lower case, that callers may use where they are not authenticated. */
+  readonly hosts: readonly string[];
   readonly allowAnonymous: boolean;
   readonly binding: BindingMode;
   readonly requireBound: boolean;

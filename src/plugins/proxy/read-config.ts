@@ -13,6 +13,7 @@ export function readConfig(settings: ResolvedProxySettings): ProxyConfig {
     upstreamSigning: settings.upstreamSigning,
     upstreamChecksum: settings.upstreamChecksum,
     callerKeys: callerKeys(settings),
+    hosts: settings.hosts ?? [],
     allowAnonymous: settings.allowAnonymous,
     binding: settings.bind,
     requireBound: settings.requireBound,

@@ -13,6 +13,7 @@ const proxyRules: readonly Rule<Config>[] = [
   bothKeys,
   endpointKnown,
   budgetHoldsOne,
+  ownWritesReadable,
   spoolUsable,
 ];
 
@@ -45,6 +46,15 @@ function endpointKnown({ upstream, region, defaultRegion }: Config): string | un
 function budgetHoldsOne({ verifyBuffer, verifyBudget }: Config): string | undefined {
   if (verifyBudget >= verifyBuffer) return undefined;
   return `SVC_PROXY_VERIFY_BUDGET: must be at least SVC_PROXY_VERIFY_BUFFER, which is ${formatByteSize(verifyBuffer)}`;
+}
+
+/** Both together would store objects that this very proxy then refuses to read. */
+function ownWritesReadable({ bind, requireBound }: Config): string | undefined {
+  if (bind !== 'none' || !requireBound) return undefined;
+  return (
+    'SVC_PROXY_REQUIRE_BOUND: cannot go with SVC_PROXY_BIND=none, whose objects it would refuse to read; ' +
+    'bind them with --bind key, or leave --require-bound out'
+  );
 }
 
 function spoolUsable(config: Config): string | undefined {

@@ -1,4 +1,4 @@
-import { listenAddress, listenAddressOrOff } from '../../core/settings/listen-address.ts';
+import { hostNames, listenAddress, listenAddressOrOff } from '../../core/settings/listen-address.ts';
 import { boolean, byteSize, enumeration, integer, matching, path } from '../../core/settings/parsers.ts';
 import type { Resolved, Settings } from '../../core/settings/setting.ts';
 import { storeSettings } from '../../runtime/object-store/settings.ts';
@@ -46,6 +46,12 @@ export const proxySettings = {
     summary: 'Secret of that access key',
     secret: true,
     ...matching(/^[\x21-\x7e]{8,256}$/, '8 to 256 printable characters without blanks'),
+  },
+  hosts: {
+    variable: 'SVC_PROXY_HOSTS',
+    flag: 'hosts',
+    summary: 'Names beside localhost by which callers that are not authenticated may call the proxy',
+    ...hostNames(),
   },
   allowAnonymous: {
     variable: 'SVC_PROXY_ALLOW_ANONYMOUS',

@@ -38,7 +38,7 @@ export async function startProcess(options: ProcessOptions, signal: AbortSignal)
     const dispatch = createDispatch({
       context,
       metrics,
-      authenticate: createAuthenticate(config.callerKeys),
+      authenticate: createAuthenticate(config),
       routes: createRoutes(),
       stallMs,
       draining: () => signal.aborted,

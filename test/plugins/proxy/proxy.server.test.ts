@@ -91,7 +91,9 @@ test('a request in flight is finished after SIGTERM, and no other connection is 
   const proxy = await start();
   const port = Number(new URL(proxy.url).port);
   const client = new RawClient(port);
-  client.send('PUT /data/draining HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\nExpect: 100-continue\r\n\r\n');
+  client.send(
+    'PUT /data/draining HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\nExpect: 100-continue\r\n\r\n',
+  );
   await client.until('100 Continue');
   const exit = proxy.kill('SIGTERM');
   await waitFor('the address to be given up', () => refused(port));

@@ -72,6 +72,22 @@ test('an address beyond loopback needs callers that are known, or a word', () =>
     assert.equal(mistakes({ SVC_PROXY_LISTEN: listen }), [], listen);
 });
 
+test('hosts are names without ports', () => {
+  assert.equal(readConfig(resolve({ SVC_PROXY_HOSTS: 'S3.internal, store' })).hosts, [
+    's3.internal',
+    'store',
+  ]);
+  for (const hosts of ['s3:8190', 'http://s3', 's3,,', '*.s3', 'a b'])
+    assert.match(mistakes({ SVC_PROXY_HOSTS: hosts }).join(), /^SVC_PROXY_HOSTS/, hosts);
+});
+
+test('what is written has to be readable: no --require-bound without a binding', () => {
+  const found = mistakes({ SVC_PROXY_BIND: 'none' }, { 'require-bound': true });
+  assert.match(found.join(), /^SVC_PROXY_REQUIRE_BOUND: .*SVC_PROXY_BIND/);
+  for (const bind of ['key', 'bucket-key'])
+    assert.equal(mistakes({ SVC_PROXY_BIND: bind, SVC_PROXY_REQUIRE_BOUND: 'true' }), []);
+});
+
 test('caller keys come in pairs, and a secret that is wrong is not shown', () => {
   assert.match(
     mistakes({ SVC_PROXY_ACCESS_KEY_ID: 'AKID' }).join(),

@@ -2,6 +2,8 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { RequestSigner } from '../../../../src/core/s3/sigv4-sign.ts';
 import type { Handler } from '../../../../src/plugins/proxy/context.ts';
+import { createAuthenticate } from '../../../../src/plugins/proxy/inbound/authenticate.ts';
+import { refusal } from '../../../core/s3/refusals.ts';
 import { elementOf, RawClient, serve } from '../support/serve.ts';
 
 const test = suite('who may call, and for what');
@@ -64,6 +66,30 @@ test('without caller keys every signature is as good as none', async () => {
   assert.is((await get(`${server.url}/bkt/key`)).status, 200);
   assert.is((await get(`${server.url}/bkt/key`, signed('elsewhere', '/x'))).status, 200);
   await server.stop();
+});
+
+test('beyond loopback, addresses and names that were given are answered, other names are not', () => {
+  const asked = (host: string, listen: string) => {
+    const authenticate = createAuthenticate({
+      callerKeys: undefined,
+      listen: { host: listen },
+      hosts: ['s3.test'],
+    });
+    return () => authenticate({ method: 'GET', rawPath: '/', rawQuery: '', headers: { host } });
+  };
+  for (const host of [
+    '10.0.0.5:8190',
+    '[fd00::1]:8190',
+    '127.0.0.1',
+    'localhost',
+    'b.localhost',
+    's3.test',
+    'proxy.test',
+  ])
+    assert.is(asked(host, 'proxy.test')(), undefined, host);
+  for (const host of ['evil.test', 'b.s3.test', '10.0.0.5.test'])
+    assert.is(refusal(asked(host, '::')), 'AccessDenied', host);
+  assert.is(refusal(asked('10.0.0.5:8190', '127.0.0.1')), 'AccessDenied');
 });
 
 test('a form POST, and whatever else would go around encryption, is refused', async () => {

@@ -30,7 +30,7 @@ for (const head of [
   });
 }
 
-for (const head of ['GET /bkt/k HTTP/1.1\r\nHost: a\r\n\r\n', 'GET /bkt/k HTTP/1.0\r\n\r\n']) {
+for (const head of ['GET /bkt/k HTTP/1.1\r\nHost: a\r\n\r\n', 'GET /bkt/k HTTP/1.0\r\nHost: a\r\n\r\n']) {
   test(`${JSON.stringify(head)} is served`, async () => {
     assert.is(await statusOf(head), 200);
   });

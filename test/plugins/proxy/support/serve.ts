@@ -73,7 +73,11 @@ export async function serve(routes: Partial<Record<OperationName, Handler>>, opt
     createDispatch({
       context,
       metrics,
-      authenticate: createAuthenticate(options.callerKeys),
+      authenticate: createAuthenticate({
+        callerKeys: options.callerKeys,
+        listen: { host: '127.0.0.1' },
+        hosts: ['h', 'a'],
+      }),
       routes: routes as Record<OperationName, Handler>,
       stallMs: options.stallMs ?? 20_000,
       draining: () => draining,

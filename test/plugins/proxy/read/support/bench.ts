@@ -131,6 +131,7 @@ function defaults(store: ObjectStore, upstream: string, folder: TemporaryFolder)
     upstreamSigning: 'auto',
     upstreamChecksum: 'crc32',
     callerKeys: undefined,
+    hosts: [],
     allowAnonymous: false,
     binding: 'key',
     requireBound: false,
