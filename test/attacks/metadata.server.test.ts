@@ -193,6 +193,25 @@ test('without any svc header the body is given out as stored, or refused under d
   await assertAbsent('bare-copy', 'deny');
 });
 
+test('a svc header that is none of ours makes no encrypted object', async () => {
+  const body = randomBytes(200);
+  await plant(rig, 'foreign', body, { 'svc-owner': 'somebody', svc_encrypted: 'true' });
+  assert.equal((await get(proxy, 'foreign')).body, body);
+  assert.equal((await get(proxy, 'foreign', { range: 'bytes=0-3' })).body, body.subarray(0, 4));
+  assert.is((await head(proxy, 'foreign')).headers['content-length'], '200');
+  assertRefused(await get(denying, 'foreign'), 'deny', 403, 'AccessDenied');
+  await proxy.s3.send(
+    new CopyObjectCommand({ Bucket: rig.bucket, Key: 'foreign-copy', CopySource: `${rig.bucket}/foreign` }),
+  );
+  assert.equal((await get(proxy, 'foreign-copy')).body, body);
+  assert.is((await metadataOf(rig, 'foreign-copy'))['svc-encrypted'], 'true');
+  await put(proxy, 'beside', body);
+  await editMetadata(rig, 'beside', (metadata) => Object.assign(metadata, { 'svc-owner': 'somebody' }));
+  assert.equal((await get(proxy, 'beside')).body, body);
+  await editMetadata(rig, 'beside', (metadata) => delete metadata['svc-encrypted']);
+  await assertUnreadable('beside', 'a partial set beside it');
+});
+
 test('headers that only look like those of svc do not make a plaintext object readable under deny', async () => {
   await plant(rig, 'pretended', Buffer.from('x'.repeat(100)), { 'svc-encrypted': 'true' });
   assertRefused(await get(denying, 'pretended'), 'pretended');

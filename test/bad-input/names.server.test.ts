@@ -137,6 +137,12 @@ test("a caller's metadata under the names of svc is dropped and ours is stored",
     'x-amz-meta-svc-key-name': 'other',
     'x-amz-meta-svc-binding': 'none',
     'x-amz-meta-svc-anything': 'else',
+    'X-Amz-Meta-SVC-Encrypted': 'forged',
+    'x-amz-meta-svc_encrypted': 'forged',
+    'x-amz-meta-svc.wrapped.dek': 'forged',
+    'x-amz-meta--svc-key-name': 'forged',
+    'x-amz-meta-_svc_binding': 'forged',
+    x_amz_meta_svc_encrypted: 'forged',
     'x-amz-meta-own': 'kept',
   };
   const { rig, send } = target.at;
@@ -153,6 +159,29 @@ test("a caller's metadata under the names of svc is dropped and ours is stored",
     assert.not.match(JSON.stringify(Metadata), 'forged');
     assert.is(await send('forged', { method: 'DELETE' }), '204 undefined');
   }
+});
+
+test('headers that some store could take for others are refused', async () => {
+  for (const name of [
+    'x-amz-meta_svc-encrypted',
+    'X-Amz-Meta_Svc-Encrypted',
+    'x-amz-meta.svc-encrypted',
+    'x-amz-copy_source',
+    'x-amz-write_offset-bytes',
+    'x-amz-server-side-encryption.customer-key',
+  ])
+    for (const path of ['new', 'new?uploads'])
+      assert.is(
+        await target.at.send(path, {
+          headers: { [name]: '/bucket/kept' },
+          ...(path === 'new' ? { body } : { method: 'POST' }),
+        }),
+        '400 InvalidRequest',
+        name,
+      );
+  const extract = { 'x-amz-meta-snowball_auto-extract': 'true' };
+  assert.is(await target.at.send('new', { body, headers: extract }), '501 NotImplemented');
+  assert.is(await raw('PUT', '/bucket/new', ['x-amz-meta-svc-encrypted : no']), '400 InvalidRequest');
 });
 
 test.run();

@@ -14,6 +14,16 @@ const keyNameHeader = 'x-amz-meta-svc-key-name';
 const keyVersionHeader = 'x-amz-meta-svc-key-version';
 const bindingHeader = 'x-amz-meta-svc-binding';
 const required = [encryptedHeader, wrappedDekHeader, algorithmHeader, keyNameHeader, keyVersionHeader];
+const known = [...required, bindingHeader];
+
+/**
+ * A header's name as a store may read it that takes names by way of environment variables (CGI, WSGI): `_`, `.` and
+ * the like are `-` there, and case does not matter.
+ */
+export const foldedName = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]+/g, '-');
+
+/** Whether a header is ours in any spelling, `x-amz-meta-svc_encrypted` and `x-amz-meta--svc.owner` among them. */
+export const isReservedMetadata = (name: string): boolean => foldedName(name).startsWith(metadataPrefix);
 
 /** The three forms of `x-amz-meta-svc-wrapped-dek`. */
 export type WrappedKeys =
@@ -50,12 +60,12 @@ export function serializeKeys(keys: WrappedKeys): string {
 }
 
 /**
- * @returns undefined for an object without any svc header.
+ * @returns undefined for an object without any of these headers; others that begin so, such as `x-amz-meta-svc-owner`
+ *   of a tool that writes past the proxy, mean nothing.
  * @throws EnvelopeError for a partial set (`partial-metadata`) or values that svc never writes (`malformed-metadata`).
  */
 export function readEnvelope(headers: Headers): Envelope | undefined {
-  const present = Object.keys(headers).filter((name) => name.startsWith(metadataPrefix));
-  if (present.length === 0) return undefined;
+  if (!hasEnvelope(headers)) return undefined;
   const missing = required.filter((name) => typeof headers[name] !== 'string');
   if (missing.length > 0)
     throw new EnvelopeError(
@@ -71,9 +81,8 @@ export function readEnvelope(headers: Headers): Envelope | undefined {
   return { keys, keyName: value(keyNameHeader), keyVersion, binding: readBinding(headers[bindingHeader]) };
 }
 
-/** @returns true when any svc header is there, whether or not the set is whole. */
-export const hasEnvelope = (headers: Headers): boolean =>
-  Object.keys(headers).some((name) => name.startsWith(metadataPrefix));
+/** @returns true when any header of the envelope is there, whether or not the set is whole. */
+export const hasEnvelope = (headers: Headers): boolean => known.some((name) => headers[name] !== undefined);
 
 function readBinding(value: string | string[] | undefined): BindingMode {
   if (value === undefined) return 'none';

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { metadataPrefix } from '../envelope/metadata.ts';
+import { isReservedMetadata } from '../envelope/metadata.ts';
 import { inwardConditions } from './conditional.ts';
 import { outward } from './etag.ts';
 
@@ -48,7 +48,7 @@ export function requestHeadersUpstream(headers: IncomingHttpHeaders): Record<str
 }
 
 function isForwarded(name: string): boolean {
-  if (!name.startsWith('x-amz-') || name.startsWith(metadataPrefix) || ofPlaintext.test(name)) return false;
+  if (!name.startsWith('x-amz-') || isReservedMetadata(name) || ofPlaintext.test(name)) return false;
   return !replaced.has(name) && !name.startsWith(copyConditions);
 }
 

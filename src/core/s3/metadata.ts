@@ -1,4 +1,4 @@
-import { metadataPrefix } from '../envelope/metadata.ts';
+import { isReservedMetadata } from '../envelope/metadata.ts';
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
@@ -21,7 +21,7 @@ export function userMetadataSize(headers: Headers): number {
 export function userMetadata(headers: Headers): Record<string, string> {
   const own: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) {
-    if (name.startsWith(userPrefix) && !name.startsWith(metadataPrefix) && value !== undefined)
+    if (name.startsWith(userPrefix) && !isReservedMetadata(name) && value !== undefined)
       own[name] = String(value);
   }
   return own;

@@ -1,3 +1,4 @@
+import { foldedName } from '../envelope/metadata.ts';
 import {
   type Classified,
   notImplemented,
@@ -11,11 +12,11 @@ import {
 const configuration = ['acl', 'tagging', 'retention', 'legal-hold'];
 
 /** Headers by which a store takes a body otherwise than as the object's new content. */
-const divertingHeaders = [
+const divertingHeaders = new Set([
   'x-amz-write-offset-bytes',
   'x-amz-rename-source',
   'x-amz-meta-snowball-auto-extract',
-];
+]);
 
 export function objectOperation(request: Subject): Classified {
   switch (request.method) {
@@ -38,7 +39,7 @@ export function objectOperation(request: Subject): Classified {
 
 function put(request: Subject): Classified {
   const { query, headers } = request;
-  const diverting = divertingHeaders.find((name) => headers[name] !== undefined);
+  const diverting = Object.keys(headers).find((name) => divertingHeaders.has(foldedName(name)));
   if (diverting) return notImplemented(`The header ${diverting}`);
   if (isConfiguration(request)) return passThrough;
   if (!onlyParameters(request, 'partNumber', 'uploadId')) return notImplemented('This sub-resource of PUT');

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { isReservedMetadata } from '../envelope/metadata.ts';
 
 const kept = [
   'cache-control',
@@ -15,7 +16,7 @@ export function storedHeaders(headers: IncomingHttpHeaders): Record<string, stri
   const result: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) {
     if (typeof value !== 'string') continue;
-    const own = name.startsWith('x-amz-meta-') && !name.startsWith('x-amz-meta-svc-');
+    const own = name.startsWith('x-amz-meta-') && !isReservedMetadata(name);
     if (own || kept.includes(name)) result[name] = value;
   }
   return result;

@@ -97,11 +97,13 @@ test('any part of the set, alone or missing, is partial', () => {
   );
 });
 
-test('an unknown svc header alone is partial too', () => {
-  assert.is(
-    faultOf(() => readEnvelope({ 'x-amz-meta-svc-other': '1' })),
-    'partial-metadata',
-  );
+test('a svc header that is none of ours says nothing; one of ours alone is partial', () => {
+  assert.is(readEnvelope({ 'x-amz-meta-svc-other': '1' }), undefined);
+  for (const name of ['binding', 'encrypted', 'key-name'])
+    assert.is(
+      faultOf(() => readEnvelope({ 'x-amz-meta-svc-other': '1', [`x-amz-meta-svc-${name}`]: 'key' })),
+      'partial-metadata',
+    );
 });
 
 const good = envelopeHeaders({

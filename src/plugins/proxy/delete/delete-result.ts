@@ -24,7 +24,8 @@ export function failedKeys(xml: string): Set<string> {
 export function withRefusals(xml: string, refusals: readonly Refusal[]): string {
   if (refusals.length === 0) return xml;
   const errors = refusals.map(errorElement).join('');
-  const open = xml.replace(/<DeleteResult([^>]*)\/>\s*$/, '<DeleteResult$1></DeleteResult>');
+  const trimmed = xml.trimEnd();
+  const open = trimmed.endsWith('/>') ? `${trimmed.slice(0, -2)}></DeleteResult>` : trimmed;
   const at = open.lastIndexOf('</DeleteResult>');
   if (at < 0) throw s3Error('InternalError');
   return open.slice(0, at) + errors + open.slice(at);

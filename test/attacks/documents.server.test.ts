@@ -1,0 +1,63 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { rawHttp } from '../support/raw-http.ts';
+import { startSvcProxy } from '../support/svc-proxy.ts';
+import type { SvcProxy } from '../support/types.ts';
+
+const test = suite("documents of a store that are made to hold the proxy's only thread");
+let store: Server;
+let proxy: SvcProxy;
+let document = '';
+
+test.before(async () => {
+  store = createServer((request, response) => {
+    request.resume();
+    response.setHeader('content-type', 'application/xml');
+    response.end(document);
+  });
+  await new Promise<void>((resolve) => store.listen(0, '127.0.0.1', resolve));
+  const endpoint = `http://127.0.0.1:${(store.address() as AddressInfo).port}`;
+  proxy = await startSvcProxy({
+    upstream: { endpoint, region: 'eu-central-1', accessKeyId: 'store', secretAccessKey: 'of-the-store' },
+    vault: { addr: 'http://127.0.0.1:9', token: 'none' },
+    args: ['--state-bucket', 'svc-state'],
+    waitReady: false,
+  });
+});
+test.after(async () => {
+  await proxy?.stop();
+  store?.close();
+});
+
+/** Just below what the proxy reads of any of them. */
+const size = 3 * 1024 * 1024;
+const many = (text: string) => text.repeat(Math.floor(size / text.length));
+const removal = '<Delete><Object><Key>.svc/x</Key></Object><Object><Key>b</Key></Object></Delete>';
+
+const requests: Record<string, { path: string; root: string; method?: string; body?: Buffer }> = {
+  ListBuckets: { path: '/', root: 'ListAllMyBucketsResult' },
+  ListObjectsV2: { path: '/bucket?list-type=2', root: 'ListBucketResult' },
+  DeleteObjects: { path: '/bucket?delete', root: 'DeleteResult', method: 'POST', body: Buffer.from(removal) },
+};
+const bodies: Record<string, (root: string) => string> = {
+  'elements that never end': (root) => `<${root}><Buckets>${many('<Bucket>')}`,
+  'the root again and again': (root) => many(`<${root} `),
+  'blanks without end': (root) => `<${root}>${many(' ')}`,
+  'quotes without end': (root) => `<${root} ${many('a="')}>`,
+  'comments that never end': (root) => `<${root}>${many('<!--')}`,
+  'the root in a comment': (root) => `<${root}><!--${many(`<${root} `)}--></${root}>`,
+};
+
+/** A quadratic reading takes hours; the bound is for a machine with much else to do. */
+for (const [operation, { path, root, ...call }] of Object.entries(requests))
+  test(`${operation}: each is answered in time`, async () => {
+    for (const [label, make] of Object.entries(bodies)) {
+      document = make(root);
+      const { status } = await rawHttp(proxy.url + path, { ...call, timeoutMs: 60_000 });
+      assert.is.not(status, 0, label);
+    }
+  });
+
+test.run();
