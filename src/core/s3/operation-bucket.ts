@@ -53,7 +53,7 @@ export function bucketOperation(request: Subject): Classified {
 
 /** No parameter: create or delete the bucket. */
 function change(request: Subject): Classified {
-  if (onlyParameters(request)) return passThrough;
+  if (onlyParameters(request)) return request.method === 'DELETE' ? { name: 'DeleteBucket' } : passThrough;
   const known = configuration.some((name) => request.query.has(name) && onlyParameters(request, name, 'id'));
   return known ? passThrough : notImplemented(`This sub-resource of ${request.method}`);
 }

@@ -21,6 +21,7 @@ export type OperationName =
   | 'ListObjectVersions'
   | 'GetObjectAttributes'
   | 'ListBuckets'
+  | 'DeleteBucket'
   | 'PassThrough';
 
 /** `bodyCheck`: the body has to pass `checkRestoreBody` before it is passed on. */

@@ -9,7 +9,7 @@ import type { Uploads } from './multipart/uploads.ts';
 import type { ObjectReader } from './read/object-reader.ts';
 import type { SpoolSpace } from './read/spool/spool-space.ts';
 import type { BucketFacts } from './state/bucket-facts.ts';
-import type { StateStore } from './state/state-store.ts';
+import type { BucketContents, StateStore } from './state/state-store.ts';
 import type { Upstream } from './upstream/upstream.ts';
 
 /** What the handlers of one proxy process share. */
@@ -23,6 +23,8 @@ export interface ProxyContext {
   readonly upstream: Upstream;
   /** The road of the proxy's own helper objects. */
   readonly state: StateStore;
+  /** What lies in a bucket itself, by the same connections. */
+  readonly contents: BucketContents;
   /** What buckets keep, with a short memory. */
   readonly buckets: BucketFacts;
   /** Bounds the ciphertext on disk of reads and writes together. */

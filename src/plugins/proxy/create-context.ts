@@ -11,6 +11,7 @@ import { Uploads } from './multipart/uploads.ts';
 import { createObjectReader } from './read/create-object-reader.ts';
 import { SpoolSpace } from './read/spool/spool-space.ts';
 import { createBucketFacts } from './state/create-bucket-facts.ts';
+import { DelayedRemovals } from './state/delayed-removals.ts';
 import { UpstreamStateStore } from './state/upstream-state-store.ts';
 import { createUpstream } from './upstream/create-upstream.ts';
 
@@ -36,20 +37,22 @@ export function createContext({ config, transit, metrics, log, env }: ContextPar
   const ca = trustedAuthorities(env);
   const upstream = createUpstream(config, log, { credentials, ca });
   const buckets = createBucketFacts(upstream);
-  const state = new UpstreamStateStore({
-    config,
-    upstream: createUpstream(config, log, { credentials, ca, limits: helperLimits }),
-    buckets,
-  });
-  const keys = createDataKeys(transit, config);
+  const helpers = createUpstream(config, log, { credentials, ca, limits: helperLimits });
   const { reservedPrefix } = config;
-  const manifests = createManifests({ state, keys, reservedPrefix });
-  const uploads = new Uploads(state, reservedPrefix);
+  const state = new UpstreamStateStore({ config, upstream: helpers, buckets });
+  const beside = { stateBucket: undefined, reservedPrefix };
+  const contents = new UpstreamStateStore({ config: beside, upstream: helpers, buckets });
+  const removals = new DelayedRemovals(state, log);
+  const keys = createDataKeys(transit, config);
+  const manifests = createManifests({ state, keys, reservedPrefix, removals });
+  const uploads = new Uploads(state, reservedPrefix, removals);
   const spoolSpace = new SpoolSpace(config.spoolSize);
-  const shared = { config, log, metrics, keys, upstream, state, buckets, manifests, uploads, spoolSpace };
+  const stores = { upstream, state, contents, buckets };
+  const shared = { config, log, metrics, keys, ...stores, manifests, uploads, spoolSpace };
   const reader = createObjectReader(shared);
   const close = () => {
     reader.close();
+    removals.close();
     state.close();
     upstream.close();
   };

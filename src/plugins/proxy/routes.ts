@@ -2,6 +2,7 @@ import type { OperationName } from '../../core/s3/operation.ts';
 import type { Handler } from './context.ts';
 import { copyObject } from './copy/copy-object.ts';
 import { uploadPartCopy } from './copy/upload-part-copy.ts';
+import { deleteBucket } from './delete/delete-bucket.ts';
 import { deleteObject } from './delete/delete-object.ts';
 import { deleteObjects } from './delete/delete-objects.ts';
 import { createListHandler } from './list/list-handler.ts';
@@ -42,6 +43,7 @@ export function createRoutes(): Routes {
     ListObjectVersions: createListHandler('ListObjectVersions', sizes),
     GetObjectAttributes: getObjectAttributes,
     ListBuckets: listBuckets,
+    DeleteBucket: deleteBucket,
     PassThrough: passThrough,
   };
 }

@@ -27,7 +27,7 @@ const names: Record<string, string> = {
   'GET /bucket?session': 'Refused',
   'HEAD /bucket': 'PassThrough',
   'PUT /bucket': 'PassThrough',
-  'DELETE /bucket': 'PassThrough',
+  'DELETE /bucket': 'DeleteBucket',
   'PUT /bucket?lifecycle': 'PassThrough',
   'PUT /bucket?inventory&id=x': 'PassThrough',
   'PUT /bucket?unknown': 'Refused',

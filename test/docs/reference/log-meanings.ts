@@ -28,6 +28,14 @@ export const logMeanings: Readonly<Record<string, readonly [means: string, todo?
     'An object of few parts keeps its part list beside it; it is whole',
     'Nothing; if it comes often, whether the proxy may copy objects at the store',
   ],
+  'proxy.bucket.not-cleared': [
+    'A bucket that seems to hold helper objects only was left as it is, because not all of them could be looked at',
+    'What `error` says; `svc proxy gc`; open uploads, which are to be completed or aborted',
+  ],
+  'proxy.bucket.not-restored': [
+    'A helper object was removed to delete a bucket, the store then refused that, and it could not be written back',
+    'Where `key` is a manifest, whether the object that was written meanwhile can be read; else whether an open upload can be completed',
+  ],
   'proxy.manifest.left': [
     'A part list below `.svc/` that nothing needs any more could not be removed',
     '`svc proxy gc` finds it; whether the proxy may delete below `.svc/`',

@@ -1,4 +1,7 @@
+import type { DelayedRemovals } from '../../../src/plugins/proxy/state/delayed-removals.ts';
 import type { StateObject, StateStore } from '../../../src/plugins/proxy/state/state-store.ts';
+
+export const noRemovals = { add: () => undefined, close: () => undefined } as unknown as DelayedRemovals;
 
 /** A state store in memory: small pages, so that paging is part of every test. */
 export class MemoryState implements StateStore {

@@ -39,12 +39,12 @@ const handlers: Readonly<Record<Exclude<OperationName, 'PassThrough'>, StoreHand
   ListObjectVersions: listObjectVersions,
   GetObjectAttributes: getObjectAttributes,
   ListBuckets: listBuckets,
+  DeleteBucket: deleteBucket,
 };
 
 const ofBucket: Readonly<Record<string, StoreHandler>> = {
   PUT: createBucket,
   HEAD: headBucket,
-  DELETE: deleteBucket,
 };
 
 /** Who answers; NotImplemented for what a development store need not know. */

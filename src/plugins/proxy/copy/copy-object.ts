@@ -1,6 +1,7 @@
 import type { ObjectName } from '../../../core/envelope/binding.ts';
 import { s3Error } from '../../../core/s3/error-catalog.ts';
 import type { Handler, ProxyContext } from '../context.ts';
+import { manifestToReplace, removeManifest } from '../delete/manifest-of.ts';
 import { answerSlowly, type SlowAnswer } from '../multipart/slow-answer.ts';
 import { readAgain } from '../read/read-again.ts';
 import { copiedAnswer } from './copied.ts';
@@ -30,7 +31,9 @@ async function copyOnce(
   if (source.object.storedSize > maxCopyBytes) throw sourceTooLarge();
   const encrypted = source.object.envelope !== undefined;
   if (encrypted) refuseIdle(copy, source, to);
+  const replaced = await manifestToReplace(context, to, signal);
   const copied = await (encrypted ? copyEncrypted : copyPlaintext)(context, copy, source, to, signal);
+  await removeManifest(context, to, replaced);
   return copiedAnswer('CopyObjectResult', copied, versionOf(source));
 }
 

@@ -13,7 +13,7 @@ export const deleteObject: Handler = async (context, exchange) => {
   const response = await forward(context, exchange, body);
   if (response.status >= 300) throw await refusal(response);
   response.body.resume();
-  if (manifest !== undefined) await removeManifest(context, name, manifest);
+  await removeManifest(context, name, manifest);
   answer.head(204, responseHeadersDownstream(response.headers));
   await answer.end();
 };

@@ -14,7 +14,7 @@ import { forward } from '../passthrough/pass-through.ts';
 import { readBody } from '../upstream/read-body.ts';
 import { refusal } from '../upstream/refusal.ts';
 import { emptyResult, failedKeys, type Refusal, withRefusals } from './delete-result.ts';
-import { manifestOf, removeManifest } from './manifest-of.ts';
+import { manifestOf, removeManifests } from './manifest-of.ts';
 
 const headsAtOnce = 16;
 
@@ -59,8 +59,10 @@ async function deleteAll(
   if (response.status !== 200) throw await refusal(response);
   const xml = (await readBody(response, maxDeleteBytes)).toString();
   const failed = failedKeys(xml);
-  await concurrently(manifests, headsAtOnce, async ({ key, id }) => {
-    if (id !== undefined && !failed.has(key)) await removeManifest(context, { bucket, key }, id);
-  });
+  await removeManifests(
+    context,
+    bucket,
+    manifests.filter(({ key }) => !failed.has(key)),
+  );
   return xml;
 }

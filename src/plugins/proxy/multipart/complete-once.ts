@@ -9,6 +9,7 @@ import { requestHeadersUpstream } from '../../../core/s3/headers.ts';
 import type { S3Request } from '../../../core/s3/request.ts';
 import { childText } from '../../../core/s3/xml.ts';
 import type { Exchange, ProxyContext } from '../context.ts';
+import { manifestToReplace, removeManifest } from '../delete/manifest-of.ts';
 import { refusal } from '../upstream/refusal.ts';
 import { xmlResult } from '../upstream/xml-result.ts';
 import type { Completed } from './completed.ts';
@@ -38,8 +39,10 @@ export async function completeOnce(
   const records = matchParts(parts, await context.uploads.parts(record));
   const sealed = await sealParts(context, record, records);
   await saveManifest(context, record, sealed);
+  const replaced = await manifestToReplace(context, name);
   const completed = await completeAtStore(context, exchange, record, records, sealed);
   await keepManifest(context, record, sealed);
+  if (replaced !== record.manifest) await removeManifest(context, name, replaced);
   const settled = await inlineParts(context, record, sealed, completed);
   await context.uploads
     .finish(record, { list, etag: settled.etag, versionId: settled.versionId })
@@ -134,7 +137,7 @@ async function keepManifest(context: ProxyContext, record: UploadRecord, sealed:
 }
 
 /** The object as an earlier attempt at this upload left it, or undefined when there is none. */
-async function completedObject(
+export async function completedObject(
   context: ProxyContext,
   { bucket, key, manifest }: UploadRecord,
 ): Promise<(Completed & { storedBytes: number }) | undefined> {

@@ -13,8 +13,6 @@ import type { UploadRecord } from './upload-record.ts';
 
 const answerLimit = 64 * 1024;
 const maxCopyBytes = 5 * 1024 ** 3;
-/** Readers that saw the pointer are done with the manifest by then. */
-const graceMs = 5 * 60 * 1000;
 
 /**
  * Puts the part list into the object's own header, by a copy onto itself, where it fits and where that
@@ -30,7 +28,7 @@ export async function inlineParts(
   try {
     if (!(await mayCopy(context, record))) return completed;
     const etag = await copyOntoItself(context, record, list, completed.etag);
-    removeManifestLater(context, record);
+    context.manifests.removeLater(record, record.manifest);
     return { ...completed, etag };
   } catch (error) {
     context.log.warn('proxy.inline.failed', { error: error instanceof Error ? error.message : 'unknown' });
@@ -82,13 +80,4 @@ async function copyOntoItself(
   const copied = childText(await xmlResult(response, 'CopyObjectResult', answerLimit), 'ETag');
   if (copied === undefined) throw s3Error('InternalError', 'The object store named no ETag of the copy.');
   return copied;
-}
-
-/** A process that ends before leaves the manifest to `svc proxy gc`. */
-function removeManifestLater({ manifests, log }: ProxyContext, record: UploadRecord): void {
-  const remove = () =>
-    manifests.remove(record, record.manifest).catch((error: Error) => {
-      log.warn('proxy.manifest.left', { error: error.message });
-    });
-  setTimeout(remove, graceMs).unref();
 }

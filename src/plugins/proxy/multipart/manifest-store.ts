@@ -10,6 +10,8 @@ import {
 import type { Envelope } from '../../../core/envelope/metadata.ts';
 import { manifestKey } from '../../../core/envelope/records.ts';
 import type { DataKeys } from '../keys/data-keys.ts';
+import type { DelayedRemovals } from '../state/delayed-removals.ts';
+import { Remembered } from '../state/remembered.ts';
 import type { StateStore } from '../state/state-store.ts';
 import { manifestText, readManifest } from './manifest-text.ts';
 import type { Manifests } from './manifests.ts';
@@ -17,15 +19,20 @@ import { VerifiedLists } from './verified-lists.ts';
 
 /** 10,000 parts of the longest form take 4 MB. */
 export const manifestLimit = 8 * 1024 * 1024;
+/** Readers that saw the pointer are done with the manifest by then. */
+const graceMs = 5 * 60 * 1000;
+const presenceLifeMs = 30_000;
 
 interface ManifestStoreOptions {
   readonly state: StateStore;
   readonly keys: DataKeys;
   readonly reservedPrefix: string;
+  readonly removals: DelayedRemovals;
 }
 
-export function createManifests({ state, keys, reservedPrefix }: ManifestStoreOptions): Manifests {
+export function createManifests({ state, keys, reservedPrefix, removals }: ManifestStoreOptions): Manifests {
   const verified = new VerifiedLists();
+  const present = new Remembered((bucket) => anyIn(state, bucket, reservedPrefix), presenceLifeMs, Date.now);
 
   async function loadManifest(name: ObjectName, id: string, seal: string): Promise<PartList> {
     const text = await state.get(name.bucket, manifestKey(reservedPrefix, name, id), manifestLimit);
@@ -70,6 +77,7 @@ export function createManifests({ state, keys, reservedPrefix }: ManifestStoreOp
     },
     async save(name, list) {
       readPartList(JSON.parse(serializePartList(list)));
+      present.set(name.bucket, Promise.resolve(true));
       await state.put(
         name.bucket,
         manifestKey(reservedPrefix, name, list.manifest),
@@ -79,7 +87,19 @@ export function createManifests({ state, keys, reservedPrefix }: ManifestStoreOp
     async remove(name, id) {
       await state.delete(name.bucket, [manifestKey(reservedPrefix, name, id)]);
     },
+    removeLater: (name, id) => removals.add(name.bucket, manifestKey(reservedPrefix, name, id), graceMs),
+    mayExist: (bucket) => present.get(bucket),
   };
+}
+
+/** False too where the store does not say: what then stays behind is left to `svc proxy gc`. */
+async function anyIn(state: StateStore, bucket: string, reservedPrefix: string): Promise<boolean> {
+  try {
+    for await (const page of state.list(bucket, `${reservedPrefix}manifests/`)) return page.length > 0;
+    return false;
+  } catch {
+    return false;
+  }
 }
 
 const cacheKey = (name: ObjectName, id: string) => JSON.stringify([name.bucket, name.key, id]);

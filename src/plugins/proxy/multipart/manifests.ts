@@ -14,4 +14,8 @@ export interface Manifests {
   find(name: ObjectName, id: string): Promise<PartList | undefined>;
   save(name: ObjectName, list: PartList): Promise<void>;
   remove(name: ObjectName, id: string): Promise<void>;
+  /** Deletes it once those who read by it have had their time; a process that ends before leaves it to others. */
+  removeLater(name: ObjectName, id: string): void;
+  /** Whether any manifest may lie where those of the bucket's objects do: asked now and then, `false` may be half a minute old. */
+  mayExist(bucket: string): Promise<boolean>;
 }

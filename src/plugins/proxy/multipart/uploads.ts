@@ -8,6 +8,7 @@ import {
   uploadPrefix,
 } from '../../../core/envelope/records.ts';
 import { s3Error } from '../../../core/s3/error-catalog.ts';
+import type { DelayedRemovals } from '../state/delayed-removals.ts';
 import type { StateStore } from '../state/state-store.ts';
 import { type DoneRecord, doneRecordText, readDoneRecord } from './done-record.ts';
 import { readUploadRecord, type UploadRecord, uploadRecordText } from './upload-record.ts';
@@ -15,16 +16,20 @@ import { readUploadRecord, type UploadRecord, uploadRecordText } from './upload-
 const recordLimit = 64 * 1024;
 const remembered = 1000;
 const deleteBatch = 1000;
+/** Nobody repeats a Complete later than this. */
+const doneLifeMs = 15 * 60 * 1000;
 
 /** The records of open uploads in the state store; any proxy of the same store sees the same. */
 export class Uploads {
   readonly #state: StateStore;
   readonly #prefix: string;
+  readonly #removals: DelayedRemovals;
   readonly #known = new Map<string, UploadRecord>();
 
-  constructor(state: StateStore, reservedPrefix: string) {
+  constructor(state: StateStore, reservedPrefix: string, removals: DelayedRemovals) {
     this.#state = state;
     this.#prefix = reservedPrefix;
+    this.#removals = removals;
   }
 
   async begin(record: UploadRecord): Promise<void> {
@@ -64,10 +69,11 @@ export class Uploads {
     return text === undefined ? undefined : readDoneRecord(text);
   }
 
-  /** Leaves the done record for a repeated Complete and removes the others. */
+  /** Leaves the done record for a repeated Complete, as long as one may come, and removes the others. */
   async finish(record: UploadRecord, done: DoneRecord): Promise<void> {
     const doneKey = doneRecordKey(this.#prefix, record.uploadId);
     await this.#state.put(record.bucket, doneKey, doneRecordText(done));
+    this.#removals.add(record.bucket, doneKey, doneLifeMs);
     await this.#remove(record, record.uploadId, doneKey);
   }
 

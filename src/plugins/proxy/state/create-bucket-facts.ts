@@ -18,6 +18,7 @@ export function createBucketFacts(upstream: Upstream, now: () => number = Date.n
   const lock = new Remembered((bucket) => lockOf(upstream, bucket), lifeMs, now);
   return {
     keepsVersions: (bucket) => versioning.get(bucket),
+    keepsVersionsNow: (bucket) => versioning.renew(bucket),
     locked: async (bucket) => (await lock.get(bucket)) !== 'no',
   };
 }

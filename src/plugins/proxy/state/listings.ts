@@ -2,8 +2,7 @@ import { type EntryShape, type ScannedEntries, scanEntries } from '../../../core
 import { s3Error } from '../../../core/s3/error-catalog.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { xmlText } from '../upstream/xml-result.ts';
-import type { Deletable } from './delete-for-good.ts';
-import type { StateObject } from './state-store.ts';
+import type { StateObject, StateVersion } from './state-store.ts';
 
 /** A page has 1,000 entries of a kilobyte at the most. */
 const pageLimit = 4 * 1024 * 1024;
@@ -33,9 +32,19 @@ const versions: Listing = {
   shape: {
     root: 'ListVersionsResult',
     entries: ['Version', 'DeleteMarker'],
-    fields: ['Key', 'VersionId', 'IsTruncated', 'NextKeyMarker', 'NextVersionIdMarker'],
+    fields: ['Key', 'VersionId', 'LastModified', 'IsTruncated', 'NextKeyMarker', 'NextVersionIdMarker'],
   },
   markers: { 'key-marker': 'NextKeyMarker', 'version-id-marker': 'NextVersionIdMarker' },
+};
+/** ListMultipartUploads. */
+const uploads: Listing = {
+  query: [['uploads', '']],
+  shape: {
+    root: 'ListMultipartUploadsResult',
+    entries: ['Upload'],
+    fields: ['UploadId', 'IsTruncated', 'NextKeyMarker', 'NextUploadIdMarker'],
+  },
+  markers: { 'key-marker': 'NextKeyMarker', 'upload-id-marker': 'NextUploadIdMarker' },
 };
 
 type Entry = ScannedEntries['entries'][number];
@@ -58,9 +67,15 @@ export async function* versionPages(
   attempt: Attempt,
   bucket: string,
   prefix: string,
-): AsyncGenerator<readonly Deletable[]> {
+): AsyncGenerator<readonly StateVersion[]> {
   for await (const page of pages(attempt, bucket, prefix, versions))
-    yield page.entries.map((entry) => ({ key: keyOf(entry), versionId: entry.get('VersionId') }));
+    yield page.entries.map((entry) => ({ ...stateObject(entry), versionId: textOf(entry, 'VersionId') }));
+}
+
+/** Ids of all uploads in parts that are open. */
+export async function* openUploadPages(attempt: Attempt, bucket: string): AsyncGenerator<readonly string[]> {
+  for await (const page of pages(attempt, bucket, '', uploads))
+    yield page.entries.map((entry) => textOf(entry, 'UploadId') ?? '');
 }
 
 async function* pages(
@@ -106,13 +121,16 @@ function following(
   return next.length === 0 ? undefined : next;
 }
 
-/** A copy, because a substring would keep the whole page in memory for as long as the key is kept. */
-const keyOf = (entry: Entry): string => Buffer.from(entry.get('Key') ?? '').toString();
+/** A copy, because a substring would keep the whole page in memory for as long as it is kept. */
+function textOf(entry: Entry, field: string): string | undefined {
+  const text = entry.get(field);
+  return text === undefined ? undefined : Buffer.from(text).toString();
+}
 
 function stateObject(entry: Entry): StateObject {
   const modified = new Date(entry.get('LastModified') ?? '');
   return {
-    key: keyOf(entry),
+    key: textOf(entry, 'Key') ?? '',
     lastModified: Number.isNaN(modified.getTime()) ? undefined : modified,
   };
 }

@@ -21,13 +21,22 @@ export class Remembered<T> {
 
   get(name: string): Promise<T> {
     const known = this.#entries.get(name);
-    if (known && known.until > this.#now()) return known.value;
-    const entry = { value: this.#ask(name), until: this.#now() + this.#lifeMs };
+    return known && known.until > this.#now() ? known.value : this.renew(name);
+  }
+
+  /** Asks whatever is remembered. */
+  renew(name: string): Promise<T> {
+    const value = this.#ask(name);
+    this.set(name, value);
+    return value;
+  }
+
+  set(name: string, value: Promise<T>): void {
+    const entry = { value, until: this.#now() + this.#lifeMs };
     this.#keep(name, entry);
-    entry.value.catch(() => {
+    value.catch(() => {
       if (this.#entries.get(name) === entry) this.#entries.delete(name);
     });
-    return entry.value;
   }
 
   #keep(name: string, entry: Entry<T>): void {

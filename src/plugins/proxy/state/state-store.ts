@@ -3,6 +3,11 @@ export interface StateObject {
   readonly lastModified: Date | undefined;
 }
 
+/** `versionId` is undefined where the bucket keeps no versions. */
+export interface StateVersion extends StateObject {
+  readonly versionId?: string | undefined;
+}
+
 /**
  * Helper objects of the proxy (records, manifests), in the bucket of
  * the object or in `--state-bucket`. `bucket` is always the object's.
@@ -17,4 +22,14 @@ export interface StateStore {
   /** Deletes for good: by version where the bucket keeps versions. */
   delete(bucket: string, keys: readonly string[]): Promise<void>;
   close(): void;
+}
+
+/** What lies in a bucket itself, wherever helper objects are kept now. Failures throw S3Error 503. */
+export interface BucketContents extends Pick<StateStore, 'put' | 'get'> {
+  /** All that would have to go before the bucket can: objects, or versions and delete markers; in the order of keys. */
+  everything(bucket: string): AsyncIterable<readonly StateVersion[]>;
+  /** Ids of the uploads in parts that are open. */
+  openUploads(bucket: string): AsyncIterable<readonly string[]>;
+  /** Deletes exactly these. */
+  deleteVersions(bucket: string, versions: readonly StateVersion[]): Promise<void>;
 }

@@ -10,9 +10,9 @@ import type { Upstream, UpstreamResponse } from '../upstream/upstream.ts';
 import { xmlResult } from '../upstream/xml-result.ts';
 import type { BucketFacts } from './bucket-facts.ts';
 import { type Deletable, deletableObjects } from './delete-for-good.ts';
-import { type Attempt, objectPages, versionPages } from './listings.ts';
+import { type Attempt, objectPages, openUploadPages, versionPages } from './listings.ts';
 import { isMissing, mayPass, stateFailure } from './state-failure.ts';
-import type { StateObject, StateStore } from './state-store.ts';
+import type { BucketContents, StateObject, StateStore, StateVersion } from './state-store.ts';
 
 export interface StateParts {
   readonly config: Pick<ProxyConfig, 'stateBucket' | 'reservedPrefix'>;
@@ -23,9 +23,11 @@ export interface StateParts {
 
 const attempts = { initialMs: 100, maxMs: 2_000, maxAttempts: 3, isRetryable: mayPass };
 const deleteAnswerLimit = 1024 * 1024;
+/** DeleteObjects takes no more. */
+const deleteBatchSize = 1_000;
 
 /** Helper objects over the proxy's own road to the store: the AWS SDK would take 20 MB of a sidecar's memory. */
-export class UpstreamStateStore implements StateStore {
+export class UpstreamStateStore implements StateStore, BucketContents {
   readonly #parts: StateParts;
 
   constructor(parts: StateParts) {
@@ -71,6 +73,20 @@ export class UpstreamStateStore implements StateStore {
     } catch (error) {
       stateFailure(error);
     }
+  }
+
+  async *everything(bucket: string): AsyncGenerator<readonly StateVersion[]> {
+    const kept = (await this.#parts.buckets.keepsVersionsNow(bucket)) !== 'no';
+    yield* kept ? versionPages(this.#attempt, bucket, '') : objectPages(this.#attempt, bucket, '');
+  }
+
+  openUploads(bucket: string): AsyncGenerator<readonly string[]> {
+    return openUploadPages(this.#attempt, bucket);
+  }
+
+  async deleteVersions(bucket: string, versions: readonly StateVersion[]): Promise<void> {
+    for (let start = 0; start < versions.length; start += deleteBatchSize)
+      await this.#deleteBatch(bucket, versions.slice(start, start + deleteBatchSize));
   }
 
   close(): void {

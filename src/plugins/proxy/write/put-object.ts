@@ -4,6 +4,7 @@ import { requestHeadersUpstream } from '../../../core/s3/headers.ts';
 import { maxUserMetadata, userMetadataSize } from '../../../core/s3/metadata.ts';
 import type { WrappedKey } from '../../../runtime/vault/contract.ts';
 import type { Handler } from '../context.ts';
+import { manifestToReplace, removeManifest } from '../delete/manifest-of.ts';
 import type { WrapScheme } from '../keys/data-keys.ts';
 import { encryptToStore } from './encrypt-to-store.ts';
 import { verifyStored } from './verify-stored.ts';
@@ -12,6 +13,7 @@ import { writeAnswer } from './write-answer.ts';
 /** PutObject: the body is encrypted under a DEK of its own, which is stored wrapped in the object's metadata. */
 export const putObject: Handler = async (context, { request, payload, answer, signal }) => {
   const name = { bucket: request.bucket, key: request.key };
+  const replaced = await manifestToReplace(context, name, signal);
   const stored = await encryptToStore(context, {
     name,
     purpose: { kind: 'object' },
@@ -26,6 +28,7 @@ export const putObject: Handler = async (context, { request, payload, answer, si
     }),
   });
   if (context.config.upstreamChecksum === 'none') await verifyStored(context, name, stored, request.headers);
+  await removeManifest(context, name, replaced);
   answer.head(stored.status, writeAnswer(stored));
   await answer.end();
 };

@@ -5,7 +5,7 @@ import type { PartList } from '../../../../src/core/envelope/manifest.ts';
 import type { Envelope } from '../../../../src/core/envelope/metadata.ts';
 import type { DataKeys } from '../../../../src/plugins/proxy/keys/data-keys.ts';
 import { createManifests } from '../../../../src/plugins/proxy/multipart/manifest-store.ts';
-import { MemoryState } from '../memory-state.ts';
+import { MemoryState, noRemovals } from '../memory-state.ts';
 import { partList } from '../parts.ts';
 
 const test = suite('manifests');
@@ -21,7 +21,11 @@ function bed(sealKey = Buffer.alloc(32, 7)) {
       return items.map(() => Buffer.from(sealKey));
     },
   } as unknown as DataKeys;
-  return { state, unwrapped, manifests: createManifests({ state, keys, reservedPrefix }) };
+  return {
+    state,
+    unwrapped,
+    manifests: createManifests({ state, keys, reservedPrefix, removals: noRemovals }),
+  };
 }
 
 const pointer = (list: PartList): Envelope => ({

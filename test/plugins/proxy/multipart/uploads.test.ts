@@ -5,7 +5,7 @@ import { listHash } from '../../../../src/plugins/proxy/multipart/done-record.ts
 import { matchParts } from '../../../../src/plugins/proxy/multipart/match-parts.ts';
 import type { UploadRecord } from '../../../../src/plugins/proxy/multipart/upload-record.ts';
 import { Uploads } from '../../../../src/plugins/proxy/multipart/uploads.ts';
-import { MemoryState } from '../memory-state.ts';
+import { MemoryState, noRemovals } from '../memory-state.ts';
 import { partEntry, wrapped } from '../parts.ts';
 
 const test = suite('uploads');
@@ -35,7 +35,7 @@ async function code(action: Promise<unknown> | (() => unknown)): Promise<string>
 
 test('a second proxy finds the upload and all of its parts', async () => {
   const state = new MemoryState();
-  const first = new Uploads(state, '.svc/');
+  const first = new Uploads(state, '.svc/', noRemovals);
   await first.begin(record);
   const parts = [2, 1, 10_000].map((n) => ({
     part: partEntry(n),
@@ -43,7 +43,7 @@ test('a second proxy finds the upload and all of its parts', async () => {
     ...(n === 2 && { checksum: 'AQIDBA==' }),
   }));
   for (const part of parts) await first.addPart(record, part);
-  const second = new Uploads(state, '.svc/');
+  const second = new Uploads(state, '.svc/', noRemovals);
   assert.equal(await second.find(name, record.uploadId), { v: 1, ...record });
   const found = await second.parts(record);
   assert.equal(
@@ -53,7 +53,7 @@ test('a second proxy finds the upload and all of its parts', async () => {
 });
 
 test('an upload of another object, or of nobody, is NoSuchUpload', async () => {
-  const uploads = new Uploads(new MemoryState(), '.svc/');
+  const uploads = new Uploads(new MemoryState(), '.svc/', noRemovals);
   await uploads.begin(record);
   assert.is(await code(uploads.find({ ...name, key: 'other' }, record.uploadId)), 'NoSuchUpload');
   assert.is(await code(uploads.find(name, 'unknown')), 'NoSuchUpload');
@@ -61,13 +61,13 @@ test('an upload of another object, or of nobody, is NoSuchUpload', async () => {
 
 test('finishing leaves the done record only; abandoning leaves nothing', async () => {
   const state = new MemoryState();
-  const uploads = new Uploads(state, '.svc/');
+  const uploads = new Uploads(state, '.svc/', noRemovals);
   await uploads.begin(record);
   for (let n = 1; n <= 10; n++) await uploads.addPart(record, { part: partEntry(n), etag: 'e' });
   const done = { list: 'abc', etag: '"e-10"', versionId: undefined };
   await uploads.finish(record, done);
   assert.is(state.objects.size, 1);
-  assert.equal(await new Uploads(state, '.svc/').done(name, record.uploadId), done);
+  assert.equal(await new Uploads(state, '.svc/', noRemovals).done(name, record.uploadId), done);
   assert.is(await code(uploads.find(name, record.uploadId)), 'NoSuchUpload');
   await uploads.abandon(name, record.uploadId);
   assert.is(state.objects.size, 0);
@@ -99,7 +99,7 @@ test('the hash of a list tells numbers and ETags apart', () => {
 
 test('a Complete under the name of another object is not taken for a repeated one', async () => {
   const parts = [{ partNumber: 1, etag: 'a' }];
-  const uploads = new Uploads(new MemoryState(), '.svc/');
+  const uploads = new Uploads(new MemoryState(), '.svc/', noRemovals);
   await uploads.begin(record);
   await uploads.finish(record, { list: listHash(name, parts), etag: '"e"' });
   const other = { ...name, key: 'other' };

@@ -17,7 +17,11 @@ async function before(listener: RequestListener) {
   const state = new UpstreamStateStore({
     config: { stateBucket: undefined, reservedPrefix: '.svc/' },
     upstream: upstreamOf(store.url),
-    buckets: { keepsVersions: async () => 'no', locked: async () => false },
+    buckets: {
+      keepsVersions: async () => 'no',
+      keepsVersionsNow: async () => 'no',
+      locked: async () => false,
+    },
   });
   const stop = async () => {
     state.close();
