@@ -45,6 +45,8 @@ export interface ProxyRequest {
   readonly role?: string;
   /** URL of the object store. */
   readonly upstream?: string;
+  /** Blocks of addresses of an object store whose name points to ever other ones; for pods with the proxy alone. */
+  readonly storeCIDRs?: readonly string[];
   readonly transitKey?: string;
   /** Secret of its namespace with AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, for the proxy alone. */
   readonly credentialsSecret?: string;

@@ -7,6 +7,8 @@ export interface EgressFacts {
   readonly vaults: readonly Endpoint[];
   /** Object stores of the pods that have the proxy; none: no store policy. */
   readonly stores: readonly Endpoint[];
+  /** Blocks that the addresses of stores outside of the cluster are in, on the ports of these. */
+  readonly storeBlocks?: readonly string[];
   readonly apiServer: readonly AddressAndPort[];
   readonly dns: DnsFacts;
   /** A host is either a Service of the cluster or has addresses. */

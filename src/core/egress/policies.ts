@@ -3,7 +3,7 @@ import { isReachable } from './address.ts';
 import type { EgressFacts, EgressPolicies, Endpoint, NetworkPolicy } from './contract.ts';
 import { dnsGrants } from './dns-grants.ts';
 import { type EndpointGrants, endpointGrants } from './endpoint-grants.ts';
-import { extraGrants } from './extra-grants.ts';
+import { extraGrants, storeBlockGrants } from './extra-grants.ts';
 import { addressGrant, byText, type Grant, rulesOf, usable } from './grants.ts';
 import { formatHosts } from './hosts.ts';
 import { hostsAnnotation, policyLabels, policyNames } from './names.ts';
@@ -22,8 +22,9 @@ export function egressPolicies(facts: EgressFacts): EgressPolicies {
   const draft = gather(facts, warn);
   const policies = [policyOf(facts.namespace, names.main, protectedLabel, draft, warn)];
   if (facts.stores.length > 0) {
-    const stores = endpoints(facts.stores, 'Object store', warn);
-    policies.push(policyOf(facts.namespace, names.store, proxyLabel, together(stores), warn));
+    const { grants, hosts } = together(endpoints(facts.stores, 'Object store', warn));
+    const draft = { grants: [...grants, ...storeBlockGrants(facts, warn)], hosts };
+    policies.push(policyOf(facts.namespace, names.store, proxyLabel, draft, warn));
   }
   return { policies, warnings: [...warnings].sort(byText) };
 }

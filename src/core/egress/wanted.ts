@@ -8,6 +8,8 @@ import { type PodUrls, writtenUrls } from './pod-urls.ts';
 export interface Wanted {
   readonly vaults: ReadonlySet<string>;
   readonly stores: ReadonlySet<string>;
+  /** Blocks of addresses of the stores, as they were given. */
+  readonly storeBlocks: readonly string[];
   readonly extra: readonly EgressDestination[];
   /** What they need beside that and is not allowed, a sentence each. */
   readonly warnings: readonly string[];
@@ -47,6 +49,7 @@ export function unionOf(
   return {
     vaults: new Set(urls.flatMap(({ vaults }) => vaults)),
     stores: new Set(urls.flatMap(({ stores }) => stores)),
+    storeBlocks: configs.flatMap(({ spec }) => (spec.proxy?.enabled && spec.proxy.storeCIDRs) || []),
     extra,
     warnings: credentialWarnings(urls, extra),
   };

@@ -13,6 +13,11 @@ export interface OwnedMetadata {
   readonly managedFields?: readonly { readonly manager?: string; readonly operation?: string }[];
 }
 
+/** Whether anybody but the operator has written fields of it. */
+export function hasOtherWriters({ managedFields = [] }: OwnedMetadata): boolean {
+  return managedFields.some(({ manager }) => manager !== fieldManager);
+}
+
 /** Whoever takes the label off an object that the operator has applied does not make it theirs. */
 export function isOperators({ labels = {}, managedFields = [] }: OwnedMetadata): boolean {
   return (

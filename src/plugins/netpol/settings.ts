@@ -2,7 +2,7 @@ import { boolean, enumeration, list, matching } from '../../core/settings/parser
 import type { Resolved, Settings } from '../../core/settings/setting.ts';
 import { httpUrl } from '../../core/settings/url.ts';
 import { address } from './parse/address.ts';
-import { destination } from './parse/destination.ts';
+import { block, destination } from './parse/destination.ts';
 import { hostAndPort } from './parse/host-and-port.ts';
 
 /** Flags and variables of `svc netpol`. What is a list here is a flag that can be repeated. */
@@ -44,6 +44,12 @@ export const netpolSettings = {
     flag: 'store',
     summary: 'Object store of pods with the proxy, beside what they name themselves',
     ...list(httpUrl('https://s3.example.eu')),
+  },
+  storeCidr: {
+    variable: 'SVC_NETPOL_STORE_CIDRS',
+    flag: 'store-cidr',
+    summary: 'Block that addresses of the object store are in, for one whose name points to ever other ones',
+    ...list(block()),
   },
   flavor: {
     variable: 'SVC_NETPOL_FLAVOR',

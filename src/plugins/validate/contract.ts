@@ -1,5 +1,6 @@
 import type { Level } from '../../core/checks/contract.ts';
 import type { KubeClient } from '../../runtime/kube/client.ts';
+import type { NameResolver } from '../../runtime/kube/cluster-addresses-resolver.ts';
 import type { ComponentRules } from './call.ts';
 import type { Host } from './host/contract.ts';
 import type { Area, ValidateConfig } from './settings.ts';
@@ -74,6 +75,8 @@ export interface CheckContext {
   readonly version: string;
   /** Milliseconds since 1970. */
   now(): number;
+  /** How names outside of the cluster are looked up; unset: by this machine, with a pause between two. */
+  readonly lookUps?: { readonly resolver: NameResolver; readonly pauseMs: number };
   /** Aborted when the attempt is over; what checks share is loaded under it. */
   readonly signal: AbortSignal;
   /** @throws NotEvaluated or Skipped where none is named */

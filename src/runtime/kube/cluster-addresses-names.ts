@@ -27,7 +27,7 @@ interface Entry {
 }
 
 /** No name has more; those seen longest ago are given up. */
-const maxAddresses = 256;
+const maxAddresses = 1024;
 
 export function createNameBook(options: NameBookOptions): NameBook {
   const { resolver, now, keepMs = 600_000, freshMs = 20_000, maxNames = 2_000 } = options;

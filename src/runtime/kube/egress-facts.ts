@@ -21,6 +21,7 @@ export async function gatherFacts(
     namespace,
     vaults: await endpoints(wanted.vaults),
     stores: await endpoints(wanted.stores),
+    storeBlocks: wanted.storeBlocks,
     apiServer: await addresses.apiServer(signal),
     dns: await addresses.dns(signal),
     extra: await inTurn(wanted.extra, (each) => addresses.extraOf(each, namespace, signal)),

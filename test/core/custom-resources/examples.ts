@@ -42,6 +42,7 @@ export const fullServiceConfig: WithoutEgress = {
   ...{ rotation: 'restart', renewalInterval: '1h30m', delivery: 'both', containers: ['shop', 'worker'] },
   proxy: {
     ...{ enabled: true, role: 'proxy', upstream: 'http://minio:9000', transitKey: 'shop' },
+    storeCIDRs: ['192.0.2.0/24'],
     credentialsSecret: 'store-keys',
   },
   egress: [

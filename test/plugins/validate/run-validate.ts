@@ -10,10 +10,7 @@ export const entry = `${root}bin/run.js`;
 type Flags = Partial<ValidateFlags> & Readonly<Record<string, unknown>>;
 
 /** Runs `svc validate` as it is built, under --pre and as JSON unless told otherwise. */
-export function runValidate(
-  flags: Flags,
-  env: Readonly<Record<string, string>>,
-): Promise<CommandResult> {
+export function runValidate(flags: Flags, env: Readonly<Record<string, string>>): Promise<CommandResult> {
   return runCommand(process.execPath, [entry, 'validate', ...validateArguments(flags)], root, { env });
 }
 

@@ -62,13 +62,13 @@ test('are remembered from before without hiding what is newer', async (rig) => {
   assert.equal(await after(rig, 50, answer()), ['192.0.2.1']);
 });
 
-test('are bounded: names that were not asked for longest are forgotten, and so are addresses beyond 256', async (rig) => {
+test('are bounded: names that were not asked for longest are forgotten, and so are addresses beyond 1,024', async (rig) => {
   for (const name of ['a', 'b', 'c', 'a', 'd']) await rig.book.addressesOf(name, signal);
   rig.asked.length = 0;
   for (const name of ['a', 'd', 'b']) await rig.book.addressesOf(name, signal);
   assert.equal(rig.asked, ['b']);
-  const many = Array.from({ length: 300 }, (_, index) => `10.0.${index >> 8}.${index & 255}`);
-  assert.is((await after(rig, 20, answer(...many))).length, 256);
+  const many = Array.from({ length: 1100 }, (_, index) => `10.0.${index >> 8}.${index & 255}`);
+  assert.is((await after(rig, 20, answer(...many))).length, 1024);
 });
 
 test('reject with the reason of the signal', async (rig) => {

@@ -45,6 +45,14 @@ const proxy: SchemaOf<ProxyRequest> = {
     enabled: { type: 'boolean', description: 'Whether pods get it.' },
     role: roleName('Role at the secrets server with a policy of its own; unset: that of the pod.'),
     upstream: httpUrl('URL of the object store.'),
+    storeCIDRs: {
+      type: 'array',
+      description:
+        'Blocks that the addresses of the object store are in, such as those its provider publishes: for a store ' +
+        'whose name points to ever other addresses. /8 (IPv6: /7) or smaller; for pods with the proxy alone.',
+      ...{ minItems: 1, maxItems: 64, unique: 'items' },
+      items: { type: 'string', description: 'Block such as 192.0.2.0/24.', format: 'cidr', maxLength: 49 },
+    },
     transitKey: transitKeyName('Transit key that wraps the data keys; unset: svc.'),
     credentialsSecret: objectName(
       'Secret of the namespace with AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, for the proxy alone.',
@@ -52,8 +60,9 @@ const proxy: SchemaOf<ProxyRequest> = {
   },
   rules: [
     {
-      rule: 'self.enabled || !(has(self.role) || has(self.upstream) || has(self.transitKey) || has(self.credentialsSecret))',
-      message: 'role, upstream, transitKey and credentialsSecret mean nothing unless enabled is true',
+      rule: 'self.enabled || !(has(self.role) || has(self.upstream) || has(self.storeCIDRs) || has(self.transitKey) || has(self.credentialsSecret))',
+      message:
+        'role, upstream, storeCIDRs, transitKey and credentialsSecret mean nothing unless enabled is true',
     },
   ],
 };

@@ -1,6 +1,7 @@
 import { protectedLabel, proxyLabel } from '../../kubernetes/labels.ts';
 import type { EgressFacts } from '../contract.ts';
 import { dnsGrants } from '../dns-grants.ts';
+import { storeBlockGrants } from '../extra-grants.ts';
 import { byText } from '../grants.ts';
 import { policyLabels, policyNames } from '../names.ts';
 import { onValidPorts } from '../valid-ports.ts';
@@ -18,7 +19,8 @@ export function ciliumPolicies(facts: EgressFacts): CiliumPolicies {
   const policies = [policyOf(facts.namespace, names.main, protectedLabel, mainGrants(facts, warn), warn)];
   if (facts.stores.length > 0) {
     const stores = facts.stores.flatMap((each) => ciliumEndpoint(each, 'Object store', 'TCP', warn));
-    policies.push(policyOf(facts.namespace, names.store, proxyLabel, stores, warn));
+    const blocks = storeBlockGrants(facts, warn).map(asCilium);
+    policies.push(policyOf(facts.namespace, names.store, proxyLabel, [...stores, ...blocks], warn));
   }
   return { policies, warnings: [...warnings].sort(byText) };
 }

@@ -13,6 +13,12 @@ export function destination(): Parser<EgressDestination> {
   return { expects, parse: (text) => parse(text) ?? mistake(expects) };
 }
 
+/** A block of addresses that is not nearly everything. */
+export function block(): Parser<string> {
+  const blocks = 'a block of addresses such as 192.0.2.0/24, /8 (IPv6: /7) or smaller';
+  return { expects: blocks, parse: (text) => inBlock(text)?.cidr ?? mistake(blocks) };
+}
+
 function parse(text: string): EgressDestination | undefined {
   const [, scheme, rest = ''] = /^(?:(tcp|udp):\/\/)?(.*)$/.exec(text) ?? [];
   const { host: given = '', port = 443 } = splitPort(rest) ?? {};

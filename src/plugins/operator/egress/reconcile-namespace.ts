@@ -6,6 +6,7 @@ import { wideningPolicies } from '../../../core/egress/widening.ts';
 import type { KnownPolicy } from '../../../runtime/cluster/project-policy.ts';
 import type { KubeClient } from '../../../runtime/kube/client.ts';
 import { gatherFacts } from '../../../runtime/kube/egress-facts.ts';
+import { unless } from '../../../runtime/kube/unless.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import type { KnownPod } from '../cluster/contract.ts';
 import type { Reconciled } from '../controllers/run-controller.ts';
@@ -44,10 +45,11 @@ export async function reconcileNamespace(
   const facts = await gatherFacts(namespace, wanted, deps.term.addresses, signal);
   const { policies, warnings } = egressPolicies(facts);
   const foreign = await keepAll(policies, deps, signal);
+  const byName = await deps.term.cilium.keep(facts, signal);
   const spare = names.filter((name) => !policies.some(({ metadata }) => metadata.name === name));
   const laterMs = await retire(namespace, spare, deps, signal);
   const state = {
-    ...{ applied: !foreign.includes(names[0] ?? ''), foreign, warnings },
+    ...{ applied: !foreign.includes(names[0] ?? ''), foreign, warnings: [...warnings, ...byName] },
     widening: widenedBy(namespace, policies, pods, deps),
   };
   const againMs = Math.min(laterMs ?? Number.POSITIVE_INFINITY, refreshMs(facts, deps.tuning));
@@ -85,13 +87,14 @@ export async function retire(
   for (const name of names) {
     const key = `${namespace}/${name}`;
     const known = policyOf(key);
-    if (known?.ours !== true) {
+    if (known?.ours !== true || known.shared) {
       term.unneeded.forget(key);
       continue;
     }
     const remaining = term.unneeded.remaining(key);
     if (remaining > 0) laterMs = Math.max(laterMs ?? 0, remaining);
     else {
+      await unless(term.cilium.remove(namespace, name, signal), 'KUBE_DENIED');
       await removePolicy(client, known, signal);
       log.info('egress.policy.removed', { namespace, policy: name });
     }

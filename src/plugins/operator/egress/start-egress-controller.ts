@@ -43,9 +43,13 @@ export function startEgressController(
     ...{ client, log, signal, path: collection, project: projectPolicy },
   });
   const metrics = createEgressMetrics(deps.metrics);
-  let term: EgressTerm = createTerm(client, resolver, tuning);
+  const newTerm = () =>
+    createTerm(client, resolver, tuning, ({ namespace, name }) =>
+      log.info('egress.policy.applied', { namespace, policy: name }),
+    );
+  let term: EgressTerm = newTerm();
   const forget = leadership.onChange(() => {
-    term = createTerm(client, resolver, tuning);
+    term = newTerm();
     metrics.show([]);
   });
   signal.addEventListener('abort', forget, { once: true });

@@ -5,6 +5,7 @@ import { type ClusterAddresses, createClusterAddresses } from '../../../runtime/
 import { createNameBook } from '../../../runtime/kube/cluster-addresses-names.ts';
 import type { NameAnswer, NameResolver } from '../../../runtime/kube/cluster-addresses-resolver.ts';
 import { createRecent } from '../../../runtime/kube/recent.ts';
+import { type CiliumKeeper, type CiliumKeeperOptions, createCiliumKeeper } from './keep-cilium-policies.ts';
 import type { NamespaceState } from './namespace-state.ts';
 import { createUnneeded, type Unneeded } from './unneeded.ts';
 
@@ -15,7 +16,10 @@ export interface EgressTuning {
   readonly unresolvedMs: number;
   /** How long a policy stays after the last protected pod of its namespace. */
   readonly graceMs: number;
-  /** For so long an address stays allowed after its name has last pointed there. */
+  /**
+   * For so long an address stays allowed after its name has last pointed there. Names of large stores turn through
+   * hundreds of addresses within hours: with ten minutes half of what pods were told was not allowed.
+   */
   readonly keepMs: number;
   /** An answer of DNS or of the API server is not asked for again for so long. */
   readonly freshMs: number;
@@ -27,7 +31,7 @@ export const defaultTuning: EgressTuning = {
   refreshMs: 60_000,
   unresolvedMs: 15_000,
   graceMs: 120_000,
-  keepMs: 600_000,
+  keepMs: 24 * 3_600_000,
   freshMs: 20_000,
   now: () => performance.now(),
 };
@@ -35,6 +39,7 @@ export const defaultTuning: EgressTuning = {
 /** What is known for as long as this replica leads: what an earlier term knew has aged meanwhile. */
 export interface EgressTerm {
   readonly addresses: ClusterAddresses;
+  readonly cilium: CiliumKeeper;
   readonly states: Map<string, NamespaceState>;
   readonly unneeded: Unneeded;
   /** Takes over which addresses a policy allows, so that DNS that fails or turns now does not take them away. */
@@ -44,7 +49,12 @@ export interface EgressTerm {
 /** Each counts once in each namespace. */
 const mostNames = 10_000;
 
-export function createTerm(client: KubeClient, resolver: NameResolver, tuning: EgressTuning): EgressTerm {
+export function createTerm(
+  client: KubeClient,
+  resolver: NameResolver,
+  tuning: EgressTuning,
+  onApplied: CiliumKeeperOptions['onApplied'],
+): EgressTerm {
   const { keepMs, freshMs, now, graceMs } = tuning;
   const answers = createRecent<NameAnswer>({ now, freshMs, maxKeys: mostNames });
   const names = createNameBook({
@@ -54,6 +64,7 @@ export function createTerm(client: KubeClient, resolver: NameResolver, tuning: E
   const adopted = new Set<string>();
   return {
     addresses: createClusterAddresses({ client, names, now, freshMs }),
+    cilium: createCiliumKeeper({ client, now, onApplied }),
     states: new Map(),
     unneeded: createUnneeded(graceMs, now),
     adopt({ ours, uid, namespace, hosts = '' }) {

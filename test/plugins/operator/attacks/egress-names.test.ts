@@ -14,7 +14,7 @@ function termWith() {
     asked.push(host);
     return { addresses: ['192.0.2.1'], failed: false };
   };
-  const term = createTerm({} as KubeClient, resolver, { ...defaultTuning, now: () => 0 });
+  const term = createTerm({} as KubeClient, resolver, { ...defaultTuning, now: () => 0 }, () => {});
   const addressesIn = async (namespace: string) => {
     const endpoint = await term.addresses.endpointOf(to, namespace, signal);
     return endpoint.kind === 'external' ? endpoint.addresses : undefined;
@@ -25,7 +25,7 @@ function termWith() {
 /** As somebody may write it who may write policies in one namespace. */
 const planted = {
   ...{ key: 'mine/svc-egress-mine', name: 'svc-egress-mine', namespace: 'mine', uid: 'u', version: '1' },
-  ...{ ours: true, labels: {}, spec: {}, hosts: 'vault.example.com=198.51.100.66' },
+  ...{ ours: true, shared: false, labels: {}, spec: {}, hosts: 'vault.example.com=198.51.100.66' },
 } satisfies KnownPolicy;
 
 test('open nothing in other namespaces', async () => {

@@ -23,6 +23,7 @@ import { type AdjustableLeadership, adjustableLeadership } from '../leadership.t
 /** What the role of the operator has to allow for this controller and for the view that it reads. */
 export const verbs: readonly [group: string, resource: string, verbs: readonly string[]][] = [
   ['networking.k8s.io', 'networkpolicies', ['list', 'watch', 'create', 'patch', 'delete']],
+  ['cilium.io', 'ciliumnetworkpolicies', ['get', 'create', 'patch', 'delete']],
   ['', 'services', ['get', 'list']],
   ['discovery.k8s.io', 'endpointslices', ['list']],
   ['apps', 'daemonsets', ['get', 'list', 'watch']],

@@ -18,6 +18,18 @@ const probing = (covered: number) => {
   };
 };
 
+/** The store policy lists one address of a name, which points to these. */
+const turning = (addresses: readonly string[]) => {
+  const fixture = fixtureOf(
+    changed('NetworkPolicy', 'svc-egress-shop-store', (one) => ({
+      ...one,
+      metadata: { ...one.metadata, annotations: { 'svc/egress-hosts': 's3.example.com=192.0.2.8' } },
+    })),
+  );
+  const resolver = async () => ({ addresses, failed: false });
+  return (): Fixture => ({ ...fixture(), lookUps: { resolver, pauseMs: 0 } });
+};
+
 export const fixtures: Fixtures = {
   'SVC-EGRESS-001': { passes, fails: fixtureOf(without('NetworkPolicy', 'svc-egress-shop')) },
   'SVC-EGRESS-002': {
@@ -31,6 +43,7 @@ export const fixtures: Fixtures = {
     ),
   },
   'SVC-EGRESS-004': { passes: probing(probeStatus.silent), fails: probing(probeStatus.reached) },
+  'SVC-EGRESS-005': { passes: turning(['192.0.2.8']), fails: turning(['192.0.2.8', '192.0.2.9']) },
   'SVC-EGRESS-003': {
     passes,
     fails: fixtureOf(

@@ -23,6 +23,7 @@ const known = ({ metadata, spec }: NetworkPolicy, ours = true): KnownPolicy => (
     uid: '1',
     version: '1',
     labels: {},
+    shared: false,
     name: metadata.name,
     namespace: 'shop',
   },
