@@ -40,6 +40,8 @@ export const CATALOG: Readonly<Record<ToolName, Recipe>> = {
   umoci: debian('umoci'),
   zsh: debian('zsh'),
   fish: debian('fish'),
+  ruby: debian('ruby'),
+  lua: { kind: 'system', command: 'lua5.4', debianPackage: 'lua5.4', versionFlag: '-v' },
 };
 
 /** What a virtual machine is made of. */
@@ -48,8 +50,8 @@ const VM: readonly ToolName[] = ['kernel', 'qemu', 'busybox', 'runc', 'libbpf'];
 /** A registry, and what makes and pushes images. */
 const REGISTRY: readonly ToolName[] = ['docker-registry', 'skopeo', 'umoci'];
 
-/** Shells that complete what svc takes; bash is everywhere. */
-const SHELLS: readonly ToolName[] = ['zsh', 'fish'];
+/** Shells that complete what svc takes, and what runs programs of secrets' writers; bash is everywhere. */
+const INTERPRETERS: readonly ToolName[] = ['zsh', 'fish', 'ruby', 'lua'];
 
 const CLIENTS: readonly ToolName[] = ['boto3', 'awscli', 's3cmd', 'rclone-client'];
 
@@ -59,7 +61,7 @@ export const TEST_TOOLS: readonly ToolName[] = [
   'versitygw',
   ...VM,
   ...REGISTRY,
-  ...SHELLS,
+  ...INTERPRETERS,
   ...CLIENTS,
   'minio',
 ];

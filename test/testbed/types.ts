@@ -27,6 +27,8 @@ export const TOOL_NAMES = [
   'umoci',
   'zsh',
   'fish',
+  'ruby',
+  'lua',
 ] as const;
 
 export type ToolName = (typeof TOOL_NAMES)[number];

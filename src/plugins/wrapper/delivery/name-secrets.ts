@@ -1,14 +1,18 @@
 import type { EnvMap, Mapping } from '../../../core/env-map/env-map.ts';
+import { steeringFamilyOf } from '../../../core/env-map/steering-variables.ts';
 import { exitStatus, SvcError } from '../../../core/errors.ts';
 import { mistakeCount } from '../../../core/settings/mistake-count.ts';
 import { type Delivered, type Document, originOf } from './delivered.ts';
 import { mistakesIn } from './mistakes.ts';
+import { ownVariables } from './own-variables.ts';
 
 export interface Naming {
   /** Group n belongs to document n. */
   readonly envMap: EnvMap | undefined;
   /** Leave out the fields that no group maps. */
   readonly envMapOnly: boolean;
+  /** Under `fd` no name becomes a variable. */
+  readonly delivery: 'both' | 'env' | 'fd';
 }
 
 /**
@@ -20,7 +24,11 @@ export function nameSecrets(documents: readonly Document[], naming: Naming): rea
   const groups = documents.map((_, at) => naming.envMap?.[at] ?? []);
   const missing = documents.flatMap((document, at) => missingIn(document, groups[at] ?? []));
   const delivered = documents.flatMap((document, at) => named(document, groups[at] ?? [], naming.envMapOnly));
-  const mistakes = [...missing, ...mistakesIn(delivered)];
+  const unasked =
+    naming.delivery === 'fd'
+      ? []
+      : documents.flatMap((one, at) => steering(one, groups[at] ?? [], naming.envMapOnly));
+  const mistakes = [...missing, ...mistakesIn(delivered), ...unasked];
   if (mistakes.length > 0) throw unusable(mistakes);
   return delivered;
 }
@@ -42,9 +50,21 @@ function missingIn({ path, fields }: Document, group: readonly Mapping[]): strin
     );
 }
 
+/** Who may write a secret is not to say what the application runs: only who writes SVC_ENV_MAP is. */
+function steering({ path, fields }: Document, group: readonly Mapping[], mapOnly: boolean): string[] {
+  const unmapped = fields.filter(({ name }) => !mapOnly && !group.some(({ field }) => field === name));
+  return unmapped.flatMap(({ name: field }) => {
+    const family = ownVariables.includes(field) ? undefined : steeringFamilyOf(field);
+    if (family === undefined) return [];
+    const what = `would become a variable that steers ${family.readBy}, and SVC_ENV_MAP does not ask for it`;
+    return [`${originOf({ path, field })}: ${what}`];
+  });
+}
+
 function unusable(mistakes: readonly string[]): SvcError {
   return new SvcError('SECRETS_UNUSABLE', `The secrets cannot be delivered: ${mistakeCount(mistakes)}`, {
-    nextStep: 'Mend the fields in the secrets server, or SVC_ENV_MAP, and start again.',
+    nextStep:
+      'Correct the fields in the secrets server, or SVC_ENV_MAP: it names the variable of a field (NAME=NAME where it is meant), and SVC_ENV_MAP_ONLY=true leaves the others out.',
     exitStatus: exitStatus.config,
     details: mistakes,
   });

@@ -8,7 +8,10 @@ import type { Observation } from '../observe/observation.ts';
 import { readAll, releaseAll, valuesIn } from '../secrets/read-all.ts';
 import type { ResolvedWrapperSettings } from '../settings.ts';
 
-type Settings = Pick<ResolvedWrapperSettings, 'secretPaths' | 'envMap' | 'envMapOnly' | 'rotation'>;
+type Settings = Pick<
+  ResolvedWrapperSettings,
+  'secretPaths' | 'envMap' | 'envMapOnly' | 'rotation' | 'delivery'
+>;
 
 export interface RotationOptions {
   readonly client: Pick<SecretClient, 'read'>;

@@ -16,7 +16,7 @@ const db = documentAt('kv/db', { url: 'sql:1' });
 
 function name(documents: Parameters<typeof nameSecrets>[0], map?: string, envMapOnly = false) {
   const envMap = map === undefined ? undefined : parseEnvMap(map).map;
-  return nameSecrets(documents, { envMap, envMapOnly });
+  return nameSecrets(documents, { envMap, envMapOnly, delivery: 'both' });
 }
 
 const shown = (...args: Parameters<typeof name>) =>

@@ -1,0 +1,139 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { http } from '../../../support/http.ts';
+import { temporaryFolder } from '../../../support/temporary.ts';
+import { type Bed, shown, startBed } from '../support/bed.ts';
+import { type Exploit, exploitsOn } from './exploits.ts';
+
+const steering = suite('fields whose names steer programs');
+const folder = temporaryFolder('steering');
+const proxy: Server = createServer((_, response) => response.end('PWNED'));
+let bed: Bed;
+let exploits: readonly Exploit[];
+
+steering.before(async () => {
+  await new Promise<void>((listening) => proxy.listen(0, '127.0.0.1', listening));
+  bed = await startBed();
+  exploits = await exploitsOn({
+    folder: folder.path,
+    proxy: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+    server: bed.bao.url,
+    authority: bed.bao.caFile as string,
+  });
+});
+steering.after(async () => {
+  await bed?.stop();
+  proxy.close();
+  await folder.remove();
+});
+
+/** Two at a time: that is what the machine has. */
+async function each<T>(items: readonly T[], work: (item: T, at: number) => Promise<void>): Promise<void> {
+  const queue = items.entries();
+  const worker = async () => {
+    for (const [at, item] of queue) await work(item, at);
+  };
+  await Promise.all([worker(), worker()]);
+}
+
+/** What the command does when the secret's fields are its variables. */
+async function outputOf({ fields, command }: Exploit, name: string, map: string | undefined) {
+  await bed.kv.put(name, fields);
+  const run = await bed.run({ paths: [`secret/${name}`], command, env: { SVC_ENV_MAP: map } });
+  const { code } = await run.exited;
+  return { code, output: run.output(), events: run.events() };
+}
+
+/** As no map can name a function of bash, that one is judged under its own name only. */
+const mappable = ({ fields }: Exploit) => Object.keys(fields).every((name) => /^\w+$/.test(name));
+const identity = (fields: object) =>
+  Object.keys(fields)
+    .map((name) => `${name}=${name}`)
+    .join(',');
+
+steering('work where the deployment maps them: what is refused below is no theory', () =>
+  each(exploits.filter(mappable), async (exploit, at) => {
+    const { output } = await outputOf(exploit, `mapped-${at}`, identity(exploit.fields));
+    assert.match(output, exploit.evidence, JSON.stringify(exploit.fields));
+  }),
+);
+
+steering('are refused under their own names, and nothing is started', () =>
+  each(exploits, async (exploit, at) => {
+    const { code, output, events } = await outputOf(exploit, `own-${at}`, undefined);
+    const what = JSON.stringify(exploit.fields);
+    assert.is(code, 78, `${what} ${output}`);
+    assert.not.match(output, exploit.evidence, what);
+    assert.not(events.some(({ event }) => event === 'application.started'));
+    for (const name of Object.keys(exploit.fields))
+      assert.ok(output.includes(`secret/own-${at}, field \\"${name}\\"`), `${name}: ${output}`);
+  }),
+);
+
+steering('all are named at once, with path and field, beside every other mistake', async () => {
+  await bed.kv.put('one', { LD_PRELOAD: 'x', https_PROXY: 'x', SVC_ROTATION: 'x', VAULT_ADDR: 'x', ok: 'x' });
+  await bed.kv.put('two', { NODE_OPTIONS: 'x', 'a=b': 'x', NODE_ENV: 'production' });
+  const run = await bed.run({ paths: ['secret/one', 'secret/two'] });
+  assert.is((await run.exited).code, 78);
+  const [failure] = run.events('start.failed');
+  assert.is(failure?.['code'], 'SECRETS_UNUSABLE');
+  const named = [...JSON.stringify(failure?.['details']).matchAll(/(secret\/\w+), field \\+"(.*?)\\+"/g)];
+  assert.equal(named.map(([, path, field]) => `${path} ${field}`).sort(), [
+    ...[
+      'secret/one LD_PRELOAD',
+      'secret/one SVC_ROTATION',
+      'secret/one VAULT_ADDR',
+      'secret/one https_PROXY',
+    ],
+    ...['secret/two NODE_OPTIONS', 'secret/two a=b'],
+  ]);
+  assert.match(failure?.['nextStep'], 'SVC_ENV_MAP');
+});
+
+steering('a field that is left out, or mapped to another name, may have any', async () => {
+  await bed.kv.put('left', { LD_PRELOAD: '/none', BASH_ENV: 'x', KEY: 'one' });
+  const env = { SVC_ENV_MAP: 'KEY=KEY,BASH_ENV=OTHER', SVC_ENV_MAP_ONLY: 'true' };
+  const run = await bed.run({ paths: ['secret/left'], env });
+  assert.equal((await shown(run)).descriptor, { KEY: 'one', OTHER: 'x' });
+});
+
+steering('SVC_DELIVERY=fd: keys of the descriptor steer nothing, and none becomes a variable', async () => {
+  await bed.kv.put('keys', { LD_PRELOAD: '/none', PATH: '/none' });
+  const env = { SVC_DELIVERY: 'fd', SHOWN: 'LD_PRELOAD,PATH' };
+  const { descriptor, env: seen } = await shown(await bed.run({ paths: ['secret/keys'], env }));
+  assert.equal(descriptor, { LD_PRELOAD: '/none', PATH: '/none' });
+  assert.equal([seen['LD_PRELOAD'], seen['PATH']], [null, process.env['PATH']]);
+});
+
+for (const rotation of ['restart', 'sighup'])
+  steering(
+    `one that appears later is not delivered under ${rotation}: the application keeps what it has`,
+    async () => {
+      const name = `later-${rotation}`;
+      await bed.kv.put(name, { KEY: 'one' });
+      const env = { RENEWAL_INTERVAL: '1s', SVC_ROTATION: rotation, SHOWN: 'KEY,NODE_OPTIONS' };
+      const run = await bed.run({ paths: [`secret/${name}`], env });
+      const before = await shown(run);
+      await bed.kv.put(name, {
+        KEY: 'two',
+        NODE_OPTIONS: '--import=data:text/javascript,console.log(/PWNED/)',
+      });
+      const failed = await run.event('secrets.keep.failed');
+      assert.match(failed['error'], `secret/${name}, field "NODE_OPTIONS"`);
+      const { status, json } = await http(`${await run.health()}/healthz`);
+      assert.equal([status, json.status], [200, 'degraded']);
+      assert.match(json.degraded.secrets, 'NODE_OPTIONS');
+      assert.is(run.events('application.started').length, 1);
+      assert.not.match(run.output(), PWNED);
+      await bed.kv.put(name, { KEY: 'three' });
+      assert.equal((await shown(run, 2)).descriptor, { KEY: 'three' });
+      assert.is((await http(`${await run.health()}/healthz`)).json.status, 'ok');
+      assert.is(before.env['KEY'], 'one');
+    },
+  );
+
+const PWNED = /PWNED/;
+
+steering.run();
