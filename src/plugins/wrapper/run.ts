@@ -99,11 +99,7 @@ async function obtainAfterRegistration(
 async function serveHealth({ config, log, observation }: Service): Promise<HealthServer | undefined> {
   const { healthAddr, exec } = config.settings;
   if (healthAddr === undefined || exec) return undefined;
-  const { health, metrics } = observation;
-  const server = await startLeanHealthServer(healthAddr, {
-    snapshot: health.snapshot,
-    expose: metrics.expose,
-  });
+  const server = await startLeanHealthServer(healthAddr, observation);
   log.info('health.listening', { address: server.address });
   return server;
 }

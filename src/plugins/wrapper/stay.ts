@@ -104,6 +104,7 @@ async function keepFresh(
     log,
   });
   const tokens = new TokenKeeper(client, obtained.lease);
+  observation.watchToken(() => tokens.secondsLeft());
   const { renewalInterval } = settings;
   const rotates = settings.rotation === 'none' ? undefined : rotation;
   await keep({ tokens, rotation: rotates, renewalInterval, observation, log, signal });

@@ -119,16 +119,20 @@ test('names and values that a record cannot hold are refused by name, and nothin
   }
 });
 
-test('regionSize leaves room for a first generation, and spare room for ones twice as long', () => {
+test('regionSize leaves room for a first generation, and spare room for growth', () => {
   assert.is(regionSize(page - 8, { spare: false }, page), page);
   assert.is(regionSize(page - 7, { spare: false }, page), 2 * page);
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 200_000 }), (length) => {
       const size = regionSize(length, { spare: true }, page);
       assert.is(size % page, 0);
-      assert.ok(slotSize(size) >= 2 * length && size < 6 * length + 24 + 8 + page);
+      const slot = Math.max(2 * length, length + 65_536);
+      assert.ok(slotSize(size) >= slot && size < 3 * slot + 24 + 8 + page);
     }),
   );
+  const limited = regionSize(100, { spare: true, lockLimit: 65_536 }, page);
+  assert.ok(slotSize(limited) > 5_000 && limited <= 20_480, 'a quarter of a small memory-lock limit');
+  assert.is(slotSize(regionSize(9_000, { spare: true, lockLimit: 65_536 }, page)) >= 18_000, true);
 });
 
 test('whatever is written is read back, generation after generation', () => {

@@ -15,6 +15,7 @@ rotation.before(async () => {
 });
 rotation.after(() => bed?.stop());
 
+const builtSdk = new URL('../../../dist/sdk/index.js', import.meta.url).href;
 const beat = { RENEWAL_INTERVAL: '1s' };
 let number = 0;
 
@@ -102,7 +103,7 @@ rotation('sighup refuses what does not fit, says so once, and goes on with the n
   const { path, change } = await secret({ KEY: 'one' });
   const run = await bed.run({ paths: [path], env: { ...beat, SVC_ROTATION: 'sighup' } });
   await shown(run);
-  await change({ KEY: 'x'.repeat(20_000) });
+  await change({ KEY: 'x'.repeat(100_000) });
   await run.event('secrets.rotation.refused');
   const checks = /svc_wrapper_secret_checks_total\{result="changed"\} (\d+)/;
   const health = await run.health();
@@ -111,8 +112,41 @@ rotation('sighup refuses what does not fit, says so once, and goes on with the n
     async () => Number(checks.exec((await http(`${health}/metrics`)).text)?.[1]) >= 3,
   );
   assert.is(run.events('secrets.rotation.refused').length, 1);
+  const refused = await http(`${health}/healthz`);
+  assert.equal([refused.status, refused.json.status], [200, 'degraded']);
+  assert.match(refused.json.degraded.secrets, /do not fit into the descriptor/);
+  assert.match((await http(`${health}/metrics`)).text, /^svc_wrapper_degraded 1$/m);
   await change({ KEY: 'fits' });
   assert.equal((await shown(run, 2)).descriptor, { KEY: 'fits' });
+  await waitFor('the recovery', async () => (await http(`${health}/healthz`)).json.status === 'ok');
+  assert.match((await http(`${health}/metrics`)).text, /^svc_wrapper_degraded 0$/m);
+});
+
+rotation('sighup has room for small secrets to grow by 64 KiB, and for large ones to double', async () => {
+  const program = `import { open } from ${JSON.stringify(builtSdk)}; const store = open();
+    const show = () => console.log('LENGTH', store.get('KEY').length);
+    process.on('SIGHUP', show); setInterval(() => {}, 60_000); show();`;
+  const command = [process.execPath, '--input-type=module', '-e', program];
+  const grow = async (from: number, to: number) => {
+    const { path, change } = await secret({ KEY: 'x'.repeat(from) });
+    const env = { ...beat, SVC_ROTATION: 'sighup', SVC_DELIVERY: 'fd' };
+    const run = await bed.run({ paths: [path], command, env });
+    await run.says(new RegExp(`^LENGTH ${from}$`, 'm'));
+    await change({ KEY: 'x'.repeat(to) });
+    await run.says(new RegExp(`^LENGTH ${to}$`, 'm'));
+  };
+  await Promise.all([grow(10, 65_500), grow(100_000, 200_000)]);
+});
+
+rotation('secrets that went back to those in use are no refusal any more', async () => {
+  const { path, change } = await secret({ KEY: 'one' });
+  const run = await bed.run({ paths: [path], env: { ...beat, SVC_ROTATION: 'sighup' } });
+  await shown(run);
+  await change({ KEY: 'x'.repeat(100_000) });
+  await run.event('secrets.rotation.refused');
+  await change({ KEY: 'one' });
+  const health = await run.health();
+  await waitFor('the recovery', async () => (await http(`${health}/healthz`)).json.status === 'ok');
 });
 
 rotation('restart takes a larger descriptor where the secrets have grown', async () => {

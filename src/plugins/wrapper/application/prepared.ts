@@ -6,6 +6,7 @@ import { argumentRoom } from '../../../runtime/native/argument-room.ts';
 import { pageSize } from '../../../runtime/native/mapping.ts';
 import type { Region } from '../../../runtime/native/region.ts';
 import type { SecretMemory } from '../../../runtime/native/secret-memory.ts';
+import { memlockLimit } from '../../../runtime/native/self.ts';
 import { checkRoom } from '../delivery/check-room.ts';
 import { childEnvironment } from '../delivery/child-environment.ts';
 import type { Delivered } from '../delivery/delivered.ts';
@@ -37,8 +38,8 @@ export interface Prepared {
  */
 export function prepareApplication(delivered: readonly Delivered[], around: Surroundings): Prepared {
   const { settings, file, args } = around.config;
-  const spare = settings.rotation === 'sighup';
-  const region = around.memory.allocate(regionSize(encodedLength(delivered), { spare }, pageSize()));
+  const room = { spare: settings.rotation === 'sighup', lockLimit: memlockLimit().soft };
+  const region = around.memory.allocate(regionSize(encodedLength(delivered), room, pageSize()));
   try {
     writeFirstGeneration(region.bytes, delivered);
     const shared = settings.delivery !== 'env' && region.descriptor !== undefined;

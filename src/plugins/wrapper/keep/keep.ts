@@ -46,26 +46,39 @@ export function keep(options: KeepOptions): Promise<void> {
   });
 }
 
-async function work({ tokens, rotation, observation, log, signal }: KeepOptions): Promise<void> {
-  const event = await telling(observation, conditions.token, () => tokens.tend(signal)).catch((error) => {
+async function work(options: KeepOptions): Promise<void> {
+  const { rotation, observation, signal } = options;
+  await telling(observation, conditions.token, () => tend(options));
+  await telling(observation, conditions.secrets, async () => rotation?.look(signal));
+  const { degraded } = observation.health.snapshot();
+  observation.degraded.set(Object.values(conditions).some((name) => degraded[name] !== undefined) ? 1 : 0);
+}
+
+/** @returns why the token ends although its server answers, or undefined */
+async function tend({ tokens, observation, log, signal }: KeepOptions): Promise<string | undefined> {
+  const event = await tokens.tend(signal).catch((error) => {
     observation.renewals.inc({ result: 'failed' });
     throw error;
   });
   observation.renewals.inc({ result: event });
-  observation.lastRenewal.set(Math.round(Date.now() / 1000));
+  if (event !== 'kept') observation.lastRenewal.set(Math.round(Date.now() / 1000));
   log.debug('token.kept', { result: event });
-  await telling(observation, conditions.secrets, async () => rotation?.look(signal));
-  observation.degraded.set(0);
+  return tokens.fading;
 }
 
-/** The reason goes into the body of /healthz, whose 200 stays: a probe must not kill the application for it. */
-async function telling<T>({ health }: Observation, condition: string, work: () => Promise<T>): Promise<T> {
-  try {
-    const result = await work();
-    health.recovered(condition);
-    return result;
-  } catch (error) {
+/**
+ * The reason goes into the body of /healthz, whose 200 stays: a probe must not kill the application for it. What the work
+ * returns is one as well: a refusal that lasts.
+ */
+async function telling(
+  { health }: Observation,
+  condition: string,
+  work: () => Promise<string | undefined>,
+): Promise<void> {
+  const reason = await work().catch((error) => {
     health.degraded(condition, fullMessageOf(error));
     throw error;
-  }
+  });
+  if (reason === undefined) health.recovered(condition);
+  else health.degraded(condition, reason);
 }

@@ -1,3 +1,4 @@
+import { encodedLength } from '../../../core/secret-records/entry.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import type { SecretClient, SecretDocument } from '../../../runtime/vault/secret-client/contract.ts';
 import type { Prepared } from '../application/prepared.ts';
@@ -31,24 +32,28 @@ export interface RotationOptions {
 export class Rotation {
   readonly #options: RotationOptions;
   #inUse: string;
-  /** Secrets that could not be passed on, so that this is said once. */
-  #refused: string | undefined;
+  /** Secrets that could not be passed on: logged once, told for as long as they are the newest. */
+  #refused: { readonly digest: string; readonly reason: string } | undefined;
 
   constructor(options: RotationOptions) {
     this.#options = options;
     this.#inUse = options.inUse;
   }
 
-  /** @throws VaultError where a path cannot be read, SvcError SECRETS_UNUSABLE where the new secrets cannot be delivered */
-  async look(signal: AbortSignal): Promise<void> {
+  /**
+   * @returns why secrets that have changed are not passed on, for as long as that is so
+   * @throws VaultError where a path cannot be read, SvcError SECRETS_UNUSABLE where the new secrets cannot be delivered
+   */
+  async look(signal: AbortSignal): Promise<string | undefined> {
     const { client, settings, digest, observation } = this.#options;
     const documents = await readAll(client, settings.secretPaths, signal);
     try {
       const delivered = nameSecrets(documents, settings);
       const seen = digest(delivered);
       observation.looks.inc({ result: seen === this.#inUse ? 'unchanged' : 'changed' });
-      if (seen === this.#inUse || seen === this.#refused) return;
-      await this.#pass(delivered, seen);
+      if (seen === this.#inUse) this.#refused = undefined;
+      else if (seen !== this.#refused?.digest) await this.#pass(delivered, seen);
+      return this.#refused?.reason;
     } finally {
       this.#wipe(documents);
     }
@@ -67,7 +72,7 @@ export class Rotation {
     if (settings.rotation === 'restart') {
       if (await runner.restart(prepare(delivered))) this.#passed(delivered, seen);
     } else if (runner.renew(delivered)) this.#passed(delivered, seen);
-    else this.#refuse(seen);
+    else this.#refuse(delivered, seen);
   }
 
   #passed({ length }: readonly Delivered[], seen: string): void {
@@ -80,12 +85,13 @@ export class Rotation {
     log.info('secrets.rotated', { kind, secrets: length });
   }
 
-  #refuse(seen: string): void {
+  #refuse(delivered: readonly Delivered[], seen: string): void {
     const { settings, observation, log } = this.#options;
-    this.#refused = seen;
+    const reason = `the new secrets (${encodedLength(delivered)} bytes) do not fit into the descriptor that the application has: it keeps the old ones`;
+    this.#refused = { digest: seen, reason };
     observation.rotations.inc({ kind: settings.rotation, result: 'refused' });
     log.error('secrets.rotation.refused', {
-      error: 'The new secrets do not fit into the descriptor that the application has',
+      error: reason,
       nextStep: 'Restart the application, or use SVC_ROTATION=restart.',
     });
   }

@@ -1,35 +1,47 @@
 import { isVaultError } from '../../../runtime/vault/errors.ts';
-import type { Lease, SecretClient } from '../../../runtime/vault/secret-client/contract.ts';
+import type { Lease, Login, SecretClient } from '../../../runtime/vault/secret-client/contract.ts';
 
 type Client = Pick<SecretClient, 'logIn' | 'renew'>;
 
-export type TokenEvent = 'renewed' | 'logged-in';
+/** What happened: `kept` where the token was neither renewed nor replaced. */
+export type TokenEvent = 'renewed' | 'logged-in' | 'kept';
 
 const shortestRetryMs = 1_000;
+
+/** A renewal says what could not be looked up: soon, because the token may be short-lived. */
+const unknownDelayMs = 1_000;
+
+/** Part of a token's life after which it is told that nothing prolongs it. */
+const lateFraction = 1 / 3;
 
 /** Keeps one token alive: renews it, and logs in again when that is refused or gains too little. */
 export class TokenKeeper {
   readonly #client: Client;
   readonly #now: () => number;
   #lease: Lease;
-  #endsAt = Number.POSITIVE_INFINITY;
+  #endsAt: number | undefined;
   /** Seconds that the token had when it was new. */
   #fullLease: number;
   #mayRenew = true;
+  /** Whether the last renewal of this token was. */
+  #refused = false;
+  /** Whether the last attempt gained time, or another token. */
+  #prolonged = true;
 
   /** @param now a clock in ms that never goes back */
   constructor(client: Client, lease: Lease, now = () => performance.now()) {
     this.#client = client;
     this.#now = now;
     this.#lease = lease;
-    this.#fullLease = lease.leaseSeconds;
+    this.#fullLease = lease.leaseSeconds ?? 0;
     this.#hold(lease);
   }
 
-  /** When to tend it next, in ms: every interval, and well before the token ends. */
+  /** When to tend it next, in ms: every interval, well before the token ends, at once where its end is not known. */
   delayMs(intervalMs: number): number {
     const { leaseSeconds } = this.#lease;
-    return leaseSeconds > 0 ? Math.min(intervalMs, (leaseSeconds * 1000 * 2) / 3) : intervalMs;
+    if (leaseSeconds === undefined && !this.#refused) return Math.min(intervalMs, unknownDelayMs);
+    return leaseSeconds ? Math.min(intervalMs, (leaseSeconds * 1000 * 2) / 3) : intervalMs;
   }
 
   /**
@@ -37,35 +49,73 @@ export class TokenKeeper {
    * not to run out while it could still be renewed. Infinity when it has run out or has no end.
    */
   longestRetryMs(): number {
-    const left = this.#endsAt - this.#now();
+    if (this.#lease.leaseSeconds === undefined && !this.#refused) return shortestRetryMs;
+    const left = (this.#endsAt ?? Number.POSITIVE_INFINITY) - this.#now();
     return left > 0 ? Math.max(shortestRetryMs, left / 2) : Number.POSITIVE_INFINITY;
+  }
+
+  /** Until the token ends, at least 0: Infinity where it has no end, undefined where its end is not known. */
+  secondsLeft(): number | undefined {
+    return this.#endsAt === undefined ? undefined : Math.max(0, (this.#endsAt - this.#now()) / 1000);
+  }
+
+  /** Why the token will end with nobody to prevent it, or undefined while that is not so. */
+  get fading(): string | undefined {
+    const left = this.secondsLeft();
+    if (left === undefined) {
+      return this.#refused
+        ? 'the token may be neither looked up nor renewed: when it ends is not known'
+        : undefined;
+    }
+    if (this.#prolonged || left === Number.POSITIVE_INFINITY) return undefined;
+    const late = left < this.#fullLease * lateFraction;
+    if (!late && !this.#refused) return undefined;
+    const why = this.#refused ? 'its renewal is refused' : 'nothing prolongs or replaces it';
+    return `the token ends in ${Math.round(left)} s, and ${why}`;
   }
 
   /** @throws VaultError when the token could neither be renewed nor replaced; it stays in use until it ends */
   async tend(signal: AbortSignal): Promise<TokenEvent> {
-    if (await this.#renewed(signal)) return 'renewed';
-    this.#hold(await this.#client.logIn(signal));
-    this.#fullLease = this.#lease.leaseSeconds;
+    const renewal = await this.#renewed(signal);
+    this.#prolonged = renewal === 'enough';
+    if (this.#prolonged) return 'renewed';
+    const login = await this.#client.logIn(signal);
+    this.#takeUp(login);
+    if (login.replaced) return 'logged-in';
+    return renewal === 'little' ? 'renewed' : 'kept';
+  }
+
+  /** Of the same token, a lookup that was refused says less than the last renewal did. */
+  #takeUp({ replaced, ...lease }: Login): void {
+    if (replaced || lease.leaseSeconds !== undefined) this.#hold(lease);
     this.#mayRenew = true;
-    return 'logged-in';
+    if (!replaced) return;
+    this.#fullLease = lease.leaseSeconds ?? 0;
+    this.#refused = false;
+    this.#prolonged = true;
   }
 
   #hold(lease: Lease): void {
     this.#lease = lease;
     const { leaseSeconds } = lease;
-    this.#endsAt = leaseSeconds > 0 ? this.#now() + leaseSeconds * 1000 : Number.POSITIVE_INFINITY;
+    if (leaseSeconds === undefined) this.#endsAt = undefined;
+    else this.#endsAt = leaseSeconds > 0 ? this.#now() + leaseSeconds * 1000 : Number.POSITIVE_INFINITY;
   }
 
-  /** A refused renewal is not asked for again before a login has brought a new token. */
-  async #renewed(signal: AbortSignal): Promise<boolean> {
-    if (!this.#mayRenew || !this.#lease.renewable) return false;
+  /** A refused renewal is not asked for again before a login has worked. */
+  async #renewed(signal: AbortSignal): Promise<'enough' | 'little' | 'no'> {
+    if (!this.#mayRenew || !this.#lease.renewable) return 'no';
     try {
       this.#hold(await this.#client.renew(signal));
+      this.#refused = false;
     } catch (error) {
       if (!isVaultError(error) || error.kind === 'unavailable') throw error;
       this.#mayRenew = false;
-      return false;
+      this.#refused = true;
+      return 'no';
     }
-    return this.#lease.leaseSeconds >= this.#fullLease / 2;
+    const leaseSeconds = this.#lease.leaseSeconds ?? 0;
+    this.#fullLease ||= leaseSeconds;
+    return leaseSeconds >= this.#fullLease / 2 ? 'enough' : 'little';
   }
 }

@@ -1,14 +1,15 @@
 import { createHealth } from '../../../runtime/health/create-health.ts';
-import type { Health } from '../../../runtime/health/health.ts';
+import type { Health, HealthFact } from '../../../runtime/health/health.ts';
+import type { HealthSource } from '../../../runtime/health/health-source.ts';
 import { createLeanMetrics } from '../../../runtime/health/lean-metrics.ts';
 import type { Counter, Gauge, Metrics } from '../../../runtime/health/metrics.ts';
 import { wrapperVersion } from '../version.ts';
 
 /** What probes and Prometheus see of a wrapper. */
-export interface Observation {
+export interface Observation extends HealthSource {
   readonly health: Health;
   readonly metrics: Metrics;
-  /** By `result`: `renewed`, `logged-in`, `failed`. */
+  /** By `result`: `renewed`, `logged-in`, `kept`, `failed`. */
   readonly renewals: Counter;
   /** By `kind` (restart, sighup) and `result` (`done`, `refused`). */
   readonly rotations: Counter;
@@ -22,6 +23,11 @@ export interface Observation {
   readonly unlockedBytes: Gauge;
   readonly agentTier: Gauge;
   readonly agentEnforcing: Gauge;
+  /**
+   * From now on the token's time is asked for at each scrape and probe, in seconds: Infinity where it has no end,
+   * undefined where that is not known.
+   */
+  watchToken(secondsLeft: () => number | undefined): void;
 }
 
 /** @param metrics where they are declared */
@@ -39,9 +45,28 @@ export function createObservation(metrics: Metrics = createLeanMetrics()): Obser
   const counter = (name: string, help: string, ...labels: string[]) =>
     metrics.counter(`svc_wrapper_${name}`, help, labels);
   const gauge = (name: string, help: string) => metrics.gauge(`svc_wrapper_${name}`, help);
+  const tokenTime = gauge(
+    'token_seconds_left',
+    'Until the token ends; absent where it has no end or none that is known',
+  );
+  tokenTime.remove({});
+  let secondsLeft: (() => number | undefined) | undefined;
   return {
     health,
     metrics,
+    watchToken: (ask) => {
+      secondsLeft = ask;
+    },
+    snapshot: () => {
+      if (secondsLeft !== undefined) health.fact('token_seconds_left', factOf(secondsLeft()));
+      return health.snapshot();
+    },
+    expose: () => {
+      const left = secondsLeft?.();
+      if (Number.isFinite(left)) tokenTime.set(Math.floor(left as number));
+      else tokenTime.remove({});
+      return metrics.expose();
+    },
     renewals: counter('token_renewals_total', 'Attempts to keep the token alive', 'result'),
     rotations: counter(
       'rotations_total',
@@ -54,10 +79,15 @@ export function createObservation(metrics: Metrics = createLeanMetrics()): Obser
     up: gauge('application_up', '1 while the application runs'),
     secrets: gauge('secrets', 'Secrets that the application has'),
     lastRenewal: gauge('last_renewal_timestamp_seconds', 'When the token was last renewed or replaced'),
-    degraded: gauge('degraded', '1 while the secrets server cannot be had or refuses'),
+    degraded: gauge('degraded', '1 while token or secrets cannot be kept fresh, whoever refuses it'),
     lockedBytes: gauge('locked_bytes', 'Own writable memory that cannot be swapped'),
     unlockedBytes: gauge('unlocked_bytes', 'Own writable memory that can be swapped'),
     agentTier: gauge('agent_tier', 'Tier of the node agent; 0 without one'),
     agentEnforcing: gauge('agent_enforcing', '1 while the node agent denies reads of the application'),
   };
+}
+
+function factOf(secondsLeft: number | undefined): HealthFact {
+  if (secondsLeft === undefined) return 'unknown';
+  return Number.isFinite(secondsLeft) ? Math.floor(secondsLeft) : 'no end';
 }

@@ -2,9 +2,19 @@ import type { Region } from '../../native/region.ts';
 
 /** How long the token in use lasts. */
 export interface Lease {
-  /** 0 where it has no end, or none that may be looked up. */
-  readonly leaseSeconds: number;
+  /** 0 where it has no end; undefined where the token may not look itself up. */
+  readonly leaseSeconds: number | undefined;
+  /** Whether a renewal may work: true where that is not known either. */
   readonly renewable: boolean;
+}
+
+export interface RenewedLease extends Lease {
+  readonly leaseSeconds: number;
+}
+
+export interface Login extends Lease {
+  /** Whether the token is another one than before: the one that was given is only looked up. */
+  readonly replaced: boolean;
 }
 
 export interface SecretField {
@@ -31,8 +41,8 @@ export interface SecretDocument {
  */
 export interface SecretClient {
   /** Gets a token: from its file, by the service account, or the one that was given, which is looked up. */
-  logIn(signal: AbortSignal): Promise<Lease>;
-  renew(signal: AbortSignal): Promise<Lease>;
+  logIn(signal: AbortSignal): Promise<Login>;
+  renew(signal: AbortSignal): Promise<RenewedLease>;
   /**
    * `secret/app`, `secret/data/app`, `/secret/app/` and `v1/secret/app` mean the same in KV version 2.
    * May be called while a login is under way: it is waited for where there is no token yet.

@@ -4,10 +4,10 @@ import type { SecretMemory } from '../../native/secret-memory.ts';
 import type { VaultAuth, VaultConfig } from '../config.ts';
 import { vaultConnection } from '../connection.ts';
 import { isVaultError, VaultError } from '../errors.ts';
-import type { Lease, SecretClient, SecretDocument } from './contract.ts';
+import type { Login, RenewedLease, SecretClient, SecretDocument } from './contract.ts';
 import { isHeld, KeptRegions } from './kept-regions.ts';
 import { KeyServer } from './key-server.ts';
-import { type Lifetime, logInByServiceAccount, lookUp, renewToken } from './log-in.ts';
+import { logInByServiceAccount, lookUp, renewToken } from './log-in.ts';
 import { Mounts } from './mounts.ts';
 import { readSecret } from './read-secret.ts';
 import { type SecretPlace, segmentsOf } from './secret-path.ts';
@@ -51,7 +51,7 @@ class KeptToken implements SecretClient {
   readonly #mounts: Mounts;
   readonly #given: Region | undefined;
   #token: TokenBytes | undefined;
-  #login: Promise<Lease> | undefined;
+  #login: Promise<Login> | undefined;
   #closed = false;
 
   constructor({ config, token }: SecretClientOptions, memory: KeptRegions, pool: SecretPool) {
@@ -65,12 +65,12 @@ class KeptToken implements SecretClient {
     else this.#token = token ? new TokenBytes(token) : tokenFrom(Buffer.from(config.auth.token), memory);
   }
 
-  logIn(signal: AbortSignal): Promise<Lease> {
+  logIn(signal: AbortSignal): Promise<Login> {
     this.#login = this.#logIn(signal);
     return this.#login;
   }
 
-  async renew(signal: AbortSignal): Promise<Lease> {
+  async renew(signal: AbortSignal): Promise<RenewedLease> {
     const { token, leaseSeconds, renewable } = await renewToken(
       this.#server,
       this.#tokenInUse,
@@ -107,15 +107,23 @@ class KeptToken implements SecretClient {
     this.#token = undefined;
   }
 
-  async #logIn(signal: AbortSignal): Promise<Lifetime> {
+  async #logIn(signal: AbortSignal): Promise<Login> {
     const auth = this.#auth;
     if (auth.method === 'kubernetes') {
-      const { token, ...lifetime } = await logInByServiceAccount(this.#server, auth, this.#memory, signal);
+      const { token, ...lease } = await logInByServiceAccount(this.#server, auth, this.#memory, signal);
       this.#adopt(token);
-      return lifetime;
+      return { ...lease, replaced: true };
     }
-    if (auth.method === 'token-file') this.#adopt(readTokenBytes(auth.path, 'token', this.#memory));
-    return lookUp(this.#server, this.#tokenInUse, signal);
+    const replaced = auth.method === 'token-file' && this.#readFile(auth.path);
+    return { ...(await lookUp(this.#server, this.#tokenInUse, signal)), replaced };
+  }
+
+  /** @returns whether the file holds another token than the one in use */
+  #readFile(path: string): boolean {
+    const token = readTokenBytes(path, 'token', this.#memory);
+    const replaced = this.#token === undefined || !token.bytes.equals(this.#token.bytes);
+    this.#adopt(token);
+    return replaced;
   }
 
   /** It was zeroed after the login, and stays good for an hour. */

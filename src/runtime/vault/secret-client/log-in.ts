@@ -7,17 +7,13 @@ import type { SecretMemory } from '../../native/secret-memory.ts';
 import { loginRefusal } from '../auth-kubernetes.ts';
 import type { VaultAuth } from '../config.ts';
 import { VaultError } from '../errors.ts';
+import type { Lease, RenewedLease } from './contract.ts';
 import type { KeyServer, Question, Reply } from './key-server.ts';
 import { deadToken, refusalOf, wordsOf } from './refusal.ts';
 import { readTokenBytes, type TokenBytes, tokenFrom } from './token-bytes.ts';
 
-export interface Lifetime {
-  readonly leaseSeconds: number;
-  readonly renewable: boolean;
-}
-
 /** A token that the key server has just handed out. */
-export interface Grant extends Lifetime {
+export interface Grant extends RenewedLease {
   readonly token: TokenBytes;
 }
 
@@ -49,22 +45,22 @@ export async function logInByServiceAccount(
 }
 
 /**
- * Looks a token up. A policy may forbid that, and then its end stays unknown.
+ * Looks a token up. A policy may forbid that, and then its end stays unknown until a renewal tells it.
  * @throws VaultError of kind `denied` where the key server does not know the token
  */
-export function lookUp(server: KeyServer, token: () => Uint8Array, signal: AbortSignal): Promise<Lifetime> {
+export function lookUp(server: KeyServer, token: () => Uint8Array, signal: AbortSignal): Promise<Lease> {
   const question: Question = { method: 'GET', path: lookupPath, token };
   return server.ask(question, signal, (reply) => {
     if (reply.status === 200) return lifetimeFrom(new JsonView(reply.body.bytes));
     const errors = wordsOf(reply, token());
     if (reply.status !== 403) throw refusalOf(question, reply.status, errors);
     if (namesDeadToken(errors)) throw deadToken(reply.status, lookupPath);
-    return { leaseSeconds: 0, renewable: false };
+    return { leaseSeconds: undefined, renewable: true };
   });
 }
 
 /** `ttl` counts whole seconds, 0 for a token without an end, which has no `expire_time` either. */
-function lifetimeFrom(view: JsonView): Lifetime {
+function lifetimeFrom(view: JsonView): Lease {
   const seconds = view.number('data', 'ttl') ?? 0;
   const ends = view.at('data', 'expire_time')?.kind === 'string';
   return { leaseSeconds: ends ? Math.max(1, seconds) : seconds, renewable: view.isTrue('data', 'renewable') };

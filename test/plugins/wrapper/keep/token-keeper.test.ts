@@ -2,11 +2,12 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { TokenKeeper } from '../../../../src/plugins/wrapper/keep/token-keeper.ts';
 import { VaultError } from '../../../../src/runtime/vault/errors.ts';
+import type { RenewedLease } from '../../../../src/runtime/vault/secret-client/contract.ts';
 
 const keeper = suite('token keeper');
 const signal = new AbortController().signal;
 
-type Answer = { leaseSeconds: number; renewable: boolean } | VaultError;
+type Answer = { leaseSeconds: number | undefined; renewable: boolean; replaced: boolean } | VaultError;
 
 /** A client that answers in turn and notes what was asked of it. */
 function client(...answers: Answer[]) {
@@ -18,20 +19,27 @@ function client(...answers: Answer[]) {
     if (next instanceof VaultError) throw next;
     return next;
   };
-  return { calls, logIn: answer('login'), renew: answer('renew') };
+  return { calls, logIn: answer('login'), renew: answer('renew') as () => Promise<RenewedLease> };
 }
 
-const fresh = { leaseSeconds: 100, renewable: true };
+const fresh = { leaseSeconds: 100, renewable: true, replaced: true };
+/** What a renewal, or a lookup of the same token, answers. */
+const same = (leaseSeconds: number | undefined, renewable = true) => ({
+  leaseSeconds,
+  renewable,
+  replaced: false,
+});
+const denied = new VaultError('denied', 'no');
 
 keeper('renews for as long as that gains time', async () => {
-  const server = client(fresh, { leaseSeconds: 50, renewable: true });
+  const server = client(fresh, same(50));
   const tokens = new TokenKeeper(server, fresh);
   assert.equal([await tokens.tend(signal), await tokens.tend(signal)], ['renewed', 'renewed']);
   assert.equal(server.calls, ['renew', 'renew']);
 });
 
 keeper('logs in again near the maximum of a token', async () => {
-  const server = client({ leaseSeconds: 49, renewable: true }, { leaseSeconds: 30, renewable: true }, fresh);
+  const server = client(same(49), { ...fresh, leaseSeconds: 30 }, fresh);
   const tokens = new TokenKeeper(server, fresh);
   assert.is(await tokens.tend(signal), 'logged-in');
   assert.is(await tokens.tend(signal), 'renewed');
@@ -41,7 +49,6 @@ keeper('logs in again near the maximum of a token', async () => {
 keeper(
   'logs in instead of a renewal that is refused, and does not ask for the refused one again',
   async () => {
-    const denied = new VaultError('denied', 'no');
     const server = client(denied, denied, denied, fresh, fresh);
     const tokens = new TokenKeeper(server, fresh);
     for (const _ of [1, 2]) assert.is(await tokens.tend(signal).catch((error: unknown) => error), denied);
@@ -78,6 +85,50 @@ keeper('waits no longer for a retry than half of what is left of the token, a se
   await tokens.tend(signal);
   assert.is(tokens.longestRetryMs(), 50_000);
   assert.is(new TokenKeeper(client(), { leaseSeconds: 0, renewable: false }).longestRetryMs(), never);
+});
+
+keeper('renews at once what may not be looked up, and knows its end from then on', async () => {
+  const server = client(same(30), same(30));
+  const tokens = new TokenKeeper(server, same(undefined), () => 0);
+  assert.equal(
+    [tokens.delayMs(300_000), tokens.longestRetryMs(), tokens.secondsLeft()],
+    [1_000, 1_000, undefined],
+  );
+  assert.is(await tokens.tend(signal), 'renewed');
+  assert.equal([tokens.delayMs(300_000), tokens.secondsLeft()], [20_000, 30]);
+  assert.is(await tokens.tend(signal), 'renewed');
+  assert.equal([server.calls, tokens.fading], [['renew', 'renew'], undefined]);
+});
+
+keeper('a renewal that gains little tells the end, also where a lookup is refused', async () => {
+  const tokens = new TokenKeeper(client(same(30), same(9), same(undefined)), same(undefined), () => 0);
+  await tokens.tend(signal);
+  assert.is(await tokens.tend(signal), 'renewed');
+  assert.is(tokens.secondsLeft(), 9);
+  assert.match(tokens.fading ?? '', 'the token ends in 9 s, and nothing prolongs or replaces it');
+});
+
+keeper('counts a lookup of the same token as nothing but that', async () => {
+  const tokens = new TokenKeeper(client(same(70, false), same(20, false)), same(100, false), () => 0);
+  assert.equal([await tokens.tend(signal), tokens.fading], ['kept', undefined]);
+  assert.is(await tokens.tend(signal), 'kept');
+  assert.match(tokens.fading ?? '', 'ends in 20 s');
+});
+
+keeper('tells a refused renewal for as long as the token is the same', async () => {
+  const server = client(denied, same(90), denied, fresh);
+  const tokens = new TokenKeeper(server, same(100), () => 0);
+  assert.is(await tokens.tend(signal), 'kept');
+  assert.match(tokens.fading ?? '', 'ends in 90 s, and its renewal is refused');
+  assert.is(await tokens.tend(signal), 'logged-in');
+  assert.is(tokens.fading, undefined);
+});
+
+keeper('tells that neither lookup nor renewal is granted', async () => {
+  const tokens = new TokenKeeper(client(denied, same(undefined)), same(undefined), () => 0);
+  assert.is(await tokens.tend(signal), 'kept');
+  assert.match(tokens.fading ?? '', 'neither looked up nor renewed');
+  assert.is(tokens.delayMs(300_000), 300_000);
 });
 
 keeper.run();

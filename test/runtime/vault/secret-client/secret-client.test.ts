@@ -276,13 +276,13 @@ test('a token that the server repeats is crossed out', async (context) => {
 test('looks a given token up', async (context) => {
   const data: Record<string, unknown> = { ttl: 1800, expire_time: '2026-01-01T00:00:00Z', renewable: true };
   const client = use(context, () => ({ status: 200, json: { data } }));
-  assert.equal(await client.logIn(patient()), { leaseSeconds: 1800, renewable: true });
+  assert.equal(await client.logIn(patient()), { leaseSeconds: 1800, renewable: true, replaced: false });
   Object.assign(data, { ttl: 0, renewable: false });
-  assert.equal(await client.logIn(patient()), { leaseSeconds: 1, renewable: false });
+  assert.equal(await client.logIn(patient()), { leaseSeconds: 1, renewable: false, replaced: false });
   data['expire_time'] = null;
-  assert.equal(await client.logIn(patient()), { leaseSeconds: 0, renewable: false });
+  assert.equal(await client.logIn(patient()), { leaseSeconds: 0, renewable: false, replaced: false });
   context.server.handler = () => refused(403, '1 error occurred:\n\t* permission denied\n\n');
-  assert.equal(await client.logIn(patient()), { leaseSeconds: 0, renewable: false });
+  assert.equal(await client.logIn(patient()), { leaseSeconds: undefined, renewable: true, replaced: false });
   assert.is(context.server.to('auth/token/lookup-self').length, 4);
 });
 
@@ -349,7 +349,7 @@ test('logs in by the service account, whose token is read each time', async (con
     writeFileSync(jwtFile, `${jwt}\n`);
     const login = client.logIn(patient());
     const read = readTexts(client, 'secret/app');
-    assert.equal(await login, { leaseSeconds: 60, renewable: true });
+    assert.equal(await login, { leaseSeconds: 60, renewable: true, replaced: true });
     await read;
     assert.equal(context.server.to('auth/').at(-1)?.json, { role: 'a"b', jwt });
   }
