@@ -1,4 +1,4 @@
-#!/usr/bin/env node
+#!/usr/bin/env -S -u NODE_OPTIONS SVC_NODE_OPTIONS=${NODE_OPTIONS} node
 import { createRequire } from 'node:module';
 import { requireNode } from './require-node.js';
 

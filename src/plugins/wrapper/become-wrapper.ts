@@ -8,7 +8,7 @@ import { loadConfigFile } from '../../runtime/config/load-file.ts';
 import { execute } from '../../runtime/native/execute.ts';
 import { createSecretMemory } from '../../runtime/native/secret-memory.ts';
 import { resetSignals } from '../../runtime/native/signals.ts';
-import { inheritedEnvironment } from './delivery/inherited.ts';
+import { inheritedEnvironment, withoutNodeOptions } from './delivery/inherited.ts';
 import { nameOf } from './delivery/name-of.ts';
 import { fileVariables } from './file-variables.ts';
 import { wrapperSettings } from './settings.ts';
@@ -66,7 +66,7 @@ async function sectionFrom(configFile: string | undefined): Promise<ConfigSectio
 function environment(section: ConfigSection | undefined): Uint8Array[] {
   const added = section === undefined ? new Map<string, string>() : fileVariables(section, process.env);
   const kept = inheritedEnvironment().filter((entry) => !added.has(nameOf(entry)));
-  return [...kept, ...[...added].map(([name, value]) => Buffer.from(`${name}=${value}`))];
+  return [...withoutNodeOptions(kept), ...[...added].map(([name, value]) => Buffer.from(`${name}=${value}`))];
 }
 
 function asArgument([name, value]: [string, string | boolean | undefined]): string[] {

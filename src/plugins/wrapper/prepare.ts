@@ -2,10 +2,11 @@ import { reportFailure } from '../../runtime/component/report-failure.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import { descriptorSink } from '../../runtime/logging/stderr-sink.ts';
 import { parseArguments } from './arguments.ts';
+import { nodeOptions } from './delivery/inherited.ts';
 import { helpText } from './help.ts';
 import { copyFolder } from './install/copy-folder.ts';
 import { installFolder } from './install/install-folder.ts';
-import { ownFolder } from './install/own-folder.ts';
+import { isSelfContained, ownFolder } from './install/own-folder.ts';
 import { configuredLogger, earlyLogger } from './loggers.ts';
 import { readConfig, type WrapperConfig } from './read-config.ts';
 import { wrapperVersion } from './version.ts';
@@ -30,11 +31,19 @@ export function prepare(argv: readonly string[], env: Env): Prepared {
     if (installTo !== undefined) return installOwnFolder(installTo, env);
     const config = readConfig({ ...given, env });
     const log = configuredLogger(config.settings);
-    for (const remark of config.remarks) log.warn('config.remark', { remark });
+    for (const remark of [...config.remarks, ...preloads(env)]) log.warn('config.remark', { remark });
     return { config, log };
   } catch (error) {
     return { status: reportFailure(earlyLogger(env), 'start.failed', error) };
   }
+}
+
+/** What has run by now cannot be undone; the Node of a self-contained folder does not know the variable. */
+function preloads(env: Env): string[] {
+  if (!env[nodeOptions] || isSelfContained()) return [];
+  return [
+    `${nodeOptions}: was in force in the wrapper's own Node as well, so that what it loads could read the token; start svc-wrapper by its name and not by node`,
+  ];
 }
 
 function copyOwnFolder(to: string, env: Env): Prepared {

@@ -10,13 +10,16 @@ export const manifestName = 'MANIFEST.json';
  * @throws SvcError NOT_SELF_CONTAINED (exit 78) where another Node does
  */
 export function ownFolder(program: string = process.execPath): string {
-  const folder = dirname(dirname(program));
-  if (existsSync(join(folder, manifestName))) return folder;
+  if (isSelfContained(program)) return dirname(dirname(program));
   throw new SvcError('NOT_SELF_CONTAINED', `${program} is not the Node of a self-contained folder`, {
     nextStep:
       'Run svc-wrapper of such a folder, as `npm run bundle:wrapper` makes it, or of the wrapper image.',
     exitStatus: exitStatus.config,
   });
+}
+
+export function isSelfContained(program: string = process.execPath): boolean {
+  return existsSync(join(dirname(dirname(program)), manifestName));
 }
 
 export interface FileFacts {
