@@ -58,8 +58,10 @@ export interface AgentProtection {
   /** 1 to 4, see core/protection/tier. */
   readonly tier: number;
   readonly enforcing: boolean;
-  /** It knows this pod's processes, by registration or by label. */
+  /** The table in the kernel holds its cgroup, or processes of it that registered. */
   readonly covered: boolean;
+  /** Why it is not, as a sentence of the agent's; empty where none was told. */
+  readonly uncoveredReason?: string;
 }
 
 export interface Score extends WorkloadName {
@@ -68,6 +70,8 @@ export interface Score extends WorkloadName {
   readonly pods: number;
   /** Every pod carries the wrapper. */
   readonly protected: boolean;
+  /** Every pod is covered on its node, and reads of it by others are denied there, or their readers killed. */
+  readonly enforced: boolean;
   readonly addends: readonly Addend[];
   readonly findings: readonly Finding[];
 }

@@ -21,6 +21,7 @@ export function scoreOf(facts: WorkloadFacts): Score {
   return {
     ...{ kind, namespace, name, score, pods: pods.length },
     protected: subjects.length > 0 && subjects.every(isProtected),
+    enforced: subjects.length > 0 && subjects.every(isEnforced),
     addends,
     findings: findingsOf(subjects),
   };
@@ -42,6 +43,8 @@ function worst(all: readonly Scored[]): Scored {
 
 const isProtected = ({ applications, wrapped }: Subject): boolean =>
   wrapped.length > 0 && wrapped.length === applications.length;
+
+const isEnforced = ({ agent }: Subject): boolean => agent?.covered === true && agent.enforcing;
 
 /** Neither pod nor template: there is nothing to judge. */
 const nothing: Scored = {

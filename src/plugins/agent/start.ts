@@ -39,7 +39,9 @@ export async function startAgent(
   const registration = await startRegistration({
     ...{ socketPath: config.socket, guard, log, metrics, version, onChange },
   });
-  const pods = startPodWatch({ node, cgroupRoot: config.cgroupRoot, guard, log, metrics, health, signal });
+  const pods = startPodWatch({
+    ...{ node, cgroupRoot: config.cgroupRoot, guard, log, metrics, health, signal, onChange },
+  });
   channel = startOperatorChannel({
     ...operatorOf(config),
     ...{ node, version, log, metrics, health, signal, instance: randomUUID() },

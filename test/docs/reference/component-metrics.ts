@@ -38,7 +38,7 @@ function agentMetrics(): readonly DeclaredMetric[] {
     ...{ log: quietLog, metrics: recorder, resolver: { podOfCgroup: none }, channel: { hit: none } },
     clock: { wallTime: (time) => time, after: none },
   });
-  createPodWatchState(recorder, createHealth());
+  createPodWatchState({ log: quietLog, metrics: recorder, health: createHealth() });
   registrationMetrics(recorder);
   createChannelMetrics(recorder);
   return recorder.declared;

@@ -231,8 +231,8 @@ export const logMeanings: Readonly<Record<string, readonly [means: string, todo?
   'pod.covered': ['The processes of a labelled pod are protected'],
   'pod.released': ['A pod has lost its label, or is gone'],
   'pod.uncovered': [
-    'A labelled pod could not be protected as a whole',
-    '`GUARD_FULL`: fewer protected pods on the node; otherwise what `error` says',
+    'A labelled pod is not in the table in the kernel',
+    'What `reason` says: mount the cgroups of the host, or have fewer protected pods on the node',
   ],
   'pods.node.unchecked': [
     'Whether the node has the name that was given could not be asked',

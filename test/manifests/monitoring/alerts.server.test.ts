@@ -28,10 +28,10 @@ async function judge(promtool: string, rules: string): Promise<string> {
   return status === 0 ? '' : stdout + stderr;
 }
 
-test('promtool finds them well-formed, four of them', async ({ promtool }) => {
+test('promtool finds them well-formed, six of them', async ({ promtool }) => {
   const { status, stdout, stderr } = await runCommand(promtool, ['check', 'rules', RULES], '/');
   assert.is(status, 0, stderr);
-  assert.match(stdout, /SUCCESS: 4 rules found/);
+  assert.match(stdout, /SUCCESS: 6 rules found/);
 });
 
 test('each fires when it should, and only then', async ({ promtool }) => {
@@ -44,6 +44,9 @@ test('and the cases would find another threshold, time or label', async ({ promt
     ['for: 5m', 'for: 1m'],
     ['for: 10m', 'for: 5m'],
     ['< 50', '<= 50'],
+    ['for: 2m', 'for: 8m'],
+    ['svc_workload_enforced) == 0', 'svc_workload_protection_score) < 50'],
+    ['count by (instance)', 'sum by (pod)'],
     ['{status="error"}', ''],
     [/namespace="svc-system", /g, ''],
     ['sum(rate', 'max(rate'],

@@ -15,16 +15,22 @@ test('groups what is guarded by pod, with how it came to be', () => {
   const registration = { registered: () => [one], reports: () => [] };
   const resolver = { podOfProcess: () => 'uid', podOfCgroup: () => undefined };
   const state = createNodeState({ enforce: false }, guard, registration, {
-    labelled: () => ['uid', 'other'],
+    labelled: () => [
+      { uid: 'uid', uncovered: undefined },
+      { uid: 'other', uncovered: 'It has no cgroup.' },
+    ],
     resolver,
   })();
   assert.is(state.tier, 1);
   assert.is(state.enforceMode, false);
   assert.equal(
-    state.pods.map(({ uid, labelled, processes }) => [uid, labelled, processes.map((p) => p.registration)]),
+    state.pods.map(({ uid, labelled, covered, processes }) => [
+      ...[uid, labelled, covered],
+      processes.map((p) => p.registration),
+    ]),
     [
-      ['uid', true, ['wrapper', 'inherited']],
-      ['other', true, []],
+      ['uid', true, true, ['wrapper', 'inherited']],
+      ['other', true, false, []],
     ],
   );
 });

@@ -15,7 +15,10 @@ export interface NodeAgentState {
 }
 
 export interface ReportedPod {
-  readonly labelled: boolean;
+  /** Its cgroup is covered; a label alone only asks for that. */
+  readonly covered: boolean;
+  /** Why a labelled pod is not covered; else empty. */
+  readonly uncoveredReason: string;
   readonly processes: number;
   readonly reports: PodProtection['reports'];
 }

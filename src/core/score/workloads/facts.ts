@@ -31,7 +31,8 @@ function protectionOf({ pod, uid }: KnownPod, nodes: AgentsTold): PodProtection 
   const state = nodeName === undefined ? undefined : nodes.agentOf(nodeName);
   if (state === undefined) return { pod, agent: undefined, reports: [] };
   const known = state.pods.get(uid);
-  const covered = known !== undefined && (known.labelled || known.processes > 0);
+  const covered = known !== undefined && (known.covered || known.processes > 0);
   const { tier, enforcing } = state;
-  return { pod, agent: { tier, enforcing, covered }, reports: known?.reports ?? [] };
+  const agent = { tier, enforcing, covered, uncoveredReason: known?.uncoveredReason ?? '' };
+  return { pod, agent, reports: known?.reports ?? [] };
 }

@@ -22,12 +22,13 @@ export interface Guard {
   inspect(pid: number): ProcessFacts | undefined;
   /**
    * Covers every process in a cgroup (v2) and below it, present and future. Those that are in it already want
-   * `protect` besides: only then do they stay covered wherever they are moved.
+   * `protect` besides: only then do they stay covered wherever they are moved. While no programs are in force it is
+   * remembered, and covered when some are.
    * @throws SvcError GUARD_FULL
    */
   protectCgroup(id: bigint): void;
   releaseCgroup(id: bigint): void;
-  /** Ids of the cgroups that are covered, by an earlier agent too. */
+  /** Ids of the cgroups in the kernel's table, those of an earlier agent too; none while no programs are in force. */
   cgroups(): readonly bigint[];
   /** All processes that are registered or inherit it; those that only their cgroup covers are not listed. */
   processes(): readonly ProtectedProcess[];

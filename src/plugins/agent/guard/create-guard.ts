@@ -79,7 +79,7 @@ export function createGuard(options: GuardOptions): StartingGuard {
         () => {},
       );
     },
-    cgroups: () => apply(set(), listCgroups, unguarded.cgroups),
+    cgroups: () => apply(set(), listCgroups, () => []),
     processes: () => apply(set(), listProcesses, () => []),
     processCount: () => apply(set(), countProcesses, () => 0),
     close: async () => keeper?.close(),

@@ -11,7 +11,6 @@ export interface Unguarded {
   remember(pid: number): ProcessFacts;
   rememberCgroup(id: bigint): void;
   forgetCgroup(id: bigint): void;
-  cgroups(): readonly bigint[];
   catchUp(set: ProgramSet): void;
 }
 
@@ -28,7 +27,6 @@ export function createUnguarded(): Unguarded {
     },
     rememberCgroup: (id) => void cgroups.add(id),
     forgetCgroup: (id) => void cgroups.delete(id),
-    cgroups: () => [...cgroups],
     catchUp(set) {
       for (const [pid, start] of processes) if (startOf(pid) === start) coverIfThere(set, pid);
       for (const id of cgroups) coverCgroup(set, id);

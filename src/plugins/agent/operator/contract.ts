@@ -36,8 +36,12 @@ export interface NodeState extends GuardStatus {
 export interface ReportedPod {
   /** Empty for processes that belong to no pod. */
   readonly uid: string;
-  /** Its label covers every process in its cgroup; those need not be listed. */
+  /** Every process in its cgroup is to be covered; those need not be listed. */
   readonly labelled: boolean;
+  /** Its cgroup is in the table in the kernel. */
+  readonly covered: boolean;
+  /** Why a labelled pod is not covered, as a sentence; else empty. */
+  readonly uncoveredReason: string;
   readonly processes: readonly ReportedProcess[];
 }
 

@@ -9,8 +9,8 @@ export interface PodSources {
   /** Those of them that registered themselves. */
   readonly registered: readonly ProtectedProcess[];
   readonly reports: readonly ProtectionReport[];
-  /** UIDs of the pods on this node whose label protects them. */
-  readonly labelled: readonly string[];
+  /** The pods on this node that are to be protected by their label. */
+  readonly labelled: readonly { readonly uid: string; readonly uncovered: string | undefined }[];
   /** UID of the pod that a process is in. */
   readonly podOf: (process: ProtectedProcess) => string | undefined;
 }
@@ -19,8 +19,8 @@ export interface PodSources {
 export function reportedPods({ processes, registered, reports, labelled, podOf }: PodSources): ReportedPod[] {
   const own = new Set(registered.map(processKey));
   const reportOf = new Map(reports.map((report) => [processKey(report), report]));
-  const labels = new Set(labelled);
-  const byPod = new Map<string, ReportedProcess[]>(labelled.map((uid) => [uid, []]));
+  const labels = new Map(labelled.map((pod) => [pod.uid, pod]));
+  const byPod = new Map<string, ReportedProcess[]>(labelled.map(({ uid }) => [uid, []]));
   for (const process of processes) {
     const uid = podOf(process) ?? '';
     const registration = own.has(processKey(process)) ? 'wrapper' : 'inherited';
@@ -29,11 +29,18 @@ export function reportedPods({ processes, registered, reports, labelled, podOf }
     if (inside === undefined) byPod.set(uid, [reported]);
     else inside.push(reported);
   }
-  return [...byPod].map(([uid, inside]) => ({
-    uid,
-    labelled: labels.has(uid),
-    processes: inside.sort(wrappersFirst),
-  }));
+  return [...byPod].map(([uid, inside]) => {
+    const label = labels.get(uid);
+    return {
+      ...{
+        uid,
+        labelled: label !== undefined,
+        covered: label !== undefined && label.uncovered === undefined,
+      },
+      uncoveredReason: label?.uncovered ?? '',
+      processes: inside.sort(wrappersFirst),
+    };
+  });
 }
 
 function wrappersFirst(a: ReportedProcess, b: ReportedProcess): number {

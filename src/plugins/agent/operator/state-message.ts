@@ -36,10 +36,14 @@ interface Room {
   measured: number;
 }
 
-function podMessage({ uid, labelled, processes }: ReportedPod, room: Room): object {
+function podMessage(pod: ReportedPod, room: Room): object {
+  const { uid, labelled, covered, uncoveredReason, processes } = pod;
   const told = processes.slice(0, room.processes);
   room.processes -= told.length;
-  return { podUid: uid, labelled, processes: told.map((process) => processMessage(process, room)) };
+  return {
+    ...{ podUid: uid, labelled, covered, uncoveredReason: clip(uncoveredReason, longestReason) },
+    processes: told.map((process) => processMessage(process, room)),
+  };
 }
 
 function processMessage({ pid, start, registration, measured }: ReportedProcess, room: Room): object {

@@ -1,5 +1,4 @@
 import { messageOf, SvcError } from '../../../core/errors.ts';
-import { describeError } from '../../../runtime/logging/describe-error.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import type { Guard } from '../guard/contract.ts';
 import { processesIn } from './cgroup-processes.ts';
@@ -8,31 +7,35 @@ import type { PodCgroup } from './pod-cgroups.ts';
 
 export type CgroupGuard = Pick<Guard, 'protect' | 'protectCgroup' | 'releaseCgroup' | 'cgroups' | 'onStatus'>;
 
-/** Carries a plan out. @returns what could not be covered, each with its reason */
+/** Carries a plan out. @returns why a pod could not be covered, by its UID */
 export function coverPods(
   guard: CgroupGuard,
   { cover, release }: Pick<Plan, 'cover' | 'release'>,
   log: Logger,
-): readonly string[] {
+): ReadonlyMap<string, string> {
   for (const id of release) {
     guard.releaseCgroup(id);
     log.info('pod.released', { cgroup: String(id) });
   }
-  return cover.flatMap((pod) => coverPod(guard, pod, log));
+  const failures = new Map<string, string>();
+  for (const pod of cover) {
+    try {
+      coverPod(guard, pod, log);
+    } catch (error) {
+      failures.set(pod.uid, messageOf(error));
+    }
+  }
+  return failures;
 }
 
 /** The cgroup first: what is forked in it meanwhile is covered then, and what was in it before is next. */
-function coverPod(guard: CgroupGuard, { uid, id, path }: PodCgroup, log: Logger): string[] {
-  try {
-    guard.protectCgroup(id);
-    const pids = processesIn(path);
-    for (const pid of pids) coverProcess(guard, pid);
-    log.info('pod.covered', { pod: uid, cgroup: String(id), processes: pids.length });
-    return [];
-  } catch (error) {
-    log.error('pod.uncovered', { pod: uid, cgroup: String(id), ...describeError(error) });
-    return [`${uid}: ${messageOf(error)}`];
-  }
+function coverPod(guard: CgroupGuard, { uid, id, path }: PodCgroup, log: Logger): void {
+  guard.protectCgroup(id);
+  const pids = processesIn(path);
+  for (const pid of pids) coverProcess(guard, pid);
+  // without programs in force it is only remembered
+  if (!guard.cgroups().includes(id)) return;
+  log.info('pod.covered', { pod: uid, cgroup: String(id), processes: pids.length });
 }
 
 function coverProcess(guard: CgroupGuard, pid: number): void {

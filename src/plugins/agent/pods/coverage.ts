@@ -1,33 +1,40 @@
 import { messageOf } from '../../../core/errors.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
+import { findCgroupRoot } from './cgroup-root.ts';
 import { type CgroupGuard, coverPods } from './cover-pods.ts';
 import { type FolderWatch, watchFolders } from './folder-watch.ts';
 import { folderAt } from './folders.ts';
 import { planCover } from './plan.ts';
-import { scanPodCgroups } from './pod-cgroups.ts';
+import { type PodCgroups, scanPodCgroups } from './pod-cgroups.ts';
 
 export interface CoverageOptions {
-  /** Where cgroup v2 is mounted. */
-  readonly root: string;
+  /** Where the host's cgroups are mounted. */
+  readonly folder: string;
   readonly guard: CgroupGuard;
   readonly log: Logger;
   /** UIDs of the pods that are to be protected, and whether all of them are known. */
   readonly wanted: () => { readonly uids: ReadonlySet<string>; readonly listed: boolean };
   /** After each round. */
   readonly onRound: (round: Round) => void;
+  /** For so long a pod may have no cgroup before it counts as uncovered: the kubelet makes it when it starts the pod. */
+  readonly startingMs?: number;
 }
 
 export interface Round {
-  /** Pods whose cgroup is covered. */
-  readonly covered: number;
-  /** What went wrong, a sentence each. */
-  readonly failures: readonly string[];
+  /** UIDs of the pods whose cgroup is in the kernel's table. */
+  readonly covered: ReadonlySet<string>;
+  /** Why a pod that is to be covered is not, by its UID; those that may only be starting left out. */
+  readonly uncovered: ReadonlyMap<string, string>;
+  /** Why the round came to nothing. */
+  readonly failure?: string;
 }
 
 /** Brings what is covered into line with what is wanted, whenever either may have changed. */
 export interface Coverage {
   /** Soon; calls that come together make one round. */
   refresh(): void;
+  /** Which of these pods the kernel's table does not hold now, with the reason; a pod that is starting too. */
+  uncovered(uids: Iterable<string>): ReadonlyMap<string, string>;
   close(): void;
 }
 
@@ -35,10 +42,12 @@ const settleMs = 5;
 const firstRetryMs = 250;
 const lastRetryMs = 15_000;
 const idleMs = 60_000;
+const usualStartingMs = 10_000;
 
 /** The folders' own events make the rounds; a timer makes up for those that are lost. */
 export function keepCovered(options: CoverageOptions): Coverage {
   const watch = watchFolders(() => refresh());
+  const rounds = new Rounds(options, watch);
   let timer: NodeJS.Timeout | undefined;
   let retryMs = firstRetryMs;
   let isDue = false;
@@ -49,7 +58,7 @@ export function keepCovered(options: CoverageOptions): Coverage {
   };
   const round = () => {
     isDue = false;
-    const unsettled = reconcile(options, watch);
+    const unsettled = rounds.next();
     if (!isDue) after(unsettled ? retryMs : idleMs);
     retryMs = Math.min(retryMs * 2, lastRetryMs);
   };
@@ -62,6 +71,7 @@ export function keepCovered(options: CoverageOptions): Coverage {
   refresh();
   return {
     refresh,
+    uncovered: (uids) => rounds.uncovered(uids),
     close() {
       closed = true;
       clearTimeout(timer);
@@ -70,21 +80,81 @@ export function keepCovered(options: CoverageOptions): Coverage {
   };
 }
 
-/** The watch is set before the folders are read: what comes in between makes another round. @returns whether something is still to come or to go */
-function reconcile({ root, guard, log, wanted, onRound }: CoverageOptions, watch: FolderWatch): boolean {
-  try {
-    watch.set([folderAt(root) ?? [], scanPodCgroups(root).parents].flat());
+class Rounds {
+  readonly #options: CoverageOptions;
+  readonly #watch: FolderWatch;
+  #found: Found = { pods: [], parents: [], problem: 'Its cgroup has not been looked for yet.' };
+  #failures: ReadonlyMap<string, string> = new Map();
+  /** Since when a pod is wanted and not covered, by its UID. */
+  #since = new Map<string, number>();
+
+  constructor(options: CoverageOptions, watch: FolderWatch) {
+    this.#options = options;
+    this.#watch = watch;
+  }
+
+  /** @returns whether something is still to come or to go */
+  next(): boolean {
+    const { guard, log, wanted, onRound } = this.#options;
+    try {
+      this.#found = this.#look();
+      const { pods, parents } = this.#found;
+      const { uids, listed } = wanted();
+      const found = parents.length === 0 ? undefined : pods;
+      const plan = planCover({ covered: new Set(guard.cgroups()), wanted: uids, listed, found });
+      this.#failures = coverPods(guard, plan, log);
+      const uncovered = this.uncovered(uids);
+      onRound({ covered: this.#covered(), uncovered: this.#overdue(uncovered) });
+      return plan.unsettled || uncovered.size > 0;
+    } catch (error) {
+      onRound({ covered: new Set(), uncovered: new Map(), failure: messageOf(error) });
+      return true;
+    }
+  }
+
+  uncovered(uids: Iterable<string>): ReadonlyMap<string, string> {
+    const held = new Set(this.#options.guard.cgroups());
+    const idsOf = Map.groupBy(this.#found.pods, ({ uid }) => uid);
+    const whyNot = (uid: string): string | undefined => {
+      const cgroups = idsOf.get(uid);
+      if (cgroups === undefined) return this.#found.problem ?? 'It has no cgroup on this node.';
+      if (cgroups.every(({ id }) => held.has(id))) return undefined;
+      return this.#failures.get(uid) ?? 'Its cgroup is not in the table in the kernel.';
+    };
+    return new Map([...uids].flatMap((uid) => withReason(uid, whyNot(uid))));
+  }
+
+  /** The watch is set before the folders are read: what comes in between makes another round. */
+  #look(): Found {
+    const { folder } = this.#options;
+    const root = findCgroupRoot(folder);
+    if (root === undefined) return { pods: [], parents: [], problem: `There is no cgroup v2 at ${folder}.` };
+    this.#watch.set([folderAt(root) ?? [], scanPodCgroups(root).parents].flat());
     const { pods, parents } = scanPodCgroups(root);
-    const { uids, listed } = wanted();
-    const found = parents.length === 0 ? undefined : pods;
-    const plan = planCover({ covered: new Set(guard.cgroups()), wanted: uids, listed, found });
-    const failures = coverPods(guard, plan, log);
-    const covered = new Set(guard.cgroups());
-    const uidsCovered = new Set(pods.filter(({ id }) => covered.has(id)).map(({ uid }) => uid));
-    onRound({ covered: uidsCovered.size, failures });
-    return plan.unsettled || failures.length > 0;
-  } catch (error) {
-    onRound({ covered: 0, failures: [messageOf(error)] });
-    return true;
+    const problem =
+      parents.length === 0 ? `There are no cgroups of pods (kubepods) below ${root}.` : undefined;
+    return { pods, parents, problem };
+  }
+
+  #covered(): ReadonlySet<string> {
+    const held = new Set(this.#options.guard.cgroups());
+    return new Set(this.#found.pods.filter(({ id }) => held.has(id)).map(({ uid }) => uid));
+  }
+
+  #overdue(uncovered: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
+    const { startingMs = usualStartingMs } = this.#options;
+    const now = performance.now();
+    this.#since = new Map([...uncovered.keys()].map((uid) => [uid, this.#since.get(uid) ?? now]));
+    const isOverdue = (uid: string) =>
+      this.#failures.has(uid) || now - (this.#since.get(uid) ?? now) >= startingMs;
+    return new Map([...uncovered].filter(([uid]) => isOverdue(uid)));
   }
 }
+
+interface Found extends PodCgroups {
+  /** Why no pod has a cgroup. */
+  readonly problem: string | undefined;
+}
+
+const withReason = (uid: string, reason: string | undefined): [string, string][] =>
+  reason === undefined ? [] : [[uid, reason]];

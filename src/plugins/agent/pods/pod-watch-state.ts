@@ -1,19 +1,28 @@
 import type { Health } from '../../../runtime/health/health.ts';
 import type { Metrics } from '../../../runtime/health/metrics.ts';
+import type { Logger } from '../../../runtime/logging/logger.ts';
 import type { Round } from './coverage.ts';
 
-/** Shows the state of the pod watch: by metrics, and in the body of `/healthz` where pods may be uncovered. */
+/** Shows the state of the pod watch: by log and metrics, and in the bodies of `/healthz` and `/readyz`. */
 export interface PodWatchState {
   connected(connected: boolean): void;
-  round(round: Round): void;
+  /** @param nameOf the `namespace/name` of a pod that is to be covered */
+  round(round: Round, nameOf: (uid: string) => string): void;
   nodeKnown(known: boolean): void;
   /** A condition that lasts as long as this process, such as a wrong configuration. */
   broken(reason: string): void;
 }
 
-export function createPodWatchState(metrics: Metrics, health: Health): PodWatchState {
+interface Parts {
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly health: Health;
+}
+
+export function createPodWatchState({ log, metrics, health }: Parts): PodWatchState {
   const pods = metrics.gauge('svc_agent_protected_pods', 'Pods on this node whose cgroup is covered');
   const link = metrics.gauge('svc_agent_pod_watch_connected', '1 while the pods of this node are followed');
+  const showUncovered = uncoveredPods({ log, metrics, health });
   pods.set(0);
   link.set(0);
   return {
@@ -26,10 +35,12 @@ export function createPodWatchState(metrics: Metrics, health: Health): PodWatchS
           'The API server is away: pods that came since are not covered by their label.',
         );
     },
-    round({ covered, failures }) {
-      pods.set(covered);
-      if (failures.length === 0) health.recovered('pod cgroups');
-      else health.degraded('pod cgroups', failures.join('; '));
+    round({ covered, uncovered, failure }, nameOf) {
+      pods.set(covered.size);
+      health.fact('pods_covered', covered.size);
+      if (failure === undefined)
+        showUncovered(new Map([...uncovered].map(([uid, why]) => [nameOf(uid), why])));
+      else health.degraded('pod cgroups', failure);
     },
     nodeKnown(known) {
       if (known) health.recovered('node name');
@@ -41,4 +52,34 @@ export function createPodWatchState(metrics: Metrics, health: Health): PodWatchS
     },
     broken: (reason) => health.degraded('pod watch', reason),
   };
+}
+
+const mostNamed = 20;
+
+/** Names the pods that are to be covered and are not, wherever somebody may look; the log once each. */
+function uncoveredPods({ log, metrics, health }: Parts): (reasons: ReadonlyMap<string, string>) => void {
+  const gauge = metrics.gauge(
+    'svc_agent_uncovered_pods',
+    'Pods on this node that are labelled as protected and whose cgroup is not covered',
+    ['namespace', 'pod'],
+  );
+  let told: ReadonlyMap<string, string> = new Map();
+  return (reasons) => {
+    for (const [name, reason] of reasons) {
+      gauge.set(1, labelsOf(name));
+      if (told.get(name) !== reason) log.warn('pod.uncovered', { pod: name, reason });
+    }
+    for (const name of told.keys()) if (!reasons.has(name)) gauge.remove(labelsOf(name));
+    told = reasons;
+    const named = [...reasons].slice(0, mostNamed);
+    health.fact('pods_uncovered', named.map(([name]) => name).join(', '));
+    if (reasons.size === 0) return health.recovered('pod cgroups');
+    const which = named.map(([name, reason]) => `${name}: ${reason}`).join(' ');
+    health.degraded('pod cgroups', `${reasons.size} labelled pods are not covered. ${which}`);
+  };
+}
+
+function labelsOf(name: string): { namespace: string; pod: string } {
+  const [namespace = '', pod = ''] = name.split('/');
+  return { namespace, pod };
 }

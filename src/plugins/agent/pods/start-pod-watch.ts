@@ -10,7 +10,7 @@ import { type Coverage, keepCovered } from './coverage.ts';
 import { checkNode } from './node-check.ts';
 import { createPodResolver, type PodResolver } from './pod-resolver.ts';
 import { createPodWatchState, type PodWatchState } from './pod-watch-state.ts';
-import { followProtectedPods, type PodUid } from './protected-pods.ts';
+import { followProtectedPods, type WantedPod } from './protected-pods.ts';
 
 export interface PodWatchOptions extends Pick<ComponentDeps, 'log' | 'metrics' | 'health'> {
   /** Name of this node in the cluster. */
@@ -22,14 +22,25 @@ export interface PodWatchOptions extends Pick<ComponentDeps, 'log' | 'metrics' |
   /** Names the API server; default: this process's environment. */
   readonly env?: ComponentDeps['env'];
   readonly timing?: Partial<ReflectTiming>;
+  /** See CoverageOptions. */
+  readonly startingMs?: number;
+  /** Other pods are covered now, or are not. */
+  readonly onChange?: () => void;
 }
 
 export interface PodWatch {
   readonly resolver: PodResolver;
-  /** UIDs of the pods on this node whose label protects them, as their cgroups name them. */
-  labelled(): readonly string[];
+  /** The pods on this node that are to be protected by their label. */
+  labelled(): readonly LabelledPod[];
   /** Resolves when nothing is under way; what is covered stays so. */
   close(): Promise<void>;
+}
+
+export interface LabelledPod {
+  /** As its cgroup names it. */
+  readonly uid: string;
+  /** Why the table in the kernel does not hold its cgroup, as a sentence; undefined: it does. */
+  readonly uncovered: string | undefined;
 }
 
 /**
@@ -38,21 +49,20 @@ export interface PodWatch {
  */
 export function startPodWatch(options: PodWatchOptions): PodWatch {
   const root = findCgroupRoot(options.cgroupRoot);
-  const state = createPodWatchState(options.metrics, options.health);
+  const state = createPodWatchState(options);
   const ended = new AbortController();
   const signal = AbortSignal.any([options.signal, ended.signal]);
-  let reflector: Reflector<PodUid> | undefined;
+  let followed: Following | undefined;
   const running = connect(options, state).then(async (client) => {
     if (client === undefined || signal.aborted) return client?.close();
-    const following = follow({ ...options, signal }, client, root, state);
-    reflector = following.reflector;
-    await reflector.closed;
-    following.coverage?.close();
+    followed = follow({ ...options, signal }, client, state);
+    await followed.reflector.closed;
+    followed.coverage.close();
     client.close();
   });
   return {
     resolver: createPodResolver(root),
-    labelled: () => [...(reflector?.values() ?? [])],
+    labelled: () => (followed === undefined ? [] : labelledPods(followed)),
     async close() {
       ended.abort();
       await running;
@@ -78,23 +88,34 @@ async function connect(
 }
 
 interface Following {
-  readonly reflector: Reflector<PodUid>;
-  readonly coverage: Coverage | undefined;
+  readonly reflector: Reflector<WantedPod>;
+  readonly coverage: Coverage;
 }
 
-function follow(
-  { node, guard, log, signal, timing = {} }: PodWatchOptions,
-  client: KubeClient,
-  root: string | undefined,
-  state: PodWatchState,
-): Following {
+function labelledPods({ reflector, coverage }: Following): readonly LabelledPod[] {
+  const uids = [...reflector.values()].map(({ uid }) => uid);
+  const uncovered = coverage.uncovered(uids);
+  return uids.map((uid) => ({ uid, uncovered: uncovered.get(uid) }));
+}
+
+function follow(options: PodWatchOptions, client: KubeClient, state: PodWatchState): Following {
+  const { node, guard, log, signal, timing = {}, startingMs, onChange = () => {} } = options;
   state.connected(false);
-  const wanted = () => ({ uids: new Set(reflector.values()), listed: reflector.synced });
-  const coverage =
-    root === undefined ? undefined : keepCovered({ root, guard, log, wanted, onRound: state.round });
-  if (root === undefined)
-    state.broken('There is no cgroup v2: pods are covered only as far as they register.');
-  const refresh = () => coverage?.refresh();
+  const wanted = () => {
+    const uids = new Set([...reflector.values()].map(({ uid }) => uid));
+    return { uids, listed: reflector.synced };
+  };
+  const hasChanged = createComparison();
+  const coverage = keepCovered({
+    ...{ folder: options.cgroupRoot, guard, log, wanted },
+    ...(startingMs !== undefined && { startingMs }),
+    onRound(round) {
+      const names = new Map([...reflector.values()].map(({ uid, name }) => [uid, name]));
+      state.round(round, (uid) => names.get(uid) ?? uid);
+      if (hasChanged(labelledPods(following))) onChange();
+    },
+  });
+  const refresh = () => coverage.refresh();
   const reflector = followProtectedPods(client, node, {
     ...{ signal, log, timing, onAdd: refresh, onChange: refresh, onDelete: refresh },
     onConnected: state.connected,
@@ -104,5 +125,17 @@ function follow(
     },
   });
   guard.onStatus(refresh);
-  return { reflector, coverage };
+  const following = { reflector, coverage };
+  return following;
+}
+
+/** Whether other pods are covered than the time before. */
+function createComparison(): (pods: readonly LabelledPod[]) => boolean {
+  let before = '[]';
+  return (pods) => {
+    const now = JSON.stringify(pods);
+    const isOther = now !== before;
+    before = now;
+    return isOther;
+  };
 }

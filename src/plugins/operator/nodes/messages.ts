@@ -24,7 +24,8 @@ export interface NodeStateMessage {
 
 export interface ProtectedPodMessage {
   readonly podUid: string;
-  readonly labelled: boolean;
+  readonly covered: boolean;
+  readonly uncoveredReason: string;
   readonly processes: readonly { readonly measured: WrapperMessage | null }[];
 }
 

@@ -10,6 +10,9 @@ const tierOf: ReadonlyMap<unknown, Tier> = new Map(
 /** Nothing: what a tier that was not told, or is of a later version, can be relied on for. */
 const noTier: Tier = 4;
 
+/** Bound of the schema. */
+const longestReason = 500;
+
 /** What a node's agent enforces, and for whom. */
 export function reportedState(node: string, { tier, enforcing, pods }: NodeStateMessage): NodeAgentState {
   const known = tierOf.get(tier) ?? noTier;
@@ -21,7 +24,12 @@ function podsOf(messages: readonly ProtectedPodMessage[]): ReadonlyMap<string, R
   return new Map(messages.filter(({ podUid }) => podUid !== '').map((pod) => [pod.podUid, podOf(pod)]));
 }
 
-function podOf({ labelled, processes }: ProtectedPodMessage): ReportedPod {
+function podOf({ covered, uncoveredReason, processes }: ProtectedPodMessage): ReportedPod {
   const reports = processes.flatMap(({ measured }) => (measured === null ? [] : [measuredOf(measured)]));
-  return { labelled, processes: processes.length, reports };
+  return {
+    covered,
+    uncoveredReason: uncoveredReason.slice(0, longestReason),
+    processes: processes.length,
+    reports,
+  };
 }

@@ -1,10 +1,13 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { privateFileSystem } from '../../../runtime/bpf/private-file-system.ts';
+import { startFakeKube } from '../../../support/fake-kube.ts';
 import { http } from '../../../support/http.ts';
 import { startOperator, type TestOperator } from '../../../support/operator-channel.ts';
 import { probe, type SvcAgent, startSvcAgent } from '../../../support/svc-agent.ts';
+import { temporaryFolder } from '../../../support/temporary.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import { attack } from '../guard/bed.ts';
 import { type Registered, startRegistrar } from '../registrar.ts';
@@ -95,6 +98,37 @@ test('where nothing works: not ready with the reason, alive, and covering nobody
   assert.is(state.tier, 'TIER_NONE');
   assert.is(state.enforcing, false);
   assert.match(state.reason, /^No BPF program works here/);
+});
+
+test('a labelled pod that the kernel does not hold is told as such, whatever its label says', async () => {
+  const kube = await startFakeKube();
+  const folder = temporaryFolder('told');
+  try {
+    kube.put('web', { uid: 'cccccccc-aaaa-4bbb-8ccc-0123456789ab' });
+    const kubeconfig = join(folder.path, 'kubeconfig');
+    const named = (name: string, what: object) => [{ name: 'test', [name]: what }];
+    const config = {
+      ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'test' },
+      clusters: named('cluster', { server: kube.url, 'insecure-skip-tls-verify': true }),
+      users: named('user', { token: 'token' }),
+      contexts: named('context', { cluster: 'test', user: 'test' }),
+    };
+    writeFileSync(kubeconfig, JSON.stringify(config));
+    const agent = await start('empty', { KUBECONFIG: kubeconfig, SVC_CGROUP_ROOT: folder.path });
+    const pod = await waitFor(
+      'the pod to be told',
+      () =>
+        operator.reports.findLast(({ node, state }) => node === 'empty' && state?.pods.length > 0)?.state
+          .pods[0],
+    );
+    assert.equal([pod.labelled, pod.covered], [true, false]);
+    assert.match(pod.uncoveredReason, /There is no cgroup v2 at/);
+    const { body } = await probe(agent, '/readyz');
+    assert.is((body as Record<string, unknown>)['pods_covered'], 0);
+  } finally {
+    await kube.stop();
+    await folder.remove();
+  }
 });
 
 test('of attempts, without anything of the environment', async () => {

@@ -20,25 +20,29 @@ test('groups by pod: wrappers with their reports first, labelled pods even when 
     processes: [at(1), at(2), at(3), at(4)],
     registered: [at(2), at(4)],
     reports: [report],
-    labelled: ['b', 'c'],
+    labelled: [
+      { uid: 'b', uncovered: undefined },
+      { uid: 'c', uncovered: 'It has no cgroup.' },
+    ],
     podOf: ({ pid }) => ({ 1: 'a', 2: 'a', 3: 'b' })[pid],
   });
   assert.equal(pods, [
     {
-      uid: 'b',
-      labelled: true,
+      ...{ uid: 'b', labelled: true, covered: true, uncoveredReason: '' },
       processes: [{ ...at(3), registration: 'inherited', measured: undefined }],
     },
-    { uid: 'c', labelled: true, processes: [] },
+    { uid: 'c', labelled: true, covered: false, uncoveredReason: 'It has no cgroup.', processes: [] },
     {
-      uid: 'a',
-      labelled: false,
+      ...{ uid: 'a', labelled: false, covered: false, uncoveredReason: '' },
       processes: [
         { ...at(2), registration: 'wrapper', measured: report },
         { ...at(1), registration: 'inherited', measured: undefined },
       ],
     },
-    { uid: '', labelled: false, processes: [{ ...at(4), registration: 'wrapper', measured: undefined }] },
+    {
+      ...{ uid: '', labelled: false, covered: false, uncoveredReason: '' },
+      processes: [{ ...at(4), registration: 'wrapper', measured: undefined }],
+    },
   ]);
 });
 

@@ -51,8 +51,7 @@ test('carry the state of the node', async () => {
     enforceMode: true,
     pods: [
       {
-        uid,
-        labelled: true,
+        ...{ uid, labelled: true, covered: false, uncoveredReason: 'It has no cgroup.' },
         processes: [
           { pid: 11, start: 2n ** 60n, registration: 'wrapper', measured },
           { pid: 12, start: 3n, registration: 'inherited' },
@@ -66,6 +65,7 @@ test('carry the state of the node', async () => {
   assert.is(read.state.reason, state.reason);
   assert.equal(read.state.passedOver[1], { tier: 'TIER_FMOD_RET', reason: 'no BTF' });
   assert.equal([pod.podUid, pod.labelled, read.state.processesLeftOut], [uid, true, 0]);
+  assert.equal([pod.covered, pod.uncoveredReason], [false, 'It has no cgroup.']);
   assert.equal(pod.processes[1], {
     pid: 12,
     start: '3',
@@ -125,7 +125,10 @@ test('leave out what is beyond the bounds, say how much, and stay below 1 MiB at
   });
   const pods = Array.from(
     { length: 1_200 },
-    (): ReportedPod => ({ uid, labelled: true, processes: Array.from({ length: 6 }, (_, i) => process(i)) }),
+    (): ReportedPod => ({
+      ...{ uid, labelled: true, covered: true, uncoveredReason: '' },
+      processes: Array.from({ length: 6 }, (_, i) => process(i)),
+    }),
   );
   const state: NodeState = { ...calmState(), reason: long, passedOver: [{ tier: 1, reason: long }], pods };
   const identity = { node: 'n'.repeat(253), instance: 'i'.repeat(36), bootId: 'b'.repeat(36), version: '1' };

@@ -85,8 +85,8 @@ async function removePod({ cluster, namespace }: Context, name: string) {
   await cluster.must('DELETE', `/api/v1/namespaces/${namespace}/pods/${name}?gracePeriodSeconds=0`);
 }
 
-const knows = ({ watch }: PodRig, uids: readonly string[]) =>
-  waitFor(`the pods ${uids}`, () => `${[...watch.labelled()].sort()}` === `${[...uids].sort()}`);
+const knows = (rig: PodRig, uids: readonly string[]) =>
+  waitFor(`the pods ${uids}`, () => `${[...rig.labelled()].sort()}` === `${[...uids].sort()}`);
 const covers = ({ guard }: PodRig, id: bigint) => waitFor(`${id} to be covered`, () => guard.covered.has(id));
 
 test('needs no more than to read pods and its node', async (context) => {
@@ -156,7 +156,7 @@ test('outlives the API server, and learns what it has missed', async (context) =
   await context.cluster.pause();
   await waitFor('the loss', async () => (await rig.metric('svc_agent_pod_watch_connected')) === 0);
   assert.equal([...rig.guard.covered], [id]);
-  assert.equal(rig.watch.labelled(), [uid]);
+  assert.equal(rig.labelled(), [uid]);
   await context.cluster.resume();
   const second = await addPod(context, 'second');
   await knows(rig, [uid, second]);

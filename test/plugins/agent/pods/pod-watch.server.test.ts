@@ -79,7 +79,7 @@ test('covers the cgroup of a pod that runs already, and what is in it', async (c
   await settle();
   assert.equal([...rig.guard.covered], [id]);
   assert.equal([...rig.guard.pids], [inside.pid]);
-  assert.equal(rig.watch.labelled(), [uidOf('1')]);
+  assert.equal(rig.labelled(), [uidOf('1')]);
   assert.is(rig.watch.resolver.podOfCgroup(container), uidOf('1'));
   assert.is(rig.watch.resolver.podOfCgroup(1n), undefined);
   assert.is(await rig.metric('svc_agent_protected_pods'), 1);
@@ -164,7 +164,7 @@ for (const [what, gone] of [
     const rig = await start(context);
     await covers(rig, id);
     gone(context.kube);
-    await waitFor('the news', () => !rig.watch.labelled().includes(uidOf('1')));
+    await waitFor('the news', () => !rig.labelled().includes(uidOf('1')));
     await settle();
     assert.ok(rig.guard.covered.has(id));
     assert.is(await rig.metric('svc_agent_protected_pods'), 1);
@@ -185,7 +185,7 @@ test('releases nothing while the API server is away, and says that it is', async
   assert.match(rig.degraded()['pods'] ?? '', /API server is away/);
   await settle();
   assert.equal([...rig.guard.covered], [id]);
-  assert.equal(rig.watch.labelled(), [uidOf('1')]);
+  assert.equal(rig.labelled(), [uidOf('1')]);
 });
 
 test('lets go of what an earlier agent covered only when it is gone and the pods are listed', async (context) => {
@@ -271,8 +271,46 @@ test('says that there is no cgroup v2', async (context) => {
   addPod(context, '1');
   const rig = await startRig({ cgroupRoot: context.folder.path, env: environment(context) });
   context.rigs.push(rig);
-  await waitFor('the pod', () => rig.watch.labelled().length === 1);
-  assert.match(rig.degraded()['pod watch'] ?? '', /no cgroup v2/);
+  const [pod] = await waitFor('the pod', () => {
+    const labelled = rig.watch.labelled();
+    return labelled.length === 1 ? labelled : undefined;
+  });
+  assert.match(pod?.uncovered ?? '', /no cgroup v2/);
+  await waitFor('the word of it', () => /no cgroup v2/.test(rig.degraded()['pod cgroups'] ?? ''));
+});
+
+test('names a pod whose cgroup is not there, and tells at once when it is', async (context) => {
+  addPod(context, '1');
+  const rig = await start(context);
+  const isNamed = () => /test\/pod-1: It has no cgroup/.test(rig.degraded()['pod cgroups'] ?? '');
+  await waitFor('the word of it', isNamed);
+  assert.is(rig.facts()['pods_uncovered'], 'test/pod-1');
+  assert.is(await rig.metric('svc_agent_uncovered_pods\\{namespace="test",pod="pod-1"\\}'), 1);
+  assert.is(rig.lines.filter(({ event }) => event === 'pod.uncovered').length, 1);
+  assert.match(rig.watch.labelled()[0]?.uncovered ?? '', /no cgroup/);
+  const before = rig.changes;
+  context.cgroups.make(folderOf('1'));
+  await waitFor('the change', () => rig.changes > before);
+  assert.is(rig.watch.labelled()[0]?.uncovered, undefined);
+  assert.equal(rig.degraded(), {});
+  assert.is(rig.facts()['pods_uncovered'], '');
+  assert.is(await rig.metric('svc_agent_uncovered_pods\\{namespace="test",pod="pod-1"\\}'), undefined);
+});
+
+test('says what the table in the kernel holds, and not what was put there', async (context) => {
+  const id = context.cgroups.make(folderOf('1'));
+  addPod(context, '1');
+  const rig = await start(context);
+  await covers(rig, id);
+  assert.is(rig.watch.labelled()[0]?.uncovered, undefined);
+  rig.guard.covered.delete(id);
+  assert.match(rig.watch.labelled()[0]?.uncovered ?? '', /not in the table/);
+});
+
+test('asks for no pods that have ended', async (context) => {
+  await start(context);
+  const list = await waitFor('the list', () => context.kube.requests.find(({ kind }) => kind === 'list'));
+  assert.is(list.query['fieldSelector'], 'spec.nodeName=here,status.phase!=Succeeded,status.phase!=Failed');
 });
 
 test('covers what comes and goes, many at a time', async (context) => {

@@ -97,7 +97,7 @@ const titled = ({ workloads }: ClusterReport) =>
 test('scores are those that the operator exports, with what its agents told', async () => {
   const { metadata } = await kube.must('GET', `/api/v1/namespaces/${namespace}/pods/told`);
   const leader = await cluster.leader();
-  const told = [{ podUid: metadata.uid, labelled: true }];
+  const told = [{ podUid: metadata.uid, labelled: true, covered: true }];
   const token = await agentToken(kube, 'svc-ebpf-1');
   await waitFor('the agent to be heard', () =>
     tellOperator(kube, leader.started['grpc'] ?? '', node, told, token).then(

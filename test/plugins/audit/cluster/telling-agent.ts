@@ -5,6 +5,7 @@ import type { Kubernetes } from '../../../support/kubernetes.ts';
 export interface ToldPod {
   readonly podUid: string;
   readonly labelled: boolean;
+  readonly covered: boolean;
 }
 
 /**

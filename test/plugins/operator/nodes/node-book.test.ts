@@ -21,7 +21,10 @@ function bookAt(limits: Partial<BookLimits> = {}) {
 
 const stateOf = (pods = 0, tier = 'TIER_LSM'): NodeStateMessage => ({
   ...{ tier, enforcing: true, reason: '' },
-  pods: Array.from({ length: pods }, (_, n) => ({ podUid: `uid-${n}`, labelled: true, processes: [] })),
+  pods: Array.from({ length: pods }, (_, n) => ({
+    ...{ podUid: `uid-${n}`, covered: true, uncoveredReason: '' },
+    processes: [],
+  })),
 });
 
 function report(sequence: number, more: Partial<NodeReport> = {}): NodeReport {

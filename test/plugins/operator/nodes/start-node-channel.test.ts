@@ -66,8 +66,14 @@ function busyState(): NodeState {
   return {
     ...calmState(),
     pods: [
-      { uid: podUid, labelled: true, processes: [wrapper, child] },
-      { uid: '', labelled: false, processes: [child] },
+      {
+        uid: podUid,
+        labelled: true,
+        covered: false,
+        uncoveredReason: 'No cgroup.',
+        processes: [wrapper, child],
+      },
+      { uid: '', labelled: false, covered: false, uncoveredReason: '', processes: [child] },
     ],
   };
 }
@@ -83,7 +89,8 @@ test('make known what each node enforces, for which pods, as their wrappers meas
   assert.is(rig.channel.agentOf('node-7')?.tier, 1);
   assert.is(rig.channel.agentOf('node-7')?.enforcing, true);
   assert.equal(pod, {
-    labelled: true,
+    covered: false,
+    uncoveredReason: 'No cgroup.',
     processes: 2,
     reports: [
       {

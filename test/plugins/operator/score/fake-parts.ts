@@ -13,8 +13,16 @@ export function fakeNodes() {
     onChange: (handle: (node: string) => void) => void handles.push(handle),
     /** @param pods UIDs of those that it covers by their label */
     tell(node: string, pods: readonly string[], tier = 1, reports: ReportedPod['reports'] = []) {
-      const covered = new Map(pods.map((uid) => [uid, { labelled: true, processes: 0, reports }]));
+      const covered = new Map(
+        pods.map((uid) => [uid, { covered: true, uncoveredReason: '', processes: 0, reports }]),
+      );
       states.set(node, { node, tier, enforcing: tier < 4, pods: covered });
+      changed(node);
+    },
+    /** @param uid of a pod that is labelled on that node and in no table */
+    tellUncovered(node: string, uid: string, uncoveredReason: string) {
+      const pods = new Map([[uid, { covered: false, uncoveredReason, processes: 0, reports: [] }]]);
+      states.set(node, { node, tier: 1, enforcing: true, pods });
       changed(node);
     },
     fallSilent(node: string) {

@@ -53,6 +53,20 @@ const ownedBy = (kind: string, name: string) => ({
 const named = (scores: ReturnType<typeof scoreNamespace>) =>
   scores.map(({ kind, name, score, pods }) => `${kind}/${name} ${score} ${pods}`);
 
+test('of a pod that its agent does not cover have nothing of enforcement and coverage, and say why', () => {
+  const { pod, nodes, scores } = rig();
+  pod('a', { ...protectedPod(), spec: { ...protectedPod().spec, nodeName: 'node-1' } });
+  nodes.tell('node-1', ['uid-a']);
+  const [covered] = scores();
+  nodes.tellUncovered('node-1', 'uid-a', 'It has no cgroup on this node.');
+  const [uncovered] = scores();
+  assert.equal([covered?.enforced, uncovered?.enforced], [true, false]);
+  assert.is((covered?.score ?? 0) - (uncovered?.score ?? 0), 25);
+  const coverage = uncovered?.addends.find(({ name }) => name === 'coverage');
+  assert.is(coverage?.points, 0);
+  assert.match(coverage?.because ?? '', /does not cover this pod: It has no cgroup on this node/);
+});
+
 test('are of the outermost owners, each by its worst pod', () => {
   const { pod, nodes, scores } = rig();
   pod('a-1', protectedPod(), ownedBy('Deployment', 'a'));

@@ -1,10 +1,13 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createGuardMetrics } from '../../../../src/plugins/agent/guard-metrics.ts';
+import { createPodWatchState } from '../../../../src/plugins/agent/pods/pod-watch-state.ts';
 import type { CheckResult } from '../../../../src/plugins/validate/contract.ts';
+import { createHealth } from '../../../../src/runtime/health/create-health.ts';
 import { createMetrics } from '../../../../src/runtime/health/create-metrics.ts';
 import type { Kubernetes } from '../../../support/kubernetes.ts';
 import { type OperatorCluster, startOperatorCluster } from '../../../support/operator-cluster.ts';
+import { quietLog } from '../../../support/quiet-log.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import { agentToken, tellOperator } from '../../audit/cluster/telling-agent.ts';
 import { accountWith, documentedRules } from '../cluster/accounts.ts';
@@ -58,6 +61,8 @@ test.after(async () => {
 async function agentPage(enforcing: boolean): Promise<string> {
   const metrics = await createMetrics({ version: '0.1.0', component: 'agent' });
   createGuardMetrics(metrics).status({ tier: 1, enforcing, reason: '', passedOver: [] });
+  const watch = createPodWatchState({ log: quietLog, metrics, health: createHealth() });
+  watch.round({ covered: new Set(['web']), uncovered: new Map() }, (uid) => uid);
   return (await metrics.expose()).body;
 }
 
@@ -90,7 +95,7 @@ test('passes what is as it should be', async () => {
   const { uid } = (json as { metadata: { uid: string } }).metadata;
   const leader = await cluster.leader();
   const token = await agentToken(kube, 'svc-ebpf-1');
-  const told = [{ podUid: uid, labelled: true }];
+  const told = [{ podUid: uid, labelled: true, covered: true }];
   await waitFor('the agent to be heard', () =>
     tellOperator(kube, leader.started['grpc'] ?? '', node, told, token).then(
       () => true,

@@ -110,6 +110,7 @@ export const agentPage = [
   'svc_agent_enforcing 1',
   'svc_agent_lost_total{what="hits"} 0',
   'svc_agent_operator_connected 1',
+  'svc_agent_protected_pods 1',
 ].join('\n');
 
 /** In which every check passes, for the reasons that a real one gives. */

@@ -10,6 +10,10 @@ export interface AgentFacts {
   readonly lost: number;
   /** The operator answers its reports; undefined: it has none to report to. */
   readonly isHeard: boolean | undefined;
+  /** How many pods' cgroups are in the table in the kernel. */
+  readonly coveredPods: number;
+  /** `namespace/name` of pods that are labelled and not covered. */
+  readonly uncoveredPods: readonly string[];
 }
 
 /** Undefined where the page is none of an agent. */
@@ -24,5 +28,9 @@ export function agentFacts(page: string): AgentFacts | undefined {
     enforcing: sumOf(page, 'svc_agent_enforcing') === 1,
     lost: sumOf(page, 'svc_agent_lost_total') ?? 0,
     isHeard: connected === undefined ? undefined : connected === 1,
+    coveredPods: sumOf(page, 'svc_agent_protected_pods') ?? 0,
+    uncoveredPods: samplesOf(page, 'svc_agent_uncovered_pods').map(
+      ({ labels }) => `${labels['namespace']}/${labels['pod']}`,
+    ),
   };
 }

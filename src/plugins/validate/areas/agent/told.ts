@@ -11,14 +11,17 @@ import { shared } from '../../shared.ts';
 import { type AgentFacts, agentFacts } from './page-facts.ts';
 
 /** What is wrong with a node, by what its agent says. */
-export type Judge = (facts: AgentFacts) => Omit<CheckFailure, 'subject'> | undefined;
+export type Judge = (
+  facts: AgentFacts,
+  node: string | undefined,
+) => Omit<CheckFailure, 'subject'> | undefined;
 
 /** Judges every node whose agent runs; one that cannot be asked keeps the check from passing. */
 export async function judgeAgents(context: CheckContext, judge: Judge): Promise<CheckResult> {
   const told = await toldOf(context);
   if (told.length === 0) return skipped('No agent runs');
   const failures = told.flatMap(({ pod, facts }) => {
-    const found = facts && judge(facts);
+    const found = facts && judge(facts, pod.node);
     return found === undefined ? [] : [{ subject: pod.node ?? pod.key, ...found }];
   });
   const silent = told.filter(({ facts }) => facts === undefined);

@@ -81,7 +81,7 @@ function cgroupPlace(guard: StartingGuard): CgroupPlace {
     start: (program, args, env) =>
       startLineProcess('/bin/sh', ['-c', enter, pod.path, program, ...args], env),
     async protect() {
-      const [failure] = coverPods(guard, { cover: [pod], release: [] }, log);
+      const [failure] = coverPods(guard, { cover: [pod], release: [] }, log).values();
       if (failure !== undefined) throw new Error(failure);
       return undefined;
     },

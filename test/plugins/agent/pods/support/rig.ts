@@ -16,6 +16,10 @@ export interface PodRig {
   readonly lines: ReturnType<typeof recordingLog>['lines'];
   metric(name: string): Promise<number | undefined>;
   degraded(): HealthSnapshot['degraded'];
+  facts(): HealthSnapshot['facts'];
+  labelled(): readonly string[];
+  /** How often other pods were covered. */
+  readonly changes: number;
   logged(event: string): Promise<unknown>;
 }
 
@@ -30,7 +34,13 @@ export async function startRig(
   const metrics = await createMetrics({ version: '0', component: 'agent' });
   const { log, lines } = recordingLog();
   const { signal } = new AbortController();
-  const watch = startPodWatch({ node, cgroupRoot, env, guard, log, metrics, health, signal, timing });
+  let changes = 0;
+  const onChange = () => {
+    changes += 1;
+  };
+  const watch = startPodWatch({
+    ...{ node, cgroupRoot, env, guard, log, metrics, health, signal, timing, onChange, startingMs: 500 },
+  });
   return {
     ...{ watch, guard, lines },
     async metric(name) {
@@ -39,6 +49,11 @@ export async function startRig(
       return value === undefined ? undefined : Number(value);
     },
     degraded: () => health.snapshot().degraded,
+    facts: () => health.snapshot().facts,
+    labelled: () => watch.labelled().map(({ uid }) => uid),
+    get changes() {
+      return changes;
+    },
     logged: (event) =>
       waitFor(`the log line ${event}`, () => lines.some((line) => line.event === event), {
         details: () => JSON.stringify(lines),

@@ -5,6 +5,8 @@ import type { Fixtures } from '../../fixture.ts';
 const passes = fixtureOf();
 const page = 'svc-system/svc-ebpf-1:9090/metrics';
 
+const covering = 'svc_agent_protected_pods 1';
+
 export const fixtures: Fixtures = {
   'SVC-AGENT-001': { passes, fails: fixtureOf(without('Pod', 'svc-ebpf-1')) },
   'SVC-AGENT-002': {
@@ -30,5 +32,9 @@ export const fixtures: Fixtures = {
         },
       })),
     ),
+  },
+  'SVC-AGENT-006': {
+    passes,
+    fails: fixtureOf(answering(page, agentPage.replace(covering, 'svc_agent_protected_pods 0'))),
   },
 };
