@@ -10,6 +10,10 @@ import { bundledPackages, writeNotices } from './third-party.mjs';
 const REQUIRE = `import { createRequire as __createRequire } from 'node:module';
 const require = __createRequire(import.meta.url);`;
 
+/** Stands in every file, because what is imported runs before the file that imports it. */
+const NO_DEBUGGER =
+  "process.listenerCount('SIGUSR1') > 0 || process.on('SIGUSR1', () => {}); // else it opens a debugger's port";
+
 /**
  * Looked up by packages at run time if at all: compilers that oclif only needs to load plugins in
  * TypeScript, and native code that cannot be bundled.
@@ -63,7 +67,7 @@ function bundleCommands(root, outdir) {
     external: EXTERNAL,
     plugins: [commonJsExports()],
     chunkNames: 'chunks/[name]-[hash]',
-    banner: { js: REQUIRE },
+    banner: { js: `${REQUIRE}\n${NO_DEBUGGER}` },
     legalComments: 'linked',
     metafile: true,
     logLevel: 'warning',

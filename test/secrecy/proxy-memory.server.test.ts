@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -107,6 +108,7 @@ const courses: Readonly<Record<string, Course>> = {
 for (const [transport, { requests, args, vault }] of Object.entries(courses))
   test(`none is left a second after the last of ${requests} requests (key server by ${transport})`, async () => {
     const proxy = await rig.proxy({ args, vault: vault() });
+    assert.match(readFileSync(`/proc/${proxy.pid}/limits`, 'latin1'), /^Max core file size +1 /m);
     const traffic = new Traffic(rig, proxy, randomBytes);
     const before = recorder.keys.length;
     await traffic.succeed();

@@ -1,5 +1,7 @@
 import cluster from 'node:cluster';
 import type { Component } from '../../runtime/component/contract.ts';
+import type { Logger } from '../../runtime/logging/logger.ts';
+import { setCoreLimit, setDumpable } from '../../runtime/native/self.ts';
 import { readConfig } from './read-config.ts';
 import { checkProxy } from './rules.ts';
 import { type ProxySettings, proxySettings } from './settings.ts';
@@ -13,6 +15,7 @@ export const proxy: Component<ProxySettings> = {
   settings: proxySettings,
   check: checkProxy,
   start(settings, deps, signal) {
+    protectMemory(deps.log);
     const config = readConfig(settings);
     if (cluster.isWorker) return startWorker({ config, settings, deps }, signal);
     if (config.workers > 1) return startCrew(config, deps, signal);
@@ -21,3 +24,15 @@ export const proxy: Component<ProxySettings> = {
     return startProcess({ config, settings, deps, onVault }, signal);
   },
 };
+
+/**
+ * No core dumps, and no reading by other processes of the same user, before there is a token or a key.
+ * @throws NativeError, SvcError NATIVE_UNSUPPORTED (exit 71) where Linux refuses
+ */
+function protectMemory(log: Logger): void {
+  if (process.platform !== 'linux') {
+    return log.warn('proxy.memory.unprotected', { platform: process.platform });
+  }
+  setCoreLimit(1);
+  setDumpable(false);
+}

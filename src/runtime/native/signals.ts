@@ -6,6 +6,7 @@ const actionLength = 152;
 const maskLength = 128;
 const setMask = 2;
 const block = 0;
+const unblock = 1;
 const firstRealTimeSignal = 32;
 const lastSignal = 64;
 const byDefault = 0n;
@@ -51,6 +52,15 @@ export function withSignalBlocked<T>(signal: number, use: () => T): T {
     } finally {
       tryInt('sigprocmask', setMask, previous, 0n);
     }
+  });
+}
+
+/** Lets a signal in again that was blocked, in this thread. */
+export function unblockSignal(signal: number): void {
+  withScratch(maskLength, ({ address, bytes }) => {
+    const bit = signal - 1;
+    bytes[bit >> 3] = 1 << (bit & 7);
+    tryInt('sigprocmask', unblock, address, 0n);
   });
 }
 

@@ -40,6 +40,10 @@ export const logMeanings: Readonly<Record<string, readonly [means: string, todo?
     'A part list below `.svc/` that nothing needs any more could not be removed',
     '`svc proxy gc` finds it; whether the proxy may delete below `.svc/`',
   ],
+  'proxy.memory.unprotected': [
+    'Not Linux: core dumps are not turned off, and processes of the same user may read the memory',
+    'Run the proxy on Linux',
+  ],
   'proxy.object.refused': [
     'An object is not what the proxy wrote, and is not given out; `reason` says in which way',
     'Restore the object; [the reasons](../TROUBLESHOOTING.md#a-client-of-the-proxy-gets-an-error)',

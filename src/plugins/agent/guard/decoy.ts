@@ -44,7 +44,9 @@ async function startDecoy(): Promise<Decoy> {
   const marker = randomBytes(16).toString('hex');
   const cat = waiting.find((path) => existsSync(path));
   const [file, args] =
-    cat === undefined ? [process.execPath, ['-e', 'process.stdin.resume()']] : [cat, [] as string[]];
+    cat === undefined
+      ? [process.execPath, ['--disable-sigusr1', '-e', 'process.stdin.resume()']]
+      : [cat, [] as string[]];
   const child = spawn(file, args, { env: { SVC_DECOY: marker }, stdio: ['pipe', 'ignore', 'ignore'] });
   child.stdin?.on('error', () => {});
   await once(child, 'spawn');

@@ -24,7 +24,7 @@ const reader = 'process.stdout.write(require("node:fs").readFileSync(process.arg
 
 /** Reads by a process of its own, which may be killed for it. */
 export async function readDecoyByChild({ pid, marker }: Decoy): Promise<Attempt> {
-  const child = spawn(process.execPath, ['-e', reader, `/proc/${pid}/environ`], {
+  const child = spawn(process.execPath, ['--disable-sigusr1', '-e', reader, `/proc/${pid}/environ`], {
     env: {},
     stdio: ['ignore', 'pipe', 'ignore'],
     timeout: longestMs,

@@ -81,7 +81,11 @@ export async function startWrapper({
 
 /** In a session of its own: Ctrl-C on a terminal is for `svc dev`, which ends it in its turn. */
 function launch(args: readonly string[], env: WrapperOptions['env']): ChildProcess & PipedOutputs {
-  const child = spawn(process.execPath, args, { env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, ['--disable-sigusr1', ...args], {
+    env,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   const stop = () => child.kill('SIGTERM');
   process.once('exit', stop);
   child.once('exit', () => process.off('exit', stop));

@@ -42,7 +42,8 @@ class Crew {
   constructor(size: number, deps: ComponentDeps) {
     this.#size = size;
     this.#deps = deps;
-    cluster.setupPrimary({ args: workerArguments(process.argv.slice(2)) });
+    const execArgv = [...new Set([...process.execArgv, '--disable-sigusr1'])];
+    cluster.setupPrimary({ args: workerArguments(process.argv.slice(2)), execArgv });
   }
 
   /** @returns the address that the workers share. @throws SvcError when one of them ends before it listens */

@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
 import { readProcess } from '../../../runtime/native/process-table.ts';
-import { ignoreSignal } from '../../../runtime/native/signals.ts';
+import { ignoreSignal, unblockSignal } from '../../../runtime/native/signals.ts';
 import { endingSignals, forwardedSignals, terminalAccessSignals } from './forwarded-signals.ts';
 
 /** Catches what is sent to the wrapper and hands it on. */
@@ -24,6 +24,8 @@ export function catchSignals(onEndWithoutApplication: (signal: string) => void):
       else if (endingSignals.has(signal)) onEndWithoutApplication(signal);
     });
   }
+  // blocked by Node's --disable-sigusr1, with which the wrapper's folder starts
+  unblockSignal(constants.signals.SIGUSR1);
   return {
     deliverTo(next) {
       receiver = next;

@@ -31,7 +31,8 @@ const fixture = fileURLToPath(new URL('../fixtures/wrapper.ts', import.meta.url)
 
 /** The command line of the wrapper without configuration. */
 export function wrapperCommand(options: FixtureOptions, command: readonly string[]): string[] {
-  return [process.execPath, fixture, JSON.stringify(options), ...command];
+  // as the wrapper's folder starts it: Node then blocks the signal
+  return [process.execPath, '--disable-sigusr1', fixture, JSON.stringify(options), ...command];
 }
 
 /** Starts it in a session without a terminal. @param prefix a program that starts it, and its arguments */

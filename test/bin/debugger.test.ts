@@ -1,0 +1,110 @@
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type Child, launch } from '../support/child.ts';
+import { cleanEnv } from '../support/clean-env.ts';
+import { dockerTarget } from '../support/dockerfile.ts';
+import { family } from '../support/process-memory.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const test = suite('no debugger by SIGUSR1');
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const nowhere = 'http://127.0.0.1:1';
+const tokens = { VAULT_ADDR: nowhere, VAULT_TOKEN: 's.not-a-real-token', SVC_STARTUP_TIMEOUT: '60s' };
+/** Where a debugger would listen; workers of a process take those that follow. */
+const port = 20_000 + 10 * (process.pid % 1_000);
+const keys = { AWS_ACCESS_KEY_ID: 'AKIATEST', AWS_SECRET_ACCESS_KEY: 'secret-of-the-test' };
+const proxy = ['run', 'proxy', '--listen', '127.0.0.1:0', '--health', '127.0.0.1:0', '--upstream', nowhere];
+
+interface Program {
+  readonly args: readonly string[];
+  /** What it writes when it is far enough. */
+  readonly says: RegExp;
+}
+
+const programs: Readonly<Record<string, Program>> = {
+  'bin/run.js run proxy': { args: ['bin/run.js', ...proxy], says: /"event":"listening"/ },
+  'dist/main.js run proxy': { args: ['dist/main.js', ...proxy], says: /"event":"listening"/ },
+  'workers of the proxy': { args: ['bin/run.js', ...proxy, '--workers', '2'], says: /"workers":"2"/ },
+  'bin/svc-wrapper.js': { args: ['bin/svc-wrapper.js', '--', 'true'], says: /"event":"starting"/ },
+  'dist/wrapper.cjs': { args: ['dist/wrapper.cjs', '--', 'true'], says: /"event":"starting"/ },
+};
+
+const start = async ({ args, says }: Program): Promise<Child> => {
+  const env = cleanEnv({
+    ...{ ...tokens, ...keys, NODE_OPTIONS: `--inspect-port=${port}` },
+    ...{ SVC_LOG_FORMAT: 'json', SVC_SECRET_PATHS: 'secret/app', HEALTH_ADDR: '' },
+  });
+  const child = await launch(process.execPath, args, { env, cwd: root });
+  await waitFor(String(says), () => says.test(child.logs()) || child.ended, { details: child.logs });
+  return child;
+};
+
+/** Whether it has handled the signal, or blocks it, as Node does by --disable-sigusr1. */
+function handled(pid: number): boolean {
+  const status = readFileSync(`/proc/${pid}/status`, 'latin1');
+  const bits = (field: string) => BigInt(`0x${new RegExp(`^${field}:\\s*(\\w+)`, 'm').exec(status)?.[1]}`);
+  return ((bits('ShdPnd') & ~bits('SigBlk')) | bits('SigPnd')) === 0n;
+}
+
+function listeners(pid: number): string[] {
+  const own = new Set(
+    readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
+      try {
+        return [/^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/${pid}/fd/${fd}`))?.[1]];
+      } catch {
+        return [];
+      }
+    }),
+  );
+  const lines = readFileSync(`/proc/${pid}/net/tcp`, 'latin1').split('\n').slice(1);
+  return lines
+    .map((line) => line.trim().split(/\s+/))
+    .flatMap((field) => (field[3] === '0A' && own.has(field[9]) ? [field[1] as string] : []));
+}
+
+/** Signals each process; whether one of them has opened a debugger's port after that. */
+async function opensDebugger(child: Child): Promise<boolean> {
+  const pids = family(child.pid).filter((pid) => pid !== child.pid || !child.ended);
+  const before = pids.map((pid) => listeners(pid).length);
+  for (const pid of pids) process.kill(pid, 'SIGUSR1');
+  await waitFor('the signal to be handled', () => pids.every(handled));
+  const opened = () =>
+    child.logs().includes('Debugger listening') ||
+    pids.some((pid, at) => listeners(pid).length > (before[at] ?? 0));
+  return waitFor('a debugger', opened, { timeoutMs: 700 }).then(
+    () => true,
+    () => false,
+  );
+}
+
+for (const [name, program] of Object.entries(programs))
+  test(`${name} opens none`, async () => {
+    const child = await start(program);
+    try {
+      assert.is(await opensDebugger(child), false, child.logs());
+      assert.not.ok(child.ended, `it goes on\n${child.logs()}`);
+    } finally {
+      await child.end('SIGKILL');
+    }
+  });
+
+test('Node itself does, so that this can be seen', async () => {
+  const child = await start({ args: ['-e', 'console.log("up"); setInterval(() => {}, 1000)'], says: /up/ });
+  try {
+    assert.is(await opensDebugger(child), true);
+  } finally {
+    await child.end('SIGKILL');
+  }
+});
+
+test('images start Node in such a way that there is no moment in which it would', () => {
+  for (const target of ['operator', 'agent', 'proxy']) {
+    const [node = '', flag] = dockerTarget(target).entrypoint;
+    assert.match(node, /\/node$/);
+    assert.is(flag, '--disable-sigusr1', target);
+  }
+});
+
+test.run();
