@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -20,24 +22,37 @@ test.before.each(async (context) => {
 });
 test.after.each(({ rig }) => rig.stop());
 
-/** Whole floods of hits on a process that registered, and what the operator was told. */
+/** Who floods, as the kernel names it. */
+const commOf = ({ bypass }: NativeRig) => basename(bypass).slice(0, 15);
+
+/** What the operator was told of who floods, and of others on this host, whom the agent sees as well. */
+function toldOf(rig: NativeRig): { own: number; others: number } {
+  const isOwn = ({ source }: { source: { comm: string } | null }) => source?.comm === commOf(rig);
+  const own = rig.operator.hits.filter(isOwn).reduce((sum, { count }) => sum + Number(count), 0);
+  return { own, others: rig.operator.hitCount() - own };
+}
+
+/** Whole floods of hits on a process that registered, and one of another process, which is counted beside them. */
 async function floodOf({ agent, operator, bypass, place }: NativeRig) {
   const covered = await place();
   assert.is(await covered.protect(), undefined);
   const metrics = async () => (await http(`${agent.health}/metrics`)).text;
+  const other = sleep(1_000).then(() => readFile(`/proc/${covered.pid}/environ`));
   const record = await flood(
     { pid: agent.pid, metrics, output: agent.output },
     { bypass, pid: covered.pid, ...rate },
   );
+  await other;
   await waitFor('the operator to know', () => operator.hitCount() >= record.counted, { timeoutMs: 20_000 });
   return record;
 }
 
 test('all arrive, in the metrics and at the operator', async ({ rig }) => {
   const record = await floodOf(rig);
-  assertComplete(record);
+  const { own, others } = toldOf(rig);
+  assertComplete(record, others);
   assert.is(record.attempts, rate.perSecond * rate.seconds);
-  assert.is(rig.operator.hitCount(), record.attempts);
+  assert.is(own, record.attempts);
   assert.is(rig.operator.reports.at(-1).droppedHits, '0');
   assert.ok(rig.operator.hits.length < 1_000, `${rig.operator.hits.length} hits were told`);
 });
@@ -52,8 +67,9 @@ test('all arrive with an operator that goes away and comes back', async ({ rig }
     await operator.up();
   }
   const record = await flooding;
-  assertComplete(record);
-  assert.is(operator.hitCount(), record.attempts);
+  const { own, others } = toldOf(rig);
+  assertComplete(record, others);
+  assert.is(own, record.attempts);
   assert.is(operator.reports.at(-1).droppedHits, '0');
 });
 

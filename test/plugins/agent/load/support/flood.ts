@@ -12,6 +12,8 @@ export interface FloodedAgent {
 
 export interface FloodRecord {
   readonly attempts: number;
+  /** What the agent had counted before. */
+  readonly earlier: number;
   /** What the agent counted of them: the sum over `svc_agent_hits_total`. */
   readonly counted: number;
   /** The sum over `svc_agent_lost_total`. */
@@ -49,7 +51,7 @@ export async function flood(
   await new Promise((resolve) => setTimeout(resolve, 1_500));
   const lines = linesOf(agent.output());
   return {
-    ...{ attempts, milliseconds, counted: await counted(), cpuMs: cpuOf(agent.pid) - began },
+    ...{ attempts, milliseconds, earlier: before, counted: await counted(), cpuMs: cpuOf(agent.pid) - began },
     lost: sumOf(await agent.metrics(), 'svc_agent_lost_total'),
     hitLines: lines.filter(({ event }) => /^hit\./.test(String(event))).length,
     more: lines
