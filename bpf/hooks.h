@@ -3,8 +3,6 @@
 #ifndef SVC_HOOKS_H
 #define SVC_HOOKS_H
 
-#define SVC_KILL_BY_CHOICE 0
-
 #include "manage.h"
 #include "roads/calls.h"
 #include "roads/core_limit.h"

@@ -39,6 +39,19 @@ inlined void answer_request(struct svc_answer *to, enum svc_request request, __u
 		to->facts |= SVC_FACT_COVERED;
 }
 
+/* The mode that is in force: it may have been changed since the kernel was started. */
+inlined void answer_preemption(struct svc_answer *to)
+{
+	__s32 mode = -1;
+
+	__builtin_memset(to, 0, sizeof(*to));
+	to->error = -ESRCH;
+	if (!preemption_address || bpf_probe_read_kernel(&mode, sizeof(mode), (void *)preemption_address))
+		return;
+	to->error = 0;
+	to->preemption = mode;
+}
+
 /* Context: request, PID, flags. */
 SEC("raw_tp")
 int manage(struct bpf_raw_tracepoint_args *context)
@@ -46,7 +59,9 @@ int manage(struct bpf_raw_tracepoint_args *context)
 	__u32 first = 0;
 	struct svc_answer *to = bpf_map_lookup_elem(&answer, &first);
 
-	if (to)
+	if (to && context->args[0] == SVC_REQUEST_PREEMPTION)
+		answer_preemption(to);
+	else if (to)
 		answer_request(to, context->args[0], context->args[1], context->args[2]);
 	return 0;
 }

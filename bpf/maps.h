@@ -81,6 +81,9 @@ struct {
 /* Tells this set of programs from one that another agent left behind or puts in its place. */
 const volatile __u32 generation;
 
+/* Where this kernel keeps `preempt_dynamic_mode`, as /proc/kallsyms has it; 0 where it does not say. */
+const volatile __u64 preemption_address;
+
 inlined struct svc_settings *current_settings(void)
 {
 	__u32 first = 0;

@@ -52,11 +52,17 @@ struct svc_protection {
 	__u64 since; /* nanoseconds since boot */
 };
 
+/* What leads to the memory of all processes at once, and may be left alone. */
+enum svc_left {
+	SVC_LEFT_KERNEL_MEMORY = 1,
+	SVC_LEFT_PERF = 2,
+};
+
 struct svc_settings {
 	__u32 enforce; /* 0: report only */
-	__u32 kill; /* tracepoint tier: kill who reads */
+	__u32 kill; /* kill who reads what cannot be denied */
 	__u32 generation; /* of the programs that report; others only enforce */
-	__u32 reserved;
+	__u32 left; /* of enum svc_left: what is not guarded */
 	struct svc_process agent; /* never killed: its canary has to live */
 	__u64 watching_since; /* nanoseconds since boot: openings before that were not seen */
 };
@@ -93,6 +99,8 @@ enum svc_request {
 	SVC_REQUEST_INSPECT = 0,
 	SVC_REQUEST_PROTECT = 1,
 	SVC_REQUEST_RELEASE = 2,
+	/* How the kernel preempts now; ESRCH where it cannot be told. */
+	SVC_REQUEST_PREEMPTION = 3,
 };
 
 enum svc_answer_fact {
@@ -107,6 +115,8 @@ struct svc_answer {
 	__u64 cgroup;
 	__s32 error; /* 0 or a negative errno: ESRCH, E2BIG where the table is full */
 	__u32 facts;
+	__s32 preemption; /* of the kernel's own enum: 0 none, 1 voluntary, 2 full, 3 lazy */
+	__u32 reserved;
 };
 
 #endif

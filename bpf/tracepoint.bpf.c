@@ -2,8 +2,6 @@
  * where readers are to be killed, at the locking of memory. */
 #include "program.h"
 
-#define SVC_KILL_BY_CHOICE 1
-
 #include "manage.h"
 #include "roads/calls.h"
 #include "roads/memory_lock.h"

@@ -38,6 +38,33 @@ inlined bool is_covered_itself(struct attempt *attempt)
 	return find_protection(attempt->target, &attempt->process);
 }
 
+struct bpf_map;
+
+static long is_no_decoy(struct bpf_map *map, const void *key, struct svc_protection *value, bool *found)
+{
+	*found = !(value->flags & SVC_PROTECTION_DECOY);
+	return *found;
+}
+
+/* Whether anything on this machine is covered, beside the agent's decoy. */
+static __noinline int is_anything_covered(void)
+{
+	bool found = false;
+
+	bpf_for_each_map_elem(&processes, is_no_decoy, &found, 0);
+	if (!found)
+		bpf_for_each_map_elem(&cgroups, is_no_decoy, &found, 0);
+	return found;
+}
+
+/* Whether a way to the memory of all processes is guarded: not where there is nothing to be found on it. */
+inlined bool is_machine_guarded(enum svc_left what)
+{
+	struct svc_settings *now = current_settings();
+
+	return !(now && now->left & what) && is_anything_covered();
+}
+
 /* Answers `error`, to be returned by a hook, or 0 where nothing is enforced. */
 inlined int judge(const struct attempt *attempt, int error)
 {

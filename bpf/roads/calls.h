@@ -2,9 +2,7 @@
  * runs again. What needs no system call of the reader's own (io_uring) is not seen here: see memory_lock.h.
  *
  * A process that is only forming is let alone: most are nobody's concern, and killing cannot be taken back.
- *
- * SVC_KILL_BY_CHOICE: 1 on the tier that has nothing else, where killing is the operator's choice; 0 beside hooks
- * that deny, where only what slipped past them comes here. */
+ * Nothing is killed unless the settings ask for it, on whatever tier; then it is reported only. */
 #ifndef SVC_ROADS_CALLS_H
 #define SVC_ROADS_CALLS_H
 
@@ -31,7 +29,7 @@ inlined bool is_killing(void)
 	struct svc_settings *now = current_settings();
 	struct svc_process own;
 
-	if (!now || !now->enforce || (SVC_KILL_BY_CHOICE && !now->kill))
+	if (!now || !now->enforce || !now->kill)
 		return false;
 	/* the agent reads its own decoy */
 	identify((struct task_struct *)bpf_get_current_task(), &own);
@@ -160,7 +158,7 @@ inlined void on_perf_opened(const struct call *call, __u32 descriptor)
 
 	if (!event || !samples_user_memory(BPF_CORE_READ(event, attr.sample_type)))
 		return;
-	if (is_on_itself(call) && !is_inherited(event))
+	if ((is_on_itself(call) && !is_inherited(event)) || !is_machine_guarded(SVC_LEFT_PERF))
 		return;
 	begin_attempt(&attempt, SVC_ROAD_PERF_STACK);
 	punish(&attempt, call);

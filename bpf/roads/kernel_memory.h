@@ -12,6 +12,8 @@ inlined int on_locked_down(enum lockdown_reason what)
 	if (what != bpf_core_enum_value(enum lockdown_reason, LOCKDOWN_KCORE) &&
 	    what != bpf_core_enum_value(enum lockdown_reason, LOCKDOWN_DEV_MEM))
 		return 0;
+	if (!is_machine_guarded(SVC_LEFT_KERNEL_MEMORY))
+		return 0;
 	begin_attempt(&attempt, SVC_ROAD_KERNEL_MEMORY);
 	current_call(&call);
 	attempt.call = call.number;

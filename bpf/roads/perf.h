@@ -45,6 +45,8 @@ inlined int on_perf_event_alloc(struct perf_event *event)
 	current_call(&call);
 	if (is_on_itself(&call) && !is_inherited(event))
 		return 0;
+	if (!is_machine_guarded(SVC_LEFT_PERF))
+		return 0;
 	begin_attempt(&attempt, SVC_ROAD_PERF_STACK);
 	attempt.call = call.number;
 	return judge(&attempt, -EPERM);

@@ -78,7 +78,7 @@ static __noinline bool is_attempt_by_open(struct file *file, struct attempt *att
 		return false;
 	begin_attempt(attempt, target.road);
 	if (!target.task)
-		return true;
+		return is_machine_guarded(SVC_LEFT_KERNEL_MEMORY);
 	struct task_struct *owner = owner_of_task(target.task);
 
 	/* a child may share the memory of its parent */

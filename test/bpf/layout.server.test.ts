@@ -116,11 +116,12 @@ test('settings are read and written at their fields', () => {
   const field = (path: string) => read('settings', path, bytes);
   const value = decodeSettings(bytes);
   assert.is(value.generation, field('generation'));
+  assert.is(value.left, field('left'));
   assert.is(value.agent.pid, field('agent.tgid'));
   assert.is(value.agent.start, field('agent.start'));
   assert.is(value.watchingSince, field('watching_since'));
   const written = encodeSettings(value);
-  for (const path of ['generation', 'agent.tgid', 'agent.start', 'watching_since']) {
+  for (const path of ['generation', 'left', 'agent.tgid', 'agent.start', 'watching_since']) {
     assert.is(read('settings', path, written), field(path), path);
   }
   for (const name of ['enforce', 'kill'] as const) {
@@ -140,6 +141,7 @@ test('an answer is read at its fields', () => {
   assert.is(value.process.start, read('answer', 'process.start', bytes));
   assert.is(value.cgroup, read('answer', 'cgroup', bytes));
   assert.is(value.error, read('answer', 'error', bytes));
+  assert.is(value.preemption, read('answer', 'preemption', bytes));
   bytes.writeInt32LE(-7, fieldOf('answer', 'error').offset);
   assert.is(decodeAnswer(bytes).error, -7);
 });
@@ -234,7 +236,7 @@ test('the objects of all tiers and architectures are built from these layouts', 
   }
 });
 
-test('objects have no maps but pinned ones and the answer, and no variable but their generation', async () => {
+test('objects have no maps but pinned ones and the answer, and no variables but two constants', async () => {
   for (const object of objects) {
     const { sections } = await readBtf(object);
     assert.equal([...sections.keys()].sort(), ['.maps', '.rodata', 'license'], object);
@@ -246,7 +248,7 @@ test('objects have no maps but pinned ones and the answer, and no variable but t
     );
     assert.equal(
       sections.get('.rodata')?.map(({ name }) => name),
-      ['generation'],
+      ['generation', 'preemption_address'],
       object,
     );
   }

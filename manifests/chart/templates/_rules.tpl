@@ -24,9 +24,6 @@
 {{- if and .Values.ebpf.requireEnforcement (not .Values.enforceMode) -}}
 {{- $mistakes = append $mistakes "ebpf.requireEnforcement: cannot be, because enforceMode is false" -}}
 {{- end -}}
-{{- if and .Values.reactiveKill (not .Values.enforceMode) -}}
-{{- $mistakes = append $mistakes "reactiveKill: kills nothing while enforceMode is false" -}}
-{{- end -}}
 {{- if $mistakes -}}
 {{- fail (printf "\n  %s" (join "\n  " $mistakes)) -}}
 {{- end -}}

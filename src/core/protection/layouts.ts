@@ -7,10 +7,10 @@ import { outcomes, roads } from './road.ts';
  */
 export const layoutVersion = 1;
 
-export const sizes = { process: 16, protection: 16, settings: 40, hit: 88, answer: 32 } as const;
+export const sizes = { process: 16, protection: 16, settings: 40, hit: 88, answer: 40 } as const;
 
 /** Which requests the program `manage` takes. */
-export const requests = { inspect: 0, protect: 1, release: 2 } as const;
+export const requests = { inspect: 0, protect: 1, release: 2, preemption: 3 } as const;
 
 /** What the programs count beside hits, in the order of `enum svc_tally`. */
 export const tallies = [
@@ -20,6 +20,9 @@ export const tallies = [
   'covered_late',
   'decoy_hits',
 ] as const;
+
+/** What leads to the memory of all processes, and is not guarded. */
+export const leftAlone = { kernelMemory: 1, perf: 2 } as const;
 
 export const protectionFlags = { late: 1, decoy: 2 } as const;
 
@@ -35,6 +38,8 @@ export interface GuardSettings {
   readonly enforce: boolean;
   readonly kill: boolean;
   readonly generation: number;
+  /** Bits of `leftAlone`. */
+  readonly left: number;
   readonly agent: ProcessKey;
   readonly watchingSince: bigint;
 }
@@ -46,6 +51,8 @@ export interface Answer {
   readonly error: number;
   readonly covered: boolean;
   readonly opened: boolean;
+  /** How the kernel preempts, as it numbers that itself. */
+  readonly preemption: number;
 }
 
 export function encodeProcess({ pid, start }: ProcessKey): Buffer {
@@ -73,6 +80,7 @@ export function encodeSettings(settings: GuardSettings): Buffer {
   bytes.writeUInt32LE(settings.enforce ? 1 : 0);
   bytes.writeUInt32LE(settings.kill ? 1 : 0, 4);
   bytes.writeUInt32LE(settings.generation, 8);
+  bytes.writeUInt32LE(settings.left, 12);
   encodeProcess(settings.agent).copy(bytes, 16);
   bytes.writeBigUInt64LE(settings.watchingSince, 32);
   return bytes;
@@ -83,6 +91,7 @@ export function decodeSettings(bytes: Buffer): GuardSettings {
     enforce: bytes.readUInt32LE() !== 0,
     kill: bytes.readUInt32LE(4) !== 0,
     generation: bytes.readUInt32LE(8),
+    left: bytes.readUInt32LE(12),
     agent: decodeProcess(bytes.subarray(16)),
     watchingSince: bytes.readBigUInt64LE(32),
   };
@@ -96,6 +105,7 @@ export function decodeAnswer(bytes: Buffer): Answer {
     error: bytes.readInt32LE(24),
     covered: (said & facts.covered) !== 0,
     opened: (said & facts.opened) !== 0,
+    preemption: bytes.readInt32LE(32),
   };
 }
 

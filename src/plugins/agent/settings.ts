@@ -30,8 +30,22 @@ export const agentSettings = {
   reactiveKill: {
     variable: 'SVC_AGENT_REACTIVE_KILL',
     flag: 'reactive-kill',
-    summary: 'true: where attempts cannot be denied, kill the process that makes one',
+    summary: 'true: where an attempt cannot be denied, kill the process that makes it; false: kill nothing',
     fallback: 'false',
+    ...boolean(),
+  },
+  guardKernelMemory: {
+    variable: 'SVC_AGENT_GUARD_KERNEL_MEMORY',
+    flag: 'guard-kernel-memory',
+    summary: 'false: leave /proc/kcore and /dev/mem alone; else they are guarded while anything is protected',
+    fallback: 'true',
+    ...boolean(),
+  },
+  guardPerf: {
+    variable: 'SVC_AGENT_GUARD_PERF',
+    flag: 'guard-perf',
+    summary: 'false: leave samples of user stacks by perf alone; else guarded while anything is protected',
+    fallback: 'true',
     ...boolean(),
   },
   requireEnforcement: {

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import { SvcError } from '../../core/errors.ts';
+import { leftAlone } from '../../core/protection/layouts.ts';
 import { tierNames } from '../../core/protection/tier.ts';
 import type { ComponentDeps, Running } from '../../runtime/component/contract.ts';
 import { svcVersion } from '../../runtime/component/version.ts';
@@ -17,7 +19,11 @@ import { operatorOf } from './operator/operator-of.ts';
 import { startOperatorChannel } from './operator/start-operator-channel.ts';
 import { startPodWatch } from './pods/start-pod-watch.ts';
 import { showStatus } from './readiness.ts';
-import { startRegistration } from './registration/start-registration.ts';
+import {
+  type Registration,
+  type RegistrationOptions,
+  startRegistration,
+} from './registration/start-registration.ts';
 import type { AgentConfig } from './settings.ts';
 
 /**
@@ -36,9 +42,12 @@ export async function startAgent(
   const guard = guardOf(config, deps);
   let channel: OperatorChannel | undefined;
   const onChange = () => channel?.changed();
-  const registration = await startRegistration({
-    ...{ socketPath: config.socket, guard, log, metrics, version, onChange },
-  });
+  const registration = await registrationOr(
+    {
+      ...{ socketPath: config.socket, guard, log, metrics, version, onChange },
+    },
+    health,
+  );
   const pods = startPodWatch({
     ...{ node, cgroupRoot: config.cgroupRoot, guard, log, metrics, health, signal, onChange },
   });
@@ -60,12 +69,31 @@ export async function startAgent(
   };
 }
 
+const refusals: readonly (string | undefined)[] = ['EACCES', 'EPERM', 'EROFS'];
+
+/** An agent that may not make its socket says so in `/readyz`, and is there to be asked; nobody registers with it. */
+async function registrationOr(
+  options: RegistrationOptions,
+  health: ComponentDeps['health'],
+): Promise<Registration> {
+  try {
+    return await startRegistration(options);
+  } catch (error) {
+    const { cause } = error as { cause?: NodeJS.ErrnoException };
+    if (!(error instanceof SvcError) || !refusals.includes(cause?.code)) throw error;
+    options.log.error('registration.socket_failed', { error: error.message });
+    health.notReady('socket', error.message);
+    return { address: '', reports: () => [], registered: () => [], close: async () => {} };
+  }
+}
+
 function guardOf(config: AgentConfig, { log, metrics, health }: ComponentDeps): StartingGuard {
   const measured = createGuardMetrics(metrics);
   const guard = createGuard({
     folder: config.bpfFolder,
     enforce: config.enforce,
     kill: config.reactiveKill,
+    left: (config.guardKernelMemory ? 0 : leftAlone.kernelMemory) | (config.guardPerf ? 0 : leftAlone.perf),
     tiers: config.tiers,
     intervalMs: config.canaryInterval,
     log,

@@ -198,6 +198,10 @@ export const logMeanings: Readonly<Record<string, readonly [means: string, todo?
     'A read of the decoy went through, or somebody changed the programs: they are loaded anew, or the next tier is',
     'Who has changed them; `svc_agent_tier` says what is in force since',
   ],
+  'guard.attached': [
+    'The programs that are attached, and why one runs at every system call or does not',
+    'None; with `passable`, calls can pass by the hooks on this kernel: boot with `preempt=voluntary`',
+  ],
   'guard.tier': [
     'Another tier is in force; `warn` where it does not enforce',
     '`passed_over` says why not a higher one: [AGENT.md](../AGENT.md#when-it-does-not-work)',

@@ -70,14 +70,8 @@ test('so are values that do not go together, all named at once', async ({ helm }
     operator: { ha: true, leaderElect: false, wrapperDelivery: 'host' },
     ebpf: { enabled: false, requireEnforcement: true },
     enforceMode: false,
-    reactiveKill: true,
   });
-  for (const name of [
-    'operator.leaderElect',
-    'wrapperDelivery: host',
-    'ebpf.requireEnforcement',
-    'reactiveKill',
-  ])
+  for (const name of ['operator.leaderElect', 'wrapperDelivery: host', 'ebpf.requireEnforcement'])
     assert.ok(text.includes(name), text);
   assert.match(await helm.refusal({ operator: { ha: true, replicaCount: 1 } }), /operator\.ha/);
 });

@@ -75,6 +75,8 @@ test('enforceMode and reactiveKill reach the agent', async ({ helm }) => {
   assert.equal(await of({}), ['true', 'false']);
   assert.equal(await of({ enforceMode: false }), ['false', 'false']);
   assert.equal(await of({ reactiveKill: true }), ['true', 'true']);
+  // in an incident nothing else has to be changed
+  assert.equal(await of({ reactiveKill: true, enforceMode: false }), ['false', 'true']);
 });
 
 test('one replica takes part in the election, and its successor is ready before it ends', async ({

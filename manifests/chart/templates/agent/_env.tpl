@@ -13,6 +13,10 @@
   value: {{ .Values.reactiveKill | quote }}
 - name: SVC_AGENT_REQUIRE_ENFORCEMENT
   value: {{ .Values.ebpf.requireEnforcement | quote }}
+- name: SVC_AGENT_GUARD_KERNEL_MEMORY
+  value: {{ .Values.ebpf.guardKernelMemory | quote }}
+- name: SVC_AGENT_GUARD_PERF
+  value: {{ .Values.ebpf.guardPerf | quote }}
 - name: SVC_OPERATOR_ADDR
   value: svc-operator-agents.{{ include "svc.namespace" . }}.svc:8199
 - name: SVC_OPERATOR_TLS_CERT

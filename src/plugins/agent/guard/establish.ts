@@ -10,7 +10,7 @@ import type { Decoys } from './decoy.ts';
 import { type HitPump, startHitPump } from './hit-pump.ts';
 import { hasLate } from './late.ts';
 import { ownLinkFolders } from './pins.ts';
-import { isPreemptible } from './preemption.ts';
+import { type Preemption, preemptionAddress, preemptionOf } from './preemption.ts';
 import { loadProgramSet, type ProgramSet } from './program-set.ts';
 import type { Mode } from './status.ts';
 import { protectDecoy, tryAll } from './trial.ts';
@@ -20,6 +20,8 @@ export interface InForce {
   readonly set: ProgramSet;
   readonly pump: HitPump;
   readonly mode: CanaryMode;
+  /** Whether its programs can be passed by on this kernel. */
+  readonly preemption: Preemption;
   /** What this kernel does not give and the tier does without. */
   readonly lacking: string | undefined;
 }
@@ -27,6 +29,8 @@ export interface InForce {
 export interface EstablishOptions extends Mode {
   readonly folder: string;
   readonly generation: number;
+  /** Bits of `leftAlone`: what is not guarded. */
+  readonly left: number;
   readonly decoys: Decoys;
   readonly onHit: HitListener;
   /** For records in the ring that are no hits. */
@@ -41,15 +45,20 @@ export interface EstablishOptions extends Mode {
  */
 export async function establish(tier: Tier, options: EstablishOptions): Promise<InForce> {
   ensureBpfFileSystem(dirname(options.folder));
-  const set = loadProgramSet(tier, options.folder, options.generation);
+  const address = await preemptionAddress();
+  const set = loadProgramSet(tier, options.folder, {
+    generation: options.generation,
+    preemptionAddress: address,
+  });
   const before = set.settings();
   try {
     const watchingSince = isWatched(options.folder) ? before.watchingSince : undefined;
     // what is covered before openings are watched may have been opened
     if (!watchingSince) set.change({ watchingSince: watchingNever });
     options.carryOver(set);
-    const lacking = attach(set, watchingSince, options);
-    return { ...(await prove(set, options)), lacking };
+    const preemption = preemptionOf(set);
+    const lacking = attach(set, watchingSince, preemption, options);
+    return { ...(await prove(set, options)), preemption, lacking };
   } catch (error) {
     // whatever guards still goes by them
     set.change(before);
@@ -67,19 +76,23 @@ function isWatched(folder: string): boolean {
 function attach(
   set: ProgramSet,
   watchingSince: bigint | undefined,
+  preemption: Preemption,
   options: EstablishOptions,
 ): string | undefined {
-  const { enforce, kill, generation } = options;
+  const { enforce, kill, left, generation } = options;
   const agent = set.ask('inspect', process.pid).process;
   // with enforcement as it was until now, and where there was none, as it is to be
-  if (watchingSince === undefined) set.change({ enforce, kill });
-  const lacking = set.attach({ preemptible: isPreemptible(), killing: enforce && kill });
+  if (watchingSince === undefined) set.change({ enforce, kill, left });
+  const lacking = set.attach({ preemptible: preemption.possible, killing: enforce && kill });
   if (hasLate(set)) set.attachLate();
-  set.change({ enforce, kill, agent, generation, watchingSince: watchingSince || watchingFromNow() });
+  set.change({ enforce, kill, left, agent, generation, watchingSince: watchingSince || watchingFromNow() });
   return lacking;
 }
 
-async function prove(set: ProgramSet, options: EstablishOptions): Promise<Omit<InForce, 'lacking'>> {
+async function prove(
+  set: ProgramSet,
+  options: EstablishOptions,
+): Promise<Pick<InForce, 'set' | 'pump' | 'mode'>> {
   const { decoys, enforce, kill, onHit } = options;
   const mode = { denies: set.tier < 3, enforce, kill };
   protectDecoy(set, await decoys.living());

@@ -9,6 +9,7 @@ import type { GuardStatus, HitListener } from './contract.ts';
 import { createDecoys, type Decoys } from './decoy.ts';
 import type { InForce } from './establish.ts';
 import { forgetUnloaded, ownLinkFolders, unpin } from './pins.ts';
+import { preemptionOf } from './preemption.ts';
 import type { ProgramSet } from './program-set.ts';
 import { describePassedOver, type Mode, type PassedOver, sameStatus, statusOf, undecided } from './status.ts';
 import { sweepGone } from './sweep.ts';
@@ -20,6 +21,8 @@ import { createLateWatch } from './watch-late.ts';
 export interface KeeperOptions extends Mode {
   /** On a BPF file system. */
   readonly folder: string;
+  /** Bits of `leftAlone`: what is not guarded; default: nothing. */
+  readonly left?: number;
   /** To be tried in this order. */
   readonly tiers: readonly Tier[];
   /** Between two canaries. */
@@ -84,7 +87,7 @@ interface State {
 
 /** @param tiers fewer than all: where none of them works, what is in force stays */
 async function choose(state: State, options: KeeperOptions, tiers = options.tiers): Promise<void> {
-  const { folder, enforce, kill, onHit, onUnknown, catchUp } = options;
+  const { folder, enforce, kill, left = 0, onHit, onUnknown, catchUp } = options;
   const before = state.inForce;
   const generation = randomInt(1, 2 ** 31);
   const { inForce, passedOver } = await chooseTier(tiers, {
@@ -92,6 +95,7 @@ async function choose(state: State, options: KeeperOptions, tiers = options.tier
     generation,
     enforce,
     kill,
+    left,
     decoys: state.decoys,
     onHit,
     onUnknown,
@@ -105,7 +109,10 @@ async function choose(state: State, options: KeeperOptions, tiers = options.tier
   // what was covered while the new one was being proven
   if (before !== undefined && inForce !== undefined) carryOver(before.set, inForce.set);
   release(before);
-  if (inForce !== undefined) unpinOthers(folder, inForce.set.generation);
+  if (inForce !== undefined) {
+    unpinOthers(folder, inForce.set.generation);
+    logAttached(inForce, options.log);
+  }
   announce(state, passedOver, options);
 }
 
@@ -119,8 +126,20 @@ function release(inForce: InForce | undefined): void {
   inForce?.set.close();
 }
 
+/** What it costs is seen by what is attached. */
+function logAttached({ set, preemption }: InForce, log: Logger): void {
+  const programs = set.attached().join(' ');
+  log.info('guard.attached', {
+    tier: set.tier,
+    programs,
+    passable: preemption.possible,
+    because: preemption.because,
+  });
+}
+
 function announce(state: State, passedOver: PassedOver, options: KeeperOptions): void {
-  const status = statusOf(state.inForce?.set.tier ?? 4, options, passedOver);
+  const { inForce } = state;
+  const status = statusOf(inForce?.set.tier ?? 4, options, passedOver, inForce?.preemption);
   const changed = !sameStatus(status, state.status);
   state.status = status;
   if (!changed) return;
@@ -167,8 +186,19 @@ async function beat(
   if (state.beats % beatsBetweenSweeps === 0) sweepGone(state.inForce.set);
   if (state.beats % beatsBetweenClimbs === 0) await climb(state, state.inForce, options);
   const tallies = readTallies(state.inForce.set);
+  await followPreemption(state, state.inForce, options);
   checkLate(state.inForce.set, tallies);
   options.onTallies(tallies);
+}
+
+/** The mode may be changed while the kernel runs: what is passed by from then on is looked for. */
+async function followPreemption(state: State, inForce: InForce, options: KeeperOptions): Promise<void> {
+  const preemption = preemptionOf(inForce.set);
+  if (preemption.possible === inForce.preemption.possible) return;
+  if (preemption.possible) inForce.set.attachAfterHooks();
+  state.inForce = { ...inForce, preemption };
+  logAttached(state.inForce, options.log);
+  announce(state, state.status.passedOver, options);
 }
 
 /** Tries what is better than the tier in force. */

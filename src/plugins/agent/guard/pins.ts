@@ -66,11 +66,14 @@ export const isUnloaded = (folder: string): boolean => existsSync(join(folder, u
 
 export const forgetUnloaded = (folder: string): void => removeFolder(join(folder, unloadedMark));
 
+/** An agent without the privilege finds that out as it loads programs, and says so then. */
+const refusals = ['EACCES', 'EPERM', 'EROFS'];
+
 function list(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch (error) {
-    if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return [];
+    if (['ENOENT', 'ENOTDIR', ...refusals].includes((error as NodeJS.ErrnoException).code ?? '')) return [];
     throw error;
   }
 }
@@ -79,6 +82,6 @@ function removeFolder(folder: string): void {
   try {
     rmdirSync(folder);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    if (!['ENOENT', ...refusals].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
   }
 }

@@ -35,6 +35,10 @@ export interface ProgramSet {
    * @throws SvcError BPF_ATTACH_FAILED, NativeError
    */
   attach(asked: Asked): string | undefined;
+  /** Attaches the check of what a call has brought, for kernels that preempt; harmless when repeated. */
+  attachAfterHooks(): void;
+  /** Names of the programs that are attached. */
+  attached(): readonly string[];
   /** Attaches the check of every read, which costs; on tier 3 reads are checked anyway. */
   attachLate(): void;
   detachLate(): void;
@@ -49,7 +53,7 @@ export interface ProgramSet {
 export interface Asked {
   /** Programs may be interrupted on this kernel: what passes by them is looked for. */
   readonly preemptible: boolean;
-  /** Readers are to be killed: on tier 3 also those that no call of their own shows in time. */
+  /** Readers that cannot be denied are to be killed: on tier 3 also those that no call of their own shows in time. */
   readonly killing: boolean;
 }
 
@@ -65,11 +69,15 @@ const onlyEntry = Buffer.alloc(4);
  * @param folder of the agent on a BPF file system
  * @throws SvcError BPF_* with the kernel's reason; ENOENT where the package was built without its objects
  */
-export function loadProgramSet(tier: Tier, folder: string, generation: number): ProgramSet {
+export function loadProgramSet(
+  tier: Tier,
+  folder: string,
+  { generation, preemptionAddress }: { generation: number; preemptionAddress: bigint },
+): ProgramSet {
   const object = openObject(readObject(tier), {
     name: `svc_${tierNames[tier]}`,
     pinFolder: mapFolder(folder),
-    constants: { generation },
+    constants: { generation, preemption_address: preemptionAddress },
   });
   try {
     object.load();
@@ -133,6 +141,10 @@ function setOver(object: BpfObject, tier: Tier, folder: string, generation: numb
       for (const name of names) if (!left.includes(name)) attach(name);
       return killing && names.includes(beforeCopies) ? tryTo(() => attach(beforeCopies)) : undefined;
     },
+    attachAfterHooks() {
+      if (object.programs().some(({ name }) => name === afterHooks)) attach(afterHooks);
+    },
+    attached: () => [...links.keys()],
     attachLate() {
       if (!links.has(late) && object.programs().some(({ name }) => name === late)) attach(late);
     },

@@ -1,5 +1,6 @@
 import { type Tier, tierNames } from '../../../core/protection/tier.ts';
 import type { GuardStatus } from './contract.ts';
+import type { Preemption } from './preemption.ts';
 
 export interface Mode {
   readonly enforce: boolean;
@@ -15,16 +16,33 @@ export const undecided: GuardStatus = {
   passedOver: [],
 };
 
-export function statusOf(tier: Tier, mode: Mode, passedOver: PassedOver): GuardStatus {
-  const reason = whyNotEnforcing(tier, mode, passedOver);
+/** @param preemption of the tier in force */
+export function statusOf(
+  tier: Tier,
+  mode: Mode,
+  passedOver: PassedOver,
+  preemption?: Preemption,
+): GuardStatus {
+  const reason = whyNotEnforcing(tier, mode, passedOver, preemption);
   return { tier, enforcing: reason === '', reason, passedOver };
 }
 
-function whyNotEnforcing(tier: Tier, { enforce, kill }: Mode, passedOver: PassedOver): string {
+function whyNotEnforcing(
+  tier: Tier,
+  { enforce, kill }: Mode,
+  passedOver: PassedOver,
+  preemption: Preemption | undefined,
+): string {
   if (tier === 4) return `No BPF program works here: ${describePassedOver(passedOver)}`;
-  if (!enforce) return 'Enforcement is switched off (enforceMode: false); attempts are reported only.';
+  if (!enforce) {
+    const besides = kill ? ' It wins over reactiveKill: true, and nothing is killed.' : '';
+    return `Enforcement is switched off (enforceMode: false); attempts are reported only.${besides}`;
+  }
   if (tier === 3 && !kill) {
     return `Attempts can only be seen here, not denied, and reactiveKill is off: ${describePassedOver(passedOver)}`;
+  }
+  if (preemption?.possible && !kill) {
+    return `Calls may pass by the programs on this kernel, which preempts (${preemption.because}), and reactiveKill is off: attempts are denied, and those that pass by are only seen.`;
   }
   return '';
 }
@@ -34,5 +52,10 @@ export function describePassedOver(passedOver: PassedOver): string {
 }
 
 export function sameStatus(one: GuardStatus, other: GuardStatus): boolean {
-  return one.tier === other.tier && one.enforcing === other.enforcing && one.reason === other.reason;
+  return (
+    one.tier === other.tier &&
+    one.enforcing === other.enforcing &&
+    one.reason === other.reason &&
+    describePassedOver(one.passedOver) === describePassedOver(other.passedOver)
+  );
 }

@@ -4,7 +4,7 @@ import { isUnloaded } from './pins.ts';
 import type { ProgramSet } from './program-set.ts';
 
 /** What nobody but the agent changes; when openings are seen from is the programs' to change, too. */
-const own = ['enforce', 'kill', 'generation', 'agent'] as const;
+const own = ['enforce', 'kill', 'left', 'generation', 'agent'] as const;
 
 /**
  * What others have changed of a set of programs and the canary does not see: it is tried by the agent itself, whom
@@ -27,8 +27,8 @@ export function changedSetting(set: ProgramSet): string | undefined {
 /** Puts settings right at once: until another set of programs is proven, these go by them. */
 export function restoreSettings(set: ProgramSet): void {
   if (set.written === undefined) return;
-  const { enforce, kill, generation, agent } = set.written;
-  set.change({ enforce, kill, generation, agent });
+  const { enforce, kill, left, generation, agent } = set.written;
+  set.change({ enforce, kill, left, generation, agent });
 }
 
 type Value = GuardSettings[(typeof own)[number]] | undefined;

@@ -100,6 +100,37 @@ test('where nothing works: not ready with the reason, alive, and covering nobody
   assert.match(state.reason, /^No BPF program works here/);
 });
 
+test('in an incident: audit mode wins over killing, and the log says so', async () => {
+  const agent = await start('incident', { SVC_AGENT_ENFORCE: 'false', SVC_AGENT_REACTIVE_KILL: 'true' });
+  const [line] = agent.events('guard.tier');
+  assert.match(String(line?.['reason']), /enforceMode: false.*wins over reactiveKill: true/);
+  assert.is((await probe(agent, '/readyz')).status, 200);
+  assert.is(attack(await register(agent)), 'read');
+});
+
+test('without privileges: not ready with the reason, and alive to be asked', async () => {
+  const folder = temporaryFolder('unprivileged');
+  const operator_ = {
+    ...{ SVC_OPERATOR_ADDR: undefined, SVC_OPERATOR_TLS_CERT: undefined },
+    ...{ SVC_OPERATOR_TLS_KEY: undefined, SVC_OPERATOR_TLS_CA: undefined },
+  };
+  try {
+    const agent = await startSvcAgent({
+      bpfFolder: join(files.path, 'unprivileged'),
+      env: { ...operator_, HOME: folder.path, SVC_AGENT_SOCKET: '/run/svc-unprivileged/agent.sock' },
+      under: ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', '--inh-caps=-all'],
+    });
+    started.push(agent);
+    const { status, body } = await probe(agent, '/readyz');
+    assert.is(status, 503);
+    assert.match(JSON.stringify(body), /No BPF program works here.*permitted|permission denied/i);
+    assert.match(JSON.stringify(body), /cannot listen on/);
+    assert.is((await probe(agent, '/healthz')).status, 200);
+  } finally {
+    await folder.remove();
+  }
+});
+
 test('a labelled pod that the kernel does not hold is told as such, whatever its label says', async () => {
   const kube = await startFakeKube();
   const folder = temporaryFolder('told');

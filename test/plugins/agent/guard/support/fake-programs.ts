@@ -37,7 +37,7 @@ export function fakePrograms(): FakePrograms {
     if (start === undefined) return nobody;
     const error = request === 'protect' ? enter(pid) : 0;
     const [covered, opened] = [entries.has(entryOf(pid)), programs.opened.has(pid)];
-    return { process: { pid, start }, cgroup: 1n, error, covered, opened };
+    return { process: { pid, start }, cgroup: 1n, error, covered, opened, preemption: 0 };
   };
   const lookup = (key: Buffer) => (entries.has(key.toString('hex')) ? key : undefined);
   const attachLate = () => {
@@ -52,5 +52,12 @@ export function fakePrograms(): FakePrograms {
 }
 
 const nobody: Answer = {
-  ...{ process: { pid: 0, start: 0n }, cgroup: 0n, error: -ESRCH, covered: false, opened: false },
+  ...{
+    process: { pid: 0, start: 0n },
+    cgroup: 0n,
+    error: -ESRCH,
+    covered: false,
+    opened: false,
+    preemption: 0,
+  },
 };
