@@ -3,8 +3,13 @@ import { encodeProcess, type ProcessKey } from '../../../core/protection/layouts
 import { lookForChildren } from './children.ts';
 import { gone, tableFull, unsettled } from './cover-errors.ts';
 import type { ProgramSet } from './program-set.ts';
+import { sweepGone } from './sweep.ts';
 
-const { ESRCH } = constants.errno;
+const { E2BIG, ESRCH } = constants.errno;
+
+/** Going through a full table takes about a second. */
+const sweepEveryMs = 2_000;
+let sweptAt = Number.NEGATIVE_INFINITY;
 
 /** A process that was covered, and whether somebody had opened it before. */
 export interface Covered {
@@ -12,12 +17,26 @@ export interface Covered {
   readonly opened: boolean;
 }
 
-/** Undefined for a process that is not there. @throws SvcError GUARD_FULL */
+/**
+ * Where the table is full, entries of the dead go first.
+ * @returns undefined for a process that is not there
+ * @throws SvcError GUARD_FULL
+ */
 export function coverOne(set: ProgramSet, pid: number): Covered | undefined {
-  const { error, process, opened } = set.ask('protect', pid);
+  const first = set.ask('protect', pid);
+  const { error, process, opened } =
+    first.error === -E2BIG && makeRoom(set) ? set.ask('protect', pid) : first;
   if (error === -ESRCH) return undefined;
   if (error !== 0) throw tableFull('processes');
   return { process, opened };
+}
+
+/** @returns whether it was tried */
+function makeRoom(set: ProgramSet): boolean {
+  if (performance.now() - sweptAt < sweepEveryMs) return false;
+  sweepGone(set);
+  sweptAt = performance.now();
+  return true;
 }
 
 /** Two do, and a few more where processes end meanwhile. */
