@@ -63,6 +63,11 @@ export default class Audit extends CheckCommand {
       exclusive: ['sample'],
     }),
     ...flagsOf(storeSettings, 'BUCKET'),
+    config: string({
+      helpGroup: 'BUCKET',
+      summary: 'YAML file with settings [SVC_CONFIG]',
+      helpValue: '<file>',
+    }),
   };
   static override examples = [
     '<%= config.bin %> audit',

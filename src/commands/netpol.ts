@@ -1,3 +1,4 @@
+import { string } from '@oclif/core/flags';
 import type { Finding } from '../plugins/netpol/findings.ts';
 import { netpolSettings } from '../plugins/netpol/settings.ts';
 import { BaseCommand } from '../runtime/cli/base-command.ts';
@@ -21,6 +22,7 @@ export default class Netpol extends BaseCommand {
     ...flagsOf({ vaultAddress }),
     ...repeatableFlagsOf(repeatable),
     ...flagsOf({ flavor, noCluster }),
+    config: string({ summary: 'YAML file with settings [SVC_CONFIG]', helpValue: '<file>' }),
   };
   static override examples = [
     '<%= config.bin %> netpol --vault-address https://vault.example.eu:8200 | kubectl apply -f -',
@@ -33,7 +35,8 @@ export default class Netpol extends BaseCommand {
     const { writePolicies } = await import('../plugins/netpol/index.ts');
     const progress = createProgress(process.stderr, process.env);
     try {
-      const sources = { flags: joined(flags), env: process.env };
+      const { config: configFile, ...given } = flags;
+      const sources = { flags: joined(given), env: process.env, configFile };
       const { yaml, policies, warnings, findings } = await writePolicies(sources, progress.show);
       progress.clear();
       if (!this.jsonEnabled()) this.tell(warnings, findings);

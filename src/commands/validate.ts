@@ -18,6 +18,7 @@ import { CheckCommand } from '../runtime/cli/check-command.ts';
 import { flagsOf } from '../runtime/cli/setting-flags.ts';
 import { withCommonSettings } from '../runtime/component/common-settings.ts';
 import type { Component } from '../runtime/component/contract.ts';
+import { storeSettings } from '../runtime/object-store/settings.ts';
 
 const many = { multiple: true, multipleNonGreedy: true } as const;
 const own = {
@@ -78,6 +79,7 @@ async function components(): Promise<readonly ComponentRules[]> {
     { name: 'agent', settings: withCommonSettings(agentSettings), check: checkAgent },
     { name: 'wrapper', settings: wrapperSettings },
     { name: 'netpol', settings: netpolSettings },
+    { name: 'audit', settings: storeSettings },
     { name: 'validate', settings: validateSettings },
   ];
 }

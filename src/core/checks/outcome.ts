@@ -3,6 +3,7 @@ import { checkStatus, type FailOn, type Level, type Outcome } from './contract.t
 /**
  * @param found how many findings of each level there are, shown or not
  * @param failures what fails whatever the findings are, a sentence each
+ * @param named by level: what has the findings, such as ids of checks
  * @param unevaluated what could not be found out, a sentence each: never passed, and more than warnings
  */
 export function outcomeOf(
@@ -10,21 +11,34 @@ export function outcomeOf(
   failOn: FailOn,
   failures: readonly string[] = [],
   unevaluated: readonly string[] = [],
+  named: Partial<Readonly<Record<Level, readonly string[]>>> = {},
 ): Outcome {
-  const errors = failOn === 'none' ? [] : sentence(found.error, 'error', failOn);
-  const warnings = failOn === 'warning' ? sentence(found.warning, 'warning', failOn) : [];
-  const reasons = [...failures, ...errors, ...unevaluated, ...warnings];
-  if (failures.length + errors.length > 0)
-    return { result: 'failed', exitStatus: checkStatus.failed, reasons };
+  const errors = failOn === 'none' ? [] : sentence(found.error, 'error', failOn, named.error);
+  const warnings = failOn === 'warning' ? sentence(found.warning, 'warning', failOn, named.warning) : [];
+  const fails = failures.length + errors.length > 0;
+  const unknown = unevaluated.map((text) => (fails ? `Could not be evaluated: ${text}` : text));
+  const reasons = [...failures, ...errors, ...unknown, ...warnings];
+  if (fails) return { result: 'failed', exitStatus: checkStatus.failed, reasons };
   if (unevaluated.length > 0)
     return { result: 'not-evaluated', exitStatus: checkStatus.notEvaluated, reasons };
   if (warnings.length > 0) return { result: 'warnings', exitStatus: checkStatus.warnings, reasons };
   return { result: 'passed', exitStatus: checkStatus.passed, reasons };
 }
 
-function sentence(count: number, level: Level, failOn: FailOn): readonly string[] {
+const most = 5;
+
+function sentence(
+  count: number,
+  level: Level,
+  failOn: FailOn,
+  names: readonly string[] = [],
+): readonly string[] {
   if (count === 0) return [];
-  return [`There ${count === 1 ? `is 1 ${level}` : `are ${count} ${level}s`} (--fail-on ${failOn}).`];
+  const more = names.length > most ? [`${names.length - most} more`] : [];
+  const listed = names.length === 0 ? '' : `: ${[...names.slice(0, most), ...more].join(', ')}`;
+  return [
+    `There ${count === 1 ? `is 1 ${level}` : `are ${count} ${level}s`} (--fail-on ${failOn})${listed}.`,
+  ];
 }
 
 export function countLevels(findings: Iterable<{ readonly level: Level }>): Record<Level, number> {

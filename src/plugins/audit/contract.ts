@@ -28,6 +28,7 @@ export interface AuditFlags {
   readonly list?: string | undefined;
   readonly concurrency?: string | undefined;
   readonly resume?: string | undefined;
+  readonly config?: string | undefined;
 }
 
 export interface AuditCall {

@@ -1,5 +1,6 @@
 import type { Sources } from '../../core/settings/origin.ts';
 import { resolveSettings } from '../../core/settings/resolve.ts';
+import { sectionOfFile } from '../../runtime/config/load-file.ts';
 import { createKubeClient } from '../../runtime/kube/create-client.ts';
 import { type Generated, generatePolicies } from './generate.ts';
 import { netpolSettings } from './settings.ts';
@@ -17,9 +18,11 @@ type Env = Readonly<Record<string, string | undefined>>;
  * @throws SvcError CONFIG_INVALID where flags are wrong or missing, others where the cluster cannot be read
  */
 export async function writePolicies(
-  sources: Sources & { readonly env: Env },
+  { configFile, ...given }: Sources & { readonly env: Env; readonly configFile?: string | undefined },
   onProgress: (text: string) => void,
 ): Promise<Written> {
+  const file = await sectionOfFile(configFile, given.env, 'netpol', netpolSettings);
+  const sources = { ...given, file };
   const settings = resolveSettings(netpolSettings, sources);
   const client = settings.noCluster ? undefined : await createKubeClient(sources.env);
   const { signal } = new AbortController();

@@ -1,4 +1,4 @@
-import type { FailOn } from '../../core/checks/contract.ts';
+import { checkStatus, type FailOn, type Level, type Outcome } from '../../core/checks/contract.ts';
 import { countLevels, outcomeOf } from '../../core/checks/outcome.ts';
 import type { Check, CheckResult } from './contract.ts';
 import {
@@ -19,9 +19,37 @@ export interface Checked {
 export function makeReport(checked: readonly Checked[], failOn: FailOn, ignores: Ignores): ValidateReport {
   const checks = checked.map((one) => checkReport(one, ignores));
   const summary = summaryOf(checks);
-  const outcome = outcomeOf(summary.findings, failOn, [], notFoundOut(checks, summary));
+  const named = { error: idsWith('error', checks), warning: idsWith('warning', checks) };
+  const found = outcomeOf(summary.findings, failOn, [], notFoundOut(checks, summary), named);
+  const outcome = found.result === 'passed' && nothingNamed(checked) ? unchecked : found;
   return { version: 1, kind: 'validate', summary, checks, warnings: ignores.warnings, outcome };
 }
+
+/** Ids of the checks with findings of that level that count. */
+function idsWith(level: Level, checks: readonly CheckReport[]): string[] {
+  return checks.filter((one) => counting(one).some((finding) => finding.level === level)).map(({ id }) => id);
+}
+
+/** That this machine could run svc says nothing of what somebody wanted to have checked. */
+const unchecked: Outcome = {
+  result: 'warnings',
+  exitStatus: checkStatus.warnings,
+  reasons: ['Nothing was checked: no secrets server, bucket or configuration file is named.'],
+};
+
+/** Everything that needs a server was to be looked at, and none is named; nor is a configuration file. */
+function nothingNamed(checked: readonly Checked[]): boolean {
+  const needing = checked.filter(({ check: { needs } }) => needs !== 'none' && needs !== 'node');
+  const told = checked.filter(({ check: { id, needs } }) => needs === 'node' || id === sectionsCheck);
+  const kinds = new Set(needing.map(({ check: { needs } }) => needs));
+  return (
+    kinds.has('vault') &&
+    kinds.has('store') &&
+    [...needing, ...told].every(({ result }) => result.state === 'skipped')
+  );
+}
+
+const sectionsCheck = 'SVC-CONFIG-002';
 
 function checkReport({ check, result }: Checked, ignores: Ignores): CheckReport {
   const { id, area, title, fix } = check;

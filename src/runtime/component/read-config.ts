@@ -1,8 +1,7 @@
-import { sectionOf } from '../../core/settings/config-file.ts';
 import type { ListenAddress } from '../../core/settings/listen-address.ts';
 import { type Check, resolveSettings } from '../../core/settings/resolve.ts';
 import type { Resolved, Settings } from '../../core/settings/setting.ts';
-import { loadConfigFile } from '../config/load-file.ts';
+import { sectionOfFile } from '../config/load-file.ts';
 import { secrets } from '../logging/secrets.ts';
 import { type CommonConfig, type CommonSettings, withCommonSettings } from './common-settings.ts';
 import type { Component } from './contract.ts';
@@ -31,9 +30,7 @@ export async function readConfig<S extends Settings>(
   options: RunOptions,
 ): Promise<RunConfig<S>> {
   const settings = withCommonSettings(component.settings);
-  const path = options.configFile ?? (options.env['SVC_CONFIG'] || undefined);
-  const file =
-    path === undefined ? undefined : sectionOf(await loadConfigFile(path), component.name, settings);
+  const file = await sectionOfFile(options.configFile, options.env, component.name, settings);
   const check = component.check?.bind(component) as Check<S & CommonSettings> | undefined;
   const config = resolveSettings(settings, { flags: options.flags ?? {}, env: options.env, file }, check);
   registerSecrets(settings, config);

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import type { ErrorCode, YAMLError } from 'yaml';
 import { exitStatus, SvcError } from '../../core/errors.ts';
-import type { ConfigFile } from '../../core/settings/config-file.ts';
+import { type ConfigFile, type ConfigSection, sectionOf } from '../../core/settings/config-file.ts';
+import type { Settings } from '../../core/settings/setting.ts';
 
 /**
  * Reads a YAML configuration file. Scalars stay text (`5` is "5", `true` is "true"),
@@ -20,6 +21,20 @@ export async function loadConfigFile(path: string): Promise<ConfigFile> {
   } catch {
     throw invalid(path, 'has an alias without an anchor, or repeats one too often', []);
   }
+}
+
+/**
+ * What the file that `--config` or else SVC_CONFIG names says of one command or component; undefined: none is named.
+ * @throws SvcError CONFIG_INVALID
+ */
+export async function sectionOfFile(
+  flag: string | undefined,
+  env: Readonly<Record<string, string | undefined>>,
+  name: string,
+  settings: Settings,
+): Promise<ConfigSection | undefined> {
+  const path = flag ?? (env['SVC_CONFIG'] || undefined);
+  return path === undefined ? undefined : sectionOf(await loadConfigFile(path), name, settings);
 }
 
 async function readText(path: string): Promise<string> {

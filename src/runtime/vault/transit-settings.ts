@@ -2,7 +2,8 @@ import { matching } from '../../core/settings/parsers.ts';
 import type { Settings } from '../../core/settings/setting.ts';
 import { transitKeyName } from '../../core/vault/names.ts';
 
-const segment = /^[\w.-]+(\/[\w.-]+)*$/;
+/** `.` and `..` would ask another path than the one that is named. */
+const segment = /^(?!\.{1,2}(\/|$))[\w.-]+(\/(?!\.{1,2}(\/|$))[\w.-]+)*$/;
 
 /** Which KEK; said alike to the proxy and to the command that looks at it. */
 export const transitSettings = {

@@ -33,7 +33,7 @@ test('what could not be found out is never passed, less than an error and more t
   assert.is(status(both, 'error', [], ['No cluster.']), 1);
   assert.equal(outcomeOf(both, 'error', [], ['No cluster.']).reasons, [
     'There is 1 error (--fail-on error).',
-    'No cluster.',
+    'Could not be evaluated: No cluster.',
   ]);
 });
 

@@ -314,7 +314,7 @@ test('the short form is a line for each thing to look at', async () => {
       'unknown SVC-CONFIG-002 It is away. (missing permission: list pods)',
       'skipped SVC-CONFIG-003 Nothing is there.',
       '5 checks: 1 passed, 1 error, 1 warning, 1 skipped, 1 could not be evaluated.',
-      'Failed: There is 1 error (--fail-on error). SVC-CONFIG-002.',
+      'Failed: There is 1 error (--fail-on error): SVC-KEK-001. Could not be evaluated: SVC-CONFIG-002.',
     ],
   );
 });

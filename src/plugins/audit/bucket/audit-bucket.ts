@@ -2,6 +2,7 @@ import { sarifLog } from '../../../core/checks/sarif.ts';
 import { SvcError } from '../../../core/errors.ts';
 import { resolveSettings } from '../../../core/settings/resolve.ts';
 import { painter } from '../../../runtime/cli/terminal.ts';
+import { sectionOfFile } from '../../../runtime/config/load-file.ts';
 import { createLogger } from '../../../runtime/logging/create-logger.ts';
 import { defaultCredentials } from '../../../runtime/object-store/credentials.ts';
 import { storeClient } from '../../../runtime/object-store/s3-client.ts';
@@ -25,7 +26,8 @@ export async function auditBucket(
   signal: AbortSignal,
 ): Promise<number> {
   const { flags, env } = call;
-  const sources = { flags: flags as unknown as Readonly<Record<string, string>>, env };
+  const file = await sectionOfFile(flags.config, env, 'audit', storeSettings);
+  const sources = { flags: flags as unknown as Readonly<Record<string, string>>, env, file };
   const settings = resolveSettings(storeSettings, sources);
   const address = storeOf(settings);
   const { prefix = '', resume } = flags;

@@ -1,3 +1,4 @@
+import { certificateErrorCode } from '../../../core/certificate-errors.ts';
 import { checkStatus } from '../../../core/checks/contract.ts';
 import { SvcError } from '../../../core/errors.ts';
 
@@ -14,9 +15,22 @@ export interface Place {
   readonly resume: string | undefined;
 }
 
-/** Names what is missing, as far as the store says it. Always "could not be evaluated". */
+/**
+ * Names what is missing, as far as the store says it. "Could not be evaluated", but for a
+ * certificate that is not accepted: that is configuration.
+ */
 export function storeFailure(error: unknown, { host, bucket, resume }: Place): SvcError {
   const name = nameOf(error);
+  const certificate = certificateErrorCode(error);
+  if (certificate !== undefined) {
+    const message = `The certificate of the object store ${host} is not accepted (${certificate})`;
+    return new SvcError('CONFIG_INVALID', message, {
+      nextStep:
+        'Give the authority of its certificate by AWS_CA_BUNDLE, and the name that stands in it by --upstream.',
+      exitStatus: checkStatus.usage,
+      cause: error,
+    });
+  }
   const [code, message, step] = described(httpStatusOf(error), name, host, bucket);
   const again = resume === undefined ? 'then run it again.' : `then run it again; it goes on from ${resume}.`;
   return new SvcError(code, message, {

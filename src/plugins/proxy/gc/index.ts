@@ -1,3 +1,4 @@
+import { certificateErrorCode } from '../../../core/certificate-errors.ts';
 import { exitStatus, SvcError } from '../../../core/errors.ts';
 import type { Sources } from '../../../core/settings/origin.ts';
 import { resolveSettings } from '../../../core/settings/resolve.ts';
@@ -53,7 +54,8 @@ async function openGcStore(settings: GcSettings, env: Env): Promise<SdkGcStore> 
 }
 
 function storeFailure(cause: unknown, settings: GcSettings, count: number): SvcError {
-  const name = cause instanceof Error ? cause.name : 'unknown';
+  const certificate = certificateErrorCode(cause);
+  const name = certificate ?? (cause instanceof Error ? cause.name : 'unknown');
   const { host } = storeOf(settings).upstream;
   const done = settings.delete ? `${count} finds were deleted before` : 'nothing was deleted';
   return new SvcError(
@@ -61,8 +63,10 @@ function storeFailure(cause: unknown, settings: GcSettings, count: number): SvcE
     `The object store ${host} refused or could not be reached (${name}); ${done}`,
     {
       nextStep:
-        'Check the endpoint and that the credentials may list buckets, uploads, versions and objects; then run it again.',
-      exitStatus: exitStatus.unavailable,
+        certificate === undefined
+          ? 'Check the endpoint and that the credentials may list buckets, uploads, versions and objects; then run it again.'
+          : 'Give the authority of its certificate by AWS_CA_BUNDLE, and the name that stands in it by --upstream.',
+      exitStatus: certificate === undefined ? exitStatus.unavailable : exitStatus.config,
       cause,
     },
   );
