@@ -22,11 +22,12 @@ interface Listening {
 export async function startSvcProxy(config: SvcProxyConfig): Promise<SvcProxy> {
   const folder = temporaryFolder('proxy');
   const entry = config.entry ?? process.env.SVC_TEST_ENTRY ?? `${ROOT}bin/run.js`;
-  const args = [...(config.nodeArgs ?? []), entry, 'run', 'proxy', ...(config.args ?? [])];
+  const node = [process.execPath, ...(config.nodeArgs ?? []), entry];
+  const [file = '', ...args] = [...(config.under ?? []), ...node, 'run', 'proxy', ...(config.args ?? [])];
   let everything = '';
   const start = async () => {
     const begin = everything.length;
-    const child = await launch(process.execPath, args, {
+    const child = await launch(file, args, {
       env: environment(config, folder.path),
       cwd: folder.path,
       onOutput: (text) => {

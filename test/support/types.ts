@@ -244,6 +244,8 @@ export interface SvcProxyConfig {
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Options of Node itself. */
   readonly nodeArgs?: readonly string[];
+  /** Commands that become the proxy, as a cgroup's. */
+  readonly under?: readonly string[];
   /** What to run; default: SVC_TEST_ENTRY, else `bin/run.js` of the work tree. */
   readonly entry?: string;
   /** Wait until `/readyz` answers 200; default true. Otherwise only until it listens. */

@@ -14,7 +14,7 @@ export interface CompletedPart {
 
 export const maxPartNumber = 10_000;
 /** 10,000 parts with every checksum stay well below. */
-const maxCompleteBytes = 8 * 1024 * 1024;
+const maxCompleteBytes = 4 * 1024 * 1024;
 
 /** The part list of CompleteMultipartUpload. @throws S3Error MalformedXML, InvalidPartOrder, InvalidPart */
 export function parseCompleteMultipart(xml: string): CompletedPart[] {

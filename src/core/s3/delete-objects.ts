@@ -16,7 +16,10 @@ export interface DeleteObjectsRequest {
 }
 
 const maxObjects = 1000;
-export const maxDeleteBytes = 8 * 1024 * 1024;
+/** S3's own bound. */
+export const maxDeleteBytes = 2 * 1024 * 1024;
+/** Of an answer, which has a message for each key that could not be deleted. */
+export const maxDeleteResultBytes = 8 * 1024 * 1024;
 
 const conditions = { versionId: 'VersionId', etag: 'ETag', lastModifiedTime: 'LastModifiedTime' } as const;
 

@@ -1,6 +1,7 @@
 import type { ComponentDeps, Running } from '../../runtime/component/contract.ts';
 import { untilAborted } from '../../runtime/lifecycle/until-aborted.ts';
 import { keepHeapSmall } from '../../runtime/memory/small-heap.ts';
+import { Connections } from '../../runtime/net/connections.ts';
 import { createVaultClient, type ExchangingVaultClient } from '../../runtime/vault/client.ts';
 import { vaultConfig } from '../../runtime/vault/config.ts';
 import type { SessionState } from '../../runtime/vault/session.ts';
@@ -8,6 +9,7 @@ import { createTransit } from '../../runtime/vault/transit.ts';
 import type { ProxyConfig } from './config.ts';
 import { createContext, type OwnedContext } from './create-context.ts';
 import { createAuthenticate } from './inbound/authenticate.ts';
+import { BodyBudget, RequestSlots } from './inbound/body-budget.ts';
 import { createProxyMetrics } from './proxy-metrics.ts';
 import { createRoutes } from './routes.ts';
 import { createDispatch } from './server/dispatch.ts';
@@ -16,6 +18,14 @@ import type { ResolvedProxySettings } from './settings.ts';
 
 /** Milliseconds that a caller may keep a request waiting without a byte. */
 const stallMs = 60_000;
+
+/**
+ * What callers may make this process hold, so that it stays within 128 MiB whatever they do. A worker has these bounds
+ * for itself.
+ */
+const connectionBounds = { connections: 512, staleMs: 5_000 };
+const requestsAtOnce = 128;
+const bodyBytes = 4 * 1024 * 1024;
 
 export interface ProcessOptions {
   readonly config: ProxyConfig;
@@ -35,6 +45,7 @@ export async function startProcess(options: ProcessOptions, signal: AbortSignal)
   const transit = createTransit(vault, { mount: settings.transitMount, keyName: settings.transitKey });
   const context = createContext({ config, transit, metrics, log, env });
   try {
+    const connections = new Connections(connectionBounds);
     const dispatch = createDispatch({
       context,
       metrics,
@@ -42,8 +53,10 @@ export async function startProcess(options: ProcessOptions, signal: AbortSignal)
       routes: createRoutes(),
       stallMs,
       draining: () => signal.aborted,
+      bodies: new BodyBudget(bodyBytes),
+      slots: new RequestSlots(requestsAtOnce, () => connections.endStale()),
     });
-    const server = await startServer(config.listen, dispatch);
+    const server = await startServer(config.listen, dispatch, connections);
     void vault.start();
     return {
       facts: facts(config, server),

@@ -1,17 +1,52 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { resetSocket } from './reset-socket.ts';
+
+export interface ConnectionBounds {
+  /** Connections at a time. */
+  readonly connections: number;
+  /** A request without a byte in either direction for so long may be ended for another, in ms. */
+  readonly staleMs: number;
+}
+
+interface Watched {
+  /** Requests in progress. */
+  requests: number;
+  /** Of `bytesRead`, when the last request ended: whoever has sent more is in the middle of a head. */
+  readBefore: number;
+  idleSince: number;
+  /** Read and written, when it was last looked at. */
+  moved: number;
+  movedAt: number;
+}
+
+const unbounded: ConnectionBounds = {
+  connections: Number.POSITIVE_INFINITY,
+  staleMs: Number.POSITIVE_INFINITY,
+};
 
 /**
  * The connections of a server and how many requests each has in progress. `node:http` takes
  * one that never sent a byte for busy, and would wait for it when it is to end.
  */
 export class Connections {
-  readonly #inProgress = new Map<Socket, number>();
+  readonly #bounds: ConnectionBounds;
+  readonly #watched = new Map<Socket, Watched>();
   #closing = false;
 
+  constructor(bounds: ConnectionBounds = unbounded) {
+    this.#bounds = bounds;
+  }
+
+  /** One beyond the bound ends the slowest: of those with an unfinished head, then of the idle ones, then of the stale ones. */
   add(socket: Socket): void {
-    this.#inProgress.set(socket, 0);
-    socket.once('close', () => this.#inProgress.delete(socket));
+    if (this.#watched.size >= this.#bounds.connections && !this.#endIdleOrStale()) {
+      resetSocket(socket);
+      return;
+    }
+    const now = performance.now();
+    this.#watched.set(socket, { requests: 0, readBefore: 0, idleSince: now, moved: 0, movedAt: now });
+    socket.once('close', () => this.#watched.delete(socket));
     if (this.#closing) socket.destroy();
   }
 
@@ -27,16 +62,48 @@ export class Connections {
   /** Ends each connection as soon as nothing is in progress on it. */
   close(): void {
     this.#closing = true;
-    for (const socket of this.#inProgress.keys()) this.#endIdle(socket);
+    for (const socket of this.#watched.keys()) this.#endIdle(socket);
   }
 
   #count(socket: Socket, by: 1 | -1): void {
-    const now = this.#inProgress.get(socket);
-    if (now !== undefined) this.#inProgress.set(socket, now + by);
+    const watched = this.#watched.get(socket);
+    if (watched === undefined) return;
+    watched.requests += by;
+    watched.readBefore = socket.bytesRead;
+    watched.idleSince = performance.now();
   }
 
   /** What was answered still leaves first. */
   #endIdle(socket: Socket): void {
-    if (this.#inProgress.get(socket) === 0) socket.destroySoon();
+    if (this.#watched.get(socket)?.requests === 0) socket.destroySoon();
+  }
+
+  #endIdleOrStale(): boolean {
+    const idle = [...this.#watched].filter(([, { requests }]) => requests === 0);
+    const unfinished = idle.filter(([socket, { readBefore }]) => socket.bytesRead > readBefore);
+    const [oldest] = (unfinished.length > 0 ? unfinished : idle).sort(
+      ([, one], [, other]) => one.idleSince - other.idleSince,
+    );
+    return oldest === undefined ? this.endStale() : this.#end(oldest[0]);
+  }
+
+  /** Ends the connection whose request has stood still for the longest, if there is one. */
+  endStale(): boolean {
+    const now = performance.now();
+    let stalest: [Socket, Watched] | undefined;
+    for (const [socket, watched] of this.#watched) {
+      const moved = socket.bytesRead + socket.bytesWritten;
+      if (moved !== watched.moved) Object.assign(watched, { moved, movedAt: now });
+      if (watched.requests === 0 || now - watched.movedAt < this.#bounds.staleMs) continue;
+      if (stalest === undefined || watched.movedAt < stalest[1].movedAt) stalest = [socket, watched];
+    }
+    return stalest !== undefined && this.#end(stalest[0]);
+  }
+
+  /** At once: its memory is wanted. */
+  #end(socket: Socket): true {
+    this.#watched.delete(socket);
+    resetSocket(socket);
+    return true;
   }
 }

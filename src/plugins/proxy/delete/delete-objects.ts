@@ -1,6 +1,7 @@
 import {
   deleteObjectsXml,
   maxDeleteBytes,
+  maxDeleteResultBytes,
   type ObjectToDelete,
   parseDeleteObjects,
 } from '../../../core/s3/delete-objects.ts';
@@ -57,7 +58,7 @@ async function deleteAll(
   }));
   const response = await forward(context, exchange, Buffer.from(deleteObjectsXml({ quiet, objects })));
   if (response.status !== 200) throw await refusal(response);
-  const xml = (await readBody(response, maxDeleteBytes)).toString();
+  const xml = (await readBody(response, maxDeleteResultBytes)).toString();
   const failed = failedKeys(xml);
   await removeManifests(
     context,

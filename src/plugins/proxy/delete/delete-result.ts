@@ -1,5 +1,5 @@
 import type { ObjectToDelete } from '../../../core/s3/delete-objects.ts';
-import { maxDeleteBytes } from '../../../core/s3/delete-objects.ts';
+import { maxDeleteResultBytes } from '../../../core/s3/delete-objects.ts';
 import type { S3Error } from '../../../core/s3/error.ts';
 import { s3Error } from '../../../core/s3/error-catalog.ts';
 import { childText, parseXml } from '../../../core/s3/xml.ts';
@@ -16,7 +16,7 @@ export const emptyResult =
 
 /** Keys that the store did not delete. @throws S3Error InternalError when its answer is no DeleteResult */
 export function failedKeys(xml: string): Set<string> {
-  const errors = parseXml(xml, 'DeleteResult', maxDeleteBytes).children.get('Error') ?? [];
+  const errors = parseXml(xml, 'DeleteResult', maxDeleteResultBytes).children.get('Error') ?? [];
   return new Set(errors.map((error) => childText(error, 'Key') ?? ''));
 }
 

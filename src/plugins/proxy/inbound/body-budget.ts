@@ -37,3 +37,26 @@ export class BodyBudget {
     return bytes;
   }
 }
+
+/** Bounds the requests of callers that are served at a time. */
+export class RequestSlots {
+  readonly #makeRoom: () => boolean;
+  #left: number;
+
+  /** @param makeRoom ends a request that stands still; false where there is none */
+  constructor(count: number, makeRoom: () => boolean) {
+    this.#left = count;
+    this.#makeRoom = makeRoom;
+  }
+
+  /** @returns to be called at the end of the request, or before. @throws S3Error SlowDown where there is no room */
+  enter(): () => void {
+    if (this.#left <= 0 && !this.#makeRoom()) throw s3Error('SlowDown');
+    this.#left--;
+    let held = 1;
+    return () => {
+      this.#left += held;
+      held = 0;
+    };
+  }
+}

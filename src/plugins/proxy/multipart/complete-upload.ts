@@ -7,8 +7,8 @@ import { type Completed, completedAnswer } from './completed.ts';
 import { listHash } from './done-record.ts';
 import { answerSlowly } from './slow-answer.ts';
 
-/** 10,000 parts with every checksum that a client may add. */
-const listLimit = 8 * 1024 * 1024;
+/** 10,000 parts with a checksum each. */
+const listLimit = 4 * 1024 * 1024;
 
 interface Flight {
   readonly list: string;

@@ -18,8 +18,10 @@ export function answerClientError(error: NodeJS.ErrnoException, socket: HttpSock
     return;
   }
   const body = errorXml(errorFor(error.code), { resource: '', requestId: '' });
+  const status =
+    error.code === 'HPE_HEADER_OVERFLOW' ? '431 Request Header Fields Too Large' : '400 Bad Request';
   socket.end(
-    `HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Type: application/xml\r\n` +
+    `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: application/xml\r\n` +
       `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
     () => socket.destroy(),
   );

@@ -10,6 +10,7 @@ import { mergeHoisted, parseTarget } from '../../../core/s3/target.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import type { Exchange, Handler, ProxyContext } from '../context.ts';
 import type { Authenticate } from '../inbound/authenticate.ts';
+import type { BodyBudget, RequestSlots } from '../inbound/body-budget.ts';
 import { readRawBody } from '../inbound/body-reader.ts';
 import { drain } from '../inbound/drain.ts';
 import { refuseAmbiguous } from '../inbound/one-meaning.ts';
@@ -28,6 +29,8 @@ export interface Dispatching {
   /** Milliseconds without a byte from or to the caller. */
   readonly stallMs: number;
   readonly draining: () => boolean;
+  readonly bodies: BodyBudget;
+  readonly slots: RequestSlots;
 }
 
 /** Serves one request to its end; never rejects. `expectsContinue`: the caller waits with its body for a 100. */
@@ -52,6 +55,8 @@ class Serving {
   readonly #gone = new AbortController();
   readonly #begun = performance.now();
   #awaitsContinue: boolean;
+  #releaseBody = (): void => undefined;
+  #leaveSlot = (): void => undefined;
   #operation = 'Unknown';
 
   constructor(
@@ -81,6 +86,7 @@ class Serving {
     } catch (error) {
       await this.#fail(error).catch(() => this.#answer.destroy(new CallerGone()));
     } finally {
+      this.#release();
       metrics.inFlight(-1);
       metrics.request(this.#operation, this.#statusForMetrics(), (performance.now() - this.#begun) / 1000);
       this.#logAccess();
@@ -88,8 +94,9 @@ class Serving {
   }
 
   async #serve(): Promise<void> {
-    const { context, authenticate, routes } = this.#with;
+    const { context, authenticate, routes, slots } = this.#with;
     const { request, signature } = this.#admit(authenticate);
+    this.#leaveSlot = slots.enter();
     const operation = classify(request);
     this.#operation = operation.name;
     if (operation.name === 'Refused') throw operation.error;
@@ -113,14 +120,16 @@ class Serving {
   }
 
   #exchange(request: S3Request, signature: VerifiedSignature | undefined): Exchange {
-    const { context } = this.#with;
-    const payload = createPayload({
+    const { context, bodies } = this.#with;
+    const whole = createPayload({
       headers: request.headers,
       signature,
       limit: maxPlaintextBytes,
       raw: () => this.#rawBody(),
       onVerified: (checksums) => this.#showChecksums(checksums),
     });
+    const { payload, release } = bodies.bounded(whole);
+    this.#releaseBody = release;
     const createLog = () => context.log.child({ requestId: this.#id, operation: this.#operation });
     let log: Logger | undefined;
     return {
@@ -153,6 +162,7 @@ class Serving {
 
   async #fail(error: unknown): Promise<void> {
     const { context, metrics } = this.#with;
+    this.#release();
     if (this.#gone.signal.aborted) return;
     const log = context.log.child({ requestId: this.#id, operation: this.#operation });
     reportFault(error, log, metrics);
@@ -165,6 +175,11 @@ class Serving {
       requestId: this.#id,
       drain: () => (this.#awaitsContinue || this.#bodyIsRead() ? Promise.resolve() : drain(this.#request)),
     });
+  }
+
+  #release(): void {
+    this.#releaseBody();
+    this.#leaveSlot();
   }
 
   #bodyIsRead(): boolean {

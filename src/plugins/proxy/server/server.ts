@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net';
 import { exitStatus, SvcError } from '../../../core/errors.ts';
 import { formatListenAddress } from '../../../core/settings/listen-address.ts';
-import { Connections } from '../../../runtime/net/connections.ts';
+import type { Connections } from '../../../runtime/net/connections.ts';
 import { listenAt } from '../../../runtime/net/listen-at.ts';
 import type { ProxyConfig } from '../config.ts';
 import { answerClientError } from './client-error.ts';
@@ -18,7 +18,7 @@ const limits = {
   headersTimeout: 60_000,
   keepAliveTimeout: 120_000,
   connectionsCheckingInterval: 10_000,
-  maxHeaderSize: 64 * 1024,
+  maxHeaderSize: 16 * 1024,
   highWaterMark: 64 * 1024,
   noDelay: true,
 } as const;
@@ -34,8 +34,11 @@ export interface S3Server {
 }
 
 /** @throws SvcError PROXY_ADDRESS (exit 78) where the address cannot be had */
-export async function startServer(listen: ProxyConfig['listen'], dispatch: Dispatch): Promise<S3Server> {
-  const connections = new Connections();
+export async function startServer(
+  listen: ProxyConfig['listen'],
+  dispatch: Dispatch,
+  connections: Connections,
+): Promise<S3Server> {
   const serve = (expectsContinue: boolean) => (request: IncomingMessage, response: ServerResponse) => {
     connections.begin(request.socket, response);
     void dispatch(request, response, expectsContinue);

@@ -171,8 +171,8 @@ test('what is not HTTP is answered with an S3 error', async () => {
 test('a head that is too long is answered', async () => {
   const server = await serve({});
   const client = new RawClient(server.port);
-  client.send(`GET /bkt/k HTTP/1.1\r\nHost: h\r\nX: ${'x'.repeat(70 * 1024)}\r\n\r\n`);
-  assert.match(await client.until('</Error>'), /^HTTP\/1\.1 400 /);
+  client.send(`GET /bkt/k HTTP/1.1\r\nHost: h\r\nX: ${'x'.repeat(17 * 1024)}\r\n\r\n`);
+  assert.match(await client.until('</Error>'), /^HTTP\/1\.1 431 /);
   client.destroy();
   await server.stop();
 });

@@ -2,10 +2,12 @@ import { connect, type Socket } from 'node:net';
 import type { OperationName } from '../../../../src/core/s3/operation.ts';
 import type { Handler, ProxyContext } from '../../../../src/plugins/proxy/context.ts';
 import { createAuthenticate } from '../../../../src/plugins/proxy/inbound/authenticate.ts';
+import { BodyBudget, RequestSlots } from '../../../../src/plugins/proxy/inbound/body-budget.ts';
 import type { ServerMetrics } from '../../../../src/plugins/proxy/proxy-metrics.ts';
 import { createDispatch } from '../../../../src/plugins/proxy/server/dispatch.ts';
 import { startServer } from '../../../../src/plugins/proxy/server/server.ts';
 import type { Logger } from '../../../../src/runtime/logging/logger.ts';
+import { Connections } from '../../../../src/runtime/net/connections.ts';
 
 export interface LogLine {
   readonly level: string;
@@ -58,6 +60,7 @@ export interface ServeOptions {
   readonly stallMs?: number;
   /** Further rooms that the handlers under test use. */
   readonly context?: Partial<ProxyContext>;
+  readonly connections?: Connections;
 }
 
 /** The real server in front of given handlers; whatever they do not name answers 500. */
@@ -81,7 +84,10 @@ export async function serve(routes: Partial<Record<OperationName, Handler>>, opt
       routes: routes as Record<OperationName, Handler>,
       stallMs: options.stallMs ?? 20_000,
       draining: () => draining,
+      bodies: new BodyBudget(4 * 1024 * 1024),
+      slots: new RequestSlots(128, () => false),
     }),
+    options.connections ?? new Connections(),
   );
   const port = Number(server.address.split(':').at(-1));
   return {

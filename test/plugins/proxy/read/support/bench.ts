@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { S3Client } from '@aws-sdk/client-s3';
 import type { ProxyConfig } from '../../../../../src/plugins/proxy/config.ts';
 import { createContext, type OwnedContext } from '../../../../../src/plugins/proxy/create-context.ts';
+import { BodyBudget, RequestSlots } from '../../../../../src/plugins/proxy/inbound/body-budget.ts';
 import type { ServerMetrics } from '../../../../../src/plugins/proxy/proxy-metrics.ts';
 import { createRoutes } from '../../../../../src/plugins/proxy/routes.ts';
 import { createDispatch } from '../../../../../src/plugins/proxy/server/dispatch.ts';
@@ -97,6 +98,8 @@ async function startProxy(
     routes: createRoutes(),
     stallMs: 60_000,
     draining: () => false,
+    bodies: new BodyBudget(4 * 1024 * 1024),
+    slots: new RequestSlots(128, () => false),
   });
   const server = createServer({ requestTimeout: 0, maxHeaderSize: 64 * 1024 }, (request, response) => {
     void dispatch(request, response, false);
