@@ -19,6 +19,8 @@ export class ByteReader {
     stream.once('end', () => this.#finish());
     stream.once('error', (error: Error) => this.#fail(error));
     stream.once('close', () => this.#fail(undefined));
+    // What broke while nobody read, as while keys were being asked for, is told by no event any more.
+    if (stream.destroyed) this.#fail(stream.errored ?? undefined);
     stream.pause();
   }
 

@@ -99,4 +99,16 @@ test('closing gives up a body that was not read', async () => {
   stop();
 });
 
+test('a connection that broke before anybody read is a failure at once, and not waited for', async () => {
+  const { message, stop } = await incoming((response) => {
+    response.writeHead(200, { 'content-length': '100' }).flushHeaders();
+    setTimeout(() => response.socket?.resetAndDestroy(), 5);
+  });
+  await once(message, 'close').catch(() => undefined);
+  const error = await new ByteReader(message).next(1).catch((cause) => cause);
+  assert.instance(error, S3Error);
+  assert.is(error.status, 503);
+  stop();
+});
+
 test.run();
