@@ -1,3 +1,4 @@
+import { ListBucketsCommand } from '@aws-sdk/client-s3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { rawHttp } from '../support/raw-http.ts';
@@ -140,6 +141,32 @@ test('DeleteObjects: keys that climb are refused one by one', async () => {
   const answer = (await rawHttp(url, { method: 'POST', body })).body.toString();
   assert.not.match(answer, '<Deleted>');
   assert.match(answer, /<Code>Invalid[A-Za-z]*<\/Code>/);
+});
+
+test("an object's bytes where configuration is expected never reach the store", async () => {
+  const { proxy, rig } = target.at;
+  const body = Buffer.from('PLAINTEXT that was meant for an object');
+  const sent = async (method: string, path: string) => {
+    const { status, code } = await rawHttp(`${proxy.url}/${path}`, { method, body });
+    return `${status} ${code}`;
+  };
+  for (const path of [
+    'bucket/kept?acl',
+    'bucket/kept?tagging',
+    'bucket/kept?retention',
+    'bucket?policy',
+    'bucket?cors',
+    'made',
+    'made/',
+  ])
+    assert.is(await sent('PUT', path), '400 MalformedXML', path);
+  for (const method of ['OPTIONS', 'DELETE'])
+    assert.is.not((await sent(method, 'bucket/kept?tagging')).slice(0, 1), '2', method);
+  const buckets = await rig.store.client.send(new ListBucketsCommand({}));
+  assert.equal(
+    buckets.Buckets?.map(({ Name }) => Name),
+    ['bucket'],
+  );
 });
 
 test.run();

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { s3Error } from '../../../core/s3/error-catalog.ts';
 import { passedResponseHeaders, requestHeadersUpstream } from '../../../core/s3/headers.ts';
 import { checkRestoreBody } from '../../../core/s3/restore-body.ts';
 import type { Exchange, Handler, ProxyContext } from '../context.ts';
@@ -9,10 +10,22 @@ const bodyLimit = 1024 * 1024;
 
 /** Sends a request that carries no object to the store, signed anew, and its answer back. */
 export const passThrough: Handler = async (context, exchange) => {
-  const body = await exchange.payload.read(bodyLimit);
+  const { method } = exchange.request;
+  const body = await exchange.payload.read(method === 'PUT' || method === 'POST' ? bodyLimit : 0);
+  refuseData(exchange.request.query.has('policy'), body);
   if (exchange.request.query.has('restore')) checkRestoreBody(body.toString());
   await relay(exchange, await forward(context, exchange, body));
 };
+
+/** An object's bytes that were sent to a bucket or a sub-resource by mistake must not reach the store as they are. */
+function refuseData(isPolicy: boolean, body: Buffer): void {
+  const start = body.toString('utf8', 0, 1024).trimStart();
+  if (start === '' ? body.length <= 1024 : start.startsWith(isPolicy ? '{' : '<')) return;
+  throw s3Error(
+    'MalformedXML',
+    'What is sent here is configuration, and goes to the store as it is: this body is none.',
+  );
+}
 
 /**
  * The request as it came. The caller's checksums were verified, and one in a trailer is gone by now;
