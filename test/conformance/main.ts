@@ -4,6 +4,7 @@ import { agentMachines } from './agent-machines.ts';
 import { agentSoak } from './agent-soak.ts';
 import { auditMillion } from './audit-million.ts';
 import { clients } from './clients.ts';
+import { hostile } from './hostile.ts';
 import { largeObject } from './large-object.ts';
 import { operatorFaults } from './operator-faults.ts';
 import { operatorSoak } from './operator-soak.ts';
@@ -15,12 +16,13 @@ import { wrapperSoak } from './wrapper-soak.ts';
 
 const PARTS: readonly Part[] = [
   ...[tenThousandParts, largeObject, soak, wrapperSoak, agentSoak, agentMachines, agentKernels],
-  ...[operatorSoak, operatorFaults, auditMillion, clients],
+  ...[operatorSoak, operatorFaults, auditMillion, hostile, clients],
 ];
 const USAGE = [
-  'Usage: npm run conformance [-- [--minutes N] [--seed N] [--objects N] [part…]]',
+  'Usage: npm run conformance [-- [--minutes N] [--seed N] [--objects N] [--cases N] [--case N] [part…]]',
   ...PARTS.map(({ name, summary }) => `  ${name}  ${summary}`),
-  'Without a name, all of them. --minutes (10) and --seed (1) are of the soaks, --objects (1000000) of audit-million.',
+  'Without a name, all of them. --minutes (10) and --seed (1) are of the soaks, --objects (1000000) of audit-million,',
+  '--cases (1000000 requests) and --case (one case alone) of hostile.',
 ].join('\n');
 
 const print = (text: string) => process.stdout.write(`${text}\n`);
@@ -33,7 +35,7 @@ interface Wish extends PartOptions {
 function readWish(argv: string[]): Wish | undefined {
   const text = { type: 'string' } as const;
   const help = { type: 'boolean', short: 'h' } as const;
-  const options = { minutes: text, seed: text, objects: text, help } as const;
+  const options = { minutes: text, seed: text, objects: text, cases: text, case: text, help } as const;
   const { values, positionals } = parseArgs({ args: argv, allowPositionals: true, options });
   if (values.help) return undefined;
   const unknown = positionals.filter((name) => !PARTS.some((part) => part.name === name));
@@ -44,6 +46,8 @@ function readWish(argv: string[]): Wish | undefined {
     minutes: positive('minutes', values.minutes ?? '10'),
     seed: positive('seed', values.seed ?? '1'),
     objects: positive('objects', values.objects ?? '1000000'),
+    requests: positive('cases', values.cases ?? '1000000'),
+    case: values.case === undefined ? undefined : whole('case', values.case),
   };
 }
 
@@ -52,6 +56,11 @@ function positive(name: string, text: string): number {
   if (!Number.isFinite(number) || number <= 0)
     throw new Error(`--${name} takes a number above 0, not ${text}.`);
   return number;
+}
+
+function whole(name: string, text: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new Error(`--${name} takes a whole number, not ${text}.`);
 }
 
 async function main(argv: string[]): Promise<number> {

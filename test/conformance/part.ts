@@ -13,6 +13,10 @@ export interface PartOptions {
   readonly seed: number;
   /** How many are in the bucket that is audited. */
   readonly objects: number;
+  /** How many requests of callers are judged beside a hostile store. */
+  readonly requests: number;
+  /** Which one of these cases alone, by its number. */
+  readonly case: number | undefined;
 }
 
 /** One long run with real servers. What it throws is one failure. */

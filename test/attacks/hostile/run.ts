@@ -1,0 +1,156 @@
+import type { HostileBed, RunningMode } from './bed.ts';
+import { runCallerCase } from './cases/caller-case.ts';
+import { runStoreCase } from './cases/store-case.ts';
+import { Choices } from './choices.ts';
+import { CaseMind } from './mind.ts';
+import { World } from './world.ts';
+
+export interface RunOptions {
+  readonly seed: number;
+  /** At least so many requests of callers, each of which is judged. */
+  readonly requests: number;
+  /** Only this case, with all that it did. */
+  readonly only?: number;
+  /** Told now and then how many requests were judged. */
+  readonly onProgress?: (requests: number) => void;
+}
+
+export interface Failure {
+  readonly number: number;
+  readonly wrong: readonly string[];
+  readonly steps: readonly string[];
+}
+
+export interface RunResult {
+  readonly failures: readonly Failure[];
+  /** What only one case was asked for did. */
+  readonly shown: readonly string[];
+  /** How often each kind of outcome was seen, so that a run in which nothing happened is no success. */
+  readonly tally: ReadonlyMap<string, number>;
+}
+
+const atOnce = 24;
+const mostFailures = 10;
+
+/** Runs cases of a seed side by side, each of some dozen requests; the same seed and number make the same case. */
+export async function runCases(
+  bed: HostileBed,
+  { seed, requests, only, onProgress }: RunOptions,
+): Promise<RunResult> {
+  const failures: Failure[] = [];
+  const tally = new Map<string, number>();
+  if (only !== undefined) {
+    const { wrong, steps } = await runOne(bed, seed, only, tally);
+    return { failures: wrong.length > 0 ? [{ number: only, wrong, steps }] : [], shown: steps, tally };
+  }
+  let next = 0;
+  const worker = async () => {
+    while ((tally.get('requests') ?? 0) < requests && failures.length < mostFailures) {
+      const number = next++;
+      const { wrong, steps } = await runOne(bed, seed, number, tally);
+      if (wrong.length > 0) failures.push({ number, wrong, steps });
+      if (number % 500 === 499) onProgress?.(tally.get('requests') ?? 0);
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, worker));
+  return { failures, shown: [], tally };
+}
+
+type Told = Pick<Failure, 'wrong' | 'steps'>;
+
+/** A quarter of the cases has a hostile caller, the others a hostile store. */
+async function runOne(
+  bed: HostileBed,
+  seed: number,
+  number: number,
+  tally: Map<string, number>,
+): Promise<Told> {
+  const choices = new Choices(`${seed}/${number}`);
+  return choices.chance(0.25)
+    ? callerCase(bed, seed, number, choices, tally)
+    : storeCase(bed, seed, number, choices, tally);
+}
+
+async function callerCase(
+  bed: HostileBed,
+  seed: number,
+  number: number,
+  choices: Choices,
+  tally: Map<string, number>,
+): Promise<Told> {
+  const buckets = [`case-${seed}-${number}`, `other-${seed}-${number}`];
+  const minds = buckets.map((bucket) => {
+    const mind = new CaseMind({
+      name: bucket,
+      bucket: bed.store.s3.bucket(bucket),
+      world: new World(),
+      keepHeads: true,
+    });
+    bed.store.minds.set(bucket, mind);
+    return mind;
+  });
+  try {
+    const mode = choices.pick(bed.modes);
+    const [bucket = '', otherBucket = ''] = buckets;
+    const one = await runCallerCase({ bucket, otherBucket, choices, mode, minds });
+    count(tally, 'requests', one.requests);
+    for (const step of one.steps) {
+      const answer = /-> (\d)\d* \(/.exec(step)?.[1];
+      if (answer !== undefined) count(tally, `caller ${answer}xx`);
+    }
+    return one;
+  } finally {
+    for (const bucket of buckets) {
+      bed.store.minds.delete(bucket);
+      bed.store.s3.forget(bucket);
+    }
+  }
+}
+
+async function storeCase(
+  bed: HostileBed,
+  seed: number,
+  number: number,
+  choices: Choices,
+  tally: Map<string, number>,
+): Promise<Told> {
+  const name = `${seed}/${number}`;
+  const bucket = `case-${seed}-${number}`;
+  const world = new World();
+  const stored = bed.store.s3.bucket(bucket);
+  const mind = new CaseMind({ name, bucket: stored, world });
+  bed.store.minds.set(bucket, mind);
+  const modes = modesFor(bed, choices);
+  try {
+    const one = await runStoreCase({ bucket, choices, modes, mind, stored, world });
+    for (const step of one.steps) {
+      const outcome = /(\w+) .* -> (\d)\d\d( broken)?/.exec(step);
+      if (outcome) count(tally, `${outcome[1]} ${outcome[2]}xx${outcome[3] ?? ''}`);
+    }
+    for (const step of one.steps)
+      if (step.startsWith('   lie: ')) count(tally, `lie: ${step.slice(8).split(':')[0]}`);
+    count(tally, 'requests', one.requests);
+    return one;
+  } finally {
+    bed.store.minds.delete(bucket);
+    bed.store.s3.forget(bucket);
+  }
+}
+
+/** All that bind to the key alone understand each other. */
+function modesFor({ modes }: HostileBed, choices: Choices): readonly RunningMode[] {
+  const own = choices.pick(modes);
+  const bindsBucket = (mode: RunningMode) => mode.args.includes('bucket-key');
+  return [own, ...modes.filter((mode) => mode !== own && bindsBucket(mode) === bindsBucket(own))];
+}
+
+const count = (tally: Map<string, number>, what: string, by = 1) =>
+  tally.set(what, (tally.get(what) ?? 0) + by);
+
+/** How to see one failing case again. */
+export const shownFailure = (seed: number, { number, wrong, steps }: Failure): string =>
+  [
+    `case ${number}: ${wrong.join('; ')}`,
+    `  npm run conformance -- hostile --seed ${seed} --case ${number}`,
+    ...steps.map((step) => `    ${step.slice(0, 400)}`),
+  ].join('\n');
