@@ -1,5 +1,6 @@
 import { EnvelopeError } from '../../../core/envelope/error.ts';
 import type { PartEntry } from '../../../core/envelope/manifest.ts';
+import { hasEnvelope } from '../../../core/envelope/metadata.ts';
 import { coveringParts } from '../../../core/s3/range.ts';
 import type { UpstreamResponse } from '../upstream/upstream.ts';
 import { type BodyRequest, noRoom, openBody, type RoadTools } from './body/body-roads.ts';
@@ -7,6 +8,7 @@ import { ByteReader } from './body/byte-reader.ts';
 import { ciphertext, type SealedBody, type Slice, sealedPart, type TakeKey } from './body/sealed-body.ts';
 import { streamed } from './body/streamed.ts';
 import { fetchStored } from './fetch-stored.ts';
+import { ObjectChanged } from './object-changed.ts';
 import type { ByteRange, ObjectLayout, ReadOptions, StoredObject } from './object-reader.ts';
 import { PartKeys, singleKey } from './part-keys.ts';
 import { oneRun, type PartRun, partRuns, spoolFrom, type WantedPart } from './part-runs.ts';
@@ -91,6 +93,7 @@ export class Plaintext {
     const response = await this.#fetch(object, range, signal);
     const reader = new ByteReader(response.body);
     try {
+      if (hasEnvelope(response.headers)) throw new ObjectChanged();
       yield* ciphertext(reader, Number(response.headers['content-length']));
     } finally {
       reader.close();
