@@ -24,8 +24,9 @@ export interface MindParts {
 }
 
 const names = Object.keys(lies);
-const hasEnvelope = ({ headers }: Reply) =>
-  headers.some(([name]) => name.toLowerCase().startsWith('x-amz-meta-svc-'));
+/** Each of these alone makes an object one of the proxy's. */
+const ofEnvelope = /^x-amz-meta-svc-(encrypted|wrapped-dek|algorithm|key-name|key-version|binding)$/i;
+const hasEnvelope = ({ headers }: Reply) => headers.some(([name]) => ofEnvelope.test(name));
 
 /** The store's side of one case: what it lies, what it has seen of plaintext, what it gave out without envelope. */
 export class CaseMind implements StoreMind {

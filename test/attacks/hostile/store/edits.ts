@@ -73,6 +73,28 @@ const cutOrGone = (bucket: StoredBucket, keys: readonly string[], choices: Choic
     });
 };
 
+/** A part less, said in one voice by list and body: the seal alone can tell. */
+const partDropped: Edit = (bucket, choices) => {
+  const wrapped = 'x-amz-meta-svc-wrapped-dek';
+  const several = own(bucket).filter((key) => bucket.objects.get(key)?.headers[wrapped]?.startsWith('{'));
+  if (several.length === 0) return [];
+  const key = choices.pick(several);
+  const version = bucket.objects.get(key) as StoredVersion;
+  const told = JSON.parse(version.headers[wrapped] ?? '');
+  const helper = [...bucket.objects].find(
+    ([name]) => name.startsWith('.svc/manifests/') && name.endsWith(told.manifest),
+  );
+  const whole = told.parts ? told : helper && JSON.parse(helper[1].body.toString());
+  const list = whole?.list ?? whole;
+  if (!Array.isArray(list?.parts) || list.parts.length < 2) return [];
+  const { size } = list.parts.pop();
+  const headers = told.parts ? { ...version.headers, [wrapped]: JSON.stringify(whole) } : version.headers;
+  bucket.objects.set(key, { ...version, headers, body: version.body.subarray(0, -(size + 28)) });
+  if (!told.parts && helper)
+    bucket.objects.set(helper[0], { ...helper[1], body: Buffer.from(JSON.stringify(whole)) });
+  return [key];
+};
+
 export const edits: Readonly<Record<string, Edit>> = {
   'bodies exchanged': exchange((one, other) => ({ ...one, body: other.body })),
   'objects exchanged': exchange((_one, other) => other),
@@ -118,6 +140,7 @@ export const edits: Readonly<Record<string, Edit>> = {
     bucket.objects.delete(key);
     return [key];
   },
+  'a part dropped from list and body': partDropped,
   'manifests exchanged': ofHelper('manifests/', exchanged),
   'a manifest cut or gone': ofHelper('manifests/', cutOrGone),
   'records exchanged': ofHelper('uploads/', exchanged),
