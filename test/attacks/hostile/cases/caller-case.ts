@@ -6,7 +6,8 @@ import type { CaseMind } from '../mind.ts';
 import { marker, plaintextOf } from '../plaintext.ts';
 import { rawSend } from '../raw-send.ts';
 import { type Base, baseRequest, bytesOf } from './caller-request.ts';
-import { type Meaning, mutations, type Surroundings } from './mutations.ts';
+import type { Meaning, Surroundings } from './mutation.ts';
+import { mutations } from './mutations.ts';
 
 export interface CallerCaseParts {
   readonly bucket: string;
