@@ -24,6 +24,14 @@
 {{- if and .Values.ebpf.requireEnforcement (not .Values.enforceMode) -}}
 {{- $mistakes = append $mistakes "ebpf.requireEnforcement: cannot be, because enforceMode is false" -}}
 {{- end -}}
+{{- with .Values.proxy.gc -}}
+{{- if and .enabled (not .upstream) (not .region) -}}
+{{- $mistakes = append $mistakes "proxy.gc: needs upstream or region, by which the object store is found" -}}
+{{- end -}}
+{{- if lt (.minAge | trimSuffix "h" | int) 24 -}}
+{{- $mistakes = append $mistakes "proxy.gc.minAge: must be at least 24h" -}}
+{{- end -}}
+{{- end -}}
 {{- if $mistakes -}}
 {{- fail (printf "\n  %s" (join "\n  " $mistakes)) -}}
 {{- end -}}

@@ -64,12 +64,14 @@ test('plain YAML is that of the chart, and is taken', async ({ helm, kubernetes 
   assert.not.match(plain, /helm\.sh\/(chart|hook)|managed-by: Helm/);
 });
 
-test('Pod Security: the operator passes `restricted`, the agent needs `privileged`', async (context) => {
+test('Pod Security: operator and gc pass `restricted`, the agent needs `privileged`', async (context) => {
   const { helm, kubernetes } = context;
   await kubernetes.apply(namespace('restricted', 'restricted'), namespace('baseline', 'baseline'));
   for (const { values, options } of Object.values(INSTALLATIONS)) {
     const all = await helm.render(values, options);
     assert.is(await admit(context, 'restricted', manifest(all, 'Deployment', 'svc-operator')), 'taken');
+    for (const { spec } of all.filter(({ kind }) => kind === 'CronJob'))
+      assert.is(await admit(context, 'restricted', spec.jobTemplate), 'taken');
   }
   const agent = manifest(await helm.render(), 'DaemonSet', 'svc-ebpf');
   assert.match(await admit(context, 'baseline', agent), /violates PodSecurity/);

@@ -46,6 +46,10 @@ const WRONG: readonly [object, string][] = [
   [{ ebpf: { maxUnavailable: '0%' } }, '/ebpf/maxUnavailable'],
   [{ imagePullPolicy: 'Sometimes' }, '/imagePullPolicy'],
   [{ networkPolicy: { apiServer: { ports: [] } } }, '/networkPolicy/apiServer/ports'],
+  [{ proxy: { gc: { schedule: 'daily' } } }, '/proxy/gc/schedule'],
+  [{ proxy: { gc: { upstream: 's3.example' } } }, '/proxy/gc/upstream'],
+  [{ proxy: { gc: { minAge: '1d' } } }, '/proxy/gc/minAge'],
+  [{ proxy: { gc: { storeCA: '/etc/ca.pem' } } }, '/proxy/gc/storeCA'],
   [{ monitoring: { interval: 'often' } }, '/monitoring/interval'],
 ];
 
@@ -74,6 +78,9 @@ test('so are values that do not go together, all named at once', async ({ helm }
   for (const name of ['operator.leaderElect', 'wrapperDelivery: host', 'ebpf.requireEnforcement'])
     assert.ok(text.includes(name), text);
   assert.match(await helm.refusal({ operator: { ha: true, replicaCount: 1 } }), /operator\.ha/);
+  const gc = await helm.refusal({ proxy: { gc: { enabled: true, minAge: '23h' } } });
+  assert.match(gc, /proxy\.gc: needs upstream or region/);
+  assert.match(gc, /proxy\.gc\.minAge/);
 });
 
 test('another namespace, an older Kubernetes, and image volumes where there are none', async ({ helm }) => {

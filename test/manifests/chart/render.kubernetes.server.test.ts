@@ -107,6 +107,39 @@ test('a single replica has no budget, which would keep its node from being drain
   assert.not.ok(kinds.includes('PodDisruptionBudget'));
 });
 
+test('garbage of proxies is collected where it is asked for: a restricted pod without a role, a token or a way but to the store', async ({
+  helm,
+}) => {
+  assert.not.ok((await helm.render()).some(({ kind }) => kind === 'CronJob'));
+  const { values } = INSTALLATIONS['collecting garbage of a private store'] ?? {};
+  const all = await helm.render(values);
+  const own = all.filter(({ metadata }) => metadata.name.startsWith('svc-proxy-gc'));
+  assert.equal(own.map(({ kind }) => kind).sort(), [
+    'ConfigMap',
+    'CronJob',
+    'NetworkPolicy',
+    'ServiceAccount',
+  ]);
+  const { spec, metadata } = manifest(all, 'CronJob', 'svc-proxy-gc').spec.jobTemplate.spec.template;
+  const [container] = spec.containers;
+  assert.equal(container.args, ['proxy', 'gc']);
+  assert.equal(container.image, 'svc/proxy:0.1.0');
+  assert.is(spec.automountServiceAccountToken, false);
+  assert.is(spec.securityContext.runAsNonRoot, true);
+  assert.is(spec.securityContext.seccompProfile.type, 'RuntimeDefault');
+  assert.equal(container.securityContext, {
+    allowPrivilegeEscalation: false,
+    readOnlyRootFilesystem: true,
+    capabilities: { drop: ['ALL'] },
+  });
+  const policy = manifest(all, 'NetworkPolicy', 'svc-proxy-gc').spec;
+  for (const [name, value] of Object.entries(policy.podSelector.matchLabels))
+    assert.is(metadata.labels[name], value);
+  assert.equal(policy.egress, [
+    { to: [{ ipBlock: { cidr: '10.0.0.9/32' } }], ports: [{ protocol: 'TCP', port: 9000 }] },
+  ]);
+});
+
 test('the webhook asks about pods that are made, in two entries, and fails closed', async ({ helm }) => {
   const { webhooks } = manifest(await helm.render(), 'MutatingWebhookConfiguration', 'svc-operator');
   assert.equal(

@@ -54,5 +54,24 @@ export const INSTALLATIONS: Readonly<Record<string, { values: object; options?: 
       ebpf: { nodeSelector: { pool: 'apps' }, maxUnavailable: 1, podAnnotations: { 'example.com/a': 'b' } },
     },
   },
+  'collecting garbage': { values: { proxy: { gc: { enabled: true, region: 'eu-central-1' } } } },
+  'collecting garbage of a private store': {
+    values: {
+      proxy: {
+        gc: {
+          enabled: true,
+          upstream: 'https://s3.example:9000',
+          region: 'eu-1',
+          storeCA: '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n',
+          credentialsSecret: 'store',
+          serviceAccountAnnotations: { 'eks.amazonaws.com/role-arn': 'arn:aws:iam::1:role/gc' },
+          buckets: ['photos', 'papers'],
+          stateBucket: 'helpers',
+          delete: false,
+        },
+      },
+      networkPolicy: { objectStores: { cidrs: ['10.0.0.9/32'], ports: [9000] } },
+    },
+  },
   'Kubernetes 1.28, without native sidecars': { values: {}, options: ['--kube-version=1.28.0'] },
 };

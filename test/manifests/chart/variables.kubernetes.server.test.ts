@@ -3,6 +3,7 @@ import * as assert from 'uvu/assert';
 import type { Settings } from '../../../src/core/settings/setting.ts';
 import { agentSettings } from '../../../src/plugins/agent/settings.ts';
 import { operatorSettings } from '../../../src/plugins/operator/settings.ts';
+import { gcSettings } from '../../../src/plugins/proxy/gc/settings.ts';
 import { withCommonSettings } from '../../../src/runtime/component/common-settings.ts';
 import { type Helm, helm, type Manifest, manifest } from '../../support/helm.ts';
 import { INSTALLATIONS } from './values.ts';
@@ -50,6 +51,26 @@ test('are settings of the agent, with values that it takes', async ({ helm }) =>
     if (agent !== undefined)
       check(agent.spec.template.spec.containers[0], withCommonSettings(agentSettings), where);
   }
+});
+
+test('are settings of gc, with values that it takes, beside the credentials of the store', async ({
+  helm,
+}) => {
+  const used = new Set<string>();
+  for (const [where, { values, options }] of Object.entries(INSTALLATIONS)) {
+    const job = (await helm.render(values, options)).find(({ kind }: Manifest) => kind === 'CronJob');
+    if (job === undefined) continue;
+    const [container] = job.spec.jobTemplate.spec.template.spec.containers;
+    const ofAws = ({ name }: Manifest) => /^AWS_(ACCESS_KEY_ID|SECRET_ACCESS_KEY|CA_BUNDLE)$/.test(name);
+    const env = container.env.filter((variable: Manifest) => !ofAws(variable));
+    for (const name of check({ ...container, env }, gcSettings, where)) used.add(name);
+  }
+  const unused = Object.values(gcSettings).map(({ variable }) => variable as string);
+  assert.equal(
+    unused.filter((name) => !used.has(name)),
+    ['AWS_DEFAULT_REGION'],
+    'the chart leaves a setting out',
+  );
 });
 
 test('required ones are always there', async ({ helm }) => {

@@ -12,38 +12,52 @@ export async function* findManifests(
   scope: GcScope,
   open: OpenUploads,
 ): AsyncIterable<Garbage> {
+  const known = new Map<string, boolean>();
   for await (const page of store.list(place, `${scope.reservedPrefix}manifests/`))
     for (const object of page) {
       if (scope.now - object.modified < scope.minAge) continue;
       const manifest = await readOwn(store, place, scope, object);
       if (manifest === undefined || open.hasObject(manifest.bucket, manifest.key)) continue;
-      if (await isNamed(store, scope, manifest)) continue;
       const { bucket, key } = manifest;
+      const gone = !scope.served.has(bucket);
+      if (gone && !(await isGone(store, scope, known, bucket))) continue;
+      if (await isNamed(store, scope, manifest)) continue;
       yield {
         kind: 'manifest',
         bucket: place,
         keys: [object.key],
         object: { bucket, key },
-        reason: 'no object names it',
+        reason: gone ? 'its bucket no longer exists' : 'no object names it',
         modified: object.modified,
       };
     }
 }
 
-/** The manifest, when it is whole, lies where it says that it belongs, and is of a bucket looked at. */
+/** Buckets leave manifests in a state bucket; where only some are looked at, nothing is known of the others. */
+async function isGone(
+  store: GcStore,
+  { stateBucket, servesAll }: GcScope,
+  known: Map<string, boolean>,
+  bucket: string,
+): Promise<boolean> {
+  if (stateBucket === undefined || !servesAll || bucket === stateBucket) return false;
+  const gone = known.get(bucket) ?? !(await store.exists(bucket));
+  known.set(bucket, gone);
+  return gone;
+}
+
+/** The manifest, when it is whole and lies where it says that it belongs. */
 async function readOwn(
   store: GcStore,
   place: string,
-  { reservedPrefix, served }: GcScope,
+  { reservedPrefix }: GcScope,
   { key }: ListedObject,
 ): Promise<ManifestOf | undefined> {
   const text = await store.read(place, key);
   if (text === undefined) return undefined;
   try {
     const manifest = parseManifest(text);
-    const belongs =
-      served.has(manifest.bucket) && manifestKey(reservedPrefix, manifest, manifest.list.manifest) === key;
-    return belongs ? manifest : undefined;
+    return manifestKey(reservedPrefix, manifest, manifest.list.manifest) === key ? manifest : undefined;
   } catch {
     return undefined;
   }

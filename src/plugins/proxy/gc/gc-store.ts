@@ -14,6 +14,8 @@ export interface OpenUpload {
 /** What garbage collection asks of the store. */
 export interface GcStore {
   buckets(): Promise<string[]>;
+  /** False only where the store says so: a bucket of others, or one that may not be looked at, exists. */
+  exists(bucket: string): Promise<boolean>;
   list(bucket: string, prefix: string): AsyncIterable<readonly ListedObject[]>;
   openUploads(bucket: string): AsyncIterable<readonly OpenUpload[]>;
   /** @returns undefined when it does not exist. */

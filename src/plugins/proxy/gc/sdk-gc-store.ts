@@ -1,6 +1,7 @@
 import {
   DeleteObjectsCommand,
   GetObjectCommand,
+  HeadBucketCommand,
   HeadObjectCommand,
   ListBucketsCommand,
   ListMultipartUploadsCommand,
@@ -34,6 +35,17 @@ export class SdkGcStore implements GcStore {
   async buckets(): Promise<string[]> {
     const { Buckets = [] } = await this.#client.send(new ListBucketsCommand({}));
     return Buckets.flatMap(({ Name }) => Name ?? []);
+  }
+
+  async exists(Bucket: string): Promise<boolean> {
+    try {
+      await this.#client.send(new HeadBucketCommand({ Bucket }));
+      return true;
+    } catch (error) {
+      const status = (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode;
+      if (status === undefined || status >= 500) throw error;
+      return status !== 404;
+    }
   }
 
   async *list(Bucket: string, Prefix: string): AsyncGenerator<readonly ListedObject[]> {

@@ -30,6 +30,9 @@ class FakeStore implements GcStore {
   async buckets() {
     return ['a', 'b'];
   }
+  async exists(bucket: string) {
+    return bucket !== 'gone';
+  }
   async *list(bucket: string, start: string): AsyncIterable<readonly ListedObject[]> {
     const all = [...this.objects.values()].filter((o) => o.bucket === bucket && o.key.startsWith(start));
     for (const object of all.sort((x, y) => (x.key < y.key ? -1 : 1))) yield [object];
@@ -141,6 +144,18 @@ test('a manifest that nothing names is garbage, also when the object has its lis
   const inlined = new FakeStore();
   inlined.headers.set('a/big', [manifest(inlined, 100).inline]);
   assert.equal(await found(inlined), ['manifest a 1 no object names it']);
+});
+
+test('in a state bucket, manifests of buckets that are gone go, and those of hidden ones stay', async () => {
+  const store = new FakeStore();
+  for (const bucket of ['gone', 'hidden']) {
+    const list = partList(2);
+    const name = { bucket, key: 'big' };
+    store.put('state', manifestKey(prefix, name, list.manifest), manifestText(name, list), 100);
+  }
+  const rows = await found(store, { stateBucket: 'state' });
+  assert.equal(rows, ['manifest state 1 its bucket no longer exists']);
+  assert.equal(await found(store, { stateBucket: 'state', buckets: ['a'] }), []);
 });
 
 test('a manifest that is young, unreadable, misplaced or of an open upload is kept', async () => {
