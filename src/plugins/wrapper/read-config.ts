@@ -1,7 +1,8 @@
 import { encodeOriginalArgs } from '../../core/command-line/original-args.ts';
 import { resolveSettings } from '../../core/settings/resolve.ts';
+import type { Setting } from '../../core/settings/setting.ts';
 import { checkWrapper, remarksOn } from './rules.ts';
-import { type ResolvedWrapperSettings, wrapperSettings } from './settings.ts';
+import { type ResolvedWrapperSettings, type WrapperSettings, wrapperSettings } from './settings.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -31,7 +32,13 @@ export function readConfig({ flags, env, command }: ConfigSources): WrapperConfi
     checkWrapper,
   );
   const { originalCmd: file = '', originalArgs: args = [] } = settings;
-  return { settings, file, args, remarks: remarksOn(settings) };
+  const isGiven = (name: keyof WrapperSettings) => {
+    const setting: Setting<unknown> = wrapperSettings[name];
+    return (
+      (setting.flag !== undefined && flags[setting.flag] !== undefined) || Boolean(env[setting.variable])
+    );
+  };
+  return { settings, file, args, remarks: remarksOn(settings, isGiven) };
 }
 
 function asVariables(command: readonly string[] | undefined): Env {

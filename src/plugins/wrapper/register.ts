@@ -1,6 +1,7 @@
-import { SvcError } from '../../core/errors.ts';
+import { messageOf, SvcError } from '../../core/errors.ts';
 import { describeError } from '../../runtime/logging/describe-error.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
+import type { AgentCallOptions } from './agent/call-agent.ts';
 import { registerWithAgent } from './agent/register.ts';
 import type { Observation } from './observe/observation.ts';
 import { measureOwnProtection } from './protection/measure.ts';
@@ -10,43 +11,32 @@ import { wrapperVersion } from './version.ts';
 /** How long an application waits for an agent that it can do without. */
 const dispensableWaitMs = 3_000;
 
+/** How long a running one does at each beat. */
+const laterWaitMs = 500;
+
 const unreachable = new Set(['AGENT_UNAVAILABLE', 'AGENT_INCOMPATIBLE']);
 
 /**
  * Waits for the node agent's acknowledgement, where there is to be an agent, before any secret is fetched.
  * @throws SvcError as `registerWithAgent`, but for an unreachable agent under SVC_REQUIRE_AGENT=false,
  * unless its enforcement is required
+ * @returns false where it went on without the agent, which `registerLater` asks for from then on
  */
 export async function register(
   settings: ResolvedWrapperSettings,
   observation: Observation,
   log: Logger,
   signal: AbortSignal,
-): Promise<void> {
-  const { agentAddr, podUid = '', requireAgent, requireEnforcement, startupTimeout } = settings;
-  if (agentAddr === undefined) return;
+): Promise<boolean> {
+  const { agentAddr, requireAgent, requireEnforcement, startupTimeout } = settings;
+  if (agentAddr === undefined) return true;
   const needed = requireAgent || requireEnforcement;
-  const registration = {
-    podUid,
-    version: wrapperVersion(),
-    protection: measureOwnProtection().wrapper,
-    requireEnforcement,
-  };
   const onRetry = (error: unknown, delayMs: number) =>
     log.warn('agent.waiting', { ...describeError(error), retry_ms: Math.round(delayMs) });
   try {
     const timeoutMs = needed ? startupTimeout : Math.min(startupTimeout, dispensableWaitMs);
-    const options = { socketPath: agentAddr, timeoutMs, signal, onRetry };
-    const { tier, enforcing, reason, agentVersion } = await registerWithAgent(registration, options);
-    observation.agentTier.set(tier);
-    observation.agentEnforcing.set(enforcing ? 1 : 0);
-    log.info('agent.registered', {
-      tier,
-      enforcing,
-      reason: reason || undefined,
-      agent_version: agentVersion,
-    });
-    if (!enforcing) observation.health.degraded('agent', `the node agent does not enforce: ${reason}`);
+    await ask(settings, { socketPath: agentAddr, timeoutMs, signal, onRetry }, observation, log);
+    return true;
   } catch (error) {
     if (needed || !(error instanceof SvcError && unreachable.has(error.code))) throw error;
     log.warn('agent.missing', {
@@ -54,5 +44,52 @@ export async function register(
       remark: 'going on, because SVC_REQUIRE_AGENT is false',
     });
     observation.health.degraded('agent', error.message);
+    return false;
   }
+}
+
+/**
+ * Asks an agent that was not there at the start, once a call: it covers the application that runs by now as well.
+ * A refusal is told by log and health; nothing is ended for it.
+ * @returns whether it has registered
+ */
+export async function registerLater(
+  settings: ResolvedWrapperSettings,
+  observation: Observation,
+  log: Logger,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { agentAddr: socketPath } = settings;
+  if (socketPath === undefined) return true;
+  try {
+    await ask(settings, { socketPath, timeoutMs: laterWaitMs, signal }, observation, log);
+    return true;
+  } catch (error) {
+    if (signal.aborted) return false;
+    const { code, message } = error instanceof SvcError ? error : { code: '', message: messageOf(error) };
+    if (!unreachable.has(code)) log.warn('agent.missing', { ...describeError(error) });
+    observation.health.degraded('agent', message);
+    return false;
+  }
+}
+
+async function ask(
+  { podUid = '', requireEnforcement }: ResolvedWrapperSettings,
+  options: AgentCallOptions,
+  observation: Observation,
+  log: Logger,
+): Promise<void> {
+  const protection = measureOwnProtection().wrapper;
+  const registration = { podUid, version: wrapperVersion(), protection, requireEnforcement };
+  const { tier, enforcing, reason, agentVersion } = await registerWithAgent(registration, options);
+  observation.agentTier.set(tier);
+  observation.agentEnforcing.set(enforcing ? 1 : 0);
+  log.info('agent.registered', {
+    tier,
+    enforcing,
+    reason: reason || undefined,
+    agent_version: agentVersion,
+  });
+  if (enforcing) observation.health.recovered('agent');
+  else observation.health.degraded('agent', `the node agent does not enforce: ${reason}`);
 }

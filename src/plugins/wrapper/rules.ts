@@ -1,6 +1,6 @@
 import { applyRules, type Rule } from '../../core/settings/rules.ts';
 import { vaultRules } from '../../runtime/vault/rules.ts';
-import type { ResolvedWrapperSettings } from './settings.ts';
+import { type ResolvedWrapperSettings, wrapperSettings } from './settings.ts';
 
 type Config = ResolvedWrapperSettings;
 
@@ -17,9 +17,25 @@ const wrapperRules: readonly Rule<Config>[] = [
 export const checkWrapper = (config: Config): readonly string[] =>
   applyRules(config, [...wrapperRules, ...vaultRules]);
 
-/** What is allowed but hardly meant, or meant for development only; one remark a line. */
-export const remarksOn = (config: Config): readonly string[] =>
-  applyRules(config, [signalWithoutDescriptor, unverified]);
+/**
+ * What is allowed but hardly meant, or meant for development only; one remark a line.
+ * @param isGiven whether somebody has set a setting, by flag or variable
+ */
+export const remarksOn = (config: Config, isGiven: (setting: keyof Config) => boolean): readonly string[] =>
+  applyRules(config, [signalWithoutDescriptor, unverified, (one) => ignoredUnderExec(one, isGiven)]);
+
+/** What only a wrapper that stays can do; an address of the agent is used before. */
+const needWrapper = ['renewalInterval', 'stopGrace', 'signalGroup', 'healthAddr'] as const;
+
+function ignoredUnderExec(config: Config, isGiven: (setting: keyof Config) => boolean): string | undefined {
+  if (!config.exec) return undefined;
+  const ignored = needWrapper.filter(
+    (name) => isGiven(name) && config[name] !== undefined && config[name] !== false,
+  );
+  if (ignored.length === 0) return undefined;
+  const names = ignored.map((name) => wrapperSettings[name].variable).join(', ');
+  return `SVC_EXEC: no wrapper stays, so that these are ignored: ${names}`;
+}
 
 function commandKnown({ originalCmd }: Config): string | undefined {
   return originalCmd === undefined

@@ -80,7 +80,17 @@ async function serve(service: Service): Promise<number> {
     interruption.signal.throwIfAborted();
     observation.health.alive('secrets');
     if (config.settings.exec) return await become(obtained, client, interruption.signal);
-    return await stay({ client, obtained, around, digest, interruption, crash, observation, log });
+    return await stay({
+      client,
+      obtained,
+      registered: obtained.registered,
+      around,
+      digest,
+      interruption,
+      crash,
+      observation,
+      log,
+    });
   } finally {
     await (await health.catch(() => undefined))?.close();
   }
@@ -89,10 +99,10 @@ async function serve(service: Service): Promise<number> {
 async function obtainAfterRegistration(
   { config, log, interruption, client, around, observation }: Service,
   digest: ReturnType<typeof createDigest>,
-): Promise<Obtained> {
+): Promise<Obtained & { readonly registered: boolean }> {
   const { signal } = interruption;
-  await register(config.settings, observation, log, signal);
-  return obtain({ client, around, digest, log, signal });
+  const registered = await register(config.settings, observation, log, signal);
+  return { ...(await obtain({ client, around, digest, log, signal })), registered };
 }
 
 /** There is nobody to answer once the wrapper has become the application. */

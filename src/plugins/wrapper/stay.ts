@@ -1,3 +1,4 @@
+import { sleep } from '../../runtime/lifecycle/sleep.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import { endJustInTimeCompilation } from '../../runtime/memory/no-jit.ts';
 import { keepYoungGenerationSmall } from '../../runtime/memory/small-heap.ts';
@@ -16,6 +17,7 @@ import { attempt } from './observe/attempt.ts';
 import type { Observation } from './observe/observation.ts';
 import { logSupervision } from './observe/supervision-log.ts';
 import type { Obtained } from './obtain.ts';
+import { registerLater } from './register.ts';
 import { reportProtection } from './report.ts';
 import { createSupervisor } from './supervise/index.ts';
 
@@ -24,6 +26,8 @@ const reportEveryMs = 300_000;
 export interface StayOptions {
   readonly client: SecretClient;
   readonly obtained: Obtained;
+  /** False where the node agent, which was not required, was not there. */
+  readonly registered: boolean;
   readonly around: Surroundings;
   readonly digest: (delivered: readonly Delivered[]) => string;
   readonly interruption: Interruption;
@@ -60,6 +64,7 @@ export async function stay(options: StayOptions): Promise<number> {
     runner.start(obtained.prepared);
     observation.secrets.set(obtained.count);
     void keepFresh(options, runner, over.signal);
+    if (!options.registered) void keepAsking(options, repeat, over.signal);
     const { exitCode } = await runner.ended;
     return exitCode;
   } finally {
@@ -84,6 +89,23 @@ function afterStart(
   attempt(log, 'protection.unknown', () =>
     reportProtection(prepared, pid, { settings, observation, log, repeat }),
   );
+}
+
+/** An agent that comes later gets the registration, and at once what it would have been told. */
+async function keepAsking(
+  { around: { config }, observation, log }: StayOptions,
+  repeat: Repeat,
+  signal: AbortSignal,
+): Promise<void> {
+  const { settings } = config;
+  do {
+    const over = await sleep(settings.renewalInterval, signal).then(
+      () => false,
+      () => true,
+    );
+    if (over) return;
+  } while (!(await registerLater(settings, observation, log, signal)));
+  repeat();
 }
 
 async function keepFresh(

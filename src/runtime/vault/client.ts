@@ -5,7 +5,7 @@ import { authMethodFor } from './auth.ts';
 import type { VaultConfig } from './config.ts';
 import { vaultConnection } from './connection.ts';
 import type { KeyRequest, VaultClient, VaultRequest, VaultResponse, VaultTransport } from './contract.ts';
-import { isVaultError } from './errors.ts';
+import { mayPass } from './errors.ts';
 import { failureOf } from './failure.ts';
 import { Gate } from './gate.ts';
 import { createLeanTransport } from './lean-transport.ts';
@@ -96,7 +96,7 @@ class Client implements ExchangingVaultClient {
       maxMs: 2_000,
       maxAttempts: this.#limits.attempts,
       maxElapsedMs: deadline - performance.now(),
-      isRetryable: (error) => isVaultError(error) && error.kind === 'unavailable',
+      isRetryable: mayPass,
       ...(request.signal === undefined ? {} : { signal: request.signal }),
     });
   }

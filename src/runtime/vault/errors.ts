@@ -11,6 +11,8 @@ export interface VaultErrorOptions {
   readonly index?: number | undefined;
   /** Default: that of the kind. */
   readonly exitStatus?: number;
+  /** Default: that of the kind. */
+  readonly code?: string;
   readonly cause?: unknown;
 }
 
@@ -23,7 +25,7 @@ export class VaultError extends SvcError {
 
   constructor(kind: VaultFailure, message: string, options: VaultErrorOptions = {}) {
     const facts = kinds[kind];
-    super(facts.code, message, {
+    super(options.code ?? facts.code, message, {
       nextStep: options.nextStep ?? facts.nextStep,
       exitStatus: options.exitStatus ?? facts.exitStatus,
       cause: options.cause,
@@ -63,5 +65,12 @@ const kinds: Readonly<Record<VaultFailure, { code: string; exitStatus: number; n
     nextStep: 'Check the mount and the name: the path does not exist on the key server.',
   },
 };
+
+/** A certificate that is not trusted, or that the server does not take: nobody is there to talk to until that is changed. */
+export const certificateCode = 'VAULT_CERTIFICATE';
+
+/** Whether another attempt may succeed with the configuration as it is. */
+export const mayPass = (error: unknown): boolean =>
+  isVaultError(error) && error.kind === 'unavailable' && error.code !== certificateCode;
 
 export const isVaultError = (error: unknown): error is VaultError => error instanceof VaultError;

@@ -1,6 +1,7 @@
 import http from 'node:http';
 import https from 'node:https';
 import { VaultError } from './errors.ts';
+import { noAnswer } from './secret-client/socket-failure.ts';
 import type { WireRequest, WireResponse } from './wire.ts';
 
 /** One request and its answer. Plain callbacks: this runs once or more for each object that is stored or read. */
@@ -56,11 +57,7 @@ export class Exchange {
   readonly #fail = (cause: Error): void => {
     this.#discard();
     const code = (cause as NodeJS.ErrnoException).code;
-    this.#reject(
-      new VaultError('unavailable', `No answer from ${this.#request.origin.host}: ${code ?? cause.message}`, {
-        cause,
-      }),
-    );
+    this.#reject(noAnswer(this.#request.origin.host, code ?? cause.message, cause));
   };
 
   readonly #receive = (incoming: http.IncomingMessage): void => {

@@ -4,7 +4,7 @@ import type { Logger } from '../logging/logger.ts';
 import { secrets } from '../logging/secrets.ts';
 import type { AuthMethod, TokenGrant } from './auth-method.ts';
 import type { VaultTransport } from './contract.ts';
-import { isVaultError, VaultError } from './errors.ts';
+import { certificateCode, isVaultError, VaultError } from './errors.ts';
 import { MinuteLimit } from './login-limit.ts';
 import { renewalDelayMs, renewToken } from './renewal.ts';
 
@@ -74,7 +74,8 @@ export class Session {
   async token(deadline: number, signal: AbortSignal | undefined): Promise<HeldToken> {
     if (this.held !== undefined) return this.held;
     this.#closing.signal.throwIfAborted();
-    if (this.#login === undefined && this.#failure?.kind === 'denied') throw this.#failure;
+    if (this.#login === undefined && this.#failure !== undefined && isFinal(this.#failure))
+      throw this.#failure;
     const waiter = Promise.withResolvers<HeldToken>();
     this.#waiting.add(waiter);
     if (this.#failure === undefined) this.#logIn().catch(ignore);
@@ -189,7 +190,7 @@ export class Session {
     this.#options.log.warn('vault.login.failed', { method: this.#options.auth.name, ...fields });
     if (this.held !== undefined) return;
     this.#report({ ready: false, reason: failure.message });
-    if (failure.kind === 'denied') for (const waiter of this.#waiting) waiter.reject(failure);
+    if (isFinal(failure)) for (const waiter of this.#waiting) waiter.reject(failure);
   }
 
   #schedule(delay: number, action: () => Promise<unknown>): void {
@@ -216,5 +217,9 @@ function asVaultError(error: unknown): VaultError {
   if (isVaultError(error)) return error;
   return new VaultError('unavailable', 'The login at the key server failed', { cause: error });
 }
+
+/** No later attempt within a call's time will do better. */
+const isFinal = (failure: VaultError): boolean =>
+  failure.kind === 'denied' || failure.code === certificateCode;
 
 const noTokenYet = (): VaultError => new VaultError('unavailable', 'No token from the key server in time');

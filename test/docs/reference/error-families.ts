@@ -3,6 +3,7 @@ import { KubeError, type KubeErrorCode } from '../../../src/runtime/kube/errors.
 import { RegistryError, type RegistryErrorCode } from '../../../src/runtime/registry/errors.ts';
 import type { VaultFailure } from '../../../src/runtime/vault/contract.ts';
 import { VaultError } from '../../../src/runtime/vault/errors.ts';
+import { noAnswer } from '../../../src/runtime/vault/secret-client/socket-failure.ts';
 import type { ErrorFact } from './error-facts.ts';
 import { wordsOf } from './source-tree.ts';
 
@@ -20,6 +21,7 @@ export function errorFamilies(): readonly ErrorFact[] {
       factOf(new RegistryError(code, ''), 'An answer, or none, of an image registry'),
     ),
     ...vault.map((kind) => factOf(new VaultError(kind, ''), 'An answer, or none, of the secrets server')),
+    factOf(noAnswer('', 'CERT_HAS_EXPIRED'), 'No trust between the secrets server and its client'),
   ];
 }
 

@@ -24,4 +24,20 @@ exec(
   },
 );
 
+exec('names what it ignores, and nothing where nothing is ignored', async () => {
+  const command = ['/bin/true'];
+  const given = { RENEWAL_INTERVAL: '1m', SVC_STOP_GRACE: '1s', SVC_SIGNAL_GROUP: 'true' };
+  const run = await bed.run({ command, env: { SVC_EXEC: 'true', ...given } });
+  assert.is((await run.exited).code, 0);
+  const [first, ...others] = run.events('config.remark');
+  assert.match(
+    first?.['remark'],
+    /^SVC_EXEC: .*: RENEWAL_INTERVAL, SVC_STOP_GRACE, SVC_SIGNAL_GROUP, HEALTH_ADDR$/,
+  );
+  assert.equal(others, []);
+  const quiet = await bed.run({ command, env: { SVC_EXEC: 'true', HEALTH_ADDR: '' } });
+  assert.is((await quiet.exited).code, 0);
+  assert.equal(quiet.events('config.remark'), []);
+});
+
 exec.run();

@@ -1,7 +1,7 @@
 import { messageOf } from '../../../core/errors.ts';
 import { retry } from '../../../runtime/lifecycle/retry.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
-import { isVaultError } from '../../../runtime/vault/errors.ts';
+import { mayPass } from '../../../runtime/vault/errors.ts';
 import type { Lease, SecretClient, SecretDocument } from '../../../runtime/vault/secret-client/contract.ts';
 import { readAll, releaseAll } from './read-all.ts';
 
@@ -45,7 +45,7 @@ export async function fetchSecrets(client: SecretClient, options: FetchOptions):
     ...backoff,
     maxElapsedMs: timeoutMs,
     signal,
-    isRetryable: (error) => isVaultError(error) && error.kind === 'unavailable',
+    isRetryable: mayPass,
     onRetry: (error, delayMs, count) => complain(log, error, delayMs, count),
   });
 }

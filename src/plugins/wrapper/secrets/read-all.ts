@@ -1,5 +1,5 @@
 import { SvcError } from '../../../core/errors.ts';
-import { isVaultError, VaultError } from '../../../runtime/vault/errors.ts';
+import { isVaultError, mayPass, VaultError } from '../../../runtime/vault/errors.ts';
 import type { SecretClient, SecretDocument } from '../../../runtime/vault/secret-client/contract.ts';
 
 /**
@@ -33,10 +33,11 @@ const asBuffer = ({ buffer, byteOffset, length }: Uint8Array): Buffer =>
 
 /** What no further attempt can mend goes before what it can, and all refusals are told at once. */
 function together(failures: readonly unknown[]): unknown {
-  const final = failures.filter((error) => !isVaultError(error) || error.kind !== 'unavailable');
+  const final = failures.filter((error) => !mayPass(error));
   const [first] = final;
   if (first === undefined) return failures[0];
   if (final.length === 1 || !isVaultError(first)) return first;
-  const details = final.map((error) => (error instanceof SvcError ? error.message : String(error)));
-  return new VaultError(first.kind, details.join('; '), { nextStep: first.nextStep, cause: first });
+  const details = new Set(final.map((error) => (error instanceof SvcError ? error.message : String(error))));
+  const { kind, code, exitStatus, nextStep } = first;
+  return new VaultError(kind, [...details].join('; '), { code, exitStatus, nextStep, cause: first });
 }

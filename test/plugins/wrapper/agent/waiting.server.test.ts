@@ -107,6 +107,34 @@ waiting(
   },
 );
 
+waiting('an agent that was not required and comes later gets registration and report', async () => {
+  const { address, remove } = agentAddress();
+  const run = await start(address, {
+    SVC_REQUIRE_AGENT: 'false',
+    SVC_STARTUP_TIMEOUT: '300ms',
+    RENEWAL_INTERVAL: '1s',
+  });
+  await run.says(/^RUN one$/m);
+  assert.is((await page(run, '/healthz')).json.status, 'degraded');
+  const { pid } = await run.event('application.started');
+  const agent = await agentThat({ code: 'FAILED_PRECONDITION', details: 'is traced' }, address);
+  await waitFor('the refusal', async () =>
+    /is traced/.test((await page(run, '/healthz')).json.degraded?.agent),
+  );
+  agent.answer = { tier: 'TIER_LSM', enforcing: true };
+  assert.is((await run.event('agent.registered'))['tier'], 1);
+  await waitFor('the report', () => agent.requests.some(({ method }) => method === 'Report'));
+  const reports = agent.requests.filter(({ method }) => method === 'Report');
+  assert.is((reports[0]?.message['application'] as { pid: number } | undefined)?.pid, pid);
+  assert.equal((await page(run, '/healthz')).json, { status: 'ok' });
+  assert.match((await page(run, '/metrics')).text, /^svc_wrapper_agent_enforcing 1$/m);
+  const asked = agent.requests.filter(({ method }) => method === 'Register').length;
+  await sleep(1_500);
+  assert.is(agent.requests.filter(({ method }) => method === 'Register').length, asked, 'once is enough');
+  assert.is(run.ended, false);
+  await remove();
+});
+
 waiting('each verdict has its exit status and its code, whatever SVC_REQUIRE_AGENT says', async () => {
   const verdicts = [
     ['PERMISSION_DENIED', 77, 'AGENT_REFUSED'],

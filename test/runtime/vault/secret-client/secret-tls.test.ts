@@ -104,6 +104,7 @@ test('another authority, another name, a past date: refused, with what to check'
     const server = await serve(plainOptions(identity));
     const error = await vaultFailure(logIn(server.url, { caFiles }), 'unavailable');
     assert.match(error.message, reason);
+    assert.equal([error.code, error.exitStatus], ['VAULT_CERTIFICATE', 78]);
     assert.match(error.nextStep, /VAULT_CACERT/);
     assert.is(await logIn(server.url, { caFiles, skipVerify: true }), 60);
   }
@@ -140,7 +141,7 @@ test('a server that asks for a client certificate', async ({ authority, serve, c
 test('a client certificate that the server does not take is said to be the fault', () => {
   for (const code of ['ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED', 'ERR_SSL_TLSV1_ALERT_UNKNOWN_CA']) {
     const error = brokenExchange('broker', Object.assign(new Error('alert'), { code })) as VaultError;
-    assert.is(error.kind, 'unavailable');
+    assert.equal([error.kind, error.code, error.exitStatus], ['unavailable', 'VAULT_CERTIFICATE', 78]);
     assert.match(error.nextStep, /SVC_BROKER_TLS_CERT and SVC_BROKER_TLS_KEY/);
   }
 });
