@@ -10,6 +10,8 @@ export interface ServiceConfigSpec {
   readonly secretPaths?: readonly string[];
   /** Names for fields of these paths. */
   readonly envMap?: readonly SecretVariables[];
+  /** Deliver no field but those that are named. */
+  readonly envMapOnly?: boolean;
   /** Names of SecretMappings of its namespace. */
   readonly secretMappings?: readonly string[];
   readonly rotation?: Rotation;
@@ -28,6 +30,8 @@ export interface VaultReference {
   readonly role?: string;
   /** Such as `auth/kubernetes`. */
   readonly authMount?: string;
+  /** Of the token that it is shown; unset: that of the operator, or the API server's. */
+  readonly tokenAudience?: string;
   /** Refused unless the operator runs in development mode. */
   readonly skipVerify?: boolean;
 }
@@ -48,6 +52,8 @@ export interface ProxyRequest {
   /** Blocks of addresses of an object store whose name points to ever other ones; for pods with the proxy alone. */
   readonly storeCIDRs?: readonly string[];
   readonly transitKey?: string;
+  /** Callers have to sign with keys that are made for each pod. */
+  readonly callerKeys?: boolean;
   /** Secret of its namespace with AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, for the proxy alone. */
   readonly credentialsSecret?: string;
 }

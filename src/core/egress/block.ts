@@ -34,7 +34,31 @@ export function formatBlock({ address, prefix }: Block): string {
 /** Whether it is, or nearly is, everything. */
 export function isTooWide(block: Block): boolean {
   if (block.prefix < shortestPrefix[block.address.kind()]) return true;
-  return allOfIpv4.some((inner) => contains(block, inner));
+  return allOfIpv4.some(
+    (carrier) =>
+      contains(block, carrier) ||
+      (contains(carrier, block) && block.prefix - carrier.prefix < shortestPrefix.ipv4),
+  );
+}
+
+/** Of all IPv4 addresses, and of those IPv6 addresses that are given out: 2000::/3. */
+const wholePrefix = { ipv4: 0, ipv6: 3 } as const;
+const largestShare = 1 / 4;
+
+/** Whether blocks that are narrow enough by themselves are nearly everything together. */
+export function areTooWide(blocks: readonly Block[]): boolean {
+  const largest = blocks.filter(
+    (block, index) =>
+      !blocks.some(
+        (other, at) => at !== index && contains(other, block) && (!contains(block, other) || at < index),
+      ),
+  );
+  return (['ipv4', 'ipv6'] as const).some((kind) => {
+    const shares = largest
+      .filter(({ address }) => address.kind() === kind)
+      .map(({ prefix }) => 2 ** (wholePrefix[kind] - prefix));
+    return shares.reduce((sum, share) => sum + share, 0) > largestShare;
+  });
 }
 
 /** Whether every address of `inner` is one of `outer`. */

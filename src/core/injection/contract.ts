@@ -15,6 +15,8 @@ export interface InjectionDefaults {
   readonly caConfigMap: string | undefined;
   /** The node agent's socket on the nodes, undefined where there is no agent. */
   readonly agentSocket: string | undefined;
+  /** Of the tokens that pods show to the secrets server; unset: the API server's. */
+  readonly tokenAudience?: string | undefined;
   /** Lets pods skip the verification of certificates. */
   readonly development: boolean;
 }
@@ -29,9 +31,13 @@ export interface InjectionPlan {
     readonly role: string;
     readonly authMount: string | undefined;
     readonly skipVerify: boolean;
+    /** Of the token that it is shown; unset: the API server's. */
+    readonly tokenAudience?: string;
   };
   /** At least one; in this order they become SVC_SECRET_PATHS and SVC_ENV_MAP. */
   readonly secrets: readonly PlannedSecret[];
+  /** No field is delivered but those that have a mapping. Default: false. */
+  readonly envMapOnly?: boolean;
   readonly rotation: Rotation | undefined;
   readonly renewalInterval: string | undefined;
   readonly delivery: Delivery | undefined;
@@ -77,6 +83,14 @@ export interface Surroundings {
   readonly nativeSidecars: boolean;
   /** By image reference as the pod writes it; one that is missing was not looked up. */
   readonly images: ReadonlyMap<string, ImageCommand>;
+  /** Makes keys that nobody can guess, for the callers of one pod's proxy. */
+  readonly newCallerKeys?: () => CallerKeys;
+}
+
+/** What callers of a proxy sign with. */
+export interface CallerKeys {
+  readonly id: string;
+  readonly secret: string;
 }
 
 export type Mutation =

@@ -130,7 +130,11 @@ export interface Volume {
   };
   readonly secret?: { readonly secretName?: string; readonly optional?: boolean };
   readonly image?: { readonly reference?: string; readonly pullPolicy?: string };
-  readonly projected?: { readonly sources?: readonly object[]; readonly defaultMode?: number };
+  readonly projected?: { readonly sources?: readonly ProjectedSource[]; readonly defaultMode?: number };
+}
+
+export interface ProjectedSource {
+  readonly serviceAccountToken?: { readonly path?: string; readonly audience?: string };
 }
 
 export interface Resources {

@@ -14,6 +14,7 @@ export function injectionDefaults(config: OperatorConfig): InjectionDefaults {
     wrapperDelivery: config.wrapperDelivery,
     caConfigMap: config.caFile === undefined ? undefined : caConfigMapName,
     agentSocket: config.agentSocket,
+    tokenAudience: config.tokenAudience,
     development: config.development,
   };
 }

@@ -101,6 +101,13 @@ export const operatorSettings = {
       'PEM file with the private authorities of the secrets server, which every protected pod is given',
     ...path('a PEM file'),
   },
+  tokenAudience: {
+    variable: 'SVC_OPERATOR_TOKEN_AUDIENCE',
+    flag: 'token-audience',
+    summary:
+      "Audience of the tokens that pods show to the secrets server, whose roles have to name it; unset: the API server's",
+    ...text('an audience such as https://vault.example'),
+  },
   registryMirrors: {
     variable: 'SVC_OPERATOR_REGISTRY_MIRRORS',
     flag: 'registry-mirrors',

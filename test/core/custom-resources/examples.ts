@@ -32,17 +32,25 @@ export const fullServiceConfig: WithoutEgress = {
       { key: 'tier', operator: 'NotIn', values: ['db'] },
     ],
   },
-  vault: { address: 'https://vault.example:8200', role: 'shop', authMount: 'auth/k8s', skipVerify: false },
+  vault: {
+    address: 'https://vault.example:8200',
+    role: 'shop',
+    tokenAudience: 'https://vault.example',
+    authMount: 'auth/k8s',
+    skipVerify: false,
+  },
   secretPaths: ['secret/shop', 'secret/data/straße x'],
   envMap: [
     { path: 'secret/shop', variables: { user: 'DB_USER', 'tls.key': 'TLS_KEY' } },
     { path: 'secret/data/straße x', variables: {} },
   ],
+  envMapOnly: true,
   secretMappings: ['database'],
   ...{ rotation: 'restart', renewalInterval: '1h30m', delivery: 'both', containers: ['shop', 'worker'] },
   proxy: {
     ...{ enabled: true, role: 'proxy', upstream: 'http://minio:9000', transitKey: 'shop' },
     storeCIDRs: ['192.0.2.0/24'],
+    callerKeys: true,
     credentialsSecret: 'store-keys',
   },
   egress: [

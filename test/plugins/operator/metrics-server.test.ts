@@ -19,7 +19,7 @@ const deps = async (): Promise<ComponentDeps> => ({
 test('shows what the parts count, and those of the process, until it is told to end', async () => {
   const end = new AbortController();
   const given = await deps();
-  createWebhookMetrics(given.metrics).answered({ kind: 'skip', reason: '' }, 1);
+  createWebhookMetrics(given.metrics).answered({ kind: 'skip', reason: '' }, 1, true);
   const { address, closed } = await startMetricsServer({ host: '127.0.0.1', port: 0 }, given, end.signal);
   const text = await (await fetch(`http://${address}/metrics`)).text();
   assert.match(text, /^svc_webhook_injection_total\{status="skipped"\} 1$/m);

@@ -46,6 +46,10 @@
 - name: SVC_OPERATOR_CA_FILE
   value: /etc/svc/vault-ca/ca.crt
 {{- end }}
+{{- with $operator.tokenAudience }}
+- name: SVC_OPERATOR_TOKEN_AUDIENCE
+  value: {{ . | quote }}
+{{- end }}
 {{- with $operator.registryMirrors }}
 - name: SVC_OPERATOR_REGISTRY_MIRRORS
   value: {{ join "," . | quote }}

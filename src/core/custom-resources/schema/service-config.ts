@@ -30,6 +30,13 @@ const vault: SchemaOf<VaultReference> = {
     address: encryptedUrl('Its URL; unset: that of the operator.'),
     role: roleName("Role that accepts the pods' service accounts."),
     authMount: mountPath('Where the kubernetes auth method is mounted; unset: auth/kubernetes.'),
+    tokenAudience: {
+      type: 'string',
+      description:
+        "Audience of the token that it is shown; unset: that of the operator, or the API server's.",
+      ...{ minLength: 1, maxLength: 253 },
+      rules: [{ rule: "self.matches(r'^[!-~]+$')", message: 'should have no blanks' }],
+    },
     skipVerify: {
       type: 'boolean',
       description: 'Do not verify its certificate; refused unless the operator runs in development mode.',
@@ -54,15 +61,19 @@ const proxy: SchemaOf<ProxyRequest> = {
       items: { type: 'string', description: 'Block such as 192.0.2.0/24.', format: 'cidr', maxLength: 49 },
     },
     transitKey: transitKeyName('Transit key that wraps the data keys; unset: svc.'),
+    callerKeys: {
+      type: 'boolean',
+      description: 'Whether callers have to sign with keys that are made for each pod.',
+    },
     credentialsSecret: objectName(
       'Secret of the namespace with AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, for the proxy alone.',
     ),
   },
   rules: [
     {
-      rule: 'self.enabled || !(has(self.role) || has(self.upstream) || has(self.storeCIDRs) || has(self.transitKey) || has(self.credentialsSecret))',
+      rule: 'self.enabled || !(has(self.role) || has(self.upstream) || has(self.storeCIDRs) || has(self.transitKey) || has(self.callerKeys) || has(self.credentialsSecret))',
       message:
-        'role, upstream, storeCIDRs, transitKey and credentialsSecret mean nothing unless enabled is true',
+        'role, upstream, storeCIDRs, transitKey, callerKeys and credentialsSecret mean nothing unless enabled is true',
     },
   ],
 };
@@ -96,6 +107,10 @@ export const serviceConfigSpec: SchemaOf<ServiceConfigSpec> = {
       type: 'array',
       description: 'Names for fields of these paths.',
       ...{ maxItems: 32, unique: ['path'], items: secretVariables },
+    },
+    envMapOnly: {
+      type: 'boolean',
+      description: 'Whether only the fields that are named are delivered; unset: all of them.',
     },
     secretMappings: {
       type: 'array',

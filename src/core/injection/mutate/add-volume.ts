@@ -14,19 +14,28 @@ export function addVolume(
   const index = volumes.findIndex(({ name }) => name === wanted.name);
   const there = volumes[index];
   if (there === undefined) return [...volumes, wanted];
-  if (covers(there, wanted)) return volumes;
+  if (covers(there, wanted) && audienceOf(there) === audienceOf(wanted)) return volumes;
   if (!covers(there, fixedPart(wanted)))
     remarks.mistakes.push(`volume ${wanted.name}: the name is kept for the operator's own volume`);
   return volumes.with(index, withImageOf(there, wanted, defaults.imageMirrors));
 }
 
+/** One that is missing is that of the API server. */
+function audienceOf({ projected }: Volume): string | undefined {
+  return projected?.sources?.find((source) => source.serviceAccountToken)?.serviceAccountToken?.audience;
+}
+
 /** Without what another version of the operator, or another user of the pod, has made otherwise. */
 function fixedPart({ image, projected, hostPath, ...rest }: Volume): object {
-  const { defaultMode: _, ...sources } = projected ?? {};
+  const { defaultMode: _, ...kept } = projected ?? {};
+  const sources = projected?.sources?.map(({ serviceAccountToken, ...source }) => {
+    const { audience, ...token } = serviceAccountToken ?? {};
+    return { ...source, ...(serviceAccountToken && { serviceAccountToken: token }) };
+  });
   return {
     ...rest,
     ...(image && { image: {} }),
-    ...(projected && { projected: sources }),
+    ...(projected && { projected: { ...kept, ...(sources && { sources }) } }),
     ...(hostPath && { hostPath: { type: hostPath.type } }),
   };
 }

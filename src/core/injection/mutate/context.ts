@@ -1,5 +1,5 @@
 import type { Pod } from '../../kubernetes/pod.ts';
-import type { InjectionDefaults, InjectionPlan, Surroundings } from '../contract.ts';
+import type { CallerKeys, InjectionDefaults, InjectionPlan, Surroundings } from '../contract.ts';
 import type { FolderDelivery } from './delivery.ts';
 import type { Ports } from './ports.ts';
 import type { Remarks } from './remarks.ts';
@@ -16,5 +16,7 @@ export interface Context {
   readonly folder: FolderDelivery;
   readonly certificates: Shared | undefined;
   readonly token: Shared;
+  /** Undefined: callers of the proxy need none. */
+  readonly callerKeys: CallerKeys | undefined;
   readonly remarks: Remarks;
 }

@@ -3,6 +3,7 @@ import type { Container, Pod, PodSpec } from '../../kubernetes/pod.ts';
 import type { InjectionDefaults, InjectionPlan, Mutation, Surroundings } from '../contract.ts';
 import { addProxy } from './add-proxy.ts';
 import { addVolume } from './add-volume.ts';
+import { callerKeysOf, callerWarnings } from './caller-keys.ts';
 import { certificates } from './certificates.ts';
 import { mistakesIn } from './checks.ts';
 import { chosenContainers } from './chosen.ts';
@@ -34,9 +35,11 @@ export function mutatePod(
     ports: assignPorts(pod, chosen),
     folder: folderDelivery(pod, defaults),
     certificates: certificates(defaults.caConfigMap),
-    token: ownToken(pod),
+    token: ownToken(pod, plan.vault.tokenAudience),
+    callerKeys: callerKeysOf(pod, plan, surroundings),
     remarks: { mistakes, warnings: warningsFor(pod, plan, surroundings, chosen) },
   };
+  context.remarks.warnings.push(...callerWarnings(plan, chosen, context.callerKeys));
   const wrapped = wrapChosen(chosen, context);
   mistakes.push(...strayMounts(wrapped.spec, new Set(chosen.map(({ name }) => name)), wrapped.shared));
   const spec = addProxy(addCopier(wrapped.spec, context), context);

@@ -1,5 +1,6 @@
 import type { ProxyRequest } from '../../custom-resources/service-config.ts';
 import type { EnvironmentVariable } from '../../kubernetes/pod.ts';
+import { proxyKeyNames } from './caller-keys.ts';
 import type { Context } from './context.ts';
 import { tokenFolder } from './names.ts';
 import { proxyPort } from './ports.ts';
@@ -9,7 +10,7 @@ const credentialNames = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'];
 
 /** The proxy's configuration; its role, and with it the policy at the secrets server, may be its own. */
 export function proxyVariables(
-  { plan, ports }: Context,
+  { plan, ports, callerKeys }: Context,
   proxy: ProxyRequest,
 ): readonly EnvironmentVariable[] {
   return [
@@ -20,6 +21,8 @@ export function proxyVariables(
     ...variable('SVC_PROXY_UPSTREAM', proxy.upstream),
     ...variable('SVC_TRANSIT_KEY', proxy.transitKey),
     ...variable('SVC_PROXY_SPOOL_DIR', spoolFolder),
+    ...variable(proxyKeyNames.id, callerKeys?.id),
+    ...variable(proxyKeyNames.secret, callerKeys?.secret),
     ...(proxy.credentialsSecret === undefined ? [] : credentials(proxy.credentialsSecret)),
   ];
 }

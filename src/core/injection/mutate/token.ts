@@ -13,7 +13,9 @@ export const isAutomounted = ({ mountPath }: VolumeMount): boolean => resolvedPa
  * Whether a container has no token of its service account by itself: the API server mounts one before webhooks are
  * asked, unless pod or account forbid it. Once a container has ours, it keeps it.
  */
-export function needsToken({ volumeMounts = [] }: Container): boolean {
+export function needsToken({ volumeMounts = [] }: Container, audience: string | undefined): boolean {
+  // the one that is mounted by itself is for the API server
+  if (audience !== undefined) return true;
   if (volumeMounts.some(({ name }) => name === volumeNames.token)) return true;
   return !volumeMounts.some(isAutomounted);
 }
@@ -21,10 +23,12 @@ export function needsToken({ volumeMounts = [] }: Container): boolean {
 /**
  * A token with which one can log in at the secrets server. The kubelet gives it to the pod's group or to the one user of
  * all containers where there is such; else it has to be readable for whatever user a container has.
+ * @param audience undefined: the API server's, so that it opens what the service account may do there, too
  */
-export function ownToken({ spec }: Pod): Shared {
+export function ownToken({ spec }: Pod, audience: string | undefined): Shared {
   const defaultMode = spec.securityContext?.fsGroup === undefined ? 0o444 : 0o440;
-  const sources = [{ serviceAccountToken: { path: 'token', expirationSeconds } }];
+  const token = { path: 'token', expirationSeconds, ...(audience !== undefined && { audience }) };
+  const sources = [{ serviceAccountToken: token }];
   return {
     volume: { name: volumeNames.token, projected: { sources, defaultMode } },
     mount: { name: volumeNames.token, mountPath: tokenFolder, readOnly: true },

@@ -1,6 +1,7 @@
 import type { Container } from '../../kubernetes/pod.ts';
 import { addMount } from './add-volume.ts';
 import { agentFolder } from './agent-socket.ts';
+import { callerVariables } from './caller-keys.ts';
 import type { Context } from './context.ts';
 import { type AddedVariables, conflictsIn, placeVariables } from './environment.ts';
 import { unlockable, withMemoryLock } from './memory-lock.ts';
@@ -24,12 +25,12 @@ export function wrapContainer(container: Container, context: Context): WrappedCo
   const { pod, defaults, surroundings, remarks } = context;
   const locked = unlockable(pod, container, surroundings) === undefined;
   const agentSocket = locked ? defaults.agentSocket : undefined;
-  const ownToken = needsToken(container);
+  const ownToken = needsToken(container, context.plan.vault.tokenAudience);
   const healthPort = context.ports.health.get(container.name) ?? 0;
   const settings = wrapperVariables(context.plan, { healthPort, agentSocket, ownToken });
   if (!isWrapped(container)) remarks.mistakes.push(...conflictsIn(container, settings));
   const shared = sharedBy(context, agentSocket, ownToken);
-  const variables = { settings, defaults: defaultVariables(context, locked) };
+  const variables = { settings, defaults: defaultVariables(container, context, locked) };
   const started = withStart(locked ? withMemoryLock(container) : container, variables, context);
   const mounted = shared.reduce((into, { mount }) => addMount(into, mount, remarks), started);
   return { container: mounted, shared };
@@ -60,10 +61,11 @@ function withStart(
 }
 
 /** The container's own to set otherwise. */
-function defaultVariables({ pod, plan }: Context, locked: boolean) {
+function defaultVariables(container: Container, { pod, plan, callerKeys }: Context, locked: boolean) {
   return [
     ...variable('SVC_STOP_GRACE', stopGrace(pod)),
     ...(locked ? [] : variable('SVC_REQUIRE_MLOCK', 'false')),
     ...(plan.proxy?.enabled ? variable('AWS_ENDPOINT_URL_S3', `http://127.0.0.1:${proxyPort}`) : []),
+    ...callerVariables(container, callerKeys),
   ];
 }

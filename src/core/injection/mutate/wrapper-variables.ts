@@ -19,6 +19,7 @@ export function wrapperVariables(plan: InjectionPlan, facts: WrapperFacts): read
     ...vaultVariables(plan, plan.vault.role),
     ...variable('SVC_SECRET_PATHS', paths),
     ...variable('SVC_ENV_MAP', envMap),
+    ...variable('SVC_ENV_MAP_ONLY', plan.envMapOnly === undefined ? undefined : String(plan.envMapOnly)),
     ...variable('SVC_ROTATION', plan.rotation),
     ...variable('RENEWAL_INTERVAL', plan.renewalInterval),
     ...variable('SVC_DELIVERY', plan.delivery),

@@ -5,7 +5,7 @@ import { httpUrl } from '../../settings/url.ts';
 import { kvPaths } from '../../vault/kv-path.ts';
 import { mountPath } from '../../vault/mount-path.ts';
 import { roleName, transitKeyName } from '../../vault/names.ts';
-import { asText, command, containerName, objectName } from './parsers.ts';
+import { asText, audience, command, containerName, objectName } from './parsers.ts';
 
 /** One annotation of a pod: its name, what it is for, and how its value is read. */
 export interface Annotation<T> extends Parser<T> {
@@ -39,6 +39,12 @@ export const annotations = {
     description: 'Where the kubernetes auth method is mounted, such as auth/kubernetes',
     ...mountPath('auth/'),
   },
+  tokenAudience: {
+    name: 'svc/token-audience',
+    description:
+      "Audience of the token that is shown to the secrets server, which then opens nothing at the API server; the role's own audience has to be the same",
+    ...audience(),
+  },
   secretPaths: {
     name: 'svc/secret-paths',
     description: 'KV paths, separated by commas; every field of each is delivered',
@@ -50,6 +56,11 @@ export const annotations = {
       'Names for fields: a group a path in the order of the paths, separated by ;, of <field>=<ENV_VAR> items with commas',
     ...envMap(),
     admitsEmpty: true,
+  },
+  envMapOnly: {
+    name: 'svc/env-map-only',
+    description: 'Delivers no field but those that svc/env-map, or a SecretMapping, names',
+    ...boolean(),
   },
   secretMapping: {
     name: 'svc/secret-mapping',
@@ -101,6 +112,11 @@ export const annotations = {
     name: 'svc/proxy-transit-key',
     description: 'Transit key that wraps the data keys of the proxy',
     ...transitKeyName(),
+  },
+  proxyCallerKeys: {
+    name: 'svc/proxy-caller-keys',
+    description: 'Makes keys for this pod alone, with which callers of its proxy have to sign',
+    ...boolean(),
   },
 } satisfies Readonly<Record<string, Annotation<unknown>>>;
 

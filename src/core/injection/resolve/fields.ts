@@ -27,8 +27,13 @@ export const fields = {
   vaultRole: text(annotations.vaultRole, 'vault.role', ({ vault }) => vault?.role),
   authMount: text(annotations.vaultAuthMount, 'vault.authMount', ({ vault }) => vault?.authMount),
   skipVerify: flag('vault.skipVerify', ({ vault }) => vault?.skipVerify),
+  tokenAudience: text(annotations.tokenAudience, 'vault.tokenAudience', ({ vault }) => vault?.tokenAudience),
   secretPaths: items(annotations.secretPaths, 'secretPaths', listed(kvPath()), (spec) => spec.secretPaths),
   envMap: envMapField(),
+  envMapOnly: {
+    annotation: fromAnnotation(annotations.envMapOnly),
+    ...flag('envMapOnly', (spec) => spec.envMapOnly),
+  },
   secretMappings: items(
     annotations.secretMapping,
     'secretMappings',
@@ -47,6 +52,10 @@ export const fields = {
   proxyRole: text(annotations.proxyRole, 'proxy.role', ({ proxy }) => proxy?.role),
   proxyUpstream: text(annotations.proxyUpstream, 'proxy.upstream', ({ proxy }) => proxy?.upstream),
   proxyTransitKey: text(annotations.proxyTransitKey, 'proxy.transitKey', ({ proxy }) => proxy?.transitKey),
+  proxyCallerKeys: {
+    annotation: fromAnnotation(annotations.proxyCallerKeys),
+    ...flag('proxy.callerKeys', ({ proxy }) => proxy?.callerKeys),
+  },
   proxyCredentials: {
     member: fromMember(
       'proxy.credentialsSecret',

@@ -22,6 +22,11 @@ export function objectName(kind: string): Parser<string> {
   return matching(new RegExp(`^(?=.{1,253}$)${label}(\\.${label})*$`), `the name of a ${kind}`);
 }
 
+/** Of a token, such as a URL or a name. */
+export function audience(): Parser<string> {
+  return matching(/^[\x21-\x7e]{1,253}$/, 'an audience such as https://vault.example, without blanks');
+}
+
 /** A JSON array of texts, the first of which is what is started. */
 export function command(): Parser<readonly string[]> {
   const expects = 'a JSON array of texts such as ["/bin/app", "--port=80"], the first not empty';

@@ -12,8 +12,10 @@ export function planOf(asked: Asked, secrets: readonly PlannedSecret[]): Injecti
       role: wishes.vaultRole?.value ?? '',
       authMount: wishes.authMount?.value,
       skipVerify: wishes.skipVerify?.value ?? false,
+      ...where('tokenAudience', wishes.tokenAudience?.value ?? asked.defaults.tokenAudience),
     },
     secrets,
+    ...where('envMapOnly', wishes.envMapOnly?.value),
     rotation: wishes.rotation?.value,
     renewalInterval: wishes.renewalInterval?.value,
     delivery: wishes.delivery?.value,
@@ -24,12 +26,17 @@ export function planOf(asked: Asked, secrets: readonly PlannedSecret[]): Injecti
   };
 }
 
+function where<K extends string, V>(name: K, value: V | undefined): { [name in K]?: V } {
+  return value === undefined ? {} : ({ [name]: value } as { [name in K]?: V });
+}
+
 function proxyOf(wishes: Wishes): ProxyRequest | undefined {
   if (wishes.proxyEnabled?.value !== true) return undefined;
   const members = {
     role: wishes.proxyRole?.value,
     upstream: wishes.proxyUpstream?.value,
     transitKey: wishes.proxyTransitKey?.value,
+    callerKeys: wishes.proxyCallerKeys?.value,
     credentialsSecret: wishes.proxyCredentials?.value,
   };
   const set = Object.entries(members).filter(([, value]) => value !== undefined);

@@ -3,8 +3,10 @@ import { isLabelled } from '../../kubernetes/labels.ts';
 import type { Pod } from '../../kubernetes/pod.ts';
 import { applyRules, outcome } from '../../settings/rules.ts';
 import type { InjectionDefaults, Resolution } from '../contract.ts';
+import { annotations } from './annotations.ts';
 import { boundMistakes } from './bounds.ts';
 import { combineSecrets } from './combine-secrets.ts';
+import { egressMistakes } from './egress-mistakes.ts';
 import { annotationMistakes, givenAnnotations, optsOut } from './given-annotations.ts';
 import { planOf } from './plan.ts';
 import { refusalsOf } from './refusals.ts';
@@ -31,7 +33,8 @@ export function resolveInjection(pod: Pod, surroundings: ResolveSurroundings): R
   const unbounded = boundMistakes(pod, given);
   if (unbounded.length > 0) return { kind: 'deny', mistakes: unbounded };
   const { wishes, mistakes } = gatherWishes(given, config);
-  const found = [...refusalsOf(pod), ...annotationMistakes(given), ...mistakes];
+  const egress = egressMistakes(config, surroundings.serviceConfigs);
+  const found = [...refusalsOf(pod), ...annotationMistakes(given), ...mistakes, ...egress];
   return complete({ wishes, defaults: surroundings.defaults, config: config?.name }, surroundings, found);
 }
 
@@ -47,8 +50,13 @@ function complete(asked: Asked, surroundings: ResolveSurroundings, found: readon
   const listed = outcome(() => listedSecrets(asked.wishes));
   const mapped = outcome(() => mappedSecrets(asked.wishes, namespace, secretMappings));
   const combined = combineSecrets([...(listed?.sources ?? []), ...(mapped?.sources ?? [])]);
+  const nothingNamed = combined.secrets.every(({ mappings }) => mappings.length === 0);
+  const mapOnly = outcome(() => asked.wishes.envMapOnly);
   const mistakes = [
     ...found,
+    ...(mapOnly?.value === true && nothingNamed
+      ? [`${mapOnly.place}: would deliver nothing, because no field is named; set ${annotations.envMap.name}`]
+      : []),
     ...applyRules(asked, rules),
     ...[listed, mapped, combined].flatMap((part) => part?.mistakes ?? []),
   ];

@@ -19,7 +19,7 @@ export const rules: readonly Rule<Asked>[] = [
   roleKnown,
   secretsKnown,
   verified,
-  ...(['proxyRole', 'proxyUpstream', 'proxyTransitKey'] as const).map(withProxy),
+  ...(['proxyRole', 'proxyUpstream', 'proxyTransitKey', 'proxyCallerKeys'] as const).map(withProxy),
 ];
 
 /** The secrets server, and who says so. */
@@ -69,7 +69,7 @@ function verified({ wishes: { skipVerify }, defaults }: Asked): string | undefin
 }
 
 /** A ServiceConfig may keep what its proxy would need while it is off; an annotation of it is a misunderstanding. */
-function withProxy(key: 'proxyRole' | 'proxyUpstream' | 'proxyTransitKey'): Rule<Asked> {
+function withProxy(key: 'proxyRole' | 'proxyUpstream' | 'proxyTransitKey' | 'proxyCallerKeys'): Rule<Asked> {
   return ({ wishes }) => {
     const place = wishes[key]?.place;
     return place?.startsWith('svc/') && wishes.proxyEnabled?.value !== true

@@ -7,4 +7,6 @@ export interface NamespaceState {
   /** Policies of others that let protected pods reach more. */
   readonly widening: readonly string[];
   readonly warnings: readonly string[];
+  /** Secrets servers and stores that have no address, so that nothing is allowed because of them. */
+  readonly unresolved: readonly string[];
 }

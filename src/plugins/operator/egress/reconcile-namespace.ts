@@ -1,4 +1,4 @@
-import type { EgressFacts, NetworkPolicy } from '../../../core/egress/contract.ts';
+import type { EgressFacts, Endpoint, NetworkPolicy } from '../../../core/egress/contract.ts';
 import { policyNames } from '../../../core/egress/names.ts';
 import { egressPolicies } from '../../../core/egress/policies.ts';
 import type { Wanted } from '../../../core/egress/wanted.ts';
@@ -50,6 +50,7 @@ export async function reconcileNamespace(
   const laterMs = await retire(namespace, spare, deps, signal);
   const state = {
     ...{ applied: !foreign.includes(names[0] ?? ''), foreign, warnings: [...warnings, ...byName] },
+    unresolved: unresolvedIn(facts),
     widening: widenedBy(namespace, policies, pods, deps),
   };
   const againMs = Math.min(laterMs ?? Number.POSITIVE_INFINITY, refreshMs(facts, deps.tuning));
@@ -118,8 +119,16 @@ function distinctLabels(pods: readonly KnownPod[]): Readonly<Record<string, stri
   return [...new Set(pods.map(({ pod }) => pod.metadata.labels ?? {}))];
 }
 
+function unresolvedIn({ vaults, stores }: EgressFacts): string[] {
+  const hosts = (endpoints: readonly Endpoint[], what: string) =>
+    endpoints.flatMap((to) =>
+      to.kind === 'external' && to.addresses.length === 0 ? [`${what} ${to.host}`] : [],
+    );
+  return [...new Set([...hosts(vaults, 'Secrets server'), ...hosts(stores, 'Object store')])].sort();
+}
+
 /** With jitter, so that the namespaces do not ask at the same time. */
-function refreshMs({ vaults, stores }: EgressFacts, tuning: EgressTuning): number {
-  const unresolved = [...vaults, ...stores].some((to) => to.kind === 'external' && to.addresses.length === 0);
-  return (unresolved ? tuning.unresolvedMs : tuning.refreshMs) * (0.8 + 0.4 * Math.random());
+function refreshMs(facts: EgressFacts, tuning: EgressTuning): number {
+  const isUnresolved = unresolvedIn(facts).length > 0;
+  return (isUnresolved ? tuning.unresolvedMs : tuning.refreshMs) * (0.8 + 0.4 * Math.random());
 }

@@ -8,7 +8,7 @@ interface Tellers {
   readonly events: EventRecorder;
 }
 
-const nothing: NamespaceState = { applied: false, foreign: [], widening: [], warnings: [] };
+const nothing: NamespaceState = { applied: false, foreign: [], widening: [], warnings: [], unresolved: [] };
 
 /** Tells what is new since before, in the log and, where it is for the namespace's people, as an event. */
 export function tellChanges(
@@ -24,6 +24,13 @@ export function tellChanges(
   for (const name of added(before.widening, now.widening)) {
     const note = `NetworkPolicy ${name} lets protected pods reach more than their egress policy does: narrow its podSelector or its rules`;
     tellPolicy(namespace, name, 'egress.policy.widened', 'EgressWidened', note, tellers);
+  }
+  for (const what of added(before.unresolved, now.unresolved)) {
+    const note = `${what} has no address, so that the egress policy lets no protected pod reach it: correct its name, or look at DNS`;
+    tellers.events.record({
+      regarding: { apiVersion: 'v1', kind: 'Namespace', namespace, name: namespace },
+      ...{ type: 'Warning', reason: 'NoAddress', action: 'Reconcile', note },
+    });
   }
   for (const error of added(before.warnings, now.warnings)) {
     tellers.log.warn('egress.warning', { namespace, error });

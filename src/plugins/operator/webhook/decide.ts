@@ -10,6 +10,7 @@ import type { ClusterView } from '../cluster/contract.ts';
 import { caConfigMapName } from '../controllers/ca-config-map.ts';
 import type { ImageCommands } from '../images/contract.ts';
 import { boundedMistakes } from './bounded-mistakes.ts';
+import { newCallerKeys } from './caller-keys.ts';
 import { type ConfigIndexes, type Configs, configsOfNow, serviceConfigsIn } from './configs.ts';
 import type { Decision } from './decision.ts';
 import { patchBetween } from './json-patch.ts';
@@ -117,7 +118,7 @@ async function decideInjection(
   const mutation = mutatePod(pod, plan, deps.defaults, {
     podSecurity,
     nativeSidecars: deps.nativeSidecars(),
-    images,
+    ...{ images, newCallerKeys },
   });
   if (mutation.kind === 'deny') return { code: 403, ...mutation };
   const patch = patchBetween(pod, mutation.pod);

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { carriesWrapper } from '../../../core/cluster/protected.ts';
 import { messageOf } from '../../../core/errors.ts';
 import { describeError } from '../../../runtime/logging/describe-error.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
@@ -75,9 +76,14 @@ async function answerReview(
   const answered = writeReview(responseFor(review.uid, decision));
   // nobody is there to be answered, and the pod was refused without us
   if (request.socket.destroyed) return;
-  options.metrics.answered(decision, performance.now() - began);
+  options.metrics.answered(decision, performance.now() - began, counts(review, decision));
   tell(options.log, review, decision);
   respondText(response, 200, answered, 'application/json');
+}
+
+/** Dry runs make no pod; one that carries the wrapper was counted when it was given it, before other webhooks changed it. */
+function counts({ dryRun, pod }: AdmissionRequest, { kind }: Decision): boolean {
+  return !dryRun && (kind === 'deny' || !carriesWrapper(pod));
 }
 
 /** The API server refuses the pod then, and says why. */

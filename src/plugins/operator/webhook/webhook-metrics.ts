@@ -2,7 +2,8 @@ import type { Metrics } from '../../../runtime/health/metrics.ts';
 import type { Decision } from './decision.ts';
 
 export interface WebhookMetrics {
-  answered(decision: Decision, milliseconds: number): void;
+  /** @param counts false: the pod was counted before, or is not to be */
+  answered(decision: Decision, milliseconds: number, counts: boolean): void;
   /** A review was refused unread. */
   turnedAway(): void;
 }
@@ -20,8 +21,8 @@ export function createWebhookMetrics(metrics: Metrics): WebhookMetrics {
   // a rate over a counter that is not there yet is no alert
   for (const status of Object.values(statuses)) injections.inc({ status }, 0);
   return {
-    answered(decision, milliseconds) {
-      injections.inc({ status: statuses[decision.kind] });
+    answered(decision, milliseconds, counts) {
+      if (counts) injections.inc({ status: statuses[decision.kind] });
       duration.observe(milliseconds / 1_000);
     },
     turnedAway: () => injections.inc({ status: statuses.deny }),

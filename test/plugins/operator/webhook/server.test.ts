@@ -10,6 +10,7 @@ import { createWebhookMetrics } from '../../../../src/plugins/operator/webhook/w
 import { createMetrics } from '../../../../src/runtime/health/create-metrics.ts';
 import { createCertificateAuthority } from '../../../support/certificates.ts';
 import { http } from '../../../support/http.ts';
+import { wrapped } from '../../../support/injected-pod.ts';
 import { quietLog as log } from '../../../support/quiet-log.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import { reviewOf } from './support/review-of.ts';
@@ -50,6 +51,33 @@ test('answers a review, and counts it', () =>
       assert.match(body, /svc_webhook_injection_total\{status="error"\} 0/);
     },
   ));
+
+test('counts a pod once, and no dry run', async () => {
+  const own = await createMetrics({ version: '0', component: 'operator' });
+  const container = {
+    name: 'app',
+    command: ['/svc/svc-wrapper'],
+    env: [{ name: 'SVC_ORIGINAL_CMD', value: '/a' }],
+  };
+  const labels = { 'svc/protected': 'true' };
+  const mounts = { volumeMounts: [{ name: 'svc-wrapper', mountPath: '/svc' }] };
+  const again = { metadata: { labels }, ...{ spec: wrapped({ ...container, ...mounts }) } };
+  const inject: Decision = { kind: 'inject', patch: [], warnings: [], serviceConfig: undefined };
+  const handle = createHandler({ decide: async () => inject, metrics: createWebhookMetrics(own), log });
+  const server = await startWebhookServer({ host: '127.0.0.1', port: 0 }, { certificate, handle });
+  const send = (object: object, request = {}) =>
+    post(`https://${server.address}`, JSON.stringify(reviewOf(object, request)));
+  try {
+    await send({ spec: { containers: [] } });
+    await send({ spec: { containers: [] } }, { dryRun: true });
+    await send(again);
+    const { body } = await own.expose();
+    assert.match(body, /svc_webhook_injection_total\{status="success"\} 1\n/);
+    assert.match(body, /svc_webhook_duration_seconds_count 3/);
+  } finally {
+    await server.drain(0);
+  }
+});
 
 test('refuses what is no review', () =>
   serving(

@@ -16,17 +16,26 @@ export function judgeServiceConfig(
   config: KnownServiceConfig,
   secretMappings: ReadonlyMap<string, SecretMappingSpec>,
   defaults: InjectionDefaults,
+  all: readonly KnownServiceConfig[] = [],
 ): Judgement {
   const { name, namespace, created, spec } = config;
   const resolution = resolveInjection(plainPod(config), {
     ...{ namespace, namespaceLabels: {}, secretMappings, defaults },
-    serviceConfigs: [{ name, created, spec: { ...spec, selector: {} } }],
+    serviceConfigs: [{ name, created, spec: { ...spec, selector: {} } }, ...othersThan(config, all)],
   });
   const found = resolution.kind === 'deny' ? resolution.mistakes : [];
   return {
     mistakes: found.filter((mistake) => !isLeft(mistake)),
     left: found.filter(isLeft),
   };
+}
+
+/** Those of the namespace: what counts for all of it together, they add to; they select no pod here. */
+function othersThan({ name }: KnownServiceConfig, all: readonly KnownServiceConfig[]): KnownServiceConfig[] {
+  const selector = { matchExpressions: [{ key: 'app', operator: 'In' as const, values: [] }] };
+  return all
+    .filter((other) => other.name !== name)
+    .map((other) => ({ ...other, spec: { ...other.spec, selector } }));
 }
 
 /** With the containers that the ServiceConfig names. */

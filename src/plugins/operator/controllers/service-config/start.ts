@@ -27,7 +27,9 @@ export function startServiceConfigController(deps: ControllerDeps, indexes: Inde
       const config = serviceConfigs.get(key);
       if (config === undefined) return undefined;
       const { namespace } = config;
-      const judgement = judgeServiceConfig(config, mappingsOf(indexes, namespace), defaults);
+      const judgement = judgeServiceConfig(config, mappingsOf(indexes, namespace), defaults, [
+        ...indexes.serviceConfigs.in(namespace),
+      ]);
       tellMistakes(deps, config, judgement);
       const wanted = serviceConfigStatus({
         ...{ config, judgement, pods: indexes.pods.in(namespace), exempt: isExempt(namespace, own) },
@@ -40,7 +42,8 @@ export function startServiceConfigController(deps: ControllerDeps, indexes: Inde
   const enqueueAll = (namespace: string) => {
     for (const { key } of indexes.serviceConfigs.in(namespace)) controller.enqueue(key);
   };
-  serviceConfigs.onChange(({ key }, _before, gone) => !gone && controller.enqueue(key));
+  // blocks of several are judged together
+  serviceConfigs.onChange(({ namespace }) => enqueueAll(namespace));
   cluster.secretMappings.onChange(({ namespace }) => enqueueAll(namespace));
   namespaces.onChange(({ name }) => enqueueAll(name));
   cluster.pods.onChange((pod, before, gone) => {

@@ -1,0 +1,148 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { ServiceConfigSpec } from '../../../../src/core/custom-resources/service-config.ts';
+import type { Surroundings } from '../../../../src/core/injection/contract.ts';
+import { mutatePod } from '../../../../src/core/injection/mutate/mutate-pod.ts';
+import { resolveInjection } from '../../../../src/core/injection/resolve/resolve-injection.ts';
+import type { Container, Pod } from '../../../../src/core/kubernetes/pod.ts';
+import { newCallerKeys } from '../../../../src/plugins/operator/webhook/caller-keys.ts';
+import { defaults } from './pods/case.ts';
+
+const test = suite('what pods may ask for beside the usual');
+
+const surroundings: Surroundings = {
+  ...{ podSecurity: 'baseline', nativeSidecars: true, images: new Map(), newCallerKeys },
+};
+const base = {
+  'svc/vault-address': 'https://vault.example',
+  'svc/vault-role': 'app',
+  'svc/secret-paths': 'secret/app',
+};
+const proxied = { ...base, 'svc/s3-proxy': 'true', 'svc/proxy-upstream': 'https://s3.example' };
+const keyed = { ...proxied, 'svc/proxy-caller-keys': 'true' };
+
+function podWith(annotations: Record<string, string>, members: Partial<Container> = {}): Pod {
+  const mounted = { name: 'kube-api-access', mountPath: '/var/run/secrets/kubernetes.io/serviceaccount' };
+  const containers = [
+    { name: 'app', image: 'app:1', command: ['/app'], volumeMounts: [mounted], ...members },
+  ];
+  return { metadata: { annotations }, spec: { containers } };
+}
+
+function resolved(pod: Pod, configs: readonly { name: string; spec: ServiceConfigSpec }[] = []) {
+  const serviceConfigs = configs.map((one) => ({ created: '2026-01-01T00:00:00Z', ...one }));
+  return resolveInjection(pod, {
+    ...{ namespace: 'shop', namespaceLabels: {}, serviceConfigs, secretMappings: new Map(), defaults },
+  });
+}
+
+function mutated(pod: Pod): { pod: Pod; warnings: readonly string[] } {
+  const resolution = resolved(pod);
+  if (resolution.kind !== 'inject') throw new Error(JSON.stringify(resolution));
+  const mutation = mutatePod(pod, resolution.plan, defaults, surroundings);
+  if (mutation.kind !== 'pod') throw new Error(JSON.stringify(mutation));
+  return mutation;
+}
+
+const variablesOf = (pod: Pod, name: string) => {
+  const all = [...(pod.spec.initContainers ?? []), ...pod.spec.containers];
+  return Object.fromEntries(
+    (all.find((one) => one.name === name)?.env ?? []).map((one) => [one.name, one.value]),
+  );
+};
+
+test('keys for the callers of the proxy are new for each pod, and the same for proxy and application', () => {
+  const [one, other] = [mutated(podWith(keyed)).pod, mutated(podWith(keyed)).pod];
+  const [proxy, app] = [variablesOf(one, 'svc-proxy'), variablesOf(one, 'app')];
+  assert.match(proxy['SVC_PROXY_ACCESS_KEY_ID'] ?? '', /^SVC[A-Z2-7]{17}$/);
+  assert.match(proxy['SVC_PROXY_SECRET_ACCESS_KEY'] ?? '', /^[\w-]{40}$/);
+  assert.is(app['AWS_ACCESS_KEY_ID'], proxy['SVC_PROXY_ACCESS_KEY_ID']);
+  assert.is(app['AWS_SECRET_ACCESS_KEY'], proxy['SVC_PROXY_SECRET_ACCESS_KEY']);
+  assert.is(proxy['AWS_ACCESS_KEY_ID'], undefined);
+  assert.is.not(
+    variablesOf(other, 'svc-proxy')['SVC_PROXY_SECRET_ACCESS_KEY'],
+    proxy['SVC_PROXY_SECRET_ACCESS_KEY'],
+  );
+});
+
+test('asked again, a pod keeps its keys', () => {
+  const { pod } = mutated(podWith(keyed));
+  assert.equal(mutated(pod).pod, pod);
+});
+
+test('an application that names credentials keeps them, and the proxy keeps the identity of its cloud', () => {
+  const own = [{ name: 'AWS_ACCESS_KEY_ID', value: 'AKIAOWN' }];
+  const { pod, warnings } = mutated(podWith(keyed, { env: own }));
+  assert.is(variablesOf(pod, 'app')['AWS_ACCESS_KEY_ID'], 'AKIAOWN');
+  assert.is(variablesOf(pod, 'app')['AWS_SECRET_ACCESS_KEY'], undefined);
+  assert.match(warnings.join(), /names AWS credentials of its own/);
+  const role = [
+    { name: 'AWS_ROLE_ARN', value: 'arn:aws:iam::1:role/shop' },
+    { name: 'AWS_WEB_IDENTITY_TOKEN_FILE', value: '/var/run/aws/token' },
+  ];
+  const withRole = mutated(podWith(keyed, { env: role })).pod;
+  const proxy = variablesOf(withRole, 'svc-proxy');
+  assert.is(proxy['AWS_ROLE_ARN'], 'arn:aws:iam::1:role/shop');
+  assert.is(proxy['AWS_ACCESS_KEY_ID'], undefined);
+  assert.is(variablesOf(withRole, 'app')['AWS_ACCESS_KEY_ID'], proxy['SVC_PROXY_ACCESS_KEY_ID']);
+});
+
+test('without the annotation there are no keys, and without the proxy it is a mistake', () => {
+  assert.is(variablesOf(mutated(podWith(proxied)).pod, 'svc-proxy')['SVC_PROXY_ACCESS_KEY_ID'], undefined);
+  assert.is(resolved(podWith({ ...base, 'svc/proxy-caller-keys': 'true' })).kind, 'deny');
+});
+
+test('only named fields are delivered where the pod says so, and nothing named is a mistake', () => {
+  const only = { ...base, 'svc/env-map-only': 'true' };
+  const { pod } = mutated(podWith({ ...only, 'svc/env-map': 'password=DB_PASSWORD' }));
+  assert.is(variablesOf(pod, 'app')['SVC_ENV_MAP_ONLY'], 'true');
+  assert.match(JSON.stringify(resolved(podWith(only))), /svc\/env-map-only: would deliver nothing/);
+});
+
+test('a token with an audience takes the place of the one that opens the API server, for wrapper and proxy', () => {
+  const { pod } = mutated(podWith({ ...proxied, 'svc/token-audience': 'https://vault.example' }));
+  const volume = pod.spec.volumes?.find(({ name }) => name === 'svc-token');
+  assert.is(volume?.projected?.sources?.[0]?.serviceAccountToken?.audience, 'https://vault.example');
+  for (const name of ['app', 'svc-proxy'])
+    assert.is(variablesOf(pod, name)['SVC_SA_TOKEN_PATH'], '/var/run/secrets/svc/token', name);
+  assert.equal(mutated(pod).pod, pod);
+  const { metadata } = podWith(proxied);
+  const back = mutated({ ...pod, metadata: { ...pod.metadata, ...metadata } }).pod;
+  const token = back.spec.volumes?.find(({ name }) => name === 'svc-token')?.projected?.sources?.[0];
+  assert.is(token?.serviceAccountToken?.audience, undefined);
+});
+
+const config = (name: string, cidrs: readonly string[]) => ({
+  name,
+  spec: {
+    ...{
+      selector: {},
+      vault: { address: 'https://vault.example', role: 'app' },
+      secretPaths: ['secret/app'],
+    },
+    egress: cidrs.map((cidr) => ({ cidr })),
+  },
+});
+
+test('blocks that are nearly everything are a mistake, alone, in halves and together', () => {
+  for (const cidr of [
+    '0.0.0.0/0',
+    '0.0.0.0/1',
+    '128.0.0.0/1',
+    '::/0',
+    '::/1',
+    '::ffff:0:0/96',
+    '64:ff9b::/97',
+  ])
+    assert.match(
+      JSON.stringify(resolved(podWith({}), [config('wide', [cidr])])),
+      /is nearly every address/,
+      cidr,
+    );
+  const eighths = Array.from({ length: 100 }, (_, index) => `${index + 1}.0.0.0/8`);
+  const two = [config('a', eighths.slice(0, 50)), config('b', eighths.slice(50))];
+  assert.match(JSON.stringify(resolved(podWith({}), two)), /more than a quarter of all addresses together/);
+  assert.is(resolved(podWith({}), [config('a', ['10.0.0.0/8', '10.1.0.0/16', 'fd00::/8'])]).kind, 'inject');
+});
+
+test.run();
