@@ -20,5 +20,6 @@ export type EnvelopeFault =
   | 'unencrypted'
   | 'manifest-missing'
   | 'manifest-forged'
+  | 'record-forged'
   | 'wrong-size'
   | 'authentication-failed';

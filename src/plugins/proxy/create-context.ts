@@ -45,7 +45,7 @@ export function createContext({ config, transit, metrics, log, env }: ContextPar
   const removals = new DelayedRemovals(state, log);
   const keys = createDataKeys(transit, config);
   const manifests = createManifests({ state, keys, reservedPrefix, removals });
-  const uploads = new Uploads(state, reservedPrefix, removals);
+  const uploads = new Uploads(state, reservedPrefix, keys, removals);
   const spoolSpace = new SpoolSpace(config.spoolSize);
   const stores = { upstream, state, contents, buckets };
   const shared = { config, log, metrics, keys, ...stores, manifests, uploads, spoolSpace };

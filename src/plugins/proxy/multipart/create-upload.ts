@@ -7,6 +7,7 @@ import { maxUserMetadata, userMetadataSize } from '../../../core/s3/metadata.ts'
 import { childText } from '../../../core/s3/xml.ts';
 import { element } from '../../../core/s3/xml-write.ts';
 import type { Exchange, Handler, ProxyContext } from '../context.ts';
+import type { FreshKey } from '../keys/data-keys.ts';
 import { xmlResult } from '../upstream/xml-result.ts';
 import { repeatedHeaders } from './repeated-headers.ts';
 import { type UploadRecord, uploadRecordText } from './upload-record.ts';
@@ -24,22 +25,36 @@ export const createUpload: Handler = async (context, exchange) => {
   await exchange.payload.read(0);
   const name = { bucket: request.bucket, key: request.key };
   const draft = await draftUpload(context, exchange, name);
+  try {
+    const uploadId = await createAtStore(context, exchange, name, draft.headers);
+    await beginOrAbort(context, { ...draft.record, uploadId }, draft.sealKey);
+    exchange.answer.head(200, { 'content-type': 'application/xml' });
+    await exchange.answer.end(createdXml(name, uploadId));
+  } finally {
+    draft.sealKey.fill(0);
+  }
+};
+
+async function createAtStore(
+  context: ProxyContext,
+  { request, signal }: Exchange,
+  name: ObjectName,
+  headers: Record<string, string>,
+): Promise<string> {
   const response = await context.upstream.send({
     method: 'POST',
     ...name,
     query: request.query.entries,
-    headers: draft.headers,
-    signal: exchange.signal,
+    headers,
+    signal,
   });
   const uploadId = childText(
     await xmlResult(response, 'InitiateMultipartUploadResult', answerLimit),
     'UploadId',
   );
   if (uploadId === undefined) throw s3Error('InternalError', 'The object store named no upload.');
-  await beginOrAbort(context, { ...draft.record, uploadId });
-  exchange.answer.head(200, { 'content-type': 'application/xml' });
-  await exchange.answer.end(createdXml(name, uploadId));
-};
+  return uploadId;
+}
 
 function createdXml({ bucket, key }: ObjectName, uploadId: string): string {
   const fields = [element('Bucket', bucket), element('Key', key), element('UploadId', uploadId)].join('');
@@ -50,7 +65,20 @@ async function draftUpload(context: ProxyContext, { request, signal }: Exchange,
   const manifest = randomBytes(16).toString('base64url');
   const [seal] = await context.keys.create(name, [{ kind: 'seal', upload: manifest }], signal);
   if (seal === undefined) throw new TypeError('a purpose without a key');
-  seal.key.fill(0);
+  try {
+    return { ...draftOf(context, request, name, { manifest, seal }), sealKey: seal.key };
+  } catch (error) {
+    seal.key.fill(0);
+    throw error;
+  }
+}
+
+function draftOf(
+  context: ProxyContext,
+  request: Exchange['request'],
+  name: ObjectName,
+  { manifest, seal }: { manifest: string; seal: FreshKey },
+) {
   const { keyName, binding } = context.keys.scheme;
   const own = envelopeHeaders({
     keys: { form: 'pointer', manifest, seal: seal.ciphertext },
@@ -71,7 +99,7 @@ async function draftUpload(context: ProxyContext, { request, signal }: Exchange,
     userMetadata: userMetadataSize(callers),
     repeat: repeatedHeaders(callers),
   };
-  if (uploadRecordText({ ...record, uploadId: '' }).length > recordLimit)
+  if (uploadRecordText({ ...record, uploadId: '' }, seal.key).length > recordLimit)
     throw s3Error('InvalidRequest', 'The headers of the upload are too long to be kept.');
   return { headers, record };
 }
@@ -81,9 +109,9 @@ const checksumHeaders = ({ config }: ProxyContext): Record<string, string> =>
   config.upstreamChecksum === 'none' ? {} : { 'x-amz-checksum-algorithm': 'CRC32' };
 
 /** Without its record nobody could complete the upload, so it must not stay. */
-async function beginOrAbort(context: ProxyContext, record: UploadRecord): Promise<void> {
+async function beginOrAbort(context: ProxyContext, record: UploadRecord, sealKey: Uint8Array): Promise<void> {
   try {
-    await context.uploads.begin(record);
+    await context.uploads.begin(record, sealKey);
   } catch (cause) {
     const { bucket, key, uploadId } = record;
     const abort = context.upstream.send({ method: 'DELETE', bucket, key, query: [['uploadId', uploadId]] });

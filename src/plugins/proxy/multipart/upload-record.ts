@@ -1,3 +1,4 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { BindingMode, ObjectName } from '../../../core/envelope/binding.ts';
 import { EnvelopeError } from '../../../core/envelope/error.ts';
 import { isManifestId } from '../../../core/envelope/manifest.ts';
@@ -20,27 +21,60 @@ export interface UploadRecord extends ObjectName {
   readonly repeat: Readonly<Record<string, string>>;
 }
 
-export const uploadRecordText = (record: UploadRecord): string => JSON.stringify({ v: 1, ...record });
+/** A record as it was stored, of which nothing may be believed before `verifyUploadRecord`. */
+export type StoredUploadRecord = UploadRecord & { readonly mac: string };
+
+/** With an HMAC under the upload's own seal key, so that the store can neither edit a record nor put one in another's place. */
+export const uploadRecordText = (record: UploadRecord, sealKey: Uint8Array): string =>
+  JSON.stringify({ v: 2, ...record, mac: recordMac(record, sealKey) });
+
+/** @throws EnvelopeError `record-forged` for a record that was not written under this seal key as it stands. */
+export function verifyUploadRecord(
+  { mac, ...record }: StoredUploadRecord,
+  sealKey: Uint8Array,
+): UploadRecord {
+  const [expected, stored] = [recordMac(record, sealKey), mac].map((text) => Buffer.from(text, 'base64')) as [
+    Buffer,
+    Buffer,
+  ];
+  if (stored.length !== expected.length || !timingSafeEqual(stored, expected))
+    throw new EnvelopeError(
+      'record-forged',
+      'the record of the upload is not the one that was written for it',
+    );
+  return record;
+}
+
+/** Base64, over every field; headers in the order of their names. */
+function recordMac(record: UploadRecord, sealKey: Uint8Array): string {
+  const { bucket, key, uploadId, manifest, keyName, keyVersion, seal, binding, userMetadata, repeat } =
+    record;
+  const fields = [bucket, key, uploadId, manifest, keyName, keyVersion, seal, binding, userMetadata];
+  const headers = Object.entries(repeat).sort(([one], [other]) => (one < other ? -1 : 1));
+  return createHmac('sha256', sealKey)
+    .update(`svc/upload/1\n${JSON.stringify([...fields, headers])}`)
+    .digest('base64');
+}
 
 /** @throws EnvelopeError `malformed-metadata`. */
-export function readUploadRecord(text: string): UploadRecord {
-  const value = parse(text);
+export function readUploadRecord(text: string): StoredUploadRecord {
+  const { v, ...value } = parse(text) ?? {};
   const whole =
-    value?.v === 1 &&
-    isManifestId(value.manifest) &&
-    [value.bucket, value.key, value.uploadId, value.keyName, value.seal].every(
-      (field) => typeof field === 'string',
+    v === 2 &&
+    isManifestId(value['manifest']) &&
+    ['bucket', 'key', 'uploadId', 'keyName', 'seal', 'mac'].every(
+      (name) => typeof value[name] === 'string',
     ) &&
-    Number.isSafeInteger(value.keyVersion) &&
-    Number.isSafeInteger(value.userMetadata) &&
-    ['none', 'key', 'bucket-key'].includes(String(value.binding)) &&
-    isHeaders(value.repeat);
+    Number.isSafeInteger(value['keyVersion']) &&
+    Number.isSafeInteger(value['userMetadata']) &&
+    ['none', 'key', 'bucket-key'].includes(String(value['binding'])) &&
+    isHeaders(value['repeat']);
   if (!whole)
     throw new EnvelopeError(
       'malformed-metadata',
       'the record of an upload does not have the form that svc writes',
     );
-  return value as unknown as UploadRecord;
+  return value as unknown as StoredUploadRecord;
 }
 
 function parse(text: string): Record<string, unknown> | null {

@@ -8,10 +8,17 @@ import {
   uploadPrefix,
 } from '../../../core/envelope/records.ts';
 import { s3Error } from '../../../core/s3/error-catalog.ts';
+import type { DataKeys } from '../keys/data-keys.ts';
 import type { DelayedRemovals } from '../state/delayed-removals.ts';
 import type { StateStore } from '../state/state-store.ts';
 import { type DoneRecord, doneRecordText, readDoneRecord } from './done-record.ts';
-import { readUploadRecord, type UploadRecord, uploadRecordText } from './upload-record.ts';
+import {
+  readUploadRecord,
+  type StoredUploadRecord,
+  type UploadRecord,
+  uploadRecordText,
+  verifyUploadRecord,
+} from './upload-record.ts';
 
 const recordLimit = 64 * 1024;
 const remembered = 1000;
@@ -23,30 +30,42 @@ const doneLifeMs = 15 * 60 * 1000;
 export class Uploads {
   readonly #state: StateStore;
   readonly #prefix: string;
+  readonly #keys: Pick<DataKeys, 'unwrap'>;
   readonly #removals: DelayedRemovals;
   readonly #known = new Map<string, UploadRecord>();
 
-  constructor(state: StateStore, reservedPrefix: string, removals: DelayedRemovals) {
+  constructor(
+    state: StateStore,
+    reservedPrefix: string,
+    keys: Pick<DataKeys, 'unwrap'>,
+    removals: DelayedRemovals,
+  ) {
     this.#state = state;
     this.#prefix = reservedPrefix;
+    this.#keys = keys;
     this.#removals = removals;
   }
 
-  async begin(record: UploadRecord): Promise<void> {
+  async begin(record: UploadRecord, sealKey: Uint8Array): Promise<void> {
     await this.#state.put(
       record.bucket,
       createRecordKey(this.#prefix, record.uploadId),
-      uploadRecordText(record),
+      uploadRecordText(record, sealKey),
     );
     this.#remember(record);
   }
 
-  /** @throws S3Error NoSuchUpload for an upload that no proxy began, or of another object. */
-  async find(name: ObjectName, uploadId: string): Promise<UploadRecord> {
-    const record = this.#known.get(uploadId) ?? (await this.#load(name, uploadId));
+  /**
+   * The record of an upload, verified once in each process.
+   * @throws S3Error NoSuchUpload for an upload that no proxy began, or of another object; EnvelopeError `record-forged`,
+   *   `malformed-metadata`; VaultError
+   */
+  async find(name: ObjectName, uploadId: string, signal?: AbortSignal): Promise<UploadRecord> {
+    const known = this.#known.get(uploadId);
+    const record = known ?? (await this.#load(name, uploadId));
     if (record?.bucket !== name.bucket || record.key !== name.key || record.uploadId !== uploadId)
       throw s3Error('NoSuchUpload', undefined, { details: { UploadId: uploadId } });
-    return record;
+    return known ?? (await this.#verified(record as StoredUploadRecord, signal));
   }
 
   async addPart(record: UploadRecord, part: PartRecord): Promise<void> {
@@ -81,12 +100,22 @@ export class Uploads {
     await this.#remove(name, uploadId);
   }
 
-  async #load(name: ObjectName, uploadId: string): Promise<UploadRecord | undefined> {
+  async #load(name: ObjectName, uploadId: string): Promise<StoredUploadRecord | undefined> {
     const text = await this.#state.get(name.bucket, createRecordKey(this.#prefix, uploadId), recordLimit);
-    if (text === undefined) return undefined;
-    const record = readUploadRecord(text);
-    this.#remember(record);
-    return record;
+    return text === undefined ? undefined : readUploadRecord(text);
+  }
+
+  async #verified(stored: StoredUploadRecord, signal: AbortSignal | undefined): Promise<UploadRecord> {
+    const purpose = { kind: 'seal', upload: stored.manifest } as const;
+    const [sealKey] = await this.#keys.unwrap(stored, stored, [{ wrapped: stored.seal, purpose }], signal);
+    if (sealKey === undefined) throw new TypeError('a purpose without a key');
+    try {
+      const record = verifyUploadRecord(stored, sealKey);
+      this.#remember(record);
+      return record;
+    } finally {
+      sealKey.fill(0);
+    }
   }
 
   #remember(record: UploadRecord): void {

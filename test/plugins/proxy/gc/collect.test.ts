@@ -80,7 +80,7 @@ function upload(store: FakeStore, uploadId: string, ageHours: number, place = 'a
     userMetadata: 0,
     repeat: {},
   } as const;
-  store.put(place, createRecordKey(prefix, uploadId), uploadRecordText(record), ageHours);
+  store.put(place, createRecordKey(prefix, uploadId), uploadRecordText(record, Buffer.alloc(32)), ageHours);
   store.put(place, partRecordKey(prefix, uploadId, { part: partEntry(1), etag: 'e' }), '', ageHours);
 }
 

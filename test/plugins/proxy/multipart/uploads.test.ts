@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { S3Error } from '../../../../src/core/s3/error.ts';
@@ -23,6 +24,10 @@ const record: UploadRecord = {
   repeat: { 'x-amz-acl': 'private' },
 };
 
+const sealKey = randomBytes(32);
+/** Of the key server, that wraps the seal key. */
+const keys = { unwrap: async () => [Buffer.from(sealKey)] };
+
 async function code(action: Promise<unknown> | (() => unknown)): Promise<string> {
   try {
     await (typeof action === 'function' ? action() : action);
@@ -35,16 +40,16 @@ async function code(action: Promise<unknown> | (() => unknown)): Promise<string>
 
 test('a second proxy finds the upload and all of its parts', async () => {
   const state = new MemoryState();
-  const first = new Uploads(state, '.svc/', noRemovals);
-  await first.begin(record);
+  const first = new Uploads(state, '.svc/', keys, noRemovals);
+  await first.begin(record, sealKey);
   const parts = [2, 1, 10_000].map((n) => ({
     part: partEntry(n),
     etag: `etag-${n}`,
     ...(n === 2 && { checksum: 'AQIDBA==' }),
   }));
   for (const part of parts) await first.addPart(record, part);
-  const second = new Uploads(state, '.svc/', noRemovals);
-  assert.equal(await second.find(name, record.uploadId), { v: 1, ...record });
+  const second = new Uploads(state, '.svc/', keys, noRemovals);
+  assert.equal(await second.find(name, record.uploadId), record);
   const found = await second.parts(record);
   assert.equal(
     found.sort((a, b) => a.part.n - b.part.n),
@@ -53,21 +58,21 @@ test('a second proxy finds the upload and all of its parts', async () => {
 });
 
 test('an upload of another object, or of nobody, is NoSuchUpload', async () => {
-  const uploads = new Uploads(new MemoryState(), '.svc/', noRemovals);
-  await uploads.begin(record);
+  const uploads = new Uploads(new MemoryState(), '.svc/', keys, noRemovals);
+  await uploads.begin(record, sealKey);
   assert.is(await code(uploads.find({ ...name, key: 'other' }, record.uploadId)), 'NoSuchUpload');
   assert.is(await code(uploads.find(name, 'unknown')), 'NoSuchUpload');
 });
 
 test('finishing leaves the done record only; abandoning leaves nothing', async () => {
   const state = new MemoryState();
-  const uploads = new Uploads(state, '.svc/', noRemovals);
-  await uploads.begin(record);
+  const uploads = new Uploads(state, '.svc/', keys, noRemovals);
+  await uploads.begin(record, sealKey);
   for (let n = 1; n <= 10; n++) await uploads.addPart(record, { part: partEntry(n), etag: 'e' });
   const done = { list: 'abc', etag: '"e-10"', versionId: undefined };
   await uploads.finish(record, done);
   assert.is(state.objects.size, 1);
-  assert.equal(await new Uploads(state, '.svc/', noRemovals).done(name, record.uploadId), done);
+  assert.equal(await new Uploads(state, '.svc/', keys, noRemovals).done(name, record.uploadId), done);
   assert.is(await code(uploads.find(name, record.uploadId)), 'NoSuchUpload');
   await uploads.abandon(name, record.uploadId);
   assert.is(state.objects.size, 0);
@@ -99,8 +104,8 @@ test('the hash of a list tells numbers and ETags apart', () => {
 
 test('a Complete under the name of another object is not taken for a repeated one', async () => {
   const parts = [{ partNumber: 1, etag: 'a' }];
-  const uploads = new Uploads(new MemoryState(), '.svc/', noRemovals);
-  await uploads.begin(record);
+  const uploads = new Uploads(new MemoryState(), '.svc/', keys, noRemovals);
+  await uploads.begin(record, sealKey);
   await uploads.finish(record, { list: listHash(name, parts), etag: '"e"' });
   const other = { ...name, key: 'other' };
   const done = await uploads.done(other, record.uploadId);
