@@ -105,6 +105,26 @@ test('a header that is missing is refused, in GET, range, HEAD and copy', async 
   await assertUnreadable('stripped', 'only the binding left');
 });
 
+test('the log names what was refused, of a copy its source too', async () => {
+  await plant(rig, 'named/ä', randomBytes(50), { 'svc-binding': 'key' });
+  await get(proxy, 'named/%C3%A4');
+  const source = `/${rig.bucket}/named/%C3%A4`;
+  const headers = { 'x-amz-copy-source': source };
+  await rawHttp(`${proxy.url}/${rig.bucket}/named-copy`, { method: 'PUT', headers });
+  const events = proxy
+    .output()
+    .split('\n')
+    .filter((line) => line.includes('"proxy.object.refused"') && line.includes('named'))
+    .map((line) => JSON.parse(line));
+  assert.equal(
+    events.map(({ bucket, key, source, reason }) => ({ bucket, key, source, reason })),
+    [
+      { bucket: rig.bucket, key: 'named/ä', source: undefined, reason: 'partial-metadata' },
+      { bucket: rig.bucket, key: 'named-copy', source, reason: 'partial-metadata' },
+    ],
+  );
+});
+
 test('a header with another value is refused', async () => {
   await put(proxy, 'edited', randomBytes(500));
   const [good, body] = [await metadataOf(rig, 'edited'), readFileSync(fileOf(rig, 'edited'))];

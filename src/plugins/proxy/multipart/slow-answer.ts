@@ -52,7 +52,7 @@ async function inTime<T>(result: Promise<T>, milliseconds: number): Promise<T | 
 /** Nobody else hears of what failed after the head of the answer had gone out. */
 function lateError(metrics: ProxyContext['metrics'], { request, log }: Exchange, error: unknown): string {
   const answered = faultOf(error);
-  reportFault(error, log, metrics);
+  reportFault(error, log, metrics, request);
   log.warn('proxy.answer.late-error', { code: answered.code, error: answered.message });
   return errorXml(answered, { resource: `/${request.bucket}/${request.key}`, requestId: request.id }).replace(
     /^<\?xml[^>]*>\s*/,

@@ -58,6 +58,7 @@ class Serving {
   #releaseBody = (): void => undefined;
   #leaveSlot = (): void => undefined;
   #operation = 'Unknown';
+  #admitted: S3Request | undefined;
 
   constructor(
     dispatching: Dispatching,
@@ -96,6 +97,7 @@ class Serving {
   async #serve(): Promise<void> {
     const { context, authenticate, routes, slots } = this.#with;
     const { request, signature } = this.#admit(authenticate);
+    this.#admitted = request;
     this.#leaveSlot = slots.enter();
     const operation = classify(request);
     this.#operation = operation.name;
@@ -165,7 +167,7 @@ class Serving {
     this.#release();
     if (this.#gone.signal.aborted) return;
     const log = context.log.child({ requestId: this.#id, operation: this.#operation });
-    reportFault(error, log, metrics);
+    reportFault(error, log, metrics, this.#admitted);
     const { method = '', url = '' } = this.#request;
     const resource = url.split('?', 1)[0] ?? '';
     this.#answer.forget((name) => !ownHeaders.has(name));

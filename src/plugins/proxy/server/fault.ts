@@ -1,6 +1,7 @@
 import { EnvelopeError } from '../../../core/envelope/error.ts';
 import { S3Error } from '../../../core/s3/error.ts';
 import { s3Error } from '../../../core/s3/error-catalog.ts';
+import type { S3Request } from '../../../core/s3/request.ts';
 import { describeError, stackOf } from '../../../runtime/logging/describe-error.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import { isVaultError, type VaultError } from '../../../runtime/vault/errors.ts';
@@ -18,18 +19,29 @@ export function faultOf(error: unknown): S3Error {
   return s3Error('InternalError', undefined, { cause: error });
 }
 
+/** What a request was about, for the log. */
+type About = Pick<S3Request, 'bucket' | 'key' | 'headers'>;
+
 /** Logs and counts what lies behind an answer, where the answer itself does not say. */
-export function reportFault(error: unknown, log: Logger, metrics: ProxyMetrics): void {
+export function reportFault(error: unknown, log: Logger, metrics: ProxyMetrics, about?: About): void {
   const told = error instanceof S3Error ? innermost(error) : error;
   if (told instanceof EnvelopeError) {
     metrics.refused(told.reason);
-    log.error('proxy.object.refused', { reason: told.reason, ...describeError(told) });
+    log.error('proxy.object.refused', { ...objectOf(about), reason: told.reason, ...describeError(told) });
   } else if (isVaultError(told)) reportVault(told, log, metrics);
   else if (!(error instanceof S3Error)) {
     log.error('proxy.request.broke', { ...describeError(error), stack: stackOf(error) });
   } else if (error.status >= 500 && error.status !== 501) {
     log.warn('proxy.request.failed', { s3Code: error.code, ...describeError(error) });
   }
+}
+
+/** Of a copy the source may be what was refused. */
+function objectOf(about: About | undefined) {
+  if (about === undefined) return {};
+  const { bucket, key, headers } = about;
+  const source = headers['x-amz-copy-source'];
+  return { bucket, key, ...(source !== undefined && { source }) };
 }
 
 /** A failure of the key server or of an envelope may come wrapped in the S3 error that answers it. */
