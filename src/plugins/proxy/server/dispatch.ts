@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { maxPlaintextBytes } from '../../../core/envelope/format.ts';
 import { s3Error } from '../../../core/s3/error-catalog.ts';
 import { classify, type OperationName } from '../../../core/s3/operation.ts';
@@ -124,7 +124,7 @@ class Serving {
   #exchange(request: S3Request, signature: VerifiedSignature | undefined): Exchange {
     const { context, bodies } = this.#with;
     const whole = createPayload({
-      headers: request.headers,
+      headers: this.#operation === 'CompleteMultipartUpload' ? ofDocument(request.headers) : request.headers,
       signature,
       limit: maxPlaintextBytes,
       raw: () => this.#rawBody(),
@@ -201,6 +201,10 @@ class Serving {
     });
   }
 }
+
+/** Checksums of a Complete are of the object that it makes, not of the list that it carries. */
+const ofDocument = (headers: IncomingHttpHeaders): IncomingHttpHeaders =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => !name.startsWith('x-amz-checksum-')));
 
 const ownHeaders = new Set(['x-amz-request-id', 'x-amz-id-2', 'server']);
 
