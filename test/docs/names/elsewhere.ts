@@ -20,5 +20,9 @@ export const elsewhere: Readonly<Record<string, string>> = {
   '--v8-pool-size': 'Node',
   '--expose-gc': 'V8',
   '--objects': 'npm run conformance',
+  '--cases': 'npm run conformance',
+  '--case': 'npm run conformance',
+  '--seed': 'npm run conformance',
+  '--package': 'npx',
   '--max-semi-space-size': 'V8',
 };
