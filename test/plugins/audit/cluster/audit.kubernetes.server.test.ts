@@ -45,6 +45,7 @@ const container = (env: readonly object[] = []) => ({
   name: 'app',
   image: 'shop:1',
   command: ['/shop'],
+  securityContext: { runAsUser: 1000 }, // so that no registry is asked
   env,
 });
 
