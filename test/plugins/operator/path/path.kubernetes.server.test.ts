@@ -179,7 +179,8 @@ test('probes and hooks run inside, and the application ends when the pod does', 
     },
   });
   const volumes = [{ name: 'shared', emptyDir: {} }];
-  const pod = await start({ name: 'hooks', spec: { containers: [container], volumes } });
+  const securityContext = { runAsUser: 0 };
+  const pod = await start({ name: 'hooks', spec: { securityContext, containers: [container], volumes } });
   await whenReady(pod, 8081, 'app');
   assert.is((await pod.probe('app', 'postStart')).status, 0);
   assert.is((await pod.container('app').exec(['/bin/busybox', 'cat', '/tmp-file'])).stdout, 'started\n');
@@ -202,7 +203,7 @@ test('a secrets server is believed by its names and our authority alone', async 
   const trusted = await start({ name: 'trusted', ...at(`https://localhost:${world.bao.port}`) });
   assert.is((await toldBy(trusted)).digest, digest);
   const foreign = await start({ name: 'foreign', ...at(stranger.url) });
-  const output = await ended(foreign, 'app', 69);
+  const output = await ended(foreign, 'app', 78);
   assert.match(output, /certificate/i);
   assert.not.match(stranger.logs(), /auth\/kubernetes/);
 });
