@@ -147,6 +147,28 @@ static long host_update(const void *declaration, const void *key, const void *va
 	return 0;
 }
 
+/* Of a map without elements of its own to be visited, and with flags, the verifier and the kernel take nothing. */
+static bool host_can_visit(const void *declaration, __u64 flags)
+{
+	switch (host_map(declaration)->type) {
+	case BPF_MAP_TYPE_HASH:
+	case BPF_MAP_TYPE_LRU_HASH:
+	case BPF_MAP_TYPE_ARRAY:
+	case BPF_MAP_TYPE_PERCPU_ARRAY:
+		return !flags;
+	default:
+		abort();
+	}
+}
+
+/* The verifier takes a callback only that answers 0, to go on, or 1. */
+static bool host_stops(long answered)
+{
+	if (answered != 0 && answered != 1)
+		abort();
+	return answered;
+}
+
 static void *host_reserve(const void *declaration, __u64 size)
 {
 	if (host_map(declaration)->type != BPF_MAP_TYPE_RINGBUF || host.reserved || size > HOST_RECORD)

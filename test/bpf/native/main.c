@@ -19,6 +19,7 @@
 #include "cases/file_target.h"
 #include "cases/find_pid.h"
 #include "cases/judge.h"
+#include "cases/machine_guarded.h"
 #include "cases/manage.h"
 #include "cases/protection.h"
 #include "cases/track.h"

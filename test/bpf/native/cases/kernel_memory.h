@@ -1,5 +1,6 @@
 CASE(memory_denied, "kcore and the devices of memory are denied to everybody, by the running kernel's own numbers")
 {
+	covered_process(651);
 	EQUAL(HOOK_LOCKED_DOWN(LOCKDOWN_KCORE + ENUM_SHIFT), -EPERM);
 	EQUAL(HOOK_LOCKED_DOWN(LOCKDOWN_DEV_MEM + ENUM_SHIFT), -EPERM);
 	EQUAL(hit_count(), 2);
@@ -12,6 +13,7 @@ CASE(memory_denied, "kcore and the devices of memory are denied to everybody, by
 
 CASE(memory_audit, "kcore is reported where nothing is enforced")
 {
+	covered_process(652);
 	rules()->enforce = 0;
 	IN_CALL(0, openat, -100, 0, 0);
 	EQUAL(HOOK_LOCKED_DOWN(LOCKDOWN_KCORE + ENUM_SHIFT), 0);
@@ -21,6 +23,7 @@ CASE(memory_audit, "kcore is reported where nothing is enforced")
 
 CASE(memory_others, "what else lockdown knows is not asked about")
 {
+	covered_process(653);
 	for (int reason = 0; reason < 60; reason++)
 		if (reason != LOCKDOWN_KCORE + ENUM_SHIFT && reason != LOCKDOWN_DEV_MEM + ENUM_SHIFT)
 			EQUAL(HOOK_LOCKED_DOWN(reason), 0);

@@ -16,6 +16,7 @@ static int allocate(struct perf_event event)
 
 CASE(perf_others, "samples of stacks or registers of anybody else are denied")
 {
+	covered_process(1250);
 	for (int abi = 0; abi < ABIS; abi++) {
 		IN_CALL(abi, perf_event_open, 0, -1, 0, -1, 0);
 		EQUAL(allocate(event_of(STACKS)), -EPERM);
@@ -31,6 +32,7 @@ CASE(perf_others, "samples of stacks or registers of anybody else are denied")
 
 CASE(perf_itself, "the caller may sample itself, which it asks for by PID 0")
 {
+	covered_process(1251);
 	for (int abi = 0; abi < ABIS; abi++) {
 		IN_CALL(abi, perf_event_open, 0, 0, -1, -1, 0);
 		EQUAL(allocate(event_of(STACKS)), 0);
@@ -42,6 +44,7 @@ CASE(perf_itself, "the caller may sample itself, which it asks for by PID 0")
 
 CASE(perf_cgroup, "0 that is the descriptor of a cgroup is not the caller")
 {
+	covered_process(1252);
 	for (int abi = 0; abi < ABIS; abi++) {
 		IN_CALL(abi, perf_event_open, 0, 0, 0, -1, PERF_FLAG_PID_CGROUP);
 		EQUAL(allocate(event_of(STACKS)), -EPERM);
@@ -53,6 +56,7 @@ CASE(perf_cgroup, "0 that is the descriptor of a cgroup is not the caller")
 
 CASE(perf_harmless, "events without stacks or registers are left alone")
 {
+	covered_process(1253);
 	IN_CALL(0, perf_event_open, 0, -1, 0, -1, 0);
 	EQUAL(allocate(event_of(0)), 0);
 	EQUAL(allocate(event_of(PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_TIME)), 0);
@@ -63,6 +67,7 @@ CASE(perf_inherited, "an event that follows another into a child does not keep i
 {
 	struct perf_event parent = event_of(STACKS), child = event_of(STACKS);
 
+	covered_process(1256);
 	child.parent = &parent;
 	IN_CALL(0, read, 0);
 	EQUAL(allocate(child), 0);
@@ -71,6 +76,7 @@ CASE(perf_inherited, "an event that follows another into a child does not keep i
 
 CASE(perf_other_call, "an event that is not made by perf_event_open is nobody's own")
 {
+	covered_process(1254);
 	IN_CALL(0, io_uring_enter, 0, 0, 0, 0, 0);
 	EQUAL(allocate(event_of(STACKS)), -EPERM);
 	host.knows_registers = false;
@@ -80,6 +86,7 @@ CASE(perf_other_call, "an event that is not made by perf_event_open is nobody's 
 
 CASE(perf_audit, "samples of others are reported where nothing is enforced")
 {
+	covered_process(1255);
 	rules()->enforce = 0;
 	IN_CALL(0, perf_event_open, 0, -1, 0, -1, 0);
 	EQUAL(allocate(event_of(STACKS)), 0);
@@ -91,6 +98,7 @@ CASE(perf_inheriting, "samples of the caller that go on in its children are deni
 {
 	struct perf_event event = event_of(STACKS);
 
+	covered_process(1257);
 	IN_CALL(0, perf_event_open, 0, 0, -1, -1, 0);
 	event.attr.disabled = event.attr.pinned = event.attr.exclude_kernel = 1;
 	EQUAL(allocate(event), 0);

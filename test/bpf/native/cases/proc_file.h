@@ -92,6 +92,7 @@ CASE(open_watching, "a process that is older than the watch counts as opened, an
 
 CASE(open_memory, "opening what leads to all memory is left to the hook for that")
 {
+	covered_process(1263);
 	EQUAL(HOOK_FILE_OPEN(proc_file("kcore", 0)), 0);
 	EQUAL(HOOK_FILE_OPEN(device_file(0020600, 1 << 20 | 1)), 0);
 	EQUAL(hit_count(), 0);

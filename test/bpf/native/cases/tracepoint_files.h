@@ -42,6 +42,7 @@ CASE(tracepoint_end_of_others, "tracepoint tier, only the ends of openings are l
 
 CASE(tracepoint_kcore, "tracepoint tier, opening what leads to all memory is reported and killed for")
 {
+	covered_process(1262);
 	open_as(0, bystander, proc_file("kcore", 0), 3);
 	EQUAL(hit_count(), 1);
 	EQUAL(last_hit()->road, SVC_ROAD_KERNEL_MEMORY);

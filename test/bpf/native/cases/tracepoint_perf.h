@@ -16,6 +16,7 @@ static void open_event(int abi, __u64 sample_type, bool inherit, __u64 number, _
 
 CASE(tracepoint_perf, "tracepoint tier, samples of others are reported and their reader killed")
 {
+	covered_process(1260);
 	for (int abi = 0; abi < ABIS; abi++) {
 		int before = hit_count();
 
@@ -34,6 +35,7 @@ CASE(tracepoint_perf, "tracepoint tier, samples of others are reported and their
 
 CASE(tracepoint_perf_harmless, "tracepoint tier, samples of the caller or without memory, and failures, are no attempt")
 {
+	covered_process(1261);
 	open_event(0, STACKS, false, 0, 0);
 	open_event(0, PERF_SAMPLE_IP, true, -1, 0);
 	open_event(0, 0, false, -1, 0);

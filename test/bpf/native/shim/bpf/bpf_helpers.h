@@ -21,6 +21,20 @@
 /* an error in the lower half only, as before Linux 6.4 */
 #define bpf_map_update_elem(map, key, value, flags) ((long)(__u32)host_update(map, key, value, flags))
 #define bpf_map_delete_elem(map, key) host_delete(map, key)
+/* a macro, since the callback is called by its own type; it may delete the entry that it is called with */
+#define bpf_for_each_map_elem(map, visit, context, flags)                                                            \
+	({                                                                                                           \
+		long visited_ = host_can_visit(map, flags) ? 0 : -EINVAL;                                            \
+		struct host_entry *entry_ = visited_ ? 0 : host_map(map)->first, *next_;                             \
+                                                                                                                     \
+		for (; entry_; entry_ = next_) {                                                                     \
+			next_ = entry_->next;                                                                        \
+			visited_++;                                                                                  \
+			if (host_stops(visit((struct bpf_map *)(map), (void *)entry_->key, entry_->value, context))) \
+				break;                                                                               \
+		}                                                                                                    \
+		visited_;                                                                                            \
+	})
 #define bpf_ringbuf_reserve(map, size, flags) host_reserve(map, size)
 #define bpf_ringbuf_submit(record, flags) host_submit(record, flags)
 
