@@ -25,24 +25,25 @@ const ofTier = (tier: 1 | 2, settings: string) => `
   node ${registrar} /tmp/a.sock secret </tmp/stay >/tmp/registered &
   until grep -q child /tmp/registered; do sleep 0.2; done
   read_all $0 ${tier} something
-  mount -t debugfs none /sys/kernel/debug
-  echo full >/sys/kernel/debug/sched/preempt
-  umount /sys/kernel/debug
-  until [ $(grep -c '"guard.attached"' /tmp/log) = 2 ]; do sleep 0.2; done
-  mount -t debugfs none /sys/kernel/debug
-  echo voluntary >/sys/kernel/debug/sched/preempt
-  umount /sys/kernel/debug
+  preempt full 2
+  preempt voluntary 3
   kill $stay $agent; wait $agent
-  cat /tmp/log; echo; rm -f /tmp/stay /tmp/registered /tmp/log
-  svc run agent --unload >/dev/null 2>&1`;
+  cat /tmp/log; echo; rm -f /tmp/stay /tmp/registered /tmp/log`;
 
 const script = `
   read_all() {
     if head -c 64 /proc/kcore >/tmp/core 2>/dev/null; then outcome=read; else outcome=denied; fi
     echo "{\\"tier\\":$2,\\"protected\\":\\"$3\\",\\"kcore\\":\\"$outcome\\"}"
   }
+  preempt() {
+    mount -t debugfs none /sys/kernel/debug
+    echo $1 >/sys/kernel/debug/sched/preempt
+    umount /sys/kernel/debug
+    until [ $(grep -c '"guard.tier"' /tmp/log) -ge $2 ]; do sleep 0.2; done
+  }
   umount /sys/kernel/debug 2>/dev/null
   ${ofTier(1, '')}
+  svc run agent --unload >/dev/null 2>&1
   ${ofTier(2, 'SVC_AGENT_GUARD_KERNEL_MEMORY=false')}
   exit 0`;
 
@@ -70,14 +71,15 @@ for (const tier of [1, 2]) {
     assert.match(String(first?.['programs']), /file_open/);
   });
 
-  test(`notices on tier ${tier} that the mode is changed, and does not say that it enforces without killing`, () => {
-    const [, second] = attached(tier);
+  test(`notices on tier ${tier} that the mode is changed, and says only meanwhile that it does not enforce`, () => {
+    const [, second, third] = attached(tier);
     assert.is(second?.['because'], 'preempt=full (preempt_dynamic_mode)');
     assert.match(String(second?.['programs']), /call_not_denied/);
+    assert.is(third?.['because'], 'preempt=voluntary (preempt_dynamic_mode)');
     const told = lines.filter(({ event, tier: own }) => event === 'guard.tier' && own === tier);
     assert.equal(
       told.map(({ enforcing }) => enforcing),
-      [true, false],
+      [true, false, true],
     );
     assert.match(String(told[1]?.['reason']), /may pass by the programs.*reactiveKill is off/);
   });
