@@ -1,6 +1,7 @@
 import {
   chmodSync,
   copyFileSync,
+  globSync,
   mkdirSync,
   readFileSync,
   renameSync,
@@ -46,7 +47,7 @@ export interface ImageWishes {
 /**
  * The image of a target of manifests/Dockerfile, put together by umoci as an OCI image and unpacked, for runc.
  * As in Docker: Node, the package, entrypoint, arguments, user and variables. Not as there: instead of a Debian
- * image it has the shared libraries of this machine that Node and `libraries` are linked against, and no shell. That of
+ * image it has the shared libraries of this machine that Node, the package's addons and `libraries` are linked against, and no shell. That of
  * the wrapper has its folder and nothing else, as there.
  * @throws ToolUnavailable where there is no umoci or runc, or for anybody but root
  */
@@ -109,8 +110,9 @@ function readPid(file: string): number | undefined {
 
 /** Copies what programs are linked against to where the loader looks. */
 async function addLibraries(root: string, libraries: readonly string[]): Promise<void> {
+  const addons = globSync('opt/svc/node_modules/**/*.node', { cwd: root }).map((file) => join(root, file));
   const listed = await Promise.all(
-    [join(root, 'usr/local/bin/node'), ...libraries].map((file) => exec('ldd', [file])),
+    [join(root, 'usr/local/bin/node'), ...addons, ...libraries].map((file) => exec('ldd', [file])),
   );
   const linked = listed.flatMap((text) =>
     [...text.matchAll(/(?:=> |^\s+)(\/\S+) \(0x/gm)].map(([, path = '']) => path),
