@@ -88,7 +88,7 @@ export function kvConformance(name: string, start: () => Promise<KeyServerUnderT
     const unknown = await vaultFailure(client('s.unknown').logIn(patient()), 'denied');
     assert.match(unknown.message, /does not accept the token/);
     const root = client(server.rootToken);
-    assert.equal(await root.logIn(patient()), { leaseSeconds: 0, renewable: false });
+    assert.equal(await root.logIn(patient()), { leaseSeconds: 0, renewable: false, replaced: false });
     const missing = async (path: string) =>
       (await vaultFailure(root.read(path, patient()), 'not-found')).message;
     assert.is(await missing('secret/absent'), 'The key server has no secret at secret/data/absent');
