@@ -89,6 +89,29 @@ test('an object above the verify buffer never arrives whole, and under --strict 
   });
 });
 
+test('a small object that the store makes large never arrives whole, and under --strict not a byte of it', async () => {
+  await put('grown', randomBytes(20_000));
+  const grow = (bytes: number) => (stored: Buffer) => Buffer.concat([stored, randomBytes(bytes)]);
+  const larger: readonly Edit[] = [
+    ['above the buffer by one', grow(64 * 1024 - 20_000 + 1)],
+    ['many times as large', grow(MiB)],
+    [
+      'its own bytes at the end',
+      (stored) => Buffer.concat([stored.subarray(0, 12), randomBytes(MiB), stored]),
+    ],
+  ];
+  let left = 0;
+  await afterEach('grown', larger, async (label) => {
+    const streamed = await get(tight, 'grown');
+    assertBroken(streamed, label);
+    left += streamed.body.length;
+    assertRefused(await get(proxy, 'grown'), `${label} within the buffer`);
+    assertRefused(await get(strict, 'grown'), `${label} strict`);
+    assertRefused(await get(tight, 'grown', 'bytes=0-9'), `${label} range`);
+  });
+  assert.ok(left > 0, 'the page of the proxy says that bytes leave: none did');
+});
+
 test('a single PUT above the default verify buffer never arrives whole', async () => {
   const size = 20 * MiB;
   await put('large', randomBytes(size));

@@ -10,8 +10,12 @@ export interface Reference {
 const short: Readonly<Record<string, string>> = {
   O: 'plugins/operator',
   A: 'plugins/agent',
+  P: 'plugins/proxy',
+  W: 'plugins/wrapper',
   I: 'core/injection',
   C: 'manifests/chart',
+  N: 'runtime/native',
+  S: 'runtime/vault/secret-client',
 };
 
 /** The first cells of all rows. */

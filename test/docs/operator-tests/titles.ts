@@ -1,3 +1,16 @@
+import { existsSync, readFileSync } from 'node:fs';
+import type { Reference } from './references.ts';
+
+const fileOf = (path: string) => new URL(`../../${path}.test.ts`, import.meta.url);
+
+/** Those whose file is not there, or has no test of that title. */
+export function withoutTest(references: readonly Reference[]): readonly Reference[] {
+  return references.filter(({ path, title }) => {
+    if (!existsSync(fileOf(path))) return true;
+    return !titlesIn(readFileSync(fileOf(path), 'utf8')).some((one) => isTitle(one, title));
+  });
+}
+
 /** Titles of the tests of a file as its source has them, placeholders included. */
 export function titlesIn(source: string): readonly string[] {
   const suites = [...source.matchAll(/const (\w+) = suite\b/g)].map(([, name]) => name);
