@@ -32,7 +32,10 @@ export function storeClient({ address, credentials, ca }: StoreClientParts): S3C
       requestTimeout: answerMs,
       throwOnRequestTimeout: true,
       httpAgent: outliveAborts(new HttpAgent({ keepAlive: true, maxSockets: sockets })),
-      httpsAgent: outliveAborts(new HttpsAgent({ keepAlive: true, maxSockets: sockets, ...(ca && { ca }) })),
+      // verified whatever NODE_TLS_REJECT_UNAUTHORIZED says
+      httpsAgent: outliveAborts(
+        new HttpsAgent({ keepAlive: true, maxSockets: sockets, ...(ca && { ca }), rejectUnauthorized: true }),
+      ),
     }),
   });
 }

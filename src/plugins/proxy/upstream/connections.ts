@@ -22,7 +22,9 @@ export function createAgent(
     scheduling: 'lifo',
     timeout: limits.keptMs,
   } as const;
-  return secure ? new ResettableTlsAgent({ ...options, ...(ca && { ca }) }) : new HttpAgent(options);
+  if (!secure) return new HttpAgent(options);
+  // said outright, because NODE_TLS_REJECT_UNAUTHORIZED=0 would decide otherwise
+  return new ResettableTlsAgent({ ...options, ...(ca && { ca }), rejectUnauthorized: true });
 }
 
 type Created = (error: Error | null, socket: Duplex) => void;
