@@ -1,4 +1,5 @@
 import type { Addend, Finding } from '../score/contract.ts';
+import type { PassedOverTier } from '../score/workloads/agents-told.ts';
 import type { Condition } from './condition.ts';
 
 /** One per namespace, named `svc`, written by the operator alone; it has no spec. */
@@ -6,6 +7,8 @@ export interface ProtectionReportStatus {
   readonly summary: ReportSummary;
   /** Sorted by kind and name, at most 500. */
   readonly workloads: readonly WorkloadReport[];
+  /** Those that its pods run on and whose agent tells, sorted by name, at most 500; absent in reports of older operators. */
+  readonly nodes?: readonly NodeReport[];
   readonly conditions?: readonly Condition[];
 }
 
@@ -16,6 +19,8 @@ export interface ReportSummary {
   readonly lowestScore: number;
   /** Of workloads that found no room in the list. */
   readonly leftOut: number;
+  /** Of nodes that found no room in theirs; absent: none. */
+  readonly nodesLeftOut?: number;
 }
 
 export interface WorkloadReport {
@@ -25,6 +30,18 @@ export interface WorkloadReport {
   readonly pods: number;
   readonly addends: readonly Addend[];
   readonly findings: readonly Finding[];
+}
+
+/** What the agent of a node enforces, and why nothing better. */
+export interface NodeReport {
+  readonly name: string;
+  /** 1 to 4, see core/protection/tier. */
+  readonly tier: number;
+  readonly enforcing: boolean;
+  /** Why it does not enforce, as a sentence; absent when it does. */
+  readonly reason?: string;
+  /** Why no higher tier is in force, highest first; absent where there is nothing to say. */
+  readonly passedOver?: readonly PassedOverTier[];
 }
 
 export const reportName = 'svc';

@@ -74,12 +74,18 @@ export const fullSecretMappingStatus: Complete<SecretMappingStatus> = {
 };
 
 export const fullReportStatus: Complete<ProtectionReportStatus> = {
-  summary: { workloads: 2, protected: 1, lowestScore: 45, leftOut: 7 },
+  summary: { workloads: 2, protected: 1, lowestScore: 45, leftOut: 7, nodesLeftOut: 1 },
   workloads: [
     {
       ...{ kind: 'Deployment', name: 'shop', score: 45, pods: 3 },
       addends: [{ name: 'wrapper', points: 12.5, of: 30, because: 'It is not there.', remedy: 'Add it.' }],
       findings: [{ id: 'secret-reference', message: 'It reads a Secret.' }],
+    },
+  ],
+  nodes: [
+    {
+      ...{ name: 'node-1', tier: 3, enforcing: false, reason: 'Audit mode.' },
+      passedOver: [{ tier: 1, reason: 'bpf is not in the list of the LSMs.' }],
     },
   ],
   conditions: [condition],

@@ -1,5 +1,11 @@
 import type { Addend, Finding } from '../../score/contract.ts';
-import type { ProtectionReportStatus, ReportSummary, WorkloadReport } from '../protection-report.ts';
+import type { PassedOverTier } from '../../score/workloads/agents-told.ts';
+import type {
+  NodeReport,
+  ProtectionReportStatus,
+  ReportSummary,
+  WorkloadReport,
+} from '../protection-report.ts';
 import { conditions } from './condition.ts';
 import type { NumberSchema, SchemaOf } from './schema-of.ts';
 import { prose } from './texts.ts';
@@ -38,6 +44,7 @@ const summary: SchemaOf<ReportSummary> = {
     protected: count('Those with every pod wrapped.'),
     lowestScore: points('Score of the least protected one.'),
     leftOut: count('Workloads that found no room in the list.'),
+    nodesLeftOut: count('Nodes that found no room in theirs.'),
   },
 };
 
@@ -63,6 +70,34 @@ const workload: SchemaOf<WorkloadReport> = {
   },
 };
 
+const tier = (description: string): NumberSchema => ({
+  ...{ type: 'integer', description, minimum: 1, maximum: 4 },
+});
+
+const passedOver: SchemaOf<PassedOverTier> = {
+  type: 'object',
+  description: 'A tier that is not in force.',
+  required: { tier: true, reason: true },
+  properties: { tier: tier('Which one.'), reason: prose('Why not, as the agent says it.') },
+};
+
+const node: SchemaOf<NodeReport> = {
+  type: 'object',
+  description: 'What the agent of a node enforces.',
+  required: { name: true, tier: true, enforcing: true },
+  properties: {
+    name: prose('Of the node.', 253),
+    tier: tier('1 BPF LSM, 2 fmod_ret, 3 raw tracepoints, 4 nothing.'),
+    enforcing: { type: 'boolean', description: 'Reads by others are denied, or their readers killed.' },
+    reason: prose('Why it does not enforce.'),
+    passedOver: {
+      type: 'array',
+      description: 'Why no higher tier is in force, highest first.',
+      ...{ maxItems: 16, unique: 'no', items: passedOver },
+    },
+  },
+};
+
 export const protectionReportStatus: SchemaOf<ProtectionReportStatus> = {
   type: 'object',
   description: 'How well the workloads of the namespace are protected.',
@@ -73,6 +108,11 @@ export const protectionReportStatus: SchemaOf<ProtectionReportStatus> = {
       type: 'array',
       description: 'Sorted by kind and name.',
       ...{ maxItems: 500, unique: 'no', items: workload },
+    },
+    nodes: {
+      type: 'array',
+      description: 'Nodes that its pods run on and whose agent tells, sorted by name.',
+      ...{ maxItems: 500, unique: 'no', items: node },
     },
     conditions,
   },

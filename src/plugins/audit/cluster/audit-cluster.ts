@@ -3,6 +3,7 @@ import type { AuditCall } from '../contract.ts';
 import type { AuditTerms } from '../terms.ts';
 import { connect, explained } from './connect.ts';
 import { evaluate } from './evaluate.ts';
+import { auditedNodes } from './nodes.ts';
 import { operatorState } from './operator-state.ts';
 import { readCluster } from './read-cluster.ts';
 import { type ClusterReport, clusterReport } from './report.ts';
@@ -33,5 +34,9 @@ async function auditOnce(
   const own = flags['operator-namespace'];
   const objects = await readCluster(client, signal);
   const operator = await operatorState(client, own, signal, Date.now());
-  return clusterReport(client.server, evaluate(objects, operator, own), flags, terms);
+  const found = {
+    workloads: evaluate(objects, operator, own),
+    nodes: auditedNodes(objects, operator, flags.namespace),
+  };
+  return clusterReport(client.server, found, flags, terms);
 }

@@ -3,6 +3,7 @@ import { countLevels, outcomeOf } from '../../../core/checks/outcome.ts';
 import type { AuditFlags } from '../contract.ts';
 import type { AuditTerms } from '../terms.ts';
 import { type AuditedWorkload, titleOf } from './audited.ts';
+import type { AuditedNode } from './nodes.ts';
 
 /** What was found in a cluster. `version` is that of this form: members are added, never changed. */
 export interface ClusterReport {
@@ -12,7 +13,14 @@ export interface ClusterReport {
   readonly summary: ClusterSummary;
   /** Those that the filters let through. */
   readonly workloads: readonly AuditedWorkload[];
+  /** That pods of the shown namespaces run on, as the operator's reports tell of them; none without an operator. */
+  readonly nodes: readonly AuditedNode[];
   readonly outcome: Outcome;
+}
+
+export interface ClusterFound {
+  readonly workloads: readonly AuditedWorkload[];
+  readonly nodes: readonly AuditedNode[];
 }
 
 /** Of all that were audited, shown or not. */
@@ -30,15 +38,16 @@ export interface ClusterSummary {
 
 export function clusterReport(
   server: string,
-  found: readonly AuditedWorkload[],
+  found: ClusterFound,
   flags: AuditFlags,
   terms: AuditTerms,
 ): ClusterReport {
-  const audited = flags.scope === 'all' ? found : found.filter(({ asks }) => asks);
+  const audited = flags.scope === 'all' ? found.workloads : found.workloads.filter(({ asks }) => asks);
   const shown = audited.filter(filterOf(flags, terms));
   const summary = { ...summaryOf(audited), shown: shown.length };
   const outcome = outcomeOf(summary.findings, terms.failOn, tooLow(audited, terms.minScore));
-  return { version: 1, kind: 'cluster', server, summary, workloads: shown, outcome };
+  const { nodes } = found;
+  return { version: 1, kind: 'cluster', server, summary, workloads: shown, nodes, outcome };
 }
 
 function summaryOf(all: readonly AuditedWorkload[]): Omit<ClusterSummary, 'shown'> {

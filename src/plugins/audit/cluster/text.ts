@@ -6,6 +6,7 @@ import { wrapped } from '../../../runtime/cli/report/wrap.ts';
 import type { Paint, Style } from '../../../runtime/cli/terminal.ts';
 import { type AuditedWorkload, titleOf } from './audited.ts';
 import { findingLines } from './finding-lines.ts';
+import { nodeLines } from './nodes.ts';
 import type { ClusterReport } from './report.ts';
 import { missingLines, sourceLines } from './section-lines.ts';
 
@@ -17,7 +18,7 @@ const columns = [
   { title: 'MISSING', width: 31 },
 ] as const;
 
-/** A row a workload, what is missing and how to get it, and findings; at most 100 columns. */
+/** A row a workload, what is missing and how to get it, nodes, and findings; at most 100 columns. */
 export function clusterText(report: ClusterReport, paint: Paint): string {
   const { workloads } = report;
   return sectionsText([
@@ -30,6 +31,7 @@ export function clusterText(report: ClusterReport, paint: Paint): string {
           ),
         ],
     titled('How to get what is missing:', missingLines(workloads), paint),
+    titled('Nodes, by what their agent enforces:', nodeLines(report.nodes, paint), paint),
     titled('Findings:', findingLines(workloads, paint), paint),
     titled(
       'Not scored from a report of the operator, so that what the agents know is not in it:',

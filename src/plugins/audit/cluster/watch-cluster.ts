@@ -8,6 +8,7 @@ import type { AuditCall } from '../contract.ts';
 import type { AuditTerms } from '../terms.ts';
 import { evaluate } from './evaluate.ts';
 import { type FollowedCluster, followCluster } from './follow-cluster.ts';
+import { auditedNodes } from './nodes.ts';
 import { operatorState } from './operator-state.ts';
 import { type ClusterReport, clusterReport } from './report.ts';
 import { createWatchView } from './watch-view.ts';
@@ -81,5 +82,9 @@ async function look(
     return { problem: `Nothing newer is known since ${since}: ${printable(operator)}.`, ...before };
   }
   if (!cluster.synced) return { report: before.report };
-  return { report: clusterReport(client.server, evaluate(cluster.objects, operator, own), flags, terms) };
+  const found = {
+    workloads: evaluate(cluster.objects, operator, own),
+    nodes: auditedNodes(cluster.objects, operator, flags.namespace),
+  };
+  return { report: clusterReport(client.server, found, flags, terms) };
 }

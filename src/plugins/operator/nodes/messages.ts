@@ -19,6 +19,7 @@ export interface NodeStateMessage {
   readonly tier: string | number;
   readonly enforcing: boolean;
   readonly reason: string;
+  readonly passedOver: readonly { readonly tier: string | number; readonly reason: string }[];
   readonly pods: readonly ProtectedPodMessage[];
 }
 

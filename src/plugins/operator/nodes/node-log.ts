@@ -38,8 +38,12 @@ export class NodeLog {
     if (!this.#mayWrite()) return;
     const linesLeftOut = this.#takeLeftOut();
     if (now === undefined) return this.#log.warn('node.silent', { node, linesLeftOut });
-    const { tier, enforcing } = now;
-    this.#log.info('node.state', { node, tier: tierNames[tier as Tier], enforcing, linesLeftOut });
+    const { tier, enforcing, reason } = now;
+    this.#log.info('node.state', {
+      ...{ node, tier: tierNames[tier as Tier], enforcing, ...(reason !== '' && { reason }) },
+      ...(now.passedOver.length > 0 && { passedOver: now.passedOver.map(passedOverText) }),
+      linesLeftOut,
+    });
   }
 
   #mayWrite(): boolean {
@@ -54,6 +58,9 @@ export class NodeLog {
     return count === 0 ? undefined : count;
   }
 }
+
+const passedOverText = ({ tier, reason }: NodeAgentState['passedOver'][number]): string =>
+  `${tierNames[tier as Tier]}: ${reason}`;
 
 /** `environ denied 12`, most frequent first. */
 function kindsOf(hits: readonly ReportedHit[]): readonly string[] {

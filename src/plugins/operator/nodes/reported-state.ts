@@ -13,11 +13,29 @@ const noTier: Tier = 4;
 /** Bound of the schema. */
 const longestReason = 500;
 
-/** What a node's agent enforces, and for whom. */
-export function reportedState(node: string, { tier, enforcing, pods }: NodeStateMessage): NodeAgentState {
-  const known = tierOf.get(tier) ?? noTier;
-  return { node, tier: known, enforcing: enforcing && known !== noTier, pods: podsOf(pods) };
+/** What a node's agent enforces, for whom, and why nothing better. */
+export function reportedState(node: string, message: NodeStateMessage): NodeAgentState {
+  const tier = tierOf.get(message.tier) ?? noTier;
+  return {
+    ...{ node, tier, enforcing: message.enforcing && tier !== noTier },
+    reason: clipped(message.reason),
+    passedOver: passedOverOf(message.passedOver),
+    pods: podsOf(message.pods),
+  };
 }
+
+/** One reason for each tier that is known, however often it is told. */
+function passedOverOf(messages: NodeStateMessage['passedOver']): NodeAgentState['passedOver'] {
+  const reasons = new Map<Tier, string>();
+  for (const { tier, reason } of messages) {
+    const known = tierOf.get(tier);
+    if (known !== undefined && !reasons.has(known)) reasons.set(known, clipped(reason));
+  }
+  return [...reasons].map(([tier, reason]) => ({ tier, reason })).sort((a, b) => a.tier - b.tier);
+}
+
+/** No half of a character that takes two units: the API server would keep another text than was written. */
+const clipped = (text: string): string => text.slice(0, longestReason).toWellFormed();
 
 /** Processes that belong to no pod are left out. */
 function podsOf(messages: readonly ProtectedPodMessage[]): ReadonlyMap<string, ReportedPod> {
@@ -28,7 +46,7 @@ function podOf({ covered, uncoveredReason, processes }: ProtectedPodMessage): Re
   const reports = processes.flatMap(({ measured }) => (measured === null ? [] : [measuredOf(measured)]));
   return {
     covered,
-    uncoveredReason: uncoveredReason.slice(0, longestReason),
+    uncoveredReason: clipped(uncoveredReason),
     processes: processes.length,
     reports,
   };

@@ -1,28 +1,37 @@
 import type {
+  NodeReport,
   ProtectionReportStatus,
   WorkloadReport,
 } from '../../../core/custom-resources/protection-report.ts';
 import type { Score } from '../../../core/score/contract.ts';
 
-const mostWorkloads = 500;
+/** Of workloads, and of nodes. */
+const mostItems = 500;
 /** The API server stores at most 1.5 MiB of an object. */
-const mostBytes = 700_000;
+const mostBytes = { workloads: 700_000, nodes: 300_000 };
 
 /**
- * The status of a namespace's report. Where there is no room for all workloads, those with the lowest scores are in it.
+ * The status of a namespace's report. Where there is no room for all workloads, those with the lowest scores are in it;
+ * of nodes those that protect least.
  * @param scores at least one
  */
-export function reportStatus(scores: readonly Score[]): ProtectionReportStatus {
+export function reportStatus(
+  scores: readonly Score[],
+  nodes: readonly NodeReport[] = [],
+): ProtectionReportStatus {
   const lowestFirst = [...scores].sort((a, b) => a.score - b.score || byName(a, b));
-  const told = fitting(lowestFirst.map(workloadReport));
+  const told = fitting(lowestFirst.map(workloadReport), mostBytes.workloads);
+  const toldNodes = fitting([...nodes].sort(weakestFirst), mostBytes.nodes);
   return {
     summary: {
       workloads: scores.length,
       protected: scores.filter((score) => score.protected).length,
       lowestScore: lowestFirst[0]?.score ?? 0,
       leftOut: scores.length - told.length,
+      ...(toldNodes.length < nodes.length && { nodesLeftOut: nodes.length - toldNodes.length }),
     },
     workloads: told.sort(byName),
+    nodes: toldNodes.sort((a, b) => compare(a.name, b.name)),
   };
 }
 
@@ -30,13 +39,18 @@ function workloadReport({ kind, name, score, pods, addends, findings }: Score): 
   return { kind, name, score, pods, addends, findings };
 }
 
-function fitting(reports: readonly WorkloadReport[]): WorkloadReport[] {
+/** As many from the front as there is room for. */
+function fitting<T>(items: readonly T[], most: number): T[] {
   let bytes = 0;
-  const tooLong = reports.findIndex((report) => {
-    bytes += Buffer.byteLength(JSON.stringify(report));
-    return bytes > mostBytes;
+  const tooLong = items.findIndex((item) => {
+    bytes += Buffer.byteLength(JSON.stringify(item));
+    return bytes > most;
   });
-  return reports.slice(0, Math.min(mostWorkloads, tooLong < 0 ? mostWorkloads : tooLong));
+  return items.slice(0, Math.min(mostItems, tooLong < 0 ? mostItems : tooLong));
+}
+
+function weakestFirst(a: NodeReport, b: NodeReport): number {
+  return Number(a.enforcing) - Number(b.enforcing) || b.tier - a.tier || compare(a.name, b.name);
 }
 
 interface Named {
@@ -44,7 +58,9 @@ interface Named {
   readonly name: string;
 }
 
-function byName(a: Named, b: Named): number {
-  if (a.kind !== b.kind) return a.kind < b.kind ? -1 : 1;
-  return a.name < b.name ? -1 : Number(a.name > b.name);
+const byName = (a: Named, b: Named): number => compare(a.kind, b.kind) || compare(a.name, b.name);
+
+function compare(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
 }

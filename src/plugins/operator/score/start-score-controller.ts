@@ -2,6 +2,7 @@ import { type Controller, runController } from '../controllers/run-controller.ts
 import { agentsTold } from './agents-told.ts';
 import { type ScoreDeps, usualTiming } from './deps.ts';
 import { onNodeChanges } from './node-changes.ts';
+import { nodeReports } from './node-reports.ts';
 import { reportStatus } from './report-status.ts';
 import { createReportStore } from './report-store.ts';
 import { createScoreGauge } from './score-gauge.ts';
@@ -36,7 +37,8 @@ export function startScoreController(deps: ScoreDeps): Controller {
       gauge.show(namespace, scores);
       // with a namespace goes its report
       if (cluster.namespaces.get(namespace)?.terminating !== false) store.forget(namespace);
-      else await store.keep(namespace, scores.length === 0 ? undefined : reportStatus(scores), term);
+      else if (scores.length === 0) await store.keep(namespace, undefined, term);
+      else await store.keep(namespace, reportStatus(scores, nodeReports(deps, namespace)), term);
       return undefined;
     },
   });

@@ -15,7 +15,7 @@ export const idle = true;
 export const timeout = 240_000;
 const test = suite('svc audit of a cluster');
 const asked = { 'svc/inject': 'true', 'svc/vault-role': 'app', 'svc/secret-paths': 'secret/app' };
-const node = 'node-1';
+const [node, lesser] = ['node-1', 'node-2'];
 
 let cluster: OperatorCluster;
 let kube: Kubernetes;
@@ -28,11 +28,16 @@ test.before(async () => {
   });
   kube = cluster.kubernetes;
   namespace = await kube.createNamespace();
-  await kube.must('POST', '/api/v1/nodes', { metadata: { name: node } });
-  await agentPod(kube, 'svc-ebpf-1', node);
+  for (const [name, agent] of [
+    [node, 'svc-ebpf-1'],
+    [lesser, 'svc-ebpf-2'],
+  ] as const) {
+    await kube.must('POST', '/api/v1/nodes', { metadata: { name } });
+    await agentPod(kube, agent, name);
+  }
   await pod('told', asked, container());
   await pod('untold', asked, container([secretVariable]));
-  await pod('bare', {}, container([secretVariable]));
+  await pod('bare', {}, container([secretVariable]), lesser);
   await deployment('web');
   await deployment('idle', 0);
 });
@@ -50,11 +55,11 @@ const container = (env: readonly object[] = []) => ({
 });
 
 /** It "runs" on the node, since nobody else says so. */
-async function pod(name: string, annotations: object, app: object): Promise<void> {
+async function pod(name: string, annotations: object, app: object, nodeName = node): Promise<void> {
   const path = `/api/v1/namespaces/${namespace}/pods`;
   await kube.must('POST', path, {
     metadata: { name, annotations },
-    spec: { nodeName: node, containers: [app] },
+    spec: { nodeName, containers: [app] },
   });
   await kube.must('PATCH', `${path}/${name}/status`, { status: { phase: 'Running' } });
 }
@@ -123,6 +128,34 @@ test('scores are those that the operator exports, with what its agents told', as
   const scored = [...found.all].filter(([, { asks, pods }]) => asks && pods > 0).map(([title]) => title);
   assert.equal(scored.sort(), [...found.metric.keys()].sort());
   assert.ok((found.all.get(key)?.score ?? 0) > (found.all.get(`${namespace}/Pod/untold`)?.score ?? 100));
+});
+
+test('a node on a lower tier is named with the reason that its agent tells', async () => {
+  const leader = await cluster.leader();
+  const lsm = { tier: 'TIER_LSM', reason: 'bpf is not in the list of the LSMs of this kernel.' };
+  const lowered = { tier: 'TIER_TRACEPOINT', enforcing: false, reason: 'Audit mode.', passedOver: [lsm] };
+  const token = await agentToken(kube, 'svc-ebpf-2');
+  await tellOperator(kube, leader.started['grpc'] ?? '', lesser, [], token, lowered);
+  const named = await waitFor(
+    'both nodes in the report',
+    async () => {
+      const { nodes } = await report();
+      return nodes.length === 2 && nodes;
+    },
+    { timeoutMs: 60_000 },
+  );
+  assert.equal(named, [
+    { name: node, tier: 1, tierName: 'lsm', enforcing: true },
+    {
+      ...{ name: lesser, tier: 3, tierName: 'tracepoint', enforcing: false, reason: 'Audit mode.' },
+      passedOver: [{ tier: 1, reason: lsm.reason }],
+    },
+  ]);
+  const { stdout } = await audit();
+  assert.match(stdout, /^NODE +TIER +ENFORCES +WHY NOT MORE$/m);
+  assert.match(stdout, /^node-2 +tracepoint +no +Audit mode\.; lsm: bpf is not in the list/m);
+  assert.match(stdout, /^1 node on tier lsm, enforcing\.$/m);
+  assert.equal((await report(['-n', 'default'])).nodes, []);
 });
 
 test('what nobody asked for, and what has no pods, is a row too', async () => {
@@ -225,8 +258,9 @@ test('a report that nobody keeps any more is not believed', async () => {
   await Promise.all(cluster.replicas.map((replica) => replica.stop()));
   const path = '/apis/coordination.k8s.io/v1/namespaces/svc-system/leases/svc-operator';
   await kube.must('PATCH', path, { spec: { renewTime: '2020-01-01T00:00:00.000000Z' } });
-  const { workloads, summary } = await report();
+  const { workloads, nodes, summary } = await report();
   assert.is(summary.fromReports, 0);
+  assert.equal(nodes, []);
   const told = workloads.find(({ name }) => name === 'told');
   assert.match(told?.because ?? '', /No operator leads.*2020-01-01/);
   assert.is(told?.addends.find(({ name }) => name === 'enforcement')?.points, 0);

@@ -8,9 +8,12 @@ export interface ToldPod {
   readonly covered: boolean;
 }
 
+export const enforcing = { tier: 'TIER_LSM', enforcing: true, enforceMode: true };
+
 /**
- * Tells the operator, as the agent of a node would, that it enforces tier 1 for these pods.
+ * Tells the operator, as the agent of a node would, what it does for these pods.
  * @param token of the agent's pod, see `agentToken`
+ * @param tells by default that it enforces tier 1
  */
 export async function tellOperator(
   kube: Kubernetes,
@@ -18,6 +21,7 @@ export async function tellOperator(
   node: string,
   pods: readonly ToldPod[],
   token: string,
+  tells: object = enforcing,
 ): Promise<void> {
   const { data } = await kube.must('GET', '/api/v1/namespaces/svc-system/secrets/svc-agent-tls');
   const [ca, key, cert] = ['ca.crt', 'tls.key', 'tls.crt'].map((name) => Buffer.from(data[name], 'base64'));
@@ -26,7 +30,7 @@ export async function tellOperator(
   if (method === undefined) throw new Error('no ReportNode');
   const credentials = grpc.credentials.createSsl(ca ?? null, key, cert);
   const client = new grpc.Client(address, credentials, { 'grpc.ssl_target_name_override': 'svc-operator' });
-  const state = { tier: 'TIER_LSM', enforcing: true, enforceMode: true, pods };
+  const state = { ...tells, pods };
   const report = { node, instance: 'test', bootId: 'boot', agentVersion: '0', sequence: '1', state };
   const metadata = new grpc.Metadata();
   metadata.set('authorization', `Bearer ${token}`);

@@ -20,7 +20,7 @@ function bookAt(limits: Partial<BookLimits> = {}) {
 }
 
 const stateOf = (pods = 0, tier = 'TIER_LSM'): NodeStateMessage => ({
-  ...{ tier, enforcing: true, reason: '' },
+  ...{ tier, enforcing: true, reason: '', passedOver: [] },
   pods: Array.from({ length: pods }, (_, n) => ({
     ...{ podUid: `uid-${n}`, covered: true, uncoveredReason: '' },
     processes: [],
@@ -155,6 +155,26 @@ test('trusts no tier that it does not know, and nothing that enforces without on
   const { book } = bookAt();
   book.take(report(1, { state: stateOf(0, 'TIER_UNSPECIFIED') }));
   assert.equal([book.agentOf('n')?.tier, book.agentOf('n')?.enforcing], [4, false]);
+});
+
+test('keeps why a node has no higher tier, a reason a tier and none longer than the schema allows', () => {
+  const { book } = bookAt();
+  const wide = `${'x'.repeat(499)}\u{1f600}`;
+  const passedOver = [
+    { tier: 'TIER_FMOD_RET', reason: wide },
+    { tier: 'TIER_LSM', reason: 'bpf is not in the list of the LSMs.' },
+    { tier: 'TIER_LSM', reason: 'Again.' },
+    { tier: 'TIER_OF_TOMORROW', reason: 'Unknown.' },
+    { tier: 9, reason: 'Unknown.' },
+  ];
+  const state = { ...stateOf(0, 'TIER_TRACEPOINT'), enforcing: false, reason: 'Audit mode.', passedOver };
+  book.take(report(1, { state }));
+  const known = book.agentOf('n');
+  assert.is(known?.reason, 'Audit mode.');
+  assert.equal(known?.passedOver, [
+    { tier: 1, reason: 'bpf is not in the list of the LSMs.' },
+    { tier: 2, reason: `${'x'.repeat(499)}\ufffd` },
+  ]);
 });
 
 test('of five thousand nodes that start again and again stays as large as it is', () => {

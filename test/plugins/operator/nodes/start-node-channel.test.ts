@@ -106,6 +106,19 @@ test('make known what each node enforces, for which pods, as their wrappers meas
   assert.is(rig.channel.agentOf('node-8'), undefined);
 });
 
+test('make known why a node has no higher tier, in the log too', async ({ rig, start }) => {
+  const agent = start({ node: 'node-7' });
+  const passedOver = [{ tier: 1, reason: 'bpf is not in the list of the LSMs.' }] as const;
+  agent.state = { ...calmState(), tier: 3, enforcing: false, reason: 'Audit mode.', passedOver };
+  agent.channel.changed();
+  await waitFor('the tier', () => rig.channel.agentOf('node-7')?.tier === 3);
+  assert.is(rig.channel.agentOf('node-7')?.reason, 'Audit mode.');
+  assert.equal(rig.channel.agentOf('node-7')?.passedOver, passedOver);
+  const line = rig.lines.findLast(({ event }) => event === 'node.state');
+  assert.is(line?.['reason'], 'Audit mode.');
+  assert.equal(line?.['passedOver'], ['lsm: bpf is not in the list of the LSMs.']);
+});
+
 test('are told onwards with each change, and not without one', async ({ rig, start }) => {
   const changed: string[] = [];
   rig.channel.onChange((node) => changed.push(node));

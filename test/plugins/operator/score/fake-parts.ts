@@ -1,5 +1,7 @@
 import type { NodeAgentState, ReportedPod } from '../../../../src/plugins/operator/contract.ts';
 
+const calm = { reason: '', passedOver: [] };
+
 /** What agents tell, as a test says it. */
 export function fakeNodes() {
   const states = new Map<string, NodeAgentState>();
@@ -16,13 +18,19 @@ export function fakeNodes() {
       const covered = new Map(
         pods.map((uid) => [uid, { covered: true, uncoveredReason: '', processes: 0, reports }]),
       );
-      states.set(node, { node, tier, enforcing: tier < 4, pods: covered });
+      states.set(node, { ...calm, node, tier, enforcing: tier < 4, pods: covered });
       changed(node);
     },
     /** @param uid of a pod that is labelled on that node and in no table */
     tellUncovered(node: string, uid: string, uncoveredReason: string) {
       const pods = new Map([[uid, { covered: false, uncoveredReason, processes: 0, reports: [] }]]);
-      states.set(node, { node, tier: 1, enforcing: true, pods });
+      states.set(node, { ...calm, node, tier: 1, enforcing: true, pods });
+      changed(node);
+    },
+    /** That it is in audit mode on tier 3, and why nothing better. */
+    tellLowered(node: string, reason: string, lsm: string) {
+      const passedOver = [{ tier: 1, reason: lsm }];
+      states.set(node, { node, tier: 3, enforcing: false, reason, passedOver, pods: new Map() });
       changed(node);
     },
     fallSilent(node: string) {

@@ -4,6 +4,7 @@ import type { Pod, PodMetadata } from '../../../../src/core/kubernetes/pod.ts';
 import { byNamespace } from '../../../../src/plugins/operator/cluster/by-namespace.ts';
 import type { KnownPod } from '../../../../src/plugins/operator/cluster/contract.ts';
 import type { ScoreDeps } from '../../../../src/plugins/operator/score/deps.ts';
+import { nodeReports } from '../../../../src/plugins/operator/score/node-reports.ts';
 import { reportStatus } from '../../../../src/plugins/operator/score/report-status.ts';
 import { scoreNamespace } from '../../../../src/plugins/operator/score/score-namespace.ts';
 import { templatesOf } from '../../../../src/plugins/operator/score/templates.ts';
@@ -36,6 +37,7 @@ function rig() {
   return {
     ...{ ...cluster, nodes, egress, namespace },
     scores: (name = 'shop') => scoreNamespace(deps, templates, name),
+    status: (name = 'shop') => reportStatus(scoreNamespace(deps, templates, name), nodeReports(deps, name)),
     pod(name: string, pod: Pod, more: Partial<PodMetadata> = {}, phase = 'Running', within = 'shop') {
       const metadata = { ...pod.metadata, name, namespace: within, uid: `uid-${name}`, ...more };
       const known: KnownPod = {
@@ -188,6 +190,41 @@ test('of five thousand pods take little time and leave nothing behind', () => {
   const grown = process.memoryUsage().heapUsed - before;
   assert.ok(each < 5_000, `${Math.round(each)} ms a round`);
   assert.ok(grown < 2_000_000, `${grown} bytes more`);
+});
+
+test('come with what the agents of its own nodes enforce, and why nothing better', () => {
+  const { pod, nodes, status, namespace } = rig();
+  const on = (nodeName: string) => ({ ...protectedPod(), spec: { ...protectedPod().spec, nodeName } });
+  namespace('other');
+  pod('a', on('node-1'));
+  pod('b', on('node-2'));
+  pod('c', on('node-2'));
+  pod('silent', on('node-3'));
+  pod('over', on('node-4'), {}, 'Succeeded');
+  pod('elsewhere', on('node-5'), {}, 'Running', 'other');
+  nodes.tellLowered('node-2', 'Audit mode.', 'bpf is not in the list of the LSMs.');
+  for (const node of ['node-1', 'node-4', 'node-5']) nodes.tell(node, []);
+  assert.equal(status().nodes, [
+    { name: 'node-1', tier: 1, enforcing: true },
+    {
+      ...{ name: 'node-2', tier: 3, enforcing: false, reason: 'Audit mode.' },
+      passedOver: [{ tier: 1, reason: 'bpf is not in the list of the LSMs.' }],
+    },
+  ]);
+  assert.is(status().summary.nodesLeftOut, undefined);
+});
+
+test('of more nodes than a report has room for leave out those that protect best', () => {
+  const { pod, nodes, status } = rig();
+  for (let n = 0; n < 700; n++) {
+    pod(`p-${n}`, { ...protectedPod(), spec: { ...protectedPod().spec, nodeName: `node-${n}` } });
+    if (n < 600) nodes.tell(`node-${n}`, []);
+    else nodes.tellLowered(`node-${n}`, 'Audit mode.', '\u0001'.repeat(500));
+  }
+  const { nodes: told = [], summary } = status();
+  assert.ok(JSON.stringify(told).length < 320_000);
+  assert.is(told.filter(({ tier }) => tier === 3).length, 96);
+  assert.is((summary.nodesLeftOut ?? 0) + told.length, 700);
 });
 
 test('of more workloads than a report has room for leave out the best ones', () => {
