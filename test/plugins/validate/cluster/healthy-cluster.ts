@@ -45,6 +45,9 @@ function protectedPod(): FakeObject {
   };
   const spec = injectedSpec({ vault: 'https://192.0.2.7:8200', proxy });
   const [main] = spec.containers;
+  const [sidecar] = 'initContainers' in spec ? spec.initContainers : [];
+  const token = { name: 'svc-token', mountPath: '/var/run/secrets/svc', readOnly: true };
+  const tokens = { projected: { sources: [{ serviceAccountToken: { path: 'token', audience: 'vault' } }] } };
   const copier = { name: 'svc-wrapper', image: 'svc/wrapper:0.1.0' };
   const env = [...(main?.env ?? []), { name: 'HEALTH_ADDR', value: ':8081' }];
   return core('Pod', 'web', namespace, {
@@ -53,8 +56,10 @@ function protectedPod(): FakeObject {
       annotations: { 'svc/inject': 'true' },
     }),
     spec: {
-      ...{ ...spec, nodeName: node, containers: [{ ...main, env }] },
-      initContainers: [copier, ...('initContainers' in spec ? spec.initContainers : [])],
+      ...{ ...spec, nodeName: node },
+      volumes: [...spec.volumes, { name: token.name, ...tokens }],
+      containers: [{ ...main, env, volumeMounts: [...(main?.volumeMounts ?? []), token] }],
+      initContainers: [copier, { ...sidecar, volumeMounts: [token] }],
     },
     status: running,
   });

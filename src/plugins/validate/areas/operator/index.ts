@@ -11,6 +11,7 @@ import { replicas } from './replicas.ts';
 import { secretMappings } from './secret-mappings.ts';
 import { secretReferences } from './secret-references.ts';
 import { serviceConfigs } from './service-configs.ts';
+import { tokenAudience } from './token-audience.ts';
 import { verification } from './verification.ts';
 import { versions } from './versions.ts';
 import { webhookBundle } from './webhook-bundle.ts';
@@ -23,5 +24,5 @@ export const operatorChecks: readonly Check[] = [
   ...[available, leads, replicas, versions, definitions, development],
   ...[webhookEntries, webhookFailsClosed, webhookSelectors, webhookBundle, certificateExpiry],
   ...[annotatedPodMutated, configuredPodMutated, serviceConfigs, secretMappings],
-  ...[podsWrapped, wrappersCurrent, secretReferences, verification],
+  ...[podsWrapped, wrappersCurrent, secretReferences, verification, tokenAudience],
 ];

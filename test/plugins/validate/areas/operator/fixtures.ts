@@ -32,6 +32,14 @@ const withContainer = (change: object) => (pod: FakeObject) => {
   return { ...pod, spec: { ...pod['spec'], containers: [{ ...container, ...change }] } };
 };
 
+/** The token that wrapper and proxy show, for another audience. */
+export const withAudience = (audience: string | undefined) => (pod: FakeObject) => {
+  const serviceAccountToken = { path: 'token', ...(audience !== undefined && { audience }) };
+  const token = { name: 'svc-token', projected: { sources: [{ serviceAccountToken }] } };
+  const others = pod['spec'].volumes.filter(({ name }: { name: string }) => name !== token.name);
+  return { ...pod, spec: { ...pod['spec'], volumes: [...others, token] } };
+};
+
 const broken = (type: string) => (object: FakeObject) => ({
   ...object,
   status: {
@@ -106,4 +114,5 @@ export const fixtures: Fixtures = {
     ),
   },
   'SVC-OPERATOR-019': { passes, fails: fixtureOf(admitting((pod) => pod)) },
+  'SVC-OPERATOR-020': { passes, fails: fixtureOf(changed('Pod', 'web', withAudience(undefined))) },
 };
