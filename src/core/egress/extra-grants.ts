@@ -1,4 +1,4 @@
-import { formatBlock, isTooWide, parseBlock } from './block.ts';
+import { areTooWide, formatBlock, isTooWide, parseBlock } from './block.ts';
 import type { EgressFacts } from './contract.ts';
 import { type EndpointGrants, endpointGrants } from './endpoint-grants.ts';
 import type { Grant } from './grants.ts';
@@ -6,6 +6,16 @@ import type { Grant } from './grants.ts';
 type Warn = (text: string) => void;
 
 export type Extra = EgressFacts['extra'][number];
+
+/**
+ * What is left of the further destinations: blocks that are nearly every address together are left out, all of them,
+ * since which one is meant is not known. `areTooWide` has the bound.
+ */
+export function narrowExtras(extra: readonly Extra[], warn: Warn): readonly Extra[] {
+  const blocks = extra.flatMap(({ cidr }) => cidr ?? []);
+  if (!areTogetherTooWide(blocks, 'further destinations', warn)) return extra;
+  return extra.filter(({ cidr }) => cidr === undefined);
+}
 
 /** What a person has named beside the usual destinations. */
 export function extraGrants(extra: Extra, warn: Warn): EndpointGrants {
@@ -31,10 +41,22 @@ export function storeBlockGrants(
 ): Grant[] {
   const outside = stores.filter(({ kind }) => kind === 'external');
   const ports = [...new Set(outside.map(({ port }) => port))];
+  if (areTogetherTooWide(storeBlocks, 'object store', warn)) return [];
   const blocks = storeBlocks.flatMap((cidr) => usableBlock(cidr, 'Block of the object store', warn) ?? []);
   return blocks.flatMap((cidr) =>
     ports.map((port) => ({ peer: { ipBlock: { cidr } }, protocol: 'TCP' as const, port })),
   );
+}
+
+/** Those that are too wide by themselves are left out anyway. */
+function areTogetherTooWide(cidrs: readonly string[], what: string, warn: Warn): boolean {
+  const narrow = cidrs.flatMap((cidr) => parseBlock(cidr) ?? []).filter((block) => !isTooWide(block));
+  const tooWide = areTooWide(narrow);
+  if (tooWide)
+    warn(
+      `The blocks of the ${what} are too wide together, more than a quarter of all addresses; they are left out: name smaller ones`,
+    );
+  return tooWide;
 }
 
 function usableBlock(cidr: string, what: string, warn: Warn): string | undefined {

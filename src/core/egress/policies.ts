@@ -3,7 +3,7 @@ import { isReachable } from './address.ts';
 import type { EgressFacts, EgressPolicies, Endpoint, NetworkPolicy } from './contract.ts';
 import { dnsGrants } from './dns-grants.ts';
 import { type EndpointGrants, endpointGrants } from './endpoint-grants.ts';
-import { extraGrants, storeBlockGrants } from './extra-grants.ts';
+import { extraGrants, narrowExtras, storeBlockGrants } from './extra-grants.ts';
 import { addressGrant, byText, type Grant, rulesOf, usable } from './grants.ts';
 import { formatHosts } from './hosts.ts';
 import { hostsAnnotation, policyLabels, policyNames } from './names.ts';
@@ -37,7 +37,10 @@ interface Draft {
 function gather(facts: EgressFacts, warn: Warn): Draft {
   const vaults = endpoints(facts.vaults, 'Secrets server', warn);
   if (vaults.length === 0) warn('No secrets server is known; none can be reached');
-  const extra = facts.extra.map((each) => ({ host: each.host ?? '', ...extraGrants(each, warn) }));
+  const extra = narrowExtras(facts.extra, warn).map((each) => ({
+    host: each.host ?? '',
+    ...extraGrants(each, warn),
+  }));
   const { grants, hosts } = together([...vaults, ...extra]);
   return { grants: [...grants, ...apiServerGrants(facts, warn), ...dnsGrants(facts.dns, warn)], hosts };
 }

@@ -258,6 +258,29 @@ for (const [cidr, block] of Object.entries(blocks)) {
   });
 }
 
+/** All of IPv4 but for 0/8, in blocks each of which is narrow enough. */
+const everything = Array.from({ length: 255 }, (_, index) => ({ cidr: `${index + 1}.0.0.0/8` }));
+
+test('leave out all blocks that are nearly every address together, and keep what is beside them', () => {
+  const extra = [...everything, { host: 'more.example', addresses: ['192.0.2.50'] }];
+  assert.equal(added({ extra }), ['192.0.2.50/32 TCP 443']);
+  const { warnings } = given({ extra });
+  assert.is(warnings.filter((one) => one.includes('too wide together')).length, 1);
+  const narrow = everything.slice(0, 64);
+  assert.is(added({ extra: narrow }).length, 64);
+  assert.is(added({ extra: [...narrow, { cidr: '0.0.0.0/0' }] }).length, 64);
+  assert.is(added({ extra: [...narrow, ...narrow] }).length, 64);
+  assert.equal(added({ extra: everything.slice(0, 65) }), []);
+});
+
+test('leave out declared blocks of the store that are nearly every address together', () => {
+  const stores = [external('store.example', ['192.0.2.60'], 443)];
+  const blocksWith = (storeBlocks: readonly string[]) =>
+    given({ stores, storeBlocks }).policies[1]?.spec.egress.flatMap(({ to }) => to).length;
+  assert.is(blocksWith(['198.51.100.0/24']), 2);
+  assert.is(blocksWith(everything.map(({ cidr }) => cidr)), 1);
+});
+
 test('take further hosts and Services, and UDP', () => {
   const db = {
     ...vault,

@@ -1,7 +1,7 @@
 import { protectedLabel, proxyLabel } from '../../kubernetes/labels.ts';
 import type { EgressFacts } from '../contract.ts';
 import { dnsGrants } from '../dns-grants.ts';
-import { storeBlockGrants } from '../extra-grants.ts';
+import { narrowExtras, storeBlockGrants } from '../extra-grants.ts';
 import { byText } from '../grants.ts';
 import { policyLabels, policyNames } from '../names.ts';
 import { onValidPorts } from '../valid-ports.ts';
@@ -29,7 +29,7 @@ function mainGrants({ vaults, extra, apiServer, dns }: EgressFacts, warn: Warn):
   if (vaults.length === 0) warn('No secrets server is known; none can be reached');
   return [
     ...vaults.flatMap((each) => ciliumEndpoint(each, 'Secrets server', 'TCP', warn)),
-    ...extra.flatMap((each) => ciliumExtra(each, warn)),
+    ...narrowExtras(extra, warn).flatMap((each) => ciliumExtra(each, warn)),
     ...ciliumApiServer(apiServer, warn),
     ...dnsGrants(dns, warn).map((grant) => ({ ...asCilium(grant), dns: true })),
     ...nodeCacheGrants(dns.addresses),

@@ -47,6 +47,17 @@ const dnsOn = (port: string) => [
   },
 ];
 
+test('leave out all blocks that are nearly every address together', () => {
+  const extra = Array.from({ length: 128 }, (_, index) => ({ cidr: `${index + 1}.0.0.0/8` }));
+  const { policies, warnings } = ciliumPolicies({ ...facts, extra });
+  const blocks = policies.flatMap(({ spec }) => spec.egress.flatMap(({ toCIDR = [] }) => toCIDR));
+  assert.equal(
+    blocks.filter((cidr) => cidr.endsWith('/8')),
+    [],
+  );
+  assert.match(warnings.join('\n'), /too wide together/);
+});
+
 test('keep names, and name the API server as what it is', () => {
   const { policies, warnings } = ciliumPolicies(facts);
   assert.equal(warnings, []);
