@@ -23,7 +23,10 @@ export const kvPath = (description: string): Text => ({
 
 export const roleName = (description: string): Text => ({
   ...{ type: 'string', description, minLength: 1, maxLength: 128 },
-  rules: [matches(String.raw`^[\w.-]+$`, 'should be a role name')],
+  rules: [
+    matches(String.raw`^[\w.-]+$`, 'should be a role name'),
+    not(matches(String.raw`^\.\.?$`, 'should not be . or ..')),
+  ],
 });
 
 export const mountPath = (description: string): Text => ({
@@ -36,7 +39,10 @@ export const mountPath = (description: string): Text => ({
 
 export const transitKeyName = (description: string): Text => ({
   ...{ type: 'string', description, minLength: 1, maxLength: 128 },
-  rules: [matches(String.raw`^[\w.-]+$`, 'should be a key name')],
+  rules: [
+    matches(String.raw`^[\w.-]+$`, 'should be a key name'),
+    not(matches(String.raw`^\.\.?$`, 'should not be . or ..')),
+  ],
 });
 
 export const httpUrl = (description: string): Text => ({
