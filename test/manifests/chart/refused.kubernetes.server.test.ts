@@ -17,6 +17,10 @@ const WRONG: readonly [object, string][] = [
   [{ operator: { replicaCount: 'three' } }, '/operator/replicaCount'],
   [{ operator: { vaultAddress: 'vault.example' } }, '/operator/vaultAddress'],
   [{ operator: { vaultAddress: 'https://user:pw@vault.example' } }, '/operator/vaultAddress'],
+  // tokens travel to it: loopback alone is no network, and a name that only begins like it is none
+  ...['http://vault.example:8200', 'HTTP://vault.example', 'http://127.0.0.1.example', 'http://10.0.0.1'].map(
+    (vaultAddress): [object, string] => [{ operator: { vaultAddress } }, '/operator/vaultAddress'],
+  ),
   [{ operator: { vaultCA: '/etc/ca.pem' } }, '/operator/vaultCA'],
   [
     {
@@ -56,6 +60,11 @@ const WRONG: readonly [object, string][] = [
 test('each is named by its path', async ({ helm }) => {
   for (const [values, name] of WRONG)
     assert.ok((await helm.refusal(values)).includes(name), JSON.stringify(values));
+});
+
+test('a secrets server without TLS is taken on loopback alone', async ({ helm }) => {
+  for (const vaultAddress of ['http://127.0.0.1:8200', 'http://localhost:8200', 'http://[::1]:8200'])
+    assert.ok((await helm.render({ operator: { vaultAddress } })).length > 10, vaultAddress);
 });
 
 test('mistakes are all named at once', async ({ helm }) => {
