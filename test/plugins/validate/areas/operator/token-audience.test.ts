@@ -11,7 +11,7 @@ const test = suite('tokens that open the API server too');
 const id = 'SVC-OPERATOR-020';
 const audience = (name: string | undefined) => changed('Pod', 'web', withAudience(name));
 
-async function messages(...changes: Parameters<typeof fixtureOf>): Promise<readonly string[]> {
+async function messages(...changes: readonly ReturnType<typeof changed>[]): Promise<readonly string[]> {
   const found = await verdictOf(id, fixtureOf(...changes));
   return found.state === 'failed' ? found.failures.map(({ message }) => message) : [found.state];
 }
