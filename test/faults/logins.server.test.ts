@@ -119,12 +119,13 @@ test('a policy that lacks a path: 500, and the log names what is missing', async
     policies: ['half'],
     no_default_policy: true,
   });
-  const proxy = await rig.proxy({ vault: { addr: rig.toVault.url, token: created.json.auth.client_token } });
+  const vault = { addr: rig.toVault.url, token: created.json.auth.client_token };
+  const proxy = await rig.proxy({ vault, waitReady: false });
   const written = await put(proxy, 'half');
   assert.is(written.status, 200, written.code);
   const refused = await get(proxy);
   assert.is(`${refused.status} ${refused.code}`, '500 InternalError');
-  assert.match(proxy.output(), 'transit/decrypt/svc');
+  assert.match(proxy.output(), /"event":"proxy.vault.denied".*"path":"transit\/decrypt\/svc"/);
   assert.not.match(refused.body.toString(), 'transit/decrypt');
 });
 

@@ -13,7 +13,7 @@ import { SpoolSpace } from './read/spool/spool-space.ts';
 import { createBucketFacts } from './state/create-bucket-facts.ts';
 import { DelayedRemovals } from './state/delayed-removals.ts';
 import { UpstreamStateStore } from './state/upstream-state-store.ts';
-import { createUpstream } from './upstream/create-upstream.ts';
+import { createUpstream, type UpstreamParts } from './upstream/create-upstream.ts';
 
 /** Helper objects have connections of their own: requests that hold one to the store wait for them. */
 const helperLimits = { sockets: 32, idleMs: 20_000 };
@@ -27,6 +27,8 @@ export interface ContextParts {
 }
 
 export interface OwnedContext extends ProxyContext {
+  /** How requests to the store are signed, and whom to trust there. */
+  readonly trust: Pick<UpstreamParts, 'credentials' | 'ca'>;
   /** Gives back connections, memory and disk. */
   close(): void;
 }
@@ -56,5 +58,5 @@ export function createContext({ config, transit, metrics, log, env }: ContextPar
     state.close();
     upstream.close();
   };
-  return { ...shared, reader, close };
+  return { ...shared, reader, trust: { credentials, ca }, close };
 }

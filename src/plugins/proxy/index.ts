@@ -19,9 +19,7 @@ export const proxy: Component<ProxySettings> = {
     const config = readConfig(settings);
     if (cluster.isWorker) return startWorker({ config, settings, deps }, signal);
     if (config.workers > 1) return startCrew(config, deps, signal);
-    const onVault = ({ ready, reason }: { ready: boolean; reason: string }) =>
-      ready ? deps.health.ready('vault') : deps.health.notReady('vault', reason);
-    return startProcess({ config, settings, deps, onVault }, signal);
+    return startProcess({ config, settings, deps, conditions: deps.health }, signal);
   },
 };
 

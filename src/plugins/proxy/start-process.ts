@@ -4,13 +4,15 @@ import { keepHeapSmall } from '../../runtime/memory/small-heap.ts';
 import { Connections } from '../../runtime/net/connections.ts';
 import { createVaultClient, type ExchangingVaultClient } from '../../runtime/vault/client.ts';
 import { vaultConfig } from '../../runtime/vault/config.ts';
-import type { SessionState } from '../../runtime/vault/session.ts';
 import { createTransit } from '../../runtime/vault/transit.ts';
 import type { ProxyConfig } from './config.ts';
 import { createContext, type OwnedContext } from './create-context.ts';
 import { createAuthenticate } from './inbound/authenticate.ts';
 import { BodyBudget, RequestSlots } from './inbound/body-budget.ts';
 import { createProxyMetrics } from './proxy-metrics.ts';
+import { keyCheck } from './readiness/key-check.ts';
+import { storeCheck } from './readiness/store-check.ts';
+import { type Conditions, watchReadiness } from './readiness/watch.ts';
 import { createRoutes } from './routes.ts';
 import { createDispatch } from './server/dispatch.ts';
 import { type S3Server, startServer } from './server/server.ts';
@@ -31,16 +33,25 @@ export interface ProcessOptions {
   readonly config: ProxyConfig;
   readonly settings: ResolvedProxySettings;
   readonly deps: ComponentDeps;
-  /** Told whether a token for the key server can be had. */
-  readonly onVault: (state: SessionState) => void;
+  /** Told what keeps this process from serving: no token (`vault`), no wrapping or unwrapping (`keys`), no `store`. */
+  readonly conditions: Conditions;
 }
 
 /** Serves S3 in this process until `signal` is aborted and everything in flight has been answered. */
 export async function startProcess(options: ProcessOptions, signal: AbortSignal): Promise<Running> {
-  const { config, settings, deps } = options;
+  const { config, settings, deps, conditions } = options;
   const { log, env } = deps;
   keepHeapSmall();
-  const vault = createVaultClient({ config: vaultConfig(settings), log, onState: options.onVault });
+  let onLogin = (): void => undefined;
+  const vault = createVaultClient({
+    config: vaultConfig(settings),
+    log,
+    onState({ ready, reason }) {
+      if (!ready) return conditions.notReady('vault', reason);
+      conditions.ready('vault');
+      onLogin();
+    },
+  });
   const metrics = createProxyMetrics(deps.metrics);
   const transit = createTransit(vault, { mount: settings.transitMount, keyName: settings.transitKey });
   const context = createContext({ config, transit, metrics, log, env });
@@ -58,6 +69,8 @@ export async function startProcess(options: ProcessOptions, signal: AbortSignal)
     });
     const server = await startServer(config.listen, dispatch, connections);
     void vault.start();
+    const checks = [keyCheck(context.keys, config), storeCheck(config, context.trust)];
+    onLogin = watchReadiness(checks, { conditions, log, signal });
     return {
       facts: facts(config, server),
       closed: drained(server, signal).finally(() => close(context, vault)),

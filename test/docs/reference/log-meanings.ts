@@ -48,6 +48,11 @@ export const logMeanings: Readonly<Record<string, readonly [means: string, todo?
     'An object is not what the proxy wrote, and is not given out; `reason` says in which way',
     'Restore the object; [the reasons](../TROUBLESHOOTING.md#a-client-of-the-proxy-gets-an-error)',
   ],
+  'proxy.readiness.lost': [
+    'Keys cannot be wrapped and unwrapped (`keys`), or the store cannot be used (`store`); `/readyz` is 503',
+    '`error` and `nextStep`; [the conditions](../PROXY.md#when-it-is-ready)',
+  ],
+  'proxy.readiness.regained': ['What kept the proxy from being ready is over'],
   'proxy.request': ['A request was answered'],
   'proxy.request.broke': ['A defect of ours ended a request with 500', 'Report it with `stack`'],
   'proxy.request.failed': ['A request was answered with a 5xx', 'What `error` and `causes` say'],

@@ -13,6 +13,10 @@ import { workerArguments } from './worker-arguments.ts';
 /** A worker that lived so long is no part of a series of crashes. */
 const settledMs = 60_000;
 
+/** A condition of the workers themselves, until they tell of others. */
+const starting = 'workers';
+const nobody: ReadonlyMap<string, string> = new Map([[starting, 'no worker runs']]);
+
 /** Starts `config.workers` processes on one address, and another one for each that dies. */
 export async function startCrew(
   config: ProxyConfig,
@@ -35,8 +39,10 @@ class Crew {
   readonly #size: number;
   readonly #deps: ComponentDeps;
   readonly #backoff = createBackoff({ initialMs: 500, maxMs: 30_000 });
-  /** Why a worker cannot serve yet; one that serves is not in here. */
-  readonly #waiting = new Map<number, string>();
+  /** Of each worker that lives, what keeps it from serving: reasons by condition. */
+  readonly #unmet = new Map<number, Map<string, string>>();
+  /** Conditions that `/readyz` names now. */
+  #shown: readonly string[] = [];
   #stopping = false;
 
   constructor(size: number, deps: ComponentDeps) {
@@ -69,13 +75,16 @@ class Crew {
 
   #fork(): Worker {
     const worker = cluster.fork();
-    this.#waiting.set(worker.id, 'starting');
+    const unmet = new Map([[starting, 'a worker is starting']]);
+    this.#unmet.set(worker.id, unmet);
     worker.on('message', (message) => {
       if (!isWorkerMessage(message)) return;
       // One that was still starting has not heard it the first time.
       if (this.#stopping) askToStop(worker);
-      if (message.state.ready) this.#waiting.delete(worker.id);
-      else this.#waiting.set(worker.id, message.state.reason);
+      const { condition, reason } = message;
+      unmet.delete(starting);
+      if (reason === undefined) unmet.delete(condition);
+      else unmet.set(condition, reason);
       this.#report();
     });
     this.#report();
@@ -85,8 +94,9 @@ class Crew {
   #replaceWhenGone(worker: Worker): void {
     const began = performance.now();
     worker.once('exit', (status, signal) => {
-      this.#waiting.delete(worker.id);
+      this.#unmet.delete(worker.id);
       if (this.#stopping) return;
+      this.#report();
       this.#deps.log.error('proxy.worker.died', { pid: worker.process.pid, status, signal });
       if (performance.now() - began > settledMs) this.#backoff.reset();
       // Not unrefed: when all have died, nothing else may keep the primary alive.
@@ -94,12 +104,15 @@ class Crew {
     });
   }
 
-  /** Ready while one of them is: callers are spread over all, but each waits for the key server by itself. */
+  /** Ready while one of them is: callers are spread over all, but each waits for servers by itself. */
   #report(): void {
     const { health } = this.#deps;
-    const [reason] = this.#waiting.values();
-    if (reason === undefined || this.#waiting.size < this.#size) health.ready('workers');
-    else health.notReady('workers', reason);
+    const workers = [...this.#unmet.values()];
+    const [first = nobody] = workers;
+    const reasons = workers.some(({ size }) => size === 0) ? new Map<string, string>() : first;
+    for (const [condition, reason] of reasons) health.notReady(condition, reason);
+    for (const condition of this.#shown) if (!reasons.has(condition)) health.ready(condition);
+    this.#shown = [...reasons.keys()];
   }
 }
 

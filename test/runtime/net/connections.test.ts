@@ -1,0 +1,102 @@
+import { EventEmitter } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Connections } from '../../../src/runtime/net/connections.ts';
+
+const test = suite('connections of a server');
+
+/** As much of a socket as is looked at, with how it was ended. */
+class FakeSocket extends EventEmitter {
+  bytesRead = 0;
+  bytesWritten = 0;
+  ended = '';
+
+  destroySoon(): void {
+    this.ended ||= 'soon';
+  }
+  destroy(): void {
+    this.ended ||= 'destroyed';
+  }
+  resetAndDestroy(): void {
+    this.ended ||= 'reset';
+  }
+}
+
+function bounded(connections: number, staleMs = 3_600_000) {
+  const watched = new Connections({ connections, staleMs });
+  const add = () => {
+    const socket = new FakeSocket();
+    watched.add(socket as unknown as Socket);
+    return socket;
+  };
+  /** @returns ends the request */
+  const begin = (socket: FakeSocket) => {
+    const response = new EventEmitter();
+    watched.begin(socket as unknown as Socket, response as ServerResponse);
+    return () => void response.emit('close');
+  };
+  return { watched, add, begin };
+}
+
+const endings = (sockets: readonly FakeSocket[]) => sockets.map(({ ended }) => ended);
+
+test('one beyond the bound ends an unfinished head before an idle connection, and a request never', () => {
+  const { add, begin } = bounded(3);
+  const all = [add(), add(), add()] as const;
+  const [idle, busy, unfinished] = all;
+  begin(busy);
+  unfinished.bytesRead = 100;
+  const fourth = add();
+  assert.equal(endings([...all, fourth]), ['', '', 'reset', '']);
+  add();
+  assert.equal(endings([idle, busy]), ['reset', '']);
+});
+
+test('the oldest of the idle ones goes; what it has read for an answered request does not count', () => {
+  const { add, begin } = bounded(2);
+  const [first, second] = [add(), add()];
+  first.bytesRead = 500;
+  begin(first)();
+  add();
+  assert.equal(endings([first, second]), ['', 'reset']);
+});
+
+test('where every place has a request that moves, the new one is refused', () => {
+  const { add, begin } = bounded(1);
+  const busy = add();
+  begin(busy);
+  const late = add();
+  assert.equal(endings([busy, late]), ['', 'reset']);
+});
+
+test('of requests that stand still the one that did so for the longest is ended', () => {
+  const { watched, add, begin } = bounded(2, 0);
+  const [still, moving] = [add(), add()];
+  begin(still);
+  begin(moving);
+  moving.bytesWritten = 1;
+  assert.ok(watched.endStale());
+  assert.equal(endings([still, moving]), ['reset', '']);
+});
+
+test('a place is free when its connection has closed', () => {
+  const { add } = bounded(1);
+  const first = add();
+  first.emit('close');
+  add();
+  assert.is(first.ended, '');
+});
+
+test('closing ends idle ones at once, the others after their request, and new ones', () => {
+  const { watched, add, begin } = bounded(9);
+  const [idle, busy] = [add(), add()];
+  const done = begin(busy);
+  watched.close();
+  assert.equal(endings([idle, busy]), ['soon', '']);
+  done();
+  assert.equal(endings([busy, add()]), ['soon', 'destroyed']);
+});
+
+test.run();
