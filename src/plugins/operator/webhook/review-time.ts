@@ -2,14 +2,16 @@ import type { Socket } from 'node:net';
 import type { Limits } from './decide.ts';
 
 const defaultTimeoutMs = 10_000;
-/** Kept for what comes after the look-up of images. */
+/** Kept for what comes after the lookup of images. */
 const reservedMs = 1_000;
+/** A lookup that came to nothing has its own reason, which is worth more than that of a review that is cut off. */
+const forReasonMs = 500;
 
 /** For how long somebody waits for the answer to a review. */
 export interface ReviewTime {
   /** Aborted when nobody does any more. */
   readonly signal: AbortSignal;
-  /** What is left of it. */
+  /** What is left of it for what may take long. */
   left(): Limits;
   /** The review has been answered. */
   end(): void;
@@ -26,9 +28,10 @@ export function startReviewTime(url: URL, socket: Socket, mostMs = defaultTimeou
   const { signal } = ending;
   const hungUp = () => ending.abort(new Error('The API server has hung up.'));
   socket.once('close', hungUp);
+  const mostOfAll = timeoutMs + forReasonMs;
   const timer = setTimeout(
-    () => ending.abort(new Error(`The review was not decided within ${timeoutMs} ms.`)),
-    timeoutMs,
+    () => ending.abort(new Error(`The review was not decided within ${mostOfAll} ms.`)),
+    mostOfAll,
   );
   return {
     signal,
