@@ -18,9 +18,9 @@ const mapping = 'should be a list, separated by commas, each item the name of a 
 const mount = 'should be a path below auth/, such as auth/kubernetes';
 
 const all =
-  'svc/inject, svc/vault-address, svc/vault-role, svc/vault-auth-mount, svc/secret-paths, svc/env-map, ' +
-  'svc/secret-mapping, svc/rotation, svc/renewal-interval, svc/delivery, svc/containers, svc/command, ' +
-  'svc/s3-proxy, svc/proxy-role, svc/proxy-upstream, svc/proxy-transit-key';
+  'svc/inject, svc/vault-address, svc/vault-role, svc/vault-auth-mount, svc/token-audience, svc/secret-paths, svc/env-map, ' +
+  'svc/env-map-only, svc/secret-mapping, svc/rotation, svc/renewal-interval, svc/delivery, svc/containers, svc/command, ' +
+  'svc/s3-proxy, svc/proxy-role, svc/proxy-upstream, svc/proxy-transit-key, svc/proxy-caller-keys';
 
 /** One annotation beside those that suffice: its value, and what is said about it after its name. */
 const wrong: readonly (readonly [string, string, string])[] = [
@@ -38,6 +38,13 @@ const wrong: readonly (readonly [string, string, string])[] = [
   ],
   ['svc/vault-role', 'a b', 'should be a role name, is "a b"'],
   ['svc/vault-role', '../x', 'should be a role name, is "../x"'],
+  [
+    'svc/token-audience',
+    'a b',
+    'should be an audience such as https://vault.example, without blanks, is "a b"',
+  ],
+  ['svc/env-map-only', 'yes', 'should be true or false, is "yes"'],
+  ['svc/proxy-caller-keys', 'yes', 'should be true or false, is "yes"'],
   ['svc/vault-auth-mount', 'kubernetes', `${mount}, is "kubernetes"`],
   ['svc/vault-auth-mount', 'auth/../sys', `${mount}, is "auth/../sys"`],
   ['svc/secret-paths', 'app', `${path}, is "app"`],

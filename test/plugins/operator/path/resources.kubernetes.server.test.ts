@@ -112,7 +112,7 @@ test('an annotation names SecretMappings, and maps fields by itself', async () =
 
 /** Puts an object at the address that the SDKs read, and gets it back. */
 const client = `
-put='printf "PUT /bucket/key HTTP/1.1\\r\\nHost: store\\r\\nContent-Length: %s\\r\\n\\r\\n%s" "\${#BODY}" "$BODY"
+put='printf "PUT /bucket/key HTTP/1.1\\r\\nHost: localhost\\r\\nContent-Length: %s\\r\\n\\r\\n%s" "\${#BODY}" "$BODY"
   read -r status; echo "$status" >&2'
 at=\${AWS_ENDPOINT_URL_S3#http://}
 /bin/busybox nc "\${at%:*}" "\${at#*:}" -e /bin/busybox sh -c "$put"
