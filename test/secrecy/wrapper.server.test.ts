@@ -119,12 +119,21 @@ test('the same search finds values where they do lie, and text that the wrapper 
   const run = await world.run({ addr, token: await world.kv.token() }, { paths: ['secret/control'] });
   const { pid } = await run.event('application.started');
   await run.says(/RUN/);
-  const { found } = scanMemory(pid, fragmentSearch(world.secrets('control')));
-  for (const field of ['WORD', 'ESCAPED', 'INSIDE', 'LONG'])
-    assert.ok(
-      found.some((one) => one.startsWith(`control ${field}`)),
-      `${field} in the application`,
+  const search = fragmentSearch(world.secrets('control'));
+  let found: readonly string[] = [];
+  const lacking = () =>
+    ['WORD', 'ESCAPED', 'INSIDE', 'LONG'].filter(
+      (field) => !found.some((one) => one.startsWith(`control ${field}`)),
     );
+  // its shell becomes another program after it has written: for a moment there is no environment
+  await waitFor(
+    'all values in the application',
+    () => {
+      found = scanMemory(pid, search).found;
+      return lacking().length === 0;
+    },
+    { timeoutMs: 8_000, details: () => lacking().join() },
+  );
   const known = [{ name: 'path', bytes: Buffer.from('secret/data/control') }];
   assert.ok(scanMemory(run.pid, fragmentSearch(known)).found.length > 0, 'a path in the wrapper');
   const { refused } = scanMemory(run.pid, fragmentSearch([]));

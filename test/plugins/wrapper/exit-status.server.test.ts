@@ -109,10 +109,10 @@ statuses('69 where the secrets server cannot be reached in time', async () => {
   assert.match(nextStep, 'VAULT_ADDR');
 });
 
-statuses('69 for a certificate of another authority: it is never passed over', async () => {
+statuses('78 for a certificate of another authority: it is never passed over', async () => {
   const vault = { ...(await bed.withToken()), caFile: undefined };
   const { code, reason } = await refusal({ vault, env: { SVC_STARTUP_TIMEOUT: '1s' } });
-  assert.equal([code, /VERIFY|certificate/i.test(reason)], [69, true], reason);
+  assert.equal([code, /VERIFY|certificate/i.test(reason)], [78, true], reason);
   const skipping = await bed.run({ vault, command: ['/bin/true'], env: { VAULT_SKIP_VERIFY: 'true' } });
   assert.is((await skipping.exited).code, 0);
   assert.match((await skipping.event('config.remark'))['remark'], 'VAULT_SKIP_VERIFY');

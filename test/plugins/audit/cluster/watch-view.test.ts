@@ -15,6 +15,7 @@ const report = (...names: readonly string[]) =>
       ...{ namespace: 'shop', kind: 'Pod', name, score: 0, pods: 1, protected: false, asks: false },
       ...{ source: 'objects', addends: [], findings: [] },
     })),
+    nodes: [],
     outcome: { result: 'passed', exitStatus: 0, reasons: [] },
   }) as unknown as ClusterReport;
 
