@@ -23,12 +23,16 @@ export async function acceptServiceAccounts(bao: OpenBao, kube: Kubernetes): Pro
 
 const namespacesOf = new WeakMap<OpenBao, Map<string, string[]>>();
 
-/** Lets the service account `default` of one more namespace log in under a role. */
+/**
+ * Lets the service account `default` of one more namespace log in under a role.
+ * @param audience that its tokens have to be for; unset: the API server's own
+ */
 export async function allowRole(
   bao: OpenBao,
   role: string,
   namespace: string,
   policies: readonly string[],
+  audience?: string,
 ): Promise<void> {
   const roles = namespacesOf.get(bao) ?? new Map<string, string[]>();
   namespacesOf.set(bao, roles);
@@ -40,6 +44,7 @@ export async function allowRole(
     token_policies: policies,
     token_no_default_policy: true,
     token_ttl: '1h',
+    ...(audience !== undefined && { audience }),
   });
 }
 

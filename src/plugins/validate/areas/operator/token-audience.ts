@@ -14,7 +14,7 @@ export const tokenAudience: Check = {
   title: 'The token that protected pods show to the secrets server opens nothing at the API server',
   cause:
     "No audience is set, so that the token is the API server's own: whoever reads it on its way, or in the secrets server, can do there what the pod's service account may.",
-  fix: "First give each auth role of the pods the audience: `audience` of a role of the kubernetes auth method (such as bao write auth/kubernetes/role/NAME audience=https://vault.example with the role's other fields), `bound_audiences` of one of jwt; a role without it refuses such tokens. Then set operator.tokenAudience (or svc/token-audience, or vault.tokenAudience of a ServiceConfig) to the same, and make the pods anew.",
+  fix: "First give each auth role of the pods the audience: `audience` of a role of the kubernetes auth method (such as bao write auth/kubernetes/role/NAME audience=https://vault.example with the role's other fields), `bound_audiences` of one of jwt; a role that names another one refuses such tokens, and one of kubernetes that names none takes those of any service. Then set operator.tokenAudience (or svc/token-audience, or vault.tokenAudience of a ServiceConfig) to the same, and make the pods anew.",
   async run(context) {
     const { labelled } = await protectedPodsOf(context);
     const known = labelled.filter(({ pod }) => showing(pod).length > 0);

@@ -17,7 +17,11 @@ type Data = Readonly<Record<string, string>>;
 
 /** A source of a projected volume. */
 interface Source {
-  readonly serviceAccountToken?: { readonly path: string; readonly expirationSeconds: number };
+  readonly serviceAccountToken?: {
+    readonly path: string;
+    readonly expirationSeconds: number;
+    readonly audience?: string;
+  };
   readonly configMap?: {
     readonly name: string;
     readonly items?: readonly { readonly key: string; readonly path: string }[];
@@ -75,7 +79,7 @@ async function filesOf(kube: Kubernetes, pod: Pod, { name, configMap, projected 
 async function project(kube: Kubernetes, pod: Pod, source: Source, mode: number): Promise<Files> {
   const { serviceAccountToken: token, configMap, downwardAPI } = source;
   if (token) {
-    const text = await requestToken(kube, pod, token.expirationSeconds);
+    const text = await requestToken(kube, pod, token);
     return { [token.path]: { text, ...tokenAccess(pod, mode) } };
   }
   if (downwardAPI)
@@ -105,14 +109,18 @@ function commonUser({ spec }: Pod): number | undefined {
   return new Set(users).size === 1 ? users[0] : undefined;
 }
 
-/** Of the pod's service account, good as long as the pod is there. */
-async function requestToken(kube: Kubernetes, pod: Pod, seconds: number): Promise<string> {
+/** Of the pod's service account, good as long as the pod is there, for the API server where no audience is named. */
+async function requestToken(
+  kube: Kubernetes,
+  pod: Pod,
+  { expirationSeconds, audience }: Required<Source>['serviceAccountToken'],
+): Promise<string> {
   const { namespace, name, uid } = pod.metadata;
   const account = pod.spec.serviceAccountName ?? 'default';
   const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${account}/token`;
   const boundObjectRef = { apiVersion: 'v1', kind: 'Pod', name, uid };
   const { status } = await kube.must('POST', path, {
-    spec: { expirationSeconds: seconds, boundObjectRef },
+    spec: { expirationSeconds, boundObjectRef, ...(audience !== undefined && { audiences: [audience] }) },
   });
   return status.token;
 }
