@@ -59,14 +59,15 @@ export async function measureAdmission(
   }
 }
 
-async function authority(client: KubeClient): Promise<string> {
+/** PEM of the authority that the webhook's certificate is of. */
+export async function authority(client: KubeClient): Promise<string> {
   const path = '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/svc-operator';
   const { webhooks } = await client.request<{ webhooks: { clientConfig: { caBundle: string } }[] }>({ path });
   return Buffer.from(webhooks[0]?.clientConfig.caBundle ?? '', 'base64').toString();
 }
 
 async function measure(rig: Rig, { pod }: Subject): Promise<Times> {
-  const review = reviewOf(await asAdmitted(rig.client, pod), namespace);
+  const review = reviewOf(await asAdmitted(rig.client, pod, namespace), namespace);
   for (let call = 0; call < callsPerRound; call++) await rig.caller.call(review);
   const times = {
     inside: [] as Spread[],
@@ -107,10 +108,11 @@ function spreadOf(values: readonly number[]): Spread {
 const pods = `/api/v1/namespaces/${namespace}/pods`;
 
 /** The pod with what the API server adds before it asks. */
-async function asAdmitted(client: KubeClient, pod: object): Promise<object> {
+export async function asAdmitted(client: KubeClient, pod: object, namespace: string): Promise<object> {
+  const path = `/api/v1/namespaces/${namespace}/pods`;
   const body = unprotected(pod);
   const admitted = await client.request<{ metadata: object }>({
-    ...{ method: 'POST', path: pods, query: { dryRun: 'All' }, body },
+    ...{ method: 'POST', path, query: { dryRun: 'All' }, body },
   });
   const { annotations } = (pod as { metadata: { annotations: object } }).metadata;
   return { ...admitted, metadata: { ...admitted.metadata, annotations } };
