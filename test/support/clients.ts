@@ -49,6 +49,13 @@ export function clientsFor(target: S3Target): Clients {
     awsV1: (args, options) => runAws('boto3', 'python', ['-m', 'awscli', ...endpoint, ...args], options),
     s3cmd: (args, options) => run('s3cmd', 's3cmd', ['--config', s3cmdConfig, ...args], options),
     rclone: (args, options) => run('rclone-client', 'rclone', [...caFlag, ...args], options),
+    minioGo: (args, options) =>
+      run(
+        'minio-go-client',
+        'minio-go-client',
+        [`--address=${new URL(target.endpoint).host}`, ...args],
+        options,
+      ),
     boto3: (script, options) => runAws('boto3', 'python', ['-c', BOTO3_PRELUDE + script], options),
     stop: folder.remove,
   };

@@ -222,6 +222,8 @@ export interface Clients extends Stoppable {
   s3cmd(args: readonly string[], options?: ClientRunOptions): Promise<CommandResult>;
   /** The remote is called `svc:`. */
   rclone(args: readonly string[], options?: ClientRunOptions): Promise<CommandResult>;
+  /** The program of `test/tools/minio-go-client`. */
+  minioGo(args: readonly string[], options?: ClientRunOptions): Promise<CommandResult>;
   /** Runs Python with `s3` (a client), `boto3`, `Config`, `json`, `sys`, `io` and `hashlib` at hand. */
   boto3(script: string, options?: ClientRunOptions): Promise<CommandResult>;
 }

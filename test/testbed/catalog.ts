@@ -4,6 +4,7 @@ import { minio, rclone, versitygw } from './recipes/go.ts';
 import { helm } from './recipes/helm.ts';
 import { kernel, kernel612 } from './recipes/kernel.ts';
 import { kubernetes } from './recipes/kubernetes.ts';
+import { minioGoClient } from './recipes/minio-go-client.ts';
 import { networkPolicyJudge } from './recipes/network-policy-judge.ts';
 import { openbao } from './recipes/openbao.ts';
 import { promtool } from './recipes/promtool.ts';
@@ -19,6 +20,7 @@ export const CATALOG: Readonly<Record<ToolName, Recipe>> = {
   awscli: { kind: 'system', command: 'aws', debianPackage: 'awscli' },
   s3cmd: debian('s3cmd'),
   'rclone-client': debian('rclone'),
+  'minio-go-client': minioGoClient,
   minio,
   rclone,
   tini: debian('tini'),
@@ -53,7 +55,7 @@ const REGISTRY: readonly ToolName[] = ['docker-registry', 'skopeo', 'umoci'];
 /** Shells that complete what svc takes, and what runs programs of secrets' writers; bash is everywhere. */
 const INTERPRETERS: readonly ToolName[] = ['zsh', 'fish', 'ruby', 'lua'];
 
-const CLIENTS: readonly ToolName[] = ['boto3', 'awscli', 's3cmd', 'rclone-client'];
+const CLIENTS: readonly ToolName[] = ['boto3', 'awscli', 's3cmd', 'rclone-client', 'minio-go-client'];
 
 /** What `npm test` needs, in the order to have it: what takes minutes comes last. */
 export const TEST_TOOLS: readonly ToolName[] = [

@@ -63,7 +63,14 @@ test('the cache is where the environment says, and keyed by the recipe', () => {
 });
 
 test('tools are named on the command line', () => {
-  assert.equal(toolsNamed(['minio', 'clients']), ['minio', 'boto3', 'awscli', 's3cmd', 'rclone-client']);
+  assert.equal(toolsNamed(['minio', 'clients']), [
+    'minio',
+    'boto3',
+    'awscli',
+    's3cmd',
+    'rclone-client',
+    'minio-go-client',
+  ]);
   assert.throws(() => toolsNamed(['moto']), /unknown tool moto; known: openbao/);
 });
 

@@ -6,6 +6,7 @@ export const TOOL_NAMES = [
   'awscli',
   's3cmd',
   'rclone-client',
+  'minio-go-client',
   'minio',
   'rclone',
   'tini',

@@ -13,6 +13,8 @@ export interface PartRecord {
   readonly etag: string;
   /** CRC-32 of the encrypted part in base64, where the store was given one; its Complete wants it back. */
   readonly checksum?: string | undefined;
+  /** Checksums of the plaintext, as `sealChecksums` writes them, where the caller asked for any. */
+  readonly sealed?: string | undefined;
 }
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
@@ -31,11 +33,14 @@ export const manifestPrefix = (reserved: string, { bucket, key }: ObjectName): s
 export const manifestKey = (reserved: string, name: ObjectName, id: string): string =>
   `${manifestPrefix(reserved, name)}${id}`;
 
-/** `…/<n>/<etag>/<checksum or ->/<nonce>/<size>/<wrapped DEK>`, each component below 255 bytes and safe in a key. */
+/**
+ * `…/<n>/<etag>/<checksum or ->/<nonce>/<size>/<wrapped DEK>`, each component below 255 bytes and safe in a key. With sealed
+ * checksums `/1.<sealed>` follows, where 1 is the version of their form; who does not know it does not know the part.
+ */
 export function partRecordKey(
   reserved: string,
   uploadId: string,
-  { part, etag, checksum }: PartRecord,
+  { part, etag, checksum, sealed }: PartRecord,
 ): string {
   const number = String(part.n).padStart(5, '0');
   const [, version, wrapped = ''] = part.dek.split(':');
@@ -43,11 +48,12 @@ export function partRecordKey(
   const nonce = Buffer.from(part.nonce, 'base64').toString('base64url');
   const tag = Buffer.from(etag).toString('base64url');
   const sum = checksum === undefined ? '-' : Buffer.from(checksum, 'base64').toString('base64url');
-  return `${uploadPrefix(reserved, uploadId)}${number}/${tag}/${sum}/${nonce}/${part.size}/${dek}`;
+  const fields = [number, tag, sum, nonce, part.size, dek, ...(sealed === undefined ? [] : [`1.${sealed}`])];
+  return `${uploadPrefix(reserved, uploadId)}${fields.join('/')}`;
 }
 
 const recordPattern =
-  /^(\d{5})\/([A-Za-z0-9_-]{1,250})\/(-|[A-Za-z0-9_-]{6})\/([A-Za-z0-9_-]{16})\/(\d{1,13})\/(v[1-9]\d{0,9})\.([A-Za-z0-9_-]{1,240})$/;
+  /^(\d{5})\/([A-Za-z0-9_-]{1,250})\/(-|[A-Za-z0-9_-]{6})\/([A-Za-z0-9_-]{16})\/(\d{1,13})\/(v[1-9]\d{0,9})\.([A-Za-z0-9_-]{1,240})(?:\/1\.([A-Za-z0-9_-]{1,240}))?$/;
 
 /** @returns the record that `key` (below `prefix`, from uploadPrefix) holds, or undefined for a key of another kind. */
 export function readPartRecord(prefix: string, key: string): PartRecord | undefined {
@@ -55,7 +61,8 @@ export function readPartRecord(prefix: string, key: string): PartRecord | undefi
     throw new EnvelopeError('malformed-metadata', 'a record of another upload was listed');
   const match = recordPattern.exec(key.slice(prefix.length));
   if (match === null) return undefined;
-  const [, number = '', tag = '', sum = '-', nonce = '', size = '', version = '', wrapped = ''] = match;
+  const [, number = '', tag = '', sum = '-', nonce = '', size = '', version = '', wrapped = '', sealed] =
+    match;
   const base64 = (text: string) => Buffer.from(text, 'base64url').toString('base64');
   const part = {
     n: Number(number),
@@ -63,6 +70,10 @@ export function readPartRecord(prefix: string, key: string): PartRecord | undefi
     nonce: base64(nonce),
     size: Number(size),
   };
-  const record = { part, etag: Buffer.from(tag, 'base64url').toString() };
-  return sum === '-' ? record : { ...record, checksum: base64(sum) };
+  return {
+    part,
+    etag: Buffer.from(tag, 'base64url').toString(),
+    ...(sum !== '-' && { checksum: base64(sum) }),
+    ...(sealed !== undefined && { sealed }),
+  };
 }

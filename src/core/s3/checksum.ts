@@ -5,6 +5,9 @@ import { Crc64Nvme } from './crc64nvme.ts';
 
 export type ChecksumAlgorithm = 'crc32' | 'crc32c' | 'crc64nvme' | 'sha1' | 'sha256' | 'md5';
 
+/** Of one body. */
+export type Checksums = ReadonlyMap<ChecksumAlgorithm, Buffer>;
+
 export interface Checksum {
   update(data: Buffer): void;
   /** Big-endian; once. */

@@ -21,6 +21,9 @@ const checksumHeaders: Readonly<Record<string, ChecksumAlgorithm>> = {
   'x-amz-checksum-sha256': 'sha256',
 };
 
+/** Those that S3 has headers for. */
+export const checksumAlgorithms: readonly ChecksumAlgorithm[] = Object.values(checksumHeaders);
+
 /** Names in this family that are no digests. */
 const notDigests = new Set(['x-amz-checksum-algorithm', 'x-amz-checksum-mode', 'x-amz-checksum-type']);
 
@@ -85,5 +88,5 @@ export function decodeDigest(text: string, algorithm: ChecksumAlgorithm, name: s
   const value = Buffer.from(text, 'base64');
   if (value.length === digestLength[algorithm] && value.toString('base64') === text) return value;
   if (algorithm === 'md5') throw s3Error('InvalidDigest', `The ${name} you specified is not valid.`);
-  throw s3Error('InvalidRequest', `Value for ${name} header is invalid.`);
+  throw s3Error('InvalidRequest', `Value for ${name} is invalid.`);
 }

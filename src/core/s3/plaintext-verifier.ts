@@ -1,15 +1,19 @@
-import { type Checksum, type ChecksumAlgorithm, createChecksum } from './checksum.ts';
+import { type Checksum, type ChecksumAlgorithm, type Checksums, createChecksum } from './checksum.ts';
 import { s3Error } from './error-catalog.ts';
 import { decodeDigest, type Expectation } from './expectations.ts';
 
 /** Checks a body, as it passes, against everything that the caller announced about it. */
 export class PlaintextVerifier {
   readonly #expectations: readonly Expectation[];
+  readonly #also: ChecksumAlgorithm | undefined;
   readonly #running = new Map<ChecksumAlgorithm, Checksum>();
 
-  constructor(expectations: readonly Expectation[]) {
+  /** @param also calculated beside what is expected */
+  constructor(expectations: readonly Expectation[], also?: ChecksumAlgorithm) {
     this.#expectations = expectations;
-    for (const { algorithm } of expectations) {
+    this.#also = also;
+    const wanted = expectations.map(({ algorithm }) => algorithm);
+    for (const algorithm of also === undefined ? wanted : [...wanted, also]) {
       if (!this.#running.has(algorithm)) this.#running.set(algorithm, createChecksum(algorithm));
     }
   }
@@ -19,22 +23,22 @@ export class PlaintextVerifier {
   }
 
   /**
-   * Once, after the last byte. Returns the `x-amz-checksum-…` headers that the answer carries.
+   * Once, after the last byte. Returns what was announced as `x-amz-checksum-…`, and what was to be calculated besides.
    * @throws S3Error BadDigest, XAmzContentSHA256Mismatch, MalformedTrailerError, InvalidRequest
    */
-  finish(trailers: ReadonlyMap<string, string> = new Map()): Record<string, string> {
+  finish(trailers: ReadonlyMap<string, string> = new Map()): Checksums {
     const digests = new Map(
       [...this.#running].map(([algorithm, checksum]) => [algorithm, checksum.digest()]),
     );
-    const answer: Record<string, string> = {};
+    const checksums = new Map<ChecksumAlgorithm, Buffer>();
     this.#refuseStrangers(trailers);
     for (const expectation of this.#expectations) {
       const actual = digests.get(expectation.algorithm) as Buffer;
       if (!actual.equals(expectedValue(expectation, trailers))) throw mismatch(expectation);
-      if (expectation.name.startsWith('x-amz-checksum-'))
-        answer[expectation.name] = actual.toString('base64');
+      if (expectation.name.startsWith('x-amz-checksum-')) checksums.set(expectation.algorithm, actual);
     }
-    return answer;
+    if (this.#also !== undefined) checksums.set(this.#also, digests.get(this.#also) as Buffer);
+    return checksums;
   }
 
   /** A checksum that came without having been announced was not computed, and is not let pass as if it had been. */
@@ -45,6 +49,12 @@ export class PlaintextVerifier {
     for (const name of trailers.keys()) if (!announced.has(name)) throw s3Error('MalformedTrailerError');
   }
 }
+
+/** Checksums as the headers of an answer have them. */
+export const checksumHeaders = (checksums: Checksums): Record<string, string> =>
+  Object.fromEntries(
+    [...checksums].map(([algorithm, digest]) => [`x-amz-checksum-${algorithm}`, digest.toString('base64')]),
+  );
 
 function expectedValue(
   { algorithm, name, value }: Expectation,

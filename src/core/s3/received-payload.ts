@@ -1,11 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { ChecksumAlgorithm, Checksums } from './checksum.ts';
 import { ChunkDecoder } from './chunk-decoder.ts';
 import { ChunkSignatureVerifier } from './chunk-signature.ts';
 import { s3Error } from './error-catalog.ts';
 import { type Expectation, expectations } from './expectations.ts';
 import { JoinedPieces } from './joined-pieces.ts';
 import { announcedLength, type PayloadMode, payloadMode } from './payload.ts';
-import { PlaintextVerifier } from './plaintext-verifier.ts';
+import { checksumHeaders, PlaintextVerifier } from './plaintext-verifier.ts';
 import type { VerifiedSignature } from './sigv4.ts';
 
 /** A body after decoding its transfer form (plain, chunked, aws-chunked). */
@@ -16,8 +17,11 @@ export interface Payload {
    * The body, in order. The iteration ends only after length, checksums, digests and
    * signatures have all been found right; otherwise it throws S3Error (BadDigest, IncompleteBody …).
    * Chunks are valid until the next is asked for.
+   * @param also a checksum that is calculated whether or not it was announced
    */
-  chunks(): AsyncIterable<Buffer>;
+  chunks(also?: ChecksumAlgorithm): AsyncIterable<Buffer>;
+  /** Of the body, once the iteration has ended: the announced ones, found right, and the one that was asked for. */
+  checksums(): Checksums;
   /** The whole body, checked. @throws S3Error when it is longer than `limit` bytes. */
   read(limit: number): Promise<Buffer>;
 }
@@ -30,7 +34,7 @@ export interface PayloadSource {
   readonly raw: () => AsyncIterable<Buffer>;
   /** Most bytes after decoding; more is EntityTooLarge. */
   readonly limit: number;
-  /** Told the `x-amz-checksum-*` that were verified, for the answer. */
+  /** Told the `x-amz-checksum-*` that were verified or calculated, for the answer. */
   readonly onVerified?: (checksums: Readonly<Record<string, string>>) => void;
 }
 
@@ -41,18 +45,31 @@ export function createPayload(source: PayloadSource): Payload {
   const mode = payloadMode(contentSha256);
   const length = bodyLength(headers, mode);
   const expected = expectations(headers, mode);
-  const chunks = () => verified(source, { mode, length, expected });
-  return { length, chunks, read: (limit) => readAll(chunks, length, limit) };
+  let found: Checksums = new Map();
+  const onEnd = (checksums: Checksums) => {
+    found = checksums;
+    source.onVerified?.(checksumHeaders(checksums));
+  };
+  const chunks = (also?: ChecksumAlgorithm) => verified(source, { mode, length, expected, also, onEnd });
+  return {
+    length,
+    chunks,
+    checksums: () => found,
+    read: (limit) => readAll(chunks, length, limit),
+  };
 }
 
 interface Checks {
   readonly mode: PayloadMode;
   readonly length: number | undefined;
   readonly expected: readonly Expectation[];
+  readonly also: ChecksumAlgorithm | undefined;
+  readonly onEnd: (checksums: Checksums) => void;
 }
 
-async function* verified(source: PayloadSource, { mode, length, expected }: Checks): AsyncGenerator<Buffer> {
-  const verifier = new PlaintextVerifier(expected);
+async function* verified(source: PayloadSource, checks: Checks): AsyncGenerator<Buffer> {
+  const { mode, length, expected, also, onEnd } = checks;
+  const verifier = new PlaintextVerifier(expected, also);
   const decoder = mode.kind === 'chunked' ? decoderFor(mode, length, source.signature) : undefined;
   let received = 0;
   for await (const raw of source.raw()) {
@@ -65,8 +82,7 @@ async function* verified(source: PayloadSource, { mode, length, expected }: Chec
   }
   decoder?.end();
   if (length !== undefined && received !== length) throw s3Error('IncompleteBody');
-  const checksums = verifier.finish(decoder?.trailers);
-  source.onVerified?.(checksums);
+  onEnd(verifier.finish(decoder?.trailers));
 }
 
 function decoderFor(

@@ -27,11 +27,11 @@ const complete = (...parts: string[]) =>
 test('reads a part list: quotes, entities, checksums, gaps, namespace, declaration', () => {
   const xml = `<?xml version="1.0"?>\n<CompleteMultipartUpload xmlns="http://s3.amazonaws.com/doc/2006-03-01/">
     <Part><ChecksumCRC32>AAAAAA==</ChecksumCRC32><ETag>&quot;a-svc&quot;</ETag><PartNumber>1</PartNumber></Part>
-    <Part><PartNumber> 3 </PartNumber><ETag>b</ETag></Part>
+    <Part><PartNumber> 3 </PartNumber><ETag>b</ETag><ChecksumCRC32> </ChecksumCRC32></Part>
     <Part><PartNumber>10000</PartNumber><ETag>&#34;c&#x22;</ETag></Part>
   </CompleteMultipartUpload>`;
   assert.equal(parseCompleteMultipart(xml), [
-    { partNumber: 1, etag: 'a-svc' },
+    { partNumber: 1, etag: 'a-svc', named: new Map([['crc32', Buffer.alloc(4)]]) },
     { partNumber: 3, etag: 'b' },
     { partNumber: 10000, etag: 'c' },
   ]);
@@ -60,6 +60,7 @@ const badLists: [xml: string, code: string][] = [
   [complete(part('1.0')), 'MalformedXML'],
   [complete(part('-1')), 'MalformedXML'],
   [complete(part(1, '')), 'InvalidPart'],
+  [complete(part(1).replace('</Part>', '<ChecksumSHA1>AAAAAA==</ChecksumSHA1></Part>')), 'InvalidRequest'],
   [complete(part(0)), 'InvalidArgument'],
   [complete(part(10001)), 'InvalidArgument'],
   [complete(part(2), part(1)), 'InvalidPartOrder'],

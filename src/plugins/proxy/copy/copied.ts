@@ -1,3 +1,5 @@
+import type { Checksums } from '../../../core/s3/checksum.ts';
+import { checksumElement } from '../../../core/s3/complete-multipart.ts';
 import { outward } from '../../../core/s3/etag.ts';
 import { responseHeadersDownstream } from '../../../core/s3/headers.ts';
 import { element } from '../../../core/s3/xml-write.ts';
@@ -12,6 +14,8 @@ export interface Copied {
   readonly lastModified: string | undefined;
   /** The store's answer to the write. */
   readonly headers: UpstreamResponse['headers'];
+  /** Of the plaintext, where the caller asked for any. */
+  readonly checksums?: Checksums;
 }
 
 const sourceVersion = 'x-amz-copy-source-version-id';
@@ -19,14 +23,20 @@ const sourceVersion = 'x-amz-copy-source-version-id';
 /** `root`: `CopyObjectResult` or `CopyPartResult`. */
 export function copiedAnswer(
   root: string,
-  { etag, lastModified, headers }: Copied,
+  { etag, lastModified, headers, checksums = new Map() }: Copied,
   versionId: string | undefined,
 ): SlowAnswer {
   const modified = lastModified ?? new Date().toISOString();
-  const fields = element('LastModified', modified) + element('ETag', outward(etag));
+  const fields = [
+    element('LastModified', modified),
+    element('ETag', outward(etag)),
+    ...[...checksums].map(([algorithm, digest]) =>
+      element(checksumElement(algorithm), digest.toString('base64')),
+    ),
+  ];
   return {
     headers: { ...ofWrite(headers), ...(versionId === undefined ? {} : { [sourceVersion]: versionId }) },
-    xml: `<${root} xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${fields}</${root}>`,
+    xml: `<${root} xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${fields.join('')}</${root}>`,
   };
 }
 

@@ -1,4 +1,5 @@
 import { maxPlaintextBytes } from '../../../core/envelope/format.ts';
+import { type ChecksumAlgorithm, type Checksums, createChecksum } from '../../../core/s3/checksum.ts';
 import { s3Error } from '../../../core/s3/error-catalog.ts';
 import type { Handler, ProxyContext } from '../context.ts';
 import { type PartTarget, partTarget, recordPart } from '../multipart/part-target.ts';
@@ -35,19 +36,43 @@ async function copyPart(
   const { object, layout } = source;
   const length = lengthWithin(range, layout.size);
   if (length > maxPlaintextBytes) throw sourceTooLarge();
+  const plaintext = context.reader.plaintext(object, layout, range, { signal });
+  const { algorithm } = target.record.checksum ?? {};
+  const summed = algorithm === undefined ? { source: plaintext, checksums: none } : sum(plaintext, algorithm);
   const part = await encryptPart(context, {
     name: target.name,
     uploadId: target.record.uploadId,
     manifest: target.record.manifest,
     number: target.number,
-    source: context.reader.plaintext(object, layout, range, { signal }),
+    ...summed,
     length,
     headers: accessHeaders(copy.headers),
     signal,
   });
   await recordPart(context, target, part);
-  const copied = { etag: `"${part.etag}"`, lastModified: undefined, headers: {} };
+  const copied = {
+    etag: `"${part.etag}"`,
+    lastModified: undefined,
+    headers: {},
+    checksums: summed.checksums(),
+  };
   return copiedAnswer('CopyPartResult', copied, versionOf(source));
+}
+
+const none = (): Checksums => new Map();
+
+/** `plaintext` as it is, and its checksum once it has ended. */
+function sum(plaintext: AsyncIterable<Buffer>, algorithm: ChecksumAlgorithm) {
+  const running = createChecksum(algorithm);
+  const checksums = new Map<ChecksumAlgorithm, Buffer>();
+  async function* source(): AsyncGenerator<Buffer> {
+    for await (const chunk of plaintext) {
+      running.update(chunk);
+      yield chunk;
+    }
+    checksums.set(algorithm, running.digest());
+  }
+  return { source: source(), checksums: (): Checksums => checksums };
 }
 
 /** Both ends must be given and lie within the source, unlike those of a GET. */

@@ -6,6 +6,7 @@ import { type CompletedPart, completeMultipartXml } from '../../../core/s3/compl
 import { S3Error } from '../../../core/s3/error.ts';
 import { s3Error } from '../../../core/s3/error-catalog.ts';
 import { requestHeadersUpstream } from '../../../core/s3/headers.ts';
+import type { ObjectChecksum } from '../../../core/s3/object-checksum.ts';
 import type { S3Request } from '../../../core/s3/request.ts';
 import { childText } from '../../../core/s3/xml.ts';
 import type { Exchange, ProxyContext } from '../context.ts';
@@ -17,17 +18,19 @@ import { listHash } from './done-record.ts';
 import { inlineParts } from './inline-parts.ts';
 import { matchParts } from './match-parts.ts';
 import type { UploadRecord } from './upload-record.ts';
+import { verifyChecksums } from './verify-checksums.ts';
 
 const answerLimit = 1024 * 1024;
 
 /**
- * Completes an upload: match, seal, write the manifest, complete at the store, note that it is done.
+ * Completes an upload: match, verify, seal, write the manifest, complete at the store, note that it is done.
  * Each step may be repeated after a crash of this or another proxy.
  */
 export async function completeOnce(
   context: ProxyContext,
   exchange: Exchange,
   parts: readonly CompletedPart[],
+  named: ObjectChecksum | undefined,
 ): Promise<Completed> {
   const { request } = exchange;
   const name = { bucket: request.bucket, key: request.key };
@@ -37,6 +40,7 @@ export async function completeOnce(
   if (done?.list === list) return { ...name, etag: done.etag, versionId: done.versionId };
   const record = await context.uploads.find(name, uploadId);
   const records = matchParts(parts, await context.uploads.parts(record));
+  const checksum = await verifyChecksums(context.keys, record, { parts, records, named });
   const sealed = await sealParts(context, record, records);
   await saveManifest(context, record, sealed);
   const replaced = await manifestToReplace(context, name);
@@ -49,7 +53,7 @@ export async function completeOnce(
     .catch((error: Error) => {
       exchange.log.warn('proxy.upload.records-left', { error: error.message });
     });
-  return settled;
+  return { ...settled, checksum };
 }
 
 async function sealParts(

@@ -1,17 +1,25 @@
+import { createHash } from 'node:crypto';
 import { type CompletedPart, parseCompleteMultipart } from '../../../core/s3/complete-multipart.ts';
 import { s3Error } from '../../../core/s3/error-catalog.ts';
 import { inward } from '../../../core/s3/etag.ts';
+import { type ObjectChecksum, readObjectChecksum } from '../../../core/s3/object-checksum.ts';
 import type { Exchange, Handler, ProxyContext } from '../context.ts';
 import { completeOnce } from './complete-once.ts';
 import { type Completed, completedAnswer } from './completed.ts';
-import { listHash } from './done-record.ts';
 import { answerSlowly } from './slow-answer.ts';
 
 /** 10,000 parts with a checksum each. */
 const listLimit = 4 * 1024 * 1024;
 
+interface Asked {
+  readonly parts: readonly CompletedPart[];
+  readonly named: ObjectChecksum | undefined;
+  /** Hash of all that decides on the answer. Of checksums too: it leaves this process by no way. */
+  readonly asked: string;
+}
+
 interface Flight {
-  readonly list: string;
+  readonly asked: string;
   readonly result: Promise<Completed>;
 }
 
@@ -19,14 +27,19 @@ interface Flight {
 const flightsOf = new WeakMap<ProxyContext, Map<string, Flight>>();
 
 /**
- * CompleteMultipartUpload. Repeating it with the same list gives the same answer; two at once are one.
+ * CompleteMultipartUpload. Repeating it with the same list gives the same answer,
+ * but for checksums, which are verified by the first one only; two at once are one.
  * It goes on when the caller goes away, so that a retry finds it done.
  */
 export const completeUpload: Handler = async (context, exchange) => {
   const text = (await exchange.payload.read(listLimit)).toString();
   const parts = parseCompleteMultipart(text).map((part) => ({ ...part, etag: inward(part.etag) }));
+  const named = readObjectChecksum(exchange.request.headers);
   const location = `http://${exchange.request.headers.host ?? 'localhost'}`;
-  const completed = singleFlight(context, exchange, parts);
+  const asked = createHash('sha256')
+    .update(JSON.stringify([exchange.request.bucket, exchange.request.key, named]))
+    .update(text);
+  const completed = singleFlight(context, exchange, { parts, named, asked: asked.digest('base64') });
   await answerSlowly(
     context,
     exchange,
@@ -37,17 +50,19 @@ export const completeUpload: Handler = async (context, exchange) => {
 function singleFlight(
   context: ProxyContext,
   exchange: Exchange,
-  parts: readonly CompletedPart[],
+  { parts, named, asked }: Asked,
 ): Promise<Completed> {
   const flights = flightsOf.get(context) ?? new Map<string, Flight>();
   flightsOf.set(context, flights);
   const uploadId = exchange.request.query.get('uploadId') ?? '';
-  const list = listHash(exchange.request, parts);
   const running = flights.get(uploadId);
-  if (running?.list === list) return running.result;
+  if (running?.asked === asked) return running.result;
   if (running !== undefined)
-    throw s3Error('OperationAborted', 'Another Complete of this upload, with other parts, is under way.');
-  const result = completeOnce(context, exchange, parts).finally(() => flights.delete(uploadId));
-  flights.set(uploadId, { list, result });
+    throw s3Error(
+      'OperationAborted',
+      'Another Complete of this upload, with other parts or checksums, is under way.',
+    );
+  const result = completeOnce(context, exchange, parts, named).finally(() => flights.delete(uploadId));
+  flights.set(uploadId, { asked, result });
   return result;
 }

@@ -4,6 +4,7 @@ import { envelopeHeaders } from '../../../core/envelope/metadata.ts';
 import { s3Error } from '../../../core/s3/error-catalog.ts';
 import { requestHeadersUpstream } from '../../../core/s3/headers.ts';
 import { maxUserMetadata, userMetadataSize } from '../../../core/s3/metadata.ts';
+import { readUploadChecksum } from '../../../core/s3/object-checksum.ts';
 import { childText } from '../../../core/s3/xml.ts';
 import { element } from '../../../core/s3/xml-write.ts';
 import type { Exchange, Handler, ProxyContext } from '../context.ts';
@@ -89,6 +90,7 @@ function draftOf(
   const callers = requestHeadersUpstream(request.headers);
   const headers = { ...callers, ...own, ...checksumHeaders(context) };
   if (userMetadataSize(headers) > maxUserMetadata) throw s3Error('MetadataTooLarge');
+  const checksum = readUploadChecksum(request.headers);
   const record: Omit<UploadRecord, 'uploadId'> = {
     ...name,
     manifest,
@@ -98,6 +100,7 @@ function draftOf(
     binding,
     userMetadata: userMetadataSize(callers),
     repeat: repeatedHeaders(callers),
+    ...(checksum !== undefined && { checksum }),
   };
   if (uploadRecordText({ ...record, uploadId: '' }, seal.key).length > recordLimit)
     throw s3Error('InvalidRequest', 'The headers of the upload are too long to be kept.');

@@ -33,5 +33,5 @@ export async function partTarget({ uploads, keys }: ProxyContext, request: S3Req
 export const recordPart = (
   context: ProxyContext,
   { record }: PartTarget,
-  { entry, etag, checksum }: EncryptedPart,
-): Promise<void> => context.uploads.addPart(record, { part: entry, etag, checksum });
+  { entry, etag, checksum, sealed }: EncryptedPart,
+): Promise<void> => context.uploads.addPart(record, { part: entry, etag, checksum, sealed });

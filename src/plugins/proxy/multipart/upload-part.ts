@@ -11,8 +11,9 @@ export const uploadPart: Handler = async (context, exchange) => {
     uploadId: target.record.uploadId,
     manifest: target.record.manifest,
     number: target.number,
-    source: payload.chunks(),
+    source: payload.chunks(target.record.checksum?.algorithm),
     length: payload.length,
+    checksums: payload.checksums,
     headers: request.headers,
     signal,
   });

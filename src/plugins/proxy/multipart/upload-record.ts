@@ -2,6 +2,8 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { BindingMode, ObjectName } from '../../../core/envelope/binding.ts';
 import { EnvelopeError } from '../../../core/envelope/error.ts';
 import { isManifestId } from '../../../core/envelope/manifest.ts';
+import { checksumAlgorithms } from '../../../core/s3/expectations.ts';
+import type { UploadChecksum } from '../../../core/s3/object-checksum.ts';
 
 /**
  * What is kept of an open upload, because the store does not give back the
@@ -19,14 +21,21 @@ export interface UploadRecord extends ObjectName {
   readonly userMetadata: number;
   /** Headers of Create that a later self-copy must repeat: ACL, storage class, server-side encryption. */
   readonly repeat: Readonly<Record<string, string>>;
+  /** What the caller wants to have calculated of every part: then none is without. */
+  readonly checksum?: UploadChecksum;
 }
 
 /** A record as it was stored, of which nothing may be believed before `verifyUploadRecord`. */
 export type StoredUploadRecord = UploadRecord & { readonly mac: string };
 
-/** With an HMAC under the upload's own seal key, so that the store can neither edit a record nor put one in another's place. */
+/**
+ * With an HMAC under the upload's own seal key, so that the store can neither edit a record nor put one in another's place.
+ * A proxy that knows version 2 only would leave out the checksums of parts, so it must not take part in such an upload.
+ */
 export const uploadRecordText = (record: UploadRecord, sealKey: Uint8Array): string =>
-  JSON.stringify({ v: 2, ...record, mac: recordMac(record, sealKey) });
+  JSON.stringify({ v: versionOf(record), ...record, mac: recordMac(record, sealKey) });
+
+const versionOf = ({ checksum }: UploadRecord): number => (checksum === undefined ? 2 : 3);
 
 /** @throws EnvelopeError `record-forged` for a record that was not written under this seal key as it stands. */
 export function verifyUploadRecord(
@@ -47,12 +56,16 @@ export function verifyUploadRecord(
 
 /** Base64, over every field; headers in the order of their names. */
 function recordMac(record: UploadRecord, sealKey: Uint8Array): string {
-  const { bucket, key, uploadId, manifest, keyName, keyVersion, seal, binding, userMetadata, repeat } =
-    record;
+  const { bucket, key, uploadId, manifest, keyName, keyVersion, seal, binding, userMetadata } = record;
+  const { repeat, checksum } = record;
   const fields = [bucket, key, uploadId, manifest, keyName, keyVersion, seal, binding, userMetadata];
+  const [label, added] =
+    checksum === undefined
+      ? ['svc/upload/1', []]
+      : ['svc/upload/2', [checksum.algorithm, checksum.type ?? null]];
   const headers = Object.entries(repeat).sort(([one], [other]) => (one < other ? -1 : 1));
   return createHmac('sha256', sealKey)
-    .update(`svc/upload/1\n${JSON.stringify([...fields, headers])}`)
+    .update(`${label}\n${JSON.stringify([...fields, headers, ...added])}`)
     .digest('base64');
 }
 
@@ -60,7 +73,7 @@ function recordMac(record: UploadRecord, sealKey: Uint8Array): string {
 export function readUploadRecord(text: string): StoredUploadRecord {
   const { v, ...value } = parse(text) ?? {};
   const whole =
-    v === 2 &&
+    v === versionOf(value as unknown as UploadRecord) &&
     isManifestId(value['manifest']) &&
     ['bucket', 'key', 'uploadId', 'keyName', 'seal', 'mac'].every(
       (name) => typeof value[name] === 'string',
@@ -68,7 +81,8 @@ export function readUploadRecord(text: string): StoredUploadRecord {
     Number.isSafeInteger(value['keyVersion']) &&
     Number.isSafeInteger(value['userMetadata']) &&
     ['none', 'key', 'bucket-key'].includes(String(value['binding'])) &&
-    isHeaders(value['repeat']);
+    isHeaders(value['repeat']) &&
+    (v === 2 || isChecksum(value['checksum']));
   if (!whole)
     throw new EnvelopeError(
       'malformed-metadata',
@@ -89,3 +103,11 @@ const isHeaders = (value: unknown) =>
   typeof value === 'object' &&
   value !== null &&
   Object.values(value).every((text) => typeof text === 'string');
+
+function isChecksum(value: unknown): boolean {
+  const { algorithm, type } = (value ?? {}) as Partial<UploadChecksum>;
+  return (
+    checksumAlgorithms.some((known) => known === algorithm) &&
+    (type === undefined || type === 'FULL_OBJECT' || type === 'COMPOSITE')
+  );
+}

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ObjectName } from '../../../core/envelope/binding.ts';
 import type { PartEntry } from '../../../core/envelope/manifest.ts';
+import type { Checksums } from '../../../core/s3/checksum.ts';
 import { requestHeadersUpstream } from '../../../core/s3/headers.ts';
 import { encryptToStore } from './encrypt-to-store.ts';
 import type { WriteContext } from './encryption-plan.ts';
@@ -15,6 +16,8 @@ export interface PartPlan {
   readonly source: AsyncIterable<Buffer>;
   /** Plaintext bytes; undefined when only the end of `source` will tell. */
   readonly length: number | undefined;
+  /** Of the plaintext, to be kept in the part's record; asked for once `source` has ended. */
+  readonly checksums: () => Checksums;
   /** The caller's; those that a part may have are passed on. */
   readonly headers: IncomingHttpHeaders;
   readonly signal?: AbortSignal;
@@ -26,18 +29,21 @@ export interface EncryptedPart {
   readonly etag: string;
   /** The store's CRC-32 of the encrypted part, in base64. */
   readonly checksum: string | undefined;
+  /** Checksums of the plaintext, sealed under the part's DEK. */
+  readonly sealed: string | undefined;
   /** Headers of the answer to the caller, the ETag included. */
   readonly answer: Readonly<Record<string, string>>;
 }
 
 /** Encrypts one part under a DEK of its own. @throws as `encryptToStore` */
 export async function encryptPart(context: WriteContext, plan: PartPlan): Promise<EncryptedPart> {
-  const { name, uploadId, manifest, number, source, length, signal } = plan;
+  const { name, uploadId, manifest, number, source, length, checksums, signal } = plan;
   const stored = await encryptToStore(context, {
     name,
     purpose: { kind: 'part', upload: manifest, number },
     source,
     length,
+    checksums,
     signal,
     request: () => ({
       method: 'PUT',
@@ -50,7 +56,7 @@ export async function encryptPart(context: WriteContext, plan: PartPlan): Promis
       ...(signal && { signal }),
     }),
   });
-  const { dek, nonce, size, etag, headers } = stored;
+  const { dek, nonce, size, etag, headers, sealed } = stored;
   const checksum = headers['x-amz-checksum-crc32'] as string | undefined;
-  return { entry: { n: number, dek, nonce, size }, etag, checksum, answer: writeAnswer(stored) };
+  return { entry: { n: number, dek, nonce, size }, etag, checksum, sealed, answer: writeAnswer(stored) };
 }

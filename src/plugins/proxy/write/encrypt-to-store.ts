@@ -1,4 +1,5 @@
 import { maxPlaintextBytes } from '../../../core/envelope/format.ts';
+import { sealChecksums } from '../../../core/envelope/sealed-checksums.ts';
 import { s3Error } from '../../../core/s3/error-catalog.ts';
 import type { FreshKey } from '../keys/data-keys.ts';
 import { type Acceptance, accepted } from './accepted.ts';
@@ -11,6 +12,8 @@ import { collect, sendWhole, smallBytes } from './send-whole.ts';
 export interface StoredBody extends Omit<Sealed, 'response'>, Acceptance {
   /** The wrapped DEK. */
   readonly dek: string;
+  /** As `sealChecksums` writes them, where there are any. */
+  readonly sealed?: string;
 }
 
 /**
@@ -26,7 +29,9 @@ export async function encryptToStore(context: WriteContext, plan: EncryptionPlan
     const { response, nonce, size } = await send(key);
     const acceptance = await accepted(response);
     context.metrics.bytes('encrypted', size);
-    return { ...acceptance, nonce, size, dek: key.ciphertext };
+    const checksums = plan.checksums?.();
+    const sealed = checksums?.size ? sealChecksums(key.key, { nonce, size }, checksums) : undefined;
+    return { ...acceptance, nonce, size, dek: key.ciphertext, ...(sealed !== undefined && { sealed }) };
   });
 }
 

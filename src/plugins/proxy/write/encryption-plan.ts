@@ -1,4 +1,5 @@
 import type { KeyPurpose, ObjectName } from '../../../core/envelope/binding.ts';
+import type { Checksums } from '../../../core/s3/checksum.ts';
 import type { WrappedKey } from '../../../runtime/vault/contract.ts';
 import type { ProxyContext } from '../context.ts';
 import type { UpstreamRequest, UpstreamResponse } from '../upstream/upstream.ts';
@@ -11,6 +12,8 @@ export interface EncryptionPlan {
   readonly source: AsyncIterable<Buffer>;
   /** Plaintext bytes; undefined when only the end of `source` will tell. */
   readonly length: number | undefined;
+  /** Of the plaintext, to be kept beside its key; asked for once `source` has ended. */
+  readonly checksums?: () => Checksums;
   /** The request that carries the ciphertext; what it throws comes before any data is sent. */
   readonly request: (key: WrappedKey) => UpstreamRequest;
   readonly signal?: AbortSignal | undefined;

@@ -12,6 +12,7 @@ function body(length: number | undefined) {
   const payload: Payload = {
     length,
     async *chunks() {},
+    checksums: () => new Map(),
     async read() {
       noted.reads++;
       return Buffer.alloc(0);

@@ -1,0 +1,108 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { type ChecksumAlgorithm, createChecksum } from './checksum.ts';
+import { combineCrcs, isCrc } from './combine-crc.ts';
+import { s3Error } from './error-catalog.ts';
+import { checksumAlgorithms, decodeDigest } from './expectations.ts';
+
+/** How the checksum of an object in parts is made: as if it were one, or over those of its parts. */
+export type ChecksumType = 'FULL_OBJECT' | 'COMPOSITE';
+
+/** What an upload was begun with. */
+export interface UploadChecksum {
+  readonly algorithm: ChecksumAlgorithm;
+  readonly type?: ChecksumType;
+}
+
+/** A checksum of the whole object, as a caller names it. */
+export interface ObjectChecksum extends UploadChecksum {
+  readonly value: Buffer;
+  /** Number of parts that a composite one may be followed by. */
+  readonly parts?: number;
+}
+
+/** A checksum of the whole object that was found right. */
+export interface VerifiedChecksum {
+  readonly algorithm: ChecksumAlgorithm;
+  readonly type: ChecksumType;
+  /** As answers have it. */
+  readonly text: string;
+}
+
+export interface SummedPart {
+  readonly size: number;
+  readonly checksum: Buffer;
+}
+
+/**
+ * From the headers of CreateMultipartUpload; undefined for an algorithm that is not known, of which no part is taken.
+ * @throws S3Error InvalidRequest
+ */
+export function readUploadChecksum(headers: IncomingHttpHeaders): UploadChecksum | undefined {
+  const name = headers['x-amz-checksum-algorithm'];
+  const algorithm = checksumAlgorithms.find((known) => known === String(name).toLowerCase());
+  return algorithm === undefined ? undefined : { algorithm, ...typeOf(headers, algorithm) };
+}
+
+/** From the headers of CompleteMultipartUpload. @throws S3Error InvalidRequest */
+export function readObjectChecksum(headers: IncomingHttpHeaders): ObjectChecksum | undefined {
+  const named = checksumAlgorithms.filter(
+    (algorithm) => headers[`x-amz-checksum-${algorithm}`] !== undefined,
+  );
+  const [algorithm] = named;
+  if (algorithm === undefined) return undefined;
+  if (named.length > 1) throw s3Error('InvalidRequest', 'Multiple checksum Types are not allowed.');
+  const header = `x-amz-checksum-${algorithm}`;
+  const [, text = '', count] = /^([^-]*)(?:-(\d{1,5}))?$/.exec(String(headers[header])) ?? [];
+  const value = decodeDigest(text, algorithm, header);
+  const type = count === undefined ? typeOf(headers, algorithm) : { type: 'COMPOSITE' as const };
+  return { algorithm, value, ...type, ...(count !== undefined && { parts: Number(count) }) };
+}
+
+function typeOf(headers: IncomingHttpHeaders, algorithm: ChecksumAlgorithm): { type?: ChecksumType } {
+  const type = headers['x-amz-checksum-type'];
+  if (type === undefined || type === '') return {};
+  if (type !== 'FULL_OBJECT' && type !== 'COMPOSITE')
+    throw s3Error('InvalidRequest', 'Value for x-amz-checksum-type header is invalid.');
+  if (typesOf(algorithm).includes(type)) return { type };
+  throw s3Error(
+    'InvalidRequest',
+    `The ${type} checksum type cannot be used with the ${algorithm} checksum algorithm.`,
+  );
+}
+
+/** S3 has no composite CRC-64, and a digest of the whole does not follow from those of its parts. */
+function typesOf(algorithm: ChecksumAlgorithm): readonly ChecksumType[] {
+  if (algorithm === 'crc64nvme') return ['FULL_OBJECT'];
+  return isCrc(algorithm) ? ['FULL_OBJECT', 'COMPOSITE'] : ['COMPOSITE'];
+}
+
+/**
+ * Where neither the caller nor the upload says of which type it is, either will do.
+ * @throws S3Error BadDigest where the parts give another checksum than the caller names
+ */
+export function verifyObjectChecksum(
+  named: ObjectChecksum,
+  parts: readonly SummedPart[],
+  begun?: UploadChecksum,
+): VerifiedChecksum {
+  const { algorithm, value } = named;
+  const type = named.type ?? (begun?.algorithm === algorithm ? begun.type : undefined);
+  const found = (type === undefined ? typesOf(algorithm) : [type]).find((candidate) =>
+    checksumOf(algorithm, candidate, parts).equals(value),
+  );
+  const counted = named.parts === undefined || named.parts === parts.length;
+  if (found === undefined || !counted)
+    throw s3Error(
+      'BadDigest',
+      `The ${algorithm.toUpperCase()} of the whole object that you specified did not match the one calculated from its parts.`,
+    );
+  const count = found === 'COMPOSITE' ? `-${parts.length}` : '';
+  return { algorithm, type: found, text: value.toString('base64') + count };
+}
+
+function checksumOf(algorithm: ChecksumAlgorithm, type: ChecksumType, parts: readonly SummedPart[]): Buffer {
+  if (type === 'FULL_OBJECT' && isCrc(algorithm)) return combineCrcs(algorithm, parts);
+  const running = createChecksum(algorithm);
+  for (const { checksum } of parts) running.update(checksum);
+  return running.digest();
+}

@@ -1,0 +1,115 @@
+import { EnvelopeError } from '../../../core/envelope/error.ts';
+import type { PartRecord } from '../../../core/envelope/records.ts';
+import { openChecksums } from '../../../core/envelope/sealed-checksums.ts';
+import type { ChecksumAlgorithm, Checksums } from '../../../core/s3/checksum.ts';
+import type { CompletedPart } from '../../../core/s3/complete-multipart.ts';
+import { s3Error } from '../../../core/s3/error-catalog.ts';
+import {
+  type ObjectChecksum,
+  type VerifiedChecksum,
+  verifyObjectChecksum,
+} from '../../../core/s3/object-checksum.ts';
+import type { DataKeys } from '../keys/data-keys.ts';
+import type { UploadRecord } from './upload-record.ts';
+
+/** DEKs that are unwrapped by one request to the key server, and in the clear at a time. */
+const window = 100;
+
+/** A Complete: the parts as the caller names them with their records, and the checksum of the whole that it names. */
+interface Asked {
+  readonly parts: readonly CompletedPart[];
+  readonly records: readonly PartRecord[];
+  readonly named: ObjectChecksum | undefined;
+}
+
+type Keys = Pick<DataKeys, 'unwrap'>;
+
+/**
+ * Compares the checksums that a Complete names, of parts and of the whole, with those that were calculated when the parts
+ * passed. Parts whose checksum was neither sent nor asked for at the beginning have none, and are taken as they are.
+ * @throws S3Error BadDigest; InvalidRequest for another algorithm than the upload was begun with. EnvelopeError `record-forged`
+ */
+export async function verifyChecksums(
+  keys: Keys,
+  upload: UploadRecord,
+  { parts, records, named }: Asked,
+): Promise<VerifiedChecksum | undefined> {
+  if (named === undefined && parts.every((part) => part.named === undefined)) return undefined;
+  const known = await openAll(keys, upload, records);
+  for (const [index, part] of parts.entries()) verifyPart(upload, part, known[index] as Checksums);
+  if (named === undefined) return undefined;
+  const summed = known.flatMap((checksums, index) => {
+    const checksum = checksumIn(upload, checksums, named.algorithm);
+    return checksum === undefined ? [] : [{ checksum, size: records[index]?.part.size ?? 0 }];
+  });
+  return summed.length === known.length ? verifyObjectChecksum(named, summed, upload.checksum) : undefined;
+}
+
+/** The checksums of every part, in order; none of one that has none. */
+async function openAll(
+  keys: Keys,
+  upload: UploadRecord,
+  records: readonly PartRecord[],
+): Promise<readonly Checksums[]> {
+  const opened: Checksums[] = [];
+  for (let from = 0; from < records.length; from += window)
+    opened.push(...(await openSome(keys, upload, records.slice(from, from + window))));
+  return opened;
+}
+
+async function openSome(
+  keys: Keys,
+  upload: UploadRecord,
+  records: readonly PartRecord[],
+): Promise<Checksums[]> {
+  const items = records
+    .filter(({ sealed }) => sealed !== undefined)
+    .map(({ part: { n, dek } }) => ({
+      wrapped: dek,
+      purpose: { kind: 'part', upload: upload.manifest, number: n } as const,
+    }));
+  const deks = items.length === 0 ? [] : await keys.unwrap(upload, upload, items);
+  try {
+    let next = 0;
+    return records.map(({ part, sealed }) =>
+      sealed === undefined ? new Map() : openChecksums(deks[next++] as Buffer, part, sealed),
+    );
+  } finally {
+    for (const dek of deks) dek.fill(0);
+  }
+}
+
+function verifyPart(
+  upload: UploadRecord,
+  { partNumber, named = new Map() }: CompletedPart,
+  known: Checksums,
+) {
+  for (const [algorithm, digest] of named) {
+    const checksum = checksumIn(upload, known, algorithm);
+    if (checksum === undefined || checksum.equals(digest)) continue;
+    throw s3Error(
+      'BadDigest',
+      `The ${algorithm.toUpperCase()} of part ${partNumber} that you specified did not match the calculated checksum.`,
+      { details: { PartNumber: String(partNumber) } },
+    );
+  }
+}
+
+/** Undefined where none needs to be. */
+function checksumIn(
+  { checksum }: UploadRecord,
+  known: Checksums,
+  algorithm: ChecksumAlgorithm,
+): Buffer | undefined {
+  const found = known.get(algorithm);
+  if (found !== undefined || checksum === undefined) return found;
+  if (checksum.algorithm === algorithm)
+    throw new EnvelopeError(
+      'record-forged',
+      'the record of a part does not have the checksum that it was written with',
+    );
+  throw s3Error(
+    'InvalidRequest',
+    `The upload was begun with the checksum algorithm ${checksum.algorithm}; one of ${algorithm} cannot be verified.`,
+  );
+}
