@@ -5,6 +5,12 @@ import type { Garbage, GcScope } from './garbage.ts';
 import type { GcStore, ListedObject } from './gc-store.ts';
 import type { OpenUploads } from './open-uploads.ts';
 
+/**
+ * Keys that stores can list as they are, because XML 1.0 can hold them; not all stores know the parameter `encoding-type`.
+ * Of any other key neither versions nor open uploads are found, so that nothing is known to be garbage.
+ */
+const listable = /^[\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]*$/u;
+
 /** Manifests that no version of their object, in any bucket looked at, names. */
 export async function* findManifests(
   store: GcStore,
@@ -19,6 +25,7 @@ export async function* findManifests(
       const manifest = await readOwn(store, place, scope, object);
       if (manifest === undefined || open.hasObject(manifest.bucket, manifest.key)) continue;
       const { bucket, key } = manifest;
+      if (!listable.test(key)) continue;
       const gone = !scope.served.has(bucket);
       if (gone && !(await isGone(store, scope, known, bucket))) continue;
       if (await isNamed(store, scope, manifest)) continue;

@@ -84,7 +84,10 @@ export class SdkGcStore implements GcStore {
     }
   }
 
+  /** The current one is asked for by its name: whatever a listing makes of that, it is found. */
   async *versions(bucket: string, key: string): AsyncGenerator<Headers> {
+    const current = await this.#metadata(bucket, key, 'null');
+    if (current !== undefined) yield current;
     for await (const versionId of this.#versionIds(bucket, key)) {
       const headers = await this.#metadata(bucket, key, versionId);
       if (headers !== undefined) yield headers;
