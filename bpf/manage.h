@@ -3,17 +3,12 @@
 #ifndef SVC_MANAGE_H
 #define SVC_MANAGE_H
 
+#include "entries.h"
 #include "find/pid.h"
-#include "find/process.h"
 
-inlined int protect_process(const struct svc_process *process, __u32 flags)
+inlined int protect_process(struct task_struct *task, const struct svc_process *process, __u32 flags)
 {
-	struct svc_protection protection = { .flags = flags, .since = bpf_ktime_get_boot_ns() };
-	struct svc_protection *known = bpf_map_lookup_elem(&processes, process);
-
-	if (known)
-		return 0;
-	return bpf_map_update_elem(&processes, process, &protection, BPF_ANY) ? -E2BIG : 0;
+	return bpf_map_lookup_elem(&processes, process) ? 0 : add_entry(task, process, flags);
 }
 
 inlined void answer_request(struct svc_answer *to, enum svc_request request, __u32 number, __u32 flags)
@@ -32,11 +27,20 @@ inlined void answer_request(struct svc_answer *to, enum svc_request request, __u
 		flags |= SVC_PROTECTION_LATE;
 	}
 	if (request == SVC_REQUEST_PROTECT)
-		to->error = protect_process(&to->process, flags);
+		to->error = protect_process(task, &to->process, flags);
 	else if (request == SVC_REQUEST_RELEASE)
-		bpf_map_delete_elem(&processes, &to->process);
+		remove_entry(&to->process);
 	if (find_protection(task, &to->process))
 		to->facts |= SVC_FACT_COVERED;
+}
+
+/* For a process that is gone, and whose end was not told of: its number may be another's by now. */
+inlined void forget_process(struct svc_answer *to, __u32 tgid, __u64 start)
+{
+	__builtin_memset(to, 0, sizeof(*to));
+	to->process.tgid = tgid;
+	to->process.start = start;
+	remove_entry(&to->process);
 }
 
 /* The mode that is in force: it may have been changed since the kernel was started. */
@@ -52,7 +56,7 @@ inlined void answer_preemption(struct svc_answer *to)
 	to->preemption = mode;
 }
 
-/* Context: request, PID, flags. */
+/* Context: request, PID, flags; of SVC_REQUEST_FORGET the start time. */
 SEC("raw_tp")
 int manage(struct bpf_raw_tracepoint_args *context)
 {
@@ -61,6 +65,8 @@ int manage(struct bpf_raw_tracepoint_args *context)
 
 	if (to && context->args[0] == SVC_REQUEST_PREEMPTION)
 		answer_preemption(to);
+	else if (to && context->args[0] == SVC_REQUEST_FORGET)
+		forget_process(to, context->args[1], context->args[2]);
 	else if (to)
 		answer_request(to, context->args[0], context->args[1], context->args[2]);
 	return 0;

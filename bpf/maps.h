@@ -25,6 +25,15 @@ struct {
 	__uint(pinning, LIBBPF_PIN_BY_NAME);
 } cgroups SEC(".maps");
 
+/* How many entries each cgroup has; one more cgroup than there is room for is not counted. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, SVC_MOST_CGROUPS);
+	__type(key, __u32);
+	__type(value, struct svc_crowd);
+	__uint(pinning, LIBBPF_PIN_BY_NAME);
+} crowds SEC(".maps");
+
 /* Processes that are not covered and whose environment or memory somebody else has opened. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);

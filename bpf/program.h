@@ -31,6 +31,7 @@
 #define E2BIG 7
 #define EACCES 13
 #define EEXIST 17
+#define EDQUOT 122
 
 #define inlined static __always_inline
 

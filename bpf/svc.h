@@ -9,6 +9,9 @@
 #define SVC_COMM 16
 #define SVC_NEVER (~0ULL)
 
+/* Entries of the table of processes for those of one cgroup. */
+#define SVC_MOST_OF_ONE 8192
+
 enum svc_road {
 	SVC_ROAD_NONE = 0,
 	SVC_ROAD_ENVIRON = 1,
@@ -48,8 +51,15 @@ enum svc_protection_flag {
 
 struct svc_protection {
 	__u32 flags;
-	__u32 reserved;
+	__u32 crowd; /* key of the svc_crowd that it counts in; 0: none, as in what older programs have entered */
 	__u64 since; /* nanoseconds since boot */
+};
+
+/* Of one cgroup, by the lower half of its id, which no two cgroups that are there have in common. */
+struct svc_crowd {
+	__u64 cgroup;
+	__s32 processes; /* how many have an entry */
+	__u32 beyond; /* for how many there was none left, so that their cgroup covers them */
 };
 
 /* What leads to the memory of all processes at once, and may be left alone. */
@@ -101,6 +111,7 @@ enum svc_request {
 	SVC_REQUEST_RELEASE = 2,
 	/* How the kernel preempts now; ESRCH where it cannot be told. */
 	SVC_REQUEST_PREEMPTION = 3,
+	SVC_REQUEST_FORGET = 4,
 };
 
 enum svc_answer_fact {
@@ -113,7 +124,7 @@ enum svc_answer_fact {
 struct svc_answer {
 	struct svc_process process;
 	__u64 cgroup;
-	__s32 error; /* 0 or a negative errno: ESRCH, E2BIG where the table is full */
+	__s32 error; /* 0 or a negative errno: ESRCH, E2BIG or EDQUOT where there is no entry to be had */
 	__u32 facts;
 	__s32 preemption; /* of the kernel's own enum: 0 none, 1 voluntary, 2 full, 3 lazy */
 	__u32 reserved;

@@ -3,17 +3,16 @@
 #ifndef SVC_TRACK_H
 #define SVC_TRACK_H
 
-#include "find/process.h"
+#include "entries.h"
 
 #define CLONE_THREAD 0x00010000
 
-/* Where the table is full, the whole cgroup is covered in place of the one process. */
+/* Where there is no entry to be had, the whole cgroup is covered in place of the one process. */
 inlined void cover_cgroup_of(struct task_struct *task)
 {
 	struct svc_protection protection = { .since = bpf_ktime_get_boot_ns() };
 	__u64 id = cgroup_of(task);
 
-	tally(SVC_TALLY_PROCESSES_LOST);
 	/* the root is everybody's: children there are known by their parents only */
 	if (!BPF_CORE_READ(task, cgroups, dfl_cgrp, self.parent))
 		return;
@@ -22,13 +21,16 @@ inlined void cover_cgroup_of(struct task_struct *task)
 
 inlined void cover(struct task_struct *task, __u32 flags)
 {
-	struct svc_protection protection = { .flags = flags, .since = bpf_ktime_get_boot_ns() };
 	struct svc_process process;
+	int error;
 
 	identify(task, &process);
 	if (bpf_map_lookup_elem(&processes, &process))
 		return;
-	if (bpf_map_update_elem(&processes, &process, &protection, BPF_ANY))
+	error = add_entry(task, &process, flags);
+	if (error == -E2BIG)
+		tally(SVC_TALLY_PROCESSES_LOST);
+	if (error)
 		cover_cgroup_of(task);
 }
 
@@ -101,7 +103,7 @@ int track_free(struct bpf_raw_tracepoint_args *context)
 	process.tgid = BPF_CORE_READ(task, tgid);
 	process.reserved = 0;
 	process.start = BPF_CORE_READ(task, start_boottime);
-	bpf_map_delete_elem(&processes, &process);
+	remove_entry(&process);
 	bpf_map_delete_elem(&opened, &process);
 	return 0;
 }

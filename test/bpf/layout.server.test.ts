@@ -4,6 +4,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import {
   decodeAnswer,
+  decodeCrowd,
   decodeHit,
   decodeProcess,
   decodeProtectionFlags,
@@ -12,6 +13,7 @@ import {
   encodeProtection,
   encodeSettings,
   layoutVersion,
+  mostOfOneCgroup,
   protectionFlags,
   requests,
   sizes,
@@ -109,6 +111,15 @@ test('a protection is read and written at its fields', () => {
   assert.is(written.length, struct('protection').size);
   assert.is(read('protection', 'flags', written), 7);
   assert.is(read('protection', 'since', written), 0n);
+});
+
+test('a crowd is read at its fields', () => {
+  const bytes = filled('crowd');
+  const { cgroup, processes, beyond } = decodeCrowd(bytes);
+  assert.is(cgroup, read('crowd', 'cgroup', bytes));
+  assert.is(processes, read('crowd', 'processes', bytes));
+  assert.is(beyond, read('crowd', 'beyond', bytes));
+  assert.is(mostOfOneCgroup, Number(define('SVC_MOST_OF_ONE')));
 });
 
 test('settings are read and written at their fields', () => {

@@ -7,10 +7,10 @@ import { outcomes, roads } from './road.ts';
  */
 export const layoutVersion = 1;
 
-export const sizes = { process: 16, protection: 16, settings: 40, hit: 88, answer: 40 } as const;
+export const sizes = { process: 16, protection: 16, crowd: 16, settings: 40, hit: 88, answer: 40 } as const;
 
 /** Which requests the program `manage` takes. */
-export const requests = { inspect: 0, protect: 1, release: 2, preemption: 3 } as const;
+export const requests = { inspect: 0, protect: 1, release: 2, preemption: 3, forget: 4 } as const;
 
 /** What the programs count beside hits, in the order of `enum svc_tally`. */
 export const tallies = [
@@ -20,6 +20,9 @@ export const tallies = [
   'covered_late',
   'decoy_hits',
 ] as const;
+
+/** So many entries of the table of processes may those of one cgroup have. */
+export const mostOfOneCgroup = 8_192;
 
 /** What leads to the memory of all processes, and is not guarded. */
 export const leftAlone = { kernelMemory: 1, perf: 2 } as const;
@@ -32,6 +35,15 @@ const facts = { covered: 1, opened: 2 } as const;
 export interface ProcessKey {
   readonly pid: number;
   readonly start: bigint;
+}
+
+/** How many entries of the table of processes those of one cgroup have. */
+export interface Crowd {
+  /** Id of the cgroup (v2). */
+  readonly cgroup: bigint;
+  readonly processes: number;
+  /** For how many there was none left, so that their cgroup covers them. */
+  readonly beyond: number;
 }
 
 export interface GuardSettings {
@@ -75,6 +87,14 @@ export function encodeProtection(flags: number): Buffer {
 
 export const decodeProtectionFlags = (bytes: Buffer): number => bytes.readUInt32LE();
 
+export function decodeCrowd(bytes: Buffer): Crowd {
+  return {
+    cgroup: bytes.readBigUInt64LE(),
+    processes: bytes.readInt32LE(8),
+    beyond: bytes.readUInt32LE(12),
+  };
+}
+
 export function encodeSettings(settings: GuardSettings): Buffer {
   const bytes = Buffer.alloc(sizes.settings);
   bytes.writeUInt32LE(settings.enforce ? 1 : 0);
@@ -109,10 +129,10 @@ export function decodeAnswer(bytes: Buffer): Answer {
   };
 }
 
-/** What `manage` is run with: three arguments of 64 bits. */
-export function encodeRequest(request: number, pid: number, flags = 0): Buffer {
+/** What `manage` is run with: three arguments of 64 bits. @param more flags, or the start time of what is forgotten */
+export function encodeRequest(request: number, pid: number, more: number | bigint = 0): Buffer {
   const bytes = Buffer.alloc(24);
-  for (const [index, value] of [request, pid, flags].entries()) {
+  for (const [index, value] of [request, pid, more].entries()) {
     bytes.writeBigUInt64LE(BigInt(value), index * 8);
   }
   return bytes;

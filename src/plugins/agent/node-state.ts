@@ -12,7 +12,7 @@ export function createNodeState(
   { enforce }: { readonly enforce: boolean },
   guard: Guard,
   registration: Pick<Registration, 'registered' | 'reports'>,
-  pods: Pick<PodWatch, 'labelled' | 'resolver'>,
+  pods: Pick<PodWatch, 'labelled' | 'crowded' | 'resolver'>,
 ): () => NodeState {
   const remembering = rememberPods(({ pid }) => pods.resolver.podOfProcess(pid));
   return () => {
@@ -25,6 +25,7 @@ export function createNodeState(
         registered: registration.registered(),
         reports: registration.reports(),
         labelled: pods.labelled(),
+        crowded: pods.crowded(),
         podOf: remembering(processes),
       }),
     };

@@ -224,6 +224,7 @@ static void begin(void)
 {
 	DECLARE(processes);
 	DECLARE(cgroups);
+	DECLARE(crowds);
 	DECLARE(opened);
 	DECLARE(reported);
 	DECLARE(settings);

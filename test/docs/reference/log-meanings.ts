@@ -242,6 +242,10 @@ export const logMeanings: Readonly<Record<string, readonly [means: string, todo?
     'Whether an operator is ready, and port 8199 open; files of `SVC_BROKER_TLS_…`',
   ],
   'pod.covered': ['The processes of a labelled pod are protected'],
+  'pod.crowded': [
+    'A cgroup has more processes than the table keeps for one; those beyond are covered only while they stay in it',
+    'Fewer processes at a time in this container; whether they are meant',
+  ],
   'pod.released': ['A pod has lost its label, or is gone'],
   'pod.uncovered': [
     'A labelled pod is not in the table in the kernel',

@@ -19,6 +19,7 @@ test('groups what is guarded by pod, with how it came to be', () => {
       { uid: 'uid', uncovered: undefined },
       { uid: 'other', uncovered: 'It has no cgroup.' },
     ],
+    crowded: () => new Map(),
     resolver,
   })();
   assert.is(state.tier, 1);

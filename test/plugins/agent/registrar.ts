@@ -13,10 +13,13 @@ export interface Registered extends Victim, Acknowledgement {
 
 const FIXTURE = fileURLToPath(new URL('./fixtures/registrar.ts', import.meta.url));
 
-/** Starts a process that registers as a wrapper does. @throws Error where it is refused */
-export async function startRegistrar(address: string): Promise<Registered> {
+/** Starts a process that registers as a wrapper does, and what its child is to be. @throws Error where it is refused */
+export async function startRegistrar(
+  address: string,
+  command: readonly string[] = ['/bin/cat'],
+): Promise<Registered> {
   const secret = randomBytes(12).toString('hex');
-  const process_ = spawn(process.execPath, [FIXTURE, address.replace('unix://', ''), secret], {
+  const process_ = spawn(process.execPath, [FIXTURE, address.replace('unix://', ''), secret, ...command], {
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   const registrar = process_.pid as number;

@@ -31,8 +31,10 @@ function protectionOf({ pod, uid }: KnownPod, nodes: AgentsTold): PodProtection 
   const state = nodeName === undefined ? undefined : nodes.agentOf(nodeName);
   if (state === undefined) return { pod, agent: undefined, reports: [] };
   const known = state.pods.get(uid);
-  const covered = known !== undefined && (known.covered || known.processes > 0);
+  const { uncoveredReason = '', covered: byLabel = false, processes = 0 } = known ?? {};
+  // that some of its processes are covered does not make up for those that are not
+  const covered = uncoveredReason === '' && (byLabel || processes > 0);
   const { tier, enforcing } = state;
-  const agent = { tier, enforcing, covered, uncoveredReason: known?.uncoveredReason ?? '' };
+  const agent = { tier, enforcing, covered, uncoveredReason };
   return { pod, agent, reports: known?.reports ?? [] };
 }

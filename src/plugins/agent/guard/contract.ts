@@ -10,7 +10,7 @@ export interface Guard {
    * Covers a process with all its threads, and what it forks from now on; the descendants that it has already, too.
    * Done when this returns; harmless when repeated.
    * @param pid as the agent's PID namespace numbers it
-   * @throws SvcError PROCESS_GONE; GUARD_FULL (exit 71); PROTECTION_UNSETTLED (exit 69)
+   * @throws SvcError PROCESS_GONE; GUARD_FULL, GUARD_SHARE_FULL (exit 71); PROTECTION_UNSETTLED (exit 69)
    */
   protect(pid: number): ProcessFacts;
   /**
@@ -30,6 +30,13 @@ export interface Guard {
   releaseCgroup(id: bigint): void;
   /** Ids of the cgroups in the kernel's table, those of an earlier agent too; none while no programs are in force. */
   cgroups(): readonly bigint[];
+  /**
+   * Those of them, and below them, that had more processes at a time than the table keeps for one: the processes beyond
+   * are covered by the cgroup, as long as they stay in it.
+   */
+  crowded(): readonly bigint[];
+  /** Called when these are others. */
+  onCrowded(listener: (cgroups: readonly bigint[]) => void): void;
   /** All processes that are registered or inherit it; those that only their cgroup covers are not listed. */
   processes(): readonly ProtectedProcess[];
   /** Called for hits on processes that are no decoys, in order; equal ones that came together are one call. */

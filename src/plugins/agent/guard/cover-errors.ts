@@ -11,6 +11,18 @@ export function tableFull(what: 'processes' | 'cgroups'): SvcError {
   });
 }
 
+/** The other workloads of the node have room still. */
+export function shareFull(pid: number): SvcError {
+  return new SvcError(
+    'GUARD_SHARE_FULL',
+    `The cgroup of process ${pid} has as many covered processes as one may have`,
+    {
+      nextStep: 'Have the workload run fewer processes at a time, or spread them over more containers.',
+      exitStatus: exitStatus.system,
+    },
+  );
+}
+
 /** What was begun may cover less than everything. */
 export function unsettled(pid: number, why: string): SvcError {
   return new SvcError('PROTECTION_UNSETTLED', `Process ${pid} may not be covered as a whole: ${why}`, {

@@ -3,6 +3,7 @@ import { mapEntries, visitEntries } from '../../../runtime/bpf/map-batch.ts';
 import type { Guard, GuardStatus, HitListener, ProtectedProcess } from './contract.ts';
 import { coverCgroup, coverProcess, inspectProcess, releaseCgroup } from './cover.ts';
 import { coverInTurns } from './cover-in-turns.ts';
+import { crowdedCgroups } from './crowds.ts';
 import { type Keeper, type KeeperOptions, startKeeper } from './keeper.ts';
 import { letGoOn } from './let-go-on.ts';
 import type { ProgramSet } from './program-set.ts';
@@ -10,7 +11,7 @@ import { undecided } from './status.ts';
 import { createTurns } from './turns.ts';
 import { createUnguarded, uncoveredFacts } from './unguarded.ts';
 
-export type GuardOptions = Omit<KeeperOptions, 'onHit' | 'onUnknown' | 'onStatus' | 'catchUp'>;
+export type GuardOptions = Omit<KeeperOptions, 'onHit' | 'onUnknown' | 'onStatus' | 'onCrowded' | 'catchUp'>;
 
 /** A guard that has yet to begin; until then it is undecided, and what it is asked to cover waits. */
 export interface StartingGuard extends Guard {
@@ -23,6 +24,7 @@ export interface StartingGuard extends Guard {
 export function createGuard(options: GuardOptions): StartingGuard {
   const hitListeners: HitListener[] = [];
   const statusListeners: ((status: GuardStatus) => void)[] = [];
+  const crowdListeners: ((cgroups: readonly bigint[]) => void)[] = [];
   const unguarded = createUnguarded();
   let keeper: Keeper | undefined;
   const set = () => keeper?.set;
@@ -38,6 +40,7 @@ export function createGuard(options: GuardOptions): StartingGuard {
         onUnknown: once(() => options.log.warn('hits.unknown')),
         // the first one is told when the guard can be asked
         onStatus: (status) => keeper !== undefined && callAll(statusListeners, status),
+        onCrowded: (cgroups) => callAll(crowdListeners, cgroups),
         catchUp: unguarded.catchUp,
       });
       callAll(statusListeners, keeper.status);
@@ -47,6 +50,7 @@ export function createGuard(options: GuardOptions): StartingGuard {
     },
     onStatus: (listener) => void statusListeners.push(listener),
     onHit: (listener) => void hitListeners.push(listener),
+    onCrowded: (listener) => void crowdListeners.push(listener),
     protect: (pid) =>
       apply(
         set(),
@@ -80,6 +84,7 @@ export function createGuard(options: GuardOptions): StartingGuard {
       );
     },
     cgroups: () => apply(set(), listCgroups, () => []),
+    crowded: () => apply(set(), crowdedCgroups, () => []),
     processes: () => apply(set(), listProcesses, () => []),
     processCount: () => apply(set(), countProcesses, () => 0),
     close: async () => keeper?.close(),

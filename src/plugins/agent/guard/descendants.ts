@@ -1,11 +1,11 @@
 import { constants } from 'node:os';
-import { encodeProcess, type ProcessKey } from '../../../core/protection/layouts.ts';
+import { type Answer, encodeProcess, type ProcessKey } from '../../../core/protection/layouts.ts';
 import { lookForChildren } from './children.ts';
-import { gone, tableFull, unsettled } from './cover-errors.ts';
+import { gone, shareFull, tableFull, unsettled } from './cover-errors.ts';
 import type { ProgramSet } from './program-set.ts';
 import { sweepGone } from './sweep.ts';
 
-const { E2BIG, ESRCH } = constants.errno;
+const { E2BIG, EDQUOT, ESRCH } = constants.errno;
 
 /** Going through a full table takes about a second. */
 const sweepEveryMs = 2_000;
@@ -18,18 +18,20 @@ export interface Covered {
 }
 
 /**
- * Where the table is full, entries of the dead go first.
+ * Where the table is full, or its cgroup's share of it, entries of the dead go first.
  * @returns undefined for a process that is not there
- * @throws SvcError GUARD_FULL
+ * @throws SvcError GUARD_FULL, GUARD_SHARE_FULL
  */
 export function coverOne(set: ProgramSet, pid: number): Covered | undefined {
   const first = set.ask('protect', pid);
-  const { error, process, opened } =
-    first.error === -E2BIG && makeRoom(set) ? set.ask('protect', pid) : first;
+  const { error, process, opened } = isFull(first) && makeRoom(set) ? set.ask('protect', pid) : first;
   if (error === -ESRCH) return undefined;
+  if (error === -EDQUOT) throw shareFull(pid);
   if (error !== 0) throw tableFull('processes');
   return { process, opened };
 }
+
+const isFull = ({ error }: Answer) => error === -E2BIG || error === -EDQUOT;
 
 /** @returns whether it was tried */
 function makeRoom(set: ProgramSet): boolean {

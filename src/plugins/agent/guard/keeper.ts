@@ -6,6 +6,7 @@ import { startBeats } from './beats.ts';
 import { carryOver } from './carry-over.ts';
 import { chooseTier } from './choose.ts';
 import type { GuardStatus, HitListener } from './contract.ts';
+import { createCrowdWatch } from './crowds.ts';
 import { createDecoys, type Decoys } from './decoy.ts';
 import type { InForce } from './establish.ts';
 import { forgetUnloaded, ownLinkFolders, unpin } from './pins.ts';
@@ -33,6 +34,8 @@ export interface KeeperOptions extends Mode {
   readonly onStatus: (status: GuardStatus) => void;
   readonly onTallies: (tallies: Tallies) => void;
   readonly onCanary: (failed: boolean) => void;
+  /** Ids of the cgroups with more processes than the table keeps for one, where they are others than before. */
+  readonly onCrowded: (cgroups: readonly bigint[]) => void;
   /** Covers what could not be covered before. */
   readonly catchUp: (set: ProgramSet) => void;
 }
@@ -156,21 +159,23 @@ function announce(state: State, passedOver: PassedOver, options: KeeperOptions):
 /** Beats come at once when settings were changed: until those are put right, the programs go by them. */
 function keepBeating(state: State, options: KeeperOptions): () => Promise<void> {
   const checkLate = createLateWatch();
+  const checkCrowds = createCrowdWatch(options.onCrowded);
   return startBeats({
     intervalMs: options.intervalMs,
     isUrgent: () => state.inForce !== undefined && changedSetting(state.inForce.set) !== undefined,
     beat: () =>
-      beat(state, options, checkLate).catch((error: Error) =>
+      beat(state, options, { checkLate, checkCrowds }).catch((error: Error) =>
         options.log.error('guard.beat.failed', { error: error.message }),
       ),
   });
 }
 
-async function beat(
-  state: State,
-  options: KeeperOptions,
-  checkLate: ReturnType<typeof createLateWatch>,
-): Promise<void> {
+interface Checks {
+  readonly checkLate: ReturnType<typeof createLateWatch>;
+  readonly checkCrowds: ReturnType<typeof createCrowdWatch>;
+}
+
+async function beat(state: State, options: KeeperOptions, { checkLate, checkCrowds }: Checks): Promise<void> {
   state.beats += 1;
   if (state.inForce === undefined) {
     if (state.beats % beatsWithoutTier === 0) await choose(state, options);
@@ -188,6 +193,7 @@ async function beat(
   const tallies = readTallies(state.inForce.set);
   await followPreemption(state, state.inForce, options);
   checkLate(state.inForce.set, tallies);
+  checkCrowds(state.inForce.set);
   options.onTallies(tallies);
 }
 

@@ -8,6 +8,7 @@ import {
   encodeRequest,
   encodeSettings,
   type GuardSettings,
+  type ProcessKey,
   requests,
 } from '../../../core/protection/layouts.ts';
 import { type Tier, tierNames } from '../../../core/protection/tier.ts';
@@ -22,7 +23,9 @@ export interface ProgramSet {
   readonly tier: Tier;
   readonly generation: number;
   map(name: string): BpfMap;
-  ask(request: keyof typeof requests, pid: number, flags?: number): Answer;
+  ask(request: Exclude<keyof typeof requests, 'forget'>, pid: number, flags?: number): Answer;
+  /** Takes out the entry of a process that is gone. */
+  forget(process: ProcessKey): void;
   settings(): GuardSettings;
   /** As this process has written them last; undefined before that. */
   readonly written: GuardSettings | undefined;
@@ -126,6 +129,7 @@ function setOver(object: BpfObject, tier: Tier, folder: string, generation: numb
       manage.run(encodeRequest(requests[request], pid, flags));
       return decodeAnswer(answer.lookup(onlyEntry) as Buffer);
     },
+    forget: ({ pid, start }) => manage.run(encodeRequest(requests.forget, pid, start)),
     settings: read,
     get written() {
       return written;

@@ -1,4 +1,9 @@
-import { decodeProcess } from '../../../core/protection/layouts.ts';
+import {
+  decodeCrowd,
+  decodeProcess,
+  encodeProcess,
+  type ProcessKey,
+} from '../../../core/protection/layouts.ts';
 import { mapEntries } from '../../../runtime/bpf/map-batch.ts';
 import { readProcess } from '../../../runtime/native/process-table.ts';
 import { threadsOf } from './proc-facts.ts';
@@ -13,10 +18,21 @@ import type { ProgramSet } from './program-set.ts';
  */
 export function sweepGone(set: ProgramSet): void {
   if (set.ask('inspect', process.pid).process.pid !== process.pid) return;
-  for (const name of ['processes', 'opened']) {
-    const map = set.map(name);
-    for (const { key } of mapEntries(map)) if (isGone(decodeProcess(key).pid)) map.delete(key);
-  }
+  const opened = set.map('opened');
+  for (const process of goneIn(set, 'processes')) set.forget(process);
+  for (const process of goneIn(set, 'opened')) opened.delete(encodeProcess(process));
+  removeEmptyCrowds(set);
+}
+
+const goneIn = (set: ProgramSet, table: 'processes' | 'opened'): ProcessKey[] =>
+  mapEntries(set.map(table))
+    .map(({ key }) => decodeProcess(key))
+    .filter(({ pid }) => isGone(pid));
+
+/** Of a cgroup that is gone in all likelihood; one that is there is counted anew with its next process. */
+function removeEmptyCrowds(set: ProgramSet): void {
+  const crowds = set.map('crowds');
+  for (const { key, value } of mapEntries(crowds)) if (decodeCrowd(value).processes <= 0) crowds.delete(key);
 }
 
 function isGone(pid: number): boolean {

@@ -38,9 +38,9 @@ export interface ReportedPod {
   readonly uid: string;
   /** Every process in its cgroup is to be covered; those need not be listed. */
   readonly labelled: boolean;
-  /** Its cgroup is in the table in the kernel. */
+  /** It is labelled, and its cgroup is in the table in the kernel with all that is in it. */
   readonly covered: boolean;
-  /** Why a labelled pod is not covered, as a sentence; else empty. */
+  /** Why a labelled pod is not covered, or not all of the processes of any pod, as a sentence; else empty. */
   readonly uncoveredReason: string;
   readonly processes: readonly ReportedProcess[];
 }

@@ -11,12 +11,15 @@ export interface PodSources {
   readonly reports: readonly ProtectionReport[];
   /** The pods on this node that are to be protected by their label. */
   readonly labelled: readonly { readonly uid: string; readonly uncovered: string | undefined }[];
+  /** Why not all of a pod's processes are covered, by its UID; labelled or not. */
+  readonly crowded: ReadonlyMap<string, string>;
   /** UID of the pod that a process is in. */
   readonly podOf: (process: ProtectedProcess) => string | undefined;
 }
 
 /** Groups by pod, labelled pods without a listed process included; wrappers come before what they started. */
-export function reportedPods({ processes, registered, reports, labelled, podOf }: PodSources): ReportedPod[] {
+export function reportedPods(sources: PodSources): ReportedPod[] {
+  const { processes, registered, reports, labelled, crowded, podOf } = sources;
   const own = new Set(registered.map(processKey));
   const reportOf = new Map(reports.map((report) => [processKey(report), report]));
   const labels = new Map(labelled.map((pod) => [pod.uid, pod]));
@@ -31,13 +34,10 @@ export function reportedPods({ processes, registered, reports, labelled, podOf }
   }
   return [...byPod].map(([uid, inside]) => {
     const label = labels.get(uid);
+    const uncoveredReason = label?.uncovered ?? crowded.get(uid) ?? '';
     return {
-      ...{
-        uid,
-        labelled: label !== undefined,
-        covered: label !== undefined && label.uncovered === undefined,
-      },
-      uncoveredReason: label?.uncovered ?? '',
+      ...{ uid, labelled: label !== undefined, uncoveredReason },
+      covered: label !== undefined && uncoveredReason === '',
       processes: inside.sort(wrappersFirst),
     };
   });

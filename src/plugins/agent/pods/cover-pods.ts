@@ -5,7 +5,10 @@ import { processesIn } from './cgroup-processes.ts';
 import type { Plan } from './plan.ts';
 import type { PodCgroup } from './pod-cgroups.ts';
 
-export type CgroupGuard = Pick<Guard, 'protect' | 'protectCgroup' | 'releaseCgroup' | 'cgroups' | 'onStatus'>;
+export type CgroupGuard = Pick<
+  Guard,
+  'protect' | 'protectCgroup' | 'releaseCgroup' | 'cgroups' | 'crowded' | 'onCrowded' | 'onStatus'
+>;
 
 /** Carries a plan out. @returns why a pod could not be covered, by its UID */
 export function coverPods(

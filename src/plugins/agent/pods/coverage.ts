@@ -3,7 +3,7 @@ import type { Logger } from '../../../runtime/logging/logger.ts';
 import { findCgroupRoot } from './cgroup-root.ts';
 import { type CgroupGuard, coverPods } from './cover-pods.ts';
 import { type FolderWatch, watchFolders } from './folder-watch.ts';
-import { folderAt } from './folders.ts';
+import { folderAt, idsBelow } from './folders.ts';
 import { planCover } from './plan.ts';
 import { type PodCgroups, scanPodCgroups } from './pod-cgroups.ts';
 
@@ -101,7 +101,8 @@ class Rounds {
       const { pods, parents } = this.#found;
       const { uids, listed } = wanted();
       const found = parents.length === 0 ? undefined : pods;
-      const plan = planCover({ covered: new Set(guard.cgroups()), wanted: uids, listed, found });
+      const covered = new Set(guard.cgroups());
+      const plan = planCover({ covered, wanted: uids, listed, found, isThere: this.#presence() });
       this.#failures = coverPods(guard, plan, log);
       const uncovered = this.uncovered(uids);
       onRound({ covered: this.#covered(), uncovered: this.#overdue(uncovered) });
@@ -134,6 +135,15 @@ class Rounds {
     const problem =
       parents.length === 0 ? `There are no cgroups of pods (kubepods) below ${root}.` : undefined;
     return { pods, parents, problem };
+  }
+
+  /** Looks for all cgroups once it is asked: what is covered are pods', but for what the programs themselves have added. */
+  #presence(): (id: bigint) => boolean {
+    let ids: Set<bigint> | undefined;
+    return (id) => {
+      ids ??= idsBelow(findCgroupRoot(this.#options.folder) ?? '');
+      return ids.has(id);
+    };
   }
 
   #covered(): ReadonlySet<string> {

@@ -31,6 +31,14 @@ export function foldersIn(path: string): Folder[] {
     .filter((folder) => folder !== undefined);
 }
 
+/** Ids of all folders below one. */
+export function idsBelow(path: string): Set<bigint> {
+  const all = foldersIn(path);
+  // those that are added meanwhile are visited, too
+  for (const folder of all) all.push(...foldersIn(folder.path));
+  return new Set(all.map(({ id }) => id));
+}
+
 /** What is being removed answers ENODEV. */
 export function isGone(error: unknown): boolean {
   return ['ENOENT', 'ENODEV'].includes((error as NodeJS.ErrnoException).code ?? '');

@@ -9,6 +9,8 @@ export interface Situation {
   readonly listed: boolean;
   /** The pods' cgroups on this node; undefined where there is no sign of a kubelet's. */
   readonly found: readonly PodCgroup[] | undefined;
+  /** Whether there is a cgroup of this id, a pod's or any other: the programs cover those of containers, too. */
+  readonly isThere: (id: bigint) => boolean;
 }
 
 export interface Plan {
@@ -22,14 +24,14 @@ export interface Plan {
  * What to do so that each wanted pod is covered. A cgroup is released when it is gone, never while processes may be
  * in it: that a pod is gone from the API says nothing about them.
  */
-export function planCover({ covered, wanted, listed, found }: Situation): Plan {
+export function planCover({ covered, wanted, listed, found, isThere }: Situation): Plan {
   if (found === undefined) return { cover: [], release: [], unsettled: wanted.size > 0 };
   const there = new Set(found.map(({ id }) => id));
   const present = new Set(found.map(({ uid }) => uid));
   const leaving = found.some(({ id, uid }) => covered.has(id) && !wanted.has(uid));
   return {
     cover: found.filter(({ id, uid }) => wanted.has(uid) && !covered.has(id)),
-    release: listed ? [...covered].filter((id) => !there.has(id)) : [],
+    release: listed ? [...covered].filter((id) => !there.has(id) && !isThere(id)) : [],
     unsettled: leaving || [...wanted].some((uid) => !present.has(uid)),
   };
 }

@@ -1,3 +1,4 @@
+import { mostOfOneCgroup } from '../../../core/protection/layouts.ts';
 import type { Health } from '../../../runtime/health/health.ts';
 import type { Metrics } from '../../../runtime/health/metrics.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
@@ -8,10 +9,19 @@ export interface PodWatchState {
   connected(connected: boolean): void;
   /** @param nameOf the `namespace/name` of a pod that is to be covered */
   round(round: Round, nameOf: (uid: string) => string): void;
+  /** @param cgroups those with more processes than the table keeps for one; of a pod with its UID */
+  crowded(cgroups: readonly CrowdedCgroup[]): void;
   nodeKnown(known: boolean): void;
   /** A condition that lasts as long as this process, such as a wrong configuration. */
   broken(reason: string): void;
 }
+
+export interface CrowdedCgroup {
+  readonly id: bigint;
+  readonly uid: string | undefined;
+}
+
+export const crowdedReason = `It has had more than ${mostOfOneCgroup} processes at a time: those beyond are covered only while they stay in their cgroup.`;
 
 interface Parts {
   readonly log: Logger;
@@ -22,6 +32,7 @@ interface Parts {
 export function createPodWatchState({ log, metrics, health }: Parts): PodWatchState {
   const pods = metrics.gauge('svc_agent_protected_pods', 'Pods on this node whose cgroup is covered');
   const link = metrics.gauge('svc_agent_pod_watch_connected', '1 while the pods of this node are followed');
+  const showCrowded = crowdedCgroups({ log, metrics, health });
   const showUncovered = uncoveredPods({ log, metrics, health });
   pods.set(0);
   link.set(0);
@@ -42,6 +53,7 @@ export function createPodWatchState({ log, metrics, health }: Parts): PodWatchSt
         showUncovered(new Map([...uncovered].map(([uid, why]) => [nameOf(uid), why])));
       else health.degraded('pod cgroups', failure);
     },
+    crowded: showCrowded,
     nodeKnown(known) {
       if (known) health.recovered('node name');
       else
@@ -55,6 +67,25 @@ export function createPodWatchState({ log, metrics, health }: Parts): PodWatchSt
 }
 
 const mostNamed = 20;
+
+/** The log names each once, for as long as it is crowded. */
+function crowdedCgroups({ log, metrics, health }: Parts): PodWatchState['crowded'] {
+  const gauge = metrics.gauge(
+    'svc_agent_crowded_cgroups',
+    'Cgroups with more processes at a time than the table of covered processes keeps for one',
+  );
+  let told: ReadonlySet<bigint> = new Set();
+  gauge.set(0);
+  return (cgroups) => {
+    for (const { id, uid } of cgroups)
+      if (!told.has(id)) log.warn('pod.crowded', { cgroup: String(id), pod: uid, most: mostOfOneCgroup });
+    told = new Set(cgroups.map(({ id }) => id));
+    gauge.set(told.size);
+    if (told.size === 0) return health.recovered('crowded cgroups');
+    const named = cgroups.slice(0, mostNamed).map(({ id, uid }) => (uid ? `pod ${uid}` : `cgroup ${id}`));
+    health.degraded('crowded cgroups', `${[...new Set(named)].join(', ')}: ${crowdedReason}`);
+  };
+}
 
 /** Names the pods that are to be covered and are not, wherever somebody may look; the log once each. */
 function uncoveredPods({ log, metrics, health }: Parts): (reasons: ReadonlyMap<string, string>) => void {

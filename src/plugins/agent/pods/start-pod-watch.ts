@@ -9,7 +9,7 @@ import type { CgroupGuard } from './cover-pods.ts';
 import { type Coverage, keepCovered } from './coverage.ts';
 import { checkNode } from './node-check.ts';
 import { createPodResolver, type PodResolver } from './pod-resolver.ts';
-import { createPodWatchState, type PodWatchState } from './pod-watch-state.ts';
+import { createPodWatchState, crowdedReason, type PodWatchState } from './pod-watch-state.ts';
 import { followProtectedPods, type WantedPod } from './protected-pods.ts';
 
 export interface PodWatchOptions extends Pick<ComponentDeps, 'log' | 'metrics' | 'health'> {
@@ -30,6 +30,8 @@ export interface PodWatchOptions extends Pick<ComponentDeps, 'log' | 'metrics' |
 
 export interface PodWatch {
   readonly resolver: PodResolver;
+  /** Why not all of a pod's processes are covered wherever they are moved, as a sentence, by the pod's UID. */
+  crowded(): ReadonlyMap<string, string>;
   /** The pods on this node that are to be protected by their label. */
   labelled(): readonly LabelledPod[];
   /** Resolves when nothing is under way; what is covered stays so. */
@@ -50,6 +52,11 @@ export interface LabelledPod {
 export function startPodWatch(options: PodWatchOptions): PodWatch {
   const root = findCgroupRoot(options.cgroupRoot);
   const state = createPodWatchState(options);
+  const resolver = createPodResolver(root);
+  options.guard.onCrowded((cgroups) => {
+    state.crowded(cgroups.map((id) => ({ id, uid: resolver.podOfCgroup(id) })));
+    options.onChange?.();
+  });
   const ended = new AbortController();
   const signal = AbortSignal.any([options.signal, ended.signal]);
   let followed: Following | undefined;
@@ -61,7 +68,8 @@ export function startPodWatch(options: PodWatchOptions): PodWatch {
     client.close();
   });
   return {
-    resolver: createPodResolver(root),
+    resolver,
+    crowded: () => crowdedPods(options.guard.crowded(), resolver),
     labelled: () => (followed === undefined ? [] : labelledPods(followed)),
     async close() {
       ended.abort();
@@ -85,6 +93,11 @@ async function connect(
     state.broken(`Pods are not followed: ${messageOf(error)}`);
     return undefined;
   }
+}
+
+function crowdedPods(cgroups: readonly bigint[], { podOfCgroup }: PodResolver): ReadonlyMap<string, string> {
+  const uids = cgroups.map(podOfCgroup).filter((uid) => uid !== undefined);
+  return new Map(uids.map((uid) => [uid, crowdedReason]));
 }
 
 interface Following {

@@ -53,6 +53,9 @@ export function asRefusal(error: unknown): Refusal {
   if (code === 'GUARD_FULL') {
     return new Refusal('full', 'The agent has no room for another process; try again later.', error);
   }
+  if (code === 'GUARD_SHARE_FULL') {
+    return new Refusal('full', `${messageOf(error)}; run fewer of them at a time.`, error);
+  }
   if (code === 'PROTECTION_UNSETTLED') {
     return new Refusal('unsettled', `${messageOf(error)}; try again in a second.`, error);
   }

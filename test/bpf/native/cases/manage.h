@@ -1,4 +1,4 @@
-static struct svc_answer ask(enum svc_request request, __u32 number, __u32 flags)
+static struct svc_answer ask(enum svc_request request, __u32 number, __u64 flags)
 {
 	__u64 context[] = { request, number, flags };
 	__u32 first = 0;
@@ -24,6 +24,29 @@ CASE(manage_protect, "protect covers a process and tells what it is")
 	EQUAL(told.facts, SVC_FACT_COVERED);
 	EQUAL(entry_of(victim)->flags, 0);
 	EQUAL(entry_of(victim)->since, 701);
+}
+
+CASE(manage_crowd, "protect is refused where the cgroup has its share, and a process that is gone gives its place back")
+{
+	struct actor *victim = make_process(911, init), *next = make_process(912, init);
+	__u32 key = 5310;
+
+	victim->cgroups.dfl_cgrp = next->cgroups.dfl_cgrp = make_cgroup(5310, &root_cgroup);
+	EQUAL(ask(SVC_REQUEST_PROTECT, 911, 0).error, 0);
+	struct svc_crowd *crowd = host_lookup(&crowds, &key);
+
+	crowd->processes = SVC_MOST_OF_ONE;
+	EQUAL(ask(SVC_REQUEST_PROTECT, 911, 0).error, 0);
+	EQUAL(ask(SVC_REQUEST_PROTECT, 912, 0).error, -EDQUOT);
+	EXPECT(!entry_of(next));
+	EQUAL(crowd->beyond, 1);
+	EQUAL(ask(SVC_REQUEST_FORGET, 911, process_of(victim).start + 1).error, 0);
+	EXPECT(entry_of(victim));
+	ask(SVC_REQUEST_FORGET, 911, process_of(victim).start);
+	EXPECT(!entry_of(victim));
+	EQUAL(ask(SVC_REQUEST_PROTECT, 912, 0).error, 0);
+	ask(SVC_REQUEST_RELEASE, 912, 0);
+	EQUAL(crowd->processes, SVC_MOST_OF_ONE - 1);
 }
 
 CASE(manage_inspect, "inspect tells without a change")

@@ -102,6 +102,67 @@ CASE(fork_full_root, "where the table is full, the root cgroup is not covered, w
 	EXPECT(found_for(child));
 }
 
+static struct svc_crowd *crowd_at(__u32 key)
+{
+	return host_lookup(&crowds, &key);
+}
+
+CASE(fork_crowd, "a cgroup has so many entries and no more; it is covered itself for those beyond, and others have theirs")
+{
+	struct actor *parent = make_process(887, init), *child = make_process(888, parent);
+	struct actor *last = make_process(889, parent), *other = covered_process(890), *far = make_process(891, other);
+	struct cgroup *crowded = make_cgroup(0x7000005280, &root_cgroup);
+
+	parent->cgroups.dfl_cgrp = child->cgroups.dfl_cgrp = last->cgroups.dfl_cgrp = crowded;
+	far->cgroups.dfl_cgrp = make_cgroup(0x7000005281, &root_cgroup);
+	protect(parent, 0);
+	fork_event(parent, last, 17);
+	EQUAL(crowd_at(0x5280)->cgroup, 0x7000005280);
+	EQUAL(crowd_at(0x5280)->processes, 1);
+	EQUAL(entry_of(last)->crowd, 0x5280);
+	crowd_at(0x5280)->processes = SVC_MOST_OF_ONE;
+	fork_event(parent, child, 17);
+	EXPECT(!entry_of(child));
+	EQUAL(crowd_at(0x5280)->beyond, 1);
+	EQUAL(tally_of(SVC_TALLY_PROCESSES_LOST), 0);
+	child->task.real_parent = &init->task;
+	EXPECT(found_for(child));
+	fork_event(other, far, 17);
+	EXPECT(entry_of(far));
+	EQUAL(crowd_at(0x5281)->processes, 1);
+}
+
+CASE(free_crowd, "an entry that goes makes room in its cgroup's share, wherever its process was moved, and once")
+{
+	struct actor *parent = covered_process(892), *child = make_process(893, parent);
+
+	child->cgroups.dfl_cgrp = make_cgroup(5290, &root_cgroup);
+	fork_event(parent, child, 17);
+	child->cgroups.dfl_cgrp = make_cgroup(5291, &root_cgroup);
+	EQUAL(crowd_at(5290)->processes, 1);
+	free_event(child);
+	EQUAL(crowd_at(5290)->processes, 0);
+	free_event(child);
+	EQUAL(crowd_at(5290)->processes, 0);
+	/* one that an older program has entered counts nowhere */
+	free_event(parent);
+	EQUAL(crowd_at(5290)->processes, 0);
+}
+
+CASE(fork_uncounted, "where there are too many cgroups to be counted, and in the root, entries are made all the same")
+{
+	struct actor *parent = covered_process(894), *child = make_process(895, parent);
+	struct actor *plain = make_process(896, parent);
+
+	limit(&crowds, 0);
+	child->cgroups.dfl_cgrp = make_cgroup(5295, &root_cgroup);
+	fork_event(parent, child, 17);
+	EQUAL(entry_of(child)->crowd, 0);
+	fork_event(parent, plain, 17);
+	EQUAL(entry_of(plain)->crowd, 0);
+	EQUAL(host_map(&crowds)->used, 0);
+}
+
 CASE(fork_by_relation, "a child of a process that only its parents or its cgroup cover is covered by itself")
 {
 	struct actor *parent = make_process(865, covered_process(866)), *child = make_process(867, init);

@@ -24,6 +24,7 @@ test('groups by pod: wrappers with their reports first, labelled pods even when 
       { uid: 'b', uncovered: undefined },
       { uid: 'c', uncovered: 'It has no cgroup.' },
     ],
+    crowded: new Map(),
     podOf: ({ pid }) => ({ 1: 'a', 2: 'a', 3: 'b' })[pid],
   });
   assert.equal(pods, [
@@ -52,9 +53,30 @@ test('takes a process with another start for another process', () => {
     registered: [at(2)],
     reports: [report],
     labelled: [],
+    crowded: new Map(),
     podOf: () => 'a',
   });
   assert.equal(pod?.processes, [{ pid: 2, start: 99n, registration: 'inherited', measured: undefined }]);
+});
+
+test('a crowded pod is not covered, labelled or not, and others are', () => {
+  const pods = reportedPods({
+    ...{ processes: [at(1)], registered: [at(1)], reports: [] },
+    labelled: [
+      { uid: 'b', uncovered: undefined },
+      { uid: 'c', uncovered: undefined },
+    ],
+    crowded: new Map(['a', 'b'].map((uid) => [uid, 'It has too many.'])),
+    podOf: () => 'a',
+  });
+  assert.equal(
+    pods.map(({ uid, covered, uncoveredReason }) => [uid, covered, uncoveredReason]),
+    [
+      ['b', false, 'It has too many.'],
+      ['c', true, ''],
+      ['a', false, 'It has too many.'],
+    ],
+  );
 });
 
 test.run();

@@ -6,7 +6,7 @@ import { planCover, type Situation } from '../../../../src/plugins/agent/pods/pl
 const test = suite('plan of what to cover');
 const pod = (uid: string, id: bigint) => ({ uid, id, path: `/kubepods/pod${uid}` });
 const situation = (parts: Partial<Situation>): Situation => ({
-  ...{ covered: new Set(), wanted: new Set(), listed: true, found: [] },
+  ...{ covered: new Set(), wanted: new Set(), listed: true, found: [], isThere: () => false },
   ...parts,
 });
 
@@ -37,6 +37,12 @@ test('keeps a pod that is no longer wanted while its cgroup is there, and releas
   assert.is(after.unsettled, false);
 });
 
+test('keeps the cgroup of a container, which the programs cover where a process has no entry of its own', () => {
+  const covered = new Set([1n, 7n, 8n]);
+  const now = situation({ covered, found: [pod('a', 1n)], isThere: (id) => id === 7n });
+  assert.equal(planCover(now).release, [8n]);
+});
+
 test('releases nothing before the pods were listed, nor without a sign of a kubelet', () => {
   const covered = new Set([1n]);
   assert.equal(planCover(situation({ covered, listed: false })).release, []);
@@ -56,6 +62,7 @@ test('never releases what is there, and leaves nothing wanted that is there unco
         .map((all) => all.map(([u, i]) => pod(u, i))),
       { nil: undefined },
     ),
+    isThere: fc.constant(() => false),
   });
   fc.assert(
     fc.property(any, (now) => {

@@ -203,6 +203,48 @@ test('lets go of what an earlier agent covered only when it is gone and the pods
   assert.ok(guard.covered.has(alive));
 });
 
+test('keeps a container’s cgroup that the programs cover, until it is gone', async (context) => {
+  const { cgroups } = context;
+  const pod = cgroups.make(folderOf('1'));
+  const container = cgroups.make(containerOf('1'));
+  addPod(context, '1');
+  const rig = await start(context, createFakeGuard([container]));
+  await covers(rig, pod);
+  await settle();
+  assert.equal(rig.guard.released, []);
+  await cgroups.remove(containerOf('1'));
+  rig.guard.changeStatus();
+  await waitFor('its release', () => rig.guard.released.includes(container));
+});
+
+test('names the pod of a crowded cgroup to log, metrics, health and operator, and tells when it is none any more', async (context) => {
+  const { cgroups } = context;
+  const id = cgroups.make(folderOf('1'));
+  const container = cgroups.make(containerOf('1'));
+  addPod(context, '1');
+  const rig = await start(context);
+  await covers(rig, id);
+  assert.equal(rig.watch.crowded(), new Map());
+  const before = rig.changes;
+  rig.guard.crowd(container, 999_999_999n);
+  rig.guard.crowd(container);
+  const told = rig.lines.filter(({ event }) => event === 'pod.crowded');
+  assert.equal(
+    told.map(({ cgroup, pod }) => [cgroup, pod]),
+    [
+      [String(container), uidOf('1')],
+      ['999999999', undefined],
+    ],
+  );
+  assert.match([...rig.watch.crowded()].join(), new RegExp(`^${uidOf('1')},.*more than 8192 processes`));
+  assert.is(await rig.metric('svc_agent_crowded_cgroups'), 1);
+  assert.match(rig.degraded()['crowded cgroups'] ?? '', new RegExp(`^pod ${uidOf('1')}: `));
+  assert.ok(rig.changes > before);
+  rig.guard.crowd();
+  assert.is(await rig.metric('svc_agent_crowded_cgroups'), 0);
+  assert.is(rig.degraded()['crowded cgroups'], undefined);
+});
+
 test('keeps what an earlier agent covered where there is no sign of a kubelet', async (context) => {
   await context.cgroups.remove('kubepods.slice');
   const rig = await start(context, createFakeGuard([7n]));

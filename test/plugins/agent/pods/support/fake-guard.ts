@@ -11,12 +11,16 @@ export interface FakeGuard extends CgroupGuard {
   /** Most cgroups that it takes. */
   room: number;
   changeStatus(): void;
+  /** Has these cgroups have more processes than the table keeps for one. */
+  crowd(...ids: bigint[]): void;
 }
 
 export function createFakeGuard(earlier: readonly bigint[] = []): FakeGuard {
   const covered = new Set(earlier);
   const released: bigint[] = [];
   const listeners: ((status: GuardStatus) => void)[] = [];
+  const crowdListeners: ((cgroups: readonly bigint[]) => void)[] = [];
+  let crowded: readonly bigint[] = [];
   const guard: FakeGuard = {
     ...{ covered, released, pids: new Set(), room: 100 },
     protect(pid) {
@@ -32,6 +36,12 @@ export function createFakeGuard(earlier: readonly bigint[] = []): FakeGuard {
       covered.delete(id);
     },
     cgroups: () => [...covered],
+    crowded: () => crowded,
+    onCrowded: (listener) => void crowdListeners.push(listener),
+    crowd(...ids) {
+      crowded = ids;
+      for (const listener of crowdListeners) listener(ids);
+    },
     onStatus: (listener) => void listeners.push(listener),
     changeStatus() {
       for (const listener of listeners) listener({} as GuardStatus);

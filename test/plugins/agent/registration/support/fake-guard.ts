@@ -53,6 +53,8 @@ export function fakeGuard(status: GuardStatus = enforcing): FakeGuard {
     protectCgroup() {},
     releaseCgroup() {},
     cgroups: () => [],
+    crowded: () => [],
+    onCrowded() {},
     processes: () => guard.earlier,
     onHit() {},
     close: async () => {},
