@@ -62,13 +62,13 @@ export async function startObjectStore(
   };
 }
 
-/** An SDK client for any target: path style, one attempt, no more. */
-export async function s3Client(target: S3Target): Promise<S3Client> {
+/** An SDK client for any target: path style, one attempt unless told otherwise. */
+export async function s3Client(target: S3Target, maxAttempts = 1): Promise<S3Client> {
   const { S3Client } = await import('@aws-sdk/client-s3');
   const { endpoint, region, accessKeyId, secretAccessKey, caFile } = target;
   const credentials = { accessKeyId, secretAccessKey };
   const trust = caFile ? { requestHandler: { httpsAgent: new Agent({ ca: readFileSync(caFile) }) } } : {};
-  return new S3Client({ endpoint, region, credentials, forcePathStyle: true, maxAttempts: 1, ...trust });
+  return new S3Client({ endpoint, region, credentials, forcePathStyle: true, maxAttempts, ...trust });
 }
 
 function delegated({ port, url, logs, pause, resume }: Server) {

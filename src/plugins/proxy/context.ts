@@ -10,6 +10,7 @@ import type { ObjectReader } from './read/object-reader.ts';
 import type { SpoolSpace } from './read/spool/spool-space.ts';
 import type { BucketFacts } from './state/bucket-facts.ts';
 import type { BucketContents, StateStore } from './state/state-store.ts';
+import type { HeldAnswers } from './upstream/answer-room.ts';
 import type { Upstream } from './upstream/upstream.ts';
 
 /** What the handlers of one proxy process share. */
@@ -42,6 +43,8 @@ export interface Exchange {
   /** The caller's body, decoded and checked while it is read. Reading starts when it is asked for. */
   readonly payload: Payload;
   readonly answer: Answer;
+  /** Room for answers of the store that are read whole; released with the request. */
+  readonly held: HeldAnswers;
   /** Aborted when the caller goes away or the proxy gives up draining. */
   readonly signal: AbortSignal;
   readonly log: Logger;

@@ -17,6 +17,7 @@ import { createRoutes } from './routes.ts';
 import { createDispatch } from './server/dispatch.ts';
 import { type S3Server, startServer } from './server/server.ts';
 import type { ResolvedProxySettings } from './settings.ts';
+import { AnswerRoom } from './upstream/answer-room.ts';
 
 /** Milliseconds that a caller may keep a request waiting without a byte. */
 const stallMs = 60_000;
@@ -25,9 +26,10 @@ const stallMs = 60_000;
  * What callers may make this process hold, so that it stays within 128 MiB whatever they do. A worker has these bounds
  * for itself.
  */
-const connectionBounds = { connections: 512, staleMs: 5_000 };
+const connectionBounds = { connections: 512, requests: 8, staleMs: 5_000 };
 const requestsAtOnce = 128;
 const bodyBytes = 4 * 1024 * 1024;
+const answerBytes = 2 * 1024 * 1024;
 
 export interface ProcessOptions {
   readonly config: ProxyConfig;
@@ -66,6 +68,7 @@ export async function startProcess(options: ProcessOptions, signal: AbortSignal)
       draining: () => signal.aborted,
       bodies: new BodyBudget(bodyBytes),
       slots: new RequestSlots(requestsAtOnce, () => connections.endStale()),
+      answers: new AnswerRoom(answerBytes),
     });
     const server = await startServer(config.listen, dispatch, connections);
     void vault.start();

@@ -5,6 +5,8 @@ import { resetSocket } from './reset-socket.ts';
 export interface ConnectionBounds {
   /** Connections at a time. */
   readonly connections: number;
+  /** Requests in progress on one connection: clients that send the next before the answer (pipelining) are rare. */
+  readonly requests: number;
   /** A request without a byte in either direction for so long may be ended for another, in ms. */
   readonly staleMs: number;
 }
@@ -22,6 +24,7 @@ interface Watched {
 
 const unbounded: ConnectionBounds = {
   connections: Number.POSITIVE_INFINITY,
+  requests: Number.POSITIVE_INFINITY,
   staleMs: Number.POSITIVE_INFINITY,
 };
 
@@ -50,13 +53,22 @@ export class Connections {
     if (this.#closing) socket.destroy();
   }
 
-  /** A request has come; it is in progress until its response closes. */
-  begin(socket: Socket, response: ServerResponse): void {
+  /**
+   * A request has come; it is in progress until its response closes.
+   * @returns false where it is one too many for its connection, which is ended
+   */
+  begin(socket: Socket, response: ServerResponse): boolean {
+    const watched = this.#watched.get(socket);
+    if (watched === undefined || watched.requests >= this.#bounds.requests) {
+      this.#end(socket);
+      return false;
+    }
     this.#count(socket, 1);
     response.once('close', () => {
       this.#count(socket, -1);
       if (this.#closing) this.#endIdle(socket);
     });
+    return true;
   }
 
   /** Ends each connection as soon as nothing is in progress on it. */

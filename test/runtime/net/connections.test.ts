@@ -25,7 +25,7 @@ class FakeSocket extends EventEmitter {
 }
 
 function bounded(connections: number, staleMs = 3_600_000) {
-  const watched = new Connections({ connections, staleMs });
+  const watched = new Connections({ connections, requests: 2, staleMs });
   const add = () => {
     const socket = new FakeSocket();
     watched.add(socket as unknown as Socket);
@@ -61,6 +61,18 @@ test('the oldest of the idle ones goes; what it has read for an answered request
   begin(first)();
   add();
   assert.equal(endings([first, second]), ['', 'reset']);
+});
+
+test('a connection with a request too many in progress is ended, and what comes of it is not served', () => {
+  const { watched, add, begin } = bounded(2);
+  const [many, one] = [add(), add()];
+  begin(many)();
+  begin(many);
+  begin(many);
+  begin(one);
+  const third = () => watched.begin(many as unknown as Socket, new EventEmitter() as ServerResponse);
+  assert.equal([third(), third()], [false, false]);
+  assert.equal(endings([many, one]), ['reset', '']);
 });
 
 test('where every place has a request that moves, the new one is refused', () => {

@@ -56,8 +56,7 @@ export async function startWebhookServer(
   const asks = ca !== undefined;
   const options = { ...limits, ...tlsOf(certificate, ca), requestCert: asks, rejectUnauthorized: asks };
   const server = createServer(options, (request, response) => {
-    connections.begin(request.socket, response);
-    void handle(request, response);
+    if (connections.begin(request.socket, response)) void handle(request, response);
   });
   const room = makeRoom(server, most);
   server.on('secureConnection', (socket: Socket) => connections.add(socket));

@@ -56,9 +56,10 @@ async function deleteAll(
     key,
     id: await manifestOf(context, { bucket, key }, exchange.signal),
   }));
+  await exchange.held.begin();
   const response = await forward(context, exchange, Buffer.from(deleteObjectsXml({ quiet, objects })));
   if (response.status !== 200) throw await refusal(response);
-  const xml = (await readBody(response, maxDeleteResultBytes)).toString();
+  const xml = (await readBody(response, maxDeleteResultBytes, exchange.held)).toString();
   const failed = failedKeys(xml);
   await removeManifests(
     context,

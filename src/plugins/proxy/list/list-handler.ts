@@ -17,7 +17,7 @@ import {
 import type { SizeCache } from './size-cache.ts';
 
 /** 1,000 keys of 1,024 bytes, each byte escaped, with all that S3 says of an object. */
-const listingLimit = 16 * 1024 * 1024;
+const listingLimit = 8 * 1024 * 1024;
 
 /** A listing without the reserved keys, with plaintext sizes and the ETags that callers know. */
 export const createListHandler =
@@ -57,11 +57,12 @@ async function callersPage(
 
 async function fetchListing(
   { upstream }: ProxyContext,
-  { request, answer, signal }: Exchange,
+  { request, answer, held, signal }: Exchange,
   query: QueryEntries,
 ): Promise<string> {
   const { bucket, headers } = request;
   const forwarded = requestHeadersUpstream(headers);
+  await held.begin();
   const response = await upstream.send({
     method: 'GET',
     bucket,
@@ -72,5 +73,5 @@ async function fetchListing(
   });
   if (response.status !== 200) throw await refusal(response);
   answer.head(200, responseHeadersDownstream(response.headers));
-  return (await readBody(response, listingLimit)).toString();
+  return (await readBody(response, listingLimit, held)).toString();
 }

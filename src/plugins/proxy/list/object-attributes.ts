@@ -32,11 +32,12 @@ export const getObjectAttributes: Handler = async (context, exchange) => {
 
 async function fetchAttributes(
   { upstream }: ProxyContext,
-  { request, answer, signal }: Exchange,
+  { request, answer, held, signal }: Exchange,
   encrypted: boolean,
 ): Promise<string> {
   const { bucket, key, query, headers } = request;
   const forwarded = requestHeadersUpstream(headers);
+  await held.begin();
   if (encrypted) forwarded[attributesHeader] = withoutChecksum(forwarded[attributesHeader]);
   const response = await upstream.send({
     method: 'GET',
@@ -48,7 +49,7 @@ async function fetchAttributes(
   });
   if (response.status !== 200) throw await refusal(response);
   answer.head(200, responseHeadersDownstream(response.headers));
-  return (await readBody(response, answerLimit)).toString();
+  return (await readBody(response, answerLimit, held)).toString();
 }
 
 const namesOf = (header = ''): string[] => header.split(',').map((name) => name.trim());

@@ -10,8 +10,9 @@ import { refusal } from '../upstream/refusal.ts';
 const listingLimit = 4 * 1024 * 1024;
 
 /** ListParts with plaintext sizes; the store's checksums are of ciphertext and are left out. */
-export const listParts: Handler = async (context, { request, answer, signal, payload }) => {
+export const listParts: Handler = async (context, { request, answer, held, signal, payload }) => {
   await payload.read(0);
+  await held.begin();
   const { bucket, key, query, headers } = request;
   const response = await context.upstream.send({
     method: 'GET',
@@ -22,7 +23,7 @@ export const listParts: Handler = async (context, { request, answer, signal, pay
     signal,
   });
   if (response.status !== 200) throw await refusal(response);
-  const listing = scanListing((await readBody(response, listingLimit)).toString());
+  const listing = scanListing((await readBody(response, listingLimit, held)).toString());
   const xml = rewriteListing(listing, ({ etag, size }) => ({
     ...(etag === undefined ? {} : { etag: outward(etag) }),
     ...(size === undefined ? {} : { size: plaintextSize(size) ?? size }),

@@ -11,9 +11,10 @@ const listLimit = 8 * 1024 * 1024;
 
 /** ListBuckets without the bucket of the proxy's own helper objects. */
 export const listBuckets: Handler = async (context, exchange) => {
+  await exchange.held.begin();
   const response = await forward(context, exchange, await exchange.payload.read(0));
   if (response.status !== 200) throw await refusal(response);
-  const xml = (await readBody(response, listLimit)).toString();
+  const xml = (await readBody(response, listLimit, exchange.held)).toString();
   exchange.answer.head(200, { 'content-type': 'application/xml' });
   await exchange.answer.end(withoutBucket(xml, context.config.stateBucket));
 };

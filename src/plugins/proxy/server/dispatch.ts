@@ -16,6 +16,7 @@ import { drain } from '../inbound/drain.ts';
 import { refuseAmbiguous } from '../inbound/one-meaning.ts';
 import { refuseReserved } from '../inbound/reserved.ts';
 import type { ServerMetrics } from '../proxy-metrics.ts';
+import type { AnswerRoom, HeldAnswers } from '../upstream/answer-room.ts';
 import { answerFault } from './answer-fault.ts';
 import { CallerGone } from './caller-gone.ts';
 import { faultOf, reportFault } from './fault.ts';
@@ -31,6 +32,7 @@ export interface Dispatching {
   readonly draining: () => boolean;
   readonly bodies: BodyBudget;
   readonly slots: RequestSlots;
+  readonly answers: AnswerRoom;
 }
 
 /** Serves one request to its end; never rejects. `expectsContinue`: the caller waits with its body for a 100. */
@@ -53,6 +55,7 @@ class Serving {
   readonly #answer: HttpAnswer;
   readonly #id = randomBytes(8).toString('hex').toUpperCase();
   readonly #gone = new AbortController();
+  readonly #held: HeldAnswers;
   readonly #begun = performance.now();
   #awaitsContinue: boolean;
   #releaseBody = (): void => undefined;
@@ -70,6 +73,7 @@ class Serving {
     this.#request = request;
     this.#response = response;
     this.#awaitsContinue = expectsContinue;
+    this.#held = dispatching.answers.hold(this.#gone.signal);
     this.#answer = new HttpAnswer(response, {
       stallMs: dispatching.stallMs,
       mayReuse: () => !dispatching.draining() && this.#bodyIsRead(),
@@ -138,6 +142,7 @@ class Serving {
       request,
       payload,
       answer: this.#answer,
+      held: this.#held,
       signal: this.#gone.signal,
       /** A child logger costs more than a small request can spare, and few requests log. */
       get log() {
@@ -181,6 +186,7 @@ class Serving {
 
   #release(): void {
     this.#releaseBody();
+    this.#held.release();
     this.#leaveSlot();
   }
 

@@ -14,6 +14,10 @@ export interface HttpAnswerOptions {
 
 /** Bytes handed over at a time, so that a slow caller is told from one that takes nothing. */
 const largestWrite = 256 * 1024;
+/** Characters of a text that are made bytes at a time. */
+const largestText = 64 * 1024;
+/** Milliseconds for a caller that takes nothing of a long text: others wait for the memory that it is in. */
+const textStallMs = 10_000;
 
 /**
  * An answer over `node:http`. One `write` or `end` at a time; each settles when the
@@ -22,7 +26,7 @@ const largestWrite = 256 * 1024;
 export class HttpAnswer implements Answer {
   readonly #response: ServerResponse;
   readonly #options: HttpAnswerOptions;
-  readonly #stall: NodeJS.Timeout;
+  #stall: NodeJS.Timeout;
   #reject: ((reason: Error) => void) | undefined;
   #broken: Error | undefined;
 
@@ -69,10 +73,23 @@ export class HttpAnswer implements Answer {
   }
 
   end(lastChunk?: Uint8Array | string): Promise<void> {
+    if (typeof lastChunk === 'string' && lastChunk.length > largestText) return this.#endText(lastChunk);
     if (lastChunk === undefined) return this.#handOver(0, (done) => this.#response.end(done));
     const bytes = typeof lastChunk === 'string' ? Buffer.from(lastChunk) : lastChunk;
     this.#measure(bytes.length);
     return this.#handOver(bytes.length, (done) => this.#response.end(bytes, done));
+  }
+
+  async #endText(text: string): Promise<void> {
+    this.#measure(Buffer.byteLength(text));
+    clearTimeout(this.#stall);
+    this.#stall = setTimeout(() => this.#stalled(), Math.min(textStallMs, this.#options.stallMs)).unref();
+    for (let start = 0; start < text.length; ) {
+      const end = start + largestText - (isHighSurrogate(text.charCodeAt(start + largestText - 1)) ? 1 : 0);
+      await this.write(Buffer.from(text.slice(start, end)));
+      start = end;
+    }
+    await this.end();
   }
 
   destroy(reason: Error): void {
@@ -125,3 +142,6 @@ export class HttpAnswer implements Answer {
     this.#reject = undefined;
   }
 }
+
+/** Its other half must be in the same piece. */
+const isHighSurrogate = (code: number): boolean => code >= 0xd800 && code < 0xdc00;

@@ -40,8 +40,7 @@ export async function startServer(
   connections: Connections,
 ): Promise<S3Server> {
   const serve = (expectsContinue: boolean) => (request: IncomingMessage, response: ServerResponse) => {
-    connections.begin(request.socket, response);
-    void dispatch(request, response, expectsContinue);
+    if (connections.begin(request.socket, response)) void dispatch(request, response, expectsContinue);
   };
   const server = createServer(limits, serve(false));
   server.on('checkContinue', serve(true));

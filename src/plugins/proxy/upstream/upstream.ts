@@ -48,6 +48,3 @@ export interface Upstream {
   upload(request: UpstreamRequest, length: number): Promise<UpstreamUpload>;
   close(): void;
 }
-
-/** Reads a small body whole. @throws S3Error when it is longer than `limit` bytes. */
-export type ReadBody = (response: UpstreamResponse, limit: number) => Promise<Buffer>;

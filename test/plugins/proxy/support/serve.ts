@@ -6,6 +6,7 @@ import { BodyBudget, RequestSlots } from '../../../../src/plugins/proxy/inbound/
 import type { ServerMetrics } from '../../../../src/plugins/proxy/proxy-metrics.ts';
 import { createDispatch } from '../../../../src/plugins/proxy/server/dispatch.ts';
 import { startServer } from '../../../../src/plugins/proxy/server/server.ts';
+import { AnswerRoom } from '../../../../src/plugins/proxy/upstream/answer-room.ts';
 import type { Logger } from '../../../../src/runtime/logging/logger.ts';
 import { Connections } from '../../../../src/runtime/net/connections.ts';
 
@@ -86,6 +87,7 @@ export async function serve(routes: Partial<Record<OperationName, Handler>>, opt
       draining: () => draining,
       bodies: new BodyBudget(4 * 1024 * 1024),
       slots: new RequestSlots(128, () => false),
+      answers: new AnswerRoom(Number.POSITIVE_INFINITY),
     }),
     options.connections ?? new Connections(),
   );

@@ -8,6 +8,7 @@ import { BodyBudget, RequestSlots } from '../../../../../src/plugins/proxy/inbou
 import type { ServerMetrics } from '../../../../../src/plugins/proxy/proxy-metrics.ts';
 import { createRoutes } from '../../../../../src/plugins/proxy/routes.ts';
 import { createDispatch } from '../../../../../src/plugins/proxy/server/dispatch.ts';
+import { AnswerRoom } from '../../../../../src/plugins/proxy/upstream/answer-room.ts';
 import type { Logger } from '../../../../../src/runtime/logging/logger.ts';
 import { createVaultClient } from '../../../../../src/runtime/vault/client.ts';
 import { createTransit } from '../../../../../src/runtime/vault/transit.ts';
@@ -100,6 +101,7 @@ async function startProxy(
     draining: () => false,
     bodies: new BodyBudget(4 * 1024 * 1024),
     slots: new RequestSlots(128, () => false),
+    answers: new AnswerRoom(Number.POSITIVE_INFINITY),
   });
   const server = createServer({ requestTimeout: 0, maxHeaderSize: 64 * 1024 }, (request, response) => {
     void dispatch(request, response, false);
