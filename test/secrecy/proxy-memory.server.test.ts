@@ -50,6 +50,7 @@ async function mixed(traffic: Traffic, count: number): Promise<void> {
     (turn) => traffic.call(name(turn), 'PUT', body(turn), { 'content-md5': 'AAAAAAAAAAAAAAAAAAAAAA==' }),
     (turn) => traffic.call('missing', turn % 2 ? 'GET' : 'DELETE'),
     (turn) => traffic.call(`many-${turn}`, 'PUT', body(turn), { 'transfer-encoding': 'chunked' }),
+    (turn) => traffic.completeWithChecksum(`summed-${turn}`, body(turn)),
     () => cut(traffic.address),
   ];
   let turn = 0;
@@ -112,6 +113,7 @@ for (const [transport, { requests, args, vault }] of Object.entries(courses))
     const traffic = new Traffic(rig, proxy, randomBytes);
     const before = recorder.keys.length;
     await traffic.succeed();
+    assert.is(await traffic.completeWithChecksum('summed', randomBytes(2000)), 200);
     await putParts(proxy.s3, rig.bucket, 'parts', [
       randomBytes(5 * MiB),
       randomBytes(5 * MiB),

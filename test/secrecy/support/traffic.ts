@@ -103,6 +103,19 @@ export class Traffic {
     return this.#send(path, { method, headers: signed.headers, ...(body && { body }) });
   }
 
+  /** An upload whose Complete names the checksum of its part, for which the part's key is unwrapped; its status. */
+  async completeWithChecksum(key: string, body: Uint8Array): Promise<number> {
+    const begun = await this.call(`${key}?uploads=`, 'POST', undefined, {
+      'x-amz-checksum-algorithm': 'CRC32',
+    });
+    const [, id] = /<UploadId>([\w-]+)</.exec(begun.body.toString()) ?? [];
+    if (id === undefined) return begun.status;
+    const { headers } = await this.call(`${key}?partNumber=1&uploadId=${id}`, 'PUT', body);
+    const fields = `<ETag>${headers.etag}</ETag><ChecksumCRC32>${headers['x-amz-checksum-crc32']}</ChecksumCRC32>`;
+    const list = `<CompleteMultipartUpload><Part><PartNumber>1</PartNumber>${fields}</Part></CompleteMultipartUpload>`;
+    return (await this.call(`${key}?uploadId=${id}`, 'POST', Buffer.from(list))).status;
+  }
+
   /** A request with a signature of another secret. */
   async forge(path: string, body: Uint8Array): Promise<void> {
     const signer = new RequestSigner(this.#rig.store.region);
