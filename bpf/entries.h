@@ -1,5 +1,5 @@
-/* Entries of the table of processes, and how many of them the processes of one cgroup may have: one workload leaves room
- * for the others, however many processes it keeps alive. */
+/* Entries of the table of processes, and how many of them the processes of one cgroup may have: one workload leaves
+ * room for the others, however many processes it keeps alive. */
 #ifndef SVC_ENTRIES_H
 #define SVC_ENTRIES_H
 

@@ -27,31 +27,41 @@ const strangers: Readonly<Record<string, Identity>> = {
   'a time that is over': authority.issue({ commonName, notAfter: new Date(Date.now() - 1000) }),
 };
 
+interface Store {
+  readonly server: Server;
+  readonly url: string;
+  readonly asked: readonly string[];
+  readonly connections: () => number;
+}
+
 /** A store that notes who asks it, and has nothing. */
-async function storeOf(identity: Identity): Promise<{ server: Server; url: string; asked: string[] }> {
+async function storeOf(identity: Identity): Promise<Store> {
   const asked: string[] = [];
+  let connections = 0;
   const server = createServer(identity, (request, response) => {
     asked.push(request.headers.authorization ?? 'without a signature');
     response.writeHead(404).end();
   });
+  server.on('connection', () => {
+    connections += 1;
+  });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return { server, url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
+  const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { server, url, asked, connections: () => connections };
 }
 
-interface Outcome {
-  /** Of an answer, or of a process. */
-  readonly status: number | null;
+interface Outcome<T> {
+  /** Status of an answer, or what a process came to. */
+  readonly status: T;
   readonly asked: readonly string[];
+  readonly connections: number;
 }
 
 /** What becomes of a call, and what a store of that identity hears of it. */
-async function outcomeOf(
-  identity: Identity,
-  call: (store: string) => Promise<number | null>,
-): Promise<Outcome> {
-  const { server, url, asked } = await storeOf(identity);
+async function outcomeOf<T>(identity: Identity, call: (store: string) => Promise<T>): Promise<Outcome<T>> {
+  const { server, url, asked, connections } = await storeOf(identity);
   try {
-    return { status: await call(url), asked };
+    return { status: await call(url), asked, connections: connections() };
   } finally {
     server.closeAllConnections();
     server.close();
@@ -75,19 +85,23 @@ async function readThroughProxy(store: string): Promise<number> {
   }
 }
 
-async function collectGarbage(store: string): Promise<number | null> {
+/** Runs a command of svc over a store. */
+const running = (...args: string[]) => {
   const credentials = {
     AWS_REGION: 'us-east-1',
     AWS_ACCESS_KEY_ID: keys.accessKeyId,
     AWS_SECRET_ACCESS_KEY: keys.secretAccessKey,
   };
-  const args = [entry, 'proxy', 'gc', '--upstream', store];
-  return (await runCommand(process.execPath, args, folder.path, { env: { ...credentials, ...env } })).status;
-}
+  return (store: string) =>
+    runCommand(process.execPath, [entry, ...args, '--upstream', store], folder.path, {
+      env: { ...credentials, ...env },
+    });
+};
 
 for (const [what, identity] of Object.entries(strangers))
   test(`a store of ${what} gets nothing, even where the environment turns verification off`, async () => {
-    assert.equal(await outcomeOf(identity, readThroughProxy), { status: 503, asked: [] });
+    const { status, asked } = await outcomeOf(identity, readThroughProxy);
+    assert.equal({ status, asked }, { status: 503, asked: [] });
   });
 
 test('one of the authority is asked, with the credentials of the proxy', async () => {
@@ -96,13 +110,31 @@ test('one of the authority is asked, with the credentials of the proxy', async (
   assert.match(asked[0] ?? '', 'Credential=AKOFPROXY/');
 });
 
-test('svc proxy gc asks the one of the authority, and no other', async () => {
-  const [stranger] = Object.values(strangers);
-  const { status, asked } = await outcomeOf(stranger as Identity, collectGarbage);
-  assert.equal(asked, []);
-  assert.is.not(status, 0);
-  const known = await outcomeOf(authority.issue({ commonName }), collectGarbage);
-  assert.match(known.asked[0] ?? '', 'Credential=AKOFPROXY/');
-});
+/** What each command ends with where its store is a stranger: a wrong configuration, by its own statuses. */
+const commands = {
+  'svc proxy gc': { run: running('proxy', 'gc'), status: 78 },
+  'svc audit': { run: running('audit', '--bucket', 'bucket'), status: 3 },
+  'svc validate': {
+    run: running('validate', '--pre', '--bucket', 'bucket', '--check', 'SVC-STORE-001'),
+    status: 1,
+  },
+};
+
+for (const [name, { run, status: expected }] of Object.entries(commands)) {
+  for (const [what, identity] of Object.entries(strangers))
+    test(`${name} ends at once, with ${expected}, at a store of ${what}, and tells it nothing`, async () => {
+      const { status: ended, asked, connections } = await outcomeOf(identity, run);
+      const { status, stdout, stderr } = ended;
+      assert.is(status, expected, stdout + stderr);
+      assert.match(stdout + stderr, /certificate|CERT|LEAF_SIGNATURE/);
+      assert.match(stdout + stderr, /AWS_CA_BUNDLE/);
+      assert.equal([asked, connections], [[], 1], 'it tries once');
+    });
+
+  test(`${name} asks the one of the authority`, async () => {
+    const { asked } = await outcomeOf(authority.issue({ commonName }), run);
+    assert.match(asked[0] ?? '', 'Credential=AKOFPROXY/');
+  });
+}
 
 test.run();

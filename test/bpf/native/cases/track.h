@@ -107,7 +107,8 @@ static struct svc_crowd *crowd_at(__u32 key)
 	return host_lookup(&crowds, &key);
 }
 
-CASE(fork_crowd, "a cgroup has so many entries and no more; it is covered itself for those beyond, and others have theirs")
+CASE(fork_crowd,
+     "a cgroup has so many entries and no more; it is covered itself for those beyond, and others have theirs")
 {
 	struct actor *parent = make_process(887, init), *child = make_process(888, parent);
 	struct actor *last = make_process(889, parent), *other = covered_process(890), *far = make_process(891, other);
