@@ -56,6 +56,31 @@ refused('304', s3.get_object, status=304, Key='managed', IfNoneMatch=etag)
   assert.is(raw.ContentLength, 33 * 1024 * 1024 + 12345 + 7 * 28);
 });
 
+test('a managed transfer is compared with the checksum of the whole that it is given', async ({ bed }) => {
+  await run(
+    bed,
+    `
+body = payload(17 * MiB + 5)
+config = TransferConfig(multipart_threshold=5 * MiB, multipart_chunksize=5 * MiB)
+def crc(data):
+    return base64.b64encode(zlib.crc32(data).to_bytes(4, 'big')).decode()
+def transfer(key, sum):
+    s3.upload_fileobj(io.BytesIO(body), B, key, Config=config, ExtraArgs={'ChecksumCRC32': sum})
+transfer('summed', crc(body))
+same(get('summed'), body)
+try:
+    transfer('wrongly-summed', crc(body[1:]))
+    raise AssertionError('not refused')
+except boto3.exceptions.S3UploadFailedError as error:
+    assert 'BadDigest' in str(error), error
+except ClientError as error:
+    same(error.response['Error']['Code'], 'BadDigest')
+refused('404', s3.head_object, status=404, Key='wrongly-summed')
+same(s3.list_multipart_uploads(Bucket=B).get('Uploads', []), [])
+`,
+  );
+});
+
 test('parts out of order, with gaps, uploaded twice; listed with plaintext sizes', async ({ bed }) => {
   await run(
     bed,
