@@ -142,9 +142,7 @@ test('objects and open uploads are kept, whatever characters their keys have', a
     assert.ok(Buffer.from((await kept?.transformToByteArray()) ?? []).equals(Body), JSON.stringify(Key));
   }
   const { Key, UploadId, Parts } = waiting;
-  await s3.send(
-    new CompleteMultipartUploadCommand({ Bucket, Key, UploadId, MultipartUpload: { Parts } }),
-  );
+  await s3.send(new CompleteMultipartUploadCommand({ Bucket, Key, UploadId, MultipartUpload: { Parts } }));
 });
 
 test('says what it would do, for people', async () => {
