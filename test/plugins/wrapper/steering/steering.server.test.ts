@@ -92,6 +92,35 @@ steering('all are named at once, with path and field, beside every other mistake
   assert.match(failure?.['nextStep'], 'SVC_ENV_MAP');
 });
 
+/** Of programs that are not in the test bed; each is in its manual as a command, a module, a library, an authority or an address. */
+const byTheirManuals = `
+  APT_CONFIG AWS_PAGER AWS_EC2_METADATA_SERVICE_ENDPOINT AZURE_AUTHORITY_HOST BORG_PASSCOMMAND CAMLRUNPARAM
+  CARGO_ENCODED_RUSTFLAGS DBUS_SESSION_BUS_ADDRESS ESBUILD_BINARY_PATH FLASK_APP FZF_DEFAULT_COMMAND GDK_PIXBUF_MODULE_FILE
+  GNUPGHOME GOAUTH GRPC_DEFAULT_SSL_ROOTS_FILE_PATH GUNICORN_CMD_ARGS HGRCPATH JAVACMD JRUBY_OPTS KAFKA_HEAP_OPTS
+  KUBECTL_EXTERNAL_DIFF LOG4J_CONFIGURATION_FILE MAGICK_CONFIGURE_PATH MANOPT MIX_ARCHIVES NAPI_RS_NATIVE_LIBRARY_PATH
+  NEW_RELIC_HOME NIS_PATH PKCS11_MODULE_PATH PRISMA_QUERY_ENGINE_LIBRARY PSModulePath PUPPETEER_EXECUTABLE_PATH
+  PYTEST_ADDOPTS RABBITMQ_CONF_ENV_FILE RCLONE_PASSWORD_COMMAND RELEASE_VM_ARGS RESTIC_PASSWORD_COMMAND RUSTUP_TOOLCHAIN
+  SOCKS_PROXY STORAGE_EMULATOR_HOST SYSTEMD_PAGER TF_CLI_CONFIG_FILE TZDIR UWSGI_EXEC_PRE_APP VALGRIND_OPTS XDEBUG_CONFIG
+  grpc_proxy
+`
+  .trim()
+  .split(/\s+/);
+const ofApplications =
+  'RABBITMQ_PASSWORD KAFKA_PASSWORD FLASK_SECRET_KEY RESTIC_PASSWORD RELEASE_COOKIE PGPASSWORD';
+
+steering(
+  'names by which programs beyond the test bed are steered, and such as only hold a secret',
+  async () => {
+    const named = [...byTheirManuals, ...ofApplications.split(' ')];
+    await bed.kv.put('manuals', Object.fromEntries(named.map((name) => [name, 'x'])));
+    const run = await bed.run({ paths: ['secret/manuals'] });
+    assert.is((await run.exited).code, 78);
+    const [failure] = run.events('start.failed');
+    const refused = [...JSON.stringify(failure?.['details']).matchAll(/field \\+"(.*?)\\+"/g)];
+    assert.equal(refused.map(([, field]) => field).sort(), byTheirManuals.toSorted());
+  },
+);
+
 steering('a field that is left out, or mapped to another name, may have any', async () => {
   await bed.kv.put('left', { LD_PRELOAD: '/none', BASH_ENV: 'x', KEY: 'one' });
   const env = { SVC_ENV_MAP: 'KEY=KEY,BASH_ENV=OTHER', SVC_ENV_MAP_ONLY: 'true' };
