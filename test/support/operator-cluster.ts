@@ -39,6 +39,8 @@ export interface ReplicaOptions {
   readonly server?: string;
   /** It has its service account as in a pod; default: a kubeconfig, whose reader takes memory of its own. */
   readonly inside?: boolean;
+  /** A command that executes the rest of its arguments, such as that of a name server. */
+  readonly under?: readonly string[];
   /** Default: as much as it likes. */
   readonly memory?: Pick<MemoryCgroup, 'under'>;
 }
@@ -101,14 +103,14 @@ export interface Named {
 export async function addReplica(
   kubernetes: Kubernetes,
   manifests: readonly Manifest[],
-  { name, host, server, inside = false, memory, env: more = {} }: ReplicaOptions & Named,
+  { name, host, server, inside = false, memory, under = [], env: more = {} }: ReplicaOptions & Named,
 ): Promise<Replica> {
   const token = await kubernetes.tokenFor({ namespace: NAMESPACE, name: 'svc-operator' });
   const env = { ...environmentOf(manifests), POD_NAME: name, POD_NAMESPACE: NAMESPACE, ...more };
   const pod = inside ? insideOf(kubernetes, token) : undefined;
   const operator = await startSvcOperator({
     ...{ kubeconfig: pod ? '' : kubernetes.kubeconfig(token, server), host },
-    ...{ env: { ...env, ...pod?.env }, under: [...(memory?.under ?? []), ...(pod?.under ?? [])] },
+    ...{ env: { ...env, ...pod?.env }, under: [...under, ...(memory?.under ?? []), ...(pod?.under ?? [])] },
   });
   const path = `/apis/discovery.k8s.io/v1/namespaces/${NAMESPACE}/endpointslices`;
   const withdraw = () => kubernetes.request('DELETE', `${path}/${name}`);

@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type NameResolver, systemResolver } from '../../../src/runtime/kube/cluster-addresses-resolver.ts';
+import { type DnsAnswers, replyTo } from '../../support/name-server.ts';
 
 interface Rig {
   server: Socket;
-  /** By type of the question: data of the answers, an error code of DNS, or silence. */
-  answers: Record<number, readonly (readonly number[])[] | number | 'silence'>;
+  answers: DnsAnswers;
   resolve: NameResolver;
   questions: number;
 }
@@ -35,23 +35,6 @@ test.after.each(async ({ server }) => {
   server.close();
   await once(server, 'close');
 });
-
-/** RFC 1035, section 4: a header, the question again without what follows it, and the answers. */
-function replyTo(question: Buffer, answers: Rig['answers']): Buffer | undefined {
-  const end = question.indexOf(0, 12) + 5;
-  const type = question.readUInt16BE(end - 4);
-  const answer = answers[type] ?? [];
-  if (answer === 'silence') return undefined;
-  const [records, code] = typeof answer === 'number' ? [[], answer] : [answer, 0];
-  const header = Buffer.from(question.subarray(0, 12));
-  header.writeUInt16BE(0x8180 | code, 2);
-  header.writeUInt16BE(records.length, 6);
-  header.writeUInt32BE(0, 8);
-  const found = records.map((data) =>
-    Buffer.from([0xc0, 12, 0, type, 0, 1, 0, 0, 0, 60, 0, data.length, ...data]),
-  );
-  return Buffer.concat([header, question.subarray(12, end), ...found]);
-}
 
 test('gives all addresses of both families', async (rig) => {
   rig.answers = {

@@ -168,6 +168,8 @@ test('of attempts, without anything of the environment', async () => {
   assert.is(attack(victim), 'killed');
   const ofNode = () => operator.reports.filter(({ node }) => node === 'kills');
   await waitFor('the hit to be told', () => ofNode().some(({ hits }) => hits.length > 0));
+  // written before it was told, and read from a pipe: who reads the one has not read the other yet
+  await waitFor('the log line', () => agent.events('hit.killed').length > 0, { details: agent.output });
   const { text } = await http(`${agent.health}/metrics`);
   const everything = [agent.output(), text, JSON.stringify(ofNode())];
   for (const said of everything) {
