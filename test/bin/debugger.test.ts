@@ -31,11 +31,14 @@ const programs: Readonly<Record<string, Program>> = {
   'dist/wrapper.cjs': { args: ['dist/wrapper.cjs', '--', 'true'], says: /"event":"starting"/ },
 };
 
-const start = async ({ args, says }: Program): Promise<Child> => {
-  const env = cleanEnv({
+const environment = () =>
+  cleanEnv({
     ...{ ...tokens, ...keys, NODE_OPTIONS: `--inspect-port=${port}` },
     ...{ SVC_LOG_FORMAT: 'json', SVC_SECRET_PATHS: 'secret/app', HEALTH_ADDR: '' },
   });
+
+const start = async ({ args, says }: Program): Promise<Child> => {
+  const env = environment();
   const child = await launch(process.execPath, args, { env, cwd: root });
   await waitFor(String(says), () => says.test(child.logs()) || child.ended, { details: child.logs });
   return child;
@@ -89,6 +92,37 @@ for (const [name, program] of Object.entries(programs))
       await child.end('SIGKILL');
     }
   });
+
+/** Whether Node, or somebody in its place, has a handler for SIGUSR1. */
+const catches = (pid: number): boolean =>
+  ((BigInt(`0x${/^SigCgt:\s*(\w+)/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]}`) >> 9n) &
+    1n) ===
+  1n;
+
+/** Signals a program as soon as Node would open a debugger. @returns whether it opened one, which is gone by now */
+async function signalEarly({ args, says }: Program): Promise<boolean> {
+  const child = await launch(process.execPath, args, { env: environment(), cwd: root });
+  const end = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  const details = { details: child.logs };
+  try {
+    while (!catches(child.pid)) await new Promise(setImmediate);
+    process.kill(child.pid, 'SIGUSR1');
+    await waitFor('its start', () => says.test(child.logs()) || child.ended, details);
+    assert.not.ok(child.ended, child.logs());
+    const gone = () => !listeners(child.pid).some((address) => address.endsWith(end));
+    await waitFor('no debugger', gone, details);
+    return child.logs().includes('Debugger listening');
+  } finally {
+    await child.end('SIGKILL');
+  }
+}
+
+test('what the signal opens before the first statement is closed', async () => {
+  const early = [];
+  for (const name of ['bin/run.js run proxy', 'bin/svc-wrapper.js'])
+    for (let start = 0; start < 4; start++) early.push(await signalEarly(programs[name] as Program));
+  assert.ok(early.includes(true), 'one of the signals came early enough');
+});
 
 test('Node itself does, so that this can be seen', async () => {
   const child = await start({ args: ['-e', 'console.log("up"); setInterval(() => {}, 1000)'], says: /up/ });
