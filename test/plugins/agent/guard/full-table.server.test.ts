@@ -1,12 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { unlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { encodeProcess, encodeProtection } from '../../../../src/core/protection/layouts.ts';
+import { mapFolder } from '../../../../src/plugins/agent/guard/pins.ts';
 import { loadProgramSet } from '../../../../src/plugins/agent/guard/program-set.ts';
 import { readProcess } from '../../../../src/runtime/native/process-table.ts';
 import { waitFor } from '../../../support/wait-for.ts';
-import { type Bed, createBed } from './bed.ts';
+import { attack, type Bed, createBed } from './bed.ts';
 
 const test = suite<{ bed: Bed }>('a table full of entries of one workload');
 const mostProcesses = 65_536;
@@ -49,6 +52,20 @@ test('has room for others where they have ended, though nobody has reaped them',
   assert.ok(guard.processCount() < 10, `${guard.processCount()} entries are left`);
   beside.close();
   await zombie.end();
+});
+
+test('is taken over from an agent that did not count the entries of cgroups', async ({ bed }) => {
+  const before = await bed.guard();
+  const victim = bed.victim();
+  before.protect(victim.pid);
+  await before.close();
+  unlinkSync(join(mapFolder(bed.folder), 'crowds'));
+  const after = await bed.guard();
+  assert.is(after.inspect(victim.pid)?.covered, true);
+  assert.is(attack(victim), 'killed');
+  assert.equal(after.crowded(), []);
+  await victim.end();
+  await waitFor('the entry to go', () => after.processCount() === 0);
 });
 
 test.run();
