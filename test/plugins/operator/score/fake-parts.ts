@@ -21,9 +21,9 @@ export function fakeNodes() {
       states.set(node, { ...calm, node, tier, enforcing: tier < 4, pods: covered });
       changed(node);
     },
-    /** @param uid of a pod that is labelled on that node and in no table */
-    tellUncovered(node: string, uid: string, uncoveredReason: string) {
-      const pods = new Map([[uid, { covered: false, uncoveredReason, processes: 0, reports: [] }]]);
+    /** @param uid of a pod of that node that is not covered, or not with all of its processes */
+    tellUncovered(node: string, uid: string, uncoveredReason: string, processes = 0) {
+      const pods = new Map([[uid, { covered: false, uncoveredReason, processes, reports: [] }]]);
       states.set(node, { ...calm, node, tier: 1, enforcing: true, pods });
       changed(node);
     },

@@ -69,6 +69,18 @@ test('of a pod that its agent does not cover have nothing of enforcement and cov
   assert.match(coverage?.because ?? '', /does not cover this pod: It has no cgroup on this node/);
 });
 
+test('have nothing of them either where only some of its processes are covered', () => {
+  const { pod, nodes, scores } = rig();
+  pod('a', { ...protectedPod(), spec: { ...protectedPod().spec, nodeName: 'node-1' } });
+  nodes.tellUncovered('node-1', 'uid-a', '', 1);
+  const [registered] = scores();
+  nodes.tellUncovered('node-1', 'uid-a', 'It has had too many.', 8_192);
+  const [crowded] = scores();
+  assert.equal([registered?.enforced, crowded?.enforced], [true, false]);
+  const coverage = crowded?.addends.find(({ name }) => name === 'coverage');
+  assert.match(coverage?.because ?? '', /does not cover this pod: It has had too many/);
+});
+
 test('are of the outermost owners, each by its worst pod', () => {
   const { pod, nodes, scores } = rig();
   pod('a-1', protectedPod(), ownedBy('Deployment', 'a'));
