@@ -11,6 +11,7 @@ const STARTS =
 /** Each with the reason why it may; there is no other. */
 const MAY = new Map([
   ['test/runtime/component/programs/program.ts', 'runs components of its own, to test what runs components'],
+  ['bench/walks/from-source.ts', 'counts the source files that a request runs through'],
   ['test/plugins/agent/faults/driver/agent-program.ts', 'is bundled for emulated machines, without oclif'],
 ]);
 

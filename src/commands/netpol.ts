@@ -5,6 +5,7 @@ import { BaseCommand } from '../runtime/cli/base-command.ts';
 import { asCheckError } from '../runtime/cli/check-status.ts';
 import { createProgress } from '../runtime/cli/progress.ts';
 import { joined, repeatableFlagsOf } from '../runtime/cli/repeatable-flags.ts';
+import { printable } from '../runtime/cli/report/printable.ts';
 import { flagsOf } from '../runtime/cli/setting-flags.ts';
 import { painter } from '../runtime/cli/terminal.ts';
 
@@ -54,7 +55,7 @@ export default class Netpol extends BaseCommand {
   private tell(warnings: readonly string[], findings: readonly Finding[]): void {
     const paint = painter(process.stderr, process.env);
     for (const text of [...findings.map(({ message }) => message), ...warnings]) {
-      process.stderr.write(`${paint('yellow', 'Warning:')} ${text}\n`);
+      process.stderr.write(`${paint('yellow', 'Warning:')} ${printable(text)}\n`);
     }
   }
 }
