@@ -16,7 +16,7 @@ const settledAfter = 60 * 60 * 1000;
 
 /** Helper objects in a bucket that holds nothing else. */
 export interface Leftovers {
-  /** All of them, with all their versions and delete markers. */
+  /** All of them, with all their versions and delete markers, but those that went while they were looked at. */
   readonly versions: readonly StateVersion[];
   /** Those that an upload which is open, or was a moment ago, may need again. */
   readonly kept: readonly { readonly key: string; readonly body: string }[];
@@ -39,7 +39,8 @@ export async function findLeftovers(context: ProxyContext, bucket: string): Prom
   const open = await openPrefixes(context, bucket);
   const survey = new Survey(context, bucket, open);
   await concurrently([...newestOf(versions)], readsAtOnce, (object) => survey.look(object));
-  return survey.foreign ? undefined : { versions, kept: survey.kept };
+  if (survey.foreign) return undefined;
+  return { versions: versions.filter((version) => !survey.hasGone(version)), kept: survey.kept };
 }
 
 const helperPattern = /^(uploads\/[0-9a-f]{64}\/.+|manifests\/[0-9a-f]{64}\/[A-Za-z0-9_-]{22})$/;
@@ -77,6 +78,7 @@ class Survey {
   readonly #bucket: string;
   readonly #open: ReadonlySet<string>;
   readonly #uploads: string;
+  readonly #gone = new Set<string>();
   #bytes = 0;
 
   constructor(context: ProxyContext, bucket: string, open: ReadonlySet<string>) {
@@ -92,9 +94,17 @@ class Survey {
     const isRecord = key.startsWith(this.#uploads);
     const isMarker = isRecord && !/\/(create|done)$/.test(key);
     const body = isMarker ? '' : await this.#context.contents.get(this.#bucket, key, manifestLimit);
-    if (body === undefined) return;
+    if (body === undefined) {
+      this.#gone.add(key);
+      return;
+    }
     if (!isMarker && !this.#isOwn(key, body, isRecord)) this.foreign = true;
     if (Date.now() - timeOf(object) < settledAfter || this.#isOpen(key)) this.#keep(key, body);
+  }
+
+  /** Whoever took it away may put it back, and nobody here knows what it was. Versions are never written again. */
+  hasGone({ key, versionId }: StateVersion): boolean {
+    return versionId === undefined && this.#gone.has(key);
   }
 
   /** A done record of earlier releases does not say whose it is. @returns false also for what cannot be read */

@@ -263,6 +263,35 @@ for (const kind of ['versitygw', 'minio'] as const) {
     }
   });
 
+  once?.('what another DeleteBucket has cleared and puts back is left alone', async ({ bed }) => {
+    const bucket = await newBucket(bed);
+    const { client } = bed.rig.store;
+    const sent = await sendParts(bed.proxy.s3, bucket, 'open', hello);
+    const record = (await held(bed, bucket)).find((key) => key.endsWith('/create')) ?? '';
+    const kept = await content(client, bucket, record);
+    let cleared = false;
+    bed.relay.meddle({
+      before: async ({ method, path }) => {
+        if (method === 'GET' && path.startsWith(`/${bucket}/`) && path.includes('/create')) {
+          await drop(client, bucket, record);
+          cleared = true;
+        }
+        if (method === 'POST' && path.startsWith(`/${bucket}`) && path.includes('?delete')) {
+          await put(client, bucket, record, kept);
+          await put(client, bucket, 'meanwhile');
+        }
+        return undefined;
+      },
+    });
+    assert.is(await code(deleteBucket(bed.proxy.s3, bucket)), 'BucketNotEmpty');
+    bed.relay.meddle(undefined);
+    assert.ok(cleared);
+    await bed.proxy.restart();
+    await bed.proxy.reconnect();
+    await complete(bed.proxy.s3, bucket, 'open', sent);
+    assert.is(await content(bed.proxy.s3, bucket, 'open'), 'hello');
+  });
+
   once?.('a process that is killed in the middle leaves what the next one clears', async ({ bed }) => {
     const bucket = await newBucket(bed);
     await putParts(bed.proxy.s3, bucket, 'large', hello);
