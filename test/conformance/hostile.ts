@@ -7,17 +7,21 @@ import type { Part } from './part.ts';
 export const hostile: Part = {
   name: 'hostile',
   summary: 'a million requests with a store that lies and callers that cheat: the right bytes or an error',
-  async run(report, { seed, requests, case: only }) {
+  async run(report, { seed, requests, from, case: only }) {
     const bed = await startHostileBed();
     try {
       const silent = only === undefined ? silentStore(bed) : undefined;
       const begun = performance.now();
-      const onProgress = (done: number) =>
-        report.say(`${done} requests, ${Math.round((performance.now() - begun) / 1000)} s`);
+      const seconds = () => Math.round((performance.now() - begun) / 1000);
       const { failures, shown, tally } = await runCases(bed, {
         seed,
         requests,
-        onProgress,
+        from,
+        onProgress: (at) =>
+          report.say(
+            `${at.requests} requests, ${at.failures} failures, ${seconds()} s; goes on with --seed ${seed} --from ${at.from}`,
+          ),
+        onFailure: (failure) => report.say(shownFailure(seed, failure)),
         ...(only !== undefined && { only }),
       });
       if (shown.length > 0) report.say(shown.join('\n'));
@@ -27,7 +31,6 @@ export const hostile: Part = {
           .map(([what, count]) => `${what} ${count}`)
           .join(', '),
       );
-      for (const failure of failures) report.say(shownFailure(seed, failure));
       report.check(
         'the right bytes or an error, and nothing else',
         failures.length === 0,

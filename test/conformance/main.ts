@@ -19,10 +19,10 @@ const PARTS: readonly Part[] = [
   ...[operatorSoak, operatorFaults, auditMillion, hostile, clients],
 ];
 const USAGE = [
-  'Usage: npm run conformance [-- [--minutes N] [--seed N] [--objects N] [--cases N] [--case N] [part…]]',
+  'Usage: npm run conformance [-- [--minutes N] [--seed N] [--objects N] [--cases N] [--from N] [--case N] [part…]]',
   ...PARTS.map(({ name, summary }) => `  ${name}  ${summary}`),
   'Without a name, all of them. --minutes (10) and --seed (1) are of the soaks, --objects (1000000) of audit-million,',
-  '--cases (1000000 requests) and --case (one case alone) of hostile.',
+  '--cases (1000000 requests), --from (the number of its first case, 0) and --case (one case alone) of hostile.',
 ].join('\n');
 
 const print = (text: string) => process.stdout.write(`${text}\n`);
@@ -35,7 +35,15 @@ interface Wish extends PartOptions {
 function readWish(argv: string[]): Wish | undefined {
   const text = { type: 'string' } as const;
   const help = { type: 'boolean', short: 'h' } as const;
-  const options = { minutes: text, seed: text, objects: text, cases: text, case: text, help } as const;
+  const options = {
+    minutes: text,
+    seed: text,
+    objects: text,
+    cases: text,
+    from: text,
+    case: text,
+    help,
+  } as const;
   const { values, positionals } = parseArgs({ args: argv, allowPositionals: true, options });
   if (values.help) return undefined;
   const unknown = positionals.filter((name) => !PARTS.some((part) => part.name === name));
@@ -47,6 +55,7 @@ function readWish(argv: string[]): Wish | undefined {
     seed: positive('seed', values.seed ?? '1'),
     objects: positive('objects', values.objects ?? '1000000'),
     requests: positive('cases', values.cases ?? '1000000'),
+    from: whole('from', values.from ?? '0'),
     case: values.case === undefined ? undefined : whole('case', values.case),
   };
 }

@@ -15,6 +15,8 @@ export interface PartOptions {
   readonly objects: number;
   /** How many requests of callers are judged beside a hostile store. */
   readonly requests: number;
+  /** The number of the first of their cases. */
+  readonly from: number;
   /** Which one of these cases alone, by its number. */
   readonly case: number | undefined;
 }

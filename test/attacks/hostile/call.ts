@@ -3,6 +3,9 @@ import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 import { RequestSigner } from '../../../src/core/s3/sigv4-sign.ts';
 import { callerKeys, type RunningMode } from './bed.ts';
 
+/** Above what a busy machine takes, and below the minute after which the proxy gives a silent store up. In ms. */
+export const patience = 45_000;
+
 export interface Call {
   readonly method: string;
   readonly bucket: string;
@@ -13,7 +16,7 @@ export interface Call {
   readonly body?: Buffer;
   /** Leave after this many bytes of the body. */
   readonly leaveAfter?: number;
-  /** The caller's patience in ms. Default 20 000, which only a hang reaches. */
+  /** The caller's patience in ms. Default `patience`, which only a hang reaches. */
   readonly patience?: number;
 }
 
@@ -70,7 +73,7 @@ export function headersOf(mode: RunningMode, call: Call): Record<string, string>
 
 /** One request through the proxy; whatever comes of it is an outcome. */
 export function call(mode: RunningMode, wish: Call): Promise<Outcome> {
-  const { method, bucket, key, query = '', body, leaveAfter, patience = 20_000 } = wish;
+  const { method, bucket, key, query = '', body, leaveAfter, patience: bound = patience } = wish;
   const { hostname, port } = new URL(mode.proxy.url);
   const path = encodedPath(bucket, key) + (query === '' ? '' : `?${query}`);
   const { promise, resolve } = Promise.withResolvers<Outcome>();
@@ -100,7 +103,7 @@ export function call(mode: RunningMode, wish: Call): Promise<Outcome> {
     hung = true;
     sent.destroy();
     settle(false);
-  }, patience);
+  }, bound);
   sent.on('error', () => settle(false));
   if (leaveAfter === undefined) sent.end(body);
   else {

@@ -11,12 +11,26 @@ export interface RunOptions {
   readonly requests: number;
   /** Only this case, with all that it did. */
   readonly only?: number;
-  /** Told now and then how many requests were judged. */
-  readonly onProgress?: (requests: number) => void;
+  /** The case that comes first. Default 0. */
+  readonly from?: number;
+  /** Told now and then. */
+  readonly onProgress?: (progress: Progress) => void;
+  /** Told of each failure as it is found. */
+  readonly onFailure?: (failure: Failure) => void;
+}
+
+export interface Progress {
+  /** Judged until now. */
+  readonly requests: number;
+  /** Every case before it has ended: a run that was interrupted goes on from it. */
+  readonly from: number;
+  readonly failures: number;
 }
 
 export interface Failure {
   readonly number: number;
+  /** How many requests the run had judged by then. */
+  readonly after: number;
   readonly wrong: readonly string[];
   readonly steps: readonly string[];
 }
@@ -29,27 +43,38 @@ export interface RunResult {
   readonly tally: ReadonlyMap<string, number>;
 }
 
-const atOnce = 24;
+/** Cases wait more than they work. */
+const atOnce = 48;
 const mostFailures = 10;
+const casesPerLine = 200;
 
 /** Runs cases of a seed side by side, each of some dozen requests; the same seed and number make the same case. */
 export async function runCases(
   bed: HostileBed,
-  { seed, requests, only, onProgress }: RunOptions,
+  { seed, requests, only, from = 0, onProgress, onFailure }: RunOptions,
 ): Promise<RunResult> {
   const failures: Failure[] = [];
   const tally = new Map<string, number>();
-  if (only !== undefined) {
-    const { wrong, steps } = await runOne(bed, seed, only, tally);
-    return { failures: wrong.length > 0 ? [{ number: only, wrong, steps }] : [], shown: steps, tally };
-  }
-  let next = 0;
+  const judged = () => tally.get('requests') ?? 0;
+  const run = async (number: number) => {
+    const { wrong, steps } = await runOne(bed, seed, number, tally);
+    if (wrong.length === 0) return steps;
+    const failure = { number, after: judged(), wrong, steps };
+    failures.push(failure);
+    onFailure?.(failure);
+    return steps;
+  };
+  if (only !== undefined) return { shown: await run(only), failures, tally };
+  let next = from;
+  const running = new Set<number>();
   const worker = async () => {
-    while ((tally.get('requests') ?? 0) < requests && failures.length < mostFailures) {
+    while (judged() < requests && failures.length < mostFailures) {
       const number = next++;
-      const { wrong, steps } = await runOne(bed, seed, number, tally);
-      if (wrong.length > 0) failures.push({ number, wrong, steps });
-      if (number % 500 === 499) onProgress?.(tally.get('requests') ?? 0);
+      running.add(number);
+      await run(number);
+      running.delete(number);
+      if (number % casesPerLine === 0)
+        onProgress?.({ requests: judged(), from: Math.min(next, ...running), failures: failures.length });
     }
   };
   await Promise.all(Array.from({ length: atOnce }, worker));
@@ -148,9 +173,9 @@ const count = (tally: Map<string, number>, what: string, by = 1) =>
   tally.set(what, (tally.get(what) ?? 0) + by);
 
 /** How to see one failing case again. */
-export const shownFailure = (seed: number, { number, wrong, steps }: Failure): string =>
+export const shownFailure = (seed: number, { number, after, wrong, steps }: Failure): string =>
   [
-    `case ${number}: ${wrong.join('; ')}`,
+    `case ${number}, after ${after} requests: ${wrong.join('; ')}`,
     `  npm run conformance -- hostile --seed ${seed} --case ${number}`,
     ...steps.map((step) => `    ${step.slice(0, 400)}`),
   ].join('\n');

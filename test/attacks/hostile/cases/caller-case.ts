@@ -1,12 +1,12 @@
 import type { RunningMode } from '../bed.ts';
-import { call } from '../call.ts';
+import { call, patience } from '../call.ts';
 import type { Choices } from '../choices.ts';
 import { shown } from '../judge.ts';
 import type { CaseMind } from '../mind.ts';
 import { marker, plaintextOf } from '../plaintext.ts';
 import { rawSend } from '../raw-send.ts';
 import { type Base, baseRequest, bytesOf } from './caller-request.ts';
-import type { Meaning, Surroundings } from './mutation.ts';
+import { type Meaning, type Surroundings, smuggledKey } from './mutation.ts';
 import { mutations } from './mutations.ts';
 
 export interface CallerCaseParts {
@@ -23,11 +23,13 @@ export interface CallerCase {
   readonly requests: number;
 }
 
-const patience = 20_000;
 /** After this a mutated request has said all, and may be one that the proxy waits for more of. */
 const quietMs = 400;
 const readable = 'mine/a b';
 const otherKey = 'secret';
+const hiddenKey = 'hidden';
+/** What a request hidden behind another names; nothing else does. */
+const hidden = [hiddenKey, smuggledKey];
 
 /**
  * An honest store and a caller who is not. With keys, what happens is what the signature covers, or nothing: the same
@@ -37,7 +39,8 @@ const otherKey = 'secret';
 export async function runCallerCase(parts: CallerCaseParts): Promise<CallerCase> {
   const attacker = new Attacker(parts);
   await attacker.prepare();
-  for (let count = parts.choices.between(8, 24); count > 0; count--) await attacker.attack();
+  for (let count = parts.choices.between(8, 24); count > 0 && !attacker.blurred; count--)
+    await attacker.attack();
   await attacker.finish();
   return attacker;
 }
@@ -49,8 +52,13 @@ class Attacker implements CallerCase {
   readonly #parts: CallerCaseParts;
   readonly #objects = new Map<string, Buffer>();
   #attacks = 0;
-  /** Keys of requests that ended without an answer, and may be acted on yet. */
-  readonly #unanswered = new Set<string>();
+  /**
+   * What the proxy may yet do for earlier attacks, whose connections were left without waiting for it: each writes to a
+   * key of its own, which no later one names.
+   */
+  readonly #earlier = new Set<string>();
+  /** What it may yet do cannot be told from what the next attack does. */
+  blurred = false;
   #bodies = 0;
 
   constructor(parts: CallerCaseParts) {
@@ -64,6 +72,8 @@ class Attacker implements CallerCase {
       [bucket, otherKey],
       [otherBucket, otherKey],
       [otherBucket, readable],
+      [bucket, hiddenKey],
+      [otherBucket, hiddenKey],
     ];
     for (const [home, key] of all) {
       const body = this.#body();
@@ -91,7 +101,8 @@ class Attacker implements CallerCase {
 
   async attack(): Promise<void> {
     const { choices, mode, bucket, otherBucket } = this.#parts;
-    const around: Surroundings = { bucket, otherBucket, otherKey, host: new URL(mode.proxy.url).host };
+    const { host } = new URL(mode.proxy.url);
+    const around: Surroundings = { bucket, otherBucket, otherKey, hiddenKey, host };
     const writable = `mine/new ${++this.#attacks}`;
     const earlier = choices.chance(0.5) ? this.#body() : undefined;
     const base = baseRequest(mode, choices, bucket, { readable, writable }, this.#body());
@@ -126,16 +137,24 @@ class Attacker implements CallerCase {
     for (const mind of this.#parts.minds) mind.requests.length = 0;
     const { text, status, answers, hung } = await rawSend(mode.proxy.url, bytes, {
       quietMs: names.length === 0 ? patience : quietMs,
-      patience: 2 * patience,
+      patience,
     });
     this.requests++;
     this.steps.push(`   -> ${status} (${answers} answers)`);
     if (hung) this.wrong.push(`no end of the connection: ${names}`);
-    if (status === 0) this.#unanswered.add(`${bucket} ${base.key}`);
     const spoilt = status === 503 || (!mode.keys && status === 404);
     if (names.length === 0 && (status < 200 || status > 299) && !spoilt)
       this.wrong.push(`a right request is answered ${status}: ${text.slice(0, 300)}`);
     await this.#judge(base, names, allowed, text, earlier);
+    this.#leave(base, names, allowed, status);
+  }
+
+  #leave(base: Base, names: readonly string[], allowed: readonly Meaning[], status: number): void {
+    const { mode, bucket, otherBucket } = this.#parts;
+    if (base.key !== readable || status === 0) this.#earlier.add(`${bucket} ${base.key}`);
+    if (mode.keys || !allowed.includes('anything of the case')) return;
+    for (const home of [bucket, otherBucket]) for (const key of hidden) this.#earlier.add(`${home} ${key}`);
+    this.blurred = status === 0 || names.length > 1;
   }
 
   async #judge(
@@ -153,16 +172,12 @@ class Attacker implements CallerCase {
     if (acted.length > 0) this.steps.push(`   store: ${acted.join(' | ')}`);
     const free = !mode.keys && allowed.includes('anything of the case');
     if (!free) {
-      const targets = [...this.#unanswered, `${bucket} ${base.key}`, `${bucket} ${readable}`];
+      const targets = [...this.#earlier, `${bucket} ${base.key}`, `${bucket} ${readable}`];
       for (const line of acted) {
         const [home, method, ...rest] = line.split(' ');
         if (!targets.includes(`${home} ${rest.join(' ')}`) && !isFact(line))
           this.wrong.push(`${label}: the store was asked ${line}`);
-        else if (
-          mode.keys &&
-          !this.#unanswered.has(`${home} ${rest.join(' ')}`) &&
-          !mayAsk(base, method ?? '')
-        )
+        else if (mode.keys && !this.#earlier.has(`${home} ${rest.join(' ')}`) && !mayAsk(base, method ?? ''))
           this.wrong.push(`${label}: a ${base.method} became ${line}`);
       }
       this.#judgeText(label, text);

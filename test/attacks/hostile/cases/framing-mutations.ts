@@ -1,16 +1,16 @@
 import type { Choices } from '../choices.ts';
 import { bytesOf } from './caller-request.ts';
-import { has, insert, type Mutation, type Surroundings, setHeader } from './mutation.ts';
+import { has, insert, type Mutation, type Surroundings, setHeader, smuggledKey } from './mutation.ts';
 
 const callerKey = 'AKHOSTILECALLER';
 
 /** A request of its own behind the first, as a server before the proxy could miss it. */
-const smuggled = ({ otherBucket, otherKey, host, bucket }: Surroundings, choices: Choices) =>
+const smuggled = ({ otherBucket, hiddenKey, host, bucket }: Surroundings, choices: Choices) =>
   Buffer.from(
     choices.pick([
-      `GET /${otherBucket}/${otherKey} HTTP/1.1\r\nhost: ${host}\r\n\r\n`,
-      `DELETE /${bucket}/${otherKey} HTTP/1.1\r\nhost: ${host}\r\n\r\n`,
-      `PUT /${bucket}/smuggled HTTP/1.1\r\nhost: ${host}\r\ncontent-length: 5\r\n\r\nhello`,
+      `GET /${otherBucket}/${hiddenKey} HTTP/1.1\r\nhost: ${host}\r\n\r\n`,
+      `DELETE /${bucket}/${hiddenKey} HTTP/1.1\r\nhost: ${host}\r\n\r\n`,
+      `PUT /${bucket}/${smuggledKey} HTTP/1.1\r\nhost: ${host}\r\ncontent-length: 5\r\n\r\nhello`,
     ]),
   );
 

@@ -7,8 +7,13 @@ export interface Surroundings {
   readonly otherBucket: string;
   /** A key with an object that the base request does not name. */
   readonly otherKey: string;
+  /** One that only requests hidden behind others name. */
+  readonly hiddenKey: string;
   readonly host: string;
 }
+
+/** What a hidden request writes. */
+export const smuggledKey = 'smuggled';
 
 /**
  * What a proxy without keys may make of it: refuse it or do what the base says, or else, where the mutation plainly
