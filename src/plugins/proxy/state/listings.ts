@@ -85,11 +85,13 @@ async function* pages(
   { query, shape, markers }: Listing,
 ): AsyncGenerator<ScannedEntries> {
   let next: Query | undefined = [];
-  for (let count = 1; next; count++) {
+  const begun = new Set<string>();
+  while (next) {
+    begun.add(JSON.stringify(next));
     const request: Query = [...query, ['prefix', prefix], ...next];
     const page = await attempt((upstream) => onePage(upstream, bucket, request, shape));
     yield page;
-    next = following(page, count, markers);
+    next = following(page, begun, markers);
   }
 }
 
@@ -106,19 +108,25 @@ async function onePage(
   return page;
 }
 
-/** Where the next page begins; undefined after the last one. @throws S3Error for a listing without end */
+/**
+ * Where the next page begins; undefined after the last one.
+ * @param begun where all pages until now began
+ * @throws S3Error for a listing without end, such as one that leads back to where it has been
+ */
 function following(
   page: ScannedEntries,
-  count: number,
+  begun: ReadonlySet<string>,
   markers: Readonly<Record<string, string>>,
 ): Query | undefined {
   if (page.top.get('IsTruncated')?.trim() !== 'true') return undefined;
-  if (count >= mostPages) throw s3Error('InternalError', 'A listing of the object store has no end.');
   const next = Object.entries(markers).flatMap(([name, element]) => {
     const value = page.top.get(element);
     return value ? [[name, value] as const] : [];
   });
-  return next.length === 0 ? undefined : next;
+  if (next.length === 0) return undefined;
+  if (begun.size >= mostPages || begun.has(JSON.stringify(next)))
+    throw s3Error('InternalError', 'A listing of the object store has no end.');
+  return next;
 }
 
 /** A copy, because a substring would keep the whole page in memory for as long as it is kept. */

@@ -71,10 +71,13 @@ test('is not asked again after a refusal', async () => {
   await stop();
 });
 
-test('is not followed through a listing without end', async () => {
+/** Follows a listing whose every page says that it goes on. @returns how often the store was asked until that was refused */
+async function askedWithoutEnd(tokenOf: (page: number) => string): Promise<number> {
+  let page = 0;
   const { state, requests, stop } = await before((_, response) => {
+    const token = tokenOf(++page);
     response.end(
-      '<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>t</NextContinuationToken></ListBucketResult>',
+      `<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>${token}</NextContinuationToken></ListBucketResult>`,
     );
   });
   const pages = state.list('b', '.svc/')[Symbol.asyncIterator]();
@@ -82,8 +85,17 @@ test('is not followed through a listing without end', async () => {
     while (!(await pages.next()).done);
   };
   assert.is((await rejection(all())).status, 503);
-  assert.is(requests(), 1_000);
   await stop();
+  return requests();
+}
+
+test('is not followed through a listing without end', async () => {
+  assert.is(await askedWithoutEnd((page) => `${page}`), 1_000);
+});
+
+test('is not followed to where it has led before', async () => {
+  assert.is(await askedWithoutEnd(() => 'same'), 2);
+  assert.is(await askedWithoutEnd((page) => `${page % 3}`), 4);
 });
 
 test('is not taken at its word when it could not delete', async () => {
