@@ -14,7 +14,7 @@ import { isReservedKey, reservedKey } from '../inbound/reserved.ts';
 import { forward } from '../passthrough/pass-through.ts';
 import { readBody } from '../upstream/read-body.ts';
 import { refusal } from '../upstream/refusal.ts';
-import { emptyResult, failedKeys, type Refusal, withRefusals } from './delete-result.ts';
+import { deletedKeys, emptyResult, type Refusal, withRefusals } from './delete-result.ts';
 import { manifestOf, removeManifests } from './manifest-of.ts';
 
 const headsAtOnce = 16;
@@ -60,11 +60,14 @@ async function deleteAll(
   const response = await forward(context, exchange, Buffer.from(deleteObjectsXml({ quiet, objects })));
   if (response.status !== 200) throw await refusal(response);
   const xml = (await readBody(response, maxDeleteResultBytes, exchange.held)).toString();
-  const failed = failedKeys(xml);
+  const deleted = deletedKeys(
+    objects.map(({ key }) => key),
+    xml,
+  );
   await removeManifests(
     context,
     bucket,
-    manifests.filter(({ key }) => !failed.has(key)),
+    manifests.filter(({ key }) => deleted.has(key)),
   );
   return xml;
 }

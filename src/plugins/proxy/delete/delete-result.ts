@@ -14,10 +14,16 @@ export interface Refusal {
 export const emptyResult =
   '<?xml version="1.0" encoding="UTF-8"?>\n<DeleteResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"></DeleteResult>';
 
-/** Keys that the store did not delete. @throws S3Error InternalError when its answer is no DeleteResult */
-export function failedKeys(xml: string): Set<string> {
+/**
+ * Of the keys that were asked for those that are known to be deleted: none where the store kept one that it names
+ * otherwise, as some do with characters that XML cannot hold.
+ * @throws S3Error InternalError when its answer is no DeleteResult
+ */
+export function deletedKeys(asked: readonly string[], xml: string): Set<string> {
   const errors = parseXml(xml, 'DeleteResult', maxDeleteResultBytes).children.get('Error') ?? [];
-  return new Set(errors.map((error) => childText(error, 'Key') ?? ''));
+  const kept = new Set(errors.map((error) => childText(error, 'Key') ?? ''));
+  const deleted = asked.filter((key) => !kept.has(key));
+  return new Set(new Set(asked).size - new Set(deleted).size === kept.size ? deleted : []);
 }
 
 /** The store's result with the refused keys among its errors. */

@@ -1,7 +1,11 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { s3Error } from '../../../../src/core/s3/error-catalog.ts';
-import { emptyResult, failedKeys, withRefusals } from '../../../../src/plugins/proxy/delete/delete-result.ts';
+import {
+  deletedKeys,
+  emptyResult,
+  withRefusals,
+} from '../../../../src/plugins/proxy/delete/delete-result.ts';
 
 const test = suite('results of DeleteObjects');
 
@@ -29,13 +33,14 @@ test('without refusals nothing is touched', () => {
 
 test('an answer that is no result is not taken for one', () => {
   assert.throws(() => withRefusals('<html></html>', [refusal]));
-  assert.throws(() => failedKeys('<html></html>'));
+  assert.throws(() => deletedKeys([], '<html></html>'));
 });
 
-test('the keys that the store kept are known', () => {
+test('the keys that the store deleted are known, unless it names what it kept otherwise', () => {
   const xml =
     '<DeleteResult><Error><Key>a&amp;b</Key><Code>X</Code></Error><Deleted><Key>c</Key></Deleted></DeleteResult>';
-  assert.equal([...failedKeys(xml)], ['a&b']);
+  assert.equal([...deletedKeys(['a&b', 'c', 'a&b'], xml)], ['c']);
+  assert.equal([...deletedKeys(['a\u0001', 'c'], xml)], []);
 });
 
 test.run();
