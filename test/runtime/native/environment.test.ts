@@ -19,7 +19,7 @@ for (const ordinary of [false, true]) {
       assert.is(json.taken, null);
       assert.is(json.kept, 'stays');
       assert.equal(
-        json.names.filter((name: string) => /TAKEN|EMPTY|WIPED|\*/.test(name)),
+        json.names.filter((name: string) => /TAKEN|EMPTY|WIPED|^\*+$/.test(name)),
         ['TAKEN_TOO'],
       );
       assert.equal(
