@@ -3,6 +3,9 @@ import { attempt, go, requireGo } from '../support/go.ts';
 
 const staticcheck = ['tool', '-modfile=tools.mod', 'staticcheck'];
 
+/** The first time on a machine it is compiled. */
+export const timeout = 400_000;
+
 await requireGo();
 await attempt('staticcheck', () => go([...staticcheck, '-version']));
 

@@ -5,6 +5,8 @@ export const elsewhere: Readonly<Record<string, string>> = {
   SVC_LAYOUT: 'a constant of C',
   AWS_PAGER: 'the AWS CLI',
   AWS_CONFIG_FILE: 'the AWS SDKs, refused as a name of a secret',
+  AWS_DATA_PATH: 'the same',
+  AWS_EC2_METADATA_SERVICE_: 'the same',
   AWS_IGNORE_CONFIGURED_ENDPOINT_URLS: 'the same',
   AWS_SHARED_CREDENTIALS_FILE: 'the same',
   'svc/secret-path': 'a mistake that is shown',
