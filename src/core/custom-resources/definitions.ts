@@ -1,14 +1,24 @@
+import type { Addend, Finding } from '../score/contract.ts';
+import type { PassedOverTier } from '../score/workloads/agents-told.ts';
 import {
   type CustomResource,
   type CustomResourceDefinition,
   definitionOf,
   type PrinterColumn,
 } from './definition.ts';
-import { reportName } from './protection-report.ts';
-import { protectionReportStatus } from './schema/protection-report.ts';
-import type { AnySchema } from './schema/schema-of.ts';
-import { secretMappingSpec, secretMappingStatus } from './schema/secret-mapping.ts';
+import {
+  type NodeReport,
+  type ProtectionReportStatus,
+  type ReportSummary,
+  reportName,
+  type WorkloadReport,
+} from './protection-report.ts';
+import { conditions, observedGeneration } from './schema/condition.ts';
+import type { AnySchema, NumberSchema, SchemaOf } from './schema/schema-of.ts';
+import { secretVariables } from './schema/secret-variables.ts';
 import { serviceConfigSpec, serviceConfigStatus } from './schema/service-config.ts';
+import { prose, timestamp } from './schema/texts.ts';
+import type { SecretMappingSpec, SecretMappingStatus } from './secret-mapping.ts';
 
 const serviceConfig: CustomResource = {
   ...{ kind: 'ServiceConfig', plural: 'serviceconfigs', shortName: 'sconf' },
@@ -27,6 +37,36 @@ const serviceConfig: CustomResource = {
   ],
 };
 
+const secretMappingSpec: SchemaOf<SecretMappingSpec> = {
+  type: 'object',
+  description: 'KV paths and the variables that their fields become.',
+  required: { secrets: true },
+  properties: {
+    secrets: {
+      type: 'array',
+      description: 'One item a path.',
+      ...{ minItems: 1, maxItems: 32, unique: ['path'], items: secretVariables },
+    },
+  },
+};
+
+const secretMappingStatus: SchemaOf<SecretMappingStatus> = {
+  type: 'object',
+  description: 'What the operator found.',
+  required: {},
+  properties: {
+    observedGeneration: observedGeneration(),
+    usedBy: {
+      type: 'array',
+      description: 'ServiceConfig/<name> and Pod/<name>, sorted; the first 50.',
+      ...{ maxItems: 50, unique: 'no', items: prose('Kind and name.', 512) },
+    },
+    users: { type: 'integer', description: 'How many use it.', minimum: 0 },
+    lastValidated: timestamp('When it was last looked at.'),
+    conditions,
+  },
+};
+
 const secretMapping: CustomResource = {
   ...{ kind: 'SecretMapping', plural: 'secretmappings', shortName: 'smap' },
   description: 'KV paths and variables under a name that several pods and ServiceConfigs use.',
@@ -36,6 +76,114 @@ const secretMapping: CustomResource = {
     { name: 'Users', type: 'integer', jsonPath: '.status.users', description: 'How many use it' },
     { name: 'Validated', type: 'date', jsonPath: '.status.lastValidated', priority: 1 },
   ],
+};
+
+const count = (description: string): NumberSchema => ({ type: 'integer', description, minimum: 0 });
+const points = (description: string): NumberSchema => ({
+  ...{ type: 'number', description, minimum: 0, maximum: 100 },
+});
+
+const summary: SchemaOf<ReportSummary> = {
+  type: 'object',
+  description: 'The namespace as a whole.',
+  required: { workloads: true, protected: true, lowestScore: true, leftOut: true },
+  properties: {
+    workloads: count('Workloads of the namespace.'),
+    protected: count('Those with every pod wrapped.'),
+    lowestScore: points('Score of the least protected one.'),
+    leftOut: count('Workloads that found no room in the list.'),
+    nodesLeftOut: count('Nodes that found no room in theirs.'),
+  },
+};
+
+const addend: SchemaOf<Addend> = {
+  type: 'object',
+  description: 'One part of a score.',
+  required: { name: true, points: true, of: true, because: true },
+  properties: {
+    name: prose('Which part, such as wrapper.', 253),
+    points: points('What it brings.'),
+    of: points('What it could bring.'),
+    because: prose('What is there or missing.'),
+    remedy: prose('What would bring the missing points.'),
+  },
+};
+
+const finding: SchemaOf<Finding> = {
+  type: 'object',
+  description: 'Something to look at.',
+  required: { id: true, message: true },
+  properties: { id: prose('Which kind, such as secret-reference.', 253), message: prose('A sentence.') },
+};
+
+const workload: SchemaOf<WorkloadReport> = {
+  type: 'object',
+  description: 'One workload.',
+  required: { kind: true, name: true, score: true, pods: true, addends: true, findings: true },
+  properties: {
+    kind: prose('Such as Deployment.', 253),
+    name: prose('Its name.', 253),
+    score: points('0 to 100; that of its worst pod.'),
+    pods: count('How many it has.'),
+    addends: {
+      type: 'array',
+      description: 'What the score is the sum of.',
+      ...{ maxItems: 32, unique: 'no', items: addend },
+    },
+    findings: {
+      type: 'array',
+      description: 'What the score does not say.',
+      ...{ maxItems: 1_000, unique: 'no', items: finding },
+    },
+  },
+};
+
+const tier = (description: string): NumberSchema => ({
+  ...{ type: 'integer', description, minimum: 1, maximum: 4 },
+});
+
+const passedOver: SchemaOf<PassedOverTier> = {
+  type: 'object',
+  description: 'A tier that is not in force.',
+  required: { tier: true, reason: true },
+  properties: { tier: tier('Which one.'), reason: prose('Why not, as the agent says it.') },
+};
+
+const node: SchemaOf<NodeReport> = {
+  type: 'object',
+  description: 'What the agent of a node enforces.',
+  required: { name: true, tier: true, enforcing: true },
+  properties: {
+    name: prose('Of the node.', 253),
+    tier: tier('1 BPF LSM, 2 fmod_ret, 3 raw tracepoints, 4 nothing.'),
+    enforcing: { type: 'boolean', description: 'Reads by others are denied, or their readers killed.' },
+    reason: prose('Why it does not enforce.'),
+    passedOver: {
+      type: 'array',
+      description: 'Why no higher tier is in force, highest first.',
+      ...{ maxItems: 16, unique: 'no', items: passedOver },
+    },
+  },
+};
+
+const protectionReportStatus: SchemaOf<ProtectionReportStatus> = {
+  type: 'object',
+  description: 'How well the workloads of the namespace are protected.',
+  required: { summary: true, workloads: true },
+  properties: {
+    summary,
+    workloads: {
+      type: 'array',
+      description: 'Sorted by kind and name.',
+      ...{ maxItems: 500, unique: 'no', items: workload },
+    },
+    nodes: {
+      type: 'array',
+      description: 'Nodes that its pods run on and whose agent tells, sorted by name.',
+      ...{ maxItems: 500, unique: 'no', items: node },
+    },
+    conditions,
+  },
 };
 
 const protectionReport: CustomResource = {

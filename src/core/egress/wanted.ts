@@ -1,8 +1,13 @@
+import { wrappedContainers } from '../cluster/protected.ts';
 import type { EgressDestination, ServiceConfigSpec } from '../custom-resources/service-config.ts';
+import { containersOf } from '../injection/mutate/chosen.ts';
+import { proxyName } from '../injection/mutate/names.ts';
 import { type CreatedConfig, selectServiceConfig } from '../injection/resolve/select-service-config.ts';
-import type { Pod } from '../kubernetes/pod.ts';
-import { credentialWarnings } from './credential-warnings.ts';
-import { type PodUrls, writtenUrls } from './pod-urls.ts';
+import type { Container, Pod } from '../kubernetes/pod.ts';
+import { regionalEndpoint, regionName, unnamedRegion } from '../s3/aws-endpoint.ts';
+import { contains, parseBlock } from './block.ts';
+import { type CredentialSource, credentialServers, credentialSource } from './credential-source.ts';
+import type { AddressVariable } from './variables.ts';
 
 /** What the pods of a namespace connect to; URLs as they were given. */
 export interface Wanted {
@@ -53,4 +58,81 @@ export function unionOf(
     extra,
     warnings: credentialWarnings(urls, extra),
   };
+}
+
+/** Which servers for credentials the proxies of a namespace ask although its policies do not allow them. */
+function credentialWarnings(
+  urls: readonly PodUrls[],
+  extra: readonly EgressDestination[],
+): readonly string[] {
+  return Object.entries(credentialServers).flatMap(([source, { name, address, port }]) => {
+    const isAsked = urls.some(({ credentials }) => credentials === source);
+    return isAsked && !extra.some((each) => allows(each, address, port))
+      ? [
+          `Proxies have no credentials for the object store but those of ${name}, which is not allowed: give them credentials or a web identity, or name ${address}/32 port ${port} in spec.egress of a ServiceConfig`,
+        ]
+      : [];
+  });
+}
+
+function allows({ cidr, port = 443, protocol = 'TCP' }: EgressDestination, address: string, wanted: number) {
+  const block = parseBlock(cidr ?? '');
+  const single = parseBlock(`${address}/32`);
+  return (
+    port === wanted &&
+    protocol === 'TCP' &&
+    block !== undefined &&
+    single !== undefined &&
+    contains(block, single)
+  );
+}
+
+/** What a pod connects to; URLs as they were given. */
+interface PodUrls {
+  readonly vaults: readonly string[];
+  readonly stores: readonly string[];
+  /** How its proxy comes by credentials; undefined: it has none, or that is not known. */
+  readonly credentials?: CredentialSource;
+}
+
+/**
+ * As the webhook has written it into the containers of a pod: nobody changes that while it runs, whoever may annotate it.
+ * Undefined: no container starts under the wrapper with a secrets server of its own.
+ */
+function writtenUrls(pod: Pod): PodUrls | undefined {
+  const proxy = containersOf(pod).find(({ name }) => name === proxyName);
+  const wrapped = wrappedContainers(pod);
+  const vaults = valuesOf(wrapped, 'VAULT_ADDR');
+  if (vaults.length === 0) return undefined;
+  if (proxy === undefined) return { vaults, stores: [] };
+  const credentials = credentialSource(new Set(proxy.env?.map(({ name }) => name)));
+  return {
+    vaults: [...vaults, ...valuesOf([proxy], 'VAULT_ADDR')],
+    stores: [...storeOf(proxy), ...(credentials === 'role' ? [tokenService(proxy)] : [])],
+    credentials,
+  };
+}
+
+/** As the proxy itself finds it. */
+function storeOf(proxy: Container): readonly string[] {
+  const upstream = textOf(proxy, 'SVC_PROXY_UPSTREAM');
+  if (upstream !== undefined) return [upstream];
+  const region = textOf(proxy, 'AWS_REGION') ?? textOf(proxy, 'AWS_DEFAULT_REGION') ?? unnamedRegion;
+  // with any other text the proxy does not start
+  return regionName.test(region) ? [regionalEndpoint('s3', region).href] : [];
+}
+
+/** The AWS SDK reads AWS_REGION alone here. */
+function tokenService(proxy: Container): string {
+  const region = textOf(proxy, 'AWS_REGION') ?? unnamedRegion;
+  return regionalEndpoint('sts', regionName.test(region) ? region : unnamedRegion).href;
+}
+
+function valuesOf(containers: readonly Container[], name: AddressVariable): string[] {
+  return containers.flatMap((container) => textOf(container, name) ?? []);
+}
+
+/** Of several with one name the last counts. */
+function textOf({ env = [] }: Container, name: AddressVariable): string | undefined {
+  return env.findLast((one) => one.name === name)?.value || undefined;
 }

@@ -1,5 +1,3 @@
-import { ChunkLine } from './chunk-line.ts';
-import { type ChunkHeader, parseChunkHeader, parseTrailerLine } from './chunk-syntax.ts';
 import { s3Error } from './error-catalog.ts';
 
 /** Follows a decoder, so that it can check signatures; throws S3Error to refuse. */
@@ -24,6 +22,44 @@ type State = 'size' | 'data' | 'data-end' | 'trailer' | 'done';
 
 const maxTrailers = 16;
 const trailerSignature = 'x-amz-trailer-signature';
+
+/** Collects one CRLF-ended line of bounded length across pieces. A lone CR is refused. */
+class ChunkLine {
+  #text = '';
+  #sawCr = false;
+  #complete = false;
+
+  get complete(): boolean {
+    return this.#complete;
+  }
+
+  /** Takes what belongs to the line from `input` at `at`; returns where it stopped. */
+  take(input: Buffer, at: number): number {
+    if (this.#sawCr) return this.#takeLf(input, at);
+    const cr = input.indexOf(CR, at);
+    const end = cr < 0 ? input.length : cr;
+    if (this.#text.length + end - at > maxLine) throw malformed();
+    this.#text += input.toString('latin1', at, end);
+    if (cr < 0) return end;
+    this.#sawCr = true;
+    return cr + 1;
+  }
+
+  /** The line without its CRLF; the next one may follow. */
+  reset(): string {
+    const line = this.#text;
+    this.#text = '';
+    this.#sawCr = false;
+    this.#complete = false;
+    return line;
+  }
+
+  #takeLf(input: Buffer, at: number): number {
+    if (input[at] !== LF) throw malformed();
+    this.#complete = true;
+    return at + 1;
+  }
+}
 
 /**
  * Decodes an `aws-chunked` body: `size-in-hex[;chunk-signature=…]\r\n data \r\n … 0 … \r\n [trailers] \r\n`.
@@ -131,4 +167,40 @@ export class ChunkDecoder {
     this.#state = 'done';
     if (this.#options.trailer) this.#options.observer?.trailers(this.#trailers, signature);
   }
+}
+
+interface ChunkHeader {
+  size: number;
+  signature?: string;
+}
+
+/** Eight digits: up to 4 GiB − 1, far above any SDK's chunk. */
+const header = /^([0-9a-fA-F]{1,8})(?:;chunk-signature=([0-9a-f]{64}))?$/;
+
+/** `size-in-hex`, with `;chunk-signature=` exactly where the body is signed. @throws S3Error InvalidRequest */
+function parseChunkHeader(line: string, signed: boolean): ChunkHeader {
+  const [, digits, signature] = header.exec(line) ?? [];
+  if (digits === undefined) throw s3Error('InvalidRequest', 'A chunk header is malformed.');
+  const size = Number.parseInt(digits, 16);
+  if (!signed) return { size };
+  if (signature === undefined)
+    throw s3Error('InvalidRequest', 'A chunk of a signed body carries no signature.');
+  return { size, signature };
+}
+
+const trailer = /^(x-amz-[a-z0-9-]{1,64}):[ \t]*([\x21-\x7e]{0,256})[ \t]*\n?$/i;
+
+/** Name in lower case, and value; minio-go puts a line feed before the CRLF. @throws S3Error MalformedTrailerError */
+function parseTrailerLine(line: string): [name: string, value: string] {
+  const [, name, value] = trailer.exec(line) ?? [];
+  if (name === undefined || value === undefined) throw s3Error('MalformedTrailerError');
+  return [name.toLowerCase(), value];
+}
+
+const maxLine = 1024;
+const CR = 13;
+const LF = 10;
+
+function malformed() {
+  return s3Error('InvalidRequest', 'A line of the chunked body is too long or not ended by CRLF.');
 }

@@ -1,7 +1,36 @@
-import type { Component } from '../../runtime/component/contract.ts';
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { SvcError } from '../../core/errors.ts';
+import { leftAlone } from '../../core/protection/layouts.ts';
+import { tierNames } from '../../core/protection/tier.ts';
+import type { Component, ComponentDeps, Running } from '../../runtime/component/contract.ts';
+import { svcVersion } from '../../runtime/component/version.ts';
+import type { Health } from '../../runtime/health/health.ts';
+import type { Metrics } from '../../runtime/health/metrics.ts';
+import { untilAborted } from '../../runtime/lifecycle/until-aborted.ts';
+import { keepHeapSmall } from '../../runtime/memory/small-heap.ts';
+import type { GuardStatus } from './guard/contract.ts';
+import { createGuard, type StartingGuard } from './guard/create-guard.ts';
+import { describePassedOver } from './guard/status.ts';
+import type { Tallies } from './guard/tallies.ts';
+import { createClock } from './hits/clock.ts';
+import { createHitSink } from './hits/hit-sink.ts';
+import { createNodeState } from './node-state.ts';
+import type { OperatorChannel } from './operator/contract.ts';
+import type { ResolvedOperatorSettings } from './operator/settings.ts';
+import { type Operator, startOperatorChannel } from './operator/start-operator-channel.ts';
+import { startPodWatch } from './pods/start-pod-watch.ts';
+import {
+  type Registration,
+  type RegistrationOptions,
+  startRegistration,
+} from './registration/start-registration.ts';
 import { checkAgent } from './rules.ts';
-import { type AgentSettings, agentSettings } from './settings.ts';
-import { startAgent } from './start.ts';
+import { type AgentConfig, type AgentSettings, agentSettings } from './settings.ts';
+
+const condition = 'guard';
+
+const refusals: readonly (string | undefined)[] = ['EACCES', 'EPERM', 'EROFS'];
 
 /** The node agent. */
 export const agent: Component<AgentSettings> = {
@@ -10,3 +39,160 @@ export const agent: Component<AgentSettings> = {
   check: checkAgent,
   start: startAgent,
 };
+
+/**
+ * Begins to guard this node. The socket comes first: another agent that answers there ends this one before it has
+ * touched any program.
+ */
+export async function startAgent(
+  config: AgentConfig,
+  deps: ComponentDeps,
+  signal: AbortSignal,
+): Promise<Running> {
+  const { log, metrics, health } = deps;
+  keepHeapSmall();
+  const version = svcVersion();
+  const node = config.nodeName ?? hostname();
+  const guard = guardOf(config, deps);
+  let channel: OperatorChannel | undefined;
+  const onChange = () => channel?.changed();
+  const registration = await registrationOr(
+    {
+      ...{ socketPath: config.socket, guard, log, metrics, version, onChange },
+    },
+    health,
+  );
+  const pods = startPodWatch({
+    ...{ node, cgroupRoot: config.cgroupRoot, guard, log, metrics, health, signal, onChange },
+  });
+  channel = startOperatorChannel({
+    ...operatorOf(config),
+    ...{ node, version, log, metrics, health, signal, instance: randomUUID() },
+    state: createNodeState(config, guard, registration, pods),
+  });
+  guard.onStatus(onChange);
+  guard.onHit(createHitSink({ log, metrics, resolver: pods.resolver, channel, clock: createClock() }));
+  await guard.start();
+  const close = async () => {
+    await Promise.all([registration.close(), channel?.close(), pods.close()]);
+    await guard.close();
+  };
+  return {
+    facts: { node, socket: registration.address, ...factsOf(guard.status) },
+    closed: untilAborted(signal).then(close),
+  };
+}
+
+/** An agent that may not make its socket says so in `/readyz`, and is there to be asked; nobody registers with it. */
+async function registrationOr(
+  options: RegistrationOptions,
+  health: ComponentDeps['health'],
+): Promise<Registration> {
+  try {
+    return await startRegistration(options);
+  } catch (error) {
+    const { cause } = error as { cause?: NodeJS.ErrnoException };
+    if (!(error instanceof SvcError) || !refusals.includes(cause?.code)) throw error;
+    options.log.error('registration.socket_failed', { error: error.message });
+    health.notReady('socket', error.message);
+    return { address: '', reports: () => [], registered: () => [], close: async () => {} };
+  }
+}
+
+function guardOf(config: AgentConfig, { log, metrics, health }: ComponentDeps): StartingGuard {
+  const measured = createGuardMetrics(metrics);
+  const guard = createGuard({
+    folder: config.bpfFolder,
+    enforce: config.enforce,
+    kill: config.reactiveKill,
+    left: (config.guardKernelMemory ? 0 : leftAlone.kernelMemory) | (config.guardPerf ? 0 : leftAlone.perf),
+    tiers: config.tiers,
+    intervalMs: config.canaryInterval,
+    log,
+    onTallies(tallies) {
+      measured.tallies(tallies);
+      measured.processes(guard.processCount());
+    },
+    onCanary: measured.canary,
+  });
+  const show = (status: GuardStatus) => {
+    measured.status(status);
+    showStatus(health, status, config.requireEnforcement);
+  };
+  guard.onStatus(show);
+  show(guard.status);
+  return guard;
+}
+
+/** For the start-up line: which tier the host gave, and why not a higher one. */
+function factsOf({ tier = 4, enforcing, reason, passedOver }: GuardStatus): Record<string, string> {
+  const why = describePassedOver(passedOver);
+  return {
+    tier: String(tier),
+    mechanism: tierNames[tier],
+    enforcing: String(enforcing),
+    ...(reason === '' ? {} : { reason }),
+    ...(why === '' ? {} : { not_higher: why }),
+  };
+}
+
+/** The operator that settings name which `operatorRules` find no fault with. */
+export function operatorOf(settings: ResolvedOperatorSettings): Operator {
+  const { operatorAddr, operatorTlsCert, operatorTlsKey, operatorTlsCa, operatorToken } = settings;
+  if (operatorAddr === undefined) return {};
+  const [certPath, keyPath, caPath] = [operatorTlsCert, operatorTlsKey, operatorTlsCa];
+  if (certPath === undefined || keyPath === undefined || caPath === undefined)
+    throw new RangeError('an operator without the three TLS files');
+  return { address: operatorAddr, tls: { certPath, keyPath, caPath }, tokenPath: operatorToken };
+}
+
+/** Tells `/readyz` which tier is in force, and why that is not enough where it is not. */
+export function showStatus(health: Health, status: GuardStatus, requireEnforcement: boolean): void {
+  health.fact('tier', status.tier ?? 0);
+  health.fact('mechanism', status.tier === undefined ? 'undecided' : tierNames[status.tier]);
+  health.fact('enforcing', status.enforcing);
+  const isEnough = status.tier !== undefined && status.tier < 4 && (status.enforcing || !requireEnforcement);
+  if (isEnough) health.ready(condition);
+  else health.notReady(condition, status.reason);
+}
+
+export interface GuardMetrics {
+  status(status: GuardStatus): void;
+  tallies(tallies: Tallies): void;
+  canary(failed: boolean): void;
+  processes(count: number): void;
+}
+
+export function createGuardMetrics(metrics: Metrics): GuardMetrics {
+  const tier = metrics.gauge('svc_agent_tier', '1 for the tier in force, 0 for the others', ['tier']);
+  const enforcing = metrics.gauge(
+    'svc_agent_enforcing',
+    '1 while attempts are denied, or their processes killed',
+  );
+  const processes = metrics.gauge(
+    'svc_agent_protected_processes',
+    'Processes that registered or inherited it; those that only their pod covers are not counted',
+  );
+  const canaries = metrics.counter('svc_agent_canary_total', 'Attempts on the agent’s own decoy', ['result']);
+  const lost = metrics.counter('svc_agent_lost_total', 'What the tables in the kernel had no room for', [
+    'what',
+  ]);
+  const known = new Map<string, number>();
+  return {
+    status(status) {
+      for (const [number, name] of Object.entries(tierNames)) {
+        tier.set(Number(number) === status.tier ? 1 : 0, { tier: name });
+      }
+      enforcing.set(status.enforcing ? 1 : 0);
+    },
+    tallies(tallies) {
+      for (const what of ['hits', 'processes', 'openings'] as const) {
+        const total = tallies[`${what}_lost`];
+        lost.inc({ what }, Math.max(0, total - (known.get(what) ?? 0)));
+        known.set(what, total);
+      }
+    },
+    canary: (failed) => canaries.inc({ result: failed ? 'failed' : 'passed' }),
+    processes: (count) => processes.set(count),
+  };
+}

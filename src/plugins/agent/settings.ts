@@ -1,8 +1,20 @@
+import type { Tier } from '../../core/protection/tier.ts';
 import { listenAddressOrOff } from '../../core/settings/listen-address.ts';
-import { boolean, duration, list, path, text } from '../../core/settings/parsers.ts';
+import {
+  boolean,
+  duration,
+  integer,
+  list,
+  mistake,
+  type Parser,
+  path,
+  text,
+} from '../../core/settings/parsers.ts';
 import type { Resolved, Settings } from '../../core/settings/setting.ts';
 import { operatorSettings } from './operator/settings.ts';
-import { socketPath, tier } from './parsers.ts';
+
+/** `sun_path` without its NUL, and without the suffix under which a socket is made before it is put in place. */
+const longestSocketPath = 90;
 
 /** Flags and variables of `svc run agent`. */
 export const agentSettings = {
@@ -94,3 +106,17 @@ export const agentSettings = {
 
 export type AgentSettings = typeof agentSettings;
 export type AgentConfig = Resolved<AgentSettings>;
+
+function socketPath(): Parser<string> {
+  const expects = `an absolute path of at most ${longestSocketPath} bytes`;
+  const parse = (given: string) =>
+    given.startsWith('/') && Buffer.byteLength(given) <= longestSocketPath ? given : mistake(expects);
+  return { expects, parse };
+}
+
+/** A tier that programs can have. */
+function tier(): Parser<Tier> {
+  const { parse } = integer(1, 3);
+  const expects = '1, 2 or 3';
+  return { expects, parse: (given) => parse(given) as Tier };
+}

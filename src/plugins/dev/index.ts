@@ -1,1 +1,229 @@
-export { demonstrate } from './demonstrate.ts';
+import { existsSync } from 'node:fs';
+import { listenAddress } from '../../core/settings/listen-address.ts';
+import { painter, widthOf } from '../../runtime/cli/terminal.ts';
+import type { Component, ComponentDeps, Running } from '../../runtime/component/contract.ts';
+import { readConfig } from '../../runtime/component/read-config.ts';
+import { svcVersion } from '../../runtime/component/version.ts';
+import { createHealth } from '../../runtime/health/create-health.ts';
+import { createMetrics } from '../../runtime/health/create-metrics.ts';
+import { startHealthServer } from '../../runtime/health/health-server.ts';
+import { watchShutdown } from '../../runtime/lifecycle/shutdown.ts';
+import { untilAborted } from '../../runtime/lifecycle/until-aborted.ts';
+import { createLogger } from '../../runtime/logging/create-logger.ts';
+import type { Logger } from '../../runtime/logging/logger.ts';
+import { endText, type Pen, roundTripText, serversText, tryText } from './demo/report.ts';
+import { type RoundTrip, roundTrip } from './demo/round-trip.ts';
+import { tryLines } from './demo/try-lines.ts';
+import type { Facts } from './facts.ts';
+import { givenAddress, startNear } from './listen-choice.ts';
+import { type Servers, startServers } from './servers.ts';
+import { stage } from './stage.ts';
+import type { SecretsSource } from './wrapped/secrets-source.ts';
+import { type ShownWrapper, showWrapper } from './wrapped/show-wrapper.ts';
+
+export interface Demonstration {
+  readonly proxy: Component;
+  /** End after the round trips. */
+  readonly once: boolean;
+  readonly dataFolder: string | undefined;
+  readonly listen: string | undefined;
+  /** Shows text to a person. */
+  readonly say: (text: string) => void;
+  /** Tells a script where everything is and what came of the round trips. */
+  readonly tell: (facts: object) => void;
+}
+
+/** Milliseconds that requests in flight get when it is told to end. */
+const graceMs = 10_000;
+
+/**
+ * Starts everything, shows the round trips, and stays up until a signal comes.
+ * @returns the exit status: 0 after an orderly end, 1 when it took too long, 128+n after a second signal
+ * @throws SvcError when something does not start, or a round trip fails
+ */
+export async function demonstrate(options: Demonstration): Promise<number> {
+  const format = process.stderr.isTTY ? 'text' : 'json';
+  const log = await createLogger({ component: 'dev', level: 'warn', format });
+  const shutdown = watchShutdown(graceMs, log);
+  const over = new AbortController();
+  const signal = AbortSignal.any([shutdown.signal, over.signal]);
+  try {
+    const development = await stage(
+      'The start of the servers',
+      startDevelopment({ ...options, log, signal }),
+    );
+    let wrapper: ShownWrapper | undefined;
+    const show = async () => {
+      const pen = penFor(process.stdout);
+      const trip = await stage('The round trip', showRoundTrip(development, options, pen));
+      wrapper = await showWrapper(development.secrets, { ...options, log, pen, signal });
+      if (!signal.aborted) showRest(development, options, { pen, trip, wrapper });
+      if (!options.once) await Promise.race([untilAborted(shutdown.signal), development.closed]);
+    };
+    const end = async () => {
+      over.abort();
+      const ended = Promise.all([wrapper?.end(), development.closed]);
+      await Promise.race([stage('The end of the wrapper and the proxy', ended), shutdown.cutShort]);
+    };
+    await inTurn(show, end, () => stage('The end of the servers', development.close()));
+    return await Promise.race([shutdown.cutShort, Promise.resolve(0)]);
+  } finally {
+    shutdown.stopWatching();
+  }
+}
+
+/** Does each, whatever becomes of those before. @throws what the first of them that fails throws: others follow from it */
+async function inTurn(...parts: readonly (() => Promise<unknown>)[]): Promise<void> {
+  const failures: unknown[] = [];
+  for (const part of parts) await part().catch((error: unknown) => failures.push(error));
+  if (failures.length > 0) throw failures[0];
+}
+
+const penFor = (screen: NodeJS.WriteStream): Pen => ({
+  paint: painter(screen, process.env),
+  width: widthOf(screen, process.env),
+});
+
+async function showRoundTrip(
+  { facts }: Development,
+  { say, listen }: Demonstration,
+  pen: Pen,
+): Promise<RoundTrip> {
+  const moved = listen === undefined && !facts.proxy.endsWith(`:${usualPort}`);
+  say(serversText(facts, { usualProxy: !moved }, pen));
+  const trip = await roundTrip(facts);
+  say(roundTripText(trip, pen));
+  return trip;
+}
+
+/** What to try from here on, and all of it for a script. */
+function showRest(
+  { facts }: Development,
+  { say, tell, once }: Demonstration,
+  { pen, trip, wrapper }: { pen: Pen; trip: RoundTrip; wrapper: ShownWrapper },
+): void {
+  const lines = tryLines(facts, existsSync('README.md'));
+  const shown = { ...facts, roundTrip: tripFacts(trip), wrapper: wrapper.facts };
+  if (!once) say([tryText(lines, pen), ...wrapper.tryText, endText(pen)].join('\n'));
+  tell(once ? shown : { ...shown, try: { ...lines, ...wrapper.tryLines } });
+  wrapper.follow();
+}
+
+/** Bodies in hexadecimal. */
+function tripFacts({ bucket, key, written, stored, read }: RoundTrip) {
+  const { body, metadata } = stored;
+  return {
+    bucket,
+    key,
+    written: written.toString('hex'),
+    stored: body.toString('hex'),
+    metadata,
+    read: read.toString('hex'),
+    equal: read.equals(written),
+  };
+}
+
+export interface DevelopmentOptions {
+  /** The proxy, which is loaded by the command. */
+  readonly proxy: Component;
+  /** `--listen`; undefined: the usual port or a free one. */
+  readonly listen: string | undefined;
+  /** `--data`; undefined: memory. */
+  readonly dataFolder: string | undefined;
+  readonly log: Logger;
+  /** Asks all of it to drain and end. */
+  readonly signal: AbortSignal;
+}
+
+export interface Development {
+  readonly facts: Facts;
+  readonly secrets: SecretsSource;
+  /** Settles when the proxy has drained, or rejects when it broke; `close` follows. */
+  readonly closed: Promise<void>;
+  close(): Promise<void>;
+}
+
+export const usualPort = 8190;
+const usualHealthPort = 8191;
+const region = 'us-east-1';
+
+/** Key server, object store and the proxy in front of them, all on loopback. @throws SvcError */
+export async function startDevelopment(options: DevelopmentOptions): Promise<Development> {
+  const servers = await startServers(options.dataFolder, options.log);
+  try {
+    return await startProxy(options, servers);
+  } catch (error) {
+    await servers.close();
+    throw error;
+  }
+}
+
+async function startProxy(options: DevelopmentOptions, servers: Servers): Promise<Development> {
+  const { proxy, listen } = options;
+  const health = createHealth();
+  const ownMetrics = () => createMetrics({ version: svcVersion(), component: proxy.name });
+  let metrics = await ownMetrics();
+  const source = { snapshot: health.snapshot, expose: () => metrics.expose() };
+  const healthServer = await startNear(usualHealthPort, (at) => startHealthServer(parseAddress(at), source));
+  const close = async () => {
+    await healthServer.close();
+    await servers.close();
+  };
+  const start = async (at: string) => {
+    metrics = await ownMetrics(); // one that did not start has left its own
+    return runProxy(options, servers, at, { health, metrics });
+  };
+  try {
+    const running = await (listen === undefined ? startNear(usualPort, start) : start(givenAddress(listen)));
+    const facts = factsOf(servers, { proxy: running.facts['address'], health: healthServer.address });
+    return { facts, secrets: servers.secrets, closed: running.closed, close };
+  } catch (error) {
+    await healthServer.close();
+    throw error;
+  }
+}
+
+async function runProxy(
+  { proxy, log, signal }: DevelopmentOptions,
+  servers: Servers,
+  listen: string,
+  observed: Pick<ComponentDeps, 'health' | 'metrics'>,
+): Promise<Running> {
+  const env = proxyEnvironment(servers, listen);
+  const { own } = await readConfig(proxy, { env });
+  return proxy.start(own, { log, env, ...observed }, signal);
+}
+
+const { parse: parseAddress } = listenAddress();
+
+/** All that the proxy is told; nothing of this process's own environment, which may steer it elsewhere. */
+function proxyEnvironment({ keyServer, store, proxyToken }: Servers, listen: string) {
+  return {
+    SVC_PROXY_LISTEN: listen,
+    SVC_PROXY_UPSTREAM: store.url,
+    AWS_REGION: region,
+    AWS_ACCESS_KEY_ID: store.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: store.secretAccessKey,
+    VAULT_ADDR: keyServer.url,
+    VAULT_AUTH_METHOD: 'token',
+    VAULT_TOKEN: proxyToken,
+  };
+}
+
+/** Clients want keys; the proxy on loopback asks nobody for them. */
+const client = { region, accessKeyId: 'dev', secretAccessKey: 'development' };
+
+function factsOf(
+  { keyServer, store, dataFolder }: Servers,
+  { proxy, health }: { readonly proxy: string | undefined; readonly health: string },
+): Facts {
+  return {
+    proxy: `http://${proxy}`,
+    health: `http://${health}`,
+    keyServer: keyServer.url,
+    store: store.url,
+    peek: store.peekUrl,
+    dataFolder,
+    client,
+  };
+}

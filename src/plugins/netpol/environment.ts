@@ -1,10 +1,23 @@
 import { isExempt } from '../../core/cluster/protected.ts';
+import { apiVersion } from '../../core/custom-resources/condition.ts';
+import type { ServiceConfigSpec } from '../../core/custom-resources/service-config.ts';
+import { parseAddress } from '../../core/egress/address.ts';
+import { plainHost } from '../../core/egress/destination.ts';
+import { serviceOfHost } from '../../core/egress/service-host.ts';
+import { protectedLabel } from '../../core/kubernetes/labels.ts';
+import type { Pod } from '../../core/kubernetes/pod.ts';
 import { invalidConfig } from '../../core/settings/resolve.ts';
+import { createIntern } from '../../runtime/cluster/intern.ts';
+import { type PodObject, projectPod } from '../../runtime/cluster/project-pod.ts';
+import { type PolicyObject, projectPolicy } from '../../runtime/cluster/project-policy.ts';
 import type { KubeClient } from '../../runtime/kube/client.ts';
 import { type ClusterAddresses, createClusterAddresses } from '../../runtime/kube/cluster-addresses.ts';
 import type { NameBook } from '../../runtime/kube/cluster-addresses-names.ts';
-import { readContent } from './cluster/read-content.ts';
-import { namedAddresses } from './named-addresses.ts';
+import { listAll } from '../../runtime/kube/list.ts';
+import type { KubeObject } from '../../runtime/kube/objects.ts';
+import type { Selection } from '../../runtime/kube/selection.ts';
+import { unless } from '../../runtime/kube/unless.ts';
+import { isDenial, unevaluated } from './cluster/unevaluated.ts';
 import { emptyContent, type NamespaceContent } from './namespace-content.ts';
 import type { NetpolSettings } from './settings.ts';
 
@@ -49,5 +62,162 @@ export function namedEnvironment(
     namespaces: new Map(sorted.map((name) => [name, emptyContent])),
     addresses: namedAddresses(names),
     warnings: [],
+  };
+}
+
+/** Where things are as far as that can be told without a cluster: of its Services and servers nothing is known. */
+function namedAddresses(names: NameBook): ClusterAddresses {
+  const addressesOf = async (given: string, namespace: string, signal: AbortSignal) => {
+    const host = plainHost(given);
+    if (isAddress(host) || isService(host, namespace)) return [];
+    return names.addressesOf(host, signal);
+  };
+  return {
+    async endpointOf({ host, port }, namespace, signal) {
+      const addresses = await addressesOf(host, namespace, signal);
+      return { kind: 'external', host: plainHost(host), addresses, port };
+    },
+    async extraOf(extra, namespace, signal) {
+      if (extra.host === undefined) return extra;
+      return { ...extra, addresses: await addressesOf(extra.host, namespace, signal) };
+    },
+    apiServer: async () => [],
+    dns: async () => ({ service: undefined, addresses: [] }),
+  };
+}
+
+function isAddress(host: string): boolean {
+  return parseAddress(host.replace(/^\[(.*)\]$/, '$1')) !== undefined;
+}
+
+/** DNS of this machine would answer for something else. */
+function isService(host: string, namespace: string): boolean {
+  return !host.includes('.') || serviceOfHost(host, namespace)?.certain === true;
+}
+
+export interface ReadContent {
+  /** Sorted by name; of all namespaces those that have something protected. */
+  readonly namespaces: ReadonlyMap<string, NamespaceContent>;
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Reads what protected pods and ServiceConfigs there are, and whatever policies.
+ * @param only these namespaces; undefined: all
+ * @throws SvcError naming everything that may not be read, or that the API server cannot be reached
+ */
+async function readContent(
+  client: KubeClient,
+  only: readonly string[] | undefined,
+  signal: AbortSignal,
+): Promise<ReadContent> {
+  const read = <O extends InNamespace>(list: List<O>) => inEach(list, client, only, signal);
+  const [pods, configs, policies] = await Promise.all([
+    read(listProtectedPods),
+    read(listConfigs),
+    read(listPolicies),
+  ]);
+  // without the policies of others, ours are the same
+  const unseen = policies.failures.filter(isDenial);
+  const failures = [...pods.failures, ...configs.failures, ...policies.failures.filter((e) => !isDenial(e))];
+  if (failures.length > 0) throw unevaluated(failures);
+  const names = [...pods.objects, ...configs.objects].map(({ metadata }) => metadata.namespace ?? '');
+  const all = [...new Set([...names, ...(only ?? [])])].sort();
+  const contentOf = (name: string): NamespaceContent => ({
+    pods: pods.by.get(name) ?? [],
+    configs: (configs.by.get(name) ?? []).map(asConfig),
+    policies: (policies.by.get(name) ?? []).map(projectPolicy),
+  });
+  return {
+    namespaces: new Map(all.map((name) => [name, contentOf(name)])),
+    warnings: unseen.map(
+      ({ message }) => `Whether policies of others widen the egress is not known: ${message}`,
+    ),
+  };
+}
+
+interface InNamespace {
+  readonly metadata: { readonly namespace?: string };
+}
+
+interface Listed<O> {
+  readonly objects: readonly O[];
+  readonly by: ReadonlyMap<string, readonly O[]>;
+  readonly failures: readonly Error[];
+}
+
+async function inEach<O extends InNamespace>(
+  list: List<O>,
+  client: KubeClient,
+  only: readonly string[] | undefined,
+  signal: AbortSignal,
+): Promise<Listed<O>> {
+  const objects: O[] = [];
+  const failures: Error[] = [];
+  for (const namespace of only ?? [undefined]) {
+    try {
+      objects.push(...(await list(client, namespace, signal)));
+    } catch (error) {
+      failures.push(error as Error);
+      if (!isDenial(error)) break;
+    }
+  }
+  return { objects, failures, by: Map.groupBy(objects, ({ metadata }) => metadata.namespace ?? '') };
+}
+
+function asConfig({ metadata, spec }: ConfigObject) {
+  return { name: metadata.name, created: metadata.creationTimestamp ?? '', spec };
+}
+
+type ConfigObject = KubeObject & {
+  readonly metadata: { readonly creationTimestamp?: string };
+  readonly spec: ServiceConfigSpec;
+};
+
+/** Lists objects of a namespace, or of all of them. @throws KubeError */
+type List<T> = (client: KubeClient, namespace: string | undefined, signal: AbortSignal) => Promise<T[]>;
+
+/** What the operator keeps of them. */
+const listProtectedPods: List<Pod> = (client, namespace, signal) => {
+  const intern = createIntern();
+  const list = listOf('/api/v1', 'pods', {
+    labelSelector: `${protectedLabel}=true`,
+    keep: (object: PodObject) => projectPod(object, intern).pod,
+  });
+  return list(client, namespace, signal);
+};
+
+const listPolicies: List<PolicyObject> = listOf('/apis/networking.k8s.io/v1', 'networkpolicies', {
+  keep: whole<PolicyObject>,
+});
+
+const listInstalled: List<ConfigObject> = listOf(`/apis/${apiVersion}`, 'serviceconfigs', {
+  keep: whole<ConfigObject>,
+});
+
+/** None in a cluster that does not know them. */
+const listConfigs: List<ConfigObject> = async (...args) =>
+  (await unless(listInstalled(...args), 'KUBE_NOT_FOUND')) ?? [];
+
+function whole<O>(object: O): O {
+  return object;
+}
+
+interface Listing<O, T> extends Omit<Selection, 'path'> {
+  /** What is kept of each. */
+  readonly keep: (object: O) => T;
+}
+
+function listOf<O extends KubeObject, T>(
+  api: string,
+  plural: string,
+  { keep, ...selection }: Listing<O, T>,
+): List<T> {
+  return async (client, namespace, signal) => {
+    const place = namespace === undefined ? '' : `/namespaces/${encodeURIComponent(namespace)}`;
+    const found: T[] = [];
+    const path = `${api}${place}/${plural}`;
+    await listAll<O>(client, { path, ...selection }, (object) => found.push(keep(object)), signal);
+    return found;
   };
 }

@@ -1,19 +1,20 @@
+import { parseAddress } from '../../core/egress/address.ts';
 import type { CiliumPolicy } from '../../core/egress/cilium/contract.ts';
 import { ciliumPolicies } from '../../core/egress/cilium/policies.ts';
-import type { NetworkPolicy } from '../../core/egress/contract.ts';
+import type { AddressAndPort, EgressFacts, NetworkPolicy } from '../../core/egress/contract.ts';
+import type { Destination } from '../../core/egress/destination.ts';
 import { egressPolicies } from '../../core/egress/policies.ts';
+import { unionOf, urlsOfPod, urlsOfSpec, type Wanted } from '../../core/egress/wanted.ts';
 import type { KubeClient } from '../../runtime/kube/client.ts';
-import type { NameResolver } from '../../runtime/kube/cluster-addresses-resolver.ts';
+import { createNameBook, type NameBook } from '../../runtime/kube/cluster-addresses-names.ts';
+import { type NameResolver, systemResolver } from '../../runtime/kube/cluster-addresses-resolver.ts';
 import { gatherFacts } from '../../runtime/kube/egress-facts.ts';
 import { KubeError } from '../../runtime/kube/errors.ts';
 import { unevaluated } from './cluster/unevaluated.ts';
 import { clusterEnvironment, type Environment, namedEnvironment } from './environment.ts';
 import { type Finding, findingsOf } from './findings.ts';
-import { givenApiServers, withGiven } from './given.ts';
-import { lookUpOnce, noLookUps } from './names.ts';
+import type { NamespaceContent } from './namespace-content.ts';
 import type { NetpolSettings } from './settings.ts';
-import { wantedFor } from './wanted.ts';
-import { createWarnings, type Warnings } from './warnings.ts';
 
 export interface Generated {
   /** By namespace, and there the one for all protected pods first. */
@@ -86,4 +87,109 @@ function warnNothing(warnings: Warnings): void {
   warnings.add(
     'No namespace has protected pods or ServiceConfigs; there is nothing to write: name one with --namespace',
   );
+}
+
+/**
+ * Looks each name up once.
+ * @param warn is told of names of which not every address may be known
+ */
+function lookUpOnce(warn: (text: string) => void, resolver: NameResolver = systemResolver()): NameBook {
+  return createNameBook({
+    now: () => 0,
+    async resolver(host, signal) {
+      const answer = await resolver(host, signal);
+      if (answer.failed)
+        warn(`DNS did not answer all that it was asked of ${host}; addresses may be missing`);
+      return answer;
+    },
+  });
+}
+
+/** For policies that keep names as they are. */
+const noLookUps: NameBook = { addressesOf: async () => [], remember: () => {} };
+
+type Given = Pick<NetpolSettings, 'vaultAddress' | 'store' | 'storeCidr' | 'allow'>;
+
+/** What the pods of a namespace connect to, as the operator has it, and what a person has named beside that. */
+function wantedFor({ pods, configs }: NamespaceContent, given: Given): Wanted {
+  const vaultAddress = given.vaultAddress?.href;
+  const urls = [
+    ...configs.map(({ spec }) => urlsOfSpec(spec, vaultAddress)),
+    ...pods.map((pod) => urlsOfPod(pod, configs, vaultAddress)),
+  ];
+  // pods that are still to come
+  const known = urls.length > 0 ? urls : [urlsOfSpec({}, vaultAddress)];
+  const { vaults, stores, storeBlocks, extra, warnings } = unionOf(known, configs);
+  return {
+    vaults,
+    stores: new Set([...stores, ...(given.store ?? []).map(({ href }) => href)]),
+    storeBlocks: [...storeBlocks, ...(given.storeCidr ?? [])],
+    extra: [...extra, ...(given.allow ?? [])],
+    warnings,
+  };
+}
+
+/** Most namespaces that a warning names. */
+const most = 5;
+
+/** Warnings of many namespaces, each once, sorted. */
+interface Warnings {
+  /** @param namespace undefined: it is about none in particular */
+  add(text: string, namespace?: string): void;
+  lines(): string[];
+}
+
+/** @param namespaces of all: what is true in each of them is not said of them one by one */
+function createWarnings(namespaces: readonly string[]): Warnings {
+  const known = new Map<string, Set<string>>();
+  return {
+    add(text, namespace) {
+      const where = known.get(text) ?? new Set();
+      if (namespace !== undefined) where.add(namespace);
+      known.set(text, where);
+    },
+    lines() {
+      return [...known].map(([text, where]) => `${text}${suffix([...where].sort(), namespaces)}`).sort();
+    },
+  };
+}
+
+function suffix(where: readonly string[], all: readonly string[]): string {
+  if (where.length === 0 || where.length === all.length) return '';
+  const rest = where.length > most ? ` and ${where.length - most} more` : '';
+  return ` (in ${where.slice(0, most).join(', ')}${rest})`;
+}
+
+type Warn = (text: string) => void;
+
+/** Where the API servers are that a person has named. */
+async function givenApiServers(
+  { apiServer = [] }: Pick<NetpolSettings, 'apiServer'>,
+  names: NameBook,
+  warn: Warn,
+  signal: AbortSignal,
+): Promise<AddressAndPort[]> {
+  const found = await Promise.all(apiServer.map((each) => addressesOf(each, names, warn, signal)));
+  return found.flat();
+}
+
+async function addressesOf({ host, port }: Destination, names: NameBook, warn: Warn, signal: AbortSignal) {
+  if (parseAddress(host) !== undefined) return [{ address: host, port }];
+  const addresses = await names.addressesOf(host, signal);
+  if (addresses.length === 0) warn(`API server ${host} has no address that is known; it cannot be reached`);
+  else warn(`API server ${host} is allowed by the addresses that it has now, which can change`);
+  return addresses.map((address) => ({ address, port }));
+}
+
+/** The facts with what a person has named beside them. */
+function withGiven(
+  facts: EgressFacts,
+  apiServers: readonly AddressAndPort[],
+  dns: readonly string[] = [],
+): EgressFacts {
+  return {
+    ...facts,
+    apiServer: [...facts.apiServer, ...apiServers],
+    dns: { ...facts.dns, addresses: [...facts.dns.addresses, ...dns] },
+  };
 }

@@ -1,10 +1,10 @@
+import { Document, visit } from 'yaml';
 import type { Sources } from '../../core/settings/origin.ts';
 import { resolveSettings } from '../../core/settings/resolve.ts';
 import { sectionOfFile } from '../../runtime/config/load-file.ts';
 import { createKubeClient } from '../../runtime/kube/create-client.ts';
 import { type Generated, generatePolicies } from './generate.ts';
 import { netpolSettings } from './settings.ts';
-import { yamlDocuments } from './yaml.ts';
 
 export interface Written extends Generated {
   /** The policies, for `kubectl apply -f -`. */
@@ -32,4 +32,27 @@ export async function writePolicies(
   } finally {
     client?.close();
   }
+}
+
+/**
+ * Documents for `kubectl apply -f -`: texts that mean something else in YAML 1.1 or 1.2 are quoted, since what reads
+ * them takes some of both. Lines are not folded and nothing is an alias.
+ */
+export function yamlDocuments(objects: readonly object[]): string {
+  return objects.map(documentOf).join('---\n');
+}
+
+function documentOf(object: object): string {
+  const document = new Document(object, { version: '1.1', aliasDuplicateObjects: false });
+  visit(document, {
+    Scalar(_key, scalar) {
+      if (isOctal(scalar.value)) scalar.type = 'QUOTE_DOUBLE';
+    },
+  });
+  return document.toString({ lineWidth: 0 });
+}
+
+/** The one kind of number that only 1.2 has. */
+function isOctal(value: unknown): boolean {
+  return typeof value === 'string' && /^0o[0-7]+$/.test(value);
 }

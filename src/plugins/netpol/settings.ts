@@ -1,9 +1,13 @@
-import { boolean, enumeration, list, matching } from '../../core/settings/parsers.ts';
+import { canonicalAddress } from '../../core/egress/address.ts';
+import type { Destination } from '../../core/egress/destination.ts';
+import { boolean, enumeration, list, matching, mistake, type Parser } from '../../core/settings/parsers.ts';
 import type { Resolved, Settings } from '../../core/settings/setting.ts';
 import { httpUrl } from '../../core/settings/url.ts';
-import { address } from './parse/address.ts';
 import { block, destination } from './parse/destination.ts';
-import { hostAndPort } from './parse/host-and-port.ts';
+import { hostOf } from './parse/host.ts';
+import { splitPort } from './parse/split-port.ts';
+
+const expects = 'host:port such as 192.0.2.1:6443, [2001:db8::1]:6443 or kubernetes.example.eu:443';
 
 /** Flags and variables of `svc netpol`. What is a list here is a flag that can be repeated. */
 export const netpolSettings = {
@@ -69,3 +73,19 @@ export const netpolSettings = {
 } satisfies Settings;
 
 export type NetpolSettings = Resolved<typeof netpolSettings>;
+
+/** An IPv4 or IPv6 address, in its shortest form. */
+export function address(): Parser<string> {
+  const expects = 'an address such as 10.96.0.10 or fd00::a';
+  return { expects, parse: (text) => canonicalAddress(text) ?? mistake(expects) };
+}
+
+export function hostAndPort(): Parser<Destination> {
+  return { expects, parse: (text) => parse(text) ?? mistake(expects) };
+}
+
+function parse(text: string): Destination | undefined {
+  const { host: given = '', port } = splitPort(text) ?? {};
+  const host = hostOf(given);
+  return host === undefined || port === undefined ? undefined : { host, port };
+}

@@ -1,7 +1,35 @@
-import type { Component } from '../../runtime/component/contract.ts';
+import { hostname } from 'node:os';
+import { exitStatus, SvcError } from '../../core/errors.ts';
+import type { InjectionDefaults } from '../../core/injection/contract.ts';
+import type { ListenAddress } from '../../core/settings/listen-address.ts';
+import type { Component, ComponentDeps, Running } from '../../runtime/component/contract.ts';
+import { startHealthServer } from '../../runtime/health/health-server.ts';
+import type { KubeClient } from '../../runtime/kube/client.ts';
+import { createKubeClient } from '../../runtime/kube/create-client.ts';
+import { createElector } from '../../runtime/kube/elector.ts';
+import { leadersClient } from '../../runtime/kube/leaders-client.ts';
+import { followServerVersion, isAtLeast } from '../../runtime/kube/server-version.ts';
+import { untilAborted } from '../../runtime/lifecycle/until-aborted.ts';
+import { keepHeapSmall } from '../../runtime/memory/small-heap.ts';
+import { mirrorPlace, parseMirrors } from '../../runtime/registry/mirrors.ts';
+import { readAuthorities } from '../../runtime/tls/read-authorities.ts';
+import { startCertificates } from './certificates/start-certificates.ts';
+import { startClusterView } from './cluster/start-cluster-view.ts';
+import type { Leadership } from './contract.ts';
+import { caConfigMapName } from './controllers/ca-config-map.ts';
+import { startControllers } from './controllers/start-controllers.ts';
+import { startEgressController } from './egress/start-egress-controller.ts';
+import { createImageCommands } from './images/create-image-commands.ts';
+import { createNodeTokens } from './nodes/node-tokens.ts';
+import { startNodeChannel } from './nodes/start-node-channel.ts';
 import { checkOperator } from './rules.ts';
-import { type OperatorSettings, operatorSettings } from './settings.ts';
-import { startOperator } from './start.ts';
+import { startScoreController } from './score/start-score-controller.ts';
+import { type OperatorConfig, type OperatorSettings, operatorSettings } from './settings.ts';
+import { mostConnections } from './webhook/server.ts';
+import { startWebhook } from './webhook/start-webhook.ts';
+
+/** Names the Service, the lease and the webhook configuration of the chart. */
+const serviceName = 'svc-operator';
 
 /** The operator: webhook and controllers. */
 export const operator: Component<OperatorSettings> = {
@@ -10,3 +38,178 @@ export const operator: Component<OperatorSettings> = {
   check: checkOperator,
   start: startOperator,
 };
+
+/** What every part is given, and whether this replica leads. */
+interface Parts extends ComponentDeps {
+  /** Writes only while it does. */
+  readonly client: KubeClient;
+  readonly signal: AbortSignal;
+  readonly namespace: string;
+  readonly identity: string;
+  readonly leadership: Leadership;
+}
+
+/**
+ * Starts the webhook, which answers on every replica, and what the leader alone does.
+ * @throws SvcError (exit 78) where an address, a file or the API server's credentials cannot be had
+ */
+export async function startOperator(
+  config: OperatorConfig,
+  deps: ComponentDeps,
+  signal: AbortSignal,
+): Promise<Running> {
+  keepHeapSmall();
+  const { health, log } = deps;
+  const own = await connected(deps.env);
+  const { namespace, identity = hostname() } = config;
+  // whatever the number of replicas, so that none is left with another one's lease, or certificate, when it changes
+  const leadership = createElector({
+    ...{ client: own, namespace, name: serviceName, identity, log, signal },
+    takeOver: !config.leaderElect,
+  });
+  const client = leadersClient(own, leadership);
+  const parts: Parts = { ...deps, client, signal, namespace, identity, leadership };
+  leadership.onChange((leading) => health.fact('leading', leading));
+  const cluster = startClusterView(parts);
+  health.notReady('cluster', 'The cluster is not listed yet.');
+  void cluster.whenSynced().then(() => health.ready('cluster'));
+  const version = followServerVersion(client, log, signal);
+  health.notReady(
+    'version',
+    'The version of the API server, which decides about native sidecars, is not known yet.',
+  );
+  void version.known.then(() => health.ready('version'));
+  const certificates = await startCertificates({
+    ...parts,
+    ...{ serviceName, certDir: config.certDir },
+  });
+  const shared = { ...parts, cluster, defaults: injectionDefaults(config), certificates };
+  const controllers = await startControllers({ ...shared, caFile: config.caFile });
+  const { events, indexes, hasForeignAuthorities } = controllers;
+  const webhook = await startWebhook({
+    ...{ ...shared, address: config.webhook, indexes, hasForeignAuthorities },
+    timeoutMs: config.reviewTimeout,
+    clientAuthorities: await clientAuthorities(config.webhookClientCaFile),
+    images: createImageCommands({
+      ...parts,
+      mirrors: config.registryMirrors ?? [],
+      authorities: await registryAuthorities(config.registryCaFile),
+      credentialsPath: config.registryCredentials,
+      local: !isInPod(deps.env),
+      mostWaiting: mostConnections / 2,
+    }),
+    nativeSidecars: () => isAtLeast(version.current, 1, 29),
+  });
+  const nodes = await startNodeChannel({
+    ...{ ...shared, address: config.grpc },
+    tokens: createNodeTokens({ ...parts, client: own }),
+  });
+  const egress = startEgressController({ ...shared, events }, indexes);
+  const score = startScoreController({ ...shared, nodes, egress, indexes });
+  const metrics = await startMetricsServer(config.metrics, deps, signal);
+  const all = [
+    cluster,
+    version,
+    certificates,
+    webhook,
+    nodes,
+    controllers,
+    egress,
+    score,
+    leadership,
+    metrics,
+  ];
+  return {
+    facts: { webhook: webhook.address, grpc: nodes.address, metrics: metrics.address, server: client.server },
+    closed: Promise.all(all.map((part) => part?.closed)).then(() => client.close()),
+  };
+}
+
+/** The kubelet sets it in every pod. */
+function isInPod(env: ComponentDeps['env']): boolean {
+  return env['KUBERNETES_SERVICE_HOST'] !== undefined;
+}
+
+async function connected(env: ComponentDeps['env']): Promise<KubeClient> {
+  const client = await createKubeClient(env);
+  if (client !== undefined) return client;
+  throw new SvcError('OPERATOR_NO_CLUSTER', 'There is no API server to be the operator of', {
+    nextStep: 'Run it in a pod with a service account, or set KUBECONFIG.',
+    exitStatus: exitStatus.config,
+  });
+}
+
+/**
+ * Private authorities that registries may have their certificates from, as PEM; undefined without a file.
+ * @throws SvcError (exit 78) when the file cannot be used
+ */
+export async function registryAuthorities(path: string | undefined): Promise<string | undefined> {
+  if (path === undefined) return undefined;
+  try {
+    return await readAuthorities(path);
+  } catch (cause) {
+    throw new SvcError('REGISTRY_CA_UNUSABLE', `SVC_OPERATOR_REGISTRY_CA_FILE: ${path} cannot be used`, {
+      ...{ cause, exitStatus: exitStatus.config },
+      nextStep: 'Give it the PEM certificates of the authorities that have issued for the registries.',
+    });
+  }
+}
+
+/** What pods are given that do not say otherwise. @throws SvcError (exit 78) when the mirrors cannot be read */
+export function injectionDefaults(config: OperatorConfig): InjectionDefaults {
+  const mirrors = parseMirrors(config.registryMirrors ?? []);
+  return {
+    vaultAddress: config.vaultAddress?.href.replace(/\/$/, ''),
+    wrapperImage: config.wrapperImage,
+    proxyImage: config.proxyImage,
+    imageMirrors: new Map([...mirrors].map(([registry, urls]) => [registry, urls.map(mirrorPlace)])),
+    wrapperDelivery: config.wrapperDelivery,
+    caConfigMap: config.caFile === undefined ? undefined : caConfigMapName,
+    agentSocket: config.agentSocket,
+    tokenAudience: config.tokenAudience,
+    development: config.development,
+  };
+}
+
+/**
+ * Authorities that have issued for the API servers, as PEM; undefined without a file.
+ * @throws SvcError (exit 78) when the file cannot be used
+ */
+export async function clientAuthorities(path: string | undefined): Promise<string | undefined> {
+  if (path === undefined) return undefined;
+  try {
+    return await readAuthorities(path);
+  } catch (cause) {
+    throw new SvcError(
+      'WEBHOOK_CLIENT_CA_UNUSABLE',
+      `SVC_OPERATOR_WEBHOOK_CLIENT_CA_FILE: ${path} cannot be used`,
+      {
+        ...{ cause, exitStatus: exitStatus.config },
+        nextStep: 'Give it the PEM certificates of the authorities that have issued for the API servers.',
+      },
+    );
+  }
+}
+
+export interface MetricsServer {
+  /** Empty where it is turned off. */
+  readonly address: string;
+  readonly closed: Promise<void>;
+}
+
+/**
+ * Serves `/metrics` apart from the probes, as Prometheus expects it.
+ * @throws SvcError HEALTH_ADDRESS (exit 78) where the address cannot be had
+ */
+export async function startMetricsServer(
+  at: ListenAddress | undefined,
+  { health, metrics }: ComponentDeps,
+  signal: AbortSignal,
+): Promise<MetricsServer> {
+  if (at === undefined) return { address: '', closed: Promise.resolve() };
+  const { address, close } = await startHealthServer(at, {
+    snapshot: health.snapshot,
+    expose: metrics.expose,
+  });
+  return { address, closed: untilAborted(signal).then(close) };
+}

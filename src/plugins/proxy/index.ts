@@ -1,13 +1,19 @@
-import cluster from 'node:cluster';
-import type { Component } from '../../runtime/component/contract.ts';
+import cluster, { type Worker } from 'node:cluster';
+import { once } from 'node:events';
+import { exitStatus, SvcError } from '../../core/errors.ts';
+import { formatListenAddress } from '../../core/settings/listen-address.ts';
+import type { Component, ComponentDeps, Running } from '../../runtime/component/contract.ts';
+import { exposeWorkers } from '../../runtime/health/worker-metrics.ts';
+import { createBackoff } from '../../runtime/lifecycle/backoff.ts';
+import { untilAborted } from '../../runtime/lifecycle/until-aborted.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import { setCoreLimit, setDumpable } from '../../runtime/native/self.ts';
+import type { ProxyConfig } from './config.ts';
 import { readConfig } from './read-config.ts';
+import type { Conditions } from './readiness/watch.ts';
 import { checkProxy } from './rules.ts';
 import { type ProxySettings, proxySettings } from './settings.ts';
-import { startProcess } from './start-process.ts';
-import { startCrew } from './workers/crew.ts';
-import { startWorker } from './workers/worker.ts';
+import { type ProcessOptions, startProcess } from './start-process.ts';
 
 /** The S3 encryption proxy, in this process or in several that share its address. */
 export const proxy: Component<ProxySettings> = {
@@ -34,3 +40,175 @@ function protectMemory(log: Logger): void {
   setCoreLimit(1);
   setDumpable(false);
 }
+
+/**
+ * Serves in a process of a crew. The primary asks it to end by a message: a signal may
+ * come from the terminal as well, and two of them cut an orderly end short.
+ */
+export function startWorker(
+  options: Omit<ProcessOptions, 'conditions'>,
+  signal: AbortSignal,
+): Promise<Running> {
+  const asked = new AbortController();
+  process.on('message', (message) => {
+    if (isPrimaryMessage(message)) asked.abort();
+  });
+  const tell = (message: WorkerMessage) => void process.send?.(message);
+  const conditions: Conditions = {
+    ready: (condition) => tell({ svc: 'condition', condition }),
+    notReady: (condition, reason) => tell({ svc: 'condition', condition, reason }),
+  };
+  return startProcess({ ...options, conditions }, AbortSignal.any([signal, asked.signal]));
+}
+
+/** A worker that lived so long is no part of a series of crashes. */
+const settledMs = 60_000;
+
+/** A condition of the workers themselves, until they tell of others. */
+const starting = 'workers';
+const nobody: ReadonlyMap<string, string> = new Map([[starting, 'no worker runs']]);
+
+/** Starts `config.workers` processes on one address, and another one for each that dies. */
+export async function startCrew(
+  config: ProxyConfig,
+  deps: ComponentDeps,
+  signal: AbortSignal,
+): Promise<Running> {
+  const crew = new Crew(config.workers, deps);
+  try {
+    const address = await crew.start();
+    const closed = untilAborted(signal).then(() => crew.stop());
+    const facts = { address, upstream: config.upstream.origin, workers: String(config.workers) };
+    return { facts, closed, expose: exposeWorkers };
+  } catch (error) {
+    await crew.stop();
+    throw error;
+  }
+}
+
+class Crew {
+  readonly #size: number;
+  readonly #deps: ComponentDeps;
+  readonly #backoff = createBackoff({ initialMs: 500, maxMs: 30_000 });
+  /** Of each worker that lives, what keeps it from serving: reasons by condition. */
+  readonly #unmet = new Map<number, Map<string, string>>();
+  /** Conditions that `/readyz` names now. */
+  #shown: readonly string[] = [];
+  #stopping = false;
+
+  constructor(size: number, deps: ComponentDeps) {
+    this.#size = size;
+    this.#deps = deps;
+    const execArgv = [...new Set([...process.execArgv, '--disable-sigusr1'])];
+    cluster.setupPrimary({ args: workerArguments(process.argv.slice(2)), execArgv });
+  }
+
+  /** @returns the address that the workers share. @throws SvcError when one of them ends before it listens */
+  async start(): Promise<string> {
+    const workers = Array.from({ length: this.#size }, () => this.#fork());
+    const addresses = await Promise.all(workers.map(listening));
+    for (const worker of workers) this.#replaceWhenGone(worker);
+    return addresses[0] ?? '';
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
+    await Promise.all(
+      workers.map(async (worker) => {
+        if (worker.isDead()) return;
+        const gone = once(worker, 'exit');
+        askToStop(worker);
+        await gone;
+      }),
+    );
+  }
+
+  #fork(): Worker {
+    const worker = cluster.fork();
+    const unmet = new Map([[starting, 'a worker is starting']]);
+    this.#unmet.set(worker.id, unmet);
+    worker.on('message', (message) => {
+      if (!isWorkerMessage(message)) return;
+      // One that was still starting has not heard it the first time.
+      if (this.#stopping) askToStop(worker);
+      const { condition, reason } = message;
+      unmet.delete(starting);
+      if (reason === undefined) unmet.delete(condition);
+      else unmet.set(condition, reason);
+      this.#report();
+    });
+    this.#report();
+    return worker;
+  }
+
+  #replaceWhenGone(worker: Worker): void {
+    const began = performance.now();
+    worker.once('exit', (status, signal) => {
+      this.#unmet.delete(worker.id);
+      if (this.#stopping) return;
+      this.#report();
+      this.#deps.log.error('proxy.worker.died', { pid: worker.process.pid, status, signal });
+      if (performance.now() - began > settledMs) this.#backoff.reset();
+      // Not unrefed: when all have died, nothing else may keep the primary alive.
+      setTimeout(() => this.#stopping || this.#replaceWhenGone(this.#fork()), this.#backoff.next());
+    });
+  }
+
+  /** Ready while one of them is: callers are spread over all, but each waits for servers by itself. */
+  #report(): void {
+    const { health } = this.#deps;
+    const workers = [...this.#unmet.values()];
+    const [first = nobody] = workers;
+    const reasons = workers.some(({ size }) => size === 0) ? new Map<string, string>() : first;
+    for (const [condition, reason] of reasons) health.notReady(condition, reason);
+    for (const condition of this.#shown) if (!reasons.has(condition)) health.ready(condition);
+    this.#shown = [...reasons.keys()];
+  }
+}
+
+function askToStop(worker: Worker): void {
+  const stop: PrimaryMessage = { svc: 'stop' };
+  if (worker.isConnected()) worker.send(stop);
+}
+
+function listening(worker: Worker): Promise<string> {
+  return new Promise((resolve, reject) => {
+    worker.once('listening', ({ address, port }) =>
+      resolve(formatListenAddress({ host: address ?? '::', port })),
+    );
+    worker.once('exit', (status) => reject(diedEarly(status)));
+  });
+}
+
+const diedEarly = (status: number | null) =>
+  new SvcError('PROXY_WORKER', 'A worker ended before it could serve; its own log line says why', {
+    nextStep: 'Look at the line before this one.',
+    exitStatus: status === null || status === 0 ? exitStatus.internal : status,
+  });
+
+const flag = '--health';
+
+/** The command line for a worker: the same without a health server, which the primary has. A flag may stand once only. */
+export function workerArguments(given: readonly string[]): string[] {
+  const kept = given.filter(
+    (argument, index) => argument !== flag && !argument.startsWith(`${flag}=`) && given[index - 1] !== flag,
+  );
+  return [...kept, flag, ''];
+}
+
+/** What a worker tells the primary: a condition that it meets, or the reason why not. */
+export interface WorkerMessage {
+  readonly svc: 'condition';
+  readonly condition: string;
+  readonly reason?: string;
+}
+/** The one thing that the primary tells a worker. */
+export type PrimaryMessage = { readonly svc: 'stop' };
+
+/** Libraries use the same channel. */
+export const isWorkerMessage = (message: unknown): message is WorkerMessage =>
+  (message as Partial<WorkerMessage> | null)?.svc === 'condition';
+
+export const isPrimaryMessage = (message: unknown): message is PrimaryMessage =>
+  (message as Partial<PrimaryMessage> | null)?.svc === 'stop';

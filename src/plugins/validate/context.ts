@@ -1,8 +1,12 @@
+import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
+import { release } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { messageOf } from '../../core/errors.ts';
 import type { KubeClient } from '../../runtime/kube/client.ts';
-import type { ValidateCall } from './call.ts';
+import { hasCode } from '../../runtime/kube/errors.ts';
+import type { Env, ValidateCall } from './call.ts';
 import type { CheckContext } from './contract.ts';
-import { localHost } from './host/local-host.ts';
-import { connectCluster } from './kube/connect-cluster.ts';
+import type { Host } from './host/contract.ts';
 import { NotEvaluated, Skipped } from './not-evaluated.ts';
 import type { ReadSettings } from './read-settings.ts';
 import type { OpenStore } from './store/open-store.ts';
@@ -90,4 +94,78 @@ function once<T extends Closable>(make: () => Promise<T>): Once<T> {
       await made?.close();
     },
   };
+}
+
+const answerMs = 8_000;
+
+/** @throws NotEvaluated where the environment names no cluster, or it does not answer */
+async function connectCluster(env: Env, signal: AbortSignal): Promise<KubeClient> {
+  const { createKubeClient } = await import('../../runtime/kube/create-client.ts');
+  const client = await createKubeClient(env).catch((cause: unknown) => {
+    throw new NotEvaluated(messageOf(cause), undefined, cause);
+  });
+  if (client === undefined)
+    throw new NotEvaluated(
+      'No cluster is named: set KUBECONFIG, run it in a pod, or leave the cluster out with --pre.',
+    );
+  await answers(client, signal);
+  return client;
+}
+
+/** Whoever may not read the version has reached the API server nevertheless. */
+async function answers(client: KubeClient, signal: AbortSignal): Promise<void> {
+  try {
+    await client.request({ path: '/version', timeoutMs: answerMs, signal });
+  } catch (error) {
+    if (hasCode(error, 'KUBE_DENIED') && error.status === 403) return;
+    client.close();
+    throw new NotEvaluated(
+      `The API server ${client.server} does not let us in: ${messageOf(error)}`,
+      undefined,
+      error,
+    );
+  }
+}
+
+/** The machine that this runs on. */
+function localHost(env: Env): Host {
+  return {
+    platform: process.platform,
+    kernelRelease: release(),
+    nodeVersion: process.version,
+    read,
+    exists: existsSync,
+    hasProgram: (name) => folders(env).some((folder) => isExecutable(join(folder, name))),
+    trySecretMemory,
+  };
+}
+
+function read(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'latin1');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+const folders = (env: Env) => (env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function trySecretMemory(): Promise<string | undefined> {
+  try {
+    const { memfdSecretRegion, systemCall } = await import('../../runtime/native/memfd-secret.ts');
+    memfdSecretRegion(1, systemCall).release();
+    return undefined;
+  } catch (error) {
+    return messageOf(error);
+  }
 }

@@ -1,19 +1,24 @@
+import { checkStatus, type FailOn } from '../../core/checks/contract.ts';
 import { counted } from '../../core/counted.ts';
+import { parseDuration } from '../../core/duration.ts';
+import { messageOf, SvcError } from '../../core/errors.ts';
 import { interruptible } from '../../runtime/cli/interruptible.ts';
 import { createProgress, type Progress } from '../../runtime/cli/progress.ts';
 import { painter } from '../../runtime/cli/terminal.ts';
-import type { ValidateCall } from './call.ts';
+import { concurrently } from '../../runtime/lifecycle/concurrently.ts';
+import { sleep } from '../../runtime/lifecycle/sleep.ts';
+import { secrets } from '../../runtime/logging/secrets.ts';
+import type { ValidateCall, ValidateFlags } from './call.ts';
 import { openContext } from './context.ts';
-import type { Check } from './contract.ts';
+import type { Check, CheckContext } from './contract.ts';
 import { type Checked, makeReport } from './make-report.ts';
-import { writeReport } from './output/write-report.ts';
 import { type ReadSettings, readSettings } from './read-settings.ts';
 import { checks } from './registry.ts';
-import { runChecks } from './run/run-checks.ts';
-import { untilPassed } from './run/until-passed.ts';
+import type { ValidateReport } from './report.ts';
+import { runCheck } from './run/run-check.ts';
 import { type Ignores, readIgnores } from './selection/ignores.ts';
-import { selected, tellingOfMistakes } from './selection/select.ts';
-import { readTerms, type Terms } from './terms.ts';
+import { type Selection, selected, tellingOfMistakes } from './selection/select.ts';
+import type { Format } from './settings.ts';
 
 /**
  * Checks what the flags name, writes the report, and resolves with the exit status.
@@ -82,4 +87,138 @@ function waitingFor(checked: readonly Checked[]): string {
 function warn({ stderr, env }: ValidateCall, { warnings }: Ignores): void {
   const paint = painter(stderr, env);
   for (const text of warnings) stderr.write(`${paint('yellow', 'Warning:')} ${text}\n`);
+}
+
+/** Whatever servers have said, no secret that is known leaves with it. */
+export async function writeReport(report: ValidateReport, call: ValidateCall, terms: Terms): Promise<void> {
+  const text = await inFormat(report, call, terms);
+  call.stdout.write(`${secrets.redact(text)}\n`);
+}
+
+async function inFormat(
+  report: ValidateReport,
+  { stdout, env, version }: ValidateCall,
+  { format, failOn }: Terms,
+): Promise<string> {
+  switch (format) {
+    case 'table':
+      return (await import('./output/table.ts')).tableReport(report, painter(stdout, env));
+    case 'short':
+      return (await import('./output/short.ts')).shortReport(report);
+    case 'json':
+      return JSON.stringify(report, null, 2);
+    case 'junit':
+      return (await import('./output/junit.ts')).junitReport(report, failOn);
+    case 'sarif':
+      return (await import('./output/sarif.ts')).sarifReport(report, version);
+  }
+}
+
+const pauseMs = 3_000;
+
+export interface Attempts {
+  /** Runs these once. */
+  readonly attempt: (checks: readonly Check[]) => Promise<readonly Checked[]>;
+  /** Whether nothing is left to wait for. */
+  readonly passes: (checked: readonly Checked[]) => boolean;
+  /** Milliseconds; undefined: one attempt. */
+  readonly wait: number | undefined;
+  readonly signal: AbortSignal;
+  /** Told before each pause. */
+  readonly onPause: (checked: readonly Checked[]) => void;
+}
+
+/** Repeats what did not pass until it does or the time is over. What has passed is not asked again. */
+export async function untilPassed(checks: readonly Check[], attempts: Attempts): Promise<readonly Checked[]> {
+  const { attempt, passes, wait = 0, signal, onPause } = attempts;
+  const end = performance.now() + wait;
+  let checked = await attempt(checks);
+  while (!passes(checked) && performance.now() < end) {
+    onPause(checked);
+    await sleep(Math.min(pauseMs, Math.max(0, end - performance.now())), signal);
+    const open = checked.filter(({ result }) => result.state !== 'passed').map(({ check }) => check);
+    const again = new Map((await attempt(open)).map((one) => [one.check, one]));
+    checked = checked.map((one) => again.get(one.check) ?? one);
+  }
+  return checked;
+}
+
+const atATime = 8;
+
+/**
+ * Runs all, whatever comes of some; results in order. An interruption rejects it when what checks created is removed.
+ * @param onDone told how many are done
+ */
+export async function runChecks(
+  checks: readonly Check[],
+  context: CheckContext,
+  onDone: (done: number) => void,
+): Promise<readonly Checked[]> {
+  let done = 0;
+  const running: Promise<Checked>[] = [];
+  const one = async (check: Check): Promise<Checked> => {
+    const result = await runCheck(check, context);
+    done += 1;
+    onDone(done);
+    return { check, result };
+  };
+  try {
+    return await concurrently(checks, atATime, (check) => {
+      const started = one(check);
+      running.push(started);
+      return started;
+    });
+  } finally {
+    await Promise.allSettled(running);
+  }
+}
+
+/** What is checked, and what is done with what was found. */
+export interface Terms extends Selection {
+  readonly format: Format;
+  readonly failOn: FailOn;
+  /** Milliseconds; undefined: one attempt. */
+  readonly wait: number | undefined;
+  /** `SVC-…-001` or `SVC-…-001=namespace/name`. */
+  readonly ignore: readonly string[];
+}
+
+const longestWaitMs = 24 * 3_600_000;
+
+/** @throws SvcError VALIDATE_USAGE naming every mistake */
+export function readTerms(flags: ValidateFlags): Terms {
+  const mistakes = unknownChecks(flags);
+  const terms: Terms = {
+    format: flags.json ? 'json' : flags.output,
+    failOn: flags['fail-on'],
+    wait: flags.wait === undefined ? undefined : waitOf(flags.wait, mistakes),
+    ignore: flags.ignore ?? [],
+    pre: flags.pre,
+    node: flags.node,
+    areas: flags.area ?? [],
+    ids: flags.check ?? [],
+  };
+  if (mistakes.length === 0) return terms;
+  throw new SvcError('VALIDATE_USAGE', 'svc validate was called wrongly', {
+    nextStep: 'Run `svc validate --help` to see what it takes.',
+    exitStatus: checkStatus.usage,
+    details: mistakes,
+  });
+}
+
+function unknownChecks({ check = [] }: ValidateFlags): string[] {
+  return check
+    .filter((wanted) => !checks.some(({ id }) => id === wanted))
+    .map((wanted) => `--check: there is no check ${JSON.stringify(wanted)}`);
+}
+
+function waitOf(text: string, mistakes: string[]): number | undefined {
+  try {
+    const milliseconds = parseDuration(text);
+    if (milliseconds > 0 && milliseconds <= longestWaitMs) return milliseconds;
+    mistakes.push('--wait: should be from 1ms to 24h');
+  } catch (error) {
+    mistakes.push(`--wait: should be a duration such as 5m (${messageOf(error)})`);
+  }
+  return undefined;
 }

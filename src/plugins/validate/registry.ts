@@ -1,15 +1,195 @@
-import { agentChecks } from './areas/agent/index.ts';
-import { clusterChecks } from './areas/cluster/index.ts';
+import { counted } from '../../core/counted.ts';
+import { isAtLeast, readVersion } from '../../runtime/kube/server-version.ts';
+import { coverage } from './areas/agent/coverage.ts';
+import { podsCovered } from './areas/agent/pods-covered.ts';
+import { tier } from './areas/agent/tier.ts';
+import { judgeAgents } from './areas/agent/told.ts';
+import { nodeArchitectures } from './areas/cluster/node-architectures.ts';
+import { nodeKernels } from './areas/cluster/node-kernels.ts';
+import { nodeTypes } from './areas/cluster/node-types.ts';
 import { configurationChecks } from './areas/configuration/index.ts';
-import { fromClusterChecks } from './areas/connectivity/from-cluster/index.ts';
-import { fromHereChecks } from './areas/connectivity/from-here/index.ts';
-import { egressChecks } from './areas/egress/index.ts';
+import { agentsToOperator } from './areas/connectivity/from-cluster/agents-to-operator.ts';
+import { operatorToApiServer } from './areas/connectivity/from-cluster/operator-to-api-server.ts';
+import { operatorToRegistries } from './areas/connectivity/from-cluster/operator-to-registries.ts';
+import { podsToSecretsServer } from './areas/connectivity/from-cluster/pods-to-secrets-server.ts';
+import { proxiesToSecretsServer } from './areas/connectivity/from-cluster/proxies-to-secrets-server.ts';
+import { proxiesToStore } from './areas/connectivity/from-cluster/proxies-to-store.ts';
+import { connects } from './areas/connectivity/from-here/connects.ts';
+import { enforced } from './areas/egress/enforced.ts';
+import { namesListed } from './areas/egress/names-listed.ts';
+import { notWidened } from './areas/egress/not-widened.ts';
+import { plugin } from './areas/egress/plugin.ts';
+import { policyProblems } from './areas/egress/policy-problems.ts';
+import { onTrust } from './areas/egress/trusted-names.ts';
 import { hostChecks } from './areas/host/index.ts';
 import { kekChecks } from './areas/kek/index.ts';
 import { operatorChecks } from './areas/operator/index.ts';
-import { proxyStoreChecks } from './areas/proxy-store/index.ts';
-import { secretsServerChecks } from './areas/secrets-server/index.ts';
+import { bucketThere } from './areas/proxy-store/bucket.ts';
+import { factsOf } from './areas/proxy-store/bucket-facts.ts';
+import { ciphertext } from './areas/proxy-store/ciphertext.ts';
+import { notPublic } from './areas/proxy-store/public.ts';
+import { readBack } from './areas/proxy-store/round-trip.ts';
+import { active } from './areas/secrets-server/active.ts';
+import { answers } from './areas/secrets-server/answers.ts';
+import { certificateLasts, certificateTrusted } from './areas/secrets-server/certificate.ts';
+import { kvReadable } from './areas/secrets-server/kv-readable.ts';
+import { kvVersion } from './areas/secrets-server/kv-version.ts';
+import { login } from './areas/secrets-server/login.ts';
+import { policyExact, policySuffices } from './areas/secrets-server/policy.ts';
+import { role } from './areas/secrets-server/role.ts';
+import { roundTrip } from './areas/secrets-server/round-trip.ts';
+import { sealStatus } from './areas/secrets-server/seal-status.ts';
+import { vaultCheck } from './areas/secrets-server/vault-check.ts';
+import { agentPodsOf } from './cluster/agents.ts';
+import { capped } from './cluster/capped.ts';
+import { agentsOf } from './cluster/operator.ts';
+import { send } from './cluster/read.ts';
+import { egressOf } from './cluster/wanted-egress.ts';
 import type { Check } from './contract.ts';
+import { failed, notEvaluated, passed, skipped, verdict } from './results.ts';
+
+const unsealed = vaultCheck(
+  {
+    id: 'SVC-VAULT-002',
+    title: 'The secrets server is initialised and unsealed',
+    level: 'error',
+    cause:
+      'It was restarted without automatic unsealing, or somebody has sealed it. Nobody can log in meanwhile.',
+    fix: 'Unseal it (bao operator unseal), and set up automatic unsealing by a key of your own in the EU.',
+  },
+  async ({ address }, context) => {
+    const { initialized, sealed } = await sealStatus(context);
+    const subject = address.host;
+    if (!initialized) return failed({ subject, message: 'It has not been initialised.' });
+    return sealed ? failed({ subject, message: 'It is sealed.' }) : passed();
+  },
+);
+
+const secretsServerChecks: readonly Check[] = [
+  ...[answers, unsealed, active, certificateTrusted, certificateLasts],
+  ...[login, role, policySuffices, policyExact, roundTrip, kvReadable, kvVersion],
+];
+
+const serverVersion: Check = {
+  ...{ id: 'SVC-CLUSTER-001', area: 'cluster', level: 'error', needs: 'cluster' },
+  title: 'The API server is of Kubernetes 1.28 or later',
+  cause:
+    'Before 1.28 webhooks have no match conditions: the webhook would be asked about every pod, or about none.',
+  fix: 'Upgrade the cluster.',
+  async run(context) {
+    const version = readVersion(await send(context, { path: '/version' }));
+    if (version === undefined) return notEvaluated('The API server does not say which version it is of');
+    const text = `${version.major}.${version.minor}`;
+    if (isAtLeast(version, 1, 28)) return passed(text);
+    return failed({ subject: 'API server', message: `It is of Kubernetes ${text}.` });
+  },
+};
+
+const clusterChecks: readonly Check[] = [serverVersion, nodeKernels, nodeTypes, nodeArchitectures];
+
+/** Each row of what the specification says has to be reached, by what the parts tell of themselves. */
+const fromClusterChecks: readonly Check[] = [
+  ...[podsToSecretsServer, operatorToApiServer, operatorToRegistries],
+  ...[proxiesToStore, proxiesToSecretsServer, agentsToOperator],
+];
+
+const secretsServerConnects: Check = {
+  ...{ id: 'SVC-NET-050', area: 'connectivity', level: 'error', needs: 'vault' },
+  title: 'The secrets server takes connections from here',
+  cause:
+    'Its name is not known to the DNS that is used here, nothing listens on the port, or a firewall is in between.',
+  fix: 'Open the way from application pods and proxies to the secrets server, on port 443 or that of VAULT_ADDR.',
+  run: async (context, signal) => connects((await context.vault()).address, signal),
+};
+
+const objectStoreConnects: Check = {
+  ...{ id: 'SVC-NET-051', area: 'connectivity', level: 'error', needs: 'store' },
+  title: 'The object store takes connections from here',
+  cause:
+    'Its name is not known to the DNS that is used here, nothing listens on the port, or a firewall is in between.',
+  fix: 'Open the way from proxies to the object store, on port 443 or that of --upstream.',
+  run: async (context, signal) => connects((await context.store()).address, signal),
+};
+
+/** What can be seen of the ways from where the command runs, with or without a cluster. */
+const fromHereChecks: readonly Check[] = [secretsServerConnects, objectStoreConnects];
+
+const canary: Check = {
+  ...{ id: 'SVC-AGENT-002', area: 'agent', level: 'error', needs: 'cluster', timeoutMs: 60_000 },
+  title: "On every node the agent's canary proves that a read is stopped or seen",
+  cause:
+    'An agent is ready only while an attempt on its own decoy fails or is seen. The kernel may load no programs (lockdown, no BTF), or with ebpf.requireEnforcement none that deny.',
+  fix: 'Read the reason: kubectl -n svc-system logs, or /readyz on port 9090 of the pod. docs/AGENT.md says what each tier needs.',
+  async run(context) {
+    const pods = await agentPodsOf(context);
+    if (pods.length === 0) return skipped('There are no agents');
+    const failures = pods
+      .filter(({ ready }) => !ready)
+      .map(({ key, node }) => ({ subject: node ?? key, message: `The agent ${key} is not ready.` }));
+    return verdict(capped(failures), counted(pods.length, 'agent'));
+  },
+};
+
+const losses: Check = {
+  ...{ id: 'SVC-AGENT-004', area: 'agent', level: 'warning', needs: 'cluster', timeoutMs: 60_000 },
+  title: 'The tables of the agents have had room for everything',
+  cause: 'More processes were protected, or more attempts were made, than the tables in the kernel hold.',
+  fix: 'Spread protected pods over more nodes, and look for an attack: svc_agent_lost_total says what was lost.',
+  run: (context) =>
+    judgeAgents(context, ({ lost }) =>
+      lost > 0 ? { message: `${lost} entries found no room since the agent started.` } : undefined,
+    ),
+};
+
+const priority: Check = {
+  ...{ id: 'SVC-AGENT-005', area: 'agent', level: 'warning', needs: 'cluster' },
+  title: 'Agents are evicted last (priority class system-node-critical)',
+  cause:
+    'The DaemonSet was changed: a node that runs short of memory evicts the agent before the pods that it guards.',
+  fix: 'Apply the chart again.',
+  async run(context) {
+    const agents = await agentsOf(context);
+    if (agents === undefined) return skipped('The agents are not installed');
+    const { namespace, name, priorityClass = 'none' } = agents;
+    if (priorityClass === wanted) return passed();
+    return failed({ subject: `${namespace}/${name}`, message: `Its priority class is ${priorityClass}.` });
+  },
+};
+
+const agentChecks: readonly Check[] = [coverage, canary, tier, losses, priority, podsCovered];
+
+const applied: Check = {
+  ...{ id: 'SVC-EGRESS-001', area: 'egress', level: 'error', needs: 'cluster', timeoutMs: 90_000 },
+  title: 'Every namespace with protected pods has the egress policies that svc netpol would write',
+  cause:
+    'The operator does not run or may not write policies, somebody changed one, or another one of that name stands in its way. Other addresses of a name than DNS gives here are a warning; where it gives none, or some of them, those that the policies name are believed, and the result names them.',
+  fix: 'See egress.* in the log of the operator; or apply the output of svc netpol.',
+  async run(context) {
+    const all = await egressOf(context);
+    if (all.length === 0) return skipped('No namespace has protected pods or ServiceConfigs');
+    return verdict(capped(all.flatMap(policyProblems)), counted(all.length, 'namespace'), onTrust(all));
+  },
+};
+
+const egressChecks: readonly Check[] = [applied, notWidened, plugin, enforced, namesListed];
+
+const versioning: Check = {
+  ...{ id: 'SVC-STORE-004', area: 'proxy-store', level: 'info', needs: 'store' },
+  title: 'The bucket keeps versions',
+  cause:
+    'Versioning is off: what is overwritten or deleted, by mistake or by the store, is gone. Encryption does not help against that.',
+  fix: 'Turn versioning on, with a lifecycle rule that leaves .svc/ out.',
+  async run(context) {
+    const { bucket } = await context.store();
+    const { versioning: state } = await factsOf(context);
+    if (state === undefined) return skipped('The store does not tell.');
+    return state === 'Enabled'
+      ? passed()
+      : failed({ subject: bucket, message: `Versioning is ${state.toLowerCase()}.` });
+  },
+};
+
+const proxyStoreChecks: readonly Check[] = [bucketThere, ciphertext, readBack, versioning, notPublic];
 
 /** Every check there is, in the order in which they are shown. */
 export const checks: readonly Check[] = [
@@ -25,3 +205,5 @@ export const checks: readonly Check[] = [
   ...proxyStoreChecks,
   ...hostChecks,
 ];
+
+const wanted = 'system-node-critical';

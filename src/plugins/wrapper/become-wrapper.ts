@@ -2,7 +2,9 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { exitStatus, SvcError } from '../../core/errors.ts';
 import { type ConfigSection, sectionOf } from '../../core/settings/config-file.ts';
+import { findGiven } from '../../core/settings/origin.ts';
 import { invalidConfig } from '../../core/settings/resolve.ts';
+import type { Setting } from '../../core/settings/setting.ts';
 import { packageFolder } from '../../runtime/component/package-folder.ts';
 import { loadConfigFile } from '../../runtime/config/load-file.ts';
 import { execute } from '../../runtime/native/execute.ts';
@@ -10,7 +12,6 @@ import { createSecretMemory } from '../../runtime/native/secret-memory.ts';
 import { resetSignals } from '../../runtime/native/signals.ts';
 import { inheritedEnvironment, withoutNodeOptions } from './delivery/inherited.ts';
 import { nameOf } from './delivery/name-of.ts';
-import { fileVariables } from './file-variables.ts';
 import { wrapperSettings } from './settings.ts';
 import { withStrings } from './supervise/launch.ts';
 
@@ -72,4 +73,18 @@ function environment(section: ConfigSection | undefined): Uint8Array[] {
 function asArgument([name, value]: [string, string | boolean | undefined]): string[] {
   if (value === undefined) return [];
   return [value === true ? `--${name}` : `--${name}=${value}`];
+}
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** What a configuration file gives, as variables: those that the environment does not give, by name. */
+export function fileVariables(file: ConfigSection, env: Env): ReadonlyMap<string, string> {
+  const variables = new Map<string, string>();
+  for (const setting of Object.values<Setting<unknown>>(wrapperSettings)) {
+    const { fallback: _, ...withoutDefault } = setting;
+    const given = findGiven(withoutDefault, { env, file });
+    if (given !== undefined && given.text !== env[setting.variable])
+      variables.set(setting.variable, given.text);
+  }
+  return variables;
 }

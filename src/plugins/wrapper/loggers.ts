@@ -2,8 +2,9 @@ import { isatty } from 'node:tty';
 import type { LogFormat } from '../../runtime/logging/format-sink.ts';
 import { createLeanLogger } from '../../runtime/logging/lean-logger.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
+import { descriptorSink, type Sink } from '../../runtime/logging/stderr-sink.ts';
+import { canWrite } from '../../runtime/native/poll.ts';
 import type { ResolvedWrapperSettings } from './settings.ts';
-import { standardErrorSink } from './standard-error.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -24,4 +25,12 @@ export function configuredLogger({ logLevel, logFormat }: ResolvedWrapperSetting
 
 function formatForOutput(): LogFormat {
   return isatty(standardError) ? 'text' : 'json';
+}
+
+/**
+ * The log. The application shares its descriptor, which is therefore a blocking one: unasked, a write to a pipe that
+ * nobody reads would never come back, and no signal would reach the application any more.
+ */
+function standardErrorSink(): Sink {
+  return descriptorSink(standardError, { ready: canWrite });
 }

@@ -1,13 +1,34 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
+import type { SecretEntry } from '../../core/secret-records/entry.ts';
 import { reportFailure } from '../../runtime/component/report-failure.ts';
+import type { HealthServer } from '../../runtime/health/health-server.ts';
+import { startLeanHealthServer } from '../../runtime/health/lean-health-server.ts';
 import { describeError } from '../../runtime/logging/describe-error.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
+import { takeVariable } from '../../runtime/native/environment.ts';
 import { exitAtOnce } from '../../runtime/native/exit.ts';
+import { type LockReport, lockProcessMemory } from '../../runtime/native/process-lock.ts';
+import type { Region } from '../../runtime/native/region.ts';
+import { createSecretMemory } from '../../runtime/native/secret-memory.ts';
+import { setCoreLimit, setDumpable, setSubreaper } from '../../runtime/native/self.ts';
+import { vaultConfig } from '../../runtime/vault/config.ts';
+import type { SecretClient } from '../../runtime/vault/secret-client/contract.ts';
+import { createSecretClient } from '../../runtime/vault/secret-client/create-secret-client.ts';
+import type { Surroundings } from './application/prepared.ts';
 import { type CrashWatch, watchCrash } from './crash.ts';
-import { watchInterruption } from './interruption.ts';
+import { inheritedEnvironment } from './delivery/inherited.ts';
+import { type Interruption, watchInterruption } from './interruption.ts';
 import { earlyLogger } from './loggers.ts';
+import { createObservation, type Observation } from './observe/observation.ts';
+import { type Obtained, obtain } from './obtain.ts';
 import { prepare } from './prepare.ts';
-import { runWrapper } from './run.ts';
-import { takeToken } from './token.ts';
+import type { WrapperConfig } from './read-config.ts';
+import { register } from './register.ts';
+import type { ResolvedWrapperSettings } from './settings.ts';
+import { stay } from './stay.ts';
+import { becomeApplication } from './supervise/index.ts';
+import { wrapperVersion } from './version.ts';
 
 /** The whole of `svc-wrapper`. Ends the process, or becomes the application. */
 export async function main(argv: readonly string[]): Promise<void> {
@@ -37,4 +58,163 @@ async function wrap(
 function logWarnings(log: () => Logger): void {
   process.removeAllListeners('warning');
   process.on('warning', (warning) => log().warn('node.warning', { ...describeError(warning) }));
+}
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+export interface TakenToken {
+  /** The token's bytes; undefined where VAULT_TOKEN is not set. */
+  readonly token: Region | undefined;
+  /** The environment with `*` in place of the token. */
+  readonly env: Env;
+}
+
+const variable = 'VAULT_TOKEN';
+
+/**
+ * Moves VAULT_TOKEN out of the environment before anything makes a string of it. What memory is required is not
+ * known yet: every later region is refused where this one should have been.
+ */
+function takeToken(): TakenToken {
+  if (!Object.hasOwn(process.env, variable)) return { token: undefined, env: process.env };
+  const token = takeVariable(variable, createSecretMemory({ requireMemfdSecret: false, requireLock: false }));
+  const given = token !== undefined && token.length > 0;
+  return { token, env: { ...process.env, ...(given ? { [variable]: '*' } : {}) } };
+}
+
+export interface RunOptions {
+  readonly config: WrapperConfig;
+  readonly log: Logger;
+  /** The bytes of VAULT_TOKEN; they belong to the run from now on. */
+  readonly token: Region | undefined;
+  readonly interruption: Interruption;
+  readonly crash: CrashWatch;
+}
+
+/**
+ * From a protected process without any secret to the end of the application. Failures have been logged.
+ * @returns the exit status: the application's, or one of the wrapper's own
+ */
+async function runWrapper(options: RunOptions): Promise<number> {
+  const { log, interruption } = options;
+  try {
+    return await run(options);
+  } catch (error) {
+    if (interruption.status !== undefined && error === interruption.signal.reason) {
+      log.info('stopped', { remark: 'told to end before the application was started' });
+      return interruption.status;
+    }
+    return reportFailure(log, 'start.failed', error);
+  }
+}
+
+async function run(options: RunOptions): Promise<number> {
+  const { config, log, token } = options;
+  const { settings, file } = config;
+  const { lock, inherited } = protectProcess(settings, log);
+  const { rotation, delivery, requireMemfdSecret, requireMlock: requireLock } = settings;
+  log.info('starting', { version: wrapperVersion(), command: file, rotation, delivery, lock: lock.mode });
+  const observation = createObservation();
+  const memory = createSecretMemory({ requireMemfdSecret, requireLock });
+  const client = createSecretClient({ config: vaultConfig(settings), token, memory });
+  try {
+    return await serve({ ...options, client, around: { config, memory, inherited }, observation });
+  } finally {
+    client.close();
+  }
+}
+
+interface Service extends RunOptions {
+  readonly client: SecretClient;
+  readonly around: Surroundings;
+  readonly observation: Observation;
+}
+
+/** The health endpoint is opened while the first answer from outside is waited for. */
+async function serve(service: Service): Promise<number> {
+  const { config, log, interruption, crash, client, around, observation } = service;
+  const digest = createDigest();
+  const obtaining = obtainAfterRegistration(service, digest);
+  const health = setImmediate().then(() => serveHealth(service));
+  try {
+    const [obtained] = await Promise.all([obtaining, health]);
+    interruption.signal.throwIfAborted();
+    observation.health.alive('secrets');
+    if (config.settings.exec) return await become(obtained, client, interruption.signal);
+    return await stay({
+      client,
+      obtained,
+      registered: obtained.registered,
+      around,
+      digest,
+      interruption,
+      crash,
+      observation,
+      log,
+    });
+  } finally {
+    await (await health.catch(() => undefined))?.close();
+  }
+}
+
+async function obtainAfterRegistration(
+  { config, log, interruption, client, around, observation }: Service,
+  digest: ReturnType<typeof createDigest>,
+): Promise<Obtained & { readonly registered: boolean }> {
+  const { signal } = interruption;
+  const registered = await register(config.settings, observation, log, signal);
+  return { ...(await obtain({ client, around, digest, log, signal })), registered };
+}
+
+/** There is nobody to answer once the wrapper has become the application. */
+async function serveHealth({ config, log, observation }: Service): Promise<HealthServer | undefined> {
+  const { healthAddr, exec } = config.settings;
+  if (healthAddr === undefined || exec) return undefined;
+  const server = await startLeanHealthServer(healthAddr, observation);
+  log.info('health.listening', { address: server.address });
+  return server;
+}
+
+/** Does not return: the process is the application from then on. */
+async function become({ prepared }: Obtained, client: SecretClient, signal: AbortSignal): Promise<never> {
+  client.close();
+  return becomeApplication(prepared.launch, signal);
+}
+
+/**
+ * Tells one set of secrets from another without keeping it. The key is random and lives in this process only, so
+ * that a digest which leaks says nothing about a value that could be guessed.
+ */
+export function createDigest(): (entries: readonly SecretEntry[]) => string {
+  const key = randomBytes(32);
+  return (entries) => {
+    const hmac = createHmac('sha256', key);
+    for (const { key: name, value } of [...entries].sort(byKey)) {
+      hmac.update(`${Buffer.byteLength(name)} ${value.length} ${name}`).update(value);
+    }
+    return hmac.digest('base64');
+  };
+}
+
+const byKey = (a: SecretEntry, b: SecretEntry): number => (a.key < b.key ? -1 : 1);
+
+export interface ProtectedProcess {
+  readonly lock: LockReport;
+  /** The environment that the wrapper was started with, without the token, as `KEY=VALUE` bytes. */
+  readonly inherited: readonly Uint8Array[];
+}
+
+/**
+ * Protects this process before it holds any secret: no core dumps, no swap, no reading by others of its user.
+ * @throws SvcError MEMORY_LOCK_REFUSED (exit 71) where the lock is required and refused
+ */
+function protectProcess(settings: ResolvedWrapperSettings, log: Logger): ProtectedProcess {
+  if (settings.coreLimit !== 'inherit') setCoreLimit(settings.coreLimit);
+  const lock = lockProcessMemory({ required: settings.requireMlock });
+  if (lock.mode !== 'all') log.warn('memory.lock', { mode: lock.mode, reason: lock.reason });
+  const inherited = inheritedEnvironment();
+  setDumpable(false);
+  // an application that takes the wrapper's place knows nothing of orphans that would come to it
+  if (!settings.exec) setSubreaper();
+  return { lock, inherited };
 }

@@ -1,7 +1,8 @@
 import { encodeOriginalArgs } from '../../core/command-line/original-args.ts';
 import { resolveSettings } from '../../core/settings/resolve.ts';
+import { applyRules, type Rule } from '../../core/settings/rules.ts';
 import type { Setting } from '../../core/settings/setting.ts';
-import { checkWrapper, remarksOn } from './rules.ts';
+import { vaultRules } from '../../runtime/vault/rules.ts';
 import { type ResolvedWrapperSettings, type WrapperSettings, wrapperSettings } from './settings.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -49,4 +50,88 @@ function asVariables(command: readonly string[] | undefined): Env {
 
 function withoutToken(env: Env): Env {
   return env['VAULT_TOKEN'] ? { ...env, VAULT_TOKEN: '*' } : env;
+}
+
+type Config = ResolvedWrapperSettings;
+
+const wrapperRules: readonly Rule<Config>[] = [
+  commandKnown,
+  pathsDiffer,
+  groupsHavePaths,
+  mapForMapOnly,
+  execWithoutRotation,
+  agentForEnforcement,
+];
+
+/** What the settings need from each other; one mistake a line. */
+const checkWrapper = (config: Config): readonly string[] =>
+  applyRules(config, [...wrapperRules, ...vaultRules]);
+
+/**
+ * What is allowed but hardly meant, or meant for development only; one remark a line.
+ * @param isGiven whether somebody has set a setting, by flag or variable
+ */
+const remarksOn = (config: Config, isGiven: (setting: keyof Config) => boolean): readonly string[] =>
+  applyRules(config, [signalWithoutDescriptor, unverified, (one) => ignoredUnderExec(one, isGiven)]);
+
+/** What only a wrapper that stays can do; an address of the agent is used before. */
+const needWrapper = ['renewalInterval', 'stopGrace', 'signalGroup', 'healthAddr'] as const;
+
+function ignoredUnderExec(config: Config, isGiven: (setting: keyof Config) => boolean): string | undefined {
+  if (!config.exec) return undefined;
+  const ignored = needWrapper.filter(
+    (name) => isGiven(name) && config[name] !== undefined && config[name] !== false,
+  );
+  if (ignored.length === 0) return undefined;
+  const names = ignored.map((name) => wrapperSettings[name].variable).join(', ');
+  return `SVC_EXEC: no wrapper stays, so that these are ignored: ${names}`;
+}
+
+function commandKnown({ originalCmd }: Config): string | undefined {
+  return originalCmd === undefined
+    ? 'SVC_ORIGINAL_CMD: required, should be a command, unless one stands after --'
+    : undefined;
+}
+
+function pathsDiffer({ secretPaths }: Config): string | undefined {
+  const twice = secretPaths.filter((path, at) => secretPaths.indexOf(path) !== at);
+  return twice.length > 0
+    ? `SVC_SECRET_PATHS: each path should be named once, ${twice.join(', ')} is repeated`
+    : undefined;
+}
+
+function groupsHavePaths({ envMap, secretPaths }: Config): string | undefined {
+  if (envMap === undefined || envMap.length <= secretPaths.length) return undefined;
+  return `SVC_ENV_MAP: has ${envMap.length} groups, should have one a path at most, and SVC_SECRET_PATHS names ${secretPaths.length}`;
+}
+
+function mapForMapOnly({ envMapOnly, envMap }: Config): string | undefined {
+  return envMapOnly && !envMap?.some((group) => group.length > 0)
+    ? 'SVC_ENV_MAP: required, because SVC_ENV_MAP_ONLY is true and nothing would be delivered'
+    : undefined;
+}
+
+function execWithoutRotation({ exec, rotation }: Config): string | undefined {
+  return exec && rotation !== 'none'
+    ? `SVC_ROTATION: must be none, because SVC_EXEC is true and no wrapper stays to rotate, is "${rotation}"`
+    : undefined;
+}
+
+function agentForEnforcement({ requireEnforcement, agentAddr }: Config): string | undefined {
+  return requireEnforcement && agentAddr === undefined
+    ? 'SVC_EBPF_AGENT_ADDR: required, because SVC_REQUIRE_ENFORCEMENT is true'
+    : undefined;
+}
+
+/** The specification has the signal without a condition, and an application may fetch elsewhere upon it. */
+function signalWithoutDescriptor({ rotation, delivery }: Config): string | undefined {
+  return rotation === 'sighup' && delivery === 'env'
+    ? 'SVC_ROTATION: sighup cannot change the environment of a running application; with SVC_DELIVERY=env it sees the old values until it is started again'
+    : undefined;
+}
+
+function unverified({ vaultSkipVerify }: Config): string | undefined {
+  return vaultSkipVerify
+    ? 'VAULT_SKIP_VERIFY: the certificate of the secrets server is not verified; for development only'
+    : undefined;
 }

@@ -1,8 +1,14 @@
 import { messageOf, SvcError } from '../../core/errors.ts';
 import { describeError } from '../../runtime/logging/describe-error.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
-import type { AgentCallOptions } from './agent/call-agent.ts';
-import { registerWithAgent } from './agent/register.ts';
+import { type AgentCallOptions, callAgent } from './agent/call-agent.ts';
+import { agentError, notEnforcing } from './agent/failures.ts';
+import {
+  type Acknowledgement,
+  decodeAcknowledgement,
+  encodeRegistration,
+  type Registration,
+} from './agent/messages.ts';
 import type { Observation } from './observe/observation.ts';
 import { measureOwnProtection } from './protection/measure.ts';
 import type { ResolvedWrapperSettings } from './settings.ts';
@@ -92,4 +98,29 @@ async function ask(
   });
   if (enforcing) observation.health.recovered('agent');
   else observation.health.degraded('agent', `the node agent does not enforce: ${reason}`);
+}
+
+/**
+ * Puts this process and its later descendants under the node agent's protection. To be called before any secret is
+ * fetched; an agent that is away or not ready is waited for.
+ * @throws SvcError AGENT_UNAVAILABLE or AGENT_INCOMPATIBLE (exit 69; where neither the agent nor its enforcement is
+ * required, the caller may log it and go on), AGENT_REFUSED (77), AGENT_POD_UNKNOWN (78), AGENT_NOT_ENFORCING (71,
+ * where enforcement is required); the signal's reason
+ */
+export async function registerWithAgent(
+  registration: Registration,
+  options: AgentCallOptions,
+): Promise<Acknowledgement> {
+  const answer = await callAgent('Register', encodeRegistration(registration), options);
+  const acknowledgement = decoded(answer, options.socketPath);
+  if (registration.requireEnforcement && !acknowledgement.enforcing) throw notEnforcing(acknowledgement);
+  return acknowledgement;
+}
+
+function decoded(answer: Uint8Array, socketPath: string): Acknowledgement {
+  try {
+    return decodeAcknowledgement(answer);
+  } catch (error) {
+    throw agentError(error, socketPath);
+  }
 }

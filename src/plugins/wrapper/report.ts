@@ -1,11 +1,14 @@
+import { readFileSync, statSync } from 'node:fs';
+import { softLimit, statusBytes, statusField } from '../../core/linux/proc-text.ts';
 import { describeError } from '../../runtime/logging/describe-error.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
+import { type AgentCallOptions, callAgent } from './agent/call-agent.ts';
+import { encodeReport, type ProtectionReport } from './agent/messages.ts';
 import type { Repeat } from './agent/repeater.ts';
-import { reportToAgent } from './agent/report.ts';
 import type { Prepared } from './application/prepared.ts';
 import type { Observation } from './observe/observation.ts';
 import { measureOwnProtection } from './protection/measure.ts';
-import { measureApplicationProtection } from './protection/measure-application.ts';
+import type { ApplicationProtection } from './protection/protection.ts';
 import type { ResolvedWrapperSettings } from './settings.ts';
 import { wrapperVersion } from './version.ts';
 
@@ -48,4 +51,46 @@ export function reportProtection(
       log.warn('agent.report.failed', { ...describeError(error) }),
     );
   });
+}
+
+/**
+ * Tells the agent what protection is in force, once the application runs and after each relaunch. A failure changes
+ * nothing about the protection: the caller logs it.
+ * @throws SvcError as `registerWithAgent`; the signal's reason
+ */
+export async function reportToAgent(report: ProtectionReport, options: AgentCallOptions): Promise<void> {
+  await callAgent('Report', encodeReport(report), options);
+}
+
+/**
+ * Measures what protects the application, from files that name no secret (never its environment).
+ * Undefined when it has ended, or where /proc hides other users' processes.
+ */
+export function measureApplicationProtection(pid: number): ApplicationProtection | undefined {
+  try {
+    return applicationProtection(pid);
+  } catch {
+    return undefined;
+  }
+}
+
+function applicationProtection(pid: number): ApplicationProtection {
+  const status = readFileSync(`/proc/${pid}/status`, 'latin1');
+  const limits = readFileSync(`/proc/${pid}/limits`, 'latin1');
+  return {
+    pid,
+    lockedBytes: statusBytes(status, 'VmLck'),
+    swappedBytes: statusBytes(status, 'VmSwap'),
+    coreLimitBytes: softLimit(limits, 'Max core file size'),
+    dumpable: dumpableByOwner(statSync(`/proc/${pid}/status`).uid, effectiveUser(status)),
+  };
+}
+
+/** The kernel gives the files of a process that is not dumpable to root. */
+export function dumpableByOwner(owner: number, effective: number): boolean | undefined {
+  return effective === 0 ? undefined : owner === effective;
+}
+
+function effectiveUser(status: string): number {
+  return Number(statusField(status, 'Uid')?.split('\t')[1] ?? 0);
 }

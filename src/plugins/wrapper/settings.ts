@@ -1,14 +1,26 @@
 import { decodeOriginalArgs } from '../../core/command-line/original-args.ts';
 import { envMap } from '../../core/env-map/setting.ts';
+import { unixSocketPath } from '../../core/grpc/unix-address.ts';
 import { listenAddressOrOff } from '../../core/settings/listen-address.ts';
-import { boolean, duration, enumeration, matching, path } from '../../core/settings/parsers.ts';
+import {
+  boolean,
+  byteSize,
+  duration,
+  enumeration,
+  matching,
+  mistake,
+  type Parser,
+  path,
+} from '../../core/settings/parsers.ts';
 import type { Resolved, Settings } from '../../core/settings/setting.ts';
 import { kvPaths } from '../../core/vault/kv-path.ts';
 import { commonSettings } from '../../runtime/component/common-settings.ts';
 import { vaultSettings } from '../../runtime/vault/settings.ts';
-import { coreLimit, unixSocket } from './parsers.ts';
 
 const { logLevel, logFormat } = commonSettings;
+
+/** Longest path of a Unix socket, in bytes: sun_path without its NUL. */
+const longestSocketPath = 107;
 
 /**
  * Flags and variables of the wrapper. The application does not inherit any of these variables, by exact
@@ -162,3 +174,26 @@ export const wrapperSettings = {
 
 export type WrapperSettings = typeof wrapperSettings;
 export type ResolvedWrapperSettings = Resolved<WrapperSettings>;
+
+/**
+ * A gRPC address of a Unix socket with an absolute path or an abstract name (`unix-abstract:`); the value is the
+ * socket's path as connect(2) takes it.
+ */
+function unixSocket(): Parser<string> {
+  const expects = `a gRPC address such as unix:///run/svc/agent.sock, of at most ${longestSocketPath} bytes`;
+  const parse = (given: string) => {
+    const path = unixSocketPath(given) ?? '';
+    const usable = /^(\/[^/]|\0.)/s.test(path) && Buffer.byteLength(path) <= longestSocketPath;
+    return usable ? path : mistake(expects);
+  };
+  return { expects, parse };
+}
+
+/** Bytes, or `inherit` for the limit as the wrapper found it. */
+function coreLimit(): Parser<number | 'inherit'> {
+  const size = byteSize();
+  return {
+    expects: `inherit, or ${size.expects}`,
+    parse: (given) => (given === 'inherit' ? given : size.parse(given)),
+  };
+}

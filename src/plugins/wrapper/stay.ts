@@ -1,4 +1,5 @@
 import { sleep } from '../../runtime/lifecycle/sleep.ts';
+import { describeError } from '../../runtime/logging/describe-error.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import { endJustInTimeCompilation } from '../../runtime/memory/no-jit.ts';
 import { keepYoungGenerationSmall } from '../../runtime/memory/small-heap.ts';
@@ -13,13 +14,11 @@ import type { Interruption } from './interruption.ts';
 import { keep } from './keep/keep.ts';
 import { Rotation } from './keep/rotation.ts';
 import { TokenKeeper } from './keep/token-keeper.ts';
-import { attempt } from './observe/attempt.ts';
 import type { Observation } from './observe/observation.ts';
-import { logSupervision } from './observe/supervision-log.ts';
 import type { Obtained } from './obtain.ts';
 import { registerLater } from './register.ts';
 import { reportProtection } from './report.ts';
-import { createSupervisor } from './supervise/index.ts';
+import { createSupervisor, type SupervisionEvent } from './supervise/index.ts';
 
 const reportEveryMs = 300_000;
 
@@ -130,4 +129,33 @@ async function keepFresh(
   const { renewalInterval } = settings;
   const rotates = settings.rotation === 'none' ? undefined : rotation;
   await keep({ tokens, rotation: rotates, renewalInterval, observation, log, signal });
+}
+
+/** Does what the application can run without: a failure is logged and goes no further. */
+function attempt(log: Logger, event: string, work: () => unknown): void {
+  try {
+    work();
+  } catch (error) {
+    log.warn(event, { ...describeError(error) });
+  }
+}
+
+/** One log line for what happens below the wrapper. */
+function logSupervision(event: SupervisionEvent, log: Logger): void {
+  switch (event.kind) {
+    case 'reaped':
+      return log.debug('orphan.reaped', { pid: event.pid, exit_code: event.exitCode });
+    case 'stopped':
+      return log.info('application.stopped', { pid: event.pid, signal: event.signal });
+    case 'continued':
+      return log.info('application.continued', { pid: event.pid });
+    case 'killed':
+      return log.warn('application.killed', { pid: event.pid, grace_ms: event.graceMs });
+    case 'undeliverable': {
+      const { pid, signal, reason } = event;
+      return log.warn('signal.undeliverable', { pid, signal, reason });
+    }
+    case 'left':
+      return log.warn('orphans.left', { pids: event.pids.map(String) });
+  }
 }

@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs';
-import { stringAt } from '../native/c-memory.ts';
-import type { NativeError } from '../native/native-error.ts';
-import { missingHook } from './hooks.ts';
-import { bpfAddress } from './libbpf.ts';
-import { BpfLoadError, type LoadFinding } from './load-error.ts';
-import { mismatchedMap } from './map-mismatch.ts';
+import { exitStatus, SvcError } from '../../core/errors.ts';
+import { stringAt, withString } from '../native/c-memory.ts';
+import { NativeError } from '../native/native-error.ts';
+import { bpfAddress, loadLibbpf } from './libbpf.ts';
+import { openPinnedMap } from './map.ts';
+import type { MapFacts } from './map-facts.ts';
+import { declaredFacts, mapHandles, mapName, pinPath } from './object-maps.ts';
 
 export interface FailedLoad {
   name: string;
@@ -48,3 +49,121 @@ function notPermitted({ errnoName }: NativeError): LoadFinding | undefined {
 function noTypes(): LoadFinding | undefined {
   return existsSync(kernelTypes) ? undefined : { reason: 'no-btf', lines: [] };
 }
+
+/** Programs that are attached to a function of the kernel, as <linux/bpf.h> numbers their types. */
+const hooked: readonly number[] = [26, 29];
+
+/** The first program whose function the kernel does not have. */
+function missingHook(programs: readonly bigint[]): LoadFinding | undefined {
+  const program = programs.find((each) => !hasHook(each));
+  if (program === undefined) return undefined;
+  return { reason: 'no-hook', subject: sectionOf(program), lines: [] };
+}
+
+function hasHook(program: bigint): boolean {
+  const libbpf = loadLibbpf();
+  if (!hooked.includes(libbpf.int('bpf_program__type', program))) return true;
+  const type = libbpf.int('bpf_program__expected_attach_type', program);
+  const hook = sectionOf(program).split('/')[1] ?? '';
+  return withString(hook, (text) => libbpf.int('libbpf_find_vmlinux_btf_id', text, type)) > 0;
+}
+
+const sectionOf = (program: bigint): string => stringAt(bpfAddress('bpf_program__section_name', program));
+
+type Layout = Omit<MapFacts, 'id'>;
+
+/** The first map of an object in whose place one of another layout is pinned. */
+function mismatchedMap(object: bigint): LoadFinding | undefined {
+  for (const map of mapHandles(object)) {
+    const lines = differences(map);
+    if (lines.length > 0) return { reason: 'map-mismatch', subject: `map ${mapName(map)}`, lines };
+  }
+  return undefined;
+}
+
+function differences(map: bigint): string[] {
+  const path = pinPath(map);
+  const pinned = path === undefined ? undefined : pinnedFacts(path);
+  return pinned === undefined ? [] : layoutDifferences(declaredFacts(map), pinned);
+}
+
+function pinnedFacts(path: string): MapFacts | undefined {
+  try {
+    const map = openPinnedMap(path);
+    map.close();
+    return map.facts;
+  } catch (error) {
+    if (error instanceof NativeError) return undefined;
+    throw error;
+  }
+}
+
+/** What differs, a line each. */
+export function layoutDifferences(declared: Layout, pinned: Layout): string[] {
+  return (Object.keys(names) as (keyof Layout)[])
+    .filter((fact) => declared[fact] !== pinned[fact])
+    .map((fact) => `${names[fact]}: ${declared[fact]} declared, ${pinned[fact]} pinned`);
+}
+
+const names: Record<keyof Layout, string> = {
+  type: 'type',
+  keySize: 'key size',
+  valueSize: 'value size',
+  maxEntries: 'max entries',
+  flags: 'flags',
+};
+
+/**
+ * Why the kernel did not take an object: the process may not, the verifier refused a program, a pinned map is laid
+ * out otherwise, the kernel has no hook of that name, it has no type information (BTF), or it did not say.
+ */
+export type LoadFailure = 'not-permitted' | 'rejected' | 'map-mismatch' | 'no-hook' | 'no-btf' | 'unknown';
+
+interface LoadFinding {
+  reason: LoadFailure;
+  /** The program or map concerned, as far as it is known. */
+  subject?: string;
+  /** A few lines of what the kernel said, or of what differs. */
+  lines: readonly string[];
+}
+
+/** An object that could not be brought into the kernel: BPF_LOAD_FAILED, exit 71. */
+export class BpfLoadError extends SvcError {
+  readonly reason: LoadFailure;
+  readonly subject: string | undefined;
+  /** Such as `EPERM`. */
+  readonly errnoName: string;
+
+  constructor(object: string, finding: LoadFinding, cause: NativeError) {
+    const { reason, subject, lines } = finding;
+    const which = subject === undefined ? `object ${object}` : `object ${object} (${subject})`;
+    super('BPF_LOAD_FAILED', `The kernel does not take BPF ${which}: ${said[reason]} (${cause.errnoName})`, {
+      nextStep: nextSteps[reason],
+      exitStatus: exitStatus.system,
+      details: lines,
+      cause,
+    });
+    this.reason = reason;
+    this.subject = subject;
+    this.errnoName = cause.errnoName;
+  }
+}
+
+const said: Record<LoadFailure, string> = {
+  'not-permitted': 'not permitted',
+  rejected: 'its verifier refuses the program',
+  'map-mismatch': 'a pinned map of another layout is in the way',
+  'no-hook': 'it has no such hook',
+  'no-btf': 'it has no type information at /sys/kernel/btf/vmlinux',
+  unknown: 'it does not say why',
+};
+
+const nextSteps: Record<LoadFailure, string> = {
+  'not-permitted':
+    'Run privileged or with CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN, on a kernel that is not locked down.',
+  rejected: 'Report the lines of the verifier together with the kernel version.',
+  'map-mismatch': 'Remove the pinned maps of the other release: svc run agent --unload.',
+  'no-hook': 'Use a kernel that has the hook, or a lower tier.',
+  'no-btf': 'Use a kernel built with CONFIG_DEBUG_INFO_BTF=y, or a lower tier.',
+  unknown: 'Check the kernel version and what its log (dmesg) says.',
+};

@@ -1,12 +1,15 @@
-import { withString } from '../native/c-memory.ts';
+import { copyAt, withBytes, withMemory, withString } from '../native/c-memory.ts';
+import { callInt } from '../native/libc.ts';
+import { mapFlags, mapMemory, protection } from '../native/mapping.ts';
+import { NativeError } from '../native/native-error.ts';
 import { type Constants, setConstants } from './constants.ts';
+import { explainLoadFailure } from './explain.ts';
 import { makeBpfFolder } from './file-system.ts';
-import { bpfAddress, bpfInt, loadLibbpf } from './libbpf.ts';
-import { loadObject } from './load.ts';
+import { bpfAddress, bpfInt, bpfPointer, loadLibbpf } from './libbpf.ts';
 import { type BpfMap, mapOver } from './map.ts';
-import { incomplete } from './object-invalid.ts';
-import { openFile } from './open-file.ts';
-import { type BpfProgram, programHandles, programOver } from './program.ts';
+import { incomplete, invalid } from './object-invalid.ts';
+import { mapHandles, pinPath } from './object-maps.ts';
+import { type BpfProgram, programHandles, programOver, willLoad } from './program.ts';
 
 export interface ObjectOptions {
   /** Short; the kernel shows the maps of constants and variables under it. */
@@ -88,4 +91,115 @@ function findMap(name: string, object: bigint, wanted: string): number {
   const found = withString(wanted, (text) => bpfAddress('bpf_object__find_map_by_name', object, text));
   if (found === 0n) throw incomplete(name, `map ${wanted}`);
   return bpfInt(wanted, 'bpf_map__fd', found);
+}
+
+/** @throws BpfLoadError */
+function loadObject(name: string, object: bigint): void {
+  const programs = [...programHandles(object)].filter(willLoad);
+  const logs = programLogs(programs);
+  try {
+    bpfInt(name, 'bpf_object__load', object);
+  } catch (error) {
+    if (!(error instanceof NativeError)) throw error;
+    throw explainLoadFailure({ name, object, programs, said: logs.said(), cause: error });
+  } finally {
+    logs.release();
+  }
+}
+
+/** Of `struct bpf_object_open_opts`, up to the folder; libbpf takes the rest for zero. */
+const length = 32;
+const nameAt = 8;
+const folderAt = 24;
+
+const nowhere = 0n;
+
+/**
+ * @returns the address of a `struct bpf_object`
+ * @throws SvcError BPF_OBJECT_INVALID
+ */
+function openFile(file: Uint8Array, name: string, pinFolder: string | undefined): bigint {
+  if (pinFolder !== undefined) return withString(pinFolder, (folder) => open(file, name, folder));
+  const object = open(file, name, nowhere);
+  // libbpf pins below /sys/fs/bpf where it is given no folder
+  for (const map of mapHandles(object)) {
+    if (pinPath(map) !== undefined) bpfInt(name, 'bpf_map__set_pin_path', map, nowhere);
+  }
+  return object;
+}
+
+function open(file: Uint8Array, name: string, folder: bigint): bigint {
+  try {
+    return withBytes(file, (bytes) =>
+      withOptions(name, folder, (options) =>
+        bpfPointer(name, 'bpf_object__open_mem', bytes, BigInt(file.length), options),
+      ),
+    );
+  } catch (error) {
+    if (!(error instanceof NativeError)) throw error;
+    throw invalid(name, error);
+  }
+}
+
+function withOptions(name: string, folder: bigint, use: (options: bigint) => bigint): bigint {
+  return withString(name, (text) =>
+    withMemory(length, ({ address, bytes }) => {
+      bytes.writeBigUInt64LE(BigInt(length));
+      bytes.writeBigUInt64LE(text, nameAt);
+      bytes.writeBigUInt64LE(folder, folderAt);
+      return use(address);
+    }),
+  );
+}
+
+/** Kernels before 6.4 fail with ENOSPC where a log has no room. What is not written to takes no memory. */
+const room = 8 << 20;
+/** The reason is at the end. */
+const tail = 16 << 10;
+
+export interface ProgramLogs {
+  /** What the kernel said of each program that it said something of, in the order of the handles. */
+  said(): { index: number; lines: string[] }[];
+  release(): void;
+}
+
+/** Gives each program a buffer of its own for what the kernel says when it refuses the program. */
+function programLogs(handles: readonly bigint[]): ProgramLogs {
+  const memory = mapMemory(room * handles.length, protection.readWrite, mapFlags.privateAnonymous);
+  const at = (index: number) => memory.address + BigInt(index * room);
+  for (const [index, handle] of handles.entries()) {
+    bpfInt('log', 'bpf_program__set_log_buf', handle, at(index), BigInt(room));
+  }
+  return {
+    said: () =>
+      handles
+        .map((_, index) => ({ index, lines: reasonLines(lastOf(at(index))) }))
+        .filter(({ lines }) => lines.length > 0),
+    release: () => memory.unmap(),
+  };
+}
+
+function lastOf(address: bigint): string {
+  const length = callInt('strlen', address);
+  const shown = Math.min(length, tail);
+  return shown === 0 ? '' : copyAt(address + BigInt(length - shown), shown).toString();
+}
+
+const mostLines = 8;
+const longestLine = 240;
+
+/** Counts and register states that follow the reason. */
+const noise = /^(processed \d+ insns|verification time|stack depth|max_states|peak_states|mark_read|\s*$)/;
+
+/**
+ * What to show of what the kernel's verifier said: the last lines, which hold the reason, without its statistics.
+ * @param log as the kernel left it, up to a NUL
+ */
+export function reasonLines(log: string): string[] {
+  return log
+    .split('\n')
+    .map((line) => line.trimEnd())
+    .filter((line) => !noise.test(line))
+    .slice(-mostLines)
+    .map((line) => (line.length > longestLine ? `${line.slice(0, longestLine)}…` : line));
 }

@@ -1,9 +1,8 @@
 import { exitStatus, SvcError } from '../../core/errors.ts';
-import { stringAt } from '../native/c-memory.ts';
+import { stringAt, withBytes, withMemory } from '../native/c-memory.ts';
 import { NativeError } from '../native/native-error.ts';
 import { bpfAddress, bpfInt, bpfPointer, loadLibbpf } from './libbpf.ts';
 import { type BpfLink, linkOver } from './link.ts';
-import { testRun } from './test-run.ts';
 
 /** A program of an object. Only `name` and `section` are of use before the object is loaded. */
 export interface BpfProgram {
@@ -66,5 +65,32 @@ function attachFailed(name: string, section: string, cause: NativeError): SvcErr
       exitStatus: exitStatus.system,
       cause,
     },
+  );
+}
+
+/** Of `struct bpf_test_run_opts`. */
+const length = 80;
+const contextAt = 32;
+const contextLengthAt = 48;
+const returnedAt = 56;
+/** Of a raw tracepoint program: it has at most twelve arguments of 64 bits. */
+const longestContext = 96;
+
+/**
+ * Runs a loaded program once, in this thread, as BPF_PROG_TEST_RUN does.
+ * @param context what the program is given; for a raw tracepoint, its arguments as 64-bit integers
+ * @returns what the program returned, unsigned
+ * @throws NativeError
+ */
+function testRun(name: string, descriptor: number, context: Uint8Array): number {
+  if (context.length > longestContext) throw new RangeError(`A context has ${longestContext} bytes at most`);
+  return withMemory(length, ({ address, bytes }) =>
+    withBytes(context, (from) => {
+      bytes.writeBigUInt64LE(BigInt(length));
+      if (context.length > 0) bytes.writeBigUInt64LE(from, contextAt);
+      bytes.writeUInt32LE(context.length, contextLengthAt);
+      bpfInt(name, 'bpf_prog_test_run_opts', descriptor, address);
+      return bytes.readUInt32LE(returnedAt);
+    }),
   );
 }

@@ -1,7 +1,6 @@
 import { type Mapping, mapFlags, mapMemory, pageSize, protection } from '../native/mapping.ts';
 import type { BpfMap } from './map.ts';
 import { mapType } from './map-facts.ts';
-import { type Ring, takeRecords } from './ring-records.ts';
 
 /** The reading end of a map of type BPF_MAP_TYPE_RINGBUF; there is to be one only. It never waits. */
 export interface RingBuffer {
@@ -51,4 +50,56 @@ function ringIn(own: Buffer, all: Buffer, page: number): Ring {
     producer: new BigUint64Array(all.buffer, all.byteOffset + page, 1),
     data: all.subarray(2 * page),
   };
+}
+
+/** A ring as the kernel shares it. Positions count bytes since the ring was made; only the reader moves its own. */
+export interface Ring {
+  /** Where the reader is; one element. */
+  readonly consumer: BigUint64Array;
+  /** Where the programs are; one element. */
+  readonly producer: BigUint64Array;
+  /** The data, twice in a row, so that a record over the end is in one piece. Its start is aligned to 8 bytes. */
+  readonly data: Uint8Array;
+}
+
+/** Before each record: its length with two flags, and 4 bytes of the kernel's own. */
+const headerLength = 8;
+const busy = 0x8000_0000;
+const discarded = 0x4000_0000;
+const lengthMask = 0x3fff_ffff;
+
+/**
+ * Takes the records that are there by now, in their order, up to one that is still being written.
+ * @param most how many at most
+ * @param take is given a view that is valid until it returns; a record that it throws for is taken as well
+ * @returns how many it was given
+ */
+export function takeRecords(ring: Ring, most: number, take: (record: Uint8Array) => void): number {
+  const start = Atomics.load(ring.consumer, 0);
+  const available = Number(Atomics.load(ring.producer, 0) - start);
+  const first = Number(start % BigInt(ring.data.length / 2));
+  const words = new Uint32Array(ring.data.buffer, ring.data.byteOffset, ring.data.length / 4);
+  let taken = 0;
+  for (let done = 0; done < available && taken < most; ) {
+    const at = first + done;
+    // the acquire that pairs with the kernel's release of the record
+    const header = Atomics.load(words, at / 4);
+    if ((header & busy) !== 0) break;
+    const length = header & lengthMask;
+    done += spaceOf(length);
+    try {
+      if ((header & discarded) === 0) {
+        taken += 1;
+        take(ring.data.subarray(at + headerLength, at + headerLength + length));
+      }
+    } finally {
+      Atomics.store(ring.consumer, 0, start + BigInt(done));
+    }
+  }
+  return taken;
+}
+
+/** Bytes that a record takes in the ring. */
+export function spaceOf(length: number): number {
+  return Math.ceil((length + headerLength) / 8) * 8;
 }

@@ -1,8 +1,8 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { ListenAddress } from '../../core/settings/listen-address.ts';
-import { answerHealth } from './answer.ts';
 import type { HealthSource } from './health-source.ts';
 import { listen } from './listen.ts';
+import { healthPage } from './pages.ts';
 
 export interface HealthServer {
   /** Where it listens, with the port that it got: `127.0.0.1:8191`, `[::]:8191`. */
@@ -33,4 +33,12 @@ async function close(server: Server): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeAllConnections();
   await closed;
+}
+
+/** Answers one request; never rejects. */
+async function answerHealth(request: IncomingMessage, response: ServerResponse, source: HealthSource) {
+  const { method = 'GET', url = '' } = request;
+  const { status, headers, body } = await healthPage(method, url, source);
+  response.writeHead(status, headers);
+  response.end(method === 'HEAD' ? undefined : body);
 }

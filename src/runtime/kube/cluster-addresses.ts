@@ -1,15 +1,27 @@
 import type { EgressDestination } from '../../core/custom-resources/service-config.ts';
-import type { AddressAndPort, DnsFacts, EgressFacts, Endpoint } from '../../core/egress/contract.ts';
+import type {
+  AddressAndPort,
+  DnsFacts,
+  EgressFacts,
+  Endpoint,
+  ServiceFacts,
+} from '../../core/egress/contract.ts';
 import { type Destination, plainHost } from '../../core/egress/destination.ts';
+import { usualDns } from '../../core/egress/dns-grants.ts';
 import type { Protocol } from '../../core/egress/grants.ts';
 import { serviceOfHost } from '../../core/egress/service-host.ts';
 import type { KubeClient } from './client.ts';
-import { apiServerAddresses } from './cluster-addresses-api-server.ts';
-import { dnsFacts } from './cluster-addresses-dns.ts';
 import type { NameBook } from './cluster-addresses-names.ts';
-import { getService } from './cluster-addresses-objects.ts';
-import { serviceFacts } from './cluster-addresses-service.ts';
+import {
+  type EndpointSlice,
+  getService,
+  listServices,
+  listSlices,
+  type Service,
+  type ServicePort,
+} from './cluster-addresses-objects.ts';
 import { createRecent } from './recent.ts';
+import { unless } from './unless.ts';
 
 export interface ClusterAddressesOptions {
   readonly client: KubeClient;
@@ -90,4 +102,128 @@ async function targetOf(
 /** Whether it is worth asking DNS: addresses stand for themselves. */
 function isName(host: string): boolean {
   return /[a-z]/i.test(host) && !host.startsWith('[') && !host.includes(':');
+}
+
+/** Where pods reach the API server: Service `default/kubernetes` and what stands behind it. @throws KubeError */
+async function apiServerAddresses(client: KubeClient, signal: AbortSignal): Promise<AddressAndPort[]> {
+  const service = await getService(client, 'default', 'kubernetes', signal);
+  const slices = await listSlices(client, 'default', 'kubernetes', signal);
+  const ports = service?.spec?.ports ?? [];
+  const own = service === undefined ? [] : addressesOf(service);
+  const names = new Set([...ports, ...slices.flatMap((slice) => slice.ports ?? [])].map(({ name }) => name));
+  return [
+    ...own.flatMap((address) => ports.map(({ port }) => ({ address, port }))),
+    ...[...names].flatMap((name) => endpointsOf(slices, name === undefined ? {} : { name }, 'TCP')),
+  ];
+}
+
+const nodeCache = { path: '/apis/apps/v1/namespaces/kube-system/daemonsets/node-local-dns' };
+/** Source: https://kubernetes.io/docs/tasks/administer-cluster/nodelocaldns/ */
+const nodeCacheAddress = '169.254.20.10';
+const dnsPort = 53;
+
+/** Where pods ask for names. @throws KubeError */
+async function dnsFacts(client: KubeClient, signal: AbortSignal): Promise<DnsFacts> {
+  const [found, hasCache] = await Promise.all([dnsService(client, signal), hasNodeCache(client, signal)]);
+  if (!hasCache) return { service: found, addresses: [] };
+  // the cache is beside the service, not in its place
+  return { service: found ?? usualDns, addresses: [nodeCacheAddress] };
+}
+
+async function dnsService(client: KubeClient, signal: AbortSignal): Promise<ServiceFacts | undefined> {
+  for (const find of candidates) {
+    for (const service of await find(client, signal)) {
+      const facts = await serviceFacts(client, service, dnsPort, 'UDP', signal);
+      if (facts !== undefined) return facts;
+    }
+  }
+  return undefined;
+}
+
+type Find = (client: KubeClient, signal: AbortSignal) => Promise<readonly Service[]>;
+
+const named =
+  (namespace: string, name: string): Find =>
+  async (client, signal) => {
+    const service = await unless(getService(client, namespace, name, signal), 'KUBE_DENIED');
+    return service === undefined ? [] : [service];
+  };
+
+/** The usual one, those of the usual label under another name, and OpenShift's. */
+const candidates: readonly Find[] = [
+  named('kube-system', 'kube-dns'),
+  (client, signal) => listServices(client, 'kube-system', 'k8s-app=kube-dns', signal),
+  named('openshift-dns', 'dns-default'),
+];
+
+/** One that may not be seen is taken to be absent. */
+async function hasNodeCache(client: KubeClient, signal: AbortSignal): Promise<boolean> {
+  const request = client.request({ ...nodeCache, signal });
+  return (await unless(request, 'KUBE_NOT_FOUND', 'KUBE_DENIED')) !== undefined;
+}
+
+/**
+ * What an egress policy has to know of a Service on one of its ports.
+ * @returns undefined where it has no such port @throws KubeError
+ */
+async function serviceFacts(
+  client: KubeClient,
+  service: Service,
+  port: number,
+  protocol: Protocol,
+  signal: AbortSignal,
+): Promise<ServiceFacts | undefined> {
+  const { namespace = '', name } = service.metadata;
+  const selector = service.spec?.selector ?? {};
+  const clusterIPs = addressesOf(service);
+  const asked = portOf(service, port, protocol, clusterIPs.length === 0);
+  if (asked === undefined) return undefined;
+  const selects = Object.keys(selector).length > 0;
+  const known = typeof asked.targetPort === 'number' || asked.targetPort === undefined;
+  const slices = selects && known ? [] : await listSlices(client, namespace, name, signal);
+  const endpoints = endpointsOf(slices, asked, protocol);
+  return {
+    ...{ namespace, name, clusterIPs, selector, port },
+    targetPort: asNumber(asked.targetPort ?? port, endpoints),
+    endpoints: selects ? [] : endpoints,
+  };
+}
+
+/** None where it is headless. */
+function addressesOf({ spec }: Service): string[] {
+  return (spec?.clusterIPs ?? []).filter((address) => address !== 'None' && address !== '');
+}
+
+/** Nothing maps the ports of a headless Service: what its pods listen on can be asked for, declared or not. */
+function portOf(
+  { spec }: Service,
+  port: number,
+  protocol: Protocol,
+  headless: boolean,
+): ServicePort | undefined {
+  const declared = spec?.ports?.find((each) => each.port === port && (each.protocol ?? 'TCP') === protocol);
+  return declared ?? (headless ? { port } : undefined);
+}
+
+/** Addresses behind it; a slice names its ports as the Service does. */
+function endpointsOf(
+  slices: readonly EndpointSlice[],
+  { name = '' }: Pick<ServicePort, 'name'>,
+  protocol: Protocol,
+): AddressAndPort[] {
+  return slices
+    .filter(({ addressType }) => addressType !== 'FQDN')
+    .flatMap(({ endpoints, ports }) => {
+      const addresses = (endpoints ?? []).flatMap((endpoint) => endpoint.addresses ?? []);
+      return (ports ?? [])
+        .filter((port) => (port.name ?? '') === name && (port.protocol ?? 'TCP') === protocol)
+        .flatMap(({ port }) => (port == null ? [] : addresses.map((address) => ({ address, port }))));
+    });
+}
+
+/** A name that means the same number everywhere is that number, which every network plug-in understands. */
+function asNumber(port: number | string, endpoints: readonly AddressAndPort[]): number | string {
+  const numbers = new Set(endpoints.map((each) => each.port));
+  const [only] = numbers;
+  return typeof port === 'string' && numbers.size === 1 && only !== undefined ? only : port;
 }

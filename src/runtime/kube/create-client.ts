@@ -1,10 +1,17 @@
-import type { IncomingMessage } from 'node:http';
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import http, { type IncomingMessage } from 'node:http';
+import https from 'node:https';
+import { isIPv6 } from 'node:net';
+import { join } from 'node:path';
+import { exitStatus, SvcError } from '../../core/errors.ts';
+import { secrets } from '../logging/secrets.ts';
+import { createAgentPool } from './agent-pool.ts';
 import type { KubeClient, KubeRequest } from './client.ts';
-import type { KubeConnection } from './connection.ts';
+import type { KubeConnection, KubeCredentials } from './connection.ts';
 import { KubeError } from './errors.ts';
-import { exchange, unreachable } from './exchange.ts';
 import { failureOf } from './failure.ts';
-import { findKubeConnection } from './find-connection.ts';
+import { kubeconfigConnection } from './kubeconfig.ts';
 import { parseJson, readBody } from './read-body.ts';
 
 const defaultTimeoutMs = 30_000;
@@ -110,4 +117,115 @@ function follow(signal: AbortSignal | undefined, controller: AbortController): (
 
 function described({ method = 'GET', path }: KubeRequest): string {
   return `${method} ${path}`;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * `KUBECONFIG`, else the pod's own service account, else `~/.kube/config`.
+ * @returns undefined where there is none of them
+ * @throws SvcError (exit 78) when a kubeconfig cannot be used
+ */
+export async function findKubeConnection(env: Environment): Promise<KubeConnection | undefined> {
+  const named = (env['KUBECONFIG'] ?? '').split(':').filter((path) => path !== '');
+  if (named.length > 0) return kubeconfigConnection(named);
+  const own = inClusterConnection(env);
+  if (own !== undefined) return own;
+  const usual = join(env['HOME'] || '/', '.kube', 'config');
+  return existsSync(usual) ? kubeconfigConnection([usual]) : undefined;
+}
+
+/** Sends one request and resolves with the head of the answer, whatever its status. @throws KubeError KUBE_UNAVAILABLE */
+export function exchange(
+  { server }: KubeConnection,
+  { headers, agent }: KubeCredentials,
+  request: KubeRequest,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
+  const send = server.protocol === 'https:' ? https.request : http.request;
+  const body = request.body === undefined ? undefined : JSON.stringify(request.body);
+  const { method = 'GET' } = request;
+  return new Promise((resolve, reject) => {
+    const outgoing = send(addressOf(server, request), {
+      ...{ method, agent, signal },
+      headers: { ...headersFor(request, body), ...headers },
+    });
+    outgoing.once('response', resolve);
+    outgoing.on('error', (cause) => reject(signal.aborted ? signal.reason : unreachable(server, cause)));
+    outgoing.end(body);
+  });
+}
+
+function addressOf(server: URL, { path, query = {} }: KubeRequest): URL {
+  const url = new URL(server);
+  url.pathname = server.pathname.replace(/\/+$/, '') + path;
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) url.searchParams.set(name, String(value));
+  }
+  return url;
+}
+
+function headersFor(request: KubeRequest, body: string | undefined): http.OutgoingHttpHeaders {
+  const { accept = 'application/json', contentType = 'application/json' } = request;
+  const common = { accept, 'user-agent': 'svc' };
+  if (body === undefined) return common;
+  return { ...common, 'content-type': contentType, 'content-length': Buffer.byteLength(body) };
+}
+
+export function unreachable(server: URL, cause: unknown): KubeError {
+  return new KubeError('KUBE_UNAVAILABLE', `The API server ${server.origin} does not answer`, { cause });
+}
+
+export const serviceAccountFolder = '/var/run/secrets/kubernetes.io/serviceaccount';
+
+/**
+ * The API server of the cluster that this process is a pod of; undefined outside of one. The token and the authority
+ * are read for each request: the kubelet replaces both.
+ */
+export function inClusterConnection(
+  env: Environment,
+  folder: string = serviceAccountFolder,
+): KubeConnection | undefined {
+  const host = env['KUBERNETES_SERVICE_HOST'];
+  const port = env['KUBERNETES_SERVICE_PORT'];
+  if (!host || !port) return undefined;
+  const server = new URL(`https://${isIPv6(host) ? `[${host}]` : host}:${port}`);
+  const pool = createAgentPool(server.protocol);
+  const token = tokenReader(join(folder, 'token'));
+  return {
+    server,
+    origin: 'service account',
+    async credentials() {
+      const ca = await readText(join(folder, 'ca.crt'));
+      return { headers: { authorization: `Bearer ${await token()}` }, agent: pool.agentFor({ ca }) };
+    },
+    close: () => pool.close(),
+  };
+}
+
+/** Keeps the token out of the log while it is in use. */
+function tokenReader(path: string): () => Promise<string> {
+  let known = '';
+  let forget = () => {};
+  return async () => {
+    const token = (await readText(path)).trim();
+    if (token !== known) {
+      forget();
+      forget = secrets.register(token);
+      known = token;
+    }
+    return token;
+  };
+}
+
+async function readText(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (cause) {
+    throw new SvcError('KUBE_CREDENTIALS', `Cannot read ${path} of the service account`, {
+      cause,
+      exitStatus: exitStatus.config,
+      nextStep: 'Let the pod have its token: automountServiceAccountToken must not be false.',
+    });
+  }
 }

@@ -2,12 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { createBackoff } from '../lifecycle/backoff.ts';
 import { sleep } from '../lifecycle/sleep.ts';
 import { describeError } from '../logging/describe-error.ts';
-import { Candidate } from './elector-candidate.ts';
-import { type ElectorOptions, electorTimes } from './elector-options.ts';
-import { createTerm, systemClocks } from './elector-term.ts';
+import type { Logger } from '../logging/logger.ts';
+import { type ElectorOptions, type ElectorTimes, electorTimes } from './elector-options.ts';
+import { createTerm, systemClocks, type Term } from './elector-term.ts';
+import { hasCode } from './errors.ts';
 import type { Leadership } from './leadership.ts';
-import { observeLease } from './lease-observation.ts';
-import { createLeaseStore } from './lease-store.ts';
+import { type Lease, type LeaseRecord, microTime } from './lease.ts';
+import { createLeaseStore, type LeaseCall, type LeaseStore } from './lease-store.ts';
 
 export interface Elector extends Leadership {
   /** Resolves once the signal was aborted and the lease is given up, or could not be within a second; never rejects. */
@@ -61,3 +62,163 @@ export function createElector(options: ElectorOptions): Elector {
 
 /** Up to a fifth longer, so that replicas do not ask in step. */
 const jittered = (milliseconds: number): number => milliseconds * (1 + Math.random() / 5);
+
+const farewellMs = 1_000;
+const farewellAttempts = 3;
+
+export interface CandidateParts {
+  readonly store: LeaseStore;
+  readonly observation: LeaseObservation;
+  readonly term: Term;
+  readonly times: ElectorTimes;
+  /** What stands in the lease while it is ours. */
+  readonly identity: string;
+  /** Takes the lease once, whoever holds it: of two that do, the later one leads. */
+  readonly takeOver?: boolean | undefined;
+  readonly log: Logger;
+}
+
+/** One replica's part in the election. Its methods are called one at a time. */
+class Candidate {
+  readonly #parts: CandidateParts;
+  #lease: Lease | undefined;
+  #holder = '';
+  /** A write of ours may be what the API server has, even where its answer was lost. */
+  #mayBeOurs = false;
+  #mayTakeOver: boolean;
+
+  constructor(parts: CandidateParts) {
+    this.#parts = parts;
+    this.#mayTakeOver = parts.takeOver ?? false;
+  }
+
+  /** Renews the lease where it is ours, takes it where it is free. @throws KubeError */
+  async attempt(signal: AbortSignal): Promise<void> {
+    const { store, term, times } = this.#parts;
+    const call = { signal, timeoutMs: times.renewMs / 2 };
+    if (term.leading && (await this.#renewKnown(call))) return;
+    this.#lease = undefined;
+    const lease = await store.read(call);
+    this.#look(lease);
+    if (!this.#mayTakeOver && !this.#isFree(lease)) return;
+    await this.#take(lease, call);
+    this.#mayTakeOver = false;
+  }
+
+  /** Lets the next one begin at once; gives up after a second. */
+  async giveUp(): Promise<void> {
+    if (!this.#mayBeOurs) return;
+    const call = { signal: AbortSignal.timeout(farewellMs), timeoutMs: farewellMs };
+    for (let attempt = 1; attempt <= farewellAttempts; attempt++) {
+      try {
+        return await this.#release(call);
+      } catch (error) {
+        if (hasCode(error, 'KUBE_CONFLICT') && attempt < farewellAttempts) continue;
+        return this.#parts.log.warn('leader.release.failed', describeError(error));
+      }
+    }
+  }
+
+  async #release(call: LeaseCall): Promise<void> {
+    const { store, identity, log } = this.#parts;
+    const lease = await store.read(call);
+    if (lease?.record.holder !== identity) return;
+    await store.update(lease, { ...this.#record(lease), holder: '', durationSeconds: 1 }, call);
+    log.info('leader.released');
+  }
+
+  /** Without reading it first, as nobody else writes it. False where somebody has. */
+  async #renewKnown(call: LeaseCall): Promise<boolean> {
+    if (this.#lease === undefined) return false;
+    try {
+      await this.#take(this.#lease, call);
+      return true;
+    } catch (error) {
+      if (hasCode(error, 'KUBE_CONFLICT', 'KUBE_NOT_FOUND')) return false;
+      throw error;
+    }
+  }
+
+  #look(lease: Lease | undefined): void {
+    const { term, observation, identity, log } = this.#parts;
+    if (lease === undefined) return;
+    const { holder } = lease.record;
+    observation.see(lease.record);
+    if (holder !== identity) {
+      this.#mayBeOurs = false;
+      term.end('another replica holds the lease');
+    }
+    if (holder !== this.#holder && holder !== '' && holder !== identity) log.info('leader.other', { holder });
+    this.#holder = holder;
+  }
+
+  /** A lease that was deleted still binds those who saw it: its holder may not know yet. Who never saw it cannot tell. */
+  #isFree(lease: Lease | undefined): boolean {
+    const { observation, identity } = this.#parts;
+    return (lease?.record.holder ?? this.#holder) === identity || observation.mayBeTaken();
+  }
+
+  async #take(lease: Lease | undefined, call: LeaseCall): Promise<void> {
+    const { store, term, observation } = this.#parts;
+    const record = this.#record(lease);
+    const sent = term.now();
+    this.#mayBeOurs = true;
+    this.#lease =
+      lease === undefined ? await store.create(record, call) : await store.update(lease, record, call);
+    call.signal.throwIfAborted();
+    observation.see(this.#lease.record);
+    this.#holder = record.holder;
+    term.extend(sent);
+  }
+
+  #record(lease: Lease | undefined): LeaseRecord {
+    const { term, times, identity } = this.#parts;
+    const now = microTime(term.now().wall);
+    const isOurs = lease?.record.holder === identity;
+    return {
+      holder: identity,
+      durationSeconds: Math.ceil(times.leaseMs / 1_000),
+      acquireTime: isOurs ? lease.record.acquireTime : now,
+      renewTime: now,
+      transitions: (lease?.record.transitions ?? -1) + (isOurs ? 0 : 1),
+    };
+  }
+}
+
+/**
+ * How long a lease has stood unchanged, by a clock of our own: the times in it are by the clocks of others, which
+ * may be wrong by any amount.
+ */
+interface LeaseObservation {
+  /** It was read, or written, and is like this. */
+  see(record: LeaseRecord): void;
+  /** No holder can believe any more that it is its own; true too where none was ever seen. */
+  mayBeTaken(): boolean;
+}
+
+/** @param clock milliseconds that only grow */
+function observeLease(clock: () => number): LeaseObservation {
+  let seen: LeaseRecord | undefined;
+  let since = 0;
+  return {
+    see(record) {
+      if (seen !== undefined && isSame(seen, record)) return;
+      seen = record;
+      since = clock();
+    },
+    mayBeTaken() {
+      if (seen === undefined || seen.holder === '') return true;
+      return clock() - since > seen.durationSeconds * 1_000;
+    },
+  };
+}
+
+function isSame(one: LeaseRecord, other: LeaseRecord): boolean {
+  return (
+    one.holder === other.holder &&
+    one.renewTime === other.renewTime &&
+    one.acquireTime === other.acquireTime &&
+    one.durationSeconds === other.durationSeconds &&
+    one.transitions === other.transitions
+  );
+}

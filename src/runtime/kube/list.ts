@@ -1,4 +1,3 @@
-import { ArrayCutter } from './array-cutter.ts';
 import type { KubeClient } from './client.ts';
 import { KubeError } from './errors.ts';
 import { asObject, isText, type KubeObject, member } from './objects.ts';
@@ -61,4 +60,155 @@ function pageOf(what: string, rest: unknown, count: number): Page {
     throw new KubeError('KUBE_PROTOCOL', `${what}: the answer is no list`);
   }
   return { version: resourceVersion, next: isText(next) ? next : undefined };
+}
+
+const quote = 0x22;
+const comma = 0x2c;
+const colon = 0x3a;
+const openBracket = 0x5b;
+const backslash = 0x5c;
+const closeBracket = 0x5d;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
+
+export interface CutLimits {
+  /** Bytes of one element, and of all that is no element. */
+  readonly mostOfElement: number;
+  readonly mostOfRest: number;
+}
+
+/**
+ * Cuts the elements out of an array that is a member of a JSON object, while the object is read: neither its text nor
+ * its tree ever stands whole. What is no JSON shows when the elements and the rest are parsed; here is only counted
+ * what is open.
+ */
+export class ArrayCutter {
+  /** Elements so far; the rest has a 0 for each of them. */
+  count = 0;
+  readonly #member: Buffer;
+  readonly #limits: CutLimits;
+  /** A character a byte, so that characters may be cut anywhere. */
+  #rest = '';
+  #element: Buffer[] = [];
+  #elementBytes = 0;
+  #within = false;
+  #depth = 0;
+  #inString = false;
+  #escaped = false;
+  /** Of a string that may name the member: bytes that are the same, -1 once one is not. */
+  #same = -1;
+  #named = false;
+
+  constructor(member: string, limits: CutLimits) {
+    this.#member = Buffer.from(member);
+    this.#limits = limits;
+  }
+
+  /** The texts of the elements that end within the chunk. @throws KubeError KUBE_PROTOCOL where one is too long */
+  *push(chunk: Buffer): Generator<string> {
+    let from = 0;
+    for (let at = 0; at < chunk.length; at++) {
+      if (this.#inString) {
+        at = this.#passText(chunk, at);
+        continue;
+      }
+      const byte = chunk[at] as number;
+      if (!this.#within) {
+        if (!this.#passRest(byte)) continue;
+        this.#keepRest(chunk.subarray(from, at + 1));
+        from = at + 1;
+      } else if (this.#endsElement(byte)) {
+        const text = this.#takeElement(chunk.subarray(from, at));
+        if (text !== undefined) yield text;
+        from = at;
+        if (byte === comma) this.#keepRest(chunk.subarray(at, ++from));
+        else this.#within = false;
+      }
+    }
+    const left = chunk.subarray(from);
+    if (this.#within) this.#keepElement(left);
+    else this.#keepRest(left);
+  }
+
+  /** Everything but the elements, as text. */
+  rest(): string {
+    const rest = Buffer.from(this.#rest, 'latin1');
+    return Buffer.concat([rest, ...this.#element]).toString('utf8');
+  }
+
+  /** Where the text ends, or the chunk. */
+  #passText(chunk: Buffer, from: number): number {
+    let at = from;
+    for (; at < chunk.length; at++) {
+      const byte = chunk[at] as number;
+      if (this.#escaped) this.#escaped = false;
+      else if (byte === quote) break;
+      else if (byte === backslash) this.#escaped = true;
+      if (this.#same >= 0) this.#same = byte === this.#member[this.#same] ? this.#same + 1 : -1;
+    }
+    if (at < chunk.length) this.#endText();
+    return at;
+  }
+
+  #endText(): void {
+    this.#inString = false;
+    this.#named = this.#same === this.#member.length;
+  }
+
+  /** Whether the array begins with this byte. */
+  #passRest(byte: number): boolean {
+    if (byte === quote) this.#beginText(this.#depth === 1);
+    else if (byte === openBracket && this.#named && this.#depth === 1) {
+      this.#within = true;
+      this.#named = false;
+      return true;
+    } else this.#count(byte);
+    // between a name and its value there is nothing else
+    if (byte > 0x20 && byte !== colon) this.#named = false;
+    return false;
+  }
+
+  #beginText(mayName: boolean): void {
+    this.#inString = true;
+    this.#same = mayName ? 0 : -1;
+  }
+
+  #count(byte: number): void {
+    if (byte === openBrace || byte === openBracket) this.#depth++;
+    else if (byte === closeBrace || byte === closeBracket) this.#depth--;
+  }
+
+  #endsElement(byte: number): boolean {
+    if (this.#depth === 1 && (byte === comma || byte === closeBracket)) return true;
+    if (byte === quote) this.#beginText(false);
+    else this.#count(byte);
+    return false;
+  }
+
+  /** Undefined where there is nothing but space, as in an empty array. */
+  #takeElement(end: Buffer): string | undefined {
+    refuseOver(this.#limits.mostOfElement, this.#elementBytes + end.length);
+    const bytes = this.#element.length === 0 ? end : Buffer.concat([...this.#element, end]);
+    [this.#element, this.#elementBytes] = [[], 0];
+    const text = bytes.toString('utf8');
+    if (!/[^\t\n\r ]/.test(text)) return undefined;
+    this.count++;
+    this.#rest += '0';
+    return text;
+  }
+
+  #keepElement(bytes: Buffer): void {
+    this.#elementBytes += bytes.length;
+    refuseOver(this.#limits.mostOfElement, this.#elementBytes);
+    if (bytes.length > 0) this.#element.push(bytes);
+  }
+
+  #keepRest(bytes: Buffer): void {
+    this.#rest += bytes.toString('latin1');
+    refuseOver(this.#limits.mostOfRest, this.#rest.length);
+  }
+}
+
+function refuseOver(most: number, size: number): void {
+  if (size > most) throw new KubeError('KUBE_PROTOCOL', `A part of a list has over ${most} bytes`);
 }

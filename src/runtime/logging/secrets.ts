@@ -1,5 +1,3 @@
-import { secretForms } from './secret-forms.ts';
-
 /** Values that must not leave the process in any log line. */
 export interface SecretRegistry {
   /** Returns the function that forgets the value again, for a token that was replaced. */
@@ -28,5 +26,42 @@ export function createSecretRegistry(): SecretRegistry {
   };
 }
 
+/** Shorter values would blot out ordinary words; real tokens and keys are longer. */
+export const shortestSecret = 8;
+
 /** The registry of this process: whoever obtains a token or key registers it, every logger redacts by it. */
 export const secrets: SecretRegistry = createSecretRegistry();
+
+/**
+ * The ways in which a secret text can appear in a log line: as it is, escaped
+ * for JSON, URL-encoded, in hexadecimal and in base64 at any offset. Longest first.
+ */
+function secretForms(secret: string): readonly string[] {
+  if (secret.length < shortestSecret) return [];
+  const bytes = Buffer.from(secret);
+  const hex = bytes.toString('hex');
+  const encoded = encodeURIComponent(secret.toWellFormed());
+  const forms = [
+    secret,
+    JSON.stringify(secret).slice(1, -1),
+    encoded,
+    lowerEscapes(encoded),
+    new URLSearchParams([['', secret]]).toString().slice(1),
+    hex,
+    hex.toUpperCase(),
+    ...[0, 1, 2].flatMap((offset) => base64At(bytes, offset)),
+  ];
+  return [...new Set(forms)].sort((a, b) => b.length - a.length);
+}
+
+/** The characters that the bytes alone decide when `offset` other bytes come before them. */
+function base64At(bytes: Buffer, offset: number): string[] {
+  const skipped = [0, 2, 3][offset] ?? 0;
+  const whole = Math.floor(((bytes.length + offset) * 8) / 6);
+  const padded = Buffer.concat([Buffer.alloc(offset), bytes]);
+  return (['base64', 'base64url'] as const).map((form) => padded.toString(form).slice(skipped, whole));
+}
+
+function lowerEscapes(encoded: string): string {
+  return encoded.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase());
+}

@@ -1,11 +1,9 @@
 import { setFlagsFromString } from 'node:v8';
 import { exitStatus, SvcError } from '../../core/errors.ts';
 import { callInt, tryInt } from './libc.ts';
-import { lockOnFault } from './lock-on-fault.ts';
-import { codeRuns, type MappedRange, ownMemoryMap, swappable } from './memory-map.ts';
+import { codeRuns, type MappedRange, outsideCode, ownMemoryMap, swappable } from './memory-map.ts';
 import { NativeError } from './native-error.ts';
-import { partialLock } from './partial-lock.ts';
-import { hasCapability, memlockLimit } from './self.ts';
+import { hasCapability, lockedAddressSpace, memlockLimit } from './self.ts';
 
 export interface LockReport {
   /** `all`: everything except machine code that V8 makes, now and later; `partial`: what the limit permits. */
@@ -134,4 +132,53 @@ function refused(reason: string): SvcError {
       'Add the capability IPC_LOCK to the container (the operator does; it is effective for root only), set LimitMEMLOCK=infinity in the service unit, or run without the lock by SVC_REQUIRE_MLOCK=false.',
     exitStatus: exitStatus.system,
   });
+}
+
+const largest = 4 << 20;
+
+/**
+ * Locks anonymous writable mappings up to 4 MB as they come into use, smallest first. The memory-lock limit counts
+ * address space; `reserve` bytes of it stay free for secret regions.
+ * @returns a function that locks what fits and what is new since its last call, and says whether it locked anything
+ */
+function partialLock(limit: number, reserve: number): () => boolean {
+  const held = new Set<string>();
+  return () => {
+    let room = limit - reserve - lockedAddressSpace();
+    for (const range of candidates(ownMemoryMap())) {
+      const size = range.end - range.start;
+      const key = `${range.start}-${range.end}`;
+      if (held.has(key) || size > room || !lock(range)) continue;
+      held.add(key);
+      room -= size;
+    }
+    return held.size > 0;
+  };
+}
+
+function candidates(ranges: readonly MappedRange[]): MappedRange[] {
+  return outsideCode(ranges)
+    .filter((range) => isWritableMemory(range) && range.end - range.start <= largest)
+    .sort((a, b) => a.end - a.start - (b.end - b.start));
+}
+
+function isWritableMemory({ permissions, anonymous, name }: MappedRange): boolean {
+  return /^.w.p$/.test(permissions) && (anonymous || name === '[heap]' || name === '[stack]');
+}
+
+function lock(range: MappedRange): boolean {
+  try {
+    lockOnFault(range);
+    return true;
+  } catch (error) {
+    if (error instanceof NativeError) return false;
+    throw error;
+  }
+}
+
+const onFault = 1;
+
+/** Locks a range page by page as it comes into use. @throws NativeError */
+function lockOnFault({ start, end }: Pick<MappedRange, 'start' | 'end'>): void {
+  tryInt('mlock2', BigInt(start), BigInt(end - start), onFault);
 }

@@ -1,5 +1,8 @@
+import { readFileSync } from 'node:fs';
 import module from 'node:module';
-import { checkPlugin } from './check-plugin.ts';
+import { pathToFileURL } from 'node:url';
+import { exitStatus, SvcError } from '../../core/errors.ts';
+import { apiLevel } from './api-level.ts';
 
 /**
  * Gives plugins this very svc when they import `svc/plugin`, wherever they lie: what they share with it (errors, the
@@ -15,4 +18,51 @@ export function serveApi(): void {
       return { url: import.meta.resolve(specifier), format: 'module', shortCircuit: true };
     },
   });
+}
+
+interface PluginPackage {
+  readonly name?: string;
+  readonly version?: string;
+  readonly svc?: { readonly api?: unknown };
+}
+
+/**
+ * Refuses a plugin that was not made for this API. What it was made for stands in its package.json: `"svc": {"api": 1}`.
+ * @throws SvcError PLUGIN_INCOMPATIBLE
+ */
+export function checkPlugin(packageFile: string): void {
+  const { name = packageFile, version = '', svc } = packageOf(packageFile);
+  if (svc?.api === apiLevel) return;
+  const plugin = `${name} ${version}`.trim();
+  throw Number.isInteger(svc?.api) ? made(plugin, Number(svc?.api)) : undeclared(plugin);
+}
+
+/** One without a name only says of what kind the modules below it are, as packages of both kinds have it. */
+function packageOf(file: string): PluginPackage {
+  const found = JSON.parse(readFileSync(file, 'utf8')) as PluginPackage;
+  if (found.name !== undefined) return found;
+  const above = module.findPackageJSON('..', pathToFileURL(file));
+  return above === undefined || above === file ? found : packageOf(above);
+}
+
+function made(plugin: string, level: number): SvcError {
+  const next =
+    level > apiLevel
+      ? 'Update svc, or install an earlier version of the plugin.'
+      : 'Update it with `svc plugins update`, or ask its authors for a version that is.';
+  return incompatible(
+    `The plugin ${plugin} was made for level ${level} of svc's API; this svc has level ${apiLevel}.`,
+    next,
+  );
+}
+
+function undeclared(plugin: string): SvcError {
+  return incompatible(
+    `The plugin ${plugin} does not say for which level of svc's API it was made.`,
+    `Its authors add "svc": {"api": ${apiLevel}} to its package.json.`,
+  );
+}
+
+function incompatible(message: string, nextStep: string): SvcError {
+  return new SvcError('PLUGIN_INCOMPATIBLE', message, { nextStep, exitStatus: exitStatus.config });
 }

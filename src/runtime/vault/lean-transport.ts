@@ -1,11 +1,14 @@
+import { writeRequest } from '../../core/http1/request.ts';
+import { JsonError } from '../../core/json-bytes/json-error.ts';
 import { isEncodedPath } from '../../core/vault/path.ts';
-import { ByteTransport } from './byte-transport.ts';
+import { createWipedMemory } from '../memory/wiped-memory.ts';
 import type { VaultConnection } from './connection.ts';
-import type { VaultRequest, VaultResponse, VaultTransport } from './contract.ts';
+import type { ByteExchange, VaultRequest, VaultResponse, VaultTransport } from './contract.ts';
 import { createWire } from './create-wire.ts';
 import { VaultError } from './errors.ts';
+import { SecretPool } from './secret-client/secret-pool.ts';
 import { followStandby } from './standby.ts';
-import type { WireRequest } from './wire.ts';
+import type { Wire, WireRequest, WireResponse } from './wire.ts';
 
 type SendRequest = Parameters<VaultTransport['send']>[0];
 
@@ -60,3 +63,63 @@ function checkedPath({ path }: VaultRequest): string {
   if (isEncodedPath(path)) return path;
   throw new VaultError('rejected', 'A path for the key server is not encoded', { path });
 }
+
+const times = { idleMs: 30_000, patienceMs: 2 };
+
+/** Calls whose bodies hold keys: written from and read into memory that is zeroed after each call. */
+class ByteTransport {
+  readonly #connection: VaultConnection;
+  readonly #memory = createWipedMemory();
+  readonly #pools = new Map<string, SecretPool>();
+
+  constructor(connection: VaultConnection) {
+    this.#connection = connection;
+  }
+
+  /** Exchanges this body instead of a request's own. */
+  carrying(bytes: ByteExchange): Pick<Wire, 'exchange'> {
+    return { exchange: (request) => this.#exchange(request, bytes) };
+  }
+
+  close(): void {
+    for (const pool of this.#pools.values()) pool.close();
+  }
+
+  async #exchange(request: WireRequest, bytes: ByteExchange): Promise<WireResponse> {
+    const { origin, method, path, headers, signal, timeoutMs } = request;
+    const head = { method, path, host: origin.host, headers: Object.entries(headers) };
+    const { status, location, body } = await this.#poolFor(origin).exchange(
+      (sink) => writeRequest(head, [bytes.body], sink),
+      signal,
+      timeoutMs,
+    );
+    try {
+      return { status, location, body: body.bytes.length === 0 ? undefined : bytes.read(status, body.bytes) };
+    } catch (error) {
+      if (!(error instanceof JsonError)) throw error;
+      // A gateway in between says in HTML why it could not pass the request on.
+      if (status >= 300) return { status, location, body: undefined };
+      throw notJson(origin, status, error);
+    } finally {
+      body.release();
+    }
+  }
+
+  /** One for the server that was named, and one for the active server that a standby has named last. */
+  #poolFor(origin: URL): SecretPool {
+    const known = this.#pools.get(origin.origin);
+    if (known !== undefined) return known;
+    for (const [name, pool] of this.#pools) {
+      if (name === this.#connection.address.origin) continue;
+      pool.close();
+      this.#pools.delete(name);
+    }
+    const connection = { ...this.#connection, address: origin };
+    const pool = new SecretPool(connection, this.#memory, times);
+    this.#pools.set(origin.origin, pool);
+    return pool;
+  }
+}
+
+const notJson = (origin: URL, status: number, cause: JsonError): VaultError =>
+  new VaultError('unavailable', `${origin.host} answered ${status} with what is not JSON`, { status, cause });

@@ -2,11 +2,11 @@ import { type Backoff, createBackoff } from '../lifecycle/backoff.ts';
 import { within } from '../lifecycle/within.ts';
 import type { Logger } from '../logging/logger.ts';
 import { secrets } from '../logging/secrets.ts';
-import type { AuthMethod, TokenGrant } from './auth-method.ts';
+import { type AuthMethod, grantFrom, type TokenGrant } from './auth-method.ts';
 import type { VaultTransport } from './contract.ts';
 import { certificateCode, isVaultError, VaultError } from './errors.ts';
+import { failureOf } from './failure.ts';
 import { MinuteLimit } from './login-limit.ts';
-import { renewalDelayMs, renewToken } from './renewal.ts';
 
 /** Whether a token can be had, and why not. */
 export interface SessionState {
@@ -223,3 +223,23 @@ const isFinal = (failure: VaultError): boolean =>
   failure.kind === 'denied' || failure.code === certificateCode;
 
 const noTokenYet = (): VaultError => new VaultError('unavailable', 'No token from the key server in time');
+
+const path = 'auth/token/renew-self';
+const longestTimerMs = 2 ** 31 - 1;
+
+/** When a token is renewed or replaced: after about two thirds of its life, spread so that many clients do not come at once. */
+function renewalDelayMs(leaseSeconds: number): number {
+  const fraction = 0.6 + Math.random() * 0.13;
+  return Math.min(longestTimerMs, Math.max(500, leaseSeconds * 1000 * fraction));
+}
+
+/** @throws VaultError: `denied` where the policy does not permit it, `rejected` where the token cannot be renewed */
+async function renewToken(
+  transport: VaultTransport,
+  token: string,
+  signal: AbortSignal,
+): Promise<TokenGrant> {
+  const response = await transport.send({ method: 'POST', path, body: {}, token, signal });
+  if (response.status !== 200) throw failureOf({ method: 'POST', path }, response);
+  return grantFrom(response.body, path);
+}

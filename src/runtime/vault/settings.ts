@@ -1,9 +1,8 @@
-import { boolean, enumeration, matching, path } from '../../core/settings/parsers.ts';
+import { boolean, enumeration, matching, type Parser, path } from '../../core/settings/parsers.ts';
 import type { Resolved, Settings } from '../../core/settings/setting.ts';
 import { httpUrl } from '../../core/settings/url.ts';
 import { mountPath } from '../../core/vault/mount-path.ts';
 import { roleName } from '../../core/vault/names.ts';
-import { token } from './parsers.ts';
 
 /** How a component reaches the key server and who it is there; shared by proxy and wrapper. */
 export const vaultSettings = {
@@ -100,3 +99,9 @@ export const vaultSettings = {
 
 export type VaultSettings = typeof vaultSettings;
 export type ResolvedVaultSettings = Resolved<VaultSettings>;
+
+/** White space at the ends is dropped: files and templates like to add a line end. */
+function token(): Parser<string> {
+  const shape = matching(/^[\x21-\x7e]+$/, 'a token of printable characters without blanks');
+  return { ...shape, parse: (given) => shape.parse(given.trim()) };
+}

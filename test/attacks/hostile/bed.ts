@@ -1,6 +1,6 @@
 import { noKeyFile } from '../../../src/plugins/dev/keys/key-file.ts';
 import { startKeyServer } from '../../../src/plugins/dev/keys/key-server.ts';
-import { setUpTransit } from '../../../src/plugins/dev/keys/set-up.ts';
+import { setUpTransit } from '../../../src/plugins/dev/servers.ts';
 import { quietLog } from '../../plugins/dev/quiet-log.ts';
 import { startSvcProxy } from '../../support/svc-proxy.ts';
 import type { Stoppable, SvcProxy } from '../../support/types.ts';

@@ -1,6 +1,6 @@
 import { CreateBucketCommand, type S3Client } from '@aws-sdk/client-s3';
+import { memoryCatalog } from '../../../src/plugins/dev/servers.ts';
 import { startObjectStore } from '../../../src/plugins/dev/store/object-store.ts';
-import { memoryCatalog } from '../../../src/plugins/dev/store/open-catalog.ts';
 import { quietLog } from '../../plugins/dev/quiet-log.ts';
 import { s3Client } from '../../support/object-store.ts';
 import { startOpenBao } from '../../support/openbao.ts';

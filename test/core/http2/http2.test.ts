@@ -14,10 +14,13 @@ import {
   type Http2Frame,
   writeFrame,
 } from '../../../src/core/http2/frames.ts';
-import { decodeHeaders, encodeHeaders } from '../../../src/core/http2/header-block.ts';
+import {
+  decodeHeaders,
+  decodeHuffman,
+  encodeHeaders,
+  staticField,
+} from '../../../src/core/http2/header-block.ts';
 import { Http2Error } from '../../../src/core/http2/http2-error.ts';
-import { decodeHuffman } from '../../../src/core/http2/huffman.ts';
-import { staticField } from '../../../src/core/http2/static-table.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 
 const hex = (text: string) => Buffer.from(text, 'hex');

@@ -7,8 +7,7 @@ import { escapedRuns } from '../../../src/core/json-bytes/encode-string.ts';
 import { JsonError } from '../../../src/core/json-bytes/json-error.ts';
 import type { JsonValue } from '../../../src/core/json-bytes/json-value.ts';
 import { JsonView } from '../../../src/core/json-bytes/json-view.ts';
-import { readDocument, readObject } from '../../../src/core/json-bytes/read-document.ts';
-import { maxDepth } from '../../../src/core/json-bytes/scan-value.ts';
+import { maxDepth, readDocument, readObject } from '../../../src/core/json-bytes/read-document.ts';
 
 const json = suite('JSON as bytes');
 

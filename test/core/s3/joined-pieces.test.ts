@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { JoinedPieces } from '../../../src/core/s3/joined-pieces.ts';
+import { JoinedPieces } from '../../../src/core/s3/received-payload.ts';
 
 const test = suite('joined pieces');
 

@@ -2,8 +2,9 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type ChecksumAlgorithm, createChecksum } from '../../../src/core/s3/checksum.ts';
-import { type CrcAlgorithm, combineCrcs } from '../../../src/core/s3/combine-crc.ts';
 import {
+  type CrcAlgorithm,
+  combineCrcs,
   readObjectChecksum,
   readUploadChecksum,
   type UploadChecksum,

@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert';
 import { type ChecksumAlgorithm, createChecksum } from '../../../src/core/s3/checksum.ts';
 import { expectations } from '../../../src/core/s3/expectations.ts';
 import { announcedLength, payloadMode } from '../../../src/core/s3/payload.ts';
-import { checksumHeaders, PlaintextVerifier } from '../../../src/core/s3/plaintext-verifier.ts';
+import { checksumHeaders, PlaintextVerifier } from '../../../src/core/s3/received-payload.ts';
 import { refusal } from './refusals.ts';
 
 const test = suite('what a head announces about the body');

@@ -6,8 +6,6 @@ import {
   decodeBase64,
   decodedLength,
   encodeBase64,
-} from '../../../src/core/vault/base64-bytes.ts';
-import {
   readKey,
   readTransitAnswer,
   readWrapped,

@@ -1,8 +1,8 @@
-import { createExpiry } from '../../../src/plugins/operator/certificates/expiry.ts';
-import { WebhookState } from '../../../src/plugins/operator/certificates/webhook-state.ts';
-import { createWatchState } from '../../../src/plugins/operator/cluster/watch-state.ts';
+import { createExpiry } from '../../../src/plugins/operator/certificates/start-certificates.ts';
+import { WebhookState } from '../../../src/plugins/operator/certificates/webhook-bundle.ts';
+import { createWatchState } from '../../../src/plugins/operator/cluster/start-cluster-view.ts';
 import { controllerMetrics } from '../../../src/plugins/operator/controllers/controller-metrics.ts';
-import { createEgressMetrics } from '../../../src/plugins/operator/egress/egress-metrics.ts';
+import { createEgressMetrics } from '../../../src/plugins/operator/egress/start-egress-controller.ts';
 import { createLookupCounter } from '../../../src/plugins/operator/images/image-metrics.ts';
 import { createNodeMetrics } from '../../../src/plugins/operator/nodes/node-metrics.ts';
 import { createScoreGauge } from '../../../src/plugins/operator/score/score-gauge.ts';

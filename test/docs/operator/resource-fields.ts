@@ -1,5 +1,5 @@
+import type { OpenApiSchema } from '../../../src/core/custom-resources/definition.ts';
 import { definitions } from '../../../src/core/custom-resources/definitions.ts';
-import type { OpenApiSchema } from '../../../src/core/custom-resources/schema/open-api.ts';
 import { markdownTable } from '../../plugins/agent/bypass/markdown-table.ts';
 import { cell, code } from './cell.ts';
 

@@ -1,5 +1,5 @@
-import { createGuardMetrics } from '../../../src/plugins/agent/guard-metrics.ts';
 import { createHitSink } from '../../../src/plugins/agent/hits/hit-sink.ts';
+import { createGuardMetrics } from '../../../src/plugins/agent/index.ts';
 import { createChannelMetrics } from '../../../src/plugins/agent/operator/channel-metrics.ts';
 import { createPodWatchState } from '../../../src/plugins/agent/pods/pod-watch-state.ts';
 import { registrationMetrics } from '../../../src/plugins/agent/registration/registration-metrics.ts';

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { processesIn } from '../../../src/plugins/agent/pods/cgroup-processes.ts';
+import { processesIn } from '../../../src/plugins/agent/pods/cover-pods.ts';
 import { privateFileSystem } from '../../runtime/bpf/private-file-system.ts';
 import { createCgroups, type TestCgroups } from '../../support/cgroups.ts';
 import { http } from '../../support/http.ts';

@@ -10,7 +10,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { usualPort } from '../../../src/plugins/dev/development.ts';
+import { usualPort } from '../../../src/plugins/dev/index.ts';
 import { ensureBuilt } from '../../cli/support/svc.ts';
 import { rejection } from '../../runtime/vault/rejection.ts';
 import { http } from '../../support/http.ts';

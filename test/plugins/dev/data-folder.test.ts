@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SvcError } from '../../../src/core/errors.ts';
-import { takeDataFolder } from '../../../src/plugins/dev/data-folder.ts';
+import { takeDataFolder } from '../../../src/plugins/dev/servers.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 
 const test = suite('data folder of svc dev');

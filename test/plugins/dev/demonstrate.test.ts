@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SvcError } from '../../../src/core/errors.ts';
-import { demonstrate } from '../../../src/plugins/dev/demonstrate.ts';
+import { demonstrate } from '../../../src/plugins/dev/index.ts';
 import type { Component } from '../../../src/runtime/component/contract.ts';
 import { untilAborted } from '../../../src/runtime/lifecycle/until-aborted.ts';
 import { rejection } from '../../runtime/vault/rejection.ts';

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import type { TryLines } from '../../../src/plugins/dev/demo/try-lines.ts';
 import type { Facts } from '../../../src/plugins/dev/facts.ts';
 import type { Protection } from '../../../src/plugins/dev/wrapped/protection.ts';
-import type { WrappedTryLines } from '../../../src/plugins/dev/wrapped/try-lines.ts';
+import type { WrappedTryLines } from '../../../src/plugins/dev/wrapped/show-wrapper.ts';
 import type { WrappedTrip } from '../../../src/plugins/dev/wrapped/wrapped-demo.ts';
 import { type Child, launch } from '../../support/child.ts';
 import { cleanEnv } from '../../support/clean-env.ts';

@@ -1,4 +1,4 @@
-import { yamlDocuments } from '../../../src/plugins/netpol/yaml.ts';
+import { yamlDocuments } from '../../../src/plugins/netpol/index.ts';
 import { runCommand } from '../../support/run-command.ts';
 import { requireTool } from '../../testbed/ensure.ts';
 

@@ -5,8 +5,8 @@ import { parseAllDocuments } from 'yaml';
 import { egressPolicies } from '../../../src/core/egress/policies.ts';
 import { resolveSettings } from '../../../src/core/settings/resolve.ts';
 import { generatePolicies } from '../../../src/plugins/netpol/generate.ts';
+import { yamlDocuments } from '../../../src/plugins/netpol/index.ts';
 import { netpolSettings } from '../../../src/plugins/netpol/settings.ts';
-import { yamlDocuments } from '../../../src/plugins/netpol/yaml.ts';
 import { shapes } from '../../core/egress/shapes.ts';
 import { type Connection, mayConnect, type PolicyPod } from '../../support/network-policy.ts';
 import {

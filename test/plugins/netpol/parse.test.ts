@@ -2,9 +2,8 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SettingMistake } from '../../../src/core/settings/setting.ts';
-import { address } from '../../../src/plugins/netpol/parse/address.ts';
 import { destination } from '../../../src/plugins/netpol/parse/destination.ts';
-import { hostAndPort } from '../../../src/plugins/netpol/parse/host-and-port.ts';
+import { address, hostAndPort } from '../../../src/plugins/netpol/settings.ts';
 
 const test = suite('what flags of svc netpol take');
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { parseAllDocuments } from 'yaml';
-import { yamlDocuments } from '../../../src/plugins/netpol/yaml.ts';
+import { yamlDocuments } from '../../../src/plugins/netpol/index.ts';
 
 const test = suite('documents');
 

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { startMetricsServer } from '../../../src/plugins/operator/metrics-server.ts';
+import { startMetricsServer } from '../../../src/plugins/operator/index.ts';
 import { createWebhookMetrics } from '../../../src/plugins/operator/webhook/webhook-metrics.ts';
 import type { ComponentDeps } from '../../../src/runtime/component/contract.ts';
 import { createHealth } from '../../../src/runtime/health/create-health.ts';

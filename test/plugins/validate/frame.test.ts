@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Check, CheckResult } from '../../../src/plugins/validate/contract.ts';
+import { runChecks, untilPassed } from '../../../src/plugins/validate/index.ts';
 import { makeReport } from '../../../src/plugins/validate/make-report.ts';
 import { NotEvaluated, Skipped } from '../../../src/plugins/validate/not-evaluated.ts';
 import { junitReport } from '../../../src/plugins/validate/output/junit.ts';
@@ -17,8 +18,6 @@ import {
   verdictOnPart,
 } from '../../../src/plugins/validate/results.ts';
 import { runCheck } from '../../../src/plugins/validate/run/run-check.ts';
-import { runChecks } from '../../../src/plugins/validate/run/run-checks.ts';
-import { untilPassed } from '../../../src/plugins/validate/run/until-passed.ts';
 import { readIgnores } from '../../../src/plugins/validate/selection/ignores.ts';
 import { selected } from '../../../src/plugins/validate/selection/select.ts';
 import { shared } from '../../../src/plugins/validate/shared.ts';

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { helpText } from '../../../src/plugins/wrapper/help.ts';
+import { helpText } from '../../../src/plugins/wrapper/prepare.ts';
 import { wrapperSettings } from '../../../src/plugins/wrapper/settings.ts';
 
 const test = suite('start of the wrapper');

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { layoutDifferences } from '../../../src/runtime/bpf/map-mismatch.ts';
+import { layoutDifferences } from '../../../src/runtime/bpf/explain.ts';
 
 const declared = { type: 1, keySize: 16, valueSize: 16, maxEntries: 65536, flags: 0 };
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Ring, spaceOf, takeRecords } from '../../../src/runtime/bpf/ring-records.ts';
+import { type Ring, spaceOf, takeRecords } from '../../../src/runtime/bpf/ring-buffer.ts';
 
 const size = 256;
 const busy = 0x8000_0000;

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { reasonLines } from '../../../src/runtime/bpf/verifier-log.ts';
+import { reasonLines } from '../../../src/runtime/bpf/object.ts';
 
 const reasons = suite("the reason in a verifier's log");
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { ArrayCutter } from '../../../src/runtime/kube/array-cutter.ts';
 import { KubeError } from '../../../src/runtime/kube/errors.ts';
+import { ArrayCutter } from '../../../src/runtime/kube/list.ts';
 import { chunksOf } from './support/chunks.ts';
 
 const test = suite('elements that are cut out of an array while it is read');

@@ -6,9 +6,12 @@ import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createKubeClient, kubeClientOver } from '../../../src/runtime/kube/create-client.ts';
-import { findKubeConnection } from '../../../src/runtime/kube/find-connection.ts';
-import { inClusterConnection } from '../../../src/runtime/kube/in-cluster.ts';
+import {
+  createKubeClient,
+  findKubeConnection,
+  inClusterConnection,
+  kubeClientOver,
+} from '../../../src/runtime/kube/create-client.ts';
 import { secrets } from '../../../src/runtime/logging/secrets.ts';
 import { type CertificateAuthority, createCertificateAuthority } from '../../support/certificates.ts';
 import { type TemporaryFolder, temporaryFolder } from '../../support/temporary.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { readLines } from '../../../src/runtime/kube/lines.ts';
+import { readLines } from '../../../src/runtime/kube/watch.ts';
 import { chunksOf } from './support/chunks.ts';
 
 const test = suite('lines of a watch');

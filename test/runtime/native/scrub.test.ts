@@ -5,9 +5,8 @@ import { tryInt } from '../../../src/runtime/native/libc.ts';
 import { mapFlags, mapMemory, pageSize, protection } from '../../../src/runtime/native/mapping.ts';
 import { ownMemoryMap } from '../../../src/runtime/native/memory-map.ts';
 import { NativeError } from '../../../src/runtime/native/native-error.ts';
-import { copyMemory } from '../../../src/runtime/native/process-vm.ts';
 import type { Region } from '../../../src/runtime/native/region.ts';
-import { scrubCopies } from '../../../src/runtime/native/scrub.ts';
+import { copyMemory, scrubCopies } from '../../../src/runtime/native/scrub.ts';
 import { createSecretMemory } from '../../../src/runtime/native/secret-memory.ts';
 import { runFixture } from './run-fixture.ts';
 

@@ -6,8 +6,8 @@ import { tryInt } from '../../../src/runtime/native/libc.ts';
 import { mapDescriptor } from '../../../src/runtime/native/map-descriptor.ts';
 import { type SystemCall, systemCall } from '../../../src/runtime/native/memfd-secret.ts';
 import { NativeError } from '../../../src/runtime/native/native-error.ts';
-import { copyMemory } from '../../../src/runtime/native/process-vm.ts';
 import type { Region } from '../../../src/runtime/native/region.ts';
+import { copyMemory } from '../../../src/runtime/native/scrub.ts';
 import { createSecretMemory } from '../../../src/runtime/native/secret-memory.ts';
 import { runFixture } from './run-fixture.ts';
 

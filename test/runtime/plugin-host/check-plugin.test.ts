@@ -4,7 +4,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { SvcError } from '../../../src/core/errors.ts';
 import { apiLevel } from '../../../src/runtime/plugin-host/api-level.ts';
-import { checkPlugin } from '../../../src/runtime/plugin-host/check-plugin.ts';
+import { checkPlugin } from '../../../src/runtime/plugin-host/serve-api.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 
 const test = suite('the API that a plugin was made for');

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Gate } from '../../../src/runtime/vault/gate.ts';
+import { Gate } from '../../../src/runtime/vault/client.ts';
 import { rejection, vaultFailure } from './rejection.ts';
 
 const test = suite('gate');

@@ -1,13 +1,14 @@
 import { protectedLabel, proxyLabel } from '../../kubernetes/labels.ts';
-import type { EgressFacts } from '../contract.ts';
+import { isReachable, parseAddress } from '../address.ts';
+import type { EgressFacts, Endpoint } from '../contract.ts';
 import { dnsGrants } from '../dns-grants.ts';
-import { narrowExtras, storeBlockGrants } from '../extra-grants.ts';
-import { byText } from '../grants.ts';
+import { endpointGrants } from '../endpoint-grants.ts';
+import { type Extra, extraGrants, narrowExtras, storeBlockGrants } from '../extra-grants.ts';
+import { byText, type Grant, type Protocol } from '../grants.ts';
 import { policyLabels, policyNames } from '../names.ts';
+import { serviceOfHost } from '../service-host.ts';
 import { onValidPorts } from '../valid-ports.ts';
-import type { CiliumPolicies, CiliumPolicy } from './contract.ts';
-import { ciliumApiServer, ciliumEndpoint, ciliumExtra } from './endpoint-grants.ts';
-import { asCilium, type CiliumGrant, ciliumRules, podsIn } from './grants.ts';
+import type { CiliumPeers, CiliumPolicies, CiliumPolicy, CiliumPorts, CiliumRule } from './contract.ts';
 
 type Warn = (text: string) => void;
 
@@ -61,4 +62,121 @@ function policyOf(
       egress: rules.length === 0 ? [{}] : rules,
     },
   };
+}
+
+/** A name stays a name: Cilium follows it wherever it points. */
+function ciliumEndpoint(endpoint: Endpoint, what: string, protocol: Protocol, warn: Warn): CiliumGrant[] {
+  const { host, kind, port } = endpoint;
+  if (kind === 'external' && !isAddress(host)) return named(host, what, { protocol, port }, warn);
+  return endpointGrants(endpoint, what, protocol, warn).grants.map(asCilium);
+}
+
+function ciliumExtra(extra: Extra, warn: Warn): CiliumGrant[] {
+  const { host, service, port = 443, protocol = 'TCP' } = extra;
+  if (host !== undefined && service === undefined && !isAddress(host)) {
+    return named(host, 'Further destination', { protocol, port }, warn);
+  }
+  return extraGrants(extra, warn).grants.map(asCilium);
+}
+
+function named(
+  host: string,
+  what: string,
+  on: Pick<CiliumGrant, 'protocol' | 'port'>,
+  warn: Warn,
+): CiliumGrant[] {
+  if (isNameElsewhere(host)) return [{ kind: 'toFQDNs', peer: { matchName: host }, ...on }];
+  warn(
+    `${what} ${host} is no name that is known outside of the cluster, and no Service; it cannot be reached`,
+  );
+  return [];
+}
+
+/** Names of the cluster are its own to answer: one that is no Service now is nothing. */
+function isNameElsewhere(host: string): boolean {
+  return /^[a-z0-9_-]+(\.[a-z0-9_-]+)+$/.test(host) && serviceOfHost(host, '')?.certain !== true;
+}
+
+function isAddress(host: string): boolean {
+  return parseAddress(host.replace(/^\[(.*)\]$/, '$1')) !== undefined;
+}
+
+/** The entity is the API server wherever it is; of the facts, only the ports are of use. */
+function ciliumApiServer(
+  servers: readonly { readonly address: string; readonly port: number }[],
+  warn: Warn,
+): CiliumGrant[] {
+  if (servers.length === 0) warn('No address of the API server is known; it cannot be reached');
+  return servers
+    .filter(({ address }) => {
+      const found = parseAddress(address);
+      return found !== undefined && isReachable(found);
+    })
+    .map(({ port }) => ({ kind: 'toEntities', peer: 'kube-apiserver', protocol: 'TCP', port }));
+}
+
+type PeerKind = keyof CiliumPeers;
+
+/** One peer on one port, as Cilium names it. */
+interface CiliumGrant extends Pick<Grant, 'protocol' | 'port'> {
+  readonly kind: PeerKind;
+  readonly peer: unknown;
+  /** It is a DNS server, whose answers Cilium has to see. */
+  readonly dns?: boolean;
+}
+
+/** What is known of a destination as Kubernetes has it, in Cilium's words. */
+function asCilium({ peer, protocol, port }: Grant): CiliumGrant {
+  if ('ipBlock' in peer) return { kind: 'toCIDR', peer: peer.ipBlock.cidr, protocol, port };
+  const place = peer.namespaceSelector.matchLabels['kubernetes.io/metadata.name'] ?? '';
+  return { ...podsIn(place, peer.podSelector.matchLabels), protocol, port };
+}
+
+function podsIn(
+  namespace: string,
+  labels: Readonly<Record<string, string>>,
+): Pick<CiliumGrant, 'kind' | 'peer'> {
+  const own = Object.entries(labels).map(([key, value]) => [`k8s:${key}`, value] as const);
+  const all = [...own, ['k8s:io.kubernetes.pod.namespace', namespace] as const];
+  const matchLabels = Object.fromEntries(all.sort(([one], [other]) => byText(one, other)));
+  return { kind: 'toEndpoints', peer: { matchLabels } };
+}
+
+interface Together {
+  readonly kind: PeerKind;
+  readonly dns: boolean;
+  readonly peer: unknown;
+  readonly ports: Map<string, CiliumPorts['ports'][number]>;
+}
+
+/** Rules that allow exactly these, in one order whatever order they come in. */
+function ciliumRules(grants: readonly CiliumGrant[]): CiliumRule[] {
+  const rules = new Map<string, { first: Together; keys: string[]; peers: unknown[] }>();
+  for (const each of byPeer(grants)) {
+    const keys = [...each.ports.keys()].sort(byText);
+    const key = JSON.stringify([each.kind, each.dns, keys]);
+    const rule = rules.get(key) ?? { first: each, keys, peers: [] };
+    rule.peers.push(each.peer);
+    rules.set(key, rule);
+  }
+  return [...rules.values()].map(({ first, keys, peers }) => ({
+    [first.kind]: peers,
+    toPorts: [portsOf(first, keys)],
+  }));
+}
+
+function byPeer(grants: readonly CiliumGrant[]): Together[] {
+  const known = new Map<string, Together>();
+  for (const { kind, peer, protocol, port, dns = false } of grants) {
+    const key = JSON.stringify([kind, peer, dns]);
+    const entry = known.get(key) ?? { kind, dns, peer, ports: new Map() };
+    entry.ports.set(`${String(port).padStart(5, '0')}/${protocol}`, { port: String(port), protocol });
+    known.set(key, entry);
+  }
+  return [...known].sort(([one], [other]) => byText(one, other)).map(([, entry]) => entry);
+}
+
+function portsOf({ ports, dns }: Together, keys: readonly string[]): CiliumPorts {
+  const list = keys.flatMap((key) => ports.get(key) ?? []);
+  return dns ? { ports: list, rules: { dns: [{ matchPattern: '*' }] } } : { ports: list };
 }

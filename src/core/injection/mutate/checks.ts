@@ -1,12 +1,13 @@
-import type { Pod, VolumeMount } from '../../kubernetes/pod.ts';
+import type { Container, Pod, VolumeMount } from '../../kubernetes/pod.ts';
 import type { InjectionDefaults, InjectionPlan, Surroundings } from '../contract.ts';
 import { choiceMistakes, chosenContainers } from './chosen.ts';
 import { deliveryMistakes } from './delivery.ts';
 import { resolvedPath } from './mount-path.ts';
-import { certificateFolder, volumeNames, wrapperFolder } from './names.ts';
+import { certificateFolder, copierName, isInjected, proxyName, volumeNames, wrapperFolder } from './names.ts';
 import { leavesCommandToImage } from './original-command.ts';
-import { proxyMistakes } from './proxy-mistakes.ts';
-import { reservedNames } from './reserved-names.ts';
+import { proxyPort, takenPorts } from './ports.ts';
+import { cloudIdentity } from './proxy-identity.ts';
+import { proxyIsSidecar } from './proxy-place.ts';
 import { secretMistakes } from './secret-variables.ts';
 
 /** What is wrong with pod and plan before anything is changed, each a sentence that says where. */
@@ -53,3 +54,44 @@ function hidesPart({ name, mountPath }: VolumeMount): boolean {
   const inside = path.startsWith(`${wrapperFolder}/`);
   return inside && !(name === volumeNames.certificates && path === certificateFolder);
 }
+
+/** What keeps the proxy from working in this pod. */
+function proxyMistakes(pod: Pod, plan: InjectionPlan): readonly string[] {
+  if (!plan.proxy?.enabled) return [];
+  const { variables } = cloudIdentity(chosenContainers(pod, plan), false);
+  const portFree = !takenPorts(pod).has(proxyPort);
+  const knowsStore = plan.proxy.upstream !== undefined || variables.length > 0;
+  return [
+    ...(portFree
+      ? []
+      : [`svc/s3-proxy: the proxy listens on ${proxyPort}, and a container of the pod uses that port`]),
+    ...(knowsStore
+      ? []
+      : [
+          'svc/proxy-upstream: should be the URL of the object store, because no wrapped container has AWS_REGION',
+        ]),
+  ];
+}
+
+/** Containers of the user's that bear a name of the operator's own: such a one would go unwrapped. */
+function reservedNames(
+  pod: Pod,
+  { proxy }: InjectionPlan,
+  { wrapperDelivery }: InjectionDefaults,
+  surroundings: Surroundings,
+): readonly string[] {
+  const { spec } = pod;
+  const withProxy = proxy?.enabled === true;
+  const isSidecar = proxyIsSidecar(pod, surroundings);
+  const expectedFirst = [
+    ...(wrapperDelivery === 'copy' ? [copierName] : []),
+    ...(withProxy && isSidecar ? [proxyName] : []),
+  ];
+  const expected = withProxy && !isSidecar ? [proxyName] : [];
+  return [...unexpected(spec.initContainers ?? [], expectedFirst), ...unexpected(spec.containers, expected)];
+}
+
+const unexpected = (containers: readonly Container[], expected: readonly string[]): readonly string[] =>
+  containers
+    .filter((container) => isInjected(container) && !expected.includes(container.name))
+    .map(({ name }) => `container ${name}: the name is kept for the operator's own container`);

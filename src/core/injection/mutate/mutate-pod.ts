@@ -1,19 +1,20 @@
 import { protectedLabel, proxyLabel } from '../../kubernetes/labels.ts';
-import type { Container, Pod, PodSpec } from '../../kubernetes/pod.ts';
+import type { Container, Pod, PodSpec, Volume, VolumeMount } from '../../kubernetes/pod.ts';
 import type { InjectionDefaults, InjectionPlan, Mutation, Surroundings } from '../contract.ts';
-import { addProxy } from './add-proxy.ts';
-import { addVolume } from './add-volume.ts';
+import { addVolume, isSameMount } from './add-volume.ts';
 import { callerKeysOf, callerWarnings } from './caller-keys.ts';
-import { certificates } from './certificates.ts';
 import { mistakesIn } from './checks.ts';
 import { chosenContainers } from './chosen.ts';
 import type { Context } from './context.ts';
+import { covers } from './covers.ts';
 import { folderDelivery } from './delivery.ts';
-import { placeContainer } from './place-container.ts';
+import { isConfiguredImage } from './image-name.ts';
+import { certificateFolder, copierName, isInjected, volumeNames } from './names.ts';
 import { assignPorts } from './ports.ts';
+import { asSidecar, proxyContainer, spool } from './proxy-container.ts';
+import { proxyIsSidecar } from './proxy-place.ts';
 import type { Shared } from './shared.ts';
-import { strayMounts } from './stray-mounts.ts';
-import { ownToken } from './token.ts';
+import { isAutomounted, ownToken } from './token.ts';
 import { warningsFor } from './warnings.ts';
 import { wrapContainer } from './wrap-container.ts';
 import { isWrapped } from './wrapped.ts';
@@ -85,4 +86,138 @@ function addCopier(spec: PodSpec, context: Context): PodSpec {
 function labelled({ metadata }: Pod, { proxy }: InjectionPlan): Pod['metadata'] {
   const labels = { [protectedLabel]: 'true', ...(proxy?.enabled ? { [proxyLabel]: 'true' } : {}) };
   return { ...metadata, labels: { ...metadata.labels, ...labels } };
+}
+
+/** Of all that somebody may put beside it, the operator's own key alone: every file in the folder is trusted. */
+const volume = (configMap: string): Volume => ({
+  name: volumeNames.certificates,
+  configMap: { name: configMap, items: [{ key: 'ca.crt', path: 'ca.crt' }] },
+});
+
+/** The private authorities, where wrapper and proxy look for them by themselves. */
+const certificates = (configMap: string | undefined): Shared | undefined =>
+  configMap === undefined ? undefined : { volume: volume(configMap), mount };
+
+const mount: VolumeMount = {
+  name: volumeNames.certificates,
+  mountPath: certificateFolder,
+  readOnly: true,
+};
+
+/** The pod's containers with the proxy, ahead of all others where the cluster knows sidecars. */
+function addProxy(spec: PodSpec, context: Context): PodSpec {
+  const { pod, plan, surroundings, certificates, token } = context;
+  if (!plan.proxy?.enabled) return spec;
+  const proxy = proxyContainer(context, plan.proxy);
+  const wanted = [token.volume, spool, ...(certificates === undefined ? [] : [certificates.volume])];
+  const volumes = wanted.reduce((into, volume) => addVolume(into, volume, context), spec.volumes ?? []);
+  const { containers, initContainers = [] } = spec;
+  const place = (list: readonly Container[], container: Container, at: number) =>
+    placeContainer(list, container, { at, latest: list.length }, context);
+  if (!proxyIsSidecar(pod, surroundings)) {
+    return { ...spec, volumes, containers: place(containers, proxy, containers.length) };
+  }
+  const behindCopier = initContainers.findIndex(({ name }) => name === copierName) + 1;
+  return {
+    ...spec,
+    volumes,
+    initContainers: place(initContainers, asSidecar(proxy), behindCopier),
+  };
+}
+
+export interface Place {
+  /** Where it goes when it is not there yet. */
+  readonly at: number;
+  /** Where it has to stand at the latest; one that is behind is moved to `at`. */
+  readonly latest: number;
+}
+
+/** The containers with one of the operator's own, which keeps its place where it is there already. */
+function placeContainer(
+  containers: readonly Container[],
+  wanted: Container,
+  { at, latest }: Place,
+  context: Pick<Context, 'defaults' | 'remarks'>,
+): readonly Container[] {
+  const index = containers.findIndex(({ name }) => name === wanted.name);
+  const there = containers[index];
+  if (there === undefined) return containers.toSpliced(at, 0, wanted);
+  const container = ownContainer(there, wanted, context);
+  return index <= latest
+    ? containers.with(index, container)
+    : containers.toSpliced(index, 1).toSpliced(at, 0, container);
+}
+
+/**
+ * Volumes of the operator's own, mounted otherwise than it does. An init container that mounts the wrapper's folder could
+ * put another program into it, and a sidecar that mounts the token could log in as the application does.
+ * @param wrapped names of the containers that are given what is shared
+ */
+function strayMounts(
+  { containers, initContainers = [] }: PodSpec,
+  wrapped: ReadonlySet<string>,
+  shared: readonly Shared[],
+): string[] {
+  const added = new Map(shared.map(({ volume, mount }) => [volume.name, mount]));
+  const isStray = (container: Container) => (mount: VolumeMount) => {
+    const wanted = added.get(mount.name);
+    return wanted !== undefined && !(wrapped.has(container.name) && isSameMount(mount, wanted));
+  };
+  return [...initContainers, ...containers]
+    .filter((container) => !isInjected(container))
+    .flatMap((container) =>
+      (container.volumeMounts ?? [])
+        .filter(isStray(container))
+        .map(
+          ({ name, mountPath }) =>
+            `container ${container.name}: mounts ${name} at ${mountPath}, and this volume is the operator's own`,
+        ),
+    );
+}
+
+/** What the API server and its own plugins fill in or see to; it makes no other program of a container. */
+const filledIn = [
+  'imagePullPolicy',
+  'resizePolicy',
+  'resources',
+  'terminationMessagePath',
+  'terminationMessagePolicy',
+];
+/** The same of its security context: some platforms have users and labels for each namespace. */
+const filledInSecurity = ['runAsUser', 'runAsGroup', 'seLinuxOptions'];
+const probes = ['readinessProbe', 'startupProbe'] as const;
+
+/**
+ * A container of the operator's own as it is to be. One that is there already, because the webhook is asked again or
+ * the pod is a copy of one that has been through an older operator, is set anew, and keeps what is filled in and the same
+ * image from a mirror that the operator is told of. All else goes: a variable or a mount of others would do to make
+ * another program of it, with the token that it is given.
+ */
+function ownContainer(
+  there: Container,
+  wanted: Container,
+  { defaults, remarks }: Pick<Context, 'defaults' | 'remarks'>,
+): Container {
+  if (!isOurs(there, wanted)) {
+    remarks.mistakes.push(`container ${wanted.name}: the name is kept for the operator's own container`);
+  }
+  const isSame = isConfiguredImage(there.image, wanted.image, defaults.imageMirrors);
+  const settled = probes.filter((name) => name in wanted && covers(there[name], wanted[name]));
+  const mounts = there.volumeMounts?.filter(isAutomounted) ?? [];
+  return {
+    ...wanted,
+    ...picked(there, [...filledIn, ...settled, ...(isSame ? ['image'] : [])]),
+    securityContext: { ...picked(there.securityContext, filledInSecurity), ...wanted.securityContext },
+    volumeMounts: [...(wanted.volumeMounts ?? []), ...mounts],
+  };
+}
+
+/** By how it starts; what follows the first word differs between versions. */
+function isOurs(there: Container, wanted: Container): boolean {
+  return there.command?.[0] === wanted.command?.[0] && there.args?.[0] === wanted.args?.[0];
+}
+
+/** Those members that are there. */
+function picked(from: object | undefined, names: readonly string[]): object {
+  return Object.fromEntries(Object.entries(from ?? {}).filter(([name]) => names.includes(name)));
 }

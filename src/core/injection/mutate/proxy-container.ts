@@ -1,12 +1,14 @@
 import type { ProxyRequest } from '../../custom-resources/service-config.ts';
-import type { Container, Volume } from '../../kubernetes/pod.ts';
+import type { Container, EnvironmentVariable, Volume } from '../../kubernetes/pod.ts';
+import { proxyKeyNames } from './caller-keys.ts';
 import { chosenContainers } from './chosen.ts';
 import type { Context } from './context.ts';
-import { proxyName, volumeNames } from './names.ts';
+import { proxyName, tokenFolder, volumeNames } from './names.ts';
 import { type Needs, ownResources } from './own-resources.ts';
 import { ownSecurityContext } from './own-security.ts';
+import { proxyPort } from './ports.ts';
 import { cloudIdentity } from './proxy-identity.ts';
-import { proxyVariables, spoolFolder } from './proxy-variables.ts';
+import { variable, vaultVariables } from './vault-variables.ts';
 
 /** As the specification recommends. */
 const needs: Needs = {
@@ -48,3 +50,29 @@ export const asSidecar = (container: Container): Container => ({
     failureThreshold: 120,
   } as NonNullable<Container['startupProbe']>,
 });
+
+const credentialNames = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'];
+
+/** The proxy's configuration; its role, and with it the policy at the secrets server, may be its own. */
+function proxyVariables(
+  { plan, ports, callerKeys }: Context,
+  proxy: ProxyRequest,
+): readonly EnvironmentVariable[] {
+  return [
+    ...vaultVariables(plan, proxy.role ?? plan.vault.role),
+    ...variable('SVC_SA_TOKEN_PATH', `${tokenFolder}/token`),
+    ...variable('SVC_PROXY_LISTEN', `127.0.0.1:${proxyPort}`),
+    ...variable('SVC_PROXY_HEALTH', `:${ports.proxyHealth}`),
+    ...variable('SVC_PROXY_UPSTREAM', proxy.upstream),
+    ...variable('SVC_TRANSIT_KEY', proxy.transitKey),
+    ...variable('SVC_PROXY_SPOOL_DIR', spoolFolder),
+    ...variable(proxyKeyNames.id, callerKeys?.id),
+    ...variable(proxyKeyNames.secret, callerKeys?.secret),
+    ...(proxy.credentialsSecret === undefined ? [] : credentials(proxy.credentialsSecret)),
+  ];
+}
+
+const spoolFolder = '/var/spool/svc';
+
+const credentials = (name: string): EnvironmentVariable[] =>
+  credentialNames.map((key) => ({ name: key, valueFrom: { secretKeyRef: { name, key } } }));

@@ -3,7 +3,6 @@ import type { Container, EnvironmentVariable } from '../../kubernetes/pod.ts';
 import { wrapperProgram } from './names.ts';
 import type { Word } from './original-command.ts';
 import { literal, type Piece, piecesOf, reference } from './references.ts';
-import { survivorsOf } from './survives-in-variable.ts';
 import { originalArgs, originalCmd } from './wrapped.ts';
 
 /** How a container starts once it is wrapped. */
@@ -66,4 +65,38 @@ function argumentsOf({ env = [] }: Container, added: ReadonlySet<string>): (word
     return unknown(piece.name) ? literal(reference(piece.name)) : reference(piece.name);
   };
   return ({ text, expanded }) => (expanded ? piecesOf(text).map(asText).join('') : literal(text));
+}
+
+/** Fields of a pod whose values hold neither comma nor backslash. */
+const plainFields: ReadonlySet<string> = new Set([
+  'metadata.name',
+  'metadata.namespace',
+  'metadata.uid',
+  'spec.nodeName',
+  'spec.serviceAccountName',
+  'status.hostIP',
+  'status.podIP',
+]);
+
+/**
+ * Tells whether a reference may stand in SVC_ORIGINAL_ARGS: its name and all that can take its place hold nothing that
+ * has a meaning there.
+ */
+function survivorsOf({ env = [], envFrom = [] }: Container): (name: string) => boolean {
+  // of several with one name the last counts
+  const last = new Map(env.map((variable) => [variable.name, variable]));
+  return (name) => {
+    if (!/^[\w.-]+$/.test(name)) return false;
+    const defined = last.get(name);
+    if (defined !== undefined) return isPlain(defined);
+    // what is left is a variable of a Service, an address, or none, which stays as it is written
+    return envFrom.length === 0;
+  };
+}
+
+function isPlain({ value, valueFrom }: EnvironmentVariable): boolean {
+  if (value !== undefined && value !== '') return !/[$,\\]/.test(value);
+  if (valueFrom === undefined) return true;
+  const { fieldRef, resourceFieldRef } = valueFrom;
+  return resourceFieldRef !== undefined || (fieldRef !== undefined && plainFields.has(fieldRef.fieldPath));
 }

@@ -1,9 +1,10 @@
+import { credentialServers, credentialSource } from '../../egress/credential-source.ts';
 import type { Container, Pod } from '../../kubernetes/pod.ts';
 import type { InjectionPlan, Surroundings } from '../contract.ts';
 import { unlockable } from './memory-lock.ts';
 import { leavesCommandToImage } from './original-command.ts';
+import { cloudIdentity } from './proxy-identity.ts';
 import { proxyIsSidecar } from './proxy-place.ts';
-import { proxyWarnings } from './proxy-warnings.ts';
 import { isWrapped } from './wrapped.ts';
 
 /** What is done otherwise than one might expect, or protects less than it could; a sentence each. */
@@ -47,3 +48,15 @@ const endlessProxy = (pod: Pod, { proxy }: InjectionPlan, surroundings: Surround
   proxy?.enabled === true &&
   !proxyIsSidecar(pod, surroundings) &&
   ['Never', 'OnFailure'].includes(pod.spec.restartPolicy ?? 'Always');
+
+/** Where the proxy has to ask for credentials although no egress policy lets it unless somebody says so. */
+function proxyWarnings({ proxy }: InjectionPlan, chosen: readonly Container[]): string[] {
+  if (!proxy?.enabled || proxy.credentialsSecret !== undefined) return [];
+  const { variables } = cloudIdentity(chosen, true);
+  const source = credentialSource(new Set(variables.map(({ name }) => name)));
+  if (source === 'given' || source === 'role') return [];
+  const { name, address, port } = credentialServers[source];
+  return [
+    `svc-proxy: asks ${name} for credentials, which egress policies do not allow unless spec.egress of a ServiceConfig names ${address}/32 port ${port}.`,
+  ];
+}

@@ -1,18 +1,19 @@
-import type { Container } from '../../kubernetes/pod.ts';
+import { formatDuration } from '../../duration.ts';
+import type { Container, EnvironmentVariable, Pod } from '../../kubernetes/pod.ts';
+import type { ImageCommand, InjectionPlan } from '../contract.ts';
 import { addMount } from './add-volume.ts';
-import { agentFolder } from './agent-socket.ts';
 import { callerVariables } from './caller-keys.ts';
 import type { Context } from './context.ts';
-import { type AddedVariables, conflictsIn, placeVariables } from './environment.ts';
 import { unlockable, withMemoryLock } from './memory-lock.ts';
+import { tokenFolder, volumeNames } from './names.ts';
+import { leavesCommandToImage, originalCommand } from './original-command.ts';
 import { proxyPort } from './ports.ts';
+import { secretSettings } from './secret-variables.ts';
 import type { Shared } from './shared.ts';
-import { startFor } from './start-for.ts';
-import { stopGrace } from './stop-grace.ts';
+import { type Start, startOf } from './start.ts';
 import { needsToken } from './token.ts';
-import { variable } from './vault-variables.ts';
-import { isWrapped } from './wrapped.ts';
-import { wrapperVariables } from './wrapper-variables.ts';
+import { variable, vaultVariables } from './vault-variables.ts';
+import { isWrapped, originalArgs, originalCmd, runsWrapperItself } from './wrapped.ts';
 
 /** A container that the wrapper starts, and the volumes that it needs in its pod. */
 export interface WrappedContainer {
@@ -69,3 +70,132 @@ function defaultVariables(container: Container, { pod, plan, callerKeys }: Conte
     ...callerVariables(container, callerKeys),
   ];
 }
+
+/** The folder of the node agent's socket, at the same path as on the node. The agent makes the socket anew when it starts. */
+function agentFolder(socket: string): Shared {
+  const folder = socket.slice(0, socket.lastIndexOf('/')) || '/';
+  return {
+    volume: { name: volumeNames.agent, hostPath: { path: folder, type: 'DirectoryOrCreate' } },
+    mount: { name: volumeNames.agent, mountPath: folder, readOnly: true },
+  };
+}
+
+const defaultGraceSeconds = 30;
+const mostSpareMs = 5_000;
+const leastMs = 500;
+
+/**
+ * How long the application may take to end: what the pod grants, less a quarter and 5 s at most, in which the wrapper
+ * kills what has not ended, and ends itself.
+ */
+function stopGrace({ spec }: Pod): string {
+  const granted = (spec.terminationGracePeriodSeconds ?? defaultGraceSeconds) * 1_000;
+  return formatDuration(Math.max(leastMs, granted - Math.min(mostSpareMs, granted / 4)));
+}
+
+export interface WrapperFacts {
+  readonly healthPort: number;
+  /** Path of the node agent's socket, where the wrapper registers. */
+  readonly agentSocket: string | undefined;
+  readonly ownToken: boolean;
+}
+
+/** The variables that the operator sets in a wrapped container and that the container cannot set otherwise. */
+function wrapperVariables(plan: InjectionPlan, facts: WrapperFacts): readonly EnvironmentVariable[] {
+  const { paths, envMap } = secretSettings(plan.secrets);
+  const { healthPort, agentSocket, ownToken } = facts;
+  return [
+    ...vaultVariables(plan, plan.vault.role),
+    ...variable('SVC_SECRET_PATHS', paths),
+    ...variable('SVC_ENV_MAP', envMap),
+    ...variable('SVC_ENV_MAP_ONLY', plan.envMapOnly === undefined ? undefined : String(plan.envMapOnly)),
+    ...variable('SVC_ROTATION', plan.rotation),
+    ...variable('RENEWAL_INTERVAL', plan.renewalInterval),
+    ...variable('SVC_DELIVERY', plan.delivery),
+    ...variable('HEALTH_ADDR', `:${healthPort}`),
+    ...variable('SVC_EBPF_AGENT_ADDR', agentSocket && `unix://${agentSocket}`),
+    ...variable('SVC_SA_TOKEN_PATH', ownToken ? `${tokenFolder}/token` : undefined),
+    { name: 'SVC_POD_UID', valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.uid' } } },
+  ];
+}
+
+const nothing: Start = { command: [], variables: [] };
+
+/** How this container starts; a mistake where what it runs is not known. */
+function startFor(container: Container, context: Context, added: ReadonlySet<string>): Start {
+  if (isWrapped(container)) return asItIs(container);
+  const mistake = (text: string): Start => {
+    context.remarks.mistakes.push(`container ${container.name}: ${text}`);
+    return nothing;
+  };
+  if (runsWrapperItself(container))
+    return mistake('starts svc-wrapper itself; give it the command of the application');
+  const image = leavesCommandToImage(container) ? imageOf(container, context) : unasked;
+  if (image === undefined) {
+    return mistake(
+      `does not say its command, and ${container.image} has not been looked up; set command, or the annotation svc/command`,
+    );
+  }
+  const words = originalCommand(container, image);
+  if (words.length === 0) return mistake(`neither it nor ${container.image} says a command; set command`);
+  if (words[0]?.text === '') return mistake('its command is empty; set command');
+  return startOf(words, container, added);
+}
+
+const unasked: ImageCommand = { entrypoint: [], cmd: [], user: '' };
+
+/** `svc/command` stands for the image; behind it come the arguments that the pod says. */
+function imageOf({ image = '' }: Container, { plan, surroundings }: Context): ImageCommand | undefined {
+  if (plan.command !== undefined) return { ...unasked, entrypoint: plan.command };
+  return surroundings.images.get(image);
+}
+
+function asItIs({ command = [], env = [] }: Container): Start {
+  const variables = [originalCmd, originalArgs].map((name) => env.findLast((one) => one.name === name));
+  return { command, variables: variables.filter((one) => one !== undefined) };
+}
+
+type Variables = readonly EnvironmentVariable[];
+
+interface AddedVariables {
+  /** The original command line. */
+  readonly start: Variables;
+  /** These hold whatever the container says. */
+  readonly settings: Variables;
+  /** These where the container says nothing. */
+  readonly defaults: Variables;
+}
+
+const isStart = ({ name }: EnvironmentVariable): boolean => name === originalCmd || name === originalArgs;
+
+/**
+ * The container's own variables in their order, then the original command line, which may refer to all of them and to
+ * nothing else, then what is added. When the webhook is asked again, what others have put behind goes before.
+ */
+function placeVariables(env: Variables, { start, settings, defaults }: AddedVariables): Variables {
+  const at = env.findIndex(isStart);
+  const before = at === -1 ? env : env.slice(0, at);
+  const behind = (at === -1 ? [] : env.slice(at)).filter((one) => !isStart(one));
+  const names = new Set([...settings, ...defaults].map(({ name }) => name));
+  const own = [...before, ...behind.filter(({ name }) => !names.has(name))];
+  const missing = ({ name }: EnvironmentVariable) => !own.some((one) => one.name === name);
+  return [
+    ...own.map((one) => settings.find(({ name }) => name === one.name) ?? one),
+    ...start,
+    ...settings.filter(missing),
+    ...defaults.filter(missing).map((one) => behind.find(({ name }) => name === one.name) ?? one),
+  ];
+}
+
+/** Variables that a container which is not wrapped yet sets otherwise than the operator. */
+function conflictsIn({ name: container, env = [] }: Container, settings: Variables): readonly string[] {
+  const differing = env.filter(
+    (one) => isStart(one) || settings.some((wanted) => wanted.name === one.name && !isEqual(wanted, one)),
+  );
+  return [...new Set(differing.map(({ name }) => name))].map(
+    (name) => `container ${container}: should not set ${name}, because the operator sets it to another value`,
+  );
+}
+
+const isEqual = (a: EnvironmentVariable, b: EnvironmentVariable): boolean =>
+  a.value === b.value && a.valueFrom?.fieldRef?.fieldPath === b.valueFrom?.fieldRef?.fieldPath;

@@ -1,19 +1,17 @@
 import type { SecretMappingSpec } from '../../custom-resources/secret-mapping.ts';
+import type { ProxyRequest, ServiceConfigSpec } from '../../custom-resources/service-config.ts';
+import { areTooWide, type Block, isTooWide, parseBlock } from '../../egress/block.ts';
 import { isLabelled } from '../../kubernetes/labels.ts';
 import type { Pod } from '../../kubernetes/pod.ts';
 import { applyRules, outcome } from '../../settings/rules.ts';
-import type { InjectionDefaults, Resolution } from '../contract.ts';
+import type { InjectionDefaults, InjectionPlan, PlannedSecret, Resolution } from '../contract.ts';
 import { annotations } from './annotations.ts';
-import { boundMistakes } from './bounds.ts';
 import { combineSecrets } from './combine-secrets.ts';
-import { egressMistakes } from './egress-mistakes.ts';
 import { annotationMistakes, givenAnnotations, optsOut } from './given-annotations.ts';
-import { planOf } from './plan.ts';
-import { refusalsOf } from './refusals.ts';
-import { type Asked, rules } from './rules.ts';
+import { type Asked, addressOf, rules } from './rules.ts';
 import { listedSecrets, mappedSecrets } from './secret-sources.ts';
 import { type CreatedConfig, selectServiceConfig } from './select-service-config.ts';
-import { gatherWishes } from './wishes.ts';
+import { gatherWishes, type Wishes } from './wishes.ts';
 
 /** What a pod's request is judged by; the configs and mappings are those of its namespace. */
 export interface ResolveSurroundings {
@@ -63,4 +61,150 @@ function complete(asked: Asked, surroundings: ResolveSurroundings, found: readon
   return mistakes.length > 0
     ? { kind: 'deny', mistakes }
     : { kind: 'inject', plan: planOf(asked, combined.secrets) };
+}
+
+/**
+ * Far above what anybody needs. A webhook sees pods before the API server judges them, so that without bounds one pod
+ * could keep it busy for minutes, while all others wait.
+ */
+const most = {
+  containers: 500,
+  volumes: 1_000,
+  annotations: 100,
+  /** Characters of names and values; the API server takes 256 KiB of all annotations together. */
+  annotationText: 256 * 1024,
+  secretMappings: 64,
+  containerNames: 500,
+} as const;
+
+/** What there is too much of to look any further; nothing else is worth saying then. */
+function boundMistakes({ spec }: Pod, given: Readonly<Record<string, string>>): string[] {
+  const { containers, initContainers = [], volumes = [] } = spec;
+  const entries = Object.entries(given);
+  const items = ({ name }: { readonly name: string }) => given[name]?.split(',').length ?? 0;
+  return [
+    ...beyond('spec.containers', 'containers', containers.length + initContainers.length, most.containers),
+    ...beyond('spec.volumes', 'volumes', volumes.length, most.volumes),
+    ...beyond('metadata.annotations', 'annotations of svc', entries.length, most.annotations),
+    ...beyond('metadata.annotations', 'characters', entries.join('').length, most.annotationText),
+    ...beyond(annotations.secretMapping.name, 'names', items(annotations.secretMapping), most.secretMappings),
+    ...beyond(annotations.containers.name, 'names', items(annotations.containers), most.containerNames),
+  ];
+}
+
+function beyond(place: string, what: string, count: number, limit: number): string[] {
+  return count > limit ? [`${place}: should have at most ${limit} ${what}, has ${count}`] : [];
+}
+
+interface Config {
+  readonly name: string;
+  readonly spec: ServiceConfigSpec;
+}
+
+/**
+ * Blocks of a ServiceConfig that undo the egress policy, which is one for all pods of the namespace: each by itself, or
+ * together with those of its other ServiceConfigs.
+ */
+function egressMistakes(config: Config | undefined, all: readonly Config[]): string[] {
+  const own = blocksOf(config);
+  if (config === undefined || own.length === 0) return [];
+  const place = `ServiceConfig ${config.name}, egress`;
+  const wide = own.filter(({ block }) => isTooWide(block));
+  if (wide.length > 0)
+    return wide.map(
+      ({ index, cidr }) =>
+        `${place}[${index}].cidr: ${cidr} is nearly every address, so that the egress policy would hold nothing back; name blocks of /8 (IPv6: /7) or smaller`,
+    );
+  const others = all.filter(({ name }) => name !== config.name);
+  const together = [config, ...others].flatMap(blocksOf).map(({ block }) => block);
+  return areTooWide(together)
+    ? [
+        `${place}: the blocks of this namespace's ServiceConfigs are more than a quarter of all addresses together, so that the egress policy would hold little back; name smaller ones`,
+      ]
+    : [];
+}
+
+function blocksOf(config: Config | undefined): { index: number; cidr: string; block: Block }[] {
+  return (config?.spec.egress ?? []).flatMap(({ cidr = '' }, index) => {
+    const block = parseBlock(cidr);
+    return block === undefined ? [] : [{ index, cidr, block }];
+  });
+}
+
+/** Why a pod that asks for protection cannot have it, or nothing. */
+type Refusal = (pod: Pod) => string | undefined;
+
+const wayOut = 'set svc/inject: "false" to run it without protection';
+
+/** In this order; all that apply are said. */
+const refusals: readonly Refusal[] = [windows, hostNetwork, staticPod];
+
+export function refusalsOf(pod: Pod): string[] {
+  return refusals.map((refuse) => refuse(pod)).filter((reason) => reason !== undefined);
+}
+
+function windows({ spec }: Pod): string | undefined {
+  const named = [
+    spec.os?.name,
+    spec.nodeSelector?.['kubernetes.io/os'],
+    spec.nodeSelector?.['beta.kubernetes.io/os'],
+  ];
+  return named.includes('windows')
+    ? `spec.os: is windows, and the wrapper runs on Linux only; ${wayOut}`
+    : undefined;
+}
+
+/** On the node's network its ports would be those of the node, and no egress policy applies to it. */
+function hostNetwork({ spec }: Pod): string | undefined {
+  return spec.hostNetwork === true
+    ? `spec.hostNetwork: is true, and a pod on the network of its node is beyond egress policies and would share its ports; ${wayOut}`
+    : undefined;
+}
+
+/** What the API server is given is a mirror: changing it does not change what runs. */
+function staticPod({ metadata }: Pod): string | undefined {
+  return metadata.annotations !== undefined &&
+    Object.hasOwn(metadata.annotations, 'kubernetes.io/config.mirror')
+    ? `metadata.annotations: belong to a static pod, which its kubelet has started already; run it by a controller, or ${wayOut}`
+    : undefined;
+}
+
+/** Of wishes without mistakes. */
+function planOf(asked: Asked, secrets: readonly PlannedSecret[]): InjectionPlan {
+  const { wishes } = asked;
+  return {
+    vault: {
+      address: addressOf(asked)?.value ?? '',
+      role: wishes.vaultRole?.value ?? '',
+      authMount: wishes.authMount?.value,
+      skipVerify: wishes.skipVerify?.value ?? false,
+      ...where('tokenAudience', wishes.tokenAudience?.value ?? asked.defaults.tokenAudience),
+    },
+    secrets,
+    ...where('envMapOnly', wishes.envMapOnly?.value),
+    rotation: wishes.rotation?.value,
+    renewalInterval: wishes.renewalInterval?.value,
+    delivery: wishes.delivery?.value,
+    containers: wishes.containers && [...new Set(wishes.containers.value)],
+    command: wishes.command?.value,
+    proxy: proxyOf(wishes),
+    serviceConfig: asked.config,
+  };
+}
+
+function where<K extends string, V>(name: K, value: V | undefined): { [name in K]?: V } {
+  return value === undefined ? {} : ({ [name]: value } as { [name in K]?: V });
+}
+
+function proxyOf(wishes: Wishes): ProxyRequest | undefined {
+  if (wishes.proxyEnabled?.value !== true) return undefined;
+  const members = {
+    role: wishes.proxyRole?.value,
+    upstream: wishes.proxyUpstream?.value,
+    transitKey: wishes.proxyTransitKey?.value,
+    callerKeys: wishes.proxyCallerKeys?.value,
+    credentialsSecret: wishes.proxyCredentials?.value,
+  };
+  const set = Object.entries(members).filter(([, value]) => value !== undefined);
+  return { enabled: true, ...Object.fromEntries(set) };
 }

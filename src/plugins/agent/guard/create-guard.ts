@@ -1,14 +1,14 @@
+import type { Hit } from '../../../core/protection/hit.ts';
 import { decodeProcess, decodeProtectionFlags, protectionFlags } from '../../../core/protection/layouts.ts';
 import { mapEntries, visitEntries } from '../../../runtime/bpf/map-batch.ts';
-import type { Guard, GuardStatus, HitListener, ProtectedProcess } from './contract.ts';
-import { coverCgroup, coverProcess, inspectProcess, releaseCgroup } from './cover.ts';
-import { coverInTurns } from './cover-in-turns.ts';
+import { readProcess } from '../../../runtime/native/process-table.ts';
+import type { Guard, GuardStatus, HitListener, ProcessFacts, ProtectedProcess } from './contract.ts';
+import { coverCgroup, coverProcess, coverSteps, inspectProcess, releaseCgroup } from './cover.ts';
+import { gone, unsettled } from './cover-errors.ts';
 import { crowdedCgroups } from './crowds.ts';
 import { type Keeper, type KeeperOptions, startKeeper } from './keeper.ts';
-import { letGoOn } from './let-go-on.ts';
 import type { ProgramSet } from './program-set.ts';
 import { undecided } from './status.ts';
-import { createTurns } from './turns.ts';
 import { createUnguarded, uncoveredFacts } from './unguarded.ts';
 
 export type GuardOptions = Omit<KeeperOptions, 'onHit' | 'onUnknown' | 'onStatus' | 'onCrowded' | 'catchUp'>;
@@ -129,3 +129,83 @@ function countProcesses(set: ProgramSet): number {
 }
 
 const isDecoy = (value: Buffer) => (decodeProtectionFlags(value) & protectionFlags.decoy) !== 0;
+
+/** The kernel detaches a debugger as it ends, and leaves what it had attached to stopped. */
+const untilDetachedMs = 100;
+
+/**
+ * Has a process go on that was stopped for a debugger which was killed as it attached. Where the agent's PIDs are not
+ * the host's, nothing is found.
+ */
+function letGoOn({ road, outcome, target }: Hit): void {
+  if (road !== 'ptrace' || outcome !== 'killed') return;
+  setTimeout(() => resume(target.pid), untilDetachedMs).unref();
+}
+
+function resume(pid: number): void {
+  if (readProcess(pid)?.state !== 'T') return;
+  try {
+    process.kill(pid, 'SIGCONT');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
+/**
+ * Covers a process and its descendants with other work of the agent in between.
+ * @param inForce the programs that guard at the time: where they are others than those that it was begun with, it fails
+ * @throws SvcError PROCESS_GONE, GUARD_FULL, PROTECTION_UNSETTLED; the signal's reason
+ */
+export async function coverInTurns(
+  set: ProgramSet,
+  inForce: () => ProgramSet | undefined,
+  { pid, nextTurn, signal }: { pid: number; nextTurn: NextTurn; signal: AbortSignal },
+): Promise<ProcessFacts> {
+  const steps = coverSteps(set, pid);
+  return takeInTurns(steps, nextTurn, () => {
+    // programs that are not in force any more may be closed, and must not be asked
+    if (inForce() !== set) throw unsettled(pid, 'what protects has changed meanwhile');
+    if (!signal.aborted && set.ask('inspect', pid).error === 0) return;
+    steps.return(undefined as never);
+    throw signal.aborted ? signal.reason : gone(pid);
+  });
+}
+
+/** So long one of them keeps everything else of the agent waiting, in milliseconds. */
+const sliceMs = 10;
+
+/** Resolves when it is the caller's turn: one caller in each round of the event loop, in the order in which they came. */
+type NextTurn = () => Promise<void>;
+
+export function createTurns(): NextTurn {
+  const waiting: (() => void)[] = [];
+  const next = () => {
+    waiting.shift()?.();
+    if (waiting.length > 0) setImmediate(next);
+  };
+  return () =>
+    new Promise((resolve) => {
+      if (waiting.push(resolve) === 1) setImmediate(next);
+    });
+}
+
+/**
+ * Takes steps one after the other, and lets others have their turn every few milliseconds.
+ * @param check called after each turn of others; what it throws ends the work
+ * @returns what the steps return
+ * @throws what a step or `check` throws
+ */
+export async function takeInTurns<T>(
+  steps: Generator<void, T>,
+  nextTurn: NextTurn,
+  check: () => void,
+): Promise<T> {
+  for (let begun = performance.now(); ; ) {
+    const step = steps.next();
+    if (step.done) return step.value;
+    if (performance.now() - begun < sliceMs) continue;
+    await nextTurn();
+    check();
+    begun = performance.now();
+  }
+}

@@ -1,7 +1,9 @@
+import { existsSync } from 'node:fs';
 import { constants } from 'node:os';
 import { type Answer, encodeProcess, type ProcessKey } from '../../../core/protection/layouts.ts';
-import { lookForChildren } from './children.ts';
+import { allProcesses } from '../../../runtime/native/process-table.ts';
 import { gone, shareFull, tableFull, unsettled } from './cover-errors.ts';
+import { readOfTask, threadsOf } from './proc-facts.ts';
 import type { ProgramSet } from './program-set.ts';
 import { sweepGone } from './sweep.ts';
 
@@ -113,4 +115,29 @@ export class DescendantWalk {
     const { error, process } = this.#set.ask('inspect', pid);
     return error === 0 && this.#set.map('processes').lookup(encodeProcess(process)) !== undefined;
   }
+}
+
+/** The children of a process, in as many lists as come about; ended ones that were not reaped are among them. */
+export type Children = (pid: number) => Iterable<readonly number[]>;
+
+/** For one look at several processes. @throws Error where /proc cannot be read; so do the lists */
+export function lookForChildren(): Children {
+  return hasLists() ? listedChildren : scannedChildren();
+}
+
+/** Kernels without CONFIG_PROC_CHILDREN have none. */
+const hasLists = () => existsSync(`/proc/${process.pid}/task/${process.pid}/children`);
+
+/** A list for each thread. */
+export function* listedChildren(pid: number): Generator<readonly number[]> {
+  for (const thread of threadsOf(pid)) {
+    const list = readOfTask(`/proc/${pid}/task/${thread}/children`);
+    yield list.split(' ').filter(Boolean).map(Number);
+  }
+}
+
+/** All processes are read once, now. */
+export function scannedChildren(): Children {
+  const byParent = Map.groupBy(allProcesses(), ({ parent }) => parent);
+  return (pid) => [(byParent.get(pid) ?? []).map((child) => child.pid)];
 }

@@ -1,13 +1,16 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { exitStatus, SvcError } from '../../../core/errors.ts';
+import type { Hit } from '../../../core/protection/hit.ts';
+import { decodeHit } from '../../../core/protection/layouts.ts';
 import type { Tier } from '../../../core/protection/tier.ts';
 import { ensureBpfFileSystem } from '../../../runtime/bpf/file-system.ts';
+import type { BpfMap } from '../../../runtime/bpf/map.ts';
+import { openRingBuffer } from '../../../runtime/bpf/ring-buffer.ts';
 import { watchingFromNow, watchingNever } from './boot-time.ts';
 import type { CanaryMode } from './canary.ts';
-import type { HitListener } from './contract.ts';
+import type { HitListener, Times } from './contract.ts';
 import type { Decoys } from './decoy.ts';
-import { type HitPump, startHitPump } from './hit-pump.ts';
 import { hasLate } from './late.ts';
 import { ownLinkFolders } from './pins.ts';
 import { type Preemption, preemptionAddress, preemptionOf } from './preemption.ts';
@@ -107,3 +110,82 @@ function unproven(wrong: string): SvcError {
     exitStatus: exitStatus.system,
   });
 }
+
+/** Carries hits from the kernel's ring to the agent, by the clock: 20 times a second. */
+interface HitPump {
+  close(): void;
+}
+
+const intervalMs = 50;
+/** Of one turn of the event loop; the ring holds some forty thousand. */
+const mostAtOnce = 8192;
+
+/** @param onUnknown is called for a record that is no hit: another version's programs wrote it */
+function startHitPump(map: BpfMap, onHit: HitListener, onUnknown: () => void): HitPump {
+  const ring = openRingBuffer(map);
+  const equal = new EqualRecords();
+  const add = (record: Uint8Array) => equal.add(record);
+  const tell = (record: Buffer, times: Times) => {
+    const hit = decoded(record);
+    if (hit === undefined) onUnknown();
+    else onHit(hit, times);
+  };
+  const drain = () => {
+    ring.drain(mostAtOnce, add);
+    equal.handOver(tell);
+  };
+  const timer = setInterval(drain, intervalMs);
+  return {
+    close() {
+      clearInterval(timer);
+      drain();
+      ring.close();
+    },
+  };
+}
+
+function decoded(record: Buffer): Hit | undefined {
+  try {
+    return decodeHit(record);
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+/** `struct svc_hit` of bpf/svc.h: the time comes first, and what follows tells one attempt from another. */
+const timeLength = 8;
+
+interface Merged {
+  readonly record: Buffer;
+  count: number;
+  last: bigint;
+}
+
+/** Records of one turn that differ in nothing but their time, as one: decoding and telling each costs far more. */
+export class EqualRecords {
+  readonly #merged = new Map<string, Merged>();
+
+  /** @param record is of use until this returns */
+  add(record: Uint8Array): void {
+    const view = Buffer.from(record.buffer, record.byteOffset, record.length);
+    const key = view.toString('latin1', timeLength);
+    const known = this.#merged.get(key);
+    if (known === undefined) {
+      this.#merged.set(key, { record: Buffer.from(view), count: 1, last: timeOf(view) });
+      return;
+    }
+    known.count += 1;
+    known.last = timeOf(view);
+  }
+
+  /** Hands them over in the order of their first ones, and forgets them. */
+  handOver(take: (record: Buffer, times: Times) => void): void {
+    const merged = [...this.#merged.values()];
+    this.#merged.clear();
+    for (const { record, count, last } of merged) take(record, { count, last });
+  }
+}
+
+/** 0 for what is too short to be a hit. */
+const timeOf = (record: Buffer) => (record.length < timeLength ? 0n : record.readBigUInt64LE());

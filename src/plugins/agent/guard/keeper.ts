@@ -1,9 +1,9 @@
 import { randomInt } from 'node:crypto';
 import type { Tier } from '../../../core/protection/tier.ts';
+import { mapEntries } from '../../../runtime/bpf/map-batch.ts';
 import { sleep } from '../../../runtime/lifecycle/sleep.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import { startBeats } from './beats.ts';
-import { carryOver } from './carry-over.ts';
 import { chooseTier } from './choose.ts';
 import type { GuardStatus, HitListener } from './contract.ts';
 import { createCrowdWatch } from './crowds.ts';
@@ -230,5 +230,16 @@ async function examineOnce(state: State, { set, mode }: InForce): Promise<string
     return await (isDeadly ? tryAll : tryQuick)(state.decoys, mode, set);
   } catch (error) {
     return (error as Error).message;
+  }
+}
+
+/** Maps are shared by their pins; where somebody has removed those, what was covered is copied. */
+function carryOver(from: ProgramSet, to: ProgramSet): void {
+  for (const name of ['processes', 'cgroups', 'crowds']) {
+    const target = to.map(name);
+    if (target.facts.id === from.map(name).facts.id) continue;
+    for (const { key, value } of mapEntries(from.map(name))) {
+      if (target.lookup(key) === undefined) target.update(key, value);
+    }
   }
 }

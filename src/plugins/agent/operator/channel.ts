@@ -1,6 +1,5 @@
 import { type Backoff, createBackoff } from '../../../runtime/lifecycle/backoff.ts';
 import type { ObservedHit } from '../hits/observed-hit.ts';
-import { Alarm } from './alarm.ts';
 import type { ChannelMetrics } from './channel-metrics.ts';
 import type { Connection } from './connection.ts';
 import type { ChannelStatus, OperatorChannel } from './contract.ts';
@@ -36,6 +35,58 @@ export interface ChannelParts {
 
 /** The schema's bound of what the operator may ask for. */
 const longestInterval = 60_000;
+
+/** Rings at the earliest of the times that it was asked for, but not before it may. */
+export class Alarm {
+  #due = Number.POSITIVE_INFINITY;
+  #earliest = Number.NEGATIVE_INFINITY;
+  #timer: NodeJS.Timeout | undefined;
+  #ring: ((rang: boolean) => void) | undefined;
+  #stopped = false;
+
+  /** Rings after `ms` at the latest. */
+  within(ms: number): void {
+    const due = performance.now() + ms;
+    if (due >= this.#due) return;
+    this.#due = due;
+    this.#arm();
+  }
+
+  /** Does not ring for `ms`. */
+  notBefore(ms: number): void {
+    this.#earliest = performance.now() + ms;
+    this.#arm();
+  }
+
+  /** Waits for the next ring; false when it was stopped. */
+  rings(): Promise<boolean> {
+    if (this.#stopped) return Promise.resolve(false);
+    return new Promise((resolve) => {
+      this.#ring = resolve;
+      this.#arm();
+    });
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#settle(false);
+  }
+
+  #arm(): void {
+    if (this.#ring === undefined) return;
+    clearTimeout(this.#timer);
+    const at = Math.max(this.#due, this.#earliest);
+    if (!Number.isFinite(at)) return;
+    this.#timer = setTimeout(() => this.#settle(true), Math.max(0, at - performance.now()));
+  }
+
+  #settle(rang: boolean): void {
+    clearTimeout(this.#timer);
+    this.#due = Number.POSITIVE_INFINITY;
+    this.#ring?.(rang);
+    this.#ring = undefined;
+  }
+}
 
 /** Reports one after another, each as soon as there is something to tell and the operator may be asked. */
 export class Channel implements OperatorChannel {

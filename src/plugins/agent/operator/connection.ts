@@ -1,9 +1,10 @@
+import { lookup } from 'node:dns/promises';
+import { readFile } from 'node:fs/promises';
+import { isIP, isIPv6 } from 'node:net';
 import { within } from '../../../runtime/lifecycle/within.ts';
 import type { OperatorAddress, TlsPaths } from './contract.ts';
-import { endpointsOf } from './endpoints.ts';
 import type { Reply } from './ledger.ts';
 import { type CallBounds, clientOpener, type OpenClient, type OperatorClient } from './operator-client.ts';
-import { readToken } from './read-token.ts';
 import { ReportError } from './report-error.ts';
 import { TlsFiles, type TlsMaterial } from './tls-files.ts';
 
@@ -120,4 +121,31 @@ function explained(error: ReportError, { expires }: TlsMaterial): ReportError {
   if (expires.getTime() > Date.now()) return error;
   const message = `the agent's certificate expired at ${expires.toISOString()}; ${error.message}`;
   return new ReportError(error.result, message, { cause: error.cause });
+}
+
+/** The token as it is now: the kubelet writes another one before it ends. @throws ReportError token_file */
+async function readToken(path: string): Promise<string> {
+  const text = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
+    throw new ReportError('token_file', `the token file cannot be used (${path}): ${cause.code}`, { cause });
+  });
+  const token = text.trim();
+  if (/^[\w.-]+$/.test(token)) return token;
+  throw new ReportError('token_file', `the token file cannot be used (${path}): there is no token in it`);
+}
+
+/** All IP addresses behind the name, as gRPC writes targets: a headless service has one for each replica. */
+async function endpointsOf({ host, port }: OperatorAddress): Promise<readonly string[]> {
+  const addresses = isIP(host) ? [host] : await addressesOf(host);
+  return addresses.map((address) =>
+    isIPv6(address) ? `ipv6:[${address}]:${port}` : `ipv4:${address}:${port}`,
+  );
+}
+
+async function addressesOf(host: string): Promise<readonly string[]> {
+  try {
+    return (await lookup(host, { all: true })).map(({ address }) => address);
+  } catch (cause) {
+    const code = (cause as NodeJS.ErrnoException).code ?? '';
+    throw new ReportError('name_lookup', `the name ${host} cannot be looked up (${code})`, { cause });
+  }
 }

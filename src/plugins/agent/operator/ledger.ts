@@ -1,9 +1,10 @@
+import type { Hit } from '../../../core/protection/hit.ts';
+import type { Outcome, Road } from '../../../core/protection/road.ts';
+import { type Tier, tierNames } from '../../../core/protection/tier.ts';
 import type { ObservedHit } from '../hits/observed-hit.ts';
-import type { NodeState } from './contract.ts';
-import { HitCounts } from './hit-counts.ts';
-import { countMessage, hitMessage } from './hit-message.ts';
-import { HitQueue } from './hit-queue.ts';
-import { stateMessage } from './state-message.ts';
+import type { NodeState, ReportedPod, ReportedProcess } from './contract.ts';
+import { HitQueue, type NumberedHit } from './hit-queue.ts';
+import { measuredMessage } from './measured-message.ts';
 
 export interface Identity {
   readonly node: string;
@@ -34,6 +35,23 @@ const queueCapacity = 10_000;
 export const mostHits = 1_000;
 /** How long it is taken for unchanged unless told otherwise: asking costs where there are many processes. */
 const stateKeptMs = 5_000;
+
+/** Counts every hit, by road and outcome. */
+class HitCounts {
+  readonly #counts = new Map<string, { road: Road; outcome: Outcome; count: number }>();
+
+  add({ road, outcome }: Hit, count = 1): void {
+    const key = `${road} ${outcome}`;
+    const known = this.#counts.get(key);
+    if (known === undefined) this.#counts.set(key, { road, outcome, count });
+    else known.count += count;
+  }
+
+  /** Those that are not zero. */
+  list(): readonly HitCount[] {
+    return [...this.#counts.values()];
+  }
+}
 
 /** What the operator has been told, and what it has not. */
 export class Ledger {
@@ -120,3 +138,99 @@ export class Ledger {
     };
   }
 }
+
+/** svc.operator.v1.HitReport as grpc-js takes it. */
+function hitMessage({ number, count, first, lastAt }: NumberedHit): object {
+  const { road, outcome, syscall, syscallName, at } = first;
+  return {
+    number,
+    count,
+    firstUnixNano: String(at),
+    lastUnixNano: String(lastAt),
+    road: roadName(road),
+    outcome: outcomeName(outcome),
+    syscall,
+    syscallName: syscallName ?? '',
+    source: sourceMessage(first),
+    target: targetMessage(first),
+  };
+}
+
+/** svc.operator.v1.HitCount as grpc-js takes it. */
+export function countMessage({ road, outcome, count }: HitCount): object {
+  return { road: roadName(road), outcome: outcomeName(outcome), count };
+}
+
+function sourceMessage({ source: { pid, uid, comm, cgroup }, sourcePod }: NumberedHit['first']): object {
+  return { pid, uid, comm, cgroup: String(cgroup), podUid: sourcePod ?? '' };
+}
+
+function targetMessage({ target, targetPod }: NumberedHit['first']): object | null {
+  const { pid, start, comm, cgroup } = target;
+  if (pid === 0) return null;
+  return { pid, start: String(start), comm, cgroup: String(cgroup), podUid: targetPod ?? '' };
+}
+
+const roadName = (road: string): string =>
+  road === 'none' ? 'ROAD_UNSPECIFIED' : `ROAD_${road.toUpperCase()}`;
+const outcomeName = (outcome: string): string => `OUTCOME_${outcome.toUpperCase()}`;
+
+interface HitCount {
+  readonly road: Road;
+  readonly outcome: Outcome;
+  readonly count: number;
+}
+
+/** Bounds of the schema. */
+const mostPods = 1_000;
+const mostProcesses = 5_000;
+const mostMeasured = 1_000;
+const longestReason = 500;
+
+/** svc.operator.v1.NodeState as grpc-js takes it, within the schema's bounds. */
+export function stateMessage(state: NodeState): object {
+  const { tier, enforcing, reason, passedOver, enforceMode } = state;
+  return {
+    tier: tier === undefined ? 'TIER_UNSPECIFIED' : tierName(tier),
+    enforcing,
+    reason: clip(reason, longestReason),
+    passedOver: passedOver.map((one) => ({
+      tier: tierName(one.tier),
+      reason: clip(one.reason, longestReason),
+    })),
+    enforceMode,
+    ...podMessages(state.pods),
+  };
+}
+
+function podMessages(pods: readonly ReportedPod[]): { pods: object[]; processesLeftOut: number } {
+  const room = { processes: mostProcesses, measured: mostMeasured };
+  const told = pods.slice(0, mostPods).map((pod) => podMessage(pod, room));
+  const all = pods.reduce((sum, pod) => sum + pod.processes.length, 0);
+  return { pods: told, processesLeftOut: all - (mostProcesses - room.processes) };
+}
+
+interface Room {
+  processes: number;
+  measured: number;
+}
+
+function podMessage(pod: ReportedPod, room: Room): object {
+  const { uid, labelled, covered, uncoveredReason, processes } = pod;
+  const told = processes.slice(0, room.processes);
+  room.processes -= told.length;
+  return {
+    ...{ podUid: uid, labelled, covered, uncoveredReason: clip(uncoveredReason, longestReason) },
+    processes: told.map((process) => processMessage(process, room)),
+  };
+}
+
+function processMessage({ pid, start, registration, measured }: ReportedProcess, room: Room): object {
+  const known = { pid, start: String(start), registration: `REGISTRATION_${registration.toUpperCase()}` };
+  if (measured === undefined || room.measured === 0) return known;
+  room.measured -= 1;
+  return { ...known, measured: measuredMessage(measured) };
+}
+
+const tierName = (tier: Tier): string => `TIER_${tierNames[tier].toUpperCase()}`;
+const clip = (text: string, length: number): string => text.slice(0, length);

@@ -1,6 +1,9 @@
-import { path } from '../../../core/settings/parsers.ts';
+import { type ListenAddress, listenAddress } from '../../../core/settings/listen-address.ts';
+import { mistake, type Parser, path } from '../../../core/settings/parsers.ts';
 import type { Resolved, Settings } from '../../../core/settings/setting.ts';
-import { operatorAddress } from './address.ts';
+import type { OperatorAddress } from './contract.ts';
+
+const expects = 'host:port such as svc-operator.svc-system.svc:8199, 10.0.0.1:8199 or [fd00::1]:8199';
 
 /** Where the operator is and how the agent shows who it is; without an address the agent works alone. */
 export const operatorSettings = {
@@ -37,3 +40,21 @@ export const operatorSettings = {
 } satisfies Settings;
 
 export type ResolvedOperatorSettings = Resolved<typeof operatorSettings>;
+
+/** Where the operator is: a host that can be connected to, and its port. */
+function operatorAddress(): Parser<OperatorAddress> {
+  return { expects, parse };
+}
+
+function parse(text: string): OperatorAddress {
+  const { host, port } = addressIn(text);
+  return host === undefined || port === 0 ? mistake(expects) : { host, port };
+}
+
+function addressIn(text: string): ListenAddress {
+  try {
+    return listenAddress().parse(text);
+  } catch {
+    return mistake(expects);
+  }
+}

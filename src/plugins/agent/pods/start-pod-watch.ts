@@ -1,16 +1,20 @@
 import { messageOf } from '../../../core/errors.ts';
+import { protectedLabel } from '../../../core/kubernetes/labels.ts';
 import type { ComponentDeps } from '../../../runtime/component/contract.ts';
 import type { KubeClient } from '../../../runtime/kube/client.ts';
 import { createKubeClient } from '../../../runtime/kube/create-client.ts';
-import type { Reflector, ReflectTiming } from '../../../runtime/kube/reflect-options.ts';
+import { hasCode } from '../../../runtime/kube/errors.ts';
+import type { KubeObject } from '../../../runtime/kube/objects.ts';
+import { reflect } from '../../../runtime/kube/reflect.ts';
+import type { ReflectOptions, Reflector, ReflectTiming } from '../../../runtime/kube/reflect-options.ts';
+import { acceptMetadata } from '../../../runtime/kube/selection.ts';
 import { describeError } from '../../../runtime/logging/describe-error.ts';
+import type { Logger } from '../../../runtime/logging/logger.ts';
 import { findCgroupRoot } from './cgroup-root.ts';
 import type { CgroupGuard } from './cover-pods.ts';
 import { type Coverage, keepCovered } from './coverage.ts';
-import { checkNode } from './node-check.ts';
 import { createPodResolver, type PodResolver } from './pod-resolver.ts';
 import { createPodWatchState, crowdedReason, type PodWatchState } from './pod-watch-state.ts';
-import { followProtectedPods, type WantedPod } from './protected-pods.ts';
 
 export interface PodWatchOptions extends Pick<ComponentDeps, 'log' | 'metrics' | 'health'> {
   /** Name of this node in the cluster. */
@@ -151,4 +155,57 @@ function createComparison(): (pods: readonly LabelledPod[]) => boolean {
     before = now;
     return isOther;
   };
+}
+
+/** A list of the pods of a node that does not exist is empty and no error: a wrong name would never be noticed. */
+async function checkNode(
+  client: KubeClient,
+  node: string,
+  signal: AbortSignal,
+  log: Logger,
+  state: PodWatchState,
+): Promise<void> {
+  try {
+    const path = `/api/v1/nodes/${encodeURIComponent(node)}`;
+    await client.request({ path, accept: acceptMetadata, signal });
+    state.nodeKnown(true);
+  } catch (error) {
+    if (signal.aborted) return;
+    if (!hasCode(error, 'KUBE_NOT_FOUND')) {
+      return log.warn('pods.node.unchecked', { node, ...describeError(error) });
+    }
+    log.error('pods.node.unknown', { node, nextStep: 'Set NODE_NAME to spec.nodeName of this pod.' });
+    state.nodeKnown(false);
+  }
+}
+
+/** What is kept of a pod. */
+interface WantedPod {
+  /** By which its cgroup is named. */
+  readonly uid: string;
+  /** `namespace/name` */
+  readonly name: string;
+}
+
+type Rest = Omit<ReflectOptions<KubeObject, WantedPod>, 'path' | 'project' | 'client'>;
+
+/** The kubelet names a static pod's cgroup by the hash of its manifest, and notes that in the pod's mirror. */
+const mirrorHash = 'kubernetes.io/config.mirror';
+
+/** One that has ended has no cgroup any more, and waits for its deletion. */
+const notEnded = 'status.phase!=Succeeded,status.phase!=Failed';
+
+/** Follows the pods of a node that are labelled as protected. */
+function followProtectedPods(client: KubeClient, node: string, rest: Rest): Reflector<WantedPod> {
+  return reflect<KubeObject, WantedPod>({
+    ...{ client, path: '/api/v1/pods', metadataOnly: true },
+    ...{ fieldSelector: `spec.nodeName=${node},${notEnded}`, labelSelector: `${protectedLabel}=true` },
+    project: wantedPodOf,
+    ...rest,
+  });
+}
+
+export function wantedPodOf({ metadata }: KubeObject): WantedPod {
+  const { uid, name, namespace = '', annotations } = metadata;
+  return { uid: annotations?.[mirrorHash] ?? uid, name: `${namespace}/${name}` };
 }

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
-import { tierNames } from '../../../core/protection/tier.ts';
+import { type Tier, tierNames } from '../../../core/protection/tier.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
-import type { Caller } from './caller.ts';
-import { lineLimit } from './line-limit.ts';
-import { asRefusal, type Outcome, type Refusal } from './refusal.ts';
-import { type RegisterDeps, type Registered, type RegisterRequest, register } from './register.ts';
+import type { Guard, ProcessFacts } from '../guard/contract.ts';
+import { type Caller, requireReady, requireSame } from './caller.ts';
+import { podOf, type ReadCgroups } from './pod.ts';
+import type { Protecting } from './protecting.ts';
+import { asRefusal, type Outcome, Refusal } from './refusal.ts';
 import type { CountRegistration } from './registration-metrics.ts';
 import type { Registry } from './registry.ts';
 import { type ReportMessage, report } from './report.ts';
@@ -118,4 +119,79 @@ function commOf(pid: number): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Lets at most `perSecond` lines pass in any second of the clock, so that no caller fills the log. */
+export function lineLimit(perSecond: number, now: () => number = () => performance.now()) {
+  let second = -1;
+  let passed = 0;
+  return (): boolean => {
+    const current = Math.floor(now() / 1000);
+    if (current !== second) passed = 0;
+    second = current;
+    passed += 1;
+    return passed <= perSecond;
+  };
+}
+
+interface RegisterRequest {
+  readonly podUid: string;
+}
+
+interface RegisterDeps {
+  readonly guard: Guard;
+  readonly protecting: Protecting;
+  readonly readCgroups: ReadCgroups;
+}
+
+interface Registered {
+  readonly facts: ProcessFacts;
+  readonly tier: Tier;
+  readonly podUid: string | undefined;
+}
+
+/**
+ * Protects the caller, unless it is not what it says or somebody has access to it already.
+ * @param asker aborted when the caller has given up
+ * @throws Refusal; SvcError of the guard; the asker's reason
+ */
+async function register(
+  caller: Caller,
+  { podUid: named }: RegisterRequest,
+  { guard, protecting, readCgroups }: RegisterDeps,
+  asker: AbortSignal,
+): Promise<Registered> {
+  requireReady(guard);
+  const podUid = podOf(caller.pid, named, readCgroups);
+  requireSame(caller, guard.inspect(caller.pid));
+  // Protected before it is judged: whoever comes in between is kept out.
+  const { openedBefore } = requireSame(caller, await protecting.protect(caller, asker));
+  // as it is now: another request may have begun it, some seconds ago
+  const facts = { ...requireSame(caller, guard.inspect(caller.pid)), openedBefore };
+  const { tier = 4 } = guard.status;
+  refuseTraced(facts);
+  if (tier === 4) refuseOpened(facts);
+  else requireCovered(facts);
+  return { facts, tier, podUid };
+}
+
+function refuseTraced({ traced, pid }: ProcessFacts): void {
+  if (!traced) return;
+  throw new Refusal(
+    'traced',
+    `Process ${pid} is being traced; detach the debugger and start the process anew.`,
+  );
+}
+
+/** The tiers that guard check reads of descriptors that were opened before. */
+function refuseOpened({ openedBefore, pid }: ProcessFacts): void {
+  if (!openedBefore) return;
+  throw new Refusal(
+    'opened_before',
+    `Another process has opened the memory or environment of process ${pid}, and this node cannot stop it from reading; start the process anew.`,
+  );
+}
+
+function requireCovered({ covered, pid }: ProcessFacts): void {
+  if (!covered) throw new Error(`Process ${pid} is not covered although it was registered`);
 }

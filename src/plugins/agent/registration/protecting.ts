@@ -1,6 +1,6 @@
 import type { Guard, ProcessFacts, ProtectedProcess } from '../guard/contract.ts';
 import { ending } from './refusal.ts';
-import { SharedWork } from './shared-work.ts';
+import { keyOf } from './same-process.ts';
 
 /** A wrapper that has given up asks again within a second or two. */
 const usualKeepMs = 10_000;
@@ -36,4 +36,111 @@ export function createProtecting(guard: Guard, keepMs = usualKeepMs): Protecting
     },
     close: () => work.close(ending()),
   };
+}
+
+export interface SharedWorkOptions<T> {
+  /** How long work goes on, and its result is kept, without anybody who waits for it, in milliseconds. */
+  readonly keepMs: number;
+  /** The result of work that took longer is kept though it was given to somebody, who may have given up by then. */
+  readonly quickMs: number;
+  /** Of those, that many at most; the oldest one is given up. */
+  readonly mostKept: number;
+  /** Whether a result that was kept is still true. */
+  readonly holds: (value: T) => boolean;
+}
+
+interface Work<T> {
+  readonly result: Promise<T>;
+  readonly giveUp: AbortController;
+  waiting: number;
+  done?: { readonly value: T };
+  timer?: NodeJS.Timeout;
+}
+
+/**
+ * Work on processes, one at a time for each: who asks for what is under way waits for that, and who has given up and
+ * asks again finds how far it has come, or its result.
+ */
+export class SharedWork<T> {
+  readonly #options: SharedWorkOptions<T>;
+  readonly #works = new Map<string, Work<T>>();
+
+  constructor(options: SharedWorkOptions<T>) {
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#works.size;
+  }
+
+  /**
+   * @param begin does the work; its signal is aborted when nobody wants the result any more
+   * @param asker aborted when this caller has given up
+   * @throws what `begin` rejects with, for all that wait; the asker's reason
+   */
+  async of(
+    process: ProtectedProcess,
+    asker: AbortSignal,
+    begin: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    asker.throwIfAborted();
+    const key = keyOf(process);
+    const work = this.#known(key) ?? this.#begin(key, begin);
+    clearTimeout(work.timer);
+    work.waiting += 1;
+    try {
+      return await unlessAborted(work.result, asker);
+    } finally {
+      work.waiting -= 1;
+      if (work.waiting === 0) this.#keep(key, work);
+    }
+  }
+
+  /** Gives up all, with this reason for those that wait. */
+  close(reason: Error): void {
+    for (const [key, work] of this.#works) this.#forget(key, work, reason);
+  }
+
+  #known(key: string): Work<T> | undefined {
+    const work = this.#works.get(key);
+    return work?.done === undefined || this.#options.holds(work.done.value) ? work : undefined;
+  }
+
+  #begin(key: string, begin: (signal: AbortSignal) => Promise<T>): Work<T> {
+    const giveUp = new AbortController();
+    const begun = performance.now();
+    const work: Work<T> = { result: begin(giveUp.signal), giveUp, waiting: 0 };
+    work.result.then(
+      (value) => {
+        work.done = { value };
+        if (work.waiting > 0 && performance.now() - begun < this.#options.quickMs) this.#forget(key, work);
+      },
+      () => this.#forget(key, work),
+    );
+    this.#works.set(key, work);
+    return work;
+  }
+
+  #keep(key: string, work: Work<T>): void {
+    if (this.#works.get(key) !== work) return;
+    work.timer = setTimeout(() => this.#forget(key, work), this.#options.keepMs).unref();
+    const kept = [...this.#works].filter(([, { waiting }]) => waiting === 0);
+    const [oldest] = kept;
+    if (kept.length > this.#options.mostKept && oldest !== undefined) this.#forget(...oldest);
+  }
+
+  #forget(key: string, work: Work<T>, reason?: Error): void {
+    if (this.#works.get(key) === work) this.#works.delete(key);
+    clearTimeout(work.timer);
+    work.giveUp.abort(reason);
+  }
+}
+
+/** @throws the signal's reason; what the work is rejected with is taken care of then */
+function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason);
+    signal.addEventListener('abort', abort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
 }

@@ -1,11 +1,13 @@
-import { createServer, type Server } from 'node:net';
+import { chmodSync, lstatSync, mkdirSync, renameSync, type Stats, unlinkSync } from 'node:fs';
+import { connect, createServer, type Server } from 'node:net';
+import { dirname, join } from 'node:path';
+import { exitStatus, messageOf, SvcError } from '../../../core/errors.ts';
 import type { ProtectionReport } from '../../../core/protection/report.ts';
 import { loadProtoService } from '../../../runtime/grpc/load-proto.ts';
 import type { Metrics } from '../../../runtime/health/metrics.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import type { Guard, ProtectedProcess } from '../guard/contract.ts';
 import { Acceptor } from './acceptor.ts';
-import { listenAt } from './agent-socket.ts';
 import { createCalls } from './calls.ts';
 import type { ConnectionBounds } from './connection-limit.ts';
 import { type ReadCgroups, readCgroups } from './pod.ts';
@@ -84,5 +86,94 @@ function closed(server: Server, acceptor: Acceptor): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve());
     acceptor.end();
+  });
+}
+
+const folderMode = 0o755;
+/** Every user's wrappers may call; callers are judged by what the kernel says of them. */
+const socketMode = 0o666;
+
+/**
+ * Has a server listen on a Unix socket for everybody, in the place of one that a dead agent left behind. It appears
+ * whole: callers find the old one or this.
+ * @returns takes the socket's file away, unless another agent has put its own there
+ * @throws SvcError AGENT_SOCKET_IN_USE (exit 69), AGENT_SOCKET_TAKEN (78), AGENT_SOCKET_FAILED (71)
+ */
+export async function listenAt(path: string, server: Server): Promise<() => void> {
+  try {
+    makeFolder(dirname(path));
+    if (isSocket(path) && (await isAnswered(path))) throw inUse(path);
+    const inode = await place(path, server);
+    return () => removeOwn(path, inode);
+  } catch (error) {
+    throw error instanceof SvcError ? error : failed(path, error);
+  }
+}
+
+function makeFolder(path: string): void {
+  // the mode that mkdir is given is cut by the umask
+  if (mkdirSync(path, { recursive: true }) !== undefined) chmodSync(path, folderMode);
+}
+
+/** Binds under another name and moves it, so that it never stands there with another mode or without a listener. */
+async function place(path: string, server: Server): Promise<Stats> {
+  const temporary = join(dirname(path), `.${process.pid}`);
+  if (isSocket(temporary)) unlinkSync(temporary);
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject).listen({ path: temporary }, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+  chmodSync(temporary, socketMode);
+  const inode = lstatSync(temporary);
+  isSocket(path);
+  renameSync(temporary, path);
+  return inode;
+}
+
+/** False where there is nothing. @throws SvcError AGENT_SOCKET_TAKEN */
+function isSocket(path: string): boolean {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found === undefined) return false;
+  if (found.isSocket()) return true;
+  throw new SvcError('AGENT_SOCKET_TAKEN', `${path} is there already and is no socket`, {
+    nextStep: 'Move it away, or give the agent another path in SVC_AGENT_SOCKET.',
+    exitStatus: exitStatus.config,
+  });
+}
+
+/** Whether somebody listens. A full queue of callers is an answer too. */
+function isAnswered(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = connect(path, () => {
+      probe.destroy();
+      resolve(true);
+    });
+    probe.on('error', ({ code }: NodeJS.ErrnoException) =>
+      resolve(code !== 'ECONNREFUSED' && code !== 'ENOENT'),
+    );
+  });
+}
+
+function removeOwn(path: string, { dev, ino }: Stats): void {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found?.dev === dev && found.ino === ino) unlinkSync(path);
+}
+
+function inUse(path: string): SvcError {
+  return new SvcError('AGENT_SOCKET_IN_USE', `Another node agent listens on ${path}`, {
+    nextStep: 'Run one agent a node: end the other, or give this one another path in SVC_AGENT_SOCKET.',
+    exitStatus: exitStatus.unavailable,
+  });
+}
+
+function failed(path: string, cause: unknown): SvcError {
+  const why = messageOf(cause);
+  return new SvcError('AGENT_SOCKET_FAILED', `The agent cannot listen on ${path}: ${why}`, {
+    nextStep:
+      'Give the agent a path of at most 90 bytes in a folder that it may write to (SVC_AGENT_SOCKET).',
+    exitStatus: exitStatus.system,
+    cause,
   });
 }

@@ -1,7 +1,12 @@
 import { sarifLog } from '../../../core/checks/sarif.ts';
 import { SvcError } from '../../../core/errors.ts';
 import { resolveSettings } from '../../../core/settings/resolve.ts';
-import { painter } from '../../../runtime/cli/terminal.ts';
+import { createProgress } from '../../../runtime/cli/progress.ts';
+import { outcomeText } from '../../../runtime/cli/report/outcome-text.ts';
+import { printable } from '../../../runtime/cli/report/printable.ts';
+import { sectionsText } from '../../../runtime/cli/report/sections.ts';
+import { type Cell, tableText } from '../../../runtime/cli/report/table.ts';
+import { type Paint, painter } from '../../../runtime/cli/terminal.ts';
 import { sectionOfFile } from '../../../runtime/config/load-file.ts';
 import { createLogger } from '../../../runtime/logging/create-logger.ts';
 import { defaultCredentials } from '../../../runtime/object-store/credentials.ts';
@@ -10,13 +15,14 @@ import { type StoreAddress, storeOf, storeSettings } from '../../../runtime/obje
 import { trustedAuthorities } from '../../../runtime/object-store/trust.ts';
 import type { AuditCall } from '../contract.ts';
 import type { AuditTerms } from '../terms.ts';
+import { auditAll } from './audit-all.ts';
 import { storeFailure } from './failure.ts';
-import { lookAtBucket } from './look.ts';
-import type { AuditId } from './progress-file.ts';
+import { type AuditId, type Progress, readProgress, writeProgress } from './progress-file.ts';
 import { type BucketReport, bucketFindings, bucketReport, bucketRules } from './report.ts';
 import { s3AuditStore } from './s3-store.ts';
+import { auditSample, type Estimate, type Sample } from './sample.ts';
 import type { AuditStore } from './store.ts';
-import { bucketText } from './text.ts';
+import { emptyTally, type Tally } from './tally.ts';
 
 /** Audits a bucket, writes the report, and resolves with the exit status. @throws SvcError */
 export async function auditBucket(
@@ -64,4 +70,117 @@ function inFormat(report: BucketReport, { stdout, env, version }: AuditCall, { f
   if (format === 'json') return JSON.stringify(report, null, 2);
   const tool = { name: 'svc audit', version, rules: bucketRules };
   return JSON.stringify(sarifLog(tool, bucketFindings(report)), null, 2);
+}
+
+export interface BucketLook {
+  readonly store: AuditStore;
+  readonly id: AuditId;
+  readonly call: AuditCall;
+  readonly terms: AuditTerms;
+  readonly signal: AbortSignal;
+}
+
+/** Looks at a sample, or at everything, from where an interrupted audit had got to. */
+export async function lookAtBucket(look: BucketLook): Promise<{ tally: Tally; sample: Sample | undefined }> {
+  const { store, id, call, terms, signal } = look;
+  const progress = createProgress(call.stderr, call.env);
+  const { list, concurrency } = terms;
+  const options = { store, reservedPrefix: id.reservedPrefix, list, concurrency, signal };
+  try {
+    if (terms.sample === undefined)
+      return { tally: await lookAtAll(look, options, progress.show), sample: undefined };
+    const tally = emptyTally();
+    const told = (listed: number) => progress.show(`${listed.toLocaleString('en')} objects listed`);
+    return { sample: await auditSample(tally, terms.sample, options, told), tally };
+  } finally {
+    progress.clear();
+  }
+}
+
+async function lookAtAll(
+  { id, call }: BucketLook,
+  options: Parameters<typeof auditAll>[2],
+  show: (text: string) => void,
+): Promise<Tally> {
+  const { resume } = call.flags;
+  const begin: Progress =
+    resume === undefined ? { after: undefined, tally: emptyTally() } : readProgress(resume, id);
+  const { tally } = begin;
+  let { after } = begin;
+  const keep = (done: boolean) => {
+    if (resume !== undefined) writeProgress(resume, id, { after, tally, done });
+  };
+  await auditAll(tally, after, options, (lastKey) => {
+    after = lastKey;
+    keep(false);
+    show(`${tally.objects.toLocaleString('en')} objects, ${tally.encrypted.toLocaleString('en')} encrypted`);
+  });
+  keep(true);
+  return tally;
+}
+
+const columns = [
+  { title: 'OBJECTS', width: 60 },
+  { title: 'NUMBER', width: 14, align: 'right' },
+  { title: 'SHARE', width: 10, align: 'right' },
+] as const;
+
+/** What the objects are, under which keys, and those that are not encrypted; at most 100 columns but for long keys. */
+export function bucketText(report: BucketReport, paint: Paint): string {
+  const { bucket, prefix, sample, tally } = report;
+  const where = prefix === '' ? bucket : `${bucket}/${prefix}`;
+  return sectionsText([
+    [paint('bold', printable(`Bucket ${where}`)), tableText(columns, rows(report))],
+    listed('Not encrypted:', tally.plaintextKeys, tally.plaintext, paint),
+    listed('Metadata that cannot be read:', tally.unreadableKeys, tally.unreadable, paint),
+    sample === undefined ? [] : [sampleText(sample.listed, sample.looked, sample.encrypted)],
+    [outcomeText(report.outcome, paint)],
+  ]);
+}
+
+function rows({ tally }: BucketReport): readonly (readonly Cell[])[] {
+  const there = tally.objects - tally.vanished;
+  const row = (title: string, number: number) => [title, number.toLocaleString('en'), percent(number, there)];
+  const each = (title: string, counts: Readonly<Record<string, number>>) =>
+    Object.entries(counts)
+      .sort(([a], [b]) => a.localeCompare(b, 'en', { numeric: true }))
+      .map(([name, number]) => row(`  ${title} ${name}`, number));
+  return [
+    row('ciphertext', tally.encrypted),
+    ...each('key', tally.keyVersions),
+    ...each('algorithm', tally.algorithms),
+    ...each('form', tally.forms),
+    ...each('bound to', tally.bindings),
+    row('not encrypted', tally.plaintext),
+    row('metadata cannot be read', tally.unreadable),
+    ...each('because of', tally.mistakes),
+    ['helper objects of the proxy, not looked into', tally.helpers.toLocaleString('en'), ''],
+    ['gone before they were looked at', tally.vanished.toLocaleString('en'), ''],
+  ];
+}
+
+function percent(number: number, all: number): string {
+  if (all === 0) return '';
+  const share = (number / all) * 100;
+  // 100 % and 0 % are said of all and of none only
+  if (number < all && share > 99.9) return '>99.9 %';
+  if (number > 0 && share < 0.1) return '<0.1 %';
+  return `${share.toFixed(1)} %`;
+}
+
+function listed(title: string, keys: readonly string[], all: number, paint: Paint): readonly string[] {
+  if (all === 0) return [];
+  const rest = all - keys.length;
+  const more =
+    rest > 0
+      ? [`- ${keys.length > 0 ? 'and ' : ''}${rest.toLocaleString('en')} more; --list shows more`]
+      : [];
+  return [paint('bold', title), ...keys.map((key) => `- ${printable(key)}`), ...more];
+}
+
+function sampleText(all: number, looked: number, encrypted: Estimate | undefined): string {
+  const head = `A sample of ${looked.toLocaleString('en')} out of ${all.toLocaleString('en')} objects was looked at`;
+  if (encrypted === undefined) return `${head}.`;
+  const [low, high] = [encrypted.low, encrypted.high].map((share) => `${(share * 100).toFixed(1)} %`);
+  return `${head}:\nbetween ${low} and ${high} of all are ciphertext, with 95 % confidence.`;
 }

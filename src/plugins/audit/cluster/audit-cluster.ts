@@ -1,11 +1,17 @@
+import { checkStatus } from '../../../core/checks/contract.ts';
+import { messageOf, SvcError } from '../../../core/errors.ts';
 import type { KubeClient } from '../../../runtime/kube/client.ts';
-import type { AuditCall } from '../contract.ts';
+import { createKubeClient } from '../../../runtime/kube/create-client.ts';
+import { hasCode, KubeError } from '../../../runtime/kube/errors.ts';
+import { listAll } from '../../../runtime/kube/list.ts';
+import { type KubeObject, keyOf } from '../../../runtime/kube/objects.ts';
+import type { AuditCall, Env } from '../contract.ts';
 import type { AuditTerms } from '../terms.ts';
-import { connect, explained } from './connect.ts';
+import { type ClusterObjects, type Collection, collections } from './collections.ts';
+import { clusterDenied } from './denied.ts';
 import { evaluate } from './evaluate.ts';
 import { auditedNodes } from './nodes.ts';
 import { operatorState } from './operator-state.ts';
-import { readCluster } from './read-cluster.ts';
 import { type ClusterReport, clusterReport } from './report.ts';
 import { watchCluster } from './watch-cluster.ts';
 import { writeReport } from './write-report.ts';
@@ -40,3 +46,76 @@ async function auditOnce(
   };
   return clusterReport(client.server, found, flags, terms);
 }
+
+const nextStep =
+  'Set KUBECONFIG, or run it in a pod with a service account; for an object store, name --bucket.';
+
+/** @throws SvcError where the environment names no cluster */
+export async function connect(env: Env): Promise<KubeClient> {
+  const client = await createKubeClient(env).catch((cause: unknown) => {
+    throw unevaluated('AUDIT_NO_CLUSTER', messageOf(cause), nextStep, cause);
+  });
+  if (client !== undefined) return client;
+  throw unevaluated('AUDIT_NO_CLUSTER', 'There is no cluster to audit', nextStep);
+}
+
+/** What keeps the audit from knowing the cluster; the rest as it is. */
+export function explained(error: unknown, { server }: KubeClient): unknown {
+  if (!(error instanceof KubeError)) return error;
+  const step =
+    'Check that the API server can be reached from here with kubectl get nodes, then run it again.';
+  return unevaluated(
+    'AUDIT_UNREACHABLE',
+    `The API server ${server} does not answer: ${error.message}`,
+    step,
+    error,
+  );
+}
+
+function unevaluated(code: string, message: string, step: string, cause?: unknown): SvcError {
+  const options = { nextStep: step, exitStatus: checkStatus.notEvaluated };
+  return new SvcError(code, message, cause === undefined ? options : { ...options, cause });
+}
+
+/**
+ * Lists everything once.
+ * @throws SvcError AUDIT_DENIED naming all permissions that are missing; KubeError where the API server fails
+ */
+export async function readCluster(client: KubeClient, signal: AbortSignal): Promise<ClusterObjects> {
+  const all = Object.entries<unknown>(collections()) as [string, Collection<KubeObject, unknown>][];
+  const found = await Promise.allSettled(all.map(([, one]) => listed(client, one, signal)));
+  const errors = found.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
+  const refused = all.filter((_, index) => isDenied((found[index] as PromiseRejectedResult).reason));
+  if (refused.length > 0 && refused.length === errors.length)
+    throw clusterDenied(
+      refused.map(([, { path }]) => `list ${resourceOf(path)}`),
+      errors[0],
+    );
+  if (errors.length > 0) throw errors.find((error) => !isDenied(error));
+  const entries = all.map(([name], index) => [name, (found[index] as PromiseFulfilledResult<unknown>).value]);
+  return Object.fromEntries(entries) as ClusterObjects;
+}
+
+async function listed<T>(
+  client: KubeClient,
+  { path, project, optional = false }: Collection<KubeObject, T>,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, T>> {
+  const objects = new Map<string, T>();
+  const keep = (object: KubeObject) => void objects.set(keyOf(object), project(object));
+  try {
+    await listAll(client, { path }, keep, signal);
+  } catch (error) {
+    if (!optional || !isMissing(error)) throw error;
+  }
+  return objects;
+}
+
+/** `/apis/apps/v1/deployments` as `deployments.apps`, the way that kubectl and roles name it. */
+function resourceOf(path: string): string {
+  const [, root, group = '', ...rest] = path.split('/');
+  return root === 'api' ? (rest.at(-1) ?? '') : `${rest.at(-1)}.${group}`;
+}
+
+const isDenied = (error: unknown) => hasCode(error, 'KUBE_DENIED');
+const isMissing = (error: unknown) => hasCode(error, 'KUBE_NOT_FOUND');

@@ -1,17 +1,25 @@
-import type { KnownNamespace, KnownWorkload } from '../../../core/cluster/known.ts';
+import type { KnownNamespace, KnownPod, KnownWorkload } from '../../../core/cluster/known.ts';
 import { keyFor, ownerOf } from '../../../core/cluster/owner.ts';
 import { isExempt } from '../../../core/cluster/protected.ts';
+import type {
+  ProtectionReportStatus,
+  WorkloadReport,
+} from '../../../core/custom-resources/protection-report.ts';
+import type { EgressRule, NetworkPolicy } from '../../../core/egress/contract.ts';
+import { policyNames } from '../../../core/egress/names.ts';
+import { concernsEgress, type ObservedRule } from '../../../core/egress/observed-policy.ts';
+import { wideningPolicies } from '../../../core/egress/widening.ts';
 import { isLabelled } from '../../../core/kubernetes/labels.ts';
+import type { Addend, Score, WorkloadFacts } from '../../../core/score/contract.ts';
 import { scoreOf } from '../../../core/score/score-of.ts';
 import { isConcerned } from '../../../core/score/workloads/concerned.ts';
 import { factsOf, type Surroundings } from '../../../core/score/workloads/facts.ts';
 import { type Group, groupsOf } from '../../../core/score/workloads/groups.ts';
+import type { KnownPolicy } from '../../../runtime/cluster/project-policy.ts';
 import type { AuditedWorkload } from './audited.ts';
 import type { ClusterObjects } from './collections.ts';
-import { egressOf } from './egress.ts';
 import { levelOf } from './finding-level.ts';
 import type { OperatorState } from './operator-state.ts';
-import { reportEntry } from './report-entry.ts';
 
 /** Agents talk to the operator alone. */
 const noAgents = { agentOf: () => undefined };
@@ -101,4 +109,118 @@ function byTitle(a: AuditedWorkload, b: AuditedWorkload): number {
   for (const part of ['namespace', 'kind', 'name'] as const)
     if (a[part] !== b[part]) return a[part] < b[part] ? -1 : 1;
   return 0;
+}
+
+/** The operator's word about a workload, or why it is not taken, as a sentence. */
+export type Entry = { readonly report: WorkloadReport } | { readonly because: string };
+
+/**
+ * It is taken while an operator leads and it agrees with the cluster in what both can see: what only the agents tell
+ * can then be believed.
+ */
+export function reportEntry(
+  status: ProtectionReportStatus | undefined,
+  operator: OperatorState,
+  facts: WorkloadFacts,
+  own: Score,
+): Entry {
+  if (!operator.alive) return { because: operator.because };
+  if (status === undefined) return { because: 'The namespace has no ProtectionReport yet.' };
+  const report = status.workloads?.find(({ kind, name }) => kind === own.kind && name === own.name);
+  if (report === undefined) return { because: missing(status) };
+  if (report.pods !== own.pods)
+    return { because: `The ProtectionReport knows ${report.pods} pods of it, and there are ${own.pods}.` };
+  if (!isSound(report)) return { because: 'The ProtectionReport contradicts itself.' };
+  if (!agrees(report, facts))
+    return { because: 'The ProtectionReport tells of pods that are not there now.' };
+  return { report };
+}
+
+function missing({ summary }: ProtectionReportStatus): string {
+  return (summary?.leftOut ?? 0) > 0
+    ? 'The ProtectionReport had no room for it.'
+    : 'The ProtectionReport does not know it yet.';
+}
+
+function isSound({ score, addends }: WorkloadReport): boolean {
+  const parts = addends.every(({ points, of }) => points >= 0 && points <= of);
+  return parts && addends.reduce((sum, { points }) => sum + points, 0) === score && score <= 100;
+}
+
+/** Addends that nobody but the pod itself decides. */
+const visible = ['wrapper', 'references'];
+
+/** One of its pods, or its template, has what the report says of the worst one. */
+function agrees(report: WorkloadReport, facts: WorkloadFacts): boolean {
+  const each = facts.pods.length === 0 ? [facts] : facts.pods.map((pod) => ({ ...facts, pods: [pod] }));
+  return each.some((one) => {
+    const { addends } = scoreOf(one);
+    return visible.every((name) => pointsOf(addends, name) === pointsOf(report.addends, name));
+  });
+}
+
+const pointsOf = (addends: readonly Addend[], name: string) =>
+  addends.find((one) => one.name === name)?.points;
+
+export interface EgressFound {
+  readonly egressPolicy: boolean;
+  readonly wideningPolicies: readonly string[];
+}
+
+/**
+ * What the policies of a namespace mean for its protected pods, as far as they can be read from the cluster alone.
+ * A policy of ours that somebody made allow everything is none of ours.
+ */
+function egressOf(
+  namespace: string,
+  policies: readonly KnownPolicy[],
+  pods: readonly KnownPod[],
+): EgressFound {
+  const names = policyNames(namespace);
+  const ours = policies.filter((one) => Object.values(names).includes(one.name) && isWhole(one));
+  const labels = pods
+    .filter(({ pod }) => isLabelled(pod.metadata.labels))
+    .map(({ pod }) => pod.metadata.labels);
+  return {
+    egressPolicy: ours.some(({ name }) => name === names.main),
+    wideningPolicies: wideningPolicies({
+      ours: ours.map(asMade),
+      others: policies.filter((one) => !ours.includes(one)),
+      pods: [...new Set(labels)].map((one) => one ?? {}),
+    }),
+  };
+}
+
+/** In the form in which policies are made here: every rule says to whom and on which ports. */
+function isWhole({ ours, spec }: KnownPolicy): boolean {
+  return (
+    ours &&
+    concernsEgress(spec) &&
+    spec.podSelector?.matchExpressions === undefined &&
+    (spec.egress ?? []).every(isBounded)
+  );
+}
+
+function isBounded({ to = [], ports = [] }: ObservedRule): boolean {
+  return (
+    to.length > 0 &&
+    ports.length > 0 &&
+    ports.every(({ port }) => port !== undefined) &&
+    to.every(
+      ({ ipBlock, namespaceSelector, podSelector }) =>
+        ipBlock !== undefined || (namespaceSelector?.matchLabels && podSelector?.matchLabels) !== undefined,
+    )
+  );
+}
+
+/** `isWhole` has looked at its form. */
+function asMade({ namespace, name, labels, spec }: KnownPolicy): NetworkPolicy {
+  return {
+    ...{ apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy', metadata: { name, namespace, labels } },
+    spec: {
+      podSelector: { matchLabels: spec.podSelector?.matchLabels ?? {} },
+      policyTypes: ['Egress'],
+      egress: (spec.egress ?? []) as readonly EgressRule[],
+    },
+  };
 }

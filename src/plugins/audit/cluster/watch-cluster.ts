@@ -1,13 +1,16 @@
 import { messageOf } from '../../../core/errors.ts';
 import { printable } from '../../../runtime/cli/report/printable.ts';
 import type { KubeClient } from '../../../runtime/kube/client.ts';
+import type { KubeObject } from '../../../runtime/kube/objects.ts';
+import { reflect } from '../../../runtime/kube/reflect.ts';
 import { sleep } from '../../../runtime/lifecycle/sleep.ts';
 import { within } from '../../../runtime/lifecycle/within.ts';
 import { createLogger } from '../../../runtime/logging/create-logger.ts';
+import type { Logger } from '../../../runtime/logging/logger.ts';
 import type { AuditCall } from '../contract.ts';
 import type { AuditTerms } from '../terms.ts';
+import { type ClusterObjects, type Collection, collections } from './collections.ts';
 import { evaluate } from './evaluate.ts';
-import { type FollowedCluster, followCluster } from './follow-cluster.ts';
 import { auditedNodes } from './nodes.ts';
 import { operatorState } from './operator-state.ts';
 import { type ClusterReport, clusterReport } from './report.ts';
@@ -87,4 +90,36 @@ async function look(
     nodes: auditedNodes(cluster.objects, operator, flags.namespace),
   };
   return { report: clusterReport(client.server, found, flags, terms) };
+}
+
+/** What is known of the cluster now, following the API server until the signal is aborted. */
+interface FollowedCluster {
+  readonly objects: ClusterObjects;
+  /** Everything that a cluster must have was listed. */
+  readonly synced: boolean;
+  readonly closed: Promise<void>;
+}
+
+function followCluster(
+  client: KubeClient,
+  log: Logger,
+  onChange: () => void,
+  signal: AbortSignal,
+): FollowedCluster {
+  const all = Object.entries<unknown>(collections()) as [string, Collection<KubeObject, unknown>][];
+  const handlers = { onAdd: onChange, onChange, onDelete: onChange, onListed: onChange };
+  const followed = all.map(([name, { path, project, optional = false }]) => {
+    const reflector = reflect({ client, log, signal, path, project, ...handlers });
+    return { name, optional, reflector };
+  });
+  const needed = followed.filter(({ optional }) => !optional);
+  return {
+    objects: Object.fromEntries(
+      followed.map(({ name, reflector }) => [name, reflector]),
+    ) as unknown as ClusterObjects,
+    get synced() {
+      return needed.every(({ reflector }) => reflector.synced);
+    },
+    closed: Promise.all(followed.map(({ reflector }) => reflector.closed)).then(() => {}),
+  };
 }

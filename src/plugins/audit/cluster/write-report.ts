@@ -1,10 +1,19 @@
-import { sarifLog } from '../../../core/checks/sarif.ts';
-import { painter } from '../../../runtime/cli/terminal.ts';
+import { type CheckFinding, type Level, levels } from '../../../core/checks/contract.ts';
+import { type SarifRule, sarifLog } from '../../../core/checks/sarif.ts';
+import { counted } from '../../../core/counted.ts';
+import { outcomeText } from '../../../runtime/cli/report/outcome-text.ts';
+import { printable } from '../../../runtime/cli/report/printable.ts';
+import { sectionsText, titled } from '../../../runtime/cli/report/sections.ts';
+import { tableText } from '../../../runtime/cli/report/table.ts';
+import { wrapped } from '../../../runtime/cli/report/wrap.ts';
+import { type Paint, painter, type Style } from '../../../runtime/cli/terminal.ts';
 import type { AuditCall } from '../contract.ts';
 import type { AuditTerms } from '../terms.ts';
+import { type AuditedWorkload, titleOf } from './audited.ts';
+import { findingRules, helpFor } from './finding-level.ts';
+import { nodeLines } from './nodes.ts';
 import type { ClusterReport } from './report.ts';
-import { sarifFindings, sarifRules } from './sarif.ts';
-import { clusterText } from './text.ts';
+import { missingLines, sourceLines } from './section-lines.ts';
 
 export function writeReport(report: ClusterReport, call: AuditCall, terms: AuditTerms): void {
   call.stdout.write(`${reportText(report, call, terms)}\n`);
@@ -19,4 +28,126 @@ export function reportText(
   if (terms.format === 'json') return JSON.stringify(report, null, 2);
   const tool = { name: 'svc audit', version, rules: sarifRules };
   return JSON.stringify(sarifLog(tool, sarifFindings(report, terms.minScore)), null, 2);
+}
+
+const scoreRule: SarifRule = {
+  id: 'protection-score',
+  summary: 'A workload is protected less than it could be.',
+  help: 'Do what the message names; the weights are explained in the documentation of the protection score.',
+};
+
+const sarifRules: readonly SarifRule[] = [...findingRules, scoreRule];
+
+/** A score is an error where it is too low, and otherwise for information. */
+function sarifFindings({ workloads }: ClusterReport, minScore = 0): readonly CheckFinding[] {
+  return workloads.flatMap((workload) => {
+    const subject = titleOf(workload);
+    const own = workload.findings.map(({ id, level, message }) => ({ id, level, subject, message }));
+    if (workload.score === 100) return own;
+    const level = workload.score < minScore ? 'error' : 'info';
+    return [...own, { id: scoreRule.id, level, subject, message: scoreMessage(workload) }];
+  });
+}
+
+function scoreMessage({ score, addends }: AuditedWorkload): string {
+  const steps = addends.flatMap(({ name, points, of, remedy }) =>
+    points < of ? [`${name} ${points} of ${of}${remedy === undefined ? '' : `: ${remedy}`}`] : [],
+  );
+  return [`Its score is ${score} of 100.`, ...steps].join(' ');
+}
+
+const width = 98;
+
+const columns = [
+  { title: 'NAMESPACE', width: 16 },
+  { title: 'WORKLOAD', width: 34 },
+  { title: 'SCORE', width: 5, align: 'right' },
+  { title: 'PODS', width: 4, align: 'right' },
+  { title: 'MISSING', width: 31 },
+] as const;
+
+/** A row a workload, what is missing and how to get it, nodes, and findings; at most 100 columns. */
+function clusterText(report: ClusterReport, paint: Paint): string {
+  const { workloads } = report;
+  return sectionsText([
+    workloads.length === 0
+      ? ['No workload to show.']
+      : [
+          tableText(
+            columns,
+            workloads.map((one) => row(one, paint)),
+          ),
+        ],
+    titled('How to get what is missing:', missingLines(workloads), paint),
+    titled('Nodes, by what their agent enforces:', nodeLines(report.nodes, paint), paint),
+    titled('Findings:', findingLines(workloads, paint), paint),
+    titled(
+      'Not scored from a report of the operator, so that what the agents know is not in it:',
+      sourceLines(workloads),
+      paint,
+    ),
+    [summaryText(report), outcomeText(report.outcome, paint)],
+  ]);
+}
+
+function row(workload: AuditedWorkload, paint: Paint) {
+  const { namespace, kind, name, score, pods } = workload;
+  return [
+    namespace,
+    `${kind}/${name}`,
+    { text: String(score), paint: (text: string) => paint(colourOf(score), text) },
+    String(pods),
+    missing(workload),
+  ];
+}
+
+function missing({ asks, addends, score }: AuditedWorkload): string {
+  if (!asks) return 'does not ask for protection';
+  if (score === 100) return 'nothing';
+  return addends
+    .flatMap(({ name, points, of }) => (points < of ? [`${name} ${of - points}`] : []))
+    .join(', ');
+}
+
+/** 50 is where the recommended alert begins. */
+function colourOf(score: number): Style {
+  if (score < 50) return 'red';
+  return score < 75 ? 'yellow' : 'green';
+}
+
+function summaryText({ summary, workloads }: ClusterReport): string {
+  const { asking, protected: covered, lowestScore, shown, fromReports } = summary;
+  const lowest = lowestScore === undefined ? '' : `, the lowest score is ${lowestScore}`;
+  const some = workloads.length < summary.workloads ? ` (${shown} shown)` : '';
+  const [worst] = [...workloads].sort((a, b) => a.score - b.score);
+  const whose = worst !== undefined && worst.score === lowestScore ? ` of ${titleOf(worst)}` : '';
+  const asks = `${asking} ${asking === 1 ? 'asks' : 'ask'}`;
+  const has = `${covered} ${covered === 1 ? 'has' : 'have'}`;
+  const text = `${counted(summary.workloads, 'workload')}${some}: ${asks} for protection, ${has} it${lowest}${whose}. ${fromReports} scored by the operator.`;
+  return wrapped(text, 98, '  ');
+}
+
+const most = 40;
+const styles: Readonly<Record<Level, Style>> = { error: 'red', warning: 'yellow', info: 'dim' };
+
+/** The worst first, then how each kind is mended; more than 40 are counted. */
+function findingLines(
+  workloads: readonly AuditedWorkload[],
+  paint: (style: Style, text: string) => string,
+): readonly string[] {
+  const all = workloads.flatMap((workload) =>
+    workload.findings.map((finding) => ({ ...finding, subject: titleOf(workload) })),
+  );
+  const sorted = all.sort((a, b) => levels.indexOf(a.level) - levels.indexOf(b.level));
+  const shown = sorted.slice(0, most).map(({ level, id, subject, message }) => {
+    const text = wrapped(printable(`${id}  ${subject}: ${message}`), width - level.length - 3, '    ');
+    return `- ${paint(styles[level], level)} ${text}`;
+  });
+  const rest = all.length > most ? [`- and ${all.length - most} more; -o json has them all`] : [];
+  const ids = [...new Set(sorted.map(({ id }) => id))];
+  const helps = ids.flatMap((id) => {
+    const help = helpFor(id);
+    return help === undefined ? [] : [`  ${wrapped(`${id}: ${help}`, width - 2, '    ')}`];
+  });
+  return [...shown, ...rest, ...helps];
 }

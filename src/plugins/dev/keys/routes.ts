@@ -1,11 +1,13 @@
+import { isRecord } from '../../../core/vault/answer.ts';
+import { isCanonicalBase64 } from '../../../core/vault/wrapped-key.ts';
 import type { KeyAnswer, KeyRequest, KeyServerState, UnauthorizedRequest } from './exchange.ts';
 import { answerKv, isNewSecret } from './kv/kv-routes.ts';
-import { isBelowKv } from './kv/kv-store.ts';
-import { answerMountLookup, isMountLookup } from './mount-lookup.ts';
+import { isBelowKv, kvMount } from './kv/kv-store.ts';
 import { type Capability, capabilityFor } from './policy.ts';
-import { answerSystem } from './system-routes.ts';
+import { noSuchPath, Refusal } from './refusal.ts';
 import { answerToken } from './token-routes.ts';
-import { answerTransit } from './transit-routes.ts';
+import type { TransitKey } from './transit-key.ts';
+import type { TransitMounts } from './transit-mounts.ts';
 
 /** Answers the request if the token may make it. @throws Refusal */
 export function answerKeyRequest(
@@ -29,4 +31,160 @@ function neededFor({ secrets }: KeyServerState, request: KeyRequest): Capability
   const capability = capabilityFor(request.method);
   if (capability === 'read' && request.query.get('list') === 'true') return 'list';
   return capability === 'update' && isNewSecret(secrets, request.path) ? 'create' : capability;
+}
+
+/** Mounts and policies. @throws Refusal */
+function answerSystem({ tokens, mounts }: KeyServerState, { method, path, body }: KeyRequest): KeyAnswer {
+  if (path === 'sys/mounts' && method === 'GET') return { status: 200, body: mountList(mounts.names()) };
+  const [, kind, name] = /^sys\/(mounts|policies\/acl)\/(.+)$/.exec(path) ?? [];
+  if (name === undefined || (method !== 'POST' && method !== 'PUT')) throw noSuchPath();
+  if (kind === 'mounts') mountEngine(mounts, name.replace(/\/+$/, ''), body['type']);
+  else tokens.writePolicy(name, String(body['policy'] ?? ''));
+  return { status: 204 };
+}
+
+function mountList(transitNames: readonly string[]): unknown {
+  const transit = transitNames.map((name) => [`${name}/`, describedMount.transit]);
+  const data = { [`${kvMount}/`]: describedMount.kv, ...Object.fromEntries(transit) };
+  return { ...data, data };
+}
+
+function mountEngine(mounts: TransitMounts, name: string, type: unknown): void {
+  if (name === kvMount) throw new Refusal(400, `path is already in use at ${name}/`);
+  if (type !== 'transit') throw new Refusal(400, 'plugin not found in the catalog: only transit is here');
+  mounts.mount(name);
+}
+
+const lookup = 'sys/internal/ui/mounts/';
+
+/** What a mount is, as `sys/mounts` and the lookup of a path have it. */
+const describedMount = {
+  kv: { type: 'kv', options: { version: '2' } },
+  transit: { type: 'transit', options: null },
+} as const;
+
+/** Asking what engine a path belongs to needs no right but one to anything in that engine. */
+const isMountLookup = ({ method, path }: Pick<KeyRequest, 'method' | 'path'>): boolean =>
+  method === 'GET' && path.startsWith(lookup);
+
+/** @throws Refusal 403 also for a mount that does not exist, so that nobody learns which do */
+function answerMountLookup(state: KeyServerState, { path, token }: KeyRequest): KeyAnswer {
+  const asked = decodeURIComponent(path.slice(lookup.length)).replace(/\/*$/, '/');
+  const mount = mountOf(state, asked);
+  if (mount === undefined || !state.tokens.mayReach(token, mount)) throw refused(asked);
+  const described = mount === kvMount ? describedMount.kv : describedMount.transit;
+  return { status: 200, body: { data: { ...described, path: `${mount}/` } } };
+}
+
+function mountOf({ mounts }: KeyServerState, asked: string): string | undefined {
+  if (isBelowKv(asked)) return kvMount;
+  return mounts.names().find((name) => asked.startsWith(`${name}/`));
+}
+
+const refused = (asked: string): Refusal =>
+  new Refusal(
+    403,
+    `preflight capability check returned 403, please ensure client's policies grant access to path "${asked}"`,
+  );
+
+const done: KeyAnswer = { status: 204 };
+
+/** Wraps, unwraps and looks after keys. @throws Refusal */
+function answerTransit({ mounts }: KeyServerState, { method, path, body }: KeyRequest): KeyAnswer {
+  const { mount, rest } = mounts.resolve(path);
+  const [area, name = '', action, ...more] = rest;
+  if (name === '' || more.length > 0) throw noSuchPath();
+  const route = `${method === 'PUT' ? 'POST' : method} ${area}${action === undefined ? '' : `/${action}`}`;
+  switch (route) {
+    case 'POST encrypt':
+      return runTransit(encrypt, mounts.key(mount, name), body);
+    case 'POST decrypt':
+      return runTransit(decrypt, mounts.key(mount, name), body);
+    case 'GET keys':
+      return describe(mounts.find(mount, name), name);
+    case 'POST keys':
+      return describe(mounts.create(mount, name), name);
+    case 'POST keys/rotate':
+      mounts.change(mount, name, (key) => key.rotate());
+      return done;
+    case 'POST keys/config':
+      mounts.change(mount, name, (key) =>
+        key.setMinDecryptionVersion(Number(body['min_decryption_version'])),
+      );
+      return done;
+    default:
+      throw noSuchPath();
+  }
+}
+
+function describe(key: TransitKey | undefined, name: string): KeyAnswer {
+  if (key === undefined) throw new Refusal(404, 'no such key');
+  const versions = Array.from({ length: key.latest }, (_, index) => [index + 1, key.created]);
+  const data = {
+    name,
+    type: 'aes256-gcm96',
+    latest_version: key.latest,
+    min_decryption_version: key.minDecryptionVersion,
+    keys: Object.fromEntries(versions),
+  };
+  return { status: 200, body: { data } };
+}
+
+type Item = Readonly<Record<string, unknown>>;
+type Operation = (key: TransitKey, item: Item) => Record<string, unknown>;
+
+export interface TransitAnswer {
+  readonly status: number;
+  readonly body: { readonly data: unknown };
+}
+
+/** One item, or many as `batch_input`; with a bad item among many the status is 400 and the good ones are there. */
+function runTransit(operation: Operation, key: TransitKey, body: Item): TransitAnswer {
+  const { batch_input: batch } = body;
+  if (batch === undefined) return { status: 200, body: { data: operation(key, body) } };
+  if (!Array.isArray(batch) || batch.length === 0) throw new Refusal(400, 'missing batch input to process');
+  const results = batch.map((item) => tried(operation, key, item));
+  const status = results.some((result) => 'error' in result) ? 400 : 200;
+  return { status, body: { data: { batch_results: results } } };
+}
+
+function tried(operation: Operation, key: TransitKey, item: unknown): Record<string, unknown> {
+  try {
+    return operation(key, isRecord(item) ? item : {});
+  } catch (error) {
+    if (error instanceof Refusal) return { error: error.message };
+    throw error;
+  }
+}
+
+const encrypt: Operation = (key, item) => {
+  const plaintext = bytes(item['plaintext'], 'plaintext');
+  if (plaintext === undefined) throw new Refusal(400, 'missing plaintext to encrypt');
+  try {
+    return { ciphertext: key.encrypt(plaintext, associatedData(item)), key_version: key.latest };
+  } finally {
+    plaintext.fill(0);
+  }
+};
+
+const decrypt: Operation = (key, item) => {
+  const { ciphertext } = item;
+  if (typeof ciphertext !== 'string' || ciphertext === '')
+    throw new Refusal(400, 'missing ciphertext to decrypt');
+  const plaintext = key.decrypt(ciphertext, associatedData(item));
+  try {
+    return { plaintext: plaintext.toString('base64') };
+  } finally {
+    plaintext.fill(0);
+  }
+};
+
+const associatedData = (item: Item): Buffer =>
+  bytes(item['associated_data'], 'associated_data') ?? Buffer.alloc(0);
+
+function bytes(value: unknown, name: string): Buffer | undefined {
+  if (value === undefined) return undefined;
+  if (typeof value !== 'string' || !isCanonicalBase64(value))
+    throw new Refusal(400, `failed to base64-decode ${name}`);
+  return Buffer.from(value, 'base64');
 }

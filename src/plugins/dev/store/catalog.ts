@@ -1,7 +1,6 @@
 import { S3Error } from '../../../core/s3/error.ts';
 import { s3Error } from '../../../core/s3/error-catalog.ts';
 import { Bucket } from './bucket.ts';
-import { type KeptRecord, recordsInOrder } from './kept-record.ts';
 import type { Part, StoredObject, Upload } from './model.ts';
 import type { Records } from './records.ts';
 import type { SharedBlobs } from './shared-blobs.ts';
@@ -120,3 +119,24 @@ export class Catalog {
 const partName = (upload: string, { number }: Part) => ['part', upload, String(number)];
 
 const contentOf = ({ blob }: Part) => (blob ? [blob] : []);
+
+/** What the catalog keeps on disk. */
+type KeptRecord =
+  | { readonly kind: 'bucket'; readonly name: string; readonly created: number }
+  | { readonly kind: 'object'; readonly object: StoredObject }
+  | { readonly kind: 'upload'; readonly upload: Upload }
+  | {
+      readonly kind: 'part';
+      readonly bucket: string;
+      readonly key: string;
+      readonly upload: string;
+      readonly part: Part;
+    };
+
+const order: readonly KeptRecord['kind'][] = ['bucket', 'object', 'upload', 'part'];
+
+/** What others need comes first. */
+function recordsInOrder(values: readonly unknown[]): KeptRecord[] {
+  const place = ({ kind }: KeptRecord) => order.indexOf(kind);
+  return (values as KeptRecord[]).toSorted((left, right) => place(left) - place(right));
+}

@@ -5,11 +5,12 @@ import { s3Error } from '../../../core/s3/error-catalog.ts';
 import { errorXml } from '../../../core/s3/error-xml.ts';
 import { classify } from '../../../core/s3/operation.ts';
 import { createPayload } from '../../../core/s3/received-payload.ts';
-import { SignatureVerifier } from '../../../core/s3/sigv4.ts';
+import type { S3Request } from '../../../core/s3/request.ts';
+import { SignatureVerifier, type VerifiedSignature } from '../../../core/s3/sigv4.ts';
+import { mergeHoisted, parseTarget } from '../../../core/s3/target.ts';
 import { describeError } from '../../../runtime/logging/describe-error.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import { type LoopbackServer, serveOnLoopback } from '../loopback.ts';
-import { admit, peekPath } from './admit.ts';
 import type { Catalog } from './catalog.ts';
 import type { StoreLimits } from './exchange.ts';
 import { Reply } from './reply.ts';
@@ -91,4 +92,33 @@ function fail(
   if (request.method === 'HEAD') return reply.empty(told.status);
   const xml = errorXml(told, { resource: (request.url ?? '').split('?', 1)[0] ?? '', requestId: id });
   response.writeHead(told.status, { 'content-type': 'application/xml' }).end(xml);
+}
+
+export interface Admitted {
+  readonly request: S3Request;
+  readonly signature: VerifiedSignature | undefined;
+}
+
+/** Below it, anybody on this machine may look at what is stored, as it is. */
+const peekPath = '/_peek';
+
+/** Who asks for what. @throws S3Error for everybody who does not sign with the store's keys */
+function admit(id: string, incoming: IncomingMessage, verifier: SignatureVerifier): Admitted {
+  const { method = '', url = '', headers } = incoming;
+  if (isPeek(method, url)) return peek(id, method, url.slice(peekPath.length), headers.range);
+  const { hoisted, ...target } = parseTarget(url, headers.host);
+  const signature = verifier.verify({ ...target, method, headers });
+  return { request: { id, method, ...target, headers: mergeHoisted(headers, hoisted) }, signature };
+}
+
+const isPeek = (method: string, url: string): boolean =>
+  (method === 'GET' || method === 'HEAD') && url.startsWith(`${peekPath}/`);
+
+/** Headers of the asker other than Range are passed over. */
+function peek(id: string, method: string, url: string, range: string | undefined): Admitted {
+  const { hoisted: _, ...target } = parseTarget(url, undefined);
+  return {
+    request: { id, method, ...target, headers: range === undefined ? {} : { range } },
+    signature: undefined,
+  };
 }

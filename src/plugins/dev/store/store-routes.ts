@@ -1,23 +1,116 @@
+import { randomBytes } from 'node:crypto';
+import { parsePartNumber } from '../../../core/s3/complete-multipart.ts';
+import { maxDeleteBytes, type ObjectToDelete, parseDeleteObjects } from '../../../core/s3/delete-objects.ts';
+import { S3Error } from '../../../core/s3/error.ts';
 import { s3Error } from '../../../core/s3/error-catalog.ts';
 import type { OperationName } from '../../../core/s3/operation.ts';
 import type { S3Request } from '../../../core/s3/request.ts';
+import { element } from '../../../core/s3/xml-write.ts';
+import type { Bucket } from './bucket.ts';
+import type { Catalog } from './catalog.ts';
+import { checkWrite } from './conditions.ts';
+import { describeObject } from './description.ts';
+import { isoTime, namespace, owner, quoted } from './documents.ts';
 import type { StoreHandler } from './exchange.ts';
-import { readBucketConfiguration } from './operations/bucket-configuration.ts';
-import { createBucket, deleteBucket, headBucket, listBuckets } from './operations/buckets.ts';
+import type { StoredObject } from './model.ts';
 import { completeUpload } from './operations/complete-upload.ts';
 import { copyObject } from './operations/copy-object.ts';
-import { deleteObject, deleteObjects } from './operations/delete-objects.ts';
 import { getObject } from './operations/get-object.ts';
 import { listObjects, listObjectsV2, listObjectVersions } from './operations/list-objects.ts';
 import { listParts } from './operations/list-parts.ts';
 import { listUploads } from './operations/list-uploads.ts';
-import { getObjectAttributes } from './operations/object-attributes.ts';
-import { putObject } from './operations/put-object.ts';
-import { objectTagging } from './operations/tagging.ts';
-import { abortUpload, createUpload, uploadPart } from './operations/uploads.ts';
+import { receive } from './receive.ts';
+import { maxTaggingBytes, parseTagging, taggingXml } from './tags.ts';
 
 const notImplemented: StoreHandler = () => {
   throw s3Error('NotImplemented');
+};
+
+const putObject: StoreHandler = async ({ catalog, request, payload, reply, checksums }) => {
+  const { bucket: name, key, headers } = request;
+  const bucket = catalog.bucket(name);
+  const description = describeObject(headers);
+  checkWrite(headers, bucket.objects.get(key));
+  await receive(catalog.blobs, payload, ({ blob, md5 }) => {
+    checkWrite(headers, bucket.objects.get(key));
+    const facts = { bucket: name, key, etag: md5, size: blob?.size ?? 0, modified: Date.now() };
+    catalog.put({ ...description, ...facts, content: blob ? [blob] : [] });
+    reply.empty(200, { etag: quoted(md5), ...checksums });
+  });
+};
+
+const deleteObject: StoreHandler = ({ catalog, request, reply }) => {
+  const bucket = catalog.bucket(request.bucket);
+  checkWrite(request.headers, bucket.objects.get(request.key));
+  catalog.remove(bucket, request.key);
+  reply.empty(204);
+};
+
+const deleteObjects: StoreHandler = async ({ catalog, request, payload, reply }) => {
+  const bucket = catalog.bucket(request.bucket);
+  const xml = (await payload.read(maxDeleteBytes)).toString();
+  const { quiet, objects } = parseDeleteObjects(xml);
+  const results = objects.map((object) => deleteOne(catalog, bucket, object, quiet));
+  reply.xml(200, `<DeleteResult ${namespace}>${results.join('')}</DeleteResult>`);
+};
+
+const createUpload: StoreHandler = async ({ catalog, request, payload, reply }) => {
+  await payload.read(0);
+  const { bucket, key, headers } = request;
+  const id = randomBytes(24).toString('base64url');
+  catalog.beginUpload({ ...describeObject(headers), id, bucket, key, begun: Date.now() });
+  const fields = [element('Bucket', bucket), element('Key', key), element('UploadId', id)].join('');
+  const root = 'InitiateMultipartUploadResult';
+  reply.xml(200, `<${root} ${namespace}>${fields}</${root}>`);
+};
+
+const uploadPart: StoreHandler = async ({ catalog, request, payload, reply, checksums }) => {
+  const { query } = request;
+  const number = parsePartNumber(query.get('partNumber') ?? '');
+  const { upload } = catalog.bucket(request.bucket).upload(request.key, query.get('uploadId'));
+  await receive(catalog.blobs, payload, ({ blob, md5 }) => {
+    catalog.putPart(upload, { number, etag: md5, blob, modified: Date.now() });
+    reply.empty(200, { etag: quoted(md5), ...checksums });
+  });
+};
+
+const abortUpload: StoreHandler = ({ catalog, request, reply }) => {
+  catalog.endUpload(catalog.bucket(request.bucket).upload(request.key, request.query.get('uploadId')).upload);
+  reply.empty(204);
+};
+
+const getObjectAttributes: StoreHandler = ({ catalog, request, reply }) => {
+  const object = catalog.bucket(request.bucket).object(request.key, request.query.get('versionId'));
+  const wanted = String(request.headers['x-amz-object-attributes'] ?? '').split(',');
+  const fields = wanted.map((name) => attributes[name.trim()]?.(object));
+  if (fields.includes(undefined)) throw s3Error('InvalidArgument', 'Invalid attribute name specified.');
+  const root = 'GetObjectAttributesResponse';
+  const modified = new Date(object.modified).toUTCString();
+  reply.xml(200, `<${root} ${namespace}>${fields.join('')}</${root}>`, { 'last-modified': modified });
+};
+
+const attributes: Readonly<Record<string, (object: StoredObject) => string>> = {
+  ETag: ({ etag }) => element('ETag', etag),
+  Checksum: () => '',
+  ObjectParts: partsXml,
+  StorageClass: () => element('StorageClass', 'STANDARD'),
+  ObjectSize: ({ size }) => element('ObjectSize', size),
+};
+
+const listBuckets: StoreHandler = ({ catalog, reply }) => {
+  const buckets = catalog
+    .buckets()
+    .map(
+      ({ name, created }) =>
+        `<Bucket>${element('Name', name)}${element('CreationDate', isoTime(created))}</Bucket>`,
+    );
+  const root = 'ListAllMyBucketsResult';
+  reply.xml(200, `<${root} ${namespace}>${owner}<Buckets>${buckets.join('')}</Buckets></${root}>`);
+};
+
+const deleteBucket: StoreHandler = ({ catalog, request, reply }) => {
+  catalog.deleteBucket(request.bucket);
+  reply.empty(204);
 };
 
 const handlers: Readonly<Record<Exclude<OperationName, 'PassThrough'>, StoreHandler>> = {
@@ -42,6 +135,19 @@ const handlers: Readonly<Record<Exclude<OperationName, 'PassThrough'>, StoreHand
   DeleteBucket: deleteBucket,
 };
 
+const createBucket: StoreHandler = async ({ catalog, request, payload, reply }) => {
+  await payload.read(configurationBytes);
+  catalog.createBucket(request.bucket);
+  reply.empty(200, { location: `/${request.bucket}` });
+};
+
+const configurationBytes = 64 * 1024;
+
+const headBucket: StoreHandler = ({ catalog, request, reply }) => {
+  catalog.bucket(request.bucket);
+  reply.empty(200, { 'x-amz-bucket-region': 'us-east-1' });
+};
+
 const ofBucket: Readonly<Record<string, StoreHandler>> = {
   PUT: createBucket,
   HEAD: headBucket,
@@ -54,4 +160,57 @@ export function handlerOf(operation: OperationName, request: S3Request): StoreHa
   if (request.method === 'GET') return readBucketConfiguration;
   const plain = request.query.entries.every(([name]) => name === 'x-id');
   return (plain ? ofBucket[request.method] : undefined) ?? notImplemented;
+}
+
+/** GET, PUT and DELETE of `?tagging` of an object. */
+const objectTagging: StoreHandler = async ({ catalog, request, payload, reply }) => {
+  const { bucket, key, query, method } = request;
+  if (!query.has('tagging')) throw s3Error('NotImplemented');
+  const body = (await payload.read(maxTaggingBytes)).toString();
+  const object = catalog.bucket(bucket).object(key, query.get('versionId'));
+  if (method === 'GET') return reply.xml(200, taggingXml(object.tags));
+  catalog.put({ ...object, tags: method === 'PUT' ? parseTagging(body) : [] });
+  reply.empty(method === 'PUT' ? 200 : 204);
+};
+
+function partsXml({ etag, content }: StoredObject): string {
+  return etag.includes('-') ? `<ObjectParts>${element('TotalPartsCount', content.length)}</ObjectParts>` : '';
+}
+
+type Told = string | (() => S3Error);
+
+const absent = (code: string, message: string) => () => new S3Error(code, 404, message);
+
+/** What a bucket without any configuration says. Changing it is not implemented. */
+const defaults: Readonly<Record<string, Told>> = {
+  versioning: `<VersioningConfiguration ${namespace}/>`,
+  location: `<LocationConstraint ${namespace}/>`,
+  'object-lock': absent(
+    'ObjectLockConfigurationNotFoundError',
+    'Object Lock configuration does not exist for this bucket',
+  ),
+  tagging: absent('NoSuchTagSet', 'The TagSet does not exist'),
+  lifecycle: absent('NoSuchLifecycleConfiguration', 'The lifecycle configuration does not exist'),
+  policy: absent('NoSuchBucketPolicy', 'The bucket policy does not exist'),
+  cors: absent('NoSuchCORSConfiguration', 'The CORS configuration does not exist'),
+};
+
+const readBucketConfiguration: StoreHandler = ({ catalog, request, reply }) => {
+  catalog.bucket(request.bucket);
+  const told = Object.entries(defaults).find(([name]) => request.query.has(name))?.[1];
+  if (told === undefined) throw s3Error('NotImplemented');
+  if (typeof told !== 'string') throw told();
+  reply.xml(200, told);
+};
+
+function deleteOne(catalog: Catalog, bucket: Bucket, { key, etag }: ObjectToDelete, quiet: boolean): string {
+  try {
+    checkWrite(etag === undefined ? {} : { 'if-match': etag }, bucket.objects.get(key));
+    catalog.remove(bucket, key);
+    return quiet ? '' : `<Deleted>${element('Key', key)}</Deleted>`;
+  } catch (error) {
+    if (!(error instanceof S3Error)) throw error;
+    const fields = [element('Key', key), element('Code', error.code), element('Message', error.message)];
+    return `<Error>${fields.join('')}</Error>`;
+  }
 }

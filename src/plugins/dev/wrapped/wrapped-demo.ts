@@ -1,10 +1,11 @@
+import { readFileSync } from 'node:fs';
 import { exitStatus, messageOf, SvcError } from '../../../core/errors.ts';
+import { sleep } from '../../../runtime/lifecycle/sleep.ts';
+import { dataPath } from '../keys/set-up-secrets.ts';
 import { freePort } from '../listen-choice.ts';
-import { type Answers, askAll, type Shown } from './answers.ts';
-import { type EnvironmentLook, lookIntoEnvironment } from './environment-look.ts';
-import { changing } from './example-secrets.ts';
+import { type Answers, ask, askAll, type Shown } from './answers.ts';
+import { changedValue, changing } from './example-secrets.ts';
 import { type Protection, withBestProtection } from './protection.ts';
-import { rotate } from './rotate.ts';
 import { fieldsOf, type SecretsSource, valuesOf } from './secrets-source.ts';
 import { wrapperEnvironment } from './wrapper-environment.ts';
 import { startWrapper, type WrapperOptions, type WrapperProcess } from './wrapper-process.ts';
@@ -75,3 +76,63 @@ const failed = (reason: string, cause: unknown): SvcError =>
     exitStatus: exitStatus.failure,
     cause,
   });
+
+/** What was found in the environment of a process. */
+interface EnvironmentLook {
+  readonly path: string;
+  readonly bytes: number;
+  /** How many of the values stand in it. */
+  readonly found: number;
+  readonly of: number;
+}
+
+/** @throws Error where the process is gone, or another user's */
+function lookIntoEnvironment(pid: number, values: readonly string[]): EnvironmentLook {
+  const path = `/proc/${pid}/environ`;
+  const environment = readFileSync(path);
+  const found = values.filter((value) => environment.includes(value)).length;
+  return { path, bytes: environment.length, found, of: values.length };
+}
+
+const pollMs = 100;
+/** The wrapper looks every second; a restart may take the demo's grace besides. */
+const patienceMs = 20_000;
+
+/** Writes a new version and waits until the demo shows it. @returns what it shows then @throws Error */
+async function rotate(
+  demo: string,
+  source: SecretsSource,
+  before: string,
+  signal: AbortSignal,
+): Promise<Shown> {
+  await writeVersion(source, signal);
+  const deadline = performance.now() + patienceMs;
+  while (performance.now() < deadline) {
+    const now = await shownNow(demo, signal);
+    if (now !== undefined && now.value !== before) return now;
+    await sleep(pollMs, signal);
+  }
+  throw new Error('the demo does not show the new version');
+}
+
+async function writeVersion({ keyServer, tokens }: SecretsSource, signal: AbortSignal): Promise<void> {
+  const response = await fetch(`${keyServer}/v1/${dataPath(changing.name)}`, {
+    method: 'POST',
+    headers: { 'x-vault-token': tokens.writer },
+    body: JSON.stringify({ data: { [changing.field]: changedValue() } }),
+    signal,
+  });
+  await response.body?.cancel();
+  if (response.status !== 200) throw new Error(`the key server answered ${response.status} to a new version`);
+}
+
+/** Nothing while the demo is being restarted. */
+async function shownNow(demo: string, signal: AbortSignal): Promise<Shown | undefined> {
+  try {
+    const { secrets } = await ask(demo, '/protected', signal);
+    return secrets.find(({ key }) => key === changing.field);
+  } catch {
+    signal.throwIfAborted();
+    return undefined;
+  }
+}

@@ -1,9 +1,14 @@
+import type { X509Certificate } from 'node:crypto';
 import { type FSWatcher, watch } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { exitStatus, SvcError } from '../../../core/errors.ts';
 import type { Health } from '../../../runtime/health/health.ts';
 import { sleep } from '../../../runtime/lifecycle/sleep.ts';
 import { describeError } from '../../../runtime/logging/describe-error.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
-import { type CertDir, readCertDir } from './cert-dir.ts';
+import { isIssuedBy, readCertificate, readIdentity, validityOf } from '../../../runtime/tls/inspect.ts';
+import { bundleOf, certificatesIn } from '../../../runtime/tls/pem.ts';
 import type { ServerCertificate } from './contract.ts';
 import { type Rounds, startRounds } from './rounds.ts';
 
@@ -62,4 +67,92 @@ function watchFolder(folder: string, onChange: () => void): FSWatcher | undefine
   } catch {
     return undefined;
   }
+}
+
+interface CertDir {
+  readonly folder: string;
+  /** Name by which the API server calls the webhook. */
+  readonly host: string;
+  /** In milliseconds since 1970. */
+  readonly now: () => number;
+}
+
+/**
+ * `tls.crt`, `tls.key` and perhaps `ca.crt` of a folder; without that one, the last certificate of the chain is taken
+ * for the authority.
+ * @throws SvcError (exit 78) with all that is wrong
+ */
+export async function readCertDir({ folder, host, now }: CertDir): Promise<ServerCertificate> {
+  const unreadable: string[] = [];
+  const read = (name: string, missing?: string) => text(folder, name, unreadable, missing);
+  const [cert, key, ca] = await Promise.all([read('tls.crt'), read('tls.key'), read('ca.crt', '')]);
+  if (unreadable.length > 0) throw unusable(folder, unreadable.sort());
+  const served = { cert, key, ca: bundleOf(ca || (certificatesIn(cert).at(-1) ?? '')) };
+  const mistakes = mistakesIn(served, host, now());
+  if (mistakes.length === 0) return served;
+  throw unusable(folder, mistakes);
+}
+
+/** @param unreadable is told of a file that cannot be read */
+async function text(folder: string, name: string, unreadable: string[], missing?: string): Promise<string> {
+  try {
+    return await readFile(join(folder, name), 'utf8');
+  } catch (cause) {
+    const code = (cause as NodeJS.ErrnoException).code ?? '';
+    if (missing !== undefined && code === 'ENOENT') return missing;
+    unreadable.push(`${name} cannot be read (${code})`);
+    return '';
+  }
+}
+
+function mistakesIn(served: ServerCertificate, host: string, now: number): string[] {
+  try {
+    const leaf = readIdentity(served);
+    const chain = certificatesIn(served.cert).map(readCertificate);
+    const authorities = certificatesIn(served.ca).map(readCertificate);
+    return [
+      ...(leaf.checkHost(host) === undefined ? [`tls.crt is not for ${host}`] : []),
+      ...(isVerified(leaf, chain, authorities)
+        ? []
+        : ['tls.crt is not verified by ca.crt, or by its own last one']),
+      ...(now >= validityOf(leaf).to ? [`tls.crt expired at ${leaf.validTo}`] : []),
+    ];
+  } catch (error) {
+    return [error instanceof Error ? error.message : 'unreadable'];
+  }
+}
+
+/** Follows the chain from the leaf up to an authority; a certificate that signed itself is its own. */
+function isVerified(
+  leaf: X509Certificate,
+  chain: readonly X509Certificate[],
+  authorities: readonly X509Certificate[],
+): boolean {
+  const seen = new Set<string>();
+  for (let current: X509Certificate | undefined = leaf; current; ) {
+    const subject: X509Certificate = current;
+    if (authorities.some((one) => isVouchedBy(subject, one))) return true;
+    seen.add(subject.fingerprint256);
+    current = chain.find((one) => !seen.has(one.fingerprint256) && one.ca && isIssuedBy(subject, one));
+  }
+  return false;
+}
+
+function isVouchedBy(certificate: X509Certificate, authority: X509Certificate): boolean {
+  return (
+    (authority.ca || certificate.fingerprint256 === authority.fingerprint256) &&
+    isIssuedBy(certificate, authority)
+  );
+}
+
+function unusable(folder: string, details: readonly string[]): SvcError {
+  return new SvcError(
+    'CERT_DIR_UNUSABLE',
+    `The certificate in ${folder} cannot be used: ${details.join('; ')}`,
+    {
+      nextStep: 'Put tls.crt with its chain, tls.key, and ca.crt of an authority that verifies it there.',
+      exitStatus: exitStatus.config,
+      details,
+    },
+  );
 }

@@ -1,11 +1,19 @@
-import type { CertificatesOptions } from './certificates-options.ts';
+import type { Health } from '../../../runtime/health/health.ts';
+import type { Metrics } from '../../../runtime/health/metrics.ts';
+import type { KubeClient } from '../../../runtime/kube/client.ts';
+import type { Leadership } from '../../../runtime/kube/leadership.ts';
+import type { Logger } from '../../../runtime/logging/logger.ts';
+import { readCertificate, validityOf } from '../../../runtime/tls/inspect.ts';
+import { createSharedStore } from './authority-store.ts';
 import type { OperatorCertificates, ServerCertificate } from './contract.ts';
-import { createKeeper, sharedSecretOf } from './create-keeper.ts';
-import { createExpiry } from './expiry.ts';
 import { followAuthority } from './follow-authority.ts';
 import { followCertDir } from './follow-cert-dir.ts';
-import { createPublished, type Published } from './published.ts';
+import { Keeper } from './keeper.ts';
+import { type Lifetimes, usualLifetimes } from './lifetimes.ts';
 import { type Rounds, startRounds } from './rounds.ts';
+import { createSecretSlot } from './secret-slot.ts';
+import { createSecretStore } from './secret-store.ts';
+import { createSettling } from './settling.ts';
 import { keepWebhookBundle } from './webhook-bundle.ts';
 
 const pending = 'certificates';
@@ -74,4 +82,148 @@ async function startAuthority(options: CertificatesOptions, published: Published
   });
   await Promise.all([webhook.closed, keeping.closed, following.closed]);
   forget();
+}
+
+/** Shows when the served certificate ends: by a metric, and loudly when that is near. */
+export interface Expiry {
+  /** @param cert PEM @param now in milliseconds since 1970 */
+  look(cert: string, now: number): void;
+}
+
+/** One that renews itself has been replaced long before. */
+const nearShare = 1 / 10;
+const condition = 'certificate expiry';
+
+export function createExpiry(metrics: Metrics, health: Health, log: Logger): Expiry {
+  const gauge = metrics.gauge(
+    'svc_certificate_not_after_seconds',
+    'When the certificate ends that the operator serves with, in seconds since 1970',
+  );
+  let told = '';
+  return {
+    look(cert, now) {
+      const { from, to } = validityOf(readCertificate(cert));
+      gauge.set(to / 1_000);
+      const reason = warningFor(from, to, now);
+      if (reason === '') health.recovered(condition);
+      else health.degraded(condition, reason);
+      if (reason !== told && reason !== '') log.error('certificates.expiry', { reason });
+      told = reason;
+    },
+  };
+}
+
+function warningFor(from: number, to: number, now: number): string {
+  if (now >= to) return `The certificate expired at ${new Date(to).toISOString()}`;
+  if (now < from) return `The certificate is valid from ${new Date(from).toISOString()} only`;
+  return (to - now) / (to - from) < nearShare
+    ? `The certificate expires at ${new Date(to).toISOString()}`
+    : '';
+}
+
+/** What the agents of all nodes mount. */
+const agentSecret = 'svc-agent-tls';
+
+export interface KeeperSurroundings {
+  readonly published: Published;
+  readonly leading: () => boolean;
+  /** PEM that the API server verifies the webhook by. */
+  readonly written: () => string | undefined;
+}
+
+function createKeeper(options: CertificatesOptions, surroundings: KeeperSurroundings): Keeper {
+  const { client, namespace, serviceName, certDir, log, signal, now = Date.now } = options;
+  const { published, leading, written } = surroundings;
+  const secret = (name: string) => createSecretStore(client, namespace, name, signal);
+  const lifetimes = { ...usualLifetimes, ...options.lifetimes };
+  const isOwn = certDir === undefined;
+  return new Keeper({
+    ...{ lifetimes, now, leading, log, settling: createSettling(lifetimes.settleMs) },
+    store: createSharedStore(secret(sharedSecretOf(serviceName))),
+    agents: secret(agentSecret),
+    dnsNames: namesOf(serviceName, namespace),
+    serverBundle: (authorities) => (isOwn ? authorities : (published.bundle() ?? authorities)),
+    isWritten: (bundle) => !isOwn || written() === bundle,
+  });
+}
+
+/** The Secret with the authority of all replicas. */
+const sharedSecretOf = (serviceName: string): string => `${serviceName}-tls`;
+
+/** The Service of the webhook, and the headless one whose addresses the agents try. */
+function namesOf(serviceName: string, namespace: string): readonly string[] {
+  const services = [serviceName, `${serviceName}-agents`];
+  return services.flatMap((name) => [`${name}.${namespace}.svc`, `${name}.${namespace}`, name]);
+}
+
+export interface CertificatesOptions {
+  readonly client: KubeClient;
+  /** Of the operator, where its secrets are. */
+  readonly namespace: string;
+  /** Of the operator; it names the webhook configuration too. Agents call `<service>-agents`. */
+  readonly serviceName: string;
+  readonly leadership: Leadership;
+  /** Folder with `tls.crt`, `tls.key` and perhaps `ca.crt` that are served instead. */
+  readonly certDir?: string | undefined;
+  readonly metrics: Metrics;
+  readonly health: Health;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+  /** In milliseconds since 1970; default: the clock. */
+  readonly now?: () => number;
+  readonly lifetimes?: Partial<Lifetimes>;
+  /** About the time between two looks at everything. Default: 30 s. */
+  readonly intervalMs?: number;
+}
+
+/** What is served now. It is complete once both parts were there. */
+interface Published {
+  current(): ServerCertificate;
+  /** PEM that what is served is verified by; undefined while there is nothing. */
+  bundle(): string | undefined;
+  clientAuthorities(): string;
+  onChange(handle: () => void): void;
+  serve(certificate: ServerCertificate): void;
+  admit(clientAuthorities: string): void;
+  readonly complete: Promise<void>;
+}
+
+function createPublished(): Published {
+  const handlers: (() => void)[] = [];
+  const complete = Promise.withResolvers<void>();
+  let served: ServerCertificate | undefined;
+  let authorities: string | undefined;
+  const hideKey = createSecretSlot();
+  const tell = () => {
+    if (served === undefined || authorities === undefined) return;
+    complete.resolve();
+    for (const handle of handlers) handle();
+  };
+  return {
+    current: () => present(served),
+    bundle: () => served?.ca,
+    clientAuthorities: () => present(authorities),
+    onChange: (handle) => void handlers.push(handle),
+    serve(certificate) {
+      if (served !== undefined && isSame(served, certificate)) return;
+      hideKey(certificate.key);
+      served = certificate;
+      tell();
+    },
+    admit(clientAuthorities) {
+      if (authorities === clientAuthorities) return;
+      authorities = clientAuthorities;
+      tell();
+    },
+    complete: complete.promise,
+  };
+}
+
+function isSame(one: ServerCertificate, other: ServerCertificate): boolean {
+  return one.cert === other.cert && one.key === other.key && one.ca === other.ca;
+}
+
+function present<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error('certificates were asked for before they were there');
+  return value;
 }

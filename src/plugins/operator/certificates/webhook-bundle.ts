@@ -2,10 +2,9 @@ import { messageOf } from '../../../core/errors.ts';
 import type { Health } from '../../../runtime/health/health.ts';
 import type { Metrics } from '../../../runtime/health/metrics.ts';
 import type { KubeClient } from '../../../runtime/kube/client.ts';
+import { isText, member } from '../../../runtime/kube/objects.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import { startRounds } from './rounds.ts';
-import { readWebhooks } from './webhook-patch.ts';
-import { WebhookState } from './webhook-state.ts';
 
 export interface WebhookBundleOptions {
   readonly client: KubeClient;
@@ -70,4 +69,102 @@ export function keepWebhookBundle(options: WebhookBundleOptions): WebhookBundle 
     written: () => written,
     ...startRounds({ event: 'webhook.bundle', intervalMs, round, log, signal }),
   };
+}
+
+export interface WebhookFacts {
+  readonly count: number;
+  /** Names of webhooks that let pods pass unprotected when the operator is away. */
+  readonly failOpen: readonly string[];
+  /** JSON patch that writes the bundle where it is missing; empty where it is there already. */
+  readonly patch: readonly object[];
+}
+
+/**
+ * What a MutatingWebhookConfiguration says, and what has to change in it.
+ * @param bundle PEM
+ */
+export function readWebhooks(configuration: unknown, bundle: string): WebhookFacts {
+  const caBundle = Buffer.from(bundle).toString('base64');
+  const listed = (configuration as { webhooks?: unknown } | null)?.webhooks;
+  const webhooks: readonly unknown[] = Array.isArray(listed) ? listed : [];
+  const changes = webhooks.flatMap((webhook, index) =>
+    member(webhook, 'clientConfig')['caBundle'] === caBundle
+      ? []
+      : [{ op: 'add', path: `/webhooks/${index}/clientConfig/caBundle`, value: caBundle }],
+  );
+  return {
+    count: webhooks.length,
+    failOpen: webhooks.filter(isFailOpen).map(nameOf),
+    patch: changes.length === 0 ? [] : [unchangedSince(configuration), ...changes],
+  };
+}
+
+/** Indexes are those of this version; on another one the patch fails, and everything is read again. */
+function unchangedSince(configuration: unknown): object {
+  const { resourceVersion } = member(configuration, 'metadata');
+  return { op: 'test', path: '/metadata/resourceVersion', value: resourceVersion };
+}
+
+const isFailOpen = (webhook: unknown): boolean =>
+  (webhook as { failurePolicy?: unknown } | null)?.failurePolicy === 'Ignore';
+
+function nameOf(webhook: unknown): string {
+  const name = (webhook as { name?: unknown } | null)?.name;
+  return isText(name) ? name : 'without a name';
+}
+
+const written = 'webhook bundle';
+const failurePolicy = 'webhook failure policy';
+
+/** Shows what is the matter with the webhook configuration: by metrics, in the log, and in the body of `/healthz`. */
+export class WebhookState {
+  readonly #health: Health;
+  readonly #log: Logger;
+  readonly #writtenGauge;
+  readonly #failOpenGauge;
+  #failOpen = '';
+
+  constructor(metrics: Metrics, health: Health, log: Logger) {
+    this.#health = health;
+    this.#log = log;
+    this.#writtenGauge = metrics.gauge(
+      'svc_webhook_ca_bundle_written',
+      '1 while the leader finds its authorities in the webhook configuration; 0 on other replicas',
+    );
+    this.#failOpenGauge = metrics.gauge(
+      'svc_webhook_fail_open',
+      'Webhooks with failurePolicy Ignore, seen by the leader',
+    );
+    this.#writtenGauge.set(0);
+    this.#failOpenGauge.set(0);
+  }
+
+  isWritten(): void {
+    this.#writtenGauge.set(1);
+    this.#health.recovered(written);
+  }
+
+  isNotWritten(reason: string): void {
+    this.#writtenGauge.set(0);
+    this.#health.degraded(written, reason);
+  }
+
+  failsOpen(names: readonly string[]): void {
+    this.#failOpenGauge.set(names.length);
+    const reason = `failurePolicy is Ignore: ${names.join(', ')}. Without the operator, pods start unprotected.`;
+    if (names.length === 0) this.#health.recovered(failurePolicy);
+    else this.#health.degraded(failurePolicy, reason);
+    if (names.length > 0 && this.#failOpen !== reason)
+      this.#log.error('webhook.fails.open', { webhooks: names });
+    this.#failOpen = names.length > 0 ? reason : '';
+  }
+
+  /** The leader is another one, who says it all. */
+  forget(): void {
+    this.#writtenGauge.set(0);
+    this.#failOpenGauge.set(0);
+    this.#health.recovered(written);
+    this.#health.recovered(failurePolicy);
+    this.#failOpen = '';
+  }
 }

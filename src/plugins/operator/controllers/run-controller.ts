@@ -1,8 +1,16 @@
-import type { Controller, ControllerOptions } from './controller.ts';
-import { controllerMetrics, results } from './controller-metrics.ts';
-import { leadTerm, type Term } from './lead-term.ts';
-
-export type { Controller, ControllerOptions, Reconciled } from './controller.ts';
+import type { Metrics } from '../../../runtime/health/metrics.ts';
+import {
+  createWorkQueue,
+  type Outcome,
+  type WorkQueue,
+  type WorkQueueTuning,
+} from '../../../runtime/kube/work-queue.ts';
+import { sleep } from '../../../runtime/lifecycle/sleep.ts';
+import { untilAborted } from '../../../runtime/lifecycle/until-aborted.ts';
+import { describeError } from '../../../runtime/logging/describe-error.ts';
+import type { Logger } from '../../../runtime/logging/logger.ts';
+import type { Leadership } from '../contract.ts';
+import { type ControllerMetrics, controllerMetrics, type Result, results } from './controller-metrics.ts';
 
 /** Reconciles while this replica leads: changes call `enqueue`, all else is done here. */
 export function runController(options: ControllerOptions): Controller {
@@ -32,4 +40,169 @@ export function runController(options: ControllerOptions): Controller {
   if (signal.aborted) end();
   else signal.addEventListener('abort', end, { once: true });
   return { enqueue: (key, delayMs) => term?.enqueue(key, delayMs), closed: closed.promise };
+}
+
+const defaultSettleMs = 200;
+const defaultResyncMs = 10 * 60_000;
+
+/** From the moment when this replica begins to lead until it does no longer. */
+interface Term {
+  enqueue(key: string, delayMs?: number): void;
+  end(): void;
+  /** Resolves when it was ended and nothing is under way; never rejects. */
+  readonly closed: Promise<void>;
+}
+
+/** @param before resolves when nothing of the last term is under way */
+function leadTerm(options: ControllerOptions, metrics: ControllerMetrics, before: Promise<void>): Term {
+  const { name, keys, settleMs = defaultSettleMs, resyncMs: everyMs = defaultResyncMs } = options;
+  const controller = new AbortController();
+  const { signal } = controller;
+  const labels = { controller: name };
+  const queue = createWorkQueue({
+    ...{ signal, tuning: options.queue },
+    onBegin: (_key, waitedMs) => metrics.waited.observe(waitedMs / 1_000, labels),
+    work: (key) => {
+      metrics.depth.set(queue.size, labels);
+      return reconcileOne(options, metrics, key, signal);
+    },
+  });
+  let sweeper: Sweeper | undefined;
+  const run = async () => {
+    await Promise.race([before.then(options.whenReady), untilAborted(signal)]);
+    if (!signal.aborted) sweeper = startSweeps({ queue, keys, everyMs, signal });
+    await sweeper?.closed;
+    await Promise.all([before, queue.closed]);
+    metrics.depth.set(0, labels);
+  };
+  return {
+    enqueue(key, delayMs = settleMs) {
+      // what changes before the first sweep is part of it
+      if (sweeper !== undefined && !queue.add(key, delayMs)) sweeper.request();
+      metrics.depth.set(queue.size, labels);
+    },
+    end: () => controller.abort(),
+    closed: run(),
+  };
+}
+
+async function reconcileOne(
+  options: ControllerOptions,
+  metrics: ControllerMetrics,
+  key: string,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const { name } = options;
+  const began = performance.now();
+  const { result, outcome } = await attempt(options, key, signal);
+  metrics.seconds.observe((performance.now() - began) / 1_000, { controller: name });
+  if (result === 'error' && isOver(options, signal)) return outcome;
+  metrics.reconciled.inc({ controller: name, result });
+  if (result === 'error') metrics.errors.inc({ controller: name });
+  return outcome;
+}
+
+/** What the end of the term cuts short is no failure; a process that stood still hears of that end a little later. */
+function isOver({ leadership }: ControllerOptions, signal: AbortSignal): boolean {
+  return signal.aborted || !leadership.leading;
+}
+
+interface Attempt {
+  readonly result: Result;
+  readonly outcome: Outcome;
+}
+
+async function attempt(options: ControllerOptions, key: string, signal: AbortSignal): Promise<Attempt> {
+  try {
+    return attemptOf(await options.reconcile(key, signal));
+  } catch (error) {
+    if (!isOver(options, signal)) {
+      options.log.error('reconcile.failed', { controller: options.name, key, ...describeError(error) });
+    }
+    return { result: 'error', outcome: 'again' };
+  }
+}
+
+function attemptOf(reconciled: Reconciled): Attempt {
+  if (reconciled === undefined) return { result: 'success', outcome: 'done' };
+  if ('requeue' in reconciled) return { result: 'requeue', outcome: 'again' };
+  return { result: 'requeue_after', outcome: reconciled.requeueAfterMs };
+}
+
+export interface Sweeps {
+  readonly queue: WorkQueue;
+  readonly keys: () => Iterable<string>;
+  /** Between two; 0: only those that are asked for. */
+  readonly everyMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** Adds all keys to the queue, again and again. */
+interface Sweeper {
+  /** Once more, after the one under way: a key was turned away. */
+  request(): void;
+  /** Resolves when the signal was aborted; never rejects. */
+  readonly closed: Promise<void>;
+}
+
+/** The first one at once. Where the queue has no room a sweep waits, so that the keys at its end have their turn, too. */
+function startSweeps({ queue, keys, everyMs, signal }: Sweeps): Sweeper {
+  let wanted = new AbortController();
+  const loop = async () => {
+    while (!signal.aborted) {
+      wanted = new AbortController();
+      await sweep(queue, keys(), signal);
+      await pause(everyMs, AbortSignal.any([signal, wanted.signal]));
+    }
+  };
+  return { request: () => wanted.abort(), closed: loop() };
+}
+
+async function sweep(queue: WorkQueue, keys: Iterable<string>, signal: AbortSignal): Promise<void> {
+  for (const key of keys) {
+    while (!queue.add(key)) await queue.whenRoom();
+    if (signal.aborted) return;
+  }
+}
+
+/** Jitter keeps the controllers apart. */
+async function pause(everyMs: number, signal: AbortSignal): Promise<void> {
+  // the longest that a timer can do
+  const length = everyMs === 0 ? 2 ** 31 - 1 : everyMs * (0.9 + 0.2 * Math.random());
+  await sleep(length, signal).catch(() => {});
+}
+
+/** `requeue`: again after a growing pause; `requeueAfterMs`: again then. Both forget nothing that is added meanwhile. */
+export type Reconciled = undefined | { readonly requeue: true } | { readonly requeueAfterMs: number };
+
+export interface ControllerOptions {
+  /** Label `controller` of the metrics and the log: `service-config`. */
+  readonly name: string;
+  readonly leadership: Leadership;
+  readonly metrics: Metrics;
+  readonly log: Logger;
+  /** Aborted when the operator is to end. */
+  readonly signal: AbortSignal;
+  /** Resolves once what `keys` and `reconcile` read is there, such as `cluster.whenSynced`. */
+  readonly whenReady: () => Promise<void>;
+  /** All there are: they are reconciled whenever this replica begins to lead, and every `resyncMs`. */
+  readonly keys: () => Iterable<string>;
+  /**
+   * Brings one object into line, by what the cluster is now and not by what has changed. Never called with a key that
+   * it is busy with. `signal` is aborted when this replica leads no longer: it belongs into each request.
+   * What it throws is logged and followed by a growing pause.
+   */
+  readonly reconcile: (key: string, signal: AbortSignal) => Promise<Reconciled>;
+  readonly queue?: Partial<WorkQueueTuning>;
+  /** How long changes of one key are gathered before it is reconciled. Default: 200 ms. */
+  readonly settleMs?: number;
+  /** About how often all keys are reconciled without a change; 0: never. Default: 10 minutes. */
+  readonly resyncMs?: number;
+}
+
+export interface Controller {
+  /** Has a key reconciled after `settleMs`, or `delayMs`; of no effect while another replica leads. */
+  enqueue(key: string, delayMs?: number): void;
+  /** Resolves when the signal was aborted and nothing is under way; never rejects. */
+  readonly closed: Promise<void>;
 }

@@ -1,15 +1,25 @@
+import { carriesWrapper, isExempt, isOver } from '../../../core/cluster/protected.ts';
+import { apiVersion, type Condition } from '../../../core/custom-resources/condition.ts';
+import type { ServiceConfigStatus } from '../../../core/custom-resources/service-config.ts';
+import { selects } from '../../../core/kubernetes/label-selector.ts';
+import { isLabelled, protectedLabel } from '../../../core/kubernetes/labels.ts';
 import { fieldManager } from '../../../core/kubernetes/ownership.ts';
 import type { Health } from '../../../runtime/health/health.ts';
 import type { Metrics } from '../../../runtime/health/metrics.ts';
 import { createEventRecorder, type EventRecorder } from '../../../runtime/kube/event-recorder.ts';
 import { byNamespace } from '../cluster/by-namespace.ts';
+import type { KnownNamespace, KnownPod, KnownServiceConfig } from '../cluster/contract.ts';
 import type { Leadership, OperatorDeps } from '../contract.ts';
 import { type AuthorityFile, followAuthorityFile } from './authorities/authority-file.ts';
 import { startCaConfigMapController } from './ca-config-map.ts';
-import type { ControllerDeps, Indexes } from './deps.ts';
+import { joinedMistakes, type NewCondition, withTransition } from './conditions.ts';
+import { type ControllerDeps, commonOptions, type Indexes } from './deps.ts';
 import { startNamespaceLabelController } from './namespace-label/start.ts';
+import { createOwnStatus } from './own-status.ts';
+import { countsDiffer } from './pod-changes.ts';
+import { type Controller, runController } from './run-controller.ts';
 import { startSecretMappingController } from './secret-mapping/start.ts';
-import { startServiceConfigController } from './service-config/start.ts';
+import { type Judgement, judgeServiceConfig } from './service-config/mistakes.ts';
 
 export interface StartControllers extends OperatorDeps {
   readonly leadership: Leadership;
@@ -64,4 +74,132 @@ export async function startControllers(options: StartControllers): Promise<Contr
 async function authoritiesOf(options: StartControllers): Promise<AuthorityFile | undefined> {
   const { caFile: path, log, health, signal } = options;
   return path === undefined ? undefined : followAuthorityFile({ path, log, health, signal });
+}
+
+/** Keeps the status of each ServiceConfig: its mistakes, its pods, and whether it is in force. */
+function startServiceConfigController(deps: ControllerDeps, indexes: Indexes): Controller {
+  const { client, cluster, defaults, namespace: own } = deps;
+  const { serviceConfigs, namespaces } = cluster;
+  const status = createOwnStatus<ServiceConfigStatus, KnownServiceConfig>(
+    ...([client, serviceConfigs, 'ServiceConfig', 'serviceconfigs'] as const),
+  );
+  const controller = runController({
+    ...commonOptions(deps),
+    name: 'service-config',
+    *keys() {
+      for (const { key } of serviceConfigs.values()) yield key;
+    },
+    async reconcile(key, signal) {
+      const config = serviceConfigs.get(key);
+      if (config === undefined) return undefined;
+      const { namespace } = config;
+      const judgement = judgeServiceConfig(config, mappingsOf(indexes, namespace), defaults, [
+        ...indexes.serviceConfigs.in(namespace),
+      ]);
+      tellMistakes(deps, config, judgement);
+      const wanted = serviceConfigStatus({
+        ...{ config, judgement, pods: indexes.pods.in(namespace), exempt: isExempt(namespace, own) },
+        ...{ namespace: namespaces.get(namespace), before: status.of(config).conditions },
+      });
+      await status.write(config, wanted, signal);
+      return undefined;
+    },
+  });
+  const enqueueAll = (namespace: string) => {
+    for (const { key } of indexes.serviceConfigs.in(namespace)) controller.enqueue(key);
+  };
+  // blocks of several are judged together
+  serviceConfigs.onChange(({ namespace }) => enqueueAll(namespace));
+  cluster.secretMappings.onChange(({ namespace }) => enqueueAll(namespace));
+  namespaces.onChange(({ name }) => enqueueAll(name));
+  cluster.pods.onChange((pod, before, gone) => {
+    if (countsDiffer(pod, before, gone)) enqueueAll(pod.namespace);
+  });
+  return controller;
+}
+
+function mappingsOf({ secretMappings }: Indexes, namespace: string) {
+  return new Map([...secretMappings.in(namespace)].map(({ name, spec }) => [name, spec]));
+}
+
+function tellMistakes({ events }: ControllerDeps, config: KnownServiceConfig, { mistakes }: Judgement): void {
+  if (mistakes.length === 0) return;
+  const { namespace, name, uid } = config;
+  events.record({
+    regarding: { apiVersion, kind: 'ServiceConfig', namespace, name, uid },
+    ...{ type: 'Warning', reason: 'SpecInvalid', action: 'Validate', note: joinedMistakes(mistakes) },
+  });
+}
+
+export interface StatusFacts {
+  readonly config: KnownServiceConfig;
+  readonly namespace: KnownNamespace | undefined;
+  /** The webhook is never asked about its pods. */
+  readonly exempt: boolean;
+  /** Of its namespace. */
+  readonly pods: Iterable<KnownPod>;
+  readonly judgement: Judgement;
+  readonly before: readonly Condition[] | undefined;
+}
+
+function serviceConfigStatus(facts: StatusFacts): ServiceConfigStatus {
+  const { config, before } = facts;
+  const counts = countPods(config, facts.pods);
+  const conditions = [validity(facts), readiness(facts, counts)].map((condition) =>
+    withTransition({ ...condition, observedGeneration: config.generation }, before),
+  );
+  return { observedGeneration: config.generation, ...counts, conditions };
+}
+
+interface Counts {
+  readonly matchedPods: number;
+  readonly protectedPods: number;
+}
+
+function countPods({ spec }: KnownServiceConfig, pods: Iterable<KnownPod>): Counts {
+  let matchedPods = 0;
+  let protectedPods = 0;
+  for (const { pod } of pods) {
+    if (isOver(pod) || !selects(spec.selector, pod.metadata.labels)) continue;
+    matchedPods++;
+    if (carriesWrapper(pod)) protectedPods++;
+  }
+  return { matchedPods, protectedPods };
+}
+
+function validity({ judgement: { mistakes, left } }: StatusFacts): NewCondition {
+  if (mistakes.length > 0)
+    return { type: 'Valid', status: 'False', reason: 'SpecInvalid', message: joinedMistakes(mistakes) };
+  const message =
+    left.length === 0
+      ? 'Its spec has no mistakes.'
+      : `Its spec has no mistakes; each pod has to add: ${joinedMistakes(left)}`;
+  return { type: 'Valid', status: 'True', reason: 'SpecValid', message };
+}
+
+/** The first that applies. */
+function readiness(facts: StatusFacts, counts: Counts): NewCondition {
+  const { namespace, exempt, judgement } = facts;
+  const notReady = (reason: string, message: string): NewCondition => ({
+    ...{ type: 'Ready', status: 'False', reason, message },
+  });
+  if (judgement.mistakes.length > 0)
+    return notReady('SpecInvalid', 'Pods that it selects are refused until its mistakes are mended.');
+  if (exempt) return notReady('NamespaceExempt', 'Pods of this namespace are never protected; use another.');
+  if (!isLabelled(namespace?.labels)) return notReady('NamespaceNotLabelled', labelMessage(namespace));
+  return { type: 'Ready', status: 'True', reason: 'Enforced', message: readyMessage(counts) };
+}
+
+function labelMessage(namespace: KnownNamespace | undefined): string {
+  const value = namespace?.labels[protectedLabel];
+  return value === undefined
+    ? `The webhook is not asked about pods until the namespace is labelled ${protectedLabel}=true.`
+    : `Somebody has labelled the namespace ${protectedLabel}=${value}: take the label off or set it to true.`;
+}
+
+function readyMessage({ matchedPods, protectedPods }: Counts): string {
+  const missing = matchedPods - protectedPods;
+  return missing === 0
+    ? 'New pods that it selects are protected.'
+    : `New pods that it selects are protected; ${missing} without the wrapper have to be made anew.`;
 }

@@ -1,13 +1,21 @@
 import { isExempt, isProtected } from '../../../core/cluster/protected.ts';
+import type { EgressFacts, Endpoint, NetworkPolicy } from '../../../core/egress/contract.ts';
 import { policyNames } from '../../../core/egress/names.ts';
-import type { Wanted } from '../../../core/egress/wanted.ts';
+import { egressPolicies } from '../../../core/egress/policies.ts';
+import { unionOf, urlsOfPod, urlsOfSpec, type Wanted } from '../../../core/egress/wanted.ts';
+import { wideningPolicies } from '../../../core/egress/widening.ts';
 import type { KnownPolicy } from '../../../runtime/cluster/project-policy.ts';
+import type { KubeClient } from '../../../runtime/kube/client.ts';
+import { gatherFacts } from '../../../runtime/kube/egress-facts.ts';
+import { unless } from '../../../runtime/kube/unless.ts';
+import type { Logger } from '../../../runtime/logging/logger.ts';
 import { byNamespace } from '../cluster/by-namespace.ts';
-import type { Followed } from '../cluster/contract.ts';
+import type { Followed, KnownPod, KnownServiceConfig } from '../cluster/contract.ts';
 import type { ControllerDeps, Indexes } from '../controllers/deps.ts';
-import { type Found, type ReconcileDeps, reconcileNamespace, retire } from './reconcile-namespace.ts';
+import type { Reconciled } from '../controllers/run-controller.ts';
+import { keepPolicy, removePolicy } from './keep-policy.ts';
+import type { NamespaceState } from './namespace-state.ts';
 import type { EgressTerm, EgressTuning } from './term.ts';
-import { wantedIn } from './wanted.ts';
 
 export interface LookOptions {
   readonly deps: ControllerDeps;
@@ -41,4 +49,143 @@ export function createLook({ deps, indexes, policies, tuning }: LookOptions): Lo
     const laterMs = await retire(namespace, Object.values(policyNames(namespace)), given, signal);
     return { next: laterMs === undefined ? undefined : { requeueAfterMs: laterMs } };
   };
+}
+
+export interface NamespaceContent {
+  /** Those that are protected. */
+  readonly pods: Iterable<KnownPod>;
+  readonly serviceConfigs: Iterable<KnownServiceConfig>;
+  readonly vaultAddress: string | undefined;
+}
+
+/** The union over a namespace; undefined where neither protected pods nor ServiceConfigs are in it. */
+function wantedIn(content: NamespaceContent): Wanted | undefined {
+  const { vaultAddress } = content;
+  const configs = [...content.serviceConfigs];
+  const pods = [...content.pods];
+  if (configs.length === 0 && pods.length === 0) return undefined;
+  const urls = [
+    ...configs.map(({ spec }) => urlsOfSpec(spec, vaultAddress)),
+    ...pods.map(({ pod }) => urlsOfPod(pod, configs, vaultAddress)),
+  ];
+  return unionOf(urls, configs);
+}
+
+interface ReconcileDeps {
+  readonly client: KubeClient;
+  readonly log: Logger;
+  readonly tuning: EgressTuning;
+  readonly term: EgressTerm;
+  /** By `namespace/name`. */
+  readonly policyOf: (key: string) => KnownPolicy | undefined;
+  readonly policiesIn: (namespace: string) => Iterable<KnownPolicy>;
+}
+
+interface Found {
+  readonly state: NamespaceState;
+  readonly next: Reconciled;
+}
+
+/** Brings the policies of a namespace with protected pods into line. @throws KubeError */
+async function reconcileNamespace(
+  namespace: string,
+  wanted: Wanted,
+  pods: readonly KnownPod[],
+  deps: ReconcileDeps,
+  signal: AbortSignal,
+): Promise<Found> {
+  const names = Object.values(policyNames(namespace));
+  for (const name of names) {
+    const known = deps.policyOf(`${namespace}/${name}`);
+    if (known !== undefined) deps.term.adopt(known);
+  }
+  const facts = await gatherFacts(namespace, wanted, deps.term.addresses, signal);
+  const { policies, warnings } = egressPolicies(facts);
+  const foreign = await keepAll(policies, deps, signal);
+  const byName = await deps.term.cilium.keep(facts, signal);
+  const spare = names.filter((name) => !policies.some(({ metadata }) => metadata.name === name));
+  const laterMs = await retire(namespace, spare, deps, signal);
+  const state = {
+    ...{ applied: !foreign.includes(names[0] ?? ''), foreign, warnings: [...warnings, ...byName] },
+    unresolved: unresolvedIn(facts),
+    widening: widenedBy(namespace, policies, pods, deps),
+  };
+  const againMs = Math.min(laterMs ?? Number.POSITIVE_INFINITY, refreshMs(facts, deps.tuning));
+  return { state, next: { requeueAfterMs: againMs } };
+}
+
+/** @returns names of those that somebody else has */
+async function keepAll(
+  policies: readonly NetworkPolicy[],
+  { client, log, term, policyOf }: ReconcileDeps,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const foreign: string[] = [];
+  for (const policy of policies) {
+    const { namespace, name } = policy.metadata;
+    term.unneeded.forget(`${namespace}/${name}`);
+    const kept = await keepPolicy(client, policy, policyOf(`${namespace}/${name}`), signal);
+    if (kept === 'applied') log.info('egress.policy.applied', { namespace, policy: name });
+    if (kept === 'foreign') foreign.push(name);
+  }
+  return foreign;
+}
+
+/**
+ * Removes policies of ours that nobody needs any more, once their grace is over.
+ * @returns in how many milliseconds there is more to do @throws KubeError
+ */
+async function retire(
+  namespace: string,
+  names: readonly string[],
+  { client, log, term, policyOf }: ReconcileDeps,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  let laterMs: number | undefined;
+  for (const name of names) {
+    const key = `${namespace}/${name}`;
+    const known = policyOf(key);
+    if (known?.ours !== true || known.shared) {
+      term.unneeded.forget(key);
+      continue;
+    }
+    const remaining = term.unneeded.remaining(key);
+    if (remaining > 0) laterMs = Math.max(laterMs ?? 0, remaining);
+    else {
+      await unless(term.cilium.remove(namespace, name, signal), 'KUBE_DENIED');
+      await removePolicy(client, known, signal);
+      log.info('egress.policy.removed', { namespace, policy: name });
+    }
+  }
+  return laterMs;
+}
+
+function widenedBy(
+  namespace: string,
+  ours: readonly NetworkPolicy[],
+  pods: readonly KnownPod[],
+  { policiesIn }: ReconcileDeps,
+): string[] {
+  const names = ours.map(({ metadata }) => metadata.name);
+  const others = [...policiesIn(namespace)].filter(({ name, ours }) => !(ours && names.includes(name)));
+  return wideningPolicies({ ours, others, pods: distinctLabels(pods) });
+}
+
+/** Pods of one workload have the same labels, which the cluster view keeps once. */
+function distinctLabels(pods: readonly KnownPod[]): Readonly<Record<string, string>>[] {
+  return [...new Set(pods.map(({ pod }) => pod.metadata.labels ?? {}))];
+}
+
+function unresolvedIn({ vaults, stores }: EgressFacts): string[] {
+  const hosts = (endpoints: readonly Endpoint[], what: string) =>
+    endpoints.flatMap((to) =>
+      to.kind === 'external' && to.addresses.length === 0 ? [`${what} ${to.host}`] : [],
+    );
+  return [...new Set([...hosts(vaults, 'Secrets server'), ...hosts(stores, 'Object store')])].sort();
+}
+
+/** With jitter, so that the namespaces do not ask at the same time. */
+function refreshMs(facts: EgressFacts, tuning: EgressTuning): number {
+  const isUnresolved = unresolvedIn(facts).length > 0;
+  return (isUnresolved ? tuning.unresolvedMs : tuning.refreshMs) * (0.8 + 0.4 * Math.random());
 }

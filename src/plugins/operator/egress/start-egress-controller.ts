@@ -1,19 +1,24 @@
+import { isDeepStrictEqual } from 'node:util';
+import { isProtected } from '../../../core/cluster/protected.ts';
 import { policyNames } from '../../../core/egress/names.ts';
+import { managedByUs } from '../../../core/kubernetes/ownership.ts';
 import {
   type KnownPolicy,
   type PolicyObject,
   projectPolicy,
 } from '../../../runtime/cluster/project-policy.ts';
+import type { Metrics } from '../../../runtime/health/metrics.ts';
 import { type NameResolver, systemResolver } from '../../../runtime/kube/cluster-addresses-resolver.ts';
+import type { EventRecorder } from '../../../runtime/kube/event-recorder.ts';
+import type { Logger } from '../../../runtime/logging/logger.ts';
+import type { ClusterView, Followed, KnownPod } from '../cluster/contract.ts';
 import { follow } from '../cluster/follow.ts';
 import { type ControllerDeps, commonOptions, type Indexes } from '../controllers/deps.ts';
 import { type Reconciled, runController } from '../controllers/run-controller.ts';
-import { createEgressMetrics } from './egress-metrics.ts';
 import { collection } from './keep-policy.ts';
 import { createLook } from './look.ts';
-import { tellChanges } from './tell.ts';
+import type { NamespaceState } from './namespace-state.ts';
 import { createTerm, defaultTuning, type EgressTerm, type EgressTuning } from './term.ts';
-import { enqueueChanges } from './triggers.ts';
 
 export interface EgressController {
   /** Whether the policy of its protected pods is in place; undefined: not known, or another replica leads. */
@@ -85,4 +90,117 @@ export function startEgressController(
     wideningPoliciesOf: (namespace) => term.states.get(namespace)?.widening ?? [],
     closed: Promise.all([controller.closed, policies.closed]).then(() => {}),
   };
+}
+
+/** Has a namespace looked at when what its policies are made from changes, or when they themselves do. */
+function enqueueChanges(
+  cluster: ClusterView,
+  policies: Followed<KnownPolicy>,
+  enqueue: (namespace: string) => void,
+): void {
+  cluster.pods.onChange((pod, before, gone) => {
+    if (matters(pod, before, gone)) enqueue(pod.namespace);
+  });
+  cluster.serviceConfigs.onChange(({ namespace }) => enqueue(namespace));
+  cluster.namespaces.onChange(({ name }, before, gone) => {
+    if (gone || before === undefined) enqueue(name);
+  });
+  policies.onChange(({ namespace }) => enqueue(namespace));
+}
+
+function matters(pod: KnownPod, before: KnownPod | undefined, gone: boolean): boolean {
+  const was = before !== undefined && isProtected(before.pod);
+  const is = !gone && isProtected(pod.pod);
+  // what a pod connects to stays as it is, but for what selects it
+  return was !== is || (is && !isDeepStrictEqual(pod.pod.metadata.labels, before?.pod.metadata.labels));
+}
+
+/** Sums over all namespaces; all 0 while another replica leads. */
+export interface EgressMetrics {
+  show(states: Iterable<NamespaceState>): void;
+}
+
+export function createEgressMetrics(metrics: Metrics): EgressMetrics {
+  const applied = metrics.gauge(
+    'svc_operator_egress_namespaces',
+    'Namespaces whose egress policy is in place',
+  );
+  const foreign = metrics.gauge(
+    'svc_operator_egress_foreign_policies',
+    "Somebody else's policies that have the name of an egress policy",
+  );
+  const widening = metrics.gauge(
+    'svc_operator_egress_widening_policies',
+    'Other policies that let protected pods reach more',
+  );
+  const warnings = metrics.gauge(
+    'svc_operator_egress_warnings',
+    'What could not be found out for egress policies, or may change',
+  );
+  return {
+    show(states) {
+      const all = [...states];
+      applied.set(all.filter((state) => state.applied).length);
+      foreign.set(sum(all, (state) => state.foreign.length));
+      widening.set(sum(all, (state) => state.widening.length));
+      warnings.set(sum(all, (state) => state.warnings.length));
+    },
+  };
+}
+
+function sum(states: readonly NamespaceState[], of: (state: NamespaceState) => number): number {
+  return states.reduce((total, state) => total + of(state), 0);
+}
+
+interface Tellers {
+  readonly log: Logger;
+  readonly events: EventRecorder;
+}
+
+const nothing: NamespaceState = { applied: false, foreign: [], widening: [], warnings: [], unresolved: [] };
+
+/** Tells what is new since before, in the log and, where it is for the namespace's people, as an event. */
+export function tellChanges(
+  namespace: string,
+  before: NamespaceState = nothing,
+  now: NamespaceState,
+  tellers: Tellers,
+): void {
+  for (const name of added(before.foreign, now.foreign)) {
+    const note = `NetworkPolicy ${name} is not the operator's and is left as it is, so that protected pods do not get the egress policy of svc: delete or rename it, or label it ${managedByUs}`;
+    tellPolicy(namespace, name, 'egress.policy.foreign', 'ForeignPolicy', note, tellers);
+  }
+  for (const name of added(before.widening, now.widening)) {
+    const note = `NetworkPolicy ${name} lets protected pods reach more than their egress policy does: narrow its podSelector or its rules`;
+    tellPolicy(namespace, name, 'egress.policy.widened', 'EgressWidened', note, tellers);
+  }
+  for (const what of added(before.unresolved, now.unresolved)) {
+    const note = `${what} has no address, so that the egress policy lets no protected pod reach it: correct its name, or look at DNS`;
+    tellers.events.record({
+      regarding: { apiVersion: 'v1', kind: 'Namespace', namespace, name: namespace },
+      ...{ type: 'Warning', reason: 'NoAddress', action: 'Reconcile', note },
+    });
+  }
+  for (const error of added(before.warnings, now.warnings)) {
+    tellers.log.warn('egress.warning', { namespace, error });
+  }
+}
+
+function added(before: readonly string[], now: readonly string[]): string[] {
+  return now.filter((each) => !before.includes(each));
+}
+
+function tellPolicy(
+  namespace: string,
+  name: string,
+  event: string,
+  reason: string,
+  note: string,
+  { log, events }: Tellers,
+): void {
+  log.warn(event, { namespace, policy: name, error: note });
+  events.record({
+    regarding: { apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy', namespace, name },
+    ...{ type: 'Warning', reason, action: 'Reconcile', note },
+  });
 }

@@ -1,5 +1,9 @@
+import { readFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { exitStatus, SvcError } from '../../../core/errors.ts';
+import { readDockerConfigJson } from '../../../core/image/docker-config.ts';
+import { ImageError } from '../../../core/image/image-error.ts';
+import type { ImageCommand } from '../../../core/injection/contract.ts';
 import type { Pod } from '../../../core/kubernetes/pod.ts';
 import type { Metrics } from '../../../runtime/health/metrics.ts';
 import type { KubeClient } from '../../../runtime/kube/client.ts';
@@ -14,10 +18,8 @@ import { createCommandCache } from './command-cache.ts';
 import type { ImageCommands } from './contract.ts';
 import { createFlights } from './flights.ts';
 import { createLookupCounter } from './image-metrics.ts';
-import { type Failure, type FoundImages, lookUpAll } from './look-up-all.ts';
+import { type Limits, type LookUpDeps, lookUpOne, type OneImage } from './look-up-one.ts';
 import { ImageLookupError } from './lookup-error.ts';
-import { createLookupWaits } from './lookup-waits.ts';
-import { ownCredentials } from './own-credentials.ts';
 import { createPullSecrets, type PullCredentials, type SecretsAge } from './pull-secrets.ts';
 
 export interface ImageCommandsDeps {
@@ -124,4 +126,93 @@ function secretsLate(): SvcError {
     nextStep: 'Check that the operator can reach the API server, and try again.',
     exitStatus: exitStatus.unavailable,
   });
+}
+
+const none: PullCredentials = { credentials: [], problems: [] };
+const largest = 1024 * 1024;
+
+/**
+ * What the operator itself shows to registries that a pod's own secrets do not open, as nodes do with their credentials.
+ * Read anew for each look-up: whoever renews them writes the file again.
+ * @param path of a Docker configuration, as pull secrets hold it; undefined: it has none
+ */
+async function ownCredentials(path: string | undefined): Promise<PullCredentials> {
+  if (path === undefined) return none;
+  try {
+    const text = await readFile(path, 'utf8');
+    if (text.length > largest) throw new ImageError('it is too long');
+    return { credentials: readDockerConfigJson(text), problems: [] };
+  } catch (error) {
+    const why = error instanceof ImageError ? error.message : (error as NodeJS.ErrnoException).code;
+    return { credentials: [], problems: [`the operator's own credentials cannot be used: ${why}`] };
+  }
+}
+
+/** Places of reviews that wait for registries. */
+export interface LookupWaits {
+  /** @returns what gives the place back; undefined where there is none left */
+  enter(namespace: string): (() => void) | undefined;
+}
+
+/**
+ * A registry that is silent keeps each review about its images for as long as a review may take. So that others are
+ * answered meanwhile, only some may wait, of each namespace fewer.
+ * @param most at a time; of one namespace half as many
+ */
+function createLookupWaits(most: number): LookupWaits {
+  const mostOfNamespace = Math.ceil(most / 2);
+  const waiting = new Map<string, number>();
+  let all = 0;
+  const count = (namespace: string, by: 1 | -1) => {
+    const next = (waiting.get(namespace) ?? 0) + by;
+    all += by;
+    if (next === 0) waiting.delete(namespace);
+    else waiting.set(namespace, next);
+  };
+  return {
+    enter(namespace) {
+      if (all >= most || (waiting.get(namespace) ?? 0) >= mostOfNamespace) return undefined;
+      count(namespace, 1);
+      let left = false;
+      return () => {
+        if (!left) count(namespace, -1);
+        left = true;
+      };
+    },
+  };
+}
+
+export interface AllImages extends Omit<OneImage, 'image'> {
+  readonly images: readonly string[];
+}
+
+interface FoundImages {
+  readonly commands: ReadonlyMap<string, ImageCommand>;
+  readonly failures: readonly Failure[];
+}
+
+interface Failure {
+  readonly image: string;
+  readonly error: unknown;
+}
+
+/** Looks images up at the same time, each once. Never rejects. */
+async function lookUpAll(
+  { images, ...common }: AllImages,
+  limits: Limits,
+  deps: LookUpDeps,
+): Promise<FoundImages> {
+  const commands = new Map<string, ImageCommand>();
+  const failures: Failure[] = [];
+  const settle = async (image: string) => {
+    try {
+      commands.set(image, await lookUpOne({ ...common, image }, limits, deps));
+    } catch (error) {
+      failures.push({ image, error });
+    }
+  };
+  await Promise.all([...new Set(images)].map(settle));
+  // in the order of the pod, not of the registries' answers
+  failures.sort((a, b) => images.indexOf(a.image) - images.indexOf(b.image));
+  return { commands, failures };
 }

@@ -1,21 +1,30 @@
+import { randomBytes } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import { createPatch, type Operation } from 'rfc6902';
 import { isExempt } from '../../../core/cluster/protected.ts';
 import { exitStatus, messageOf, SvcError } from '../../../core/errors.ts';
-import type { InjectionDefaults, InjectionPlan, Resolution } from '../../../core/injection/contract.ts';
+import {
+  type CallerKeys,
+  type ImageCommand,
+  type InjectionDefaults,
+  type InjectionPlan,
+  type PodSecurityLevel,
+  podSecurityLevels,
+  type Resolution,
+} from '../../../core/injection/contract.ts';
+import { imagesOfUnknownUser } from '../../../core/injection/mutate/images-of-unknown-user.ts';
+import { imagesToLookUp } from '../../../core/injection/mutate/images-to-look-up.ts';
 import { mutatePod } from '../../../core/injection/mutate/mutate-pod.ts';
 import { resolveInjection } from '../../../core/injection/resolve/resolve-injection.ts';
 import { managedByUs } from '../../../core/kubernetes/ownership.ts';
+import type { Pod } from '../../../core/kubernetes/pod.ts';
 import type { KubeClient } from '../../../runtime/kube/client.ts';
 import { within } from '../../../runtime/lifecycle/within.ts';
 import type { ClusterView } from '../cluster/contract.ts';
 import { caConfigMapName } from '../controllers/ca-config-map.ts';
-import type { ImageCommands } from '../images/contract.ts';
-import { boundedMistakes } from './bounded-mistakes.ts';
-import { newCallerKeys } from './caller-keys.ts';
+import type { ImageCommands, LookupOptions } from '../images/contract.ts';
 import { type ConfigIndexes, type Configs, configsOfNow, serviceConfigsIn } from './configs.ts';
 import type { Decision } from './decision.ts';
-import { patchBetween } from './json-patch.ts';
-import { lookUpImages } from './look-up-images.ts';
-import { labelsOf, podSecurityOf } from './namespaces.ts';
 import type { AdmissionRequest } from './review.ts';
 
 export interface DecideDeps {
@@ -136,4 +145,92 @@ function foreignAuthorities(namespace: string): Decision {
 function described(error: unknown): string {
   if (error instanceof SvcError) return [error.message, ...error.details, error.nextStep].join(' ');
   return messageOf(error);
+}
+
+const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
+
+/** New ones, in the shape that core/injection knows again: an access key of 20 characters, a secret of 240 random bits. */
+export function newCallerKeys(): CallerKeys {
+  // 256 is a multiple of the 32 letters, so that each is as likely
+  const id = Array.from(randomBytes(17), (byte) => letters[byte % letters.length]).join('');
+  return { id: `SVC${id}`, secret: randomBytes(30).toString('base64url') };
+}
+
+const mostMistakes = 50;
+const longestMistake = 2_000;
+
+/** What a person can read of mistakes: a pod can have as many and as long ones as whoever writes it likes. */
+function boundedMistakes(mistakes: readonly string[]): readonly string[] {
+  const told = mistakes.slice(0, mostMistakes).map(clipped);
+  const left = mistakes.length - told.length;
+  return left > 0 ? [...told, `and ${left} more`] : told;
+}
+
+function clipped(text: string): string {
+  return text.length <= longestMistake ? text : `${text.slice(0, longestMistake)}…`;
+}
+
+/** From one pod to the other, empty where they are equal (RFC 6902). */
+export function patchBetween(before: Pod, after: Pod): Operation[] {
+  return createPatch(before, after, wholeArrays);
+}
+
+/** A shortest edit of an array costs the square of its length; one that differs is replaced as a whole. */
+function wholeArrays(before: unknown, after: unknown, at: { toString(): string }): Operation[] | undefined {
+  if (!Array.isArray(before) || !Array.isArray(after)) return undefined;
+  return isDeepStrictEqual(before, after) ? [] : [{ op: 'replace', path: at.toString(), value: after }];
+}
+
+/**
+ * What the pod's images run, and as which user. A registry that does not answer in time refuses the pod, also where only
+ * the user is wanted: what protects a pod must not depend on how fast a registry is. One that answers without telling the
+ * user costs the pod the lock on its memory.
+ * @throws ImageLookupError
+ */
+function lookUpImages(
+  { pod, namespace }: AdmissionRequest,
+  plan: InjectionPlan,
+  podSecurity: PodSecurityLevel,
+  images: ImageCommands,
+  limits: LookupOptions,
+): Promise<ReadonlyMap<string, ImageCommand>> {
+  const needed = imagesToLookUp(pod, plan);
+  const wanted = imagesOfUnknownUser(pod, plan, podSecurity).filter((image) => !needed.includes(image));
+  return images.commandsOf(pod, namespace, [...needed, ...wanted], {
+    ...limits,
+    dispensable: new Set(wanted),
+  });
+}
+
+type Labels = Readonly<Record<string, string>>;
+
+interface Namespace {
+  readonly metadata: { readonly labels?: Labels };
+}
+
+/**
+ * Labels of a namespace; one that has just been made is asked for.
+ * @throws KubeError when that fails
+ */
+async function labelsOf(
+  name: string,
+  { cluster, client }: { readonly cluster: Pick<ClusterView, 'namespaces'>; readonly client: KubeClient },
+  signal: AbortSignal,
+): Promise<Labels> {
+  const known = cluster.namespaces.get(name);
+  if (known !== undefined) return known.labels;
+  const path = `/api/v1/namespaces/${encodeURIComponent(name)}`;
+  const { metadata } = await client.request<Namespace>({ path, signal });
+  return metadata.labels ?? {};
+}
+
+const enforceLabel = 'pod-security.kubernetes.io/enforce';
+
+/** The level that a namespace enforces; one that says none enforces none. */
+function podSecurityOf(labels: Labels): PodSecurityLevel {
+  const named = labels[enforceLabel];
+  // admission takes a level that it does not know for the strictest
+  return named === undefined
+    ? 'privileged'
+    : (podSecurityLevels.find((level) => level === named) ?? 'restricted');
 }

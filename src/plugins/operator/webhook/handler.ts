@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { carriesWrapper } from '../../../core/cluster/protected.ts';
 import { messageOf } from '../../../core/errors.ts';
 import { describeError } from '../../../runtime/logging/describe-error.ts';
@@ -6,11 +7,8 @@ import type { Logger } from '../../../runtime/logging/logger.ts';
 import type { Limits } from './decide.ts';
 import type { Decision } from './decision.ts';
 import { readBody } from './read-body.ts';
-import { responseFor } from './respond.ts';
-import { hangUp, respondText } from './respond-text.ts';
-import { type AdmissionRequest, readReview, writeReview } from './review.ts';
+import { type AdmissionRequest, type AdmissionResponse, readReview, writeReview } from './review.ts';
 import { createReviewRoom, type ReviewRoom } from './review-room.ts';
-import { type ReviewTime, startReviewTime } from './review-time.ts';
 import type { WebhookMetrics } from './webhook-metrics.ts';
 
 export interface HandlerOptions {
@@ -110,4 +108,104 @@ function tell(log: Logger, review: AdmissionRequest, decision: Decision): void {
   if (decision.kind === 'deny') return log.warn('webhook.denied', { ...facts, mistakes: decision.mistakes });
   const { serviceConfig, warnings } = decision;
   log.info('webhook.injected', { ...facts, serviceConfig, ...(warnings.length > 0 && { warnings }) });
+}
+
+function respondText(
+  response: ServerResponse,
+  status: number,
+  text: string,
+  type = 'text/plain; charset=utf-8',
+): void {
+  if (response.destroyed) return;
+  response.writeHead(status, { 'content-type': type, 'content-length': Buffer.byteLength(text) });
+  response.end(text);
+}
+
+/** What the caller still has to send is not read. */
+function hangUp(response: ServerResponse, status: number, text: string): void {
+  response.setHeader('connection', 'close');
+  respondText(response, status, text);
+}
+
+const reasons = {
+  400: 'BadRequest',
+  403: 'Forbidden',
+  500: 'InternalError',
+  503: 'ServiceUnavailable',
+} as const;
+
+/** Beyond that the API server cuts warnings off. */
+const longestWarning = 250;
+
+/** The answer to the API server that a decision amounts to. */
+export function responseFor(uid: string, decision: Decision): AdmissionResponse {
+  if (decision.kind === 'skip') return { uid, allowed: true };
+  if (decision.kind === 'deny') return { uid, allowed: false, status: refusal(decision) };
+  return {
+    ...{ uid, allowed: true, patchType: 'JSONPatch', patch: base64(JSON.stringify(decision.patch)) },
+    ...(decision.warnings.length > 0 && {
+      warnings: decision.warnings.map((text) => `svc: ${text}`.slice(0, longestWarning)),
+    }),
+  };
+}
+
+function refusal({
+  code,
+  mistakes,
+}: Extract<Decision, { kind: 'deny' }>): NonNullable<AdmissionResponse['status']> {
+  const what = mistakes.length === 1 ? '' : `${mistakes.length} mistakes: `;
+  const message = `svc refuses this pod, because it would start unprotected. ${what}${mistakes.join('; ')}`;
+  return { code, reason: reasons[code], message };
+}
+
+function base64(text: string): string {
+  return Buffer.from(text).toString('base64');
+}
+
+const defaultTimeoutMs = 10_000;
+/** Kept for what comes after the lookup of images. */
+const reservedMs = 1_000;
+/** A lookup that came to nothing has its own reason, which is worth more than that of a review that is cut off. */
+const forReasonMs = 500;
+
+/** For how long somebody waits for the answer to a review. */
+interface ReviewTime {
+  /** Aborted when nobody does any more. */
+  readonly signal: AbortSignal;
+  /** What is left of it for what may take long. */
+  left(): Limits;
+  /** The review has been answered. */
+  end(): void;
+}
+
+/**
+ * The caller gives up after its time; so do we, a little earlier, and with a reason.
+ * @param mostMs as the webhook is configured: a caller that names a longer time is not waited for any longer
+ */
+function startReviewTime(url: URL, socket: Socket, mostMs = defaultTimeoutMs): ReviewTime {
+  const timeoutMs = Math.max(reservedMs, Math.min(timeoutOf(url), mostMs) - reservedMs);
+  const deadline = performance.now() + timeoutMs;
+  const ending = new AbortController();
+  const { signal } = ending;
+  const hungUp = () => ending.abort(new Error('The API server has hung up.'));
+  socket.once('close', hungUp);
+  const mostOfAll = timeoutMs + forReasonMs;
+  const timer = setTimeout(
+    () => ending.abort(new Error(`The review was not decided within ${mostOfAll} ms.`)),
+    mostOfAll,
+  );
+  return {
+    signal,
+    left: () => ({ timeoutMs: Math.max(0, deadline - performance.now()), signal }),
+    end() {
+      clearTimeout(timer);
+      socket.off('close', hungUp);
+    },
+  };
+}
+
+/** The API server adds `?timeout=10s`, in whole seconds. */
+function timeoutOf(url: URL): number {
+  const seconds = Number(/^(\d{1,2})s$/.exec(url.searchParams.get('timeout') ?? '')?.[1]);
+  return seconds > 0 ? seconds * 1_000 : defaultTimeoutMs;
 }

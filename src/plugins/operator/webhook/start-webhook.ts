@@ -6,7 +6,6 @@ import type { OperatorCertificates } from '../certificates/contract.ts';
 import { type DecideDeps, decide } from './decide.ts';
 import { createHandler } from './handler.ts';
 import { startWebhookServer } from './server.ts';
-import { createStrangerLog } from './stranger-log.ts';
 import { createWebhookMetrics } from './webhook-metrics.ts';
 
 export interface WebhookOptions extends DecideDeps {
@@ -48,4 +47,21 @@ export async function startWebhook(options: WebhookOptions): Promise<Webhook> {
     .then(() => server.linger(lingerTimes))
     .then(() => server.drain(drainMs));
   return { address: server.address, closed };
+}
+
+const everyMs = 60_000;
+
+/** Tells of callers that have no certificate of an API server: a line a minute, however many there are. */
+export function createStrangerLog(log: Logger, now: () => number = () => performance.now()) {
+  let next = Number.NEGATIVE_INFINITY;
+  let leftOut = 0;
+  return (address: string | undefined, reason: string): void => {
+    if (now() < next) {
+      leftOut += 1;
+      return;
+    }
+    log.warn('webhook.stranger', { address, reason, ...(leftOut > 0 && { leftOut }) });
+    next = now() + everyMs;
+    leftOut = 0;
+  };
 }

@@ -1,15 +1,23 @@
 import type { ObjectName } from '../../../core/envelope/binding.ts';
 import { s3Error } from '../../../core/s3/error-catalog.ts';
+import { encodeComponent } from '../../../core/s3/uri.ts';
+import { childText, parseXml } from '../../../core/s3/xml.ts';
 import type { Handler, ProxyContext } from '../context.ts';
 import { manifestToReplace, removeManifest } from '../delete/manifest-of.ts';
 import { answerSlowly, type SlowAnswer } from '../multipart/slow-answer.ts';
+import { versionQuery } from '../read/fetch-stored.ts';
+import type { StoredObject } from '../read/object-reader.ts';
 import { readAgain } from '../read/read-again.ts';
-import { copiedAnswer } from './copied.ts';
+import { readBody } from '../upstream/read-body.ts';
+import { refusal } from '../upstream/refusal.ts';
+import { encryptToStore } from '../write/encrypt-to-store.ts';
+import { objectHeaders } from '../write/put-object.ts';
+import { verifyStored } from '../write/verify-stored.ts';
+import { type Copied, copiedAnswer } from './copied.ts';
 import { copyEncrypted } from './copy-encrypted.ts';
-import { copyPlaintext } from './copy-plaintext.ts';
-import { type CopyRequest, readCopyRequest } from './copy-request.ts';
+import { type CopyRequest, directive, readCopyRequest } from './copy-request.ts';
 import { maxCopyBytes, type SourceObject, sourceTooLarge, statSource } from './copy-source-object.ts';
-import { changesSomething } from './destination-headers.ts';
+import { changesSomething, destinationHeaders } from './destination-headers.ts';
 
 /** CopyObject. What it leaves is encrypted under the latest KEK version, whatever the source was. */
 export const copyObject: Handler = async (context, exchange) => {
@@ -50,4 +58,56 @@ function refuseIdle(copy: CopyRequest, { object }: SourceObject, to: ObjectName)
 export function versionOf({ object }: SourceObject): string | undefined {
   const version = object.headers['x-amz-version-id'];
   return typeof version === 'string' ? version : undefined;
+}
+
+const taggingDirective = 'x-amz-tagging-directive';
+const taggingLimit = 64 * 1024;
+
+/** A source that is not encrypted is read and written anew: no copy through the proxy leaves plaintext. */
+async function copyPlaintext(
+  context: ProxyContext,
+  copy: CopyRequest,
+  { object, layout }: SourceObject,
+  to: ObjectName,
+  signal: AbortSignal,
+): Promise<Copied> {
+  const { [taggingDirective]: asked, ...headers } = destinationHeaders(copy, object);
+  const tags = directive(copy.headers, taggingDirective) === 'COPY' ? await copiedTags(context, object) : {};
+  const stored = await encryptToStore(context, {
+    name: to,
+    purpose: { kind: 'object' },
+    source: context.reader.plaintext(object, layout, undefined, { signal }),
+    length: layout.size,
+    signal,
+    request: (key) => ({
+      method: 'PUT',
+      ...to,
+      headers: objectHeaders({ ...headers, ...tags }, key, context.keys.scheme),
+      signal,
+    }),
+  });
+  if (context.config.upstreamChecksum === 'none') await verifyStored(context, to, stored, copy.headers);
+  return { etag: `"${stored.etag}"`, lastModified: undefined, headers: stored.headers };
+}
+
+async function copiedTags({ upstream }: ProxyContext, object: StoredObject): Promise<Record<string, string>> {
+  if (object.headers['x-amz-tagging-count'] === undefined) return {};
+  const response = await upstream.send({
+    method: 'GET',
+    ...object.name,
+    query: [['tagging', ''], ...versionQuery(object)],
+    headers: object.access,
+  });
+  if (response.status !== 200) throw await refusal(response);
+  return {
+    'x-amz-tagging': taggingHeader((await readBody(response, taggingLimit)).toString(), taggingLimit),
+  };
+}
+
+/** A tagging document as the header `x-amz-tagging` carries it. @throws S3Error MalformedXML */
+function taggingHeader(xml: string, limit: number): string {
+  const [set] = parseXml(xml, 'Tagging', limit).children.get('TagSet') ?? [];
+  const tags = set?.children.get('Tag') ?? [];
+  const pair = (name: string, value: string) => `${encodeComponent(name)}=${encodeComponent(value)}`;
+  return tags.map((tag) => pair(childText(tag, 'Key') ?? '', childText(tag, 'Value') ?? '')).join('&');
 }

@@ -6,15 +6,17 @@ import {
   parseDeleteObjects,
 } from '../../../core/s3/delete-objects.ts';
 import { S3Error } from '../../../core/s3/error.ts';
+import { s3Error } from '../../../core/s3/error-catalog.ts';
 import { inward } from '../../../core/s3/etag.ts';
 import { checkKey } from '../../../core/s3/target.ts';
+import { childText, parseXml } from '../../../core/s3/xml.ts';
+import { element } from '../../../core/s3/xml-write.ts';
 import { concurrently } from '../../../runtime/lifecycle/concurrently.ts';
 import type { Exchange, Handler, ProxyContext } from '../context.ts';
 import { isReservedKey, reservedKey } from '../inbound/reserved.ts';
 import { forward } from '../passthrough/pass-through.ts';
 import { readBody } from '../upstream/read-body.ts';
 import { refusal } from '../upstream/refusal.ts';
-import { deletedKeys, emptyResult, type Refusal, withRefusals } from './delete-result.ts';
 import { manifestOf, removeManifests } from './manifest-of.ts';
 
 const headsAtOnce = 16;
@@ -70,4 +72,47 @@ async function deleteAll(
     manifests.filter(({ key }) => deleted.has(key)),
   );
   return xml;
+}
+
+/** A key that the proxy itself does not delete. */
+interface Refusal {
+  readonly object: ObjectToDelete;
+  readonly error: S3Error;
+}
+
+export const emptyResult =
+  '<?xml version="1.0" encoding="UTF-8"?>\n<DeleteResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"></DeleteResult>';
+
+/**
+ * Of the keys that were asked for those that are known to be deleted: none where the store kept one that it names
+ * otherwise, as some do with characters that XML cannot hold.
+ * @throws S3Error InternalError when its answer is no DeleteResult
+ */
+export function deletedKeys(asked: readonly string[], xml: string): Set<string> {
+  const errors = parseXml(xml, 'DeleteResult', maxDeleteResultBytes).children.get('Error') ?? [];
+  const kept = new Set(errors.map((error) => childText(error, 'Key') ?? ''));
+  const deleted = asked.filter((key) => !kept.has(key));
+  return new Set(new Set(asked).size - new Set(deleted).size === kept.size ? deleted : []);
+}
+
+/** The store's result with the refused keys among its errors. */
+export function withRefusals(xml: string, refusals: readonly Refusal[]): string {
+  if (refusals.length === 0) return xml;
+  const errors = refusals.map(errorElement).join('');
+  const trimmed = xml.trimEnd();
+  const open = trimmed.endsWith('/>') ? `${trimmed.slice(0, -2)}></DeleteResult>` : trimmed;
+  const at = open.lastIndexOf('</DeleteResult>');
+  if (at < 0) throw s3Error('InternalError');
+  return open.slice(0, at) + errors + open.slice(at);
+}
+
+function errorElement({ object, error }: Refusal): string {
+  const version = object.versionId === undefined ? '' : element('VersionId', object.versionId);
+  const fields = [
+    element('Key', object.key),
+    version,
+    element('Code', error.code),
+    element('Message', error.message),
+  ];
+  return `<Error>${fields.join('')}</Error>`;
 }

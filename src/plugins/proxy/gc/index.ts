@@ -1,4 +1,6 @@
 import { certificateErrorCode } from '../../../core/certificate-errors.ts';
+import { type Headers, readEnvelope } from '../../../core/envelope/metadata.ts';
+import { manifestKey } from '../../../core/envelope/records.ts';
 import { exitStatus, SvcError } from '../../../core/errors.ts';
 import type { Sources } from '../../../core/settings/origin.ts';
 import { resolveSettings } from '../../../core/settings/resolve.ts';
@@ -7,8 +9,11 @@ import { defaultCredentials } from '../../../runtime/object-store/credentials.ts
 import { storeClient } from '../../../runtime/object-store/s3-client.ts';
 import { storeOf } from '../../../runtime/object-store/settings.ts';
 import { trustedAuthorities } from '../../../runtime/object-store/trust.ts';
-import { findGarbage } from './collect.ts';
-import type { Garbage } from './garbage.ts';
+import { type ManifestOf, parseManifest } from '../multipart/manifest-text.ts';
+import { readUploadRecord, type UploadRecord } from '../multipart/upload-record.ts';
+import type { Garbage, GcOptions, GcScope } from './garbage.ts';
+import type { GcStore, ListedObject } from './gc-store.ts';
+import { type OpenUploads, openUploadsOf } from './open-uploads.ts';
 import { SdkGcStore } from './sdk-gc-store.ts';
 import { type GcSettings, gcSettings } from './settings.ts';
 
@@ -70,4 +75,165 @@ function storeFailure(cause: unknown, settings: GcSettings, count: number): SvcE
       cause,
     },
   );
+}
+
+/**
+ * Finds garbage without touching it. Open uploads are listed before the records, so that an upload
+ * begun in between is too young to be taken for an abandoned one.
+ */
+export async function* findGarbage(store: GcStore, options: GcOptions): AsyncIterable<Garbage> {
+  const served = new Set(options.buckets ?? (await store.buckets()));
+  if (options.stateBucket !== undefined) served.delete(options.stateBucket);
+  const scope: GcScope = { ...options, served, servesAll: options.buckets === undefined };
+  const open = await openUploadsOf(store, [...served], options.reservedPrefix);
+  const places = options.stateBucket === undefined ? [...served] : [options.stateBucket];
+  for (const place of places) {
+    yield* findRecords(store, place, scope, open);
+    yield* findManifests(store, place, scope, open);
+  }
+}
+
+/** Records of uploads that the store no longer lists. */
+export async function* findRecords(
+  store: GcStore,
+  place: string,
+  scope: GcScope,
+  open: OpenUploads,
+): AsyncIterable<Garbage> {
+  for await (const group of groups(store, place, `${scope.reservedPrefix}uploads/`)) {
+    const modified = Math.max(...group.objects.map((object) => object.modified));
+    if (scope.now - modified < scope.minAge || open.prefixes.has(group.prefix)) continue;
+    const record = await createRecord(store, place, group);
+    if (!isServed(scope, record)) continue;
+    const keys = group.objects.map((object) => object.key);
+    yield { kind: 'upload-records', bucket: place, keys, object: record, reason: reasonFor(group), modified };
+  }
+}
+
+interface Group {
+  readonly prefix: string;
+  readonly objects: ListedObject[];
+}
+
+/** Listings are in key order, so the records of one upload stand together. */
+async function* groups(store: GcStore, place: string, root: string): AsyncIterable<Group> {
+  let group: Group | undefined;
+  for await (const page of store.list(place, root))
+    for (const object of page) {
+      const prefix = object.key.slice(0, object.key.indexOf('/', root.length) + 1);
+      if (prefix.length <= root.length) continue;
+      if (group?.prefix !== prefix) {
+        if (group !== undefined) yield group;
+        group = { prefix, objects: [] };
+      }
+      group.objects.push(object);
+    }
+  if (group !== undefined) yield group;
+}
+
+async function createRecord(
+  store: GcStore,
+  place: string,
+  { prefix, objects }: Group,
+): Promise<UploadRecord | undefined> {
+  const key = `${prefix}create`;
+  if (!objects.some((object) => object.key === key)) return undefined;
+  const text = await store.read(place, key);
+  try {
+    return text === undefined ? undefined : readUploadRecord(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** In a shared state bucket, records whose bucket is unknown are somebody's as long as not all buckets are looked at. */
+const isServed = (scope: GcScope, record: UploadRecord | undefined): boolean =>
+  scope.stateBucket === undefined ||
+  scope.servesAll ||
+  (record !== undefined && scope.served.has(record.bucket));
+
+const reasonFor = ({ prefix, objects }: Group) =>
+  objects.some((object) => object.key === `${prefix}done`)
+    ? 'upload was completed'
+    : 'upload no longer exists';
+
+/**
+ * Keys that stores can list as they are, because XML 1.0 can hold them; not all stores know the parameter `encoding-type`.
+ * Of any other key neither versions nor open uploads are found, so that nothing is known to be garbage.
+ */
+const listable = /^[\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]*$/u;
+
+/** Manifests that no version of their object, in any bucket looked at, names. */
+export async function* findManifests(
+  store: GcStore,
+  place: string,
+  scope: GcScope,
+  open: OpenUploads,
+): AsyncIterable<Garbage> {
+  const known = new Map<string, boolean>();
+  for await (const page of store.list(place, `${scope.reservedPrefix}manifests/`))
+    for (const object of page) {
+      if (scope.now - object.modified < scope.minAge) continue;
+      const manifest = await readOwn(store, place, scope, object);
+      if (manifest === undefined || open.hasObject(manifest.bucket, manifest.key)) continue;
+      const { bucket, key } = manifest;
+      if (!listable.test(key)) continue;
+      const gone = !scope.served.has(bucket);
+      if (gone && !(await isGone(store, scope, known, bucket))) continue;
+      if (await isNamed(store, scope, manifest)) continue;
+      yield {
+        kind: 'manifest',
+        bucket: place,
+        keys: [object.key],
+        object: { bucket, key },
+        reason: gone ? 'its bucket no longer exists' : 'no object names it',
+        modified: object.modified,
+      };
+    }
+}
+
+/** Buckets leave manifests in a state bucket; where only some are looked at, nothing is known of the others. */
+async function isGone(
+  store: GcStore,
+  { stateBucket, servesAll }: GcScope,
+  known: Map<string, boolean>,
+  bucket: string,
+): Promise<boolean> {
+  if (stateBucket === undefined || !servesAll || bucket === stateBucket) return false;
+  const gone = known.get(bucket) ?? !(await store.exists(bucket));
+  known.set(bucket, gone);
+  return gone;
+}
+
+/** The manifest, when it is whole and lies where it says that it belongs. */
+async function readOwn(
+  store: GcStore,
+  place: string,
+  { reservedPrefix }: GcScope,
+  { key }: ListedObject,
+): Promise<ManifestOf | undefined> {
+  const text = await store.read(place, key);
+  if (text === undefined) return undefined;
+  try {
+    const manifest = parseManifest(text);
+    return manifestKey(reservedPrefix, manifest, manifest.list.manifest) === key ? manifest : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function isNamed(store: GcStore, { served }: GcScope, { key, list }: ManifestOf): Promise<boolean> {
+  for (const bucket of served)
+    for await (const headers of store.versions(bucket, key)) if (names(headers, list.manifest)) return true;
+  return false;
+}
+
+/** Metadata that cannot be read is taken for naming it: what is not understood is not deleted. */
+function names(headers: Headers, id: string): boolean {
+  try {
+    const keys = readEnvelope(headers)?.keys;
+    return keys?.form === 'pointer' && keys.manifest === id;
+  } catch {
+    return true;
+  }
 }

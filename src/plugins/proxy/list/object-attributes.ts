@@ -4,11 +4,11 @@ import { outward } from '../../../core/s3/etag.ts';
 import { requestHeadersUpstream, responseHeadersDownstream } from '../../../core/s3/headers.ts';
 import { rewriteListing } from '../../../core/s3/list-rewrite.ts';
 import { scanListing } from '../../../core/s3/list-scan.ts';
+import { element } from '../../../core/s3/xml-write.ts';
 import type { Exchange, Handler, ProxyContext } from '../context.ts';
 import type { ObjectLayout } from '../read/object-reader.ts';
 import { readBody } from '../upstream/read-body.ts';
 import { refusal } from '../upstream/refusal.ts';
-import { objectPartsXml } from './object-parts.ts';
 
 const answerLimit = 4 * 1024 * 1024;
 const attributesHeader = 'x-amz-object-attributes';
@@ -86,4 +86,28 @@ function withParts(
     limit: Number(headers['x-amz-max-parts'] ?? 1000) || 1000,
   });
   return xml.replace(/<\/[Gg]etObjectAttributes\w+>\s*$/, (end) => page + end);
+}
+
+export interface PartsPage {
+  /** Part number after which the page begins. */
+  readonly marker: number;
+  /** Most parts on it. */
+  readonly limit: number;
+}
+
+/** `<ObjectParts>` of an encrypted object as GetObjectAttributes writes it, with plaintext sizes. */
+export function objectPartsXml(parts: readonly PartEntry[], { marker, limit }: PartsPage): string {
+  const behind = parts.filter(({ n }) => n > marker);
+  const page = behind.slice(0, Math.min(limit, 1000));
+  const truncated = behind.length > page.length;
+  const fields = [
+    element('IsTruncated', truncated),
+    element('MaxParts', Math.min(limit, 1000)),
+    // Paginators go on for as long as there is one.
+    ...(truncated ? [element('NextPartNumberMarker', page.at(-1)?.n ?? marker)] : []),
+    element('PartNumberMarker', marker),
+    element('PartsCount', parts.length),
+    ...page.map(({ n, size }) => `<Part>${element('PartNumber', n)}${element('Size', size)}</Part>`),
+  ];
+  return `<ObjectParts>${fields.join('')}</ObjectParts>`;
 }

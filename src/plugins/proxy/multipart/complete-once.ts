@@ -16,7 +16,6 @@ import { xmlResult } from '../upstream/xml-result.ts';
 import type { Completed } from './completed.ts';
 import { listHash } from './done-record.ts';
 import { inlineParts } from './inline-parts.ts';
-import { matchParts } from './match-parts.ts';
 import type { UploadRecord } from './upload-record.ts';
 import { verifyChecksums } from './verify-checksums.ts';
 
@@ -164,3 +163,21 @@ export async function completedObject(
 }
 
 const header = (value: string | string[] | undefined) => (typeof value === 'string' ? value : undefined);
+
+/**
+ * The record of every part that the caller names, in the caller's order.
+ * @throws S3Error InvalidPart for a part without record, or with two, which no honest store brings about.
+ */
+export function matchParts(named: readonly CompletedPart[], records: readonly PartRecord[]): PartRecord[] {
+  const known = new Map<string, PartRecord | 'ambiguous'>();
+  for (const record of records) {
+    const id = `${record.part.n} ${record.etag}`;
+    known.set(id, known.has(id) ? 'ambiguous' : record);
+  }
+  return named.map(({ partNumber, etag }) => {
+    const record = known.get(`${partNumber} ${etag}`);
+    if (record === undefined || record === 'ambiguous')
+      throw s3Error('InvalidPart', undefined, { details: { PartNumber: String(partNumber) } });
+    return record;
+  });
+}

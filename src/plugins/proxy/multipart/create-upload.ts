@@ -10,7 +10,6 @@ import { element } from '../../../core/s3/xml-write.ts';
 import type { Exchange, Handler, ProxyContext } from '../context.ts';
 import type { FreshKey } from '../keys/data-keys.ts';
 import { xmlResult } from '../upstream/xml-result.ts';
-import { repeatedHeaders } from './repeated-headers.ts';
 import { type UploadRecord, uploadRecordText } from './upload-record.ts';
 
 const answerLimit = 64 * 1024;
@@ -124,3 +123,9 @@ async function beginOrAbort(context: ProxyContext, record: UploadRecord, sealKey
     });
   }
 }
+
+const names = /^x-amz-(acl|grant-.+|storage-class|server-side-encryption(?!-customer).*)$/;
+
+/** The headers of a write that replacing the object's metadata by a self-copy would otherwise lose. */
+const repeatedHeaders = (headers: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => names.test(name)));

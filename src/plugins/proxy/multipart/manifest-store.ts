@@ -15,7 +15,6 @@ import { Remembered } from '../state/remembered.ts';
 import type { StateStore } from '../state/state-store.ts';
 import { manifestText, readManifest } from './manifest-text.ts';
 import type { Manifests } from './manifests.ts';
-import { VerifiedLists } from './verified-lists.ts';
 
 /** 10,000 parts of the longest form take 4 MB. */
 export const manifestLimit = 8 * 1024 * 1024;
@@ -105,3 +104,46 @@ async function anyIn(state: StateStore, bucket: string, reservedPrefix: string):
 const cacheKey = (name: ObjectName, id: string) => JSON.stringify([name.bucket, name.key, id]);
 
 const fingerprint = (list: PartList) => createHash('sha256').update(serializePartList(list)).digest('base64');
+
+/** About what a part takes in memory, in bytes. */
+const partCost = 400;
+const listCost = 1000;
+
+/** Part lists whose seals were verified, the latest used kept, at most `budget` bytes of them. They hold wrapped keys only. */
+class VerifiedLists {
+  readonly #lists = new Map<string, PartList>();
+  readonly #budget: number;
+  #used = 0;
+
+  constructor(budget = 6 * 1024 * 1024) {
+    this.#budget = budget;
+  }
+
+  get(id: string): PartList | undefined {
+    const list = this.#lists.get(id);
+    if (list === undefined) return undefined;
+    this.#lists.delete(id);
+    this.#lists.set(id, list);
+    return list;
+  }
+
+  set(id: string, list: PartList): void {
+    this.#forget(id);
+    if (cost(list) > this.#budget) return;
+    this.#lists.set(id, list);
+    this.#used += cost(list);
+    for (const oldest of this.#lists.keys()) {
+      if (this.#used <= this.#budget) break;
+      this.#forget(oldest);
+    }
+  }
+
+  #forget(id: string): void {
+    const list = this.#lists.get(id);
+    if (list === undefined) return;
+    this.#lists.delete(id);
+    this.#used -= cost(list);
+  }
+}
+
+const cost = (list: PartList) => listCost + list.parts.length * partCost;

@@ -4,7 +4,6 @@ import { requestHeadersUpstream } from '../../../core/s3/headers.ts';
 import { parseRange } from '../../../core/s3/range.ts';
 import type { S3Request } from '../../../core/s3/request.ts';
 import type { ObjectAddress } from './object-reader.ts';
-import { overridesIn } from './overrides.ts';
 
 const accessNames =
   /^x-amz-(request-payer|expected-bucket-owner|server-side-encryption-customer-(algorithm|key|key-md5))$/;
@@ -58,4 +57,23 @@ function readPartNumber(text: string | undefined): number | undefined {
   throw s3Error('InvalidArgument', 'Part number must be an integer between 1 and 10000, inclusive', {
     details: { ArgumentName: 'partNumber', ArgumentValue: text.slice(0, 20) },
   });
+}
+
+const overridable =
+  /^response-(content-type|content-language|expires|cache-control|content-disposition|content-encoding)$/;
+
+/**
+ * `response-*` parameters as headers; the store applies them to a GET, but not each store does to a HEAD.
+ * @throws S3Error InvalidArgument
+ */
+function overridesIn(query: Iterable<readonly [string, string]>): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const [name, value] of query) {
+    const header = overridable.exec(name)?.[1];
+    if (header === undefined) continue;
+    if (/[^\t\x20-\x7e\x80-\xff]/.test(value))
+      throw s3Error('InvalidArgument', `${name} holds characters that a header cannot`);
+    headers[header] = value;
+  }
+  return headers;
 }

@@ -12,7 +12,6 @@ import type { Exchange, Handler, ProxyContext } from '../context.ts';
 import type { Authenticate } from '../inbound/authenticate.ts';
 import type { BodyBudget, RequestSlots } from '../inbound/body-budget.ts';
 import { readRawBody } from '../inbound/body-reader.ts';
-import { drain } from '../inbound/drain.ts';
 import { refuseAmbiguous } from '../inbound/one-meaning.ts';
 import { refuseReserved } from '../inbound/reserved.ts';
 import type { ServerMetrics } from '../proxy-metrics.ts';
@@ -224,4 +223,26 @@ function judgeLength(operation: OperationName, { request, payload }: Exchange): 
     throw s3Error('MissingContentLength');
   }
   if ((payload.length ?? 0) > maxPlaintextBytes) throw s3Error('EntityTooLarge');
+}
+
+/** What is read of a body that nobody wants, before the connection is closed over the rest. */
+const bounds = { bytes: 16 * 1024 * 1024, milliseconds: 5_000 };
+
+/** Reads and drops the rest of a body, within bounds; never rejects. */
+function drain(request: IncomingMessage, { bytes, milliseconds } = bounds): Promise<void> {
+  return new Promise((resolve) => {
+    let left = bytes;
+    const timer = setTimeout(finish, milliseconds);
+    const onData = (chunk: Buffer) => {
+      left -= chunk.length;
+      if (left < 0) finish();
+    };
+    function finish() {
+      clearTimeout(timer);
+      request.off('data', onData).pause();
+      resolve();
+    }
+    if (request.readableEnded || request.destroyed) return finish();
+    request.once('end', finish).once('close', finish).once('error', finish).on('data', onData).resume();
+  });
 }

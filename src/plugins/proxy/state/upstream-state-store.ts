@@ -1,6 +1,8 @@
 import { hash } from 'node:crypto';
 import { EnvelopeError } from '../../../core/envelope/error.ts';
 import { deleteObjectsXml } from '../../../core/s3/delete-objects.ts';
+import { S3Error } from '../../../core/s3/error.ts';
+import { s3Error } from '../../../core/s3/error-catalog.ts';
 import { childText } from '../../../core/s3/xml.ts';
 import { retry } from '../../../runtime/lifecycle/retry.ts';
 import type { ProxyConfig } from '../config.ts';
@@ -11,7 +13,6 @@ import { xmlResult } from '../upstream/xml-result.ts';
 import type { BucketFacts } from './bucket-facts.ts';
 import { type Deletable, deletableObjects } from './delete-for-good.ts';
 import { type Attempt, objectPages, openUploadPages, versionPages } from './listings.ts';
-import { isMissing, mayPass, stateFailure } from './state-failure.ts';
 import type { BucketContents, StateObject, StateStore, StateVersion } from './state-store.ts';
 
 export interface StateParts {
@@ -20,6 +21,9 @@ export interface StateParts {
   readonly upstream: Upstream;
   readonly buckets: BucketFacts;
 }
+
+/** Whether a further attempt may do better. */
+const mayPass = (error: unknown): boolean => error instanceof S3Error && error.status >= 500;
 
 const attempts = { initialMs: 100, maxMs: 2_000, maxAttempts: 3, isRetryable: mayPass };
 const deleteAnswerLimit = 1024 * 1024;
@@ -120,4 +124,15 @@ async function readWithin(response: UpstreamResponse, limit: number): Promise<Bu
   if (announced <= limit) return readBody(response, limit);
   response.body.destroy();
   throw new EnvelopeError('malformed-metadata', `a helper object is longer than ${limit} bytes`);
+}
+
+/** True for an answer that says that the object does not exist. */
+const isMissing = (error: unknown): boolean => error instanceof S3Error && error.code === 'NoSuchKey';
+
+/** Throws what went wrong with a helper object as callers see it. The store's own words stay in the cause. */
+function stateFailure(error: unknown): never {
+  if (!(error instanceof S3Error) || error.code === 'ServiceUnavailable') throw error;
+  if (error.code === 'NoSuchBucket') throw s3Error('NoSuchBucket', undefined, { cause: error });
+  const message = `A helper object of the proxy could not be reached in the object store (${error.code}). Please retry.`;
+  throw s3Error('ServiceUnavailable', message, { cause: error });
 }

@@ -1,14 +1,17 @@
 import { hash } from 'node:crypto';
+import { type ClientRequest, type Agent as HttpAgent, request as httpRequest } from 'node:http';
+import { type Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { setTimeout as delay } from 'node:timers/promises';
+import { S3Error } from '../../../core/s3/error.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import type { CredentialSource } from '../../../runtime/object-store/credentials.ts';
 import type { ProxyConfig } from '../config.ts';
-import { Denials } from './denials.ts';
-import { endpointOf } from './endpoint.ts';
+import { createAgent } from './connections.ts';
+import { type Endpoint, endpointOf } from './endpoint.ts';
+import { reasonOf, unavailable } from './failures.ts';
 import { type BodyForm, bodyForm, framingHeaders } from './framing.ts';
-import { httpWires } from './http-wires.ts';
+import { HttpWire } from './http-wire.ts';
 import { type WireLimits, wireLimits } from './limits.ts';
-import { type Report, received, reporter } from './received.ts';
 import { RequestComposer } from './request-composer.ts';
 import { StreamedUpload } from './streamed-upload.ts';
 import type { Upstream, UpstreamRequest, UpstreamResponse, UpstreamUpload } from './upstream.ts';
@@ -115,4 +118,84 @@ function pause(signal: AbortSignal | undefined): Promise<void> {
 function lengthHeader(method: string, body: Uint8Array): Record<string, string> {
   if (body.length === 0 && method !== 'PUT' && method !== 'POST') return {};
   return { 'content-length': String(body.length) };
+}
+
+const quietMs = 60_000;
+const nextStep =
+  "check the proxy's own credentials for the object store and what their policy grants; callers see the store's answer as it is";
+
+/**
+ * Tells of answers by which the store refuses the proxy itself, at most once a minute: callers take
+ * them for their own fault, and where a single object is meant they are no event.
+ */
+export class Denials {
+  readonly #log: Logger;
+  #quietUntil = Number.NEGATIVE_INFINITY;
+  #untold = 0;
+
+  constructor(log: Logger) {
+    this.#log = log;
+  }
+
+  /** `now` is of `performance.now()`. */
+  note(method: string, status: number, now = performance.now()): void {
+    if (status !== 401 && status !== 403) return;
+    this.#untold++;
+    if (now < this.#quietUntil) return;
+    this.#log.warn('upstream.denied', { method, status, count: this.#untold, next: nextStep });
+    this.#quietUntil = now + quietMs;
+    this.#untold = 0;
+  }
+}
+
+/** Requests over `node:http` and `node:https`. `ca`: PEM certificates to trust in place of Node's own. */
+export function httpWires(endpoint: Endpoint, limits: WireLimits, ca: string | undefined): WireOpener {
+  const agent = createAgent(endpoint.secure, limits, ca);
+  return {
+    open: (head, signal) => {
+      signal?.throwIfAborted();
+      return new HttpWire(openRequest(endpoint, agent, head), limits, signal);
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+function openRequest(
+  endpoint: Endpoint,
+  agent: HttpAgent | HttpsAgent,
+  { method, target, headers }: WireHead,
+): ClientRequest {
+  const { host, port } = endpoint;
+  const options = { agent, host, port, method, path: target, headers, setHost: false };
+  return endpoint.secure ? httpsRequest(options) : httpRequest(options);
+}
+
+/** Puts a failure of the wire into S3's words and logs it once. */
+export type Report = (error: unknown) => unknown;
+
+export function reporter(log: Logger, { method, signal }: UpstreamRequest): Report {
+  return (error) => {
+    if (signal?.aborted) return signal.reason;
+    if (!(error instanceof S3Error)) log.warn('upstream.failed', { method, error: reasonOf(error) });
+    return unavailable(error);
+  };
+}
+
+const redirects = new Set([301, 302, 303, 305, 307, 308]);
+
+/** The store's answer. @throws what `report` makes of a failure; S3Error 500 for a redirect */
+export async function received(wire: Wire, report: Report): Promise<UpstreamResponse> {
+  const body = await wire.response.catch((error) => {
+    throw report(error);
+  });
+  const status = body.statusCode ?? 0;
+  if (redirects.has(status)) throw refuseRedirect(wire, status, body.headers['x-amz-bucket-region']);
+  return { status, headers: body.headers, body };
+}
+
+function refuseRedirect(wire: Wire, status: number, region: string | string[] | undefined): S3Error {
+  wire.reset(new Error('a redirect is not followed'));
+  const place = typeof region === 'string' && /^[a-z0-9-]{1,40}$/.test(region) ? ` (region ${region})` : '';
+  const message = `The object store redirects to another endpoint${place}: the proxy's upstream or region must be set to it.`;
+  return new S3Error('InternalError', 500, message, { details: { UpstreamStatus: String(status) } });
 }

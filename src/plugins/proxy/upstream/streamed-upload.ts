@@ -3,7 +3,6 @@ import { ChunkEncoder, type Framing } from '../../../core/s3/chunk-encoder.ts';
 import { ChunkSigner, type ChunkSigningContext } from '../../../core/s3/chunk-signature.ts';
 import { s3Error } from '../../../core/s3/error-catalog.ts';
 import { AnsweredEarly } from './failures.ts';
-import { giveFrame, headroom, takeFrame } from './frame-pool.ts';
 import { checksumTrailer, frameBytes } from './framing.ts';
 import type { UpstreamResponse, UpstreamUpload } from './upstream.ts';
 import type { Wire } from './wire.ts';
@@ -19,6 +18,13 @@ export interface UploadPlan {
   /** A failure of the wire in S3's words. */
   readonly failed: (error: unknown) => unknown;
 }
+
+/** A buffer for one frame of ciphertext; its content is whatever was there. */
+const takeFrame = (): Buffer => free.pop() ?? Buffer.allocUnsafeSlow(headroom + frameBytes);
+const free: Buffer[] = [];
+
+/** Room before the data for a chunk's header, which carries a signature. */
+const headroom = 128;
 
 /**
  * Sends a body frame by frame. A full frame leaves when a byte after it has
@@ -122,4 +128,11 @@ export class StreamedUpload implements UpstreamUpload {
     checksum.writeUInt32BE(this.#checksum);
     return this.#encoder.end([[checksumTrailer, checksum.toString('base64')]]);
   }
+}
+
+const maxFree = 16;
+
+/** To be called when nobody, the operating system included, reads from it any more. */
+function giveFrame(frame: Buffer): void {
+  if (free.length < maxFree) free.push(frame);
 }

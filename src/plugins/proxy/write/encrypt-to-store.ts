@@ -1,12 +1,16 @@
-import { maxPlaintextBytes } from '../../../core/envelope/format.ts';
+import { type Encryption, encryptBody } from '../../../core/envelope/cipher.ts';
+import { maxPlaintextBytes, storedSize } from '../../../core/envelope/format.ts';
 import { sealChecksums } from '../../../core/envelope/sealed-checksums.ts';
 import { s3Error } from '../../../core/s3/error-catalog.ts';
+import { unquote } from '../../../core/s3/etag.ts';
+import { droppedBuffers } from '../../../runtime/memory/dropped-buffers.ts';
 import type { FreshKey } from '../keys/data-keys.ts';
-import { type Acceptance, accepted } from './accepted.ts';
+import { AnsweredEarly } from '../upstream/failures.ts';
+import { refusal } from '../upstream/refusal.ts';
+import type { UpstreamResponse, UpstreamUpload } from '../upstream/upstream.ts';
+import { CiphertextSpool } from './ciphertext-spool.ts';
 import type { EncryptionPlan, Sealed, WriteContext } from './encryption-plan.ts';
-import { sendSpooled } from './send-spooled.ts';
-import { sendStreamed } from './send-streamed.ts';
-import { collect, sendWhole, smallBytes } from './send-whole.ts';
+import { collect, sendSealed, sendWhole, smallBytes } from './send-whole.ts';
 
 /** A body that the store holds as `nonce || ciphertext || tag`. */
 export interface StoredBody extends Omit<Sealed, 'response'>, Acceptance {
@@ -56,5 +60,145 @@ async function withFreshKey<T>(
     return await use(fresh);
   } finally {
     fresh.key.fill(0);
+  }
+}
+
+interface Acceptance {
+  readonly status: number;
+  readonly headers: UpstreamResponse['headers'];
+  /** The store's, unquoted. */
+  readonly etag: string;
+}
+
+/**
+ * What the store found wrong with the body as it arrived there. The caller's
+ * body was right, so to the caller this is a failure on the way, worth a retry.
+ */
+const damagedOnTheWay = new Set([
+  'BadDigest',
+  'IncompleteBody',
+  'InvalidDigest',
+  'MalformedTrailerError',
+  'RequestTimeout',
+  'XAmzContentChecksumMismatch',
+  'XAmzContentSHA256Mismatch',
+]);
+
+/** @throws S3Error as the store refuses the write */
+async function accepted(response: UpstreamResponse): Promise<Acceptance> {
+  const { status, headers, body } = response;
+  if (status !== 200) {
+    const refused = await refusal(response);
+    if (!damagedOnTheWay.has(refused.code)) throw refused;
+    throw s3Error('ServiceUnavailable', 'The body did not reach the object store whole. Please retry.', {
+      cause: refused,
+    });
+  }
+  body.resume();
+  if (headers.etag === undefined) throw s3Error('InternalError', 'The object store named no ETag.');
+  return { status, headers, etag: unquote(headers.etag) };
+}
+
+/**
+ * Encrypts a body of unknown length to disk, because the store wants its length
+ * first, and sends it from there. Only ciphertext touches the disk.
+ */
+async function sendSpooled(context: WriteContext, plan: EncryptionPlan, key: FreshKey): Promise<Sealed> {
+  const target = plan.request(key);
+  const spool = new CiphertextSpool(context.config.spoolDir, context.spoolSpace);
+  const cipher = encryptBody(key.key);
+  try {
+    const size = await fill(spool, cipher, plan.source);
+    const whole = spool.inMemory();
+    const response = whole
+      ? await sendSealed(context, target, whole)
+      : await sendFile(await context.upstream.upload(target, spool.length), spool);
+    return { response, nonce: cipher.nonce.toString('base64'), size };
+  } finally {
+    cipher.discard();
+    spool.close();
+  }
+}
+
+async function fill(
+  spool: CiphertextSpool,
+  cipher: Encryption,
+  source: AsyncIterable<Buffer>,
+): Promise<number> {
+  let size = 0;
+  await spool.append(cipher.nonce);
+  for await (const chunk of source) {
+    size += chunk.length;
+    if (size > maxPlaintextBytes) throw s3Error('EntityTooLarge');
+    for (const piece of ciphertextOf(cipher, chunk)) await spool.append(piece);
+  }
+  await spool.append(cipher.finish());
+  return size;
+}
+
+function sendFile(upload: UpstreamUpload, spool: CiphertextSpool): Promise<UpstreamResponse> {
+  return sendAll(upload, async () => {
+    for await (const piece of spool.read()) await upload.write(piece);
+    return upload.finish(new Uint8Array(0));
+  });
+}
+
+/** Encrypts while the source is read. The end goes out once the source has ended and was found right. */
+async function sendStreamed(
+  { upstream }: WriteContext,
+  { source, request }: EncryptionPlan,
+  length: number,
+  key: FreshKey,
+): Promise<Sealed> {
+  const upload = await upstream.upload(request(key), storedSize(length));
+  const cipher = encryptBody(key.key);
+  try {
+    const response = await sendAll(upload, () => sendBody(upload, cipher, source, length));
+    return { response, nonce: cipher.nonce.toString('base64'), size: length };
+  } finally {
+    cipher.discard();
+  }
+}
+
+/** Runs `send`; whatever goes wrong leaves nothing in the store. A refusal that came early is the answer. */
+async function sendAll(
+  upload: UpstreamUpload,
+  send: () => Promise<UpstreamResponse>,
+): Promise<UpstreamResponse> {
+  try {
+    return await send();
+  } catch (error) {
+    if (error instanceof AnsweredEarly) return upload.answer();
+    upload.abort();
+    throw error;
+  }
+}
+
+async function sendBody(
+  upload: UpstreamUpload,
+  cipher: Encryption,
+  source: AsyncIterable<Buffer>,
+  length: number,
+): Promise<UpstreamResponse> {
+  let size = 0;
+  await upload.write(cipher.nonce);
+  for await (const chunk of source) {
+    size += chunk.length;
+    if (size > length) throw s3Error('IncompleteBody');
+    for (const piece of ciphertextOf(cipher, chunk)) await upload.write(piece);
+  }
+  if (size !== length) throw s3Error('IncompleteBody');
+  return upload.finish(cipher.finish());
+}
+
+/** Each `update` allocates what it returns: large chunks are encrypted piece by piece. */
+const pieceBytes = 64 * 1024;
+
+/** The ciphertext of a chunk, in pieces that are good until the next is asked for. */
+function* ciphertextOf(cipher: Encryption, plaintext: Buffer): Generator<Buffer> {
+  for (let start = 0; start < plaintext.length; start += pieceBytes) {
+    const piece = cipher.update(plaintext.subarray(start, start + pieceBytes));
+    yield piece;
+    droppedBuffers(2 * piece.length);
   }
 }

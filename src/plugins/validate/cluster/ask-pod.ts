@@ -1,7 +1,8 @@
+import { get } from 'node:http';
+import { isIPv6 } from 'node:net';
 import { KubeError } from '../../../runtime/kube/errors.ts';
 import { readBody } from '../../../runtime/kube/read-body.ts';
 import type { CheckContext } from '../contract.ts';
-import { askDirectly } from './ask-directly.ts';
 import type { PodAnswer } from './pod-answer.ts';
 import type { SeenPod } from './pods.ts';
 import { asUnread, missingPermission } from './unread.ts';
@@ -44,4 +45,26 @@ function failed({ message, status }: KubeError): PodAnswer {
   const [, because] = /error trying to reach service: (.*)$/.exec(message) ?? [];
   if (because !== undefined || status === undefined) return { kind: 'silent', because: because ?? message };
   return { kind: 'refused', status };
+}
+
+/** Asks an address of the cluster's own network, where this process is in it. Undefined: nothing is reached there. */
+function askDirectly(
+  address: string,
+  port: number,
+  path: string,
+  signal: AbortSignal,
+): Promise<PodAnswer | undefined> {
+  const host = isIPv6(address) ? `[${address}]` : address;
+  return new Promise((resolve) => {
+    const request = get(`http://${host}:${port}/${path}`, { signal, agent: false }, (response) => {
+      const { statusCode: status = 0 } = response;
+      const answer = (text: string): PodAnswer =>
+        status === 200 ? { kind: 'ok', text } : { kind: 'refused', status };
+      readBody(path, response, largest).then(
+        (text) => resolve(answer(text)),
+        () => resolve(undefined),
+      );
+    });
+    request.on('error', () => resolve(undefined));
+  });
 }

@@ -2,16 +2,17 @@ import { exitStatus, SvcError } from '../../../core/errors.ts';
 import { encodedLength } from '../../../core/secret-records/entry.ts';
 import { regionSize } from '../../../core/secret-records/layout.ts';
 import { writeFirstGeneration } from '../../../core/secret-records/write-generation.ts';
-import { argumentRoom } from '../../../runtime/native/argument-room.ts';
+import { type ArgumentRoom, argumentRoom } from '../../../runtime/native/argument-room.ts';
 import { pageSize } from '../../../runtime/native/mapping.ts';
 import type { Region } from '../../../runtime/native/region.ts';
 import type { SecretMemory } from '../../../runtime/native/secret-memory.ts';
 import { memlockLimit } from '../../../runtime/native/self.ts';
-import { checkRoom } from '../delivery/check-room.ts';
-import { childEnvironment } from '../delivery/child-environment.ts';
-import type { Delivered } from '../delivery/delivered.ts';
+import { type Delivered, originOf } from '../delivery/delivered.ts';
+import { nameOf } from '../delivery/name-of.ts';
+import { descriptorVariable, dummyVariable, ownVariables } from '../delivery/own-variables.ts';
 import { recordsIn } from '../delivery/records-in.ts';
 import type { WrapperConfig } from '../read-config.ts';
+import { wrapperSettings } from '../settings.ts';
 import type { Launch } from '../supervise/launch.ts';
 
 export interface Surroundings {
@@ -61,4 +62,77 @@ function noDescriptor(): SvcError {
       'Use a kernel with memfd_secret (Linux 5.14) and a memory-lock limit that admits it, or SVC_DELIVERY=env.',
     exitStatus: exitStatus.system,
   });
+}
+
+const pointerBytes = 8;
+
+/**
+ * Sees that the kernel will take the strings, before anything is started or stopped for their sake.
+ * @param strings arguments and environment, the secrets included
+ * @throws SvcError SECRETS_TOO_LARGE (exit 78) whose details name path and field
+ */
+export function checkRoom(
+  delivered: readonly Delivered[],
+  strings: readonly (string | Uint8Array)[],
+  room: ArgumentRoom,
+): void {
+  const mistakes = delivered.flatMap((secret) => tooLong(secret, room.string));
+  const total = strings.reduce((sum, string) => sum + Buffer.byteLength(string) + 1 + pointerBytes, 0);
+  if (total > room.total)
+    mistakes.push(`arguments and environment together have ${total} bytes, the system takes ${room.total}`);
+  if (mistakes.length === 0) return;
+  throw new SvcError('SECRETS_TOO_LARGE', 'The secrets are too large for an environment', {
+    nextStep: 'Deliver them by the descriptor alone (SVC_DELIVERY=fd), or fewer of them (SVC_ENV_MAP_ONLY).',
+    exitStatus: exitStatus.config,
+    details: mistakes,
+  });
+}
+
+function tooLong(secret: Delivered, longest: number): string[] {
+  const { key, value } = secret;
+  const length = Buffer.byteLength(key) + value.length + 2;
+  return length > longest
+    ? [`${originOf(secret)}: has ${value.length} bytes, with its name more than the ${longest} of a variable`]
+    : [];
+}
+
+/** All strings are `KEY=VALUE` bytes without their NUL. */
+export interface EnvironmentSources {
+  readonly inherited: readonly Uint8Array[];
+  /** The secrets to put into the environment, in protected memory; none when the descriptor alone delivers them. */
+  readonly records: readonly Uint8Array[];
+  /** The number that the descriptor with the secrets has in the application. */
+  readonly descriptor: number | undefined;
+}
+
+export interface ChildEnvironment {
+  /** Those of secrets are the very records: whoever writes the block copies them once, into protected memory. */
+  readonly entries: readonly Uint8Array[];
+  /** Names of inherited variables that a secret takes the place of. */
+  readonly replaced: readonly string[];
+}
+
+/** The wrapper's configuration, its token included, is not the application's. */
+const notInherited = new Set([
+  ...Object.values(wrapperSettings).map(({ variable }) => variable),
+  ...ownVariables,
+]);
+
+/**
+ * The kernel shows what follows the arguments, up to the next NUL, as part of them once a program has
+ * overwritten their end (`setproctitle`): this string, which holds nothing. It is longer than needed for
+ * that, so that a title which runs over by some bytes does not reach the next string either.
+ */
+const dummy = Buffer.from(`${dummyVariable}=`.padEnd(128, '-'));
+
+/** The environment of the application: the dummy, what is inherited, the descriptor, the secrets. */
+export function childEnvironment({ inherited, records, descriptor }: EnvironmentSources): ChildEnvironment {
+  const kept = inherited.filter((entry) => !notInherited.has(nameOf(entry)));
+  const names = new Set(records.map(nameOf));
+  const [others, lost] = [
+    kept.filter((one) => !names.has(nameOf(one))),
+    kept.filter((one) => names.has(nameOf(one))),
+  ];
+  const set = descriptor === undefined ? [] : [Buffer.from(`${descriptorVariable}=${descriptor}`)];
+  return { entries: [dummy, ...others, ...set, ...records], replaced: [...new Set(lost.map(nameOf))] };
 }

@@ -1,9 +1,8 @@
 import { NativeError } from '../../../runtime/native/native-error.ts';
-import { readProcess } from '../../../runtime/native/process-table.ts';
+import { allProcesses, type ProcessEntry, readProcess } from '../../../runtime/native/process-table.ts';
 import { sendSignal, withDefaultAction } from '../../../runtime/native/signals.ts';
 import { foregroundGroup, processGroup, setForegroundGroup } from '../../../runtime/native/terminal.ts';
 import { signalNumber } from '../../../runtime/native/wait.ts';
-import { hasPartners, isOrphaned } from './group.ts';
 
 /**
  * How the application stands to the wrapper's terminal.
@@ -109,4 +108,23 @@ function terminalMode(signalGroup: boolean): TerminalMode {
   if ((readProcess('self')?.terminal ?? 0) === 0) return 'none';
   if (foregroundGroup(stdin) !== undefined && !hasPartners(process.pid)) return 'owner';
   return signalGroup ? 'none' : 'shared';
+}
+
+/** Whether nobody outside of the process group could continue it: the kernel does not stop such a group then. */
+export function isOrphaned(group: number, table: readonly ProcessEntry[] = allProcesses()): boolean {
+  const byPid = new Map(table.map((entry) => [entry.pid, entry]));
+  return !table.some((entry) => {
+    const parent = byPid.get(entry.parent);
+    return entry.group === group && parent?.session === entry.session && parent.group !== group;
+  });
+}
+
+/** Whether the process shares its group with others than those that wait for it, as in a shell's pipeline. */
+export function hasPartners(pid: number, table: readonly ProcessEntry[] = allProcesses()): boolean {
+  const byPid = new Map(table.map((entry) => [entry.pid, entry]));
+  const own = new Set<number>();
+  for (let entry = byPid.get(pid); entry && !own.has(entry.pid); entry = byPid.get(entry.parent))
+    own.add(entry.pid);
+  const group = byPid.get(pid)?.group;
+  return table.some((entry) => entry.group === group && !own.has(entry.pid));
 }

@@ -5,7 +5,6 @@ import type { VaultAuth, VaultConfig } from '../config.ts';
 import { vaultConnection } from '../connection.ts';
 import { isVaultError, VaultError } from '../errors.ts';
 import type { Login, RenewedLease, SecretClient, SecretDocument } from './contract.ts';
-import { isHeld, KeptRegions } from './kept-regions.ts';
 import { KeyServer } from './key-server.ts';
 import { logInByServiceAccount, lookUp, renewToken } from './log-in.ts';
 import { Mounts } from './mounts.ts';
@@ -169,5 +168,34 @@ class KeptToken implements SecretClient {
       }
     }
     throw failures[0];
+  }
+}
+
+/** Secret memory that knows which of its regions are in use. */
+class KeptRegions implements SecretMemory {
+  readonly #memory: SecretMemory;
+  #regions: Region[] = [];
+
+  constructor(memory: SecretMemory) {
+    this.#memory = memory;
+  }
+
+  allocate(length: number): Region {
+    const region = this.#memory.allocate(length);
+    this.#regions = [...this.inUse(), region];
+    return region;
+  }
+
+  inUse(): readonly Region[] {
+    return this.#regions.filter(isHeld);
+  }
+}
+
+/** A region that was released has no bytes any more. */
+function isHeld(region: Region): boolean {
+  try {
+    return region.bytes.length === region.length;
+  } catch {
+    return false;
   }
 }

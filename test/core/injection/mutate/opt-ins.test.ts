@@ -5,7 +5,7 @@ import type { Surroundings } from '../../../../src/core/injection/contract.ts';
 import { mutatePod } from '../../../../src/core/injection/mutate/mutate-pod.ts';
 import { resolveInjection } from '../../../../src/core/injection/resolve/resolve-injection.ts';
 import type { Container, Pod } from '../../../../src/core/kubernetes/pod.ts';
-import { newCallerKeys } from '../../../../src/plugins/operator/webhook/caller-keys.ts';
+import { newCallerKeys } from '../../../../src/plugins/operator/webhook/decide.ts';
 import { defaults } from './pods/case.ts';
 
 const test = suite('what pods may ask for beside the usual');

@@ -5,7 +5,7 @@ import {
   listedChildren,
   lookForChildren,
   scannedChildren,
-} from '../../../../src/plugins/agent/guard/children.ts';
+} from '../../../../src/plugins/agent/guard/descendants.ts';
 
 const test = suite('children of a process');
 const absent = 2 ** 22 + 1;

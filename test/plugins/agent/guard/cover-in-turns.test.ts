@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { coverInTurns } from '../../../../src/plugins/agent/guard/cover-in-turns.ts';
-import { createTurns } from '../../../../src/plugins/agent/guard/turns.ts';
+import { coverInTurns, createTurns } from '../../../../src/plugins/agent/guard/create-guard.ts';
 import { type FakePrograms, fakePrograms } from './support/fake-programs.ts';
 import { type Family, startFamily } from './support/family.ts';
 

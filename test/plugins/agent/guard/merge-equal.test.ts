@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { EqualRecords } from '../../../../src/plugins/agent/guard/merge-equal.ts';
+import { EqualRecords } from '../../../../src/plugins/agent/guard/establish.ts';
 
 const test = suite('equal records of hits');
 

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { syscallName } from '../../../../src/plugins/agent/hits/syscall-name.ts';
+import { syscallName } from '../../../../src/plugins/agent/hits/hit-sink.ts';
 
 const test = suite('syscallName');
 

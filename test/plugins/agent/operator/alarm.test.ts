@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Alarm } from '../../../../src/plugins/agent/operator/alarm.ts';
+import { Alarm } from '../../../../src/plugins/agent/operator/channel.ts';
 
 const test = suite('Alarm');
 

@@ -3,9 +3,9 @@ import * as assert from 'uvu/assert';
 import type { SvcError } from '../../../../src/core/errors.ts';
 import { resolveSettings } from '../../../../src/core/settings/resolve.ts';
 import { applyRules } from '../../../../src/core/settings/rules.ts';
-import { operatorOf } from '../../../../src/plugins/agent/operator/operator-of.ts';
-import { operatorRules } from '../../../../src/plugins/agent/operator/rules.ts';
+import { operatorOf } from '../../../../src/plugins/agent/index.ts';
 import { operatorSettings } from '../../../../src/plugins/agent/operator/settings.ts';
+import { operatorRules } from '../../../../src/plugins/agent/rules.ts';
 
 const test = suite('settings of the channel to the operator');
 

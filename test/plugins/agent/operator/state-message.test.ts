@@ -6,9 +6,7 @@ import type {
   ReportedPod,
   ReportedProcess,
 } from '../../../../src/plugins/agent/operator/contract.ts';
-import { countMessage } from '../../../../src/plugins/agent/operator/hit-message.ts';
-import { Ledger } from '../../../../src/plugins/agent/operator/ledger.ts';
-import { stateMessage } from '../../../../src/plugins/agent/operator/state-message.ts';
+import { countMessage, Ledger, stateMessage } from '../../../../src/plugins/agent/operator/ledger.ts';
 import { loadProtoService } from '../../../../src/runtime/grpc/load-proto.ts';
 import type { SeenReport } from '../../../support/operator-channel.ts';
 import { calmState, hitBy } from './agent-rig.ts';

@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SvcError } from '../../../../src/core/errors.ts';
-import { listenAt } from '../../../../src/plugins/agent/registration/agent-socket.ts';
+import { listenAt } from '../../../../src/plugins/agent/registration/start-registration.ts';
 import { type TemporaryFolder, temporaryFolder } from '../../../support/temporary.ts';
 
 const test = suite('socket of the agent');

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { clientPreface, frameFlag, frameType, writeFrame } from '../../../../src/core/http2/frames.ts';
-import { registerWithAgent } from '../../../../src/plugins/wrapper/agent/register.ts';
+import { registerWithAgent } from '../../../../src/plugins/wrapper/register.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import { startCaller } from './support/callers.ts';
 import { registration } from './support/messages.ts';

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { lineLimit } from '../../../../src/plugins/agent/registration/line-limit.ts';
+import { lineLimit } from '../../../../src/plugins/agent/registration/calls.ts';
 
 const test = suite('line limit');
 

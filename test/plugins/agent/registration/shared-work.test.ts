@@ -1,10 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import {
-  SharedWork,
-  type SharedWorkOptions,
-} from '../../../../src/plugins/agent/registration/shared-work.ts';
+import { SharedWork, type SharedWorkOptions } from '../../../../src/plugins/agent/registration/protecting.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 
 const test = suite('shared work');

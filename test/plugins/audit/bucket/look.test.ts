@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { lookAtBucket } from '../../../../src/plugins/audit/bucket/look.ts';
+import { lookAtBucket } from '../../../../src/plugins/audit/bucket/audit-bucket.ts';
 import { estimate } from '../../../../src/plugins/audit/bucket/sample.ts';
 import type { AuditCall } from '../../../../src/plugins/audit/contract.ts';
 import { readTerms } from '../../../../src/plugins/audit/terms.ts';

@@ -2,7 +2,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { WorkloadFacts } from '../../../../src/core/score/contract.ts';
 import { scoreOf } from '../../../../src/core/score/score-of.ts';
-import { reportEntry } from '../../../../src/plugins/audit/cluster/report-entry.ts';
+import { reportEntry } from '../../../../src/plugins/audit/cluster/evaluate.ts';
 import { bestProtection, factsOf, plainPod, protectedPod } from '../../../core/score/facts.ts';
 
 const test = suite("the operator's word about a workload");

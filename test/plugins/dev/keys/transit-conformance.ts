@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { setUpTransit } from '../../../../src/plugins/dev/keys/set-up.ts';
+import { setUpTransit } from '../../../../src/plugins/dev/servers.ts';
 import { createVaultClient, type ExchangingVaultClient } from '../../../../src/runtime/vault/client.ts';
 import { vaultConnection } from '../../../../src/runtime/vault/connection.ts';
 import type { Transit, VaultRequest } from '../../../../src/runtime/vault/contract.ts';

@@ -1,5 +1,5 @@
+import { folderCatalog, memoryCatalog } from '../../../../src/plugins/dev/servers.ts';
 import { startObjectStore } from '../../../../src/plugins/dev/store/object-store.ts';
-import { folderCatalog, memoryCatalog } from '../../../../src/plugins/dev/store/open-catalog.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';
 import { quietLog } from '../quiet-log.ts';
 import { storeConformance } from './store-conformance.ts';

@@ -20,9 +20,9 @@ import {
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { streamingUnsignedTrailer, unsignedPayload } from '../../../../src/core/s3/payload.ts';
+import { folderCatalog, memoryCatalog } from '../../../../src/plugins/dev/servers.ts';
 import type { Catalog } from '../../../../src/plugins/dev/store/catalog.ts';
 import { type ObjectStore, startObjectStore } from '../../../../src/plugins/dev/store/object-store.ts';
-import { folderCatalog, memoryCatalog } from '../../../../src/plugins/dev/store/open-catalog.ts';
 import { rejection } from '../../../runtime/vault/rejection.ts';
 import { s3Client } from '../../../support/object-store.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';

@@ -3,25 +3,28 @@ import * as assert from 'uvu/assert';
 import type { Pen } from '../../../../src/plugins/dev/demo/report.ts';
 import { exampleSecrets } from '../../../../src/plugins/dev/wrapped/example-secrets.ts';
 import type { Protection } from '../../../../src/plugins/dev/wrapped/protection.ts';
-import { wrappedText, wrapperFailureText } from '../../../../src/plugins/dev/wrapped/report.ts';
 import { valuesOf } from '../../../../src/plugins/dev/wrapped/secrets-source.ts';
-import { wrappedTryLines } from '../../../../src/plugins/dev/wrapped/try-lines.ts';
+import {
+  wrappedText,
+  wrappedTryLines,
+  wrapperFailureText,
+} from '../../../../src/plugins/dev/wrapped/show-wrapper.ts';
 import type { WrappedTrip } from '../../../../src/plugins/dev/wrapped/wrapped-demo.ts';
 
 const test = suite('report on the demonstrated wrapper');
 
 const pen: Pen = { paint: (_style, text) => text, width: 80 };
-const source = {
-  keyServer: 'http://127.0.0.1:1',
-  secrets: exampleSecrets(),
-  tokens: { reader: 's.reader', writer: 's.writer' },
-};
 const secret = (key: string, value: string) => ({ key, available: true, value });
 const secrets = [
   secret('DB_USER', 'ap****ab'),
   secret('DB_PASSWORD', '12****89'),
   secret('API_KEY', 'v1****xy'),
 ];
+const source = {
+  keyServer: 'http://127.0.0.1:1',
+  secrets: exampleSecrets(),
+  tokens: { reader: 's.reader', writer: 's.writer' },
+};
 const tripWith = (protection: Protection, found: number): WrappedTrip => ({
   demo: 'http://127.0.0.1:65535',
   health: 'http://127.0.0.1:65534',

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { WrapperStory } from '../../../../src/plugins/dev/wrapped/wrapper-story.ts';
+import { WrapperStory } from '../../../../src/plugins/dev/wrapped/wrapper-process.ts';
 
 const test = suite("what a wrapper's log tells");
 

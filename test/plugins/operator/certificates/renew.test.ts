@@ -1,6 +1,5 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { agentFiles } from '../../../../src/plugins/operator/certificates/agent-certificate.ts';
 import {
   type AuthorityState,
   authoritiesOf,
@@ -10,8 +9,8 @@ import {
   toData,
 } from '../../../../src/plugins/operator/certificates/authority-state.ts';
 import { servedBy } from '../../../../src/plugins/operator/certificates/follow-authority.ts';
+import { agentFiles, renewed } from '../../../../src/plugins/operator/certificates/keeper.ts';
 import { dayMs, usualLifetimes } from '../../../../src/plugins/operator/certificates/lifetimes.ts';
-import { renewed } from '../../../../src/plugins/operator/certificates/renew.ts';
 import { isIssuedBy, readCertificate, validityOf } from '../../../../src/runtime/tls/inspect.ts';
 
 interface Context {

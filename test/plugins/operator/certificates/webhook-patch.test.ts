@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { applyPatch } from 'rfc6902';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { readWebhooks } from '../../../../src/plugins/operator/certificates/webhook-patch.ts';
+import { readWebhooks } from '../../../../src/plugins/operator/certificates/webhook-bundle.ts';
 
 const test = suite('patch of a webhook configuration');
 const bundle = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n';

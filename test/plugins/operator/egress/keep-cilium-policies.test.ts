@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { EgressFacts } from '../../../../src/core/egress/contract.ts';
-import { createCiliumKeeper } from '../../../../src/plugins/operator/egress/keep-cilium-policies.ts';
+import { createCiliumKeeper } from '../../../../src/plugins/operator/egress/term.ts';
 import type { KubeRequest } from '../../../../src/runtime/kube/client.ts';
 import { KubeError } from '../../../../src/runtime/kube/errors.ts';
 import { fakeClient } from '../../../support/fake-client.ts';

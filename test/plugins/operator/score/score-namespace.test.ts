@@ -3,11 +3,13 @@ import * as assert from 'uvu/assert';
 import type { Pod, PodMetadata } from '../../../../src/core/kubernetes/pod.ts';
 import { byNamespace } from '../../../../src/plugins/operator/cluster/by-namespace.ts';
 import type { KnownPod } from '../../../../src/plugins/operator/cluster/contract.ts';
-import type { ScoreDeps } from '../../../../src/plugins/operator/score/deps.ts';
-import { nodeReports } from '../../../../src/plugins/operator/score/node-reports.ts';
 import { reportStatus } from '../../../../src/plugins/operator/score/report-status.ts';
-import { scoreNamespace } from '../../../../src/plugins/operator/score/score-namespace.ts';
-import { templatesOf } from '../../../../src/plugins/operator/score/templates.ts';
+import {
+  nodeReports,
+  type ScoreDeps,
+  scoreNamespace,
+  templatesOf,
+} from '../../../../src/plugins/operator/score/start-score-controller.ts';
 import { createCollector } from '../../../../src/runtime/memory/collect-garbage.ts';
 import { bestReport, plainPod, protectedPod } from '../../../core/score/facts.ts';
 import { fakeCluster } from './fake-cluster.ts';

@@ -3,8 +3,8 @@ import { applyPatch } from 'rfc6902';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Pod } from '../../../../src/core/kubernetes/pod.ts';
-import { patchBetween } from '../../../../src/plugins/operator/webhook/json-patch.ts';
-import { responseFor } from '../../../../src/plugins/operator/webhook/respond.ts';
+import { patchBetween } from '../../../../src/plugins/operator/webhook/decide.ts';
+import { responseFor } from '../../../../src/plugins/operator/webhook/handler.ts';
 
 const test = suite('answers to the API server');
 const before: Pod = {

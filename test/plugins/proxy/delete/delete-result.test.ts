@@ -5,7 +5,7 @@ import {
   deletedKeys,
   emptyResult,
   withRefusals,
-} from '../../../../src/plugins/proxy/delete/delete-result.ts';
+} from '../../../../src/plugins/proxy/delete/delete-objects.ts';
 
 const test = suite('results of DeleteObjects');
 

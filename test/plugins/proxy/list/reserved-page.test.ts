@@ -5,7 +5,7 @@ import {
   isWhollyReserved,
   queryBehind,
   withOwnEcho,
-} from '../../../../src/plugins/proxy/list/reserved-page.ts';
+} from '../../../../src/plugins/proxy/list/list-handler.ts';
 
 const test = suite('pages of reserved keys');
 

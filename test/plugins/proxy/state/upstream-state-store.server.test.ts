@@ -1,7 +1,7 @@
 import { ListObjectVersionsCommand } from '@aws-sdk/client-s3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createBucketFacts } from '../../../../src/plugins/proxy/state/create-bucket-facts.ts';
+import { createBucketFacts } from '../../../../src/plugins/proxy/create-context.ts';
 import { UpstreamStateStore } from '../../../../src/plugins/proxy/state/upstream-state-store.ts';
 import { createUpstream } from '../../../../src/plugins/proxy/upstream/create-upstream.ts';
 import { concurrently } from '../../../../src/runtime/lifecycle/concurrently.ts';

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { workerArguments } from '../../../../src/plugins/proxy/workers/worker-arguments.ts';
+import { workerArguments } from '../../../../src/plugins/proxy/index.ts';
 
 const test = suite('the command line of a worker');
 

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createGuardMetrics } from '../../../../src/plugins/agent/guard-metrics.ts';
+import { createGuardMetrics } from '../../../../src/plugins/agent/index.ts';
 import { createPodWatchState } from '../../../../src/plugins/agent/pods/pod-watch-state.ts';
 import type { CheckResult } from '../../../../src/plugins/validate/contract.ts';
 import { createHealth } from '../../../../src/runtime/health/create-health.ts';

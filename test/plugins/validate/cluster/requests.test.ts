@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { runChecks } from '../../../../src/plugins/validate/index.ts';
 import { checks } from '../../../../src/plugins/validate/registry.ts';
-import { runChecks } from '../../../../src/plugins/validate/run/run-checks.ts';
 import type { KubeClient, KubeRequest } from '../../../../src/runtime/kube/client.ts';
 import { contextOf } from '../test-context.ts';
 import type { FakeObject } from './fake-cluster.ts';

@@ -1,7 +1,7 @@
 import type { CheckContext, CheckResult } from '../../../../src/plugins/validate/contract.ts';
+import { runChecks } from '../../../../src/plugins/validate/index.ts';
 import { NotEvaluated } from '../../../../src/plugins/validate/not-evaluated.ts';
 import { checks } from '../../../../src/plugins/validate/registry.ts';
-import { runChecks } from '../../../../src/plugins/validate/run/run-checks.ts';
 import type { ValidateConfig } from '../../../../src/plugins/validate/settings.ts';
 import { createKubeClient } from '../../../../src/runtime/kube/create-client.ts';
 

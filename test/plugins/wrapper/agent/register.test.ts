@@ -4,8 +4,8 @@ import * as assert from 'uvu/assert';
 import { SvcError } from '../../../../src/core/errors.ts';
 import { unixSocketPath } from '../../../../src/core/grpc/unix-address.ts';
 import type { Registration } from '../../../../src/plugins/wrapper/agent/messages.ts';
-import { registerWithAgent } from '../../../../src/plugins/wrapper/agent/register.ts';
-import { reportToAgent } from '../../../../src/plugins/wrapper/agent/report.ts';
+import { registerWithAgent } from '../../../../src/plugins/wrapper/register.ts';
+import { reportToAgent } from '../../../../src/plugins/wrapper/report.ts';
 import { type AgentAnswer, agentAddress, startNodeAgent } from '../../../support/node-agent.ts';
 
 const LONG = 60_000;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { encodeEntries } from '../../../../src/core/secret-records/entry.ts';
-import { childEnvironment } from '../../../../src/plugins/wrapper/delivery/child-environment.ts';
+import { childEnvironment } from '../../../../src/plugins/wrapper/application/prepared.ts';
 import { inheritedEnvironment } from '../../../../src/plugins/wrapper/delivery/inherited.ts';
 import { recordsIn } from '../../../../src/plugins/wrapper/delivery/records-in.ts';
 import { wrapperSettings } from '../../../../src/plugins/wrapper/settings.ts';

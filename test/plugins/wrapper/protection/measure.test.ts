@@ -4,12 +4,12 @@ import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { softLimit, statusBytes, statusField } from '../../../../src/core/linux/proc-text.ts';
-import { parseMappedMemory } from '../../../../src/plugins/wrapper/protection/mapped-memory.ts';
-import { lockProtection, measureOwnProtection } from '../../../../src/plugins/wrapper/protection/measure.ts';
 import {
-  dumpableByOwner,
-  measureApplicationProtection,
-} from '../../../../src/plugins/wrapper/protection/measure-application.ts';
+  lockProtection,
+  measureOwnProtection,
+  parseMappedMemory,
+} from '../../../../src/plugins/wrapper/protection/measure.ts';
+import { dumpableByOwner, measureApplicationProtection } from '../../../../src/plugins/wrapper/report.ts';
 import { createSecretMemory } from '../../../../src/runtime/native/secret-memory.ts';
 
 const FIXTURE = fileURLToPath(new URL('fixtures/measure.ts', import.meta.url));

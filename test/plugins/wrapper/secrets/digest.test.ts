@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createDigest } from '../../../../src/plugins/wrapper/secrets/digest.ts';
+import { createDigest } from '../../../../src/plugins/wrapper/main.ts';
 
 const digests = suite('digest of secrets');
 const entry = (key: string, value: string) => ({ key, value: Buffer.from(value) });

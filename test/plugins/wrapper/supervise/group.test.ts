@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { hasPartners, isOrphaned } from '../../../../src/plugins/wrapper/supervise/group.ts';
+import { hasPartners, isOrphaned } from '../../../../src/plugins/wrapper/supervise/job.ts';
 import type { ProcessEntry } from '../../../../src/runtime/native/process-table.ts';
 
 function entry(pid: number, parent: number, group: number, session: number): ProcessEntry {

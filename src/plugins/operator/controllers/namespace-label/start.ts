@@ -7,7 +7,6 @@ import { readObject } from '../../../../runtime/kube/read-object.ts';
 import { type ControllerDeps, commonOptions, type Indexes } from '../deps.ts';
 import { protectionDiffers } from '../pod-changes.ts';
 import { type Controller, type Reconciled, runController } from '../run-controller.ts';
-import { type ManagedFields, ownsLabel } from './owns-label.ts';
 
 const foreignRetryMs = 5 * 60_000;
 
@@ -84,4 +83,27 @@ async function takeBack(deps: ControllerDeps, name: string, signal: AbortSignal)
   if (found === undefined || !ownsLabel(found.metadata.managedFields, fieldManager, protectedLabel)) return;
   await applyLabels(deps, found, {}, signal);
   deps.log.info('namespace.label.removed', { namespace: name });
+}
+
+/** Source: https://kubernetes.io/docs/reference/using-api/server-side-apply/#managing-fields */
+type ManagedFields = readonly {
+  readonly manager?: string;
+  readonly operation?: string;
+  readonly fieldsV1?: unknown;
+}[];
+
+/** Whether that manager has applied the label, and may thus take it back. */
+function ownsLabel(fields: ManagedFields | undefined, manager: string, label: string): boolean {
+  return (fields ?? []).some(
+    (entry) =>
+      entry.manager === manager &&
+      entry.operation === 'Apply' &&
+      member(member(member(entry.fieldsV1, 'f:metadata'), 'f:labels'), `f:${label}`) !== undefined,
+  );
+}
+
+function member(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+    ? (value as Record<string, unknown>)[name]
+    : undefined;
 }

@@ -1,15 +1,22 @@
+import type { Decryption } from '../../../../core/envelope/cipher.ts';
 import { s3Error } from '../../../../core/s3/error-catalog.ts';
 import type { ProxyConfig } from '../../config.ts';
 import type { ReadOptions } from '../object-reader.ts';
 import type { Spool } from '../spool/spool.ts';
 import { type SpoolFile, SpoolUnavailable } from '../spool/spool-file.ts';
 import { spoolBody, spooledSlice } from '../spool/spooled-body.ts';
-import type { BlockPool } from './block-pool.ts';
+import { type BlockPool, blockBytes } from './block-pool.ts';
 import type { ByteReader } from './byte-reader.ts';
-import { chargeFor } from './held-plaintext.ts';
-import type { SealedBody, Slice, TakeKey } from './sealed-body.ts';
+import {
+  ciphertext,
+  openSealed,
+  type SealedBody,
+  type Slice,
+  type TakeKey,
+  verifyTag,
+  within,
+} from './sealed-body.ts';
 import { streamed } from './streamed.ts';
-import { verified } from './verified.ts';
 import type { Hold, VerifyBudget } from './verify-budget.ts';
 
 /** After this wait for memory, in milliseconds, a body is verified on disk instead. */
@@ -108,3 +115,93 @@ export async function strictFile(spool: Spool, bytes: number): Promise<SpoolFile
 
 export const noRoom = (cause: unknown) =>
   s3Error('SlowDown', 'There is no room on disk to verify the object before it is given out.', { cause });
+
+/** Decrypts a body into memory and gives its slice out after it was verified. Ends the hold. */
+async function* verified(
+  reader: ByteReader,
+  body: SealedBody,
+  slice: Slice,
+  takeKey: TakeKey,
+  memory: { readonly hold: Hold; readonly pool: BlockPool },
+): AsyncGenerator<Buffer, void> {
+  const held = new HeldPlaintext(memory.hold, memory.pool, slice.take);
+  let decryption: Decryption | undefined;
+  try {
+    decryption = await openSealed(reader, body, takeKey);
+    let offset = 0;
+    for await (const chunk of ciphertext(reader, body.size)) {
+      const plain = decryption.update(chunk);
+      held.add(within(plain, offset, slice));
+      offset += plain.length;
+    }
+    await verifyTag(reader, decryption);
+    yield* held.drain();
+  } finally {
+    decryption?.discard();
+    held.discard();
+  }
+}
+
+/** Plaintext up to this size stays in the chunks that the cipher gave. */
+const copyFrom = 64 * 1024;
+
+/** What holding that much plaintext takes of the budget: half as much again for the buffers that the cipher leaves behind. */
+const chargeFor = (bytes: number): number => Math.ceil(bytes * 1.5);
+
+/** Plaintext that waits for its verification, in pooled blocks and within a hold on the budget. */
+class HeldPlaintext {
+  readonly #hold: Hold;
+  readonly #pool: BlockPool | undefined;
+  #chunks: Buffer[] = [];
+  #last: Buffer | undefined;
+  #filled = 0;
+
+  constructor(hold: Hold, pool: BlockPool, bytes: number) {
+    this.#hold = hold;
+    this.#pool = bytes > copyFrom ? pool : undefined;
+  }
+
+  add(chunk: Buffer): void {
+    if (this.#pool === undefined) this.#chunks.push(chunk);
+    else this.#copy(chunk, this.#pool);
+  }
+
+  /** What was added, in order; a chunk's memory is given back when the next one is asked for. */
+  *drain(): Generator<Buffer, void> {
+    this.#seal();
+    for (let chunk = this.#chunks[0]; chunk !== undefined; chunk = this.#chunks[0]) {
+      yield chunk;
+      this.#chunks.shift();
+      this.#give(chunk);
+      this.#hold.release(chargeFor(chunk.length));
+    }
+  }
+
+  /** Gives everything back; safe at any time. */
+  discard(): void {
+    this.#seal();
+    for (const chunk of this.#chunks) this.#give(chunk);
+    this.#chunks = [];
+    this.#hold.releaseAll();
+  }
+
+  #copy(chunk: Buffer, pool: BlockPool): void {
+    for (let from = 0; from < chunk.length; ) {
+      this.#last ??= pool.take();
+      const copied = chunk.copy(this.#last, this.#filled, from);
+      from += copied;
+      this.#filled += copied;
+      if (this.#filled === blockBytes) this.#seal();
+    }
+  }
+
+  #seal(): void {
+    if (this.#last !== undefined) this.#chunks.push(this.#last.subarray(0, this.#filled));
+    this.#last = undefined;
+    this.#filled = 0;
+  }
+
+  #give(chunk: Buffer): void {
+    this.#pool?.give(Buffer.from(chunk.buffer, 0, blockBytes));
+  }
+}

@@ -1,10 +1,12 @@
+import { protectedLabel } from '../../../../core/kubernetes/labels.ts';
+import type { KubeObject } from '../../../../runtime/kube/objects.ts';
+import { sleep } from '../../../../runtime/lifecycle/sleep.ts';
 import { operatorOf } from '../../cluster/operator.ts';
-import { getObject } from '../../cluster/read.ts';
+import { getObject, send } from '../../cluster/read.ts';
 import { egressOf } from '../../cluster/wanted-egress.ts';
 import type { Check, CheckContext, CheckResult } from '../../contract.ts';
+import { NotEvaluated } from '../../not-evaluated.ts';
 import { failed, notEvaluated, passed, skipped } from '../../results.ts';
-import type { Target } from './probe/probe-pod.ts';
-import { runProbe } from './probe/run-probe.ts';
 
 export const enforced: Check = {
   ...{ id: 'SVC-EGRESS-004', area: 'egress', level: 'error', needs: 'cluster', timeoutMs: 180_000 },
@@ -53,3 +55,116 @@ async function measured(
     message: `A protected pod reaches ${host} on port ${port}, which is not allowed to it.`,
   });
 }
+
+export type Probed = keyof typeof probeStatus;
+
+type ProbeObject = KubeObject & {
+  readonly status?: {
+    readonly phase?: string;
+    readonly containerStatuses?: readonly {
+      readonly state?: {
+        readonly terminated?: { readonly exitCode?: number };
+        readonly waiting?: { readonly reason?: string };
+      };
+    }[];
+  };
+};
+
+const pollMs = 500;
+const removeMs = 10_000;
+
+/**
+ * Runs a pod in a namespace until it has tried its connection, and removes it, whatever came of it.
+ * @throws NotEvaluated where it may not be created, or does not end
+ */
+async function runProbe(
+  context: CheckContext,
+  namespace: string,
+  given: { readonly image: string; readonly target: Target; readonly covered: boolean },
+  signal: AbortSignal,
+): Promise<Probed> {
+  const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods`;
+  const body = probePod(given.image, given.target, given.covered);
+  const pod = await send<ProbeObject>(context, { method: 'POST', path, body });
+  const own = `${path}/${pod.metadata.name}`;
+  try {
+    return await ended(context, own, `${namespace}/${pod.metadata.name}`, signal);
+  } finally {
+    await remove(context, own);
+  }
+}
+
+async function ended(context: CheckContext, path: string, key: string, signal: AbortSignal): Promise<Probed> {
+  let state: NonNullable<NonNullable<ProbeObject['status']>['containerStatuses']>[number]['state'];
+  while (!signal.aborted) {
+    const { status } = await send<ProbeObject>(context, { path });
+    state = status?.containerStatuses?.[0]?.state;
+    const exitCode = state?.terminated?.exitCode;
+    const known = Object.entries(probeStatus).find(([, code]) => code === exitCode);
+    if (known !== undefined) return known[0] as Probed;
+    if (exitCode !== undefined) throw new NotEvaluated(`The probe ${key} ended with ${exitCode}`);
+    if (status?.phase === 'Failed') throw new NotEvaluated(`The probe ${key} was ended before it was done`);
+    await sleep(pollMs, signal).catch(() => {});
+  }
+  throw new NotEvaluated(
+    `The probe ${key} did not end in time (${state?.waiting?.reason ?? 'it was not started'})`,
+  );
+}
+
+/** When the command is interrupted, too; a pod that stays ends by its deadline. */
+async function remove(context: CheckContext, path: string): Promise<void> {
+  const client = await context.cluster();
+  const body = { apiVersion: 'v1', kind: 'DeleteOptions', gracePeriodSeconds: 0 };
+  await client.request({ method: 'DELETE', path, body, timeoutMs: removeMs }).catch(() => {});
+}
+
+export interface Target {
+  readonly host: string;
+  readonly port: number;
+}
+
+/**
+ * A pod that tries one connection.
+ * @param covered as a protected pod it is under the egress policy, and the webhook leaves it alone
+ */
+export function probePod(image: string, { host, port }: Target, covered: boolean): object {
+  const labels = { 'app.kubernetes.io/name': 'svc-validate', ...(covered && { [protectedLabel]: 'true' }) };
+  return {
+    ...{ apiVersion: 'v1', kind: 'Pod' },
+    metadata: { generateName: 'svc-validate-', labels, annotations: { 'svc/inject': 'false' } },
+    spec: {
+      ...{ restartPolicy: 'Never', activeDeadlineSeconds: 120, terminationGracePeriodSeconds: 0 },
+      ...{ automountServiceAccountToken: false, enableServiceLinks: false },
+      securityContext: { runAsNonRoot: true, runAsUser: 65532, seccompProfile: { type: 'RuntimeDefault' } },
+      nodeSelector: { 'kubernetes.io/os': 'linux' },
+      containers: [
+        {
+          ...{ name: 'probe', image, command: ['node', '-e', probeProgram, host, String(port)] },
+          resources: { requests: modest, limits: modest },
+          securityContext: {
+            ...{ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true },
+            capabilities: { drop: ['ALL'] },
+          },
+        },
+      ],
+    },
+  };
+}
+
+const modest = { cpu: '100m', memory: '128Mi' };
+
+/** What the program tells by its exit status. */
+export const probeStatus = { reached: 10, refused: 11, silent: 12 } as const;
+
+/**
+ * For `node -e`: connects to the host and port of its arguments, and ends with what came of it. Whoever refuses a
+ * connection has been reached, too.
+ */
+export const probeProgram = `
+const [host, port] = process.argv.slice(1);
+const socket = require('node:net').connect({ host, port: Number(port) });
+socket.setTimeout(5000);
+socket.once('connect', () => process.exit(${probeStatus.reached}));
+socket.once('timeout', () => process.exit(${probeStatus.silent}));
+socket.once('error', ({ code }) => process.exit(code === 'ECONNREFUSED' ? ${probeStatus.refused} : ${probeStatus.silent}));
+`.trim();

@@ -1,7 +1,8 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { NetworkPolicy } from '../../../../core/egress/contract.ts';
+import type { ObservedPolicy } from '../../../../core/egress/observed-policy.ts';
 import type { EgressOf } from '../../cluster/wanted-egress.ts';
 import type { CheckFailure } from '../../contract.ts';
-import { saysTheSame } from './same-rules.ts';
 
 /** What is wrong with the policies of a namespace that svc writes. */
 export function policyProblems(found: EgressOf): readonly CheckFailure[] {
@@ -54,4 +55,10 @@ function narrower(wanted: NetworkPolicy, asNoted: NetworkPolicy): boolean {
 function blocksOf({ spec }: NetworkPolicy): ReadonlySet<string> {
   const peers = spec.egress.flatMap(({ to }) => to);
   return new Set(peers.flatMap((peer) => ('ipBlock' in peer ? [peer.ipBlock.cidr] : [])));
+}
+
+/** The API server leaves an empty list out. */
+function saysTheSame({ spec }: ObservedPolicy, wanted: NetworkPolicy): boolean {
+  const { egress = [], ...rest } = spec;
+  return isDeepStrictEqual({ ...rest, egress }, { ...wanted.spec });
 }

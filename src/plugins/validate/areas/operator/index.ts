@@ -1,24 +1,182 @@
+import { counted } from '../../../../core/counted.ts';
+import { secretReferences as referencesOf } from '../../../../core/score/secret-references.ts';
+import { capped } from '../../cluster/capped.ts';
+import { leaderOf, operatorMetrics } from '../../cluster/leader.ts';
+import { samplesOf } from '../../cluster/metrics-text.ts';
+import { secretMappingsOf, serviceConfigsOf } from '../../cluster/objects.ts';
+import { operatorOf } from '../../cluster/operator.ts';
+import { protectedPodsOf } from '../../cluster/protected-pods.ts';
+import { webhooksOf } from '../../cluster/webhooks.ts';
 import type { Check } from '../../contract.ts';
+import { failed, notEvaluated, passed, skipped, verdict } from '../../results.ts';
 import { annotatedPodMutated } from './annotated-pod-mutated.ts';
-import { available } from './available.ts';
-import { certificateExpiry } from './certificate-expiry.ts';
+import { conditionFailures } from './conditions.ts';
 import { configuredPodMutated } from './configured-pod-mutated.ts';
 import { definitions } from './definitions.ts';
-import { development } from './development.ts';
-import { leads } from './leads.ts';
 import { podsWrapped } from './pods-wrapped.ts';
-import { replicas } from './replicas.ts';
-import { secretMappings } from './secret-mappings.ts';
-import { secretReferences } from './secret-references.ts';
-import { serviceConfigs } from './service-configs.ts';
 import { tokenAudience } from './token-audience.ts';
 import { verification } from './verification.ts';
 import { versions } from './versions.ts';
 import { webhookBundle } from './webhook-bundle.ts';
 import { webhookEntries } from './webhook-entries.ts';
-import { webhookFailsClosed } from './webhook-fails-closed.ts';
 import { webhookSelectors } from './webhook-selectors.ts';
 import { wrappersCurrent } from './wrappers-current.ts';
+
+const available: Check = {
+  ...{ id: 'SVC-OPERATOR-001', area: 'operator', level: 'error', needs: 'cluster' },
+  title: 'The operator is installed, and all of its replicas are ready',
+  cause:
+    'The chart is not installed, or its pods cannot start: images, quotas, taints, or settings of the operator.',
+  fix: 'Install the chart, or look at kubectl -n svc-system describe deployment svc-operator and at the log of its pods.',
+  async run(context) {
+    const subject = `${context.config.operatorNamespace}/svc-operator`;
+    const operator = await operatorOf(context);
+    if (operator === undefined) return failed({ subject, message: 'There is no such Deployment.' });
+    const { ready, wanted, updated } = operator;
+    if (ready === 0)
+      return failed({ subject, message: 'No replica is ready: pods that ask for protection are refused.' });
+    if (ready < wanted || updated < wanted) {
+      const message = `Of ${wanted} replicas ${ready} are ready and ${updated} are of its current template.`;
+      return failed({ subject, message, level: 'warning' });
+    }
+    return passed(counted(wanted, 'replica'));
+  },
+};
+
+const leads: Check = {
+  ...{ id: 'SVC-OPERATOR-002', area: 'operator', level: 'error', needs: 'cluster' },
+  title: 'A replica of the operator leads, and keeps policies, statuses and certificates',
+  cause:
+    'No replica can write its lease: it does not run, is cut off from the API server, or lacks the role.',
+  fix: 'Look for leader.* in the log of the operator, and check the Role svc-operator in its namespace.',
+  async run(context) {
+    const [operator, leader] = await Promise.all([operatorOf(context), leaderOf(context)]);
+    if (operator === undefined) return skipped('The operator is not installed');
+    const subject = `${operator.namespace}/${operator.name}`;
+    if (leader === undefined) return failed({ subject, message: 'There is no lease svc-operator.' });
+    if (leader.holder === '') return failed({ subject, message: 'Nobody holds the lease.' });
+    if (leader.fresh) return passed(leader.holder);
+    const message = `The lease of ${leader.holder} was last renewed at ${leader.renewTime || 'no time'}.`;
+    return failed({ subject, message });
+  },
+};
+
+const replicas: Check = {
+  ...{ id: 'SVC-OPERATOR-003', area: 'operator', level: 'info', needs: 'cluster' },
+  title: 'The operator runs in three replicas',
+  cause: 'Without high availability no protected pod can start while the only replica is moved or upgraded.',
+  fix: 'Set operator.ha=true in the chart where pods have to start at any time.',
+  async run(context) {
+    const operator = await operatorOf(context);
+    if (operator === undefined) return skipped('The operator is not installed');
+    const { wanted, namespace, name } = operator;
+    if (wanted >= 3) return passed(counted(wanted, 'replica'));
+    return failed({ subject: `${namespace}/${name}`, message: `It has ${wanted} of them.` });
+  },
+};
+
+const development: Check = {
+  ...{ id: 'SVC-OPERATOR-006', area: 'operator', level: 'error', needs: 'cluster' },
+  title: 'The operator does not run in development mode',
+  cause: 'operator.development=true lets pods go without verifying the certificate of the secrets server.',
+  fix: 'Set operator.development=false in the chart.',
+  async run(context) {
+    const operator = await operatorOf(context);
+    if (operator === undefined) return skipped('The operator is not installed');
+    if (operator.env['SVC_OPERATOR_DEVELOPMENT'] !== 'true') return passed();
+    return failed({
+      subject: `${operator.namespace}/${operator.name}`,
+      message: 'SVC_OPERATOR_DEVELOPMENT is true.',
+    });
+  },
+};
+
+const webhookFailsClosed: Check = {
+  ...{ id: 'SVC-OPERATOR-008', area: 'operator', level: 'error', needs: 'cluster' },
+  title: 'Pods are refused while the webhook cannot be reached (failurePolicy Fail)',
+  cause:
+    'With failurePolicy Ignore pods start unprotected, with whatever they ask for, while no operator answers.',
+  fix: 'Set operator.webhook.failurePolicy=Fail, and apply the chart again.',
+  async run(context) {
+    const webhooks = await webhooksOf(context);
+    if (webhooks === undefined || webhooks.length === 0) return skipped('There is no webhook configuration');
+    const open = webhooks.filter(({ failurePolicy = 'Fail' }) => failurePolicy !== 'Fail');
+    return verdict(
+      open.map(({ name, failurePolicy }) => ({
+        subject: name,
+        message: `Its failurePolicy is ${failurePolicy}.`,
+      })),
+    );
+  },
+};
+
+const certificateExpiry: Check = {
+  ...{ id: 'SVC-OPERATOR-011', area: 'operator', level: 'error', needs: 'cluster' },
+  title: "The operator's certificate is valid for a week or more",
+  cause: 'The operator cannot renew it, or the one of operator.webhook.certSecret was not renewed.',
+  fix: 'See certificates.* in the log of the operator, or renew the certificate of certSecret.',
+  async run(context) {
+    if ((await operatorOf(context)) === undefined) return skipped('The operator is not installed');
+    const [sample] = samplesOf(await operatorMetrics(context), 'svc_certificate_not_after_seconds');
+    if (sample === undefined) return notEvaluated('The operator does not tell when its certificate ends');
+    const endMs = sample.value * 1_000;
+    const end = new Date(endMs).toISOString();
+    const subject = `${context.config.operatorNamespace}/svc-operator`;
+    if (context.now() >= endMs) return failed({ subject, message: `It expired at ${end}.` });
+    if (endMs - context.now() >= nearMs) return passed(`until ${end}`);
+    return failed({ subject, message: `It expires at ${end}.`, level: 'warning' });
+  },
+};
+
+const serviceConfigs: Check = {
+  ...{ id: 'SVC-OPERATOR-013', area: 'operator', level: 'error', needs: 'cluster' },
+  title: 'Every ServiceConfig is valid and in force',
+  cause:
+    'A mistake in its spec, a SecretMapping that is missing, or a namespace whose label somebody else keeps.',
+  fix: 'Do what its conditions say: kubectl describe serviceconfig.',
+  async run(context) {
+    const configs = (await serviceConfigsOf(context)) ?? [];
+    if (configs.length === 0) return skipped('There are no ServiceConfigs');
+    return verdict(
+      capped(configs.flatMap((config) => conditionFailures(config, ['Valid', 'Ready']))),
+      counted(configs.length, 'ServiceConfig'),
+    );
+  },
+};
+
+const secretMappings: Check = {
+  ...{ id: 'SVC-OPERATOR-014', area: 'operator', level: 'error', needs: 'cluster' },
+  title: 'Every SecretMapping is valid',
+  cause: 'Paths or names of variables in it are mistaken, or contradict each other.',
+  fix: 'Do what its conditions say: kubectl describe secretmapping.',
+  async run(context) {
+    const mappings = (await secretMappingsOf(context)) ?? [];
+    if (mappings.length === 0) return skipped('There are no SecretMappings');
+    return verdict(
+      capped(mappings.flatMap((mapping) => conditionFailures(mapping, ['Valid']))),
+      counted(mappings.length, 'SecretMapping'),
+    );
+  },
+};
+
+const secretReferences: Check = {
+  ...{ id: 'SVC-OPERATOR-017', area: 'operator', level: 'warning', needs: 'cluster', timeoutMs: 60_000 },
+  title: 'No protected pod is given a Kubernetes Secret',
+  cause:
+    'Values of Kubernetes Secrets lie in etcd and in the API server, where the provider of the cluster can read them.',
+  fix: 'Move the values to the secrets server, name their path in svc/secret-paths, and drop the reference.',
+  async run(context) {
+    const { labelled } = await protectedPodsOf(context);
+    if (labelled.length === 0) return skipped('There are no protected pods');
+    const failures = labelled.flatMap(({ key, pod }) => {
+      const [first, ...others] = referencesOf(pod);
+      if (first === undefined) return [];
+      const more = others.length > 0 ? `, and ${others.length} more` : '';
+      return [{ subject: key, message: `A Secret reaches it as ${first}${more}.` }];
+    });
+    return verdict(capped(failures), counted(labelled.length, 'pod'));
+  },
+};
 
 export const operatorChecks: readonly Check[] = [
   ...[available, leads, replicas, versions, definitions, development],
@@ -26,3 +184,5 @@ export const operatorChecks: readonly Check[] = [
   ...[annotatedPodMutated, configuredPodMutated, serviceConfigs, secretMappings],
   ...[podsWrapped, wrappersCurrent, secretReferences, verification, tokenAudience],
 ];
+
+const nearMs = 7 * 86_400_000;

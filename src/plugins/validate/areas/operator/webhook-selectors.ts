@@ -8,7 +8,6 @@ import { namespacesOf } from '../../cluster/objects.ts';
 import { entryNames, type SeenWebhook, webhooksOf } from '../../cluster/webhooks.ts';
 import type { Check, CheckFailure } from '../../contract.ts';
 import { skipped, verdict } from '../../results.ts';
-import { expectedConditions } from './expected-conditions.ts';
 
 export const webhookSelectors: Check = {
   ...{ id: 'SVC-OPERATOR-009', area: 'operator', level: 'error', needs: 'cluster' },
@@ -73,3 +72,13 @@ const tooWide =
     subject: name,
     message: `${entry.name} is asked about pods of this namespace, which could not start without the operator then.`,
   });
+
+const annotated =
+  "has(object.metadata.annotations) && object.metadata.annotations.exists(key, key.matches('(?i)^svc/'))";
+
+/** The conditions under which the API server asks, as the chart writes them. */
+const expectedConditions: Readonly<Record<string, string>> = {
+  [entryNames.annotated]: annotated,
+  [entryNames.namespace]:
+    "!has(object.metadata.annotations) || !object.metadata.annotations.exists(key, key.matches('(?i)^svc/'))",
+};

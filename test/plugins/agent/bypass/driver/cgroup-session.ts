@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import type { Hit } from '../../../../../src/core/protection/hit.ts';
 import { createGuard, type StartingGuard } from '../../../../../src/plugins/agent/guard/create-guard.ts';
 import { unpinAll } from '../../../../../src/plugins/agent/guard/pins.ts';
-import { syscallName } from '../../../../../src/plugins/agent/hits/syscall-name.ts';
+import { syscallName } from '../../../../../src/plugins/agent/hits/hit-sink.ts';
 import { findCgroupRoot } from '../../../../../src/plugins/agent/pods/cgroup-root.ts';
 import { coverPods } from '../../../../../src/plugins/agent/pods/cover-pods.ts';
 import type { PodCgroup } from '../../../../../src/plugins/agent/pods/pod-cgroups.ts';

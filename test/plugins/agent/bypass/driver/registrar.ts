@@ -3,7 +3,7 @@
  * so. Commands and answers are lines of JSON; what its children say is passed on under their number.
  */
 import { createInterface } from 'node:readline';
-import { registerWithAgent } from '../../../../../src/plugins/wrapper/agent/register.ts';
+import { registerWithAgent } from '../../../../../src/plugins/wrapper/register.ts';
 import { GrpcError } from '../../../../../src/runtime/grpc/grpc-error.ts';
 import { type LineProcess, startLineProcess } from '../../../../support/bypass/line-process.ts';
 import { registration } from '../../registration/support/messages.ts';

@@ -1,8 +1,10 @@
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import type { CertificatesOptions } from '../../../../../src/plugins/operator/certificates/certificates-options.ts';
 import type { OperatorCertificates } from '../../../../../src/plugins/operator/certificates/contract.ts';
-import { startCertificates } from '../../../../../src/plugins/operator/certificates/start-certificates.ts';
+import {
+  type CertificatesOptions,
+  startCertificates,
+} from '../../../../../src/plugins/operator/certificates/start-certificates.ts';
 import { createHealth } from '../../../../../src/runtime/health/create-health.ts';
 import { createLeanMetrics } from '../../../../../src/runtime/health/lean-metrics.ts';
 import type { KubeClient } from '../../../../../src/runtime/kube/client.ts';

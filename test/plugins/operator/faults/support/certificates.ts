@@ -5,8 +5,8 @@ import {
   nothingStored,
   toData,
 } from '../../../../../src/plugins/operator/certificates/authority-state.ts';
+import { renewed } from '../../../../../src/plugins/operator/certificates/keeper.ts';
 import { usualLifetimes } from '../../../../../src/plugins/operator/certificates/lifetimes.ts';
-import { renewed } from '../../../../../src/plugins/operator/certificates/renew.ts';
 import type { Identity } from '../../../../../src/runtime/tls/identity.ts';
 import { issueCertificate } from '../../../../../src/runtime/tls/issue-certificate.ts';
 import type { Kubernetes } from '../../../../support/kubernetes.ts';

@@ -1,4 +1,4 @@
-import { probeStatus } from '../../../../../src/plugins/validate/areas/egress/probe/program.ts';
+import { probeStatus } from '../../../../../src/plugins/validate/areas/egress/enforced.ts';
 import type { ValidateConfig } from '../../../../../src/plugins/validate/settings.ts';
 import { added, changed, fixtureOf, without } from '../../cluster/fixture-of.ts';
 import type { Fixture, Fixtures } from '../../fixture.ts';

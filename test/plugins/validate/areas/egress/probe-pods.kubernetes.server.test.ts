@@ -3,8 +3,11 @@ import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { probePod, type Target } from '../../../../../src/plugins/validate/areas/egress/probe/probe-pod.ts';
-import { probeStatus } from '../../../../../src/plugins/validate/areas/egress/probe/program.ts';
+import {
+  probePod,
+  probeStatus,
+  type Target,
+} from '../../../../../src/plugins/validate/areas/egress/enforced.ts';
 import { manifest } from '../../../../support/helm.ts';
 import { buildImage, type TestImage } from '../../../../support/image.ts';
 import type { Kubernetes } from '../../../../support/kubernetes.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { probeProgram, probeStatus } from '../../../../../src/plugins/validate/areas/egress/probe/program.ts';
+import { probeProgram, probeStatus } from '../../../../../src/plugins/validate/areas/egress/enforced.ts';
 import { runCommand } from '../../../../support/run-command.ts';
 
 const test = suite('the probe of egress');

@@ -10,7 +10,7 @@ import { shortReport } from '../../../../../src/plugins/validate/output/short.ts
 import { tableReport } from '../../../../../src/plugins/validate/output/table.ts';
 import { checks } from '../../../../../src/plugins/validate/registry.ts';
 import { passed } from '../../../../../src/plugins/validate/results.ts';
-import { redacted } from '../../../../../src/plugins/validate/run/redacted.ts';
+import { redacted } from '../../../../../src/plugins/validate/run/run-check.ts';
 import { readIgnores } from '../../../../../src/plugins/validate/selection/ignores.ts';
 
 const test = suite('names that DNS does not know here');
