@@ -1,13 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { checksPage, renderChecks } from '../../scripts/docs/checks/page.ts';
 import { checks } from '../../src/plugins/validate/registry.ts';
-import { checksPage, renderChecks } from './checks/page.ts';
 
 const test = suite('docs/CHECKS.md');
+
 const page = readFileSync(checksPage, 'utf8');
 
-test('is that of the checks: node test/docs/checks/write-page.ts', () => {
+test('is that of the checks: npm run docs', () => {
   assert.is(page, renderChecks());
 });
 

@@ -1,15 +1,15 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { componentMetrics } from '../../scripts/docs/reference/component-metrics.ts';
+import { errorCodes } from '../../scripts/docs/reference/errors-page.ts';
+import { exportedNames } from '../../scripts/docs/reference/exported-names.ts';
+import { otherMarks } from '../../scripts/docs/reference/kubernetes-names.ts';
+import { knownVariables } from '../../scripts/docs/reference/variables-known.ts';
 import { apiVersion } from '../../src/core/custom-resources/condition.ts';
 import { annotationNames } from '../../src/core/injection/resolve/annotations.ts';
 import { elsewhere } from './names/elsewhere.ts';
 import { pages } from './names/pages.ts';
 import { unknownFlags } from './names/unknown-flags.ts';
-import { componentMetrics } from './reference/component-metrics.ts';
-import { errorCodes } from './reference/errors-page.ts';
-import { exportedNames } from './reference/exported-names.ts';
-import { otherMarks } from './reference/kubernetes-names.ts';
-import { knownVariables } from './reference/variables-known.ts';
 
 const test = suite('names in pages');
 

@@ -1,14 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { operatorMetrics } from './operator/metrics.ts';
-import { operatorPage, withTables } from './operator/page.ts';
-import { withRegions } from './operator/regions.ts';
-import { found, sourcesIn } from './operator/sources.ts';
+import { operatorMetrics } from '../../scripts/docs/operator/metrics.ts';
+import { operatorPage, withTables } from '../../scripts/docs/operator/page.ts';
+import { withRegions } from '../../scripts/docs/operator/regions.ts';
+import { found, sourcesIn } from '../../scripts/docs/operator/sources.ts';
 
 const test = suite('docs/OPERATOR.md');
 
 const page = readFileSync(operatorPage, 'utf8');
+
 const operator = sourcesIn('plugins/operator');
 
 function namesAll(names: readonly string[]): void {
@@ -16,7 +17,7 @@ function namesAll(names: readonly string[]): void {
   assert.equal(missing, []);
 }
 
-test('has the tables of the code: node test/docs/operator/write-page.ts', () => {
+test('has the tables of the code: npm run docs', () => {
   assert.is(page, withTables(page));
 });
 

@@ -1,29 +1,34 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { found, sourcesIn } from '../../scripts/docs/operator/sources.ts';
+import { chartSchema } from '../../scripts/docs/reference/chart-schema.ts';
+import { chartValues } from '../../scripts/docs/reference/chart-values.ts';
+import { componentMetrics } from '../../scripts/docs/reference/component-metrics.ts';
+import { errorCodes } from '../../scripts/docs/reference/errors-page.ts';
+import { exportedNames } from '../../scripts/docs/reference/exported-names.ts';
+import { objectHeaders, otherMarks } from '../../scripts/docs/reference/kubernetes-names.ts';
+import { logMeanings } from '../../scripts/docs/reference/log-meanings.ts';
+import { eventsByName } from '../../scripts/docs/reference/log-page.ts';
+import { commands } from '../../scripts/docs/reference/manifest.ts';
+import { referenceFolder, referencePages } from '../../scripts/docs/reference/pages.ts';
+import { settingSets, unplaced } from '../../scripts/docs/reference/setting-sets.ts';
+import {
+  variablesBeside,
+  variablesGiven,
+  variablesOfOclif,
+} from '../../scripts/docs/reference/variables-beside.ts';
+import { settingVariables } from '../../scripts/docs/reference/variables-known.ts';
+import { variablesNamed, variablesRead } from '../../scripts/docs/reference/variables-read.ts';
 import { annotationNames } from '../../src/core/injection/resolve/annotations.ts';
-import { found, sourcesIn } from './operator/sources.ts';
-import { chartSchema } from './reference/chart-schema.ts';
-import { chartValues } from './reference/chart-values.ts';
-import { componentMetrics } from './reference/component-metrics.ts';
-import { errorCodes } from './reference/errors-page.ts';
-import { exportedNames } from './reference/exported-names.ts';
-import { objectHeaders, otherMarks } from './reference/kubernetes-names.ts';
-import { logMeanings } from './reference/log-meanings.ts';
-import { eventsByName } from './reference/log-page.ts';
-import { commands } from './reference/manifest.ts';
-import { referenceFolder, referencePages } from './reference/pages.ts';
-import { settingSets, unplaced } from './reference/setting-sets.ts';
-import { variablesBeside, variablesGiven, variablesOfOclif } from './reference/variables-beside.ts';
-import { settingVariables } from './reference/variables-known.ts';
-import { variablesNamed, variablesRead } from './reference/variables-read.ts';
 
 const test = suite('docs/reference');
 
 const everything = sourcesIn('.');
+
 const sorted = (names: Iterable<string>) => [...new Set(names)].sort();
 
-test('is what the code says: node test/docs/reference/write-pages.ts', async () => {
+test('is what the code says: npm run docs', async () => {
   const pages = await referencePages();
   assert.equal(readdirSync(referenceFolder).sort(), sorted(pages.keys()));
   const stale = [...pages].filter(

@@ -1,21 +1,22 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { chartValues } from '../../scripts/docs/reference/chart-values.ts';
+import { componentMetrics } from '../../scripts/docs/reference/component-metrics.ts';
+import { objectHeaders, otherMarks } from '../../scripts/docs/reference/kubernetes-names.ts';
+import { commands, typed } from '../../scripts/docs/reference/manifest.ts';
+import { shippedObjects } from '../../scripts/docs/reference/shipped-objects.ts';
 import { annotationNames } from '../../src/core/injection/resolve/annotations.ts';
 import type { Setting } from '../../src/core/settings/setting.ts';
 import { agentSettings } from '../../src/plugins/agent/settings.ts';
 import { operatorSettings } from '../../src/plugins/operator/settings.ts';
 import { proxySettings } from '../../src/plugins/proxy/settings.ts';
 import { wrapperSettings } from '../../src/plugins/wrapper/settings.ts';
-import { chartValues } from './reference/chart-values.ts';
-import { componentMetrics } from './reference/component-metrics.ts';
-import { objectHeaders, otherMarks } from './reference/kubernetes-names.ts';
-import { commands, typed } from './reference/manifest.ts';
-import { shippedObjects } from './reference/shipped-objects.ts';
 
 /** Names and defaults that the specification promises, written down once more: they stay as they are. */
 const test = suite('what the specification names');
 
 const required = 'required';
+
 const none = undefined;
 
 function defaultsOf(settings: Readonly<Record<string, Setting<unknown>>>) {

@@ -1,13 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { found, sourcesIn } from './operator/sources.ts';
+import { found, sourcesIn } from '../../scripts/docs/operator/sources.ts';
 
 const test = suite('docs/TROUBLESHOOTING.md');
 
 const pageOf = (name: string): string => readFileSync(new URL(`../../docs/${name}`, import.meta.url), 'utf8');
+
 const page = pageOf('TROUBLESHOOTING.md');
+
 const everything = sourcesIn('.');
+
 const inlineCode = (text: string): readonly string[] =>
   [...text.matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code);
 

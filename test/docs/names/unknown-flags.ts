@@ -1,8 +1,9 @@
-import { type Command, commands } from '../reference/manifest.ts';
-import { folderFlags } from '../reference/wrapper-flags.ts';
+import { type Command, commands } from '../../../scripts/docs/reference/manifest.ts';
+import { folderFlags } from '../../../scripts/docs/reference/wrapper-flags.ts';
 import { type CommandLine, codeIn, commandLinesIn, flagsIn } from './command-lines.ts';
 
 const ofEveryCommand = ['--help', '--version'];
+
 const ofWrapper = [...ofEveryCommand, ...folderFlags().map(({ flag }) => flag)];
 
 /** Flags in the code of a page that the command before them does not have or, alone, none of ours. */

@@ -44,7 +44,7 @@ test('fixtures are those of checks', () => {
   assert.is(new Set(ids).size, ids.length, 'an id is used twice');
 });
 
-test('ids are never given to another check: node test/docs/checks/write-page.ts notes new ones', () => {
+test('ids are never given to another check: npm run docs notes new ones', () => {
   const known = knownIds();
   const given = known.filter(({ retired }) => !retired).map(({ id }) => id);
   assert.equal([...given].sort(), checks.map(({ id }) => id).sort());

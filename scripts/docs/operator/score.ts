@@ -1,5 +1,5 @@
 import { rules } from '../../../src/core/score/rules.ts';
-import { markdownTable } from '../../plugins/agent/bypass/markdown-table.ts';
+import { markdownTable } from '../../../test/plugins/agent/bypass/markdown-table.ts';
 import { code } from './cell.ts';
 
 /** Where the points of each addend are usually lost. */

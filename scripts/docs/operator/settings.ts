@@ -1,6 +1,6 @@
 import type { Setting } from '../../../src/core/settings/setting.ts';
 import { operatorSettings } from '../../../src/plugins/operator/settings.ts';
-import { markdownTable } from '../../plugins/agent/bypass/markdown-table.ts';
+import { markdownTable } from '../../../test/plugins/agent/bypass/markdown-table.ts';
 import { cell, code, lines } from './cell.ts';
 
 /** Every flag and variable of `svc run operator`. */

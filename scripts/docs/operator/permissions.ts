@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { markdownTable } from '../../plugins/agent/bypass/markdown-table.ts';
-import { CHART } from '../../support/helm.ts';
+import { markdownTable } from '../../../test/plugins/agent/bypass/markdown-table.ts';
+import { CHART } from '../../../test/support/helm.ts';
 import { cell, code, lines } from './cell.ts';
 
 const pattern =

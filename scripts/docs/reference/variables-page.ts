@@ -1,5 +1,5 @@
 import type { Setting } from '../../../src/core/settings/setting.ts';
-import { markdownTable } from '../../plugins/agent/bypass/markdown-table.ts';
+import { markdownTable } from '../../../test/plugins/agent/bypass/markdown-table.ts';
 import { cell, code, lines } from '../operator/cell.ts';
 import { type Command, commands, typed } from './manifest.ts';
 import { type SettingSet, settingSets, settingsOf } from './setting-sets.ts';

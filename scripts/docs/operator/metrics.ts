@@ -8,8 +8,8 @@ import { createNodeMetrics } from '../../../src/plugins/operator/nodes/node-metr
 import { createScoreGauge } from '../../../src/plugins/operator/score/score-gauge.ts';
 import { createWebhookMetrics } from '../../../src/plugins/operator/webhook/webhook-metrics.ts';
 import { createHealth } from '../../../src/runtime/health/create-health.ts';
-import { markdownTable } from '../../plugins/agent/bypass/markdown-table.ts';
-import { quietLog } from '../../support/quiet-log.ts';
+import { markdownTable } from '../../../test/plugins/agent/bypass/markdown-table.ts';
+import { quietLog } from '../../../test/support/quiet-log.ts';
 import { cell, code, codes } from './cell.ts';
 import { createMetricRecorder, type DeclaredMetric } from './metric-recorder.ts';
 

@@ -1,4 +1,4 @@
-import { markdownTable } from '../../plugins/agent/bypass/markdown-table.ts';
+import { markdownTable } from '../../../test/plugins/agent/bypass/markdown-table.ts';
 import { chartPage } from './chart-page.ts';
 import { commandsPage } from './commands-page.ts';
 import { endpointsPage } from './endpoints-page.ts';
@@ -51,7 +51,7 @@ function contents(): readonly string[] {
   ];
 }
 
-const remark = '<!-- written by `node test/docs/reference/write-pages.ts`; a test compares it -->';
+const remark = '<!-- written by `npm run docs`; a test compares it -->';
 
 function pageOf(
   [heading = '', ...lines]: readonly string[],

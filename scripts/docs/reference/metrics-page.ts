@@ -1,5 +1,5 @@
 import { createMetrics } from '../../../src/runtime/health/create-metrics.ts';
-import { markdownTable } from '../../plugins/agent/bypass/markdown-table.ts';
+import { markdownTable } from '../../../test/plugins/agent/bypass/markdown-table.ts';
 import { cell, code, codes } from '../operator/cell.ts';
 import type { DeclaredMetric } from '../operator/metric-recorder.ts';
 import { componentMetrics } from './component-metrics.ts';

@@ -6,7 +6,7 @@ import { registrationMetrics } from '../../../src/plugins/agent/registration/reg
 import { createProxyMetrics } from '../../../src/plugins/proxy/proxy-metrics.ts';
 import { createObservation } from '../../../src/plugins/wrapper/observe/observation.ts';
 import { createHealth } from '../../../src/runtime/health/create-health.ts';
-import { quietLog } from '../../support/quiet-log.ts';
+import { quietLog } from '../../../test/support/quiet-log.ts';
 import { createMetricRecorder, type DeclaredMetric } from '../operator/metric-recorder.ts';
 import { operatorMetrics } from '../operator/metrics.ts';
 

@@ -1,5 +1,5 @@
 import { settingSummary } from '../../../src/core/settings/summary.ts';
-import { markdownTable } from '../../plugins/agent/bypass/markdown-table.ts';
+import { markdownTable } from '../../../test/plugins/agent/bypass/markdown-table.ts';
 import { cell, code, codes, lines } from '../operator/cell.ts';
 import { type Command, commands, type Flag, typed } from './manifest.ts';
 import { type SettingSet, settingSets, settingsOf } from './setting-sets.ts';

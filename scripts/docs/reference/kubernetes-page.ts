@@ -1,4 +1,4 @@
-import { markdownTable } from '../../plugins/agent/bypass/markdown-table.ts';
+import { markdownTable } from '../../../test/plugins/agent/bypass/markdown-table.ts';
 import { annotationTable } from '../operator/annotations.ts';
 import { code, codes } from '../operator/cell.ts';
 import { resourceTables } from '../operator/resource-fields.ts';

@@ -1,5 +1,5 @@
 import { ownVariables } from '../../../src/plugins/wrapper/delivery/own-variables.ts';
-import { markdownTable } from '../../plugins/agent/bypass/markdown-table.ts';
+import { markdownTable } from '../../../test/plugins/agent/bypass/markdown-table.ts';
 import { code } from '../operator/cell.ts';
 
 /** Variables that are read and are no settings: who reads them, and what for. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
-import { markdownTable } from '../../plugins/agent/bypass/markdown-table.ts';
+import { markdownTable } from '../../../test/plugins/agent/bypass/markdown-table.ts';
 import { code, lines } from './cell.ts';
 
 interface Alert {

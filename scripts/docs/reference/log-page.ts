@@ -1,4 +1,4 @@
-import { markdownTable } from '../../plugins/agent/bypass/markdown-table.ts';
+import { markdownTable } from '../../../test/plugins/agent/bypass/markdown-table.ts';
 import { code, codes, lines } from '../operator/cell.ts';
 import { type LogEvent, logEvents } from './log-events.ts';
 import { logMeanings } from './log-meanings.ts';
@@ -7,7 +7,7 @@ import { logMeanings } from './log-meanings.ts';
 const writers: readonly (readonly [heading: string, paths: readonly string[]])[] = [
   ['Encryption proxy', ['plugins/proxy/', 'runtime/vault/', 'runtime/object-store/']],
   ['Wrapper', ['plugins/wrapper/']],
-  ['Node agent', ['plugins/agent/', 'runtime/kube/follow.ts', 'runtime/kube/reflect.ts']],
+  ['Node agent', ['plugins/agent/', 'runtime/kube/reflect.ts', 'runtime/kube/reflect.ts']],
   ['Proxy, agent and operator', ['runtime/component/', 'runtime/lifecycle/']],
   ['`svc dev`', ['plugins/dev/']],
 ];

@@ -1,6 +1,6 @@
 import type { OpenApiSchema } from '../../../src/core/custom-resources/definition.ts';
 import { definitions } from '../../../src/core/custom-resources/definitions.ts';
-import { markdownTable } from '../../plugins/agent/bypass/markdown-table.ts';
+import { markdownTable } from '../../../test/plugins/agent/bypass/markdown-table.ts';
 import { cell, code } from './cell.ts';
 
 interface Definition {

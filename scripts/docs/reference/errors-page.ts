@@ -1,6 +1,6 @@
 import { exitStatus } from '../../../src/core/errors.ts';
 import { errorCatalog } from '../../../src/core/s3/error-catalog.ts';
-import { markdownTable } from '../../plugins/agent/bypass/markdown-table.ts';
+import { markdownTable } from '../../../test/plugins/agent/bypass/markdown-table.ts';
 import { cell, code, lines } from '../operator/cell.ts';
 import { type ErrorFact, errorFacts } from './error-facts.ts';
 import { errorFamilies } from './error-families.ts';

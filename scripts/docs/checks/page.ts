@@ -12,7 +12,7 @@ const head = `# Checks of svc validate
 What each check looks at, what usually brings a failure about, and what to do then. How to run them:
 [VALIDATE.md](VALIDATE.md).
 
-<!-- Written by \`node test/docs/checks/write-page.ts\` from the checks themselves: change it there. -->
+<!-- Written by \`npm run docs\` from the checks themselves: change it there. -->
 `;
 
 const needs: Readonly<Record<Check['needs'], string>> = {

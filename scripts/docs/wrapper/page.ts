@@ -1,5 +1,5 @@
 import { steeringFamilies } from '../../../src/core/env-map/steering-variables.ts';
-import { markdownTable } from '../../plugins/agent/bypass/markdown-table.ts';
+import { markdownTable } from '../../../test/plugins/agent/bypass/markdown-table.ts';
 import { cell, code } from '../operator/cell.ts';
 import { withRegions } from '../operator/regions.ts';
 

@@ -1,6 +1,6 @@
 import { type Annotation, annotations } from '../../../src/core/injection/resolve/annotations.ts';
 import { type Field, fields } from '../../../src/core/injection/resolve/fields.ts';
-import { markdownTable } from '../../plugins/agent/bypass/markdown-table.ts';
+import { markdownTable } from '../../../test/plugins/agent/bypass/markdown-table.ts';
 import { cell, code } from './cell.ts';
 
 /** Every annotation, how its value is written, and the member of a ServiceConfig that says the same. */

@@ -1,4 +1,4 @@
-import { markdownTable } from '../../plugins/agent/bypass/markdown-table.ts';
+import { markdownTable } from '../../../test/plugins/agent/bypass/markdown-table.ts';
 import { cell, code, codes, lines } from '../operator/cell.ts';
 import { type ChartSchema, chartSchema } from './chart-schema.ts';
 import { chartValues } from './chart-values.ts';

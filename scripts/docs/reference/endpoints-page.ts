@@ -1,6 +1,6 @@
 import { type ListenAddress, listenAddress } from '../../../src/core/settings/listen-address.ts';
 import type { Setting } from '../../../src/core/settings/setting.ts';
-import { markdownTable } from '../../plugins/agent/bypass/markdown-table.ts';
+import { markdownTable } from '../../../test/plugins/agent/bypass/markdown-table.ts';
 import { cell, code } from '../operator/cell.ts';
 import { commands, typed } from './manifest.ts';
 import { settingSets, settingsOf } from './setting-sets.ts';

@@ -1,6 +1,12 @@
-import { fateOf } from './expectation.ts';
-import { markdownTable } from './markdown-table.ts';
-import { type Fate, lacking, type RoadRow, roadRows, wrapperRows } from './roads.ts';
+import { fateOf } from '../../test/plugins/agent/bypass/expectation.ts';
+import { markdownTable } from '../../test/plugins/agent/bypass/markdown-table.ts';
+import {
+  type Fate,
+  lacking,
+  type RoadRow,
+  roadRows,
+  wrapperRows,
+} from '../../test/plugins/agent/bypass/roads.ts';
 
 const words: Readonly<Record<Fate, string>> = {
   denied: 'denied',
@@ -10,7 +16,9 @@ const words: Readonly<Record<Fate, string>> = {
 };
 
 /** docs/AGENT-ROADS.md: what the suites beside this file measure. */
-export function roadsPage(): string {
+export const attackPathsFile = new URL('../../docs/AGENT-ROADS.md', import.meta.url);
+
+export function attackPathsPage(): string {
   return [...head, ...table(), ...notes(), ...races, ...cgroups(), ...wrappers(), ...machines(), ''].join(
     '\n',
   );
@@ -21,7 +29,7 @@ const head = [
   '',
   '[All pages](README.md)',
   '',
-  '<!-- Written by `node test/plugins/agent/bypass/write-roads-page.ts`; a test compares it. -->',
+  '<!-- Written by `npm run docs`; a test compares it. -->',
   '',
   'What becomes of each attempt to read the environment or memory of a protected process, root included, by the tier',
   'that guards the node. Each cell is what `test/plugins/agent/bypass` measures with the real agent: tiers 1 and 2 and',

@@ -1,7 +1,7 @@
 import { checkStatus } from '../../../src/core/checks/contract.ts';
 import { exitStatus } from '../../../src/core/errors.ts';
 import { programStatus } from '../../../src/runtime/native/program.ts';
-import { markdownTable } from '../../plugins/agent/bypass/markdown-table.ts';
+import { markdownTable } from '../../../test/plugins/agent/bypass/markdown-table.ts';
 import { cell, codes } from '../operator/cell.ts';
 import { checkingCommands } from './checking-commands.ts';
 import { documentationOf, membersOf } from './source-tree.ts';
