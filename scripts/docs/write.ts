@@ -4,6 +4,7 @@ import { idsFile, knownIds } from '../../test/plugins/validate/known-ids.ts';
 import { attackPathsFile, attackPathsPage } from './attack-paths-page.ts';
 import { checksPage, renderChecks } from './checks/page.ts';
 import * as operator from './operator/page.ts';
+import { drawOverview, overviewFile, themes } from './picture/draw.ts';
 import { referenceFolder, referencePages } from './reference/pages.ts';
 import * as wrapper from './wrapper/page.ts';
 
@@ -13,6 +14,7 @@ writeFileSync(idsFile, idsOfChecks());
 writeFileSync(attackPathsFile, attackPathsPage());
 rewrite(operator.operatorPage, operator.withTables);
 rewrite(wrapper.wrapperPage, wrapper.withTables);
+for (const theme of themes) writeFileSync(overviewFile(theme), drawOverview(theme));
 mkdirSync(referenceFolder, { recursive: true });
 for (const [name, text] of await referencePages()) writeFileSync(new URL(name, referenceFolder), text);
 
