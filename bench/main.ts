@@ -1,6 +1,8 @@
-import { readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { Bench } from './harness/bench.ts';
+import type { Bench, Table } from './harness/bench.ts';
+import { drawBars } from './harness/chart.ts';
 import { formatTable } from './harness/table.ts';
 
 const say = (text: string) => process.stderr.write(`${text}\n`);
@@ -25,6 +27,19 @@ function list(all: Bench[]): string {
   return ['Usage: npm run bench [-- [--json] name…]', ...lines].join('\n');
 }
 
+/** Bars beside the tables, in a folder that git does not keep. */
+function writeCharts(name: string, tables: readonly Table[]): void {
+  const folder = join(import.meta.dirname, '..', 'build', 'bench');
+  mkdirSync(folder, { recursive: true });
+  for (const [index, table] of tables.entries()) {
+    const svg = drawBars(table, 'light');
+    const file = join(folder, `${name}-${index + 1}.svg`);
+    if (svg === undefined) continue;
+    writeFileSync(file, svg);
+    say(`${name}: chart in ${file}`);
+  }
+}
+
 async function main(argv: string[]): Promise<void> {
   const options = { json: { type: 'boolean' }, help: { type: 'boolean' } } as const;
   const { values, positionals } = parseArgs({ args: argv, allowPositionals: true, options });
@@ -37,6 +52,7 @@ async function main(argv: string[]): Promise<void> {
   for (const bench of choose(all, positionals)) {
     const tables = await bench.run((progress) => say(`${bench.name}: ${progress}`));
     results[bench.name] = tables;
+    writeCharts(bench.name, tables);
     if (!values.json) process.stdout.write(`${tables.map(formatTable).join('\n\n')}\n\n`);
   }
   if (values.json) process.stdout.write(`${JSON.stringify(results, undefined, 2)}\n`);

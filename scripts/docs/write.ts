@@ -1,10 +1,12 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { themes } from '../../bench/harness/chart.ts';
 import { checks } from '../../src/plugins/validate/registry.ts';
 import { idsFile, knownIds } from '../../test/plugins/validate/known-ids.ts';
 import { attackPathsFile, attackPathsPage } from './attack-paths-page.ts';
+import { charts } from './charts.ts';
 import { checksPage, renderChecks } from './checks/page.ts';
 import * as operator from './operator/page.ts';
-import { drawOverview, overviewFile, themes } from './picture/draw.ts';
+import { drawOverview, overviewFile } from './picture/draw.ts';
 import { referenceFolder, referencePages } from './reference/pages.ts';
 import * as wrapper from './wrapper/page.ts';
 
@@ -15,6 +17,7 @@ writeFileSync(attackPathsFile, attackPathsPage());
 rewrite(operator.operatorPage, operator.withTables);
 rewrite(wrapper.wrapperPage, wrapper.withTables);
 for (const theme of themes) writeFileSync(overviewFile(theme), drawOverview(theme));
+for (const [file, svg] of charts()) writeFileSync(file, svg);
 mkdirSync(referenceFolder, { recursive: true });
 for (const [name, text] of await referencePages()) writeFileSync(new URL(name, referenceFolder), text);
 

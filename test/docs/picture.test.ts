@@ -2,11 +2,13 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { drawOverview, overviewFile, themes } from '../../scripts/docs/picture/draw.ts';
+import { themes } from '../../bench/harness/chart.ts';
+import { benchmarksPage, charts } from '../../scripts/docs/charts.ts';
+import { drawOverview, overviewFile } from '../../scripts/docs/picture/draw.ts';
 import { links, parts, size, zones } from '../../scripts/docs/picture/overview.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const test = suite('the picture of the README');
+const test = suite('pictures of the pages');
 
 for (const theme of themes) {
   test(`is what the description says, ${theme}: npm run docs`, () => {
@@ -17,6 +19,15 @@ for (const theme of themes) {
 test('the README shows it, light and dark', () => {
   const readme = readFileSync(`${root}README.md`, 'utf8');
   for (const theme of themes) assert.match(readme, `docs/pictures/overview-${theme}.svg`);
+});
+
+test('charts are what the tables of docs/BENCHMARKS.md say, and the page shows each', () => {
+  const page = readFileSync(benchmarksPage, 'utf8');
+  assert.ok(charts().size >= 6);
+  for (const [file, svg] of charts()) {
+    assert.is(readFileSync(file, 'utf8'), svg, file.pathname);
+    assert.ok(page.includes(`"pictures/${file.pathname.split('/').at(-1)}"`), file.pathname);
+  }
 });
 
 test('has every component that runs, and each part of ours has its room', () => {

@@ -1,7 +1,5 @@
+import type { Theme } from '../../../bench/harness/chart.ts';
 import { type Link, links, type Part, parts, size, type Zone, zones } from './overview.ts';
-
-export const themes = ['light', 'dark'] as const;
-export type Theme = (typeof themes)[number];
 
 export function overviewFile(theme: Theme): URL {
   return new URL(`../../../docs/pictures/overview-${theme}.svg`, import.meta.url);
