@@ -61,11 +61,11 @@ function isWhole(file: string): boolean {
   }
 }
 
-/** The first function of a file is the file itself: that it was loaded says nothing. */
+/** What starts at the file's beginning is the file itself: that it was loaded says nothing. */
 function filesIn(file: string): string[] {
   const { result } = JSON.parse(readFileSync(file, 'utf8')) as Coverage;
   return result
     .filter(({ url }) => url.startsWith(source))
-    .filter(({ functions }) => functions.slice(1).some(({ ranges }) => (ranges[0]?.count ?? 0) > 0))
+    .filter(({ functions }) => functions.some(({ ranges: [all] }) => all && all.startOffset > 0 && all.count > 0))
     .map(({ url }) => url.slice(source.length));
 }
