@@ -66,6 +66,8 @@ function filesIn(file: string): string[] {
   const { result } = JSON.parse(readFileSync(file, 'utf8')) as Coverage;
   return result
     .filter(({ url }) => url.startsWith(source))
-    .filter(({ functions }) => functions.some(({ ranges: [all] }) => all && all.startOffset > 0 && all.count > 0))
+    .filter(({ functions }) =>
+      functions.some(({ ranges: [all] }) => all && all.startOffset > 0 && all.count > 0),
+    )
     .map(({ url }) => url.slice(source.length));
 }
