@@ -1,4 +1,4 @@
-import { tierNames } from '../src/core/protection/tier.ts';
+import { tierNames } from '../src/core/protection/report.ts';
 import { privateFileSystem } from '../test/runtime/bpf/private-file-system.ts';
 import { measureAgent } from './agent/daily.ts';
 import { measureHere, measureInVm } from './agent/in-vm.ts';

@@ -53,6 +53,13 @@ export interface ListenAddress {
 export declare function listenAddress(): Parser<ListenAddress>;
 /** As `listenAddress`, and the empty text turns the listener off (undefined). */
 export declare function listenAddressOrOff(): Parser<ListenAddress | undefined>;
+/**
+ * The mistakes that the rules find. A rule that needs a setting which is itself
+ * mistaken is passed over, so that one mistake is not reported as two.
+ */
+export declare function applyRules<C>(config: C, rules: readonly Rule<C>[]): string[];
+/** One requirement across settings: the mistake, led by the variable's name, or nothing. */
+export type Rule<C> = (config: C) => string | undefined;
 /** `true` or `false` and nothing else: `False`, `0` or `no` must not be taken for the other. */
 export declare function boolean(): Parser<boolean>;
 /** Bytes. */
@@ -60,6 +67,11 @@ export declare function byteSize(min?: number, max?: number): Parser<number>;
 /** Milliseconds. The upper bound keeps the value usable as a timer. */
 export declare function duration(min?: number, max?: number): Parser<number>;
 export declare function enumeration<const T extends string>(...allowed: readonly T[]): Parser<T>;
+/**
+ * An absolute http or https URL without user name, password, query or fragment.
+ * Credentials in a URL end up in logs, so they are refused.
+ */
+export declare function httpUrl(example: string): Parser<URL>;
 export declare function integer(min: number, max: number): Parser<number>;
 /** Items separated by commas, blanks around them dropped; empty items are a mistake. */
 export declare function list<T>(item: Parser<T>): Parser<readonly T[]>;
@@ -68,14 +80,6 @@ export declare function matching(shape: RegExp, expects: string): Parser<string>
 export type Parser<T> = Pick<Setting<T>, 'parse' | 'expects' | 'helpValue' | 'admitsEmpty'>;
 /** A file or folder name, taken as it is. */
 export declare function path(expects?: string): Parser<string>;
-export declare function text(expects?: string): Parser<string>;
-/**
- * The mistakes that the rules find. A rule that needs a setting which is itself
- * mistaken is passed over, so that one mistake is not reported as two.
- */
-export declare function applyRules<C>(config: C, rules: readonly Rule<C>[]): string[];
-/** One requirement across settings: the mistake, led by the variable's name, or nothing. */
-export type Rule<C> = (config: C) => string | undefined;
 /** A setting with a fallback or `required` always has a value; the others may be undefined. */
 export type Resolved<S extends Settings> = {
     readonly [K in keyof S]: S[K] extends Setting<infer T> ? S[K] extends {
@@ -115,11 +119,7 @@ export declare class SettingMistake extends Error {
     readonly name = "SettingMistake";
 }
 export type Settings = Readonly<Record<string, Setting<any>>>;
-/**
- * An absolute http or https URL without user name, password, query or fragment.
- * Credentials in a URL end up in logs, so they are refused.
- */
-export declare function httpUrl(example: string): Parser<URL>;
+export declare function text(expects?: string): Parser<string>;
 /** Every command of svc: errors with their next step on standard error, the same as an object under `--json`. */
 export declare abstract class BaseCommand extends Command {
     protected catch(error: Error): Promise<void>;
@@ -297,9 +297,9 @@ export interface VaultRequest {
     readonly body?: unknown;
     readonly signal?: AbortSignal;
 }
+export type ResolvedVaultSettings = Resolved<VaultSettings>;
 /** What the vault settings need from each other, and that the files they name can be read. */
 export declare const vaultRules: readonly Rule<Config>[];
-export type ResolvedVaultSettings = Resolved<VaultSettings>;
 /** How a component reaches the key server and who it is there; shared by proxy and wrapper. */
 export declare const vaultSettings: {
     vaultAddr: {
@@ -331,7 +331,7 @@ export declare const vaultSettings: {
         summary: string;
     };
     vaultAuthMethod: {
-        parse: (text: string) => "kubernetes" | "token";
+        parse: (text: string) => "token" | "kubernetes";
         expects: string;
         helpValue?: string;
         admitsEmpty?: boolean;
@@ -454,6 +454,13 @@ export declare function connectCluster(env: Readonly<Record<string, string | und
  * @throws SvcError (exit 78) where TLS files cannot be used
  */
 export declare function connectVault(settings: ResolvedVaultSettings, { log, health }?: VaultConnectionOptions): Promise<VaultConnection>;
+/**
+ * The settings of a command that is no component, as `svc run` reads those of one: flag before variable before file
+ * before default. Secret ones are kept out of every log from then on.
+ * @param owner its name, which is also its section of the file; its settings, and what they need from each other
+ * @throws SvcError CONFIG_INVALID (exit 78) that names every mistake at once
+ */
+export declare function readSettings<S extends Settings>(owner: Pick<Component<S>, 'name' | 'settings' | 'check'>, options: RunOptions): Promise<Resolved<S>>;
 /** Logged in at the key server; the token is renewed, or another one fetched, until `close`. */
 export interface VaultConnection {
     /**
@@ -470,13 +477,6 @@ export interface VaultConnectionOptions {
     /** Where its condition `vault` says whether a token can be had. */
     readonly health?: Health;
 }
-/**
- * The settings of a command that is no component, as `svc run` reads those of one: flag before variable before file
- * before default. Secret ones are kept out of every log from then on.
- * @param owner its name, which is also its section of the file; its settings, and what they need from each other
- * @throws SvcError CONFIG_INVALID (exit 78) that names every mistake at once
- */
-export declare function readSettings<S extends Settings>(owner: Pick<Component<S>, 'name' | 'settings' | 'check'>, options: RunOptions): Promise<Resolved<S>>;
 
 /** What a person or a script is told about an error. Never holds argv, a stack or the error's own fields. */
 interface Failure {
@@ -496,6 +496,6 @@ interface HealthSnapshot {
 }
 type FlagInput = Interfaces.FlagInput;
 
-type Config = ResolvedVaultSettings;
 type VaultSettings = typeof vaultSettings;
+type Config = ResolvedVaultSettings;
 export {};

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { mapFolder } from '../../src/plugins/agent/guard/pins.ts';
-import { mapEntries } from '../../src/runtime/bpf/map-batch.ts';
+import { mapFolder } from '../../src/plugins/agent/guard/program-set.ts';
+import { mapEntries } from '../../src/runtime/bpf/map.ts';
 import type { BpfObject } from '../../src/runtime/bpf/object.ts';
 import { startAgentSession } from '../../test/plugins/agent/bypass/driver/agent-session.ts';
 import type { Place } from '../../test/plugins/agent/bypass/driver/place.ts';

@@ -1,5 +1,4 @@
-import type { KubeClient } from '../../src/runtime/kube/client.ts';
-import { type KubeObject, keyOf } from '../../src/runtime/kube/objects.ts';
+import { type KubeClient, type KubeObject, keyOf } from '../../src/runtime/kube/client.ts';
 import { reflect } from '../../src/runtime/kube/reflect.ts';
 import { quietLog } from '../../test/support/quiet-log.ts';
 import type { Row, Table } from '../harness/bench.ts';

@@ -1,6 +1,6 @@
 import { Agent, type IncomingMessage, request } from 'node:http';
+import { upstreamPath } from '../../src/core/s3/request.ts';
 import { RequestSigner } from '../../src/core/s3/sigv4-sign.ts';
-import { upstreamPath } from '../../src/core/s3/target.ts';
 import type { Job, JobResult } from './job.ts';
 
 /** A load process: reads its job from the command line, prints what it took. Bodies are unsigned and not kept. */

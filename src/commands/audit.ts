@@ -1,6 +1,6 @@
 import { boolean, option, string } from '@oclif/core/flags';
-import { failOns } from '../core/checks/contract.ts';
-import { CheckCommand } from '../runtime/cli/check-command.ts';
+import { failOns } from '../core/check-outcome.ts';
+import { CheckCommand } from '../runtime/cli/base-command.ts';
 import { flagsOf } from '../runtime/cli/setting-flags.ts';
 import { storeSettings } from '../runtime/object-store/settings.ts';
 

@@ -1,12 +1,10 @@
 import { string } from '@oclif/core/flags';
-import type { Finding } from '../plugins/netpol/findings.ts';
+import type { Finding } from '../plugins/netpol/generate.ts';
 import { netpolSettings } from '../plugins/netpol/settings.ts';
-import { BaseCommand } from '../runtime/cli/base-command.ts';
-import { asCheckError } from '../runtime/cli/check-status.ts';
-import { createProgress } from '../runtime/cli/progress.ts';
-import { joined, repeatableFlagsOf } from '../runtime/cli/repeatable-flags.ts';
-import { printable } from '../runtime/cli/report/printable.ts';
-import { flagsOf } from '../runtime/cli/setting-flags.ts';
+import { asCheckError, BaseCommand } from '../runtime/cli/base-command.ts';
+import { createProgress } from '../runtime/cli/interactive.ts';
+import { printable } from '../runtime/cli/report-text.ts';
+import { flagsOf, joined, repeatableFlagsOf } from '../runtime/cli/setting-flags.ts';
 import { painter } from '../runtime/cli/terminal.ts';
 
 const { vaultAddress, flavor, noCluster, ...repeatable } = netpolSettings;

@@ -1,10 +1,10 @@
 import { boolean, option, string } from '@oclif/core/flags';
-import { failOns } from '../core/checks/contract.ts';
+import { failOns } from '../core/check-outcome.ts';
 import { agentSettings } from '../plugins/agent/settings.ts';
 import { netpolSettings } from '../plugins/netpol/settings.ts';
 import { operatorSettings } from '../plugins/operator/settings.ts';
 import { proxySettings } from '../plugins/proxy/settings.ts';
-import type { ComponentRules } from '../plugins/validate/call.ts';
+import type { ComponentRules } from '../plugins/validate/read-settings.ts';
 import {
   areas,
   clusterSettings,
@@ -14,10 +14,10 @@ import {
   validateSettings,
 } from '../plugins/validate/settings.ts';
 import { wrapperSettings } from '../plugins/wrapper/settings.ts';
-import { CheckCommand } from '../runtime/cli/check-command.ts';
+import { CheckCommand } from '../runtime/cli/base-command.ts';
 import { flagsOf } from '../runtime/cli/setting-flags.ts';
-import { withCommonSettings } from '../runtime/component/common-settings.ts';
 import type { Component } from '../runtime/component/contract.ts';
+import { withCommonSettings } from '../runtime/component/settings.ts';
 import { storeSettings } from '../runtime/object-store/settings.ts';
 
 const many = { multiple: true, multipleNonGreedy: true } as const;

@@ -10,21 +10,24 @@ export {
   listenAddress,
   listenAddressOrOff,
 } from '../core/settings/listen-address.ts';
+export { applyRules, type Rule } from '../core/settings/resolve.ts';
 export {
   boolean,
   byteSize,
   duration,
   enumeration,
+  httpUrl,
   integer,
   list,
   matching,
   type Parser,
   path,
+  type Resolved,
+  type Setting,
+  SettingMistake,
+  type Settings,
   text,
-} from '../core/settings/parsers.ts';
-export { applyRules, type Rule } from '../core/settings/rules.ts';
-export { type Resolved, type Setting, SettingMistake, type Settings } from '../core/settings/setting.ts';
-export { httpUrl } from '../core/settings/url.ts';
+} from '../core/settings/setting.ts';
 export { BaseCommand } from '../runtime/cli/base-command.ts';
 export type { ComponentCommandOptions } from '../runtime/cli/component-command-options.ts';
 export { flagsOf } from '../runtime/cli/setting-flags.ts';
@@ -33,13 +36,16 @@ export type { RunOptions } from '../runtime/component/read-config.ts';
 export type { Health, HealthFact } from '../runtime/health/health.ts';
 export type { Counter, Gauge, Histogram, LabelValues, Metrics } from '../runtime/health/metrics.ts';
 export type { KubeClient, KubeRequest } from '../runtime/kube/client.ts';
-export { untilAborted } from '../runtime/lifecycle/until-aborted.ts';
+export { untilAborted } from '../runtime/lifecycle/wait.ts';
 export type { LogFields, Logger } from '../runtime/logging/logger.ts';
-export { apiLevel } from '../runtime/plugin-host/api-level.ts';
+export { apiLevel } from '../runtime/plugin-host/plugin-identity.ts';
 export type { VaultRequest } from '../runtime/vault/contract.ts';
-export { vaultRules } from '../runtime/vault/rules.ts';
-export { type ResolvedVaultSettings, vaultSettings } from '../runtime/vault/settings.ts';
-export { componentCommand } from './component-command.ts';
-export { connectCluster } from './connect-cluster.ts';
-export { connectVault, type VaultConnection, type VaultConnectionOptions } from './connect-vault.ts';
-export { readSettings } from './read-settings.ts';
+export { type ResolvedVaultSettings, vaultRules, vaultSettings } from '../runtime/vault/settings.ts';
+export {
+  componentCommand,
+  connectCluster,
+  connectVault,
+  readSettings,
+  type VaultConnection,
+  type VaultConnectionOptions,
+} from './functions.ts';

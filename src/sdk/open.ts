@@ -1,7 +1,7 @@
 import { closeSync, fstatSync } from 'node:fs';
 import { exitStatus, messageOf, SvcError } from '../core/errors.ts';
-import { mapDescriptor } from '../runtime/native/map-descriptor.ts';
-import { NativeError } from '../runtime/native/native-error.ts';
+import { NativeError } from '../runtime/native/libc.ts';
+import { mapDescriptor } from '../runtime/native/memory.ts';
 import { type MappedRegion, MappedStore } from './mapped-store.ts';
 import { nilStore } from './nil-store.ts';
 import type { Store } from './store.ts';

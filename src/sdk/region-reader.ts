@@ -3,9 +3,9 @@ import {
   type Generation,
   indexRecords,
   isOutdated,
+  loadWord,
   type ValueRange,
-} from '../core/secret-records/read-generation.ts';
-import { loadWord } from '../core/secret-records/switch-word.ts';
+} from '../core/secret-records/region-layout.ts';
 
 /** Reads a region whose writer may put another generation in force at any moment. */
 export class RegionReader {

@@ -14,13 +14,14 @@ import {
   encodeSettings,
   layoutVersion,
   mostOfOneCgroup,
+  outcomes,
   protectionFlags,
   requests,
+  roads,
   sizes,
   tallies,
-} from '../../src/core/protection/layouts.ts';
-import { outcomes, roads } from '../../src/core/protection/road.ts';
-import { watchingNever } from '../../src/plugins/agent/guard/boot-time.ts';
+} from '../../src/core/protection/bpf-layouts.ts';
+import { watchingNever } from '../../src/plugins/agent/guard/map-readings.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { type Btf, readBtf, type Struct } from './btf.ts';
 import { clang, root } from './clang.ts';

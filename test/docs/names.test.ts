@@ -5,7 +5,7 @@ import { errorCodes } from '../../scripts/docs/reference/errors-page.ts';
 import { exportedNames } from '../../scripts/docs/reference/exported-names.ts';
 import { otherMarks } from '../../scripts/docs/reference/kubernetes-names.ts';
 import { knownVariables } from '../../scripts/docs/reference/variables-known.ts';
-import { apiVersion } from '../../src/core/custom-resources/condition.ts';
+import { apiVersion } from '../../src/core/custom-resources/resources.ts';
 import { annotationNames } from '../../src/core/injection/resolve/annotations.ts';
 import { elsewhere } from './names/elsewhere.ts';
 import { pages } from './names/pages.ts';

@@ -1,9 +1,8 @@
 import { once } from 'node:events';
 import { Agent, createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { KubeClient } from '../../src/runtime/kube/client.ts';
+import type { KubeClient, KubeObject } from '../../src/runtime/kube/client.ts';
 import { kubeClientOver } from '../../src/runtime/kube/create-client.ts';
-import type { KubeObject } from '../../src/runtime/kube/objects.ts';
 import type { Stoppable } from './types.ts';
 
 export interface FakeKubeRequest {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { type MappedRange, parseRange } from '../../src/runtime/native/memory-map.ts';
+import { type MappedRange, parseRange } from '../../src/runtime/native/process-lock.ts';
 
 export interface LockedBytes {
   lockedBytes: number;

@@ -10,7 +10,7 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import { resetSocket } from '../../src/runtime/net/reset-socket.ts';
+import { resetSocket } from '../../src/runtime/net/connections.ts';
 import type { Stoppable } from './types.ts';
 
 export interface StoreRequest {

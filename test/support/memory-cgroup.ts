@@ -1,6 +1,6 @@
 import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { findCgroupRoot } from '../../src/plugins/agent/pods/cgroup-root.ts';
+import { findCgroupRoot } from '../../src/plugins/agent/pods/pod-cgroups.ts';
 import { removeTree } from './cgroups.ts';
 import { ToolUnavailable } from './tool-unavailable.ts';
 import { waitFor } from './wait-for.ts';

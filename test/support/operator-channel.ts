@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as grpc from '@grpc/grpc-js';
 import type { OperatorAddress, TlsPaths } from '../../src/plugins/agent/operator/contract.ts';
-import { loadProtoService } from '../../src/runtime/grpc/load-proto.ts';
+import { loadProtoService } from '../../src/runtime/net/load-proto.ts';
 import { type CertificateAuthority, createCertificateAuthority, type Identity } from './certificates.ts';
 import { freePort } from './ports.ts';
 import { temporaryFolder } from './temporary.ts';

@@ -1,4 +1,4 @@
-import type { Region } from '../../src/runtime/native/region.ts';
+import type { Region } from '../../src/runtime/native/memory.ts';
 import type { SecretMemory } from '../../src/runtime/native/secret-memory.ts';
 
 export interface PlainMemory extends SecretMemory {

@@ -8,7 +8,7 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream/promises';
-import { resetSocket } from '../../src/runtime/net/reset-socket.ts';
+import { resetSocket } from '../../src/runtime/net/connections.ts';
 import type { LoggedRequest, RequestLog } from './types.ts';
 
 /**

@@ -1,8 +1,7 @@
 import { SvcError } from '../../src/core/errors.ts';
-import type { SecretEntry } from '../../src/core/secret-records/entry.ts';
-import { writeFirstGeneration } from '../../src/core/secret-records/write-generation.ts';
+import { type SecretEntry, writeFirstGeneration } from '../../src/core/secret-records/region-writer.ts';
 import { tryInt } from '../../src/runtime/native/libc.ts';
-import type { Region } from '../../src/runtime/native/region.ts';
+import type { Region } from '../../src/runtime/native/memory.ts';
 import { createSecretMemory } from '../../src/runtime/native/secret-memory.ts';
 import { ToolUnavailable } from './tool-unavailable.ts';
 

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import type { Check } from '../../../src/plugins/validate/contract.ts';
+import type { Check } from '../../../src/plugins/validate/check.ts';
 import { checks } from '../../../src/plugins/validate/registry.ts';
 import { areas } from '../../../src/plugins/validate/settings.ts';
 

@@ -4,7 +4,7 @@ import { commands, typed } from './manifest.ts';
 /** Commands with the statuses of checks, as they are typed. */
 export function checkingCommands(): readonly string[] {
   return commands()
-    .filter(({ id }) => /runtime\/cli\/check-(?:command|status)\.ts'/.test(sourceOfCommand(id)))
+    .filter(({ id }) => /\b(?:CheckCommand|asCheckError)\b/.test(sourceOfCommand(id)))
     .map(typed);
 }
 

@@ -1,11 +1,11 @@
-import { createHitSink } from '../../../src/plugins/agent/hits/hit-sink.ts';
+import { createHitSink } from '../../../src/plugins/agent/access-events.ts';
 import { createGuardMetrics } from '../../../src/plugins/agent/index.ts';
-import { createChannelMetrics } from '../../../src/plugins/agent/operator/channel-metrics.ts';
+import { createChannelMetrics } from '../../../src/plugins/agent/operator/channel.ts';
 import { createPodWatchState } from '../../../src/plugins/agent/pods/pod-watch-state.ts';
-import { registrationMetrics } from '../../../src/plugins/agent/registration/registration-metrics.ts';
-import { createProxyMetrics } from '../../../src/plugins/proxy/proxy-metrics.ts';
-import { createObservation } from '../../../src/plugins/wrapper/observe/observation.ts';
-import { createHealth } from '../../../src/runtime/health/create-health.ts';
+import { registrationMetrics } from '../../../src/plugins/agent/registration/refusal.ts';
+import { createProxyMetrics } from '../../../src/plugins/proxy/metrics.ts';
+import { createObservation } from '../../../src/plugins/wrapper/observation.ts';
+import { createHealth } from '../../../src/runtime/health/health.ts';
 import { quietLog } from '../../../test/support/quiet-log.ts';
 import { createMetricRecorder, type DeclaredMetric } from '../operator/metric-recorder.ts';
 import { operatorMetrics } from '../operator/metrics.ts';

@@ -44,7 +44,7 @@ const listens = ({ expects, fallback }: Setting<unknown>): boolean =>
   expects.startsWith(listenAddress().expects) && fallback !== undefined;
 
 const healthPaths = (): string[][] =>
-  membersOf('src/runtime/health/pages.ts', 'pages').map((page) => [
+  membersOf('src/runtime/health/lean-health-server.ts', 'pages').map((page) => [
     code(page.name.getText().replaceAll("'", '')),
     cell(documentationOf(page)),
   ]);

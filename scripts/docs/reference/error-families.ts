@@ -1,17 +1,16 @@
 import type { SvcError } from '../../../src/core/errors.ts';
-import { KubeError, type KubeErrorCode } from '../../../src/runtime/kube/errors.ts';
-import { RegistryError, type RegistryErrorCode } from '../../../src/runtime/registry/errors.ts';
-import type { VaultFailure } from '../../../src/runtime/vault/contract.ts';
-import { VaultError } from '../../../src/runtime/vault/errors.ts';
-import { noAnswer } from '../../../src/runtime/vault/secret-client/socket-failure.ts';
+import { KubeError, type KubeErrorCode } from '../../../src/runtime/kube/client.ts';
+import { RegistryError, type RegistryErrorCode } from '../../../src/runtime/registry/registry-http-client.ts';
+import { VaultError, type VaultFailure } from '../../../src/runtime/vault/contract.ts';
+import { noAnswer } from '../../../src/runtime/vault/secret-client/secret-socket.ts';
 import type { ErrorFact } from './error-facts.ts';
 import { wordsOf } from './source-tree.ts';
 
 /** Errors of servers, whose codes are the words of a type: each is made once to see its status and next step. */
 export function errorFamilies(): readonly ErrorFact[] {
-  const kube = wordsOf('src/runtime/kube/errors.ts', 'KubeErrorCode') as readonly KubeErrorCode[];
+  const kube = wordsOf('src/runtime/kube/client.ts', 'KubeErrorCode') as readonly KubeErrorCode[];
   const registry = wordsOf(
-    'src/runtime/registry/errors.ts',
+    'src/runtime/registry/registry-http-client.ts',
     'RegistryErrorCode',
   ) as readonly RegistryErrorCode[];
   const vault = wordsOf('src/runtime/vault/contract.ts', 'VaultFailure') as readonly VaultFailure[];

@@ -1,5 +1,5 @@
 import { exitStatus } from '../../../src/core/errors.ts';
-import { errorCatalog } from '../../../src/core/s3/error-catalog.ts';
+import { errorCatalog } from '../../../src/core/s3/error.ts';
 import { markdownTable } from '../../../test/plugins/agent/bypass/markdown-table.ts';
 import { cell, code, lines } from '../operator/cell.ts';
 import { type ErrorFact, errorFacts } from './error-facts.ts';
@@ -26,7 +26,7 @@ export function errorsPage(): string[] {
     '',
     'Why a stored object is refused is in the log, and the label `reason` of `svc_proxy_refused_objects_total`:',
     '',
-    ...wordsOf('src/core/envelope/error.ts', 'EnvelopeFault').map((word) => `- ${code(word)}`),
+    ...wordsOf('src/core/envelope/cipher.ts', 'EnvelopeFault').map((word) => `- ${code(word)}`),
   ];
 }
 

@@ -1,6 +1,6 @@
-import { checkStatus } from '../../../src/core/checks/contract.ts';
+import { checkStatus } from '../../../src/core/check-outcome.ts';
 import { exitStatus } from '../../../src/core/errors.ts';
-import { programStatus } from '../../../src/runtime/native/program.ts';
+import { programStatus } from '../../../src/runtime/native/spawn.ts';
 import { markdownTable } from '../../../test/plugins/agent/bypass/markdown-table.ts';
 import { cell, codes } from '../operator/cell.ts';
 import { checkingCommands } from './checking-commands.ts';
@@ -17,10 +17,10 @@ export function exitStatusesPage(): string[] {
       'It ends with the status of its application, and with 128 + n where signal n ended that, or ended the wrapper',
     ],
     ...['before there was an application. The statuses above are its own, and, as shells have them:', ''],
-    ...statusTable('src/runtime/native/program.ts', 'programStatus', programStatus),
+    ...statusTable('src/runtime/native/spawn.ts', 'programStatus', programStatus),
     ...['', '## Commands that check', ''],
     ...[`The same in every format: ${codes(checkingCommands())}.`, ''],
-    ...statusTable('src/core/checks/contract.ts', 'checkStatus', checkStatus),
+    ...statusTable('src/core/check-outcome.ts', 'checkStatus', checkStatus),
   ];
 }
 

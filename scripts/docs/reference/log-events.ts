@@ -1,5 +1,5 @@
 import ts from 'typescript';
-import { outcomes } from '../../../src/core/protection/road.ts';
+import { outcomes } from '../../../src/core/protection/bpf-layouts.ts';
 import { textOf } from './expression-text.ts';
 import { fieldsOf } from './log-fields.ts';
 import { eventNames } from './log-names.ts';

@@ -1,5 +1,4 @@
-import type { Setting } from '../../../src/core/settings/setting.ts';
-import { settingSummary } from '../../../src/core/settings/summary.ts';
+import { type Setting, settingSummary } from '../../../src/core/settings/setting.ts';
 import { type Command, commands } from './manifest.ts';
 import { sources } from './source-tree.ts';
 import { variablesBeside } from './variables-beside.ts';

@@ -1,4 +1,4 @@
-import { ownVariables } from '../../../src/plugins/wrapper/delivery/own-variables.ts';
+import { ownVariables } from '../../../src/plugins/wrapper/name-secrets.ts';
 import { markdownTable } from '../../../test/plugins/agent/bypass/markdown-table.ts';
 import { code } from '../operator/cell.ts';
 

@@ -1,4 +1,4 @@
-import type { Garbage } from '../../plugins/proxy/gc/garbage.ts';
+import type { Garbage } from '../../plugins/proxy/gc/index.ts';
 import { gcSettings } from '../../plugins/proxy/gc/settings.ts';
 import { BaseCommand } from '../../runtime/cli/base-command.ts';
 import { flagsOf } from '../../runtime/cli/setting-flags.ts';

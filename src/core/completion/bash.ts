@@ -6,7 +6,7 @@ import {
   functionName,
   keyOf,
   nameOf,
-} from './contract.ts';
+} from './tree.ts';
 
 /** A script for bash 4 or later; it needs no other package and starts no program when a word is completed. */
 export function bashCompletion(tree: CompletionTree): string {

@@ -6,7 +6,7 @@ import {
   functionName,
   keyOf,
   nameOf,
-} from './contract.ts';
+} from './tree.ts';
 
 /** A script for fish 3. */
 export function fishCompletion(tree: CompletionTree): string {

@@ -7,7 +7,7 @@ import {
   functionName,
   keyOf,
   nameOf,
-} from './contract.ts';
+} from './tree.ts';
 
 /** A script for zsh 5, to be sourced after compinit or put as `_<bin>` into a folder of fpath. */
 export function zshCompletion(tree: CompletionTree): string {

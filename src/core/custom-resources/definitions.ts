@@ -1,10 +1,13 @@
 import type { Addend, Finding } from '../score/contract.ts';
-import type { PassedOverTier } from '../score/workloads/agents-told.ts';
+import type { PassedOverTier } from '../score/workloads.ts';
 import {
+  type AnySchema,
   type CustomResource,
   type CustomResourceDefinition,
   definitionOf,
+  type NumberSchema,
   type PrinterColumn,
+  type SchemaOf,
 } from './definition.ts';
 import {
   type NodeReport,
@@ -13,12 +16,9 @@ import {
   reportName,
   type WorkloadReport,
 } from './protection-report.ts';
-import { conditions, observedGeneration } from './schema/condition.ts';
-import type { AnySchema, NumberSchema, SchemaOf } from './schema/schema-of.ts';
-import { secretVariables } from './schema/secret-variables.ts';
-import { serviceConfigSpec, serviceConfigStatus } from './schema/service-config.ts';
-import { prose, timestamp } from './schema/texts.ts';
-import type { SecretMappingSpec, SecretMappingStatus } from './secret-mapping.ts';
+import type { SecretMappingSpec, SecretMappingStatus } from './resources.ts';
+import { conditions, observedGeneration, prose, secretVariables, timestamp } from './schema-parts.ts';
+import { serviceConfigSpec, serviceConfigStatus } from './service-config-schema.ts';
 
 const serviceConfig: CustomResource = {
   ...{ kind: 'ServiceConfig', plural: 'serviceconfigs', shortName: 'sconf' },

@@ -1,6 +1,6 @@
 import type { Addend, Finding } from '../score/contract.ts';
-import type { PassedOverTier } from '../score/workloads/agents-told.ts';
-import type { Condition } from './condition.ts';
+import type { PassedOverTier } from '../score/workloads.ts';
+import type { Condition } from './resources.ts';
 
 /** One per namespace, named `svc`, written by the operator alone; it has no spec. */
 export interface ProtectionReportStatus {

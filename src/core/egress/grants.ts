@@ -1,5 +1,4 @@
-import { type Address, blockOf, parseAddress } from './address.ts';
-import { parseBlock } from './block.ts';
+import { type Address, blockOf, parseAddress, parseBlock } from './address.ts';
 import type { EgressRule, Peer } from './contract.ts';
 
 export type Protocol = 'TCP' | 'UDP';
@@ -77,7 +76,7 @@ function sorted(labels: Readonly<Record<string, string>>): Record<string, string
 }
 
 /** Whether the API server takes it: a number from 1 to 65535, or a name. */
-export function isPort(port: number | string): boolean {
+function isPort(port: number | string): boolean {
   if (typeof port === 'string') return port !== '';
   return Number.isInteger(port) && port >= 1 && port <= 65_535;
 }
@@ -103,5 +102,16 @@ export function usable(
     if (address !== undefined && accepts(address)) return address;
     refuse(text);
     return [];
+  });
+}
+
+/** Those on a port that there is; `warn` is told of the others. */
+export function onValidPorts<T extends { readonly port: number | string }>(
+  grants: readonly T[],
+  warn: (text: string) => void,
+): T[] {
+  return grants.filter(({ port }) => {
+    if (!isPort(port)) warn(`Port ${port} is none from 1 to 65535; what is on it is left out`);
+    return isPort(port);
   });
 }

@@ -1,13 +1,23 @@
 import { protectedLabel, proxyLabel } from '../kubernetes/labels.ts';
-import { isReachable } from './address.ts';
-import type { EgressFacts, EgressPolicies, Endpoint, NetworkPolicy } from './contract.ts';
-import { dnsGrants } from './dns-grants.ts';
-import { type EndpointGrants, endpointGrants } from './endpoint-grants.ts';
-import { extraGrants, narrowExtras, storeBlockGrants } from './extra-grants.ts';
-import { addressGrant, byText, type Grant, rulesOf, usable } from './grants.ts';
-import { formatHosts } from './hosts.ts';
-import { hostsAnnotation, policyLabels, policyNames } from './names.ts';
-import { onValidPorts } from './valid-ports.ts';
+import { canonicalAddress, isReachable } from './address.ts';
+import {
+  type EgressFacts,
+  type EgressPolicies,
+  type Endpoint,
+  hostsAnnotation,
+  type NetworkPolicy,
+  policyLabels,
+  policyNames,
+} from './contract.ts';
+import {
+  dnsGrants,
+  type EndpointGrants,
+  endpointGrants,
+  extraGrants,
+  narrowExtras,
+  storeBlockGrants,
+} from './destination-grants.ts';
+import { addressGrant, byText, type Grant, onValidPorts, rulesOf, usable } from './grants.ts';
 
 type Warn = (text: string) => void;
 
@@ -88,4 +98,27 @@ function policyOf(
       egress: rulesOf(onValidPorts(grants, warn)),
     },
   };
+}
+
+/** Names outside of the cluster, and the addresses that a policy allows because of each. */
+export type Hosts = ReadonlyMap<string, readonly string[]>;
+
+/** `name=address,address` items, sorted, separated by a space: the value of the annotation. */
+export function formatHosts(hosts: Hosts): string {
+  return [...hosts]
+    .sort(([one], [other]) => byText(one, other))
+    .map(([host, addresses]) => `${host}=${[...new Set(addresses)].sort(byText).join()}`)
+    .join(' ');
+}
+
+/** Reads it back, for as far as it can be read: somebody else may have changed it. */
+export function parseHosts(text: string): Map<string, string[]> {
+  const hosts = new Map<string, string[]>();
+  for (const item of text.split(' ')) {
+    const [, host, list = ''] = /^([^=\s]+)=([^=\s]*)$/.exec(item) ?? [];
+    if (host === undefined) continue;
+    const addresses = list.split(',').flatMap((address) => canonicalAddress(address) ?? []);
+    hosts.set(host, addresses);
+  }
+  return hosts;
 }

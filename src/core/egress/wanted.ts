@@ -1,13 +1,14 @@
-import { wrappedContainers } from '../cluster/protected.ts';
-import type { EgressDestination, ServiceConfigSpec } from '../custom-resources/service-config.ts';
-import { containersOf } from '../injection/mutate/chosen.ts';
-import { proxyName } from '../injection/mutate/names.ts';
-import { type CreatedConfig, selectServiceConfig } from '../injection/resolve/select-service-config.ts';
+import type { EgressDestination, ServiceConfigSpec } from '../custom-resources/resources.ts';
+import { containersOf, proxyName } from '../injection/mutate/containers.ts';
+import {
+  type CredentialSource,
+  credentialServers,
+  credentialSource,
+} from '../injection/mutate/proxy-container.ts';
 import type { Container, Pod } from '../kubernetes/pod.ts';
+import { type CreatedConfig, selectServiceConfig, wrappedContainers } from '../kubernetes/protected-pods.ts';
 import { regionalEndpoint, regionName, unnamedRegion } from '../s3/aws-endpoint.ts';
-import { contains, parseBlock } from './block.ts';
-import { type CredentialSource, credentialServers, credentialSource } from './credential-source.ts';
-import type { AddressVariable } from './variables.ts';
+import { contains, parseBlock } from './address.ts';
 
 /** What the pods of a namespace connect to; URLs as they were given. */
 export interface Wanted {
@@ -136,3 +137,16 @@ function valuesOf(containers: readonly Container[], name: AddressVariable): stri
 function textOf({ env = [] }: Container, name: AddressVariable): string | undefined {
   return env.findLast((one) => one.name === name)?.value || undefined;
 }
+
+/**
+ * Variables of wrapped containers and of the proxy whose values say where they connect to. A pod that runs cannot change
+ * them, unlike its annotations. None of them is a secret.
+ */
+export const addressVariables = [
+  'AWS_DEFAULT_REGION',
+  'AWS_REGION',
+  'SVC_PROXY_UPSTREAM',
+  'VAULT_ADDR',
+] as const;
+
+type AddressVariable = (typeof addressVariables)[number];

@@ -1,15 +1,7 @@
-import { type LabelSelector, selects } from '../kubernetes/label-selector.ts';
-import { type Block, contains, parseBlock } from './block.ts';
-import type { EgressRule, NetworkPolicy, Peer } from './contract.ts';
+import { type LabelSelector, selects } from '../kubernetes/labels.ts';
+import { type Block, contains, parseBlock } from './address.ts';
+import { type EgressRule, type NetworkPolicy, namespaceName, type Peer } from './contract.ts';
 import { byText } from './grants.ts';
-import { namespaceName } from './names.ts';
-import {
-  concernsEgress,
-  type ObservedPeer,
-  type ObservedPolicy,
-  type ObservedPort,
-  type ObservedRule,
-} from './observed-policy.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -95,4 +87,46 @@ function only(namespace: string): LabelSelector {
 /** Whether it demands each of these labels; what it demands beside them makes it narrower still. */
 function narrows({ matchLabels = {} }: LabelSelector, labels: Labels): boolean {
   return Object.entries(labels).every(([key, value]) => matchLabels[key] === value);
+}
+
+/**
+ * A network policy as the API server has it, whoever made it, as far as it concerns egress.
+ * Source: https://kubernetes.io/docs/reference/kubernetes-api/policy-resources/network-policy-v1/
+ */
+export interface ObservedPolicy {
+  readonly name: string;
+  readonly spec: ObservedSpec;
+}
+
+export interface ObservedSpec {
+  readonly podSelector?: LabelSelector;
+  readonly policyTypes?: readonly string[];
+  readonly egress?: readonly ObservedRule[];
+}
+
+/** A member that is missing or empty allows everything. */
+export interface ObservedRule {
+  readonly to?: readonly ObservedPeer[];
+  readonly ports?: readonly ObservedPort[];
+}
+
+interface ObservedPeer {
+  readonly ipBlock?: { readonly cidr: string; readonly except?: readonly string[] };
+  readonly namespaceSelector?: LabelSelector;
+  /** Without a selector of namespaces: pods of the policy's own namespace. */
+  readonly podSelector?: LabelSelector;
+}
+
+interface ObservedPort {
+  /** Default: TCP. */
+  readonly protocol?: string;
+  /** Missing: every port. */
+  readonly port?: number | string;
+  /** The last port of a range that begins with `port`. */
+  readonly endPort?: number;
+}
+
+/** Whether it has a say in egress; without policy types it has when it has rules for it. */
+export function concernsEgress({ policyTypes, egress = [] }: ObservedSpec): boolean {
+  return policyTypes?.includes('Egress') ?? egress.length > 0;
 }

@@ -1,6 +1,4 @@
 import { type Cipheriv, createCipheriv, createDecipheriv, type Decipheriv, randomBytes } from 'node:crypto';
-import { EnvelopeError } from './error.ts';
-import { nonceBytes, tagBytes } from './format.ts';
 
 const cipherName = 'aes-256-gcm';
 
@@ -84,3 +82,45 @@ export function decryptVerifiedFrom(dek: Uint8Array, nonce: Uint8Array, offset: 
   decipher.update(Buffer.alloc(offset % 16));
   return decipher;
 }
+
+/** Stored body of an object or a part: `nonce || ciphertext || tag` (specification, "Encrypted body format"). */
+export const nonceBytes = 12;
+export const tagBytes = 16;
+export const overheadBytes = nonceBytes + tagBytes;
+export const dekBytes = 32;
+export const algorithmName = 'AES-256-GCM';
+/** The store takes at most 5 GiB in one PUT or part, the overhead included. */
+export const maxPlaintextBytes = 5 * 1024 ** 3 - overheadBytes;
+
+/** @returns stored size in bytes of a plaintext of `size` bytes. */
+export const storedSize = (size: number): number => size + overheadBytes;
+
+/** @returns plaintext size of a stored body, or undefined when it is too short to be one. */
+export const plaintextSize = (stored: number): number | undefined =>
+  stored < overheadBytes ? undefined : stored - overheadBytes;
+
+/**
+ * Stored metadata, a manifest or a body that is not what the proxy wrote.
+ * `reason` is a stable word for metrics; the message never holds data.
+ */
+export class EnvelopeError extends Error {
+  override readonly name = 'EnvelopeError';
+  readonly reason: EnvelopeFault;
+
+  constructor(reason: EnvelopeFault, message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.reason = reason;
+  }
+}
+
+export type EnvelopeFault =
+  | 'partial-metadata'
+  | 'malformed-metadata'
+  | 'unbound'
+  | 'foreign-key'
+  | 'unencrypted'
+  | 'manifest-missing'
+  | 'manifest-forged'
+  | 'record-forged'
+  | 'wrong-size'
+  | 'authentication-failed';

@@ -1,6 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { EnvelopeError } from './error.ts';
-import { nonceBytes } from './format.ts';
+import { EnvelopeError, nonceBytes } from './cipher.ts';
 
 /** One part of a multipart object, in the order of the stored body. */
 export interface PartEntry {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { ObjectName } from './binding.ts';
-import { EnvelopeError } from './error.ts';
+import { EnvelopeError } from './cipher.ts';
 import type { PartEntry } from './manifest.ts';
+import type { ObjectName } from './metadata.ts';
 
 /**
  * Keys of the helper objects below the reserved prefix. A part record is an

@@ -1,7 +1,6 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { type ChecksumAlgorithm, type Checksums, digestLength } from '../s3/checksum.ts';
-import { EnvelopeError } from './error.ts';
-import { nonceBytes, tagBytes } from './format.ts';
+import { EnvelopeError, nonceBytes, tagBytes } from './cipher.ts';
 
 /** The body that checksums are of: under one DEK there is one. */
 export interface SummedBody {

@@ -1,7 +1,5 @@
-import { isDigest } from './digest.ts';
-import { ImageError } from './image-error.ts';
-import { type IndexEntry, readIndexEntries } from './index-entry.ts';
-import { type JsonObject, readJsonObject, textOf } from './json.ts';
+import type { ImageCommand } from '../injection/contract.ts';
+import { ImageError, isDigest } from './reference.ts';
 
 /** What a reference leads to: one image, or one for each of several platforms. */
 export type Manifest =
@@ -72,4 +70,166 @@ function isOneOf(types: readonly string[], type: string): boolean {
 /** Text of a stranger in a message. */
 function shown(type: string): string {
   return /^[\w.+/-]{1,100}$/.test(type) ? type : 'unknown';
+}
+
+/** One image of an index. */
+export interface IndexEntry {
+  readonly digest: string;
+  readonly mediaType: string;
+  /** Undefined where the index does not say. */
+  readonly platform: Platform | undefined;
+}
+
+export interface Platform {
+  /** `linux`. */
+  readonly os: string;
+  /** As Go names it: `amd64`, `arm64`. */
+  readonly architecture: string;
+}
+
+/** The images of an index; attestations, which stand beside them, are left out. @throws ImageError */
+function readIndexEntries(manifests: unknown): IndexEntry[] {
+  if (!Array.isArray(manifests)) throw new ImageError('its index has no list of manifests');
+  return manifests.map(objectOf).filter(isImage).map(readEntry);
+}
+
+function objectOf(entry: unknown): JsonObject {
+  if (!isJsonObject(entry)) throw new ImageError('its index has an entry that is no object');
+  return entry;
+}
+
+/** BuildKit's attestations are manifests of an unknown platform; other kinds name what they are an artifact of. */
+function isImage({ annotations, platform, artifactType }: JsonObject): boolean {
+  const isReference = isJsonObject(annotations) && 'vnd.docker.reference.type' in annotations;
+  return (
+    !isReference && artifactType === undefined && (!isJsonObject(platform) || platform['os'] !== 'unknown')
+  );
+}
+
+function readEntry({ digest, mediaType, platform }: JsonObject): IndexEntry {
+  const name = textOf(digest) ?? '';
+  if (!isDigest(name)) throw new ImageError('its index has an entry without a digest');
+  return { digest: name, mediaType: textOf(mediaType) ?? '', platform: readPlatform(platform) };
+}
+
+function readPlatform(platform: unknown): Platform | undefined {
+  if (!isJsonObject(platform)) return undefined;
+  return { os: textOf(platform['os']) ?? '', architecture: textOf(platform['architecture']) ?? '' };
+}
+
+/** Together; a pod could be given more, but what is kept of many images must stay small. */
+const longestCommand = 32 * 1024;
+const longestUser = 256;
+
+/**
+ * What an image runs, from its configuration.
+ * Source: https://github.com/opencontainers/image-spec (config.md)
+ * @throws ImageError when it is not for Linux, or says nothing that can be run
+ */
+export function readImageConfig(bytes: Uint8Array): ImageCommand {
+  const document = readJsonObject(bytes, 'its configuration');
+  const os = textOf(document['os']) ?? '';
+  if (os !== '' && os !== 'linux') throw new ImageError('it is not for Linux');
+  const config = document['config'] ?? {};
+  if (!isJsonObject(config)) throw new ImageError('its configuration is not that of an image');
+  const command = { entrypoint: words(config, 'Entrypoint'), cmd: words(config, 'Cmd'), user: user(config) };
+  const size = [...command.entrypoint, ...command.cmd].reduce(
+    (sum, word) => sum + Buffer.byteLength(word) + 1,
+    0,
+  );
+  if (size > longestCommand) throw new ImageError(`its command has more than ${longestCommand} bytes`);
+  return command;
+}
+
+/** Whether two images run the same in the same way. */
+export function isSameCommand(a: ImageCommand, b: ImageCommand): boolean {
+  return a.user === b.user && isSameList(a.entrypoint, b.entrypoint) && isSameList(a.cmd, b.cmd);
+}
+
+function isSameList(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((word, index) => word === b[index]);
+}
+
+function words(config: JsonObject, name: string): readonly string[] {
+  const value = config[name] ?? [];
+  if (!Array.isArray(value) || !value.every((word) => typeof word === 'string' && !word.includes('\0')))
+    throw new ImageError(`${name} of its configuration is no list of arguments`);
+  return value;
+}
+
+function user(config: JsonObject): string {
+  const value = config['User'] ?? '';
+  if (typeof value !== 'string' || value.length > longestUser || /\p{Cc}/u.test(value))
+    throw new ImageError('User of its configuration is no user');
+  return value;
+}
+
+/** What Kubernetes is released for; others in an index run on no node. */
+const ofNodes = ['amd64', 'arm64', 'ppc64le', 's390x'];
+/** Variants included; more would be as many requests. */
+const most = 8;
+
+/**
+ * The images of an index that the pod could get, of which the first is the likeliest; at least one.
+ * @param architecture that the pod's node must have; undefined: any
+ * @throws ImageError when there is none, or too many to look at
+ */
+export function choosePlatforms(
+  entries: readonly IndexEntry[],
+  architecture: string | undefined,
+): readonly IndexEntry[] {
+  const linux = entries.filter(({ platform }) => platform?.os === 'linux');
+  const chosen = architecture === undefined ? likely(linux) : linux.filter((each) => is(each, architecture));
+  const found = chosen.length > 0 ? chosen : entries.filter(({ platform }) => platform === undefined);
+  const different = found.filter(
+    ({ digest }, at) => found.findIndex((each) => each.digest === digest) === at,
+  );
+  if (different.length === 0) throw new ImageError(nothingFor(architecture, linux));
+  if (different.length > most)
+    throw new ImageError(
+      `its index has ${different.length} images that could run, and no more than ${most} are looked at`,
+    );
+  return different;
+}
+
+function likely(linux: readonly IndexEntry[]): readonly IndexEntry[] {
+  const runnable = ofNodes.flatMap((architecture) => linux.filter((each) => is(each, architecture)));
+  return runnable.length > 0 ? runnable : linux;
+}
+
+function is({ platform }: IndexEntry, architecture: string): boolean {
+  return platform?.architecture === architecture;
+}
+
+function nothingFor(architecture: string | undefined, linux: readonly IndexEntry[]): string {
+  const there = [...new Set(linux.map(({ platform }) => platform?.architecture ?? ''))]
+    .filter((name) => /^\w{1,20}$/.test(name))
+    .slice(0, 12);
+  const offer = there.length === 0 ? 'none for Linux' : `those for ${there.join(', ')}`;
+  return `its index has no image for linux/${architecture ?? 'any'}, but ${offer}`;
+}
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+/** @throws ImageError unless the bytes are a JSON object */
+function readJsonObject(bytes: Uint8Array, what: string): JsonObject {
+  const value = parse(bytes, what);
+  if (!isJsonObject(value)) throw new ImageError(`${what} is no JSON object`);
+  return value;
+}
+
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+function parse(bytes: Uint8Array, what: string): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch (cause) {
+    throw new ImageError(`${what} is no JSON`, { cause });
+  }
 }

@@ -1,5 +1,4 @@
-import { isDigest } from './digest.ts';
-import { ImageError } from './image-error.ts';
+import { createHash } from 'node:crypto';
 
 /** An image as the kubelet understands its name. With both, the digest decides and the tag says nothing. */
 export interface ImageReference {
@@ -74,4 +73,64 @@ function splitRegistry(name: string): { readonly registry: string; readonly rest
   const registry = isRegistry && first !== formerDocker ? first : docker;
   const rest = isRegistry ? name.slice(slash + 1) : name;
   return { registry, rest: registry === docker && !rest.includes('/') ? `library/${rest}` : rest };
+}
+
+/** Hexadecimal digits by algorithm: those that the kubelet knows. */
+const digits: Readonly<Record<string, number>> = { sha256: 64, sha384: 96, sha512: 128 };
+
+/** `sha256:…` in lower case, of the right length, with an algorithm that can be checked. */
+export function isDigest(text: string): boolean {
+  const [, algorithm = '', hex = ''] = /^([a-z0-9]+):([0-9a-f]+)$/.exec(text) ?? [];
+  return Object.hasOwn(digits, algorithm) && hex.length === digits[algorithm];
+}
+
+export function digestOf(bytes: Uint8Array, algorithm = 'sha256'): string {
+  return `${algorithm}:${createHash(algorithm).update(bytes).digest('hex')}`;
+}
+
+/** @throws ImageError unless the bytes are those that the digest names */
+export function verifyDigest(bytes: Uint8Array, digest: string): void {
+  if (!isDigest(digest)) throw new ImageError('a digest is not one of sha256, sha384 or sha512');
+  const found = digestOf(bytes, digest.slice(0, digest.indexOf(':')));
+  if (found !== digest) throw new ImageError(`the content of ${digest} has another digest, ${found}`);
+}
+
+/** Something about an image, its reference or what a registry says of it, that cannot be used; the message is a clause. */
+export class ImageError extends Error {
+  override readonly name = 'ImageError';
+}
+
+/** Where the images of a registry are as well: `docker.io` to `mirror.example/hub`. */
+export type ImageMirrors = ReadonlyMap<string, readonly string[]>;
+
+const none: ImageMirrors = new Map();
+
+/**
+ * Whether a pod's image is the one that the operator is configured with: the same name and tag, there or in a mirror that
+ * the operator is told of, or the same digest wherever it is kept. Another image of the same last part is not, nor is one
+ * with a digest that was not configured: runtimes go by the digest, whatever the tag says.
+ */
+export function isConfiguredImage(
+  there: string | undefined,
+  configured: string | undefined,
+  mirrors: ImageMirrors = none,
+): boolean {
+  if (there === configured) return there !== undefined;
+  const [one, own] = [there, configured].map(parsed);
+  if (one === undefined || own === undefined) return false;
+  if (own.digest !== undefined || one.digest !== undefined) return one.digest === own.digest;
+  return one.tag === own.tag && namesOf(own, mirrors).includes(`${one.registry}/${one.repository}`);
+}
+
+function namesOf({ registry, repository }: ImageReference, mirrors: ImageMirrors): readonly string[] {
+  return [registry, ...(mirrors.get(registry) ?? [])].map((place) => `${place}/${repository}`);
+}
+
+function parsed(image = ''): ImageReference | undefined {
+  try {
+    return parseImageReference(image);
+  } catch (error) {
+    if (error instanceof ImageError) return undefined;
+    throw error;
+  }
 }

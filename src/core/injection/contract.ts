@@ -1,7 +1,7 @@
-import type { Delivery, ProxyRequest, Rotation } from '../custom-resources/service-config.ts';
-import type { Mapping } from '../env-map/env-map.ts';
+import type { Delivery, ProxyRequest, Rotation } from '../custom-resources/resources.ts';
+import type { Mapping } from '../env-map.ts';
+import type { ImageMirrors } from '../image/reference.ts';
 import type { Pod } from '../kubernetes/pod.ts';
-import type { ImageMirrors } from './mutate/image-name.ts';
 
 /** What the operator adds to what annotations and ServiceConfigs say. */
 export interface InjectionDefaults {

@@ -1,4 +1,4 @@
-import { s3Error } from './error-catalog.ts';
+import { s3Error } from './error.ts';
 
 /** Follows a decoder, so that it can check signatures; throws S3Error to refuse. */
 export interface ChunkObserver {

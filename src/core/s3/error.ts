@@ -1,3 +1,5 @@
+import { element } from './xml-text.ts';
+
 /** An answer of the S3 API: `code` as S3 documents it, `status` the HTTP status. Messages carry no data and no secrets. */
 export class S3Error extends Error {
   override readonly name = 'S3Error';
@@ -17,4 +19,100 @@ export class S3Error extends Error {
     this.status = status;
     this.details = options.details ?? {};
   }
+}
+
+/** HTTP status and standing message of every S3 error that is answered here. */
+export const errorCatalog = {
+  AccessDenied: [403, 'Access Denied'],
+  AuthorizationHeaderMalformed: [400, 'The authorization header that you provided is not valid.'],
+  AuthorizationQueryParametersError: [
+    400,
+    'The authorization query parameters that you provided are not valid.',
+  ],
+  BadDigest: [400, 'The digest or checksum that you specified did not match what was received.'],
+  ConditionalRequestConflict: [409, 'A conflicting operation took place during this request. Retry it.'],
+  EntityTooLarge: [400, 'Your proposed upload exceeds the maximum allowed object size.'],
+  EntityTooSmall: [400, 'Your proposed upload is smaller than the minimum allowed object size.'],
+  IncompleteBody: [400, 'You did not provide the number of bytes specified by the Content-Length header.'],
+  InternalError: [500, 'We encountered an internal error. Please try again.'],
+  InvalidAccessKeyId: [403, 'The access key ID that you provided does not exist in our records.'],
+  InvalidArgument: [400, 'Invalid Argument'],
+  InvalidBucketName: [400, 'The specified bucket is not valid.'],
+  InvalidDigest: [400, 'The Content-MD5 or checksum value that you specified is not valid.'],
+  InvalidPart: [
+    400,
+    'One or more of the specified parts could not be found, or its entity tag does not match.',
+  ],
+  InvalidPartOrder: [
+    400,
+    'The list of parts was not in ascending order. Parts must be ordered by part number.',
+  ],
+  InvalidRange: [416, 'The requested range is not satisfiable'],
+  InvalidRequest: [400, 'Invalid Request'],
+  InvalidURI: [400, 'The specified URI could not be parsed.'],
+  KeyTooLongError: [400, 'Your key is too long.'],
+  MalformedTrailerError: [400, 'The request contained trailing data that was not well-formed.'],
+  MalformedXML: [400, 'The XML that you provided was not well-formed or did not validate.'],
+  MaxMessageLengthExceeded: [400, 'Your request was too large.'],
+  MetadataTooLarge: [400, 'Your metadata headers exceed the maximum allowed metadata size.'],
+  MethodNotAllowed: [405, 'The specified method is not allowed against this resource.'],
+  MissingContentLength: [411, 'You must provide the Content-Length HTTP header.'],
+  NoSuchBucket: [404, 'The specified bucket does not exist.'],
+  NoSuchKey: [404, 'The specified key does not exist.'],
+  NoSuchUpload: [
+    404,
+    'The specified multipart upload does not exist. It may have been aborted or completed.',
+  ],
+  NoSuchVersion: [404, 'The specified version does not exist.'],
+  NotImplemented: [
+    501,
+    'A header or parameter that you provided implies functionality that is not implemented.',
+  ],
+  OperationAborted: [409, 'A conflicting operation is in progress against this resource. Try again.'],
+  PreconditionFailed: [412, 'At least one of the preconditions that you specified did not hold.'],
+  RequestTimeTooSkewed: [403, "The difference between the request time and the server's time is too large."],
+  RequestTimeout: [400, 'Your socket connection was not read from or written to within the time-out period.'],
+  ServiceUnavailable: [503, 'Service is unable to handle the request. Please retry.'],
+  SignatureDoesNotMatch: [
+    403,
+    'The request signature that we calculated does not match the one you provided.',
+  ],
+  SlowDown: [503, 'Please reduce your request rate.'],
+  UnexpectedContent: [400, 'This request does not support content.'],
+  XAmzContentSHA256Mismatch: [
+    400,
+    'The provided x-amz-content-sha256 header does not match what was computed.',
+  ],
+} as const satisfies Record<string, readonly [status: number, message: string]>;
+
+export type S3ErrorCode = keyof typeof errorCatalog;
+
+/** The S3 error of that code with its documented status; `message` replaces the standing message. */
+export function s3Error(
+  code: S3ErrorCode,
+  message?: string,
+  options: { details?: Readonly<Record<string, string>>; cause?: unknown } = {},
+): S3Error {
+  const [status, standing] = errorCatalog[code];
+  return new S3Error(code, status, message ?? standing, options);
+}
+
+const declaration = '<?xml version="1.0" encoding="UTF-8"?>\n';
+
+/** The `<Error>` document that S3 answers with. `resource` is the path that the caller asked for. */
+export function errorXml(error: S3Error, context: { resource: string; requestId: string }): string {
+  return declaration + errorElement(error, context);
+}
+
+/** The same without the XML declaration, for an answer whose declaration was sent while the caller waited. */
+export function errorElement(error: S3Error, context: { resource: string; requestId: string }): string {
+  const details = Object.entries(error.details).map(([name, value]) => element(name, value));
+  const body = [
+    element('Code', error.code),
+    element('Message', error.message),
+    ...details,
+    element('Resource', context.resource),
+    element('RequestId', context.requestId),
+  ];
+  return `<Error>${body.join('')}</Error>`;
 }

@@ -1,7 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { isReservedMetadata } from '../envelope/metadata.ts';
-import { inwardConditions } from './conditional.ts';
-import { outward } from './etag.ts';
 
 /** Beside `x-amz-*` and conditions: what describes an object, and CORS. Range is the handler's matter. */
 const forwarded = new Set([
@@ -91,4 +89,115 @@ function answerHeaders(
   }
   if (answer['etag'] !== undefined) answer['etag'] = outward(answer['etag']);
   return answer;
+}
+
+const etagConditions = [
+  'if-match',
+  'if-none-match',
+  'if-range',
+  'x-amz-copy-source-if-match',
+  'x-amz-copy-source-if-none-match',
+] as const;
+const timeConditions = [
+  'if-modified-since',
+  'if-unmodified-since',
+  'x-amz-copy-source-if-modified-since',
+  'x-amz-copy-source-if-unmodified-since',
+  'x-amz-if-match-last-modified-time',
+] as const;
+
+/** The conditional headers of a request, ETags in the store's own form. */
+export function inwardConditions(headers: IncomingHttpHeaders): Record<string, string> {
+  const conditions: Record<string, string> = {};
+  for (const name of etagConditions) {
+    const value = headers[name];
+    if (typeof value === 'string') conditions[name] = inwardList(value);
+  }
+  for (const name of timeConditions) {
+    const value = headers[name];
+    if (typeof value === 'string') conditions[name] = value;
+  }
+  return conditions;
+}
+
+const stored = /^("?)([0-9a-fA-F]{32})("?)$/;
+const shown = /^("?)([0-9a-fA-F]{32})-svc("?)$/;
+
+/**
+ * The store's ETag as callers see it: 32 hexadecimal digits get the suffix `-svc`, because clients take a bare one
+ * for the MD5 of what they sent. Quotes stay as they are; every other ETag is returned untouched.
+ */
+export function outward(etag: string): string {
+  return replace(etag, stored, '-svc');
+}
+
+/** The caller's ETag as the store knows it: the reverse of `outward`. */
+export function inward(etag: string): string {
+  return replace(etag, shown, '');
+}
+
+function replace(etag: string, pattern: RegExp, suffix: string): string {
+  const match = pattern.exec(etag);
+  if (!match || match[1] !== match[3]) return etag;
+  return `${match[1]}${match[2]}${suffix}${match[3]}`;
+}
+
+const inList = /(^|[\s,"/])([0-9a-fA-F]{32})-svc(?=$|[\s,"])/g;
+
+/** `inward` for each ETag of an If-Match or If-None-Match list; `W/` and `*` stay as they are. */
+export function inwardList(header: string): string {
+  return header.replace(inList, '$1$2');
+}
+
+/** Without the surrounding quotes, as Complete lists and listings are compared. */
+export function unquote(etag: string): string {
+  return etag.length >= 2 && etag.startsWith('"') && etag.endsWith('"') ? etag.slice(1, -1) : etag;
+}
+
+type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+const userPrefix = 'x-amz-meta-';
+
+/** Bytes of user metadata that S3 takes. */
+export const maxUserMetadata = 2048;
+
+/** User metadata as S3 counts it: bytes of names without `x-amz-meta-`, and of values. Header values are byte strings. */
+export function userMetadataSize(headers: Headers): number {
+  let size = 0;
+  for (const [name, value] of Object.entries(headers)) {
+    if (name.startsWith(userPrefix) && value !== undefined)
+      size += name.length - userPrefix.length + String(value).length;
+  }
+  return size;
+}
+
+/** The caller's own metadata: what a caller puts under the name of ours is left out. */
+export function userMetadata(headers: Headers): Record<string, string> {
+  const own: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    if (name.startsWith(userPrefix) && !isReservedMetadata(name) && value !== undefined)
+      own[name] = String(value);
+  }
+  return own;
+}
+
+const kept = [
+  'cache-control',
+  'content-disposition',
+  'content-encoding',
+  'content-language',
+  'content-type',
+  'expires',
+  'x-amz-website-redirect-location',
+];
+
+/** What HEAD says of an object and a copy with `REPLACE` must repeat; the svc headers and the storage class are left out. */
+export function storedHeaders(headers: IncomingHttpHeaders): Record<string, string> {
+  const result: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    if (typeof value !== 'string') continue;
+    const own = name.startsWith('x-amz-meta-') && !isReservedMetadata(name);
+    if (own || kept.includes(name)) result[name] = value;
+  }
+  return result;
 }

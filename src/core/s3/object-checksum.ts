@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { type ChecksumAlgorithm, createChecksum } from './checksum.ts';
-import { s3Error } from './error-catalog.ts';
-import { checksumAlgorithms, decodeDigest } from './expectations.ts';
+import { type ChecksumAlgorithm, checksumAlgorithms, createChecksum, decodeDigest } from './checksum.ts';
+import { s3Error } from './error.ts';
 
 /** How the checksum of an object in parts is made: as if it were one, or over those of its parts. */
 export type ChecksumType = 'FULL_OBJECT' | 'COMPOSITE';

@@ -1,14 +1,6 @@
-import { objectOperation } from './operation-object.ts';
-import {
-  type Classified,
-  notImplemented,
-  onlyParameters,
-  passThrough,
-  refuse,
-  type Subject,
-} from './operation-types.ts';
-
-export type { Classified, OperationName } from './operation-types.ts';
+import { foldedName } from '../envelope/metadata.ts';
+import { type S3Error, type S3ErrorCode, s3Error } from './error.ts';
+import type { S3Request } from './request.ts';
 
 /**
  * Names the operation that a request asks for. Whatever could carry a caller's body into the store is refused
@@ -94,4 +86,138 @@ function get({ query }: Subject): Classified {
     return passThrough;
   if (query.has('session')) return refuse('NotImplemented', 'Session authentication is not implemented.');
   return { name: query.get('list-type') === '2' ? 'ListObjectsV2' : 'ListObjects' };
+}
+
+export type OperationName =
+  | 'PutObject'
+  | 'GetObject'
+  | 'HeadObject'
+  | 'DeleteObject'
+  | 'DeleteObjects'
+  | 'CopyObject'
+  | 'CreateMultipartUpload'
+  | 'UploadPart'
+  | 'UploadPartCopy'
+  | 'CompleteMultipartUpload'
+  | 'AbortMultipartUpload'
+  | 'ListParts'
+  | 'ListMultipartUploads'
+  | 'ListObjects'
+  | 'ListObjectsV2'
+  | 'ListObjectVersions'
+  | 'GetObjectAttributes'
+  | 'ListBuckets'
+  | 'DeleteBucket'
+  | 'PassThrough';
+
+/** `bodyCheck`: the body has to pass `checkRestoreBody` before it is passed on. */
+export type Classified =
+  | { readonly name: OperationName; readonly bodyCheck?: 'restore' }
+  | { readonly name: 'Refused'; readonly error: S3Error };
+
+/** What classification looks at. Headers are those after `mergeHoisted`. */
+type Subject = Pick<S3Request, 'method' | 'bucket' | 'key' | 'query' | 'headers'>;
+
+const passThrough: Classified = { name: 'PassThrough' };
+
+function refuse(code: S3ErrorCode, message?: string): Classified {
+  return { name: 'Refused', error: s3Error(code, message) };
+}
+
+function notImplemented(what: string): Classified {
+  return refuse(
+    'NotImplemented',
+    `${what} would bypass encryption or is not known here, and is not implemented.`,
+  );
+}
+
+/** Whether each of the request's parameters is in the list; `x-id` is a mark of AWS SDKs without meaning. */
+function onlyParameters({ query }: Subject, ...allowed: string[]): boolean {
+  return query.entries.every(([name]) => name === 'x-id' || allowed.includes(name));
+}
+
+/** Sub-resources whose bodies are configuration of an object, never its data. */
+const objectConfiguration = ['acl', 'tagging', 'retention', 'legal-hold'];
+
+/** Headers by which a store takes a body otherwise than as the object's new content. */
+const divertingHeaders = new Set([
+  'x-amz-write-offset-bytes',
+  'x-amz-rename-source',
+  'x-amz-meta-snowball-auto-extract',
+]);
+
+function objectOperation(request: Subject): Classified {
+  switch (request.method) {
+    case 'PUT':
+      return put(request);
+    case 'POST':
+      return postObject(request);
+    case 'GET':
+      return getObject(request);
+    case 'HEAD':
+      return { name: 'HeadObject' };
+    case 'DELETE':
+      return remove(request);
+    case 'OPTIONS':
+      return passThrough;
+    default:
+      return refuse('MethodNotAllowed');
+  }
+}
+
+function put(request: Subject): Classified {
+  const { query, headers } = request;
+  const diverting = Object.keys(headers).find((name) => divertingHeaders.has(foldedName(name)));
+  if (diverting) return notImplemented(`The header ${diverting}`);
+  if (isConfiguration(request)) return passThrough;
+  if (!onlyParameters(request, 'partNumber', 'uploadId')) return notImplemented('This sub-resource of PUT');
+  if (query.has('partNumber') !== query.has('uploadId')) {
+    return refuse('InvalidRequest', 'A part needs both partNumber and uploadId.');
+  }
+  const copies = headers['x-amz-copy-source'] !== undefined;
+  if (copies && hasBody(request)) return refuse('InvalidRequest', 'A copy request carries no body.');
+  if (query.has('uploadId')) return { name: copies ? 'UploadPartCopy' : 'UploadPart' };
+  return { name: copies ? 'CopyObject' : 'PutObject' };
+}
+
+function isConfiguration(request: Subject): boolean {
+  return objectConfiguration.some(
+    (name) => request.query.has(name) && onlyParameters(request, name, 'versionId'),
+  );
+}
+
+function hasBody({ headers }: Subject): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) !== 0;
+}
+
+function postObject(request: Subject): Classified {
+  const { query } = request;
+  if (query.has('uploads') && query.has('uploadId'))
+    return refuse('InvalidRequest', 'Both uploads and uploadId.');
+  if (query.has('uploads') && onlyParameters(request, 'uploads')) return { name: 'CreateMultipartUpload' };
+  if (query.has('uploadId') && onlyParameters(request, 'uploadId'))
+    return { name: 'CompleteMultipartUpload' };
+  if (query.has('restore') && onlyParameters(request, 'restore', 'versionId')) {
+    return { name: 'PassThrough', bodyCheck: 'restore' };
+  }
+  return notImplemented('This POST to an object');
+}
+
+function getObject(request: Subject): Classified {
+  const { query } = request;
+  if (query.has('uploadId')) return { name: 'ListParts' };
+  if (query.has('attributes')) return { name: 'GetObjectAttributes' };
+  if (objectConfiguration.some((name) => query.has(name))) return passThrough;
+  if (query.has('torrent')) return refuse('NotImplemented', 'Torrents would give out ciphertext.');
+  return { name: 'GetObject' };
+}
+
+function remove(request: Subject): Classified {
+  const { query, headers } = request;
+  if (headers['x-amz-if-match-size'] !== undefined)
+    return refuse('NotImplemented', 'A condition on the stored size.');
+  if (onlyParameters(request, 'versionId')) return { name: 'DeleteObject' };
+  if (query.has('uploadId') && onlyParameters(request, 'uploadId')) return { name: 'AbortMultipartUpload' };
+  if (query.has('tagging') && onlyParameters(request, 'tagging', 'versionId')) return passThrough;
+  return notImplemented('This sub-resource of DELETE');
 }

@@ -1,4 +1,4 @@
-import { overheadBytes } from '../envelope/format.ts';
+import { overheadBytes } from '../envelope/cipher.ts';
 
 /** `from`..`to` (inclusive, `to` open-ended when absent) or the last `suffix` bytes. */
 export type ByteRange = { from: number; to?: number } | { suffix: number };

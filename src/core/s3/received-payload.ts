@@ -1,11 +1,18 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { type Checksum, type ChecksumAlgorithm, type Checksums, createChecksum } from './checksum.ts';
+import {
+  type Checksum,
+  type ChecksumAlgorithm,
+  type Checksums,
+  createChecksum,
+  decodeDigest,
+  type Expectation,
+  expectations,
+} from './checksum.ts';
 import { ChunkDecoder } from './chunk-decoder.ts';
-import { ChunkSignatureVerifier } from './chunk-signature.ts';
-import { s3Error } from './error-catalog.ts';
-import { decodeDigest, type Expectation, expectations } from './expectations.ts';
-import { announcedLength, type PayloadMode, payloadMode } from './payload.ts';
-import type { VerifiedSignature } from './sigv4.ts';
+import { ChunkSignatureVerifier } from './chunk-encoder.ts';
+import { s3Error } from './error.ts';
+import { announcedLength, type PayloadMode, payloadMode } from './sigv4-sign.ts';
+import type { VerifiedSignature } from './sigv4-verify.ts';
 
 /** A body after decoding its transfer form (plain, chunked, aws-chunked). */
 export interface Payload {

@@ -1,7 +1,7 @@
-import type { ChunkSigningContext } from './chunk-signature.ts';
-import { canonicalQuery, canonicalRequest, stringToSign } from './sigv4-canonical.ts';
-import { isoBasicOf } from './sigv4-claim.ts';
-import { algorithm, hmacHex, SigningKeyCache, scopeText } from './sigv4-key.ts';
+import { createHmac, createSecretKey, hash, type KeyObject, timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { s3Error } from './error.ts';
+import { encodeComponent, encodeKey } from './request.ts';
 
 export interface SigningCredentials {
   readonly accessKeyId: string;
@@ -43,6 +43,22 @@ const neverSigned = new Set([
   'upgrade',
   'user-agent',
 ]);
+
+/** Keeps keys by (access key, scope), so that a request costs one HMAC instead of five. */
+export class SigningKeyCache {
+  readonly #keys = new Map<string, { secretAccessKey: string; key: KeyObject }>();
+  readonly #limit = 64;
+
+  get(accessKeyId: string, secretAccessKey: string, scope: Scope): KeyObject {
+    const name = `${accessKeyId}/${scopeText(scope)}`;
+    const known = this.#keys.get(name);
+    if (known?.secretAccessKey === secretAccessKey) return known.key;
+    const key = signingKey(secretAccessKey, scope);
+    if (this.#keys.size >= this.#limit) this.#keys.clear();
+    this.#keys.set(name, { secretAccessKey, key });
+    return key;
+  }
+}
 
 /** Signs requests to the store with SigV4 in the header. */
 export class RequestSigner {
@@ -90,4 +106,176 @@ function signable(headers: Readonly<Record<string, string>>): string[] {
   return Object.keys(headers)
     .filter((name) => !neverSigned.has(name))
     .sort();
+}
+
+/** What a signature is over. */
+export interface CanonicalParts {
+  readonly method: string;
+  /** Path as it enters the canonical request: percent-encoded. */
+  readonly path: string;
+  /** Query as it enters the canonical request. */
+  readonly query: string;
+  readonly headers: IncomingHttpHeaders;
+  /** Lower case, sorted. */
+  readonly signedHeaders: readonly string[];
+  /** A SHA-256 in hexadecimal, or a word such as UNSIGNED-PAYLOAD. */
+  readonly payload: string;
+}
+
+export function canonicalRequest(parts: CanonicalParts): string {
+  const headers = parts.signedHeaders
+    .map((name) => `${name}:${canonicalValue(parts.headers[name])}\n`)
+    .join('');
+  return `${parts.method}\n${parts.path}\n${parts.query}\n${headers}\n${parts.signedHeaders.join(';')}\n${parts.payload}`;
+}
+
+/** Trimmed, runs of blanks folded. Not by `trim` and `\s`: they take the byte A0, which UTF-8 text may hold, for a blank. */
+function canonicalValue(value: string | readonly string[] | undefined): string {
+  const text = typeof value === 'string' ? value : (value ?? []).join(',');
+  return text.replace(/[ \t]+/g, ' ').replace(/^ | $/g, '');
+}
+
+/** The path as SigV4 wants it for S3: decoded and encoded once, never normalised. */
+export function canonicalPath(rawPath: string): string {
+  if (/^[A-Za-z0-9\-._~/]*$/.test(rawPath)) return rawPath;
+  return encodeKey(decodeURIComponent(rawPath));
+}
+
+/** Parameters encoded and sorted by name, then value, without `except`. */
+export function canonicalQuery(rawQuery: string, except?: string): string {
+  if (rawQuery === '') return '';
+  const pairs = rawQuery
+    .split('&')
+    .filter((pair) => pair !== '')
+    .map(canonicalPair)
+    .filter(([name]) => name !== except);
+  return pairs
+    .sort(byNameThenValue)
+    .map(([name, value]) => `${name}=${value}`)
+    .join('&');
+}
+
+type Pair = readonly [name: string, value: string];
+
+function canonicalPair(pair: string): Pair {
+  const equals = pair.indexOf('=');
+  if (equals < 0) return [recode(pair), ''];
+  return [recode(pair.slice(0, equals)), recode(pair.slice(equals + 1))];
+}
+
+function recode(text: string): string {
+  return encodeComponent(decodeURIComponent(text.replaceAll('+', '%20')));
+}
+
+function byNameThenValue(left: Pair, right: Pair): number {
+  return compare(left[0], right[0]) || compare(left[1], right[1]);
+}
+
+function compare(left: string, right: string): number {
+  return left < right ? -1 : Number(left > right);
+}
+
+/** Header values are strings of bytes (latin1), as node:http gives and takes them. */
+export function stringToSign(timestamp: string, scope: string, canonical: string): string {
+  const digest = hash('sha256', Buffer.from(canonical, 'latin1'), 'hex');
+  return `${algorithm}\n${timestamp}\n${scope}\n${digest}`;
+}
+
+/** `date/region/service/aws4_request`; date as YYYYMMDD. */
+export interface Scope {
+  readonly date: string;
+  readonly region: string;
+  readonly service: string;
+}
+
+export const algorithm = 'AWS4-HMAC-SHA256';
+export const terminator = 'aws4_request';
+
+export function scopeText({ date, region, service }: Scope): string {
+  return `${date}/${region}/${service}/${terminator}`;
+}
+
+const derived = (key: KeyObject, text: string): KeyObject =>
+  createSecretKey(createHmac('sha256', key).update(text).digest());
+
+/**
+ * SigV4's signing key of that day, region and service. A key object, because Node 24
+ * takes ten times as long over an HMAC whose key is a buffer.
+ */
+export function signingKey(secretAccessKey: string, scope: Scope): KeyObject {
+  const secret = createSecretKey(Buffer.from(`AWS4${secretAccessKey}`));
+  const day = derived(secret, scope.date);
+  return derived(derived(derived(day, scope.region), scope.service), terminator);
+}
+
+export function hmacHex(key: KeyObject, text: string): string {
+  return createHmac('sha256', key).update(text).digest('hex');
+}
+
+/** `20130524T000000Z` of that time in milliseconds. */
+export function isoBasicOf(time: number): string {
+  return new Date(time).toISOString().replace(/[-:]|\.\d{3}/g, '');
+}
+
+/** What ties a body's chunk signatures to its request; `seed` is the signature of the request's head. */
+export interface ChunkSigningContext {
+  readonly signingKey: KeyObject;
+  /** ISO basic, `20130524T000000Z`. */
+  readonly timestamp: string;
+  /** `20130524/us-east-1/s3/aws4_request` */
+  readonly scope: string;
+  readonly seed: string;
+}
+
+/** What `x-amz-content-sha256` announces about the body. */
+export type PayloadMode =
+  | { readonly kind: 'unsigned' }
+  | { readonly kind: 'literal'; readonly sha256: string }
+  | { readonly kind: 'chunked'; readonly signed: boolean; readonly trailer: boolean };
+
+export const streamingSigned = 'STREAMING-AWS4-HMAC-SHA256-PAYLOAD';
+export const streamingSignedTrailer = 'STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER';
+export const streamingUnsignedTrailer = 'STREAMING-UNSIGNED-PAYLOAD-TRAILER';
+export const unsignedPayload = 'UNSIGNED-PAYLOAD';
+
+const modes: Readonly<Record<string, PayloadMode>> = {
+  [unsignedPayload]: { kind: 'unsigned' },
+  [streamingSigned]: { kind: 'chunked', signed: true, trailer: false },
+  [streamingSignedTrailer]: { kind: 'chunked', signed: true, trailer: true },
+  [streamingUnsignedTrailer]: { kind: 'chunked', signed: false, trailer: true },
+};
+
+/** @throws S3Error InvalidArgument, or NotImplemented for payload signatures with SigV4A */
+export function payloadMode(contentSha256: string | undefined): PayloadMode {
+  if (contentSha256 === undefined) return { kind: 'unsigned' };
+  const mode = Object.hasOwn(modes, contentSha256) ? modes[contentSha256] : undefined;
+  if (mode) return mode;
+  if (/^[0-9a-fA-F]{64}$/.test(contentSha256))
+    return { kind: 'literal', sha256: contentSha256.toLowerCase() };
+  if (contentSha256.startsWith('STREAMING-'))
+    throw s3Error('NotImplemented', 'This payload signature is not known.');
+  throw s3Error(
+    'InvalidArgument',
+    'x-amz-content-sha256 must be UNSIGNED-PAYLOAD, a known STREAMING- value or a SHA-256.',
+  );
+}
+
+/**
+ * Plaintext bytes that the request announces: `x-amz-decoded-content-length` of a chunked body, else
+ * `Content-Length`; undefined when neither says. @throws S3Error InvalidArgument
+ */
+export function announcedLength(headers: IncomingHttpHeaders, mode: PayloadMode): number | undefined {
+  const value = mode.kind === 'chunked' ? headers['x-amz-decoded-content-length'] : headers['content-length'];
+  if (value === undefined) return undefined;
+  if (typeof value !== 'string' || !/^\d{1,15}$/.test(value)) {
+    throw s3Error('InvalidArgument', 'The length of the body is not a number.');
+  }
+  return Number(value);
+}
+
+/** Compares in constant time; texts of different length differ. */
+export function sameHex(expected: string, claimed: string): boolean {
+  const left = Buffer.from(expected, 'latin1');
+  const right = Buffer.from(claimed, 'latin1');
+  return left.length === right.length && timingSafeEqual(left, right);
 }

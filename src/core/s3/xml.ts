@@ -1,6 +1,6 @@
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
-import { s3Error } from './error-catalog.ts';
-import { unescapeXml } from './xml-unescape.ts';
+import { s3Error } from './error.ts';
+import { unescapeXml } from './xml-text.ts';
 
 /** An element: its text when it has no children, and its children by name, in order. Attributes are left out. */
 export interface XmlElement {

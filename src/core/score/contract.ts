@@ -1,4 +1,5 @@
-import type { Pod } from '../kubernetes/pod.ts';
+import type { Container, Pod } from '../kubernetes/pod.ts';
+import { applicationContainers, asksForWrapper, isWrapped } from '../kubernetes/protected-pods.ts';
 import type { ProtectionReport } from '../protection/report.ts';
 
 /** One part of a score; `points` of at most `of`, the `of` of all parts sum to 100. What is unknown counts 0. */
@@ -74,4 +75,65 @@ export interface Score extends WorkloadName {
   readonly enforced: boolean;
   readonly addends: readonly Addend[];
   readonly findings: readonly Finding[];
+}
+
+/** What one addend is worth and why; a remedy wherever points are missing. */
+export interface Judgement {
+  readonly points: number;
+  readonly because: string;
+  readonly remedy?: string;
+}
+
+/** One part of a score. */
+export interface Rule {
+  readonly name: string;
+  /** The most points that it gives. */
+  readonly of: number;
+  readonly judge: (subject: Subject) => Judgement;
+}
+
+/** The lowest; the first of equal ones. */
+export function lowest(judgements: readonly Judgement[]): Judgement | undefined {
+  return judgements.reduce<Judgement | undefined>(
+    (least, one) => (least === undefined || one.points < least.points ? one : least),
+    undefined,
+  );
+}
+
+/** One pod, running or yet to be made, as the rules look at it. */
+export interface Subject {
+  readonly pod: Pod;
+  /** It exists; otherwise it is what pods will be made from, before the webhook has seen them. */
+  readonly exists: boolean;
+  /** Containers of the application: neither sidecars of a mesh nor our proxy. */
+  readonly applications: readonly Container[];
+  /** Those of them that start under the wrapper. */
+  readonly wrapped: readonly Container[];
+  readonly agent: AgentProtection | undefined;
+  readonly reports: PodProtection['reports'];
+  readonly egressPolicy: boolean | undefined;
+  readonly wideningPolicies: readonly string[];
+}
+
+type Egress = Pick<Subject, 'egressPolicy' | 'wideningPolicies'>;
+
+/** Its pods, or its template where it has none now. */
+export function subjectsOf(facts: WorkloadFacts): readonly Subject[] {
+  const { pods, template, egressPolicy, wideningPolicies = [] } = facts;
+  const egress = { egressPolicy, wideningPolicies };
+  if (pods.length > 0) return pods.map((one) => running(one, egress));
+  return template === undefined ? [] : [planned(template, egress)];
+}
+
+function running({ pod, agent, reports }: PodProtection, egress: Egress): Subject {
+  const applications = applicationContainers(pod);
+  const wrapped = applications.filter((container) => isWrapped(container, pod));
+  return { pod, exists: true, applications, wrapped, agent, reports, ...egress };
+}
+
+/** The webhook lets no pod start that asks for the wrapper and does not get it. */
+function planned(pod: Pod, egress: Egress): Subject {
+  const applications = applicationContainers(pod);
+  const wrapped = asksForWrapper(pod) ? applications : [];
+  return { pod, exists: false, applications, wrapped, agent: undefined, reports: [], ...egress };
 }

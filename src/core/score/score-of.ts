@@ -1,10 +1,15 @@
 import { isLabelled } from '../kubernetes/labels.ts';
-import { asksForWrapper } from './containers.ts';
-import type { Addend, Finding, Score, WorkloadFacts } from './contract.ts';
-import type { Rule } from './judgement.ts';
-import { rules } from './rules.ts';
-import { secretReferences } from './secret-references.ts';
-import { type Subject, subjectsOf } from './subject.ts';
+import { asksForWrapper } from '../kubernetes/protected-pods.ts';
+import {
+  type Addend,
+  type Finding,
+  type Rule,
+  type Score,
+  type Subject,
+  subjectsOf,
+  type WorkloadFacts,
+} from './contract.ts';
+import { rules, secretReferences } from './factors.ts';
 
 interface Scored {
   readonly score: number;

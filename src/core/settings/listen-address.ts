@@ -1,5 +1,5 @@
 import { isIPv4, isIPv6 } from 'node:net';
-import { list, mistake, type Parser } from './parsers.ts';
+import { list, mistake, type Parser } from './setting.ts';
 
 /** Where a server listens. Without a host it listens on every interface; port 0 takes a free one. */
 export interface ListenAddress {
@@ -58,4 +58,11 @@ function parse(text: string): ListenAddress {
 /** A last label of digits is an IPv4 address or nothing: `127.0.0.300` and `127.1` must not be looked up as names. */
 function isHost(name: string): boolean {
   return /(^|\.)\d+$/.test(name) ? isIPv4(name) : hostName.test(name);
+}
+
+/** What is wrong with an address that a token or secret would travel to in the clear, led by where it was given. */
+export function unencrypted(place: string, url: URL | undefined): string | undefined {
+  return url?.protocol === 'http:' && !isLoopback(url.hostname)
+    ? `${place}: must be https:// (http:// is accepted for loopback addresses only)`
+    : undefined;
 }

@@ -1,9 +1,5 @@
 import { exitStatus, SvcError } from '../errors.ts';
-import { mistakeCount } from './mistake-count.ts';
-import { findGiven, type Given, type Sources } from './origin.ts';
-import { guarded, outcome } from './rules.ts';
-import type { Resolved, Setting, Settings } from './setting.ts';
-import { wrongValue } from './wrong-value.ts';
+import { type Resolved, type Setting, SettingMistake, type Settings } from './setting.ts';
 
 /** What the settings need from each other, as `Component.check` has it. */
 export type Check<S extends Settings> = (config: Resolved<S>) => readonly string[];
@@ -58,4 +54,221 @@ export function invalidConfig(mistakes: readonly string[]): SvcError {
     exitStatus: exitStatus.config,
     details: mistakes,
   });
+}
+
+/** One requirement across settings: the mistake, led by the variable's name, or nothing. */
+export type Rule<C> = (config: C) => string | undefined;
+
+/** Thrown where a rule reads a setting that has a mistake of its own. */
+export class UnusableSetting extends Error {
+  override readonly name = 'UnusableSetting';
+}
+
+/**
+ * The mistakes that the rules find. A rule that needs a setting which is itself
+ * mistaken is passed over, so that one mistake is not reported as two.
+ */
+export function applyRules<C>(config: C, rules: readonly Rule<C>[]): string[] {
+  return rules.map((rule) => outcome(() => rule(config))).filter((found) => found !== undefined);
+}
+
+export function outcome<T>(find: () => T): T | undefined {
+  try {
+    return find();
+  } catch (error) {
+    if (error instanceof UnusableSetting) return undefined;
+    throw error;
+  }
+}
+
+/** The values resolved so far; reading one of `unusable` throws UnusableSetting. */
+export function guarded<C extends object>(values: C, unusable: ReadonlySet<string>): C {
+  return new Proxy(values, {
+    get(target, key) {
+      if (typeof key === 'string' && unusable.has(key)) throw new UnusableSetting(key);
+      return Reflect.get(target, key);
+    },
+  });
+}
+
+/** `<place>: should be …, is "…"`, with the parser's own reason where it says more than what is expected. */
+export function wrongValue(
+  { expects, secret }: Pick<Setting<unknown>, 'expects' | 'secret'>,
+  { place, text }: Given,
+  error: unknown,
+): string {
+  const reason =
+    error instanceof SettingMistake && !expects.includes(error.message) ? ` (${error.message})` : '';
+  const value = secret ? '' : `, is ${shown(text)}`;
+  return `${place}: should be ${expects}${reason}${value}`;
+}
+
+const longest = 60;
+
+/** A given value for a message: quoted, control characters escaped, a URL's credentials masked, cut when long. */
+function shown(value: string): string {
+  const masked = value.replace(/\/\/[^/@\s]*@/g, '//***@');
+  return JSON.stringify(masked.length > longest ? `${masked.slice(0, longest)}…` : masked);
+}
+
+/** `a mistake` or `3 mistakes`, for the line above their list. */
+export const mistakeCount = ({ length }: readonly string[]): string =>
+  length === 1 ? 'a mistake' : `${length} mistakes`;
+
+/** Where values come from, first before last; the default of a setting comes after them. */
+export interface Sources {
+  /** By flag name; `true` and `false` for a flag without a value. */
+  readonly flags?: Readonly<Record<string, string | boolean | undefined>>;
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly file?: ConfigSection | undefined;
+}
+
+/** A value as text, and the place that messages name. */
+interface Given {
+  readonly text: string;
+  readonly place: string;
+}
+
+/** The value that wins, or undefined when nobody gave one. */
+export function findGiven(setting: Setting<unknown>, sources: Sources): Given | undefined {
+  return (
+    fromFlag(setting, sources) ??
+    fromVariable(setting, sources) ??
+    fromFile(setting, sources) ??
+    fromDefault(setting)
+  );
+}
+
+function fromFlag({ flag, variable }: Setting<unknown>, { flags }: Sources): Given | undefined {
+  const value = flag === undefined ? undefined : flags?.[flag];
+  return value === undefined ? undefined : { text: String(value), place: `--${flag} (${variable})` };
+}
+
+function fromVariable(setting: Setting<unknown>, { env }: Sources): Given | undefined {
+  return unlessEmpty(setting, env?.[setting.variable], setting.variable);
+}
+
+function fromFile(setting: Setting<unknown>, { file }: Sources): Given | undefined {
+  const key = fileKey(setting);
+  return unlessEmpty(setting, file?.texts.get(key), `${file?.place}.${key} (${setting.variable})`);
+}
+
+function fromDefault({ fallback, variable }: Setting<unknown>): Given | undefined {
+  return fallback === undefined ? undefined : { text: fallback, place: `${variable} (default)` };
+}
+
+function unlessEmpty(setting: Setting<unknown>, text: string | undefined, place: string): Given | undefined {
+  return text === undefined || (text === '' && setting.admitsEmpty !== true) ? undefined : { text, place };
+}
+
+/** A configuration file as read: every scalar is still text. */
+export interface ConfigFile {
+  readonly path: string;
+  readonly content: unknown;
+}
+
+/** The entries for one component, and what is wrong with their place or form. */
+export interface ConfigSection {
+  /** For messages: `svc.yaml, proxy`. */
+  readonly place: string;
+  readonly texts: ReadonlyMap<string, string>;
+  readonly mistakes: readonly string[];
+}
+
+/** Key of a setting in its section: its flag, or else its variable as `vault-token`. */
+export function fileKey(setting: Setting<unknown>): string {
+  return setting.flag ?? setting.variable.toLowerCase().replaceAll('_', '-');
+}
+
+/** Reads the section `name` of a file whose top level holds one section a component. */
+export function sectionOf(file: ConfigFile, name: string, settings: Settings): ConfigSection {
+  const { path, content } = file;
+  if (content === null || content === undefined || content === '')
+    return sectionFrom(path, name, {}, [], settings);
+  if (!isMapping(content))
+    return sectionFrom(path, name, {}, [`${path}: should be sections such as ${name}:`], settings);
+  const mistakes = topLevelMistakes(path, content, name);
+  const section = content[name];
+  return sectionFrom(path, name, isMapping(section) ? section : {}, mistakes, settings);
+}
+
+function topLevelMistakes(path: string, content: Record<string, unknown>, name: string): string[] {
+  const misplaced = Object.keys(content)
+    .filter((key) => !isMapping(content[key]) && content[key] !== '')
+    .map((key) => `${path}, ${key}: should be a section with keys of its own, such as ${name}:`);
+  const mistyped = Object.hasOwn(content, name)
+    ? []
+    : Object.keys(content)
+        .filter((key) => isMapping(content[key]) && hint(key, [name]) !== '')
+        .map((key) => `${path}, ${key}: unknown section${hint(key, [name])}`);
+  return [...misplaced, ...mistyped];
+}
+
+function sectionFrom(
+  path: string,
+  name: string,
+  section: Record<string, unknown>,
+  found: readonly string[],
+  settings: Settings,
+): ConfigSection {
+  const place = `${path}, ${name}`;
+  const known = Object.values(settings).map(fileKey);
+  const mistakes = [...found];
+  const texts = new Map<string, string>();
+  for (const [key, value] of Object.entries(section)) {
+    const text = asText(value);
+    if (!known.includes(key)) mistakes.push(`${place}.${key}: unknown key${hint(key, known)}`);
+    else if (text === undefined)
+      mistakes.push(`${place}.${key}: should be one value or a list of values without commas`);
+    else texts.set(key, text);
+  }
+  return { place, texts, mistakes };
+}
+
+/** A list becomes the comma-separated form that variables and flags have. */
+function asText(value: unknown): string | undefined {
+  if (typeof value === 'string') return value;
+  if (!Array.isArray(value)) return undefined;
+  return value.every((item) => typeof item === 'string' && !item.includes(',')) ? value.join(',') : undefined;
+}
+
+function isMapping(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/**
+ * The candidate that a mistyped word most likely means, or undefined when none is near.
+ * @param farthest letters that may differ
+ */
+export function nearest(
+  word: string,
+  candidates: readonly string[],
+  farthest = Math.max(1, Math.floor(word.length / 3)),
+): string | undefined {
+  const [best] = candidates
+    // a distance is no less than this difference, which costs nothing however long the word is
+    .filter((candidate) => Math.abs(candidate.length - word.length) <= farthest)
+    .map((candidate) => ({ candidate, distance: editDistance(word, candidate) }))
+    .sort((a, b) => a.distance - b.distance);
+  return best !== undefined && best.distance <= farthest ? best.candidate : undefined;
+}
+
+/** ` (did you mean …?)` or nothing. */
+export function hint(word: string, candidates: readonly string[]): string {
+  const guess = nearest(word, candidates);
+  return guess === undefined ? '' : ` (did you mean ${guess}?)`;
+}
+
+/** Levenshtein's distance, row by row. */
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (const [i, letter] of [...a].entries()) {
+    const next = [i + 1];
+    for (let j = 0; j < b.length; j++) {
+      const replaced = (row[j] ?? 0) + (letter === b[j] ? 0 : 1);
+      next.push(Math.min(replaced, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
 }

@@ -1,4 +1,4 @@
-import { trimSlashes } from './trim-slashes.ts';
+import { list, matching, mistake, type Parser } from '../settings/setting.ts';
 
 /**
  * Joins and encodes a path below `/v1/`. A mount may have several segments
@@ -23,3 +23,45 @@ const encodedPath =
 export function isEncodedPath(path: string): boolean {
   return encodedPath.test(path) && !path.split('/').some((segment) => segment === '.' || segment === '..');
 }
+
+/** Without slashes at its ends; in linear time, which `\/+$` is not for slashes in the middle. */
+function trimSlashes(text: string): string {
+  let from = 0;
+  let to = text.length;
+  while (from < to && text[from] === '/') from++;
+  while (to > from && text[to - 1] === '/') to--;
+  return text.slice(from, to);
+}
+
+/** A KV path such as `secret/app` or `secret/data/app`, without slashes at its ends. */
+export function kvPath(): Parser<string> {
+  const expects = 'a KV path such as secret/app';
+  const parse = (given: string) => {
+    const bare = trimSlashes(given);
+    const segments = bare.split('/');
+    const usable = segments.every((one) => /^[^\p{C}?#%\\]+$/u.test(one) && one !== '.' && one !== '..');
+    return usable && segments.length > 1 ? bare : mistake(expects);
+  };
+  return { expects, parse };
+}
+
+/** Several, separated by commas. */
+export const kvPaths = (): Parser<readonly string[]> => list(kvPath());
+
+/** A mount's path without slashes at its ends, such as `auth/kubernetes`. */
+export function mountPath(prefix: string): Parser<string> {
+  const expects = `a path below ${prefix}, such as ${prefix}kubernetes`;
+  const parse = (given: string) => {
+    const bare = trimSlashes(given);
+    const segments = bare.split('/');
+    const usable = segments.every((one) => /^[\w.-]+$/.test(one) && !/^\.+$/.test(one));
+    return usable && bare.startsWith(prefix) && segments.length > 1 ? bare : mistake(expects);
+  };
+  return { expects, parse };
+}
+
+/** Of a role of an auth method. */
+export const roleName = (): Parser<string> => matching(/^(?!\.{1,2}$)[\w.-]+$/, 'a role name');
+
+/** Of a key of the transit engine. */
+export const transitKeyName = (): Parser<string> => matching(/^(?!\.{1,2}$)[\w.-]{1,128}$/, 'a key name');

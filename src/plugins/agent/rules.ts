@@ -1,6 +1,5 @@
-import { applyRules, type Rule } from '../../core/settings/rules.ts';
-import { operatorSettings, type ResolvedOperatorSettings } from './operator/settings.ts';
-import type { AgentConfig } from './settings.ts';
+import { applyRules, type Rule } from '../../core/settings/resolve.ts';
+import { type AgentConfig, operatorSettings, type ResolvedOperatorSettings } from './settings.ts';
 
 const tlsFiles: readonly TlsFile[] = ['operatorTlsCert', 'operatorTlsKey', 'operatorTlsCa'];
 

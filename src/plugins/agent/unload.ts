@@ -1,5 +1,5 @@
 import { type RunOptions, readConfig } from '../../runtime/component/read-config.ts';
-import { markUnloaded, unpinAll } from './guard/pins.ts';
+import { markUnloaded, unpinAll } from './guard/program-set.ts';
 import { agent } from './index.ts';
 
 /**

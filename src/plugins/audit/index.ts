@@ -1,6 +1,5 @@
-import { interruptible } from '../../runtime/cli/interruptible.ts';
-import type { AuditCall } from './contract.ts';
-import { readTerms } from './terms.ts';
+import { interruptible } from '../../runtime/cli/interactive.ts';
+import { type AuditCall, readTerms } from './terms.ts';
 
 /**
  * Audits what the flags name, writes the report, and resolves with the exit status.

@@ -6,18 +6,19 @@ import { exitStatus, SvcError } from '../../core/errors.ts';
 import { isRecord } from '../../core/vault/answer.ts';
 import { vaultPath } from '../../core/vault/path.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
-import { type Administered, type Administrator, asAdministrator } from './keys/administrator.ts';
-import { keyFile, noKeyFile } from './keys/key-file.ts';
 import { type KeyServer, startKeyServer } from './keys/key-server.ts';
-import { setUpSecrets } from './keys/set-up-secrets.ts';
-import type { Blobs, BlobWriter } from './store/blobs.ts';
-import { Catalog } from './store/catalog.ts';
-import { MemoryBlobs } from './store/memory-blobs.ts';
+import {
+  type Administered,
+  type Administrator,
+  asAdministrator,
+  exampleSecrets,
+  type SecretsSource,
+  setUpSecrets,
+} from './keys/set-up.ts';
+import { keyFile, noKeyFile } from './keys/transit-keys.ts';
+import { type Blobs, type BlobWriter, MemoryBlobs, SharedBlobs } from './store/blobs.ts';
+import { Catalog, fileRecords, noRecords } from './store/catalog.ts';
 import { type ObjectStore, startObjectStore } from './store/object-store.ts';
-import { fileRecords, noRecords } from './store/records.ts';
-import { SharedBlobs } from './store/shared-blobs.ts';
-import { exampleSecrets } from './wrapped/example-secrets.ts';
-import type { SecretsSource } from './wrapped/secrets-source.ts';
 
 /** The two servers that a proxy needs behind it, and a wrapper one of them. */
 export interface Servers {

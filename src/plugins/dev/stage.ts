@@ -1,5 +1,5 @@
 import { exitStatus, SvcError } from '../../core/errors.ts';
-import { within } from '../../runtime/lifecycle/within.ts';
+import { within } from '../../runtime/lifecycle/wait.ts';
 
 /** Each takes a second or two; what takes this long has stopped. */
 const patienceMs = 25_000;

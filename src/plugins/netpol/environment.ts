@@ -1,24 +1,22 @@
-import { isExempt } from '../../core/cluster/protected.ts';
-import { apiVersion } from '../../core/custom-resources/condition.ts';
-import type { ServiceConfigSpec } from '../../core/custom-resources/service-config.ts';
-import { parseAddress } from '../../core/egress/address.ts';
-import { plainHost } from '../../core/egress/destination.ts';
-import { serviceOfHost } from '../../core/egress/service-host.ts';
+import { apiVersion, type ServiceConfigSpec } from '../../core/custom-resources/resources.ts';
+import { parseAddress, plainHost, serviceOfHost } from '../../core/egress/address.ts';
+import type { ObservedPolicy } from '../../core/egress/widening.ts';
+import { SvcError } from '../../core/errors.ts';
 import { protectedLabel } from '../../core/kubernetes/labels.ts';
 import type { Pod } from '../../core/kubernetes/pod.ts';
+import { type CreatedConfig, isExempt } from '../../core/kubernetes/protected-pods.ts';
 import { invalidConfig } from '../../core/settings/resolve.ts';
-import { createIntern } from '../../runtime/cluster/intern.ts';
-import { type PodObject, projectPod } from '../../runtime/cluster/project-pod.ts';
-import { type PolicyObject, projectPolicy } from '../../runtime/cluster/project-policy.ts';
-import type { KubeClient } from '../../runtime/kube/client.ts';
+import { hasCode, type KubeClient, KubeError, type KubeObject, unless } from '../../runtime/kube/client.ts';
 import { type ClusterAddresses, createClusterAddresses } from '../../runtime/kube/cluster-addresses.ts';
-import type { NameBook } from '../../runtime/kube/cluster-addresses-names.ts';
-import { listAll } from '../../runtime/kube/list.ts';
-import type { KubeObject } from '../../runtime/kube/objects.ts';
-import type { Selection } from '../../runtime/kube/selection.ts';
-import { unless } from '../../runtime/kube/unless.ts';
-import { isDenial, unevaluated } from './cluster/unevaluated.ts';
-import { emptyContent, type NamespaceContent } from './namespace-content.ts';
+import { listAll, type Selection } from '../../runtime/kube/list.ts';
+import type { NameBook } from '../../runtime/kube/name-book.ts';
+import {
+  createIntern,
+  type PodObject,
+  type PolicyObject,
+  projectPod,
+  projectPolicy,
+} from '../../runtime/kube/project-objects.ts';
 import type { NetpolSettings } from './settings.ts';
 
 /** What policies are made from: a cluster, or what was named on the command line alone. */
@@ -221,3 +219,38 @@ function listOf<O extends KubeObject, T>(
     return found;
   };
 }
+
+function isDenial(error: unknown): error is KubeError {
+  return hasCode(error, 'KUBE_DENIED');
+}
+
+/** One error for all that could not be read: every permission that is missing, or else what else is wrong. */
+export function unevaluated(failures: readonly Error[]): Error {
+  const other = failures.find((error) => !isDenial(error));
+  if (other !== undefined) return other instanceof KubeError ? unreachable(other) : other;
+  const [cause] = failures;
+  return new SvcError('KUBE_DENIED', 'Not everything that the policies are made from may be read', {
+    ...{ cause, details: [...new Set(failures.map(({ message }) => message))].sort() },
+    nextStep:
+      'Have what is named above granted, name namespaces that you may read with --namespace, or use --no-cluster.',
+  });
+}
+
+function unreachable(error: KubeError): Error {
+  return new SvcError(error.code, error.message, {
+    cause: error,
+    nextStep: 'Check KUBECONFIG and that the API server can be reached from here, or use --no-cluster.',
+  });
+}
+
+/** A network policy, and whether the operator keeps it. */
+export type SeenPolicy = ObservedPolicy & { readonly ours: boolean };
+
+/** What a cluster has in a namespace that matters for its egress policies; of pods, the protected ones. */
+export interface NamespaceContent {
+  readonly pods: readonly Pod[];
+  readonly configs: readonly CreatedConfig[];
+  readonly policies: readonly SeenPolicy[];
+}
+
+const emptyContent: NamespaceContent = { pods: [], configs: [], policies: [] };

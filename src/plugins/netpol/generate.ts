@@ -1,19 +1,25 @@
-import { parseAddress } from '../../core/egress/address.ts';
-import type { CiliumPolicy } from '../../core/egress/cilium/contract.ts';
-import { ciliumPolicies } from '../../core/egress/cilium/policies.ts';
+import { type Destination, parseAddress } from '../../core/egress/address.ts';
+import { type CiliumPolicy, ciliumPolicies } from '../../core/egress/cilium-policies.ts';
 import type { AddressAndPort, EgressFacts, NetworkPolicy } from '../../core/egress/contract.ts';
-import type { Destination } from '../../core/egress/destination.ts';
 import { egressPolicies } from '../../core/egress/policies.ts';
 import { unionOf, urlsOfPod, urlsOfSpec, type Wanted } from '../../core/egress/wanted.ts';
-import type { KubeClient } from '../../runtime/kube/client.ts';
-import { createNameBook, type NameBook } from '../../runtime/kube/cluster-addresses-names.ts';
-import { type NameResolver, systemResolver } from '../../runtime/kube/cluster-addresses-resolver.ts';
-import { gatherFacts } from '../../runtime/kube/egress-facts.ts';
-import { KubeError } from '../../runtime/kube/errors.ts';
-import { unevaluated } from './cluster/unevaluated.ts';
-import { clusterEnvironment, type Environment, namedEnvironment } from './environment.ts';
-import { type Finding, findingsOf } from './findings.ts';
-import type { NamespaceContent } from './namespace-content.ts';
+import { wideningPolicies } from '../../core/egress/widening.ts';
+import { protectedLabel } from '../../core/kubernetes/labels.ts';
+import { type KubeClient, KubeError } from '../../runtime/kube/client.ts';
+import { gatherFacts } from '../../runtime/kube/cluster-addresses.ts';
+import {
+  createNameBook,
+  type NameBook,
+  type NameResolver,
+  systemResolver,
+} from '../../runtime/kube/name-book.ts';
+import {
+  clusterEnvironment,
+  type Environment,
+  type NamespaceContent,
+  namedEnvironment,
+  unevaluated,
+} from './environment.ts';
 import type { NetpolSettings } from './settings.ts';
 
 export interface Generated {
@@ -192,4 +198,37 @@ function withGiven(
     apiServer: [...facts.apiServer, ...apiServers],
     dns: { ...facts.dns, addresses: [...facts.dns.addresses, ...dns] },
   };
+}
+
+/** A policy of somebody else that matters beside ours. */
+export interface Finding {
+  readonly namespace: string;
+  readonly policy: string;
+  /** It lets protected pods reach more, or has the name of one of ours. */
+  readonly kind: 'widens' | 'replaced';
+  readonly message: string;
+}
+
+/** @param ours as `egressPolicies` makes them */
+function findingsOf(
+  namespace: string,
+  { pods, policies }: NamespaceContent,
+  ours: readonly NetworkPolicy[],
+): Finding[] {
+  const names = new Set(ours.map(({ metadata }) => metadata.name));
+  const others = policies.filter((each) => !(each.ours && names.has(each.name)));
+  const labels =
+    pods.length > 0 ? pods.map(({ metadata }) => metadata.labels ?? {}) : [{ [protectedLabel]: 'true' }];
+  const replaced = others.filter(({ name }) => names.has(name)).map(({ name }) => name);
+  const distinct = others.filter(({ name }) => !names.has(name));
+  return [
+    ...wideningPolicies({ ours, others: distinct, pods: labels }).map((policy) => ({
+      ...{ namespace, policy, kind: 'widens' as const },
+      message: `NetworkPolicy ${namespace}/${policy} lets protected pods reach more than these policies do: narrow its podSelector or its rules`,
+    })),
+    ...replaced.sort().map((policy) => ({
+      ...{ namespace, policy, kind: 'replaced' as const },
+      message: `NetworkPolicy ${namespace}/${policy} is neither the operator's nor from here: applying these policies replaces it`,
+    })),
+  ];
 }

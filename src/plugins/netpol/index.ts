@@ -1,7 +1,6 @@
 import { Document, visit } from 'yaml';
-import type { Sources } from '../../core/settings/origin.ts';
-import { resolveSettings } from '../../core/settings/resolve.ts';
-import { sectionOfFile } from '../../runtime/config/load-file.ts';
+import { resolveSettings, type Sources } from '../../core/settings/resolve.ts';
+import { sectionOfFile } from '../../runtime/component/read-config.ts';
 import { createKubeClient } from '../../runtime/kube/create-client.ts';
 import { type Generated, generatePolicies } from './generate.ts';
 import { netpolSettings } from './settings.ts';

@@ -1,13 +1,32 @@
-import { canonicalAddress } from '../../core/egress/address.ts';
-import type { Destination } from '../../core/egress/destination.ts';
-import { boolean, enumeration, list, matching, mistake, type Parser } from '../../core/settings/parsers.ts';
-import type { Resolved, Settings } from '../../core/settings/setting.ts';
-import { httpUrl } from '../../core/settings/url.ts';
-import { block, destination } from './parse/destination.ts';
-import { hostOf } from './parse/host.ts';
-import { splitPort } from './parse/split-port.ts';
+import type { EgressDestination } from '../../core/custom-resources/resources.ts';
+import {
+  canonicalAddress,
+  type Destination,
+  formatBlock,
+  isTooWide,
+  parseBlock,
+  plainHost,
+} from '../../core/egress/address.ts';
+import {
+  boolean,
+  enumeration,
+  httpUrl,
+  list,
+  matching,
+  mistake,
+  type Parser,
+  type Resolved,
+  type Settings,
+} from '../../core/settings/setting.ts';
 
-const expects = 'host:port such as 192.0.2.1:6443, [2001:db8::1]:6443 or kubernetes.example.eu:443';
+const expectsHostAndPort =
+  'host:port such as 192.0.2.1:6443, [2001:db8::1]:6443 or kubernetes.example.eu:443';
+
+const name = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/;
+
+const expectsDestination =
+  'host[:port] or block[:port] with udp:// before it for UDP, such as db.example.eu:5432, udp://192.0.2.0/24:123 ' +
+  'or [2001:db8::/32]:443; a block is /8 (IPv6: /7) or smaller';
 
 /** Flags and variables of `svc netpol`. What is a list here is a flag that can be repeated. */
 export const netpolSettings = {
@@ -81,11 +100,68 @@ export function address(): Parser<string> {
 }
 
 export function hostAndPort(): Parser<Destination> {
-  return { expects, parse: (text) => parse(text) ?? mistake(expects) };
+  return {
+    expects: expectsHostAndPort,
+    parse: (text) => parseHostAndPort(text) ?? mistake(expectsHostAndPort),
+  };
 }
 
-function parse(text: string): Destination | undefined {
+function parseHostAndPort(text: string): Destination | undefined {
   const { host: given = '', port } = splitPort(text) ?? {};
   const host = hostOf(given);
   return host === undefined || port === undefined ? undefined : { host, port };
+}
+
+/** Without a port: 443. */
+export function destination(): Parser<EgressDestination> {
+  return {
+    expects: expectsDestination,
+    parse: (text) => parseDestination(text) ?? mistake(expectsDestination),
+  };
+}
+
+/** A block of addresses that is not nearly everything. */
+function block(): Parser<string> {
+  const blocks = 'a block of addresses such as 192.0.2.0/24, /8 (IPv6: /7) or smaller';
+  return { expects: blocks, parse: (text) => inBlock(text)?.cidr ?? mistake(blocks) };
+}
+
+function parseDestination(text: string): EgressDestination | undefined {
+  const [, scheme, rest = ''] = /^(?:(tcp|udp):\/\/)?(.*)$/.exec(text) ?? [];
+  const { host: given = '', port = 443 } = splitPort(rest) ?? {};
+  const where = given.includes('/') ? inBlock(given) : at(given);
+  return where && { ...where, port, protocol: scheme === 'udp' ? 'UDP' : 'TCP' };
+}
+
+function inBlock(text: string): EgressDestination | undefined {
+  const block = parseBlock(text);
+  return block === undefined || isTooWide(block) ? undefined : { cidr: formatBlock(block) };
+}
+
+function at(text: string): EgressDestination | undefined {
+  const host = hostOf(text);
+  return host === undefined ? undefined : { host };
+}
+
+/** A name or an address in one form; undefined: it is neither. Digits at the end are of an address or of nothing. */
+function hostOf(text: string): string | undefined {
+  const host = plainHost(text);
+  if (/(^|\.)\d+$/.test(host) || host.includes(':')) return canonicalAddress(host);
+  return name.test(host) ? host : undefined;
+}
+
+/** What stands before a port, without brackets, and the port where one is given. */
+export interface SplitPort {
+  readonly host: string;
+  readonly port: number | undefined;
+}
+
+/** Takes `host`, `host:port`, `[IPv6]` and `[IPv6]:port` apart; undefined: it is none of them. */
+function splitPort(text: string): SplitPort | undefined {
+  const [, inBrackets, plain, digits] = /^(?:\[([^[\]]+)\]|([^[\]:]+))(?::([1-9]\d{0,4}))?$/.exec(text) ?? [];
+  const host = inBrackets ?? plain;
+  const port = digits === undefined ? undefined : Number(digits);
+  if (host === undefined || (port ?? 0) > 65_535) return undefined;
+  if (inBrackets !== undefined && !inBrackets.includes(':')) return undefined;
+  return { host, port };
 }

@@ -1,8 +1,8 @@
 import type { InjectionDefaults } from '../../core/injection/contract.ts';
-import type { AgentsTold, NodeAgentState, ReportedPod } from '../../core/score/workloads/agents-told.ts';
+import type { AgentsTold, NodeAgentState, ReportedPod } from '../../core/score/workloads.ts';
 import type { KubeClient } from '../../runtime/kube/client.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
-import type { ClusterView } from './cluster/contract.ts';
+import type { ClusterView } from './cluster-view.ts';
 
 /** What every part of the operator is given. */
 export interface OperatorDeps {
@@ -16,7 +16,7 @@ export interface OperatorDeps {
   readonly signal: AbortSignal;
 }
 
-export type { Leadership } from '../../runtime/kube/leadership.ts';
+export type { Leadership } from '../../runtime/kube/lease.ts';
 
 export type { NodeAgentState, ReportedPod };
 

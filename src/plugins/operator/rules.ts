@@ -1,5 +1,5 @@
-import { applyRules, type Rule } from '../../core/settings/rules.ts';
-import { unencrypted } from '../../core/vault/address.ts';
+import { unencrypted } from '../../core/settings/listen-address.ts';
+import { applyRules, type Rule } from '../../core/settings/resolve.ts';
 import type { OperatorConfig } from './settings.ts';
 
 const rules: readonly Rule<OperatorConfig>[] = [

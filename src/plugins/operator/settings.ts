@@ -1,7 +1,15 @@
 import { listenAddress, listenAddressOrOff } from '../../core/settings/listen-address.ts';
-import { boolean, duration, enumeration, list, path, text } from '../../core/settings/parsers.ts';
-import type { Resolved, Settings } from '../../core/settings/setting.ts';
-import { httpUrl } from '../../core/settings/url.ts';
+import {
+  boolean,
+  duration,
+  enumeration,
+  httpUrl,
+  list,
+  path,
+  type Resolved,
+  type Settings,
+  text,
+} from '../../core/settings/setting.ts';
 
 /** Flags and variables of `svc run operator`. */
 export const operatorSettings = {

@@ -2,15 +2,15 @@ import type { Payload } from '../../core/s3/received-payload.ts';
 import type { S3Request } from '../../core/s3/request.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import type { ProxyConfig } from './config.ts';
-import type { DataKeys } from './keys/data-keys.ts';
+import type { DataKeys } from './data-keys.ts';
 import type { ProxyMetrics } from './metrics.ts';
-import type { Manifests } from './multipart/manifests.ts';
+import type { Manifests } from './multipart/manifest-store.ts';
 import type { Uploads } from './multipart/uploads.ts';
-import type { ObjectReader } from './read/object-reader.ts';
-import type { SpoolSpace } from './read/spool/spool-space.ts';
+import type { SpoolSpace } from './read/body/spool-file.ts';
+import type { ObjectReader } from './read/stored-object.ts';
+import type { HeldAnswers } from './server/request-limits.ts';
 import type { BucketFacts } from './state/bucket-facts.ts';
 import type { BucketContents, StateStore } from './state/state-store.ts';
-import type { HeldAnswers } from './upstream/answer-room.ts';
 import type { Upstream } from './upstream/upstream.ts';
 
 /** What the handlers of one proxy process share. */

@@ -1,3 +1,42 @@
+import type { Metrics } from '../../runtime/health/metrics.ts';
+
+const secondsBuckets = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
+
+/** The proxy's metrics, those of its contract and those that only the server counts. */
+export interface ServerMetrics extends ProxyMetrics {
+  /** Requests being served: +1 or -1. */
+  inFlight(by: 1 | -1): void;
+  sent(bytes: number): void;
+}
+
+export function createProxyMetrics(metrics: Metrics): ServerMetrics {
+  const requests = metrics.counter('svc_proxy_requests_total', 'Requests answered', ['operation', 'status']);
+  const seconds = metrics.histogram(
+    'svc_proxy_request_seconds',
+    'From the head of a request to the end of its answer',
+    secondsBuckets,
+    ['operation'],
+  );
+  const refused = metrics.counter('svc_proxy_refused_objects_total', 'Stored objects that were refused', [
+    'reason',
+  ]);
+  const bytes = metrics.counter('svc_proxy_bytes_total', 'Plaintext bytes encrypted and decrypted', [
+    'direction',
+  ]);
+  const sent = metrics.counter('svc_proxy_sent_bytes_total', 'Bytes of bodies sent to callers');
+  const inFlight = metrics.gauge('svc_proxy_requests_in_flight', 'Requests being served');
+  return {
+    request(operation, status, took) {
+      requests.inc({ operation, status: String(status) });
+      seconds.observe(took, { operation });
+    },
+    refused: (reason) => refused.inc({ reason }),
+    bytes: (direction, count) => bytes.inc({ direction }, count),
+    inFlight: (by) => inFlight.add(by),
+    sent: (count) => sent.inc({}, count),
+  };
+}
+
 /** What the proxy counts. Labels are operation names and stable reasons, never buckets or keys. */
 export interface ProxyMetrics {
   request(operation: string, status: number, seconds: number): void;

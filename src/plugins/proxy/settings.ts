@@ -1,9 +1,16 @@
 import { hostNames, listenAddress, listenAddressOrOff } from '../../core/settings/listen-address.ts';
-import { boolean, byteSize, enumeration, integer, matching, path } from '../../core/settings/parsers.ts';
-import type { Resolved, Settings } from '../../core/settings/setting.ts';
+import {
+  boolean,
+  byteSize,
+  enumeration,
+  integer,
+  matching,
+  path,
+  type Resolved,
+  type Settings,
+} from '../../core/settings/setting.ts';
 import { storeSettings } from '../../runtime/object-store/settings.ts';
-import { vaultSettings } from '../../runtime/vault/settings.ts';
-import { transitSettings } from '../../runtime/vault/transit-settings.ts';
+import { transitSettings, vaultSettings } from '../../runtime/vault/settings.ts';
 
 /** Flags and variables of `svc run proxy`. */
 export const proxySettings = {

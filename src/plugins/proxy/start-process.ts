@@ -1,31 +1,20 @@
-import { timingSafeEqual } from 'node:crypto';
-import { certificateErrorCode } from '../../core/certificate-errors.ts';
-import { S3Error } from '../../core/s3/error.ts';
 import type { ComponentDeps, Running } from '../../runtime/component/contract.ts';
-import { untilAborted } from '../../runtime/lifecycle/until-aborted.ts';
-import { describeError } from '../../runtime/logging/describe-error.ts';
-import type { Logger } from '../../runtime/logging/logger.ts';
-import { keepHeapSmall } from '../../runtime/memory/small-heap.ts';
+import { untilAborted } from '../../runtime/lifecycle/wait.ts';
+import { keepHeapSmall } from '../../runtime/memory/v8.ts';
 import { Connections } from '../../runtime/net/connections.ts';
 import { createVaultClient, type ExchangingVaultClient } from '../../runtime/vault/client.ts';
-import { vaultConfig } from '../../runtime/vault/config.ts';
-import { isVaultError } from '../../runtime/vault/errors.ts';
+import { vaultConfig } from '../../runtime/vault/settings.ts';
 import { createTransit } from '../../runtime/vault/transit.ts';
 import type { ProxyConfig } from './config.ts';
 import { createContext, type OwnedContext } from './create-context.ts';
-import { createAuthenticate } from './inbound/authenticate.ts';
-import { BodyBudget, RequestSlots } from './inbound/body-budget.ts';
-import type { DataKeys } from './keys/data-keys.ts';
-import { createProxyMetrics } from './proxy-metrics.ts';
-import { type Check, type Conditions, type Failing, watchReadiness } from './readiness/watch.ts';
+import { createProxyMetrics } from './metrics.ts';
+import { type Conditions, keyCheck, storeCheck, watchReadiness } from './readiness.ts';
 import { createRoutes } from './routes.ts';
+import { createAuthenticate } from './server/admit-request.ts';
 import { createDispatch } from './server/dispatch.ts';
+import { AnswerRoom, BodyBudget, RequestSlots } from './server/request-limits.ts';
 import { type S3Server, startServer } from './server/server.ts';
 import type { ResolvedProxySettings } from './settings.ts';
-import { AnswerRoom } from './upstream/answer-room.ts';
-import { createUpstream, type UpstreamConfig, type UpstreamParts } from './upstream/create-upstream.ts';
-import { reasonOf } from './upstream/failures.ts';
-import { refusal } from './upstream/refusal.ts';
 
 /** Milliseconds that a caller may keep a request waiting without a byte. */
 const stallMs = 60_000;
@@ -106,122 +95,4 @@ async function drained(server: S3Server, signal: AbortSignal): Promise<void> {
 async function close(context: OwnedContext, vault: ExchangingVaultClient): Promise<void> {
   context.close();
   await vault.close();
-}
-
-/**
- * Whether keys can be wrapped and unwrapped as those of objects are: a fresh key goes there and back, bound to a name
- * that no object of a caller has. Nothing is ever encrypted by it.
- */
-function keyCheck(keys: DataKeys, { reservedPrefix }: Pick<ProxyConfig, 'reservedPrefix'>): Check {
-  const name = { bucket: 'ready', key: `${reservedPrefix}ready` };
-  return {
-    condition: 'keys',
-    run: (signal) => thereAndBack(keys, name, signal),
-    explain(error) {
-      if (!isVaultError(error)) return { reason: describeError(error).error };
-      const { message: reason, nextStep, kind } = error;
-      // Each refusal has the client log in again, which it may do a few times a minute only.
-      return { reason, nextStep, lasting: kind === 'denied' };
-    },
-  };
-}
-
-const purpose = { kind: 'object' } as const;
-
-async function thereAndBack(
-  keys: DataKeys,
-  name: { readonly bucket: string; readonly key: string },
-  signal: AbortSignal,
-): Promise<void> {
-  const [fresh] = await keys.create(name, [purpose], signal);
-  if (fresh === undefined) throw new Error('no key was wrapped');
-  try {
-    const [back] = await keys.unwrap(name, keys.scheme, [{ wrapped: fresh.ciphertext, purpose }], signal);
-    const same = back !== undefined && timingSafeEqual(back, fresh.key);
-    back?.fill(0);
-    if (!same) throw new Error('The key server unwraps another key than it has wrapped');
-  } finally {
-    fresh.key.fill(0);
-  }
-}
-
-/** S3 lets nobody make a bucket whose name begins like this, so that nobody gets to see the requests for it. */
-const nobodysBucket = 'amzn-s3-demo-svc-ready';
-const limits = { sockets: 1, connectMs: 4_000, idleMs: 4_000 };
-
-export interface StoreCheckConfig extends UpstreamConfig {
-  readonly stateBucket: string | undefined;
-  readonly reservedPrefix: string;
-}
-
-/**
- * Whether the store can be reached, its certificate is trusted, and it knows the credentials: a signed GET of an object
- * that is not there, over a connection of its own, so that each run proves the certificate anew and none waits for
- * callers. It needs no permission: any answer will do but one that the credentials themselves are wrong.
- */
-function storeCheck(config: StoreCheckConfig, parts: Omit<UpstreamParts, 'limits'>): Check {
-  const { stateBucket: bucket = nobodysBucket, reservedPrefix } = config;
-  const request = { method: 'GET', bucket, key: `${reservedPrefix}ready` };
-  return {
-    condition: 'store',
-    async run(signal) {
-      await parts.credentials();
-      const upstream = createUpstream(config, untold, { ...parts, limits });
-      try {
-        const { code } = await refusal(await upstream.send({ ...request, signal }).catch(unreached));
-        if (wrongCredentials.has(code)) throw new Refused(code);
-      } finally {
-        upstream.close();
-      }
-    },
-    explain,
-  };
-}
-
-/** What is wrong is told once, and not by each run. */
-const untold: Logger = { debug() {}, info() {}, warn() {}, error() {}, child: () => untold };
-
-/** Without a right to the object it is AccessDenied, which says that they are known. */
-const wrongCredentials: ReadonlySet<string> = new Set([
-  'AuthorizationHeaderMalformed',
-  'ExpiredToken',
-  'InvalidAccessKeyId',
-  'InvalidToken',
-  'RequestTimeTooSkewed',
-  'SignatureDoesNotMatch',
-]);
-
-/** No answer: the cause is that of the connection. */
-class Unreached extends Error {
-  override readonly name = 'Unreached';
-}
-
-function unreached(error: unknown): never {
-  if (!(error instanceof S3Error) || error.code !== 'ServiceUnavailable') throw error;
-  throw new Unreached(error.message, { cause: error.cause });
-}
-
-class Refused extends Error {
-  override readonly name = 'Refused';
-
-  constructor(code: string) {
-    super(`The object store refuses the proxy's own credentials (${code})`);
-  }
-}
-
-function explain(error: unknown): Failing {
-  const certificate = certificateErrorCode(error);
-  if (certificate !== undefined) {
-    const reason = `The certificate of the object store is not trusted (${certificate})`;
-    return { reason, nextStep: 'Give its authority, as a PEM file, in AWS_CA_BUNDLE.' };
-  }
-  if (error instanceof Unreached) {
-    const reason = `The object store cannot be reached (${reasonOf(error.cause)})`;
-    return { reason, nextStep: 'Check --upstream, the name service and the egress policy.' };
-  }
-  if (error instanceof Refused) {
-    const nextStep = "Check the proxy's AWS_* variables or its role, AWS_REGION and the clock.";
-    return { reason: error.message, nextStep };
-  }
-  return { reason: describeError(error).error };
 }

@@ -1,23 +1,23 @@
-import { checkStatus, type FailOn } from '../../core/checks/contract.ts';
+import { checkStatus, type FailOn } from '../../core/check-outcome.ts';
 import { counted } from '../../core/counted.ts';
 import { parseDuration } from '../../core/duration.ts';
 import { messageOf, SvcError } from '../../core/errors.ts';
-import { interruptible } from '../../runtime/cli/interruptible.ts';
-import { createProgress, type Progress } from '../../runtime/cli/progress.ts';
+import { createProgress, interruptible, type Progress } from '../../runtime/cli/interactive.ts';
 import { painter } from '../../runtime/cli/terminal.ts';
-import { concurrently } from '../../runtime/lifecycle/concurrently.ts';
-import { sleep } from '../../runtime/lifecycle/sleep.ts';
+import { concurrently, sleep } from '../../runtime/lifecycle/wait.ts';
 import { secrets } from '../../runtime/logging/secrets.ts';
-import type { ValidateCall, ValidateFlags } from './call.ts';
-import { openContext } from './context.ts';
-import type { Check, CheckContext } from './contract.ts';
-import { type Checked, makeReport } from './make-report.ts';
-import { type ReadSettings, readSettings } from './read-settings.ts';
-import { checks } from './registry.ts';
-import type { ValidateReport } from './report.ts';
-import { runCheck } from './run/run-check.ts';
-import { type Ignores, readIgnores } from './selection/ignores.ts';
-import { type Selection, selected, tellingOfMistakes } from './selection/select.ts';
+import type { Check, CheckContext } from './check.ts';
+import { type ReadSettings, readSettings, type ValidateCall, type ValidateFlags } from './read-settings.ts';
+import {
+  checks,
+  type Ignores,
+  readIgnores,
+  type Selection,
+  selected,
+  tellingOfMistakes,
+} from './registry.ts';
+import { type Checked, makeReport, type ValidateReport } from './report.ts';
+import { openContext, runCheck } from './run-check.ts';
 import type { Format } from './settings.ts';
 
 /**

@@ -1,12 +1,17 @@
-import { sectionOf } from '../../core/settings/config-file.ts';
-import { findGiven, type Sources } from '../../core/settings/origin.ts';
-import { invalidConfig } from '../../core/settings/resolve.ts';
-import type { Setting } from '../../core/settings/setting.ts';
-import { wrongValue } from '../../core/settings/wrong-value.ts';
-import { loadConfigFile } from '../../runtime/config/load-file.ts';
+import type { FailOn } from '../../core/check-outcome.ts';
+import {
+  findGiven,
+  invalidConfig,
+  type Sources,
+  sectionOf,
+  wrongValue,
+} from '../../core/settings/resolve.ts';
+import type { Setting, Settings } from '../../core/settings/setting.ts';
+import type { Screen } from '../../runtime/cli/terminal.ts';
+import type { Component } from '../../runtime/component/contract.ts';
+import { loadConfigFile } from '../../runtime/component/read-config.ts';
 import { secrets } from '../../runtime/logging/secrets.ts';
-import type { ValidateCall } from './call.ts';
-import { type ValidateConfig, validateSettings } from './settings.ts';
+import { type Area, type Format, type ValidateConfig, validateSettings } from './settings.ts';
 
 export interface ReadSettings {
   /** Path of the configuration file, where one is named. */
@@ -45,4 +50,47 @@ function readOne(setting: Setting<unknown>, sources: Sources, wrongFlags: string
     (byFlag ? wrongFlags : mistakes).push(wrongValue(setting, given, error));
     return setting.fallback === undefined ? undefined : setting.parse(setting.fallback);
   }
+}
+
+export type Env = Readonly<Record<string, string | undefined>>;
+
+export interface Output extends Screen {
+  write(text: string): unknown;
+}
+
+/** What `svc validate` was called with, as its flags are named, without those of settings. */
+export interface ValidateFlags {
+  readonly output: Format;
+  readonly json: boolean;
+  readonly 'fail-on': FailOn;
+  readonly wait?: string | undefined;
+  readonly ignore?: readonly string[] | undefined;
+  readonly area?: readonly Area[] | undefined;
+  readonly check?: readonly string[] | undefined;
+  readonly pre: boolean;
+  readonly node: boolean;
+  readonly config?: string | undefined;
+}
+
+export interface ValidateCall {
+  readonly flags: ValidateFlags;
+  /** Flags of settings, by name. */
+  readonly given: Readonly<Record<string, string | boolean | undefined>>;
+  readonly env: Env;
+  readonly stdout: Output;
+  /** Progress and warnings go there. */
+  readonly stderr: Pick<NodeJS.WriteStream, 'isTTY' | 'write'>;
+  /** Of svc. */
+  readonly version: string;
+  /** Those whose configuration is looked at. Loaded when a check asks. */
+  readonly components: () => Promise<readonly ComponentRules[]>;
+  /** The proxy, for a canary object where none runs. */
+  readonly proxy: () => Promise<Component>;
+}
+
+/** What the configuration of a component has to be like. */
+export interface ComponentRules {
+  readonly name: string;
+  readonly settings: Settings;
+  check?(config: never): readonly string[];
 }

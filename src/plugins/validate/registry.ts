@@ -1,52 +1,40 @@
 import { counted } from '../../core/counted.ts';
 import { isAtLeast, readVersion } from '../../runtime/kube/server-version.ts';
-import { coverage } from './areas/agent/coverage.ts';
-import { podsCovered } from './areas/agent/pods-covered.ts';
-import { tier } from './areas/agent/tier.ts';
-import { judgeAgents } from './areas/agent/told.ts';
-import { nodeArchitectures } from './areas/cluster/node-architectures.ts';
-import { nodeKernels } from './areas/cluster/node-kernels.ts';
-import { nodeTypes } from './areas/cluster/node-types.ts';
-import { configurationChecks } from './areas/configuration/index.ts';
-import { agentsToOperator } from './areas/connectivity/from-cluster/agents-to-operator.ts';
-import { operatorToApiServer } from './areas/connectivity/from-cluster/operator-to-api-server.ts';
-import { operatorToRegistries } from './areas/connectivity/from-cluster/operator-to-registries.ts';
-import { podsToSecretsServer } from './areas/connectivity/from-cluster/pods-to-secrets-server.ts';
-import { proxiesToSecretsServer } from './areas/connectivity/from-cluster/proxies-to-secrets-server.ts';
-import { proxiesToStore } from './areas/connectivity/from-cluster/proxies-to-store.ts';
-import { connects } from './areas/connectivity/from-here/connects.ts';
+import { coverage, judgeAgents, podsCovered, tier } from './areas/agent.ts';
+import { nodeArchitectures, nodeKernels, nodeTypes } from './areas/cluster.ts';
+import { configurationChecks } from './areas/configuration.ts';
+import {
+  agentsToOperator,
+  connects,
+  operatorToApiServer,
+  operatorToRegistries,
+  podsToSecretsServer,
+  proxiesToSecretsServer,
+  proxiesToStore,
+} from './areas/connectivity.ts';
 import { enforced } from './areas/egress/enforced.ts';
-import { namesListed } from './areas/egress/names-listed.ts';
-import { notWidened } from './areas/egress/not-widened.ts';
-import { plugin } from './areas/egress/plugin.ts';
-import { policyProblems } from './areas/egress/policy-problems.ts';
-import { onTrust } from './areas/egress/trusted-names.ts';
-import { hostChecks } from './areas/host/index.ts';
-import { kekChecks } from './areas/kek/index.ts';
+import { namesListed, onTrust } from './areas/egress/names.ts';
+import { plugin } from './areas/egress/network-plugin.ts';
+import { egressOf, notWidened, policyProblems } from './areas/egress/policies.ts';
+import { hostChecks } from './areas/host.ts';
+import { kekChecks } from './areas/kek.ts';
 import { operatorChecks } from './areas/operator/index.ts';
-import { bucketThere } from './areas/proxy-store/bucket.ts';
-import { factsOf } from './areas/proxy-store/bucket-facts.ts';
-import { ciphertext } from './areas/proxy-store/ciphertext.ts';
-import { notPublic } from './areas/proxy-store/public.ts';
-import { readBack } from './areas/proxy-store/round-trip.ts';
-import { active } from './areas/secrets-server/active.ts';
-import { answers } from './areas/secrets-server/answers.ts';
-import { certificateLasts, certificateTrusted } from './areas/secrets-server/certificate.ts';
-import { kvReadable } from './areas/secrets-server/kv-readable.ts';
-import { kvVersion } from './areas/secrets-server/kv-version.ts';
-import { login } from './areas/secrets-server/login.ts';
-import { policyExact, policySuffices } from './areas/secrets-server/policy.ts';
-import { role } from './areas/secrets-server/role.ts';
-import { roundTrip } from './areas/secrets-server/round-trip.ts';
-import { sealStatus } from './areas/secrets-server/seal-status.ts';
-import { vaultCheck } from './areas/secrets-server/vault-check.ts';
-import { agentPodsOf } from './cluster/agents.ts';
-import { capped } from './cluster/capped.ts';
-import { agentsOf } from './cluster/operator.ts';
-import { send } from './cluster/read.ts';
-import { egressOf } from './cluster/wanted-egress.ts';
-import type { Check } from './contract.ts';
-import { failed, notEvaluated, passed, skipped, verdict } from './results.ts';
+import { bucketThere, ciphertext, factsOf, notPublic, readBack } from './areas/proxy-store.ts';
+import { kvReadable, kvVersion, roundTrip } from './areas/secrets-server/engines.ts';
+import { policyExact, policySuffices, role } from './areas/secrets-server/policy.ts';
+import {
+  active,
+  answers,
+  certificateLasts,
+  certificateTrusted,
+  login,
+  sealStatus,
+  vaultCheck,
+} from './areas/secrets-server/server.ts';
+import { type Check, failed, notEvaluated, passed, skipped, verdict } from './check.ts';
+import { agentPodsOf, agentsOf } from './cluster/operator.ts';
+import { capped, send } from './cluster/read.ts';
+import type { Area } from './settings.ts';
 
 const unsealed = vaultCheck(
   {
@@ -207,3 +195,67 @@ export const checks: readonly Check[] = [
 ];
 
 const wanted = 'system-node-critical';
+
+export interface Selection {
+  /** Without a cluster. */
+  readonly pre: boolean;
+  /** This machine, as a node. */
+  readonly node: boolean;
+  readonly areas: readonly Area[];
+  readonly ids: readonly string[];
+}
+
+/**
+ * Areas and ids name exactly what is checked. Without them: `node` is the machine, `pre` all that needs no cluster, both
+ * are both, and neither is everything but the machine.
+ */
+export function selected(checks: readonly Check[], selection: Selection): readonly Check[] {
+  const { pre, node, areas, ids } = selection;
+  const named = areas.length + ids.length > 0;
+  return checks.filter((check) => {
+    const { id, area, needs } = check;
+    if (pre && needs === 'cluster') return false;
+    if (named) return areas.includes(area) || ids.includes(id);
+    if (area === 'host') return node;
+    return pre || !node;
+  });
+}
+
+/**
+ * With the check that tells of mistaken variables, whatever was selected: they count as not given, so that the others
+ * would look at what nobody meant. Checks of the machine need none of them.
+ */
+export function tellingOfMistakes(
+  some: readonly Check[],
+  checks: readonly Check[],
+  mistakes: readonly string[],
+): readonly Check[] {
+  const concerned = some.some(({ needs }) => needs !== 'none' && needs !== 'node');
+  if (mistakes.length === 0 || !concerned) return some;
+  return checks.filter((check) => check.id === mistakesCheck || some.includes(check));
+}
+
+const mistakesCheck = 'SVC-CONFIG-001';
+
+/** What does not count, by id: everything that the check says, or what it finds in some subjects. */
+export interface Ignores {
+  ignoresCheck(id: string): boolean;
+  ignoresSubject(id: string, subject: string): boolean;
+  /** About ids that no check has. */
+  readonly warnings: readonly string[];
+}
+
+/** @param given `SVC-…-001` or `SVC-…-001=namespace/name` */
+export function readIgnores(given: readonly string[], checks: readonly Check[]): Ignores {
+  const whole = new Set<string>();
+  const parts = new Set<string>();
+  for (const one of given) (one.includes('=') ? parts : whole).add(one);
+  const known = new Set(checks.map(({ id }) => id));
+  return {
+    ignoresCheck: (id) => whole.has(id),
+    ignoresSubject: (id, subject) => whole.has(id) || parts.has(`${id}=${subject}`),
+    warnings: given
+      .filter((one) => !known.has(one.split('=', 1)[0] ?? ''))
+      .map((one) => `--ignore ${JSON.stringify(one)}: there is no check with that id`),
+  };
+}

@@ -1,5 +1,107 @@
-import type { Level, Outcome } from '../../core/checks/contract.ts';
+import { existsSync } from 'node:fs';
+import {
+  checkStatus,
+  countLevels,
+  type FailOn,
+  type Level,
+  levels,
+  type Outcome,
+  outcomeOf,
+} from '../../core/check-outcome.ts';
+import { counted } from '../../core/counted.ts';
+import type { Style } from '../../runtime/cli/terminal.ts';
+import { packageFolder } from '../../runtime/component/package-folder.ts';
+import type { Check, CheckResult } from './check.ts';
+import type { Ignores } from './registry.ts';
 import type { Area } from './settings.ts';
+
+export interface Checked {
+  readonly check: Check;
+  readonly result: CheckResult;
+}
+
+export function makeReport(checked: readonly Checked[], failOn: FailOn, ignores: Ignores): ValidateReport {
+  const checks = checked.map((one) => checkReport(one, ignores));
+  const summary = summaryOf(checks);
+  const named = { error: idsWith('error', checks), warning: idsWith('warning', checks) };
+  const found = outcomeOf(summary.findings, failOn, [], notFoundOut(checks, summary), named);
+  const outcome = found.result === 'passed' && nothingNamed(checked) ? unchecked : found;
+  return { version: 1, kind: 'validate', summary, checks, warnings: ignores.warnings, outcome };
+}
+
+/** Ids of the checks with findings of that level that count. */
+function idsWith(level: Level, checks: readonly CheckReport[]): string[] {
+  return checks.filter((one) => counting(one).some((finding) => finding.level === level)).map(({ id }) => id);
+}
+
+/** That this machine could run svc says nothing of what somebody wanted to have checked. */
+const unchecked: Outcome = {
+  result: 'warnings',
+  exitStatus: checkStatus.warnings,
+  reasons: ['Nothing was checked: no secrets server, bucket or configuration file is named.'],
+};
+
+/** Everything that needs a server was to be looked at, and none is named; nor is a configuration file. */
+function nothingNamed(checked: readonly Checked[]): boolean {
+  const needing = checked.filter(({ check: { needs } }) => needs !== 'none' && needs !== 'node');
+  const told = checked.filter(({ check: { id, needs } }) => needs === 'node' || id === sectionsCheck);
+  const kinds = new Set(needing.map(({ check: { needs } }) => needs));
+  return (
+    kinds.has('vault') &&
+    kinds.has('store') &&
+    [...needing, ...told].every(({ result }) => result.state === 'skipped')
+  );
+}
+
+const sectionsCheck = 'SVC-CONFIG-002';
+
+function checkReport({ check, result }: Checked, ignores: Ignores): CheckReport {
+  const { id, area, title, fix } = check;
+  const known = { id, area, title };
+  const ignored = ignores.ignoresCheck(id);
+  if (result.state === 'failed') {
+    const findings = result.failures.map(({ level = check.level, subject, message }): ReportedFinding => {
+      const apart = ignores.ignoresSubject(id, subject);
+      return { level, subject, message, ...(apart && { ignored: true }) };
+    });
+    const unknown = ignored ? undefined : result.unknown;
+    const allIgnored = findings.length > 0 && findings.every((finding) => finding.ignored);
+    const otherwise = unknown === undefined ? 'ignored' : 'not-evaluated';
+    return { ...known, state: allIgnored ? otherwise : 'failed', findings, fix, ...unknown };
+  }
+  if (result.state === 'passed') {
+    const { note, trusted } = result;
+    return {
+      ...{ ...known, state: 'passed', findings: [] },
+      ...(note !== undefined && { reason: note }),
+      ...(trusted !== undefined && { trusted }),
+    };
+  }
+  if (result.state === 'skipped') return { ...known, state: 'skipped', findings: [], reason: result.reason };
+  const { reason, permission } = result;
+  const state = ignored ? 'ignored' : 'not-evaluated';
+  return { ...known, state, findings: [], reason, ...(permission !== undefined && { permission }) };
+}
+
+function summaryOf(checks: readonly CheckReport[]): Summary {
+  const count = (state: CheckReport['state']) => checks.filter((one) => one.state === state).length;
+  return {
+    checks: checks.length,
+    passed: count('passed'),
+    failed: count('failed'),
+    skipped: count('skipped'),
+    notEvaluated: count('not-evaluated'),
+    ignored: count('ignored'),
+    findings: countLevels(checks.flatMap(counting)),
+  };
+}
+
+/** Where nothing was looked at, nothing was found out either. */
+function notFoundOut(checks: readonly CheckReport[], summary: Summary): readonly string[] {
+  const named = checks.filter(isUnknown).map(({ id }) => id);
+  if (named.length > 0) return [`${named.join(', ')}.`];
+  return summary.passed + summary.failed + summary.ignored === 0 ? ['Nothing was checked.'] : [];
+}
 
 /** `ignored`: all that it says was to be ignored. */
 export type State = 'passed' | 'failed' | 'skipped' | 'not-evaluated' | 'ignored';
@@ -40,7 +142,7 @@ export interface ReportedFinding {
   readonly ignored?: true;
 }
 
-export interface Summary {
+interface Summary {
   readonly checks: number;
   readonly passed: number;
   /** Found something that counts, whatever its level. */
@@ -60,4 +162,51 @@ export const isUnknown = ({ state, reason }: CheckReport): boolean =>
 /** Of one check, what counts. */
 export function counting({ findings }: CheckReport): readonly ReportedFinding[] {
   return findings.filter(({ ignored }) => ignored !== true);
+}
+
+/** What a check came to, in a word: of what failed the heaviest level. */
+export type Word = 'passed' | Level | 'skipped' | 'unknown' | 'ignored';
+
+export function wordOf(check: CheckReport): Word {
+  if (check.state === 'not-evaluated') return 'unknown';
+  if (check.state !== 'failed') return check.state;
+  const found = counting(check);
+  return levels.find((level) => found.some((finding) => finding.level === level)) ?? 'ignored';
+}
+
+export const styles: Readonly<Record<Word, Style>> = {
+  passed: 'green',
+  error: 'red',
+  warning: 'yellow',
+  info: 'cyan',
+  skipped: 'dim',
+  unknown: 'red',
+  ignored: 'dim',
+};
+
+/** Why nothing is known, or why it was passed over; what is missing with it. */
+export function reasonOf({ reason = '', permission }: CheckReport): string {
+  return permission === undefined ? reason : `${reason} (missing permission: ${permission})`;
+}
+
+export function summaryText({ checks, passed, skipped, notEvaluated, ignored, findings }: Summary): string {
+  const parts = [
+    `${passed} passed`,
+    counted(findings.error, 'error'),
+    counted(findings.warning, 'warning'),
+    ...(findings.info > 0 ? [`${findings.info} for information`] : []),
+    `${skipped} skipped`,
+    `${notEvaluated} could not be evaluated`,
+    ...(ignored > 0 ? [`${ignored} ignored`] : []),
+  ];
+  return `${counted(checks, 'check')}: ${parts.join(', ')}.`;
+}
+
+/** Where a check is explained, from the root of the package. */
+export const pageOf = (id: string): string => `docs/CHECKS.md#${id.toLowerCase()}`;
+
+/** The same as an absolute address; undefined where the page is not installed. */
+export function pageUri(id: string): string | undefined {
+  const page = new URL('docs/CHECKS.md', packageFolder());
+  return existsSync(page) ? `${page.href}#${id.toLowerCase()}` : undefined;
 }

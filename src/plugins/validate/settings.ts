@@ -1,10 +1,15 @@
-import { boolean, enumeration, matching, path } from '../../core/settings/parsers.ts';
-import type { Resolved, Settings } from '../../core/settings/setting.ts';
-import { httpUrl } from '../../core/settings/url.ts';
-import { kvPaths } from '../../core/vault/kv-path.ts';
+import {
+  boolean,
+  enumeration,
+  httpUrl,
+  matching,
+  path,
+  type Resolved,
+  type Settings,
+} from '../../core/settings/setting.ts';
+import { kvPaths } from '../../core/vault/path.ts';
 import { storeSettings } from '../../runtime/object-store/settings.ts';
-import { vaultSettings as requiredVaultSettings } from '../../runtime/vault/settings.ts';
-import { transitSettings } from '../../runtime/vault/transit-settings.ts';
+import { vaultSettings as requiredVaultSettings, transitSettings } from '../../runtime/vault/settings.ts';
 
 /** In the order in which they are shown. */
 export const areas = [

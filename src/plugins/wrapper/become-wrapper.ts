@@ -1,19 +1,16 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { exitStatus, SvcError } from '../../core/errors.ts';
-import { type ConfigSection, sectionOf } from '../../core/settings/config-file.ts';
-import { findGiven } from '../../core/settings/origin.ts';
-import { invalidConfig } from '../../core/settings/resolve.ts';
+import { type ConfigSection, findGiven, invalidConfig, sectionOf } from '../../core/settings/resolve.ts';
 import type { Setting } from '../../core/settings/setting.ts';
 import { packageFolder } from '../../runtime/component/package-folder.ts';
-import { loadConfigFile } from '../../runtime/config/load-file.ts';
-import { execute } from '../../runtime/native/execute.ts';
+import { loadConfigFile } from '../../runtime/component/read-config.ts';
+import { resetSignals } from '../../runtime/native/processes.ts';
 import { createSecretMemory } from '../../runtime/native/secret-memory.ts';
-import { resetSignals } from '../../runtime/native/signals.ts';
-import { inheritedEnvironment, withoutNodeOptions } from './delivery/inherited.ts';
-import { nameOf } from './delivery/name-of.ts';
+import { execute } from '../../runtime/native/spawn.ts';
+import { inheritedEnvironment, nameOf, withoutNodeOptions } from './prepare-application.ts';
 import { wrapperSettings } from './settings.ts';
-import { withStrings } from './supervise/launch.ts';
+import { withStrings } from './supervise/index.ts';
 
 export interface WrapperInvocation {
   /** By flag name without dashes; `true` for a flag without a value. */

@@ -1,9 +1,13 @@
 import { isatty } from 'node:tty';
-import type { LogFormat } from '../../runtime/logging/format-sink.ts';
-import { createLeanLogger } from '../../runtime/logging/lean-logger.ts';
+import { svcVersion } from '../../runtime/component/package-folder.ts';
+import {
+  createLeanLogger,
+  descriptorSink,
+  type LogFormat,
+  type Sink,
+} from '../../runtime/logging/lean-logger.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
-import { descriptorSink, type Sink } from '../../runtime/logging/stderr-sink.ts';
-import { canWrite } from '../../runtime/native/poll.ts';
+import { canWrite } from '../../runtime/native/sockets.ts';
 import type { ResolvedWrapperSettings } from './settings.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -33,4 +37,11 @@ function formatForOutput(): LogFormat {
  */
 function standardErrorSink(): Sink {
   return descriptorSink(standardError, { ready: canWrite });
+}
+
+/** Written into the bundle, beside which there need be no package.json. */
+declare const SVC_BUNDLED_VERSION: string | undefined;
+
+export function wrapperVersion(): string {
+  return typeof SVC_BUNDLED_VERSION === 'string' ? SVC_BUNDLED_VERSION : svcVersion();
 }

@@ -1,34 +1,26 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
-import type { SecretEntry } from '../../core/secret-records/entry.ts';
-import { reportFailure } from '../../runtime/component/report-failure.ts';
-import type { HealthServer } from '../../runtime/health/health-server.ts';
-import { startLeanHealthServer } from '../../runtime/health/lean-health-server.ts';
-import { describeError } from '../../runtime/logging/describe-error.ts';
-import type { Logger } from '../../runtime/logging/logger.ts';
-import { takeVariable } from '../../runtime/native/environment.ts';
-import { exitAtOnce } from '../../runtime/native/exit.ts';
+import type { SecretEntry } from '../../core/secret-records/region-writer.ts';
+import { type HealthServer, startLeanHealthServer } from '../../runtime/health/lean-health-server.ts';
+import { describeError, type Logger, reportFailure } from '../../runtime/logging/logger.ts';
+import type { Region } from '../../runtime/native/memory.ts';
+import { exitAtOnce, setCoreLimit, setDumpable, setSubreaper } from '../../runtime/native/own-process.ts';
 import { type LockReport, lockProcessMemory } from '../../runtime/native/process-lock.ts';
-import type { Region } from '../../runtime/native/region.ts';
-import { createSecretMemory } from '../../runtime/native/secret-memory.ts';
-import { setCoreLimit, setDumpable, setSubreaper } from '../../runtime/native/self.ts';
-import { vaultConfig } from '../../runtime/vault/config.ts';
+import { createSecretMemory, takeVariable } from '../../runtime/native/secret-memory.ts';
 import type { SecretClient } from '../../runtime/vault/secret-client/contract.ts';
 import { createSecretClient } from '../../runtime/vault/secret-client/create-secret-client.ts';
-import type { Surroundings } from './application/prepared.ts';
-import { type CrashWatch, watchCrash } from './crash.ts';
-import { inheritedEnvironment } from './delivery/inherited.ts';
-import { type Interruption, watchInterruption } from './interruption.ts';
-import { earlyLogger } from './loggers.ts';
-import { createObservation, type Observation } from './observe/observation.ts';
+import { vaultConfig } from '../../runtime/vault/settings.ts';
+import { register } from './agent/register.ts';
+import { type CrashWatch, type Interruption, watchCrash, watchInterruption } from './early-end.ts';
+import { earlyLogger, wrapperVersion } from './loggers.ts';
+import { createObservation, type Observation } from './observation.ts';
 import { type Obtained, obtain } from './obtain.ts';
 import { prepare } from './prepare.ts';
+import { inheritedEnvironment, type Surroundings } from './prepare-application.ts';
 import type { WrapperConfig } from './read-config.ts';
-import { register } from './register.ts';
 import type { ResolvedWrapperSettings } from './settings.ts';
 import { stay } from './stay.ts';
 import { becomeApplication } from './supervise/index.ts';
-import { wrapperVersion } from './version.ts';
 
 /** The whole of `svc-wrapper`. Ends the process, or becomes the application. */
 export async function main(argv: readonly string[]): Promise<void> {

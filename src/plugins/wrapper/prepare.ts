@@ -1,19 +1,13 @@
 import { exitStatus, SvcError } from '../../core/errors.ts';
-import { mistakeCount } from '../../core/settings/mistake-count.ts';
-import type { Setting } from '../../core/settings/setting.ts';
-import { hint } from '../../core/settings/suggest.ts';
-import { settingSummary } from '../../core/settings/summary.ts';
-import { reportFailure } from '../../runtime/component/report-failure.ts';
-import type { Logger } from '../../runtime/logging/logger.ts';
-import { descriptorSink } from '../../runtime/logging/stderr-sink.ts';
-import { nodeOptions } from './delivery/inherited.ts';
-import { copyFolder } from './install/copy-folder.ts';
-import { installFolder } from './install/install-folder.ts';
-import { isSelfContained, ownFolder } from './install/own-folder.ts';
-import { configuredLogger, earlyLogger } from './loggers.ts';
+import { hint, mistakeCount } from '../../core/settings/resolve.ts';
+import { type Setting, settingSummary } from '../../core/settings/setting.ts';
+import { descriptorSink } from '../../runtime/logging/lean-logger.ts';
+import { type Logger, reportFailure } from '../../runtime/logging/logger.ts';
+import { copyFolder, installFolder, isSelfContained, ownFolder } from './install-folder.ts';
+import { configuredLogger, earlyLogger, wrapperVersion } from './loggers.ts';
+import { nodeOptions } from './prepare-application.ts';
 import { readConfig, type WrapperConfig } from './read-config.ts';
 import { wrapperSettings } from './settings.ts';
-import { wrapperVersion } from './version.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 

@@ -1,8 +1,7 @@
-import { encodeOriginalArgs } from '../../core/command-line/original-args.ts';
-import { resolveSettings } from '../../core/settings/resolve.ts';
-import { applyRules, type Rule } from '../../core/settings/rules.ts';
+import { encodeOriginalArgs } from '../../core/original-args.ts';
+import { applyRules, type Rule, resolveSettings } from '../../core/settings/resolve.ts';
 import type { Setting } from '../../core/settings/setting.ts';
-import { vaultRules } from '../../runtime/vault/rules.ts';
+import { vaultRules } from '../../runtime/vault/settings.ts';
 import { type ResolvedWrapperSettings, type WrapperSettings, wrapperSettings } from './settings.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;

@@ -1,6 +1,6 @@
-import { decodeOriginalArgs } from '../../core/command-line/original-args.ts';
-import { envMap } from '../../core/env-map/setting.ts';
-import { unixSocketPath } from '../../core/grpc/unix-address.ts';
+import { envMap } from '../../core/env-map.ts';
+import { unixSocketPath } from '../../core/grpc.ts';
+import { decodeOriginalArgs } from '../../core/original-args.ts';
 import { listenAddressOrOff } from '../../core/settings/listen-address.ts';
 import {
   boolean,
@@ -11,10 +11,11 @@ import {
   mistake,
   type Parser,
   path,
-} from '../../core/settings/parsers.ts';
-import type { Resolved, Settings } from '../../core/settings/setting.ts';
-import { kvPaths } from '../../core/vault/kv-path.ts';
-import { commonSettings } from '../../runtime/component/common-settings.ts';
+  type Resolved,
+  type Settings,
+} from '../../core/settings/setting.ts';
+import { kvPaths } from '../../core/vault/path.ts';
+import { commonSettings } from '../../runtime/component/settings.ts';
 import { vaultSettings } from '../../runtime/vault/settings.ts';
 
 const { logLevel, logFormat } = commonSettings;

@@ -1,24 +1,24 @@
-import { sleep } from '../../runtime/lifecycle/sleep.ts';
-import { describeError } from '../../runtime/logging/describe-error.ts';
-import type { Logger } from '../../runtime/logging/logger.ts';
-import { endJustInTimeCompilation } from '../../runtime/memory/no-jit.ts';
-import { keepYoungGenerationSmall } from '../../runtime/memory/small-heap.ts';
+import { sleep } from '../../runtime/lifecycle/wait.ts';
+import { describeError, type Logger } from '../../runtime/logging/logger.ts';
+import { endJustInTimeCompilation, keepYoungGenerationSmall } from '../../runtime/memory/v8.ts';
 import type { SecretClient } from '../../runtime/vault/secret-client/contract.ts';
-import { createRepeater, type Repeat } from './agent/repeater.ts';
-import { type Prepared, prepareApplication, type Surroundings } from './application/prepared.ts';
-import { Runner } from './application/runner.ts';
-import type { CrashWatch } from './crash.ts';
-import type { Delivered } from './delivery/delivered.ts';
-import { recordsIn, valueIn } from './delivery/records-in.ts';
-import type { Interruption } from './interruption.ts';
-import { keep } from './keep/keep.ts';
-import { Rotation } from './keep/rotation.ts';
-import { TokenKeeper } from './keep/token-keeper.ts';
-import type { Observation } from './observe/observation.ts';
+import { registerLater } from './agent/register.ts';
+import { createRepeater, type Repeat, reportProtection } from './agent/report.ts';
+import type { CrashWatch, Interruption } from './early-end.ts';
+import { keep, Rotation } from './keep.ts';
+import type { Delivered } from './name-secrets.ts';
+import type { Observation } from './observation.ts';
 import type { Obtained } from './obtain.ts';
-import { registerLater } from './register.ts';
-import { reportProtection } from './report.ts';
+import {
+  type Prepared,
+  prepareApplication,
+  recordsIn,
+  type Surroundings,
+  valueIn,
+} from './prepare-application.ts';
+import { Runner } from './runner.ts';
 import { createSupervisor, type SupervisionEvent } from './supervise/index.ts';
+import { TokenKeeper } from './token-keeper.ts';
 
 const reportEveryMs = 300_000;
 

@@ -1,6 +1,7 @@
-import { copyAt, stringAt, withBytes, withMemory, withString } from '../native/c-memory.ts';
+import { exitStatus, SvcError } from '../../core/errors.ts';
+import type { NativeError } from '../native/libc.ts';
+import { copyAt, stringAt, withBytes, withMemory, withString } from '../native/memory.ts';
 import { bpfAddress, bpfInt, bpfPointer, loadLibbpf } from './libbpf.ts';
-import { incomplete } from './object-invalid.ts';
 
 /** Values of `const volatile` variables, by name: integers of 1 to 8 bytes, or all bytes of anything else. */
 export type Constants = Readonly<Record<string, number | bigint | Uint8Array>>;
@@ -87,4 +88,24 @@ function entry(types: bigint, places: Buffer, at: number): [string, Variable] {
 function nameOf(types: bigint, id: number): string {
   const offset = copyAt(bpfAddress('btf__type_by_id', types, id), typeLength).readUInt32LE();
   return stringAt(bpfAddress('btf__name_by_offset', types, offset));
+}
+
+const nextStep =
+  'Use the objects of the same release as the agent: reinstall the package, or run npm run build.';
+
+/** An object without something that is asked for by name. */
+export function incomplete(name: string, what: string): SvcError {
+  return new SvcError('BPF_OBJECT_INCOMPLETE', `The BPF object ${name} has no ${what}`, {
+    nextStep,
+    exitStatus: exitStatus.internal,
+  });
+}
+
+/** A file that libbpf cannot read. */
+export function invalid(name: string, cause: NativeError): SvcError {
+  return new SvcError('BPF_OBJECT_INVALID', `The BPF object ${name} cannot be read: ${cause.errnoName}`, {
+    nextStep,
+    exitStatus: exitStatus.internal,
+    cause,
+  });
 }

@@ -1,11 +1,9 @@
 import { existsSync } from 'node:fs';
 import { exitStatus, SvcError } from '../../core/errors.ts';
-import { stringAt, withString } from '../native/c-memory.ts';
-import { NativeError } from '../native/native-error.ts';
+import { NativeError } from '../native/libc.ts';
+import { stringAt, withString } from '../native/memory.ts';
 import { bpfAddress, loadLibbpf } from './libbpf.ts';
-import { openPinnedMap } from './map.ts';
-import type { MapFacts } from './map-facts.ts';
-import { declaredFacts, mapHandles, mapName, pinPath } from './object-maps.ts';
+import { type MapFacts, openPinnedMap } from './map.ts';
 
 export interface FailedLoad {
   name: string;
@@ -167,3 +165,34 @@ const nextSteps: Record<LoadFailure, string> = {
   'no-btf': 'Use a kernel built with CONFIG_DEBUG_INFO_BTF=y, or a lower tier.',
   unknown: 'Check the kernel version and what its log (dmesg) says.',
 };
+
+/** The addresses of all maps of an object. */
+export function* mapHandles(object: bigint): Generator<bigint> {
+  let handle = bpfAddress('bpf_object__next_map', object, 0n);
+  while (handle !== 0n) {
+    yield handle;
+    handle = bpfAddress('bpf_object__next_map', object, handle);
+  }
+}
+
+function mapName(map: bigint): string {
+  return stringAt(bpfAddress('bpf_map__name', map));
+}
+
+/** Where a map is going to be pinned. */
+export function pinPath(map: bigint): string | undefined {
+  const path = bpfAddress('bpf_map__pin_path', map);
+  return path === 0n ? undefined : stringAt(path);
+}
+
+/** A map as the object file declares it. */
+function declaredFacts(map: bigint): Omit<MapFacts, 'id'> {
+  const fact = (name: string) => loadLibbpf().int(`bpf_map__${name}`, map) >>> 0;
+  return {
+    type: fact('type'),
+    keySize: fact('key_size'),
+    valueSize: fact('value_size'),
+    maxEntries: fact('max_entries'),
+    flags: fact('map_flags'),
+  };
+}

@@ -1,10 +1,8 @@
 import { closeSync } from 'node:fs';
 import { constants } from 'node:os';
-import { withBytes, withMemory, withString } from '../native/c-memory.ts';
-import { NativeError } from '../native/native-error.ts';
+import { NativeError } from '../native/libc.ts';
+import { withBytes, withMemory, withString } from '../native/memory.ts';
 import { bpfInt, loadLibbpf } from './libbpf.ts';
-import { type MapFacts, mapFacts } from './map-facts.ts';
-import { isPerCpu, perCpuStride, possibleCpus } from './per-cpu.ts';
 
 /** How `update` treats what is there. */
 export const updateFlags = { any: 0n, mustBeNew: 1n, mustExist: 2n } as const;
@@ -112,4 +110,140 @@ function found(name: string, call: string, descriptor: number, ...addresses: rea
 function checked(name: string, what: string, bytes: Uint8Array, length: number): Uint8Array {
   if (bytes.length === length) return bytes;
   throw new RangeError(`A ${what} of map ${name} has ${length} bytes, not ${bytes.length}`);
+}
+
+export interface MapFacts {
+  /** As <linux/bpf.h> numbers them; see `mapType`. */
+  readonly type: number;
+  readonly id: number;
+  /** Bytes. */
+  readonly keySize: number;
+  /** Bytes; of one CPU's value in a map of values per CPU. */
+  readonly valueSize: number;
+  /** For a ring buffer, bytes of its data. */
+  readonly maxEntries: number;
+  readonly flags: number;
+}
+
+export const mapType = {
+  hash: 1,
+  array: 2,
+  perCpuHash: 5,
+  perCpuArray: 6,
+  lruHash: 9,
+  lruPerCpuHash: 10,
+  perCpuCgroupStorage: 21,
+  ringBuffer: 27,
+} as const;
+
+/** `struct bpf_map_info` up to its flags; the kernel fills what there is room for. */
+const infoLength = 24;
+const lengthAt = infoLength;
+
+/** What the kernel says of an open map. @throws NativeError */
+function mapFacts(what: string, descriptor: number): MapFacts {
+  return withMemory(infoLength + 4, ({ address, bytes }) => {
+    bytes.writeUInt32LE(infoLength, lengthAt);
+    bpfInt(what, 'bpf_obj_get_info_by_fd', descriptor, address, address + BigInt(lengthAt));
+    const [type = 0, id = 0, keySize = 0, valueSize = 0, maxEntries = 0, flags = 0] = words(bytes);
+    return { type, id, keySize, valueSize, maxEntries, flags };
+  });
+}
+
+const words = (bytes: Buffer): number[] =>
+  Array.from({ length: infoLength / 4 }, (_, index) => bytes.readUInt32LE(index * 4));
+
+const perCpuTypes: readonly number[] = [
+  mapType.perCpuHash,
+  mapType.perCpuArray,
+  mapType.lruPerCpuHash,
+  mapType.perCpuCgroupStorage,
+];
+
+function isPerCpu({ type }: Pick<MapFacts, 'type'>): boolean {
+  return perCpuTypes.includes(type);
+}
+
+let knownCpus = 0;
+
+/** How many values a map of values per CPU has for each key: one for each CPU that there may ever be. */
+export function possibleCpus(): number {
+  knownCpus ||= bpfInt('CPUs', 'libbpf_num_possible_cpus');
+  return knownCpus;
+}
+
+/** Bytes from one CPU's value to the next. */
+export const perCpuStride = (valueSize: number): number => Math.ceil(valueSize / 8) * 8;
+
+/** One CPU's value after the other, as a look-up returned them. They share its memory. */
+export function perCpuValues(bytes: Buffer, valueSize: number): Buffer[] {
+  const stride = perCpuStride(valueSize);
+  return Array.from({ length: bytes.length / stride }, (_, cpu) =>
+    bytes.subarray(cpu * stride, cpu * stride + valueSize),
+  );
+}
+
+/** The sum over all CPUs of the 64-bit counter that lies `offset` bytes into each value. */
+export function sumPerCpu(bytes: Buffer, valueSize: number, offset = 0): bigint {
+  return perCpuValues(bytes, valueSize).reduce((sum, value) => sum + value.readBigUInt64LE(offset), 0n);
+}
+
+export interface MapEntry {
+  readonly key: Buffer;
+  readonly value: Buffer;
+}
+
+const batchSize = 4096;
+const cursorLength = 8;
+const noOptions = 0n;
+
+/**
+ * All entries of a hash map without values per CPU. What is added or removed meanwhile may be there or not.
+ * @throws NativeError
+ */
+export function mapEntries(map: BpfMap): MapEntry[] {
+  const entries: MapEntry[] = [];
+  visitEntries(map, (key, value) => entries.push({ key: Buffer.from(key), value: Buffer.from(value) }));
+  return entries;
+}
+
+/**
+ * The same without a copy of each, some thousands a system call.
+ * @param visit is given the same two buffers each time; they are not to be kept
+ * @throws NativeError, and what `visit` throws
+ */
+export function visitEntries(
+  { name, descriptor, facts }: BpfMap,
+  visit: (key: Buffer, value: Buffer) => void,
+): void {
+  const { keySize, valueSize } = facts;
+  const [key, value] = [Buffer.alloc(keySize), Buffer.alloc(valueSize)];
+  withMemory(cursorLength * 2 + 8 + batchSize * (keySize + valueSize), ({ address, bytes }) => {
+    const at = { next: 8, count: 16, keys: 24, values: 24 + batchSize * keySize };
+    for (let cursor = 0n, more = true; more; cursor = address) {
+      bytes.writeUInt32LE(batchSize, at.count);
+      more = nextBatch(name, descriptor, [cursor, ...addresses(address, at)]);
+      bytes.copyWithin(0, at.next, at.next + cursorLength);
+      for (let index = 0; index < bytes.readUInt32LE(at.count); index += 1) {
+        bytes.copy(key, 0, at.keys + index * keySize, at.keys + (index + 1) * keySize);
+        bytes.copy(value, 0, at.values + index * valueSize, at.values + (index + 1) * valueSize);
+        visit(key, value);
+      }
+    }
+  });
+}
+
+function addresses(
+  base: bigint,
+  at: { next: number; keys: number; values: number; count: number },
+): bigint[] {
+  return [at.next, at.keys, at.values, at.count].map((offset) => base + BigInt(offset));
+}
+
+/** @returns whether there are more */
+function nextBatch(name: string, descriptor: number, places: readonly bigint[]): boolean {
+  const value = loadLibbpf().int('bpf_map_lookup_batch', descriptor, ...places, noOptions);
+  if (value === -constants.errno.ENOENT) return false;
+  if (value < 0) throw new NativeError(`bpf_map_lookup_batch (${name})`, -value);
+  return true;
 }

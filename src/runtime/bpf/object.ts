@@ -1,14 +1,17 @@
-import { copyAt, withBytes, withMemory, withString } from '../native/c-memory.ts';
-import { callInt } from '../native/libc.ts';
-import { mapFlags, mapMemory, protection } from '../native/mapping.ts';
-import { NativeError } from '../native/native-error.ts';
-import { type Constants, setConstants } from './constants.ts';
-import { explainLoadFailure } from './explain.ts';
-import { makeBpfFolder } from './file-system.ts';
-import { bpfAddress, bpfInt, bpfPointer, loadLibbpf } from './libbpf.ts';
+import { callInt, NativeError } from '../native/libc.ts';
+import {
+  copyAt,
+  mapFlags,
+  mapMemory,
+  protection,
+  withBytes,
+  withMemory,
+  withString,
+} from '../native/memory.ts';
+import { type Constants, incomplete, invalid, setConstants } from './constants.ts';
+import { explainLoadFailure, mapHandles, pinPath } from './explain.ts';
+import { bpfAddress, bpfInt, bpfPointer, loadLibbpf, makeBpfFolder } from './libbpf.ts';
 import { type BpfMap, mapOver } from './map.ts';
-import { incomplete, invalid } from './object-invalid.ts';
-import { mapHandles, pinPath } from './object-maps.ts';
 import { type BpfProgram, programHandles, programOver, willLoad } from './program.ts';
 
 export interface ObjectOptions {

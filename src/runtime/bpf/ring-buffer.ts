@@ -1,6 +1,5 @@
-import { type Mapping, mapFlags, mapMemory, pageSize, protection } from '../native/mapping.ts';
-import type { BpfMap } from './map.ts';
-import { mapType } from './map-facts.ts';
+import { type Mapping, mapFlags, mapMemory, pageSize, protection } from '../native/memory.ts';
+import { type BpfMap, mapType } from './map.ts';
 
 /** The reading end of a map of type BPF_MAP_TYPE_RINGBUF; there is to be one only. It never waits. */
 export interface RingBuffer {

@@ -1,6 +1,8 @@
 import { Command } from '@oclif/core/command';
-import { pluginLabel } from '../plugin-host/plugin-label.ts';
-import { describeFailure, type Failure, failureJson, formatFailure } from './failure.ts';
+import { checkStatus } from '../../core/check-outcome.ts';
+import { exitStatus, SvcError } from '../../core/errors.ts';
+import { pluginLabel } from '../plugin-host/plugin-identity.ts';
+import { describeFailure, type Failure, failureJson, formatFailure, isOclifError } from './failure.ts';
 import { painter } from './terminal.ts';
 
 /** Every command of svc: errors with their next step on standard error, the same as an object under `--json`. */
@@ -32,4 +34,39 @@ export abstract class BaseCommand extends Command {
 /** `this.exit()` inside a command throws; that is an ending and not a failure. */
 function isExit(error: Error): boolean {
   return (error as NodeJS.ErrnoException).code === 'EEXIT';
+}
+
+/** A command that checks something: its statuses tell "not evaluated" and "called wrongly" from "failed". */
+export abstract class CheckCommand extends BaseCommand {
+  protected override statusOf({ code, exitStatus: status }: Failure): number {
+    const wronglyCalled = code === 'USAGE' || status === exitStatus.config || status === checkStatus.usage;
+    return wronglyCalled ? checkStatus.usage : checkStatus.notEvaluated;
+  }
+
+  /** An error is an object wherever the result would be one. */
+  override jsonEnabled(): boolean {
+    const asked = this.argv.join(' ');
+    return /(^| )(--json|-o[ =]?json|--output[ =]json)( |$)/.test(asked);
+  }
+}
+
+/**
+ * The error as such a command ends with it: what was asked for wrongly is 3, what could not be found out is 4. An
+ * error that is ours stays what it is.
+ */
+export function asCheckError(error: Error): Error {
+  if (error instanceof SvcError) return withStatus(error, statusOf(error));
+  if (isOclifError(error) && (error as NodeJS.ErrnoException).code !== 'EEXIT') {
+    return Object.assign(error, { oclif: { ...error.oclif, exit: checkStatus.usage } });
+  }
+  return error;
+}
+
+function statusOf({ code }: SvcError): number {
+  return code === 'CONFIG_INVALID' ? checkStatus.usage : checkStatus.notEvaluated;
+}
+
+function withStatus(error: SvcError, exitStatus: number): SvcError {
+  const { code, message, nextStep, details, cause } = error;
+  return new SvcError(code, message, { nextStep, details, exitStatus, cause });
 }

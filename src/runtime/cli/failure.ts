@@ -1,5 +1,7 @@
+import { fileURLToPath } from 'node:url';
 import { exitStatus, messageOf, SvcError } from '../../core/errors.ts';
-import type { Style } from './terminal.ts';
+import { packageFolder } from '../component/package-folder.ts';
+import { painter, type Style } from './terminal.ts';
 
 /** What a person or a script is told about an error. Never holds argv, a stack or the error's own fields. */
 export interface Failure {
@@ -76,4 +78,20 @@ export function formatFailure(failure: Failure, paint: (style: Style, text: stri
 /** The failure as `--json` shows it. */
 export function failureJson({ code, message, details, nextStep }: Failure): object {
   return { error: { code, message, nextStep, ...(details.length > 0 ? { details } : {}) } };
+}
+
+/** For errors that no command has dealt with: says so on standard error and ends the process with the status. */
+export async function endWithFailure(error: unknown): Promise<never> {
+  if (isOclifError(error) && (error as NodeJS.ErrnoException).code === 'EEXIT')
+    process.exit(error.oclif.exit ?? 0);
+  const known = describeFailure(error, 'svc');
+  const failure = known.code === 'INTERNAL' ? describeFailure(error, 'svc', await pluginThatFailed()) : known;
+  process.stderr.write(`${formatFailure(failure, painter(process.stderr, process.env))}\n`);
+  if (process.env['SVC_DEBUG'] && error instanceof Error) process.stderr.write(`${error.stack}\n`);
+  process.exit(failure.exitStatus);
+}
+
+async function pluginThatFailed(): Promise<string | undefined> {
+  const { culprit } = await import('../plugin-host/culprit.ts');
+  return culprit(process.argv.slice(2), fileURLToPath(packageFolder())).catch(() => undefined);
 }

@@ -1,7 +1,6 @@
 import type { Interfaces } from '@oclif/core';
 import { boolean, string } from '@oclif/core/flags';
-import type { Setting, Settings } from '../../core/settings/setting.ts';
-import { settingSummary } from '../../core/settings/summary.ts';
+import { type Setting, type Settings, settingSummary } from '../../core/settings/setting.ts';
 
 type FlagInput = Interfaces.FlagInput;
 
@@ -29,4 +28,21 @@ export function variablesOnly(settings: Settings): string[] {
   return Object.values(settings).flatMap(({ flag, variable, summary }) =>
     flag === undefined ? [`${variable}  ${summary}`] : [],
   );
+}
+
+/** As `flagsOf`, for settings that are lists: the flag can be given several times. */
+export function repeatableFlagsOf(settings: Settings): FlagInput {
+  const repeatable = { multiple: true, multipleNonGreedy: true };
+  return Object.fromEntries(
+    Object.entries(flagsOf(settings)).map(([name, flag]) => [name, { ...flag, ...repeatable }]),
+  ) as FlagInput;
+}
+
+/** Parsed flags as settings read them: one text each, items of a list separated by commas. */
+export function joined(
+  flags: Readonly<Record<string, unknown>>,
+): Record<string, string | boolean | undefined> {
+  return Object.fromEntries(
+    Object.entries(flags).map(([name, value]) => [name, Array.isArray(value) ? value.join() : value]),
+  ) as Record<string, string | boolean | undefined>;
 }

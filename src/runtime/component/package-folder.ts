@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 
 /** The folder of the package.json that is nearest above this file, bundled or not. */
 export function packageFolder(): URL {
@@ -6,4 +6,8 @@ export function packageFolder(): URL {
   while (!existsSync(new URL('package.json', folder)) && folder.pathname !== '/')
     folder = new URL('..', folder);
   return folder;
+}
+
+export function svcVersion(): string {
+  return JSON.parse(readFileSync(new URL('package.json', packageFolder()), 'utf8')).version;
 }

@@ -1,10 +1,18 @@
+import { readFile } from 'node:fs/promises';
+import type { ErrorCode, YAMLError } from 'yaml';
+import { exitStatus, SvcError } from '../../core/errors.ts';
 import type { ListenAddress } from '../../core/settings/listen-address.ts';
-import { type Check, resolveSettings } from '../../core/settings/resolve.ts';
+import {
+  type Check,
+  type ConfigFile,
+  type ConfigSection,
+  resolveSettings,
+  sectionOf,
+} from '../../core/settings/resolve.ts';
 import type { Resolved, Settings } from '../../core/settings/setting.ts';
-import { sectionOfFile } from '../config/load-file.ts';
 import { secrets } from '../logging/secrets.ts';
-import { type CommonConfig, type CommonSettings, withCommonSettings } from './common-settings.ts';
 import type { Component } from './contract.ts';
+import { type CommonConfig, type CommonSettings, withCommonSettings } from './settings.ts';
 
 export interface RunOptions {
   /** By flag name without dashes; `true` for a flag without a value. */
@@ -43,4 +51,81 @@ function registerSecrets(settings: Settings, config: Readonly<Record<string, unk
     const value = config[key];
     if (secret && typeof value === 'string') secrets.register(value);
   }
+}
+
+/**
+ * Reads a YAML configuration file. Scalars stay text (`5` is "5", `true` is "true"),
+ * so that a value means the same in a file as in a variable.
+ * @throws SvcError CONFIG_INVALID naming the line of a syntax error
+ */
+export async function loadConfigFile(path: string): Promise<ConfigFile> {
+  const text = await readText(path);
+  const { default: yaml } = await import('yaml');
+  const lineCounter = new yaml.LineCounter();
+  const document = yaml.parseDocument(text, { schema: 'failsafe', prettyErrors: false, lineCounter });
+  const faults = [...document.errors, ...document.warnings];
+  if (faults.length > 0) throw syntaxError(path, faults, lineCounter);
+  try {
+    return { path, content: document.toJS() };
+  } catch {
+    throw invalid(path, 'has an alias without an anchor, or repeats one too often', []);
+  }
+}
+
+/**
+ * What the file that `--config` or else SVC_CONFIG names says of one command or component; undefined: none is named.
+ * @throws SvcError CONFIG_INVALID
+ */
+export async function sectionOfFile(
+  flag: string | undefined,
+  env: Readonly<Record<string, string | undefined>>,
+  name: string,
+  settings: Settings,
+): Promise<ConfigSection | undefined> {
+  const path = flag ?? (env['SVC_CONFIG'] || undefined);
+  return path === undefined ? undefined : sectionOf(await loadConfigFile(path), name, settings);
+}
+
+async function readText(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (cause) {
+    throw invalid(path, `cannot be read (${(cause as NodeJS.ErrnoException).code})`, [], cause);
+  }
+}
+
+function syntaxError(path: string, faults: readonly YAMLError[], lines: { linePos(at: number): Position }) {
+  const details = faults.map((fault) => {
+    const { line, col } = lines.linePos(fault.pos[0]);
+    return `${path}:${line}:${col}: ${withoutSource(fault)}`;
+  });
+  return invalid(path, 'is not valid YAML', details);
+}
+
+interface Position {
+  readonly line: number;
+  readonly col: number;
+}
+
+/** Messages of the parser that quote the file, where a secret may stand. */
+const quoting: Partial<Record<ErrorCode, string>> = {
+  BAD_DIRECTIVE: 'Directive that is not known',
+  BAD_DQ_ESCAPE: 'Invalid escape sequence',
+  BAD_SCALAR_START: 'Plain value that begins with a reserved character',
+  TAG_RESOLVE_FAILED: 'Tag that is not known',
+  UNEXPECTED_TOKEN: 'Text that is not expected here',
+};
+
+/** What the other messages quote comes after a colon. */
+function withoutSource({ code, message }: YAMLError): string {
+  return quoting[code] ?? message.replace(/[:"'`].*$/s, '').trim();
+}
+
+function invalid(path: string, what: string, details: readonly string[], cause?: unknown): SvcError {
+  return new SvcError('CONFIG_INVALID', `The configuration file ${path} ${what}`, {
+    nextStep: 'Mend the file, or name another with --config or SVC_CONFIG.',
+    exitStatus: exitStatus.config,
+    details,
+    cause,
+  });
 }

@@ -1,15 +1,16 @@
+import { constants } from 'node:os';
+import { formatDuration } from '../../core/duration.ts';
+import { exitStatus } from '../../core/errors.ts';
 import type { Settings } from '../../core/settings/setting.ts';
-import { createHealth } from '../health/create-health.ts';
 import { createMetrics } from '../health/create-metrics.ts';
-import { type HealthServer, startHealthServer } from '../health/health-server.ts';
-import { endOnCrash, surviveLostOutput } from '../lifecycle/crash.ts';
-import { type Shutdown, watchShutdown } from '../lifecycle/shutdown.ts';
+import { createHealth } from '../health/health.ts';
+import { startHealthServer } from '../health/health-server.ts';
+import type { HealthServer } from '../health/lean-health-server.ts';
 import { createLogger, type LogFormat } from '../logging/create-logger.ts';
-import type { Logger } from '../logging/logger.ts';
+import { describeError, type Logger, reportFailure, stackOf } from '../logging/logger.ts';
 import type { Component, ComponentDeps, Running } from './contract.ts';
+import { svcVersion } from './package-folder.ts';
 import { type RunConfig, type RunOptions, readConfig } from './read-config.ts';
-import { reportFailure } from './report-failure.ts';
-import { svcVersion } from './version.ts';
 
 /**
  * Runs a component from its configuration to its end: settings, logger, health
@@ -130,4 +131,63 @@ function isAbort(error: unknown, signal: AbortSignal): boolean {
   return (
     signal.aborted && (error === signal.reason || (error instanceof Error && error.name === 'AbortError'))
   );
+}
+
+export interface Shutdown {
+  /** Aborted by the first SIGTERM or SIGINT. */
+  readonly signal: AbortSignal;
+  /** Resolves with an exit status when waiting for the drain is over: time is up, or a second signal came. */
+  readonly cutShort: Promise<number>;
+  stopWatching(): void;
+}
+
+type StopSignal = 'SIGTERM' | 'SIGINT';
+
+/** Turns signals into one orderly end within a bound. SIGHUP is ignored. */
+export function watchShutdown(graceMs: number, log: Logger): Shutdown {
+  const controller = new AbortController();
+  const cutShort = Promise.withResolvers<number>();
+  let timer: NodeJS.Timeout | undefined;
+  const onSignal = (name: StopSignal) => {
+    if (controller.signal.aborted) {
+      log.warn('shutdown.forced', { signal: name });
+      return cutShort.resolve(128 + constants.signals[name]);
+    }
+    log.info('shutdown.begin', { signal: name, grace: formatDuration(graceMs) });
+    timer = setTimeout(() => {
+      log.error('shutdown.overdue', { grace: formatDuration(graceMs) });
+      cutShort.resolve(exitStatus.failure);
+    }, graceMs);
+    controller.abort();
+  };
+  const forget = listen(onSignal);
+  const stopWatching = () => {
+    clearTimeout(timer);
+    forget();
+  };
+  return { signal: controller.signal, cutShort: cutShort.promise, stopWatching };
+}
+
+function listen(onSignal: (name: StopSignal) => void): () => void {
+  const ignore = () => {};
+  process.on('SIGTERM', onSignal).on('SIGINT', onSignal).on('SIGHUP', ignore);
+  return () => void process.off('SIGTERM', onSignal).off('SIGINT', onSignal).off('SIGHUP', ignore);
+}
+
+/**
+ * Ends the process with status 70 on an exception or rejection that nobody handled:
+ * after it nothing can be said of the state. Returns the function that stops watching.
+ */
+export function endOnCrash(log: () => Logger): () => void {
+  const crash = (error: unknown, origin: string) => {
+    log().error('crashed', { origin, ...describeError(error), stack: stackOf(error) });
+    process.exit(exitStatus.internal);
+  };
+  process.on('uncaughtException', crash);
+  return () => void process.off('uncaughtException', crash);
+}
+
+/** A reader of the output that went away must not end a service. */
+export function surviveLostOutput(): void {
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
 }

@@ -1,14 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { ListenAddress } from '../../core/settings/listen-address.ts';
-import type { HealthSource } from './health-source.ts';
-import { listen } from './listen.ts';
-import { healthPage } from './pages.ts';
-
-export interface HealthServer {
-  /** Where it listens, with the port that it got: `127.0.0.1:8191`, `[::]:8191`. */
-  readonly address: string;
-  close(): Promise<void>;
-}
+import { type HealthServer, type HealthSource, healthPage, listen } from './lean-health-server.ts';
 
 const limits = {
   maxHeaderSize: 8192,

@@ -1,4 +1,7 @@
 import type { Readable } from 'node:stream';
+import { collect } from '../../core/collect.ts';
+import { exitStatus, SvcError, type SvcErrorOptions } from '../../core/errors.ts';
+import { fieldManager } from '../../core/kubernetes/labels.ts';
 
 /** A request to the API server. */
 export interface KubeRequest {
@@ -44,4 +47,219 @@ export interface KubeClient {
    */
   stream(request: KubeRequest): Promise<Readable>;
   close(): void;
+}
+
+/**
+ * `KUBE_UNAVAILABLE` may pass by itself; `KUBE_GONE`: the API server no longer knows that resource version;
+ * `KUBE_PROTOCOL`: what came is not what the API promises; `KUBE_NOT_LEADING`: it was not sent.
+ */
+export type KubeErrorCode =
+  | 'KUBE_UNAVAILABLE'
+  | 'KUBE_DENIED'
+  | 'KUBE_GONE'
+  | 'KUBE_NOT_FOUND'
+  | 'KUBE_CONFLICT'
+  | 'KUBE_REFUSED'
+  | 'KUBE_NOT_LEADING'
+  | 'KUBE_PROTOCOL';
+
+const steps: Readonly<Record<KubeErrorCode, string>> = {
+  KUBE_UNAVAILABLE: 'It is tried again; check that the API server can be reached from here.',
+  KUBE_DENIED: 'Check that the service account is bound to the role that this component needs.',
+  KUBE_GONE: 'The objects are listed anew.',
+  KUBE_NOT_FOUND: 'Check the name, and that the custom resources are installed.',
+  KUBE_CONFLICT: 'Read the object again and repeat the change.',
+  KUBE_REFUSED: 'Read what the API server says about the request.',
+  KUBE_NOT_LEADING: 'The replica that leads now makes the change.',
+  KUBE_PROTOCOL: 'Check that the address is that of a Kubernetes API server.',
+};
+
+interface KubeErrorOptions extends Partial<SvcErrorOptions> {
+  /** HTTP status, or the code of a Status object within a watch. */
+  readonly status?: number | undefined;
+  /** Reason of a Status object, such as `AlreadyExists`. */
+  readonly reason?: string | undefined;
+  /** The API server asks to be left alone for that long. */
+  readonly retryAfterMs?: number | undefined;
+}
+
+/** A request that the API server did not carry out. */
+export class KubeError extends SvcError {
+  readonly status: number | undefined;
+  readonly reason: string | undefined;
+  readonly retryAfterMs: number | undefined;
+
+  constructor(code: KubeErrorCode, message: string, options: KubeErrorOptions = {}) {
+    const { status, reason, retryAfterMs, ...rest } = options;
+    super(code, message, { nextStep: steps[code], exitStatus: statusFor(code), ...rest });
+    this.status = status;
+    this.reason = reason;
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+function statusFor(code: KubeErrorCode): number {
+  return code === 'KUBE_DENIED' ? exitStatus.denied : exitStatus.unavailable;
+}
+
+export function hasCode(error: unknown, ...codes: readonly KubeErrorCode[]): error is KubeError {
+  return error instanceof KubeError && codes.some((code) => code === error.code);
+}
+
+/** For requests where such an error means that nothing is there: undefined then. @throws KubeError any other */
+export async function unless<T>(
+  request: Promise<T>,
+  ...codes: readonly KubeErrorCode[]
+): Promise<T | undefined> {
+  try {
+    return await request;
+  } catch (error) {
+    if (hasCode(error, ...codes)) return undefined;
+    throw error;
+  }
+}
+
+/** What every object has; the rest is its kind's own. */
+export interface KubeObject {
+  readonly metadata: ObjectMeta;
+}
+
+export interface ObjectMeta {
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly namespace?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly deletionTimestamp?: string;
+}
+
+/** `namespace/name`, or the name alone where the kind has no namespaces. */
+export function keyOf({ metadata: { namespace, name } }: KubeObject): string {
+  return namespace === undefined ? name : `${namespace}/${name}`;
+}
+
+/** @throws KubeError KUBE_PROTOCOL unless it has a name, a UID and a version */
+export function asObject<O extends KubeObject>(value: unknown): O {
+  const { name, uid, resourceVersion } = member(value, 'metadata');
+  if ([name, uid, resourceVersion].every(isText)) return value as O;
+  throw new KubeError('KUBE_PROTOCOL', 'An object came without name, uid or resourceVersion');
+}
+
+/** A member that is an object itself; otherwise one without members. */
+export function member(value: unknown, name: string): Readonly<Record<string, unknown>> {
+  const found = (value as Readonly<Record<string, unknown>> | null | undefined)?.[name];
+  return typeof found === 'object' && found !== null ? (found as Record<string, unknown>) : {};
+}
+
+export function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
+}
+
+/** @returns undefined where there is none. @throws KubeError */
+export const readObject = <T>(
+  client: KubeClient,
+  path: string,
+  signal?: AbortSignal,
+): Promise<T | undefined> => unless(client.request<T>({ path, signal }), 'KUBE_NOT_FOUND');
+
+export interface ApplyRequest {
+  /** Of the object, existing or not: `/api/v1/namespaces/default/configmaps/svc-ca`. */
+  readonly path: string;
+  /** With `apiVersion`, `kind` and all fields that we want to own: those we owned and that are missing are removed. */
+  readonly object: object;
+  /** Take over fields that others have set to something else; default: that is a KUBE_CONFLICT. */
+  readonly force?: boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Server-side apply, which makes what does not exist; one that changes nothing is no write.
+ * @returns the object as it is now
+ * @throws KubeError
+ */
+export function apply<T>(client: KubeClient, request: ApplyRequest): Promise<T> {
+  const { path, object: body, force = false, signal } = request;
+  const query = { fieldManager, force };
+  return client.request<T>({
+    ...{ method: 'PATCH', path, query, body, signal },
+    contentType: 'application/apply-patch+yaml',
+  });
+}
+
+/** The status of an object that exists and that nobody else writes. @throws KubeError */
+export function applyStatus<T>(client: KubeClient, request: Omit<ApplyRequest, 'force'>): Promise<T> {
+  return apply<T>(client, { ...request, path: `${request.path}/status`, force: true });
+}
+
+const longestMessage = 300;
+const codes: Readonly<Record<number, KubeErrorCode>> = {
+  401: 'KUBE_DENIED',
+  403: 'KUBE_DENIED',
+  404: 'KUBE_NOT_FOUND',
+  409: 'KUBE_CONFLICT',
+  410: 'KUBE_GONE',
+  429: 'KUBE_UNAVAILABLE',
+};
+
+/**
+ * The error that an answer which is no success amounts to.
+ * @param what the request, as `GET /api/v1/pods`
+ * @param body a Status object as text, or whatever came
+ * @param retryAfter the header of that name
+ */
+export function failureOf(what: string, status: number, body: string, retryAfter?: string): KubeError {
+  const { message, reason, seconds } = statusObject(body);
+  const wait = Number(retryAfter ?? seconds);
+  return new KubeError(codeFor(status), `${what}: ${status}: ${message}`, {
+    status,
+    reason,
+    retryAfterMs: Number.isFinite(wait) && wait > 0 ? wait * 1_000 : undefined,
+  });
+}
+
+function codeFor(status: number): KubeErrorCode {
+  return codes[status] ?? (status >= 500 ? 'KUBE_UNAVAILABLE' : 'KUBE_REFUSED');
+}
+
+interface StatusObject {
+  readonly message: string;
+  readonly reason: string | undefined;
+  readonly seconds: unknown;
+}
+
+function statusObject(body: string): StatusObject {
+  const { message, reason, details } = parsed(body);
+  return {
+    message: (typeof message === 'string' ? message : 'no Status object came with it').slice(
+      0,
+      longestMessage,
+    ),
+    reason: typeof reason === 'string' ? reason : undefined,
+    seconds: (details as { retryAfterSeconds?: unknown } | undefined)?.retryAfterSeconds,
+  };
+}
+
+function parsed(body: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(body);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}
+
+/** The whole body as text. @throws KubeError KUBE_PROTOCOL when it has more than `maxBytes` */
+export async function readBody(what: string, body: AsyncIterable<Buffer>, maxBytes: number): Promise<string> {
+  const tooLong = () => new KubeError('KUBE_PROTOCOL', `${what}: the answer has over ${maxBytes} bytes`);
+  return (await collect(body, maxBytes, tooLong)).toString('utf8');
+}
+
+/** @throws KubeError KUBE_PROTOCOL when the text is no JSON */
+export function parseJson(what: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new KubeError('KUBE_PROTOCOL', `${what}: the answer is no JSON`, { cause });
+  }
 }

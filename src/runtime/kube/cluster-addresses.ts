@@ -1,4 +1,5 @@
-import type { EgressDestination } from '../../core/custom-resources/service-config.ts';
+import type { EgressDestination } from '../../core/custom-resources/resources.ts';
+import { type Destination, destinationOf, plainHost, serviceOfHost } from '../../core/egress/address.ts';
 import type {
   AddressAndPort,
   DnsFacts,
@@ -6,22 +7,12 @@ import type {
   Endpoint,
   ServiceFacts,
 } from '../../core/egress/contract.ts';
-import { type Destination, plainHost } from '../../core/egress/destination.ts';
-import { usualDns } from '../../core/egress/dns-grants.ts';
+import { usualDns } from '../../core/egress/destination-grants.ts';
 import type { Protocol } from '../../core/egress/grants.ts';
-import { serviceOfHost } from '../../core/egress/service-host.ts';
-import type { KubeClient } from './client.ts';
-import type { NameBook } from './cluster-addresses-names.ts';
-import {
-  type EndpointSlice,
-  getService,
-  listServices,
-  listSlices,
-  type Service,
-  type ServicePort,
-} from './cluster-addresses-objects.ts';
-import { createRecent } from './recent.ts';
-import { unless } from './unless.ts';
+import type { Wanted } from '../../core/egress/wanted.ts';
+import { type KubeClient, type KubeObject, unless } from './client.ts';
+import { listAll } from './list.ts';
+import { createRecent, type NameBook } from './name-book.ts';
 
 export interface ClusterAddressesOptions {
   readonly client: KubeClient;
@@ -226,4 +217,105 @@ function asNumber(port: number | string, endpoints: readonly AddressAndPort[]): 
   const numbers = new Set(endpoints.map((each) => each.port));
   const [only] = numbers;
   return typeof port === 'string' && numbers.size === 1 && only !== undefined ? only : port;
+}
+
+/** Source: https://kubernetes.io/docs/reference/kubernetes-api/service-resources/service-v1/ */
+interface Service extends KubeObject {
+  readonly spec?: {
+    readonly type?: string;
+    readonly externalName?: string;
+    readonly clusterIPs?: readonly string[];
+    readonly selector?: Readonly<Record<string, string>>;
+    readonly ports?: readonly ServicePort[];
+  };
+}
+
+interface ServicePort {
+  readonly name?: string;
+  readonly protocol?: string;
+  readonly port: number;
+  /** Missing: the same. */
+  readonly targetPort?: number | string;
+}
+
+/** Source: https://kubernetes.io/docs/reference/kubernetes-api/service-resources/endpoint-slice-v1/ */
+interface EndpointSlice extends KubeObject {
+  readonly addressType: 'IPv4' | 'IPv6' | 'FQDN';
+  readonly endpoints?: readonly { readonly addresses?: readonly string[] }[] | null;
+  readonly ports?:
+    | readonly { readonly name?: string; readonly protocol?: string; readonly port?: number | null }[]
+    | null;
+}
+
+/** @returns undefined where there is none @throws KubeError */
+function getService(
+  client: KubeClient,
+  namespace: string,
+  name: string,
+  signal: AbortSignal,
+): Promise<Service | undefined> {
+  const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/services/${encodeURIComponent(name)}`;
+  return unless(client.request<Service>({ path, signal }), 'KUBE_NOT_FOUND');
+}
+
+/** Sorted by name. @throws KubeError */
+async function listServices(
+  client: KubeClient,
+  namespace: string,
+  labelSelector: string,
+  signal: AbortSignal,
+): Promise<Service[]> {
+  const found: Service[] = [];
+  const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/services`;
+  await listAll<Service>(client, { path, labelSelector }, (service) => found.push(service), signal);
+  return found.sort((one, other) => (one.metadata.name < other.metadata.name ? -1 : 1));
+}
+
+/** Those of one Service. @throws KubeError */
+async function listSlices(
+  client: KubeClient,
+  namespace: string,
+  service: string,
+  signal: AbortSignal,
+): Promise<EndpointSlice[]> {
+  const found: EndpointSlice[] = [];
+  const path = `/apis/discovery.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/endpointslices`;
+  const labelSelector = `kubernetes.io/service-name=${service}`;
+  await listAll<EndpointSlice>(client, { path, labelSelector }, (slice) => found.push(slice), signal);
+  return found;
+}
+
+const atOnce = 16;
+
+/** @throws KubeError when the API server fails: a policy is not made from half of the facts */
+export async function gatherFacts(
+  namespace: string,
+  wanted: Wanted,
+  addresses: ClusterAddresses,
+  signal: AbortSignal,
+): Promise<EgressFacts> {
+  const endpoints = (urls: ReadonlySet<string>): Promise<Endpoint[]> => {
+    // what is no URL is refused where it was said
+    const destinations = [...urls].flatMap((url) => destinationOf(url) ?? []);
+    return inTurn(destinations, (to) => addresses.endpointOf(to, namespace, signal));
+  };
+  return {
+    namespace,
+    vaults: await endpoints(wanted.vaults),
+    stores: await endpoints(wanted.stores),
+    storeBlocks: wanted.storeBlocks,
+    apiServer: await addresses.apiServer(signal),
+    dns: await addresses.dns(signal),
+    extra: await inTurn(wanted.extra, (each) => addresses.extraOf(each, namespace, signal)),
+    warnings: wanted.warnings,
+  };
+}
+
+/** A few at once: a name server that does not answer holds up a few only. */
+async function inTurn<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const done: R[] = [];
+  for (let at = 0; at < items.length; at += atOnce) {
+    done.push(...(await Promise.all(items.slice(at, at + atOnce).map(work))));
+  }
+  return done;
 }

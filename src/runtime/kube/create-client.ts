@@ -6,13 +6,13 @@ import { isIPv6 } from 'node:net';
 import { join } from 'node:path';
 import { exitStatus, SvcError } from '../../core/errors.ts';
 import { secrets } from '../logging/secrets.ts';
-import { createAgentPool } from './agent-pool.ts';
-import type { KubeClient, KubeRequest } from './client.ts';
-import type { KubeConnection, KubeCredentials } from './connection.ts';
-import { KubeError } from './errors.ts';
-import { failureOf } from './failure.ts';
-import { kubeconfigConnection } from './kubeconfig.ts';
-import { parseJson, readBody } from './read-body.ts';
+import { failureOf, type KubeClient, KubeError, type KubeRequest, parseJson, readBody } from './client.ts';
+import {
+  createAgentPool,
+  type KubeConnection,
+  type KubeCredentials,
+  kubeconfigConnection,
+} from './kubeconfig.ts';
 
 const defaultTimeoutMs = 30_000;
 const largestAnswer = 64 * 1024 * 1024;

@@ -1,14 +1,21 @@
 import { randomBytes } from 'node:crypto';
-import { createBackoff } from '../lifecycle/backoff.ts';
-import { sleep } from '../lifecycle/sleep.ts';
-import { describeError } from '../logging/describe-error.ts';
-import type { Logger } from '../logging/logger.ts';
-import { type ElectorOptions, type ElectorTimes, electorTimes } from './elector-options.ts';
-import { createTerm, systemClocks, type Term } from './elector-term.ts';
-import { hasCode } from './errors.ts';
-import type { Leadership } from './leadership.ts';
-import { type Lease, type LeaseRecord, microTime } from './lease.ts';
-import { createLeaseStore, type LeaseCall, type LeaseStore } from './lease-store.ts';
+import { createBackoff } from '../lifecycle/retry.ts';
+import { sleep } from '../lifecycle/wait.ts';
+import { describeError, type Logger } from '../logging/logger.ts';
+import { hasCode, type KubeClient } from './client.ts';
+import {
+  createLeaseStore,
+  createTerm,
+  type ElectorClocks,
+  type Leadership,
+  type Lease,
+  type LeaseCall,
+  type LeaseRecord,
+  type LeaseStore,
+  microTime,
+  systemClocks,
+  type Term,
+} from './lease.ts';
 
 export interface Elector extends Leadership {
   /** Resolves once the signal was aborted and the lease is given up, or could not be within a second; never rejects. */
@@ -220,5 +227,42 @@ function isSame(one: LeaseRecord, other: LeaseRecord): boolean {
     one.acquireTime === other.acquireTime &&
     one.durationSeconds === other.durationSeconds &&
     one.transitions === other.transitions
+  );
+}
+
+export interface ElectorOptions {
+  readonly client: KubeClient;
+  /** Of the Lease. */
+  readonly namespace: string;
+  readonly name: string;
+  /** Name of this replica; something random is appended, so that a restarted one is another. */
+  readonly identity: string;
+  /** How long others keep off a lease that is not renewed. Default: 15 s; written in whole seconds. */
+  readonly leaseMs?: number;
+  /** How long a renewal lets this replica lead; shorter, so that it ends before another begins. Default: 10 s. */
+  readonly renewMs?: number;
+  /** About the time between two attempts. Default: 2 s. */
+  readonly retryMs?: number;
+  /** Takes the lease once when it starts, whoever holds it. Default: false. */
+  readonly takeOver?: boolean;
+  readonly log: Logger;
+  /** Aborted: it leads no more, and gives the lease up. */
+  readonly signal: AbortSignal;
+  /** Default: the machine's. */
+  readonly clocks?: ElectorClocks;
+}
+
+interface ElectorTimes {
+  readonly leaseMs: number;
+  readonly renewMs: number;
+  readonly retryMs: number;
+}
+
+/** @throws RangeError unless retry < renewal < lease: two could lead at once */
+function electorTimes(options: Partial<ElectorTimes>): ElectorTimes {
+  const { leaseMs = 15_000, renewMs = 10_000, retryMs = 2_000 } = options;
+  if (retryMs > 0 && retryMs < renewMs && renewMs < leaseMs) return { leaseMs, renewMs, retryMs };
+  throw new RangeError(
+    `Leader election: needs 0 < retry < renewal < lease, not ${retryMs}, ${renewMs}, ${leaseMs}`,
   );
 }

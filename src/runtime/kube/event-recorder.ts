@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { describeError } from '../logging/describe-error.ts';
-import type { Logger } from '../logging/logger.ts';
+import { describeError, type Logger } from '../logging/logger.ts';
 import type { KubeClient } from './client.ts';
 
 /** The object that an event is about; it is shown by `kubectl describe`. */

@@ -1,7 +1,8 @@
-import type { AgentOptions, RequestOptions } from 'node:https';
+import http, { type Agent } from 'node:http';
+import https, { type AgentOptions, type RequestOptions } from 'node:https';
+import { isDeepStrictEqual } from 'node:util';
 import { exitStatus, SvcError } from '../../core/errors.ts';
-import { createAgentPool } from './agent-pool.ts';
-import type { KubeConnection } from './connection.ts';
+import { outliveAborts } from '../net/connections.ts';
 
 type ClientConfig = import('@kubernetes/client-node').KubeConfig;
 
@@ -78,4 +79,64 @@ function headersOf({ headers, auth }: RequestOptions): Record<string, string> {
 function tlsOf({ ca, cert, key, servername, rejectUnauthorized }: RequestOptions): AgentOptions {
   const all = { ca, cert, key, servername, rejectUnauthorized };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined && value !== null));
+}
+
+/** Where an API server is, and what a request needs to be let in. */
+export interface KubeConnection {
+  /** With a path where the API has a prefix. */
+  readonly server: URL;
+  /** Where this is known from, for the log: `service account`, or a kubeconfig file. */
+  readonly origin: string;
+  /**
+   * For the next request: credentials rotate.
+   * @param refused those given last were answered with 401
+   * @throws SvcError when they cannot be read
+   */
+  credentials(refused: boolean): Promise<KubeCredentials>;
+  close(): void;
+}
+
+export interface KubeCredentials {
+  /** Of the request, the authorization among them. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Its connections, which carry the client certificate and the trusted authority. */
+  readonly agent: Agent;
+}
+
+const keepAliveMs = 15_000;
+
+/** Keeps connections for as long as what secures them stays the same. */
+export interface AgentPool {
+  agentFor(tls: AgentOptions): Agent;
+  close(): void;
+}
+
+/** For one server; `protocol` is that of its URL. */
+export function createAgentPool(protocol: string): AgentPool {
+  let current: { readonly tls: AgentOptions; readonly agent: Agent } | undefined;
+  return {
+    agentFor(tls) {
+      if (current === undefined || !isDeepStrictEqual(current.tls, tls)) {
+        retire(current?.agent);
+        current = { tls, agent: createAgent(protocol, tls) };
+      }
+      return current.agent;
+    },
+    close: () => current?.agent.destroy(),
+  };
+}
+
+function createAgent(protocol: string, tls: AgentOptions): Agent {
+  const options = { keepAlive: true, keepAliveMsecs: keepAliveMs };
+  return outliveAborts(
+    protocol === 'https:' ? new https.Agent({ ...options, ...tls }) : new http.Agent(options),
+  );
+}
+
+/** Requests under way, a watch above all, may end as they would. */
+function retire(agent: Agent | undefined): void {
+  if (agent === undefined) return;
+  agent.maxFreeSockets = 0;
+  for (const sockets of Object.values(agent.freeSockets))
+    for (const socket of sockets ?? []) socket.destroy();
 }

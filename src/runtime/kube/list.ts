@@ -1,8 +1,12 @@
-import type { KubeClient } from './client.ts';
-import { KubeError } from './errors.ts';
-import { asObject, isText, type KubeObject, member } from './objects.ts';
-import { parseJson } from './read-body.ts';
-import { acceptFor, type Selection } from './selection.ts';
+import {
+  asObject,
+  isText,
+  type KubeClient,
+  KubeError,
+  type KubeObject,
+  member,
+  parseJson,
+} from './client.ts';
 
 /** An object is at once in memory as text and as a tree, a page is not: its length costs the API server alone. */
 const pageSize = 500;
@@ -212,3 +216,26 @@ export class ArrayCutter {
 function refuseOver(most: number, size: number): void {
   if (size > most) throw new KubeError('KUBE_PROTOCOL', `A part of a list has over ${most} bytes`);
 }
+
+/** Which objects, and how much of each. */
+export interface Selection {
+  /** Of the collection: `/api/v1/pods`. */
+  readonly path: string;
+  readonly fieldSelector?: string;
+  readonly labelSelector?: string;
+  /** The objects come with their metadata alone, which spares the API server and us the rest. */
+  readonly metadataOnly?: boolean;
+}
+
+/** The `Accept` header for it. */
+export function acceptFor({ metadataOnly = false }: Selection, kind: 'list' | 'watch'): string {
+  if (!metadataOnly) return 'application/json';
+  return kind === 'list' ? metadataAs('PartialObjectMetadataList') : acceptMetadata;
+}
+
+function metadataAs(kind: string): string {
+  return `application/json;as=${kind};g=meta.k8s.io;v=v1`;
+}
+
+/** The `Accept` header for a single object of which the metadata is enough. */
+export const acceptMetadata = metadataAs('PartialObjectMetadata');

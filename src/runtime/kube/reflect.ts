@@ -1,12 +1,8 @@
-import { type Backoff, createBackoff } from '../lifecycle/backoff.ts';
-import { sleep } from '../lifecycle/sleep.ts';
-import { describeError } from '../logging/describe-error.ts';
-import type { Logger } from '../logging/logger.ts';
-import { hasCode, KubeError } from './errors.ts';
-import { listAll } from './list.ts';
-import type { KubeObject } from './objects.ts';
-import { defaultTiming, type ReflectOptions, type Reflector, type ReflectTiming } from './reflect-options.ts';
-import { createStore } from './store.ts';
+import { type Backoff, createBackoff } from '../lifecycle/retry.ts';
+import { sleep } from '../lifecycle/wait.ts';
+import { describeError, type Logger } from '../logging/logger.ts';
+import { hasCode, type KubeClient, KubeError, type KubeObject, keyOf } from './client.ts';
+import { listAll, type Selection } from './list.ts';
 import { watch } from './watch.ts';
 
 /** Lists, then watches from there on, forever; every error is logged and followed by a pause. */
@@ -146,4 +142,124 @@ async function pause(followed: Followed, error: unknown, backoff: Backoff): Prom
   const delayMs = Math.round(Math.max(backoff.next(), Math.min(asked, timing.maxBackoffMs)));
   log.warn('kube.watch.failed', { path, ...describeError(error), retryInMs: delayMs });
   await sleep(delayMs, signal).catch(() => {});
+}
+
+export interface ReflectTiming {
+  /** The shortest watch; each lasts up to twice as long, so that not all clients come back at once. */
+  readonly watchMs: number;
+  /** How much later a watch must have ended, before it counts as cut. */
+  readonly slackMs: number;
+  /** A watch that ends sooner is a failure. */
+  readonly stableMs: number;
+  readonly initialBackoffMs: number;
+  readonly maxBackoffMs: number;
+}
+
+const defaultTiming: ReflectTiming = {
+  watchMs: 120_000,
+  slackMs: 15_000,
+  stableMs: 1_000,
+  initialBackoffMs: 500,
+  maxBackoffMs: 30_000,
+};
+
+export interface ReflectOptions<O extends KubeObject, T> extends Selection, StoreHandlers<T> {
+  readonly client: KubeClient;
+  /** Keeps what is needed of an object: all else is forgotten at once. */
+  readonly project: (object: O) => T;
+  /** After each complete list, its objects handled. */
+  readonly onListed?: () => void;
+  /** A watch is open, or is no longer. */
+  readonly onConnected?: (connected: boolean) => void;
+  /** A list or a watch has failed; it is tried again after a pause. */
+  readonly onFailed?: (error: unknown) => void;
+  readonly signal: AbortSignal;
+  readonly log: Logger;
+  readonly timing?: Partial<ReflectTiming>;
+}
+
+/** A copy of what the API server has, which follows it. What it knows stays while the API server is away. */
+export interface Reflector<T> {
+  /** After the first complete list; false forever where there never is one. */
+  readonly synced: boolean;
+  readonly connected: boolean;
+  readonly size: number;
+  /** @param key `namespace/name`, or the name where the kind has no namespaces */
+  get(key: string): T | undefined;
+  values(): IterableIterator<T>;
+  /** Resolves with the first complete list, or without one when the signal is aborted. */
+  whenSynced(): Promise<void>;
+  /** Resolves when the signal was aborted and nothing is under way; never rejects. */
+  readonly closed: Promise<void>;
+}
+
+interface StoreHandlers<T> {
+  onAdd?(value: T): void;
+  onChange?(value: T, before: T): void;
+  onDelete?(value: T): void;
+}
+
+/** The objects that are known, of each what `project` keeps of it. */
+export interface Store<O, T> {
+  readonly size: number;
+  get(key: string): T | undefined;
+  values(): IterableIterator<T>;
+  put(object: O): void;
+  remove(object: O): void;
+  /** Begins a list: what it does not put again until it is told of its end has been deleted meanwhile. */
+  beginList(): { put(object: O): void; end(): void };
+}
+
+interface Entry<T> {
+  readonly uid: string;
+  readonly version: string;
+  readonly value: T;
+}
+
+/** A deleted object whose name was taken again counts as deleted and added, not as changed. */
+export function createStore<O extends KubeObject, T>(
+  project: (object: O) => T,
+  handlers: StoreHandlers<T>,
+): Store<O, T> {
+  const entries = new Map<string, Entry<T>>();
+  const drop = (key: string) => {
+    const entry = entries.get(key);
+    if (entries.delete(key) && entry !== undefined) handlers.onDelete?.(entry.value);
+  };
+  const put = (object: O) => {
+    const { uid, resourceVersion: version } = object.metadata;
+    const key = keyOf(object);
+    const known = entries.get(key);
+    if (known?.uid === uid && known.version === version) return;
+    if (known !== undefined && known.uid !== uid) drop(key);
+    const value = project(object);
+    entries.set(key, { uid, version, value });
+    if (known?.uid === uid) handlers.onChange?.(value, known.value);
+    else handlers.onAdd?.(value);
+  };
+  return {
+    get size() {
+      return entries.size;
+    },
+    get: (key) => entries.get(key)?.value,
+    values: () => valuesOf(entries),
+    put,
+    remove: (object) => drop(keyOf(object)),
+    beginList() {
+      const seen = new Set<string>();
+      return {
+        put(object) {
+          seen.add(keyOf(object));
+          put(object);
+        },
+        end() {
+          for (const key of [...entries.keys()]) if (!seen.has(key)) drop(key);
+        },
+      };
+    },
+  };
+}
+
+function* valuesOf<T>(entries: ReadonlyMap<string, Entry<T>>): IterableIterator<T> {
+  for (const { value } of entries.values()) yield value;
 }

@@ -1,9 +1,7 @@
-import { createBackoff } from '../lifecycle/backoff.ts';
-import { sleep } from '../lifecycle/sleep.ts';
-import { describeError } from '../logging/describe-error.ts';
-import type { Logger } from '../logging/logger.ts';
-import type { KubeClient } from './client.ts';
-import { isText, member } from './objects.ts';
+import { createBackoff } from '../lifecycle/retry.ts';
+import { sleep } from '../lifecycle/wait.ts';
+import { describeError, type Logger } from '../logging/logger.ts';
+import { isText, type KubeClient, member } from './client.ts';
 
 export interface ServerVersion {
   readonly major: number;

@@ -1,10 +1,15 @@
 import type { Readable } from 'node:stream';
-import type { KubeClient } from './client.ts';
-import { KubeError } from './errors.ts';
-import { failureOf } from './failure.ts';
-import { asObject, isText, type KubeObject, member } from './objects.ts';
-import { parseJson } from './read-body.ts';
-import { acceptFor, type Selection } from './selection.ts';
+import {
+  asObject,
+  failureOf,
+  isText,
+  type KubeClient,
+  KubeError,
+  type KubeObject,
+  member,
+  parseJson,
+} from './client.ts';
+import { acceptFor, type Selection } from './list.ts';
 
 /** Objects are at most 1.5 MiB in etcd; JSON escapes add to that. */
 const longestLine = 8 * 1024 * 1024;

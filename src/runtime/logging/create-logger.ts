@@ -1,22 +1,15 @@
 import type { Logger as Pino } from 'pino';
-import { formatted, type LogFormat } from './format-sink.ts';
+import {
+  descriptorSink,
+  formatted,
+  type LogFormat,
+  type LoggerOptions,
+  type LogLevel,
+} from './lean-logger.ts';
 import type { LogFields, Logger } from './logger.ts';
-import { redactFields } from './redact-fields.ts';
-import { type SecretRegistry, secrets } from './secrets.ts';
-import { descriptorSink, type Sink } from './stderr-sink.ts';
+import { redactFields, secrets } from './secrets.ts';
 
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
-export type { LogFormat };
-
-export interface LoggerOptions {
-  /** Value of the field `component` on every line. */
-  readonly component: string;
-  readonly level?: LogLevel;
-  readonly format?: LogFormat;
-  /** Standard error unless given. */
-  readonly sink?: Sink;
-  readonly secrets?: SecretRegistry;
-}
+export type { LogFormat, LoggerOptions, LogLevel };
 
 /** A logger that writes each line at once; every line passes the redaction of registered secrets. */
 export async function createLogger(options: LoggerOptions): Promise<Logger> {

@@ -1,9 +1,8 @@
-import type { LoggerOptions, LogLevel } from './create-logger.ts';
-import { formatted } from './format-sink.ts';
+import { writeSync } from 'node:fs';
+import { isatty } from 'node:tty';
+import { painter, type Style } from '../cli/terminal.ts';
 import type { LogFields, Logger } from './logger.ts';
-import { redactFields } from './redact-fields.ts';
-import { secrets } from './secrets.ts';
-import { descriptorSink, type Sink } from './stderr-sink.ts';
+import { redactFields, type SecretRegistry, secrets } from './secrets.ts';
 
 const levels: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
 
@@ -39,4 +38,132 @@ function membersOf(fields: LogFields): string {
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `,${JSON.stringify(name)}:${JSON.stringify(value)}`)
     .join('');
+}
+
+export type LogFormat = 'json' | 'text';
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+
+export interface LoggerOptions {
+  /** Value of the field `component` on every line. */
+  readonly component: string;
+  readonly level?: LogLevel;
+  readonly format?: LogFormat;
+  /** Standard error unless given. */
+  readonly sink?: Sink;
+  readonly secrets?: SecretRegistry;
+}
+
+/**
+ * Takes JSON lines and hands them to the sink in that format. Asks the descriptor and not `process.stderr`,
+ * which would make a pipe non-blocking for whatever program shares it.
+ */
+export function formatted(sink: Sink, format: LogFormat): Sink {
+  if (format === 'json') return sink;
+  const paint = painter({ isTTY: isatty(2) }, process.env);
+  return { write: (line) => sink.write(textLine(line, paint)) };
+}
+
+export type Paint = (style: Style, text: string) => string;
+
+const levelStyle: Readonly<Record<string, Style>> = {
+  debug: 'dim',
+  info: 'green',
+  warn: 'yellow',
+  error: 'red',
+};
+
+/** One line for people from one JSON line: `12:00:01.123 info  proxy listening address=127.0.0.1:8190`. */
+function textLine(json: string, paint: Paint): string {
+  const { level, time, component, event, ...fields } = JSON.parse(json) as Record<string, unknown>;
+  const name = String(level);
+  const head = [
+    paint('dim', String(time).slice(11, 23)),
+    paint(levelStyle[name] ?? 'dim', name.padEnd(5)),
+    String(component),
+    paint('bold', String(event)),
+  ];
+  const rest = Object.entries(fields).flatMap(([key, value]) => field(key, value, paint));
+  return `${[...head, ...rest].join(' ').replaceAll(' \n', '\n')}\n`;
+}
+
+/** Lists of texts, such as configuration mistakes, take a line an item. */
+function field(name: string, value: unknown, paint: Paint): string[] {
+  if (Array.isArray(value))
+    return value.map((item) => `\n    ${paint('dim', `${name}:`)} ${printable(String(item))}`);
+  return [`${paint('dim', `${name}=`)}${typeof value === 'string' ? quoted(value) : JSON.stringify(value)}`];
+}
+
+function quoted(value: string): string {
+  return /^[^\s"=\p{C}]+$/u.test(value) ? value : printable(JSON.stringify(value));
+}
+
+/** Control characters could drive the terminal. */
+function printable(value: string): string {
+  return value.replace(/\p{C}/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
+}
+
+/** Takes whole lines. */
+export interface Sink {
+  write(line: string): void;
+}
+
+const pauseMs = 5;
+const mostPauses = 200;
+const pageBytes = 4096;
+const lineEnd = Buffer.from('\n');
+const never = new Int32Array(new SharedArrayBuffer(4));
+
+export interface DescriptorSinkOptions {
+  /** Waits for a moment. */
+  readonly pause?: () => void;
+  /** Whether a write of a page comes back at once, for a descriptor that must stay blocking. */
+  readonly ready?: (descriptor: number) => boolean;
+}
+
+/**
+ * Writes lines to a file descriptor at once, so that the last words of a crash are not lost.
+ * Logging never takes the service down: a reader that went away, or a full pipe that stays
+ * full for a second, costs lines and nothing else; only the first such line is waited for.
+ */
+export function descriptorSink(descriptor: number, options: DescriptorSinkOptions = {}): Sink {
+  const { pause = blockShortly, ready } = options;
+  let pausesLeft = mostPauses;
+  let torn = false;
+  const writeSome = (bytes: Buffer) => {
+    if (ready === undefined) return tryWrite(descriptor, bytes);
+    return ready(descriptor) ? tryWrite(descriptor, bytes.subarray(0, pageBytes)) : 0;
+  };
+  return {
+    write(line) {
+      const whole = torn ? Buffer.concat([lineEnd, Buffer.from(line)]) : Buffer.from(line);
+      let rest = whole;
+      while (rest.length > 0) {
+        const written = writeSome(rest);
+        if (written === 'broken') return;
+        if (written === 0 && pausesLeft === 0) {
+          torn ||= rest.length < whole.length;
+          return;
+        }
+        if (written === 0) {
+          pausesLeft--;
+          pause();
+        }
+        rest = rest.subarray(written);
+      }
+      pausesLeft = mostPauses;
+      torn = false;
+    },
+  };
+}
+
+function blockShortly(): void {
+  Atomics.wait(never, 0, 0, pauseMs);
+}
+
+function tryWrite(descriptor: number, bytes: Buffer): number | 'broken' {
+  try {
+    return writeSync(descriptor, bytes);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EAGAIN' ? 0 : 'broken';
+  }
 }

@@ -1,3 +1,5 @@
+import { exitStatus, SvcError } from '../../core/errors.ts';
+
 export type LogFields = Readonly<
   Record<string, string | number | boolean | undefined | null | readonly string[]>
 >;
@@ -12,4 +14,66 @@ export interface Logger {
   warn(event: string, fields?: LogFields & { error?: string }): void;
   error(event: string, fields?: LogFields & { error?: string }): void;
   child(fields: LogFields): Logger;
+}
+
+/** An error as log fields: messages and codes along the chain of causes, never the objects themselves. */
+export interface ErrorFields {
+  readonly error: string;
+  readonly code: string | undefined;
+  readonly causes: readonly string[] | undefined;
+  readonly [name: string]: string | readonly string[] | undefined;
+}
+
+const deepest = 5;
+const longestMessage = 500;
+
+/** Objects that libraries throw carry requests, headers and bodies; only their texts are taken. */
+export function describeError(error: unknown): ErrorFields {
+  const causes = causesOf(error, deepest).map(oneLine);
+  return {
+    error: messageOf(error),
+    code: codeOf(error),
+    causes: causes.length === 0 ? undefined : causes,
+  };
+}
+
+/** Where it happened, without the message: for breakage that is ours to mend. */
+export function stackOf(error: unknown): readonly string[] | undefined {
+  if (!(error instanceof Error) || error.stack === undefined) return undefined;
+  const frames = error.stack.split('\n').filter((line) => /^\s+at /.test(line));
+  return frames.slice(0, 10).map((line) => line.trim());
+}
+
+function causesOf(error: unknown, depth: number): unknown[] {
+  if (depth === 0 || !(error instanceof Error)) return [];
+  const direct = error instanceof AggregateError ? error.errors.slice(0, deepest) : [];
+  const next = error.cause === undefined ? direct : [error.cause, ...direct];
+  return next.flatMap((cause) => [cause, ...causesOf(cause, depth - 1)]).slice(0, deepest);
+}
+
+function oneLine(error: unknown): string {
+  const code = codeOf(error);
+  return code === undefined ? messageOf(error) : `${messageOf(error)} (${code})`;
+}
+
+function messageOf(error: unknown): string {
+  const message =
+    error instanceof Error ? error.message || error.name : typeof error === 'string' ? error : typeof error;
+  return message.length > longestMessage ? `${message.slice(0, longestMessage)}…` : message;
+}
+
+function codeOf(error: unknown): string | undefined {
+  const code = (error as { code?: unknown } | undefined | null)?.code;
+  return typeof code === 'string' ? code : undefined;
+}
+
+/** Logs why a component ended and returns the exit status for it: an SvcError's own, 70 for breakage that is ours. */
+export function reportFailure(log: Logger, event: string, error: unknown): number {
+  if (error instanceof SvcError) {
+    const details = error.details.length === 0 ? undefined : error.details;
+    log.error(event, { ...describeError(error), details, nextStep: error.nextStep });
+    return error.exitStatus;
+  }
+  log.error(event, { ...describeError(error), stack: stackOf(error) });
+  return exitStatus.internal;
 }

@@ -1,3 +1,5 @@
+import type { LogFields } from './logger.ts';
+
 /** Values that must not leave the process in any log line. */
 export interface SecretRegistry {
   /** Returns the function that forgets the value again, for a token that was replaced. */
@@ -64,4 +66,17 @@ function base64At(bytes: Buffer, offset: number): string[] {
 
 function lowerEscapes(encoded: string): string {
   return encoded.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase());
+}
+
+const secretName = /(token|secret|password|passphrase|authorization|credentials?|cookie)$/i;
+
+/** The fields with the texts under names such as `token` or `clientSecret` masked. */
+export function redactFields(fields: LogFields): LogFields {
+  const names = Object.keys(fields);
+  if (!names.some((name) => secretName.test(name))) return fields;
+  return Object.fromEntries(names.map((name) => [name, isSecret(name, fields[name]) ? mask : fields[name]]));
+}
+
+function isSecret(name: string, value: LogFields[string]): boolean {
+  return secretName.test(name) && (typeof value === 'string' || Array.isArray(value));
 }

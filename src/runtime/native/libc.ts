@@ -1,5 +1,10 @@
-import { addon, type External } from './addon.ts';
-import { NativeError } from './native-error.ts';
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { constants } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { getSystemErrorMap } from 'node:util';
+import { exitStatus, SvcError } from '../../core/errors.ts';
 
 /** A number goes as a C int, a bigint as a 64-bit integer or pointer. */
 export type Argument = number | bigint;
@@ -43,7 +48,7 @@ export function memoryAt(address: bigint, length: number): Buffer {
 }
 
 /** @param retType ffi-rs's number of the type, and `library` the name by which it was opened */
-export function invoke(
+function invoke(
   name: string,
   retType: number,
   args: readonly Argument[],
@@ -59,4 +64,129 @@ export function invoke(
     freeResultMemory: false,
     errno,
   });
+}
+
+/** An opaque pointer of ffi-rs. */
+type External = object & { readonly __external?: never };
+
+/** The part of ffi-rs's compiled module that is used here. */
+export interface Addon {
+  open(library: { library: string; path: string }): void;
+  load(call: {
+    library: string;
+    funcName: string;
+    retType: number;
+    paramsType: readonly number[];
+    paramsValue: readonly unknown[];
+    freeResultMemory: boolean;
+    errno: boolean;
+  }): unknown;
+  createExternalBuffer(pointer: External, length: number): Buffer;
+}
+
+let loaded: Addon | undefined;
+
+/**
+ * ffi-rs's compiled module, loaded at the first call. Its index.js is passed over: it costs 6 ms, the module 1 ms.
+ * @throws SvcError NATIVE_UNSUPPORTED (exit 71) on a platform that it is not built for
+ */
+function addon(): Addon {
+  loaded ??= load();
+  return loaded;
+}
+
+function load(): Addon {
+  const module = { exports: {} as Addon };
+  const failures: unknown[] = [];
+  for (const path of candidates()) {
+    try {
+      process.dlopen(module, path);
+      module.exports.open({ library: 'c', path: '' });
+      return module.exports;
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  throw new SvcError('NATIVE_UNSUPPORTED', `No native calls on ${process.platform} ${process.arch}`, {
+    nextStep: 'Run on Linux (x64 or arm64), with the optional packages of ffi-rs installed.',
+    exitStatus: exitStatus.system,
+    cause: failures[0],
+  });
+}
+
+/** Beside the bundle in the self-contained folder, else in the packages; the one of the other C library fails to load. */
+function* candidates(): Generator<string> {
+  if (process.platform !== 'linux') return;
+  const here = import.meta.url;
+  const folder = here.startsWith('file:') ? dirname(fileURLToPath(here)) : dirname(here);
+  const beside = join(folder, 'ffi-rs.node');
+  if (existsSync(beside)) yield beside;
+  const ours = createRequire(here);
+  for (const libc of ['gnu', 'musl']) {
+    const name = `linux-${process.arch}-${libc}`;
+    const found = resolved(ours, `@yuuang/ffi-rs-${name}/ffi-rs.${name}.node`);
+    if (found !== undefined) yield found;
+  }
+}
+
+function resolved(ours: NodeJS.Require, request: string): string | undefined {
+  for (const from of [() => ours, () => createRequire(ours.resolve('ffi-rs'))]) {
+    try {
+      return from().resolve(request);
+    } catch {
+      // the next place
+    }
+  }
+  return undefined;
+}
+
+/** A C call that failed. `errno` is positive, `errnoName` such as `EPERM`. */
+export class NativeError extends SvcError {
+  readonly call: string;
+  readonly errno: number;
+  readonly errnoName: string;
+
+  constructor(call: string, errno: number, nextStep = 'Check what the kernel and the container permit.') {
+    const [name, text] = getSystemErrorMap().get(-errno) ?? [errnoName(errno), ''];
+    super('NATIVE_CALL_FAILED', `${call}: ${text ? `${text} (${name})` : name}`, {
+      nextStep,
+      exitStatus: exitStatus.system,
+    });
+    this.call = call;
+    this.errno = errno;
+    this.errnoName = name;
+  }
+}
+
+/** For the numbers that libuv does not know, such as ECHILD. */
+function errnoName(errno: number): string {
+  const known = Object.entries(constants.errno).find(([, number]) => number === errno);
+  return known?.[0] ?? `errno ${errno}`;
+}
+
+/** What a C function returned, and the errno that it left behind. */
+export interface Returned<T> {
+  value: T;
+  errnoCode: number;
+}
+
+/** A shared library other than the C library. Functions are called in this thread, one after the other. */
+export interface Library {
+  /** Calls a function that returns an int or less; what it returns is passed on. */
+  int(name: string, ...args: readonly Argument[]): number;
+  /** Calls a function that returns a pointer or another 64-bit integer. */
+  pointer(name: string, ...args: readonly Argument[]): Returned<bigint>;
+}
+
+/**
+ * Opens a library for as long as the process lives.
+ * @param path a file, or a name that the dynamic linker looks for, such as `libbpf.so.1`
+ * @throws Error with the dynamic linker's reason
+ */
+export function openLibrary(path: string): Library {
+  addon().open({ library: path, path });
+  return {
+    int: (name, ...args) => invoke(name, int, args, false, path) as number,
+    pointer: (name, ...args) => invoke(name, long, args, true, path) as Returned<bigint>,
+  };
 }

@@ -1,9 +1,39 @@
+import { closeSync, ftruncateSync } from 'node:fs';
 import { exitStatus, SvcError } from '../../core/errors.ts';
-import { callInt, tryInt } from './libc.ts';
-import { mapFlags, mapMemory, protection, roundToPage } from './mapping.ts';
-import { memfdSecretRegion, type SystemCall, systemCall } from './memfd-secret.ts';
-import { NativeError } from './native-error.ts';
-import { type Region, regionOver } from './region.ts';
+import { callInt, memoryAt, NativeError, tryInt, tryLong } from './libc.ts';
+import {
+  mapFlags,
+  mapMemory,
+  protection,
+  type Region,
+  regionOver,
+  roundToPage,
+  withScratch,
+} from './memory.ts';
+
+const memfdSecret = 447n;
+const closeOnExec = 0o2000000n;
+
+/** `syscall(2)`, as the C library has it. */
+export type SystemCall = (number: bigint, ...args: bigint[]) => bigint;
+
+export const systemCall: SystemCall = (number, ...args) => tryLong('syscall', number, ...args);
+
+/**
+ * Memory that the kernel has taken out of its own map; its size cannot be changed later.
+ * @throws NativeError, such as ENOSYS without memfd_secret and EAGAIN above the memory-lock limit
+ */
+export function memfdSecretRegion(length: number, call: SystemCall): Region {
+  const descriptor = Number(call(memfdSecret, closeOnExec));
+  try {
+    ftruncateSync(descriptor, roundToPage(length));
+    const mapping = mapMemory(length, protection.readWrite, mapFlags.shared, descriptor);
+    return regionOver(mapping, { kind: 'memfd_secret', locked: true, descriptor });
+  } catch (error) {
+    closeSync(descriptor);
+    throw error;
+  }
+}
 
 export interface SecretMemory {
   /**
@@ -101,4 +131,50 @@ function lock(address: bigint, size: bigint, required: boolean): boolean {
     if (required || !(error instanceof NativeError)) throw error;
     return false;
   }
+}
+
+const star = 0x2a;
+
+/**
+ * Moves a variable's value from the process's own environment into secret memory, without a JavaScript string.
+ * The variable is gone then, its bytes (where /proc/PID/environ shows them) overwritten with `*`.
+ * To be called before anything lists `process.env`, which copies every value.
+ * @returns undefined where the variable is not set
+ * @throws SvcError as `allocate` does; the variable is then untouched
+ */
+export function takeVariable(name: string, memory: SecretMemory): Region | undefined {
+  const value = find(name);
+  if (value === undefined) return undefined;
+  const region = memory.allocate(value.length);
+  value.bytes.copy(region.bytes);
+  wipeVariable(name);
+  return region;
+}
+
+/** Removes a variable in the same way, however often the environment has it. */
+export function wipeVariable(name: string): void {
+  for (let found = find(name); found !== undefined; found = find(name)) {
+    const entry = BigInt(Buffer.byteLength(name) + 1);
+    memoryAt(found.address - entry, Number(entry) + found.length).fill(star);
+  }
+}
+
+interface Value {
+  address: bigint;
+  length: number;
+  bytes: Buffer;
+}
+
+function find(name: string): Value | undefined {
+  const address = lookUp(name);
+  if (address === 0n) return undefined;
+  const length = Number(tryLong('strlen', address));
+  return { address, length, bytes: memoryAt(address, length) };
+}
+
+function lookUp(name: string): bigint {
+  return withScratch(Buffer.byteLength(name) + 1, ({ address, bytes }) => {
+    bytes.write(name);
+    return tryLong('getenv', address);
+  });
 }

@@ -1,8 +1,9 @@
-import { closeOthersOnExec } from './descriptors.ts';
-import { callInt } from './libc.ts';
-import { NativeError } from './native-error.ts';
-import { withScratch } from './scratch.ts';
-import { setForegroundGroup } from './terminal.ts';
+import { accessSync, constants, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { exitStatus, SvcError } from '../../core/errors.ts';
+import { callInt, NativeError, tryInt } from './libc.ts';
+import { withScratch } from './memory.ts';
+import { setForegroundGroup } from './processes.ts';
 
 export interface SpawnRequest {
   /** The file; PATH is not searched. */
@@ -108,4 +109,196 @@ function succeed(name: string, ...args: (number | bigint)[]): void {
 /** These functions return the error number themselves. */
 function check(name: string, error: number): void {
   if (error !== 0) throw new NativeError(name, error);
+}
+
+export interface ExecuteRequest {
+  /** The file; PATH is not searched. */
+  readonly file: string;
+  /** Addresses of what `writeStrings` wrote. */
+  readonly argv: bigint;
+  readonly env: bigint;
+  /** Descriptors that stay open, under the same numbers; all others are closed. */
+  readonly inherit: readonly number[];
+}
+
+/**
+ * Replaces this process by a program, which keeps its id. Signals are the caller's: see `resetSignals`.
+ * @throws NativeError with execve's errno; descriptors are as they were then
+ */
+export function execute(request: ExecuteRequest): never {
+  closeOthersOnExec();
+  try {
+    for (const descriptor of request.inherit) keepOnExec(descriptor, true);
+    return executeNow(request);
+  } finally {
+    for (const descriptor of request.inherit) keepOnExec(descriptor, false);
+  }
+}
+
+function executeNow(request: ExecuteRequest): never {
+  const path = Buffer.from(`${request.file}\0`);
+  return withScratch(path.length, ({ address, bytes }) => {
+    bytes.set(path);
+    tryInt('execve', address, request.argv, request.env);
+    throw new Error('execve came back without an error');
+  });
+}
+
+const setFlags = 2;
+const closeOnExec = 1;
+const firstAfterStandard = 3;
+
+/** No program that is started later gets any descriptor but 0, 1 and 2, whoever opened it. */
+function closeOthersOnExec(): void {
+  for (const name of readdirSync('/proc/self/fd')) {
+    const descriptor = Number(name);
+    // one of them belongs to the listing itself and is closed by now: its failure is no matter
+    if (descriptor >= firstAfterStandard) callInt('fcntl', descriptor, setFlags, closeOnExec);
+  }
+}
+
+/** @throws NativeError EBADF */
+function keepOnExec(descriptor: number, keep: boolean): void {
+  tryInt('fcntl', descriptor, setFlags, keep ? 0 : closeOnExec);
+}
+
+/** Exit statuses of shells and container runtimes for a program that cannot be run. */
+export const programStatus = {
+  /** The program is there and cannot be executed. */
+  notExecutable: 126,
+  /** There is no such program. */
+  notFound: 127,
+} as const;
+
+/** Where to look without PATH. */
+const defaultPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+
+/**
+ * The file that is to be executed: a name with a slash is taken as it is, any other looked for in `path`.
+ * @param path directories with a colon between them; an empty one is the working directory
+ * @throws SvcError PROGRAM_NOT_FOUND (exit 127) or PROGRAM_NOT_EXECUTABLE (exit 126)
+ */
+export function findProgram(file: string, path: string = process.env['PATH'] ?? defaultPath): string {
+  const candidates = file.includes('/') ? [file] : path.split(':').map((folder) => join(folder || '.', file));
+  const failures = file === '' ? [] : candidates.map((candidate) => executableProblem(candidate));
+  const found = failures.indexOf(undefined);
+  if (found !== -1) return candidates[found] as string;
+  const refused = failures.find((failure) => failure !== 'missing');
+  throw refused === undefined ? notFound(file) : notExecutable(file, refused);
+}
+
+/** Undefined for a file that can be executed. */
+function executableProblem(path: string): string | undefined {
+  try {
+    if (!statSync(path).isFile()) return 'it is no regular file';
+    accessSync(path, constants.X_OK);
+    return undefined;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return missing.has(code ?? '') ? 'missing' : `it may not be executed (${code})`;
+  }
+}
+
+const missing = new Set(['ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'ELOOP']);
+
+/** The same judgement about a failed `posix_spawn` or `execve` of a file that was there. */
+export function cannotExecute(file: string, cause: Error & { errnoName?: string }): SvcError {
+  const { errnoName = '' } = cause;
+  if (missing.has(errnoName)) return notFound(file, cause);
+  if (errnoName === 'E2BIG') return tooLong(file, cause);
+  const reason =
+    errnoName === 'ENOEXEC' ? 'it is neither a program for this machine nor a script with #!' : '';
+  return notExecutable(file, reason || cause.message, cause);
+}
+
+function tooLong(file: string, cause: Error): SvcError {
+  const what = 'arguments and environment are longer than the system takes';
+  return new SvcError('ARGUMENTS_TOO_LONG', `The program ${JSON.stringify(file)} cannot be run: ${what}`, {
+    nextStep: 'Give it fewer or shorter arguments and variables.',
+    exitStatus: programStatus.notExecutable,
+    cause,
+  });
+}
+
+function notFound(file: string, cause?: Error): SvcError {
+  const what = cause ? 'or the interpreter that it names, is not there' : 'is not there';
+  return new SvcError('PROGRAM_NOT_FOUND', `The program ${JSON.stringify(file)}${cause ? ',' : ''} ${what}`, {
+    nextStep: 'Correct the command, or PATH.',
+    exitStatus: programStatus.notFound,
+    cause,
+  });
+}
+
+function notExecutable(file: string, reason: string, cause?: Error): SvcError {
+  return new SvcError(
+    'PROGRAM_NOT_EXECUTABLE',
+    `The program ${JSON.stringify(file)} cannot be run: ${reason}`,
+    {
+      nextStep: 'Make it executable (chmod +x), and a script begin with #! and its interpreter.',
+      exitStatus: programStatus.notExecutable,
+      cause,
+    },
+  );
+}
+
+/** Text goes as UTF-8, bytes go as they are. */
+export type CString = string | Uint8Array;
+
+const pointerSize = 8;
+
+/** Bytes that `writeStrings` needs for these: a multiple of 8. */
+export function stringsLength(strings: readonly CString[]): number {
+  const text = strings.reduce((sum, string) => sum + Buffer.byteLength(string) + 1, 0);
+  return Math.ceil((pointersLength(strings) + text) / pointerSize) * pointerSize;
+}
+
+/**
+ * Writes a NULL-terminated array of pointers and then the NUL-terminated strings, as `argv` and `envp` are,
+ * without any copy in between.
+ * @param memory where to, and `address` its first byte's, a multiple of 8
+ * @throws SvcError NUL_IN_STRING (exit 78), which names the position and never the string
+ */
+export function writeStrings(memory: Buffer, address: bigint, strings: readonly CString[]): void {
+  let offset = pointersLength(strings);
+  for (const [index, string] of strings.entries()) {
+    memory.writeBigUInt64LE(address + BigInt(offset), index * pointerSize);
+    const length = write(memory, offset, string);
+    if (memory.subarray(offset, offset + length).includes(0)) throw nulInString(index);
+    memory[offset + length] = 0;
+    offset += length + 1;
+  }
+  memory.writeBigUInt64LE(0n, strings.length * pointerSize);
+}
+
+function pointersLength(strings: readonly CString[]): number {
+  return (strings.length + 1) * pointerSize;
+}
+
+function write(memory: Buffer, offset: number, string: CString): number {
+  if (typeof string === 'string') return memory.write(string, offset, 'utf8');
+  memory.set(string, offset);
+  return string.length;
+}
+
+function nulInString(index: number): SvcError {
+  return new SvcError('NUL_IN_STRING', `Argument or variable number ${index + 1} holds a NUL byte`, {
+    nextStep: 'A process can be given no NUL byte: take it out, or deliver the value in another encoding.',
+    exitStatus: exitStatus.config,
+  });
+}
+
+const getStatusFlags = 3;
+const setStatusFlags = 4;
+const nonBlocking = 0o4000;
+
+/**
+ * Makes standard input, output and error blocking, as programs expect them that are executed next: Node's
+ * streams change pipes, and the change stays with the pipe.
+ */
+export function makeStandardBlocking(): void {
+  for (const descriptor of [0, 1, 2]) {
+    const flags = callInt('fcntl', descriptor, getStatusFlags);
+    if (flags !== -1 && flags & nonBlocking)
+      callInt('fcntl', descriptor, setStatusFlags, flags & ~nonBlocking);
+  }
 }

@@ -1,6 +1,7 @@
+import type http from 'node:http';
 import type { ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
-import { resetSocket } from './reset-socket.ts';
+import type { AddressInfo, Server, Socket } from 'node:net';
+import { formatListenAddress, type ListenAddress } from '../../core/settings/listen-address.ts';
 
 export interface ConnectionBounds {
   /** Connections at a time. */
@@ -118,4 +119,54 @@ export class Connections {
     resetSocket(socket);
     return true;
   }
+}
+
+/**
+ * Closes a connection by RST, so that the peer cannot take what it has for the whole.
+ * With a FIN under way libuv refuses to reset, and Node 24 would leave the socket open and
+ * spin at its exit; such a socket is closed the ordinary way.
+ *
+ * @param carrier the TCP connection below a TLS socket; Node resets no other
+ */
+export function resetSocket(socket: Socket, carrier = socket): void {
+  if (!isEnding(socket) && !isEnding(carrier)) carrier.resetAndDestroy();
+  socket.destroy();
+}
+
+const isEnding = ({ writableEnded, writableFinished }: Socket): boolean => writableEnded && !writableFinished;
+
+/** As Node has it: connections that wait to be accepted. */
+const usualBacklog = 511;
+
+/**
+ * Starts listening and says where, with the port that was got: `127.0.0.1:8191`, `[::]:8191`. Connections that cannot be
+ * accepted afterwards, for want of descriptors or memory, are passed over.
+ * @param refused what is thrown where the address cannot be had
+ */
+export async function listenAt(
+  server: Server,
+  { host, port }: ListenAddress,
+  refused: (cause: NodeJS.ErrnoException) => Error,
+  backlog: number = usualBacklog,
+): Promise<string> {
+  await new Promise<void>((resolve, reject) => {
+    server.on('error', (cause) => reject(refused(cause)));
+    server.listen({ host, port, backlog }, resolve);
+  });
+  const bound = server.address() as AddressInfo;
+  return formatListenAddress({ host: bound.address, port: bound.port });
+}
+
+type Connect = (...parameters: Parameters<http.Agent['createConnection']>) => Socket;
+
+const ignored = (): void => undefined;
+
+/**
+ * Node takes its own listener off a kept connection as an answer ends. A request that is aborted in that moment, while
+ * its last bytes are read, destroys the connection with an error that nobody then listens to, and the process would end.
+ */
+export function outliveAborts<T extends http.Agent>(agent: T): T {
+  const connect = agent.createConnection.bind(agent) as Connect;
+  agent.createConnection = (options, callback) => connect(options, callback).on('error', ignored);
+  return agent;
 }

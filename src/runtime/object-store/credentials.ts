@@ -1,4 +1,4 @@
-import { s3Error } from '../../core/s3/error-catalog.ts';
+import { s3Error } from '../../core/s3/error.ts';
 import type { SigningCredentials } from '../../core/s3/sigv4-sign.ts';
 import type { Logger } from '../logging/logger.ts';
 import { secrets } from '../logging/secrets.ts';

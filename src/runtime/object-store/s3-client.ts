@@ -2,7 +2,7 @@ import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import { S3Client } from '@aws-sdk/client-s3';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
-import { outliveAborts } from '../net/outlive-aborts.ts';
+import { outliveAborts } from '../net/connections.ts';
 import type { CredentialSource } from './credentials.ts';
 import type { StoreAddress } from './settings.ts';
 

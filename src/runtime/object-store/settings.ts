@@ -1,7 +1,7 @@
+import { readFileSync } from 'node:fs';
+import { exitStatus, SvcError } from '../../core/errors.ts';
 import { regionalEndpoint, regionName, unnamedRegion } from '../../core/s3/aws-endpoint.ts';
-import { matching } from '../../core/settings/parsers.ts';
-import type { Resolved, Settings } from '../../core/settings/setting.ts';
-import { httpUrl } from '../../core/settings/url.ts';
+import { httpUrl, matching, type Resolved, type Settings } from '../../core/settings/setting.ts';
 
 /** Where the object store is; said alike to the proxy and to the commands that look at its store. */
 export const storeSettings = {
@@ -42,4 +42,22 @@ export function storeOf(
 ): StoreAddress {
   const region = settings.region ?? settings.defaultRegion ?? unnamedRegion;
   return { upstream: settings.upstream ?? regionalEndpoint('s3', region), region };
+}
+
+/**
+ * PEM certificates of AWS_CA_BUNDLE, trusted in place of Node's own as the AWS tools do.
+ * @throws SvcError when the file cannot be read
+ */
+export function trustedAuthorities(env: Readonly<Record<string, string | undefined>>): string | undefined {
+  const path = env.AWS_CA_BUNDLE;
+  if (!path) return undefined;
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (cause) {
+    throw new SvcError('SVC_CA_BUNDLE', `AWS_CA_BUNDLE names ${path}, which cannot be read`, {
+      nextStep: 'Point AWS_CA_BUNDLE to a readable PEM file, or unset it.',
+      exitStatus: exitStatus.config,
+      cause,
+    });
+  }
 }

@@ -1,5 +1,5 @@
 import { Config } from '@oclif/core/config';
-import { pluginLabel } from './plugin-label.ts';
+import { pluginLabel } from './plugin-identity.ts';
 
 /** The plugin whose command the arguments call; for errors that left no trace of who made them. */
 export async function culprit(argv: readonly string[], root: string): Promise<string | undefined> {

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import module from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { exitStatus, SvcError } from '../../core/errors.ts';
-import { apiLevel } from './api-level.ts';
+import type { Style } from '../cli/terminal.ts';
+import { apiLevel } from './plugin-identity.ts';
 
 /**
  * Gives plugins this very svc when they import `svc/plugin`, wherever they lie: what they share with it (errors, the
@@ -65,4 +66,34 @@ function undeclared(plugin: string): SvcError {
 
 function incompatible(message: string, nextStep: string): SvcError {
   return new SvcError('PLUGIN_INCOMPATIBLE', message, { nextStep, exitStatus: exitStatus.config });
+}
+
+/** What oclif warns of, or Node. */
+export interface PluginWarning extends Error {
+  /** Lines such as `plugin: name`, where a command of a plugin could not be loaded. */
+  readonly detail?: string;
+}
+
+type Paint = (style: Style, text: string) => string;
+
+/** Says in words of ours which part of which plugin could not be loaded; leaves other warnings to those who show them. */
+export function explainPluginWarnings(screen: Pick<NodeJS.WriteStream, 'write'>, paint: Paint): void {
+  const others = process.listeners('warning');
+  process.removeAllListeners('warning');
+  process.on('warning', (warning: PluginWarning) => {
+    const text = describePluginWarning(warning);
+    if (text === undefined) for (const show of others) show(warning);
+    else screen.write(`${paint('yellow', 'Warning:')} ${text}\n`);
+  });
+}
+
+/** The warning as a person reads it; undefined where it is about no plugin. */
+function describePluginWarning({ detail = '' }: PluginWarning): string | undefined {
+  const fact = (name: string) => new RegExp(`^${name}: (.*)$`, 'm').exec(detail)?.[1];
+  const plugin = fact('plugin');
+  if (plugin === undefined) return undefined;
+  const command = /^findCommand \((.*)\)$/.exec(fact('task') ?? '')?.[1]?.replaceAll(':', ' ');
+  const what = command === undefined ? '' : ` its command \`${command}\` is left out:`;
+  const why = (fact('message') ?? 'it cannot be loaded').replace(/^\[MODULE_NOT_FOUND\] /, '');
+  return `the plugin ${plugin}:${what} ${why}\n  Update it or svc, or remove it with \`svc plugins uninstall ${plugin}\`.`;
 }

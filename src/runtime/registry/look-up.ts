@@ -1,16 +1,24 @@
-import { choosePlatforms } from '../../core/image/choose-platform.ts';
-import { digestOf, isDigest, verifyDigest } from '../../core/image/digest.ts';
-import { isSameCommand, readImageConfig } from '../../core/image/image-config.ts';
-import { ImageError } from '../../core/image/image-error.ts';
-import type { IndexEntry } from '../../core/image/index-entry.ts';
-import { type Manifest, manifestTypes, readManifest, refuseOldSchema } from '../../core/image/manifest.ts';
-import type { ImageReference } from '../../core/image/reference.ts';
+import {
+  choosePlatforms,
+  type IndexEntry,
+  isSameCommand,
+  type Manifest,
+  manifestTypes,
+  readImageConfig,
+  readManifest,
+  refuseOldSchema,
+} from '../../core/image/manifest.ts';
+import {
+  digestOf,
+  ImageError,
+  type ImageReference,
+  isDigest,
+  verifyDigest,
+} from '../../core/image/reference.ts';
 import type { ImageCommand } from '../../core/injection/contract.ts';
-import type { Access } from './access.ts';
-import type { Endpoint } from './endpoint.ts';
-import { hasCode, RegistryError } from './errors.ts';
+import type { Access, Endpoint } from './endpoint.ts';
+import { hasCode, RegistryError, type Wire, type WireAnswer } from './registry-http-client.ts';
 import { openSession, type RegistrySession } from './session.ts';
-import type { Wire, WireAnswer } from './wire.ts';
 
 export interface LookUpOptions {
   readonly wire: Wire;

@@ -1,15 +1,22 @@
 import { mayRetryStatus, namesDeadToken, serverErrors } from '../../core/vault/answer.ts';
 import { retry } from '../lifecycle/retry.ts';
-import { within } from '../lifecycle/within.ts';
+import { within } from '../lifecycle/wait.ts';
 import type { Logger } from '../logging/logger.ts';
 import { authMethodFor } from './auth.ts';
-import type { VaultConfig } from './config.ts';
 import { vaultConnection } from './connection.ts';
-import type { KeyRequest, VaultClient, VaultRequest, VaultResponse, VaultTransport } from './contract.ts';
-import { mayPass, VaultError } from './errors.ts';
-import { failureOf } from './failure.ts';
+import {
+  failureOf,
+  type KeyRequest,
+  mayPass,
+  type VaultClient,
+  VaultError,
+  type VaultRequest,
+  type VaultResponse,
+  type VaultTransport,
+} from './contract.ts';
 import { createLeanTransport } from './lean-transport.ts';
 import { type HeldToken, Session, type SessionState } from './session.ts';
+import type { VaultConfig } from './settings.ts';
 
 export interface VaultClientOptions {
   readonly config: VaultConfig;

@@ -1,4 +1,8 @@
-import type { VaultEndpoint, VaultPlace } from './config.ts';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { createSecureContext, type SecureContext } from 'node:tls';
+import { exitStatus, SvcError } from '../../core/errors.ts';
+import type { VaultEndpoint, VaultPlace } from './settings.ts';
 
 /** PEM files; each is read again when it has changed. */
 export type TlsFiles = Pick<VaultEndpoint, 'caFiles' | 'caPath' | 'client'>;
@@ -42,4 +46,107 @@ export function vaultConnection({ endpoint, namespace }: VaultPlace): VaultConne
     tls: { caFiles, caPath, client },
     followStandby: client === undefined,
   };
+}
+
+/** Certificates and keys from files, looked at before each new connection and read again when they have changed. */
+export class TlsContext {
+  readonly #files: TlsFiles;
+  #fingerprint = '';
+  #context: SecureContext;
+
+  /** @throws SvcError (exit 78) where a file cannot be used. */
+  constructor(files: TlsFiles) {
+    this.#files = files;
+    this.#context = usable(files, () => {
+      this.#fingerprint = fingerprint(files);
+      return load(files);
+    });
+  }
+
+  /** Keeps the former certificates while new ones are half written or do not fit together. */
+  current(): SecureContext {
+    try {
+      const seen = fingerprint(this.#files);
+      if (seen !== this.#fingerprint) {
+        this.#context = load(this.#files);
+        this.#fingerprint = seen;
+      }
+    } catch {
+      return this.#context;
+    }
+    return this.#context;
+  }
+}
+
+/** SSL_OP_CLEANSE_PLAINTEXT, which Node does not name: OpenSSL keeps no copy of what it has handed over. */
+const secureOptions = 2;
+
+function load(files: TlsFiles): SecureContext {
+  const trust = { ...authorities(files), ...clientIdentity(files) };
+  return createSecureContext({ minVersion: 'TLSv1.2', secureOptions, ...trust });
+}
+
+function usable(files: TlsFiles, make: () => SecureContext): SecureContext {
+  try {
+    return make();
+  } catch (cause) {
+    const names = [...files.caFiles, files.caPath, files.client?.certFile, files.client?.keyFile];
+    const given = names.filter((name) => name !== undefined).join(', ');
+    throw new SvcError('VAULT_TLS_FILES', `The TLS files for the key server cannot be used (${given})`, {
+      nextStep: 'Give PEM files that exist, and a client key that fits its certificate.',
+      exitStatus: exitStatus.config,
+      cause,
+    });
+  }
+}
+
+function authorities(files: TlsFiles): { ca?: string[] } {
+  const ca = [...files.caFiles.map(certificatesOf), ...certificatesIn(files.caPath)];
+  return ca.length === 0 ? {} : { ca };
+}
+
+function clientIdentity({ client }: TlsFiles): { cert?: string; key?: Buffer } {
+  if (client === undefined) return {};
+  return { cert: certificatesOf(client.certFile), key: readFileSync(client.keyFile) };
+}
+
+const isCertificate = (text: string): boolean => text.includes('-----BEGIN CERTIFICATE-----');
+
+function certificatesOf(file: string): string {
+  const text = readFileSync(file, 'utf8');
+  if (!isCertificate(text)) throw new Error(`no certificate in ${file}`);
+  return text;
+}
+
+function certificatesIn(dir: string | undefined): string[] {
+  if (dir === undefined) return [];
+  const found = certificateFiles(dir)
+    .map((file) => readFileSync(file, 'utf8'))
+    .filter(isCertificate);
+  if (found.length === 0) throw new Error(`no certificate in ${dir}`);
+  return found;
+}
+
+/** Regular files, links followed; Kubernetes' own `..data` folders are left out. */
+function certificateFiles(dir: string): string[] {
+  return readdirSync(dir)
+    .filter((name) => !name.startsWith('..'))
+    .sort()
+    .map((name) => join(dir, name))
+    .filter((file) => statSync(file).isFile());
+}
+
+/** Changes with every write and every rename into place. */
+function fingerprint(files: TlsFiles): string {
+  return filesOf(files).map(stamp).join('\n');
+}
+
+function filesOf({ caFiles, caPath, client }: TlsFiles): string[] {
+  const identity = client === undefined ? [] : [client.certFile, client.keyFile];
+  return [...caFiles, ...(caPath === undefined ? [] : certificateFiles(caPath)), ...identity];
+}
+
+function stamp(file: string): string {
+  const { ino, mtimeMs, size } = statSync(file);
+  return `${file} ${ino} ${mtimeMs} ${size}`;
 }

@@ -1,3 +1,13 @@
+import { exitStatus, SvcError } from '../../core/errors.ts';
+import {
+  mayRetryStatus,
+  namesExpiredVersion,
+  namesMissingKey,
+  serverErrors,
+  summarize,
+} from '../../core/vault/answer.ts';
+import { secrets } from '../logging/secrets.ts';
+
 /** A request to the key server's HTTP API. `path` is below `/v1/`, its segments already encoded. */
 export interface VaultRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'LIST' | 'DELETE';
@@ -85,3 +95,110 @@ export interface Transit {
  * - `not-found`: no such mount, key or path.
  */
 export type VaultFailure = 'unavailable' | 'denied' | 'rejected' | 'expired-version' | 'not-found';
+
+export interface VaultErrorOptions {
+  readonly nextStep?: string;
+  /** HTTP status of the last answer. */
+  readonly status?: number | undefined;
+  /** Path below `/v1/`. */
+  readonly path?: string | undefined;
+  /** Position of the bad item in a list of items. */
+  readonly index?: number | undefined;
+  /** Default: that of the kind. */
+  readonly exitStatus?: number;
+  /** Default: that of the kind. */
+  readonly code?: string;
+  readonly cause?: unknown;
+}
+
+/** A call to the key server that failed, or a login. Never carries a token or a key. */
+export class VaultError extends SvcError {
+  readonly kind: VaultFailure;
+  readonly status: number | undefined;
+  readonly path: string | undefined;
+  readonly index: number | undefined;
+
+  constructor(kind: VaultFailure, message: string, options: VaultErrorOptions = {}) {
+    const facts = kinds[kind];
+    super(options.code ?? facts.code, message, {
+      nextStep: options.nextStep ?? facts.nextStep,
+      exitStatus: options.exitStatus ?? facts.exitStatus,
+      cause: options.cause,
+    });
+    this.kind = kind;
+    this.status = options.status;
+    this.path = options.path;
+    this.index = options.index;
+  }
+}
+
+const kinds: Readonly<Record<VaultFailure, { code: string; exitStatus: number; nextStep: string }>> = {
+  unavailable: {
+    code: 'VAULT_UNAVAILABLE',
+    exitStatus: exitStatus.unavailable,
+    nextStep: 'Check that the key server runs, is unsealed and can be reached at VAULT_ADDR.',
+  },
+  denied: {
+    code: 'VAULT_DENIED',
+    exitStatus: exitStatus.denied,
+    nextStep: 'Check the policies and the role of the token.',
+  },
+  rejected: {
+    code: 'VAULT_REJECTED',
+    exitStatus: exitStatus.internal,
+    nextStep: 'Check that the value was written under this key and has not been changed.',
+  },
+  'expired-version': {
+    code: 'VAULT_KEY_VERSION_EXPIRED',
+    exitStatus: exitStatus.internal,
+    nextStep:
+      'Lower min_decryption_version of the transit key, or restore a copy wrapped by a newer version.',
+  },
+  'not-found': {
+    code: 'VAULT_NOT_FOUND',
+    exitStatus: exitStatus.config,
+    nextStep: 'Check the mount and the name: the path does not exist on the key server.',
+  },
+};
+
+/** A certificate that is not trusted, or that the server does not take: nobody is there to talk to until that is changed. */
+export const certificateCode = 'VAULT_CERTIFICATE';
+
+/** Whether another attempt may succeed with the configuration as it is. */
+export const mayPass = (error: unknown): boolean =>
+  isVaultError(error) && error.kind === 'unavailable' && error.code !== certificateCode;
+
+export const isVaultError = (error: unknown): error is VaultError => error instanceof VaultError;
+
+/** What the key server said, on one line, without any registered secret. */
+export const serverReason = (body: unknown): string => plainText(...serverErrors(body));
+
+export const plainText = (...errors: readonly string[]): string => secrets.redact(summarize(errors));
+
+/** The error for an answer that is no success. */
+export function failureOf(request: VaultRequest, { status, body }: VaultResponse): VaultError {
+  const { path } = request;
+  const reason = serverReason(body);
+  const kind = failureKind(status, reason);
+  if (kind === 'denied') return refusedPath(request, status);
+  const said = reason === '' ? '' : `: ${reason}`;
+  return new VaultError(kind, `The key server answered ${status} to ${path}${said}`, { status, path });
+}
+
+export function failureKind(status: number, reason: string): VaultFailure {
+  if (status === 403) return 'denied';
+  if (status === 404 || namesMissingKey(reason)) return 'not-found';
+  if (namesExpiredVersion(reason)) return 'expired-version';
+  return mayRetryStatus(status) ? 'unavailable' : 'rejected';
+}
+
+const capabilities = { GET: 'read', LIST: 'list', POST: 'update', PUT: 'update', DELETE: 'delete' } as const;
+
+function refusedPath({ method, path }: VaultRequest, status: number): VaultError {
+  const capability = capabilities[method];
+  return new VaultError('denied', `The key server refuses ${capability} on ${path}`, {
+    status,
+    path,
+    nextStep: `Grant the capability "${capability}" on ${path} in a policy of this token or role, and check that the path exists.`,
+  });
+}

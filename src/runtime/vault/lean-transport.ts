@@ -1,14 +1,23 @@
-import { writeRequest } from '../../core/http1/request.ts';
-import { JsonError } from '../../core/json-bytes/json-error.ts';
+import { writeRequest } from '../../core/http1.ts';
+import { JsonError } from '../../core/json-document.ts';
 import { isEncodedPath } from '../../core/vault/path.ts';
-import { createWipedMemory } from '../memory/wiped-memory.ts';
+import { createWipedMemory } from '../memory/buffers.ts';
 import type { VaultConnection } from './connection.ts';
-import type { ByteExchange, VaultRequest, VaultResponse, VaultTransport } from './contract.ts';
-import { createWire } from './create-wire.ts';
-import { VaultError } from './errors.ts';
+import {
+  type ByteExchange,
+  VaultError,
+  type VaultRequest,
+  type VaultResponse,
+  type VaultTransport,
+} from './contract.ts';
+import {
+  createWire,
+  followStandby,
+  type Wire,
+  type WireRequest,
+  type WireResponse,
+} from './json-http-client.ts';
 import { SecretPool } from './secret-client/secret-pool.ts';
-import { followStandby } from './standby.ts';
-import type { Wire, WireRequest, WireResponse } from './wire.ts';
 
 type SendRequest = Parameters<VaultTransport['send']>[0];
 

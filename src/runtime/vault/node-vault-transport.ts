@@ -1,9 +1,7 @@
 import type { VaultConnection } from './connection.ts';
 import type { VaultResponse, VaultTransport } from './contract.ts';
-import { createWire } from './create-wire.ts';
+import { createWire, followStandby, type Wire, type WireRequest } from './json-http-client.ts';
 import { wireRequests } from './lean-transport.ts';
-import { followStandby } from './standby.ts';
-import type { Wire, WireRequest } from './wire.ts';
 
 /** What node-vault hands to its HTTP library; `exchange` is ours and passes through it. */
 interface HttpOptions {

@@ -1,12 +1,9 @@
-import { type Backoff, createBackoff } from '../lifecycle/backoff.ts';
-import { within } from '../lifecycle/within.ts';
+import { type Backoff, createBackoff } from '../lifecycle/retry.ts';
+import { within } from '../lifecycle/wait.ts';
 import type { Logger } from '../logging/logger.ts';
 import { secrets } from '../logging/secrets.ts';
-import { type AuthMethod, grantFrom, type TokenGrant } from './auth-method.ts';
-import type { VaultTransport } from './contract.ts';
-import { certificateCode, isVaultError, VaultError } from './errors.ts';
-import { failureOf } from './failure.ts';
-import { MinuteLimit } from './login-limit.ts';
+import { type AuthMethod, grantFrom, MinuteLimit, type TokenGrant } from './auth.ts';
+import { certificateCode, failureOf, isVaultError, VaultError, type VaultTransport } from './contract.ts';
 
 /** Whether a token can be had, and why not. */
 export interface SessionState {

@@ -1,8 +1,128 @@
-import { boolean, enumeration, matching, type Parser, path } from '../../core/settings/parsers.ts';
-import type { Resolved, Settings } from '../../core/settings/setting.ts';
-import { httpUrl } from '../../core/settings/url.ts';
-import { mountPath } from '../../core/vault/mount-path.ts';
-import { roleName } from '../../core/vault/names.ts';
+import { accessSync, constants, existsSync, readdirSync } from 'node:fs';
+import { exitStatus, SvcError } from '../../core/errors.ts';
+import { unencrypted } from '../../core/settings/listen-address.ts';
+import type { Rule } from '../../core/settings/resolve.ts';
+import {
+  boolean,
+  enumeration,
+  httpUrl,
+  matching,
+  type Parser,
+  path,
+  type Resolved,
+  type Settings,
+} from '../../core/settings/setting.ts';
+import { mountPath, roleName, transitKeyName } from '../../core/vault/path.ts';
+
+/** What the client of the key server needs to know. */
+export interface VaultConfig extends VaultPlace {
+  readonly auth: VaultAuth;
+}
+
+export interface VaultPlace {
+  readonly endpoint: VaultEndpoint;
+  readonly namespace: string | undefined;
+}
+
+/** Where requests go: the broker where there is one, else the secrets server. */
+export interface VaultEndpoint {
+  /** `/v1/…` is appended to its path. */
+  readonly url: URL;
+  /** Never true for a broker. */
+  readonly skipVerify: boolean;
+  /** PEM files; empty, and no `caPath`: the roots that Node trusts. */
+  readonly caFiles: readonly string[];
+  readonly caPath: string | undefined;
+  readonly client: { readonly certFile: string; readonly keyFile: string } | undefined;
+}
+
+export type VaultAuth =
+  | { readonly method: 'token'; readonly token: string }
+  /** The file is read again at each login. */
+  | { readonly method: 'token-file'; readonly path: string }
+  | {
+      readonly method: 'kubernetes';
+      readonly role: string;
+      /** Without slashes at its ends: `auth/kubernetes`. */
+      readonly mountPath: string;
+      readonly serviceAccountTokenPath: string;
+    };
+
+const mountedCertificates = '/svc/certs';
+
+/**
+ * The settings, checked by `vaultRules`, in the shape that the client uses.
+ * @throws SvcError CONFIG_INVALID when a role or token is missing that the rules ask for
+ */
+export function vaultConfig(settings: ResolvedVaultSettings): VaultConfig {
+  return { ...vaultPlace(settings), auth: vaultAuth(settings) };
+}
+
+/** Where the server is, whoever logs in there. */
+export function vaultPlace(settings: ResolvedVaultSettings): VaultPlace {
+  return {
+    endpoint: {
+      ...(settings.brokerAddr ? brokerTrust(settings) : serverTrust(settings)),
+      client: client(settings),
+    },
+    namespace: settings.vaultNamespace?.replace(/\/$/, ''),
+  };
+}
+
+function brokerTrust(settings: ResolvedVaultSettings) {
+  const url = settings.brokerAddr ?? settings.vaultAddr;
+  if (settings.brokerTlsCa !== undefined) {
+    return { url, skipVerify: false, caFiles: [settings.brokerTlsCa], caPath: undefined };
+  }
+  return { ...serverTrust(settings), url, skipVerify: false };
+}
+
+function serverTrust(settings: ResolvedVaultSettings) {
+  const caFiles = [settings.vaultCaCert, settings.brokerTlsCa].filter((file) => file !== undefined);
+  const mounted = caFiles.length === 0 && isMounted(mountedCertificates) ? mountedCertificates : undefined;
+  return {
+    url: settings.vaultAddr,
+    skipVerify: settings.vaultSkipVerify,
+    caFiles,
+    caPath: settings.vaultCaPath ?? mounted,
+  };
+}
+
+/** The wrapper's folder has an empty one to mount them at. One that cannot be read is reported when it is needed. */
+function isMounted(folder: string): boolean {
+  try {
+    return readdirSync(folder).length > 0;
+  } catch {
+    return existsSync(folder);
+  }
+}
+
+function client({ brokerTlsCert, brokerTlsKey }: ResolvedVaultSettings) {
+  if (brokerTlsCert === undefined || brokerTlsKey === undefined) return undefined;
+  return { certFile: brokerTlsCert, keyFile: brokerTlsKey };
+}
+
+/** @throws SvcError CONFIG_INVALID when a role or token is missing that the rules ask for */
+export function vaultAuth(settings: ResolvedVaultSettings): VaultAuth {
+  if (authMethod(settings) === 'kubernetes') {
+    return {
+      method: 'kubernetes',
+      role: given(settings.vaultAuthRole, 'VAULT_AUTH_ROLE'),
+      mountPath: settings.vaultAuthMountPath,
+      serviceAccountTokenPath: settings.serviceAccountTokenPath,
+    };
+  }
+  if (settings.vaultTokenFile !== undefined) return { method: 'token-file', path: settings.vaultTokenFile };
+  return { method: 'token', token: given(settings.vaultToken, 'VAULT_TOKEN') };
+}
+
+function given(value: string | undefined, variable: string): string {
+  if (value !== undefined) return value;
+  throw new SvcError('CONFIG_INVALID', `${variable} is missing`, {
+    nextStep: `Set ${variable}.`,
+    exitStatus: exitStatus.config,
+  });
+}
 
 /** How a component reaches the key server and who it is there; shared by proxy and wrapper. */
 export const vaultSettings = {
@@ -104,4 +224,81 @@ export type ResolvedVaultSettings = Resolved<VaultSettings>;
 function token(): Parser<string> {
   const shape = matching(/^[\x21-\x7e]+$/, 'a token of printable characters without blanks');
   return { ...shape, parse: (given) => shape.parse(given.trim()) };
+}
+
+/** `.` and `..` would ask another path than the one that is named. */
+const segment = /^(?!\.{1,2}(\/|$))[\w.-]+(\/(?!\.{1,2}(\/|$))[\w.-]+)*$/;
+
+/** Which KEK; said alike to the proxy and to the command that looks at it. */
+export const transitSettings = {
+  transitMount: {
+    variable: 'SVC_TRANSIT_MOUNT',
+    flag: 'transit-mount',
+    summary: 'Mount of the transit engine',
+    fallback: 'transit',
+    ...matching(segment, 'a mount path such as transit'),
+  },
+  transitKey: {
+    variable: 'SVC_TRANSIT_KEY',
+    flag: 'transit-key',
+    summary: 'Transit key that wraps the data keys',
+    fallback: 'svc',
+    ...transitKeyName(),
+  },
+} satisfies Settings;
+
+type Config = ResolvedVaultSettings;
+
+/** What `VAULT_AUTH_METHOD` is when it is not set. */
+export function authMethod(config: Config): 'kubernetes' | 'token' {
+  if (config.vaultAuthMethod !== undefined) return config.vaultAuthMethod;
+  return hasToken(config) ? 'token' : 'kubernetes';
+}
+
+/** What the vault settings need from each other, and that the files they name can be read. */
+export const vaultRules: readonly Rule<Config>[] = [
+  (config) => unencrypted('VAULT_ADDR', config.vaultAddr),
+  (config) => unencrypted('SVC_BROKER_ADDR', config.brokerAddr),
+  (config) =>
+    authMethod(config) === 'kubernetes' && config.vaultAuthRole === undefined
+      ? 'VAULT_AUTH_ROLE: required for kubernetes auth; for token auth give VAULT_TOKEN or VAULT_TOKEN_FILE'
+      : undefined,
+  (config) =>
+    config.vaultAuthMethod === 'token' && !hasToken(config)
+      ? 'VAULT_TOKEN or VAULT_TOKEN_FILE: required, because VAULT_AUTH_METHOD is token'
+      : undefined,
+  (config) =>
+    companion('SVC_BROKER_TLS_KEY', config.brokerTlsKey, 'SVC_BROKER_TLS_CERT', config.brokerTlsCert),
+  (config) =>
+    companion('SVC_BROKER_TLS_CERT', config.brokerTlsCert, 'SVC_BROKER_TLS_KEY', config.brokerTlsKey),
+  (config) => readable('VAULT_TOKEN_FILE', config.vaultTokenFile),
+  (config) =>
+    authMethod(config) === 'kubernetes'
+      ? readable('SVC_SA_TOKEN_PATH', config.serviceAccountTokenPath)
+      : undefined,
+  (config) => readable('VAULT_CACERT', config.vaultCaCert),
+  (config) => readable('VAULT_CAPATH', config.vaultCaPath),
+  (config) => readable('SVC_BROKER_TLS_CERT', config.brokerTlsCert),
+  (config) => readable('SVC_BROKER_TLS_KEY', config.brokerTlsKey),
+  (config) => readable('SVC_BROKER_TLS_CA', config.brokerTlsCa),
+];
+
+function hasToken(config: Config): boolean {
+  return config.vaultToken !== undefined || config.vaultTokenFile !== undefined;
+}
+
+function companion(name: string, value: unknown, otherName: string, other: unknown): string | undefined {
+  return value === undefined && other !== undefined
+    ? `${name}: required, because ${otherName} is set`
+    : undefined;
+}
+
+function readable(variable: string, file: string | undefined): string | undefined {
+  if (file === undefined) return undefined;
+  try {
+    accessSync(file, constants.R_OK);
+    return undefined;
+  } catch (error) {
+    return `${variable}: ${file} cannot be read (${(error as NodeJS.ErrnoException).code})`;
+  }
 }

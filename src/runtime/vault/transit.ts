@@ -1,6 +1,7 @@
 import { namesTooLarge, serverErrors } from '../../core/vault/answer.ts';
 import { vaultPath } from '../../core/vault/path.ts';
 import {
+  parseWrappedKey,
   type ReadValue,
   readKey,
   readTransitAnswer,
@@ -9,20 +10,23 @@ import {
   type TransitInput,
   transitBody,
 } from '../../core/vault/transit-body.ts';
-import { parseWrappedKey } from '../../core/vault/wrapped-key.ts';
 import type { ExchangingVaultClient } from './client.ts';
-import type {
-  ByteExchange,
-  KeyRequest,
-  Transit,
-  TransitItem,
-  VaultRequest,
-  VaultResponse,
-  WrapItem,
-  WrappedKey,
+import {
+  type ByteExchange,
+  failureKind,
+  failureOf,
+  isVaultError,
+  type KeyRequest,
+  plainText,
+  serverReason,
+  type Transit,
+  type TransitItem,
+  VaultError,
+  type VaultRequest,
+  type VaultResponse,
+  type WrapItem,
+  type WrappedKey,
 } from './contract.ts';
-import { isVaultError, VaultError } from './errors.ts';
-import { failureKind, failureOf, plainText, serverReason } from './failure.ts';
 
 export interface TransitOptions {
   /** Mount of the transit engine, such as `transit`. */

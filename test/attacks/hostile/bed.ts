@@ -1,5 +1,5 @@
-import { noKeyFile } from '../../../src/plugins/dev/keys/key-file.ts';
 import { startKeyServer } from '../../../src/plugins/dev/keys/key-server.ts';
+import { noKeyFile } from '../../../src/plugins/dev/keys/transit-keys.ts';
 import { setUpTransit } from '../../../src/plugins/dev/servers.ts';
 import { quietLog } from '../../plugins/dev/quiet-log.ts';
 import { startSvcProxy } from '../../support/svc-proxy.ts';

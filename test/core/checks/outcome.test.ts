@@ -1,34 +1,34 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { countLevels, outcomeOf } from '../../../src/core/checks/outcome.ts';
-import { sarifLog } from '../../../src/core/checks/sarif.ts';
+import { countLevels, outcomeOf } from '../../../src/core/check-outcome.ts';
+import { sarifLog } from '../../../src/core/sarif.ts';
 
 const test = suite('outcomes of checks');
 const both = { error: 1, warning: 2, info: 3 };
 const warnings = { ...both, error: 0 };
-const info = { ...warnings, warning: 0 };
+const infos = { ...warnings, warning: 0 };
 
 test('fail on what they are told to, and on nothing less', () => {
   const status = (...args: Parameters<typeof outcomeOf>) => outcomeOf(...args).exitStatus;
   assert.equal(
-    [both, warnings, info].map((found) => status(found, 'none')),
+    [both, warnings, infos].map((found) => status(found, 'none')),
     [0, 0, 0],
   );
   assert.equal(
-    [both, warnings, info].map((found) => status(found, 'error')),
+    [both, warnings, infos].map((found) => status(found, 'error')),
     [1, 0, 0],
   );
   assert.equal(
-    [both, warnings, info].map((found) => status(found, 'warning')),
+    [both, warnings, infos].map((found) => status(found, 'warning')),
     [1, 2, 0],
   );
-  assert.is(status(info, 'none', ['Too low.']), 1);
+  assert.is(status(infos, 'none', ['Too low.']), 1);
   assert.is(status(warnings, 'warning', ['Too low.']), 1);
 });
 
 test('what could not be found out is never passed, less than an error and more than a warning', () => {
   const status = (...args: Parameters<typeof outcomeOf>) => outcomeOf(...args).exitStatus;
-  assert.is(status(info, 'none', [], ['No cluster.']), 4);
+  assert.is(status(infos, 'none', [], ['No cluster.']), 4);
   assert.is(status(warnings, 'warning', [], ['No cluster.']), 4);
   assert.is(status(both, 'error', [], ['No cluster.']), 1);
   assert.equal(outcomeOf(both, 'error', [], ['No cluster.']).reasons, [
@@ -42,7 +42,7 @@ test('say why', () => {
     'There is 1 error (--fail-on warning).',
     'There are 2 warnings (--fail-on warning).',
   ]);
-  assert.equal(outcomeOf(info, 'warning').reasons, []);
+  assert.equal(outcomeOf(infos, 'warning').reasons, []);
 });
 
 test('levels are counted', () => {

@@ -3,9 +3,8 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { bashCompletion } from '../../../src/core/completion/bash.ts';
-import { below, keyOf } from '../../../src/core/completion/contract.ts';
 import { fishCompletion } from '../../../src/core/completion/fish.ts';
-import { completionTree, type DescribedCommand } from '../../../src/core/completion/tree.ts';
+import { below, completionTree, type DescribedCommand, keyOf } from '../../../src/core/completion/tree.ts';
 import { zshCompletion } from '../../../src/core/completion/zsh.ts';
 
 const test = suite('completion');

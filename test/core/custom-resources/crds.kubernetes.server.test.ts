@@ -2,9 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { parse } from 'yaml';
-import { apiVersion } from '../../../src/core/custom-resources/condition.ts';
 import { definitions } from '../../../src/core/custom-resources/definitions.ts';
 import { reportName } from '../../../src/core/custom-resources/protection-report.ts';
+import { apiVersion } from '../../../src/core/custom-resources/resources.ts';
 import { type Kubernetes, startKubernetes } from '../../support/kubernetes.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import {

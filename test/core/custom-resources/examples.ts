@@ -1,13 +1,11 @@
-import type { Condition } from '../../../src/core/custom-resources/condition.ts';
 import type { ProtectionReportStatus } from '../../../src/core/custom-resources/protection-report.ts';
 import type {
+  Condition,
   SecretMappingSpec,
   SecretMappingStatus,
-} from '../../../src/core/custom-resources/secret-mapping.ts';
-import type {
   ServiceConfigSpec,
   ServiceConfigStatus,
-} from '../../../src/core/custom-resources/service-config.ts';
+} from '../../../src/core/custom-resources/resources.ts';
 
 /** Demands every member, down to the last. */
 type Complete<T> = T extends string | number | boolean

@@ -1,7 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { openApi } from '../../../src/core/custom-resources/definition.ts';
-import type { AnySchema, SchemaOf } from '../../../src/core/custom-resources/schema/schema-of.ts';
+import { type AnySchema, openApi, type SchemaOf } from '../../../src/core/custom-resources/definition.ts';
 
 const test = suite('schemas held to types');
 

@@ -1,13 +1,11 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { TextSchema } from '../../../src/core/custom-resources/schema/schema-of.ts';
-import * as texts from '../../../src/core/custom-resources/schema/texts.ts';
-import { containerName, objectName } from '../../../src/core/injection/resolve/parsers.ts';
-import type { Parser } from '../../../src/core/settings/parsers.ts';
-import { kvPath } from '../../../src/core/vault/kv-path.ts';
-import { mountPath } from '../../../src/core/vault/mount-path.ts';
-import { roleName, transitKeyName } from '../../../src/core/vault/names.ts';
+import type { TextSchema } from '../../../src/core/custom-resources/definition.ts';
+import * as texts from '../../../src/core/custom-resources/schema-parts.ts';
+import { containerName, objectName } from '../../../src/core/injection/resolve/annotations.ts';
+import type { Parser } from '../../../src/core/settings/setting.ts';
+import { kvPath, mountPath, roleName, transitKeyName } from '../../../src/core/vault/path.ts';
 
 const test = suite('texts of custom resources');
 

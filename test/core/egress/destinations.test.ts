@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { destinationOf } from '../../../src/core/egress/destination.ts';
-import { serviceOfHost } from '../../../src/core/egress/service-host.ts';
+import { destinationOf, serviceOfHost } from '../../../src/core/egress/address.ts';
 
 const test = suite('destinations');
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { formatHosts, parseHosts } from '../../../src/core/egress/hosts.ts';
+import { formatHosts, parseHosts } from '../../../src/core/egress/policies.ts';
 
 const test = suite('annotation of names');
 

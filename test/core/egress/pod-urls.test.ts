@@ -1,12 +1,11 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { EgressDestination } from '../../../src/core/custom-resources/service-config.ts';
+import type { EgressDestination } from '../../../src/core/custom-resources/resources.ts';
 import { unionOf, urlsOfPod } from '../../../src/core/egress/wanted.ts';
 import type { InjectionPlan, Mutation } from '../../../src/core/injection/contract.ts';
 import { mutatePod } from '../../../src/core/injection/mutate/mutate-pod.ts';
 import type { Pod } from '../../../src/core/kubernetes/pod.ts';
-import { createIntern } from '../../../src/runtime/cluster/intern.ts';
-import { projectPod } from '../../../src/runtime/cluster/project-pod.ts';
+import { createIntern, projectPod } from '../../../src/runtime/kube/project-objects.ts';
 import { container, defaults, planOf, pod, surroundingsOf } from '../injection/mutate/pods/case.ts';
 
 const test = suite('where pods connect to');

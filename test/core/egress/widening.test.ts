@@ -2,9 +2,13 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { NetworkPolicy } from '../../../src/core/egress/contract.ts';
-import type { ObservedPolicy, ObservedRule, ObservedSpec } from '../../../src/core/egress/observed-policy.ts';
 import { egressPolicies } from '../../../src/core/egress/policies.ts';
-import { wideningPolicies } from '../../../src/core/egress/widening.ts';
+import {
+  type ObservedPolicy,
+  type ObservedRule,
+  type ObservedSpec,
+  wideningPolicies,
+} from '../../../src/core/egress/widening.ts';
 import { mayConnect, type PolicyPod } from '../../support/network-policy.ts';
 
 const test = suite('policies that widen the egress of protected pods');

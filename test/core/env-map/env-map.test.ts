@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type EnvMap, parseEnvMap } from '../../../src/core/env-map/env-map.ts';
-import { envMap } from '../../../src/core/env-map/setting.ts';
+import { type EnvMap, envMap, parseEnvMap } from '../../../src/core/env-map.ts';
 
 const test = suite('SVC_ENV_MAP');
 const to = (field: string, variable: string) => ({ field, variable });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { associatedData, type BindingMode, type KeyPurpose } from '../../../src/core/envelope/binding.ts';
+import { associatedData, type BindingMode, type KeyPurpose } from '../../../src/core/envelope/metadata.ts';
 
 const test = suite('bindings');
 

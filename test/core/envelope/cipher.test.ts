@@ -2,14 +2,16 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { decryptBody, decryptVerifiedFrom, encryptBody } from '../../../src/core/envelope/cipher.ts';
 import {
+  decryptBody,
+  decryptVerifiedFrom,
+  encryptBody,
   nonceBytes,
   overheadBytes,
   plaintextSize,
   storedSize,
   tagBytes,
-} from '../../../src/core/envelope/format.ts';
+} from '../../../src/core/envelope/cipher.ts';
 import { faultOf } from './fault.ts';
 
 const test = suite('body cipher');

@@ -1,4 +1,4 @@
-import { EnvelopeError, type EnvelopeFault } from '../../../src/core/envelope/error.ts';
+import { EnvelopeError, type EnvelopeFault } from '../../../src/core/envelope/cipher.ts';
 
 /** The reason of the EnvelopeError that `action` throws; anything else is thrown on. */
 export function faultOf(action: () => unknown): EnvelopeFault | 'none' {

@@ -1,9 +1,15 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { frame, singleFrame } from '../../../src/core/grpc/frame.ts';
-import { statusMessage, statusOfHttp, statusOfNumber, statusOfReset } from '../../../src/core/grpc/status.ts';
-import { unixSocketPath } from '../../../src/core/grpc/unix-address.ts';
+import {
+  frame,
+  singleFrame,
+  statusMessage,
+  statusOfHttp,
+  statusOfNumber,
+  statusOfReset,
+  unixSocketPath,
+} from '../../../src/core/grpc.ts';
 
 const core = suite('gRPC without I/O');
 

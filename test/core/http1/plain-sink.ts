@@ -1,4 +1,4 @@
-import type { ByteSink } from '../../../src/core/http1/byte-sink.ts';
+import type { ByteSink } from '../../../src/core/http1-chunked-body.ts';
 
 /** A sink in ordinary memory. */
 export function plainSink(): ByteSink {

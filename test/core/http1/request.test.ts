@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { HttpError } from '../../../src/core/http1/http-error.ts';
-import { type RequestHead, writeRequest } from '../../../src/core/http1/request.ts';
+import { type RequestHead, writeRequest } from '../../../src/core/http1.ts';
+import { HttpError } from '../../../src/core/http1-chunked-body.ts';
 import { plainSink } from './plain-sink.ts';
 
 const requests = suite('HTTP requests as bytes');

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { HttpError } from '../../../src/core/http1/http-error.ts';
-import { ResponseReader } from '../../../src/core/http1/response-reader.ts';
+import { ResponseReader } from '../../../src/core/http1.ts';
+import { HttpError } from '../../../src/core/http1-chunked-body.ts';
 import { plainSink } from './plain-sink.ts';
 
 const responses = suite('HTTP answers as bytes');

@@ -11,16 +11,11 @@ import {
   frameContent,
   frameFlag,
   frameType,
+  Http2Error,
   type Http2Frame,
   writeFrame,
-} from '../../../src/core/http2/frames.ts';
-import {
-  decodeHeaders,
-  decodeHuffman,
-  encodeHeaders,
-  staticField,
-} from '../../../src/core/http2/header-block.ts';
-import { Http2Error } from '../../../src/core/http2/http2-error.ts';
+} from '../../../src/core/http2-frames.ts';
+import { decodeHeaders, decodeHuffman, encodeHeaders, staticField } from '../../../src/core/http2-headers.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 
 const hex = (text: string) => Buffer.from(text, 'hex');

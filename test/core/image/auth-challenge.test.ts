@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { parseChallenges } from '../../../src/core/image/auth-challenge.ts';
+import { parseChallenges } from '../../../src/core/image/registry-access.ts';
 
 const test = suite('WWW-Authenticate');
 

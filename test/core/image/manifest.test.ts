@@ -1,9 +1,12 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { choosePlatforms } from '../../../src/core/image/choose-platform.ts';
-import { digestOf, verifyDigest } from '../../../src/core/image/digest.ts';
-import { isSameCommand, readImageConfig } from '../../../src/core/image/image-config.ts';
-import { readManifest } from '../../../src/core/image/manifest.ts';
+import {
+  choosePlatforms,
+  isSameCommand,
+  readImageConfig,
+  readManifest,
+} from '../../../src/core/image/manifest.ts';
+import { digestOf, verifyDigest } from '../../../src/core/image/reference.ts';
 import { entryOf, makeAttestation, makeImage, makeIndex, mediaTypes } from '../../support/registry-images.ts';
 
 const test = suite('manifests');

@@ -1,8 +1,11 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { readDockerConfigJson, readDockercfg } from '../../../src/core/image/docker-config.ts';
-import { matchCredentials } from '../../../src/core/image/match-credentials.ts';
+import {
+  matchCredentials,
+  readDockerConfigJson,
+  readDockercfg,
+} from '../../../src/core/image/registry-credentials.ts';
 
 const test = suite('pull secrets');
 

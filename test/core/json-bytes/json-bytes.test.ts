@@ -1,13 +1,15 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { compact } from '../../../src/core/json-bytes/compact.ts';
-import { decodeString } from '../../../src/core/json-bytes/decode-string.ts';
-import { escapedRuns } from '../../../src/core/json-bytes/encode-string.ts';
-import { JsonError } from '../../../src/core/json-bytes/json-error.ts';
-import type { JsonValue } from '../../../src/core/json-bytes/json-value.ts';
-import { JsonView } from '../../../src/core/json-bytes/json-view.ts';
-import { maxDepth, readDocument, readObject } from '../../../src/core/json-bytes/read-document.ts';
+import {
+  decodeString,
+  JsonError,
+  type JsonValue,
+  maxDepth,
+  readDocument,
+  readObject,
+} from '../../../src/core/json-document.ts';
+import { compact, escapedRuns, JsonView } from '../../../src/core/json-view.ts';
 
 const json = suite('JSON as bytes');
 

@@ -2,18 +2,19 @@ import fc from 'fast-check';
 import protobuf from 'protobufjs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { ProtobufError } from '../../../src/core/protobuf/protobuf-error.ts';
-import { type Fields, readFields } from '../../../src/core/protobuf/read-fields.ts';
 import {
   bool,
   bytes,
   embedded,
+  type Fields,
   message,
+  ProtobufError,
   presentBool,
   presentUnsigned,
+  readFields,
   string,
   unsigned,
-} from '../../../src/core/protobuf/write-fields.ts';
+} from '../../../src/core/protobuf.ts';
 
 const SCHEMA = `syntax = "proto3";
 message Sample {

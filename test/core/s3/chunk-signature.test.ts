@@ -1,9 +1,14 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ChunkDecoder } from '../../../src/core/s3/chunk-decoder.ts';
-import { ChunkEncoder, encodedLength, type Framing } from '../../../src/core/s3/chunk-encoder.ts';
-import { ChunkSignatureVerifier, ChunkSigner } from '../../../src/core/s3/chunk-signature.ts';
-import { scopeText, signingKey } from '../../../src/core/s3/sigv4-key.ts';
+import {
+  ChunkEncoder,
+  ChunkSignatureVerifier,
+  ChunkSigner,
+  encodedLength,
+  type Framing,
+} from '../../../src/core/s3/chunk-encoder.ts';
+import { scopeText, signingKey } from '../../../src/core/s3/sigv4-sign.ts';
 import { refusal } from './refusals.ts';
 
 const test = suite('chunk signatures');

@@ -2,19 +2,17 @@ import fc from 'fast-check';
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { errorXml, S3Error, s3Error } from '../../../src/core/s3/error.ts';
 import {
+  checkRestoreBody,
   completeMultipartXml,
+  deleteObjectsXml,
   parseCompleteMultipart,
+  parseDeleteObjects,
   parsePartNumber,
-} from '../../../src/core/s3/complete-multipart.ts';
-import { deleteObjectsXml, parseDeleteObjects } from '../../../src/core/s3/delete-objects.ts';
-import { S3Error } from '../../../src/core/s3/error.ts';
-import { s3Error } from '../../../src/core/s3/error-catalog.ts';
-import { errorXml } from '../../../src/core/s3/error-xml.ts';
-import { checkRestoreBody } from '../../../src/core/s3/restore-body.ts';
+} from '../../../src/core/s3/request-documents.ts';
 import { parseXml } from '../../../src/core/s3/xml.ts';
-import { unescapeXml } from '../../../src/core/s3/xml-unescape.ts';
-import { escapeXml } from '../../../src/core/s3/xml-write.ts';
+import { escapeXml, unescapeXml } from '../../../src/core/s3/xml-text.ts';
 import { refusal } from './refusals.ts';
 
 const test = suite('documents');

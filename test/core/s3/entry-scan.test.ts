@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { scanEntries } from '../../../src/core/s3/entry-scan.ts';
 import { childText, parseXml } from '../../../src/core/s3/xml.ts';
+import { scanEntries } from '../../../src/core/s3/xml-text.ts';
 
 const test = suite('lists without a tree');
 

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { inwardConditions } from '../../../src/core/s3/conditional.ts';
-import { inward, inwardList, outward, unquote } from '../../../src/core/s3/etag.ts';
+import { inward, inwardConditions, inwardList, outward, unquote } from '../../../src/core/s3/headers.ts';
 
 const test = suite('ETags');
 const hex = 'd41d8cd98f00b204e9800998ecf8427e';

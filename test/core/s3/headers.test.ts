@@ -4,9 +4,10 @@ import {
   passedResponseHeaders,
   requestHeadersUpstream,
   responseHeadersDownstream,
+  userMetadata,
+  userMetadataSize,
   withoutAwsChunked,
 } from '../../../src/core/s3/headers.ts';
-import { userMetadata, userMetadataSize } from '../../../src/core/s3/metadata.ts';
 
 const test = suite('headers');
 const hex = 'd41d8cd98f00b204e9800998ecf8427e';

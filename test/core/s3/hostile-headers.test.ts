@@ -2,13 +2,12 @@ import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { metadataPrefix } from '../../../src/core/envelope/metadata.ts';
+import { expectations } from '../../../src/core/s3/checksum.ts';
 import { S3Error } from '../../../src/core/s3/error.ts';
-import { expectations } from '../../../src/core/s3/expectations.ts';
-import { requestHeadersUpstream } from '../../../src/core/s3/headers.ts';
-import { userMetadata, userMetadataSize } from '../../../src/core/s3/metadata.ts';
-import { announcedLength, payloadMode } from '../../../src/core/s3/payload.ts';
+import { requestHeadersUpstream, userMetadata, userMetadataSize } from '../../../src/core/s3/headers.ts';
 import { parseRange, resolveRange } from '../../../src/core/s3/range.ts';
-import { SignatureVerifier } from '../../../src/core/s3/sigv4.ts';
+import { announcedLength, payloadMode } from '../../../src/core/s3/sigv4-sign.ts';
+import { SignatureVerifier } from '../../../src/core/s3/sigv4-verify.ts';
 
 const test = suite('headers that anybody may send');
 const runs = { numRuns: 2000 };

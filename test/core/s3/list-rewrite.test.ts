@@ -2,10 +2,8 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { S3Error } from '../../../src/core/s3/error.ts';
-import type { ListingEntry } from '../../../src/core/s3/list-entry.ts';
-import { rewriteListing } from '../../../src/core/s3/list-rewrite.ts';
-import { scanListing } from '../../../src/core/s3/list-scan.ts';
-import { element } from '../../../src/core/s3/xml-write.ts';
+import { type ListingEntry, rewriteListing, scanListing } from '../../../src/core/s3/listing.ts';
+import { element } from '../../../src/core/s3/xml-text.ts';
 import { refusal } from './refusals.ts';
 
 const test = suite('listings');

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Classified, classify } from '../../../src/core/s3/operation.ts';
-import { parseTarget } from '../../../src/core/s3/target.ts';
+import { parseTarget } from '../../../src/core/s3/request.ts';
 
 const test = suite('operations');
 

@@ -2,10 +2,9 @@ import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type ChecksumAlgorithm, createChecksum } from '../../../src/core/s3/checksum.ts';
-import { expectations } from '../../../src/core/s3/expectations.ts';
-import { announcedLength, payloadMode } from '../../../src/core/s3/payload.ts';
+import { type ChecksumAlgorithm, createChecksum, expectations } from '../../../src/core/s3/checksum.ts';
 import { checksumHeaders, PlaintextVerifier } from '../../../src/core/s3/received-payload.ts';
+import { announcedLength, payloadMode } from '../../../src/core/s3/sigv4-sign.ts';
 import { refusal } from './refusals.ts';
 
 const test = suite('what a head announces about the body');

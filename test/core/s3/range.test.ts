@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { storedSize } from '../../../src/core/envelope/format.ts';
+import { storedSize } from '../../../src/core/envelope/cipher.ts';
 import {
   contentRange,
   coveringParts,

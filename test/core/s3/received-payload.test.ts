@@ -2,10 +2,10 @@ import { createHash, createSecretKey } from 'node:crypto';
 import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { ChunkSigner } from '../../../src/core/s3/chunk-signature.ts';
+import { ChunkSigner } from '../../../src/core/s3/chunk-encoder.ts';
 import { S3Error } from '../../../src/core/s3/error.ts';
 import { createPayload, type PayloadSource } from '../../../src/core/s3/received-payload.ts';
-import type { VerifiedSignature } from '../../../src/core/s3/sigv4.ts';
+import type { VerifiedSignature } from '../../../src/core/s3/sigv4-verify.ts';
 
 const test = suite('received payload');
 const limit = 1 << 20;

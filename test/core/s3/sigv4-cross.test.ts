@@ -3,10 +3,14 @@ import { SignatureV4 } from '@smithy/signature-v4';
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { parseQueryEntries, serializeQuery } from '../../../src/core/s3/query.ts';
-import { SignatureVerifier } from '../../../src/core/s3/sigv4.ts';
+import {
+  encodeComponent,
+  encodeKey,
+  parseQueryEntries,
+  serializeQuery,
+} from '../../../src/core/s3/request.ts';
 import { RequestSigner } from '../../../src/core/s3/sigv4-sign.ts';
-import { encodeComponent, encodeKey } from '../../../src/core/s3/uri.ts';
+import { SignatureVerifier } from '../../../src/core/s3/sigv4-verify.ts';
 import { refusal } from './refusals.ts';
 
 const test = suite('SigV4 beside the AWS SDK');

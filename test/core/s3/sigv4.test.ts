@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { SignatureVerifier, type SignedRequest } from '../../../src/core/s3/sigv4.ts';
+import { SignatureVerifier, type SignedRequest } from '../../../src/core/s3/sigv4-verify.ts';
 import { refusal } from './refusals.ts';
 
 const test = suite('SigV4 of callers');

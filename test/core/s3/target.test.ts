@@ -1,8 +1,13 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { copySourceHeader, parseCopySource } from '../../../src/core/s3/copy-source.ts';
-import { mergeHoisted, parseTarget, upstreamPath } from '../../../src/core/s3/target.ts';
+import {
+  copySourceHeader,
+  mergeHoisted,
+  parseCopySource,
+  parseTarget,
+  upstreamPath,
+} from '../../../src/core/s3/request.ts';
 import { refusal } from './refusals.ts';
 
 const test = suite('targets');

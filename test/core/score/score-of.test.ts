@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { rules } from '../../../src/core/score/rules.ts';
+import { rules } from '../../../src/core/score/factors.ts';
 import { scoreOf } from '../../../src/core/score/score-of.ts';
 import { bestProtection, factsOf, plainPod, protectedPod, wrappedContainer } from './facts.ts';
 import { vectors } from './vectors.ts';

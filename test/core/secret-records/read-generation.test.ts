@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { currentGeneration, indexRecords } from '../../../src/core/secret-records/read-generation.ts';
+import { currentGeneration, indexRecords } from '../../../src/core/secret-records/region-layout.ts';
 import { type RegionVector, regionOfVector } from '../../support/secret-vectors.ts';
 
 const test = suite('secret-records read-generation');

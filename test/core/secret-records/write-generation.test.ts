@@ -1,18 +1,21 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { encodedLength, type SecretEntry } from '../../../src/core/secret-records/entry.ts';
-import { regionSize, slotOffset, slotSize } from '../../../src/core/secret-records/layout.ts';
 import {
   currentGeneration,
   indexRecords,
   isOutdated,
-} from '../../../src/core/secret-records/read-generation.ts';
+  regionSize,
+  slotOffset,
+  slotSize,
+} from '../../../src/core/secret-records/region-layout.ts';
 import {
+  encodedLength,
   fitsNextGeneration,
+  type SecretEntry,
   writeFirstGeneration,
   writeGeneration,
-} from '../../../src/core/secret-records/write-generation.ts';
+} from '../../../src/core/secret-records/region-writer.ts';
 
 const test = suite('secret-records write-generation');
 const page = 4096;

@@ -1,8 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { fileKey, sectionOf } from '../../../src/core/settings/config-file.ts';
-import { text } from '../../../src/core/settings/parsers.ts';
-import type { Settings } from '../../../src/core/settings/setting.ts';
+import { fileKey, sectionOf } from '../../../src/core/settings/resolve.ts';
+import { type Settings, text } from '../../../src/core/settings/setting.ts';
 
 const settings = {
   listen: { variable: 'SVC_PROXY_LISTEN', flag: 'listen', summary: '', ...text() },

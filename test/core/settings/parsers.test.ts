@@ -11,9 +11,9 @@ import {
   matching,
   type Parser,
   path,
+  SettingMistake,
   text,
-} from '../../../src/core/settings/parsers.ts';
-import { SettingMistake } from '../../../src/core/settings/setting.ts';
+} from '../../../src/core/settings/setting.ts';
 
 const parsers = suite('parsers of settings');
 

@@ -1,13 +1,23 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SvcError } from '../../../src/core/errors.ts';
-import { type ConfigSection, sectionOf } from '../../../src/core/settings/config-file.ts';
 import { listenAddressOrOff } from '../../../src/core/settings/listen-address.ts';
-import type { Sources } from '../../../src/core/settings/origin.ts';
-import { boolean, integer, list, text } from '../../../src/core/settings/parsers.ts';
-import { type Check, resolveSettings } from '../../../src/core/settings/resolve.ts';
-import { applyRules } from '../../../src/core/settings/rules.ts';
-import { SettingMistake, type Settings } from '../../../src/core/settings/setting.ts';
+import {
+  applyRules,
+  type Check,
+  type ConfigSection,
+  resolveSettings,
+  type Sources,
+  sectionOf,
+} from '../../../src/core/settings/resolve.ts';
+import {
+  boolean,
+  integer,
+  list,
+  SettingMistake,
+  type Settings,
+  text,
+} from '../../../src/core/settings/setting.ts';
 
 const settings = {
   size: { variable: 'SVC_SIZE', flag: 'size', summary: '', fallback: '5', ...integer(1, 10) },

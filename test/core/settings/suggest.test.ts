@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { hint, nearest } from '../../../src/core/settings/suggest.ts';
+import { hint, nearest } from '../../../src/core/settings/resolve.ts';
 
 const suggestions = suite('suggestions');
 const words = ['listen', 'upstream', 'vault-address', 'strict'];

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { httpUrl } from '../../../src/core/settings/url.ts';
+import { httpUrl } from '../../../src/core/settings/setting.ts';
 
 const urls = suite('URLs in settings');
 const { parse } = httpUrl('https://vault.example.eu:8200');

@@ -6,7 +6,7 @@ import {
   isCanonicalBase64,
   maxWrappedKeyLength,
   parseWrappedKey,
-} from '../../../src/core/vault/wrapped-key.ts';
+} from '../../../src/core/vault/transit-body.ts';
 
 const test = suite('wrapped key');
 

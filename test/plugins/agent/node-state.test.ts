@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Guard } from '../../../src/plugins/agent/guard/contract.ts';
-import { createNodeState, rememberPods } from '../../../src/plugins/agent/node-state.ts';
+import { createNodeState, rememberPods } from '../../../src/plugins/agent/index.ts';
 
 const test = suite('the state of a node');
 const [one, two] = [

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import type { Acknowledgement } from '../../../src/plugins/wrapper/agent/messages.ts';
+import type { Acknowledgement } from '../../../src/plugins/wrapper/agent/agent-client.ts';
 import { reapProcess } from '../../support/reaper.ts';
 import type { Victim } from './guard/bed.ts';
 

@@ -7,7 +7,7 @@ import * as assert from 'uvu/assert';
 import { SvcError } from '../../../src/core/errors.ts';
 import { demonstrate } from '../../../src/plugins/dev/index.ts';
 import type { Component } from '../../../src/runtime/component/contract.ts';
-import { untilAborted } from '../../../src/runtime/lifecycle/until-aborted.ts';
+import { untilAborted } from '../../../src/runtime/lifecycle/wait.ts';
 import { rejection } from '../../runtime/vault/rejection.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 

@@ -3,7 +3,7 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SvcError } from '../../../src/core/errors.ts';
-import { givenAddress, startNear } from '../../../src/plugins/dev/listen-choice.ts';
+import { givenAddress, startNear } from '../../../src/plugins/dev/listen.ts';
 import { rejection } from '../../runtime/vault/rejection.ts';
 
 const test = suite('where svc dev listens');

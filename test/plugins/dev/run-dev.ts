@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
-import type { TryLines } from '../../../src/plugins/dev/demo/try-lines.ts';
-import type { Facts } from '../../../src/plugins/dev/facts.ts';
+import type { TryLines } from '../../../src/plugins/dev/report.ts';
+import type { Facts } from '../../../src/plugins/dev/round-trip.ts';
 import type { Protection } from '../../../src/plugins/dev/wrapped/protection.ts';
 import type { WrappedTryLines } from '../../../src/plugins/dev/wrapped/show-wrapper.ts';
 import type { WrappedTrip } from '../../../src/plugins/dev/wrapped/wrapped-demo.ts';

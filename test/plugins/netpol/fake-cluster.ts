@@ -1,5 +1,4 @@
-import type { KubeClient, KubeRequest } from '../../../src/runtime/kube/client.ts';
-import { KubeError } from '../../../src/runtime/kube/errors.ts';
+import { type KubeClient, KubeError, type KubeRequest } from '../../../src/runtime/kube/client.ts';
 import { fakeClient } from '../../support/fake-client.ts';
 
 type Labels = Readonly<Record<string, string>>;

@@ -6,7 +6,7 @@ import { resolveSettings } from '../../../src/core/settings/resolve.ts';
 import { generatePolicies } from '../../../src/plugins/netpol/generate.ts';
 import { netpolSettings } from '../../../src/plugins/netpol/settings.ts';
 import type { KubeClient } from '../../../src/runtime/kube/client.ts';
-import type { NameAnswer } from '../../../src/runtime/kube/cluster-addresses-resolver.ts';
+import type { NameAnswer } from '../../../src/runtime/kube/name-book.ts';
 import { clusterOf } from './clusters.ts';
 import { fakeCluster } from './fake-cluster.ts';
 

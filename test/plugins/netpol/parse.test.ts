@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SettingMistake } from '../../../src/core/settings/setting.ts';
-import { destination } from '../../../src/plugins/netpol/parse/destination.ts';
-import { address, hostAndPort } from '../../../src/plugins/netpol/settings.ts';
+import { address, destination, hostAndPort } from '../../../src/plugins/netpol/settings.ts';
 
 const test = suite('what flags of svc netpol take');
 

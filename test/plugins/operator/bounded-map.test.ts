@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { BoundedMap } from '../../../src/plugins/operator/bounded-map.ts';
+import { BoundedMap } from '../../../src/plugins/operator/bounds.ts';
 
 const test = suite('a bounded map');
 

@@ -1,10 +1,10 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { startMetricsServer } from '../../../src/plugins/operator/index.ts';
-import { createWebhookMetrics } from '../../../src/plugins/operator/webhook/webhook-metrics.ts';
+import { createWebhookMetrics } from '../../../src/plugins/operator/webhook/handler.ts';
 import type { ComponentDeps } from '../../../src/runtime/component/contract.ts';
-import { createHealth } from '../../../src/runtime/health/create-health.ts';
 import { createMetrics } from '../../../src/runtime/health/create-metrics.ts';
+import { createHealth } from '../../../src/runtime/health/health.ts';
 import { quietLog } from '../../support/quiet-log.ts';
 
 const test = suite('the port of the metrics');

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { definitions } from '../../../src/core/custom-resources/definitions.ts';
 import type { InjectionDefaults } from '../../../src/core/injection/contract.ts';
-import { startClusterView } from '../../../src/plugins/operator/cluster/start-cluster-view.ts';
 import { startControllers } from '../../../src/plugins/operator/controllers/start-controllers.ts';
-import { createHealth } from '../../../src/runtime/health/create-health.ts';
+import { startClusterView } from '../../../src/plugins/operator/start-cluster-view.ts';
 import { createMetrics } from '../../../src/runtime/health/create-metrics.ts';
+import { createHealth } from '../../../src/runtime/health/health.ts';
 import type { KubeClient, KubeRequest } from '../../../src/runtime/kube/client.ts';
 import { createKubeClient } from '../../../src/runtime/kube/create-client.ts';
 import type { LogFields, Logger } from '../../../src/runtime/logging/logger.ts';

@@ -1,5 +1,8 @@
-import type { DelayedRemovals } from '../../../src/plugins/proxy/state/delayed-removals.ts';
-import type { StateObject, StateStore } from '../../../src/plugins/proxy/state/state-store.ts';
+import type {
+  DelayedRemovals,
+  StateObject,
+  StateStore,
+} from '../../../src/plugins/proxy/state/state-store.ts';
 
 export const noRemovals = { add: () => undefined, close: () => undefined } as unknown as DelayedRemovals;
 

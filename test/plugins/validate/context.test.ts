@@ -5,9 +5,9 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { ValidateCall } from '../../../src/plugins/validate/call.ts';
-import { namespacesOf } from '../../../src/plugins/validate/cluster/objects.ts';
-import { openContext } from '../../../src/plugins/validate/context.ts';
+import { namespacesOf } from '../../../src/plugins/validate/cluster/read.ts';
+import type { ValidateCall } from '../../../src/plugins/validate/read-settings.ts';
+import { openContext } from '../../../src/plugins/validate/run-check.ts';
 import { type TemporaryFolder, temporaryFolder } from '../../support/temporary.ts';
 import { configOf } from './test-context.ts';
 

@@ -1,4 +1,4 @@
-import type { CheckContext } from '../../../src/plugins/validate/contract.ts';
+import type { CheckContext } from '../../../src/plugins/validate/check.ts';
 
 /** What a check is shown: the parts of a context that it looks at. */
 export type Fixture = Partial<CheckContext>;

@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { checks } from '../../../src/plugins/validate/registry.ts';
-import { runCheck } from '../../../src/plugins/validate/run/run-check.ts';
+import { runCheck } from '../../../src/plugins/validate/run-check.ts';
 import { allFixtures } from './all-fixtures.ts';
 import { knownIds } from './known-ids.ts';
 import { contextOf } from './test-context.ts';

@@ -1,27 +1,27 @@
 import { once } from 'node:events';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Check, CheckResult } from '../../../src/plugins/validate/contract.ts';
+import {
+  type Check,
+  type CheckResult,
+  failed,
+  NotEvaluated,
+  notEvaluated,
+  passed,
+  Skipped,
+  shared,
+  skipped,
+  verdictOnPart,
+} from '../../../src/plugins/validate/check.ts';
 import { runChecks, untilPassed } from '../../../src/plugins/validate/index.ts';
-import { makeReport } from '../../../src/plugins/validate/make-report.ts';
-import { NotEvaluated, Skipped } from '../../../src/plugins/validate/not-evaluated.ts';
 import { junitReport } from '../../../src/plugins/validate/output/junit.ts';
 import { sarifReport } from '../../../src/plugins/validate/output/sarif.ts';
 import { shortReport } from '../../../src/plugins/validate/output/short.ts';
 import { tableReport } from '../../../src/plugins/validate/output/table.ts';
-import { checks } from '../../../src/plugins/validate/registry.ts';
-import {
-  failed,
-  notEvaluated,
-  passed,
-  skipped,
-  verdictOnPart,
-} from '../../../src/plugins/validate/results.ts';
-import { runCheck } from '../../../src/plugins/validate/run/run-check.ts';
-import { readIgnores } from '../../../src/plugins/validate/selection/ignores.ts';
-import { selected } from '../../../src/plugins/validate/selection/select.ts';
-import { shared } from '../../../src/plugins/validate/shared.ts';
-import { KubeError } from '../../../src/runtime/kube/errors.ts';
+import { checks, readIgnores, selected } from '../../../src/plugins/validate/registry.ts';
+import { makeReport } from '../../../src/plugins/validate/report.ts';
+import { runCheck } from '../../../src/plugins/validate/run-check.ts';
+import { KubeError } from '../../../src/runtime/kube/client.ts';
 import { secrets } from '../../../src/runtime/logging/secrets.ts';
 import { contextOf } from './test-context.ts';
 

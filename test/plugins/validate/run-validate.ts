@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import type { ValidateFlags } from '../../../src/plugins/validate/call.ts';
+import type { ValidateFlags } from '../../../src/plugins/validate/read-settings.ts';
 import type { CheckReport, ValidateReport } from '../../../src/plugins/validate/report.ts';
 import { runCommand } from '../../support/run-command.ts';
 import type { CommandResult } from '../../support/types.ts';

@@ -1,5 +1,5 @@
 import { resolveSettings } from '../../../src/core/settings/resolve.ts';
-import type { CheckContext } from '../../../src/plugins/validate/contract.ts';
+import type { CheckContext } from '../../../src/plugins/validate/check.ts';
 import { type ValidateConfig, validateSettings } from '../../../src/plugins/validate/settings.ts';
 import type { Fixture } from './fixture.ts';
 

@@ -1,8 +1,8 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { openVault } from '../../../src/plugins/validate/open-vault.ts';
 import { checks } from '../../../src/plugins/validate/registry.ts';
-import { runCheck } from '../../../src/plugins/validate/run/run-check.ts';
-import { openVault } from '../../../src/plugins/validate/vault/open-vault.ts';
+import { runCheck } from '../../../src/plugins/validate/run-check.ts';
 import { startOpenBao } from '../../support/openbao.ts';
 import type { OpenBao } from '../../support/types.ts';
 import { reportOf, runValidate } from './run-validate.ts';

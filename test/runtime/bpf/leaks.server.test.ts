@@ -3,7 +3,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { openObject } from '../../../src/runtime/bpf/object.ts';
 import { openRingBuffer } from '../../../src/runtime/bpf/ring-buffer.ts';
-import { ownMemoryMap } from '../../../src/runtime/native/memory-map.ts';
+import { ownMemoryMap } from '../../../src/runtime/native/process-lock.ts';
 import { context, u32, u64 } from './arguments.ts';
 import { compiledFixture } from './compile.ts';
 

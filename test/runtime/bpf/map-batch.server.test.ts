@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { mapEntries } from '../../../src/runtime/bpf/map-batch.ts';
+import { mapEntries } from '../../../src/runtime/bpf/map.ts';
 import { type BpfObject, openObject } from '../../../src/runtime/bpf/object.ts';
 import { u32, u64 } from './arguments.ts';
 import { compiledFixture } from './compile.ts';

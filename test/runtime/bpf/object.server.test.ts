@@ -1,10 +1,9 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { libbpfVersion } from '../../../src/runtime/bpf/libbpf.ts';
-import { mapType } from '../../../src/runtime/bpf/map-facts.ts';
+import { mapType, perCpuValues, possibleCpus, sumPerCpu } from '../../../src/runtime/bpf/map.ts';
 import { type BpfObject, type ObjectOptions, openObject } from '../../../src/runtime/bpf/object.ts';
-import { perCpuValues, possibleCpus, sumPerCpu } from '../../../src/runtime/bpf/per-cpu.ts';
-import { NativeError } from '../../../src/runtime/native/native-error.ts';
+import { NativeError } from '../../../src/runtime/native/libc.ts';
 import { context, u32, u64 } from './arguments.ts';
 import { compiledFixture } from './compile.ts';
 

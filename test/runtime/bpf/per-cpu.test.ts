@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { perCpuStride, perCpuValues, sumPerCpu } from '../../../src/runtime/bpf/per-cpu.ts';
+import { perCpuStride, perCpuValues, sumPerCpu } from '../../../src/runtime/bpf/map.ts';
 
 const values = suite('values per CPU');
 

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ensureBpfFileSystem } from '../../../src/runtime/bpf/file-system.ts';
+import { ensureBpfFileSystem } from '../../../src/runtime/bpf/libbpf.ts';
 
 export interface PrivateFileSystem {
   readonly path: string;

@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { loadLibbpf } from '../../../src/runtime/bpf/libbpf.ts';
-import { ownMemoryMap } from '../../../src/runtime/native/memory-map.ts';
+import { ownMemoryMap } from '../../../src/runtime/native/process-lock.ts';
 import { compileFixture } from './compile.ts';
 import { runFixture } from './run-fixture.ts';
 

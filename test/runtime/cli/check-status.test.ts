@@ -2,9 +2,9 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SvcError } from '../../../src/core/errors.ts';
 import { invalidConfig } from '../../../src/core/settings/resolve.ts';
-import { asCheckError } from '../../../src/runtime/cli/check-status.ts';
+import { asCheckError } from '../../../src/runtime/cli/base-command.ts';
 import { describeFailure } from '../../../src/runtime/cli/failure.ts';
-import { KubeError } from '../../../src/runtime/kube/errors.ts';
+import { KubeError } from '../../../src/runtime/kube/client.ts';
 
 const test = suite('exit statuses of checks');
 const statusOf = (error: Error) => describeFailure(asCheckError(error), 'svc x').exitStatus;

@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { interruptible } from '../../../src/runtime/cli/interruptible.ts';
-import { untilAborted } from '../../../src/runtime/lifecycle/until-aborted.ts';
+import { interruptible } from '../../../src/runtime/cli/interactive.ts';
+import { untilAborted } from '../../../src/runtime/lifecycle/wait.ts';
 
 const test = suite('work that may be interrupted');
 

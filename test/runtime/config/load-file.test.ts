@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SvcError } from '../../../src/core/errors.ts';
-import { loadConfigFile } from '../../../src/runtime/config/load-file.ts';
+import { loadConfigFile } from '../../../src/runtime/component/read-config.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 
 const files = suite('configuration files');

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { loadProtoService } from '../../../src/runtime/grpc/load-proto.ts';
+import { loadProtoService } from '../../../src/runtime/net/load-proto.ts';
 
 const test = suite('loadProtoService');
 

@@ -3,10 +3,13 @@ import { connect, createServer } from 'node:net';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SvcError } from '../../../src/core/errors.ts';
-import { createHealth } from '../../../src/runtime/health/create-health.ts';
-import { type HealthServer, startHealthServer } from '../../../src/runtime/health/health-server.ts';
-import { startLeanHealthServer } from '../../../src/runtime/health/lean-health-server.ts';
-import { listen } from '../../../src/runtime/health/listen.ts';
+import { createHealth } from '../../../src/runtime/health/health.ts';
+import { startHealthServer } from '../../../src/runtime/health/health-server.ts';
+import {
+  type HealthServer,
+  listen,
+  startLeanHealthServer,
+} from '../../../src/runtime/health/lean-health-server.ts';
 import { http } from '../../support/http.ts';
 
 for (const [name, start] of Object.entries({

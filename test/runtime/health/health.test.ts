@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createHealth } from '../../../src/runtime/health/create-health.ts';
+import { createHealth } from '../../../src/runtime/health/health.ts';
 
 const conditions = suite('health');
 

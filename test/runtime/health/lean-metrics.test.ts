@@ -1,7 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createLeanMetrics } from '../../../src/runtime/health/lean-metrics.ts';
-import type { Metrics } from '../../../src/runtime/health/metrics.ts';
+import { createLeanMetrics, type Metrics } from '../../../src/runtime/health/metrics.ts';
 
 const lean = suite('lean metrics');
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { KubeError } from '../../../src/runtime/kube/errors.ts';
+import { KubeError } from '../../../src/runtime/kube/client.ts';
 import { ArrayCutter } from '../../../src/runtime/kube/list.ts';
 import { chunksOf } from './support/chunks.ts';
 

@@ -2,10 +2,9 @@ import { once } from 'node:events';
 import { Agent } from 'node:http';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { KubeClient } from '../../../src/runtime/kube/client.ts';
+import type { KubeClient, KubeError } from '../../../src/runtime/kube/client.ts';
 import { kubeClientOver } from '../../../src/runtime/kube/create-client.ts';
-import type { KubeError } from '../../../src/runtime/kube/errors.ts';
-import { leadersClient } from '../../../src/runtime/kube/leaders-client.ts';
+import { leadersClient } from '../../../src/runtime/kube/lease.ts';
 import { type FakeKube, startFakeKube, status } from '../../support/fake-kube.ts';
 
 interface Context {

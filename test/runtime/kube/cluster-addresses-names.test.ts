@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createNameBook, type NameBook } from '../../../src/runtime/kube/cluster-addresses-names.ts';
-import type { NameAnswer } from '../../../src/runtime/kube/cluster-addresses-resolver.ts';
+import { createNameBook, type NameAnswer, type NameBook } from '../../../src/runtime/kube/name-book.ts';
 
 interface Rig {
   book: NameBook;

@@ -2,7 +2,7 @@ import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type NameResolver, systemResolver } from '../../../src/runtime/kube/cluster-addresses-resolver.ts';
+import { type NameResolver, systemResolver } from '../../../src/runtime/kube/name-book.ts';
 import { type DnsAnswers, replyTo } from '../../support/name-server.ts';
 
 interface Rig {

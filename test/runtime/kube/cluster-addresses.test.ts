@@ -1,12 +1,11 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { KubeRequest } from '../../../src/runtime/kube/client.ts';
+import { KubeError, type KubeErrorCode, type KubeRequest } from '../../../src/runtime/kube/client.ts';
 import {
   type ClusterAddresses,
   createClusterAddresses,
 } from '../../../src/runtime/kube/cluster-addresses.ts';
-import { createNameBook } from '../../../src/runtime/kube/cluster-addresses-names.ts';
-import { KubeError, type KubeErrorCode } from '../../../src/runtime/kube/errors.ts';
+import { createNameBook } from '../../../src/runtime/kube/name-book.ts';
 import { fakeClient } from '../../support/fake-client.ts';
 
 interface Rig {

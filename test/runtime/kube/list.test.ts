@@ -1,9 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { KubeClient } from '../../../src/runtime/kube/client.ts';
-import type { KubeError } from '../../../src/runtime/kube/errors.ts';
+import type { KubeClient, KubeError, KubeObject } from '../../../src/runtime/kube/client.ts';
 import { listAll } from '../../../src/runtime/kube/list.ts';
-import type { KubeObject } from '../../../src/runtime/kube/objects.ts';
 import { type FakeKube, startFakeKube } from '../../support/fake-kube.ts';
 
 interface Context {

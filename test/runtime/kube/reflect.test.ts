@@ -1,8 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type KubeObject, keyOf } from '../../../src/runtime/kube/objects.ts';
-import { reflect } from '../../../src/runtime/kube/reflect.ts';
-import type { Reflector, ReflectTiming } from '../../../src/runtime/kube/reflect-options.ts';
+import { type KubeObject, keyOf } from '../../../src/runtime/kube/client.ts';
+import { type Reflector, type ReflectTiming, reflect } from '../../../src/runtime/kube/reflect.ts';
 import type { LogFields, Logger } from '../../../src/runtime/logging/logger.ts';
 import { type FakeKube, startFakeKube, status } from '../../support/fake-kube.ts';
 import { waitFor } from '../../support/wait-for.ts';

@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { defaultTuning } from '../../../src/plugins/operator/egress/term.ts';
-import { createNameBook } from '../../../src/runtime/kube/cluster-addresses-names.ts';
+import { createNameBook } from '../../../src/runtime/kube/name-book.ts';
 
 const test = suite('a store whose name turns through many addresses');
 const { signal } = new AbortController();

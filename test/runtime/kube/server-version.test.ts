@@ -1,7 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { KubeClient } from '../../../src/runtime/kube/client.ts';
-import { KubeError } from '../../../src/runtime/kube/errors.ts';
+import { type KubeClient, KubeError } from '../../../src/runtime/kube/client.ts';
 import { followServerVersion, isAtLeast, readVersion } from '../../../src/runtime/kube/server-version.ts';
 import { quietLog as log } from '../../support/quiet-log.ts';
 import { waitFor } from '../../support/wait-for.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { KubeObject } from '../../../src/runtime/kube/objects.ts';
-import { createStore } from '../../../src/runtime/kube/store.ts';
+import type { KubeObject } from '../../../src/runtime/kube/client.ts';
+import { createStore } from '../../../src/runtime/kube/reflect.ts';
 
 const test = suite('store of objects');
 

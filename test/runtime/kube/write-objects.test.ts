@@ -1,8 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { apply, applyStatus } from '../../../src/runtime/kube/apply.ts';
-import type { KubeRequest } from '../../../src/runtime/kube/client.ts';
-import { KubeError } from '../../../src/runtime/kube/errors.ts';
+import { apply, applyStatus, KubeError, type KubeRequest } from '../../../src/runtime/kube/client.ts';
 import { createEventRecorder, type EventNote } from '../../../src/runtime/kube/event-recorder.ts';
 import { fakeClient } from '../../support/fake-client.ts';
 import { quietLog } from '../../support/quiet-log.ts';

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { concurrently } from '../../../src/runtime/lifecycle/concurrently.ts';
+import { concurrently } from '../../../src/runtime/lifecycle/wait.ts';
 
 const test = suite('bounded concurrency');
 

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { untilAborted } from '../../../src/runtime/lifecycle/until-aborted.ts';
+import { untilAborted } from '../../../src/runtime/lifecycle/wait.ts';
 
 const test = suite('waiting for a signal');
 

@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SvcError } from '../../../src/core/errors.ts';
-import { describeError, stackOf } from '../../../src/runtime/logging/describe-error.ts';
+import { describeError, stackOf } from '../../../src/runtime/logging/logger.ts';
 
 const errors = suite('errors in logs');
 

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createCollector } from '../../../src/runtime/memory/collect-garbage.ts';
+import { createCollector } from '../../../src/runtime/memory/v8.ts';
 
 const collecting = suite('collecting garbage');
 

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { argumentRoom } from '../../../src/runtime/native/argument-room.ts';
+import { argumentRoom } from '../../../src/runtime/native/own-process.ts';
 
 const room = suite('room for arguments and environment');
 const program = '/bin/true';

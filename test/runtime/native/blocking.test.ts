@@ -3,7 +3,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 
 const test = suite('blocking standard streams');
-const MODULE = new URL('../../../src/runtime/native/blocking.ts', import.meta.url).href;
+const MODULE = new URL('../../../src/runtime/native/spawn.ts', import.meta.url).href;
 
 /** Which of 0, 1 and 2 are non-blocking at two moments of a program whose standard streams are pipes. */
 function nonBlocking(touch: string): unknown {

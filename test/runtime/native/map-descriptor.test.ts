@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { isSecretMemory, mapDescriptor } from '../../../src/runtime/native/map-descriptor.ts';
-import type { Region } from '../../../src/runtime/native/region.ts';
+import { isSecretMemory, mapDescriptor, type Region } from '../../../src/runtime/native/memory.ts';
 import { createSecretMemory } from '../../../src/runtime/native/secret-memory.ts';
 import { runFixture } from './run-fixture.ts';
 

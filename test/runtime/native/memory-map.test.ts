@@ -5,7 +5,7 @@ import {
   isMallocArena,
   parseMemoryMap,
   swappable,
-} from '../../../src/runtime/native/memory-map.ts';
+} from '../../../src/runtime/native/process-lock.ts';
 import { countLockedBytes } from '../../support/locked-bytes.ts';
 
 const map = `\

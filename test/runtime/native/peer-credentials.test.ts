@@ -5,8 +5,8 @@ import { createServer, type Server, Socket } from 'node:net';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { NativeError } from '../../../src/runtime/native/native-error.ts';
-import { descriptorOf, isPeerThere, peerCredentials } from '../../../src/runtime/native/peer-credentials.ts';
+import { NativeError } from '../../../src/runtime/native/libc.ts';
+import { descriptorOf, isPeerThere, peerCredentials } from '../../../src/runtime/native/sockets.ts';
 import { type TemporaryFolder, temporaryFolder } from '../../support/temporary.ts';
 
 const test = suite('peer credentials');

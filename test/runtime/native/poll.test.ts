@@ -3,7 +3,7 @@ import { closeSync, constants, openSync, readSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { canWrite } from '../../../src/runtime/native/poll.ts';
+import { canWrite } from '../../../src/runtime/native/sockets.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 
 const poll = suite('asking whether a write would wait');

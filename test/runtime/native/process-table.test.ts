@@ -6,9 +6,9 @@ import {
   allProcesses,
   directChildren,
   parseStat,
+  processGroup,
   readProcess,
-} from '../../../src/runtime/native/process-table.ts';
-import { processGroup } from '../../../src/runtime/native/terminal.ts';
+} from '../../../src/runtime/native/processes.ts';
 
 const table = suite('process table');
 

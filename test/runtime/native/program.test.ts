@@ -3,7 +3,7 @@ import { join, relative } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SvcError } from '../../../src/core/errors.ts';
-import { cannotExecute, findProgram } from '../../../src/runtime/native/program.ts';
+import { cannotExecute, findProgram } from '../../../src/runtime/native/spawn.ts';
 import { type TemporaryFolder, temporaryFolder } from '../../support/temporary.ts';
 
 let folder: TemporaryFolder;

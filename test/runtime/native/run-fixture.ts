@@ -1,6 +1,6 @@
 import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { hasCapability } from '../../../src/runtime/native/self.ts';
+import { hasCapability } from '../../../src/runtime/native/own-process.ts';
 import { cleanEnv } from '../../support/clean-env.ts';
 import { ToolUnavailable } from '../../support/tool-unavailable.ts';
 

@@ -1,11 +1,15 @@
 import { createHash, randomFillSync } from 'node:crypto';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { tryInt } from '../../../src/runtime/native/libc.ts';
-import { mapFlags, mapMemory, pageSize, protection } from '../../../src/runtime/native/mapping.ts';
-import { ownMemoryMap } from '../../../src/runtime/native/memory-map.ts';
-import { NativeError } from '../../../src/runtime/native/native-error.ts';
-import type { Region } from '../../../src/runtime/native/region.ts';
+import { NativeError, tryInt } from '../../../src/runtime/native/libc.ts';
+import {
+  mapFlags,
+  mapMemory,
+  pageSize,
+  protection,
+  type Region,
+} from '../../../src/runtime/native/memory.ts';
+import { ownMemoryMap } from '../../../src/runtime/native/process-lock.ts';
 import { copyMemory, scrubCopies } from '../../../src/runtime/native/scrub.ts';
 import { createSecretMemory } from '../../../src/runtime/native/secret-memory.ts';
 import { runFixture } from './run-fixture.ts';

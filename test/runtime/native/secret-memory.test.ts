@@ -2,13 +2,14 @@ import { closeSync, fstatSync, openSync, readFileSync, readlinkSync, readSync } 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SvcError } from '../../../src/core/errors.ts';
-import { tryInt } from '../../../src/runtime/native/libc.ts';
-import { mapDescriptor } from '../../../src/runtime/native/map-descriptor.ts';
-import { type SystemCall, systemCall } from '../../../src/runtime/native/memfd-secret.ts';
-import { NativeError } from '../../../src/runtime/native/native-error.ts';
-import type { Region } from '../../../src/runtime/native/region.ts';
+import { NativeError, tryInt } from '../../../src/runtime/native/libc.ts';
+import { mapDescriptor, type Region } from '../../../src/runtime/native/memory.ts';
 import { copyMemory } from '../../../src/runtime/native/scrub.ts';
-import { createSecretMemory } from '../../../src/runtime/native/secret-memory.ts';
+import {
+  createSecretMemory,
+  type SystemCall,
+  systemCall,
+} from '../../../src/runtime/native/secret-memory.ts';
 import { runFixture } from './run-fixture.ts';
 
 const noMemfdSecret: SystemCall = () => {

@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { NativeError } from '../../../src/runtime/native/native-error.ts';
+import { NativeError } from '../../../src/runtime/native/libc.ts';
 import {
   ignoreSignal,
   resetSignals,
   sendSignal,
   withDefaultAction,
   withSignalBlocked,
-} from '../../../src/runtime/native/signals.ts';
+} from '../../../src/runtime/native/processes.ts';
 
 const { SIGPIPE, SIGURG, SIGUSR2, SIGSTOP, SIGWINCH } = constants.signals;
 

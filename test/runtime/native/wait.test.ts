@@ -1,7 +1,7 @@
 import { constants } from 'node:os';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { decodeStatus, signalNumber, waitAny } from '../../../src/runtime/native/wait.ts';
+import { decodeStatus, signalNumber, waitAny } from '../../../src/runtime/native/processes.ts';
 
 const wait = suite('wait');
 

@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createAgentPool } from '../../../src/runtime/kube/agent-pool.ts';
 import { kubeClientOver } from '../../../src/runtime/kube/create-client.ts';
-import { outliveAborts } from '../../../src/runtime/net/outlive-aborts.ts';
+import { createAgentPool } from '../../../src/runtime/kube/kubeconfig.ts';
+import { outliveAborts } from '../../../src/runtime/net/connections.ts';
 
 interface Context {
   server: http.Server;

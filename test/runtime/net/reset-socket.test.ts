@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { resetSocket } from '../../../src/runtime/net/reset-socket.ts';
+import { resetSocket } from '../../../src/runtime/net/connections.ts';
 
 const test = suite('resetSocket');
 

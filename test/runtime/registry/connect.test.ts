@@ -3,7 +3,11 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type ConnectRules, judgeAddresses, placeOf } from '../../../src/runtime/registry/connect.ts';
+import {
+  type ConnectRules,
+  judgeAddresses,
+  placeOf,
+} from '../../../src/runtime/registry/registry-http-client.ts';
 
 const test = suite<{ port: number; stop: () => void }>('addresses that registries are asked at');
 

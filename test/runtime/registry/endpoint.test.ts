@@ -2,9 +2,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { SvcError } from '../../../src/core/errors.ts';
 import { parseImageReference } from '../../../src/core/image/reference.ts';
-import { accessesTo } from '../../../src/runtime/registry/access.ts';
-import { endpointsFor, mayLeadTo } from '../../../src/runtime/registry/endpoint.ts';
-import { parseMirrors } from '../../../src/runtime/registry/mirrors.ts';
+import { accessesTo, endpointsFor, mayLeadTo, parseMirrors } from '../../../src/runtime/registry/endpoint.ts';
 
 const test = suite('where images are looked up');
 

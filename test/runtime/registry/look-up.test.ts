@@ -1,11 +1,10 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { parseImageReference } from '../../../src/core/image/reference.ts';
-import type { RegistryCredential } from '../../../src/core/image/registry-credential.ts';
-import { accessesTo } from '../../../src/runtime/registry/access.ts';
+import type { RegistryCredential } from '../../../src/core/image/registry-credentials.ts';
+import { accessesTo, parseMirrors } from '../../../src/runtime/registry/endpoint.ts';
 import { lookUp } from '../../../src/runtime/registry/look-up.ts';
-import { parseMirrors } from '../../../src/runtime/registry/mirrors.ts';
-import { createWire, type Wire } from '../../../src/runtime/registry/wire.ts';
+import { createWire, type Wire } from '../../../src/runtime/registry/registry-http-client.ts';
 import { contentOf, entryOf, makeImage, makeIndex } from '../../support/registry-images.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { answer, type FakeRegistry, send, startFakeRegistry } from './fake-registry.ts';

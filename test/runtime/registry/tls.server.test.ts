@@ -3,10 +3,9 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { SvcError } from '../../../src/core/errors.ts';
 import { parseImageReference } from '../../../src/core/image/reference.ts';
-import { accessesTo } from '../../../src/runtime/registry/access.ts';
+import { accessesTo, parseMirrors } from '../../../src/runtime/registry/endpoint.ts';
 import { lookUp } from '../../../src/runtime/registry/look-up.ts';
-import { parseMirrors } from '../../../src/runtime/registry/mirrors.ts';
-import { createWire } from '../../../src/runtime/registry/wire.ts';
+import { createWire } from '../../../src/runtime/registry/registry-http-client.ts';
 import { createCertificateAuthority } from '../../support/certificates.ts';
 import { type Registry, registryUsers, startRegistry } from '../../support/registry.ts';
 

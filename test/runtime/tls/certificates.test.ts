@@ -6,11 +6,20 @@ import { connect, createServer, type TLSSocket } from 'node:tls';
 import { promisify } from 'node:util';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createAuthority } from '../../../src/runtime/tls/create-authority.ts';
-import type { Identity } from '../../../src/runtime/tls/identity.ts';
-import { isIssuedBy, readCertificate, readIdentity, validityOf } from '../../../src/runtime/tls/inspect.ts';
-import { type IssueOptions, issueCertificate } from '../../../src/runtime/tls/issue-certificate.ts';
-import { bundleOf, certificatesIn } from '../../../src/runtime/tls/pem.ts';
+import {
+  bundleOf,
+  certificatesIn,
+  type Identity,
+  isIssuedBy,
+  readCertificate,
+  readIdentity,
+  validityOf,
+} from '../../../src/runtime/net/certificates.ts';
+import {
+  createAuthority,
+  type IssueOptions,
+  issueCertificate,
+} from '../../../src/runtime/net/issue-certificate.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 
 interface Context {

@@ -1,8 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ExchangingVaultClient, RequestLimits } from '../../../src/runtime/vault/client.ts';
-import { createVaultClient } from '../../../src/runtime/vault/client.ts';
-import type { VaultAuth, VaultConfig } from '../../../src/runtime/vault/config.ts';
+import {
+  createVaultClient,
+  type ExchangingVaultClient,
+  type RequestLimits,
+} from '../../../src/runtime/vault/client.ts';
+import type { VaultAuth, VaultConfig } from '../../../src/runtime/vault/settings.ts';
 import { type TemporaryFolder, temporaryFolder } from '../../support/temporary.ts';
 import { type Answer, type FakeKeyServer, fakeKeyServer, type Handler } from './fake-key-server.ts';
 import { type Recorder, recorder } from './recorder.ts';

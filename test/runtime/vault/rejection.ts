@@ -1,6 +1,5 @@
 import * as assert from 'uvu/assert';
-import type { VaultFailure } from '../../../src/runtime/vault/contract.ts';
-import { VaultError } from '../../../src/runtime/vault/errors.ts';
+import { VaultError, type VaultFailure } from '../../../src/runtime/vault/contract.ts';
 
 /** What the promise rejects with; to be fulfilled fails the test. */
 export function rejection(promise: Promise<unknown>): Promise<unknown> {

@@ -3,11 +3,13 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SvcError } from '../../../src/core/errors.ts';
-import { resolveSettings } from '../../../src/core/settings/resolve.ts';
-import { applyRules } from '../../../src/core/settings/rules.ts';
-import { type VaultConfig, vaultConfig } from '../../../src/runtime/vault/config.ts';
-import { vaultRules } from '../../../src/runtime/vault/rules.ts';
-import { vaultSettings } from '../../../src/runtime/vault/settings.ts';
+import { applyRules, resolveSettings } from '../../../src/core/settings/resolve.ts';
+import {
+  type VaultConfig,
+  vaultConfig,
+  vaultRules,
+  vaultSettings,
+} from '../../../src/runtime/vault/settings.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 
 const vault = suite('settings of the key server');

@@ -1,8 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { VaultConnection } from '../../../src/runtime/vault/connection.ts';
-import { followStandby } from '../../../src/runtime/vault/standby.ts';
-import type { Wire, WireRequest } from '../../../src/runtime/vault/wire.ts';
+import { followStandby, type Wire, type WireRequest } from '../../../src/runtime/vault/json-http-client.ts';
 
 const test = suite('the way from a standby to the active server');
 const connection = { followStandby: true } as VaultConnection;

@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { KeyRequest, VaultResponse } from '../../../src/runtime/vault/contract.ts';
-import { VaultError } from '../../../src/runtime/vault/errors.ts';
+import { type KeyRequest, VaultError, type VaultResponse } from '../../../src/runtime/vault/contract.ts';
 import { createTransit } from '../../../src/runtime/vault/transit.ts';
 import { rejection, vaultFailure } from './rejection.ts';
 

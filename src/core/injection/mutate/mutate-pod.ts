@@ -1,23 +1,21 @@
+import { isConfiguredImage } from '../../image/reference.ts';
 import { protectedLabel, proxyLabel } from '../../kubernetes/labels.ts';
 import type { Container, Pod, PodSpec, Volume, VolumeMount } from '../../kubernetes/pod.ts';
 import type { InjectionDefaults, InjectionPlan, Mutation, Surroundings } from '../contract.ts';
-import { addVolume, isSameMount } from './add-volume.ts';
-import { callerKeysOf, callerWarnings } from './caller-keys.ts';
-import { mistakesIn } from './checks.ts';
-import { chosenContainers } from './chosen.ts';
-import type { Context } from './context.ts';
-import { covers } from './covers.ts';
-import { folderDelivery } from './delivery.ts';
-import { isConfiguredImage } from './image-name.ts';
-import { certificateFolder, copierName, isInjected, volumeNames } from './names.ts';
-import { assignPorts } from './ports.ts';
+import {
+  certificateFolder,
+  chosenContainers,
+  copierName,
+  isInjected,
+  isWrapped,
+  volumeNames,
+} from './containers.ts';
+import { assignPorts, type Context, folderDelivery, proxyIsSidecar, type Shared } from './context.ts';
+import { mistakesIn, warningsFor } from './diagnostics.ts';
 import { asSidecar, proxyContainer, spool } from './proxy-container.ts';
-import { proxyIsSidecar } from './proxy-place.ts';
-import type { Shared } from './shared.ts';
-import { isAutomounted, ownToken } from './token.ts';
-import { warningsFor } from './warnings.ts';
+import { callerKeysOf, callerWarnings } from './variables.ts';
+import { addVolume, covers, isAutomounted, isSameMount, ownToken } from './volumes.ts';
 import { wrapContainer } from './wrap-container.ts';
-import { isWrapped } from './wrapped.ts';
 
 /**
  * The pod as it is to run: its chosen containers under the wrapper, with the proxy where the plan says so. Nothing of the

@@ -1,14 +1,9 @@
-import type { ProxyRequest } from '../../custom-resources/service-config.ts';
-import type { Container, EnvironmentVariable, Volume } from '../../kubernetes/pod.ts';
-import { proxyKeyNames } from './caller-keys.ts';
-import { chosenContainers } from './chosen.ts';
-import type { Context } from './context.ts';
-import { proxyName, tokenFolder, volumeNames } from './names.ts';
-import { type Needs, ownResources } from './own-resources.ts';
-import { ownSecurityContext } from './own-security.ts';
-import { proxyPort } from './ports.ts';
-import { cloudIdentity } from './proxy-identity.ts';
-import { variable, vaultVariables } from './vault-variables.ts';
+import type { ProxyRequest } from '../../custom-resources/resources.ts';
+import type { Container, EnvironmentVariable, Volume, VolumeMount } from '../../kubernetes/pod.ts';
+import { chosenContainers, proxyName, tokenFolder, volumeNames } from './containers.ts';
+import { type Context, type Needs, ownResources, ownSecurityContext, proxyPort } from './context.ts';
+import { proxyKeyNames, variable, vaultVariables } from './variables.ts';
+import { resolvedPath } from './volumes.ts';
 
 /** As the specification recommends. */
 const needs: Needs = {
@@ -76,3 +71,66 @@ const spoolFolder = '/var/spool/svc';
 
 const credentials = (name: string): EnvironmentVariable[] =>
   credentialNames.map((key) => ({ name: key, valueFrom: { secretKeyRef: { name, key } } }));
+
+/** By which EKS gives a role to a pod; on other clouds the metadata server does, for all containers of a pod. */
+const roleVariables = [
+  'AWS_ROLE_ARN',
+  'AWS_ROLE_SESSION_NAME',
+  'AWS_WEB_IDENTITY_TOKEN_FILE',
+  'AWS_STS_REGIONAL_ENDPOINTS',
+  'AWS_CONTAINER_CREDENTIALS_FULL_URI',
+  'AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE',
+];
+const regionVariables = ['AWS_REGION', 'AWS_DEFAULT_REGION'];
+const tokenFiles = ['AWS_WEB_IDENTITY_TOKEN_FILE', 'AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE'];
+
+export interface CloudIdentity {
+  readonly variables: readonly EnvironmentVariable[];
+  readonly mounts: readonly VolumeMount[];
+}
+
+/** The region of the pod, and its role where the proxy has no credentials of its own, as wrapped containers have them. */
+export function cloudIdentity(containers: readonly Container[], withRole: boolean): CloudIdentity {
+  const names = [...regionVariables, ...(withRole ? roleVariables : [])];
+  const found = names
+    .map((name) => containers.map((one) => plainVariable(one, name)).find((one) => one !== undefined))
+    .filter((one) => one !== undefined);
+  const files = found.filter(({ name }) => tokenFiles.includes(name)).map(({ value = '' }) => value);
+  const mounts = files
+    .map((file) =>
+      containers.flatMap(({ volumeMounts = [] }) => volumeMounts).find((mount) => holds(mount, file)),
+    )
+    .filter((mount) => mount !== undefined);
+  return { variables: found, mounts: [...new Map(mounts.map((mount) => [mount.mountPath, mount])).values()] };
+}
+
+/** One whose value does not depend on others of the container. */
+function plainVariable({ env = [] }: Container, name: string): EnvironmentVariable | undefined {
+  const found = env.findLast((one) => one.name === name);
+  return found?.value && !found.value.includes('$') ? { name, value: found.value } : undefined;
+}
+
+function holds({ mountPath }: VolumeMount, file: string): boolean {
+  const folder = resolvedPath(mountPath);
+  return file.startsWith(folder === '/' ? folder : `${folder}/`);
+}
+
+/** Servers for credentials that only a node can reach; no policy allows them unless somebody asks for it. */
+export const credentialServers = {
+  agent: { name: 'the EKS Pod Identity agent', address: '169.254.170.23', port: 80 },
+  node: { name: 'the instance metadata service', address: '169.254.169.254', port: 80 },
+} as const;
+
+/** `given`: as variables; `role`: from STS, for a token of the pod. */
+export type CredentialSource = 'given' | 'role' | keyof typeof credentialServers;
+
+/**
+ * How the proxy comes by credentials for the object store: the first that applies, as in the AWS default provider chain.
+ * @param names of the proxy's variables
+ */
+export function credentialSource(names: ReadonlySet<string>): CredentialSource {
+  const hasAll = (...wanted: string[]) => wanted.every((name) => names.has(name));
+  if (hasAll('AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY')) return 'given';
+  if (hasAll('AWS_ROLE_ARN', 'AWS_WEB_IDENTITY_TOKEN_FILE')) return 'role';
+  return names.has('AWS_CONTAINER_CREDENTIALS_FULL_URI') ? 'agent' : 'node';
+}

@@ -1,19 +1,25 @@
 import { formatDuration } from '../../duration.ts';
 import type { Container, EnvironmentVariable, Pod } from '../../kubernetes/pod.ts';
 import type { ImageCommand, InjectionPlan } from '../contract.ts';
-import { addMount } from './add-volume.ts';
-import { callerVariables } from './caller-keys.ts';
-import type { Context } from './context.ts';
-import { unlockable, withMemoryLock } from './memory-lock.ts';
-import { tokenFolder, volumeNames } from './names.ts';
-import { leavesCommandToImage, originalCommand } from './original-command.ts';
-import { proxyPort } from './ports.ts';
-import { secretSettings } from './secret-variables.ts';
-import type { Shared } from './shared.ts';
-import { type Start, startOf } from './start.ts';
-import { needsToken } from './token.ts';
-import { variable, vaultVariables } from './vault-variables.ts';
-import { isWrapped, originalArgs, originalCmd, runsWrapperItself } from './wrapped.ts';
+import {
+  leavesCommandToImage,
+  originalCommand,
+  type Start,
+  startOf,
+  unlockable,
+  withMemoryLock,
+} from './application-process.ts';
+import {
+  isWrapped,
+  originalArgs,
+  originalCmd,
+  runsWrapperItself,
+  tokenFolder,
+  volumeNames,
+} from './containers.ts';
+import { type Context, proxyPort, type Shared } from './context.ts';
+import { callerVariables, secretSettings, variable, vaultVariables } from './variables.ts';
+import { addMount, needsToken } from './volumes.ts';
 
 /** A container that the wrapper starts, and the volumes that it needs in its pod. */
 export interface WrappedContainer {

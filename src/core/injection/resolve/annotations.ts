@@ -1,11 +1,18 @@
-import { deliveries, rotations } from '../../custom-resources/service-config.ts';
-import { envMap } from '../../env-map/setting.ts';
-import { boolean, duration, enumeration, list, type Parser } from '../../settings/parsers.ts';
-import { httpUrl } from '../../settings/url.ts';
-import { kvPaths } from '../../vault/kv-path.ts';
-import { mountPath } from '../../vault/mount-path.ts';
-import { roleName, transitKeyName } from '../../vault/names.ts';
-import { asText, audience, command, containerName, objectName } from './parsers.ts';
+import { deliveries, rotations } from '../../custom-resources/resources.ts';
+import { envMap } from '../../env-map.ts';
+import type { Pod } from '../../kubernetes/pod.ts';
+import { hint, wrongValue } from '../../settings/resolve.ts';
+import {
+  boolean,
+  duration,
+  enumeration,
+  httpUrl,
+  list,
+  matching,
+  mistake,
+  type Parser,
+} from '../../settings/setting.ts';
+import { kvPaths, mountPath, roleName, transitKeyName } from '../../vault/path.ts';
 
 /** One annotation of a pod: its name, what it is for, and how its value is read. */
 export interface Annotation<T> extends Parser<T> {
@@ -15,7 +22,7 @@ export interface Annotation<T> extends Parser<T> {
 }
 
 /** Every annotation of a pod that begins with it is ours. */
-export const annotationPrefix = 'svc/';
+const annotationPrefix = 'svc/';
 
 /** All annotations that a pod may carry; there is no other `svc/…` one. */
 export const annotations = {
@@ -121,3 +128,131 @@ export const annotations = {
 } satisfies Readonly<Record<string, Annotation<unknown>>>;
 
 export const annotationNames: readonly string[] = Object.values(annotations).map(({ name }) => name);
+
+type Given = Readonly<Record<string, string>>;
+
+/** Those of a pod's annotations that are ours by their prefix, known or not. */
+export function givenAnnotations({ metadata }: Pod): Given {
+  const all = Object.entries(metadata.annotations ?? {});
+  return Object.fromEntries(all.filter(([name]) => isOurs(name)));
+}
+
+/** Kubernetes takes `SVC/inject` too: whoever writes it means ours, and must not go without protection unnoticed. */
+export function isOurs(name: string): boolean {
+  return name.slice(0, annotationPrefix.length).toLowerCase() === annotationPrefix;
+}
+
+/** The one value that leaves a pod alone, whatever else it carries. */
+export function optsOut(given: Given): boolean {
+  return given[annotations.inject.name] === 'false';
+}
+
+/** Names that there are not, and a wrong `svc/inject`, which is no field of a plan. */
+export function annotationMistakes(given: Given): string[] {
+  const unknown = Object.keys(given).filter((name) => !annotationNames.includes(name));
+  return [
+    ...unknown.map((name) => `${name}: is no annotation of svc${nearestOrAll(name)}`),
+    ...injectMistakes(given),
+  ];
+}
+
+function nearestOrAll(name: string): string {
+  return hint(name.toLowerCase(), annotationNames) || `; there are ${annotationNames.join(', ')}`;
+}
+
+function injectMistakes(given: Given): readonly string[] {
+  const { name } = annotations.inject;
+  return Object.hasOwn(given, name)
+    ? (readText(name, given[name] ?? '', annotations.inject).mistakes ?? [])
+    : [];
+}
+
+/** The text itself once the parser has taken it: a plan holds what goes into variables. */
+function asText({ expects, parse }: Parser<unknown>): Parser<string> {
+  return {
+    expects,
+    parse: (given) => {
+      parse(given);
+      return given;
+    },
+  };
+}
+
+/** A DNS label, as containers are named. */
+export function containerName(): Parser<string> {
+  return matching(/^(?=.{1,63}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?$/, 'the name of a container');
+}
+
+/** A DNS subdomain, as most objects are named. */
+export function objectName(kind: string): Parser<string> {
+  const label = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
+  return matching(new RegExp(`^(?=.{1,253}$)${label}(\\.${label})*$`), `the name of a ${kind}`);
+}
+
+/** Of a token, such as a URL or a name. */
+function audience(): Parser<string> {
+  return matching(/^[\x21-\x7e]{1,253}$/, 'an audience such as https://vault.example, without blanks');
+}
+
+/** A JSON array of texts, the first of which is what is started. */
+function command(): Parser<readonly string[]> {
+  const expects = 'a JSON array of texts such as ["/bin/app", "--port=80"], the first not empty';
+  return {
+    expects,
+    parse: (given) => {
+      const value = parsedJson(given);
+      return isCommand(value) ? value : mistake(expects);
+    },
+  };
+}
+
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A NUL cannot be handed to a process. */
+function isCommand(value: unknown): value is readonly string[] {
+  if (!Array.isArray(value) || value.length === 0 || value[0] === '') return false;
+  return value.every((one) => typeof one === 'string' && !one.includes('\0'));
+}
+
+/** An item of a list in a custom resource, which becomes an item of a list with commas. */
+export function listed({ expects, parse }: Parser<string>): Parser<string> {
+  return {
+    expects: `${expects}, without commas and without blanks at its ends`,
+    parse: (given) => (/,|^\s|\s$/.test(given) ? mistake(expects) : parse(given)),
+  };
+}
+
+/** A value, or the mistakes that are in the way. */
+export type Reading<T> =
+  | { readonly value: T; readonly mistakes?: undefined }
+  | { readonly mistakes: readonly string[] };
+
+export function readText<T>(place: string, text: string, parser: Parser<T>): Reading<T> {
+  try {
+    return { value: parser.parse(text) };
+  } catch (error) {
+    return { mistakes: [wrongValue(parser, { place, text }, error)] };
+  }
+}
+
+/** Every item by itself; a mistake names its index. */
+export function readItems<T>(
+  place: string,
+  texts: readonly string[],
+  parser: Parser<T>,
+): Reading<readonly T[]> {
+  return together(texts.map((text, index) => readText(`${place}[${index}]`, text, parser)));
+}
+
+/** All values, or all mistakes. */
+export function together<T>(readings: readonly Reading<T>[]): Reading<readonly T[]> {
+  const mistakes = readings.flatMap((one) => one.mistakes ?? []);
+  const values = readings.flatMap((one) => ('value' in one ? [one.value] : []));
+  return mistakes.length > 0 ? { mistakes } : { value: values };
+}

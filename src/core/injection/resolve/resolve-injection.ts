@@ -1,17 +1,14 @@
-import type { SecretMappingSpec } from '../../custom-resources/secret-mapping.ts';
-import type { ProxyRequest, ServiceConfigSpec } from '../../custom-resources/service-config.ts';
-import { areTooWide, type Block, isTooWide, parseBlock } from '../../egress/block.ts';
+import type { ProxyRequest, SecretMappingSpec, ServiceConfigSpec } from '../../custom-resources/resources.ts';
+import { areTooWide, type Block, isTooWide, parseBlock } from '../../egress/address.ts';
 import { isLabelled } from '../../kubernetes/labels.ts';
 import type { Pod } from '../../kubernetes/pod.ts';
-import { applyRules, outcome } from '../../settings/rules.ts';
+import { type CreatedConfig, selectServiceConfig } from '../../kubernetes/protected-pods.ts';
+import { unencrypted } from '../../settings/listen-address.ts';
+import { applyRules, outcome, type Rule } from '../../settings/resolve.ts';
 import type { InjectionDefaults, InjectionPlan, PlannedSecret, Resolution } from '../contract.ts';
-import { annotations } from './annotations.ts';
-import { combineSecrets } from './combine-secrets.ts';
-import { annotationMistakes, givenAnnotations, optsOut } from './given-annotations.ts';
-import { type Asked, addressOf, rules } from './rules.ts';
-import { listedSecrets, mappedSecrets } from './secret-sources.ts';
-import { type CreatedConfig, selectServiceConfig } from './select-service-config.ts';
-import { gatherWishes, type Wishes } from './wishes.ts';
+import { annotationMistakes, annotations, givenAnnotations, optsOut } from './annotations.ts';
+import { gatherWishes, type Wish, type Wishes } from './requested-settings.ts';
+import { combineSecrets, listedSecrets, mappedSecrets } from './secrets.ts';
 
 /** What a pod's request is judged by; the configs and mappings are those of its namespace. */
 export interface ResolveSurroundings {
@@ -207,4 +204,78 @@ function proxyOf(wishes: Wishes): ProxyRequest | undefined {
   };
   const set = Object.entries(members).filter(([, value]) => value !== undefined);
   return { enabled: true, ...Object.fromEntries(set) };
+}
+
+/** What rules look at. */
+interface Asked {
+  readonly wishes: Wishes;
+  readonly defaults: InjectionDefaults;
+  /** The ServiceConfig that selects the pod. */
+  readonly config: string | undefined;
+}
+
+/** What a plan needs beside right values; each led by the annotation that would mend it. */
+const rules: readonly Rule<Asked>[] = [
+  addressKnown,
+  addressEncrypted,
+  roleKnown,
+  secretsKnown,
+  verified,
+  ...(['proxyRole', 'proxyUpstream', 'proxyTransitKey', 'proxyCallerKeys'] as const).map(withProxy),
+];
+
+/** The secrets server, and who says so. */
+function addressOf({ wishes, defaults }: Asked): Wish<string> | undefined {
+  const { vaultAddress } = defaults;
+  return (
+    wishes.vaultAddress ??
+    (vaultAddress === undefined ? undefined : { place: 'SVC_OPERATOR_VAULT_ADDR', value: vaultAddress })
+  );
+}
+
+function addressKnown(asked: Asked): string | undefined {
+  if (addressOf(asked) !== undefined) return undefined;
+  const { name, expects } = annotations.vaultAddress;
+  return `${name}: required, should be ${expects}; or set ${memberOf(asked, 'vault.address')}, or operator.vaultAddress for all pods`;
+}
+
+function addressEncrypted(asked: Asked): string | undefined {
+  const address = addressOf(asked);
+  return address && unencrypted(address.place, new URL(address.value));
+}
+
+function roleKnown(asked: Asked): string | undefined {
+  if (asked.wishes.vaultRole !== undefined) return undefined;
+  const { name, expects } = annotations.vaultRole;
+  return `${name}: required, should be ${expects}; or set ${memberOf(asked, 'vault.role')}`;
+}
+
+function secretsKnown(asked: Asked): string | undefined {
+  const { secretPaths, secretMappings } = asked.wishes;
+  if ([secretPaths, secretMappings].some((wish) => wish !== undefined && wish.value.length > 0))
+    return undefined;
+  const { name, expects } = annotations.secretPaths;
+  return `${name}: required, should be ${expects}; or set ${annotations.secretMapping.name}, or ${memberOf(asked, 'secretPaths')}`;
+}
+
+function memberOf({ config }: Asked, member: string): string {
+  return config === undefined
+    ? `${member} of a ServiceConfig that selects the pod`
+    : `${member} of ServiceConfig ${config}`;
+}
+
+function verified({ wishes: { skipVerify }, defaults }: Asked): string | undefined {
+  return skipVerify?.value === true && !defaults.development
+    ? `${skipVerify.place}: should be false, because the operator does not run in development mode`
+    : undefined;
+}
+
+/** A ServiceConfig may keep what its proxy would need while it is off; an annotation of it is a misunderstanding. */
+function withProxy(key: 'proxyRole' | 'proxyUpstream' | 'proxyTransitKey' | 'proxyCallerKeys'): Rule<Asked> {
+  return ({ wishes }) => {
+    const place = wishes[key]?.place;
+    return place?.startsWith('svc/') && wishes.proxyEnabled?.value !== true
+      ? `${place}: means nothing without ${annotations.s3Proxy.name}: "true"`
+      : undefined;
+  };
 }

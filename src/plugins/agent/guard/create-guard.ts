@@ -1,15 +1,32 @@
-import type { Hit } from '../../../core/protection/hit.ts';
-import { decodeProcess, decodeProtectionFlags, protectionFlags } from '../../../core/protection/layouts.ts';
-import { mapEntries, visitEntries } from '../../../runtime/bpf/map-batch.ts';
-import { readProcess } from '../../../runtime/native/process-table.ts';
-import type { Guard, GuardStatus, HitListener, ProcessFacts, ProtectedProcess } from './contract.ts';
-import { coverCgroup, coverProcess, coverSteps, inspectProcess, releaseCgroup } from './cover.ts';
-import { gone, unsettled } from './cover-errors.ts';
-import { crowdedCgroups } from './crowds.ts';
+import {
+  decodeProcess,
+  decodeProtectionFlags,
+  type Hit,
+  protectionFlags,
+} from '../../../core/protection/bpf-layouts.ts';
+import { mapEntries, visitEntries } from '../../../runtime/bpf/map.ts';
+import { readProcess } from '../../../runtime/native/processes.ts';
+import {
+  type Guard,
+  type GuardStatus,
+  type HitListener,
+  type ProcessFacts,
+  type ProtectedProcess,
+  undecided,
+} from './contract.ts';
+import {
+  coverCgroup,
+  coverProcess,
+  coverSteps,
+  createUnguarded,
+  inspectProcess,
+  releaseCgroup,
+  uncoveredFacts,
+} from './cover.ts';
+import { gone, unsettled } from './descendants.ts';
 import { type Keeper, type KeeperOptions, startKeeper } from './keeper.ts';
+import { crowdedCgroups } from './map-readings.ts';
 import type { ProgramSet } from './program-set.ts';
-import { undecided } from './status.ts';
-import { createUnguarded, uncoveredFacts } from './unguarded.ts';
 
 export type GuardOptions = Omit<KeeperOptions, 'onHit' | 'onUnknown' | 'onStatus' | 'onCrowded' | 'catchUp'>;
 

@@ -1,11 +1,16 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { constants } from 'node:os';
-import { type Answer, encodeProcess, type ProcessKey } from '../../../core/protection/layouts.ts';
-import { allProcesses } from '../../../runtime/native/process-table.ts';
-import { gone, shareFull, tableFull, unsettled } from './cover-errors.ts';
-import { readOfTask, threadsOf } from './proc-facts.ts';
+import { exitStatus, SvcError } from '../../../core/errors.ts';
+import {
+  type Answer,
+  decodeCrowd,
+  decodeProcess,
+  encodeProcess,
+  type ProcessKey,
+} from '../../../core/protection/bpf-layouts.ts';
+import { mapEntries } from '../../../runtime/bpf/map.ts';
+import { allProcesses, readProcess, statFields } from '../../../runtime/native/processes.ts';
 import type { ProgramSet } from './program-set.ts';
-import { sweepGone } from './sweep.ts';
 
 const { E2BIG, EDQUOT, ESRCH } = constants.errno;
 
@@ -140,4 +145,113 @@ export function* listedChildren(pid: number): Generator<readonly number[]> {
 export function scannedChildren(): Children {
   const byParent = Map.groupBy(allProcesses(), ({ parent }) => parent);
   return (pid) => [(byParent.get(pid) ?? []).map((child) => child.pid)];
+}
+
+export function gone(pid: number): SvcError {
+  return new SvcError('PROCESS_GONE', `Process ${pid} has ended`, { nextStep: 'Start it again.' });
+}
+
+export function tableFull(what: 'processes' | 'cgroups'): SvcError {
+  return new SvcError('GUARD_FULL', `The table of covered ${what} is full`, {
+    nextStep: 'Spread the protected workloads over more nodes.',
+    exitStatus: exitStatus.system,
+  });
+}
+
+/** The other workloads of the node have room still. */
+function shareFull(pid: number): SvcError {
+  return new SvcError(
+    'GUARD_SHARE_FULL',
+    `The cgroup of process ${pid} has as many covered processes as one may have`,
+    {
+      nextStep: 'Have the workload run fewer processes at a time, or spread them over more containers.',
+      exitStatus: exitStatus.system,
+    },
+  );
+}
+
+/** What was begun may cover less than everything. */
+export function unsettled(pid: number, why: string): SvcError {
+  return new SvcError('PROTECTION_UNSETTLED', `Process ${pid} may not be covered as a whole: ${why}`, {
+    nextStep: 'Ask for its protection again.',
+    exitStatus: exitStatus.unavailable,
+  });
+}
+
+const startField = 19;
+const tick = 10_000_000n;
+
+/** When a process was started, in nanoseconds since boot to 10 ms; undefined for one that is not there. */
+export function startOf(pid: number): bigint | undefined {
+  try {
+    const fields = statFields(readFileSync(`/proc/${pid}/stat`, 'latin1'));
+    return BigInt(fields[startField] ?? 0) * tick;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether a debugger is attached to any thread of a process. @throws Error where that cannot be told */
+export function isTraced(pid: number): boolean {
+  return threadsOf(pid).some((thread) =>
+    /^TracerPid:\t[1-9]/m.test(readOfTask(`/proc/${pid}/task/${thread}/status`)),
+  );
+}
+
+/** Ids of the threads of a process; none of one that is not there. @throws Error where they cannot be read */
+const threadsOf = (pid: number): string[] => unlessGone(() => readdirSync(`/proc/${pid}/task`), []);
+
+/**
+ * What has ended meanwhile reads as nothing. As UTF-8, for which Node has a quicker way than for other encodings.
+ * @throws Error where it is there and cannot be read
+ */
+const readOfTask = (path: string): string => unlessGone(() => readFileSync(path, 'utf8'), '');
+
+function unlessGone<T>(read: () => T, nothing: T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')) return nothing;
+    throw error;
+  }
+}
+
+/**
+ * Takes out processes that are gone and whose end the programs were not told of: before Linux 6.3 the kernel may have
+ * been too busy for it, and a kernel of a cloud machine, 6.18, runs no program in soft interrupts that come upon threads
+ * of its host's. Those too that have ended and that nobody reaps: they have no memory any more, and a pod may have as many
+ * of them as the table has room.
+ * Only where the agent's PIDs are the host's, as the table has them.
+ */
+export function sweepGone(set: ProgramSet): void {
+  if (set.ask('inspect', process.pid).process.pid !== process.pid) return;
+  const opened = set.map('opened');
+  for (const process of goneIn(set, 'processes')) set.forget(process);
+  for (const process of goneIn(set, 'opened')) opened.delete(encodeProcess(process));
+  removeEmptyCrowds(set);
+}
+
+const goneIn = (set: ProgramSet, table: 'processes' | 'opened'): ProcessKey[] =>
+  mapEntries(set.map(table))
+    .map(({ key }) => decodeProcess(key))
+    .filter(({ pid }) => isGone(pid));
+
+/** Of a cgroup that is gone in all likelihood; one that is there is counted anew with its next process. */
+function removeEmptyCrowds(set: ProgramSet): void {
+  const crowds = set.map('crowds');
+  for (const { key, value } of mapEntries(crowds)) if (decodeCrowd(value).processes <= 0) crowds.delete(key);
+}
+
+function isGone(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return isUnreaped(pid);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ESRCH';
+  }
+}
+
+/** A process whose first thread has ended while others run looks the same but for those. */
+function isUnreaped(pid: number): boolean {
+  return readProcess(pid)?.state === 'Z' && threadsOf(pid).length < 2;
 }

@@ -1,22 +1,16 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { exitStatus, SvcError } from '../../../core/errors.ts';
-import type { Hit } from '../../../core/protection/hit.ts';
-import { decodeHit } from '../../../core/protection/layouts.ts';
-import type { Tier } from '../../../core/protection/tier.ts';
-import { ensureBpfFileSystem } from '../../../runtime/bpf/file-system.ts';
+import { exitStatus, messageOf, SvcError } from '../../../core/errors.ts';
+import { decodeHit, type Hit } from '../../../core/protection/bpf-layouts.ts';
+import type { Tier } from '../../../core/protection/report.ts';
+import { ensureBpfFileSystem } from '../../../runtime/bpf/libbpf.ts';
 import type { BpfMap } from '../../../runtime/bpf/map.ts';
 import { openRingBuffer } from '../../../runtime/bpf/ring-buffer.ts';
-import { watchingFromNow, watchingNever } from './boot-time.ts';
-import type { CanaryMode } from './canary.ts';
-import type { HitListener, Times } from './contract.ts';
-import type { Decoys } from './decoy.ts';
-import { hasLate } from './late.ts';
-import { ownLinkFolders } from './pins.ts';
+import type { HitListener, Mode, PassedOver, Times } from './contract.ts';
+import { hasLate, watchingFromNow, watchingNever } from './map-readings.ts';
 import { type Preemption, preemptionAddress, preemptionOf } from './preemption.ts';
-import { loadProgramSet, type ProgramSet } from './program-set.ts';
-import type { Mode } from './status.ts';
-import { protectDecoy, tryAll } from './trial.ts';
+import { loadProgramSet, ownLinkFolders, type ProgramSet } from './program-set.ts';
+import { type CanaryMode, type Decoys, protectDecoy, tryAll } from './trial.ts';
 
 /** A tier that its canary has proven. */
 export interface InForce {
@@ -29,7 +23,7 @@ export interface InForce {
   readonly lacking: string | undefined;
 }
 
-export interface EstablishOptions extends Mode {
+interface EstablishOptions extends Mode {
   readonly folder: string;
   readonly generation: number;
   /** Bits of `leftAlone`: what is not guarded. */
@@ -46,7 +40,7 @@ export interface EstablishOptions extends Mode {
  * Loads, attaches and proves a tier beside whatever guards until now; where it cannot be proven, nothing of it stays.
  * @throws SvcError BPF_* or TIER_UNPROVEN
  */
-export async function establish(tier: Tier, options: EstablishOptions): Promise<InForce> {
+async function establish(tier: Tier, options: EstablishOptions): Promise<InForce> {
   ensureBpfFileSystem(dirname(options.folder));
   const address = await preemptionAddress();
   const set = loadProgramSet(tier, options.folder, {
@@ -189,3 +183,25 @@ export class EqualRecords {
 
 /** 0 for what is too short to be a hit. */
 const timeOf = (record: Buffer) => (record.length < timeLength ? 0n : record.readBigUInt64LE());
+
+export interface Choice {
+  /** Undefined where no tier works. */
+  readonly inForce: InForce | undefined;
+  /** With the tier in force where it lacks something. */
+  readonly passedOver: PassedOver;
+}
+
+/** Establishes the first tier that its canary proves. */
+export async function chooseTier(tiers: readonly Tier[], options: EstablishOptions): Promise<Choice> {
+  const passedOver: { tier: Tier; reason: string }[] = [];
+  for (const tier of tiers) {
+    try {
+      const inForce = await establish(tier, options);
+      if (inForce.lacking !== undefined) passedOver.push({ tier, reason: inForce.lacking });
+      return { inForce, passedOver };
+    } catch (error) {
+      passedOver.push({ tier, reason: messageOf(error) });
+    }
+  }
+  return { inForce: undefined, passedOver };
+}

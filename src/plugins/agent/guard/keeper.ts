@@ -1,23 +1,32 @@
 import { randomInt } from 'node:crypto';
-import type { Tier } from '../../../core/protection/tier.ts';
-import { mapEntries } from '../../../runtime/bpf/map-batch.ts';
-import { sleep } from '../../../runtime/lifecycle/sleep.ts';
+import type { Tier } from '../../../core/protection/report.ts';
+import { mapEntries } from '../../../runtime/bpf/map.ts';
+import { sleep } from '../../../runtime/lifecycle/wait.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
-import { startBeats } from './beats.ts';
-import { chooseTier } from './choose.ts';
-import type { GuardStatus, HitListener } from './contract.ts';
-import { createCrowdWatch } from './crowds.ts';
-import { createDecoys, type Decoys } from './decoy.ts';
-import type { InForce } from './establish.ts';
-import { forgetUnloaded, ownLinkFolders, unpin } from './pins.ts';
+import {
+  describePassedOver,
+  type GuardStatus,
+  type HitListener,
+  type Mode,
+  type PassedOver,
+  sameStatus,
+  statusOf,
+  undecided,
+} from './contract.ts';
+import { sweepGone } from './descendants.ts';
+import { chooseTier, type InForce } from './establish.ts';
+import { createCrowdWatch, createLateWatch, readTallies, type Tallies } from './map-readings.ts';
 import { preemptionOf } from './preemption.ts';
-import type { ProgramSet } from './program-set.ts';
-import { describePassedOver, type Mode, type PassedOver, sameStatus, statusOf, undecided } from './status.ts';
-import { sweepGone } from './sweep.ts';
-import { readTallies, type Tallies } from './tallies.ts';
-import { changedSetting, findTampering, restoreSettings } from './tampering.ts';
-import { tryAll, tryQuick } from './trial.ts';
-import { createLateWatch } from './watch-late.ts';
+import {
+  changedSetting,
+  findTampering,
+  forgetUnloaded,
+  ownLinkFolders,
+  type ProgramSet,
+  restoreSettings,
+  unpin,
+} from './program-set.ts';
+import { createDecoys, type Decoys, tryAll, tryQuick } from './trial.ts';
 
 export interface KeeperOptions extends Mode {
   /** On a BPF file system. */
@@ -242,4 +251,44 @@ function carryOver(from: ProgramSet, to: ProgramSet): void {
       if (target.lookup(key) === undefined) target.update(key, value);
     }
   }
+}
+
+export interface BeatOptions {
+  /** Between the end of one beat and the next. */
+  readonly intervalMs: number;
+  /** Cheap, and looked at in between: whether the next beat is not to be waited for. What it throws, that beat will meet. */
+  readonly isUrgent: () => boolean;
+  /** Settles, whatever happens. */
+  readonly beat: () => Promise<void>;
+}
+
+const glanceMs = 250;
+
+/** A timer's error would end the agent. */
+function answered(isUrgent: () => boolean): boolean {
+  try {
+    return isUrgent();
+  } catch {
+    return false;
+  }
+}
+
+/** Beats, one after the other. @returns what ends them, and resolves when the last one has come to its end */
+export function startBeats({ intervalMs, isUrgent, beat }: BeatOptions): () => Promise<void> {
+  let running = Promise.resolve();
+  let ended = false;
+  let timer: NodeJS.Timeout | undefined;
+  const glance = (leftMs: number) => {
+    const pauseMs = Math.min(glanceMs, leftMs);
+    timer = setTimeout(() => {
+      if (leftMs > pauseMs && !answered(isUrgent)) glance(leftMs - pauseMs);
+      else running = beat().then(() => (ended ? undefined : glance(intervalMs)));
+    }, pauseMs);
+  };
+  glance(intervalMs);
+  return async () => {
+    ended = true;
+    clearTimeout(timer);
+    await running;
+  };
 }

@@ -1,4 +1,4 @@
-import { readFileSync, unlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { SvcError } from '../../../core/errors.ts';
 import {
@@ -8,15 +8,15 @@ import {
   encodeRequest,
   encodeSettings,
   type GuardSettings,
+  layoutVersion,
   type ProcessKey,
   requests,
-} from '../../../core/protection/layouts.ts';
-import { type Tier, tierNames } from '../../../core/protection/tier.ts';
-import type { BpfLink } from '../../../runtime/bpf/link.ts';
+} from '../../../core/protection/bpf-layouts.ts';
+import { type Tier, tierNames } from '../../../core/protection/report.ts';
 import type { BpfMap } from '../../../runtime/bpf/map.ts';
 import { type BpfObject, openObject } from '../../../runtime/bpf/object.ts';
+import type { BpfLink } from '../../../runtime/bpf/program.ts';
 import { packageFolder } from '../../../runtime/component/package-folder.ts';
-import { linkFolder, mapFolder, mapPins, unpin } from './pins.ts';
 
 /** The programs of one tier, in the kernel. They guard once they are attached. */
 export interface ProgramSet {
@@ -173,4 +173,123 @@ function tryTo(act: () => void): string | undefined {
     if (!(error instanceof SvcError)) throw error;
     return `Readers of several threads may be quicker than their end, and io_uring is not seen: ${error.message}`;
   }
+}
+
+const linksPrefix = 'links-';
+/** A BPF file system keeps no files, but folders. */
+const unloadedMark = 'unloaded';
+
+/** Where maps and links of this layout are pinned, below the agent's folder on the BPF file system. */
+export const mapFolder = (folder: string): string => join(folder, String(layoutVersion));
+
+/** The links of one set of programs have a folder of their own, so that a new set is complete before the old one goes. */
+const linkFolder = (folder: string, generation: number): string =>
+  join(mapFolder(folder), `${linksPrefix}${generation}`);
+
+/** The maps of this layout that are pinned now. */
+function mapPins(folder: string): string[] {
+  const all = list(mapFolder(folder)).filter((name) => !name.startsWith(linksPrefix));
+  return all.map((name) => join(mapFolder(folder), name));
+}
+
+/** Folders of links that this or earlier agents have pinned, of any layout. */
+export function linkFolders(folder: string): string[] {
+  return list(folder)
+    .map((layout) => join(folder, layout))
+    .flatMap((layout) =>
+      list(layout)
+        .filter((name) => name.startsWith(linksPrefix))
+        .map((name) => join(layout, name)),
+    );
+}
+
+/** Those of this layout, which share its maps. */
+export function ownLinkFolders(folder: string): string[] {
+  return linkFolders(folder).filter((path) => path.startsWith(`${mapFolder(folder)}/`));
+}
+
+/** Unpins what lies in a folder, which detaches programs that nobody else holds. */
+export function unpin(folder: string): void {
+  for (const name of list(folder)) unlinkSync(join(folder, name));
+  if (list(folder).length === 0) removeFolder(folder);
+}
+
+/**
+ * Takes everything of every agent off this node: first the links, then the maps.
+ * @returns how many pins there were
+ */
+export function unpinAll(folder: string): number {
+  let pins = 0;
+  const empty = (path: string) => {
+    pins += list(path).length;
+    unpin(path);
+  };
+  for (const path of linkFolders(folder)) empty(path);
+  for (const layout of list(folder)) if (layout !== unloadedMark) empty(join(folder, layout));
+  if (list(folder).length === 0) removeFolder(folder);
+  return pins;
+}
+
+/** Tells an agent that runs beside that what goes is meant to go. */
+export function markUnloaded(folder: string): void {
+  if (existsSync(folder)) mkdirSync(join(folder, unloadedMark), { recursive: true });
+}
+
+const isUnloaded = (folder: string): boolean => existsSync(join(folder, unloadedMark));
+
+export const forgetUnloaded = (folder: string): void => removeFolder(join(folder, unloadedMark));
+
+/** An agent without the privilege finds that out as it loads programs, and says so then. */
+const refusals = ['EACCES', 'EPERM', 'EROFS'];
+
+function list(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR', ...refusals].includes((error as NodeJS.ErrnoException).code ?? '')) return [];
+    throw error;
+  }
+}
+
+function removeFolder(folder: string): void {
+  try {
+    rmdirSync(folder);
+  } catch (error) {
+    if (!['ENOENT', ...refusals].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+  }
+}
+
+/** What nobody but the agent changes; when openings are seen from is the programs' to change, too. */
+const own = ['enforce', 'kill', 'left', 'generation', 'agent'] as const;
+
+/**
+ * What others have changed of a set of programs and the canary does not see: it is tried by the agent itself, whom
+ * nothing kills, and what is unpinned guards for as long as the agent lives.
+ * @returns what is wrong
+ */
+export function findTampering(set: ProgramSet, folder: string): string | undefined {
+  const missing = isUnloaded(folder) ? undefined : set.pins().find((path) => !existsSync(path));
+  if (missing !== undefined) return `${missing} has been unpinned`;
+  const changed = changedSetting(set);
+  return changed === undefined ? undefined : `the setting ${changed} has been changed`;
+}
+
+/** The name of one that others have changed. */
+export function changedSetting(set: ProgramSet): string | undefined {
+  const settings = set.settings();
+  return own.find((name) => !isEqual(settings[name], set.written?.[name]));
+}
+
+/** Puts settings right at once: until another set of programs is proven, these go by them. */
+export function restoreSettings(set: ProgramSet): void {
+  if (set.written === undefined) return;
+  const { enforce, kill, left, generation, agent } = set.written;
+  set.change({ enforce, kill, left, generation, agent });
+}
+
+type Value = GuardSettings[(typeof own)[number]] | undefined;
+
+function isEqual(one: Value, other: Value): boolean {
+  if (typeof one !== 'object' || typeof other !== 'object') return one === other;
+  return one.pid === other.pid && one.start === other.start;
 }

@@ -1,11 +1,10 @@
-import { type Backoff, createBackoff } from '../../../runtime/lifecycle/backoff.ts';
-import type { ObservedHit } from '../hits/observed-hit.ts';
-import type { ChannelMetrics } from './channel-metrics.ts';
+import type { Health } from '../../../runtime/health/health.ts';
+import type { Metrics } from '../../../runtime/health/metrics.ts';
+import { type Backoff, createBackoff } from '../../../runtime/lifecycle/retry.ts';
+import type { Logger } from '../../../runtime/logging/logger.ts';
 import type { Connection } from './connection.ts';
-import type { ChannelStatus, OperatorChannel } from './contract.ts';
-import { type Ledger, mostHits, type Reply, type Report } from './ledger.ts';
-import type { LinkStatus } from './link-status.ts';
-import { ReportError } from './report-error.ts';
+import { type ChannelStatus, type ObservedHit, type OperatorChannel, ReportError } from './contract.ts';
+import { type Ledger, mostHits, type Reply, type Report } from './pending-reports.ts';
 
 /** In milliseconds. */
 export interface Timings {
@@ -184,4 +183,74 @@ export class Channel implements OperatorChannel {
     this.#alarm.notBefore(this.#backoff.next());
     this.#alarm.within(0);
   }
+}
+
+/** Whether the operator answers, told to the log where it changes, to metrics and health. */
+export class LinkStatus {
+  readonly #log: Logger;
+  readonly #metrics: ChannelMetrics;
+  readonly #health: Pick<Health, 'degraded' | 'recovered'> | undefined;
+  connected = false;
+  lastError: string | undefined;
+
+  constructor(log: Logger, metrics: ChannelMetrics, health?: Pick<Health, 'degraded' | 'recovered'>) {
+    this.#log = log;
+    this.#metrics = metrics;
+    this.#health = health;
+  }
+
+  /** @param queued hits that wait still */
+  answered(queued: number): void {
+    this.#metrics.report('ok');
+    if (!this.connected) this.#log.info('operator.connected', { queued });
+    this.#turn(true, undefined);
+    this.#health?.recovered('operator');
+  }
+
+  failed({ result, message }: ReportError, queued: number): void {
+    this.#metrics.report(result);
+    const isNews = this.connected || message !== this.lastError;
+    this.#log[isNews ? 'warn' : 'debug']('operator.unreachable', { error: message, result, queued });
+    this.#turn(false, message);
+    this.#health?.degraded('operator', `the operator does not take reports: ${message}`);
+  }
+
+  #turn(connected: boolean, lastError: string | undefined): void {
+    this.connected = connected;
+    this.lastError = lastError;
+    this.#metrics.connected(connected);
+  }
+}
+
+interface ChannelMetrics {
+  connected(is: boolean): void;
+  /** `ok`, or the result of a ReportError. */
+  report(result: string): void;
+  queued(hits: number): void;
+  /** @param total hits given up so far */
+  dropped(total: number): void;
+}
+
+export function createChannelMetrics(metrics: Metrics): ChannelMetrics {
+  const connected = metrics.gauge('svc_agent_operator_connected', '1 while the operator answers');
+  const reports = metrics.counter('svc_agent_operator_reports_total', 'Reports to the operator', ['result']);
+  const queue = metrics.gauge(
+    'svc_agent_operator_queue',
+    'Hits that the operator has not confirmed, equal ones taken as one',
+  );
+  const dropped = metrics.counter(
+    'svc_agent_operator_dropped_total',
+    'Hits that the operator was not told one by one, because too many waited or it refused them',
+  );
+  let known = 0;
+  connected.set(0);
+  return {
+    connected: (is) => connected.set(is ? 1 : 0),
+    report: (result) => reports.inc({ result }),
+    queued: (hits) => queue.set(hits),
+    dropped(total) {
+      if (total > known) dropped.inc({}, total - known);
+      known = total;
+    },
+  };
 }

@@ -1,12 +1,17 @@
 import { lookup } from 'node:dns/promises';
 import { readFile } from 'node:fs/promises';
 import { isIP, isIPv6 } from 'node:net';
-import { within } from '../../../runtime/lifecycle/within.ts';
-import type { OperatorAddress, TlsPaths } from './contract.ts';
-import type { Reply } from './ledger.ts';
-import { type CallBounds, clientOpener, type OpenClient, type OperatorClient } from './operator-client.ts';
-import { ReportError } from './report-error.ts';
-import { TlsFiles, type TlsMaterial } from './tls-files.ts';
+import { within } from '../../../runtime/lifecycle/wait.ts';
+import { type OperatorAddress, ReportError, type TlsPaths } from './contract.ts';
+import {
+  type CallBounds,
+  clientOpener,
+  type OpenClient,
+  type OperatorClient,
+  TlsFiles,
+  type TlsMaterial,
+} from './operator-client.ts';
+import type { Reply } from './pending-reports.ts';
 
 export interface ConnectionOptions {
   readonly address: OperatorAddress;

@@ -1,6 +1,7 @@
+import { messageOf } from '../../../core/errors.ts';
+import type { Hit } from '../../../core/protection/bpf-layouts.ts';
 import type { ProtectionReport } from '../../../core/protection/report.ts';
 import type { GuardStatus } from '../guard/contract.ts';
-import type { ObservedHit } from '../hits/observed-hit.ts';
 
 /** Tells the operator what this node is like and what happens on it; never throws, never waits. */
 export interface OperatorChannel {
@@ -71,4 +72,36 @@ export interface TlsPaths {
   readonly certPath: string;
   readonly keyPath: string;
   readonly caPath: string;
+}
+
+/** A hit with what this node knows about it. */
+export interface ObservedHit extends Hit {
+  /** Nanoseconds since 1970. */
+  readonly at: bigint;
+  /** Undefined where the number is not one that leads to a hit. */
+  readonly syscallName: string | undefined;
+  /** UIDs of the pods; undefined for a process that is in none. */
+  readonly sourcePod: string | undefined;
+  readonly targetPod: string | undefined;
+}
+
+/**
+ * Why a report was not answered with OK. `result` is the name of a gRPC status in small letters, or
+ * `tls_files`, `token_file`, `name_lookup`, `no_progress`, `internal` for what went wrong on this side.
+ */
+export class ReportError extends Error {
+  override readonly name = 'ReportError';
+  readonly result: string;
+
+  constructor(result: string, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.result = result;
+  }
+
+  static from(error: unknown): ReportError {
+    if (error instanceof ReportError) return error;
+    return new ReportError('internal', messageOf(error), {
+      cause: error,
+    });
+  }
 }

@@ -1,12 +1,13 @@
+import { createHash, X509Certificate } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
-import { checkServerIdentity } from 'node:tls';
+import { checkServerIdentity, createSecureContext, type SecureContext } from 'node:tls';
 import type { ChannelOptions, Client, MethodDefinition, ServiceError } from '@grpc/grpc-js';
+import { messageOf } from '../../../core/errors.ts';
 import { formatListenAddress } from '../../../core/settings/listen-address.ts';
-import { loadProtoService } from '../../../runtime/grpc/load-proto.ts';
-import type { OperatorAddress } from './contract.ts';
-import type { Reply } from './ledger.ts';
-import { ReportError } from './report-error.ts';
-import type { TlsMaterial } from './tls-files.ts';
+import { loadProtoService } from '../../../runtime/net/load-proto.ts';
+import { type OperatorAddress, ReportError, type TlsPaths } from './contract.ts';
+import type { Reply } from './pending-reports.ts';
 
 /** One connection to one replica of the operator, made at the first call. */
 export interface OperatorClient {
@@ -96,4 +97,63 @@ function unaryCall(
 
 function failure({ status }: Grpc, error: ServiceError): ReportError {
   return new ReportError((status[error.code] ?? 'unknown').toLowerCase(), error.details, { cause: error });
+}
+
+/** Another object whenever the files have changed. */
+export interface TlsMaterial {
+  readonly context: SecureContext;
+  /** When the agent's own certificate ends. */
+  readonly expires: Date;
+}
+
+/** The agent's identity and what it trusts, read again before each use; kept while new files do not fit together. */
+export class TlsFiles {
+  readonly #paths: TlsPaths;
+  #seen = '';
+  #material: TlsMaterial | undefined;
+
+  constructor(paths: TlsPaths) {
+    this.#paths = paths;
+  }
+
+  /** @throws ReportError tls_files, while there has been no usable set of files */
+  async current(): Promise<TlsMaterial> {
+    try {
+      await this.#refresh();
+    } catch (cause) {
+      if (this.#material === undefined) throw unusable(this.#paths, cause);
+    }
+    return this.#material as TlsMaterial;
+  }
+
+  async #refresh(): Promise<void> {
+    const { certPath, keyPath, caPath } = this.#paths;
+    const [cert, key, ca] = await Promise.all([readFile(certPath), readFile(keyPath), readFile(caPath)]);
+    try {
+      const seen = fingerprint([cert, key, ca]);
+      if (seen === this.#seen) return;
+      this.#material = materialOf(cert, key, ca);
+      this.#seen = seen;
+    } finally {
+      key.fill(0);
+    }
+  }
+}
+
+function materialOf(cert: Buffer, key: Buffer, ca: Buffer): TlsMaterial {
+  // Of an empty text Node makes the authorities of the system.
+  if (!ca.includes('-----BEGIN CERTIFICATE-----'))
+    throw new Error('the file of authorities has no certificate');
+  const context = createSecureContext({ minVersion: 'TLSv1.2', cert, key, ca });
+  return { context, expires: new Date(new X509Certificate(cert).validTo) };
+}
+
+function fingerprint(parts: readonly Buffer[]): string {
+  return parts.map((part) => createHash('sha256').update(part).digest('hex')).join(' ');
+}
+
+function unusable({ certPath, keyPath, caPath }: TlsPaths, cause: unknown): ReportError {
+  const why = messageOf(cause);
+  const names = `${certPath}, ${keyPath}, ${caPath}`;
+  return new ReportError('tls_files', `the TLS files cannot be used (${names}): ${why}`, { cause });
 }

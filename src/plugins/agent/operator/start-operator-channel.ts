@@ -2,12 +2,10 @@ import { readFileSync } from 'node:fs';
 import type { Health } from '../../../runtime/health/health.ts';
 import type { Metrics } from '../../../runtime/health/metrics.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
-import { Channel, type Timings } from './channel.ts';
-import { createChannelMetrics } from './channel-metrics.ts';
+import { Channel, createChannelMetrics, LinkStatus, type Timings } from './channel.ts';
 import { Connection } from './connection.ts';
 import type { NodeState, OperatorAddress, OperatorChannel, TlsPaths } from './contract.ts';
-import { Ledger } from './ledger.ts';
-import { LinkStatus } from './link-status.ts';
+import { Ledger } from './pending-reports.ts';
 
 /** Without an address the agent works alone: nothing is sent, queued or measured. */
 export type Operator =

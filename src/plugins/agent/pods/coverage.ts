@@ -1,11 +1,15 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { messageOf } from '../../../core/errors.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
-import { findCgroupRoot } from './cgroup-root.ts';
-import { type CgroupGuard, coverPods } from './cover-pods.ts';
-import { type Folder, folderAt, idsBelow } from './folders.ts';
-import { planCover } from './plan.ts';
-import { type PodCgroups, scanPodCgroups } from './pod-cgroups.ts';
+import { type CgroupGuard, coverPods, planCover } from './cover-pods.ts';
+import {
+  type Folder,
+  findCgroupRoot,
+  folderAt,
+  idsBelow,
+  type PodCgroups,
+  scanPodCgroups,
+} from './pod-cgroups.ts';
 
 export interface CoverageOptions {
   /** Where the host's cgroups are mounted. */

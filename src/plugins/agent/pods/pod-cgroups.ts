@@ -1,6 +1,6 @@
+import { readdirSync, readFileSync, statfsSync, statSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
-import { podUidOf } from '../../../core/kubernetes/pod-cgroup.ts';
-import { type Folder, folderAt, foldersIn, namesIn } from './folders.ts';
+import { podUidOf, podUidOfProcess } from '../../../core/kubernetes/pod-cgroup.ts';
 
 /** The cgroup of a pod, in which those of its containers are. */
 export interface PodCgroup extends Folder {
@@ -44,4 +44,139 @@ function findTops(root: string): Folder[] {
     join(name, `${name.replace(/\.slice$/, '')}-kubepods.slice`),
   ]);
   return [...direct, ...nested].flatMap((path) => folderAt(join(root, path)) ?? []);
+}
+
+/** A folder of the cgroup file system. */
+export interface Folder {
+  readonly path: string;
+  /** Id of the cgroup: the inode number, which on 64-bit systems is what `name_to_handle_at` yields. Never used twice. */
+  readonly id: bigint;
+}
+
+/** Undefined when it is gone, or is no folder. */
+export function folderAt(path: string): Folder | undefined {
+  const found = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return found?.isDirectory() ? { path, id: found.ino } : undefined;
+}
+
+/** Names of the folders in a folder; none when it is gone. */
+export function namesIn(path: string): string[] {
+  try {
+    const entries = readdirSync(path, { withFileTypes: true });
+    return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+  } catch (error) {
+    if (isGone(error)) return [];
+    throw error;
+  }
+}
+
+function foldersIn(path: string): Folder[] {
+  return namesIn(path)
+    .map((name) => folderAt(join(path, name)))
+    .filter((folder) => folder !== undefined);
+}
+
+/** Ids of all folders below one. */
+export function idsBelow(path: string): Set<bigint> {
+  const all = foldersIn(path);
+  // those that are added meanwhile are visited, too
+  for (const folder of all) all.push(...foldersIn(folder.path));
+  return new Set(all.map(({ id }) => id));
+}
+
+/** What is being removed answers ENODEV. */
+export function isGone(error: unknown): boolean {
+  return ['ENOENT', 'ENODEV'].includes((error as NodeJS.ErrnoException).code ?? '');
+}
+
+/** CGROUP2_SUPER_MAGIC */
+const cgroup2 = 0x63677270;
+
+/**
+ * Where cgroup v2 is mounted: the folder itself, or `unified` in it where the host has v1 beside it.
+ * @returns undefined where it is in neither
+ */
+export function findCgroupRoot(folder: string): string | undefined {
+  return [folder, join(folder, 'unified')].find(isCgroup2);
+}
+
+function isCgroup2(folder: string): boolean {
+  try {
+    return statfsSync(folder).type === cgroup2;
+  } catch {
+    return false;
+  }
+}
+
+/** Says which pod something belongs to; undefined for what belongs to none, or is gone. */
+export interface PodResolver {
+  /** @param id of a pod's cgroup or one below it */
+  podOfCgroup(id: bigint): string | undefined;
+  podOfProcess(pid: number): string | undefined;
+}
+
+/** A scan costs some milliseconds: an id that was looked for in vain makes another one at most so often. */
+const scanEveryMs = 1_000;
+/** One that was never looked for may be of a cgroup that has just been made. */
+const scanForNewEveryMs = 100;
+const mostMissing = 4_096;
+const mostKnown = 16_384;
+/** A container can make cgroups of its own. */
+const mostPerPod = 512;
+
+/** @param root where cgroup v2 is mounted; undefined: no cgroup has a pod */
+export function createPodResolver(root: string | undefined, now = () => performance.now()): PodResolver {
+  let known = new Map<bigint, string>();
+  const missing = new Set<bigint>();
+  let scanned = Number.NEGATIVE_INFINITY;
+  const scanFor = (id: bigint) => {
+    const pause = missing.has(id) ? scanEveryMs : scanForNewEveryMs;
+    if (root === undefined || now() - scanned < pause) return;
+    scanned = now();
+    known = merged(readTree(root), known);
+    if (missing.size >= mostMissing) missing.clear();
+    if (!known.has(id)) missing.add(id);
+  };
+  return {
+    podOfCgroup(id) {
+      if (!known.has(id)) scanFor(id);
+      return known.get(id);
+    },
+    podOfProcess,
+  };
+}
+
+/** What has gone since is still asked for: events come a little later. */
+function merged(found: Map<bigint, string>, before: ReadonlyMap<bigint, string>): Map<bigint, string> {
+  for (const [id, uid] of before) if (found.size < mostKnown && !found.has(id)) found.set(id, uid);
+  return found;
+}
+
+function readTree(root: string): Map<bigint, string> {
+  const found = new Map<bigint, string>();
+  try {
+    for (const pod of scanPodCgroups(root).pods) if (found.size < mostKnown) addPod(found, pod);
+  } catch {
+    // an event without a pod's name is better than none
+  }
+  return found;
+}
+
+/** Breadth first: what the runtime made comes before what a container made within it. */
+function addPod(found: Map<bigint, string>, pod: PodCgroup): void {
+  const folders = [pod as { readonly path: string; readonly id: bigint }];
+  for (let index = 0; index < folders.length && index < mostPerPod; index++) {
+    const folder = folders[index];
+    if (folder === undefined) return;
+    found.set(folder.id, pod.uid);
+    if (folders.length < mostPerPod) folders.push(...foldersIn(folder.path));
+  }
+}
+
+function podOfProcess(pid: number): string | undefined {
+  try {
+    return podUidOfProcess(readFileSync(`/proc/${pid}/cgroup`, 'utf8'));
+  } catch {
+    return undefined;
+  }
 }

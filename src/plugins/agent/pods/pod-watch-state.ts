@@ -1,4 +1,4 @@
-import { mostOfOneCgroup } from '../../../core/protection/layouts.ts';
+import { mostOfOneCgroup } from '../../../core/protection/bpf-layouts.ts';
 import type { Health } from '../../../runtime/health/health.ts';
 import type { Metrics } from '../../../runtime/health/metrics.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';

@@ -1,19 +1,19 @@
 import { messageOf } from '../../../core/errors.ts';
 import { protectedLabel } from '../../../core/kubernetes/labels.ts';
 import type { ComponentDeps } from '../../../runtime/component/contract.ts';
-import type { KubeClient } from '../../../runtime/kube/client.ts';
+import { hasCode, type KubeClient, type KubeObject } from '../../../runtime/kube/client.ts';
 import { createKubeClient } from '../../../runtime/kube/create-client.ts';
-import { hasCode } from '../../../runtime/kube/errors.ts';
-import type { KubeObject } from '../../../runtime/kube/objects.ts';
-import { reflect } from '../../../runtime/kube/reflect.ts';
-import type { ReflectOptions, Reflector, ReflectTiming } from '../../../runtime/kube/reflect-options.ts';
-import { acceptMetadata } from '../../../runtime/kube/selection.ts';
-import { describeError } from '../../../runtime/logging/describe-error.ts';
-import type { Logger } from '../../../runtime/logging/logger.ts';
-import { findCgroupRoot } from './cgroup-root.ts';
+import { acceptMetadata } from '../../../runtime/kube/list.ts';
+import {
+  type ReflectOptions,
+  type Reflector,
+  type ReflectTiming,
+  reflect,
+} from '../../../runtime/kube/reflect.ts';
+import { describeError, type Logger } from '../../../runtime/logging/logger.ts';
 import type { CgroupGuard } from './cover-pods.ts';
 import { type Coverage, keepCovered } from './coverage.ts';
-import { createPodResolver, type PodResolver } from './pod-resolver.ts';
+import { createPodResolver, findCgroupRoot, type PodResolver } from './pod-cgroups.ts';
 import { createPodWatchState, crowdedReason, type PodWatchState } from './pod-watch-state.ts';
 
 export interface PodWatchOptions extends Pick<ComponentDeps, 'log' | 'metrics' | 'health'> {

@@ -2,16 +2,14 @@ import type { Socket } from 'node:net';
 import type Grpc from '@grpc/grpc-js';
 import {
   descriptorOf,
+  hasHungUp,
   type PeerCredentials,
   peerCredentials,
-} from '../../../runtime/native/peer-credentials.ts';
-import { hasHungUp } from '../../../runtime/native/poll.ts';
+} from '../../../runtime/native/sockets.ts';
 import type { Guard } from '../guard/contract.ts';
 import { identify } from './caller.ts';
-import type { Calls, Identity, RegisterAnswer, RegisterMessage } from './calls.ts';
-import { type Bounded, type ConnectionBounds, ConnectionLimit } from './connection-limit.ts';
+import type { Calls, Identity, RegisterAnswer, RegisterMessage, ReportMessage } from './calls.ts';
 import { asRefusal, givenUp } from './refusal.ts';
-import type { ReportMessage } from './report.ts';
 
 export interface AcceptorOptions {
   readonly guard: Guard;
@@ -148,4 +146,61 @@ function askerOf<Request, Answer>(call: Grpc.ServerUnaryCall<Request, Answer>): 
   if (call.cancelled) abort();
   else call.once('cancelled', abort);
   return asker.signal;
+}
+
+/** What counts of a connection when there are too many. */
+interface Bounded {
+  /** 0 for a process outside of the agent's PID namespace. */
+  readonly pid: number;
+  /** Whom it belongs to, such as user and container. */
+  readonly owner: string;
+  /** Ends it at once. */
+  drop(): void;
+}
+
+export interface ConnectionBounds {
+  readonly perProcess: number;
+  readonly total: number;
+}
+
+/**
+ * Keeps connections to a number without turning anybody away: a newcomer takes the place of the oldest one of its
+ * process, or of whoever holds the most. So nobody keeps others out by holding connections.
+ */
+export class ConnectionLimit {
+  readonly #bounds: ConnectionBounds;
+  /** Oldest first. */
+  readonly #held = new Set<Bounded>();
+
+  constructor(bounds: ConnectionBounds) {
+    this.#bounds = bounds;
+  }
+
+  get size(): number {
+    return this.#held.size;
+  }
+
+  add(connection: Bounded): void {
+    const own = [...this.#held].filter(({ pid }) => pid !== 0 && pid === connection.pid);
+    if (own.length >= this.#bounds.perProcess) this.#drop(own[0]);
+    else if (this.#held.size >= this.#bounds.total) this.#drop(this.#oldestOfLargest());
+    this.#held.add(connection);
+  }
+
+  remove(connection: Bounded): void {
+    this.#held.delete(connection);
+  }
+
+  #drop(connection: Bounded | undefined): void {
+    if (connection === undefined) return;
+    this.#held.delete(connection);
+    connection.drop();
+  }
+
+  #oldestOfLargest(): Bounded | undefined {
+    const byOwner = Map.groupBy(this.#held, ({ owner }) => owner);
+    let largest: readonly Bounded[] = [];
+    for (const held of byOwner.values()) if (held.length > largest.length) largest = held;
+    return largest[0];
+  }
 }

@@ -1,7 +1,9 @@
-import { isPeerThere, type PeerCredentials } from '../../../runtime/native/peer-credentials.ts';
+import { readFileSync } from 'node:fs';
+import { isPodUid, podUidOfProcess } from '../../../core/kubernetes/pod-cgroup.ts';
+import { isPeerThere, type PeerCredentials } from '../../../runtime/native/sockets.ts';
 import type { Guard, ProcessFacts } from '../guard/contract.ts';
 import { gone, Refusal } from './refusal.ts';
-import { keyOf } from './same-process.ts';
+import { keyOf } from './registry.ts';
 
 /** The process that made a connection. */
 export interface Caller {
@@ -46,4 +48,46 @@ function outside(): Refusal {
     'outside_namespace',
     "The agent cannot see the process: run the agent in the host's PID namespace (hostPID: true).",
   );
+}
+
+/** Content of /proc/PID/cgroup. @throws Error where the process is gone */
+export type ReadCgroups = (pid: number) => string;
+
+export function readCgroups(pid: number): string {
+  return readFileSync(`/proc/${pid}/cgroup`, 'utf8');
+}
+
+/**
+ * The pod that a process is in by its cgroups, which has to be the one that it names.
+ * @param named empty where it names none
+ * @throws Refusal
+ */
+export function podOf(pid: number, named: string, read: ReadCgroups): string | undefined {
+  if (named !== '' && !isPodUid(named)) {
+    throw new Refusal(
+      'invalid_pod_uid',
+      "pod_uid is no pod's UID; send metadata.uid of the pod, or nothing.",
+    );
+  }
+  const found = podUidOfProcess(cgroupsOf(pid, read));
+  if (named === '' || found === named) return found;
+  throw new Refusal(
+    'wrong_pod',
+    `Process ${pid} is in ${found === undefined ? 'no pod' : 'another pod'} by its cgroup; send the UID of the pod that it runs in.`,
+  );
+}
+
+function cgroupsOf(pid: number, read: ReadCgroups): string {
+  try {
+    return read(pid);
+  } catch (error) {
+    throw gone(error);
+  }
+}
+
+const limit = 64;
+
+/** A version as a caller gives it, fit for logs and lists: on one line, 64 characters at most. */
+export function versionText(text: string): string {
+  return text.replace(/\p{C}+/gu, ' ').slice(0, limit);
 }

@@ -1,15 +1,11 @@
 import { readFileSync } from 'node:fs';
-import { type Tier, tierNames } from '../../../core/protection/tier.ts';
+import { type MeasuredMessage, measured, type Tier, tierNames } from '../../../core/protection/report.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import type { Guard, ProcessFacts } from '../guard/contract.ts';
-import { type Caller, requireReady, requireSame } from './caller.ts';
-import { podOf, type ReadCgroups } from './pod.ts';
+import { type Caller, podOf, type ReadCgroups, requireReady, requireSame, versionText } from './caller.ts';
 import type { Protecting } from './protecting.ts';
-import { asRefusal, type Outcome, Refusal } from './refusal.ts';
-import type { CountRegistration } from './registration-metrics.ts';
+import { asRefusal, type CountRegistration, type Outcome, Refusal } from './refusal.ts';
 import type { Registry } from './registry.ts';
-import { type ReportMessage, report } from './report.ts';
-import { versionText } from './version-text.ts';
 
 export interface RegisterMessage extends RegisterRequest {
   readonly wrapperVersion: string;
@@ -194,4 +190,34 @@ function refuseOpened({ openedBefore, pid }: ProcessFacts): void {
 
 function requireCovered({ covered, pid }: ProcessFacts): void {
   if (!covered) throw new Error(`Process ${pid} is not covered although it was registered`);
+}
+
+export interface ReportMessage extends MeasuredMessage {
+  readonly podUid: string;
+  readonly wrapperVersion: string;
+}
+
+/**
+ * Keeps what a registered process reports.
+ * @throws Refusal
+ */
+function report(
+  caller: Caller,
+  message: ReportMessage,
+  guard: Guard,
+  read: ReadCgroups,
+  registry: Registry,
+): void {
+  requireReady(guard);
+  const { pid, start } = caller;
+  const podUid = podOf(pid, message.podUid, read);
+  const { covered } = requireSame(caller, guard.inspect(pid));
+  if (!covered && guard.status.tier !== 4) throw notRegistered(pid);
+  const wrapperVersion = versionText(message.wrapperVersion);
+  if (!registry.report({ pid, start, podUid, wrapperVersion, ...measured(message) }))
+    throw notRegistered(pid);
+}
+
+function notRegistered(pid: number): Refusal {
+  return new Refusal('not_registered', `Process ${pid} is not registered; call Register before Report.`);
 }

@@ -1,6 +1,6 @@
 import type { Guard, ProcessFacts, ProtectedProcess } from '../guard/contract.ts';
 import { ending } from './refusal.ts';
-import { keyOf } from './same-process.ts';
+import { keyOf } from './registry.ts';
 
 /** A wrapper that has given up asks again within a second or two. */
 const usualKeepMs = 10_000;

@@ -1,5 +1,6 @@
 import { messageOf } from '../../../core/errors.ts';
-import type { GrpcStatus } from '../../../core/grpc/status.ts';
+import type { GrpcStatus } from '../../../core/grpc.ts';
+import type { Metrics } from '../../../runtime/health/metrics.ts';
 
 /** How a call was judged, as the metrics name it. */
 export type Outcome =
@@ -73,4 +74,26 @@ export function givenUp(): Refusal {
 
 export function ending(): Refusal {
   return new Refusal('not_ready', 'The agent is ending; try again in a second.');
+}
+
+const secondsBuckets = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25, 1];
+
+/** Notes a registration that was answered, or given up by its caller. */
+export type CountRegistration = (outcome: Outcome, seconds: number) => void;
+
+export function registrationMetrics(metrics: Metrics): CountRegistration {
+  const registrations = metrics.counter(
+    'svc_agent_registrations_total',
+    'Registrations answered, or given up by their callers',
+    ['outcome'],
+  );
+  const seconds = metrics.histogram(
+    'svc_agent_registration_seconds',
+    'From the whole request of a registration to its end',
+    secondsBuckets,
+  );
+  return (outcome, took) => {
+    registrations.inc({ outcome });
+    seconds.observe(took);
+  };
 }

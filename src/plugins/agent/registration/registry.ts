@@ -1,6 +1,5 @@
 import type { ProtectionReport } from '../../../core/protection/report.ts';
 import type { Guard, ProtectedProcess } from '../guard/contract.ts';
-import { keyOf } from './same-process.ts';
 
 interface Entry {
   process: ProtectedProcess;
@@ -85,3 +84,13 @@ export class Registry {
     this.#untilSweep = Math.min(Math.max(leastSweep, this.#entries.size), this.#capacity);
   }
 }
+
+/**
+ * Names a process for good. Start times count to 10 ms, because a guard without programs has them from /proc, which
+ * tells no more; no PID comes round in that time.
+ */
+export function keyOf({ pid, start }: ProtectedProcess): string {
+  return `${pid} ${start / tick}`;
+}
+
+const tick = 10_000_000n;

@@ -3,16 +3,15 @@ import { connect, createServer, type Server } from 'node:net';
 import { dirname, join } from 'node:path';
 import { exitStatus, messageOf, SvcError } from '../../../core/errors.ts';
 import type { ProtectionReport } from '../../../core/protection/report.ts';
-import { loadProtoService } from '../../../runtime/grpc/load-proto.ts';
 import type { Metrics } from '../../../runtime/health/metrics.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
+import { loadProtoService } from '../../../runtime/net/load-proto.ts';
 import type { Guard, ProtectedProcess } from '../guard/contract.ts';
-import { Acceptor } from './acceptor.ts';
+import { Acceptor, type ConnectionBounds } from './acceptor.ts';
+import { type ReadCgroups, readCgroups } from './caller.ts';
 import { createCalls } from './calls.ts';
-import type { ConnectionBounds } from './connection-limit.ts';
-import { type ReadCgroups, readCgroups } from './pod.ts';
 import { createProtecting } from './protecting.ts';
-import { registrationMetrics } from './registration-metrics.ts';
+import { registrationMetrics } from './refusal.ts';
 import { Registry } from './registry.ts';
 
 export interface RegistrationOptions {

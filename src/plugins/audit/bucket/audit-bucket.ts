@@ -1,28 +1,32 @@
-import { sarifLog } from '../../../core/checks/sarif.ts';
+import { type CheckFinding, type Outcome, outcomeOf } from '../../../core/check-outcome.ts';
 import { SvcError } from '../../../core/errors.ts';
+import { sarifLog } from '../../../core/sarif.ts';
 import { resolveSettings } from '../../../core/settings/resolve.ts';
-import { createProgress } from '../../../runtime/cli/progress.ts';
-import { outcomeText } from '../../../runtime/cli/report/outcome-text.ts';
-import { printable } from '../../../runtime/cli/report/printable.ts';
-import { sectionsText } from '../../../runtime/cli/report/sections.ts';
-import { type Cell, tableText } from '../../../runtime/cli/report/table.ts';
+import { createProgress } from '../../../runtime/cli/interactive.ts';
+import { type Cell, tableText } from '../../../runtime/cli/report-table.ts';
+import { outcomeText, printable, sectionsText } from '../../../runtime/cli/report-text.ts';
 import { type Paint, painter } from '../../../runtime/cli/terminal.ts';
-import { sectionOfFile } from '../../../runtime/config/load-file.ts';
+import { sectionOfFile } from '../../../runtime/component/read-config.ts';
 import { createLogger } from '../../../runtime/logging/create-logger.ts';
 import { defaultCredentials } from '../../../runtime/object-store/credentials.ts';
 import { storeClient } from '../../../runtime/object-store/s3-client.ts';
-import { type StoreAddress, storeOf, storeSettings } from '../../../runtime/object-store/settings.ts';
-import { trustedAuthorities } from '../../../runtime/object-store/trust.ts';
-import type { AuditCall } from '../contract.ts';
-import type { AuditTerms } from '../terms.ts';
-import { auditAll } from './audit-all.ts';
-import { storeFailure } from './failure.ts';
+import {
+  type StoreAddress,
+  storeOf,
+  storeSettings,
+  trustedAuthorities,
+} from '../../../runtime/object-store/settings.ts';
+import type { AuditCall, AuditTerms } from '../terms.ts';
+import {
+  auditAll,
+  auditSample,
+  type Estimate,
+  emptyTally,
+  type Sample,
+  type Tally,
+} from './look-at-objects.ts';
 import { type AuditId, type Progress, readProgress, writeProgress } from './progress-file.ts';
-import { type BucketReport, bucketFindings, bucketReport, bucketRules } from './report.ts';
-import { s3AuditStore } from './s3-store.ts';
-import { auditSample, type Estimate, type Sample } from './sample.ts';
-import type { AuditStore } from './store.ts';
-import { emptyTally, type Tally } from './tally.ts';
+import { type AuditStore, s3AuditStore, storeFailure } from './s3-store.ts';
 
 /** Audits a bucket, writes the report, and resolves with the exit status. @throws SvcError */
 export async function auditBucket(
@@ -183,4 +187,65 @@ function sampleText(all: number, looked: number, encrypted: Estimate | undefined
   if (encrypted === undefined) return `${head}.`;
   const [low, high] = [encrypted.low, encrypted.high].map((share) => `${(share * 100).toFixed(1)} %`);
   return `${head}:\nbetween ${low} and ${high} of all are ciphertext, with 95 % confidence.`;
+}
+
+/** What was found in a bucket. `version` is that of this form: members are added, never changed. */
+export interface BucketReport {
+  readonly version: 1;
+  readonly kind: 'bucket';
+  readonly store: string;
+  readonly bucket: string;
+  readonly prefix: string;
+  /** Only where a sample was looked at: everything below is of the sample then, but for `helpers`. */
+  readonly sample?: Sample;
+  readonly tally: Tally;
+  readonly outcome: Outcome;
+}
+
+export function bucketReport(
+  { store, bucket, prefix }: AuditId,
+  tally: Tally,
+  sample: Sample | undefined,
+  { failOn }: AuditTerms,
+): BucketReport {
+  const found = { error: tally.plaintext + tally.unreadable, warning: 0, info: 0 };
+  return {
+    ...{ version: 1, kind: 'bucket', store, bucket, prefix },
+    ...(sample && { sample }),
+    tally,
+    outcome: outcomeOf(found, failOn),
+  };
+}
+
+export const bucketRules = [
+  {
+    id: 'plaintext-object',
+    summary: 'An object is stored as it was written, without encryption by svc.',
+    help: 'Read it and write it again through the proxy, and find out who writes to the bucket past it.',
+  },
+  {
+    id: 'unreadable-metadata',
+    summary:
+      'The metadata of svc is incomplete, changed, or does not fit the object, so that it cannot be read.',
+    help: 'Restore the object from a version or copy of which the metadata is whole.',
+  },
+] as const;
+
+/** One for each key that is listed, and one for those that are not. */
+export function bucketFindings({ bucket, tally }: BucketReport): readonly CheckFinding[] {
+  const of = (rule: (typeof bucketRules)[number], keys: readonly string[], all: number): CheckFinding[] => {
+    const finding = { id: rule.id, level: 'error' } as const;
+    const each = keys.map((key) => ({ ...finding, subject: `${bucket}/${key}`, message: rule.summary }));
+    const rest = all - keys.length;
+    if (rest <= 0) return each;
+    return [
+      ...each,
+      { ...finding, subject: bucket, message: `${rest} more that are not listed. ${rule.summary}` },
+    ];
+  };
+  const [plaintext, unreadable] = bucketRules;
+  return [
+    ...of(plaintext, tally.plaintextKeys, tally.plaintext),
+    ...of(unreadable, tally.unreadableKeys, tally.unreadable),
+  ];
 }

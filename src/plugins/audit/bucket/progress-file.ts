@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { usage } from '../terms.ts';
-import { emptyTally, type Tally } from './tally.ts';
+import { emptyTally, type Tally } from './look-at-objects.ts';
 
 /** Which audit a file belongs to; another one's is refused. */
 export interface AuditId {

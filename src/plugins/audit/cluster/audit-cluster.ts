@@ -1,18 +1,18 @@
-import { checkStatus } from '../../../core/checks/contract.ts';
+import { checkStatus } from '../../../core/check-outcome.ts';
 import { messageOf, SvcError } from '../../../core/errors.ts';
-import type { KubeClient } from '../../../runtime/kube/client.ts';
+import { hasCode, type KubeClient, KubeError, type KubeObject, keyOf } from '../../../runtime/kube/client.ts';
 import { createKubeClient } from '../../../runtime/kube/create-client.ts';
-import { hasCode, KubeError } from '../../../runtime/kube/errors.ts';
 import { listAll } from '../../../runtime/kube/list.ts';
-import { type KubeObject, keyOf } from '../../../runtime/kube/objects.ts';
-import type { AuditCall, Env } from '../contract.ts';
-import type { AuditTerms } from '../terms.ts';
-import { type ClusterObjects, type Collection, collections } from './collections.ts';
-import { clusterDenied } from './denied.ts';
+import type { AuditCall, AuditTerms, Env } from '../terms.ts';
+import {
+  type ClusterObjects,
+  type Collection,
+  clusterDenied,
+  collections,
+  operatorState,
+} from './collections.ts';
 import { evaluate } from './evaluate.ts';
-import { auditedNodes } from './nodes.ts';
-import { operatorState } from './operator-state.ts';
-import { type ClusterReport, clusterReport } from './report.ts';
+import { auditedNodes, type ClusterReport, clusterReport } from './report.ts';
 import { watchCluster } from './watch-cluster.ts';
 import { writeReport } from './write-report.ts';
 

@@ -1,25 +1,30 @@
-import type { KnownNamespace, KnownPod, KnownWorkload } from '../../../core/cluster/known.ts';
-import { keyFor, ownerOf } from '../../../core/cluster/owner.ts';
-import { isExempt } from '../../../core/cluster/protected.ts';
 import type {
   ProtectionReportStatus,
   WorkloadReport,
 } from '../../../core/custom-resources/protection-report.ts';
-import type { EgressRule, NetworkPolicy } from '../../../core/egress/contract.ts';
-import { policyNames } from '../../../core/egress/names.ts';
-import { concernsEgress, type ObservedRule } from '../../../core/egress/observed-policy.ts';
-import { wideningPolicies } from '../../../core/egress/widening.ts';
+import { type EgressRule, type NetworkPolicy, policyNames } from '../../../core/egress/contract.ts';
+import { concernsEgress, type ObservedRule, wideningPolicies } from '../../../core/egress/widening.ts';
+import {
+  type KnownNamespace,
+  type KnownPod,
+  type KnownWorkload,
+  keyFor,
+  ownerOf,
+} from '../../../core/kubernetes/known-objects.ts';
 import { isLabelled } from '../../../core/kubernetes/labels.ts';
+import { isExempt } from '../../../core/kubernetes/protected-pods.ts';
 import type { Addend, Score, WorkloadFacts } from '../../../core/score/contract.ts';
 import { scoreOf } from '../../../core/score/score-of.ts';
-import { isConcerned } from '../../../core/score/workloads/concerned.ts';
-import { factsOf, type Surroundings } from '../../../core/score/workloads/facts.ts';
-import { type Group, groupsOf } from '../../../core/score/workloads/groups.ts';
-import type { KnownPolicy } from '../../../runtime/cluster/project-policy.ts';
-import type { AuditedWorkload } from './audited.ts';
-import type { ClusterObjects } from './collections.ts';
-import { levelOf } from './finding-level.ts';
-import type { OperatorState } from './operator-state.ts';
+import {
+  factsOf,
+  type Group,
+  groupsOf,
+  isConcerned,
+  type Surroundings,
+} from '../../../core/score/workloads.ts';
+import type { KnownPolicy } from '../../../runtime/kube/project-objects.ts';
+import type { ClusterObjects, OperatorState } from './collections.ts';
+import { type AuditedWorkload, levelOf } from './findings.ts';
 
 /** Agents talk to the operator alone. */
 const noAgents = { agentOf: () => undefined };

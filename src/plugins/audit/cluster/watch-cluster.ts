@@ -1,19 +1,14 @@
 import { messageOf } from '../../../core/errors.ts';
-import { printable } from '../../../runtime/cli/report/printable.ts';
-import type { KubeClient } from '../../../runtime/kube/client.ts';
-import type { KubeObject } from '../../../runtime/kube/objects.ts';
+import { printable } from '../../../runtime/cli/report-text.ts';
+import type { KubeClient, KubeObject } from '../../../runtime/kube/client.ts';
 import { reflect } from '../../../runtime/kube/reflect.ts';
-import { sleep } from '../../../runtime/lifecycle/sleep.ts';
-import { within } from '../../../runtime/lifecycle/within.ts';
+import { sleep, within } from '../../../runtime/lifecycle/wait.ts';
 import { createLogger } from '../../../runtime/logging/create-logger.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
-import type { AuditCall } from '../contract.ts';
-import type { AuditTerms } from '../terms.ts';
-import { type ClusterObjects, type Collection, collections } from './collections.ts';
+import type { AuditCall, AuditTerms } from '../terms.ts';
+import { type ClusterObjects, type Collection, collections, operatorState } from './collections.ts';
 import { evaluate } from './evaluate.ts';
-import { auditedNodes } from './nodes.ts';
-import { operatorState } from './operator-state.ts';
-import { type ClusterReport, clusterReport } from './report.ts';
+import { auditedNodes, type ClusterReport, clusterReport } from './report.ts';
 import { createWatchView } from './watch-view.ts';
 
 /** Changes are gathered for so long; and without any the operator may have come or gone. */

@@ -1,8 +1,7 @@
 import { isDeepStrictEqual, stripVTControlCharacters } from 'node:util';
-import { wrapped } from '../../../runtime/cli/report/wrap.ts';
-import type { AuditCall, Output } from '../contract.ts';
-import type { AuditTerms } from '../terms.ts';
-import { type AuditedWorkload, titleOf } from './audited.ts';
+import { wrapped } from '../../../runtime/cli/report-text.ts';
+import type { AuditCall, AuditTerms, Output } from '../terms.ts';
+import { type AuditedWorkload, titleOf } from './findings.ts';
 import type { ClusterReport } from './report.ts';
 import { reportText } from './write-report.ts';
 

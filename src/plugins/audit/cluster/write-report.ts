@@ -1,19 +1,12 @@
-import { type CheckFinding, type Level, levels } from '../../../core/checks/contract.ts';
-import { type SarifRule, sarifLog } from '../../../core/checks/sarif.ts';
+import { type CheckFinding, type Level, levels } from '../../../core/check-outcome.ts';
 import { counted } from '../../../core/counted.ts';
-import { outcomeText } from '../../../runtime/cli/report/outcome-text.ts';
-import { printable } from '../../../runtime/cli/report/printable.ts';
-import { sectionsText, titled } from '../../../runtime/cli/report/sections.ts';
-import { tableText } from '../../../runtime/cli/report/table.ts';
-import { wrapped } from '../../../runtime/cli/report/wrap.ts';
+import { type SarifRule, sarifLog } from '../../../core/sarif.ts';
+import { tableText } from '../../../runtime/cli/report-table.ts';
+import { outcomeText, printable, sectionsText, titled, wrapped } from '../../../runtime/cli/report-text.ts';
 import { type Paint, painter, type Style } from '../../../runtime/cli/terminal.ts';
-import type { AuditCall } from '../contract.ts';
-import type { AuditTerms } from '../terms.ts';
-import { type AuditedWorkload, titleOf } from './audited.ts';
-import { findingRules, helpFor } from './finding-level.ts';
-import { nodeLines } from './nodes.ts';
-import type { ClusterReport } from './report.ts';
-import { missingLines, sourceLines } from './section-lines.ts';
+import type { AuditCall, AuditTerms } from '../terms.ts';
+import { type AuditedWorkload, findingRules, helpFor, titleOf } from './findings.ts';
+import { type ClusterReport, nodeLines } from './report.ts';
 
 export function writeReport(report: ClusterReport, call: AuditCall, terms: AuditTerms): void {
   call.stdout.write(`${reportText(report, call, terms)}\n`);
@@ -151,3 +144,30 @@ function findingLines(
   });
   return [...shown, ...rest, ...helps];
 }
+
+/** A line for each addend and remedy, that which brings the most first; of what asks for protection alone. */
+function missingLines(workloads: readonly AuditedWorkload[]): readonly string[] {
+  const groups = new Map<string, { text: string; points: number; workloads: number }>();
+  for (const { asks, addends } of workloads)
+    for (const { name, points, of, remedy } of asks ? addends : []) {
+      if (points >= of || remedy === undefined) continue;
+      const key = `${name}: ${remedy}`;
+      const group = groups.get(key) ?? { text: key, points: 0, workloads: 0 };
+      groups.set(key, { text: key, points: group.points + of - points, workloads: group.workloads + 1 });
+    }
+  return [...groups.values()]
+    .sort((a, b) => b.points - a.points)
+    .map(({ text, workloads }) => wrapped(printable(`- ${text}${inWorkloads(workloads)}`), width, '  '));
+}
+
+/** Why the operator's word was not taken, by reason; of those that ask for protection. */
+function sourceLines(workloads: readonly AuditedWorkload[]): readonly string[] {
+  const own = workloads.filter(({ asks, source }) => asks && source === 'objects');
+  return [...Map.groupBy(own, ({ because = '' }) => because)].map(([because, those]) => {
+    const [first] = those;
+    const whose = those.length === 1 && first !== undefined ? titleOf(first) : `${those.length} workloads`;
+    return wrapped(printable(`- ${whose}: ${because}`), width, '  ');
+  });
+}
+
+const inWorkloads = (count: number) => (count === 1 ? ' (1 workload)' : ` (${count} workloads)`);

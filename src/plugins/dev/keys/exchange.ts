@@ -1,6 +1,6 @@
-import type { KvStore } from './kv/kv-store.ts';
-import type { Token, Tokens } from './tokens.ts';
-import type { TransitMounts } from './transit-mounts.ts';
+import type { Token, Tokens } from './access.ts';
+import type { KvStore } from './kv-store.ts';
+import type { TransitMounts } from './transit-keys.ts';
 
 export interface KeyServerState {
   readonly tokens: Tokens;

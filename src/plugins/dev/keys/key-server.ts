@@ -2,16 +2,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { collect } from '../../../core/collect.ts';
 import { isRecord } from '../../../core/vault/answer.ts';
 import { isEncodedPath } from '../../../core/vault/path.ts';
-import { describeError } from '../../../runtime/logging/describe-error.ts';
-import type { Logger } from '../../../runtime/logging/logger.ts';
-import { type LoopbackServer, serveOnLoopback } from '../loopback.ts';
+import { describeError, type Logger } from '../../../runtime/logging/logger.ts';
+import { type LoopbackServer, serveOnLoopback } from '../listen.ts';
+import { noSuchPath, Refusal, Tokens } from './access.ts';
 import type { KeyAnswer, KeyServerState } from './exchange.ts';
-import type { KeyFile } from './key-file.ts';
-import { KvStore } from './kv/kv-store.ts';
-import { noSuchPath, Refusal } from './refusal.ts';
+import { KvStore } from './kv-store.ts';
 import { answerKeyRequest } from './routes.ts';
-import { Tokens } from './tokens.ts';
-import { TransitMounts } from './transit-mounts.ts';
+import { type KeyFile, TransitMounts } from './transit-keys.ts';
 
 export interface KeyServer extends LoopbackServer {
   readonly rootToken: string;

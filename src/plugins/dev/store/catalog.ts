@@ -1,9 +1,12 @@
-import { S3Error } from '../../../core/s3/error.ts';
-import { s3Error } from '../../../core/s3/error-catalog.ts';
-import { Bucket } from './bucket.ts';
-import type { Part, StoredObject, Upload } from './model.ts';
-import type { Records } from './records.ts';
-import type { SharedBlobs } from './shared-blobs.ts';
+import { hash } from 'node:crypto';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { exitStatus, SvcError } from '../../../core/errors.ts';
+import { S3Error, s3Error } from '../../../core/s3/error.ts';
+import { writeAtomically } from '../atomic-file.ts';
+import type { SharedBlobs } from './blobs.ts';
+import type { Part, StoredObject, Upload } from './object.ts';
+import { SortedMap } from './sorted-map.ts';
 
 /** Buckets, objects and uploads. Each change is on disk, where there is one, before it can be seen. */
 export class Catalog {
@@ -139,4 +142,77 @@ const order: readonly KeptRecord['kind'][] = ['bucket', 'object', 'upload', 'par
 function recordsInOrder(values: readonly unknown[]): KeptRecord[] {
   const place = ({ kind }: KeptRecord) => order.indexOf(kind);
   return (values as KeptRecord[]).toSorted((left, right) => place(left) - place(right));
+}
+
+export interface OpenUpload {
+  readonly upload: Upload;
+  readonly parts: Map<number, Part>;
+}
+
+/** A bucket and what is in it. Versions are not kept. */
+export class Bucket {
+  readonly name: string;
+  /** Milliseconds since 1970. */
+  readonly created: number;
+  readonly objects = new SortedMap<StoredObject>();
+  readonly uploads = new Map<string, OpenUpload>();
+
+  constructor(name: string, created: number) {
+    this.name = name;
+    this.created = created;
+  }
+
+  /** @throws S3Error NoSuchKey, NoSuchVersion */
+  object(key: string, versionId?: string): StoredObject {
+    if (versionId !== undefined && versionId !== 'null') throw s3Error('NoSuchVersion');
+    const object = this.objects.get(key);
+    if (object === undefined) throw s3Error('NoSuchKey', undefined, { details: { Key: key } });
+    return object;
+  }
+
+  /** @throws S3Error NoSuchUpload, also for an upload of another key */
+  upload(key: string, id: string | undefined): OpenUpload {
+    const open = this.uploads.get(id ?? '');
+    if (open?.upload.key !== key)
+      throw s3Error('NoSuchUpload', undefined, { details: { UploadId: id ?? '' } });
+    return open;
+  }
+}
+
+/** A small JSON document by name; names may hold anything. */
+interface Records {
+  load(): unknown[];
+  save(name: readonly string[], value: unknown): void;
+  remove(name: readonly string[]): void;
+}
+
+/** Nothing outlives the process. */
+export const noRecords: Records = { load: () => [], save: () => undefined, remove: () => undefined };
+
+const own = /^[0-9a-f]{64}\.json$/;
+
+/** One file a record, named by the hash of its name, in a folder that is there. */
+export function fileRecords(folder: string): Records {
+  const path = (name: readonly string[]) =>
+    join(folder, `${hash('sha256', JSON.stringify(name), 'hex')}.json`);
+  return {
+    load: () =>
+      readdirSync(folder)
+        .filter((name) => own.test(name))
+        .map((name) => read(join(folder, name))),
+    save: (name, value) => writeAtomically(path(name), JSON.stringify(value)),
+    remove: (name) => rmSync(path(name), { force: true }),
+  };
+}
+
+function read(path: string): unknown {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'));
+  } catch (cause) {
+    throw new SvcError('DEV_STORE', `The development store's file ${path} cannot be read`, {
+      nextStep: 'Mend or remove the file, or give another folder with --data.',
+      exitStatus: exitStatus.config,
+      cause,
+    });
+  }
 }

@@ -1,7 +1,9 @@
+import type { ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import type { Payload } from '../../../core/s3/received-payload.ts';
 import type { S3Request } from '../../../core/s3/request.ts';
 import type { Catalog } from './catalog.ts';
-import type { Reply } from './reply.ts';
 
 export interface StoreLimits {
   /** Bytes of every part but the last. */
@@ -21,3 +23,49 @@ export interface StoreExchange {
 
 /** Answers one operation. @throws S3Error */
 export type StoreHandler = (exchange: StoreExchange) => Promise<void> | void;
+
+type Headers = Readonly<Record<string, string | number | undefined>>;
+
+/** The answer to one request. */
+export class Reply {
+  readonly #response: ServerResponse;
+
+  constructor(response: ServerResponse) {
+    this.#response = response;
+  }
+
+  get started(): boolean {
+    return this.#response.headersSent;
+  }
+
+  empty(status: number, headers: Headers = {}): void {
+    this.#head(status, status === 200 ? { 'content-length': 0, ...headers } : headers);
+    this.#response.end();
+  }
+
+  /** `root` is the root element with what it holds. */
+  xml(status: number, root: string, headers: Headers = {}): void {
+    const text = `<?xml version="1.0" encoding="UTF-8"?>\n${root}`;
+    const length = Buffer.byteLength(text);
+    this.#head(status, { ...headers, 'content-type': 'application/xml', 'content-length': length });
+    this.#response.end(text);
+  }
+
+  /** @throws Error when the connection breaks before the end */
+  async stream(status: number, headers: Headers, body: AsyncIterable<Buffer>): Promise<void> {
+    this.#head(status, headers);
+    await pipeline(Readable.from(body, { objectMode: false }), this.#response);
+  }
+
+  /** So that nobody takes what was sent for the whole. */
+  destroy(): void {
+    this.#response.destroy();
+  }
+
+  #head(status: number, headers: Headers): void {
+    const known = Object.entries(headers).filter(
+      (entry): entry is [string, string | number] => entry[1] !== undefined,
+    );
+    this.#response.writeHead(status, Object.fromEntries(known));
+  }
+}

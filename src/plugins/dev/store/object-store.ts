@@ -1,19 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { S3Error } from '../../../core/s3/error.ts';
-import { s3Error } from '../../../core/s3/error-catalog.ts';
-import { errorXml } from '../../../core/s3/error-xml.ts';
+import { errorXml, S3Error, s3Error } from '../../../core/s3/error.ts';
 import { classify } from '../../../core/s3/operation.ts';
 import { createPayload } from '../../../core/s3/received-payload.ts';
-import type { S3Request } from '../../../core/s3/request.ts';
-import { SignatureVerifier, type VerifiedSignature } from '../../../core/s3/sigv4.ts';
-import { mergeHoisted, parseTarget } from '../../../core/s3/target.ts';
-import { describeError } from '../../../runtime/logging/describe-error.ts';
-import type { Logger } from '../../../runtime/logging/logger.ts';
-import { type LoopbackServer, serveOnLoopback } from '../loopback.ts';
+import { mergeHoisted, parseTarget, type S3Request } from '../../../core/s3/request.ts';
+import { SignatureVerifier, type VerifiedSignature } from '../../../core/s3/sigv4-verify.ts';
+import { describeError, type Logger } from '../../../runtime/logging/logger.ts';
+import { type LoopbackServer, serveOnLoopback } from '../listen.ts';
 import type { Catalog } from './catalog.ts';
-import type { StoreLimits } from './exchange.ts';
-import { Reply } from './reply.ts';
+import { Reply, type StoreLimits } from './exchange.ts';
 import { handlerOf } from './store-routes.ts';
 
 export interface ObjectStore extends LoopbackServer {

@@ -1,26 +1,35 @@
-import { randomBytes } from 'node:crypto';
-import { parsePartNumber } from '../../../core/s3/complete-multipart.ts';
-import { maxDeleteBytes, type ObjectToDelete, parseDeleteObjects } from '../../../core/s3/delete-objects.ts';
-import { S3Error } from '../../../core/s3/error.ts';
-import { s3Error } from '../../../core/s3/error-catalog.ts';
+import { createHash, randomBytes } from 'node:crypto';
+import { S3Error, s3Error } from '../../../core/s3/error.ts';
 import type { OperationName } from '../../../core/s3/operation.ts';
+import type { Payload } from '../../../core/s3/received-payload.ts';
 import type { S3Request } from '../../../core/s3/request.ts';
-import { element } from '../../../core/s3/xml-write.ts';
-import type { Bucket } from './bucket.ts';
-import type { Catalog } from './catalog.ts';
-import { checkWrite } from './conditions.ts';
-import { describeObject } from './description.ts';
-import { isoTime, namespace, owner, quoted } from './documents.ts';
+import {
+  maxDeleteBytes,
+  type ObjectToDelete,
+  parseDeleteObjects,
+  parsePartNumber,
+} from '../../../core/s3/request-documents.ts';
+import { element } from '../../../core/s3/xml-text.ts';
+import type { SharedBlobs } from './blobs.ts';
+import type { Bucket, Catalog } from './catalog.ts';
+import { completeUpload } from './complete-upload.ts';
+import { copyObject } from './copy-object.ts';
 import type { StoreHandler } from './exchange.ts';
-import type { StoredObject } from './model.ts';
-import { completeUpload } from './operations/complete-upload.ts';
-import { copyObject } from './operations/copy-object.ts';
-import { getObject } from './operations/get-object.ts';
-import { listObjects, listObjectsV2, listObjectVersions } from './operations/list-objects.ts';
-import { listParts } from './operations/list-parts.ts';
-import { listUploads } from './operations/list-uploads.ts';
-import { receive } from './receive.ts';
-import { maxTaggingBytes, parseTagging, taggingXml } from './tags.ts';
+import { getObject } from './get-object.ts';
+import { listObjects, listObjectsV2, listObjectVersions, listParts, listUploads } from './listings.ts';
+import {
+  type BlobRef,
+  checkWrite,
+  describeObject,
+  isoTime,
+  maxTaggingBytes,
+  namespace,
+  owner,
+  parseTagging,
+  quoted,
+  type StoredObject,
+  taggingXml,
+} from './object.ts';
 
 const notImplemented: StoreHandler = () => {
   throw s3Error('NotImplemented');
@@ -213,4 +222,49 @@ function deleteOne(catalog: Catalog, bucket: Bucket, { key, etag }: ObjectToDele
     const fields = [element('Key', key), element('Code', error.code), element('Message', error.message)];
     return `<Error>${fields.join('')}</Error>`;
   }
+}
+
+export interface Received {
+  /** Undefined when the body is empty. */
+  readonly blob: BlobRef | undefined;
+  /** Hexadecimal. */
+  readonly md5: string;
+}
+
+/**
+ * Takes a body in whole and hands it to `use`, which takes its own share; what is not used is removed.
+ * A body that was cut or is not what its head announced leaves nothing. @throws S3Error
+ */
+async function receive(
+  blobs: SharedBlobs,
+  payload: Payload,
+  use: (received: Received) => void,
+): Promise<void> {
+  if (payload.length === undefined) throw s3Error('MissingContentLength');
+  const received = await write(blobs, payload);
+  const content = received.blob ? [received.blob] : [];
+  blobs.retain(content);
+  try {
+    use(received);
+  } finally {
+    blobs.release(content);
+  }
+}
+
+async function write(blobs: SharedBlobs, payload: Payload): Promise<Received> {
+  const md5 = createHash('md5');
+  const writer = await blobs.create();
+  let size = 0;
+  try {
+    for await (const chunk of payload.chunks()) {
+      md5.update(chunk);
+      size += chunk.length;
+      await writer.write(chunk);
+    }
+  } catch (error) {
+    await writer.discard();
+    throw error;
+  }
+  if (size === 0) await writer.discard();
+  return { blob: size === 0 ? undefined : await writer.commit(), md5: md5.digest('hex') };
 }

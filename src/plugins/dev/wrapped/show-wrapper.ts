@@ -1,12 +1,9 @@
 import { SvcError } from '../../../core/errors.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
-import type { Pen } from '../demo/report.ts';
-import { dataPath } from '../keys/set-up-secrets.ts';
-import { changing } from './example-secrets.ts';
-import { rotationOf } from './protection.ts';
-import type { SecretsSource } from './secrets-source.ts';
+import { changing, dataPath, type SecretsSource } from '../keys/set-up.ts';
+import type { Pen } from '../report.ts';
+import { lookEvery, rotationOf } from './protection.ts';
 import { startWrappedDemo, type WrappedDemo, type WrappedTrip } from './wrapped-demo.ts';
-import { lookEvery } from './wrapper-environment.ts';
 import type { WrapperOptions, WrapperProcess } from './wrapper-process.ts';
 
 export interface ShowOptions {

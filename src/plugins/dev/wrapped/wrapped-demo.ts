@@ -1,13 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { exitStatus, messageOf, SvcError } from '../../../core/errors.ts';
-import { sleep } from '../../../runtime/lifecycle/sleep.ts';
-import { dataPath } from '../keys/set-up-secrets.ts';
-import { freePort } from '../listen-choice.ts';
-import { type Answers, ask, askAll, type Shown } from './answers.ts';
-import { changedValue, changing } from './example-secrets.ts';
-import { type Protection, withBestProtection } from './protection.ts';
-import { fieldsOf, type SecretsSource, valuesOf } from './secrets-source.ts';
-import { wrapperEnvironment } from './wrapper-environment.ts';
+import { sleep } from '../../../runtime/lifecycle/wait.ts';
+import { changedValue, changing, dataPath, fieldsOf, type SecretsSource, valuesOf } from '../keys/set-up.ts';
+import { freePort } from '../listen.ts';
+import { type Protection, withBestProtection, wrapperEnvironment } from './protection.ts';
 import { startWrapper, type WrapperOptions, type WrapperProcess } from './wrapper-process.ts';
 
 /** A demo server under the wrapper, and what it showed. */
@@ -135,4 +131,41 @@ async function shownNow(demo: string, signal: AbortSignal): Promise<Shown | unde
     signal.throwIfAborted();
     return undefined;
   }
+}
+
+/** What the demo server shows of one secret. */
+interface Shown {
+  readonly key: string;
+  readonly available: boolean;
+  /** Masked. */
+  readonly value: string;
+}
+
+/** The answers of the demo server, by path. */
+interface Answers {
+  readonly '/': { readonly keys: readonly string[]; readonly count: number };
+  readonly '/health': { readonly status: string; readonly delivery: string };
+  readonly '/protected': { readonly secrets: readonly Shown[] };
+}
+
+const answerPatienceMs = 5_000;
+
+/** @throws Error for any status but 200, or where no answer comes */
+async function ask<Path extends keyof Answers>(
+  demo: string,
+  path: Path,
+  signal: AbortSignal,
+): Promise<Answers[Path]> {
+  const limited = AbortSignal.any([signal, AbortSignal.timeout(answerPatienceMs)]);
+  const response = await fetch(demo + path, { signal: limited });
+  if (response.status !== 200) throw new Error(`the demo answered ${response.status} to ${path}`);
+  return (await response.json()) as Answers[Path];
+}
+
+async function askAll(demo: string, signal: AbortSignal): Promise<Answers> {
+  return {
+    '/': await ask(demo, '/', signal),
+    '/health': await ask(demo, '/health', signal),
+    '/protected': await ask(demo, '/protected', signal),
+  };
 }

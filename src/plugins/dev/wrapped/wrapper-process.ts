@@ -7,7 +7,7 @@ import { exitStatus, SvcError } from '../../../core/errors.ts';
 import { isRecord } from '../../../core/vault/answer.ts';
 import { packageFolder } from '../../../runtime/component/package-folder.ts';
 import { stage } from '../stage.ts';
-import { WrapperRefusal } from './wrapper-refusal.ts';
+import { WrapperRefusal } from './protection.ts';
 
 export interface WrapperOptions {
   /** All of the wrapper's environment. */

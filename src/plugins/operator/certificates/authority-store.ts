@@ -1,5 +1,73 @@
-import { type AuthorityState, fromData, type StoredState, toData } from './authority-state.ts';
-import type { KeptSecret, SecretStore } from './secret-store.ts';
+import { managedBy } from '../../../core/kubernetes/labels.ts';
+import { type KubeClient, member, readObject } from '../../../runtime/kube/client.ts';
+import { bundleOf, type Identity } from '../../../runtime/net/certificates.ts';
+
+interface KeptSecret {
+  /** Texts by their keys. */
+  readonly data: Readonly<Record<string, string>>;
+  /** As the API server has it; undefined where there is none. */
+  readonly object: object | undefined;
+}
+
+/** One Secret that the operator keeps. Writes succeed only over what was read. */
+export interface SecretStore {
+  readonly name: string;
+  /** @throws KubeError */
+  read(): Promise<KeptSecret>;
+  /** All its data anew. @throws KubeError KUBE_CONFLICT where somebody else has written since */
+  write(read: KeptSecret, data: Readonly<Record<string, string>>): Promise<void>;
+}
+
+const labels = { ...managedBy, 'app.kubernetes.io/part-of': 'svc' };
+
+export function createSecretStore(
+  client: KubeClient,
+  namespace: string,
+  name: string,
+  signal: AbortSignal,
+): SecretStore {
+  const collection = secretsPath(namespace);
+  const path = `${collection}/${encodeURIComponent(name)}`;
+  return {
+    name,
+    async read() {
+      const object = await readObject<object>(client, path, signal);
+      return { object, data: object === undefined ? {} : textsOf(object) };
+    },
+    async write({ object }, texts) {
+      const data = encoded(texts);
+      if (object === undefined) {
+        const metadata = { namespace, name, labels };
+        const body = { apiVersion: 'v1', kind: 'Secret', type: 'Opaque', metadata, data };
+        await client.request({ method: 'POST', path: collection, body, signal });
+      } else {
+        const body = { ...object, metadata: labelled(object), data };
+        await client.request({ method: 'PUT', path, body, signal });
+      }
+    },
+  };
+}
+
+export function secretsPath(namespace: string): string {
+  return `/api/v1/namespaces/${encodeURIComponent(namespace)}/secrets`;
+}
+
+/** The data of a Secret as texts; what is no text is left out. */
+export function textsOf(object: object): Readonly<Record<string, string>> {
+  const entries = Object.entries(member(object, 'data'));
+  const texts = entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string');
+  return Object.fromEntries(texts.map(([key, value]) => [key, Buffer.from(value, 'base64').toString()]));
+}
+
+function encoded(texts: Readonly<Record<string, string>>): object {
+  const entries = Object.entries(texts);
+  return Object.fromEntries(entries.map(([key, text]) => [key, Buffer.from(text).toString('base64')]));
+}
+
+function labelled(object: object): object {
+  const metadata = member(object, 'metadata');
+  return { ...metadata, labels: { ...member(metadata, 'labels'), ...labels } };
+}
 
 /** Where the state of the authority is kept. */
 export interface AuthorityStore {
@@ -19,4 +87,47 @@ export function createSharedStore(secret: SecretStore): AuthorityStore {
     },
     write: (state) => secret.write(read, toData(state)),
   };
+}
+
+/** All that replicas share: who signs, who signed before, and what is served. */
+export interface AuthorityState {
+  readonly authority: Identity;
+  /** PEM of the certificate of the authority before, while something that it signed may be in use. */
+  readonly previous: string | undefined;
+  readonly server: Identity;
+}
+
+/** The same as it was stored: any of it may be missing or unreadable. */
+export type StoredState = { readonly [name in keyof AuthorityState]: AuthorityState[name] | undefined };
+
+export const nothingStored: StoredState = { authority: undefined, previous: undefined, server: undefined };
+
+/** PEM of the authorities that certificates may come from now. */
+export function authoritiesOf({ authority, previous }: StoredState): string {
+  return bundleOf(authority?.cert ?? '', previous ?? '');
+}
+
+/** Keys of the Secret, and what each holds. */
+export function toData({ authority, previous, server }: AuthorityState): Readonly<Record<string, string>> {
+  return {
+    'ca.crt': authority.cert,
+    'ca.key': authority.key,
+    ...(previous === undefined ? {} : { 'previous-ca.crt': previous }),
+    'tls.crt': server.cert,
+    'tls.key': server.key,
+  };
+}
+
+export function fromData(data: Readonly<Record<string, string>>): StoredState {
+  return {
+    authority: identityIn(data, 'ca'),
+    previous: data['previous-ca.crt'],
+    server: identityIn(data, 'tls'),
+  };
+}
+
+/** `<name>.crt` and `<name>.key`; one that is missing is as an empty one, which cannot be read. */
+export function identityIn(data: Readonly<Record<string, string>>, name: 'ca' | 'tls'): Identity | undefined {
+  const { [`${name}.crt`]: cert, [`${name}.key`]: key } = data;
+  return cert === undefined && key === undefined ? undefined : { cert: cert ?? '', key: key ?? '' };
 }

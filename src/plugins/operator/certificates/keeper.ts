@@ -1,17 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import type { Logger } from '../../../runtime/logging/logger.ts';
-import { backdatedMs } from '../../../runtime/tls/compose.ts';
-import { createAuthority } from '../../../runtime/tls/create-authority.ts';
-import type { Identity } from '../../../runtime/tls/identity.ts';
-import { readCertificate, validityOf } from '../../../runtime/tls/inspect.ts';
-import { issueCertificate } from '../../../runtime/tls/issue-certificate.ts';
-import { type AuthorityState, authoritiesOf, identityIn, type StoredState } from './authority-state.ts';
-import type { AuthorityStore } from './authority-store.ts';
-import { dayMs, type Lifetimes } from './lifetimes.ts';
-import { createSecretSlot } from './secret-slot.ts';
-import type { SecretStore } from './secret-store.ts';
-import type { Settling } from './settling.ts';
-import { authorityVerdict, isValidAuthority, leafVerdict } from './verdict.ts';
+import { secrets } from '../../../runtime/logging/secrets.ts';
+import { type Identity, readCertificate, validityOf } from '../../../runtime/net/certificates.ts';
+import { backdatedMs, createAuthority, issueCertificate } from '../../../runtime/net/issue-certificate.ts';
+import {
+  type AuthorityState,
+  type AuthorityStore,
+  authoritiesOf,
+  identityIn,
+  type SecretStore,
+  type StoredState,
+} from './authority-store.ts';
+import { authorityVerdict, dayMs, isValidAuthority, type Lifetimes, leafVerdict } from './verdict.ts';
 
 export interface KeeperParts {
   readonly store: AuthorityStore;
@@ -190,4 +190,41 @@ function newAuthority(now: number, { authorityDays }: Lifetimes): Promise<Identi
 function serverCertificate(authority: Identity, { now, lifetimes, dnsNames }: RenewFacts): Promise<Identity> {
   const days = lifetimes.leafDays;
   return issueCertificate(authority, { commonName: 'svc-operator', dnsNames, days, now, usage: 'server' });
+}
+
+/** Remembers how long everybody has known a bundle of authorities, by a clock that nobody sets. */
+interface Settling {
+  /** @param known everybody can have it from now on, as far as we can tell */
+  see(bundle: string, known: boolean): void;
+  isSettled(bundle: string): boolean;
+  /** Somebody else decides meanwhile. */
+  forget(): void;
+}
+
+/** @param clock milliseconds that only grow */
+export function createSettling(settleMs: number, clock: () => number = () => performance.now()): Settling {
+  let seen: { readonly bundle: string; readonly since: number } | undefined;
+  return {
+    see(bundle, known) {
+      if (!known) seen = undefined;
+      else if (seen?.bundle !== bundle) seen = { bundle, since: clock() };
+    },
+    isSettled: (bundle) => seen?.bundle === bundle && clock() - seen.since >= settleMs,
+    forget() {
+      seen = undefined;
+    },
+  };
+}
+
+/** Keeps the secret that is in use now out of every log line; the one before may be forgotten. */
+export function createSecretSlot(): (value: string) => void {
+  let known = '';
+  let forget = () => {};
+  return (value) => {
+    if (value === known) return;
+    const forgetNew = secrets.register(value);
+    forget();
+    forget = forgetNew;
+    known = value;
+  };
 }

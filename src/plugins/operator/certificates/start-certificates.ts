@@ -1,19 +1,19 @@
 import type { Health } from '../../../runtime/health/health.ts';
 import type { Metrics } from '../../../runtime/health/metrics.ts';
 import type { KubeClient } from '../../../runtime/kube/client.ts';
-import type { Leadership } from '../../../runtime/kube/leadership.ts';
+import type { Leadership } from '../../../runtime/kube/lease.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
-import { readCertificate, validityOf } from '../../../runtime/tls/inspect.ts';
-import { createSharedStore } from './authority-store.ts';
-import type { OperatorCertificates, ServerCertificate } from './contract.ts';
-import { followAuthority } from './follow-authority.ts';
-import { followCertDir } from './follow-cert-dir.ts';
-import { Keeper } from './keeper.ts';
-import { type Lifetimes, usualLifetimes } from './lifetimes.ts';
-import { type Rounds, startRounds } from './rounds.ts';
-import { createSecretSlot } from './secret-slot.ts';
-import { createSecretStore } from './secret-store.ts';
-import { createSettling } from './settling.ts';
+import { readCertificate, validityOf } from '../../../runtime/net/certificates.ts';
+import { createSecretStore, createSharedStore } from './authority-store.ts';
+import {
+  followAuthority,
+  followCertDir,
+  type OperatorCertificates,
+  type ServerCertificate,
+} from './follow-certificates.ts';
+import { createSecretSlot, createSettling, Keeper } from './keeper.ts';
+import { type Rounds, startRounds } from './periodic.ts';
+import { type Lifetimes, usualLifetimes } from './verdict.ts';
 import { keepWebhookBundle } from './webhook-bundle.ts';
 
 const pending = 'certificates';

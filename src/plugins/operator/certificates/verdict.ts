@@ -1,6 +1,11 @@
 import type { X509Certificate } from 'node:crypto';
-import type { Identity } from '../../../runtime/tls/identity.ts';
-import { isIssuedBy, readCertificate, readIdentity, validityOf } from '../../../runtime/tls/inspect.ts';
+import {
+  type Identity,
+  isIssuedBy,
+  readCertificate,
+  readIdentity,
+  validityOf,
+} from '../../../runtime/net/certificates.ts';
 
 /** `unusable`: it is of no use to anybody; `due`: it serves, and is to be replaced in good order. */
 export interface Verdict {
@@ -93,3 +98,16 @@ function namesOf({ subjectAltName = '' }: X509Certificate): readonly string[] {
 function isOf(certificate: X509Certificate, authority: string | undefined): boolean {
   return authority !== undefined && isIssuedBy(certificate, readCertificate(authority));
 }
+
+/** How long certificates live, and how long a new authority settles. */
+export interface Lifetimes {
+  readonly authorityDays: number;
+  /** Of the server's and the agents' certificate. */
+  readonly leafDays: number;
+  /** How long a bundle has to be known everywhere before certificates of its new authority are served: kubelets take minutes to renew files. */
+  readonly settleMs: number;
+}
+
+export const usualLifetimes: Lifetimes = { authorityDays: 365, leafDays: 30, settleMs: 10 * 60_000 };
+
+export const dayMs = 86_400_000;

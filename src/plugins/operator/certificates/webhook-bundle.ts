@@ -1,10 +1,9 @@
 import { messageOf } from '../../../core/errors.ts';
 import type { Health } from '../../../runtime/health/health.ts';
 import type { Metrics } from '../../../runtime/health/metrics.ts';
-import type { KubeClient } from '../../../runtime/kube/client.ts';
-import { isText, member } from '../../../runtime/kube/objects.ts';
+import { isText, type KubeClient, member } from '../../../runtime/kube/client.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
-import { startRounds } from './rounds.ts';
+import { startRounds } from './periodic.ts';
 
 export interface WebhookBundleOptions {
   readonly client: KubeClient;

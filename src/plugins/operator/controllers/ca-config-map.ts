@@ -1,22 +1,28 @@
 import { hash } from 'node:crypto';
-import { hasProtectedPod, isExempt } from '../../../core/cluster/protected.ts';
-import { isLabelled } from '../../../core/kubernetes/labels.ts';
+import { exitStatus, SvcError } from '../../../core/errors.ts';
 import {
+  isLabelled,
   isOperators,
   managedBy,
   managedByUs,
   type OwnedMetadata,
-} from '../../../core/kubernetes/ownership.ts';
+} from '../../../core/kubernetes/labels.ts';
+import { hasProtectedPod, isExempt } from '../../../core/kubernetes/protected-pods.ts';
 import type { Health } from '../../../runtime/health/health.ts';
-import { apply } from '../../../runtime/kube/apply.ts';
-import type { KubeObject } from '../../../runtime/kube/objects.ts';
-import { unless } from '../../../runtime/kube/unless.ts';
-import { type Following, follow } from '../cluster/follow.ts';
+import { apply, type KubeObject, unless } from '../../../runtime/kube/client.ts';
+import { sleep } from '../../../runtime/lifecycle/wait.ts';
+import { describeError, type Logger } from '../../../runtime/logging/logger.ts';
+import { readAuthorities } from '../../../runtime/net/certificates.ts';
+import { type Following, follow, protectionDiffers } from '../cluster-view.ts';
 import type { OperatorDeps } from '../contract.ts';
-import type { AuthorityFile } from './authorities/authority-file.ts';
-import { type ControllerDeps, commonOptions, type Indexes } from './deps.ts';
-import { protectionDiffers } from './pod-changes.ts';
-import { type Controller, type Reconciled, runController } from './run-controller.ts';
+import {
+  type Controller,
+  type ControllerDeps,
+  commonOptions,
+  type Indexes,
+  type Reconciled,
+  runController,
+} from './run-controller.ts';
 
 /** With `ca.crt`, in each namespace of protected pods, which mount it. */
 export const caConfigMapName = 'svc-ca';
@@ -168,4 +174,66 @@ function project({ metadata, data }: ConfigMapObject): KnownConfigMap {
 
 function digestOf(text: string): string {
   return hash('sha256', text, 'base64');
+}
+
+/** Certificates of authorities that a file holds. */
+export interface AuthorityFile {
+  /** PEM, nothing but certificates; as it was last when the file cannot be read any more. */
+  current(): string;
+  onChange(handle: () => void): void;
+  /** Resolves when the signal was aborted; never rejects. */
+  readonly closed: Promise<void>;
+}
+
+export interface AuthorityFileOptions {
+  readonly path: string;
+  readonly log: Logger;
+  readonly health: Pick<Health, 'degraded' | 'recovered'>;
+  readonly signal: AbortSignal;
+  /** Between two looks at it. Default: 10 s. */
+  readonly everyMs?: number;
+}
+
+const defaultEveryMs = 10_000;
+const condition = 'ca-file';
+
+/**
+ * Reads the file, and again at intervals: files of mounted config maps are links, whose changes are not always told.
+ * @throws SvcError (exit 78) when it cannot be used at the start
+ */
+export async function followAuthorityFile(options: AuthorityFileOptions): Promise<AuthorityFile> {
+  const { path, log, health, signal } = options;
+  let current = await readFile(path);
+  const handles: (() => void)[] = [];
+  const look = async () => {
+    try {
+      const read = await readFile(path);
+      health.recovered(condition);
+      if (read === current) return;
+      current = read;
+      log.info('authorities.changed', { path });
+      for (const handle of handles) handle();
+    } catch (error) {
+      health.degraded(condition, `${path} cannot be used; pods are given the authorities it had before`);
+      log.warn('authorities.unusable', { path, ...describeError(error) });
+    }
+  };
+  const loop = async () => {
+    while (!signal.aborted) {
+      await sleep(options.everyMs ?? defaultEveryMs, signal).catch(() => {});
+      if (!signal.aborted) await look();
+    }
+  };
+  return { current: () => current, onChange: (handle) => void handles.push(handle), closed: loop() };
+}
+
+async function readFile(path: string): Promise<string> {
+  try {
+    return await readAuthorities(path);
+  } catch (cause) {
+    throw new SvcError('CA_FILE_UNUSABLE', `SVC_OPERATOR_CA_FILE: ${path} cannot be used`, {
+      ...{ cause, exitStatus: exitStatus.config },
+      nextStep: 'Give it the PEM certificates of the authorities that have issued for the secrets server.',
+    });
+  }
 }

@@ -1,16 +1,15 @@
-import type { Metrics } from '../../../runtime/health/metrics.ts';
+import type { Counter, Gauge, Histogram, Metrics } from '../../../runtime/health/metrics.ts';
+import type { EventRecorder } from '../../../runtime/kube/event-recorder.ts';
 import {
   createWorkQueue,
   type Outcome,
   type WorkQueue,
   type WorkQueueTuning,
 } from '../../../runtime/kube/work-queue.ts';
-import { sleep } from '../../../runtime/lifecycle/sleep.ts';
-import { untilAborted } from '../../../runtime/lifecycle/until-aborted.ts';
-import { describeError } from '../../../runtime/logging/describe-error.ts';
-import type { Logger } from '../../../runtime/logging/logger.ts';
-import type { Leadership } from '../contract.ts';
-import { type ControllerMetrics, controllerMetrics, type Result, results } from './controller-metrics.ts';
+import { sleep, untilAborted } from '../../../runtime/lifecycle/wait.ts';
+import { describeError, type Logger } from '../../../runtime/logging/logger.ts';
+import type { ByNamespace, KnownPod, KnownSecretMapping, KnownServiceConfig } from '../cluster-view.ts';
+import type { Leadership, OperatorDeps } from '../contract.ts';
 
 /** Reconciles while this replica leads: changes call `enqueue`, all else is done here. */
 export function runController(options: ControllerOptions): Controller {
@@ -205,4 +204,77 @@ export interface Controller {
   enqueue(key: string, delayMs?: number): void;
   /** Resolves when the signal was aborted and nothing is under way; never rejects. */
   readonly closed: Promise<void>;
+}
+
+/** As controller-runtime has them. */
+const results = ['success', 'error', 'requeue', 'requeue_after'] as const;
+type Result = (typeof results)[number];
+
+interface ControllerMetrics {
+  /** By `controller` and `result`. */
+  readonly reconciled: Counter;
+  /** These by `controller`. */
+  readonly errors: Counter;
+  readonly seconds: Histogram;
+  readonly waited: Histogram;
+  readonly depth: Gauge;
+}
+
+const known = new WeakMap<Metrics, ControllerMetrics>();
+const buckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+
+/** All controllers share them, so that they are registered with the first one. */
+export function controllerMetrics(metrics: Metrics): ControllerMetrics {
+  const registered = known.get(metrics) ?? register(metrics);
+  known.set(metrics, registered);
+  return registered;
+}
+
+/** Source of the names: https://book.kubebuilder.io/reference/metrics-reference */
+function register(metrics: Metrics): ControllerMetrics {
+  const by = ['controller'];
+  return {
+    reconciled: metrics.counter(
+      'controller_runtime_reconcile_total',
+      'Reconciliations by controller and result',
+      [...by, 'result'],
+    ),
+    errors: metrics.counter('controller_runtime_reconcile_errors_total', 'Failed reconciliations', by),
+    seconds: metrics.histogram(
+      'controller_runtime_reconcile_time_seconds',
+      'How long a reconciliation took',
+      buckets,
+      by,
+    ),
+    waited: metrics.histogram(
+      'workqueue_queue_duration_seconds',
+      'How long an object had to wait after it was due',
+      buckets,
+      by,
+    ),
+    depth: metrics.gauge('workqueue_depth', 'Objects that wait or are worked on', by),
+  };
+}
+
+/** What each of the controllers is given. */
+export interface ControllerDeps extends OperatorDeps {
+  readonly leadership: Leadership;
+  readonly metrics: Metrics;
+  readonly events: EventRecorder;
+}
+
+/** Objects by namespace; made before any handler is set, so that they are current when those are called. */
+export interface Indexes {
+  readonly pods: ByNamespace<KnownPod>;
+  readonly serviceConfigs: ByNamespace<KnownServiceConfig>;
+  readonly secretMappings: ByNamespace<KnownSecretMapping>;
+}
+
+/** What is the same in all of them. */
+export function commonOptions(deps: ControllerDeps) {
+  const { leadership, metrics, log, signal, cluster } = deps;
+  return {
+    ...{ leadership, metrics, log, signal },
+    whenReady: () => cluster.whenSynced(),
+  } satisfies Partial<ControllerOptions>;
 }

@@ -1,25 +1,36 @@
-import { carriesWrapper, isExempt, isOver } from '../../../core/cluster/protected.ts';
-import { apiVersion, type Condition } from '../../../core/custom-resources/condition.ts';
-import type { ServiceConfigStatus } from '../../../core/custom-resources/service-config.ts';
-import { selects } from '../../../core/kubernetes/label-selector.ts';
-import { isLabelled, protectedLabel } from '../../../core/kubernetes/labels.ts';
-import { fieldManager } from '../../../core/kubernetes/ownership.ts';
+import {
+  apiVersion,
+  type Condition,
+  type SecretMappingSpec,
+  type ServiceConfigStatus,
+} from '../../../core/custom-resources/resources.ts';
+import type { InjectionDefaults } from '../../../core/injection/contract.ts';
+import { resolveInjection } from '../../../core/injection/resolve/resolve-injection.ts';
+import { fieldManager, isLabelled, protectedLabel, selects } from '../../../core/kubernetes/labels.ts';
+import type { Pod } from '../../../core/kubernetes/pod.ts';
+import { carriesWrapper, isExempt, isOver } from '../../../core/kubernetes/protected-pods.ts';
 import type { Health } from '../../../runtime/health/health.ts';
 import type { Metrics } from '../../../runtime/health/metrics.ts';
 import { createEventRecorder, type EventRecorder } from '../../../runtime/kube/event-recorder.ts';
-import { byNamespace } from '../cluster/by-namespace.ts';
-import type { KnownNamespace, KnownPod, KnownServiceConfig } from '../cluster/contract.ts';
+import {
+  byNamespace,
+  countsDiffer,
+  type KnownNamespace,
+  type KnownPod,
+  type KnownServiceConfig,
+} from '../cluster-view.ts';
 import type { Leadership, OperatorDeps } from '../contract.ts';
-import { type AuthorityFile, followAuthorityFile } from './authorities/authority-file.ts';
-import { startCaConfigMapController } from './ca-config-map.ts';
-import { joinedMistakes, type NewCondition, withTransition } from './conditions.ts';
-import { type ControllerDeps, commonOptions, type Indexes } from './deps.ts';
-import { startNamespaceLabelController } from './namespace-label/start.ts';
-import { createOwnStatus } from './own-status.ts';
-import { countsDiffer } from './pod-changes.ts';
-import { type Controller, runController } from './run-controller.ts';
-import { startSecretMappingController } from './secret-mapping/start.ts';
-import { type Judgement, judgeServiceConfig } from './service-config/mistakes.ts';
+import { type AuthorityFile, followAuthorityFile, startCaConfigMapController } from './ca-config-map.ts';
+import { startNamespaceLabelController } from './namespace-label.ts';
+import {
+  type Controller,
+  type ControllerDeps,
+  commonOptions,
+  type Indexes,
+  runController,
+} from './run-controller.ts';
+import { startSecretMappingController } from './secret-mapping.ts';
+import { createOwnStatus, joinedMistakes, type NewCondition, withTransition } from './status.ts';
 
 export interface StartControllers extends OperatorDeps {
   readonly leadership: Leadership;
@@ -202,4 +213,49 @@ function readyMessage({ matchedPods, protectedPods }: Counts): string {
   return missing === 0
     ? 'New pods that it selects are protected.'
     : `New pods that it selects are protected; ${missing} without the wrapper have to be made anew.`;
+}
+
+interface Judgement {
+  /** Of the ServiceConfig itself: a pod that it selects is refused. */
+  readonly mistakes: readonly string[];
+  /** What it leaves to the annotations of its pods. */
+  readonly left: readonly string[];
+}
+
+/** Judged as the webhook does it, by a pod that asks for nothing else. */
+function judgeServiceConfig(
+  config: KnownServiceConfig,
+  secretMappings: ReadonlyMap<string, SecretMappingSpec>,
+  defaults: InjectionDefaults,
+  all: readonly KnownServiceConfig[] = [],
+): Judgement {
+  const { name, namespace, created, spec } = config;
+  const resolution = resolveInjection(plainPod(config), {
+    ...{ namespace, namespaceLabels: {}, secretMappings, defaults },
+    serviceConfigs: [{ name, created, spec: { ...spec, selector: {} } }, ...othersThan(config, all)],
+  });
+  const found = resolution.kind === 'deny' ? resolution.mistakes : [];
+  return {
+    mistakes: found.filter((mistake) => !isLeft(mistake)),
+    left: found.filter(isLeft),
+  };
+}
+
+/** Those of the namespace: what counts for all of it together, they add to; they select no pod here. */
+function othersThan({ name }: KnownServiceConfig, all: readonly KnownServiceConfig[]): KnownServiceConfig[] {
+  const selector = { matchExpressions: [{ key: 'app', operator: 'In' as const, values: [] }] };
+  return all
+    .filter((other) => other.name !== name)
+    .map((other) => ({ ...other, spec: { ...other.spec, selector } }));
+}
+
+/** With the containers that the ServiceConfig names. */
+function plainPod({ namespace, spec }: KnownServiceConfig): Pod {
+  const { containers = ['application'] } = spec;
+  return { metadata: { name: 'pod', namespace }, spec: { containers: containers.map((name) => ({ name })) } };
+}
+
+/** A mistake that is led by an annotation says what the pod would have to add. */
+function isLeft(mistake: string): boolean {
+  return /^svc\/[a-z-]+: required,/.test(mistake);
 }

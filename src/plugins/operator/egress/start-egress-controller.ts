@@ -1,24 +1,28 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isProtected } from '../../../core/cluster/protected.ts';
-import { policyNames } from '../../../core/egress/names.ts';
-import { managedByUs } from '../../../core/kubernetes/ownership.ts';
-import {
-  type KnownPolicy,
-  type PolicyObject,
-  projectPolicy,
-} from '../../../runtime/cluster/project-policy.ts';
+import { policyNames } from '../../../core/egress/contract.ts';
+import { managedByUs } from '../../../core/kubernetes/labels.ts';
+import { isProtected } from '../../../core/kubernetes/protected-pods.ts';
 import type { Metrics } from '../../../runtime/health/metrics.ts';
-import { type NameResolver, systemResolver } from '../../../runtime/kube/cluster-addresses-resolver.ts';
 import type { EventRecorder } from '../../../runtime/kube/event-recorder.ts';
+import { type NameResolver, systemResolver } from '../../../runtime/kube/name-book.ts';
+import { type KnownPolicy, type PolicyObject, projectPolicy } from '../../../runtime/kube/project-objects.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
-import type { ClusterView, Followed, KnownPod } from '../cluster/contract.ts';
-import { follow } from '../cluster/follow.ts';
-import { type ControllerDeps, commonOptions, type Indexes } from '../controllers/deps.ts';
-import { type Reconciled, runController } from '../controllers/run-controller.ts';
-import { collection } from './keep-policy.ts';
-import { createLook } from './look.ts';
-import type { NamespaceState } from './namespace-state.ts';
-import { createTerm, defaultTuning, type EgressTerm, type EgressTuning } from './term.ts';
+import { type ClusterView, type Followed, follow, type KnownPod } from '../cluster-view.ts';
+import {
+  type ControllerDeps,
+  commonOptions,
+  type Indexes,
+  type Reconciled,
+  runController,
+} from '../controllers/run-controller.ts';
+import { collection, createLook } from './reconcile.ts';
+import {
+  createTerm,
+  defaultTuning,
+  type EgressTerm,
+  type EgressTuning,
+  type NamespaceState,
+} from './term.ts';
 
 export interface EgressController {
   /** Whether the policy of its protected pods is in place; undefined: not known, or another replica leads. */

@@ -1,20 +1,17 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { CiliumPolicy } from '../../../core/egress/cilium/contract.ts';
-import { ciliumPolicies } from '../../../core/egress/cilium/policies.ts';
+import { type CiliumPolicy, ciliumPolicies } from '../../../core/egress/cilium-policies.ts';
 import type { EgressFacts } from '../../../core/egress/contract.ts';
-import { parseHosts } from '../../../core/egress/hosts.ts';
-import { isOperators, type OwnedMetadata } from '../../../core/kubernetes/ownership.ts';
-import type { KnownPolicy } from '../../../runtime/cluster/project-policy.ts';
-import { apply } from '../../../runtime/kube/apply.ts';
-import type { KubeClient } from '../../../runtime/kube/client.ts';
+import { parseHosts } from '../../../core/egress/policies.ts';
+import { isOperators, type OwnedMetadata } from '../../../core/kubernetes/labels.ts';
+import { apply, hasCode, type KubeClient, type KubeObject, unless } from '../../../runtime/kube/client.ts';
 import { type ClusterAddresses, createClusterAddresses } from '../../../runtime/kube/cluster-addresses.ts';
-import { createNameBook } from '../../../runtime/kube/cluster-addresses-names.ts';
-import type { NameAnswer, NameResolver } from '../../../runtime/kube/cluster-addresses-resolver.ts';
-import { hasCode } from '../../../runtime/kube/errors.ts';
-import type { KubeObject } from '../../../runtime/kube/objects.ts';
-import { createRecent } from '../../../runtime/kube/recent.ts';
-import { unless } from '../../../runtime/kube/unless.ts';
-import type { NamespaceState } from './namespace-state.ts';
+import {
+  createNameBook,
+  createRecent,
+  type NameAnswer,
+  type NameResolver,
+} from '../../../runtime/kube/name-book.ts';
+import type { KnownPolicy } from '../../../runtime/kube/project-objects.ts';
 
 export interface EgressTuning {
   /** About how often names outside of the cluster, Services and the API server are looked up. */
@@ -183,4 +180,17 @@ async function hasCilium(client: KubeClient, signal: AbortSignal): Promise<boole
 
 function says(found: CiliumObject | undefined, { spec }: CiliumPolicy): boolean {
   return found !== undefined && isDeepStrictEqual(found.spec, JSON.parse(JSON.stringify(spec)));
+}
+
+/** How the egress of a namespace was found when it was last looked at. Names are sorted. */
+export interface NamespaceState {
+  /** The policy for its protected pods says what it should. */
+  readonly applied: boolean;
+  /** Policies of somebody else that stand in the way of ours. */
+  readonly foreign: readonly string[];
+  /** Policies of others that let protected pods reach more. */
+  readonly widening: readonly string[];
+  readonly warnings: readonly string[];
+  /** Secrets servers and stores that have no address, so that nothing is allowed because of them. */
+  readonly unresolved: readonly string[];
 }

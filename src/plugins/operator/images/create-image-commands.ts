@@ -1,25 +1,25 @@
 import { readFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { exitStatus, SvcError } from '../../../core/errors.ts';
-import { readDockerConfigJson } from '../../../core/image/docker-config.ts';
-import { ImageError } from '../../../core/image/image-error.ts';
+import { ImageError } from '../../../core/image/reference.ts';
+import { readDockerConfigJson } from '../../../core/image/registry-credentials.ts';
 import type { ImageCommand } from '../../../core/injection/contract.ts';
 import type { Pod } from '../../../core/kubernetes/pod.ts';
 import type { Metrics } from '../../../runtime/health/metrics.ts';
 import type { KubeClient } from '../../../runtime/kube/client.ts';
-import { untilAborted } from '../../../runtime/lifecycle/until-aborted.ts';
-import { within } from '../../../runtime/lifecycle/within.ts';
+import { untilAborted, within } from '../../../runtime/lifecycle/wait.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
-import { placeOf } from '../../../runtime/registry/connect.ts';
-import { hasCode } from '../../../runtime/registry/errors.ts';
-import { type Mirrors, parseMirrors } from '../../../runtime/registry/mirrors.ts';
-import { createWire } from '../../../runtime/registry/wire.ts';
-import { createCommandCache } from './command-cache.ts';
-import type { ImageCommands } from './contract.ts';
-import { createFlights } from './flights.ts';
-import { createLookupCounter } from './image-metrics.ts';
-import { type Limits, type LookUpDeps, lookUpOne, type OneImage } from './look-up-one.ts';
-import { ImageLookupError } from './lookup-error.ts';
+import { type Mirrors, parseMirrors } from '../../../runtime/registry/endpoint.ts';
+import { createWire, hasCode, placeOf } from '../../../runtime/registry/registry-http-client.ts';
+import {
+  createLookupCounter,
+  ImageLookupError,
+  type Limits,
+  type LookUpDeps,
+  lookUpOne,
+  type OneImage,
+} from './look-up-one.ts';
+import { createCommandCache, createFlights } from './lookup-cache.ts';
 import { createPullSecrets, type PullCredentials, type SecretsAge } from './pull-secrets.ts';
 
 export interface ImageCommandsDeps {
@@ -215,4 +215,28 @@ async function lookUpAll(
   // in the order of the pod, not of the registries' answers
   failures.sort((a, b) => images.indexOf(a.image) - images.indexOf(b.image));
   return { commands, failures };
+}
+
+/** What images run, as their registries say. */
+export interface ImageCommands {
+  /**
+   * What each of these images runs on the nodes that the pod can get, looked up with the pod's pull secrets.
+   * @param namespace of the pod
+   * @param images as the pod writes them; one of `dispensable` is left out where its registry answers without saying it
+   * @throws ImageLookupError that names every image that could not be looked up, and why; the signal's reason when aborted
+   */
+  commandsOf(
+    pod: Pod,
+    namespace: string,
+    images: readonly string[],
+    options: LookupOptions,
+  ): Promise<ReadonlyMap<string, ImageCommand>>;
+}
+
+export interface LookupOptions {
+  /** In all; what takes longer goes on, so that the next one finds it. */
+  readonly timeoutMs: number;
+  /** Images of which only the user is wanted. */
+  readonly dispensable?: ReadonlySet<string> | undefined;
+  readonly signal?: AbortSignal | undefined;
 }

@@ -1,10 +1,12 @@
-import { readDockerConfigJson, readDockercfg } from '../../../core/image/docker-config.ts';
-import { ImageError } from '../../../core/image/image-error.ts';
-import type { RegistryCredential } from '../../../core/image/registry-credential.ts';
+import { ImageError } from '../../../core/image/reference.ts';
+import {
+  type RegistryCredential,
+  readDockerConfigJson,
+  readDockercfg,
+} from '../../../core/image/registry-credentials.ts';
 import type { Pod } from '../../../core/kubernetes/pod.ts';
-import type { KubeClient } from '../../../runtime/kube/client.ts';
-import { hasCode } from '../../../runtime/kube/errors.ts';
-import { BoundedMap } from '../bounded-map.ts';
+import { hasCode, type KubeClient } from '../../../runtime/kube/client.ts';
+import { BoundedMap } from '../bounds.ts';
 
 const freshMs = 60_000;
 const most = 500;

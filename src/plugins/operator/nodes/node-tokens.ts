@@ -1,11 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { KubeClient } from '../../../runtime/kube/client.ts';
-import { hasCode } from '../../../runtime/kube/errors.ts';
-import { describeError } from '../../../runtime/logging/describe-error.ts';
-import type { Logger } from '../../../runtime/logging/logger.ts';
-import { BoundedMap } from '../bounded-map.ts';
-import { Refusal } from './refusal.ts';
-import { type BucketSize, TokenBucket } from './token-bucket.ts';
+import { hasCode, type KubeClient } from '../../../runtime/kube/client.ts';
+import { describeError, type Logger } from '../../../runtime/logging/logger.ts';
+import { BoundedMap, type BucketSize, TokenBucket } from '../bounds.ts';
+import { Refusal } from './read-report.ts';
 
 /** Which node an agent runs on, by the service-account token of its pod. */
 export interface NodeTokens {

@@ -1,6 +1,7 @@
-import { visitNested } from '../../../core/protobuf/nested.ts';
-import type { HitMessage, NodeReportMessage } from './messages.ts';
-import { invalid, Refusal } from './refusal.ts';
+import type { GrpcStatus } from '../../../core/grpc.ts';
+import { type MeasuredMessage, measured, type Tier, tierNames } from '../../../core/protection/report.ts';
+import { visitNested } from '../../../core/protobuf.ts';
+import type { NodeAgentState, ReportedPod } from '../contract.ts';
 
 /** A report within all bounds. */
 export interface NodeReport extends Pick<NodeReportMessage, 'node' | 'instance' | 'state'> {
@@ -106,4 +107,123 @@ function checkShape(bytes: Uint8Array): void {
       check(inner, from, to);
     });
   check(report, 0, bytes.length);
+}
+
+/**
+ * proto/svc/operator/v1 as loadProtoService reads it: 64-bit numbers are decimal text, names of enums text, unknown
+ * ones a number. An absent message is null.
+ */
+export interface NodeReportMessage {
+  readonly node: string;
+  readonly instance: string;
+  readonly bootId: string;
+  readonly agentVersion: string;
+  readonly sequence: string;
+  readonly state: NodeStateMessage | null;
+  readonly droppedHits: string;
+  readonly hits: readonly HitMessage[];
+}
+
+export interface NodeStateMessage {
+  readonly tier: string | number;
+  readonly enforcing: boolean;
+  readonly reason: string;
+  readonly passedOver: readonly { readonly tier: string | number; readonly reason: string }[];
+  readonly pods: readonly ProtectedPodMessage[];
+}
+
+interface ProtectedPodMessage {
+  readonly podUid: string;
+  readonly covered: boolean;
+  readonly uncoveredReason: string;
+  readonly processes: readonly { readonly measured: WrapperMessage | null }[];
+}
+
+interface HitMessage {
+  readonly number: string;
+  readonly count: string;
+  readonly road: string | number;
+  readonly outcome: string | number;
+  readonly target: { readonly podUid: string } | null;
+}
+
+export interface NodeReportReply {
+  readonly acceptedHit: number;
+  readonly sendState: boolean;
+  readonly minIntervalMs: number;
+}
+
+/** A wrapper chooses it. */
+const longestVersion = 64;
+
+interface WrapperMessage extends MeasuredMessage {
+  readonly wrapperVersion: string;
+}
+
+/** What a wrapper last told its agent. */
+function measuredOf(message: WrapperMessage): ReportedPod['reports'][number] {
+  return { wrapperVersion: message.wrapperVersion.slice(0, longestVersion), ...measured(message) };
+}
+
+/** Why a report is not taken; the agent is told both. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal';
+  readonly status: GrpcStatus;
+
+  constructor(status: GrpcStatus, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.status = status;
+  }
+}
+
+const invalid = (message: string, cause?: unknown): Refusal =>
+  new Refusal('INVALID_ARGUMENT', message, cause === undefined ? undefined : { cause });
+
+const tierOf: ReadonlyMap<unknown, Tier> = new Map(
+  Object.entries(tierNames).map(([tier, name]) => [`TIER_${name.toUpperCase()}`, Number(tier) as Tier]),
+);
+
+/** Nothing: what a tier that was not told, or is of a later version, can be relied on for. */
+const noTier: Tier = 4;
+
+/** Bound of the schema. */
+const longestReason = 500;
+
+/** What a node's agent enforces, for whom, and why nothing better. */
+export function reportedState(node: string, message: NodeStateMessage): NodeAgentState {
+  const tier = tierOf.get(message.tier) ?? noTier;
+  return {
+    ...{ node, tier, enforcing: message.enforcing && tier !== noTier },
+    reason: clipped(message.reason),
+    passedOver: passedOverOf(message.passedOver),
+    pods: podsOf(message.pods),
+  };
+}
+
+/** One reason for each tier that is known, however often it is told. */
+function passedOverOf(messages: NodeStateMessage['passedOver']): NodeAgentState['passedOver'] {
+  const reasons = new Map<Tier, string>();
+  for (const { tier, reason } of messages) {
+    const known = tierOf.get(tier);
+    if (known !== undefined && !reasons.has(known)) reasons.set(known, clipped(reason));
+  }
+  return [...reasons].map(([tier, reason]) => ({ tier, reason })).sort((a, b) => a.tier - b.tier);
+}
+
+/** No half of a character that takes two units: the API server would keep another text than was written. */
+const clipped = (text: string): string => text.slice(0, longestReason).toWellFormed();
+
+/** Processes that belong to no pod are left out. */
+function podsOf(messages: readonly ProtectedPodMessage[]): ReadonlyMap<string, ReportedPod> {
+  return new Map(messages.filter(({ podUid }) => podUid !== '').map((pod) => [pod.podUid, podOf(pod)]));
+}
+
+function podOf({ covered, uncoveredReason, processes }: ProtectedPodMessage): ReportedPod {
+  const reports = processes.flatMap(({ measured }) => (measured === null ? [] : [measuredOf(measured)]));
+  return {
+    covered,
+    uncoveredReason: clipped(uncoveredReason),
+    processes: processes.length,
+    reports,
+  };
 }

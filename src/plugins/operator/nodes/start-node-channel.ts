@@ -4,17 +4,14 @@ import { exitStatus, SvcError } from '../../../core/errors.ts';
 import { formatListenAddress, type ListenAddress } from '../../../core/settings/listen-address.ts';
 import type { Health } from '../../../runtime/health/health.ts';
 import type { Metrics } from '../../../runtime/health/metrics.ts';
-import { untilAborted } from '../../../runtime/lifecycle/until-aborted.ts';
-import { describeError } from '../../../runtime/logging/describe-error.ts';
-import type { Logger } from '../../../runtime/logging/logger.ts';
-import { listenAt } from '../../../runtime/net/listen-at.ts';
+import { untilAborted } from '../../../runtime/lifecycle/wait.ts';
+import { describeError, type Logger } from '../../../runtime/logging/logger.ts';
+import { listenAt } from '../../../runtime/net/connections.ts';
 import type { Leadership, NodeReports } from '../contract.ts';
-import { createAnswer } from './answer.ts';
-import { createGrpcEndpoint, type GrpcEndpoint } from './grpc-endpoint.ts';
-import { type BookLimits, usualLimits } from './node-book.ts';
-import { createNodeMetrics } from './node-metrics.ts';
+import { type BookLimits, usualLimits } from './node-registry.ts';
 import type { NodeTokens } from './node-tokens.ts';
-import { NodeWatch } from './node-watch.ts';
+import { createNodeMetrics, NodeWatch } from './node-watch.ts';
+import { createAnswer, createGrpcEndpoint, type GrpcEndpoint } from './report-endpoint.ts';
 
 export interface NodeChannelOptions {
   readonly address: ListenAddress;

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { createPatch, type Operation } from 'rfc6902';
-import { isExempt } from '../../../core/cluster/protected.ts';
 import { exitStatus, messageOf, SvcError } from '../../../core/errors.ts';
 import {
   type CallerKeys,
@@ -12,19 +11,23 @@ import {
   podSecurityLevels,
   type Resolution,
 } from '../../../core/injection/contract.ts';
-import { imagesOfUnknownUser } from '../../../core/injection/mutate/images-of-unknown-user.ts';
-import { imagesToLookUp } from '../../../core/injection/mutate/images-to-look-up.ts';
+import { imagesOfUnknownUser, imagesToLookUp } from '../../../core/injection/mutate/application-process.ts';
 import { mutatePod } from '../../../core/injection/mutate/mutate-pod.ts';
 import { resolveInjection } from '../../../core/injection/resolve/resolve-injection.ts';
-import { managedByUs } from '../../../core/kubernetes/ownership.ts';
+import { managedByUs } from '../../../core/kubernetes/labels.ts';
 import type { Pod } from '../../../core/kubernetes/pod.ts';
+import { isExempt } from '../../../core/kubernetes/protected-pods.ts';
 import type { KubeClient } from '../../../runtime/kube/client.ts';
-import { within } from '../../../runtime/lifecycle/within.ts';
-import type { ClusterView } from '../cluster/contract.ts';
+import { within } from '../../../runtime/lifecycle/wait.ts';
+import {
+  type ClusterView,
+  type ConfigIndexes,
+  type Configs,
+  configsOfNow,
+  serviceConfigsIn,
+} from '../cluster-view.ts';
 import { caConfigMapName } from '../controllers/ca-config-map.ts';
-import type { ImageCommands, LookupOptions } from '../images/contract.ts';
-import { type ConfigIndexes, type Configs, configsOfNow, serviceConfigsIn } from './configs.ts';
-import type { Decision } from './decision.ts';
+import type { ImageCommands, LookupOptions } from '../images/create-image-commands.ts';
 import type { AdmissionRequest } from './review.ts';
 
 export interface DecideDeps {
@@ -234,3 +237,17 @@ function podSecurityOf(labels: Labels): PodSecurityLevel {
     ? 'privileged'
     : (podSecurityLevels.find((level) => level === named) ?? 'restricted');
 }
+
+/** What becomes of a pod that is to be created. */
+export type Decision =
+  /** It is none of ours. */
+  | { readonly kind: 'skip'; readonly reason: string }
+  | {
+      readonly kind: 'inject';
+      /** What makes of it the pod as it is to run (RFC 6902); not empty. */
+      readonly patch: readonly Operation[];
+      readonly warnings: readonly string[];
+      readonly serviceConfig: string | undefined;
+    }
+  /** It would not be protected as it asks for: every reason, a sentence each. */
+  | { readonly kind: 'deny'; readonly code: 400 | 403 | 500 | 503; readonly mistakes: readonly string[] };

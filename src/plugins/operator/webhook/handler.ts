@@ -1,15 +1,19 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { carriesWrapper } from '../../../core/cluster/protected.ts';
 import { messageOf } from '../../../core/errors.ts';
-import { describeError } from '../../../runtime/logging/describe-error.ts';
-import type { Logger } from '../../../runtime/logging/logger.ts';
-import type { Limits } from './decide.ts';
-import type { Decision } from './decision.ts';
-import { readBody } from './read-body.ts';
-import { type AdmissionRequest, type AdmissionResponse, readReview, writeReview } from './review.ts';
-import { createReviewRoom, type ReviewRoom } from './review-room.ts';
-import type { WebhookMetrics } from './webhook-metrics.ts';
+import { carriesWrapper } from '../../../core/kubernetes/protected-pods.ts';
+import type { Metrics } from '../../../runtime/health/metrics.ts';
+import { describeError, type Logger } from '../../../runtime/logging/logger.ts';
+import type { Decision, Limits } from './decide.ts';
+import {
+  type AdmissionRequest,
+  type AdmissionResponse,
+  createReviewRoom,
+  type ReviewRoom,
+  readBody,
+  readReview,
+  writeReview,
+} from './review.ts';
 
 export interface HandlerOptions {
   readonly decide: (request: AdmissionRequest, limits: Limits) => Promise<Decision>;
@@ -208,4 +212,32 @@ function startReviewTime(url: URL, socket: Socket, mostMs = defaultTimeoutMs): R
 function timeoutOf(url: URL): number {
   const seconds = Number(/^(\d{1,2})s$/.exec(url.searchParams.get('timeout') ?? '')?.[1]);
   return seconds > 0 ? seconds * 1_000 : defaultTimeoutMs;
+}
+
+interface WebhookMetrics {
+  /** @param counts false: the pod was counted before, or is not to be */
+  answered(decision: Decision, milliseconds: number, counts: boolean): void;
+  /** A review was refused unread. */
+  turnedAway(): void;
+}
+
+const statuses = { inject: 'success', deny: 'error', skip: 'skipped' } as const;
+const seconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1, 5, 10];
+
+export function createWebhookMetrics(metrics: Metrics): WebhookMetrics {
+  const injections = metrics.counter(
+    'svc_webhook_injection_total',
+    'Pods by what the webhook did: success (injected), error (refused) or skipped (not asked for)',
+    ['status'],
+  );
+  const duration = metrics.histogram('svc_webhook_duration_seconds', 'Time to answer a review', seconds);
+  // a rate over a counter that is not there yet is no alert
+  for (const status of Object.values(statuses)) injections.inc({ status }, 0);
+  return {
+    answered(decision, milliseconds, counts) {
+      if (counts) injections.inc({ status: statuses[decision.kind] });
+      duration.observe(milliseconds / 1_000);
+    },
+    turnedAway: () => injections.inc({ status: statuses.deny }),
+  };
 }

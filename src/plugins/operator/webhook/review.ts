@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { SvcError } from '../../../core/errors.ts';
 import type { Pod } from '../../../core/kubernetes/pod.ts';
 
@@ -97,4 +98,127 @@ function invalid(why: string, cause?: unknown): SvcError {
     nextStep: 'Only the API server calls this webhook; check the rules of its MutatingWebhookConfiguration.',
     cause,
   });
+}
+
+/** A pod has at most 1.5 MiB in etcd; the API server sends it once, as JSON. */
+export const largestReview = 4 * 1024 * 1024;
+
+/** A body that has not come by then, while others wait for its room, is broken off. */
+const patienceMs = 3_000;
+
+export type Body =
+  | { readonly kind: 'text'; readonly text: string }
+  /** It is longer than `largestReview`. */
+  | { readonly kind: 'too long' }
+  /** There was no room for it in time. */
+  | { readonly kind: 'no room' }
+  /** The caller has gone, or was too slow. */
+  | { readonly kind: 'broken off' };
+
+/** The whole body. It takes its room, by the length that it is said to have, until it is answered. */
+export async function readBody(
+  request: IncomingMessage,
+  response: ServerResponse,
+  room: ReviewRoom,
+  signal: AbortSignal,
+): Promise<Body> {
+  const length = Number(request.headers['content-length'] ?? largestReview);
+  if (length > largestReview) return { kind: 'too long' };
+  const leave = await room.enter(length, signal);
+  if (leave === undefined) return { kind: 'no room' };
+  if (response.closed) leave();
+  else response.once('close', leave);
+  const patience = setInterval(() => {
+    // what has come meanwhile is read first
+    if (room.full) setImmediate(() => request.complete || request.destroy());
+  }, patienceMs);
+  try {
+    return await filled(Buffer.allocUnsafeSlow(length), request);
+  } catch {
+    return { kind: 'broken off' };
+  } finally {
+    clearInterval(patience);
+  }
+}
+
+/** Copies: a chunk is an object for each piece that the caller has cut its body into. */
+async function filled(bytes: Buffer, request: IncomingMessage): Promise<Body> {
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    if (size + chunk.length > bytes.length) return { kind: 'too long' };
+    size += chunk.copy(bytes, size);
+  }
+  return { kind: 'text', text: bytes.toString('utf8', 0, size) };
+}
+
+/** Of the memory for reviews; who was let in gives it back once. */
+export type Leave = () => void;
+
+/**
+ * Memory for reviews that are read or decided upon, by the length of their bodies. Those that do not fit wait, unread,
+ * and the smallest is let in first: a few large ones, or somebody who only claims to send some, keep no usual one out.
+ */
+export interface ReviewRoom {
+  /** Whether somebody waits. */
+  readonly full: boolean;
+  /** @returns undefined where the signal was aborted before there was room */
+  enter(bytes: number, signal: AbortSignal): Promise<Leave | undefined>;
+}
+
+interface Waiting {
+  readonly bytes: number;
+  readonly letIn: () => void;
+}
+
+/** @param most bytes; what is larger by itself is never let in */
+export function createReviewRoom(most: number): ReviewRoom {
+  const waiting = new Set<Waiting>();
+  let free = most;
+  const letIn = () => {
+    for (let next = smallestOf(waiting); next !== undefined; next = smallestOf(waiting)) {
+      if (next.bytes > free) return;
+      waiting.delete(next);
+      free -= next.bytes;
+      next.letIn();
+    }
+  };
+  const leaveOnce = (bytes: number): Leave => {
+    let held = bytes;
+    return () => {
+      free += held;
+      held = 0;
+      letIn();
+    };
+  };
+  return {
+    get full() {
+      return waiting.size > 0;
+    },
+    enter(bytes, signal) {
+      return new Promise((resolve) => {
+        const giveUp = () => {
+          waiting.delete(one);
+          resolve(undefined);
+        };
+        const one = {
+          bytes,
+          letIn() {
+            signal.removeEventListener('abort', giveUp);
+            resolve(leaveOnce(bytes));
+          },
+        };
+        if (signal.aborted) return resolve(undefined);
+        waiting.add(one);
+        signal.addEventListener('abort', giveUp, { once: true });
+        letIn();
+      });
+    },
+  };
+}
+
+/** Of several as small, the one that has waited longest. */
+function smallestOf(waiting: ReadonlySet<Waiting>): Waiting | undefined {
+  let smallest: Waiting | undefined;
+  for (const one of waiting) if (smallest === undefined || one.bytes < smallest.bytes) smallest = one;
+  return smallest;
 }

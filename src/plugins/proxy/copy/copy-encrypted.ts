@@ -1,19 +1,29 @@
 import { randomBytes } from 'node:crypto';
-import type { ObjectName } from '../../../core/envelope/binding.ts';
 import { type PartEntry, type PartList, sealMac } from '../../../core/envelope/manifest.ts';
-import { type Envelope, envelopeHeaders, type WrappedKeys } from '../../../core/envelope/metadata.ts';
-import { S3Error } from '../../../core/s3/error.ts';
-import { s3Error } from '../../../core/s3/error-catalog.ts';
-import { maxUserMetadata, userMetadataSize } from '../../../core/s3/metadata.ts';
+import {
+  type Envelope,
+  envelopeHeaders,
+  type ObjectName,
+  type WrappedKeys,
+} from '../../../core/envelope/metadata.ts';
+import type { Checksums } from '../../../core/s3/checksum.ts';
+import { S3Error, s3Error } from '../../../core/s3/error.ts';
+import {
+  maxUserMetadata,
+  outward,
+  responseHeadersDownstream,
+  storedHeaders,
+  userMetadataSize,
+} from '../../../core/s3/headers.ts';
+import { checksumElement } from '../../../core/s3/request-documents.ts';
 import { childText } from '../../../core/s3/xml.ts';
+import { element } from '../../../core/s3/xml-text.ts';
 import type { WrappedKey } from '../../../runtime/vault/contract.ts';
 import type { ProxyContext } from '../context.ts';
-import { ObjectChanged } from '../read/object-changed.ts';
-import { xmlResult } from '../upstream/xml-result.ts';
-import type { Copied } from './copied.ts';
-import { type CopyRequest, copyHeaders } from './copy-request.ts';
-import type { SourceObject } from './copy-source-object.ts';
-import { destinationHeaders } from './destination-headers.ts';
+import { ObjectChanged, type StoredObject } from '../read/stored-object.ts';
+import type { SlowAnswer } from '../server/slow-answer.ts';
+import { type UpstreamResponse, xmlResult } from '../upstream/upstream.ts';
+import { type CopyRequest, copyHeaders, directive, type SourceObject } from './copy-request.ts';
 
 const answerLimit = 64 * 1024;
 
@@ -190,3 +200,76 @@ async function sealed(
     seal.key.fill(0);
   }
 }
+
+const metadataDirective = 'x-amz-metadata-directive';
+const redirect = 'x-amz-website-redirect-location';
+const descriptions = new Set([
+  'cache-control',
+  'content-disposition',
+  'content-encoding',
+  'content-language',
+  'content-type',
+  'expires',
+]);
+
+/**
+ * The destination's headers without an envelope: the source's metadata, or the caller's
+ * under `REPLACE`. A redirect is never copied, as S3 has it.
+ */
+export function destinationHeaders(copy: CopyRequest, source: StoredObject): Record<string, string> {
+  const { [metadataDirective]: asked, ...headers } = copy.headers;
+  if (directive(copy.headers, metadataDirective) === 'REPLACE') return headers;
+  const { [redirect]: own, ...stored } = storedHeaders(source.headers);
+  return { ...Object.fromEntries(Object.entries(headers).filter(([name]) => !describes(name))), ...stored };
+}
+
+const describes = (name: string) => descriptions.has(name) || name.startsWith('x-amz-meta-');
+
+/** Whether a copy onto itself changes anything; S3 refuses one that does not. */
+export function changesSomething({ headers }: CopyRequest): boolean {
+  if (directive(headers, metadataDirective) === 'REPLACE') return true;
+  return Object.keys(headers).some(
+    (name) => name === redirect || name === 'x-amz-storage-class' || name.startsWith('x-amz-server-side-'),
+  );
+}
+
+/** What came of a copy. */
+export interface Copied {
+  /** As the store has it, quoted. */
+  readonly etag: string;
+  /** ISO 8601; undefined when the store did not say. */
+  readonly lastModified: string | undefined;
+  /** The store's answer to the write. */
+  readonly headers: UpstreamResponse['headers'];
+  /** Of the plaintext, where the caller asked for any. */
+  readonly checksums?: Checksums;
+}
+
+const sourceVersion = 'x-amz-copy-source-version-id';
+
+/** `root`: `CopyObjectResult` or `CopyPartResult`. */
+export function copiedAnswer(
+  root: string,
+  { etag, lastModified, headers, checksums = new Map() }: Copied,
+  versionId: string | undefined,
+): SlowAnswer {
+  const modified = lastModified ?? new Date().toISOString();
+  const fields = [
+    element('LastModified', modified),
+    element('ETag', outward(etag)),
+    ...[...checksums].map(([algorithm, digest]) =>
+      element(checksumElement(algorithm), digest.toString('base64')),
+    ),
+  ];
+  return {
+    headers: { ...ofWrite(headers), ...(versionId === undefined ? {} : { [sourceVersion]: versionId }) },
+    xml: `<${root} xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${fields.join('')}</${root}>`,
+  };
+}
+
+const ofBody = new Set(['content-type', 'etag', 'x-amz-object-size']);
+
+const ofWrite = (headers: UpstreamResponse['headers']): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(responseHeadersDownstream(headers)).filter(([name]) => !ofBody.has(name)),
+  );

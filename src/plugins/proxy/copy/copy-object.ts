@@ -1,23 +1,31 @@
-import type { ObjectName } from '../../../core/envelope/binding.ts';
-import { s3Error } from '../../../core/s3/error-catalog.ts';
-import { encodeComponent } from '../../../core/s3/uri.ts';
+import type { ObjectName } from '../../../core/envelope/metadata.ts';
+import { s3Error } from '../../../core/s3/error.ts';
+import { encodeComponent } from '../../../core/s3/request.ts';
 import { childText, parseXml } from '../../../core/s3/xml.ts';
 import type { Handler, ProxyContext } from '../context.ts';
-import { manifestToReplace, removeManifest } from '../delete/manifest-of.ts';
-import { answerSlowly, type SlowAnswer } from '../multipart/slow-answer.ts';
-import { versionQuery } from '../read/fetch-stored.ts';
-import type { StoredObject } from '../read/object-reader.ts';
-import { readAgain } from '../read/read-again.ts';
-import { readBody } from '../upstream/read-body.ts';
-import { refusal } from '../upstream/refusal.ts';
+import { manifestToReplace, removeManifest } from '../multipart/manifest-store.ts';
+import { readAgain } from '../read/deliver.ts';
+import { type StoredObject, versionQuery } from '../read/stored-object.ts';
+import { answerSlowly, type SlowAnswer } from '../server/slow-answer.ts';
+import { readBody, refusal } from '../upstream/upstream.ts';
 import { encryptToStore } from '../write/encrypt-to-store.ts';
-import { objectHeaders } from '../write/put-object.ts';
-import { verifyStored } from '../write/verify-stored.ts';
-import { type Copied, copiedAnswer } from './copied.ts';
-import { copyEncrypted } from './copy-encrypted.ts';
-import { type CopyRequest, directive, readCopyRequest } from './copy-request.ts';
-import { maxCopyBytes, type SourceObject, sourceTooLarge, statSource } from './copy-source-object.ts';
-import { changesSomething, destinationHeaders } from './destination-headers.ts';
+import { objectHeaders, verifyStored } from '../write/put-object.ts';
+import {
+  type Copied,
+  changesSomething,
+  copiedAnswer,
+  copyEncrypted,
+  destinationHeaders,
+} from './copy-encrypted.ts';
+import {
+  type CopyRequest,
+  directive,
+  maxCopyBytes,
+  readCopyRequest,
+  type SourceObject,
+  sourceTooLarge,
+  statSource,
+} from './copy-request.ts';
 
 /** CopyObject. What it leaves is encrypted under the latest KEK version, whatever the source was. */
 export const copyObject: Handler = async (context, exchange) => {

@@ -1,9 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { inwardConditions } from '../../../core/s3/conditional.ts';
-import { type CopySource, copySourceHeader, parseCopySource } from '../../../core/s3/copy-source.ts';
-import { s3Error } from '../../../core/s3/error-catalog.ts';
-import { requestHeadersUpstream } from '../../../core/s3/headers.ts';
-import type { S3Request } from '../../../core/s3/request.ts';
+import { s3Error } from '../../../core/s3/error.ts';
+import { inwardConditions, requestHeadersUpstream } from '../../../core/s3/headers.ts';
+import {
+  type CopySource,
+  copySourceHeader,
+  parseCopySource,
+  type S3Request,
+} from '../../../core/s3/request.ts';
+import type { ProxyContext } from '../context.ts';
+import type { ObjectLayout, StoredObject } from '../read/stored-object.ts';
 
 /** What CopyObject and UploadPartCopy ask for. */
 export interface CopyRequest {
@@ -79,3 +84,30 @@ function withoutPrefix(
     Object.entries(headers).map(([name, value]) => [instead + name.slice(prefix.length), value]),
   );
 }
+
+/** S3 copies at most this many bytes by one request. */
+export const maxCopyBytes = 5 * 1024 ** 3;
+
+export interface SourceObject {
+  readonly object: StoredObject;
+  readonly layout: ObjectLayout;
+}
+
+/** Looks at the source under the caller's conditions. @throws S3Error as the store refuses, PreconditionFailed */
+export async function statSource(
+  { reader }: Pick<ProxyContext, 'reader'>,
+  { source: { bucket, key, versionId }, conditions, sourceAccess }: CopyRequest,
+  signal: AbortSignal,
+): Promise<SourceObject> {
+  const object = await reader.stat(
+    { bucket, key },
+    { versionId, headers: conditions, access: sourceAccess, signal },
+  );
+  return { object, layout: await reader.layout(object, signal) };
+}
+
+export const sourceTooLarge = () =>
+  s3Error(
+    'InvalidRequest',
+    `The specified copy source is larger than the maximum allowable size for a copy source: ${maxCopyBytes}`,
+  );

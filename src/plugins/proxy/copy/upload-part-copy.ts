@@ -1,17 +1,15 @@
-import { maxPlaintextBytes } from '../../../core/envelope/format.ts';
+import { maxPlaintextBytes } from '../../../core/envelope/cipher.ts';
 import { type ChecksumAlgorithm, type Checksums, createChecksum } from '../../../core/s3/checksum.ts';
-import { s3Error } from '../../../core/s3/error-catalog.ts';
+import { s3Error } from '../../../core/s3/error.ts';
 import type { Handler, ProxyContext } from '../context.ts';
-import { type PartTarget, partTarget, recordPart } from '../multipart/part-target.ts';
-import { answerSlowly, type SlowAnswer } from '../multipart/slow-answer.ts';
-import type { ByteRange } from '../read/object-reader.ts';
-import { readAgain } from '../read/read-again.ts';
+import { encryptPart, type PartTarget, partTarget, recordPart } from '../multipart/upload-part.ts';
+import { readAgain } from '../read/deliver.ts';
 import { accessHeaders } from '../read/read-request.ts';
-import { encryptPart } from '../write/encrypt-part.ts';
-import { copiedAnswer } from './copied.ts';
+import type { ByteRange } from '../read/stored-object.ts';
+import { answerSlowly, type SlowAnswer } from '../server/slow-answer.ts';
+import { copiedAnswer } from './copy-encrypted.ts';
 import { versionOf } from './copy-object.ts';
-import { type CopyRequest, readCopyRequest } from './copy-request.ts';
-import { sourceTooLarge, statSource } from './copy-source-object.ts';
+import { type CopyRequest, readCopyRequest, sourceTooLarge, statSource } from './copy-request.ts';
 
 /** UploadPartCopy: the source's range is decrypted, verified, and encrypted as a part of its own. */
 export const uploadPartCopy: Handler = async (context, exchange) => {

@@ -1,20 +1,15 @@
 import { certificateErrorCode } from '../../../core/certificate-errors.ts';
 import { type Headers, readEnvelope } from '../../../core/envelope/metadata.ts';
-import { manifestKey } from '../../../core/envelope/records.ts';
+import { manifestKey, uploadPrefix } from '../../../core/envelope/records.ts';
 import { exitStatus, SvcError } from '../../../core/errors.ts';
-import type { Sources } from '../../../core/settings/origin.ts';
-import { resolveSettings } from '../../../core/settings/resolve.ts';
+import { resolveSettings, type Sources } from '../../../core/settings/resolve.ts';
 import { createLogger } from '../../../runtime/logging/create-logger.ts';
 import { defaultCredentials } from '../../../runtime/object-store/credentials.ts';
 import { storeClient } from '../../../runtime/object-store/s3-client.ts';
-import { storeOf } from '../../../runtime/object-store/settings.ts';
-import { trustedAuthorities } from '../../../runtime/object-store/trust.ts';
-import { type ManifestOf, parseManifest } from '../multipart/manifest-text.ts';
+import { storeOf, trustedAuthorities } from '../../../runtime/object-store/settings.ts';
+import { type ManifestOf, parseManifest } from '../multipart/manifest-store.ts';
 import { readUploadRecord, type UploadRecord } from '../multipart/upload-record.ts';
-import type { Garbage, GcOptions, GcScope } from './garbage.ts';
-import type { GcStore, ListedObject } from './gc-store.ts';
-import { type OpenUploads, openUploadsOf } from './open-uploads.ts';
-import { SdkGcStore } from './sdk-gc-store.ts';
+import { type GcStore, type ListedObject, SdkGcStore } from './gc-store.ts';
 import { type GcSettings, gcSettings } from './settings.ts';
 
 export interface GcReport {
@@ -237,3 +232,56 @@ function names(headers: Headers, id: string): boolean {
     return true;
   }
 }
+
+export interface GcOptions {
+  /** Buckets that the caller named; undefined: every bucket of the store. */
+  readonly buckets: readonly string[] | undefined;
+  readonly reservedPrefix: string;
+  readonly stateBucket: string | undefined;
+  /** Nothing younger is touched; milliseconds. */
+  readonly minAge: number;
+  readonly now: number;
+}
+
+/** Helper objects that nothing needs any more, of one upload or one manifest. */
+export interface Garbage {
+  readonly kind: 'upload-records' | 'manifest';
+  readonly bucket: string;
+  readonly keys: readonly string[];
+  /** What it belonged to, as far as that is known. */
+  readonly object?: { readonly bucket: string; readonly key: string } | undefined;
+  readonly reason: string;
+  readonly modified: number;
+}
+
+/** What a search works on. */
+export interface GcScope extends GcOptions {
+  readonly served: ReadonlySet<string>;
+  /** False when buckets were named: then records of others may lie in a shared state bucket. */
+  readonly servesAll: boolean;
+}
+
+/** Uploads that the store still lists. */
+export interface OpenUploads {
+  /** By the prefix of their records. */
+  readonly prefixes: ReadonlySet<string>;
+  hasObject(bucket: string, key: string): boolean;
+}
+
+export async function openUploadsOf(
+  store: GcStore,
+  buckets: readonly string[],
+  reservedPrefix: string,
+): Promise<OpenUploads> {
+  const prefixes = new Set<string>();
+  const objects = new Set<string>();
+  for (const bucket of buckets)
+    for await (const page of store.openUploads(bucket))
+      for (const { key, uploadId } of page) {
+        prefixes.add(uploadPrefix(reservedPrefix, uploadId));
+        objects.add(objectId(bucket, key));
+      }
+  return { prefixes, hasObject: (bucket, key) => objects.has(objectId(bucket, key)) };
+}
+
+const objectId = (bucket: string, key: string) => `${bucket}/${key}`;

@@ -1,5 +1,11 @@
-import { boolean, duration, list, matching } from '../../../core/settings/parsers.ts';
-import type { Resolved, Settings } from '../../../core/settings/setting.ts';
+import {
+  boolean,
+  duration,
+  list,
+  matching,
+  type Resolved,
+  type Settings,
+} from '../../../core/settings/setting.ts';
 import { proxySettings } from '../settings.ts';
 
 const { upstream, region, defaultRegion, reservedPrefix, stateBucket } = proxySettings;

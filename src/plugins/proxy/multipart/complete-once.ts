@@ -1,22 +1,29 @@
-import { storedSize } from '../../../core/envelope/format.ts';
+import { storedSize } from '../../../core/envelope/cipher.ts';
 import { type PartList, sealMac } from '../../../core/envelope/manifest.ts';
-import { readEnvelope } from '../../../core/envelope/metadata.ts';
+import { envelopeHeaders, type ObjectName, readEnvelope } from '../../../core/envelope/metadata.ts';
 import type { PartRecord } from '../../../core/envelope/records.ts';
-import { type CompletedPart, completeMultipartXml } from '../../../core/s3/complete-multipart.ts';
-import { S3Error } from '../../../core/s3/error.ts';
-import { s3Error } from '../../../core/s3/error-catalog.ts';
-import { requestHeadersUpstream } from '../../../core/s3/headers.ts';
-import type { ObjectChecksum } from '../../../core/s3/object-checksum.ts';
-import type { S3Request } from '../../../core/s3/request.ts';
+import { S3Error, s3Error } from '../../../core/s3/error.ts';
+import {
+  maxUserMetadata,
+  outward,
+  requestHeadersUpstream,
+  storedHeaders,
+  userMetadataSize,
+} from '../../../core/s3/headers.ts';
+import type { ObjectChecksum, VerifiedChecksum } from '../../../core/s3/object-checksum.ts';
+import { copySourceHeader, encodeKey, type S3Request } from '../../../core/s3/request.ts';
+import {
+  type CompletedPart,
+  checksumElement,
+  completeMultipartXml,
+} from '../../../core/s3/request-documents.ts';
 import { childText } from '../../../core/s3/xml.ts';
+import { element } from '../../../core/s3/xml-text.ts';
 import type { Exchange, ProxyContext } from '../context.ts';
-import { manifestToReplace, removeManifest } from '../delete/manifest-of.ts';
-import { refusal } from '../upstream/refusal.ts';
-import { xmlResult } from '../upstream/xml-result.ts';
-import type { Completed } from './completed.ts';
-import { listHash } from './done-record.ts';
-import { inlineParts } from './inline-parts.ts';
-import type { UploadRecord } from './upload-record.ts';
+import type { SlowAnswer } from '../server/slow-answer.ts';
+import { refusal, xmlResult } from '../upstream/upstream.ts';
+import { manifestToReplace, removeManifest } from './manifest-store.ts';
+import { listHash, type UploadRecord } from './upload-record.ts';
 import { verifyChecksums } from './verify-checksums.ts';
 
 const answerLimit = 1024 * 1024;
@@ -180,4 +187,104 @@ export function matchParts(named: readonly CompletedPart[], records: readonly Pa
       throw s3Error('InvalidPart', undefined, { details: { PartNumber: String(partNumber) } });
     return record;
   });
+}
+
+/** What came of a Complete. */
+export interface Completed extends ObjectName {
+  /** As the store has it, quoted. */
+  readonly etag: string;
+  readonly versionId?: string | undefined;
+  /** Of the plaintext, where the caller named one and it was found right. */
+  readonly checksum?: VerifiedChecksum | undefined;
+}
+
+export function completedAnswer(completed: Completed, location: string): SlowAnswer {
+  const { bucket, key, etag, versionId, checksum } = completed;
+  const fields = [
+    element('Location', `${location}/${bucket}/${encodeKey(key)}`),
+    element('Bucket', bucket),
+    element('Key', key),
+    element('ETag', outward(etag)),
+    ...(checksum === undefined
+      ? []
+      : [
+          element(checksumElement(checksum.algorithm), checksum.text),
+          element('ChecksumType', checksum.type),
+        ]),
+  ];
+  return {
+    headers: versionId === undefined ? {} : { 'x-amz-version-id': versionId },
+    xml: `<CompleteMultipartUploadResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${fields.join('')}</CompleteMultipartUploadResult>`,
+  };
+}
+
+const copyAnswerLimit = 64 * 1024;
+const maxCopyBytes = 5 * 1024 ** 3;
+
+/**
+ * Puts the part list into the object's own header, by a copy onto itself, where it fits and where that
+ * makes no further version. What goes wrong leaves the object as it is: readable by its manifest.
+ */
+async function inlineParts(
+  context: ProxyContext,
+  record: UploadRecord,
+  list: PartList,
+  completed: Completed,
+): Promise<Completed> {
+  if (!fits(context, record, list)) return completed;
+  try {
+    if (!(await mayCopy(context, record))) return completed;
+    const etag = await copyOntoItself(context, record, list, completed.etag);
+    context.manifests.removeLater(record, record.manifest);
+    return { ...completed, etag };
+  } catch (error) {
+    context.log.warn('proxy.inline.failed', { error: error instanceof Error ? error.message : 'unknown' });
+    return completed;
+  }
+}
+
+function fits({ config }: ProxyContext, record: UploadRecord, list: PartList): boolean {
+  const plaintext = list.parts.reduce((sum, part) => sum + part.size, 0);
+  const stored = list.parts.reduce((sum, part) => sum + storedSize(part.size), 0);
+  const size = record.userMetadata + userMetadataSize(inlineHeaders(record, list));
+  return (
+    plaintext <= config.inlineLimit &&
+    stored <= maxCopyBytes &&
+    size <= maxUserMetadata &&
+    config.inlineLimit > 0
+  );
+}
+
+async function mayCopy({ buckets }: ProxyContext, { bucket }: UploadRecord): Promise<boolean> {
+  return (await buckets.keepsVersions(bucket)) === 'no' && !(await buckets.locked(bucket));
+}
+
+const inlineHeaders = ({ keyName, keyVersion, binding }: UploadRecord, list: PartList) =>
+  envelopeHeaders({ keys: { form: 'inline', list }, keyName, keyVersion, binding });
+
+async function copyOntoItself(
+  { upstream, reader }: ProxyContext,
+  record: UploadRecord,
+  list: PartList,
+  etag: string,
+): Promise<string> {
+  const { bucket, key } = record;
+  const { headers } = await reader.stat({ bucket, key }, { headers: { 'if-match': etag } });
+  const response = await upstream.send({
+    method: 'PUT',
+    bucket,
+    key,
+    headers: {
+      ...storedHeaders(headers),
+      ...record.repeat,
+      ...inlineHeaders(record, list),
+      'x-amz-copy-source': copySourceHeader({ bucket, key }),
+      'x-amz-copy-source-if-match': etag,
+      'x-amz-metadata-directive': 'REPLACE',
+      'x-amz-tagging-directive': 'COPY',
+    },
+  });
+  const copied = childText(await xmlResult(response, 'CopyObjectResult', copyAnswerLimit), 'ETag');
+  if (copied === undefined) throw s3Error('InternalError', 'The object store named no ETag of the copy.');
+  return copied;
 }

@@ -1,15 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import type { ObjectName } from '../../../core/envelope/binding.ts';
-import { envelopeHeaders } from '../../../core/envelope/metadata.ts';
-import { s3Error } from '../../../core/s3/error-catalog.ts';
-import { requestHeadersUpstream } from '../../../core/s3/headers.ts';
-import { maxUserMetadata, userMetadataSize } from '../../../core/s3/metadata.ts';
+import { envelopeHeaders, type ObjectName } from '../../../core/envelope/metadata.ts';
+import { s3Error } from '../../../core/s3/error.ts';
+import { maxUserMetadata, requestHeadersUpstream, userMetadataSize } from '../../../core/s3/headers.ts';
 import { readUploadChecksum } from '../../../core/s3/object-checksum.ts';
 import { childText } from '../../../core/s3/xml.ts';
-import { element } from '../../../core/s3/xml-write.ts';
+import { element } from '../../../core/s3/xml-text.ts';
 import type { Exchange, Handler, ProxyContext } from '../context.ts';
-import type { FreshKey } from '../keys/data-keys.ts';
-import { xmlResult } from '../upstream/xml-result.ts';
+import type { FreshKey } from '../data-keys.ts';
+import { xmlResult } from '../upstream/upstream.ts';
 import { type UploadRecord, uploadRecordText } from './upload-record.ts';
 
 const answerLimit = 64 * 1024;

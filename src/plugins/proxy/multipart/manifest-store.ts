@@ -1,20 +1,19 @@
 import { createHash } from 'node:crypto';
-import type { ObjectName } from '../../../core/envelope/binding.ts';
-import { EnvelopeError } from '../../../core/envelope/error.ts';
+import { EnvelopeError } from '../../../core/envelope/cipher.ts';
 import {
   type PartList,
   readPartList,
   serializePartList,
   verifySeal,
 } from '../../../core/envelope/manifest.ts';
-import type { Envelope } from '../../../core/envelope/metadata.ts';
+import { type Envelope, type ObjectName, readEnvelope } from '../../../core/envelope/metadata.ts';
 import { manifestKey } from '../../../core/envelope/records.ts';
-import type { DataKeys } from '../keys/data-keys.ts';
-import type { DelayedRemovals } from '../state/delayed-removals.ts';
-import { Remembered } from '../state/remembered.ts';
-import type { StateStore } from '../state/state-store.ts';
-import { manifestText, readManifest } from './manifest-text.ts';
-import type { Manifests } from './manifests.ts';
+import { concurrently } from '../../../runtime/lifecycle/wait.ts';
+import type { Logger } from '../../../runtime/logging/logger.ts';
+import type { DataKeys } from '../data-keys.ts';
+import { type BucketFacts, Remembered } from '../state/bucket-facts.ts';
+import type { DelayedRemovals, StateStore } from '../state/state-store.ts';
+import type { Upstream, UpstreamResponse } from '../upstream/upstream.ts';
 
 /** 10,000 parts of the longest form take 4 MB. */
 export const manifestLimit = 8 * 1024 * 1024;
@@ -147,3 +146,139 @@ class VerifiedLists {
 }
 
 const cost = (list: PartList) => listCost + list.parts.length * partCost;
+
+/** Part lists of multipart objects, whether inline or in a manifest object, with their seals verified. */
+export interface Manifests {
+  /**
+   * The verified part list of an object whose envelope is `inline` or `pointer`.
+   * A short, bounded cache holds lists (wrapped keys only) that were verified before.
+   * @throws EnvelopeError `manifest-missing`, `manifest-forged`, `malformed-metadata`.
+   */
+  load(name: ObjectName, envelope: Envelope, signal?: AbortSignal): Promise<PartList>;
+  /** The stored manifest as it stands, seal not verified, or undefined. */
+  find(name: ObjectName, id: string): Promise<PartList | undefined>;
+  save(name: ObjectName, list: PartList): Promise<void>;
+  remove(name: ObjectName, id: string): Promise<void>;
+  /** Deletes it once those who read by it have had their time; a process that ends before leaves it to others. */
+  removeLater(name: ObjectName, id: string): void;
+  /** Whether any manifest may lie where those of the bucket's objects do: asked now and then, `false` may be half a minute old. */
+  mayExist(bucket: string): Promise<boolean>;
+}
+
+/** The manifest object: both names of its object, so that what it belongs to can be told from it alone. */
+export const manifestText = ({ bucket, key }: ObjectName, list: PartList): string =>
+  `{"v":1,"bucket":${JSON.stringify(bucket)},"key":${JSON.stringify(key)},"list":${serializePartList(list)}}`;
+
+export interface ManifestOf extends ObjectName {
+  readonly list: PartList;
+}
+
+/** @throws EnvelopeError `malformed-metadata`. */
+export function parseManifest(text: string): ManifestOf {
+  let value: { v?: unknown; bucket?: unknown; key?: unknown; list?: unknown } | null;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw new EnvelopeError('malformed-metadata', 'a manifest is not JSON', { cause });
+  }
+  if (value?.v !== 1 || typeof value.bucket !== 'string' || typeof value.key !== 'string')
+    throw new EnvelopeError('malformed-metadata', 'a manifest does not have the form that svc writes');
+  return { bucket: value.bucket, key: value.key, list: readPartList(value.list) };
+}
+
+/** @throws EnvelopeError `manifest-forged` when the manifest belongs to another object. */
+function readManifest(text: string, name: ObjectName): PartList {
+  const manifest = parseManifest(text);
+  if (manifest.bucket !== name.bucket || manifest.key !== name.key)
+    throw new EnvelopeError('manifest-forged', 'the manifest belongs to another object');
+  return manifest.list;
+}
+
+/** What looking for manifests and removing them takes. */
+interface ManifestParts {
+  readonly upstream: Upstream;
+  readonly buckets: BucketFacts;
+  readonly manifests: Manifests;
+  readonly log: Pick<Logger, 'warn'>;
+}
+
+const removalsAtOnce = 16;
+/** After this time the manifest of an object that has its list in its own header is gone; milliseconds. */
+const inlineGrace = 10 * 60 * 1000;
+
+/**
+ * The id of the manifest that goes with the object when it is deleted: undefined where
+ * there is none, and where the bucket keeps the version that names it.
+ */
+export async function manifestOf(
+  { upstream, buckets }: ManifestParts,
+  name: ObjectName,
+  signal?: AbortSignal,
+): Promise<string | undefined> {
+  if ((await buckets.keepsVersions(name.bucket)) !== 'no') return undefined;
+  const { status, headers, body } = await upstream.send({
+    method: 'HEAD',
+    ...name,
+    ...(signal && { signal }),
+  });
+  body.resume();
+  return status === 200 ? manifestIn(headers) : undefined;
+}
+
+/** The same before an object is replaced. It costs a request only where there are manifests; none that fails is missed. */
+export async function manifestToReplace(
+  context: ManifestParts,
+  name: ObjectName,
+  signal?: AbortSignal,
+): Promise<string | undefined> {
+  try {
+    return (await context.manifests.mayExist(name.bucket))
+      ? await manifestOf(context, name, signal)
+      : undefined;
+  } catch {
+    // What is wrong with the store is told by the write itself
+    return undefined;
+  }
+}
+
+interface Named {
+  readonly key: string;
+  readonly id: string | undefined;
+}
+
+/** To be called after its object has gone or was replaced: what fails here is left to `svc proxy gc`. */
+export const removeManifest = (context: ManifestParts, { bucket, key }: ObjectName, id: string | undefined) =>
+  removeManifests(context, bucket, [{ key, id }]);
+
+/** The same for objects of one bucket. */
+export async function removeManifests(
+  context: ManifestParts,
+  bucket: string,
+  named: readonly Named[],
+): Promise<void> {
+  const wanted = named.filter(({ id }) => id !== undefined);
+  if (wanted.length === 0) return;
+  try {
+    // Versioning may have been turned on since: then the versions that name them are still there
+    if ((await context.buckets.keepsVersionsNow(bucket)) !== 'no') return;
+    await concurrently(wanted, removalsAtOnce, ({ key, id = '' }) =>
+      context.manifests.remove({ bucket, key }, id),
+    );
+  } catch (error) {
+    context.log.warn('proxy.manifest.left', { error: error instanceof Error ? error.message : 'unknown' });
+  }
+}
+
+function manifestIn(headers: UpstreamResponse['headers']): string | undefined {
+  try {
+    const keys = readEnvelope(headers)?.keys;
+    if (keys?.form === 'pointer') return keys.manifest;
+    return keys?.form === 'inline' && isYoung(headers['last-modified']) ? keys.list.manifest : undefined;
+  } catch (error) {
+    if (error instanceof EnvelopeError) return undefined;
+    throw error;
+  }
+}
+
+/** Also where the store does not say. */
+const isYoung = (modified: string | undefined) => !(Date.now() - Date.parse(modified ?? '') > inlineGrace);

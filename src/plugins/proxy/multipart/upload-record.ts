@@ -1,9 +1,10 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { BindingMode, ObjectName } from '../../../core/envelope/binding.ts';
-import { EnvelopeError } from '../../../core/envelope/error.ts';
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { EnvelopeError } from '../../../core/envelope/cipher.ts';
 import { isManifestId } from '../../../core/envelope/manifest.ts';
-import { checksumAlgorithms } from '../../../core/s3/expectations.ts';
+import type { BindingMode, ObjectName } from '../../../core/envelope/metadata.ts';
+import { checksumAlgorithms } from '../../../core/s3/checksum.ts';
 import type { UploadChecksum } from '../../../core/s3/object-checksum.ts';
+import type { CompletedPart } from '../../../core/s3/request-documents.ts';
 
 /**
  * What is kept of an open upload, because the store does not give back the
@@ -110,4 +111,44 @@ function isChecksum(value: unknown): boolean {
     checksumAlgorithms.some((known) => known === algorithm) &&
     (type === undefined || type === 'FULL_OBJECT' || type === 'COMPOSITE')
   );
+}
+
+/** That an upload was completed, by which list, and what came of it. */
+export interface DoneRecord {
+  readonly list: string;
+  /** The store's ETag of the object, quoted as the store has it. */
+  readonly etag: string;
+  readonly versionId?: string | undefined;
+}
+
+/** @returns a hash that equal part lists of one object share; an upload id that is named with another object has none of its. */
+export const listHash = ({ bucket, key }: ObjectName, parts: readonly CompletedPart[]): string =>
+  createHash('sha256')
+    .update(JSON.stringify([bucket, key, ...parts.map((part) => [part.partNumber, part.etag])]))
+    .digest('hex');
+
+export const doneRecordText = ({ list, etag, versionId }: DoneRecord): string =>
+  JSON.stringify({ v: 1, list, etag, versionId });
+
+/** @throws EnvelopeError `malformed-metadata`. */
+export function readDoneRecord(text: string): DoneRecord {
+  const value = parseDone(text);
+  if (value?.v !== 1 || typeof value.list !== 'string' || typeof value.etag !== 'string')
+    throw new EnvelopeError(
+      'malformed-metadata',
+      'the record of a completed upload does not have the form that svc writes',
+    );
+  return {
+    list: value.list,
+    etag: value.etag,
+    versionId: typeof value.versionId === 'string' ? value.versionId : undefined,
+  };
+}
+
+function parseDone(text: string): Record<string, unknown> | null {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new EnvelopeError('malformed-metadata', 'the record of a completed upload is not JSON', { cause });
+  }
 }

@@ -1,4 +1,4 @@
-import type { ObjectName } from '../../../core/envelope/binding.ts';
+import type { ObjectName } from '../../../core/envelope/metadata.ts';
 import {
   createRecordKey,
   doneRecordKey,
@@ -7,12 +7,13 @@ import {
   readPartRecord,
   uploadPrefix,
 } from '../../../core/envelope/records.ts';
-import { s3Error } from '../../../core/s3/error-catalog.ts';
-import type { DataKeys } from '../keys/data-keys.ts';
-import type { DelayedRemovals } from '../state/delayed-removals.ts';
-import type { StateStore } from '../state/state-store.ts';
-import { type DoneRecord, doneRecordText, readDoneRecord } from './done-record.ts';
+import { s3Error } from '../../../core/s3/error.ts';
+import type { DataKeys } from '../data-keys.ts';
+import type { DelayedRemovals, StateStore } from '../state/state-store.ts';
 import {
+  type DoneRecord,
+  doneRecordText,
+  readDoneRecord,
   readUploadRecord,
   type StoredUploadRecord,
   type UploadRecord,

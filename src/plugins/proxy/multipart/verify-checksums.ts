@@ -1,15 +1,15 @@
-import { EnvelopeError } from '../../../core/envelope/error.ts';
+import { EnvelopeError } from '../../../core/envelope/cipher.ts';
 import type { PartRecord } from '../../../core/envelope/records.ts';
 import { openChecksums } from '../../../core/envelope/sealed-checksums.ts';
 import type { ChecksumAlgorithm, Checksums } from '../../../core/s3/checksum.ts';
-import type { CompletedPart } from '../../../core/s3/complete-multipart.ts';
-import { s3Error } from '../../../core/s3/error-catalog.ts';
+import { s3Error } from '../../../core/s3/error.ts';
 import {
   type ObjectChecksum,
   type VerifiedChecksum,
   verifyObjectChecksum,
 } from '../../../core/s3/object-checksum.ts';
-import type { DataKeys } from '../keys/data-keys.ts';
+import type { CompletedPart } from '../../../core/s3/request-documents.ts';
+import type { DataKeys } from '../data-keys.ts';
 import type { UploadRecord } from './upload-record.ts';
 
 /** DEKs that are unwrapped by one request to the key server, and in the clear at a time. */

@@ -1,5 +1,11 @@
-import type { Answer, Exchange } from '../context.ts';
-import type { ReadOptions } from './object-reader.ts';
+import { EnvelopeError } from '../../../core/envelope/cipher.ts';
+import { errorXml, s3Error } from '../../../core/s3/error.ts';
+import { passedResponseHeaders } from '../../../core/s3/headers.ts';
+import { unsatisfiedRange } from '../../../core/s3/range.ts';
+import { droppedBuffers } from '../../../runtime/memory/buffers.ts';
+import type { Answer, Exchange, ProxyContext } from '../context.ts';
+import type { UpstreamResponse } from '../upstream/upstream.ts';
+import { ObjectChanged, type ObjectLayout, type ReadOptions, type StoredObject } from './stored-object.ts';
 
 /** Options by which a reader of plaintext may be ended when it takes too long. */
 export const readOptions = ({ signal, answer }: Exchange): ReadOptions => ({
@@ -44,4 +50,74 @@ async function send(
   if (length > 0) return;
   head();
   await answer.end();
+}
+
+/**
+ * The store's 304 or error as it is, to a request for the whole.
+ * @throws EnvelopeError `wrong-size` for a success, because only a 200 was asked for and is looked at, and for a
+ *   416: no range was asked for, and callers would believe the size in it.
+ */
+export async function passRefusalOn(exchange: Exchange, response: UpstreamResponse): Promise<void> {
+  if (response.status >= 300 && response.status !== 416) return passOn(exchange, response);
+  response.body.destroy();
+  throw new EnvelopeError('wrong-size', `the store answered ${response.status} to a request for the whole`);
+}
+
+/** The store's answer as it is: an object that is not encrypted, a 304 or an error. */
+export async function passOn(
+  { answer }: Exchange,
+  { status, headers, body }: UpstreamResponse,
+): Promise<void> {
+  answer.head(status, passedResponseHeaders(headers));
+  try {
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      await answer.write(chunk);
+      droppedBuffers(chunk.length);
+    }
+    await answer.end();
+  } catch (error) {
+    if (answer.started) answer.destroy(error as Error);
+    throw error;
+  }
+}
+
+/**
+ * Reads once more when the object was replaced in between, or when its part list
+ * is gone: it may just have moved into the object's own headers.
+ */
+export async function readAgain<T>(answer: Pick<Answer, 'started'>, read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    if (answer.started || !mayHelp(error)) throw error;
+    return read();
+  }
+}
+
+const mayHelp = (error: unknown) =>
+  error instanceof ObjectChanged || (error instanceof EnvelopeError && error.reason === 'manifest-missing');
+
+/**
+ * 416 with the plaintext size, once that is authentic: clients find out by it how long the object is, and take a
+ * transfer that broke off at that length for a whole one.
+ */
+export async function answerUnsatisfied(
+  { reader }: ProxyContext,
+  exchange: Exchange,
+  object: StoredObject,
+  layout: ObjectLayout,
+): Promise<void> {
+  const { answer, request } = exchange;
+  const { size } = layout;
+  await reader.verifySize(object, layout, readOptions(exchange));
+  const error = s3Error('InvalidRange', undefined, {
+    details: { RangeRequested: request.headers.range ?? '', ActualObjectSize: String(size) },
+  });
+  const xml = Buffer.from(errorXml(error, { resource: request.rawPath, requestId: request.id }));
+  answer.head(416, {
+    'content-type': 'application/xml',
+    'content-length': String(xml.length),
+    'content-range': unsatisfiedRange(size),
+  });
+  await (request.method === 'HEAD' ? answer.end() : answer.end(xml));
 }

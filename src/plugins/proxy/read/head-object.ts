@@ -4,17 +4,11 @@ import {
   serializeKeys,
   wrappedDekHeader,
 } from '../../../core/envelope/metadata.ts';
-import { maxUserMetadata, userMetadataSize } from '../../../core/s3/metadata.ts';
+import { maxUserMetadata, userMetadataSize } from '../../../core/s3/headers.ts';
 import type { Exchange, Handler, ProxyContext } from '../context.ts';
-import { rangeHeaders, wholeHeaders } from './answer-headers.ts';
-import { apparentSize } from './layout.ts';
-import { ObjectChanged } from './object-changed.ts';
-import type { ObjectLayout, StoredObject } from './object-reader.ts';
-import { passOn, passRefusalOn } from './pass-on.ts';
-import { readAgain } from './read-again.ts';
-import { type ReadRequest, readRequest } from './read-request.ts';
-import { chooseSlice } from './slice.ts';
-import { answerUnsatisfied } from './unsatisfied.ts';
+import { answerUnsatisfied, passOn, passRefusalOn, readAgain } from './deliver.ts';
+import { chooseSlice, type ReadRequest, rangeHeaders, readRequest, wholeHeaders } from './read-request.ts';
+import { apparentSize, ObjectChanged, type ObjectLayout, type StoredObject } from './stored-object.ts';
 
 /** HeadObject in plaintext sizes. */
 export const headObject: Handler = async (context, exchange) => {

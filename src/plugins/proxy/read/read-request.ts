@@ -1,9 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { s3Error } from '../../../core/s3/error-catalog.ts';
-import { requestHeadersUpstream } from '../../../core/s3/headers.ts';
-import { parseRange } from '../../../core/s3/range.ts';
+import { S3Error, s3Error } from '../../../core/s3/error.ts';
+import {
+  inward,
+  requestHeadersUpstream,
+  responseHeadersDownstream,
+  unquote,
+} from '../../../core/s3/headers.ts';
+import { contentRange, parseRange, resolveRange } from '../../../core/s3/range.ts';
 import type { S3Request } from '../../../core/s3/request.ts';
-import type { ObjectAddress } from './object-reader.ts';
+import type { ByteRange, ObjectAddress, ObjectLayout, StoredObject } from './stored-object.ts';
 
 const accessNames =
   /^x-amz-(request-payer|expected-bucket-owner|server-side-encryption-customer-(algorithm|key|key-md5))$/;
@@ -77,3 +82,61 @@ function overridesIn(query: Iterable<readonly [string, string]>): Record<string,
   }
   return headers;
 }
+
+/** What of an object's plaintext answers a request. */
+export type Slice =
+  | 'whole'
+  | 'unsatisfied'
+  | { readonly range: ByteRange; readonly headers: Readonly<Record<string, string>> };
+
+/** @throws S3Error 416 for a part number that the object does not have. */
+export function chooseSlice(object: StoredObject, layout: ObjectLayout, request: ReadRequest): Slice {
+  if (request.partNumber !== undefined) return partSlice(layout, request.partNumber);
+  if (request.range === undefined || !rangeHolds(object, request.ifRange)) return 'whole';
+  const range = resolveRange(request.range, layout.size);
+  return range === undefined ? 'unsatisfied' : { range, headers: {} };
+}
+
+/** Parts are counted in their order, whatever numbers they were uploaded under. An empty one is no range. */
+function partSlice({ size, list }: ObjectLayout, number: number): Slice {
+  const sizes = list?.parts.map((part) => part.size) ?? [size];
+  const length = sizes[number - 1];
+  if (length === undefined)
+    throw new S3Error('InvalidPartNumber', 416, 'The requested partnumber is not satisfiable');
+  if (length === 0) return size === 0 ? 'whole' : 'unsatisfied';
+  const start = sizes.slice(0, number - 1).reduce((sum, part) => sum + part, 0);
+  const headers: Record<string, string> =
+    list === undefined ? {} : { 'x-amz-mp-parts-count': String(sizes.length) };
+  return { range: { start, end: start + length - 1 }, headers };
+}
+
+/** RFC 9110, 13.1.5: a strong ETag or the exact date; anything else asks for the whole. */
+function rangeHolds({ etag, headers }: StoredObject, ifRange: string | undefined): boolean {
+  if (ifRange === undefined || ifRange === headers['last-modified']) return true;
+  return unquote(inward(ifRange)) === unquote(etag);
+}
+
+type AnswerHeaders = Record<string, string>;
+
+/** Headers of an answer that carries the whole plaintext. */
+export const wholeHeaders = (
+  object: StoredObject,
+  size: number,
+  { overrides }: ReadRequest,
+): AnswerHeaders => ({
+  ...responseHeadersDownstream(object.headers),
+  ...overrides,
+  'accept-ranges': 'bytes',
+  'content-length': String(size),
+});
+
+/** Headers of an answer that carries a range of it. */
+export const rangeHeaders = (
+  object: StoredObject,
+  size: number,
+  range: ByteRange,
+  request: ReadRequest,
+): AnswerHeaders => ({
+  ...wholeHeaders(object, range.end - range.start + 1, request),
+  'content-range': contentRange(range, size),
+});

@@ -1,25 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import { maxPlaintextBytes } from '../../../core/envelope/format.ts';
-import { s3Error } from '../../../core/s3/error-catalog.ts';
+import { maxPlaintextBytes } from '../../../core/envelope/cipher.ts';
+import { s3Error } from '../../../core/s3/error.ts';
 import { classify, type OperationName } from '../../../core/s3/operation.ts';
 import { createPayload, hasBody } from '../../../core/s3/received-payload.ts';
-import type { S3Request } from '../../../core/s3/request.ts';
-import type { VerifiedSignature } from '../../../core/s3/sigv4.ts';
-import { mergeHoisted, parseTarget } from '../../../core/s3/target.ts';
+import { mergeHoisted, parseTarget, type S3Request } from '../../../core/s3/request.ts';
+import type { VerifiedSignature } from '../../../core/s3/sigv4-verify.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import type { Exchange, Handler, ProxyContext } from '../context.ts';
-import type { Authenticate } from '../inbound/authenticate.ts';
-import type { BodyBudget, RequestSlots } from '../inbound/body-budget.ts';
-import { readRawBody } from '../inbound/body-reader.ts';
-import { refuseAmbiguous } from '../inbound/one-meaning.ts';
-import { refuseReserved } from '../inbound/reserved.ts';
-import type { ServerMetrics } from '../proxy-metrics.ts';
-import type { AnswerRoom, HeldAnswers } from '../upstream/answer-room.ts';
-import { answerFault } from './answer-fault.ts';
-import { CallerGone } from './caller-gone.ts';
-import { faultOf, reportFault } from './fault.ts';
-import { HttpAnswer } from './http-answer.ts';
+import type { ServerMetrics } from '../metrics.ts';
+import { type Authenticate, refuseAmbiguous, refuseReserved } from './admit-request.ts';
+import { CallerGone, HttpAnswer, readRawBody } from './client-streams.ts';
+import { answerFault, faultOf, reportFault } from './fault.ts';
+import type { AnswerRoom, BodyBudget, HeldAnswers, RequestSlots } from './request-limits.ts';
 
 export interface Dispatching {
   readonly context: ProxyContext;

@@ -1,11 +1,10 @@
-import { EnvelopeError } from '../../../core/envelope/error.ts';
-import { S3Error } from '../../../core/s3/error.ts';
-import { s3Error } from '../../../core/s3/error-catalog.ts';
+import { EnvelopeError } from '../../../core/envelope/cipher.ts';
+import { errorXml, S3Error, s3Error } from '../../../core/s3/error.ts';
 import type { S3Request } from '../../../core/s3/request.ts';
-import { describeError, stackOf } from '../../../runtime/logging/describe-error.ts';
-import type { Logger } from '../../../runtime/logging/logger.ts';
-import { isVaultError, type VaultError } from '../../../runtime/vault/errors.ts';
+import { describeError, type Logger, stackOf } from '../../../runtime/logging/logger.ts';
+import { isVaultError, type VaultError } from '../../../runtime/vault/contract.ts';
 import type { ProxyMetrics } from '../metrics.ts';
+import type { HttpAnswer } from './client-streams.ts';
 
 /** What the caller is told about a failure. What is wrong inside is for the log and never for the caller. */
 export function faultOf(error: unknown): S3Error {
@@ -56,3 +55,36 @@ function reportVault(error: VaultError, log: Logger, metrics: ProxyMetrics): voi
   if (error.kind === 'rejected' || error.kind === 'expired-version') metrics.refused(`key-${error.kind}`);
   log.error(`proxy.vault.${error.kind}`, fields);
 }
+
+export interface FaultContext {
+  readonly method: string;
+  readonly resource: string;
+  readonly requestId: string;
+  /** Called between the answer and its end, while the caller may still be sending. */
+  readonly drain: () => Promise<void>;
+}
+
+/**
+ * Answers an error, or breaks the connection where the head has gone out already.
+ * The end waits until the rest of the caller's body was looked at: a connection closed
+ * over unread bytes is reset, and the caller would not see the answer.
+ */
+export async function answerFault(answer: HttpAnswer, error: S3Error, context: FaultContext): Promise<void> {
+  if (answer.started) return answer.destroy(error);
+  if (context.method === 'HEAD' || error.status === 304) {
+    answer.head(error.status, retryAfter(error));
+    return answer.end();
+  }
+  const xml = Buffer.from(errorXml(error, context));
+  answer.head(error.status, {
+    'content-type': 'application/xml',
+    'content-length': String(xml.length),
+    ...retryAfter(error),
+  });
+  await answer.write(xml);
+  await context.drain();
+  await answer.end();
+}
+
+const retryAfter = ({ status }: S3Error): Record<string, string> =>
+  status === 503 ? { 'retry-after': '1' } : {};

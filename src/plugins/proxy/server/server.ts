@@ -1,11 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { exitStatus, SvcError } from '../../../core/errors.ts';
-import { s3Error } from '../../../core/s3/error-catalog.ts';
-import { errorXml } from '../../../core/s3/error-xml.ts';
+import { errorXml, s3Error } from '../../../core/s3/error.ts';
 import { formatListenAddress } from '../../../core/settings/listen-address.ts';
-import type { Connections } from '../../../runtime/net/connections.ts';
-import { listenAt } from '../../../runtime/net/listen-at.ts';
+import { type Connections, listenAt } from '../../../runtime/net/connections.ts';
 import type { ProxyConfig } from '../config.ts';
 import type { Dispatch } from './dispatch.ts';
 

@@ -1,7 +1,6 @@
-import { type EntryShape, type ScannedEntries, scanEntries } from '../../../core/s3/entry-scan.ts';
-import { s3Error } from '../../../core/s3/error-catalog.ts';
-import type { Upstream } from '../upstream/upstream.ts';
-import { xmlText } from '../upstream/xml-result.ts';
+import { s3Error } from '../../../core/s3/error.ts';
+import { type EntryShape, type ScannedEntries, scanEntries } from '../../../core/s3/xml-text.ts';
+import { type Upstream, xmlText } from '../upstream/upstream.ts';
 import type { StateObject, StateVersion } from './state-store.ts';
 
 /** A page has 1,000 entries of a kilobyte at the most. */

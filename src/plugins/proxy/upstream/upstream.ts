@@ -1,4 +1,9 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { collect } from '../../../core/collect.ts';
+import { S3Error, s3Error } from '../../../core/s3/error.ts';
+import { parseXml, type XmlElement } from '../../../core/s3/xml.ts';
+import { unescapeXml } from '../../../core/s3/xml-text.ts';
+import type { HeldAnswers } from '../server/request-limits.ts';
 
 /** A request to the store; host, date, signature and framing headers are added. */
 export interface UpstreamRequest {
@@ -47,4 +52,148 @@ export interface Upstream {
   /** A request whose body of `length` bytes is streamed; the trailing checksum keeps a cut body from being stored. */
   upload(request: UpstreamRequest, length: number): Promise<UpstreamUpload>;
   close(): void;
+}
+
+/** A connection given up by us, with the code that the operating system would use. */
+export class WireError extends Error {
+  override readonly name = 'WireError';
+  readonly code: 'ETIMEDOUT' | 'ECONNRESET' | 'ECONNABORTED';
+
+  constructor(code: WireError['code'], message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** The store has answered while its request was being sent: its answer says why. */
+export class AnsweredEarly extends Error {
+  override readonly name = 'AnsweredEarly';
+
+  constructor() {
+    super('the store answered before it had the whole body');
+  }
+}
+
+/** A failure of the road to the store as callers see it: they retry a 503. */
+export function unavailable(cause: unknown): S3Error {
+  if (cause instanceof S3Error) return cause;
+  const message = `The object store cannot be reached (${reasonOf(cause)}). Please retry.`;
+  return s3Error('ServiceUnavailable', message, { cause });
+}
+
+/** Codes alone: messages of the operating system name addresses. */
+export function reasonOf(error: unknown): string {
+  const { code, errors } = error as { code?: unknown; errors?: { code?: unknown }[] };
+  const first = code ?? errors?.[0]?.code;
+  return typeof first === 'string' ? first : 'connection failed';
+}
+
+/** Whether the store has closed the connection, as it may at any time with a kept one. */
+export function isClosed(error: unknown): boolean {
+  const code = (error as { code?: unknown } | undefined)?.code;
+  return code === 'ECONNRESET' || code === 'EPIPE';
+}
+
+const limit = 64 * 1024;
+
+/** What a status means where the store sends no body (HEAD). */
+const codeOfStatus: Readonly<Record<number, string>> = {
+  304: 'NotModified',
+  400: 'BadRequest',
+  403: 'AccessDenied',
+  404: 'NoSuchKey',
+  405: 'MethodNotAllowed',
+  409: 'OperationAborted',
+  412: 'PreconditionFailed',
+  416: 'InvalidRange',
+  501: 'NotImplemented',
+  503: 'ServiceUnavailable',
+};
+
+/** Consumes an unsuccessful response: the store's own code, status and message as an S3Error for the caller. */
+export async function refusal(response: UpstreamResponse): Promise<S3Error> {
+  const text = await readText(response);
+  return refusalOf(response.status, text);
+}
+
+/** The same for a body that was read already, such as an `<Error>` in a 200. */
+export function refusalOf(status: number, text: string): S3Error {
+  const failed = status >= 300 ? status : 500;
+  const code =
+    /<Code>([A-Za-z0-9.]{1,100})<\/Code>/.exec(text)?.[1] ?? codeOfStatus[failed] ?? 'InternalError';
+  const message = /<Message>([^<]{0,1000})<\/Message>/.exec(text)?.[1];
+  return new S3Error(
+    code,
+    failed,
+    message === undefined ? `The object store answered ${failed}.` : (unescapeXml(message) ?? message),
+  );
+}
+
+async function readText({ body }: UpstreamResponse): Promise<string> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  try {
+    for await (const chunk of body) {
+      length += chunk.length;
+      if (length > limit) break;
+      chunks.push(chunk);
+    }
+  } catch {
+    // Cut off: the status says what matters.
+    return '';
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+/**
+ * Reads a body whole.
+ * @param held takes the room for it, as it comes; absent where `limit` is small
+ * @throws S3Error when it is longer than `limit` bytes
+ */
+export async function readBody(
+  { body }: UpstreamResponse,
+  limit: number,
+  held?: HeldAnswers,
+): Promise<Buffer> {
+  const tooLong = () => s3Error('InternalError', 'The object store answered with more than it should.');
+  const bounded = held === undefined ? body : withRoom(body, held);
+  try {
+    return await collect(bounded, limit, tooLong);
+  } catch (error) {
+    throw unavailable(error);
+  }
+}
+
+async function* withRoom(body: AsyncIterable<Buffer>, held: HeldAnswers): AsyncGenerator<Buffer> {
+  for await (const chunk of body) {
+    await held.take(chunk.length);
+    yield chunk;
+  }
+}
+
+const startsWithError = /^(<\?xml[^>]*>)?\s*<Error[\s>]/;
+
+/** The document that a request answers with. @throws S3Error as the store has it, in the status or in the body */
+export async function xmlText(response: UpstreamResponse, limit: number): Promise<string> {
+  const text = (await readBody(response, limit)).toString().trim();
+  if (response.status === 200 && !startsWithError.test(text)) return text;
+  throw refusalOf(response.status, text);
+}
+
+/**
+ * The result document of a request that answers with one. Stores answer 200 to copies and Complete before they
+ * know the outcome, white space first, so the body decides.
+ * @throws S3Error as the store has it, in the status or in the body
+ */
+export async function xmlResult(
+  response: UpstreamResponse,
+  root: string,
+  limit: number,
+): Promise<XmlElement> {
+  const text = await xmlText(response, limit);
+  try {
+    return parseXml(text, root, limit);
+  } catch (cause) {
+    throw s3Error('InternalError', `The object store did not answer with a ${root}.`, { cause });
+  }
 }

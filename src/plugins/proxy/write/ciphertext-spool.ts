@@ -1,7 +1,5 @@
-import { s3Error } from '../../../core/s3/error-catalog.ts';
-import { SpoolFile, SpoolUnavailable } from '../read/spool/spool-file.ts';
-import type { Space, SpoolSpace } from '../read/spool/spool-space.ts';
-import { smallBytes } from './send-whole.ts';
+import { s3Error } from '../../../core/s3/error.ts';
+import { type Space, SpoolFile, type SpoolSpace, SpoolUnavailable } from '../read/body/spool-file.ts';
 
 /** Room on disk is taken in steps of this size, because the length is not known. */
 const stepBytes = 8 * 1024 * 1024;
@@ -89,3 +87,6 @@ export class CiphertextSpool {
     this.#spaces = [];
   }
 }
+
+/** Bodies up to this size are checked in memory before the store hears of them. Plaintext bytes. */
+export const smallBytes = 64 * 1024;

@@ -1,16 +1,28 @@
-import { type Encryption, encryptBody } from '../../../core/envelope/cipher.ts';
-import { maxPlaintextBytes, storedSize } from '../../../core/envelope/format.ts';
+import { crc32 } from 'node:zlib';
+import {
+  type Encryption,
+  encryptBody,
+  maxPlaintextBytes,
+  storedSize,
+} from '../../../core/envelope/cipher.ts';
+import type { KeyPurpose, ObjectName } from '../../../core/envelope/metadata.ts';
 import { sealChecksums } from '../../../core/envelope/sealed-checksums.ts';
-import { s3Error } from '../../../core/s3/error-catalog.ts';
-import { unquote } from '../../../core/s3/etag.ts';
-import { droppedBuffers } from '../../../runtime/memory/dropped-buffers.ts';
-import type { FreshKey } from '../keys/data-keys.ts';
-import { AnsweredEarly } from '../upstream/failures.ts';
-import { refusal } from '../upstream/refusal.ts';
-import type { UpstreamResponse, UpstreamUpload } from '../upstream/upstream.ts';
-import { CiphertextSpool } from './ciphertext-spool.ts';
-import type { EncryptionPlan, Sealed, WriteContext } from './encryption-plan.ts';
-import { collect, sendSealed, sendWhole, smallBytes } from './send-whole.ts';
+import type { Checksums } from '../../../core/s3/checksum.ts';
+import { s3Error } from '../../../core/s3/error.ts';
+import { responseHeadersDownstream, unquote } from '../../../core/s3/headers.ts';
+import { droppedBuffers } from '../../../runtime/memory/buffers.ts';
+import type { WrappedKey } from '../../../runtime/vault/contract.ts';
+import type { ProxyContext } from '../context.ts';
+import type { FreshKey } from '../data-keys.ts';
+import { checksumTrailer } from '../upstream/streamed-upload.ts';
+import {
+  AnsweredEarly,
+  refusal,
+  type UpstreamRequest,
+  type UpstreamResponse,
+  type UpstreamUpload,
+} from '../upstream/upstream.ts';
+import { CiphertextSpool, smallBytes } from './ciphertext-spool.ts';
 
 /** A body that the store holds as `nonce || ciphertext || tag`. */
 export interface StoredBody extends Omit<Sealed, 'response'>, Acceptance {
@@ -201,4 +213,82 @@ function* ciphertextOf(cipher: Encryption, plaintext: Buffer): Generator<Buffer>
     yield piece;
     droppedBuffers(2 * piece.length);
   }
+}
+
+/** @throws S3Error IncompleteBody when the source does not have `length` bytes */
+async function collect(source: AsyncIterable<Buffer>, length: number): Promise<Buffer> {
+  const plaintext = Buffer.allocUnsafe(length);
+  let size = 0;
+  for await (const chunk of source) {
+    if (size + chunk.length > length) throw s3Error('IncompleteBody');
+    plaintext.set(chunk, size);
+    size += chunk.length;
+  }
+  if (size !== length) throw s3Error('IncompleteBody');
+  return plaintext;
+}
+
+/** Sends a body that is held in memory. Its SHA-256 is signed, so it cannot be stored in part. */
+async function sendWhole(
+  context: WriteContext,
+  { request }: EncryptionPlan,
+  plaintext: Buffer,
+  key: FreshKey,
+): Promise<Sealed> {
+  const target = request(key);
+  const cipher = encryptBody(key.key);
+  const body = Buffer.concat([cipher.nonce, cipher.update(plaintext), cipher.finish()]);
+  const response = await sendSealed(context, target, body);
+  droppedBuffers(3 * body.length);
+  return { response, nonce: cipher.nonce.toString('base64'), size: plaintext.length };
+}
+
+/** @param body nonce, ciphertext and tag */
+export function sealedRequest(
+  { config }: Pick<WriteContext, 'config'>,
+  request: UpstreamRequest,
+  body: Buffer,
+) {
+  if (config.upstreamChecksum === 'none') return request;
+  const checksum = Buffer.alloc(4);
+  checksum.writeUInt32BE(crc32(body));
+  return { ...request, headers: { ...request.headers, [checksumTrailer]: checksum.toString('base64') } };
+}
+
+const sendSealed = (context: WriteContext, request: UpstreamRequest, body: Buffer) =>
+  context.upstream.send(sealedRequest(context, request, body), body);
+
+/** A plaintext and where its ciphertext goes. */
+export interface EncryptionPlan {
+  readonly name: ObjectName;
+  readonly purpose: KeyPurpose;
+  /** Ends without error only when the plaintext is whole and right. Chunks are valid until the next is asked for. */
+  readonly source: AsyncIterable<Buffer>;
+  /** Plaintext bytes; undefined when only the end of `source` will tell. */
+  readonly length: number | undefined;
+  /** Of the plaintext, to be kept beside its key; asked for once `source` has ended. */
+  readonly checksums?: () => Checksums;
+  /** The request that carries the ciphertext; what it throws comes before any data is sent. */
+  readonly request: (key: WrappedKey) => UpstreamRequest;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What the store said to a body that it has taken. */
+interface Sealed {
+  /** Base64 of 12 bytes. */
+  readonly nonce: string;
+  /** Plaintext bytes. */
+  readonly size: number;
+  readonly response: UpstreamResponse;
+}
+
+export type WriteContext = Pick<ProxyContext, 'config' | 'keys' | 'upstream' | 'metrics' | 'spoolSpace'>;
+
+const objectSize = 'x-amz-object-size';
+
+/** The store's answer to a write as the caller gets it: ETag outward, sizes of plaintext. */
+export function writeAnswer({ headers, size }: Pick<StoredBody, 'headers' | 'size'>): Record<string, string> {
+  const answer = responseHeadersDownstream(headers);
+  if (answer[objectSize] !== undefined) answer[objectSize] = String(size);
+  return answer;
 }

@@ -1,14 +1,18 @@
-import { envelopeHeaders } from '../../../core/envelope/metadata.ts';
-import { s3Error } from '../../../core/s3/error-catalog.ts';
-import { requestHeadersUpstream } from '../../../core/s3/headers.ts';
-import { maxUserMetadata, userMetadataSize } from '../../../core/s3/metadata.ts';
+import type { IncomingHttpHeaders } from 'node:http';
+import { storedSize } from '../../../core/envelope/cipher.ts';
+import { envelopeHeaders, type ObjectName } from '../../../core/envelope/metadata.ts';
+import { s3Error } from '../../../core/s3/error.ts';
+import {
+  maxUserMetadata,
+  requestHeadersUpstream,
+  unquote,
+  userMetadataSize,
+} from '../../../core/s3/headers.ts';
 import type { WrappedKey } from '../../../runtime/vault/contract.ts';
-import type { Handler } from '../context.ts';
-import { manifestToReplace, removeManifest } from '../delete/manifest-of.ts';
-import type { WrapScheme } from '../keys/data-keys.ts';
-import { encryptToStore } from './encrypt-to-store.ts';
-import { verifyStored } from './verify-stored.ts';
-import { writeAnswer } from './write-answer.ts';
+import type { Handler, ProxyContext } from '../context.ts';
+import type { WrapScheme } from '../data-keys.ts';
+import { manifestToReplace, removeManifest } from '../multipart/manifest-store.ts';
+import { encryptToStore, type StoredBody, writeAnswer } from './encrypt-to-store.ts';
 
 /** PutObject: the body is encrypted under a DEK of its own, which is stored wrapped in the object's metadata. */
 export const putObject: Handler = async (context, { request, payload, answer, signal }) => {
@@ -51,4 +55,52 @@ export function objectHeaders(
   const all = { ...headers, ...envelope };
   if (userMetadataSize(all) > maxUserMetadata) throw s3Error('MetadataTooLarge');
   return all;
+}
+
+/**
+ * For stores that check no trailing checksum: looks whether the whole body was kept.
+ * @throws S3Error 503 when it was not
+ */
+export async function verifyStored(
+  { upstream, log }: Pick<ProxyContext, 'upstream' | 'log'>,
+  name: ObjectName,
+  stored: StoredBody,
+  headers: IncomingHttpHeaders,
+): Promise<void> {
+  const {
+    status,
+    headers: kept,
+    body,
+  } = await upstream.send({
+    method: 'HEAD',
+    ...name,
+    query: versionOf(stored),
+    headers: customerKey(headers),
+  });
+  body.resume();
+  if (status !== 200 || unquote(kept.etag ?? '') !== stored.etag) return replacedMeanwhile(log, status);
+  if (Number(kept['content-length']) === storedSize(stored.size)) return;
+  throw s3Error('ServiceUnavailable', 'The object store did not keep the whole body. Please retry.');
+}
+
+/** Somebody else's write or delete came right after: nothing is left to look at. */
+function replacedMeanwhile(log: ProxyContext['log'], status: number): void {
+  log.info('proxy.write.unverified', { status });
+}
+
+function versionOf({ headers }: StoredBody): [string, string][] {
+  const version = headers['x-amz-version-id'];
+  return typeof version === 'string' ? [['versionId', version]] : [];
+}
+
+const customerKeyPrefix = 'x-amz-server-side-encryption-customer-';
+
+/** Without them the store answers no HEAD of an object that it has encrypted under the caller's key. */
+function customerKey(headers: IncomingHttpHeaders): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).filter(
+      (entry): entry is [string, string] =>
+        entry[0].startsWith(customerKeyPrefix) && typeof entry[1] === 'string',
+    ),
+  );
 }

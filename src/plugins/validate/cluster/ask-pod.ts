@@ -1,11 +1,11 @@
 import { get } from 'node:http';
 import { isIPv6 } from 'node:net';
-import { KubeError } from '../../../runtime/kube/errors.ts';
-import { readBody } from '../../../runtime/kube/read-body.ts';
-import type { CheckContext } from '../contract.ts';
-import type { PodAnswer } from './pod-answer.ts';
+import { counted } from '../../../core/counted.ts';
+import { KubeError, readBody } from '../../../runtime/kube/client.ts';
+import { concurrently } from '../../../runtime/lifecycle/wait.ts';
+import { type CheckContext, type CheckFailure, type CheckResult, notEvaluated, verdict } from '../check.ts';
 import type { SeenPod } from './pods.ts';
-import { asUnread, missingPermission } from './unread.ts';
+import { asUnread, capped, missingPermission } from './read.ts';
 
 const largest = 4 * 1024 * 1024;
 const timeoutMs = 5_000;
@@ -67,4 +67,73 @@ function askDirectly(
     });
     request.on('error', () => resolve(undefined));
   });
+}
+
+/** `silent`: the API server reaches nothing there. */
+type PodAnswer =
+  | { readonly kind: 'ok'; readonly text: string }
+  | { readonly kind: 'refused'; readonly status: number }
+  | { readonly kind: 'silent'; readonly because: string };
+
+/** Why a pod did not give what it was asked for, as the end of a sentence; undefined: it did. */
+export function problemOf(answer: PodAnswer): string | undefined {
+  if (answer.kind === 'silent') return answer.because;
+  return answer.kind === 'refused' ? `it answers with ${answer.status}` : undefined;
+}
+
+/** Pods of one namespace have one policy, and mostly one way out. */
+const eachNamespace = 3;
+const most = 300;
+const atOnce = 16;
+
+export interface Question {
+  readonly portOf: (pod: SeenPod) => number | undefined;
+  /** Such as `healthz`; whoever answers it with 200 has reached what it needs. */
+  readonly path: string;
+  /** What it means when a pod answers otherwise, as a sentence. */
+  readonly otherwise: string;
+  /** What it means when one that is not ready does not answer at all, as a sentence. */
+  readonly silent: string;
+}
+
+/**
+ * Asks some pods of every namespace how they are. One that does not answer although the kubelet says that it is ready
+ * proves nothing against what it needs, and nothing for it.
+ */
+export async function askSample(
+  context: CheckContext,
+  pods: readonly SeenPod[],
+  question: Question,
+): Promise<CheckResult> {
+  const answers = await concurrently(sampleOf(pods), atOnce, async (pod) => ({
+    pod,
+    answer: await askPod(context, pod, question.portOf(pod) ?? 0, question.path),
+  }));
+  const unheard = answers.filter(({ pod, answer }) => pod.ready && answer.kind === 'silent');
+  const [first] = unheard;
+  if (first !== undefined && unheard.length === answers.length)
+    return notEvaluated(
+      `No pod could be asked through the API server, such as ${first.pod.key}: ${problemOf(first.answer)}`,
+    );
+  const failures = answers.flatMap(({ pod, answer }) => failureOf(pod, answer, question));
+  return verdict(capped(failures), `${answers.length} of ${counted(pods.length, 'pod')} asked`);
+}
+
+function failureOf(pod: SeenPod, answer: PodAnswer, question: Question): readonly CheckFailure[] {
+  if (answer.kind === 'ok') return [];
+  const subject = pod.key;
+  if (answer.kind === 'refused') return [{ subject, message: question.otherwise }];
+  if (!pod.ready) return [{ subject, message: question.silent }];
+  const message = `It does not answer, although the kubelet says that it is ready: ${answer.because}.`;
+  return [{ subject, level: 'warning', message }];
+}
+
+/** Those that are not ready first: they are the ones that may not get through. */
+function sampleOf(pods: readonly SeenPod[]): readonly SeenPod[] {
+  const byNamespace = Map.groupBy(pods, ({ namespace }) => namespace);
+  return [...byNamespace.values()]
+    .flatMap((all) =>
+      all.toSorted((one, other) => Number(one.ready) - Number(other.ready)).slice(0, eachNamespace),
+    )
+    .slice(0, most);
 }

@@ -1,6 +1,8 @@
 import type { Container, PodSpec } from '../../../core/kubernetes/pod.ts';
-import type { CheckContext } from '../contract.ts';
-import { shared } from '../shared.ts';
+import { readLease, seemsHeld } from '../../../runtime/kube/lease.ts';
+import { type CheckContext, NotEvaluated, shared } from '../check.ts';
+import { askPod, problemOf } from './ask-pod.ts';
+import { ownPodsOf, type SeenPod } from './pods.ts';
 import { getObject } from './read.ts';
 
 export const operatorName = 'svc-operator';
@@ -75,4 +77,85 @@ async function installed(
 function valuesOf(container: Container | undefined): Readonly<Record<string, string>> {
   const env = container?.env ?? [];
   return Object.fromEntries(env.flatMap(({ name, value }) => (value === undefined ? [] : [[name, value]])));
+}
+
+export interface Leader {
+  /** Empty where nobody leads. */
+  readonly holder: string;
+  readonly renewTime: string;
+  /** It was renewed lately. */
+  readonly fresh: boolean;
+}
+
+/** Undefined where there is no lease. @throws NotEvaluated */
+export const leaderOf = shared(async (context): Promise<Leader | undefined> => {
+  const path = `/apis/coordination.k8s.io/v1/namespaces/${context.config.operatorNamespace}/leases/${operatorName}`;
+  const lease = await getObject<unknown>(context, path);
+  if (lease === undefined) return undefined;
+  const { record } = readLease(lease);
+  const { holder, renewTime } = record;
+  return { holder, renewTime, fresh: seemsHeld(record, context.now()) };
+});
+
+/** The operator's metrics, of the replica that leads. @throws NotEvaluated where they cannot be had */
+export const operatorMetrics = shared(async (context): Promise<string> => {
+  const pod = await leadingPod(context);
+  const answer = await askPod(context, pod, pod.ports['metrics'] ?? 8080, 'metrics');
+  if (answer.kind === 'ok') return answer.text;
+  throw new NotEvaluated(`The operator's pod ${pod.key} does not give its metrics: ${problemOf(answer)}`);
+});
+
+async function leadingPod(context: CheckContext): Promise<SeenPod> {
+  if ((await operatorOf(context)) === undefined)
+    throw new NotEvaluated(`There is no operator in ${context.config.operatorNamespace}`);
+  const leader = await leaderOf(context);
+  const pods = (await ownPodsOf(context)).filter(
+    ({ pod, running }) => running && pod.metadata.labels?.['app.kubernetes.io/name'] === operatorName,
+  );
+  const found = leader ? pods.find(({ name }) => leader.holder.startsWith(`${name}_`)) : pods[0];
+  if (found !== undefined) return found;
+  throw new NotEvaluated('No pod of the operator leads, so that nobody can be asked');
+}
+
+/** Pods of the agent that are on a node. @throws NotEvaluated */
+export const agentPodsOf = shared(async (context): Promise<readonly SeenPod[]> => {
+  const pods = await ownPodsOf(context);
+  return pods.filter(
+    ({ node, pod }) => node !== undefined && pod.metadata.labels?.['app.kubernetes.io/name'] === agentName,
+  );
+});
+
+export interface Sample {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+/**
+ * The samples of one metric out of a page of them.
+ * Source: https://prometheus.io/docs/instrumenting/exposition_formats/
+ */
+export function samplesOf(page: string, metric: string): readonly Sample[] {
+  return page.split('\n').flatMap((line) => {
+    const [, name, labels = '', value] = /^(\w+)(?:\{(.*)\})? (\S+)$/.exec(line) ?? [];
+    return name === metric ? [{ labels: labelsIn(labels), value: Number(value) }] : [];
+  });
+}
+
+function labelsIn(text: string): Readonly<Record<string, string>> {
+  const pairs = text.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g);
+  return Object.fromEntries([...pairs].map(([, name = '', value = '']) => [name, value]));
+}
+
+/** Undefined where the page has none of that metric. */
+export function sumOf(
+  page: string,
+  metric: string,
+  labels: Readonly<Record<string, string>> = {},
+): number | undefined {
+  const all = samplesOf(page, metric);
+  if (all.length === 0) return undefined;
+  const wanted = Object.entries(labels);
+  return all
+    .filter((sample) => wanted.every(([name, value]) => sample.labels[name] === value))
+    .reduce((sum, { value }) => sum + value, 0);
 }

@@ -1,13 +1,17 @@
-import type { KnownPod } from '../../../core/cluster/known.ts';
-import { isOver } from '../../../core/cluster/protected.ts';
-import { copierName, proxyName } from '../../../core/injection/mutate/names.ts';
-import type { Container } from '../../../core/kubernetes/pod.ts';
-import { isWrapped } from '../../../core/score/containers.ts';
-import { createIntern } from '../../../runtime/cluster/intern.ts';
-import { type PodObject, projectPod } from '../../../runtime/cluster/project-pod.ts';
-import type { CheckContext } from '../contract.ts';
-import { shared } from '../shared.ts';
-import { listObjects } from './read.ts';
+import { copierName, proxyName } from '../../../core/injection/mutate/containers.ts';
+import { givenAnnotations, optsOut } from '../../../core/injection/resolve/annotations.ts';
+import type { KnownPod, KnownServiceConfig } from '../../../core/kubernetes/known-objects.ts';
+import { isLabelled } from '../../../core/kubernetes/labels.ts';
+import type { Container, Pod } from '../../../core/kubernetes/pod.ts';
+import {
+  asksForWrapper,
+  isOver,
+  isWrapped,
+  selectServiceConfig,
+} from '../../../core/kubernetes/protected-pods.ts';
+import { createIntern, type PodObject, projectPod } from '../../../runtime/kube/project-objects.ts';
+import { type CheckContext, shared } from '../check.ts';
+import { listObjects, namespacesOf, serviceConfigsOf } from './read.ts';
 
 /** A pod that has not ended, with what is asked of it. */
 export interface SeenPod extends KnownPod {
@@ -79,4 +83,34 @@ function portIn({ env = [] }: Container, variable: string): readonly number[] {
   const address = env.findLast(({ name }) => name === variable)?.value ?? '';
   const port = /:(\d+)$/.exec(address)?.[1];
   return port === undefined ? [] : [Number(port)];
+}
+
+/** Pods of namespaces that the webhook looks at, those that are to be protected and those that are. */
+export interface ProtectedPods {
+  /** Their annotations or a ServiceConfig ask for it. */
+  readonly asking: readonly SeenPod[];
+  /** They carry the label. */
+  readonly labelled: readonly SeenPod[];
+}
+
+/** Of a cluster's pods these may be few: nothing is kept of the others. @throws NotEvaluated */
+export const protectedPodsOf = shared(async (context): Promise<ProtectedPods> => {
+  const [namespaces, configs] = await Promise.all([namespacesOf(context), serviceConfigsOf(context)]);
+  const looked = new Set(namespaces.map(({ name }) => name));
+  const configsIn = Map.groupBy(configs ?? [], ({ namespace }) => namespace);
+  const isAsking = (pod: Pod, namespace: string) => asks(pod, configsIn.get(namespace) ?? []);
+  const isWanted = (pod: WholePod) => {
+    const { namespace = '', labels } = pod.metadata;
+    return looked.has(namespace) && (isLabelled(labels) || isAsking(pod, namespace));
+  };
+  const pods = await listPods(context, '/api/v1/pods', isWanted);
+  return {
+    asking: pods.filter(({ pod, namespace }) => isAsking(pod, namespace)),
+    labelled: pods.filter(({ pod }) => isLabelled(pod.metadata.labels)),
+  };
+});
+
+function asks(pod: Pod, configs: readonly KnownServiceConfig[]): boolean {
+  if (optsOut(givenAnnotations(pod))) return false;
+  return asksForWrapper(pod) || selectServiceConfig(pod, configs) !== undefined;
 }

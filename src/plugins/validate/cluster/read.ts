@@ -1,10 +1,15 @@
-import type { KubeRequest } from '../../../runtime/kube/client.ts';
-import { KubeError } from '../../../runtime/kube/errors.ts';
-import { listAll } from '../../../runtime/kube/list.ts';
-import type { KubeObject } from '../../../runtime/kube/objects.ts';
-import type { Selection } from '../../../runtime/kube/selection.ts';
-import type { CheckContext } from '../contract.ts';
-import { asUnread } from './unread.ts';
+import { apiVersion } from '../../../core/custom-resources/resources.ts';
+import type { KnownNamespace } from '../../../core/kubernetes/known-objects.ts';
+import { isExempt } from '../../../core/kubernetes/protected-pods.ts';
+import { hasCode, KubeError, type KubeObject, type KubeRequest } from '../../../runtime/kube/client.ts';
+import { listAll, type Selection } from '../../../runtime/kube/list.ts';
+import {
+  projectNamespace,
+  projectPolicy,
+  projectSecretMapping,
+  projectServiceConfig,
+} from '../../../runtime/kube/project-objects.ts';
+import { type CheckContext, type CheckFailure, NotEvaluated, shared } from '../check.ts';
 
 /** @returns undefined where there is none @throws NotEvaluated */
 export async function getObject<T>(context: CheckContext, path: string): Promise<T | undefined> {
@@ -55,3 +60,62 @@ export async function send<T>(context: CheckContext, request: KubeRequest): Prom
 }
 
 const isMissing = (error: unknown) => error instanceof KubeError && error.status === 404;
+
+/** What the API server did not tell, as it is to be told; any other error, and what admission refuses, as it is. */
+export function asUnread(error: unknown): unknown {
+  if (!(error instanceof KubeError)) return error;
+  const permission = missingPermission(error);
+  if (permission !== undefined)
+    return new NotEvaluated(`It is not allowed to ${permission}`, permission, error);
+  if (error.status === 403) return error;
+  return new NotEvaluated(`The API server could not be asked: ${error.message}`, undefined, error);
+}
+
+/** `get deployments.apps in svc-system`, as the API server names what its authorizers do not allow. */
+export function missingPermission(error: unknown): string | undefined {
+  if (!hasCode(error, 'KUBE_DENIED')) return undefined;
+  const said =
+    / cannot (\w+) resource "([^"]+)"(?: in API group "([^"]*)")?(?: in the namespace "([^"]+)")?/.exec(
+      error.message,
+    );
+  if (said === null) return undefined;
+  const [, verb, resource = '', group = '', namespace] = said;
+  const [plural = '', ...subresource] = resource.split('/');
+  const named = [group === '' ? plural : `${plural}.${group}`, ...subresource].join('/');
+  return `${verb} ${named}${namespace === undefined ? '' : ` in ${namespace}`}`;
+}
+
+/** Those whose pods the webhook looks at. @throws NotEvaluated */
+export const namespacesOf = shared(async (context): Promise<readonly KnownNamespace[]> => {
+  const all = (await listObjects(context, { path: '/api/v1/namespaces', keep: projectNamespace })) ?? [];
+  const own = context.config.operatorNamespace;
+  return all.filter(({ name, terminating }) => !terminating && !isExempt(name, own));
+});
+
+/** Undefined where the cluster does not know them. @throws NotEvaluated */
+export const serviceConfigsOf = shared((context) =>
+  listObjects(context, { path: `/apis/${apiVersion}/serviceconfigs`, keep: projectServiceConfig }),
+);
+
+/** Undefined where the cluster does not know them. @throws NotEvaluated */
+export const secretMappingsOf = shared((context) =>
+  listObjects(context, { path: `/apis/${apiVersion}/secretmappings`, keep: projectSecretMapping }),
+);
+
+/** @throws NotEvaluated */
+export const policiesOf = shared(async (context) => {
+  const path = '/apis/networking.k8s.io/v1/networkpolicies';
+  return (await listObjects(context, { path, keep: projectPolicy })) ?? [];
+});
+
+const most = 200;
+
+/** Of thousands of alike failures the first 200 are told one by one, the others counted, as the worst of them. */
+export function capped(failures: readonly CheckFailure[]): readonly CheckFailure[] {
+  const rest = failures.slice(most);
+  const has = (level: CheckFailure['level']) => rest.find((one) => one.level === level);
+  const worst = has('error') ?? has(undefined) ?? has('warning') ?? rest[0];
+  if (worst === undefined) return failures;
+  const more = { ...worst, subject: 'cluster', message: `There are ${rest.length} more of the same.` };
+  return [...failures.slice(0, most), more];
+}

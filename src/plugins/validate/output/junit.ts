@@ -1,14 +1,14 @@
-import type { FailOn } from '../../../core/checks/contract.ts';
-import { escapeXml } from '../../../core/s3/xml-write.ts';
-import { printable } from '../../../runtime/cli/report/printable.ts';
+import type { FailOn } from '../../../core/check-outcome.ts';
+import { escapeXml } from '../../../core/s3/xml-text.ts';
+import { printable } from '../../../runtime/cli/report-text.ts';
 import {
   type CheckReport,
   counting,
   isUnknown,
   type ReportedFinding,
+  reasonOf,
   type ValidateReport,
 } from '../report.ts';
-import { reasonOf } from './words.ts';
 
 /** A test suite an area, a test case a check. What does not decide under `failOn` is its output. */
 export function junitReport({ checks }: ValidateReport, failOn: FailOn): string {

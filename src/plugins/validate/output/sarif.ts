@@ -1,13 +1,6 @@
-import {
-  type SarifFinding,
-  type SarifNotification,
-  type SarifRule,
-  sarifLog,
-} from '../../../core/checks/sarif.ts';
+import { type SarifFinding, type SarifNotification, type SarifRule, sarifLog } from '../../../core/sarif.ts';
 import { checks } from '../registry.ts';
-import { type CheckReport, isUnknown, type ValidateReport } from '../report.ts';
-import { pageUri } from './page.ts';
-import { reasonOf } from './words.ts';
+import { type CheckReport, isUnknown, pageUri, reasonOf, type ValidateReport } from '../report.ts';
 
 export function sarifReport(report: ValidateReport, version: string): string {
   const tool = { name: 'svc validate', version, rules: rules() };

@@ -1,7 +1,5 @@
-import { outcomeLine } from '../../../runtime/cli/report/outcome-text.ts';
-import { printable } from '../../../runtime/cli/report/printable.ts';
-import { type CheckReport, isUnknown, type ValidateReport } from '../report.ts';
-import { reasonOf, summaryText } from './words.ts';
+import { outcomeLine, printable } from '../../../runtime/cli/report-text.ts';
+import { type CheckReport, isUnknown, reasonOf, summaryText, type ValidateReport } from '../report.ts';
 
 /** A line for each finding, each check that said nothing and what was only believed; the summary and the outcome last. */
 export function shortReport({ checks, summary, outcome }: ValidateReport): string {

@@ -1,12 +1,17 @@
-import { outcomeText } from '../../../runtime/cli/report/outcome-text.ts';
-import { printable } from '../../../runtime/cli/report/printable.ts';
-import { sectionsText, titled } from '../../../runtime/cli/report/sections.ts';
-import { tableText } from '../../../runtime/cli/report/table.ts';
-import { wrapped } from '../../../runtime/cli/report/wrap.ts';
+import { tableText } from '../../../runtime/cli/report-table.ts';
+import { outcomeText, printable, sectionsText, titled, wrapped } from '../../../runtime/cli/report-text.ts';
 import type { Paint } from '../../../runtime/cli/terminal.ts';
-import { type CheckReport, isUnknown, type ValidateReport } from '../report.ts';
-import { pageOf } from './page.ts';
-import { reasonOf, styles, summaryText, type Word, wordOf } from './words.ts';
+import {
+  type CheckReport,
+  isUnknown,
+  pageOf,
+  reasonOf,
+  styles,
+  summaryText,
+  type ValidateReport,
+  type Word,
+  wordOf,
+} from '../report.ts';
 
 const width = 98;
 const columns = [

@@ -1,9 +1,5 @@
-import { NativeError } from '../../../runtime/native/native-error.ts';
-import { sendSignal } from '../../../runtime/native/signals.ts';
-import { type Change, signalNumber } from '../../../runtime/native/wait.ts';
-import { type Ending, endingOf } from './ending.ts';
-import type { OnEvent } from './events.ts';
-import { endingSignals } from './forwarded-signals.ts';
+import { NativeError } from '../../../runtime/native/libc.ts';
+import { type Change, sendSignal, signalNumber } from '../../../runtime/native/processes.ts';
 import type { Job } from './job.ts';
 
 /** An application that was started. */
@@ -117,3 +113,72 @@ export function createApplication(options: ApplicationOptions): Supervised {
     },
   };
 }
+
+/** How an application ended. */
+export interface Ending {
+  readonly pid: number;
+  /** Its exit status, 128 + the signal's number when a signal ended it. */
+  readonly exitCode: number;
+  /** The signal that ended it, such as `SIGKILL`. */
+  readonly signal?: string;
+}
+
+const signalBase = 128;
+
+/** Undefined for a change that is no end. */
+export function endingOf(change: Change): Ending | undefined {
+  const { pid } = change;
+  if (change.kind === 'exited') return { pid, exitCode: change.code };
+  if (change.kind !== 'killed') return undefined;
+  return { pid, exitCode: signalBase + signalNumber(change.signal), signal: change.signal };
+}
+
+/** What happens to processes below the wrapper, for its log. */
+export type SupervisionEvent =
+  /** Somebody's orphan has ended and was reaped. */
+  | { readonly kind: 'reaped'; readonly pid: number; readonly exitCode: number }
+  | { readonly kind: 'stopped'; readonly pid: number; readonly signal: string }
+  | { readonly kind: 'continued'; readonly pid: number }
+  /** The application still ran when its grace was over. */
+  | { readonly kind: 'killed'; readonly pid: number; readonly graceMs: number }
+  /** A signal could not be sent; `reason` is an errno such as `EPERM`. */
+  | { readonly kind: 'undeliverable'; readonly pid: number; readonly signal: string; readonly reason: string }
+  /** Not even SIGKILL has ended these in time. */
+  | { readonly kind: 'left'; readonly pids: readonly number[] };
+
+export type OnEvent = (event: SupervisionEvent) => void;
+
+/**
+ * What is passed on to the application: every signal that a program can be sent and that Node can listen to.
+ * Left out are those by which the kernel reports a fault of the wrapper itself (SEGV, BUS, FPE, ILL, SYS, TRAP),
+ * PIPE, which the wrapper's own writes can cause, and CHLD. Node knows no real-time signals.
+ */
+export const forwardedSignals = [
+  'SIGHUP',
+  'SIGINT',
+  'SIGQUIT',
+  'SIGABRT',
+  'SIGUSR1',
+  'SIGUSR2',
+  'SIGALRM',
+  'SIGTERM',
+  'SIGSTKFLT',
+  'SIGCONT',
+  'SIGTSTP',
+  'SIGTTIN',
+  'SIGTTOU',
+  'SIGURG',
+  'SIGXCPU',
+  'SIGXFSZ',
+  'SIGVTALRM',
+  'SIGPROF',
+  'SIGWINCH',
+  'SIGIO',
+  'SIGPWR',
+] as const satisfies readonly NodeJS.Signals[];
+
+/** A wrapper that has a terminal gets these for its own use of it only. */
+export const terminalAccessSignals = ['SIGTTIN', 'SIGTTOU'] as const satisfies readonly NodeJS.Signals[];
+
+/** With no application to pass them to, these end the wrapper. */
+export const endingSignals: ReadonlySet<string> = new Set(['SIGTERM', 'SIGINT', 'SIGQUIT', 'SIGHUP']);

@@ -1,30 +1,41 @@
 import { constants } from 'node:os';
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
-import { execute } from '../../../runtime/native/execute.ts';
-import { NativeError } from '../../../runtime/native/native-error.ts';
-import { directChildren, readProcess } from '../../../runtime/native/process-table.ts';
-import { cannotExecute, findProgram } from '../../../runtime/native/program.ts';
+import { NativeError } from '../../../runtime/native/libc.ts';
+import type { Region } from '../../../runtime/native/memory.ts';
 import {
+  type Change,
+  directChildren,
   ignoreRealTimeSignals,
   ignoreSignal,
+  readProcess,
   resetSignals,
   sendSignal,
   unblockSignal,
-} from '../../../runtime/native/signals.ts';
-import { spawn } from '../../../runtime/native/spawn.ts';
-import type { Change } from '../../../runtime/native/wait.ts';
-import { type Application, createApplication, type Supervised } from './application.ts';
-import { type Children, createChildren } from './children.ts';
-import { endingOf } from './ending.ts';
-import type { OnEvent } from './events.ts';
-import { endingSignals, forwardedSignals, terminalAccessSignals } from './forwarded-signals.ts';
+  waitAny,
+} from '../../../runtime/native/processes.ts';
+import type { SecretMemory } from '../../../runtime/native/secret-memory.ts';
+import {
+  cannotExecute,
+  execute,
+  findProgram,
+  makeStandardBlocking,
+  spawn,
+  stringsLength,
+  writeStrings,
+} from '../../../runtime/native/spawn.ts';
+import {
+  type Application,
+  createApplication,
+  endingOf,
+  endingSignals,
+  forwardedSignals,
+  type OnEvent,
+  type Supervised,
+  terminalAccessSignals,
+} from './application.ts';
 import { createJob, type Job } from './job.ts';
-import { inherited, type Launch, withStrings } from './launch.ts';
 
-export type { Application } from './application.ts';
-export type { Ending } from './ending.ts';
-export type { SupervisionEvent } from './events.ts';
-export type { Launch } from './launch.ts';
+export type { Application, Ending, SupervisionEvent } from './application.ts';
 
 /**
  * Replaces the wrapper by the application, which keeps its process id (SVC_EXEC). A signal meanwhile is not lost:
@@ -222,4 +233,89 @@ function send(pid: number, signal: number): void {
   } catch {
     // gone, or not permitted: then it is reported as left
   }
+}
+
+/** All children of this process, those included that it has inherited as PID 1 or sub-reaper. */
+interface Children {
+  /**
+   * Reports every change there is, and reaps whoever has ended.
+   * @returns false when there is no child (left)
+   */
+  check(): boolean;
+  /** Checks at every SIGCHLD from now on; keeps the process alive until `unwatch`. */
+  watch(): void;
+  unwatch(): void;
+}
+
+/** For a SIGCHLD that was lost. */
+const checkEveryMs = 1000;
+
+function createChildren(onChange: (change: Change) => void): Children {
+  let timer: NodeJS.Timeout | undefined;
+  const check = () => {
+    for (;;) {
+      const change = waitAny();
+      if (change === 'none') return true;
+      if (change === 'childless') return false;
+      onChange(change);
+    }
+  };
+  return {
+    check,
+    watch() {
+      if (timer) return;
+      process.on('SIGCHLD', check);
+      timer = setInterval(check, checkEveryMs);
+    },
+    unwatch() {
+      process.off('SIGCHLD', check);
+      clearInterval(timer);
+      timer = undefined;
+    },
+  };
+}
+
+/** An application that is to be started. */
+export interface Launch {
+  /** A path, or a name that is looked for in PATH. */
+  readonly file: string;
+  /** Without the program's name. */
+  readonly args: readonly (string | Uint8Array)[];
+  /** Its whole environment: `KEY=VALUE` each, as bytes, which may lie in secret memory. */
+  readonly env: readonly Uint8Array[];
+  /** A descriptor that it gets besides 0, 1 and 2, under the same number. */
+  readonly descriptor?: number | undefined;
+  /** Where arguments and environment are put together. */
+  readonly memory: SecretMemory;
+}
+
+/** Addresses as `posix_spawn` and `execve` take them. */
+export interface Strings {
+  readonly argv: bigint;
+  readonly env: bigint;
+}
+
+/**
+ * Lays arguments and environment out for the length of `use`, then wipes them; the standard streams are blocking then.
+ * @throws SvcError NUL_IN_STRING (exit 78)
+ */
+export function withStrings<T>(launch: Launch, use: (strings: Strings) => T): T {
+  const argv = [launch.file, ...launch.args];
+  const split = stringsLength(argv);
+  const region: Region = launch.memory.allocate(split + stringsLength(launch.env));
+  try {
+    const { bytes, address } = region;
+    const env = address + BigInt(split);
+    writeStrings(bytes.subarray(0, split), address, argv);
+    writeStrings(bytes.subarray(split), env, launch.env);
+    makeStandardBlocking();
+    return use({ argv: address, env });
+  } finally {
+    region.release();
+  }
+}
+
+/** The descriptors that the program gets. */
+export function inherited({ descriptor }: Launch): number[] {
+  return descriptor === undefined ? [0, 1, 2] : [0, 1, 2, descriptor];
 }

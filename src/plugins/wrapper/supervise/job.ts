@@ -1,8 +1,15 @@
-import { NativeError } from '../../../runtime/native/native-error.ts';
-import { allProcesses, type ProcessEntry, readProcess } from '../../../runtime/native/process-table.ts';
-import { sendSignal, withDefaultAction } from '../../../runtime/native/signals.ts';
-import { foregroundGroup, processGroup, setForegroundGroup } from '../../../runtime/native/terminal.ts';
-import { signalNumber } from '../../../runtime/native/wait.ts';
+import { NativeError } from '../../../runtime/native/libc.ts';
+import {
+  allProcesses,
+  foregroundGroup,
+  type ProcessEntry,
+  processGroup,
+  readProcess,
+  sendSignal,
+  setForegroundGroup,
+  signalNumber,
+  withDefaultAction,
+} from '../../../runtime/native/processes.ts';
 
 /**
  * How the application stands to the wrapper's terminal.

@@ -1,4 +1,14 @@
-import type { Region } from '../../native/region.ts';
+import { exitStatus } from '../../../core/errors.ts';
+import { writeRequest } from '../../../core/http1.ts';
+import type { ByteSink } from '../../../core/http1-chunked-body.ts';
+import { JsonError } from '../../../core/json-document.ts';
+import { JsonView } from '../../../core/json-view.ts';
+import { crossOutOpaque, namesDeadToken, serverErrors } from '../../../core/vault/answer.ts';
+import type { Region } from '../../native/memory.ts';
+import type { VaultConnection } from '../connection.ts';
+import { failureOf, VaultError } from '../contract.ts';
+import type { SecretPool } from './secret-pool.ts';
+import type { SecretBuffer } from './secret-socket.ts';
 
 /** How long the token in use lasts. */
 export interface Lease {
@@ -57,3 +67,134 @@ export interface SecretClient {
   /** Zeroes the token and every buffer. What is under way fails. Documents stay until they are released. */
   close(): void;
 }
+
+export interface Question {
+  readonly method: 'GET' | 'POST';
+  /** Below `/v1/`, encoded. */
+  readonly path: string;
+  /** Parts of a JSON text. */
+  readonly body?: readonly Uint8Array[];
+  /** Read when the request is written. */
+  readonly token?: () => Uint8Array;
+}
+
+/** An answer of any status below 300 or from 400 on, in secret memory until released. */
+export interface Reply {
+  readonly status: number;
+  readonly body: SecretBuffer;
+}
+
+/** The key server's HTTP API over connections whose memory is secret. */
+export class KeyServer {
+  readonly #connection: VaultConnection;
+  readonly #pool: SecretPool;
+  readonly #prefix: string;
+
+  constructor(connection: VaultConnection, pool: SecretPool) {
+    this.#connection = connection;
+    this.#pool = pool;
+    this.#prefix = `${connection.address.pathname.replace(/\/+$/, '')}/v1/`;
+  }
+
+  /** Asks, hands the answer to `use`, and zeroes it unless `use` has kept its body. */
+  async ask<T>(
+    question: Question,
+    signal: AbortSignal,
+    use: (reply: Reply, keep: () => SecretBuffer) => T,
+  ): Promise<T> {
+    const { status, body } = await this.#pool.exchange((sink) => this.#write(question, sink), signal);
+    let kept = false;
+    const keep = () => {
+      kept = true;
+      return body;
+    };
+    try {
+      if (status >= 300 && status < 400) throw this.#redirected(status, question);
+      return use({ status, body }, keep);
+    } catch (error) {
+      kept = false;
+      throw error instanceof JsonError ? this.#notJson(status, question, error) : error;
+    } finally {
+      if (!kept) body.release();
+    }
+  }
+
+  #write({ method, path, body, token }: Question, sink: ByteSink): void {
+    const { address, namespace } = this.#connection;
+    const headers: [string, string | Uint8Array][] = [
+      ['Accept', 'application/json'],
+      ['X-Vault-Request', 'true'],
+    ];
+    if (namespace !== undefined) headers.push(['X-Vault-Namespace', namespace]);
+    if (token !== undefined) headers.push(['X-Vault-Token', token()]);
+    if (body !== undefined) headers.push(['Content-Type', 'application/json']);
+    writeRequest({ method, path: this.#prefix + path, host: address.host, headers }, body, sink);
+  }
+
+  #redirected(status: number, { path }: Question): VaultError {
+    const { host } = this.#connection.address;
+    return new VaultError('unavailable', `${host} redirects ${path} elsewhere, which is not followed`, {
+      status,
+      path,
+      nextStep: 'Let VAULT_ADDR name the active key server, or a load balancer that finds it.',
+    });
+  }
+
+  #notJson(status: number, { path }: Question, cause: JsonError): VaultError {
+    const { host } = this.#connection.address;
+    return new VaultError('unavailable', `${host} answered ${status} to ${path} with what is not JSON`, {
+      status,
+      path,
+      cause,
+    });
+  }
+}
+
+/**
+ * What the server says went wrong. Its words become strings, nothing else of the answer does.
+ * @param secrets are crossed out, should the server repeat one, and so is whatever looks random
+ */
+export function wordsOf({ body }: Reply, ...secrets: readonly Uint8Array[]): string[] {
+  const { bytes } = body;
+  for (const secret of secrets) crossOut(bytes, secret);
+  try {
+    const view = new JsonView(bytes);
+    const errors = view.at('errors');
+    if (errors === undefined) return [];
+    crossOutOpaque(bytes.subarray(errors.start, errors.end));
+    return serverErrors(JSON.parse(`{"errors":${bytes.toString('utf8', errors.start, errors.end)}}`));
+  } catch {
+    return [];
+  }
+}
+
+function crossOut(bytes: Buffer, secret: Uint8Array): void {
+  if (secret.length === 0) return;
+  for (let at = bytes.indexOf(secret); at >= 0; at = bytes.indexOf(secret, at + secret.length)) {
+    bytes.fill(0x2a, at, at + secret.length);
+  }
+}
+
+/** The error for an answer that is no success, where nothing more is known. */
+export function refusalOf({ method, path }: Question, status: number, errors: readonly string[]): VaultError {
+  if (status === 403 && namesDeadToken(errors)) return deadToken(status, path);
+  const failure = failureOf({ method, path }, { status, body: { errors } });
+  if (failure.kind !== 'rejected') return failure;
+  return new VaultError('rejected', failure.message, {
+    status,
+    path,
+    exitStatus: exitStatus.config,
+    nextStep: 'Check the path, and whether VAULT_ADDR is a key server of a version that knows this request.',
+  });
+}
+
+export const deadToken = (status: number, path: string): VaultError =>
+  new VaultError(
+    'denied',
+    'The key server does not accept the token: it is wrong, has expired or was revoked',
+    {
+      status,
+      path,
+      nextStep: 'Give a valid token by VAULT_TOKEN_FILE or VAULT_TOKEN, or a role that may log in.',
+    },
+  );

@@ -1,17 +1,26 @@
-import type { Region } from '../../native/region.ts';
+import type { Region } from '../../native/memory.ts';
 import { scrubCopies } from '../../native/scrub.ts';
 import type { SecretMemory } from '../../native/secret-memory.ts';
-import type { VaultAuth, VaultConfig } from '../config.ts';
 import { vaultConnection } from '../connection.ts';
-import { isVaultError, VaultError } from '../errors.ts';
-import type { Login, RenewedLease, SecretClient, SecretDocument } from './contract.ts';
-import { KeyServer } from './key-server.ts';
-import { logInByServiceAccount, lookUp, renewToken } from './log-in.ts';
-import { Mounts } from './mounts.ts';
-import { readSecret } from './read-secret.ts';
-import { type SecretPlace, segmentsOf } from './secret-path.ts';
+import { isVaultError, VaultError } from '../contract.ts';
+import type { VaultAuth, VaultConfig } from '../settings.ts';
+import {
+  KeyServer,
+  type Login,
+  type RenewedLease,
+  type SecretClient,
+  type SecretDocument,
+} from './contract.ts';
+import { Mounts, readSecret, type SecretPlace, segmentsOf } from './kv.ts';
+import {
+  logInByServiceAccount,
+  lookUp,
+  readTokenBytes,
+  renewToken,
+  TokenBytes,
+  tokenFrom,
+} from './log-in.ts';
 import { SecretPool } from './secret-pool.ts';
-import { readTokenBytes, TokenBytes, tokenFrom } from './token-bytes.ts';
 
 export interface SecretClientOptions {
   readonly config: VaultConfig;

@@ -1,16 +1,23 @@
-import { decodeString } from '../../../core/json-bytes/decode-string.ts';
-import { escapedRuns } from '../../../core/json-bytes/encode-string.ts';
-import { JsonView } from '../../../core/json-bytes/json-view.ts';
+import { closeSync, openSync, readSync } from 'node:fs';
+import { decodeString } from '../../../core/json-document.ts';
+import { escapedRuns, JsonView } from '../../../core/json-view.ts';
 import { namesDeadToken } from '../../../core/vault/answer.ts';
 import { vaultPath } from '../../../core/vault/path.ts';
 import type { SecretMemory } from '../../native/secret-memory.ts';
-import { loginRefusal } from '../auth-kubernetes.ts';
-import type { VaultAuth } from '../config.ts';
-import { VaultError } from '../errors.ts';
-import type { Lease, RenewedLease } from './contract.ts';
-import type { KeyServer, Question, Reply } from './key-server.ts';
-import { deadToken, refusalOf, wordsOf } from './refusal.ts';
-import { readTokenBytes, type TokenBytes, tokenFrom } from './token-bytes.ts';
+import { loginRefusal, unusableTokenFile } from '../auth.ts';
+import { VaultError } from '../contract.ts';
+import type { VaultAuth } from '../settings.ts';
+import {
+  deadToken,
+  type KeyServer,
+  type Lease,
+  type Question,
+  type RenewedLease,
+  type Reply,
+  refusalOf,
+  wordsOf,
+} from './contract.ts';
+import { SecretBuffer } from './secret-socket.ts';
 
 /** A token that the key server has just handed out. */
 export interface Grant extends RenewedLease {
@@ -96,3 +103,86 @@ function grantFrom({ body: { bytes } }: Reply, path: string, memory: SecretMemor
 
 const withoutToken = (path: string): VaultError =>
   new VaultError('unavailable', `The key server answered ${path} without a token`, { path });
+
+const maxTokenBytes = 64 * 1024;
+
+/** Secret memory that can be given up: a Region or a SecretBuffer. */
+interface Holder {
+  readonly bytes: Buffer;
+  release(): void;
+}
+
+/** A token or JWT in secret memory, without the white space around it. */
+export class TokenBytes {
+  readonly #holder: Holder;
+  readonly #start: number;
+  readonly #end: number;
+
+  /** The holder is released with this. */
+  constructor(holder: Holder) {
+    const { bytes } = holder;
+    let start = 0;
+    let end = bytes.length;
+    while (start < end && isBlank(bytes[start])) start++;
+    while (end > start && isBlank(bytes[end - 1])) end--;
+    this.#holder = holder;
+    this.#start = start;
+    this.#end = end;
+  }
+
+  /** In place. */
+  get bytes(): Buffer {
+    return this.#holder.bytes.subarray(this.#start, this.#end);
+  }
+
+  /** Why it cannot be a token, or undefined. */
+  get fault(): string | undefined {
+    if (this.#start === this.#end) return 'is empty';
+    return this.bytes.every((byte) => byte > 0x20 && byte < 0x7f) ? undefined : 'holds something else';
+  }
+
+  release(): void {
+    this.#holder.release();
+  }
+}
+
+const isBlank = (byte: number | undefined): boolean =>
+  byte === 0x20 || (byte !== undefined && byte >= 9 && byte <= 13);
+
+/** @param bytes are copied */
+export function tokenFrom(bytes: Uint8Array, memory: SecretMemory): TokenBytes {
+  const buffer = new SecretBuffer(memory);
+  buffer.append(bytes);
+  return new TokenBytes(buffer);
+}
+
+/**
+ * Reads a token from a file straight into secret memory.
+ * @throws VaultError of kind `unavailable`: the file may come, or be filled, later
+ */
+export function readTokenBytes(path: string, what: string, memory: SecretMemory): TokenBytes {
+  const buffer = new SecretBuffer(memory);
+  try {
+    readInto(buffer, path);
+  } catch (error) {
+    buffer.release();
+    const { code } = error as NodeJS.ErrnoException;
+    throw unusableTokenFile(what, path, `cannot be read (${code})`, error);
+  }
+  const token = new TokenBytes(buffer);
+  const { fault } = token;
+  if (fault === undefined) return token;
+  token.release();
+  throw unusableTokenFile(what, path, fault);
+}
+
+function readInto(buffer: SecretBuffer, path: string): void {
+  const descriptor = openSync(path, 'r');
+  try {
+    while (buffer.appendFrom((into) => readSync(descriptor, into)) > 0) {
+      if (buffer.bytes.length > maxTokenBytes) throw Object.assign(new Error(), { code: 'EFBIG' });
+    }
+  } finally {
+    closeSync(descriptor);
+  }
+}

@@ -1,9 +1,8 @@
-import type { ByteSink } from '../../../core/http1/byte-sink.ts';
-import { within } from '../../lifecycle/within.ts';
-import type { ByteMemory } from '../../memory/wiped-memory.ts';
-import type { VaultConnection } from '../connection.ts';
-import { VaultError } from '../errors.ts';
-import { TlsContext } from '../tls-context.ts';
+import type { ByteSink } from '../../../core/http1-chunked-body.ts';
+import { within } from '../../lifecycle/wait.ts';
+import type { ByteMemory } from '../../memory/buffers.ts';
+import { TlsContext, type VaultConnection } from '../connection.ts';
+import { VaultError } from '../contract.ts';
 import { type Answer, SecretSocket, StaleConnection } from './secret-socket.ts';
 
 export interface PoolTimes {

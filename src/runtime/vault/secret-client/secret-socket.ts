@@ -1,13 +1,12 @@
 import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type SecureContext } from 'node:tls';
-import type { ByteSink } from '../../../core/http1/byte-sink.ts';
-import { ResponseReader } from '../../../core/http1/response-reader.ts';
-import { overwriteStackSoon } from '../../memory/overwrite-stack.ts';
-import type { ByteBlock, ByteMemory } from '../../memory/wiped-memory.ts';
+import { exitStatus } from '../../../core/errors.ts';
+import { ResponseReader } from '../../../core/http1.ts';
+import { type ByteSink, HttpError } from '../../../core/http1-chunked-body.ts';
+import type { ByteBlock, ByteMemory } from '../../memory/buffers.ts';
+import { overwriteStackSoon } from '../../memory/v8.ts';
 import type { VaultConnection } from '../connection.ts';
-import { VaultError } from '../errors.ts';
-import { SecretBuffer } from './secret-buffer.ts';
-import { brokenExchange, noAnswer } from './socket-failure.ts';
+import { certificateCode, VaultError, type VaultErrorOptions } from '../contract.ts';
 
 /** What the key server answered; the body lies in secret memory until it is released. */
 export interface Answer {
@@ -227,5 +226,101 @@ export class SecretSocket {
     overwriteStackSoon();
     const stale = lost && this.#used && !job.received;
     job.reject(stale ? new StaleConnection(this.#host) : brokenExchange(this.#host, error));
+  }
+}
+
+/** The error for an exchange that broke. `cause` may be an error of ours already, which is passed on. */
+export function brokenExchange(host: string, cause: unknown): unknown {
+  if (cause instanceof HttpError) {
+    return new VaultError('unavailable', `No usable answer from ${host}: ${cause.message}`, { cause });
+  }
+  return isSystemError(cause) ? noAnswer(host, cause.code, cause) : cause;
+}
+
+/** @param reason the code of a system error, or words */
+export const noAnswer = (host: string, reason: string, cause?: unknown): VaultError =>
+  new VaultError('unavailable', `No answer from ${host}: ${reason}`, { cause, ...factsOf(reason) });
+
+function isSystemError(cause: unknown): cause is Error & { code: string } {
+  return (
+    cause instanceof Error && typeof (cause as NodeJS.ErrnoException).code === 'string' && !('kind' in cause)
+  );
+}
+
+/** Codes of Node and OpenSSL for a server's certificate that cannot be verified. */
+const untrusted = /CERT|ISSUER|VERIFY|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH/;
+const unwanted = /ALERT_.*CERT|ALERT_UNKNOWN_CA/;
+const certificate = { code: certificateCode, exitStatus: exitStatus.config } as const;
+
+function factsOf(reason: string): Pick<VaultErrorOptions, 'nextStep' | 'code' | 'exitStatus'> {
+  if (unwanted.test(reason) || /ALERT_HANDSHAKE_FAILURE/.test(reason)) {
+    return {
+      ...(unwanted.test(reason) ? certificate : {}),
+      nextStep:
+        'Give a client certificate that the server accepts by SVC_BROKER_TLS_CERT and SVC_BROKER_TLS_KEY.',
+    };
+  }
+  if (untrusted.test(reason)) {
+    return {
+      ...certificate,
+      nextStep:
+        'Name the authority of its certificate by VAULT_CACERT (SVC_BROKER_TLS_CA for a broker), and check that the certificate is for this address and still valid.',
+    };
+  }
+  return {};
+}
+
+const smallest = 4096;
+
+/** Bytes in secret or wiped memory, which grow by moving to a larger region; the former one is zeroed. */
+export class SecretBuffer implements ByteSink {
+  readonly #memory: ByteMemory;
+  #region: ByteBlock | undefined;
+  #length = 0;
+
+  constructor(memory: ByteMemory) {
+    this.#memory = memory;
+  }
+
+  get bytes(): Buffer {
+    return this.#region?.bytes.subarray(0, this.#length) ?? Buffer.alloc(0);
+  }
+
+  append(bytes: Uint8Array): void {
+    this.#roomFor(this.#length + bytes.length).bytes.set(bytes, this.#length);
+    this.#length += bytes.length;
+  }
+
+  reserve(length: number): void {
+    this.#roomFor(length);
+  }
+
+  /** Appends what `read` puts into the free room and counts, without a copy elsewhere. */
+  appendFrom(read: (into: Buffer) => number): number {
+    const region = this.#roomFor(this.#length + 1);
+    const count = read(region.bytes.subarray(this.#length));
+    this.#length += count;
+    return count;
+  }
+
+  clear(): void {
+    this.#region?.bytes.fill(0, 0, this.#length);
+    this.#length = 0;
+  }
+
+  release(): void {
+    this.#region?.release();
+    this.#region = undefined;
+    this.#length = 0;
+  }
+
+  #roomFor(length: number): ByteBlock {
+    const former = this.#region;
+    if (former !== undefined && former.length >= length) return former;
+    const region = this.#memory.allocate(Math.max(length, smallest, (former?.length ?? 0) * 2));
+    region.bytes.set(this.bytes);
+    former?.release();
+    this.#region = region;
+    return region;
   }
 }

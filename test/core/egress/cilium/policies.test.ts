@@ -1,8 +1,11 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { CiliumPeers, CiliumRule } from '../../../../src/core/egress/cilium/contract.ts';
-import { ciliumPolicies } from '../../../../src/core/egress/cilium/policies.ts';
+import {
+  type CiliumPeers,
+  type CiliumRule,
+  ciliumPolicies,
+} from '../../../../src/core/egress/cilium-policies.ts';
 import type { EgressFacts, ServiceFacts } from '../../../../src/core/egress/contract.ts';
 import { shapes } from '../shapes.ts';
 

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { imagesToLookUp } from '../../../../src/core/injection/mutate/images-to-look-up.ts';
+import { imagesToLookUp } from '../../../../src/core/injection/mutate/application-process.ts';
 import { mutatePod } from '../../../../src/core/injection/mutate/mutate-pod.ts';
 import { bare, container, defaults, image, plan, pod, surroundingsOf } from './pods/case.ts';
 

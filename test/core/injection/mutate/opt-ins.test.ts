@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { ServiceConfigSpec } from '../../../../src/core/custom-resources/service-config.ts';
+import type { ServiceConfigSpec } from '../../../../src/core/custom-resources/resources.ts';
 import type { Surroundings } from '../../../../src/core/injection/contract.ts';
 import { mutatePod } from '../../../../src/core/injection/mutate/mutate-pod.ts';
 import { resolveInjection } from '../../../../src/core/injection/resolve/resolve-injection.ts';

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { ServiceConfigSpec } from '../../../../src/core/custom-resources/service-config.ts';
+import type { ServiceConfigSpec } from '../../../../src/core/custom-resources/resources.ts';
 import type { InjectionPlan } from '../../../../src/core/injection/contract.ts';
 import { configNamed, enough, mistakesOf, planOf, podWith } from './support.ts';
 

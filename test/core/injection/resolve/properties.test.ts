@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { parseEnvMap } from '../../../../src/core/env-map/env-map.ts';
+import { parseEnvMap } from '../../../../src/core/env-map.ts';
 import { annotationNames } from '../../../../src/core/injection/resolve/annotations.ts';
 import { configNamed, enough, planOf, podWith, resolve } from './support.ts';
 

@@ -1,8 +1,8 @@
-import type { SecretMappingSpec } from '../../../../src/core/custom-resources/secret-mapping.ts';
 import type {
+  SecretMappingSpec,
   SecretVariables,
   ServiceConfigSpec,
-} from '../../../../src/core/custom-resources/service-config.ts';
+} from '../../../../src/core/custom-resources/resources.ts';
 import type {
   InjectionDefaults,
   InjectionPlan,

@@ -2,7 +2,7 @@ import { mock } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { startBeats } from '../../../../src/plugins/agent/guard/beats.ts';
+import { startBeats } from '../../../../src/plugins/agent/guard/keeper.ts';
 
 const test = suite('beats of the guard');
 const intervalMs = 1_100;

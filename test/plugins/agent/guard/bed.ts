@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import type { Hit } from '../../../../src/core/protection/hit.ts';
+import type { Hit } from '../../../../src/core/protection/bpf-layouts.ts';
 import {
   createGuard,
   type GuardOptions,

@@ -1,4 +1,4 @@
-import type { Hit } from '../../../../src/core/protection/hit.ts';
+import type { Hit } from '../../../../src/core/protection/bpf-layouts.ts';
 import type { HitListener } from '../../../../src/plugins/agent/guard/contract.ts';
 
 /** Calls `take` once for each attempt, equal ones that came together included. */

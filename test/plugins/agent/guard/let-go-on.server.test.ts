@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { readProcess } from '../../../../src/runtime/native/process-table.ts';
+import { readProcess } from '../../../../src/runtime/native/processes.ts';
 import { buildBypass } from '../../../support/bypass/build.ts';
 import { startVictim, tryRoad } from '../../../support/bypass.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';

@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { bootTime } from '../../../../src/plugins/agent/guard/boot-time.ts';
-import { createClock } from '../../../../src/plugins/agent/hits/clock.ts';
+import { createClock } from '../../../../src/plugins/agent/access-events.ts';
+import { bootTime } from '../../../../src/plugins/agent/guard/map-readings.ts';
 
 const test = suite('clock of hits');
 

@@ -1,9 +1,9 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Hit } from '../../../../src/core/protection/hit.ts';
-import { createHitSink } from '../../../../src/plugins/agent/hits/hit-sink.ts';
-import type { ObservedHit } from '../../../../src/plugins/agent/hits/observed-hit.ts';
-import { createLeanMetrics } from '../../../../src/runtime/health/lean-metrics.ts';
+import type { Hit } from '../../../../src/core/protection/bpf-layouts.ts';
+import { createHitSink } from '../../../../src/plugins/agent/access-events.ts';
+import type { ObservedHit } from '../../../../src/plugins/agent/operator/contract.ts';
+import { createLeanMetrics } from '../../../../src/runtime/health/metrics.ts';
 import { recordingLog } from './recording-log.ts';
 
 const test = suite('sink of hits');

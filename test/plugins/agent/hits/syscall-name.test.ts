@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { syscallName } from '../../../../src/plugins/agent/hits/hit-sink.ts';
+import { syscallName } from '../../../../src/plugins/agent/access-events.ts';
 
 const test = suite('syscallName');
 

@@ -1,14 +1,13 @@
-import type { ObservedHit } from '../../../../src/plugins/agent/hits/observed-hit.ts';
 import type { Timings } from '../../../../src/plugins/agent/operator/channel.ts';
 import type {
   NodeState,
+  ObservedHit,
   OperatorAddress,
   OperatorChannel,
   TlsPaths,
 } from '../../../../src/plugins/agent/operator/contract.ts';
 import { startOperatorChannel } from '../../../../src/plugins/agent/operator/start-operator-channel.ts';
-import { createLeanMetrics } from '../../../../src/runtime/health/lean-metrics.ts';
-import type { Metrics } from '../../../../src/runtime/health/metrics.ts';
+import { createLeanMetrics, type Metrics } from '../../../../src/runtime/health/metrics.ts';
 import { type LogLine, recordingLog } from '../hits/recording-log.ts';
 
 export interface AgentRig {

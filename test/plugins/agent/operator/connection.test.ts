@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Connection } from '../../../../src/plugins/agent/operator/connection.ts';
-import { ReportError } from '../../../../src/plugins/agent/operator/report-error.ts';
+import { ReportError } from '../../../../src/plugins/agent/operator/contract.ts';
 import { startOperator, type TestOperator } from '../../../support/operator-channel.ts';
 
 interface Context {

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { HitQueue, type NumberedHit } from '../../../../src/plugins/agent/operator/hit-queue.ts';
+import { HitQueue, type NumberedHit } from '../../../../src/plugins/agent/operator/access-event-queue.ts';
 import { hitBy } from './agent-rig.ts';
 
 const test = suite('HitQueue');

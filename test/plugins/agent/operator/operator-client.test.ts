@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { clientOpener } from '../../../../src/plugins/agent/operator/operator-client.ts';
-import { TlsFiles } from '../../../../src/plugins/agent/operator/tls-files.ts';
+import { clientOpener, TlsFiles } from '../../../../src/plugins/agent/operator/operator-client.ts';
 import { startOperator } from '../../../support/operator-channel.ts';
 
 /** What gRPC waits before it connects again, a second and a fifth of it, and room for the connection. */

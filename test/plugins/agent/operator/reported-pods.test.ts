@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { reportedPods } from '../../../../src/plugins/agent/node-state.ts';
+import { reportedPods } from '../../../../src/plugins/agent/index.ts';
 
 const test = suite('reportedPods');
 

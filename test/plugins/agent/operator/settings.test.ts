@@ -1,11 +1,10 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { SvcError } from '../../../../src/core/errors.ts';
-import { resolveSettings } from '../../../../src/core/settings/resolve.ts';
-import { applyRules } from '../../../../src/core/settings/rules.ts';
+import { applyRules, resolveSettings } from '../../../../src/core/settings/resolve.ts';
 import { operatorOf } from '../../../../src/plugins/agent/index.ts';
-import { operatorSettings } from '../../../../src/plugins/agent/operator/settings.ts';
 import { operatorRules } from '../../../../src/plugins/agent/rules.ts';
+import { operatorSettings } from '../../../../src/plugins/agent/settings.ts';
 
 const test = suite('settings of the channel to the operator');
 

@@ -1,13 +1,17 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Outcome, outcomes, type Road, roads } from '../../../../src/core/protection/road.ts';
+import { type Outcome, outcomes, type Road, roads } from '../../../../src/core/protection/bpf-layouts.ts';
 import type {
   NodeState,
   ReportedPod,
   ReportedProcess,
 } from '../../../../src/plugins/agent/operator/contract.ts';
-import { countMessage, Ledger, stateMessage } from '../../../../src/plugins/agent/operator/ledger.ts';
-import { loadProtoService } from '../../../../src/runtime/grpc/load-proto.ts';
+import {
+  countMessage,
+  Ledger,
+  stateMessage,
+} from '../../../../src/plugins/agent/operator/pending-reports.ts';
+import { loadProtoService } from '../../../../src/runtime/net/load-proto.ts';
 import type { SeenReport } from '../../../support/operator-channel.ts';
 import { calmState, hitBy } from './agent-rig.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { planCover, type Situation } from '../../../../src/plugins/agent/pods/plan.ts';
+import { planCover, type Situation } from '../../../../src/plugins/agent/pods/cover-pods.ts';
 
 const test = suite('plan of what to cover');
 const pod = (uid: string, id: bigint) => ({ uid, id, path: `/kubepods/pod${uid}` });

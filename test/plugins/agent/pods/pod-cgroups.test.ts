@@ -2,8 +2,7 @@ import { mkdirSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { scanPodCgroups } from '../../../../src/plugins/agent/pods/pod-cgroups.ts';
-import { createPodResolver } from '../../../../src/plugins/agent/pods/pod-resolver.ts';
+import { createPodResolver, scanPodCgroups } from '../../../../src/plugins/agent/pods/pod-cgroups.ts';
 import { type TemporaryFolder, temporaryFolder } from '../../../support/temporary.ts';
 
 const test = suite<{ folder: TemporaryFolder }>('cgroups of pods');

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { ConnectionLimit } from '../../../../src/plugins/agent/registration/connection-limit.ts';
+import { ConnectionLimit } from '../../../../src/plugins/agent/registration/acceptor.ts';
 
 const test = suite('connection limit');
 let dropped: string[] = [];

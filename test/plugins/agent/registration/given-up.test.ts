@@ -2,8 +2,11 @@ import { spawnSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { decodeAcknowledgement, encodeRegistration } from '../../../../src/plugins/wrapper/agent/messages.ts';
-import { unaryCall } from '../../../../src/runtime/grpc/unary-call.ts';
+import {
+  decodeAcknowledgement,
+  encodeRegistration,
+} from '../../../../src/plugins/wrapper/agent/agent-client.ts';
+import { unaryCall } from '../../../../src/runtime/net/grpc-call.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import { enforcing } from './support/fake-guard.ts';
 import { registration } from './support/messages.ts';

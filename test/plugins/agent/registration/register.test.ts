@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { ProcessFacts } from '../../../../src/plugins/agent/guard/contract.ts';
-import { registerWithAgent } from '../../../../src/plugins/wrapper/register.ts';
+import { registerWithAgent } from '../../../../src/plugins/wrapper/agent/register.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import { checkPrefix, ordinaryUser, pidNamespace } from '../../wrapper/support/confined.ts';
 import { type CallerOptions, startCaller } from './support/callers.ts';

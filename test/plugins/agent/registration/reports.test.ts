@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { registerWithAgent } from '../../../../src/plugins/wrapper/register.ts';
-import { reportToAgent } from '../../../../src/plugins/wrapper/report.ts';
+import { registerWithAgent } from '../../../../src/plugins/wrapper/agent/register.ts';
+import { reportToAgent } from '../../../../src/plugins/wrapper/agent/report.ts';
 import { startCaller } from './support/callers.ts';
 import { enforcing, fakeGuard, startOf } from './support/fake-guard.ts';
 import { keptReport, POD, registration, wrapperReport } from './support/messages.ts';

@@ -9,7 +9,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { BucketReport } from '../../../../src/plugins/audit/bucket/report.ts';
+import type { BucketReport } from '../../../../src/plugins/audit/bucket/audit-bucket.ts';
 import { launch } from '../../../support/child.ts';
 import { cleanEnv } from '../../../support/clean-env.ts';
 import { startMinio } from '../../../support/minio.ts';

@@ -1,5 +1,5 @@
 import type { Headers } from '../../../../src/core/envelope/metadata.ts';
-import type { AuditStore, Head } from '../../../../src/plugins/audit/bucket/store.ts';
+import type { AuditStore, Head } from '../../../../src/plugins/audit/bucket/s3-store.ts';
 
 export const encryptedHeaders = (version = 1, keyName = 'svc'): Headers => ({
   'x-amz-meta-svc-encrypted': 'true',

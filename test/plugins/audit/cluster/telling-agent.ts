@@ -1,5 +1,5 @@
 import * as grpc from '@grpc/grpc-js';
-import { loadProtoService } from '../../../../src/runtime/grpc/load-proto.ts';
+import { loadProtoService } from '../../../../src/runtime/net/load-proto.ts';
 import type { Kubernetes } from '../../../support/kubernetes.ts';
 
 export interface ToldPod {

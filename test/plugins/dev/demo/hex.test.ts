@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { hexLines } from '../../../../src/plugins/dev/demo/report.ts';
+import { hexLines } from '../../../../src/plugins/dev/report.ts';
 
 const test = suite('hex dump');
 

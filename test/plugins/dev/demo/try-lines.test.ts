@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { tryLines } from '../../../../src/plugins/dev/demo/try-lines.ts';
-import type { Facts } from '../../../../src/plugins/dev/facts.ts';
+import { tryLines } from '../../../../src/plugins/dev/report.ts';
+import type { Facts } from '../../../../src/plugins/dev/round-trip.ts';
 
 const test = suite('lines to try');
 

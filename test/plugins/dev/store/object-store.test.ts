@@ -19,7 +19,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { streamingUnsignedTrailer, unsignedPayload } from '../../../../src/core/s3/payload.ts';
+import { streamingUnsignedTrailer, unsignedPayload } from '../../../../src/core/s3/sigv4-sign.ts';
 import { folderCatalog, memoryCatalog } from '../../../../src/plugins/dev/servers.ts';
 import type { Catalog } from '../../../../src/plugins/dev/store/catalog.ts';
 import { type ObjectStore, startObjectStore } from '../../../../src/plugins/dev/store/object-store.ts';

@@ -1,6 +1,12 @@
-import { canonicalQuery, canonicalRequest, stringToSign } from '../../../../src/core/s3/sigv4-canonical.ts';
-import { isoBasicOf } from '../../../../src/core/s3/sigv4-claim.ts';
-import { hmacHex, scopeText, signingKey } from '../../../../src/core/s3/sigv4-key.ts';
+import {
+  canonicalQuery,
+  canonicalRequest,
+  hmacHex,
+  isoBasicOf,
+  scopeText,
+  signingKey,
+  stringToSign,
+} from '../../../../src/core/s3/sigv4-sign.ts';
 import type { ObjectStore } from '../../../../src/plugins/dev/store/object-store.ts';
 
 /** The head of a signed PUT as text, for bodies that no client would send. */

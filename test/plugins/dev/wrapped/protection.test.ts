@@ -3,9 +3,9 @@ import * as assert from 'uvu/assert';
 import {
   type Protection,
   rotationOf,
+  WrapperRefusal,
   withBestProtection,
 } from '../../../../src/plugins/dev/wrapped/protection.ts';
-import { WrapperRefusal } from '../../../../src/plugins/dev/wrapped/wrapper-refusal.ts';
 
 const test = suite('protection of the demonstrated wrapper');
 

@@ -1,9 +1,8 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Pen } from '../../../../src/plugins/dev/demo/report.ts';
-import { exampleSecrets } from '../../../../src/plugins/dev/wrapped/example-secrets.ts';
+import { exampleSecrets, valuesOf } from '../../../../src/plugins/dev/keys/set-up.ts';
+import type { Pen } from '../../../../src/plugins/dev/report.ts';
 import type { Protection } from '../../../../src/plugins/dev/wrapped/protection.ts';
-import { valuesOf } from '../../../../src/plugins/dev/wrapped/secrets-source.ts';
 import {
   wrappedText,
   wrappedTryLines,

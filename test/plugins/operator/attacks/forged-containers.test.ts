@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { isConfiguredImage } from '../../../../src/core/image/reference.ts';
 import type { InjectionDefaults, InjectionPlan } from '../../../../src/core/injection/contract.ts';
-import { isConfiguredImage } from '../../../../src/core/injection/mutate/image-name.ts';
 import { mutatePod } from '../../../../src/core/injection/mutate/mutate-pod.ts';
 import type { Container, PodSpec } from '../../../../src/core/kubernetes/pod.ts';
 

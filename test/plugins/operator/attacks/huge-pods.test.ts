@@ -2,8 +2,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { InjectionDefaults } from '../../../../src/core/injection/contract.ts';
 import type { Container, Pod } from '../../../../src/core/kubernetes/pod.ts';
-import { type DecideDeps, decide } from '../../../../src/plugins/operator/webhook/decide.ts';
-import type { Decision } from '../../../../src/plugins/operator/webhook/decision.ts';
+import { type DecideDeps, type Decision, decide } from '../../../../src/plugins/operator/webhook/decide.ts';
 import { knownTo } from '../webhook/support/cluster-of.ts';
 
 const test = suite('pods that are written to keep the webhook busy');

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { digestOf } from '../../../../src/core/image/digest.ts';
+import { digestOf } from '../../../../src/core/image/reference.ts';
 import {
   answer,
   type FakeRegistry,

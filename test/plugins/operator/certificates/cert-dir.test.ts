@@ -4,14 +4,19 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SvcError } from '../../../../src/core/errors.ts';
-import type { ServerCertificate } from '../../../../src/plugins/operator/certificates/contract.ts';
-import { followCertDir, readCertDir } from '../../../../src/plugins/operator/certificates/follow-cert-dir.ts';
-import { createHealth } from '../../../../src/runtime/health/create-health.ts';
-import { compose } from '../../../../src/runtime/tls/compose.ts';
-import { createAuthority } from '../../../../src/runtime/tls/create-authority.ts';
-import type { Identity } from '../../../../src/runtime/tls/identity.ts';
-import { issueCertificate } from '../../../../src/runtime/tls/issue-certificate.ts';
-import { rsaKeyPair } from '../../../../src/runtime/tls/key-pair.ts';
+import {
+  followCertDir,
+  readCertDir,
+  type ServerCertificate,
+} from '../../../../src/plugins/operator/certificates/follow-certificates.ts';
+import { createHealth } from '../../../../src/runtime/health/health.ts';
+import type { Identity } from '../../../../src/runtime/net/certificates.ts';
+import {
+  compose,
+  createAuthority,
+  issueCertificate,
+  rsaKeyPair,
+} from '../../../../src/runtime/net/issue-certificate.ts';
 import { quietLog } from '../../../support/quiet-log.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';
 

@@ -7,11 +7,11 @@ import {
   nothingStored,
   type StoredState,
   toData,
-} from '../../../../src/plugins/operator/certificates/authority-state.ts';
-import { servedBy } from '../../../../src/plugins/operator/certificates/follow-authority.ts';
+} from '../../../../src/plugins/operator/certificates/authority-store.ts';
+import { servedBy } from '../../../../src/plugins/operator/certificates/follow-certificates.ts';
 import { agentFiles, renewed } from '../../../../src/plugins/operator/certificates/keeper.ts';
-import { dayMs, usualLifetimes } from '../../../../src/plugins/operator/certificates/lifetimes.ts';
-import { isIssuedBy, readCertificate, validityOf } from '../../../../src/runtime/tls/inspect.ts';
+import { dayMs, usualLifetimes } from '../../../../src/plugins/operator/certificates/verdict.ts';
+import { isIssuedBy, readCertificate, validityOf } from '../../../../src/runtime/net/certificates.ts';
 
 interface Context {
   first: AuthorityState;

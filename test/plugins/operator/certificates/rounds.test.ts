@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { startRounds } from '../../../../src/plugins/operator/certificates/rounds.ts';
-import { createSettling } from '../../../../src/plugins/operator/certificates/settling.ts';
+import { createSettling } from '../../../../src/plugins/operator/certificates/keeper.ts';
+import { startRounds } from '../../../../src/plugins/operator/certificates/periodic.ts';
 import { quietLog } from '../../../support/quiet-log.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 

@@ -3,9 +3,8 @@ import { runInNewContext } from 'node:vm';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { refusalsOf } from '../../../../src/core/injection/resolve/resolve-injection.ts';
-import { createIntern } from '../../../../src/runtime/cluster/intern.ts';
-import { type PodObject, projectPod } from '../../../../src/runtime/cluster/project-pod.ts';
-import { createStore } from '../../../../src/runtime/kube/store.ts';
+import { createIntern, type PodObject, projectPod } from '../../../../src/runtime/kube/project-objects.ts';
+import { createStore } from '../../../../src/runtime/kube/reflect.ts';
 
 const test = suite('projected pods');
 

@@ -6,8 +6,8 @@ import type { SvcError } from '../../../../src/core/errors.ts';
 import {
   type AuthorityFile,
   followAuthorityFile,
-} from '../../../../src/plugins/operator/controllers/authorities/authority-file.ts';
-import { createHealth } from '../../../../src/runtime/health/create-health.ts';
+} from '../../../../src/plugins/operator/controllers/ca-config-map.ts';
+import { createHealth } from '../../../../src/runtime/health/health.ts';
 import { createCertificateAuthority } from '../../../support/certificates.ts';
 import { quietLog } from '../../../support/quiet-log.ts';
 import { type TemporaryFolder, temporaryFolder } from '../../../support/temporary.ts';

@@ -2,8 +2,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { EgressFacts } from '../../../../src/core/egress/contract.ts';
 import { createCiliumKeeper } from '../../../../src/plugins/operator/egress/term.ts';
-import type { KubeRequest } from '../../../../src/runtime/kube/client.ts';
-import { KubeError } from '../../../../src/runtime/kube/errors.ts';
+import { KubeError, type KubeRequest } from '../../../../src/runtime/kube/client.ts';
 import { fakeClient } from '../../../support/fake-client.ts';
 
 const test = suite('policies by name, for Cilium');

@@ -1,20 +1,20 @@
 import { definitions } from '../../../../src/core/custom-resources/definitions.ts';
 import type { NetworkPolicy } from '../../../../src/core/egress/contract.ts';
 import type { InjectionDefaults } from '../../../../src/core/injection/contract.ts';
-import { byNamespace } from '../../../../src/plugins/operator/cluster/by-namespace.ts';
-import { startClusterView } from '../../../../src/plugins/operator/cluster/start-cluster-view.ts';
-import type { ControllerDeps } from '../../../../src/plugins/operator/controllers/deps.ts';
+import { byNamespace } from '../../../../src/plugins/operator/cluster-view.ts';
+import type { ControllerDeps } from '../../../../src/plugins/operator/controllers/run-controller.ts';
 import {
   type EgressController,
   startEgressController,
 } from '../../../../src/plugins/operator/egress/start-egress-controller.ts';
 import type { EgressTuning } from '../../../../src/plugins/operator/egress/term.ts';
-import { createHealth } from '../../../../src/runtime/health/create-health.ts';
+import { startClusterView } from '../../../../src/plugins/operator/start-cluster-view.ts';
 import { createMetrics } from '../../../../src/runtime/health/create-metrics.ts';
+import { createHealth } from '../../../../src/runtime/health/health.ts';
 import type { Metrics } from '../../../../src/runtime/health/metrics.ts';
-import type { NameAnswer } from '../../../../src/runtime/kube/cluster-addresses-resolver.ts';
 import { createKubeClient } from '../../../../src/runtime/kube/create-client.ts';
 import { createEventRecorder } from '../../../../src/runtime/kube/event-recorder.ts';
+import type { NameAnswer } from '../../../../src/runtime/kube/name-book.ts';
 import type { LogFields, Logger } from '../../../../src/runtime/logging/logger.ts';
 import { type Injected, injectedSpec } from '../../../support/injected-pod.ts';
 import type { Kubernetes } from '../../../support/kubernetes.ts';

@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { NamespaceState } from '../../../../src/plugins/operator/egress/namespace-state.ts';
 import { tellChanges } from '../../../../src/plugins/operator/egress/start-egress-controller.ts';
+import type { NamespaceState } from '../../../../src/plugins/operator/egress/term.ts';
 import type { EventRecorder } from '../../../../src/runtime/kube/event-recorder.ts';
 import { quietLog } from '../../../support/quiet-log.ts';
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { certificatesIn } from '../../../../src/runtime/tls/pem.ts';
+import { certificatesIn } from '../../../../src/runtime/net/certificates.ts';
 import type { Replica } from '../../../support/operator-cluster.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import { createAdmissionClient } from './support/admissions.ts';

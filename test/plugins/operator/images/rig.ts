@@ -1,12 +1,11 @@
 import type { Pod } from '../../../../src/core/kubernetes/pod.ts';
-import type { ImageCommands } from '../../../../src/plugins/operator/images/contract.ts';
 import {
   createImageCommands,
+  type ImageCommands,
   type ImageCommandsDeps,
 } from '../../../../src/plugins/operator/images/create-image-commands.ts';
-import { createLeanMetrics } from '../../../../src/runtime/health/lean-metrics.ts';
-import type { KubeClient, KubeRequest } from '../../../../src/runtime/kube/client.ts';
-import { KubeError } from '../../../../src/runtime/kube/errors.ts';
+import { createLeanMetrics } from '../../../../src/runtime/health/metrics.ts';
+import { type KubeClient, KubeError, type KubeRequest } from '../../../../src/runtime/kube/client.ts';
 import type { Logger } from '../../../../src/runtime/logging/logger.ts';
 import { fakeClient } from '../../../support/fake-client.ts';
 import { basic, type registryUsers } from '../../../support/registry.ts';

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { ownerOf } from '../../../../src/plugins/operator/nodes/answer.ts';
+import { ownerOf } from '../../../../src/plugins/operator/nodes/report-endpoint.ts';
 import { createCertificateAuthority } from '../../../support/certificates.ts';
 
 const test = suite('names in certificates of agents');

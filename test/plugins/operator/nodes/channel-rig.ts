@@ -1,14 +1,14 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { OperatorAddress, TlsPaths } from '../../../../src/plugins/agent/operator/contract.ts';
-import { Refusal } from '../../../../src/plugins/operator/nodes/refusal.ts';
-import type { NodeChannelOptions } from '../../../../src/plugins/operator/nodes/start-node-channel.ts';
+import { Refusal } from '../../../../src/plugins/operator/nodes/read-report.ts';
 import {
   type NodeChannel,
+  type NodeChannelOptions,
   startNodeChannel,
 } from '../../../../src/plugins/operator/nodes/start-node-channel.ts';
-import { createHealth } from '../../../../src/runtime/health/create-health.ts';
-import { createLeanMetrics } from '../../../../src/runtime/health/lean-metrics.ts';
+import { createHealth } from '../../../../src/runtime/health/health.ts';
+import { createLeanMetrics } from '../../../../src/runtime/health/metrics.ts';
 import { type CertificateAuthority, createCertificateAuthority } from '../../../support/certificates.ts';
 import { anyNode } from '../../../support/operator-channel.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';

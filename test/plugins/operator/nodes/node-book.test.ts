@@ -1,10 +1,13 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { NodeStateMessage } from '../../../../src/plugins/operator/nodes/messages.ts';
-import { type BookLimits, NodeBook, usualLimits } from '../../../../src/plugins/operator/nodes/node-book.ts';
-import type { NodeReport } from '../../../../src/plugins/operator/nodes/read-report.ts';
-import { createCollector } from '../../../../src/runtime/memory/collect-garbage.ts';
+import {
+  type BookLimits,
+  NodeBook,
+  usualLimits,
+} from '../../../../src/plugins/operator/nodes/node-registry.ts';
+import type { NodeReport, NodeStateMessage } from '../../../../src/plugins/operator/nodes/read-report.ts';
+import { createCollector } from '../../../../src/runtime/memory/v8.ts';
 
 const test = suite('the book of nodes');
 

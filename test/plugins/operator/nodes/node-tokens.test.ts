@@ -4,9 +4,8 @@ import {
   createNodeTokens,
   type NodeTokensOptions,
 } from '../../../../src/plugins/operator/nodes/node-tokens.ts';
-import { Refusal } from '../../../../src/plugins/operator/nodes/refusal.ts';
-import type { KubeRequest } from '../../../../src/runtime/kube/client.ts';
-import { KubeError } from '../../../../src/runtime/kube/errors.ts';
+import { Refusal } from '../../../../src/plugins/operator/nodes/read-report.ts';
+import { KubeError, type KubeRequest } from '../../../../src/runtime/kube/client.ts';
 import { fakeClient } from '../../../support/fake-client.ts';
 import { recordingLog } from '../../agent/hits/recording-log.ts';
 

@@ -1,13 +1,7 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import {
-  embedded,
-  type Field,
-  message,
-  string,
-  unsigned,
-} from '../../../../src/core/protobuf/write-fields.ts';
+import { embedded, type Field, message, string, unsigned } from '../../../../src/core/protobuf.ts';
 import { type ChannelRig, startChannel } from './channel-rig.ts';
 import { type RawAgent, rawAgent } from './raw-agent.ts';
 

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { findCgroupRoot } from '../../../../src/plugins/agent/pods/cgroup-root.ts';
+import { findCgroupRoot } from '../../../../src/plugins/agent/pods/pod-cgroups.ts';
 import { privateFileSystem } from '../../../runtime/bpf/private-file-system.ts';
 import { family } from '../../../support/process-memory.ts';
 import { type SvcAgent, startSvcAgent } from '../../../support/svc-agent.ts';

@@ -5,7 +5,7 @@ import type {
   KnownPod,
   KnownServiceConfig,
   KnownWorkload,
-} from '../../../../src/plugins/operator/cluster/contract.ts';
+} from '../../../../src/plugins/operator/cluster-view.ts';
 
 type Handle<T> = Parameters<Followed<T>['onChange']>[0];
 

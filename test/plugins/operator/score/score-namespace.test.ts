@@ -1,16 +1,15 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Pod, PodMetadata } from '../../../../src/core/kubernetes/pod.ts';
-import { byNamespace } from '../../../../src/plugins/operator/cluster/by-namespace.ts';
-import type { KnownPod } from '../../../../src/plugins/operator/cluster/contract.ts';
-import { reportStatus } from '../../../../src/plugins/operator/score/report-status.ts';
+import { byNamespace, type KnownPod } from '../../../../src/plugins/operator/cluster-view.ts';
+import { reportStatus } from '../../../../src/plugins/operator/controllers/protection-report.ts';
 import {
   nodeReports,
   type ScoreDeps,
   scoreNamespace,
   templatesOf,
-} from '../../../../src/plugins/operator/score/start-score-controller.ts';
-import { createCollector } from '../../../../src/runtime/memory/collect-garbage.ts';
+} from '../../../../src/plugins/operator/controllers/protection-score.ts';
+import { createCollector } from '../../../../src/runtime/memory/v8.ts';
 import { bestReport, plainPod, protectedPod } from '../../../core/score/facts.ts';
 import { fakeCluster } from './fake-cluster.ts';
 import { fakeEgress, fakeNodes } from './fake-parts.ts';

@@ -1,11 +1,11 @@
 import type { InjectionDefaults, InjectionPlan } from '../../../../src/core/injection/contract.ts';
 import { mutatePod } from '../../../../src/core/injection/mutate/mutate-pod.ts';
 import type { Pod } from '../../../../src/core/kubernetes/pod.ts';
-import { byNamespace } from '../../../../src/plugins/operator/cluster/by-namespace.ts';
-import { startClusterView } from '../../../../src/plugins/operator/cluster/start-cluster-view.ts';
-import { startScoreController } from '../../../../src/plugins/operator/score/start-score-controller.ts';
-import { createHealth } from '../../../../src/runtime/health/create-health.ts';
+import { byNamespace } from '../../../../src/plugins/operator/cluster-view.ts';
+import { startScoreController } from '../../../../src/plugins/operator/controllers/protection-score.ts';
+import { startClusterView } from '../../../../src/plugins/operator/start-cluster-view.ts';
 import { createMetrics } from '../../../../src/runtime/health/create-metrics.ts';
+import { createHealth } from '../../../../src/runtime/health/health.ts';
 import type { KubeClient, KubeRequest } from '../../../../src/runtime/kube/client.ts';
 import { createKubeClient } from '../../../../src/runtime/kube/create-client.ts';
 import type { Kubernetes } from '../../../support/kubernetes.ts';

@@ -3,10 +3,12 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { clientAuthorities } from '../../../../src/plugins/operator/index.ts';
-import { createHandler } from '../../../../src/plugins/operator/webhook/handler.ts';
-import { startWebhookServer, type WebhookServer } from '../../../../src/plugins/operator/webhook/server.ts';
-import { createStrangerLog } from '../../../../src/plugins/operator/webhook/start-webhook.ts';
-import { createWebhookMetrics } from '../../../../src/plugins/operator/webhook/webhook-metrics.ts';
+import { createHandler, createWebhookMetrics } from '../../../../src/plugins/operator/webhook/handler.ts';
+import {
+  createStrangerLog,
+  startWebhookServer,
+  type WebhookServer,
+} from '../../../../src/plugins/operator/webhook/start-webhook-server.ts';
 import { createMetrics } from '../../../../src/runtime/health/create-metrics.ts';
 import type { LogFields, Logger } from '../../../../src/runtime/logging/logger.ts';
 import { createCertificateAuthority, type Identity } from '../../../support/certificates.ts';

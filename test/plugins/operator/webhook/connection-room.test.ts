@@ -3,7 +3,7 @@ import type { Server } from 'node:https';
 import { mock } from 'node:test';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { makeRoom } from '../../../../src/plugins/operator/webhook/connection-room.ts';
+import { makeRoom } from '../../../../src/plugins/operator/webhook/connection-limiter.ts';
 
 const test = suite('room for connections of the webhook');
 

@@ -2,10 +2,9 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { ImageCommand, InjectionDefaults } from '../../../../src/core/injection/contract.ts';
 import type { Pod } from '../../../../src/core/kubernetes/pod.ts';
-import { type DecideDeps, decide } from '../../../../src/plugins/operator/webhook/decide.ts';
-import type { Decision } from '../../../../src/plugins/operator/webhook/decision.ts';
+import { type DecideDeps, type Decision, decide } from '../../../../src/plugins/operator/webhook/decide.ts';
 import type { AdmissionRequest } from '../../../../src/plugins/operator/webhook/review.ts';
-import { KubeError } from '../../../../src/runtime/kube/errors.ts';
+import { KubeError } from '../../../../src/runtime/kube/client.ts';
 import { type KnownObjects, knownTo } from './support/cluster-of.ts';
 import { injected } from './support/injected.ts';
 

@@ -1,7 +1,7 @@
 import { createServer } from 'node:https';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { linger } from '../../../../src/plugins/operator/webhook/server.ts';
+import { linger } from '../../../../src/plugins/operator/webhook/start-webhook-server.ts';
 
 const test = suite('lingering of the webhook');
 const times = { leastMs: 3_000, quietMs: 2_000, mostMs: 12_000 };

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createReviewRoom, type Leave } from '../../../../src/plugins/operator/webhook/review-room.ts';
+import { createReviewRoom, type Leave } from '../../../../src/plugins/operator/webhook/review.ts';
 
 const test = suite('room for reviews');
 const { signal } = new AbortController();

@@ -3,10 +3,12 @@ import { Agent } from 'node:https';
 import { connect } from 'node:tls';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Decision } from '../../../../src/plugins/operator/webhook/decision.ts';
-import { createHandler } from '../../../../src/plugins/operator/webhook/handler.ts';
-import { startWebhookServer, type WebhookServer } from '../../../../src/plugins/operator/webhook/server.ts';
-import { createWebhookMetrics } from '../../../../src/plugins/operator/webhook/webhook-metrics.ts';
+import type { Decision } from '../../../../src/plugins/operator/webhook/decide.ts';
+import { createHandler, createWebhookMetrics } from '../../../../src/plugins/operator/webhook/handler.ts';
+import {
+  startWebhookServer,
+  type WebhookServer,
+} from '../../../../src/plugins/operator/webhook/start-webhook-server.ts';
 import { createMetrics } from '../../../../src/runtime/health/create-metrics.ts';
 import { createCertificateAuthority } from '../../../support/certificates.ts';
 import { http } from '../../../support/http.ts';

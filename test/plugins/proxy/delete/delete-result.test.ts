@@ -1,11 +1,11 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { s3Error } from '../../../../src/core/s3/error-catalog.ts';
+import { s3Error } from '../../../../src/core/s3/error.ts';
 import {
   deletedKeys,
   emptyResult,
   withRefusals,
-} from '../../../../src/plugins/proxy/delete/delete-objects.ts';
+} from '../../../../src/plugins/proxy/operations/delete-objects.ts';
 
 const test = suite('results of DeleteObjects');
 

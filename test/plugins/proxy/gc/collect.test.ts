@@ -7,10 +7,9 @@ import {
   manifestKey,
   partRecordKey,
 } from '../../../../src/core/envelope/records.ts';
-import type { GcOptions } from '../../../../src/plugins/proxy/gc/garbage.ts';
 import type { GcStore, ListedObject, OpenUpload } from '../../../../src/plugins/proxy/gc/gc-store.ts';
-import { findGarbage } from '../../../../src/plugins/proxy/gc/index.ts';
-import { manifestText } from '../../../../src/plugins/proxy/multipart/manifest-text.ts';
+import { findGarbage, type GcOptions } from '../../../../src/plugins/proxy/gc/index.ts';
+import { manifestText } from '../../../../src/plugins/proxy/multipart/manifest-store.ts';
 import { uploadRecordText } from '../../../../src/plugins/proxy/multipart/upload-record.ts';
 import { partEntry, partList, wrapped } from '../parts.ts';
 

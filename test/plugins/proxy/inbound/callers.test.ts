@@ -2,7 +2,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { RequestSigner } from '../../../../src/core/s3/sigv4-sign.ts';
 import type { Handler } from '../../../../src/plugins/proxy/context.ts';
-import { createAuthenticate } from '../../../../src/plugins/proxy/inbound/authenticate.ts';
+import { createAuthenticate } from '../../../../src/plugins/proxy/server/admit-request.ts';
 import { refusal } from '../../../core/s3/refusals.ts';
 import { elementOf, RawClient, serve } from '../support/serve.ts';
 

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { isReservedKey } from '../../../../src/plugins/proxy/inbound/reserved.ts';
+import { isReservedKey } from '../../../../src/plugins/proxy/server/admit-request.ts';
 
 const test = suite('reserved keys');
 

@@ -1,8 +1,8 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { BindingMode, KeyPurpose } from '../../../../src/core/envelope/binding.ts';
-import { EnvelopeError } from '../../../../src/core/envelope/error.ts';
-import { createDataKeys } from '../../../../src/plugins/proxy/keys/create-data-keys.ts';
+import { EnvelopeError } from '../../../../src/core/envelope/cipher.ts';
+import type { BindingMode, KeyPurpose } from '../../../../src/core/envelope/metadata.ts';
+import { createDataKeys } from '../../../../src/plugins/proxy/data-keys.ts';
 import type { Transit, TransitItem, WrapItem } from '../../../../src/runtime/vault/contract.ts';
 
 const test = suite('data keys');

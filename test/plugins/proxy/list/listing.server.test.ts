@@ -8,7 +8,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { concurrently } from '../../../../src/runtime/lifecycle/concurrently.ts';
+import { concurrently } from '../../../../src/runtime/lifecycle/wait.ts';
 import { type Bench, startBench, type TestProxy } from '../read/support/bench.ts';
 
 const test = suite('listings');

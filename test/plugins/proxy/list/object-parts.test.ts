@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { objectPartsXml } from '../../../../src/plugins/proxy/list/object-attributes.ts';
+import { objectPartsXml } from '../../../../src/plugins/proxy/operations/object-attributes.ts';
 
 const test = suite('parts in GetObjectAttributes');
 

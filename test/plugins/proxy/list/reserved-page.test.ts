@@ -1,11 +1,11 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { scanListing } from '../../../../src/core/s3/list-scan.ts';
+import { scanListing } from '../../../../src/core/s3/listing.ts';
 import {
   isWhollyReserved,
   queryBehind,
   withOwnEcho,
-} from '../../../../src/plugins/proxy/list/list-handler.ts';
+} from '../../../../src/plugins/proxy/operations/list-objects.ts';
 
 const test = suite('pages of reserved keys');
 

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { SizeCache } from '../../../../src/plugins/proxy/list/size-cache.ts';
+import { SizeCache } from '../../../../src/plugins/proxy/operations/list-objects.ts';
 
 const test = suite('cache of sizes');
 

@@ -1,9 +1,9 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { EnvelopeError } from '../../../../src/core/envelope/error.ts';
+import { EnvelopeError } from '../../../../src/core/envelope/cipher.ts';
 import type { PartList } from '../../../../src/core/envelope/manifest.ts';
 import type { Envelope } from '../../../../src/core/envelope/metadata.ts';
-import type { DataKeys } from '../../../../src/plugins/proxy/keys/data-keys.ts';
+import type { DataKeys } from '../../../../src/plugins/proxy/data-keys.ts';
 import { createManifests } from '../../../../src/plugins/proxy/multipart/manifest-store.ts';
 import { MemoryState, noRemovals } from '../memory-state.ts';
 import { partList } from '../parts.ts';

@@ -1,10 +1,10 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { EnvelopeError } from '../../../../src/core/envelope/error.ts';
-import { s3Error } from '../../../../src/core/s3/error-catalog.ts';
+import { EnvelopeError } from '../../../../src/core/envelope/cipher.ts';
+import { s3Error } from '../../../../src/core/s3/error.ts';
 import type { Answer, Handler } from '../../../../src/plugins/proxy/context.ts';
-import { answerSlowly } from '../../../../src/plugins/proxy/multipart/slow-answer.ts';
-import { VaultError } from '../../../../src/runtime/vault/errors.ts';
+import { answerSlowly } from '../../../../src/plugins/proxy/server/slow-answer.ts';
+import { VaultError } from '../../../../src/runtime/vault/contract.ts';
 import { elementOf, serve } from '../support/serve.ts';
 
 const test = suite('answers that take long');

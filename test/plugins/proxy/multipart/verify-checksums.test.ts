@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { EnvelopeError } from '../../../../src/core/envelope/error.ts';
+import { EnvelopeError } from '../../../../src/core/envelope/cipher.ts';
 import { sealChecksums } from '../../../../src/core/envelope/sealed-checksums.ts';
 import { type ChecksumAlgorithm, createChecksum } from '../../../../src/core/s3/checksum.ts';
 import { S3Error } from '../../../../src/core/s3/error.ts';

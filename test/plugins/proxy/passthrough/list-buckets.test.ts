@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { withoutBucket } from '../../../../src/plugins/proxy/passthrough/list-buckets.ts';
+import { withoutBucket } from '../../../../src/plugins/proxy/operations/list-buckets.ts';
 import { refusal } from '../../../core/s3/refusals.ts';
 
 const test = suite('list of buckets');

@@ -3,11 +3,11 @@ import type { AddressInfo } from 'node:net';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { ProxyContext } from '../../../../src/plugins/proxy/context.ts';
-import { createObjectReader } from '../../../../src/plugins/proxy/create-context.ts';
+import { SpoolSpace } from '../../../../src/plugins/proxy/read/body/spool-file.ts';
+import { createObjectReader } from '../../../../src/plugins/proxy/read/create-object-reader.ts';
+import { getObject } from '../../../../src/plugins/proxy/read/get-object.ts';
 import { headObject } from '../../../../src/plugins/proxy/read/head-object.ts';
-import { SpoolSpace } from '../../../../src/plugins/proxy/read/spool/spool-space.ts';
-import { getObject } from '../../../../src/plugins/proxy/routes.ts';
-import { createUpstream } from '../../../../src/plugins/proxy/upstream/create-upstream.ts';
+import { createUpstream } from '../../../../src/plugins/proxy/upstream/s3-upstream.ts';
 import { rawHttp } from '../../../support/raw-http.ts';
 import { recordingLog, serve } from '../support/serve.ts';
 

@@ -2,13 +2,15 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { PartEntry } from '../../../../src/core/envelope/manifest.ts';
-import { parseQueryEntries, queryOf } from '../../../../src/core/s3/query.ts';
 import { coveringParts } from '../../../../src/core/s3/range.ts';
-import { apparentSize } from '../../../../src/plugins/proxy/read/layout.ts';
-import type { ObjectLayout, StoredObject } from '../../../../src/plugins/proxy/read/object-reader.ts';
-import { partRuns, spoolFrom } from '../../../../src/plugins/proxy/read/part-runs.ts';
-import { readRequest } from '../../../../src/plugins/proxy/read/read-request.ts';
-import { chooseSlice } from '../../../../src/plugins/proxy/read/slice.ts';
+import { parseQueryEntries, queryOf } from '../../../../src/core/s3/request.ts';
+import { partRuns, spoolFrom } from '../../../../src/plugins/proxy/read/object-parts.ts';
+import { chooseSlice, readRequest } from '../../../../src/plugins/proxy/read/read-request.ts';
+import {
+  apparentSize,
+  type ObjectLayout,
+  type StoredObject,
+} from '../../../../src/plugins/proxy/read/stored-object.ts';
 
 const test = suite('slices');
 

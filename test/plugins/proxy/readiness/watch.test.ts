@@ -1,8 +1,8 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Check, watchReadiness } from '../../../../src/plugins/proxy/readiness/watch.ts';
-import { createHealth } from '../../../../src/runtime/health/create-health.ts';
-import { sleep } from '../../../../src/runtime/lifecycle/sleep.ts';
+import { type Check, watchReadiness } from '../../../../src/plugins/proxy/readiness.ts';
+import { createHealth } from '../../../../src/runtime/health/health.ts';
+import { sleep } from '../../../../src/runtime/lifecycle/wait.ts';
 import { quietLog } from '../../../support/quiet-log.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 

@@ -1,9 +1,9 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { EnvelopeError } from '../../../../src/core/envelope/error.ts';
-import { s3Error } from '../../../../src/core/s3/error-catalog.ts';
+import { EnvelopeError } from '../../../../src/core/envelope/cipher.ts';
+import { s3Error } from '../../../../src/core/s3/error.ts';
 import type { Handler } from '../../../../src/plugins/proxy/context.ts';
-import { VaultError } from '../../../../src/runtime/vault/errors.ts';
+import { VaultError } from '../../../../src/runtime/vault/contract.ts';
 import { elementOf, RawClient, serve } from '../support/serve.ts';
 
 const test = suite('faults of handlers become answers');

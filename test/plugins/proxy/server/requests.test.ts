@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { s3Error } from '../../../../src/core/s3/error-catalog.ts';
+import { s3Error } from '../../../../src/core/s3/error.ts';
 import type { Handler } from '../../../../src/plugins/proxy/context.ts';
 import { elementOf, RawClient, serve } from '../support/serve.ts';
 

@@ -1,12 +1,11 @@
 import { connect, type Socket } from 'node:net';
 import type { OperationName } from '../../../../src/core/s3/operation.ts';
 import type { Handler, ProxyContext } from '../../../../src/plugins/proxy/context.ts';
-import { createAuthenticate } from '../../../../src/plugins/proxy/inbound/authenticate.ts';
-import { BodyBudget, RequestSlots } from '../../../../src/plugins/proxy/inbound/body-budget.ts';
-import type { ServerMetrics } from '../../../../src/plugins/proxy/proxy-metrics.ts';
+import type { ServerMetrics } from '../../../../src/plugins/proxy/metrics.ts';
+import { createAuthenticate } from '../../../../src/plugins/proxy/server/admit-request.ts';
 import { createDispatch } from '../../../../src/plugins/proxy/server/dispatch.ts';
+import { AnswerRoom, BodyBudget, RequestSlots } from '../../../../src/plugins/proxy/server/request-limits.ts';
 import { startServer } from '../../../../src/plugins/proxy/server/server.ts';
-import { AnswerRoom } from '../../../../src/plugins/proxy/upstream/answer-room.ts';
 import type { Logger } from '../../../../src/runtime/logging/logger.ts';
 import { Connections } from '../../../../src/runtime/net/connections.ts';
 

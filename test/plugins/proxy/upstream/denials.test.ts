@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Denials } from '../../../../src/plugins/proxy/upstream/create-upstream.ts';
+import { Denials } from '../../../../src/plugins/proxy/upstream/s3-upstream.ts';
 import { recordingLog } from '../support/serve.ts';
 import { localStore, upstreamOf } from './support.ts';
 

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { endpointOf } from '../../../../src/plugins/proxy/upstream/endpoint.ts';
+import { endpointOf } from '../../../../src/plugins/proxy/upstream/s3-upstream.ts';
 
 const test = suite('store endpoint');
 

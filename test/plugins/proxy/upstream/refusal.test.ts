@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { refusal } from '../../../../src/plugins/proxy/upstream/refusal.ts';
+import { refusal } from '../../../../src/plugins/proxy/upstream/upstream.ts';
 import { localStore, upstreamOf } from './support.ts';
 
 const test = suite('refusals of the store');

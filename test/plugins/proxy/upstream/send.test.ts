@@ -3,8 +3,8 @@ import { createServer as createTcpServer } from 'node:net';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { S3Error } from '../../../../src/core/s3/error.ts';
-import { SignatureVerifier } from '../../../../src/core/s3/sigv4.ts';
-import { readBody } from '../../../../src/plugins/proxy/upstream/read-body.ts';
+import { SignatureVerifier } from '../../../../src/core/s3/sigv4-verify.ts';
+import { readBody } from '../../../../src/plugins/proxy/upstream/upstream.ts';
 import { freePort } from '../../../support/ports.ts';
 import { credentials, localStore, rejection, upstreamOf } from './support.ts';
 
@@ -216,9 +216,9 @@ test('a body beyond the limit is not read on', async () => {
 });
 
 test('without credentials every request is a 503', async () => {
-  const { createUpstream } = await import('../../../../src/plugins/proxy/upstream/create-upstream.ts');
+  const { createUpstream } = await import('../../../../src/plugins/proxy/upstream/s3-upstream.ts');
   const { quiet } = await import('./support.ts');
-  const { s3Error } = await import('../../../../src/core/s3/error-catalog.ts');
+  const { s3Error } = await import('../../../../src/core/s3/error.ts');
   const upstream = createUpstream(
     {
       upstream: new URL('http://127.0.0.1:1'),

@@ -3,12 +3,16 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ChunkDecoder } from '../../../../src/core/s3/chunk-decoder.ts';
-import { ChunkSignatureVerifier } from '../../../../src/core/s3/chunk-signature.ts';
-import { signingKey } from '../../../../src/core/s3/sigv4-key.ts';
-import { bodyForm, frameBytes, framingHeaders } from '../../../../src/plugins/proxy/upstream/framing.ts';
-import { StreamedUpload } from '../../../../src/plugins/proxy/upstream/streamed-upload.ts';
+import { ChunkSignatureVerifier } from '../../../../src/core/s3/chunk-encoder.ts';
+import { signingKey } from '../../../../src/core/s3/sigv4-sign.ts';
+import {
+  bodyForm,
+  frameBytes,
+  framingHeaders,
+  StreamedUpload,
+} from '../../../../src/plugins/proxy/upstream/streamed-upload.ts';
 import type { UpstreamResponse } from '../../../../src/plugins/proxy/upstream/upstream.ts';
-import type { Wire } from '../../../../src/plugins/proxy/upstream/wire.ts';
+import type { Wire } from '../../../../src/plugins/proxy/upstream/upstream-exchange.ts';
 import { rejection } from './support.ts';
 
 const test = suite('streamed upload');

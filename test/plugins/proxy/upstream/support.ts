@@ -1,12 +1,9 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import {
-  createUpstream,
-  type UpstreamConfig,
-} from '../../../../src/plugins/proxy/upstream/create-upstream.ts';
-import type { WireLimits } from '../../../../src/plugins/proxy/upstream/limits.ts';
+import { createUpstream, type UpstreamConfig } from '../../../../src/plugins/proxy/upstream/s3-upstream.ts';
 import type { Upstream } from '../../../../src/plugins/proxy/upstream/upstream.ts';
+import type { WireLimits } from '../../../../src/plugins/proxy/upstream/upstream-exchange.ts';
 import type { Logger } from '../../../../src/runtime/logging/logger.ts';
 
 export const credentials = { accessKeyId: 'AKIATEST', secretAccessKey: 'secret-of-the-test' };

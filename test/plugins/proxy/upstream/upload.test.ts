@@ -2,9 +2,11 @@ import { once } from 'node:events';
 import { createServer as createTcpServer, type Socket } from 'node:net';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { AnsweredEarly } from '../../../../src/plugins/proxy/upstream/failures.ts';
-import { readBody } from '../../../../src/plugins/proxy/upstream/read-body.ts';
-import type { UpstreamUpload } from '../../../../src/plugins/proxy/upstream/upstream.ts';
+import {
+  AnsweredEarly,
+  readBody,
+  type UpstreamUpload,
+} from '../../../../src/plugins/proxy/upstream/upstream.ts';
 import { localStore, rejection, upstreamOf } from './support.ts';
 
 const test = suite('uploads to the store');

@@ -3,11 +3,11 @@ import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { maxPlaintextBytes } from '../../../../src/core/envelope/format.ts';
-import { s3Error } from '../../../../src/core/s3/error-catalog.ts';
-import { AnsweredEarly } from '../../../../src/plugins/proxy/upstream/failures.ts';
+import { maxPlaintextBytes } from '../../../../src/core/envelope/cipher.ts';
+import { s3Error } from '../../../../src/core/s3/error.ts';
+import { AnsweredEarly } from '../../../../src/plugins/proxy/upstream/upstream.ts';
+import { smallBytes } from '../../../../src/plugins/proxy/write/ciphertext-spool.ts';
 import { encryptToStore } from '../../../../src/plugins/proxy/write/encrypt-to-store.ts';
-import { smallBytes } from '../../../../src/plugins/proxy/write/send-whole.ts';
 import { rejection } from '../upstream/support.ts';
 import { MemoryUpstream, MiB, pieces, planOf, response, source, writeContext } from './support.ts';
 

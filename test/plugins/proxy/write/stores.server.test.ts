@@ -8,14 +8,11 @@ import {
 } from '@aws-sdk/client-s3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { s3Error } from '../../../../src/core/s3/error-catalog.ts';
-import {
-  createUpstream,
-  type UpstreamConfig,
-} from '../../../../src/plugins/proxy/upstream/create-upstream.ts';
-import { frameBytes } from '../../../../src/plugins/proxy/upstream/framing.ts';
+import { s3Error } from '../../../../src/core/s3/error.ts';
+import { encryptPart } from '../../../../src/plugins/proxy/multipart/upload-part.ts';
+import { createUpstream, type UpstreamConfig } from '../../../../src/plugins/proxy/upstream/s3-upstream.ts';
+import { frameBytes } from '../../../../src/plugins/proxy/upstream/streamed-upload.ts';
 import type { Upstream } from '../../../../src/plugins/proxy/upstream/upstream.ts';
-import { encryptPart } from '../../../../src/plugins/proxy/write/encrypt-part.ts';
 import { encryptToStore } from '../../../../src/plugins/proxy/write/encrypt-to-store.ts';
 import { objectHeaders } from '../../../../src/plugins/proxy/write/put-object.ts';
 import { startMinio } from '../../../support/minio.ts';

@@ -1,16 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { Readable } from 'node:stream';
-import { decryptBody } from '../../../../src/core/envelope/cipher.ts';
-import { nonceBytes, tagBytes } from '../../../../src/core/envelope/format.ts';
-import type { DataKeys, FreshKey } from '../../../../src/plugins/proxy/keys/data-keys.ts';
-import { SpoolSpace } from '../../../../src/plugins/proxy/read/spool/spool-space.ts';
+import { decryptBody, nonceBytes, tagBytes } from '../../../../src/core/envelope/cipher.ts';
+import type { DataKeys, FreshKey } from '../../../../src/plugins/proxy/data-keys.ts';
+import { SpoolSpace } from '../../../../src/plugins/proxy/read/body/spool-file.ts';
 import type {
   Upstream,
   UpstreamRequest,
   UpstreamResponse,
 } from '../../../../src/plugins/proxy/upstream/upstream.ts';
-import type { EncryptionPlan, WriteContext } from '../../../../src/plugins/proxy/write/encryption-plan.ts';
+import type { EncryptionPlan, WriteContext } from '../../../../src/plugins/proxy/write/encrypt-to-store.ts';
 import { quiet } from '../upstream/support.ts';
 
 export const MiB = 1024 * 1024;

@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { capped } from '../../../../src/plugins/validate/cluster/capped.ts';
-import type { CheckFailure } from '../../../../src/plugins/validate/contract.ts';
+import type { CheckFailure } from '../../../../src/plugins/validate/check.ts';
+import { capped } from '../../../../src/plugins/validate/cluster/read.ts';
 
 const test = suite('failures of thousands');
 

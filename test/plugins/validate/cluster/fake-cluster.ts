@@ -1,5 +1,4 @@
-import type { KubeClient, KubeRequest } from '../../../../src/runtime/kube/client.ts';
-import { failureOf } from '../../../../src/runtime/kube/failure.ts';
+import { failureOf, type KubeClient, type KubeRequest } from '../../../../src/runtime/kube/client.ts';
 
 export interface FakeObject {
   readonly apiVersion: string;

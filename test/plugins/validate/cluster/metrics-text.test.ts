@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { samplesOf, sumOf } from '../../../../src/plugins/validate/cluster/metrics-text.ts';
+import { samplesOf, sumOf } from '../../../../src/plugins/validate/cluster/operator.ts';
 import { createMetrics } from '../../../../src/runtime/health/create-metrics.ts';
 
 const test = suite('samples of a page of metrics');

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { needsAgent, unsupportedKind } from '../../../../src/plugins/validate/cluster/node-kinds.ts';
+import { needsAgent, unsupportedKind } from '../../../../src/plugins/validate/areas/cluster.ts';
 
 const test = suite('kinds of nodes');
 

@@ -70,7 +70,7 @@ test('what the policies of all namespaces have in common is read as often for ma
 });
 
 test('a pod that nobody asked to protect is not kept', async () => {
-  const { protectedPodsOf } = await import('../../../../src/plugins/validate/cluster/protected-pods.ts');
+  const { protectedPodsOf } = await import('../../../../src/plugins/validate/cluster/pods.ts');
   const bare = changed('Pod', 'web', ({ metadata: { labels: _, annotations: __, ...metadata }, ...pod }) => ({
     ...pod,
     metadata,

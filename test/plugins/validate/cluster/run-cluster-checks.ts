@@ -1,6 +1,5 @@
-import type { CheckContext, CheckResult } from '../../../../src/plugins/validate/contract.ts';
+import { type CheckContext, type CheckResult, NotEvaluated } from '../../../../src/plugins/validate/check.ts';
 import { runChecks } from '../../../../src/plugins/validate/index.ts';
-import { NotEvaluated } from '../../../../src/plugins/validate/not-evaluated.ts';
 import { checks } from '../../../../src/plugins/validate/registry.ts';
 import type { ValidateConfig } from '../../../../src/plugins/validate/settings.ts';
 import { createKubeClient } from '../../../../src/runtime/kube/create-client.ts';

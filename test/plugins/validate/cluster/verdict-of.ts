@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert';
-import type { CheckResult } from '../../../../src/plugins/validate/contract.ts';
+import type { CheckResult } from '../../../../src/plugins/validate/check.ts';
 import { checks } from '../../../../src/plugins/validate/registry.ts';
-import { runCheck } from '../../../../src/plugins/validate/run/run-check.ts';
+import { runCheck } from '../../../../src/plugins/validate/run-check.ts';
 import type { Fixture } from '../fixture.ts';
 import { contextOf } from '../test-context.ts';
 

@@ -1,4 +1,4 @@
-import type { Host } from '../../../../src/plugins/validate/host/contract.ts';
+import type { Host } from '../../../../src/plugins/validate/check.ts';
 
 const files: Readonly<Record<string, string>> = {
   '/proc/self/limits': 'Max locked memory         unlimited            unlimited            bytes\n',

@@ -3,7 +3,7 @@ import type {
   S3Endpoint,
   StoreAccess,
   StoredObject,
-} from '../../../../src/plugins/validate/store/contract.ts';
+} from '../../../../src/plugins/validate/check.ts';
 
 export interface FakeStore {
   /** What the store holds after the proxy was given a body. */

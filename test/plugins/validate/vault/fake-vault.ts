@@ -1,8 +1,4 @@
-import type {
-  PeerCertificate,
-  VaultAccess,
-  VaultQuery,
-} from '../../../../src/plugins/validate/vault/contract.ts';
+import type { PeerCertificate, VaultAccess, VaultQuery } from '../../../../src/plugins/validate/check.ts';
 import type { VaultResponse } from '../../../../src/runtime/vault/contract.ts';
 
 type Answers = Readonly<Record<string, unknown>>;

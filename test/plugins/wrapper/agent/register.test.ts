@@ -2,10 +2,10 @@ import { createServer } from 'node:net';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SvcError } from '../../../../src/core/errors.ts';
-import { unixSocketPath } from '../../../../src/core/grpc/unix-address.ts';
-import type { Registration } from '../../../../src/plugins/wrapper/agent/messages.ts';
-import { registerWithAgent } from '../../../../src/plugins/wrapper/register.ts';
-import { reportToAgent } from '../../../../src/plugins/wrapper/report.ts';
+import { unixSocketPath } from '../../../../src/core/grpc.ts';
+import type { Registration } from '../../../../src/plugins/wrapper/agent/agent-client.ts';
+import { registerWithAgent } from '../../../../src/plugins/wrapper/agent/register.ts';
+import { reportToAgent } from '../../../../src/plugins/wrapper/agent/report.ts';
 import { type AgentAnswer, agentAddress, startNodeAgent } from '../../../support/node-agent.ts';
 
 const LONG = 60_000;

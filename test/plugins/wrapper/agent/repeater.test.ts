@@ -1,7 +1,7 @@
 import { mock } from 'node:test';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createRepeater } from '../../../../src/plugins/wrapper/agent/repeater.ts';
+import { createRepeater } from '../../../../src/plugins/wrapper/agent/report.ts';
 
 const test = suite('what is told again and again');
 

@@ -1,8 +1,8 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Prepared } from '../../../../src/plugins/wrapper/application/prepared.ts';
-import { Runner } from '../../../../src/plugins/wrapper/application/runner.ts';
-import { createObservation } from '../../../../src/plugins/wrapper/observe/observation.ts';
+import { createObservation } from '../../../../src/plugins/wrapper/observation.ts';
+import type { Prepared } from '../../../../src/plugins/wrapper/prepare-application.ts';
+import { Runner } from '../../../../src/plugins/wrapper/runner.ts';
 import type { Application, Ending, Supervisor } from '../../../../src/plugins/wrapper/supervise/index.ts';
 import { createLeanLogger } from '../../../../src/runtime/logging/lean-logger.ts';
 import { type PlainMemory, plainMemory } from '../../../support/plain-memory.ts';

@@ -3,10 +3,12 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { encodeEntries } from '../../../../src/core/secret-records/entry.ts';
-import { childEnvironment } from '../../../../src/plugins/wrapper/application/prepared.ts';
-import { inheritedEnvironment } from '../../../../src/plugins/wrapper/delivery/inherited.ts';
-import { recordsIn } from '../../../../src/plugins/wrapper/delivery/records-in.ts';
+import { encodeEntries } from '../../../../src/core/secret-records/region-writer.ts';
+import {
+  childEnvironment,
+  inheritedEnvironment,
+  recordsIn,
+} from '../../../../src/plugins/wrapper/prepare-application.ts';
 import { wrapperSettings } from '../../../../src/plugins/wrapper/settings.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';
 
@@ -80,7 +82,7 @@ test('strings that are not text, or have no name, stay as they are', () => {
 });
 
 test('the block that the process was started with, bytes that are no text included', () => {
-  const source = new URL('../../../../src/plugins/wrapper/delivery/inherited.ts', import.meta.url).href;
+  const source = new URL('../../../../src/plugins/wrapper/prepare-application.ts', import.meta.url).href;
   const program = `import { inheritedEnvironment } from ${JSON.stringify(source)};
     for (const entry of inheritedEnvironment()) console.log(Buffer.from(entry).toString('latin1'));`;
   const line = `env -i A=1 "$(printf 'B=\\377')" E= ${process.execPath} --input-type=module-typescript -e "$PROGRAM"`;

@@ -11,8 +11,7 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { SvcError } from '../../../../src/core/errors.ts';
-import { copyFolder } from '../../../../src/plugins/wrapper/install/copy-folder.ts';
-import { ownFolder } from '../../../../src/plugins/wrapper/install/own-folder.ts';
+import { copyFolder, ownFolder } from '../../../../src/plugins/wrapper/install-folder.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';
 
 const copying = suite("copies of the wrapper's folder");

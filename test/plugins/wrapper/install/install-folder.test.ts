@@ -17,7 +17,7 @@ import { dirname, join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { SvcError } from '../../../../src/core/errors.ts';
-import { installFolder } from '../../../../src/plugins/wrapper/install/install-folder.ts';
+import { installFolder } from '../../../../src/plugins/wrapper/install-folder.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';
 
 const installing = suite("the wrapper's folder as a node keeps it");

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { beat } from '../../../../src/plugins/wrapper/keep/keep.ts';
+import { beat } from '../../../../src/plugins/wrapper/keep.ts';
 
 const beats = suite('beat');
 

@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { TokenKeeper } from '../../../../src/plugins/wrapper/keep/token-keeper.ts';
-import { VaultError } from '../../../../src/runtime/vault/errors.ts';
+import { TokenKeeper } from '../../../../src/plugins/wrapper/token-keeper.ts';
+import { VaultError } from '../../../../src/runtime/vault/contract.ts';
 import type { RenewedLease } from '../../../../src/runtime/vault/secret-client/contract.ts';
 
 const keeper = suite('token keeper');

@@ -3,13 +3,16 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { softLimit, statusBytes, statusField } from '../../../../src/core/linux/proc-text.ts';
+import { softLimit, statusBytes, statusField } from '../../../../src/core/proc-text.ts';
 import {
   lockProtection,
   measureOwnProtection,
   parseMappedMemory,
-} from '../../../../src/plugins/wrapper/protection/measure.ts';
-import { dumpableByOwner, measureApplicationProtection } from '../../../../src/plugins/wrapper/report.ts';
+} from '../../../../src/plugins/wrapper/agent/measure.ts';
+import {
+  dumpableByOwner,
+  measureApplicationProtection,
+} from '../../../../src/plugins/wrapper/agent/report.ts';
 import { createSecretMemory } from '../../../../src/runtime/native/secret-memory.ts';
 
 const FIXTURE = fileURLToPath(new URL('fixtures/measure.ts', import.meta.url));

@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { readAll } from '../../../../src/plugins/wrapper/secrets/read-all.ts';
-import { VaultError } from '../../../../src/runtime/vault/errors.ts';
+import { readAll } from '../../../../src/plugins/wrapper/obtain.ts';
+import { VaultError } from '../../../../src/runtime/vault/contract.ts';
 
 const reading = suite('reading all paths');
 const signal = new AbortController().signal;

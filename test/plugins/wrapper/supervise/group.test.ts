@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { hasPartners, isOrphaned } from '../../../../src/plugins/wrapper/supervise/job.ts';
-import type { ProcessEntry } from '../../../../src/runtime/native/process-table.ts';
+import type { ProcessEntry } from '../../../../src/runtime/native/processes.ts';
 
 function entry(pid: number, parent: number, group: number, session: number): ProcessEntry {
   return { pid, parent, group, session, state: 'S', terminal: 0 };

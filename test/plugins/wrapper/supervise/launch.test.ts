@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { inherited, type Launch, withStrings } from '../../../../src/plugins/wrapper/supervise/launch.ts';
-import type { Region } from '../../../../src/runtime/native/region.ts';
+import { inherited, type Launch, withStrings } from '../../../../src/plugins/wrapper/supervise/index.ts';
+import type { Region } from '../../../../src/runtime/native/memory.ts';
 import { createSecretMemory, type SecretMemory } from '../../../../src/runtime/native/secret-memory.ts';
 
 /** Secret memory that remembers what it gave out. */

@@ -1,11 +1,15 @@
 import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { outcomeLine, outcomeText } from '../../../../src/runtime/cli/report/outcome-text.ts';
-import { printable } from '../../../../src/runtime/cli/report/printable.ts';
-import { sectionsText, titled } from '../../../../src/runtime/cli/report/sections.ts';
-import { tableText } from '../../../../src/runtime/cli/report/table.ts';
-import { wrapped } from '../../../../src/runtime/cli/report/wrap.ts';
+import { tableText } from '../../../../src/runtime/cli/report-table.ts';
+import {
+  outcomeLine,
+  outcomeText,
+  printable,
+  sectionsText,
+  titled,
+  wrapped,
+} from '../../../../src/runtime/cli/report-text.ts';
 
 const test = suite('what reports are made of');
 const esc = String.fromCharCode(27);

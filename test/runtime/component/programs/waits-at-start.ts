@@ -1,4 +1,4 @@
-import { sleep } from '../../../../src/runtime/lifecycle/sleep.ts';
+import { sleep } from '../../../../src/runtime/lifecycle/wait.ts';
 import { runDemo } from './program.ts';
 
 /** As a login that is retried while the server is away. */

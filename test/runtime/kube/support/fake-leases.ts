@@ -1,7 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { KubeClient, KubeRequest } from '../../../../src/runtime/kube/client.ts';
-import { KubeError } from '../../../../src/runtime/kube/errors.ts';
-import { failureOf } from '../../../../src/runtime/kube/failure.ts';
+import {
+  failureOf,
+  type KubeClient,
+  KubeError,
+  type KubeRequest,
+} from '../../../../src/runtime/kube/client.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: objects are picked apart freely
 type Stored = any;

@@ -1,6 +1,5 @@
 import type { KubeClient } from '../../../../src/runtime/kube/client.ts';
-import { createElector, type Elector } from '../../../../src/runtime/kube/elector.ts';
-import type { ElectorOptions } from '../../../../src/runtime/kube/elector-options.ts';
+import { createElector, type Elector, type ElectorOptions } from '../../../../src/runtime/kube/elector.ts';
 import type { Logger } from '../../../../src/runtime/logging/logger.ts';
 
 /** One that takes part in an election, and what it was told. */

@@ -1,9 +1,9 @@
-import type { VaultAuth, VaultConfig } from '../../../../src/runtime/vault/config.ts';
 import type { SecretClient, SecretDocument } from '../../../../src/runtime/vault/secret-client/contract.ts';
 import {
   createSecretClient,
   type SecretClientOptions,
 } from '../../../../src/runtime/vault/secret-client/create-secret-client.ts';
+import type { VaultAuth, VaultConfig } from '../../../../src/runtime/vault/settings.ts';
 import { type PlainMemory, plainMemory } from '../../../support/plain-memory.ts';
 
 export interface TestClient extends SecretClient {

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { SecretBuffer } from '../../../../src/runtime/vault/secret-client/secret-buffer.ts';
+import { SecretBuffer } from '../../../../src/runtime/vault/secret-client/secret-socket.ts';
 import { plainMemory } from '../../../support/plain-memory.ts';
 
 const buffers = suite('growing secret memory');

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { VaultAuth } from '../../../../src/runtime/vault/config.ts';
+import type { VaultAuth } from '../../../../src/runtime/vault/settings.ts';
 import { plainMemory } from '../../../support/plain-memory.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';
 import { waitFor } from '../../../support/wait-for.ts';

@@ -1,11 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { VaultError } from '../../../../src/runtime/vault/errors.ts';
-import {
-  guessedPlaces,
-  placeIn,
-  segmentsOf,
-} from '../../../../src/runtime/vault/secret-client/secret-path.ts';
+import { VaultError } from '../../../../src/runtime/vault/contract.ts';
+import { guessedPlaces, placeIn, segmentsOf } from '../../../../src/runtime/vault/secret-client/kv.ts';
 
 const paths = suite('paths of secrets');
 

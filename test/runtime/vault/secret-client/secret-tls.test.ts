@@ -1,13 +1,12 @@
 import { renameSync, writeFileSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import type { TLSSocket, TlsOptions } from 'node:tls';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SvcError } from '../../../../src/core/errors.ts';
-import type { VaultError } from '../../../../src/runtime/vault/errors.ts';
-import { brokenExchange } from '../../../../src/runtime/vault/secret-client/socket-failure.ts';
+import type { VaultError } from '../../../../src/runtime/vault/contract.ts';
+import { brokenExchange } from '../../../../src/runtime/vault/secret-client/secret-socket.ts';
 import {
   type CertificateAuthority,
   createCertificateAuthority,

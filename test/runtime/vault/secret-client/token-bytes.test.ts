@@ -2,8 +2,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { VaultError } from '../../../../src/runtime/vault/errors.ts';
-import { readTokenBytes } from '../../../../src/runtime/vault/secret-client/token-bytes.ts';
+import { VaultError } from '../../../../src/runtime/vault/contract.ts';
+import { readTokenBytes } from '../../../../src/runtime/vault/secret-client/log-in.ts';
 import { plainMemory } from '../../../support/plain-memory.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';
 

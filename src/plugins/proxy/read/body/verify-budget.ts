@@ -1,4 +1,4 @@
-import { s3Error } from '../../../../core/s3/error-catalog.ts';
+import { s3Error } from '../../../../core/s3/error.ts';
 
 export interface VerifyTimes {
   /** A hold older than this may be evicted when others wait. Milliseconds. */
@@ -128,5 +128,30 @@ export class VerifyBudget {
       held.evict(s3Error('SlowDown', 'The body was taken too slowly while others waited for memory.'));
       return;
     }
+  }
+}
+
+export const blockBytes = 256 * 1024;
+
+/**
+ * Blocks that are used again, so that verifying large bodies leaves little for
+ * the garbage collector. Blocks are filled with zeros before they are kept.
+ */
+export class BlockPool {
+  readonly #free: Buffer[] = [];
+  readonly #kept: number;
+
+  /** `kept`: bytes of free blocks that stay allocated. */
+  constructor(kept: number) {
+    this.#kept = Math.floor(kept / blockBytes);
+  }
+
+  take(): Buffer {
+    return this.#free.pop() ?? Buffer.allocUnsafeSlow(blockBytes);
+  }
+
+  give(block: Buffer): void {
+    block.fill(0);
+    if (this.#free.length < this.#kept) this.#free.push(block);
   }
 }

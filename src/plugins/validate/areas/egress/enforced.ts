@@ -1,12 +1,19 @@
 import { protectedLabel } from '../../../../core/kubernetes/labels.ts';
-import type { KubeObject } from '../../../../runtime/kube/objects.ts';
-import { sleep } from '../../../../runtime/lifecycle/sleep.ts';
+import type { KubeObject } from '../../../../runtime/kube/client.ts';
+import { sleep } from '../../../../runtime/lifecycle/wait.ts';
+import {
+  type Check,
+  type CheckContext,
+  type CheckResult,
+  failed,
+  NotEvaluated,
+  notEvaluated,
+  passed,
+  skipped,
+} from '../../check.ts';
 import { operatorOf } from '../../cluster/operator.ts';
 import { getObject, send } from '../../cluster/read.ts';
-import { egressOf } from '../../cluster/wanted-egress.ts';
-import type { Check, CheckContext, CheckResult } from '../../contract.ts';
-import { NotEvaluated } from '../../not-evaluated.ts';
-import { failed, notEvaluated, passed, skipped } from '../../results.ts';
+import { egressOf } from './policies.ts';
 
 export const enforced: Check = {
   ...{ id: 'SVC-EGRESS-004', area: 'egress', level: 'error', needs: 'cluster', timeoutMs: 180_000 },

@@ -1,26 +1,13 @@
 import { counted } from '../../../../core/counted.ts';
-import { secretReferences as referencesOf } from '../../../../core/score/secret-references.ts';
-import { capped } from '../../cluster/capped.ts';
-import { leaderOf, operatorMetrics } from '../../cluster/leader.ts';
-import { samplesOf } from '../../cluster/metrics-text.ts';
-import { secretMappingsOf, serviceConfigsOf } from '../../cluster/objects.ts';
-import { operatorOf } from '../../cluster/operator.ts';
-import { protectedPodsOf } from '../../cluster/protected-pods.ts';
-import { webhooksOf } from '../../cluster/webhooks.ts';
-import type { Check } from '../../contract.ts';
-import { failed, notEvaluated, passed, skipped, verdict } from '../../results.ts';
-import { annotatedPodMutated } from './annotated-pod-mutated.ts';
-import { conditionFailures } from './conditions.ts';
-import { configuredPodMutated } from './configured-pod-mutated.ts';
-import { definitions } from './definitions.ts';
-import { podsWrapped } from './pods-wrapped.ts';
-import { tokenAudience } from './token-audience.ts';
-import { verification } from './verification.ts';
-import { versions } from './versions.ts';
-import { webhookBundle } from './webhook-bundle.ts';
-import { webhookEntries } from './webhook-entries.ts';
-import { webhookSelectors } from './webhook-selectors.ts';
-import { wrappersCurrent } from './wrappers-current.ts';
+import { secretReferences as referencesOf } from '../../../../core/score/factors.ts';
+import { type Check, failed, notEvaluated, passed, skipped, verdict } from '../../check.ts';
+import { leaderOf, operatorMetrics, operatorOf, samplesOf } from '../../cluster/operator.ts';
+import { protectedPodsOf } from '../../cluster/pods.ts';
+import { capped, secretMappingsOf, serviceConfigsOf } from '../../cluster/read.ts';
+import { conditionFailures, definitions, versions } from './installed.ts';
+import { annotatedPodMutated, configuredPodMutated } from './pods-mutated.ts';
+import { podsWrapped, tokenAudience, verification, wrappersCurrent } from './pods-wrapped.ts';
+import { webhookBundle, webhookEntries, webhookSelectors, webhooksOf } from './webhook.ts';
 
 const available: Check = {
   ...{ id: 'SVC-OPERATOR-001', area: 'operator', level: 'error', needs: 'cluster' },

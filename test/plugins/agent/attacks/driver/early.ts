@@ -3,10 +3,9 @@ import {
   decodeProcess,
   decodeProtectionFlags,
   protectionFlags,
-} from '../../../../../src/core/protection/layouts.ts';
-import { mapFolder } from '../../../../../src/plugins/agent/guard/pins.ts';
-import { openPinnedMap } from '../../../../../src/runtime/bpf/map.ts';
-import { mapEntries } from '../../../../../src/runtime/bpf/map-batch.ts';
+} from '../../../../../src/core/protection/bpf-layouts.ts';
+import { mapFolder } from '../../../../../src/plugins/agent/guard/program-set.ts';
+import { mapEntries, openPinnedMap } from '../../../../../src/runtime/bpf/map.ts';
 import { waitFor } from '../../../../support/wait-for.ts';
 import { type Outcome, outcomeOf, startAttack, startVictim, type Victim } from './attack.ts';
 import type { Scene } from './scene.ts';

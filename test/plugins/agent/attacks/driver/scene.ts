@@ -1,12 +1,12 @@
 import { readdirSync } from 'node:fs';
-import type { Hit } from '../../../../../src/core/protection/hit.ts';
+import type { Hit } from '../../../../../src/core/protection/bpf-layouts.ts';
 import {
   createGuard,
   type GuardOptions,
   type StartingGuard,
 } from '../../../../../src/plugins/agent/guard/create-guard.ts';
-import { linkFolders, unpinAll } from '../../../../../src/plugins/agent/guard/pins.ts';
-import type { Tallies } from '../../../../../src/plugins/agent/guard/tallies.ts';
+import type { Tallies } from '../../../../../src/plugins/agent/guard/map-readings.ts';
+import { linkFolders, unpinAll } from '../../../../../src/plugins/agent/guard/program-set.ts';
 import { eachHit } from '../../guard/each-hit.ts';
 import { recordingLog } from '../../hits/recording-log.ts';
 

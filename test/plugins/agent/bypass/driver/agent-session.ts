@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { unpinAll } from '../../../../../src/plugins/agent/guard/pins.ts';
+import { unpinAll } from '../../../../../src/plugins/agent/guard/program-set.ts';
 import { type Child, launch } from '../../../../support/child.ts';
 import { cleanEnv } from '../../../../support/clean-env.ts';
 import { temporaryFolder } from '../../../../support/temporary.ts';

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { findCgroupRoot } from '../../../../../src/plugins/agent/pods/cgroup-root.ts';
+import { findCgroupRoot } from '../../../../../src/plugins/agent/pods/pod-cgroups.ts';
 import { reusePid } from '../../../../support/bypass/load.ts';
 import type { VictimFacts } from '../../../../support/bypass/types.ts';
 import { newMarker } from '../../../../support/bypass/victim.ts';

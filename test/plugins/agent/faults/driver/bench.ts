@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { unpinAll } from '../../../../../src/plugins/agent/guard/pins.ts';
+import { unpinAll } from '../../../../../src/plugins/agent/guard/program-set.ts';
 import type { VictimFacts } from '../../../../support/bypass/types.ts';
 import { temporaryFolder } from '../../../../support/temporary.ts';
 import { type Prepared, prepareVictim } from '../../bypass/driver/prepare.ts';

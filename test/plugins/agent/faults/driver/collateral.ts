@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { readdirSync, readlinkSync } from 'node:fs';
-import { withMemory } from '../../../../../src/runtime/native/c-memory.ts';
 import { tryLong } from '../../../../../src/runtime/native/libc.ts';
+import { withMemory } from '../../../../../src/runtime/native/memory.ts';
 import { readOrdinarily } from '../../../../support/bypass/load.ts';
 import type { VictimFacts } from '../../../../support/bypass/types.ts';
 import { startVictim } from '../../../../support/bypass/victim.ts';

@@ -5,9 +5,9 @@ import {
   encodeSettings,
   type GuardSettings,
   protectionFlags,
-} from '../../../../../src/core/protection/layouts.ts';
-import { linkFolders, unpinAll } from '../../../../../src/plugins/agent/guard/pins.ts';
-import { mapEntries } from '../../../../../src/runtime/bpf/map-batch.ts';
+} from '../../../../../src/core/protection/bpf-layouts.ts';
+import { linkFolders, unpinAll } from '../../../../../src/plugins/agent/guard/program-set.ts';
+import { mapEntries } from '../../../../../src/runtime/bpf/map.ts';
 import { waitFor } from '../../../../support/wait-for.ts';
 import { metric } from './agent.ts';
 import { attempt } from './attempts.ts';

@@ -1,4 +1,4 @@
-import { linkFolders } from '../../../../../src/plugins/agent/guard/pins.ts';
+import { linkFolders } from '../../../../../src/plugins/agent/guard/program-set.ts';
 import { hammer } from '../../../../support/bypass/load.ts';
 import type { HammerResult, VictimFacts } from '../../../../support/bypass/types.ts';
 import { startVictim } from '../../../../support/bypass/victim.ts';

@@ -1,8 +1,7 @@
 import { join } from 'node:path';
-import { decodeProcess } from '../../../../../src/core/protection/layouts.ts';
-import { mapFolder } from '../../../../../src/plugins/agent/guard/pins.ts';
-import { openPinnedMap, type PinnedMap } from '../../../../../src/runtime/bpf/map.ts';
-import { mapEntries } from '../../../../../src/runtime/bpf/map-batch.ts';
+import { decodeProcess } from '../../../../../src/core/protection/bpf-layouts.ts';
+import { mapFolder } from '../../../../../src/plugins/agent/guard/program-set.ts';
+import { mapEntries, openPinnedMap, type PinnedMap } from '../../../../../src/runtime/bpf/map.ts';
 import type { Machine } from './machine.ts';
 
 /** Lends one of the agent's pinned tables. */

@@ -1,5 +1,5 @@
 import { constants } from 'node:os';
-import { type Answer, encodeProcess } from '../../../../../src/core/protection/layouts.ts';
+import { type Answer, encodeProcess } from '../../../../../src/core/protection/bpf-layouts.ts';
 import type { ProgramSet } from '../../../../../src/plugins/agent/guard/program-set.ts';
 import { startOf } from '../../registration/support/fake-guard.ts';
 

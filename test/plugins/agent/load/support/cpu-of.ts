@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { statFields } from '../../../../../src/runtime/native/process-table.ts';
+import { statFields } from '../../../../../src/runtime/native/processes.ts';
 
 const tickMs = 10;
 

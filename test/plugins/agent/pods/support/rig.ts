@@ -3,9 +3,8 @@ import {
   type PodWatchOptions,
   startPodWatch,
 } from '../../../../../src/plugins/agent/pods/start-pod-watch.ts';
-import { createHealth } from '../../../../../src/runtime/health/create-health.ts';
 import { createMetrics } from '../../../../../src/runtime/health/create-metrics.ts';
-import type { HealthSnapshot } from '../../../../../src/runtime/health/health.ts';
+import { createHealth, type HealthSnapshot } from '../../../../../src/runtime/health/health.ts';
 import { waitFor } from '../../../../support/wait-for.ts';
 import { recordingLog } from '../../hits/recording-log.ts';
 import { createFakeGuard, type FakeGuard } from './fake-guard.ts';

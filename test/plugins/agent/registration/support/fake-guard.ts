@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { SvcError } from '../../../../../src/core/errors.ts';
 import type { Guard, GuardStatus, ProcessFacts } from '../../../../../src/plugins/agent/guard/contract.ts';
-import { statFields } from '../../../../../src/runtime/native/process-table.ts';
+import { statFields } from '../../../../../src/runtime/native/processes.ts';
 
 export interface FakeGuard extends Guard {
   status: GuardStatus;

@@ -1,4 +1,7 @@
-import type { ProtectionReport, Registration } from '../../../../../src/plugins/wrapper/agent/messages.ts';
+import type {
+  ProtectionReport,
+  Registration,
+} from '../../../../../src/plugins/wrapper/agent/agent-client.ts';
 
 export const POD = '6f9c1c1e-5d1c-4f0e-9f8a-0d7b3a1f2c4d';
 

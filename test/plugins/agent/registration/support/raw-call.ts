@@ -1,5 +1,5 @@
-import { clientPreface, frameFlag, frameType, writeFrame } from '../../../../../src/core/http2/frames.ts';
-import { encodeHeaders } from '../../../../../src/core/http2/header-block.ts';
+import { clientPreface, frameFlag, frameType, writeFrame } from '../../../../../src/core/http2-frames.ts';
+import { encodeHeaders } from '../../../../../src/core/http2-headers.ts';
 
 export const registerPath = '/svc.agent.v1.NodeAgent/Register';
 

@@ -1,8 +1,8 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { noKeyFile } from '../../../../../src/plugins/dev/keys/key-file.ts';
 import { startKeyServer } from '../../../../../src/plugins/dev/keys/key-server.ts';
-import { setUpSecrets } from '../../../../../src/plugins/dev/keys/set-up-secrets.ts';
+import { setUpSecrets } from '../../../../../src/plugins/dev/keys/set-up.ts';
+import { noKeyFile } from '../../../../../src/plugins/dev/keys/transit-keys.ts';
 import { runCommand } from '../../../../support/run-command.ts';
 import { temporaryFolder } from '../../../../support/temporary.ts';
 import { requireTool } from '../../../../testbed/ensure.ts';

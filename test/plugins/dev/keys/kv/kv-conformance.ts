@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type SecretTokens, setUpSecrets } from '../../../../../src/plugins/dev/keys/set-up-secrets.ts';
+import { type SecretTokens, setUpSecrets } from '../../../../../src/plugins/dev/keys/set-up.ts';
 import { vaultFailure } from '../../../../runtime/vault/rejection.ts';
 import {
   clientOf,

@@ -1,5 +1,5 @@
-import { noKeyFile } from '../../../../../src/plugins/dev/keys/key-file.ts';
 import { startKeyServer } from '../../../../../src/plugins/dev/keys/key-server.ts';
+import { noKeyFile } from '../../../../../src/plugins/dev/keys/transit-keys.ts';
 import { quietLog } from '../../quiet-log.ts';
 import { kvConformance } from './kv-conformance.ts';
 

@@ -1,12 +1,12 @@
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import type { OperatorCertificates } from '../../../../../src/plugins/operator/certificates/contract.ts';
+import type { OperatorCertificates } from '../../../../../src/plugins/operator/certificates/follow-certificates.ts';
 import {
   type CertificatesOptions,
   startCertificates,
 } from '../../../../../src/plugins/operator/certificates/start-certificates.ts';
-import { createHealth } from '../../../../../src/runtime/health/create-health.ts';
-import { createLeanMetrics } from '../../../../../src/runtime/health/lean-metrics.ts';
+import { createHealth } from '../../../../../src/runtime/health/health.ts';
+import { createLeanMetrics } from '../../../../../src/runtime/health/metrics.ts';
 import type { KubeClient } from '../../../../../src/runtime/kube/client.ts';
 import { createElector, type Elector } from '../../../../../src/runtime/kube/elector.ts';
 import type { LogFields, Logger } from '../../../../../src/runtime/logging/logger.ts';

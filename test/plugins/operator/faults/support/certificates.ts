@@ -4,11 +4,11 @@ import {
   fromData,
   nothingStored,
   toData,
-} from '../../../../../src/plugins/operator/certificates/authority-state.ts';
+} from '../../../../../src/plugins/operator/certificates/authority-store.ts';
 import { renewed } from '../../../../../src/plugins/operator/certificates/keeper.ts';
-import { usualLifetimes } from '../../../../../src/plugins/operator/certificates/lifetimes.ts';
-import type { Identity } from '../../../../../src/runtime/tls/identity.ts';
-import { issueCertificate } from '../../../../../src/runtime/tls/issue-certificate.ts';
+import { usualLifetimes } from '../../../../../src/plugins/operator/certificates/verdict.ts';
+import type { Identity } from '../../../../../src/runtime/net/certificates.ts';
+import { issueCertificate } from '../../../../../src/runtime/net/issue-certificate.ts';
 import type { Kubernetes } from '../../../../support/kubernetes.ts';
 import type { Replica } from '../../../../support/operator-cluster.ts';
 

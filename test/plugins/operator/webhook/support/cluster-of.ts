@@ -1,7 +1,8 @@
-import type { SecretMappingSpec } from '../../../../../src/core/custom-resources/secret-mapping.ts';
-import type { ServiceConfigSpec } from '../../../../../src/core/custom-resources/service-config.ts';
-import { byNamespace } from '../../../../../src/plugins/operator/cluster/by-namespace.ts';
-import type { ClusterView } from '../../../../../src/plugins/operator/cluster/contract.ts';
+import type {
+  SecretMappingSpec,
+  ServiceConfigSpec,
+} from '../../../../../src/core/custom-resources/resources.ts';
+import { byNamespace, type ClusterView } from '../../../../../src/plugins/operator/cluster-view.ts';
 
 export interface KnownObjects {
   /** Labels by namespace. */

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { S3Error } from '../../../../../src/core/s3/error.ts';
-import { ByteReader } from '../../../../../src/plugins/proxy/read/body/byte-reader.ts';
+import { ByteReader } from '../../../../../src/plugins/proxy/read/body/sealed-body.ts';
 import { incoming } from '../support/incoming.ts';
 
 const test = suite('byte reader');

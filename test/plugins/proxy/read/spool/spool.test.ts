@@ -1,9 +1,12 @@
 import { readdirSync } from 'node:fs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Spool } from '../../../../../src/plugins/proxy/read/spool/spool.ts';
-import { type SpoolFile, SpoolUnavailable } from '../../../../../src/plugins/proxy/read/spool/spool-file.ts';
-import { SpoolSpace } from '../../../../../src/plugins/proxy/read/spool/spool-space.ts';
+import { Spool } from '../../../../../src/plugins/proxy/read/body/spool.ts';
+import {
+  type SpoolFile,
+  SpoolSpace,
+  SpoolUnavailable,
+} from '../../../../../src/plugins/proxy/read/body/spool-file.ts';
 import { type TemporaryFolder, temporaryFolder } from '../../../../support/temporary.ts';
 
 const test = suite('spool');

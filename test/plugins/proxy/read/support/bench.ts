@@ -4,11 +4,14 @@ import type { AddressInfo } from 'node:net';
 import { S3Client } from '@aws-sdk/client-s3';
 import type { ProxyConfig } from '../../../../../src/plugins/proxy/config.ts';
 import { createContext, type OwnedContext } from '../../../../../src/plugins/proxy/create-context.ts';
-import { BodyBudget, RequestSlots } from '../../../../../src/plugins/proxy/inbound/body-budget.ts';
-import type { ServerMetrics } from '../../../../../src/plugins/proxy/proxy-metrics.ts';
+import type { ServerMetrics } from '../../../../../src/plugins/proxy/metrics.ts';
 import { createRoutes } from '../../../../../src/plugins/proxy/routes.ts';
 import { createDispatch } from '../../../../../src/plugins/proxy/server/dispatch.ts';
-import { AnswerRoom } from '../../../../../src/plugins/proxy/upstream/answer-room.ts';
+import {
+  AnswerRoom,
+  BodyBudget,
+  RequestSlots,
+} from '../../../../../src/plugins/proxy/server/request-limits.ts';
 import type { Logger } from '../../../../../src/runtime/logging/logger.ts';
 import { createVaultClient } from '../../../../../src/runtime/vault/client.ts';
 import { createTransit } from '../../../../../src/runtime/vault/transit.ts';

@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { tier } from '../../../../../src/plugins/validate/areas/agent/tier.ts';
-import { runCheck } from '../../../../../src/plugins/validate/run/run-check.ts';
+import { tier } from '../../../../../src/plugins/validate/areas/agent.ts';
+import { runCheck } from '../../../../../src/plugins/validate/run-check.ts';
 import type { FakeObject } from '../../cluster/fake-cluster.ts';
 import { added, answering, fixtureOf } from '../../cluster/fixture-of.ts';
 import { contextOf } from '../../test-context.ts';

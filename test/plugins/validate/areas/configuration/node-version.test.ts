@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { nodeVersion } from '../../../../../src/plugins/validate/areas/configuration/index.ts';
-import { runCheck } from '../../../../../src/plugins/validate/run/run-check.ts';
+import { nodeVersion } from '../../../../../src/plugins/validate/areas/configuration.ts';
+import { runCheck } from '../../../../../src/plugins/validate/run-check.ts';
 import { fakeHost } from '../../host/fake-host.ts';
 import { contextOf } from '../../test-context.ts';
 

@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { sections } from '../../../../../src/plugins/validate/areas/configuration/index.ts';
-import { runCheck } from '../../../../../src/plugins/validate/run/run-check.ts';
+import { sections } from '../../../../../src/plugins/validate/areas/configuration.ts';
+import { runCheck } from '../../../../../src/plugins/validate/run-check.ts';
 import { temporaryFolder } from '../../../../support/temporary.ts';
 import { contextOf } from '../../test-context.ts';
 

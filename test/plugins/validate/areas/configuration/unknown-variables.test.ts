@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { unknownVariables } from '../../../../../src/plugins/validate/areas/configuration/index.ts';
+import { unknownVariables } from '../../../../../src/plugins/validate/areas/configuration.ts';
 import { validateSettings } from '../../../../../src/plugins/validate/settings.ts';
 import { wrapperSettings } from '../../../../../src/plugins/wrapper/settings.ts';
 import { contextOf } from '../../test-context.ts';

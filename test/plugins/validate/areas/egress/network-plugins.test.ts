@@ -1,6 +1,9 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { enforcementOf, objectionTo } from '../../../../../src/plugins/validate/areas/egress/plugin.ts';
+import {
+  enforcementOf,
+  objectionTo,
+} from '../../../../../src/plugins/validate/areas/egress/network-plugin.ts';
 import { added, changed, fixtureOf } from '../../cluster/fixture-of.ts';
 import { verdictOf } from '../../cluster/verdict-of.ts';
 

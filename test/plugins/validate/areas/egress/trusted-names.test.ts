@@ -1,17 +1,15 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { NetworkPolicy } from '../../../../../src/core/egress/contract.ts';
-import { hostsAnnotation } from '../../../../../src/core/egress/names.ts';
-import { onTrust } from '../../../../../src/plugins/validate/areas/egress/trusted-names.ts';
-import type { EgressOf } from '../../../../../src/plugins/validate/cluster/wanted-egress.ts';
-import { makeReport } from '../../../../../src/plugins/validate/make-report.ts';
+import { hostsAnnotation, type NetworkPolicy } from '../../../../../src/core/egress/contract.ts';
+import { onTrust } from '../../../../../src/plugins/validate/areas/egress/names.ts';
+import type { EgressOf } from '../../../../../src/plugins/validate/areas/egress/policies.ts';
+import { passed } from '../../../../../src/plugins/validate/check.ts';
 import { junitReport } from '../../../../../src/plugins/validate/output/junit.ts';
 import { shortReport } from '../../../../../src/plugins/validate/output/short.ts';
 import { tableReport } from '../../../../../src/plugins/validate/output/table.ts';
-import { checks } from '../../../../../src/plugins/validate/registry.ts';
-import { passed } from '../../../../../src/plugins/validate/results.ts';
-import { redacted } from '../../../../../src/plugins/validate/run/run-check.ts';
-import { readIgnores } from '../../../../../src/plugins/validate/selection/ignores.ts';
+import { checks, readIgnores } from '../../../../../src/plugins/validate/registry.ts';
+import { makeReport } from '../../../../../src/plugins/validate/report.ts';
+import { redacted } from '../../../../../src/plugins/validate/run-check.ts';
 
 const test = suite('names that DNS does not know here');
 

@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { configuredPodMutated } from '../../../../../src/plugins/validate/areas/operator/configured-pod-mutated.ts';
-import { runCheck } from '../../../../../src/plugins/validate/run/run-check.ts';
+import { configuredPodMutated } from '../../../../../src/plugins/validate/areas/operator/pods-mutated.ts';
+import { runCheck } from '../../../../../src/plugins/validate/run-check.ts';
 import type { FakeObject } from '../../cluster/fake-cluster.ts';
 import { added, admitting, fixtureOf } from '../../cluster/fixture-of.ts';
 import { healthyCluster } from '../../cluster/healthy-cluster.ts';

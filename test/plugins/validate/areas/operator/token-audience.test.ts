@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { tokenAudience } from '../../../../../src/plugins/validate/areas/operator/token-audience.ts';
+import { tokenAudience } from '../../../../../src/plugins/validate/areas/operator/pods-wrapped.ts';
 import type { KubeClient, KubeRequest } from '../../../../../src/runtime/kube/client.ts';
 import { changed, fixtureOf, without } from '../../cluster/fixture-of.ts';
 import { levels, verdictOf } from '../../cluster/verdict-of.ts';

@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { webhookBundle } from '../../../../../src/plugins/validate/areas/operator/webhook-bundle.ts';
-import { runCheck } from '../../../../../src/plugins/validate/run/run-check.ts';
+import { webhookBundle } from '../../../../../src/plugins/validate/areas/operator/webhook.ts';
+import { runCheck } from '../../../../../src/plugins/validate/run-check.ts';
 import { now } from '../../cluster/authority.ts';
 import { admitting, fixtureOf } from '../../cluster/fixture-of.ts';
 import type { healthyCluster } from '../../cluster/healthy-cluster.ts';

@@ -1,8 +1,8 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { CheckResult } from '../../../../../src/plugins/validate/contract.ts';
+import type { CheckResult } from '../../../../../src/plugins/validate/check.ts';
 import { checks } from '../../../../../src/plugins/validate/registry.ts';
-import { runCheck } from '../../../../../src/plugins/validate/run/run-check.ts';
+import { runCheck } from '../../../../../src/plugins/validate/run-check.ts';
 import { configOf, contextOf } from '../../test-context.ts';
 import { type FakeVault, fakeVault } from '../../vault/fake-vault.ts';
 

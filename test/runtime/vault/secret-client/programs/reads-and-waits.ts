@@ -25,28 +25,28 @@ const endpoint = {
   client: undefined,
 };
 const memory = createSecretMemory({ requireMemfdSecret: true, requireLock: false });
-const client = createSecretClient({ config: { endpoint, auth, namespace: undefined }, memory });
+const secretClient = createSecretClient({ config: { endpoint, auth, namespace: undefined }, memory });
 const { signal } = new AbortController();
 
 const say = (word: string): void => void writeSync(1, `${word}\n`);
 const step = () => once(process, 'SIGUSR2');
 const keepAlive = setInterval(() => undefined, 1_000);
 
-await client.logIn(signal);
-await client.renew(signal);
-const documents = await Promise.all(paths.split(',').map((path) => client.read(path, signal)));
+await secretClient.logIn(signal);
+await secretClient.renew(signal);
+const documents = await Promise.all(paths.split(',').map((path) => secretClient.read(path, signal)));
 const values = documents.flatMap(({ fields }) => fields.map(({ value }) => value as Buffer));
 const digests = values.map((value) => createHash('sha256').update(value).digest('hex'));
 writeHeapSnapshot(`${folder}/held.heapsnapshot`);
 say(`held ${digests.join()}`);
 await step();
 const start = performance.now();
-const count = client.scrub(values, []);
+const count = secretClient.scrub(values, []);
 const again = values.map((value) => createHash('sha256').update(value).digest('hex'));
 say(`scrubbed ${count} ${(performance.now() - start).toFixed(1)} ${again.join() === digests.join()}`);
 await step();
 for (const document of documents) document.release();
-client.close();
+secretClient.close();
 await new Promise(setImmediate);
 writeHeapSnapshot(`${folder}/closed.heapsnapshot`);
 say('closed');

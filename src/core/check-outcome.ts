@@ -1,0 +1,86 @@
+/**
+ * @param found how many findings of each level there are, shown or not
+ * @param failures what fails whatever the findings are, a sentence each
+ * @param named by level: what has the findings, such as ids of checks
+ * @param unevaluated what could not be found out, a sentence each: never passed, and more than warnings
+ */
+export function outcomeOf(
+  found: Readonly<Record<Level, number>>,
+  failOn: FailOn,
+  failures: readonly string[] = [],
+  unevaluated: readonly string[] = [],
+  named: Partial<Readonly<Record<Level, readonly string[]>>> = {},
+): Outcome {
+  const errors = failOn === 'none' ? [] : sentence(found.error, 'error', failOn, named.error);
+  const warnings = failOn === 'warning' ? sentence(found.warning, 'warning', failOn, named.warning) : [];
+  const fails = failures.length + errors.length > 0;
+  const unknown = unevaluated.map((text) => (fails ? `Could not be evaluated: ${text}` : text));
+  const reasons = [...failures, ...errors, ...unknown, ...warnings];
+  if (fails) return { result: 'failed', exitStatus: checkStatus.failed, reasons };
+  if (unevaluated.length > 0)
+    return { result: 'not-evaluated', exitStatus: checkStatus.notEvaluated, reasons };
+  if (warnings.length > 0) return { result: 'warnings', exitStatus: checkStatus.warnings, reasons };
+  return { result: 'passed', exitStatus: checkStatus.passed, reasons };
+}
+
+const most = 5;
+
+function sentence(
+  count: number,
+  level: Level,
+  failOn: FailOn,
+  names: readonly string[] = [],
+): readonly string[] {
+  if (count === 0) return [];
+  const more = names.length > most ? [`${names.length - most} more`] : [];
+  const listed = names.length === 0 ? '' : `: ${[...names.slice(0, most), ...more].join(', ')}`;
+  return [
+    `There ${count === 1 ? `is 1 ${level}` : `are ${count} ${level}s`} (--fail-on ${failOn})${listed}.`,
+  ];
+}
+
+export function countLevels(findings: Iterable<{ readonly level: Level }>): Record<Level, number> {
+  const counts = { error: 0, warning: 0, info: 0 };
+  for (const { level } of findings) counts[level]++;
+  return counts;
+}
+
+/** How much a finding weighs; `info` never decides anything. */
+export const levels = ['error', 'warning', 'info'] as const;
+export type Level = (typeof levels)[number];
+
+/** From which level on findings make a check fail. */
+export const failOns = ['error', 'warning', 'none'] as const;
+export type FailOn = (typeof failOns)[number];
+
+/** Exit statuses of commands that check something, the same in every format. */
+export const checkStatus = {
+  /** Passed. */
+  passed: 0,
+  /** Failed: findings of the level of `--fail-on`, or what else was asked for is not so. */
+  failed: 1,
+  /** There are warnings and no errors, and `--fail-on warning` was asked for. */
+  warnings: 2,
+  /** Called or configured wrongly. */
+  usage: 3,
+  /** Something that has to be known could not be had; never taken for passed. */
+  notEvaluated: 4,
+} as const;
+
+/** Something that a person should look at. */
+export interface CheckFinding {
+  /** Stable, for programs: `secret-reference`. */
+  readonly id: string;
+  readonly level: Level;
+  /** What has it, such as `shop/Deployment/web`. */
+  readonly subject: string;
+  readonly message: string;
+}
+
+/** What a check amounts to. */
+export interface Outcome {
+  readonly result: 'passed' | 'failed' | 'warnings' | 'not-evaluated';
+  readonly exitStatus: number;
+  /** Why it did not pass, a sentence each. */
+  readonly reasons: readonly string[];
+}

@@ -1,0 +1,220 @@
+import { protectedLabel, proxyLabel } from '../kubernetes/labels.ts';
+import { isReachable, parseAddress, serviceOfHost } from './address.ts';
+import { type EgressFacts, type Endpoint, policyLabels, policyNames } from './contract.ts';
+import {
+  dnsGrants,
+  type Extra,
+  endpointGrants,
+  extraGrants,
+  narrowExtras,
+  storeBlockGrants,
+} from './destination-grants.ts';
+import { byText, type Grant, onValidPorts, type Protocol } from './grants.ts';
+
+type Warn = (text: string) => void;
+
+/** As `egressPolicies`, for clusters with Cilium; addresses that names have now are not needed. */
+export function ciliumPolicies(facts: EgressFacts): CiliumPolicies {
+  const warnings = new Set<string>(facts.warnings);
+  const warn: Warn = (text) => void warnings.add(text);
+  const names = policyNames(facts.namespace);
+  const policies = [policyOf(facts.namespace, names.main, protectedLabel, mainGrants(facts, warn), warn)];
+  if (facts.stores.length > 0) {
+    const stores = facts.stores.flatMap((each) => ciliumEndpoint(each, 'Object store', 'TCP', warn));
+    const blocks = storeBlockGrants(facts, warn).map(asCilium);
+    policies.push(policyOf(facts.namespace, names.store, proxyLabel, [...stores, ...blocks], warn));
+  }
+  return { policies, warnings: [...warnings].sort(byText) };
+}
+
+function mainGrants({ vaults, extra, apiServer, dns }: EgressFacts, warn: Warn): CiliumGrant[] {
+  if (vaults.length === 0) warn('No secrets server is known; none can be reached');
+  return [
+    ...vaults.flatMap((each) => ciliumEndpoint(each, 'Secrets server', 'TCP', warn)),
+    ...narrowExtras(extra, warn).flatMap((each) => ciliumExtra(each, warn)),
+    ...ciliumApiServer(apiServer, warn),
+    ...dnsGrants(dns, warn).map((grant) => ({ ...asCilium(grant), dns: true })),
+    ...nodeCacheGrants(dns.addresses),
+  ];
+}
+
+/** Where Cilium redirects what goes to the cache of a node, it goes to a pod. */
+function nodeCacheGrants(addresses: readonly string[]): CiliumGrant[] {
+  if (!addresses.includes('169.254.20.10')) return [];
+  const cache = podsIn('kube-system', { 'k8s-app': 'node-local-dns' });
+  return (['TCP', 'UDP'] as const).map((protocol) => ({ ...cache, protocol, port: 53, dns: true }));
+}
+
+function policyOf(
+  namespace: string,
+  name: string,
+  label: string,
+  grants: readonly CiliumGrant[],
+  warn: Warn,
+): CiliumPolicy {
+  const rules = ciliumRules(onValidPorts(grants, warn));
+  return {
+    apiVersion: 'cilium.io/v2',
+    kind: 'CiliumNetworkPolicy',
+    metadata: { name, namespace, labels: policyLabels },
+    spec: {
+      endpointSelector: { matchLabels: { [label]: 'true' } },
+      // no rule at all would leave the pods free; one that names nothing allows nothing
+      egress: rules.length === 0 ? [{}] : rules,
+    },
+  };
+}
+
+/** A name stays a name: Cilium follows it wherever it points. */
+function ciliumEndpoint(endpoint: Endpoint, what: string, protocol: Protocol, warn: Warn): CiliumGrant[] {
+  const { host, kind, port } = endpoint;
+  if (kind === 'external' && !isAddress(host)) return named(host, what, { protocol, port }, warn);
+  return endpointGrants(endpoint, what, protocol, warn).grants.map(asCilium);
+}
+
+function ciliumExtra(extra: Extra, warn: Warn): CiliumGrant[] {
+  const { host, service, port = 443, protocol = 'TCP' } = extra;
+  if (host !== undefined && service === undefined && !isAddress(host)) {
+    return named(host, 'Further destination', { protocol, port }, warn);
+  }
+  return extraGrants(extra, warn).grants.map(asCilium);
+}
+
+function named(
+  host: string,
+  what: string,
+  on: Pick<CiliumGrant, 'protocol' | 'port'>,
+  warn: Warn,
+): CiliumGrant[] {
+  if (isNameElsewhere(host)) return [{ kind: 'toFQDNs', peer: { matchName: host }, ...on }];
+  warn(
+    `${what} ${host} is no name that is known outside of the cluster, and no Service; it cannot be reached`,
+  );
+  return [];
+}
+
+/** Names of the cluster are its own to answer: one that is no Service now is nothing. */
+function isNameElsewhere(host: string): boolean {
+  return /^[a-z0-9_-]+(\.[a-z0-9_-]+)+$/.test(host) && serviceOfHost(host, '')?.certain !== true;
+}
+
+function isAddress(host: string): boolean {
+  return parseAddress(host.replace(/^\[(.*)\]$/, '$1')) !== undefined;
+}
+
+/** The entity is the API server wherever it is; of the facts, only the ports are of use. */
+function ciliumApiServer(
+  servers: readonly { readonly address: string; readonly port: number }[],
+  warn: Warn,
+): CiliumGrant[] {
+  if (servers.length === 0) warn('No address of the API server is known; it cannot be reached');
+  return servers
+    .filter(({ address }) => {
+      const found = parseAddress(address);
+      return found !== undefined && isReachable(found);
+    })
+    .map(({ port }) => ({ kind: 'toEntities', peer: 'kube-apiserver', protocol: 'TCP', port }));
+}
+
+type PeerKind = keyof CiliumPeers;
+
+/** One peer on one port, as Cilium names it. */
+interface CiliumGrant extends Pick<Grant, 'protocol' | 'port'> {
+  readonly kind: PeerKind;
+  readonly peer: unknown;
+  /** It is a DNS server, whose answers Cilium has to see. */
+  readonly dns?: boolean;
+}
+
+/** What is known of a destination as Kubernetes has it, in Cilium's words. */
+function asCilium({ peer, protocol, port }: Grant): CiliumGrant {
+  if ('ipBlock' in peer) return { kind: 'toCIDR', peer: peer.ipBlock.cidr, protocol, port };
+  const place = peer.namespaceSelector.matchLabels['kubernetes.io/metadata.name'] ?? '';
+  return { ...podsIn(place, peer.podSelector.matchLabels), protocol, port };
+}
+
+function podsIn(
+  namespace: string,
+  labels: Readonly<Record<string, string>>,
+): Pick<CiliumGrant, 'kind' | 'peer'> {
+  const own = Object.entries(labels).map(([key, value]) => [`k8s:${key}`, value] as const);
+  const all = [...own, ['k8s:io.kubernetes.pod.namespace', namespace] as const];
+  const matchLabels = Object.fromEntries(all.sort(([one], [other]) => byText(one, other)));
+  return { kind: 'toEndpoints', peer: { matchLabels } };
+}
+
+interface Together {
+  readonly kind: PeerKind;
+  readonly dns: boolean;
+  readonly peer: unknown;
+  readonly ports: Map<string, CiliumPorts['ports'][number]>;
+}
+
+/** Rules that allow exactly these, in one order whatever order they come in. */
+function ciliumRules(grants: readonly CiliumGrant[]): CiliumRule[] {
+  const rules = new Map<string, { first: Together; keys: string[]; peers: unknown[] }>();
+  for (const each of byPeer(grants)) {
+    const keys = [...each.ports.keys()].sort(byText);
+    const key = JSON.stringify([each.kind, each.dns, keys]);
+    const rule = rules.get(key) ?? { first: each, keys, peers: [] };
+    rule.peers.push(each.peer);
+    rules.set(key, rule);
+  }
+  return [...rules.values()].map(({ first, keys, peers }) => ({
+    [first.kind]: peers,
+    toPorts: [portsOf(first, keys)],
+  }));
+}
+
+function byPeer(grants: readonly CiliumGrant[]): Together[] {
+  const known = new Map<string, Together>();
+  for (const { kind, peer, protocol, port, dns = false } of grants) {
+    const key = JSON.stringify([kind, peer, dns]);
+    const entry = known.get(key) ?? { kind, dns, peer, ports: new Map() };
+    entry.ports.set(`${String(port).padStart(5, '0')}/${protocol}`, { port: String(port), protocol });
+    known.set(key, entry);
+  }
+  return [...known].sort(([one], [other]) => byText(one, other)).map(([, entry]) => entry);
+}
+
+function portsOf({ ports, dns }: Together, keys: readonly string[]): CiliumPorts {
+  const list = keys.flatMap((key) => ports.get(key) ?? []);
+  return dns ? { ports: list, rules: { dns: [{ matchPattern: '*' }] } } : { ports: list };
+}
+
+type Labels = Readonly<Record<string, string>>;
+
+/** Source: https://docs.cilium.io/en/stable/security/policy/language/ */
+export interface CiliumPolicy {
+  readonly apiVersion: 'cilium.io/v2';
+  readonly kind: 'CiliumNetworkPolicy';
+  readonly metadata: { readonly name: string; readonly namespace: string; readonly labels: Labels };
+  readonly spec: {
+    readonly endpointSelector: { readonly matchLabels: Labels };
+    readonly egress: readonly CiliumRule[];
+  };
+}
+
+/** Exactly one kind of peer, since Cilium lets a rule combine few of them; none at all: it allows nothing. */
+export interface CiliumRule extends CiliumPeers {
+  readonly toPorts?: readonly [CiliumPorts];
+}
+
+export interface CiliumPeers {
+  readonly toEndpoints?: readonly { readonly matchLabels: Labels }[];
+  readonly toEntities?: readonly 'kube-apiserver'[];
+  readonly toCIDR?: readonly string[];
+  readonly toFQDNs?: readonly { readonly matchName: string }[];
+}
+
+interface CiliumPorts {
+  readonly ports: readonly { readonly port: string; readonly protocol: 'TCP' | 'UDP' }[];
+  /** Answers pass through Cilium, which learns from them where names point. */
+  readonly rules?: { readonly dns: readonly { readonly matchPattern: string }[] };
+}
+
+interface CiliumPolicies {
+  readonly policies: readonly CiliumPolicy[];
+  /** What could not be found out, a sentence each; never a reason for a wider policy. */
+  readonly warnings: readonly string[];
+}

@@ -1,0 +1,186 @@
+import {
+  areTooWide,
+  formatBlock,
+  isDnsServer,
+  isReachable,
+  isTooWide,
+  parseAddress,
+  parseBlock,
+} from './address.ts';
+import {
+  type DnsFacts,
+  type EgressFacts,
+  type Endpoint,
+  namespaceName,
+  type Peer,
+  type ServiceFacts,
+} from './contract.ts';
+import { addressGrant, type Grant, type Protocol, usable } from './grants.ts';
+
+/** What the policy of one endpoint is made of. */
+export interface EndpointGrants {
+  readonly grants: readonly Grant[];
+  /** The addresses that a name stood for; none for Services and for addresses. */
+  readonly addresses: readonly string[];
+}
+
+/** @param what it is, such as `Secrets server`, for warnings */
+export function endpointGrants(
+  endpoint: Endpoint,
+  what: string,
+  protocol: Protocol,
+  warn: (text: string) => void,
+): EndpointGrants {
+  if (endpoint.kind === 'service') {
+    return { grants: serviceGrants(endpoint.service, protocol, warn), addresses: [] };
+  }
+  const literal = literalOf(endpoint.host);
+  const found = usable(literal === undefined ? endpoint.addresses : [literal], isReachable, (address) =>
+    warn(
+      `${what} ${endpoint.host}: ${address} is no address that a server elsewhere can have; it is left out`,
+    ),
+  );
+  const grants = found.map((address) => addressGrant(address, protocol, endpoint.port));
+  if (literal !== undefined) return { grants, addresses: [] };
+  if (grants.length === 0)
+    warn(`${what} ${endpoint.host} has no address that is known; it cannot be reached`);
+  else warn(`${what} ${endpoint.host} is allowed by the addresses that it has now, which can change`);
+  return { grants, addresses: found.map(String) };
+}
+
+/** The address that a host of a URL is, if it is no name. */
+function literalOf(host: string): string | undefined {
+  return parseAddress(host.replace(/^\[(.*)\]$/, '$1'))?.toString();
+}
+
+/**
+ * What reaches a Service of the cluster on one of its ports: its own addresses, and what stands behind them, since
+ * whether addresses are translated before a policy looks at them is not defined.
+ */
+function serviceGrants(service: ServiceFacts, protocol: Protocol, warn: (text: string) => void): Grant[] {
+  const refuse = (address: string) =>
+    warn(`${nameOf(service)}: ${address} is no address that a server can have; it is left out`);
+  const own = usable(service.clusterIPs, isReachable, refuse);
+  return [
+    ...own.map((address) => addressGrant(address, protocol, service.port)),
+    ...behind(service, own.length === 0, protocol, refuse, warn),
+  ];
+}
+
+function behind(
+  service: ServiceFacts,
+  headless: boolean,
+  protocol: Protocol,
+  refuse: (address: string) => void,
+  warn: (text: string) => void,
+): Grant[] {
+  const peer = podsOf(service);
+  // a client of a headless Service connects to its pods itself, on the port that it was told
+  if (peer !== undefined) return [{ peer, protocol, port: headless ? service.port : service.targetPort }];
+  if (service.endpoints.length === 0) {
+    warn(`${nameOf(service)} has neither a selector nor endpoints; what stands behind it is not allowed`);
+  }
+  return service.endpoints.flatMap(({ address, port }) =>
+    usable([address], isReachable, refuse).map((found) => addressGrant(found, protocol, port)),
+  );
+}
+
+/** Undefined without a selector: one that selects everything would be wider than the Service. */
+function podsOf({ namespace, selector }: ServiceFacts): Peer | undefined {
+  if (Object.keys(selector).length === 0) return undefined;
+  return {
+    namespaceSelector: { matchLabels: { [namespaceName]: namespace } },
+    podSelector: { matchLabels: selector },
+  };
+}
+
+function nameOf({ namespace, name }: ServiceFacts): string {
+  return `Service ${namespace}/${name}`;
+}
+
+const dnsPort = 53;
+
+/** What nearly every cluster has. */
+export const usualDns: ServiceFacts = {
+  ...{ namespace: 'kube-system', name: 'kube-dns', selector: { 'k8s-app': 'kube-dns' } },
+  ...{ clusterIPs: [], targetPort: dnsPort, port: dnsPort, endpoints: [] },
+};
+
+/** Both protocols: long answers come over TCP. */
+export function dnsGrants({ service, addresses }: DnsFacts, warn: (text: string) => void): Grant[] {
+  const refuse = (text: string) => warn(`DNS server ${text} is no address that it can have; it is left out`);
+  const servers = usable(addresses, isDnsServer, refuse);
+  const unknown = service === undefined && servers.length === 0;
+  if (unknown) warn('The DNS of the cluster is not known; the usual pods of kube-system are allowed');
+  return (['TCP', 'UDP'] as const).flatMap((protocol) => [
+    ...(unknown || service ? serviceGrants(service ?? usualDns, protocol, warn) : []),
+    ...servers.map((address) => addressGrant(address, protocol, dnsPort)),
+  ]);
+}
+
+type Warn = (text: string) => void;
+
+export type Extra = EgressFacts['extra'][number];
+
+/**
+ * What is left of the further destinations: blocks that are nearly every address together are left out, all of them,
+ * since which one is meant is not known. `areTooWide` has the bound.
+ */
+export function narrowExtras(extra: readonly Extra[], warn: Warn): readonly Extra[] {
+  const blocks = extra.flatMap(({ cidr }) => cidr ?? []);
+  if (!areTogetherTooWide(blocks, 'further destinations', warn)) return extra;
+  return extra.filter(({ cidr }) => cidr === undefined);
+}
+
+/** What a person has named beside the usual destinations. */
+export function extraGrants(extra: Extra, warn: Warn): EndpointGrants {
+  const { host, cidr, service, addresses = [], port = 443, protocol = 'TCP' } = extra;
+  if (cidr !== undefined) return { grants: blockGrants(extra, cidr, warn), addresses: [] };
+  if (host === undefined) return { grants: [], addresses: [] };
+  const endpoint =
+    service === undefined
+      ? ({ kind: 'external', host, addresses, port } as const)
+      : ({ kind: 'service', host, service, port } as const);
+  return endpointGrants(endpoint, 'Further destination', protocol, warn);
+}
+
+function blockGrants({ port = 443, protocol = 'TCP' }: Extra, cidr: string, warn: Warn): Grant[] {
+  const block = usableBlock(cidr, 'Further destination', warn);
+  return block === undefined ? [] : [{ peer: { ipBlock: { cidr: block } }, protocol, port }];
+}
+
+/** Blocks that were declared for stores whose names turn, on the ports of those that are outside of the cluster. */
+export function storeBlockGrants(
+  { stores, storeBlocks = [] }: Pick<EgressFacts, 'stores' | 'storeBlocks'>,
+  warn: Warn,
+): Grant[] {
+  const outside = stores.filter(({ kind }) => kind === 'external');
+  const ports = [...new Set(outside.map(({ port }) => port))];
+  if (areTogetherTooWide(storeBlocks, 'object store', warn)) return [];
+  const blocks = storeBlocks.flatMap((cidr) => usableBlock(cidr, 'Block of the object store', warn) ?? []);
+  return blocks.flatMap((cidr) =>
+    ports.map((port) => ({ peer: { ipBlock: { cidr } }, protocol: 'TCP' as const, port })),
+  );
+}
+
+/** Those that are too wide by themselves are left out anyway. */
+function areTogetherTooWide(cidrs: readonly string[], what: string, warn: Warn): boolean {
+  const narrow = cidrs.flatMap((cidr) => parseBlock(cidr) ?? []).filter((block) => !isTooWide(block));
+  const tooWide = areTooWide(narrow);
+  if (tooWide)
+    warn(
+      `The blocks of the ${what} are too wide together, more than a quarter of all addresses; they are left out: name smaller ones`,
+    );
+  return tooWide;
+}
+
+function usableBlock(cidr: string, what: string, warn: Warn): string | undefined {
+  const block = parseBlock(cidr);
+  if (block !== undefined && !isTooWide(block)) return formatBlock(block);
+  warn(
+    block === undefined
+      ? `${what} ${cidr} is no block of addresses such as 192.0.2.0/24; it is left out`
+      : `${what} ${cidr} is too wide; it is left out: name blocks of /8 (IPv6: /7) or smaller`,
+  );
+  return undefined;
+}

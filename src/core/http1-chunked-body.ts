@@ -1,0 +1,134 @@
+const carriageReturn = 0x0d;
+const lineFeed = 0x0a;
+const maxSizeDigits = 8;
+
+export interface BodyBounds {
+  readonly maxBody: number;
+  /** For what is neither head nor body: extensions and trailers. */
+  readonly maxHead: number;
+}
+
+type State =
+  | 'size'
+  | 'extension'
+  | 'size-end'
+  | 'data'
+  | 'data-return'
+  | 'data-end'
+  | 'trailer-start'
+  | 'trailer'
+  | 'trailer-end'
+  | 'last-end'
+  | 'done';
+
+/** Takes the chunks of a body apart, wherever its bytes are split. Extensions and trailers are passed over. */
+export class ChunkedBody {
+  readonly #sink: ByteSink;
+  readonly #bounds: BodyBounds;
+  #state: State = 'size';
+  #digits = 0;
+  /** Bytes of this chunk still to come. */
+  #size = 0;
+  #passedOver = 0;
+
+  constructor(sink: ByteSink, bounds: BodyBounds) {
+    this.#sink = sink;
+    this.#bounds = bounds;
+  }
+
+  get done(): boolean {
+    return this.#state === 'done';
+  }
+
+  /** @returns how many of the bytes belonged to the body: fewer than all only when it is done */
+  push(bytes: Uint8Array): number {
+    let at = 0;
+    while (at < bytes.length && !this.done) {
+      if (this.#state === 'data') at += this.#take(bytes.subarray(at));
+      else this.#state = this.#next(bytes[at++] as number);
+    }
+    return at;
+  }
+
+  #take(bytes: Uint8Array): number {
+    const part = bytes.subarray(0, this.#size);
+    this.#sink.append(part);
+    this.#size -= part.length;
+    if (this.#size === 0) this.#state = 'data-return';
+    return part.length;
+  }
+
+  #next(byte: number): State {
+    switch (this.#state) {
+      case 'size':
+        return this.#sizeByte(byte);
+      case 'extension':
+        return byte === carriageReturn ? 'size-end' : this.#passOver(byte, 'extension');
+      case 'size-end':
+        return this.#endOfLine(byte, this.#size === 0 ? 'trailer-start' : 'data');
+      case 'data-return':
+        return expect(byte, carriageReturn, 'data-end');
+      case 'data-end':
+        this.#digits = 0;
+        return expect(byte, lineFeed, 'size');
+      case 'trailer-start':
+        return byte === carriageReturn ? 'last-end' : this.#passOver(byte, 'trailer');
+      case 'trailer':
+        return byte === carriageReturn ? 'trailer-end' : this.#passOver(byte, 'trailer');
+      case 'trailer-end':
+        return expect(byte, lineFeed, 'trailer-start');
+      default:
+        return expect(byte, lineFeed, 'done');
+    }
+  }
+
+  #sizeByte(byte: number): State {
+    const digit = Number.parseInt(String.fromCharCode(byte), 16);
+    if (!Number.isNaN(digit)) {
+      this.#size = this.#size * 16 + digit;
+      if (++this.#digits > maxSizeDigits) throw new HttpError('the answer has a chunk that is too large');
+      return 'size';
+    }
+    if (this.#digits === 0) throw new HttpError('the answer has a chunk without a size');
+    if (byte === carriageReturn) return 'size-end';
+    if (byte !== 0x3b && byte !== 0x20 && byte !== 0x09)
+      throw new HttpError('the answer has a malformed chunk');
+    return this.#passOver(byte, 'extension');
+  }
+
+  #endOfLine(byte: number, next: State): State {
+    if (this.#sink.bytes.length + this.#size > this.#bounds.maxBody) throw tooLarge(this.#bounds);
+    return expect(byte, lineFeed, next);
+  }
+
+  #passOver(byte: number, next: State): State {
+    if (byte === lineFeed || ++this.#passedOver > this.#bounds.maxHead) {
+      throw new HttpError('the answer has malformed or too large chunk extensions or trailers');
+    }
+    return next;
+  }
+}
+
+export const tooLarge = ({ maxBody }: BodyBounds): HttpError =>
+  new HttpError(`the answer is larger than ${maxBody} bytes`);
+
+function expect(byte: number, wanted: number, next: State): State {
+  if (byte !== wanted) throw new HttpError('the answer has a malformed chunk');
+  return next;
+}
+
+/** Memory that grows at its end and that its owner can clear: the caller decides where secrets may lie. */
+export interface ByteSink {
+  /** What was appended, in place; appending more may move it. */
+  readonly bytes: Uint8Array;
+  append(bytes: Uint8Array): void;
+  /** Makes room for so many bytes in all, so that it need not grow in steps. */
+  reserve(length: number): void;
+  /** Zeroes what was appended and begins anew. */
+  clear(): void;
+}
+
+/** Bytes that are not the HTTP/1.1 message that they should be. Never has any of them in its text. */
+export class HttpError extends Error {
+  override readonly name = 'HttpError';
+}

@@ -1,0 +1,197 @@
+import type { Container, EnvironmentVariable, Pod } from '../../kubernetes/pod.ts';
+import { encodeOriginalArgs } from '../../original-args.ts';
+import type { ImageCommand, InjectionPlan, PodSecurityLevel, Surroundings } from '../contract.ts';
+import { chosenContainers, originalArgs, originalCmd, wrapperProgram } from './containers.ts';
+import { literal, type Piece, piecesOf, reference } from './variables.ts';
+
+/** How a container starts once it is wrapped. */
+export interface Start {
+  readonly command: readonly string[];
+  /** To stand behind every variable of the container's own, so that references find those. */
+  readonly variables: readonly EnvironmentVariable[];
+}
+
+/** Linux takes 128 KiB in one variable. A character has up to three bytes, and may be written as two. */
+const longestVariable = 20_000;
+
+/**
+ * The command line moves into SVC_ORIGINAL_CMD and SVC_ORIGINAL_ARGS. Where an argument refers to a variable whose value
+ * is not known here and might hold a comma, which would split the argument once the kubelet has put it in, the arguments
+ * go behind `--` instead, where the kubelet expands them one by one.
+ * @param words at least one
+ * @param added names of the variables that the wrapped container has and the original one has not
+ */
+export function startOf(words: readonly Word[], container: Container, added: ReadonlySet<string>): Start {
+  const [first, ...rest] = words;
+  const command = { name: originalCmd, value: first === undefined ? '' : asVariable(first) };
+  const args = encodeOriginalArgs(rest.map(({ text }) => text)) ?? '';
+  const fits = args.length <= longestVariable && rest.every(survivesIn(container));
+  if (!fits) {
+    return {
+      command: [wrapperProgram, '--', ...words.map(argumentsOf(container, added))],
+      variables: [command],
+    };
+  }
+  const variables = rest.length === 0 ? [] : [{ name: originalArgs, value: rest.map(asItem).join(',') }];
+  return { command: [wrapperProgram], variables: [command, ...variables] };
+}
+
+function survivesIn(container: Container): (word: Word) => boolean {
+  const survives = survivorsOf(container);
+  return ({ text, expanded }) => {
+    if (!expanded) return true;
+    const references = piecesOf(text).filter((piece) => piece.kind === 'reference');
+    return references.every(({ name }) => name !== originalCmd && survives(name));
+  };
+}
+
+/** The value that the kubelet expands to what the container was started with. */
+function asVariable(word: Word, encode: (text: string) => string = (text) => text): string {
+  if (!word.expanded) return literal(encode(word.text));
+  return piecesOf(word.text)
+    .map((piece) => (piece.kind === 'text' ? literal(encode(piece.text)) : reference(piece.name)))
+    .join('');
+}
+
+const asItem = (word: Word): string => asVariable(word, (text) => encodeOriginalArgs([text]) ?? '');
+
+/** A name that only the wrapped container has must go on standing for itself. */
+function argumentsOf({ env = [] }: Container, added: ReadonlySet<string>): (word: Word) => string {
+  const own = new Set(env.map(({ name }) => name));
+  const unknown = (name: string) => (name === originalCmd || added.has(name)) && !own.has(name);
+  const asText = (piece: Piece) => {
+    if (piece.kind === 'text') return literal(piece.text);
+    return unknown(piece.name) ? literal(reference(piece.name)) : reference(piece.name);
+  };
+  return ({ text, expanded }) => (expanded ? piecesOf(text).map(asText).join('') : literal(text));
+}
+
+/** Fields of a pod whose values hold neither comma nor backslash. */
+const plainFields: ReadonlySet<string> = new Set([
+  'metadata.name',
+  'metadata.namespace',
+  'metadata.uid',
+  'spec.nodeName',
+  'spec.serviceAccountName',
+  'status.hostIP',
+  'status.podIP',
+]);
+
+/**
+ * Tells whether a reference may stand in SVC_ORIGINAL_ARGS: its name and all that can take its place hold nothing that
+ * has a meaning there.
+ */
+function survivorsOf({ env = [], envFrom = [] }: Container): (name: string) => boolean {
+  // of several with one name the last counts
+  const last = new Map(env.map((variable) => [variable.name, variable]));
+  return (name) => {
+    if (!/^[\w.-]+$/.test(name)) return false;
+    const defined = last.get(name);
+    if (defined !== undefined) return isPlain(defined);
+    // what is left is a variable of a Service, an address, or none, which stays as it is written
+    return envFrom.length === 0;
+  };
+}
+
+function isPlain({ value, valueFrom }: EnvironmentVariable): boolean {
+  if (value !== undefined && value !== '') return !/[$,\\]/.test(value);
+  if (valueFrom === undefined) return true;
+  const { fieldRef, resourceFieldRef } = valueFrom;
+  return resourceFieldRef !== undefined || (fieldRef !== undefined && plainFields.has(fieldRef.fieldPath));
+}
+
+/** One word of a command line. The kubelet expands those that the pod says, and no others. */
+interface Word {
+  readonly text: string;
+  readonly expanded: boolean;
+}
+
+/** Whether only its image says what the container runs. */
+export const leavesCommandToImage = ({ command = [] }: Container): boolean => command.length === 0;
+
+/**
+ * The command line of a container as its runtime puts it together; empty where nothing says one.
+ * @param image asked only where the pod says no command
+ */
+export function originalCommand({ command = [], args = [] }: Container, image: ImageCommand): Word[] {
+  if (command.length > 0) return [...command, ...args].map(fromPod);
+  const entrypoint = withoutEmpty(image.entrypoint).map(fromImage);
+  return [...entrypoint, ...(args.length > 0 ? args.map(fromPod) : image.cmd.map(fromImage))];
+}
+
+const fromPod = (text: string): Word => ({ text, expanded: true });
+const fromImage = (text: string): Word => ({ text, expanded: false });
+
+/** An entrypoint of one empty string means none. */
+const withoutEmpty = (entrypoint: readonly string[]): readonly string[] =>
+  entrypoint.length === 1 && entrypoint[0] === '' ? [] : entrypoint;
+
+/** Images of chosen containers whose command neither the pod nor `svc/command` says, each once. */
+export function imagesToLookUp(pod: Pod, plan: InjectionPlan): readonly string[] {
+  if (plan.command !== undefined) return [];
+  const images = chosenContainers(pod, plan)
+    .filter(leavesCommandToImage)
+    .map(({ image }) => image)
+    .filter((image) => image !== undefined && image !== '');
+  return [...new Set(images)] as string[];
+}
+
+/** Images of chosen containers that may run as root and lock their memory, where the pod does not say who they run as. */
+export function imagesOfUnknownUser(
+  pod: Pod,
+  plan: InjectionPlan,
+  podSecurity: PodSecurityLevel,
+): readonly string[] {
+  if (podSecurity !== 'privileged') return [];
+  const images = chosenContainers(pod, plan)
+    .filter((container) => runsAsRoot(pod, container, undefined) === undefined)
+    .flatMap(({ image = '' }) => (image === '' ? [] : [image]));
+  return [...new Set(images)];
+}
+
+/**
+ * Whether a container runs as root of the node; undefined where only an image says that has not been looked up. In a user
+ * namespace root has every capability, and none of them counts for locking memory.
+ */
+function runsAsRoot(
+  { spec }: Pod,
+  container: Container,
+  image: ImageCommand | undefined,
+): boolean | undefined {
+  if (spec.hostUsers === false) return false;
+  const user = container.securityContext?.runAsUser ?? spec.securityContext?.runAsUser;
+  if (user !== undefined) return user === 0;
+  const nonRoot = container.securityContext?.runAsNonRoot ?? spec.securityContext?.runAsNonRoot;
+  if (nonRoot === true) return false;
+  return image && /^(root|0+)?(:|$)/.test(image.user);
+}
+
+const capability = 'IPC_LOCK';
+
+/** What keeps a container from locking its memory and from registering with the node agent; undefined where nothing does. */
+export function unlockable(
+  pod: Pod,
+  container: Container,
+  { podSecurity, images }: Surroundings,
+): string | undefined {
+  if (podSecurity !== 'privileged') return `the namespace's Pod Security level is ${podSecurity}`;
+  // root there has every capability, and none of them counts for locking memory
+  if (pod.spec.hostUsers === false) return 'it runs in a user namespace of its own (hostUsers: false)';
+  const root = runsAsRoot(pod, container, images.get(container.image ?? ''));
+  // a container with the capability says that it can use it, or has been through here before
+  if (root ?? hasCapability(container)) return undefined;
+  return root === undefined ? 'its user is not known; runAsUser would say it' : 'it does not run as root';
+}
+
+export function withMemoryLock(container: Container): Container {
+  const { securityContext = {} } = container;
+  if (securityContext.privileged === true || hasCapability(container)) return container;
+  const { capabilities = {} } = securityContext;
+  const add = [...(capabilities.add ?? []), capability];
+  return { ...container, securityContext: { ...securityContext, capabilities: { ...capabilities, add } } };
+}
+
+function hasCapability({ securityContext }: Container): boolean {
+  if (securityContext?.privileged === true) return true;
+  return securityContext?.capabilities?.add?.some((name) => [capability, 'ALL'].includes(name)) ?? false;
+}

@@ -1,0 +1,158 @@
+import type { Container, Pod, VolumeMount } from '../../kubernetes/pod.ts';
+import type { InjectionDefaults, InjectionPlan, Surroundings } from '../contract.ts';
+import { leavesCommandToImage, unlockable } from './application-process.ts';
+import {
+  certificateFolder,
+  choiceMistakes,
+  chosenContainers,
+  copierName,
+  isInjected,
+  isWrapped,
+  proxyName,
+  volumeNames,
+  wrapperFolder,
+} from './containers.ts';
+import { deliveryMistakes, proxyIsSidecar, proxyPort, takenPorts } from './context.ts';
+import { cloudIdentity, credentialServers, credentialSource } from './proxy-container.ts';
+import { secretMistakes } from './variables.ts';
+import { resolvedPath } from './volumes.ts';
+
+/** What is wrong with pod and plan before anything is changed, each a sentence that says where. */
+export function mistakesIn(
+  pod: Pod,
+  plan: InjectionPlan,
+  defaults: InjectionDefaults,
+  surroundings: Surroundings,
+): string[] {
+  return [
+    ...choiceMistakes(pod, plan),
+    ...reservedNames(pod, plan, defaults, surroundings),
+    ...deliveryMistakes(defaults, surroundings.podSecurity),
+    ...secretMistakes(plan.secrets),
+    ...commandMistakes(pod, plan),
+    ...shadowingMounts(pod, plan),
+    ...proxyMistakes(pod, plan),
+  ];
+}
+
+function commandMistakes(pod: Pod, plan: InjectionPlan): readonly string[] {
+  if (plan.command === undefined) return [];
+  const open = chosenContainers(pod, plan).filter(leavesCommandToImage);
+  if (new Set(open.map(({ image }) => image)).size <= 1) return [];
+  const names = open.map(({ name }) => name).join(', ');
+  return [`svc/command: speaks of one image, and the containers ${names} have several; set command in them`];
+}
+
+/** A mount below the wrapper's folder would hide a part of it. */
+function shadowingMounts(pod: Pod, plan: InjectionPlan): readonly string[] {
+  return chosenContainers(pod, plan).flatMap(({ name, volumeMounts = [] }) =>
+    volumeMounts
+      .filter(hidesPart)
+      .map(
+        (mount) =>
+          `container ${name}: ${wrapperFolder} is kept for the wrapper, and ${mount.name} is mounted at ${mount.mountPath}`,
+      ),
+  );
+}
+
+/** The certificates go there themselves; what else claims their place is noticed when they do. */
+function hidesPart({ name, mountPath }: VolumeMount): boolean {
+  const path = resolvedPath(mountPath);
+  const inside = path.startsWith(`${wrapperFolder}/`);
+  return inside && !(name === volumeNames.certificates && path === certificateFolder);
+}
+
+/** What keeps the proxy from working in this pod. */
+function proxyMistakes(pod: Pod, plan: InjectionPlan): readonly string[] {
+  if (!plan.proxy?.enabled) return [];
+  const { variables } = cloudIdentity(chosenContainers(pod, plan), false);
+  const portFree = !takenPorts(pod).has(proxyPort);
+  const knowsStore = plan.proxy.upstream !== undefined || variables.length > 0;
+  return [
+    ...(portFree
+      ? []
+      : [`svc/s3-proxy: the proxy listens on ${proxyPort}, and a container of the pod uses that port`]),
+    ...(knowsStore
+      ? []
+      : [
+          'svc/proxy-upstream: should be the URL of the object store, because no wrapped container has AWS_REGION',
+        ]),
+  ];
+}
+
+/** Containers of the user's that bear a name of the operator's own: such a one would go unwrapped. */
+function reservedNames(
+  pod: Pod,
+  { proxy }: InjectionPlan,
+  { wrapperDelivery }: InjectionDefaults,
+  surroundings: Surroundings,
+): readonly string[] {
+  const { spec } = pod;
+  const withProxy = proxy?.enabled === true;
+  const isSidecar = proxyIsSidecar(pod, surroundings);
+  const expectedFirst = [
+    ...(wrapperDelivery === 'copy' ? [copierName] : []),
+    ...(withProxy && isSidecar ? [proxyName] : []),
+  ];
+  const expected = withProxy && !isSidecar ? [proxyName] : [];
+  return [...unexpected(spec.initContainers ?? [], expectedFirst), ...unexpected(spec.containers, expected)];
+}
+
+const unexpected = (containers: readonly Container[], expected: readonly string[]): readonly string[] =>
+  containers
+    .filter((container) => isInjected(container) && !expected.includes(container.name))
+    .map(({ name }) => `container ${name}: the name is kept for the operator's own container`);
+
+/** What is done otherwise than one might expect, or protects less than it could; a sentence each. */
+export function warningsFor(
+  pod: Pod,
+  plan: InjectionPlan,
+  surroundings: Surroundings,
+  chosen: readonly Container[],
+): string[] {
+  return [
+    ...memoryWarnings(pod, surroundings, chosen),
+    ...(plan.vault.skipVerify
+      ? ['The certificate of the secrets server is not verified, for development only.']
+      : []),
+    ...(pod.spec.hostPID
+      ? ['hostPID: processes of the node see those of this pod, and the other way round.']
+      : []),
+    ...(idleCommand(plan, chosen) ? ['svc/command is not used: the pod says what its containers run.'] : []),
+    ...proxyWarnings(plan, chosen),
+    ...(endlessProxy(pod, plan, surroundings)
+      ? ['The pod will not complete while the proxy runs: sidecars that end with it need Kubernetes 1.29.']
+      : []),
+  ];
+}
+
+function memoryWarnings(pod: Pod, surroundings: Surroundings, chosen: readonly Container[]): string[] {
+  return chosen.flatMap((container) => {
+    const reason = unlockable(pod, container, surroundings);
+    return reason === undefined
+      ? []
+      : [
+          `container ${container.name}: its memory is not locked as a whole and it does not register with the node agent, because ${reason}.`,
+        ];
+  });
+}
+
+const idleCommand = ({ command }: InjectionPlan, chosen: readonly Container[]): boolean =>
+  command !== undefined && !chosen.some((one) => leavesCommandToImage(one) || isWrapped(one));
+
+const endlessProxy = (pod: Pod, { proxy }: InjectionPlan, surroundings: Surroundings): boolean =>
+  proxy?.enabled === true &&
+  !proxyIsSidecar(pod, surroundings) &&
+  ['Never', 'OnFailure'].includes(pod.spec.restartPolicy ?? 'Always');
+
+/** Where the proxy has to ask for credentials although no egress policy lets it unless somebody says so. */
+function proxyWarnings({ proxy }: InjectionPlan, chosen: readonly Container[]): string[] {
+  if (!proxy?.enabled || proxy.credentialsSecret !== undefined) return [];
+  const { variables } = cloudIdentity(chosen, true);
+  const source = credentialSource(new Set(variables.map(({ name }) => name)));
+  if (source === 'given' || source === 'role') return [];
+  const { name, address, port } = credentialServers[source];
+  return [
+    `svc-proxy: asks ${name} for credentials, which egress policies do not allow unless spec.egress of a ServiceConfig names ${address}/32 port ${port}.`,
+  ];
+}

@@ -1,0 +1,172 @@
+import type { SecretMappingSpec } from '../../custom-resources/resources.ts';
+import { hint } from '../../settings/resolve.ts';
+import type { PlannedSecret } from '../contract.ts';
+import { type EnvMapWish, readSecretVariables, type Wish, type Wishes } from './requested-settings.ts';
+
+/** A path with its variables, and who brought it. */
+interface SecretSource extends PlannedSecret {
+  readonly place: string;
+}
+
+export interface SecretSources {
+  readonly sources: readonly SecretSource[];
+  readonly mistakes: readonly string[];
+}
+
+/** Of paths that are listed themselves, each with what the map of variables has for it. */
+export function listedSecrets({ secretPaths, envMap }: Wishes): SecretSources {
+  const place = secretPaths?.place ?? '';
+  const indexes = new Map(secretPaths?.value.map((path, index) => [path, index]));
+  const sources = [...indexes].map(([path, index]) => ({
+    ...{ place, path },
+    mappings: mappingsOf(envMap?.value, path, index),
+  }));
+  return { sources, mistakes: [...repeatedPaths(secretPaths), ...strayMappings(envMap, secretPaths)] };
+}
+
+function mappingsOf(map: EnvMapWish | undefined, path: string, index: number): PlannedSecret['mappings'] {
+  if (map === undefined) return [];
+  if (map.by === 'position') return map.groups[index] ?? [];
+  return map.secrets.filter((one) => one.path === path).flatMap(({ mappings }) => mappings);
+}
+
+function repeatedPaths(paths: Wish<readonly string[]> | undefined): string[] {
+  if (paths === undefined || new Set(paths.value).size === paths.value.length) return [];
+  const known = new Set<string>();
+  const twice = new Set<string>();
+  for (const path of paths.value) (known.has(path) ? twice : known).add(path);
+  return [`${paths.place}: each path should be named once, ${[...twice].join(', ')} is repeated`];
+}
+
+function strayMappings(
+  map: Wish<EnvMapWish> | undefined,
+  paths: Wish<readonly string[]> | undefined,
+): readonly string[] {
+  if (map === undefined) return [];
+  const { place, value } = map;
+  return value.by === 'position'
+    ? strayGroups(place, value.groups.length, paths)
+    : strayPaths(place, value.secrets, paths);
+}
+
+function strayGroups(
+  place: string,
+  groups: number,
+  paths: Wish<readonly string[]> | undefined,
+): readonly string[] {
+  const count = paths?.value.length ?? 0;
+  if (groups <= count) return [];
+  const named = `${paths?.place ?? 'svc/secret-paths'} names ${count}`;
+  return [`${place}: has ${groups} groups, should have one a path at most, and ${named}`];
+}
+
+/** Where an annotation names other paths than the ServiceConfig, what that says of its own paths is left out. */
+function strayPaths(
+  place: string,
+  secrets: readonly PlannedSecret[],
+  paths: Wish<readonly string[]> | undefined,
+): string[] {
+  if (paths?.place.startsWith('svc/')) return [];
+  return secrets
+    .filter(({ path }) => !paths?.value.includes(path))
+    .map(({ path }) => `${place}: ${path} should be one of secretPaths`);
+}
+
+/** Of the SecretMappings that are named. */
+export function mappedSecrets(
+  { secretMappings }: Wishes,
+  namespace: string,
+  known: ReadonlyMap<string, SecretMappingSpec>,
+): SecretSources {
+  const found = [...new Set(secretMappings?.value)].map((name) => {
+    const place = `${secretMappings?.place} (SecretMapping ${name})`;
+    const spec = known.get(name);
+    return spec === undefined
+      ? { sources: [], mistakes: [missing(secretMappings?.place, name, namespace, [...known.keys()])] }
+      : sourcesOf(place, spec);
+  });
+  return {
+    sources: found.flatMap(({ sources }) => sources),
+    mistakes: found.flatMap(({ mistakes }) => mistakes),
+  };
+}
+
+function missing(
+  place: string | undefined,
+  name: string,
+  namespace: string,
+  known: readonly string[],
+): string {
+  return `${place}: namespace ${namespace} has no SecretMapping ${name}${hint(name, known)}`;
+}
+
+function sourcesOf(place: string, { secrets }: SecretMappingSpec): SecretSources {
+  const reading = readSecretVariables(`${place}, secrets`, secrets);
+  if (!('value' in reading)) return { sources: [], mistakes: reading.mistakes };
+  return { sources: reading.value.map((one) => ({ ...one, place })), mistakes: [] };
+}
+
+export interface CombinedSecrets {
+  readonly secrets: readonly PlannedSecret[];
+  readonly mistakes: readonly string[];
+}
+
+/** Linux refuses to start a program with a variable longer than this, name and NUL included. */
+const longestVariable = 128 * 1024;
+
+/** One entry a path: sources may agree on a path, and no two fields may become the same variable. */
+export function combineSecrets(sources: readonly SecretSource[]): CombinedSecrets {
+  const byPath = new Map<string, SecretSource>();
+  const mistakes: string[] = [];
+  for (const source of sources) {
+    const first = byPath.get(source.path);
+    if (first === undefined) byPath.set(source.path, source);
+    else if (!agree(first, source))
+      mistakes.push(
+        `${source.place}: names ${source.path}, which ${first.place} names with other variables; they should agree`,
+      );
+  }
+  const taken = [...byPath.values()];
+  return {
+    secrets: taken.map(({ path, mappings }) => ({ path, mappings })),
+    mistakes: [...mistakes, ...repeatedVariables(taken), ...tooLong(taken)],
+  };
+}
+
+function agree(a: PlannedSecret, b: PlannedSecret): boolean {
+  const [one, other] = [itemsOf(a).sort(), itemsOf(b).sort()];
+  return one.length === other.length && one.every((item, index) => item === other[index]);
+}
+
+function itemsOf({ mappings }: PlannedSecret): string[] {
+  return mappings.map(({ field, variable }) => `${field}=${variable}`);
+}
+
+function repeatedVariables(sources: readonly SecretSource[]): string[] {
+  const given = new Map<string, SecretSource>();
+  const mistakes = new Set<string>();
+  for (const source of sources)
+    for (const { variable } of source.mappings) {
+      const first = given.get(variable);
+      if (first === undefined) given.set(variable, source);
+      else mistakes.add(givenTwice(variable, source, first));
+    }
+  return [...mistakes];
+}
+
+function givenTwice(variable: string, second: SecretSource, first: SecretSource): string {
+  return first === second
+    ? `${second.place}: ${variable} is given to more than one field of ${second.path}`
+    : `${second.place}: ${variable} is given to a field of ${second.path}, and by ${first.place} to one of ${first.path}`;
+}
+
+function tooLong(sources: readonly SecretSource[]): string[] {
+  const paths = sources.map(({ path }) => path).join(',');
+  const map = sources.map((one) => itemsOf(one).join(',')).join(';');
+  const longest = Math.max(Buffer.byteLength(paths), Buffer.byteLength(map)) + 'SVC_SECRET_PATHS='.length;
+  return longest < longestVariable
+    ? []
+    : [
+        'svc/secret-paths: the paths, or the names of their fields, should fit one variable of 128 KiB together',
+      ];
+}

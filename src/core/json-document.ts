@@ -1,0 +1,307 @@
+import { isUtf8 } from 'node:buffer';
+
+/**
+ * Checks a whole JSON text in UTF-8 and tells where its one value stands. No part of it becomes a string.
+ * @throws JsonError
+ */
+export function readDocument(bytes: Uint8Array): JsonValue {
+  if (!isUtf8(bytes)) throw new JsonError(0, 'UTF-8');
+  const root = scanValue(bytes, skipSpace(bytes, 0));
+  const end = skipSpace(bytes, root.end);
+  if (end !== bytes.length) throw new JsonError(end, 'the end');
+  return root;
+}
+
+/**
+ * The members of the object that begins at `at`. Of members with the same name the last one counts, as for JSON.parse.
+ * @throws JsonError where no object stands there
+ */
+export function readObject(bytes: Uint8Array, at: number): JsonMember[] {
+  const members = new Map<string, JsonMember>();
+  if (bytes[at] !== 0x7b) throw new JsonError(at, 'an object');
+  scanMembers(bytes, at, 0, (nameStart, nameEnd, value) => {
+    const name = readName(bytes, nameStart, nameEnd);
+    members.set(name, { name, ...value });
+  });
+  return [...members.values()];
+}
+
+/**
+ * The items of the array that begins at `at`.
+ * @throws JsonError where no array stands there
+ */
+export function readArray(bytes: Uint8Array, at: number): JsonValue[] {
+  const items: JsonValue[] = [];
+  if (bytes[at] !== 0x5b) throw new JsonError(at, 'an array');
+  scanItems(bytes, at, 0, (item) => items.push(item));
+  return items;
+}
+
+/** What the scanned string, which is no secret, means. */
+export function readName(bytes: Uint8Array, start: number, end: number): string {
+  const name = new Uint8Array(end - start - 2);
+  return readText(name, 0, decodeString(bytes, start, end, name));
+}
+
+/** ASCII or UTF-8 that is no secret. */
+export const readText = (bytes: Uint8Array, start: number, end: number): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8');
+
+/** Objects and arrays inside each other, at most. */
+export const maxDepth = 100;
+
+/** Gets each member of an object: where its name stands, quotes included, and its value. */
+export type Visit = (nameStart: number, nameEnd: number, value: JsonValue) => void;
+
+function skipSpace(bytes: Uint8Array, at: number): number {
+  let next = at;
+  while (isSpace(bytes[next])) next++;
+  return next;
+}
+
+/**
+ * The value that begins at `at`, checked to its end.
+ * @throws JsonError
+ */
+function scanValue(bytes: Uint8Array, at: number, depth = 0): JsonValue {
+  const first = bytes[at];
+  if (first === char.quote) return value('string', at, scanString(bytes, at));
+  if (first === char.openBrace) return value('object', at, scanMembers(bytes, at, depth));
+  if (first === char.openBracket) return value('array', at, scanItems(bytes, at, depth));
+  if (first === char.t) return value('boolean', at, scanWord(bytes, at, 'true'));
+  if (first === char.f) return value('boolean', at, scanWord(bytes, at, 'false'));
+  if (first === char.n) return value('null', at, scanWord(bytes, at, 'null'));
+  if (first === char.minus || isDigit(first)) return value('number', at, scanNumber(bytes, at));
+  throw new JsonError(at, 'a value');
+}
+
+const value = (kind: JsonKind, start: number, end: number): JsonValue => ({ kind, start, end });
+
+/** @returns the end of the object that begins at `at` */
+function scanMembers(bytes: Uint8Array, at: number, depth: number, visit?: Visit): number {
+  return scanList(bytes, at, depth, char.closeBrace, (start) => {
+    if (bytes[start] !== char.quote) throw new JsonError(start, 'a name');
+    const nameEnd = scanString(bytes, start);
+    const colon = skipSpace(bytes, nameEnd);
+    if (bytes[colon] !== char.colon) throw new JsonError(colon, 'a colon');
+    const member = scanValue(bytes, skipSpace(bytes, colon + 1), depth + 1);
+    visit?.(start, nameEnd, member);
+    return member.end;
+  });
+}
+
+/** @returns the end of the array that begins at `at` */
+const scanItems = (bytes: Uint8Array, at: number, depth: number, visit?: (item: JsonValue) => void): number =>
+  scanList(bytes, at, depth, char.closeBracket, (start) => {
+    const item = scanValue(bytes, start, depth + 1);
+    visit?.(item);
+    return item.end;
+  });
+
+function scanList(
+  bytes: Uint8Array,
+  at: number,
+  depth: number,
+  close: number,
+  scanItem: (start: number) => number,
+): number {
+  if (depth >= maxDepth) throw new JsonError(at, `at most ${maxDepth} levels`);
+  let next = skipSpace(bytes, at + 1);
+  if (bytes[next] === close) return next + 1;
+  for (;;) {
+    next = skipSpace(bytes, scanItem(next));
+    if (bytes[next] === close) return next + 1;
+    if (bytes[next] !== char.comma) throw new JsonError(next, 'a comma or the end of a list');
+    next = skipSpace(bytes, next + 1);
+  }
+}
+
+type JsonKind = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null';
+
+/** Where a value stands: `end` is the first byte after it. The quotes of a string belong to it. */
+export interface JsonValue {
+  readonly kind: JsonKind;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** A member of an object; its name is no secret. */
+export interface JsonMember extends JsonValue {
+  readonly name: string;
+}
+
+/** Bytes that are not the JSON that they should be. Says where, never what: the text may be a secret. */
+export class JsonError extends Error {
+  override readonly name = 'JsonError';
+  /** Offset of the byte that does not fit. */
+  readonly at: number;
+
+  constructor(at: number, expected: string) {
+    super(`not JSON at byte ${at}: expected ${expected}`);
+    this.at = at;
+  }
+}
+
+/** @returns the end of the string that begins at `at` with its quote */
+export function scanString(bytes: Uint8Array, at: number): number {
+  let next = at + 1;
+  for (;;) {
+    const byte = bytes[next];
+    if (byte === undefined || byte < char.space) throw new JsonError(next, 'the rest of a string');
+    if (byte === char.quote) return next + 1;
+    next = byte === char.backslash ? scanEscape(bytes, next) : next + 1;
+  }
+}
+
+const simpleEscapes = new Set(Buffer.from('"\\/bfnrt'));
+
+function scanEscape(bytes: Uint8Array, at: number): number {
+  const kind = bytes[at + 1];
+  if (kind !== undefined && simpleEscapes.has(kind)) return at + 2;
+  const end = at + 6;
+  for (let next = at + 2; next < end; next++) {
+    if (kind !== char.u || hexDigit(bytes[next]) < 0) throw new JsonError(next, 'an escape sequence');
+  }
+  return end;
+}
+
+/** @returns the end of the number that begins at `at` */
+function scanNumber(bytes: Uint8Array, at: number): number {
+  let next = bytes[at] === char.minus ? at + 1 : at;
+  next = bytes[next] === char.zero ? next + 1 : scanDigits(bytes, next);
+  if (bytes[next] === char.point) next = scanDigits(bytes, next + 1);
+  if (bytes[next] === 0x65 || bytes[next] === 0x45) {
+    const sign = bytes[next + 1];
+    next = scanDigits(bytes, sign === char.plus || sign === char.minus ? next + 2 : next + 1);
+  }
+  return next;
+}
+
+function scanDigits(bytes: Uint8Array, at: number): number {
+  if (!isDigit(bytes[at])) throw new JsonError(at, 'a digit');
+  let next = at + 1;
+  while (isDigit(bytes[next])) next++;
+  return next;
+}
+
+/** @returns the end of `word`, which must stand at `at` */
+function scanWord(bytes: Uint8Array, at: number, word: string): number {
+  for (let index = 0; index < word.length; index++) {
+    if (bytes[at + index] !== word.charCodeAt(index)) throw new JsonError(at + index, 'a value');
+  }
+  return at + word.length;
+}
+
+const replacement = 0xfffd;
+const simple = new Map<number, number>(
+  Object.entries({ '"': '"', '\\': '\\', '/': '/', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }).map(
+    ([letter, meant]) => [letter.charCodeAt(0), meant.charCodeAt(0)],
+  ),
+);
+
+/**
+ * Writes what a scanned string (quotes included in `start` and `end`) means into `into`, as UTF-8;
+ * half a surrogate pair becomes U+FFFD. The text never grows, so `into` may be the same memory from `start` on.
+ * @returns the count of bytes written, at most `end - start - 2`
+ */
+export function decodeString(bytes: Uint8Array, start: number, end: number, into: Uint8Array): number {
+  const last = end - 1;
+  let from = start + 1;
+  let to = 0;
+  while (from < last) {
+    const byte = bytes[from] as number;
+    if (byte !== char.backslash) {
+      into[to++] = byte;
+      from++;
+    } else if (bytes[from + 1] !== char.u) {
+      into[to++] = unescaped(bytes, from);
+      from += 2;
+    } else {
+      const point = codePoint(bytes, from, last);
+      from += point > 0xffff ? 12 : 6;
+      to = writeUtf8(point, into, to);
+    }
+  }
+  return to;
+}
+
+function unescaped(bytes: Uint8Array, at: number): number {
+  const meant = simple.get(bytes[at + 1] ?? 0);
+  if (meant === undefined) throw new JsonError(at, 'an escape sequence');
+  return meant;
+}
+
+/** Of the one or two `\u` sequences at `at`. */
+function codePoint(bytes: Uint8Array, at: number, last: number): number {
+  const unit = codeUnit(bytes, at);
+  if (unit < 0xd800 || unit > 0xdfff) return unit;
+  const paired =
+    unit < 0xdc00 && at + 12 <= last && bytes[at + 6] === char.backslash && bytes[at + 7] === char.u;
+  const low = paired ? codeUnit(bytes, at + 6) : 0;
+  if (low < 0xdc00 || low > 0xdfff) return replacement;
+  return 0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00);
+}
+
+function codeUnit(bytes: Uint8Array, at: number): number {
+  let unit = 0;
+  for (let next = at + 2; next < at + 6; next++) {
+    const digit = hexDigit(bytes[next]);
+    if (digit < 0) throw new JsonError(next, 'a hexadecimal digit');
+    unit = unit * 16 + digit;
+  }
+  return unit;
+}
+
+function writeUtf8(point: number, into: Uint8Array, at: number): number {
+  if (point < 0x80) {
+    into[at] = point;
+    return at + 1;
+  }
+  const more = point < 0x800 ? 1 : point < 0x10000 ? 2 : 3;
+  const lead = more === 1 ? 0xc0 : more === 2 ? 0xe0 : 0xf0;
+  into[at] = lead | (point >> (6 * more));
+  for (let index = 1; index <= more; index++) {
+    into[at + index] = 0x80 | ((point >> (6 * (more - index))) & 0x3f);
+  }
+  return at + more + 1;
+}
+
+/** The characters that JSON's grammar names. */
+export const char = {
+  tab: 0x09,
+  lineFeed: 0x0a,
+  carriageReturn: 0x0d,
+  space: 0x20,
+  quote: 0x22,
+  plus: 0x2b,
+  comma: 0x2c,
+  minus: 0x2d,
+  point: 0x2e,
+  zero: 0x30,
+  nine: 0x39,
+  colon: 0x3a,
+  openBracket: 0x5b,
+  backslash: 0x5c,
+  closeBracket: 0x5d,
+  f: 0x66,
+  n: 0x6e,
+  t: 0x74,
+  u: 0x75,
+  openBrace: 0x7b,
+  closeBrace: 0x7d,
+} as const;
+
+export function isSpace(byte: number | undefined): boolean {
+  return byte === char.space || byte === char.lineFeed || byte === char.carriageReturn || byte === char.tab;
+}
+
+const isDigit = (byte: number | undefined): boolean =>
+  byte !== undefined && byte >= char.zero && byte <= char.nine;
+
+/** 0 to 15, or -1. */
+function hexDigit(byte: number | undefined): number {
+  if (byte === undefined) return -1;
+  if (isDigit(byte)) return byte - char.zero;
+  const letter = (byte | 0x20) - 0x61;
+  return letter >= 0 && letter < 6 ? letter + 10 : -1;
+}

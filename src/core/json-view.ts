@@ -1,0 +1,100 @@
+import {
+  char,
+  isSpace,
+  JsonError,
+  type JsonMember,
+  type JsonValue,
+  readArray,
+  readDocument,
+  readName,
+  readObject,
+  readText,
+  scanString,
+} from './json-document.ts';
+
+/** A JSON text that is looked at in place, by paths of names. */
+export class JsonView {
+  readonly bytes: Uint8Array;
+  readonly root: JsonValue;
+  readonly #objects = new Map<number, readonly JsonMember[]>();
+
+  /** @throws JsonError unless the bytes are one whole JSON text in UTF-8 */
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes;
+    this.root = readDocument(bytes);
+  }
+
+  /** What stands at the end of the path, or undefined where a name or an object is missing. */
+  at(...names: readonly string[]): JsonValue | undefined {
+    let found: JsonValue | undefined = this.root;
+    for (const name of names) {
+      if (found?.kind !== 'object') return undefined;
+      found = this.members(found).find((member) => member.name === name);
+    }
+    return found;
+  }
+
+  /** @throws JsonError for what is no object */
+  members(object: JsonValue): readonly JsonMember[] {
+    if (object.kind !== 'object') throw new JsonError(object.start, 'an object');
+    const known = this.#objects.get(object.start);
+    if (known !== undefined) return known;
+    const members = readObject(this.bytes, object.start);
+    this.#objects.set(object.start, members);
+    return members;
+  }
+
+  /** @throws JsonError for what is no array */
+  items(array: JsonValue): readonly JsonValue[] {
+    return readArray(this.bytes, array.start);
+  }
+
+  /** A number that is no secret; undefined for another kind. */
+  number(...names: readonly string[]): number | undefined {
+    const value = this.at(...names);
+    return value?.kind === 'number' ? Number(readText(this.bytes, value.start, value.end)) : undefined;
+  }
+
+  /** A string that is no secret; undefined for another kind. */
+  string(...names: readonly string[]): string | undefined {
+    const value = this.at(...names);
+    return value?.kind === 'string' ? readName(this.bytes, value.start, value.end) : undefined;
+  }
+
+  isTrue(...names: readonly string[]): boolean {
+    const value = this.at(...names);
+    return value?.kind === 'boolean' && this.bytes[value.start] === 0x74;
+  }
+}
+
+/**
+ * Takes the white space between the tokens out of a scanned value, in place.
+ * @returns the new end of the value
+ */
+export function compact(bytes: Uint8Array, { start, end }: JsonValue): number {
+  let to = start;
+  let from = start;
+  while (from < end) {
+    const next = bytes[from] === 0x22 ? scanString(bytes, from) : from + 1;
+    if (!isSpace(bytes[from])) {
+      if (to < from) bytes.copyWithin(to, from, next);
+      to += next - from;
+    }
+    from = next;
+  }
+  return to;
+}
+
+/** Printable ASCII, the whole of what a token may be made of, with what JSON wants escaped; without the quotes. */
+export function* escapedRuns(bytes: Uint8Array): Generator<Uint8Array> {
+  let start = 0;
+  for (let at = 0; at < bytes.length; at++) {
+    if (bytes[at] !== char.quote && bytes[at] !== char.backslash) continue;
+    yield bytes.subarray(start, at);
+    yield backslash;
+    start = at;
+  }
+  yield bytes.subarray(start);
+}
+
+const backslash = Buffer.from('\\');

@@ -1,0 +1,224 @@
+/**
+ * One field on the wire, or nothing: proto3 leaves default values out. A message is the concatenation of its
+ * fields; numbers are those of the schema, 1 to 536,870,911.
+ */
+export type Field = Uint8Array;
+
+const VARINT = 0;
+const LENGTH_DELIMITED = 2;
+const NOTHING: Field = new Uint8Array(0);
+const utf8 = new TextEncoder();
+
+/** The message that these fields make, in their order. */
+export function message(...fields: readonly Field[]): Uint8Array {
+  return concat(fields);
+}
+
+/** uint32, uint64 or an enum; the value is a whole number from 0 to 2^64-1. Zero is left out. */
+export function unsigned(number: number, value: number | bigint): Field {
+  return BigInt(value) === 0n ? NOTHING : presentUnsigned(number, value);
+}
+
+/** As `unsigned` for a field with presence: zero is written, undefined left out. */
+export function presentUnsigned(number: number, value: number | bigint | undefined): Field {
+  return value === undefined ? NOTHING : concat([key(number, VARINT), varint(BigInt(value))]);
+}
+
+export function bool(number: number, value: boolean): Field {
+  return unsigned(number, value ? 1 : 0);
+}
+
+/** As `bool` for a field with presence: false is written, undefined left out. */
+export function presentBool(number: number, value: boolean | undefined): Field {
+  return presentUnsigned(number, value === undefined ? undefined : Number(value));
+}
+
+export function string(number: number, value: string): Field {
+  return bytes(number, utf8.encode(value));
+}
+
+export function bytes(number: number, value: Uint8Array): Field {
+  return value.length === 0 ? NOTHING : embedded(number, value);
+}
+
+/** A message inside of a message; an empty one is written, undefined left out. */
+export function embedded(number: number, value: Uint8Array | undefined): Field {
+  if (value === undefined) return NOTHING;
+  return concat([key(number, LENGTH_DELIMITED), varint(BigInt(value.length)), value]);
+}
+
+function key(number: number, wireType: number): Uint8Array {
+  return varint((BigInt(number) << 3n) | BigInt(wireType));
+}
+
+/** Seven bits a byte, the lowest first; the high bit says that more follow. */
+function varint(value: bigint): Uint8Array {
+  if (value < 0n || value >= 1n << 64n) throw new RangeError('a varint holds 0 to 2^64-1');
+  const encoded: number[] = [];
+  let rest = value;
+  for (; rest >= 0x80n; rest >>= 7n) encoded.push(Number(rest & 0x7fn) | 0x80);
+  encoded.push(Number(rest));
+  return Uint8Array.from(encoded);
+}
+
+function concat(parts: readonly Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
+  let offset = 0;
+  for (const part of parts) {
+    whole.set(part, offset);
+    offset += part.length;
+  }
+  return whole;
+}
+
+/** Bytes that are not a protobuf message. The text never quotes them. */
+export class ProtobufError extends Error {
+  override readonly name = 'ProtobufError';
+}
+
+/** What a message holds, by field number; the last of several wins, as the schema's language says of single fields. */
+export class Fields {
+  readonly #varints: ReadonlyMap<number, bigint>;
+  readonly #bytes: ReadonlyMap<number, Uint8Array>;
+
+  constructor(varints: ReadonlyMap<number, bigint>, bytes: ReadonlyMap<number, Uint8Array>) {
+    this.#varints = varints;
+    this.#bytes = bytes;
+  }
+
+  /** uint64; 0 where it is absent. */
+  unsigned(number: number): bigint {
+    return this.#varints.get(number) ?? 0n;
+  }
+
+  /** uint32 or an enum of which no value is negative; more than 32 bits are cut, as every reader does. */
+  unsigned32(number: number): number {
+    return Number(BigInt.asUintN(32, this.unsigned(number)));
+  }
+
+  bool(number: number): boolean {
+    return this.unsigned(number) !== 0n;
+  }
+
+  /** A view of the message's own bytes; empty where it is absent. */
+  bytes(number: number): Uint8Array {
+    return this.#bytes.get(number) ?? new Uint8Array(0);
+  }
+
+  /** @throws ProtobufError when it is not UTF-8 */
+  string(number: number): string {
+    try {
+      return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(this.bytes(number));
+    } catch {
+      throw new ProtobufError(`field ${number} is not UTF-8`);
+    }
+  }
+}
+
+/**
+ * Takes a message apart. Fields of types that no schema of ours has (fixed-size numbers) are passed over; groups,
+ * which proto3 does not have, are refused.
+ * @throws ProtobufError when the bytes are cut or malformed
+ */
+export function readFields(message: Uint8Array): Fields {
+  const cursor = new Cursor(message);
+  const varints = new Map<number, bigint>();
+  const bytes = new Map<number, Uint8Array>();
+  while (!cursor.atEnd) {
+    const key = cursor.key();
+    const number = key >>> 3;
+    if (number === 0) throw new ProtobufError('field number 0');
+    readField(cursor, number, key & 7, varints, bytes);
+  }
+  return new Fields(varints, bytes);
+}
+
+function readField(
+  cursor: Cursor,
+  number: number,
+  wireType: number,
+  varints: Map<number, bigint>,
+  bytes: Map<number, Uint8Array>,
+): void {
+  if (wireType === 0) varints.set(number, cursor.varint());
+  else if (wireType === 1) cursor.take(8n);
+  else if (wireType === 2) bytes.set(number, cursor.take(cursor.varint()));
+  else if (wireType === 5) cursor.take(4n);
+  else throw new ProtobufError(`field ${number} has wire type ${wireType}`);
+}
+
+class Cursor {
+  readonly #message: Uint8Array;
+  #offset = 0;
+
+  constructor(message: Uint8Array) {
+    this.#message = message;
+  }
+
+  get atEnd(): boolean {
+    return this.#offset >= this.#message.length;
+  }
+
+  key(): number {
+    const value = this.varint();
+    if (value >= 1n << 32n) throw new ProtobufError('a field number beyond 29 bits');
+    return Number(value);
+  }
+
+  /** Ten bytes at most; bits beyond 64 are cut, as every reader does. */
+  varint(): bigint {
+    let value = 0n;
+    for (let shift = 0n; shift < 70n; shift += 7n) {
+      const byte = this.#message[this.#offset++];
+      if (byte === undefined) throw new ProtobufError('a number is cut');
+      value |= BigInt(byte & 0x7f) << shift;
+      if (byte < 0x80) return BigInt.asUintN(64, value);
+    }
+    throw new ProtobufError('a number is longer than ten bytes');
+  }
+
+  take(length: bigint): Uint8Array {
+    if (length > BigInt(this.#message.length - this.#offset)) throw new ProtobufError('a field is cut');
+    const start = this.#offset;
+    this.#offset += Number(length);
+    return this.#message.subarray(start, this.#offset);
+  }
+}
+
+/** Called with each field of bytes: its number, and where it lies. */
+export type Visit = (number: number, start: number, end: number) => void;
+
+/**
+ * Goes through the fields of a message that lies between two offsets, without making anything of them: for judging a
+ * message by its shape before it is decoded. Numbers are passed over.
+ * @throws ProtobufError when the bytes are cut or malformed; what `visit` throws
+ */
+export function visitNested(bytes: Uint8Array, start: number, end: number, visit: Visit): void {
+  let at = start;
+  const varint = (): number => {
+    let value = 0;
+    for (let scale = 1; scale <= 2 ** 63; scale *= 128) {
+      const byte = at < end ? bytes[at++] : undefined;
+      if (byte === undefined) throw new ProtobufError('a number is cut');
+      value += (byte & 0x7f) * scale;
+      if (byte < 0x80) return value;
+    }
+    throw new ProtobufError('a number is longer than ten bytes');
+  };
+  const skip = (length: number): number => {
+    if (length > end - at) throw new ProtobufError('a field is cut');
+    const from = at;
+    at += length;
+    return from;
+  };
+  while (at < end) {
+    const key = varint();
+    const number = Math.floor(key / 8);
+    const type = key % 8;
+    if (type === 0) varint();
+    else if (type === 1) skip(8);
+    else if (type === 5) skip(4);
+    else if (type === 2) visit(number, skip(varint()), at);
+    else throw new ProtobufError(`field ${number} has wire type ${type}`);
+  }
+}

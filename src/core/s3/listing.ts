@@ -1,0 +1,297 @@
+import { s3Error } from './error.ts';
+import { escapeXml, scanXml, unescapeXml } from './xml-text.ts';
+
+/** MinIO begins it with a small letter. */
+const attributes = /^[Gg]etObjectAttributes\w+$/;
+const lists = /^(?:ListBucketResult|ListVersionsResult|ListPartsResult|ListMultipartUploadsResult)$/;
+const entryElements = new Set(['Contents', 'Version', 'DeleteMarker', 'CommonPrefixes', 'Upload', 'Part']);
+const named = new Set<string>(['Contents', 'Version', 'DeleteMarker', 'CommonPrefixes', 'Upload']);
+const fields = new Set([
+  'Key',
+  'Prefix',
+  'ETag',
+  'Size',
+  'ObjectSize',
+  'VersionId',
+  'UploadId',
+  'PartNumber',
+]);
+const topFields = new Set([
+  'EncodingType',
+  'KeyCount',
+  'IsTruncated',
+  'NextMarker',
+  'ETag',
+  'ObjectSize',
+  'VersionId',
+]);
+
+/**
+ * Reads a listing of the store: ListObjects (both versions), ListObjectVersions, ListParts, ListMultipartUploads,
+ * and GetObjectAttributes. @throws S3Error InternalError when it is none of these or cannot be read safely
+ */
+export function scanListing(xml: string): Listing {
+  const scanner = new ListingScanner(xml);
+  if (!scanXml(xml, scanner) || !(lists.test(scanner.root) || attributes.test(scanner.root)))
+    throw unreadable();
+  return scanner.listing();
+}
+
+interface Open {
+  readonly element: EntryElement;
+  readonly depth: number;
+  readonly start: number;
+  readonly found: Map<string, Span>;
+  end: number;
+}
+
+class ListingScanner {
+  root = '';
+  readonly #xml: string;
+  readonly #entries: Open[] = [];
+  readonly #checksums: Span[] = [];
+  readonly #top = new Map<string, Span>();
+  #entry: Open | undefined;
+  /** Depth of a checksum element that is being passed over, or 0. */
+  #skipping = 0;
+  #start = 0;
+  /** Where the content of the open element of each depth begins. */
+  readonly #contents: number[] = [];
+
+  constructor(xml: string) {
+    this.#xml = xml;
+  }
+
+  open(name: string, depth: number, start: number, content: number): void {
+    if (depth === 1) this.root = name;
+    if (this.#skipping > 0) return;
+    if (name.startsWith('Checksum')) this.#skipping = depth;
+    else if (!this.#entry && depth > 1 && entryElements.has(name))
+      this.#begin(name as EntryElement, depth, start);
+    else this.#contents[depth] = content;
+    if (this.#skipping === depth) this.#start = start;
+  }
+
+  close(name: string, depth: number, content: number, end: number): void {
+    if (this.#skipping > 0) {
+      if (depth === this.#skipping) this.#endChecksum(end);
+    } else if (this.#entry && depth === this.#entry.depth) {
+      this.#entry.end = end;
+      this.#entry = undefined;
+    } else if (
+      this.#entry ? depth === this.#entry.depth + 1 && fields.has(name) : depth === 2 && topFields.has(name)
+    ) {
+      this.#record(name, { start: this.#contents[depth] ?? content, end: content });
+    }
+  }
+
+  #begin(element: EntryElement, depth: number, start: number): void {
+    this.#entry = { element, depth, start, found: new Map(), end: start };
+    this.#entries.push(this.#entry);
+  }
+
+  #endChecksum(end: number): void {
+    this.#checksums.push({ start: this.#start, end });
+    this.#skipping = 0;
+  }
+
+  #record(name: string, span: Span): void {
+    const target = this.#entry?.found ?? this.#top;
+    if (target.has(name)) throw unreadable();
+    target.set(name, span);
+  }
+
+  listing(): Listing {
+    const encoded = this.#text(this.#top.get('EncodingType')) === 'url';
+    const entries = this.#entries.map((entry) => this.#locate(entry, encoded));
+    if (attributes.test(this.root)) entries.unshift(this.#object());
+    return {
+      xml: this.#xml,
+      root: this.root,
+      entries,
+      checksums: this.#checksums,
+      ...spanOf('keyCount', this.#top.get('KeyCount')),
+      ...spanOf('isTruncated', this.#top.get('IsTruncated')),
+      ...spanOf('nextMarker', this.#top.get('NextMarker')),
+    };
+  }
+
+  /** GetObjectAttributes answers about one object, whose fields are the document's own. */
+  #object(): LocatedEntry {
+    const end = this.#xml.length;
+    return this.#locate({ element: 'Object', depth: 1, start: 0, end, found: this.#top }, false);
+  }
+
+  #locate({ element, start, end, found }: Open, encoded: boolean): LocatedEntry {
+    const sizeSpan = found.get('Size') ?? found.get('ObjectSize');
+    return {
+      element,
+      key: this.#key(element, found, encoded),
+      span: { start, end },
+      ...this.#optional('etag', found.get('ETag')),
+      ...spanOf('etagSpan', found.get('ETag')),
+      ...(sizeSpan ? { sizeSpan, size: this.#number(sizeSpan) } : {}),
+      ...this.#optional('versionId', found.get('VersionId')),
+      ...this.#optional('uploadId', found.get('UploadId')),
+      ...(found.has('PartNumber') ? { partNumber: this.#number(found.get('PartNumber')) } : {}),
+    };
+  }
+
+  #key(element: EntryElement, found: Map<string, Span>, encoded: boolean): string {
+    if (!named.has(element)) return '';
+    const text = this.#text(found.get(element === 'CommonPrefixes' ? 'Prefix' : 'Key'));
+    if (text === undefined) throw unreadable();
+    return encoded ? decodeUrl(text) : text;
+  }
+
+  #number(span: Span | undefined): number {
+    const text = this.#text(span)?.trim() ?? '';
+    if (!/^\d{1,15}$/.test(text)) throw unreadable();
+    return Number(text);
+  }
+
+  #optional<Name extends string>(name: Name, span: Span | undefined): { [name in Name]?: string } {
+    const text = this.#text(span);
+    return text === undefined ? {} : ({ [name]: text } as { [name in Name]: string });
+  }
+
+  #text(span: Span | undefined): string | undefined {
+    if (span === undefined) return undefined;
+    const raw = this.#xml.slice(span.start, span.end);
+    const text = raw.includes('<') ? undefined : unescapeXml(raw);
+    if (text === undefined) throw unreadable();
+    return text;
+  }
+}
+
+function spanOf<Name extends string>(name: Name, span: Span | undefined): { [name in Name]?: Span } {
+  return span === undefined ? {} : ({ [name]: span } as { [name in Name]: Span });
+}
+
+/** `encoding-type=url` writes a space as `+`. */
+function decodeUrl(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', '%20'));
+  } catch (cause) {
+    throw unreadable(cause);
+  }
+}
+
+function unreadable(cause?: unknown) {
+  return s3Error('InternalError', "The object store's listing could not be read.", { cause });
+}
+
+/** `Object` stands for the object itself in an answer of GetObjectAttributes. */
+type EntryElement = 'Contents' | 'Version' | 'DeleteMarker' | 'CommonPrefixes' | 'Upload' | 'Part' | 'Object';
+
+/** One entry of a listing, as the store gave it. */
+export interface ListingEntry {
+  readonly element: EntryElement;
+  /** Decoded, of CommonPrefixes the prefix; empty for parts and objects, which have no name there. */
+  readonly key: string;
+  /** With the store's quotes. */
+  readonly etag?: string;
+  /** Stored bytes. */
+  readonly size?: number;
+  readonly versionId?: string;
+  readonly uploadId?: string;
+  readonly partNumber?: number;
+}
+
+/** A stretch of the document's text that can be replaced. */
+interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+interface LocatedEntry extends ListingEntry {
+  readonly span: Span;
+  readonly etagSpan?: Span;
+  readonly sizeSpan?: Span;
+}
+
+/** A listing of the store, read and ready to be rewritten. */
+export interface Listing {
+  readonly xml: string;
+  readonly entries: readonly LocatedEntry[];
+  /** `Checksum…` elements, which are of ciphertext. */
+  readonly checksums: readonly Span[];
+  readonly keyCount?: Span;
+  readonly isTruncated?: Span;
+  readonly nextMarker?: Span;
+  /** The name of the root element. */
+  readonly root: string;
+}
+
+/** What becomes of an entry: left out, or shown with another size (bytes) and ETag. */
+export type EntryEdit =
+  | { readonly drop: true }
+  | { readonly drop?: false; readonly size?: number; readonly etag?: string };
+
+interface Replacement extends Span {
+  readonly text: string;
+}
+
+/** The listing's text with entries as `edit` has them, the count of keys corrected, checksums of ciphertext left out. */
+export function rewriteListing(
+  listing: Listing,
+  edit: (entry: ListingEntry) => EntryEdit | undefined,
+): string {
+  const replacements: Replacement[] = listing.checksums.map(remove);
+  const dropped = new Set<LocatedEntry>();
+  for (const entry of listing.entries) {
+    const change = edit(entry);
+    if (change?.drop) dropped.add(entry);
+    else if (change) replacements.push(...changed(entry, change));
+  }
+  for (const { span } of dropped) replacements.push(remove(span));
+  if (dropped.size > 0) replacements.push(...corrected(listing, dropped));
+  return apply(listing.xml, replacements);
+}
+
+const remove = ({ start, end }: Span): Replacement => ({ start, end, text: '' });
+
+function changed(entry: LocatedEntry, { size, etag }: { size?: number; etag?: string }): Replacement[] {
+  const replacements: Replacement[] = [];
+  if (etag !== undefined && entry.etagSpan) replacements.push({ ...entry.etagSpan, text: escapeXml(etag) });
+  if (size !== undefined && entry.sizeSpan) replacements.push({ ...entry.sizeSpan, text: String(size) });
+  return replacements;
+}
+
+function corrected(listing: Listing, dropped: ReadonlySet<LocatedEntry>): Replacement[] {
+  const replacements: Replacement[] = [];
+  if (listing.keyCount) {
+    const count = listing.entries.filter(
+      ({ element }) => element === 'Contents' || element === 'CommonPrefixes',
+    ).length;
+    replacements.push({ ...listing.keyCount, text: String(count - dropped.size) });
+  }
+  const marker = missingMarker(listing, dropped);
+  if (marker) replacements.push(marker);
+  return replacements;
+}
+
+/** Callers of the first ListObjects go on after the last key that they see: when it is left out, name it. */
+function missingMarker(listing: Listing, dropped: ReadonlySet<LocatedEntry>): Replacement | undefined {
+  const { isTruncated, keyCount, nextMarker, root, xml } = listing;
+  const last = listing.entries.at(-1);
+  if (root !== 'ListBucketResult' || keyCount || nextMarker || !isTruncated || !last || !dropped.has(last))
+    return undefined;
+  if (xml.slice(isTruncated.start, isTruncated.end).trim() !== 'true') return undefined;
+  const rawKey = /<(?:Key|Prefix)>([^<]*)</.exec(xml.slice(last.span.start, last.span.end))?.[1] ?? '';
+  const at = xml.indexOf('>', isTruncated.end) + 1;
+  return { start: at, end: at, text: `<NextMarker>${rawKey}</NextMarker>` };
+}
+
+function apply(xml: string, replacements: Replacement[]): string {
+  replacements.sort((left, right) => left.start - right.start || left.end - right.end);
+  const pieces: string[] = [];
+  let at = 0;
+  for (const { start, end, text } of replacements) {
+    if (start < at) continue;
+    pieces.push(xml.slice(at, start), text);
+    at = end;
+  }
+  pieces.push(xml.slice(at));
+  return pieces.join('');
+}

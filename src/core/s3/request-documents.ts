@@ -1,0 +1,163 @@
+import { type ChecksumAlgorithm, type Checksums, checksumAlgorithms, decodeDigest } from './checksum.ts';
+import { s3Error } from './error.ts';
+import { unquote } from './headers.ts';
+import { childText, parseXml, type XmlElement } from './xml.ts';
+import { element, scanEntries } from './xml-text.ts';
+
+export interface CompletedPart {
+  readonly partNumber: number;
+  /** Without quotes, in the form that the document has: the caller's when parsed. */
+  readonly etag: string;
+  /** CRC-32 of the stored part in base64, for the store only. */
+  readonly checksum?: string | undefined;
+  /** Checksums of the plaintext that the caller names. */
+  readonly named?: Checksums;
+}
+
+export const maxPartNumber = 10_000;
+/** 10,000 parts with every checksum stay well below. */
+const maxCompleteBytes = 4 * 1024 * 1024;
+
+/** Element by which documents name a checksum of that kind. */
+export const checksumElement = (algorithm: ChecksumAlgorithm): string => `Checksum${algorithm.toUpperCase()}`;
+
+const checksumElements = checksumAlgorithms.map(
+  (algorithm) => [checksumElement(algorithm), algorithm] as const,
+);
+
+/** The part list of CompleteMultipartUpload. @throws S3Error MalformedXML, InvalidPartOrder, InvalidPart, InvalidRequest */
+export function parseCompleteMultipart(xml: string): CompletedPart[] {
+  const texts = Buffer.byteLength(xml) <= maxCompleteBytes ? scanParts(xml) : undefined;
+  const parts = (texts ?? parseParts(xml)).slice(0, maxPartNumber + 1).map(readPart);
+  if (parts.length === 0 || parts.length > maxPartNumber) throw s3Error('MalformedXML');
+  const ascending = parts.every(({ partNumber }, index) => partNumber > (parts[index - 1]?.partNumber ?? 0));
+  if (!ascending) throw s3Error('InvalidPartOrder');
+  return parts;
+}
+
+/** Text of a field of one `<Part>`. */
+type PartTexts = (name: string) => string | undefined;
+
+const shape = {
+  root: 'CompleteMultipartUpload',
+  entries: ['Part'],
+  fields: ['PartNumber', 'ETag', ...checksumElements.map(([name]) => name)],
+};
+
+const scanParts = (xml: string): PartTexts[] | undefined =>
+  scanEntries(xml, shape)?.entries.map((part) => (name) => part.get(name));
+
+function parseParts(xml: string): PartTexts[] {
+  const root = parseXml(xml, 'CompleteMultipartUpload', maxCompleteBytes);
+  return (root.children.get('Part') ?? []).map((part) => (name) => childText(part, name));
+}
+
+function readPart(text: PartTexts): CompletedPart {
+  const number = text('PartNumber')?.trim() ?? '';
+  const etag = text('ETag')?.trim();
+  if (!/^\d{1,9}$/.test(number) || etag === undefined) throw s3Error('MalformedXML');
+  const partNumber = parsePartNumber(number);
+  if (etag === '') throw s3Error('InvalidPart');
+  const named = namedChecksums(text);
+  return { partNumber, etag: unquote(etag), ...(named !== undefined && { named }) };
+}
+
+function namedChecksums(text: PartTexts): Checksums | undefined {
+  let named: Map<ChecksumAlgorithm, Buffer> | undefined;
+  for (const [name, algorithm] of checksumElements) {
+    const value = text(name)?.trim();
+    if (!value) continue;
+    named ??= new Map();
+    named.set(algorithm, decodeDigest(value, algorithm, name));
+  }
+  return named;
+}
+
+/** `partNumber` of a query or document: 1 to 10,000. @throws S3Error InvalidArgument */
+export function parsePartNumber(text: string): number {
+  const number = /^\d{1,9}$/.test(text) ? Number(text) : 0;
+  if (number >= 1 && number <= maxPartNumber) return number;
+  throw s3Error('InvalidArgument', 'Part number must be an integer between 1 and 10000, inclusive', {
+    details: { ArgumentName: 'partNumber', ArgumentValue: text.slice(0, 20) },
+  });
+}
+
+/** The document for the store: numbers, ETags and checksums as the store has them; a caller's would be of plaintext. */
+export function completeMultipartXml(parts: readonly CompletedPart[]): string {
+  const list = parts.map(
+    ({ partNumber, etag, checksum }) =>
+      `<Part>${element('PartNumber', partNumber)}${element('ETag', `"${etag}"`)}${checksum === undefined ? '' : element('ChecksumCRC32', checksum)}</Part>`,
+  );
+  const namespace = 'xmlns="http://s3.amazonaws.com/doc/2006-03-01/"';
+  return `<CompleteMultipartUpload ${namespace}>${list.join('')}</CompleteMultipartUpload>`;
+}
+
+/** ETag and LastModifiedTime are conditions; the ETag is in the form of the document. */
+export interface ObjectToDelete {
+  readonly key: string;
+  readonly versionId?: string;
+  readonly etag?: string;
+  readonly lastModifiedTime?: string;
+}
+
+export interface DeleteObjectsRequest {
+  readonly quiet: boolean;
+  readonly objects: readonly ObjectToDelete[];
+}
+
+const maxObjects = 1000;
+/** S3's own bound. */
+export const maxDeleteBytes = 2 * 1024 * 1024;
+/** Of an answer, which has a message for each key that could not be deleted. */
+export const maxDeleteResultBytes = 8 * 1024 * 1024;
+
+const conditions = { versionId: 'VersionId', etag: 'ETag', lastModifiedTime: 'LastModifiedTime' } as const;
+
+/** 1 to 1,000 keys. Keys are as the caller gave them: check each with `checkKey`. @throws S3Error MalformedXML, NotImplemented for a condition on the size, which the store has for ciphertext */
+export function parseDeleteObjects(xml: string): DeleteObjectsRequest {
+  const root = parseXml(xml, 'Delete', maxDeleteBytes);
+  const objects = (root.children.get('Object') ?? []).map(readObject);
+  if (objects.length === 0 || objects.length > maxObjects) throw s3Error('MalformedXML');
+  return { quiet: childText(root, 'Quiet')?.trim() === 'true', objects };
+}
+
+function readObject(object: XmlElement): ObjectToDelete {
+  const key = childText(object, 'Key');
+  if (!key) throw s3Error('MalformedXML');
+  if (object.children.has('Size')) throw s3Error('NotImplemented', 'A condition on the stored size.');
+  const read: Record<string, string> = {};
+  for (const [name, tag] of Object.entries(conditions)) {
+    const value = childText(object, tag);
+    if (value !== undefined) read[name] = value;
+  }
+  return { key, ...read };
+}
+
+/** The document for the store. */
+export function deleteObjectsXml({ quiet, objects }: DeleteObjectsRequest): string {
+  const namespace = 'xmlns="http://s3.amazonaws.com/doc/2006-03-01/"';
+  return `<Delete ${namespace}>${objects.map(objectXml).join('')}${element('Quiet', quiet)}</Delete>`;
+}
+
+function objectXml(object: ObjectToDelete): string {
+  const rest = Object.entries(conditions).map(([name, tag]) => {
+    const value = object[name as keyof typeof conditions];
+    return value === undefined ? '' : element(tag, value);
+  });
+  return `<Object>${element('Key', object.key)}${rest.join('')}</Object>`;
+}
+
+const maxRestoreBytes = 64 * 1024;
+const plain = new Set(['Days', 'GlacierJobParameters', 'Tier', 'Description']);
+
+/**
+ * Lets a RestoreRequest pass that only brings the object back. One that selects from the object would have the
+ * store write results elsewhere. @throws S3Error MalformedXML, NotImplemented
+ */
+export function checkRestoreBody(xml: string): void {
+  if (xml.trim() === '') return;
+  const root = parseXml(xml, 'RestoreRequest', maxRestoreBytes);
+  for (const name of root.children.keys()) {
+    if (!plain.has(name)) throw s3Error('NotImplemented', `${name} in a restore request is not implemented.`);
+  }
+}

@@ -1,0 +1,91 @@
+import type { CheckFinding, Level } from './check-outcome.ts';
+
+export interface SarifRule {
+  readonly id: string;
+  /** What it is about, as a sentence. */
+  readonly summary: string;
+  /** How to mend it, as a sentence. */
+  readonly help: string;
+  /** Absolute: where more is said. */
+  readonly helpUri?: string;
+}
+
+export interface SarifFinding extends CheckFinding {
+  /** Why it does not count, where it does not. */
+  readonly suppressed?: string;
+}
+
+/** What could not be found out. */
+export interface SarifNotification {
+  readonly id: string;
+  readonly message: string;
+}
+
+export interface SarifTool {
+  readonly name: string;
+  readonly version: string;
+  readonly rules: readonly SarifRule[];
+}
+
+const sarifLevels: Readonly<Record<Level, string>> = { error: 'error', warning: 'warning', info: 'note' };
+
+/**
+ * Findings as a SARIF log.
+ * Source: https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html
+ */
+export function sarifLog(
+  tool: SarifTool,
+  findings: readonly SarifFinding[],
+  notifications: readonly SarifNotification[] = [],
+): object {
+  const named = new Set([...findings, ...notifications].map(({ id }) => id));
+  const used = tool.rules.filter(({ id }) => named.has(id));
+  const indexes = new Map(used.map(({ id }, index) => [id, index]));
+  return {
+    $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
+    version: '2.1.0',
+    runs: [
+      {
+        tool: { driver: { name: tool.name, semanticVersion: tool.version, rules: used.map(ruleOf) } },
+        invocations: [invocation(notifications)],
+        results: findings.map((finding) => resultOf(finding, indexes.get(finding.id))),
+      },
+    ],
+  };
+}
+
+function invocation(notifications: readonly SarifNotification[]): object {
+  if (notifications.length === 0) return { executionSuccessful: true };
+  const toolExecutionNotifications = notifications.map(({ id, message }) => ({
+    level: 'error',
+    message: { text: message },
+    associatedRule: { id },
+  }));
+  return { executionSuccessful: false, toolExecutionNotifications };
+}
+
+function ruleOf({ id, summary, help, helpUri }: SarifRule): object {
+  return {
+    id,
+    shortDescription: { text: summary },
+    help: { text: help },
+    ...(helpUri !== undefined && { helpUri }),
+  };
+}
+
+function resultOf(
+  { id, level, subject, message, suppressed }: SarifFinding,
+  ruleIndex: number | undefined,
+): object {
+  return {
+    ruleId: id,
+    ...(ruleIndex === undefined ? {} : { ruleIndex }),
+    level: sarifLevels[level],
+    message: { text: `${subject}: ${message}` },
+    locations: [{ logicalLocations: [{ fullyQualifiedName: subject, kind: 'resource' }] }],
+    ...(suppressed !== undefined && {
+      suppressions: [{ kind: 'external', justification: suppressed }],
+    }),
+    partialFingerprints: { 'subjectAndMessage/v1': `${subject} ${id} ${message}` },
+  };
+}

@@ -1,0 +1,180 @@
+import type { Container } from '../kubernetes/pod.ts';
+import type { Delivery } from '../protection/report.ts';
+import type { Judgement, PodProtection, Rule } from './contract.ts';
+import { settingOf, worstWrapper } from './wrapper-reports.ts';
+
+const coreDumpsPoints = 5;
+
+/** A crash leaves no copy of the memory. Only a limit of 1 stops dumps into a pipe too: 0 does not. */
+export const coreDumps: Rule = {
+  name: 'core-dumps',
+  of: coreDumpsPoints,
+  judge: (subject) => worstWrapper(subject, { measured: coreDumpsByReport, configured: coreDumpsByVariable }),
+};
+
+const coreDumpsRemedy = 'Leave SVC_CORE_LIMIT at 1, and do not have the application raise the limit.';
+
+const dumpsOff: Judgement = { points: coreDumpsPoints, because: 'Core dumps are off for files and pipes.' };
+const dumpsPiped: Judgement = {
+  points: 2,
+  because: 'Core dumps into a pipe are still possible.',
+  remedy: coreDumpsRemedy,
+};
+const dumpsPossible: Judgement = { points: 0, because: 'Core dumps are possible.', remedy: coreDumpsRemedy };
+
+function coreDumpsByReport({
+  wrapper,
+  application,
+}: PodProtection['reports'][number]): Judgement | undefined {
+  if (wrapper === undefined || application === undefined) return undefined;
+  return byLimits([wrapper.coreLimit, application.coreLimit]);
+}
+
+function coreDumpsByVariable(container: Container): Judgement {
+  const setting = settingOf(container, 'SVC_CORE_LIMIT');
+  if (!setting.known)
+    return { points: 0, because: 'The limit of core dumps is not known.', remedy: coreDumpsRemedy };
+  const { value = '1' } = setting;
+  return byLimits([/^\d+$/.test(value) ? Number(value) : undefined]);
+}
+
+/** In bytes; undefined is no limit. */
+function byLimits(limits: readonly (number | undefined)[]): Judgement {
+  if (limits.every((limit) => limit === 1)) return dumpsOff;
+  return limits.every((limit) => limit !== undefined && limit <= 1) ? dumpsPiped : dumpsPossible;
+}
+
+const memoryLockPoints = 8;
+
+/** The wrapper's memory cannot be swapped out. */
+export const memoryLock: Rule = {
+  name: 'memory-lock',
+  of: memoryLockPoints,
+  judge: (subject) =>
+    worstWrapper(subject, { measured: memoryLockByReport, configured: memoryLockByVariable }),
+};
+
+const memoryLockRemedy =
+  'Run the container as root in a namespace of the privileged level, so that it is given IPC_LOCK, or raise the memory-lock limit of the node.';
+
+const locked: Judgement = { points: memoryLockPoints, because: "All of the wrapper's memory is locked." };
+const partial: Judgement = {
+  points: 3,
+  because: "Some of the wrapper's memory could be swapped out.",
+  remedy: memoryLockRemedy,
+};
+const unlocked: Judgement = {
+  points: 0,
+  because: "None of the wrapper's memory is locked.",
+  remedy: memoryLockRemedy,
+};
+
+function memoryLockByReport({ wrapper }: PodProtection['reports'][number]): Judgement | undefined {
+  if (wrapper === undefined || wrapper.lockMode === 'unspecified') return undefined;
+  if (wrapper.swappedBytes > 0)
+    return { points: 0, because: 'Memory of the wrapper was swapped out.', remedy: memoryLockRemedy };
+  return { all: locked, partial, none: unlocked }[wrapper.lockMode];
+}
+
+/** With SVC_REQUIRE_MLOCK, which is its default, the wrapper does not run without the lock. */
+function memoryLockByVariable(container: Container): Judgement {
+  const setting = settingOf(container, 'SVC_REQUIRE_MLOCK');
+  if (setting.known && (setting.value ?? 'true') === 'true') return lockRequired;
+  return {
+    points: 0,
+    because: 'The wrapper runs without a lock of its memory where it gets none.',
+    remedy: memoryLockRemedy,
+  };
+}
+
+const lockRequired: Judgement = {
+  points: memoryLockPoints,
+  because: 'The wrapper does not run unless its memory is locked.',
+};
+
+const secretMemoryPoints = 7;
+
+/** Secrets lie in memory that the kernel itself cannot read. */
+export const secretMemory: Rule = {
+  name: 'secret-memory',
+  of: secretMemoryPoints,
+  judge: (subject) =>
+    worstWrapper(subject, { measured: secretMemoryByReport, configured: secretMemoryByVariables }),
+};
+
+const secretMemoryRemedy =
+  'Run it on nodes with memfd_secret (Linux 5.14, secretmem.enable=1) and set SVC_REQUIRE_MEMFD_SECRET.';
+
+const outOfReach: Judgement = { points: secretMemoryPoints, because: 'Secrets lie in memfd_secret memory.' };
+const hidden: Judgement = {
+  points: 3,
+  because: 'Secrets lie in locked memory without dumps, which the kernel can read.',
+  remedy: secretMemoryRemedy,
+};
+const plain: Judgement = {
+  points: 0,
+  because: 'Secrets lie in ordinary memory.',
+  remedy: secretMemoryRemedy,
+};
+const secretMemoryUnknown: Judgement = {
+  points: 0,
+  because: 'In what memory secrets lie is not known.',
+  remedy: secretMemoryRemedy,
+};
+
+function secretMemoryByReport({ secretMemory }: PodProtection['reports'][number]): Judgement | undefined {
+  if (secretMemory === undefined || secretMemory.kind === 'unspecified') return undefined;
+  if (secretMemory.kind === 'memfd_secret') return outOfReach;
+  return secretMemory.locked && secretMemory.undumped ? hidden : plain;
+}
+
+/** With either of the two the wrapper does not run without memfd_secret. */
+function secretMemoryByVariables(container: Container): Judgement {
+  const needed = settingOf(container, 'SVC_REQUIRE_MEMFD_SECRET');
+  const way = settingOf(container, 'SVC_DELIVERY');
+  const certain = (needed.known && needed.value === 'true') || (way.known && way.value === 'fd');
+  return certain ? secretMemoryRequired : secretMemoryUnknown;
+}
+
+const secretMemoryRequired: Judgement = {
+  points: secretMemoryPoints,
+  because: 'The wrapper does not run unless it has memfd_secret memory.',
+};
+
+const deliveryPoints = 10;
+
+/** A descriptor of secret memory shows in no environment; `both` leaves the application the choice. */
+export const delivery: Rule = {
+  name: 'delivery',
+  of: deliveryPoints,
+  judge: (subject) =>
+    worstWrapper(subject, { measured: ({ delivery }) => byWay[delivery], configured: deliveryByVariable }),
+};
+
+const deliveryRemedy =
+  'Have the application read the descriptor through the SDK, and set svc/delivery to fd.';
+
+const byWay: Readonly<Record<Delivery, Judgement | undefined>> = {
+  fd: { points: deliveryPoints, because: 'Secrets come by the protected descriptor alone.' },
+  both: {
+    points: 5,
+    because: 'Secrets come by the protected descriptor and by the environment.',
+    remedy: deliveryRemedy,
+  },
+  env: { points: 3, because: 'Secrets come by the environment.', remedy: deliveryRemedy },
+  unspecified: undefined,
+};
+
+const deliveryUnknown: Judgement = {
+  points: 0,
+  because: 'How secrets are delivered is not known.',
+  remedy: deliveryRemedy,
+};
+
+/** The wrapper delivers both ways unless it is told otherwise. */
+function deliveryByVariable(container: Container): Judgement {
+  const setting = settingOf(container, 'SVC_DELIVERY');
+  if (!setting.known) return deliveryUnknown;
+  const way = setting.value ?? 'both';
+  return (Object.hasOwn(byWay, way) ? byWay[way as Delivery] : undefined) ?? deliveryUnknown;
+}

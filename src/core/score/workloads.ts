@@ -1,0 +1,124 @@
+import type { KnownPod, KnownServiceConfig, KnownWorkload, OwnerOf } from '../kubernetes/known-objects.ts';
+import { isLabelled } from '../kubernetes/labels.ts';
+import type { Pod } from '../kubernetes/pod.ts';
+import { asksForWrapper, isOver, selectServiceConfig } from '../kubernetes/protected-pods.ts';
+import type { PodProtection, WorkloadFacts, WorkloadName } from './contract.ts';
+
+export interface Surroundings extends Wishes {
+  readonly nodes: AgentsTold;
+  readonly egressPolicy: boolean | undefined;
+  readonly wideningPolicies: readonly string[];
+}
+
+export function factsOf({ name, pods, template }: Group, surroundings: Surroundings): WorkloadFacts {
+  const { nodes, egressPolicy, wideningPolicies } = surroundings;
+  return {
+    ...name,
+    pods: begun(pods).map((pod) => protectionOf(pod, nodes)),
+    ...(template === undefined ? {} : { template: asPlanned(template, surroundings) }),
+    ...{ egressPolicy, wideningPolicies },
+  };
+}
+
+/** A pod that has not begun has no secret yet: it lowers nothing while others of its workload run. */
+function begun(pods: readonly KnownPod[]): readonly KnownPod[] {
+  const running = pods.filter(({ pod }) => pod.status?.phase !== 'Pending');
+  return running.length > 0 ? running : pods;
+}
+
+function protectionOf({ pod, uid }: KnownPod, nodes: AgentsTold): PodProtection {
+  const { nodeName } = pod.spec;
+  const state = nodeName === undefined ? undefined : nodes.agentOf(nodeName);
+  if (state === undefined) return { pod, agent: undefined, reports: [] };
+  const known = state.pods.get(uid);
+  const { uncoveredReason = '', covered: byLabel = false, processes = 0 } = known ?? {};
+  // that some of its processes are covered does not make up for those that are not
+  const covered = uncoveredReason === '' && (byLabel || processes > 0);
+  const { tier, enforcing } = state;
+  const agent = { tier, enforcing, covered, uncoveredReason };
+  return { pod, agent, reports: known?.reports ?? [] };
+}
+
+interface Wishes {
+  /** The namespace is labelled: all of its workloads are looked at. */
+  readonly labelled: boolean;
+  readonly serviceConfigs: readonly KnownServiceConfig[];
+}
+
+/** Whether a workload is to be scored: it is protected, ought to be, or lives among those that are. */
+export function isConcerned({ pods, template }: Group, wishes: Wishes): boolean {
+  if (wishes.labelled) return true;
+  const all = [...pods.map(({ pod }) => pod), ...(template === undefined ? [] : [template])];
+  return all.some((pod) => isLabelled(pod.metadata.labels) || asksForWrapper(pod) || isSelected(pod, wishes));
+}
+
+/** As the webhook will see a pod of it: one that a ServiceConfig selects asks for the wrapper, unless it opts out. */
+function asPlanned(template: Pod, wishes: Wishes): Pod {
+  const { metadata } = template;
+  if (metadata.annotations?.['svc/inject'] !== undefined || !isSelected(template, wishes)) return template;
+  return {
+    ...template,
+    metadata: { ...metadata, annotations: { ...metadata.annotations, 'svc/inject': 'true' } },
+  };
+}
+
+const isSelected = (pod: Pod, { serviceConfigs }: Wishes): boolean =>
+  selectServiceConfig(pod, serviceConfigs) !== undefined;
+
+/** A workload with its pods, those that have ended left out. */
+export interface Group {
+  readonly name: WorkloadName;
+  readonly pods: KnownPod[];
+  template: Pod | undefined;
+}
+
+/** The workloads of one namespace; a Job is one only while it has pods, because it stays there after its end. */
+export function groupsOf(
+  pods: Iterable<KnownPod>,
+  templates: Iterable<KnownWorkload>,
+  ownerOf: OwnerOf,
+): readonly Group[] {
+  const groups = new Map<string, Group>();
+  const groupOf = ({ kind, namespace, name }: WorkloadName): Group => {
+    const key = `${kind}/${name}`;
+    const group = groups.get(key) ?? { name: { kind, namespace, name }, pods: [], template: undefined };
+    groups.set(key, group);
+    return group;
+  };
+  for (const pod of pods) if (!isOver(pod.pod)) groupOf(ownerOf(pod)).pods.push(pod);
+  for (const workload of templates) groupOf(workload).template = workload.template;
+  return [...groups.values()].filter(({ name, pods }) => pods.length > 0 || name.kind !== 'Job');
+}
+
+/** What the agents have told. */
+export interface AgentsTold {
+  /** By the node's name; undefined where nothing is known of its agent. */
+  agentOf(node: string): NodeAgentState | undefined;
+}
+
+export interface NodeAgentState {
+  readonly node: string;
+  readonly tier: number;
+  readonly enforcing: boolean;
+  /** Why it does not enforce, as a sentence of the agent's; empty when it does. */
+  readonly reason: string;
+  /** Highest tier first; the one in force is among them where it lacks something. */
+  readonly passedOver: readonly PassedOverTier[];
+  /** By UID of the pod. */
+  readonly pods: ReadonlyMap<string, ReportedPod>;
+}
+
+export interface PassedOverTier {
+  readonly tier: number;
+  /** Why it is not in force, as the agent says it. */
+  readonly reason: string;
+}
+
+export interface ReportedPod {
+  /** Its cgroup is covered; a label alone only asks for that. */
+  readonly covered: boolean;
+  /** Why a labelled pod is not covered; else empty. */
+  readonly uncoveredReason: string;
+  readonly processes: number;
+  readonly reports: PodProtection['reports'];
+}

@@ -1,0 +1,68 @@
+import type { Container } from '../kubernetes/pod.ts';
+import { type Judgement, lowest, type PodProtection, type Subject } from './contract.ts';
+
+type Report = PodProtection['reports'][number];
+
+export interface WrapperRule {
+  /** By what a wrapper measured; undefined where it did not tell. */
+  readonly measured: (report: Report) => Judgement | undefined;
+  /** By what its container sets, where no wrapper told. */
+  readonly configured: (container: Container) => Judgement;
+}
+
+const unwrapped: Judgement = {
+  points: 0,
+  because: 'Nothing of the pod runs under the wrapper.',
+  remedy: 'Have the pod protected first.',
+};
+
+const planned: Judgement = {
+  points: 0,
+  because: 'No pod runs now, so this is not known.',
+  remedy: 'It is known once a pod runs.',
+};
+
+/** The least that holds for every wrapper of the pod: what one told, else what the containers say. */
+export function worstWrapper({ exists, wrapped, reports }: Subject, rule: WrapperRule): Judgement {
+  if (wrapped.length === 0) return unwrapped;
+  if (!exists) return planned;
+  const told = reports.map(rule.measured).filter((one) => one !== undefined);
+  const assumed = told.length < wrapped.length ? wrapped.map(rule.configured) : [];
+  return lowest([...told, ...assumed]) ?? unwrapped;
+}
+
+/** `known` without a value: the variable is not set. */
+export type Setting =
+  | { readonly known: true; readonly value: string | undefined }
+  | { readonly known: false };
+
+const unknown: Setting = { known: false };
+
+/** What a container's variable is set to, as far as its pod says: the last of several counts, and before all `envFrom`. */
+export function settingOf({ env = [], envFrom = [] }: Container, name: ScoredVariable): Setting {
+  const own = env.findLast((variable) => variable.name === name);
+  if (own !== undefined) return fromEntry(own);
+  return envFrom.some(({ prefix = '' }) => name.startsWith(prefix)) ? unknown : notSet;
+}
+
+const notSet: Setting = { known: true, value: undefined };
+
+/** A value that refers to others is what they are. */
+function fromEntry({ value, valueFrom }: NonNullable<Container['env']>[number]): Setting {
+  if (valueFrom !== undefined || value === undefined || value.includes('$(')) return unknown;
+  return { known: true, value };
+}
+
+/**
+ * Variables of a container whose values a score depends on. None of them is ever a secret; whoever keeps pods for their
+ * scores keeps these values, the name of every other variable and where its value comes from.
+ */
+export const scoredVariables = [
+  'SVC_CORE_LIMIT',
+  'SVC_DELIVERY',
+  'SVC_REQUIRE_MEMFD_SECRET',
+  'SVC_REQUIRE_MLOCK',
+  'VAULT_SKIP_VERIFY',
+] as const;
+
+type ScoredVariable = (typeof scoredVariables)[number];

@@ -1,0 +1,142 @@
+/** The generation in force. Offsets are those of the region. */
+export interface Generation {
+  readonly word: bigint;
+  readonly number: number;
+  readonly start: number;
+  /** Exclusive; the empty record that ends the generation comes before it, if there is one. */
+  readonly end: number;
+}
+
+/** Where a value's bytes lie in the region; `end` is exclusive. */
+export interface ValueRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+const equals = 0x3d;
+const outdatedAfter = 2;
+
+/** The generation in force, or the whole region when it has no switch word. */
+export function currentGeneration(region: Uint8Array): Generation {
+  const word = loadWord(region);
+  const decoded = decodeWord(word, region.length);
+  if (!decoded) return { word, number: 0, start: 0, end: region.length };
+  return { word, number: decoded.number, start: decoded.offset, end: region.length - wordLength };
+}
+
+/** True when the generation's bytes may have been overwritten by now: what was read since is to be read again. */
+export function isOutdated(region: Uint8Array, generation: Generation): boolean {
+  const word = loadWord(region);
+  return word !== generation.word && Number(word >> 32n) - generation.number >= outdatedAfter;
+}
+
+/**
+ * Key names and the places of their values, in the order of the records. Of a repeated key the last one counts;
+ * records without a name or without "=" are passed over.
+ */
+export function indexRecords(region: Uint8Array, { start, end }: Generation): Map<string, ValueRange> {
+  const index = new Map<string, ValueRange>();
+  for (let at = start; at < end; ) {
+    const stop = find(region, 0, at, end);
+    if (stop === at) break;
+    const sign = find(region, equals, at, stop);
+    if (sign > at && sign < stop) index.set(decodeKey(region, at, sign), { start: sign + 1, end: stop });
+    at = stop + 1;
+  }
+  return index;
+}
+
+function find(region: Uint8Array, byte: number, start: number, end: number): number {
+  const found = region.subarray(start, end).indexOf(byte);
+  return found === -1 ? end : start + found;
+}
+
+/** Decoded from a copy: a decoder looks twice at memory that another process may change. */
+function decodeKey(region: Uint8Array, start: number, end: number): string {
+  return Buffer.from(region.subarray(start, end)).toString('utf8');
+}
+
+/**
+ * The switch word: the last 8 bytes of a region, a little-endian u64 that says where the generation in force begins.
+ * Low half: its byte offset, a multiple of 8. High half: its number. 0 is the first generation, at offset 0.
+ */
+export interface SwitchWord {
+  /** 0 to 2^32 - 1, one more with each rotation. */
+  readonly number: number;
+  readonly offset: number;
+}
+
+export const wordLength = 8;
+
+/** The word as it stands in memory, read at once; 0n in a region whose size leaves no aligned word. */
+export function loadWord(region: Uint8Array): bigint {
+  return hasWord(region.length) ? Atomics.load(wordOf(region), 0) : 0n;
+}
+
+/** Makes another generation the one in force, by one aligned store. */
+export function storeWord(region: Uint8Array, { number, offset }: SwitchWord): void {
+  Atomics.store(wordOf(region), 0, (BigInt(number) << 32n) | BigInt(offset));
+}
+
+/** Undefined when the bytes cannot be a switch word, and are data of a region without one. */
+function decodeWord(word: bigint, regionLength: number): SwitchWord | undefined {
+  const number = Number(word >> 32n);
+  const offset = Number(word & 0xffffffffn);
+  const inside = hasWord(regionLength) && offset % wordLength === 0 && offset < regionLength - wordLength;
+  return inside && (number > 0 || offset === 0) ? { number, offset } : undefined;
+}
+
+function hasWord(regionLength: number): boolean {
+  return regionLength > wordLength && regionLength % wordLength === 0;
+}
+
+function wordOf(region: Uint8Array): BigUint64Array {
+  return new BigUint64Array(region.buffer, region.byteOffset + region.length - wordLength, 1);
+}
+
+const slots = 3;
+
+/** What secrets may grow by at least: with it a region is 200 KiB, little beside the 8 MiB that a process may usually lock. */
+const leastGrowth = 64 * 1024;
+
+/** Of what a process may lock: its application maps the region as well, and has locked memory of its own. */
+const shareOfLimit = 1 / 4;
+
+/** Bytes of each of the three slots between which generations go round. */
+export function slotSize(regionLength: number): number {
+  return alignDown((regionLength - wordLength) / slots);
+}
+
+/** Where the generation of that number lies. */
+export function slotOffset(number: number, regionLength: number): number {
+  return (number % slots) * slotSize(regionLength);
+}
+
+export interface RegionRoom {
+  /** Whether the records are to be replaced in place. */
+  readonly spare: boolean;
+  /** What the process and its application may lock, in bytes; a smaller one leaves less room for growth. */
+  readonly lockLimit?: number;
+}
+
+/**
+ * Bytes of a region for records of `length` encoded bytes, in whole pages. With `spare` room they may be replaced
+ * in place, by records up to twice as long, or 64 KiB longer where the limit admits that; without, the first generation is the only one.
+ */
+export function regionSize(
+  length: number,
+  { spare, lockLimit = Number.POSITIVE_INFINITY }: RegionRoom,
+  pageSize: number,
+): number {
+  const admitted = Math.min(length + leastGrowth, (lockLimit * shareOfLimit) / slots);
+  const generations = spare ? slots * alignUp(Math.max(2 * length, admitted), wordLength) : length;
+  return alignUp(generations + wordLength, pageSize);
+}
+
+function alignDown(length: number): number {
+  return Math.max(0, Math.floor(length / wordLength) * wordLength);
+}
+
+function alignUp(length: number, multiple: number): number {
+  return Math.ceil(length / multiple) * multiple;
+}

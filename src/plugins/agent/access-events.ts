@@ -1,0 +1,182 @@
+import type { Hit } from '../../core/protection/bpf-layouts.ts';
+import type { Metrics } from '../../runtime/health/metrics.ts';
+import type { LogFields, Logger } from '../../runtime/logging/logger.ts';
+import type { HitListener } from './guard/contract.ts';
+import { bootTime } from './guard/map-readings.ts';
+import type { ObservedHit, OperatorChannel } from './operator/contract.ts';
+import type { PodResolver } from './pods/pod-cgroups.ts';
+
+export interface HitSinkParts {
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly resolver: Pick<PodResolver, 'podOfCgroup'>;
+  /** Tells the operator. */
+  readonly channel: Pick<OperatorChannel, 'hit'>;
+  readonly clock: Clock;
+}
+
+const linesPerSecond = 20;
+
+/** Where hits go: all to the metrics and the operator, and to the log as far as it has room for them. */
+export function createHitSink({ log, metrics, resolver, channel, clock }: HitSinkParts): HitListener {
+  const count = metrics.counter(
+    'svc_agent_hits_total',
+    'Attempts on protected processes by others, by the road they took and what was done about it',
+    ['road', 'outcome'],
+  );
+  const mayLog = limitedLines(linesPerSecond, clock, (more) => log.warn('hits.more', { more }));
+  const observe = observer(resolver, clock);
+  return (hit, times) => {
+    const { road, outcome } = hit;
+    count.inc({ road, outcome }, times.count);
+    const observed = observe(hit);
+    channel.hit(observed, times.count, clock.wallTime(times.last));
+    for (let lines = mayLog(times.count); lines > 0; lines -= 1) {
+      log.warn(`hit.${outcome}`, describeHit(observed));
+    }
+  };
+}
+
+function observer(resolver: HitSinkParts['resolver'], clock: Clock): (hit: Hit) => ObservedHit {
+  return (hit) => ({
+    ...hit,
+    at: clock.wallTime(hit.time),
+    syscallName: syscallName(hit.syscall),
+    sourcePod: resolver.podOfCgroup(hit.source.cgroup),
+    targetPod: hit.target.pid === 0 ? undefined : resolver.podOfCgroup(hit.target.cgroup),
+  });
+}
+
+/** A hit as the fields of a line of the log. */
+function describeHit(hit: ObservedHit): LogFields {
+  const { source, target, syscall, syscallName, sourcePod, targetPod } = hit;
+  return {
+    road: hit.road,
+    outcome: hit.outcome,
+    syscall: syscallName ?? String(syscall),
+    at: new Date(Number(hit.at / 1_000_000n)).toISOString(),
+    source_pid: source.pid,
+    source_comm: source.comm,
+    source_uid: source.uid,
+    source_pod: sourcePod,
+    // Of a road to all memory there is no one target.
+    ...(target.pid === 0 ? {} : { target_pid: target.pid, target_comm: target.comm, target_pod: targetPod }),
+  };
+}
+
+const secondMs = 1_000;
+
+/**
+ * Lets `most` lines of a second pass, and at its end says how many did not.
+ * @returns how many of the lines that are asked for may be written now
+ */
+function limitedLines(
+  most: number,
+  clock: Pick<Clock, 'after'>,
+  more: (count: number) => void,
+): (wanted: number) => number {
+  let asked: number | undefined;
+  const endSecond = () => {
+    const held = (asked ?? 0) - most;
+    asked = undefined;
+    if (held > 0) more(held);
+  };
+  return (wanted) => {
+    if (asked === undefined) {
+      asked = 0;
+      clock.after(secondMs, endSecond);
+    }
+    const room = Math.max(0, most - asked);
+    asked += wanted;
+    return Math.min(room, wanted);
+  };
+}
+
+/** System calls that can lead to a hit: the number on x64, then on arm64. */
+const numbers: Readonly<Record<string, readonly [x64: number, arm64: number | undefined]>> = {
+  // Opening
+  open: [2, undefined],
+  creat: [85, undefined],
+  openat: [257, 56],
+  openat2: [437, 437],
+  open_by_handle_at: [304, 265],
+  // Reading and writing what was opened
+  read: [0, 63],
+  write: [1, 64],
+  pread64: [17, 67],
+  pwrite64: [18, 68],
+  readv: [19, 65],
+  writev: [20, 66],
+  sendfile: [40, 71],
+  splice: [275, 76],
+  preadv: [295, 69],
+  pwritev: [296, 70],
+  copy_file_range: [326, 285],
+  preadv2: [327, 286],
+  pwritev2: [328, 287],
+  io_submit: [209, 2],
+  io_uring_enter: [426, 426],
+  // Another process's memory, descriptors and limits
+  ptrace: [101, 117],
+  process_vm_readv: [310, 270],
+  process_vm_writev: [311, 271],
+  pidfd_getfd: [438, 438],
+  perf_event_open: [298, 241],
+  prlimit64: [302, 261],
+};
+
+type Architecture = 'x64' | 'arm64';
+
+const names: Readonly<Record<Architecture, ReadonlyMap<number, string>>> = {
+  x64: new Map(Object.entries(numbers).map(([name, [x64]]) => [x64, name])),
+  arm64: new Map(
+    Object.entries(numbers).flatMap(([name, [, arm64]]) => (arm64 === undefined ? [] : [[arm64, name]])),
+  ),
+};
+
+/** Undefined for a number that is none of those, and on other architectures. */
+export function syscallName(number: number, arch: string = process.arch): string | undefined {
+  return arch === 'x64' || arch === 'arm64' ? names[arch].get(number) : undefined;
+}
+
+interface Clock {
+  /** Nanoseconds since boot as nanoseconds since 1970, to 10 ms; follows when the node's clock is set. */
+  wallTime(sinceBoot: bigint): bigint;
+  /** Runs it once, later. */
+  after(milliseconds: number, run: () => void): void;
+}
+
+export interface TimeSources {
+  /** Milliseconds since 1970. */
+  readonly wall: () => number;
+  /** Nanoseconds since boot. */
+  readonly boot: () => bigint;
+  /** Milliseconds of a clock that nobody sets. */
+  readonly steady: () => number;
+}
+
+const system: TimeSources = { wall: Date.now, boot: bootTime, steady: () => performance.now() };
+
+const lookEveryMs = 1_000;
+/** The readings are coarse: smaller differences would make hits that follow each other change places. */
+const jitter = 50_000_000n;
+
+export function createClock({ wall, boot, steady }: TimeSources = system): Clock {
+  let bootedAt: bigint | undefined;
+  let lookedAt = 0;
+  const look = () => {
+    const now = BigInt(wall()) * 1_000_000n - boot();
+    if (bootedAt === undefined || now - bootedAt > jitter || bootedAt - now > jitter) bootedAt = now;
+    lookedAt = steady();
+    return bootedAt;
+  };
+  return {
+    wallTime(sinceBoot) {
+      const isFresh = bootedAt !== undefined && steady() - lookedAt < lookEveryMs;
+      return sinceBoot + (isFresh && bootedAt !== undefined ? bootedAt : look());
+    },
+    after(milliseconds, run) {
+      setTimeout(run, milliseconds).unref();
+    },
+  };
+}

@@ -1,0 +1,261 @@
+import type { Hit, Outcome, Road } from '../../../core/protection/bpf-layouts.ts';
+import {
+  type ProcessProtection,
+  type SecretMemory,
+  type Tier,
+  tierNames,
+} from '../../../core/protection/report.ts';
+import { HitQueue, type NumberedHit } from './access-event-queue.ts';
+import type { Measured, NodeState, ObservedHit, ReportedPod, ReportedProcess } from './contract.ts';
+
+export interface Identity {
+  readonly node: string;
+  /** Random, of this start of the agent. */
+  readonly instance: string;
+  readonly bootId: string;
+  readonly version: string;
+}
+
+/** svc.operator.v1.NodeReportReply as loadProtoService reads it. */
+export interface Reply {
+  readonly acceptedHit: string;
+  readonly sendState: boolean;
+  readonly minIntervalMs: number;
+}
+
+/** A report and what it will have told. */
+export interface Report {
+  readonly message: object;
+  readonly hits: number;
+  /** The state in it; undefined where it was left out. */
+  readonly stateText: string | undefined;
+}
+
+/** Hits that wait at most, equal ones taken as one. */
+const queueCapacity = 10_000;
+/** Bound of the schema. */
+export const mostHits = 1_000;
+/** How long it is taken for unchanged unless told otherwise: asking costs where there are many processes. */
+const stateKeptMs = 5_000;
+
+/** Counts every hit, by road and outcome. */
+class HitCounts {
+  readonly #counts = new Map<string, { road: Road; outcome: Outcome; count: number }>();
+
+  add({ road, outcome }: Hit, count = 1): void {
+    const key = `${road} ${outcome}`;
+    const known = this.#counts.get(key);
+    if (known === undefined) this.#counts.set(key, { road, outcome, count });
+    else known.count += count;
+  }
+
+  /** Those that are not zero. */
+  list(): readonly HitCount[] {
+    return [...this.#counts.values()];
+  }
+}
+
+/** What the operator has been told, and what it has not. */
+export class Ledger {
+  readonly #identity: Identity;
+  readonly #state: () => NodeState;
+  readonly #counts = new HitCounts();
+  readonly #queue = new HitQueue(queueCapacity);
+  #sequence = 0;
+  #toldState: string | undefined;
+  #askAgainAt = 0;
+
+  constructor(identity: Identity, state: () => NodeState) {
+    this.#identity = identity;
+    this.#state = state;
+  }
+
+  /** Hits that wait, equal ones taken as one. */
+  get queued(): number {
+    return this.#queue.size;
+  }
+
+  /** Hits that were given up, each one counted. */
+  get dropped(): number {
+    return this.#queue.dropped;
+  }
+
+  hit(hit: ObservedHit, count?: number, lastAt?: bigint): void {
+    this.#counts.add(hit, count);
+    this.#queue.add(hit, count, lastAt);
+  }
+
+  /** The state may be another one. */
+  changed(): void {
+    this.#askAgainAt = 0;
+  }
+
+  /** The next report: hits that wait and, where it differs from what was told, the state. */
+  next(): Report {
+    this.#sequence += 1;
+    const hits = this.#queue.take(mostHits);
+    const news = this.#stateNews();
+    const message = { ...this.#head(), state: news?.state ?? null, hits: hits.map(hitMessage) };
+    return { message, hits: hits.length, stateText: news?.text };
+  }
+
+  /** @returns whether the operator took something of it, or there was nothing but what it knew */
+  answered({ hits, stateText }: Report, { acceptedHit, sendState }: Reply): boolean {
+    const taken = this.#queue.accept(Number(acceptedHit));
+    if (sendState) this.#toldState = undefined;
+    else if (stateText !== undefined) this.#toldState = stateText;
+    return hits === 0 || taken > 0;
+  }
+
+  /** The report before may have arrived or not. */
+  unanswered(): void {
+    this.changed();
+  }
+
+  /** The operator will not have the hits of this report, now or later. */
+  refused(): void {
+    this.#queue.refuse();
+  }
+
+  /** Until it was told it is news in each report. */
+  #stateNews(): { state: object; text: string } | undefined {
+    if (this.#toldState !== undefined && performance.now() < this.#askAgainAt) return undefined;
+    const state = stateMessage(this.#state());
+    const text = JSON.stringify(state);
+    this.#askAgainAt = performance.now() + stateKeptMs;
+    return text === this.#toldState ? undefined : { state, text };
+  }
+
+  #head(): object {
+    const { node, instance, bootId, version } = this.#identity;
+    return {
+      node,
+      instance,
+      bootId,
+      agentVersion: version,
+      sequence: this.#sequence,
+      sentUnixNano: String(BigInt(Date.now()) * 1_000_000n),
+      counts: this.#counts.list().map(countMessage),
+      droppedHits: this.#queue.dropped,
+    };
+  }
+}
+
+/** svc.operator.v1.HitReport as grpc-js takes it. */
+function hitMessage({ number, count, first, lastAt }: NumberedHit): object {
+  const { road, outcome, syscall, syscallName, at } = first;
+  return {
+    number,
+    count,
+    firstUnixNano: String(at),
+    lastUnixNano: String(lastAt),
+    road: roadName(road),
+    outcome: outcomeName(outcome),
+    syscall,
+    syscallName: syscallName ?? '',
+    source: sourceMessage(first),
+    target: targetMessage(first),
+  };
+}
+
+/** svc.operator.v1.HitCount as grpc-js takes it. */
+export function countMessage({ road, outcome, count }: HitCount): object {
+  return { road: roadName(road), outcome: outcomeName(outcome), count };
+}
+
+function sourceMessage({ source: { pid, uid, comm, cgroup }, sourcePod }: NumberedHit['first']): object {
+  return { pid, uid, comm, cgroup: String(cgroup), podUid: sourcePod ?? '' };
+}
+
+function targetMessage({ target, targetPod }: NumberedHit['first']): object | null {
+  const { pid, start, comm, cgroup } = target;
+  if (pid === 0) return null;
+  return { pid, start: String(start), comm, cgroup: String(cgroup), podUid: targetPod ?? '' };
+}
+
+const roadName = (road: string): string =>
+  road === 'none' ? 'ROAD_UNSPECIFIED' : `ROAD_${road.toUpperCase()}`;
+const outcomeName = (outcome: string): string => `OUTCOME_${outcome.toUpperCase()}`;
+
+interface HitCount {
+  readonly road: Road;
+  readonly outcome: Outcome;
+  readonly count: number;
+}
+
+/** Bounds of the schema. */
+const mostPods = 1_000;
+const mostProcesses = 5_000;
+const mostMeasured = 1_000;
+const longestReason = 500;
+
+/** svc.operator.v1.NodeState as grpc-js takes it, within the schema's bounds. */
+export function stateMessage(state: NodeState): object {
+  const { tier, enforcing, reason, passedOver, enforceMode } = state;
+  return {
+    tier: tier === undefined ? 'TIER_UNSPECIFIED' : tierName(tier),
+    enforcing,
+    reason: clip(reason, longestReason),
+    passedOver: passedOver.map((one) => ({
+      tier: tierName(one.tier),
+      reason: clip(one.reason, longestReason),
+    })),
+    enforceMode,
+    ...podMessages(state.pods),
+  };
+}
+
+function podMessages(pods: readonly ReportedPod[]): { pods: object[]; processesLeftOut: number } {
+  const room = { processes: mostProcesses, measured: mostMeasured };
+  const told = pods.slice(0, mostPods).map((pod) => podMessage(pod, room));
+  const all = pods.reduce((sum, pod) => sum + pod.processes.length, 0);
+  return { pods: told, processesLeftOut: all - (mostProcesses - room.processes) };
+}
+
+interface Room {
+  processes: number;
+  measured: number;
+}
+
+function podMessage(pod: ReportedPod, room: Room): object {
+  const { uid, labelled, covered, uncoveredReason, processes } = pod;
+  const told = processes.slice(0, room.processes);
+  room.processes -= told.length;
+  return {
+    ...{ podUid: uid, labelled, covered, uncoveredReason: clip(uncoveredReason, longestReason) },
+    processes: told.map((process) => processMessage(process, room)),
+  };
+}
+
+function processMessage({ pid, start, registration, measured }: ReportedProcess, room: Room): object {
+  const known = { pid, start: String(start), registration: `REGISTRATION_${registration.toUpperCase()}` };
+  if (measured === undefined || room.measured === 0) return known;
+  room.measured -= 1;
+  return { ...known, measured: measuredMessage(measured) };
+}
+
+const tierName = (tier: Tier): string => `TIER_${tierNames[tier].toUpperCase()}`;
+const clip = (text: string, length: number): string => text.slice(0, length);
+
+/** A wrapper chooses it. */
+const longestVersion = 64;
+
+/** svc.operator.v1.Measured as grpc-js takes it; what was not told stays out. */
+function measuredMessage(measured: Measured): object {
+  const { wrapperVersion, wrapper, application, secretMemory, delivery } = measured;
+  return {
+    wrapperVersion: wrapperVersion.slice(0, longestVersion),
+    wrapper: wrapper && protectionMessage(wrapper),
+    application,
+    secretMemory: secretMemory && secretMemoryMessage(secretMemory),
+    delivery: `DELIVERY_${delivery.toUpperCase()}`,
+  };
+}
+
+function protectionMessage(wrapper: ProcessProtection): object {
+  return { ...wrapper, lockMode: `LOCK_MODE_${wrapper.lockMode.toUpperCase()}` };
+}
+
+function secretMemoryMessage(memory: SecretMemory): object {
+  return { ...memory, kind: `SECRET_MEMORY_KIND_${memory.kind.toUpperCase()}` };
+}

@@ -1,0 +1,85 @@
+import type { Level } from '../../../core/check-outcome.ts';
+import type { SarifRule } from '../../../core/sarif.ts';
+import type { Addend, Finding } from '../../../core/score/contract.ts';
+
+interface FindingRule extends Omit<SarifRule, 'id'> {
+  readonly level: Level;
+}
+
+/** Errors: what asks for protection runs without it. Warnings: ways around it. */
+const known: Readonly<Record<string, FindingRule>> = {
+  'unprotected-pods': {
+    level: 'error',
+    summary: 'Pods run without the wrapper.',
+    help: 'Annotate the pod template or make a ServiceConfig that selects it, then start the pods anew.',
+  },
+  'unwrapped-container': {
+    level: 'error',
+    summary: 'A container of a protected pod runs without the wrapper.',
+    help: 'Name the container in svc/containers or in the ServiceConfig, or leave both out to wrap them all.',
+  },
+  'missing-label': {
+    level: 'error',
+    summary: 'The label by which policy and agent know a protected pod was taken off.',
+    help: 'Start the pod anew, and find out who removes svc/protected.',
+  },
+  'opted-out': {
+    level: 'warning',
+    summary: 'The pod keeps the wrapper out.',
+    help: 'Remove the annotation svc/inject: "false".',
+  },
+  'secret-reference': {
+    level: 'warning',
+    summary: 'A Kubernetes Secret reaches the pod.',
+    help: 'Move the values to the secrets server, name their path in svc/secret-paths, and drop the reference.',
+  },
+  'store-credentials': {
+    level: 'warning',
+    summary: 'A container has credentials of an object store, which it could use past the proxy.',
+    help: 'Give the credentials to the proxy alone (ServiceConfig proxy.credentialsSecret, or a role of the pod).',
+  },
+};
+
+/** A finding of a later version counts as a warning. Without anybody who asks, no pod ought to be protected. */
+export function levelOf(id: string, asks: boolean): Level {
+  const { level = 'warning' } = known[id] ?? {};
+  return level === 'error' && !asks ? 'warning' : level;
+}
+
+export const findingRules: readonly SarifRule[] = Object.entries(known).map(([id, { summary, help }]) => ({
+  ...{ id, summary, help },
+}));
+
+/** How to mend it, as a sentence; undefined for what is not known here. */
+export function helpFor(id: string): string | undefined {
+  return known[id]?.help;
+}
+
+/** A workload as the audit found it. */
+export interface AuditedWorkload {
+  readonly namespace: string;
+  readonly kind: string;
+  readonly name: string;
+  /** 0 to 100. */
+  readonly score: number;
+  /** Running now; without any its template is judged. */
+  readonly pods: number;
+  /** Every pod carries the wrapper. */
+  readonly protected: boolean;
+  /** It asks for protection, or its namespace does: the operator scores it, too. */
+  readonly asks: boolean;
+  /** Where score and addends are from: the operator's report knows what the agents told. */
+  readonly source: 'report' | 'objects';
+  /** Why not from the report, as a sentence. */
+  readonly because?: string;
+  readonly addends: readonly Addend[];
+  readonly findings: readonly AuditFinding[];
+}
+
+export interface AuditFinding extends Finding {
+  readonly level: Level;
+}
+
+export function titleOf({ namespace, kind, name }: Pick<AuditedWorkload, 'namespace' | 'kind' | 'name'>) {
+  return `${namespace}/${kind}/${name}`;
+}

@@ -1,0 +1,155 @@
+import { randomBytes } from 'node:crypto';
+
+/** A token in force; `policies` undefined: root. */
+export interface Token {
+  readonly id: string;
+  readonly policies: readonly string[] | undefined;
+  /** Undefined: it has no end. */
+  readonly lease: Lease | undefined;
+}
+
+export interface Lease {
+  /** Of a new token, and after each renewal that does not ask for another span. */
+  readonly seconds: number;
+  readonly renewable: boolean;
+  /** As `Date.now()` counts. */
+  readonly endsAt: number;
+}
+
+const newToken = (): string => `s.${randomBytes(18).toString('base64url')}`;
+
+/** Tokens and policies, in memory only. */
+export class Tokens {
+  readonly root: string = newToken();
+  readonly #policies = new Map<string, Policy>();
+  readonly #tokens = new Map<string, Token>([
+    [this.root, { id: this.root, policies: undefined, lease: undefined }],
+  ]);
+
+  writePolicy(name: string, text: string): void {
+    this.#policies.set(name, parsePolicy(text));
+  }
+
+  /** @param seconds undefined for a token without an end */
+  create(policies: readonly string[], seconds?: number, renewable = true): Token {
+    const lease = seconds === undefined ? undefined : leaseFor(seconds, renewable);
+    return this.#keep({ id: newToken(), policies, lease });
+  }
+
+  revoke(id: string): void {
+    if (id === this.root) throw new Refusal(400, 'the root token of svc dev stays');
+    this.#tokens.delete(id);
+  }
+
+  /** @throws Refusal 400 for a token that cannot be renewed */
+  renew({ id, policies, lease }: Token, seconds = lease?.seconds): Token {
+    if (lease === undefined || seconds === undefined || !lease.renewable)
+      throw new Refusal(400, 'lease is not renewable');
+    return this.#keep({ id, policies, lease: { ...leaseFor(seconds, true), seconds: lease.seconds } });
+  }
+
+  /** @throws Refusal 403 for a token that is unknown or over */
+  known(id: string | undefined): Token {
+    const token = this.#tokens.get(id ?? '');
+    if (token === undefined || remainingSeconds(token) === 0) throw unknownToken();
+    return token;
+  }
+
+  /** @throws Refusal 403 where the token's policies do not allow the path */
+  authorize(token: Token, capability: Capability | undefined, path: string): void {
+    if (token.policies !== undefined && !permits(this.#held(token), capability, path)) throw outsidePolicy();
+  }
+
+  /** Whether the token may do anything below the mount. */
+  mayReach(token: Token, mount: string): boolean {
+    return token.policies === undefined || reaches(this.#held(token), mount);
+  }
+
+  #held({ policies = [] }: Token): Policy[] {
+    return policies.flatMap((name) => this.#policies.get(name) ?? []);
+  }
+
+  #keep(token: Token): Token {
+    this.#tokens.set(token.id, token);
+    return token;
+  }
+}
+
+/** Whole seconds until it ends; undefined for a token without an end. */
+export function remainingSeconds({ lease }: Token): number | undefined {
+  return lease === undefined ? undefined : Math.max(0, Math.ceil((lease.endsAt - Date.now()) / 1000));
+}
+
+const leaseFor = (seconds: number, renewable: boolean): Lease => ({
+  seconds,
+  renewable,
+  endsAt: Date.now() + seconds * 1000,
+});
+
+/** What a token may do: capabilities by exact path. */
+type Policy = ReadonlyMap<string, ReadonlySet<string>>;
+
+const rule = /\s*path\s+"([^"*+]+)"\s*\{\s*capabilities\s*=\s*\[([^\]]*)\]\s*\}/y;
+
+/** Policies of exact paths with `capabilities`, which is all that svc needs. @throws Refusal for anything else */
+function parsePolicy(text: string): Policy {
+  const policy = new Map<string, Set<string>>();
+  let end = 0;
+  rule.lastIndex = 0;
+  for (let match = rule.exec(text); match; match = rule.exec(text)) {
+    const [, path = '', list = ''] = match;
+    policy.set(path, new Set(Array.from(list.matchAll(/"([a-z]+)"/g), ([, name = '']) => name)));
+    end = rule.lastIndex;
+  }
+  if (text.slice(end).trim() !== '')
+    throw new Refusal(400, 'failed to parse policy: only exact paths with capabilities are known here');
+  return policy;
+}
+
+export type Capability = 'create' | 'read' | 'update' | 'delete' | 'list' | 'patch';
+
+const capabilities: Readonly<Record<string, Capability>> = {
+  GET: 'read',
+  POST: 'update',
+  PUT: 'update',
+  PATCH: 'patch',
+  DELETE: 'delete',
+};
+
+/** What the method needs, where neither a list is asked for nor something new is written. */
+export const capabilityFor = (method: string): Capability | undefined => capabilities[method];
+
+function permits(policies: readonly Policy[], capability: Capability | undefined, path: string): boolean {
+  return capability !== undefined && policies.some((policy) => policy.get(path)?.has(capability));
+}
+
+/** Whether they allow anything below the mount. */
+function reaches(policies: readonly Policy[], mount: string): boolean {
+  return policies.some((policy) => [...policy.keys()].some((path) => path.startsWith(`${mount}/`)));
+}
+
+/** An answer of the key server other than a success, in the words that Vault and OpenBao use. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal';
+  readonly status: number;
+
+  /** @param message '' for an answer without words */
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/** The server does not know the token. */
+const unknownToken = (): Refusal => new Refusal(403, 'permission denied');
+
+/** The token's policies do not allow the path. */
+const outsidePolicy = (): Refusal => new Refusal(403, '1 error occurred:\n\t* permission denied\n\n');
+
+export const noSuchPath = (): Refusal => new Refusal(404, 'no handler for route');
+
+/** There is an engine, and nothing at this path of it. */
+export const nothingThere = (): Refusal => new Refusal(404, '');
+
+export const unsupported = (): Refusal =>
+  new Refusal(405, '1 error occurred:\n\t* unsupported operation\n\n');

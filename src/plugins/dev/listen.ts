@@ -1,0 +1,78 @@
+import { createServer, type RequestListener, type ServerOptions } from 'node:http';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import { exitStatus, SvcError } from '../../core/errors.ts';
+import { formatListenAddress, isLoopback, listenAddress } from '../../core/settings/listen-address.ts';
+import { SettingMistake } from '../../core/settings/setting.ts';
+
+const host = '127.0.0.1';
+
+/** The address that the user named. @throws SvcError DEV_LISTEN unless it is a loopback address */
+export function givenAddress(text: string): string {
+  const { parse, expects } = listenAddress();
+  try {
+    const address = parse(text);
+    if (isLoopback(address.host)) return formatListenAddress(address);
+  } catch (error) {
+    if (!(error instanceof SettingMistake)) throw error;
+  }
+  throw new SvcError('DEV_LISTEN', `--listen takes a loopback address: ${expects.split(',')[0]}`, {
+    nextStep: 'A proxy that others may reach is started by `svc run proxy`.',
+    exitStatus: exitStatus.usage,
+  });
+}
+
+/** Starts on that port of 127.0.0.1, or on a free one where it is taken. @throws what `start` throws of anything else */
+export async function startNear<T>(port: number, start: (address: string) => Promise<T>): Promise<T> {
+  try {
+    return await start(`${host}:${port}`);
+  } catch (error) {
+    if (!isTaken(error)) throw error;
+    return start(`${host}:0`);
+  }
+}
+
+function isTaken(error: unknown): boolean {
+  return (
+    error instanceof SvcError && (error.cause as NodeJS.ErrnoException | undefined)?.code === 'EADDRINUSE'
+  );
+}
+
+/** A port of 127.0.0.1 that was free a moment ago, for a server that cannot tell which one it took. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createTcpServer();
+    probe.once('error', reject);
+    probe.listen({ host, port: 0 }, () => {
+      const { port } = probe.address() as AddressInfo;
+      probe.close(() => resolve(port));
+    });
+  });
+}
+
+export interface LoopbackServer {
+  /** `http://127.0.0.1:PORT` */
+  readonly url: string;
+  /** Cuts what is still open. */
+  close(): Promise<void>;
+}
+
+/** Uploads take as long as they take; the only client is on the same machine. */
+const limits: ServerOptions = { requestTimeout: 0, keepAliveTimeout: 60_000, maxHeaderSize: 64 * 1024 };
+
+/** Serves on a free port of the loopback interface. */
+export async function serveOnLoopback(listener: RequestListener): Promise<LoopbackServer> {
+  const server = createServer(limits, listener);
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    async close() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}

@@ -1,0 +1,85 @@
+import { CreateBucketCommand, GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import { exitStatus, SvcError } from '../../core/errors.ts';
+
+/** An object written and read through the proxy, and what the store has of it. */
+export interface RoundTrip {
+  readonly bucket: string;
+  readonly key: string;
+  readonly written: Buffer;
+  readonly stored: StoredAsIs;
+  readonly read: Buffer;
+}
+
+export interface StoredAsIs {
+  readonly body: Buffer;
+  /** The `x-amz-meta-svc-*` headers. */
+  readonly metadata: Readonly<Record<string, string>>;
+}
+
+export const bucket = 'dev';
+const key = 'hello.txt';
+const text = 'Nobody but the holder of the key reads this text';
+
+/** @throws SvcError DEV_ROUND_TRIP when a step fails, the store holds plaintext, or something else comes back */
+export async function roundTrip(facts: Facts): Promise<RoundTrip> {
+  const { region, ...credentials } = facts.client;
+  const client = new S3Client({ endpoint: facts.proxy, region, credentials, forcePathStyle: true });
+  const written = Buffer.from(text);
+  try {
+    await client.send(new CreateBucketCommand({ Bucket: bucket }));
+    await client.send(
+      new PutObjectCommand({ Bucket: bucket, Key: key, Body: written, ContentType: 'text/plain' }),
+    );
+    const stored = await lookAt(`${facts.peek}/${bucket}/${key}`);
+    const { Body } = await client.send(new GetObjectCommand({ Bucket: bucket, Key: key }));
+    const read = Buffer.from((await Body?.transformToByteArray()) ?? []);
+    return checked({ bucket, key, written, stored, read });
+  } catch (error) {
+    throw error instanceof SvcError ? error : failed(`The round trip failed: ${reasonOf(error)}`, error);
+  } finally {
+    client.destroy();
+  }
+}
+
+async function lookAt(url: string): Promise<StoredAsIs> {
+  const response = await fetch(url);
+  if (!response.ok) throw new Error(`the store answered ${response.status} for what it should hold`);
+  const metadata = [...response.headers].filter(([name]) => name.startsWith('x-amz-meta-svc-'));
+  return { body: Buffer.from(await response.arrayBuffer()), metadata: Object.fromEntries(metadata) };
+}
+
+function checked(trip: RoundTrip): RoundTrip {
+  if (trip.stored.body.includes(trip.written)) throw failed('The store holds plaintext');
+  if (!trip.read.equals(trip.written)) throw failed('What was read is not what was written');
+  return trip;
+}
+
+const reasonOf = (error: unknown): string => {
+  const { name, message } = error instanceof Error ? error : new Error(String(error));
+  return name === 'Error' || message.startsWith(name) ? message : `${name}: ${message}`;
+};
+
+const failed = (message: string, cause?: unknown): SvcError =>
+  new SvcError('DEV_ROUND_TRIP', message, {
+    nextStep: 'See what the proxy has logged above.',
+    exitStatus: exitStatus.failure,
+    cause,
+  });
+
+/** Where everything is, for people and scripts. URLs without a slash at the end. */
+export interface Facts {
+  readonly proxy: string;
+  readonly health: string;
+  readonly keyServer: string;
+  readonly store: string;
+  /** Stored bytes as they are, without signing: `/<bucket>/<key>` follows. */
+  readonly peek: string;
+  /** Absolute; undefined: memory. */
+  readonly dataFolder: string | undefined;
+  /** What a client is set to. */
+  readonly client: {
+    readonly region: string;
+    readonly accessKeyId: string;
+    readonly secretAccessKey: string;
+  };
+}

@@ -1,0 +1,162 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { s3Error } from '../../../core/s3/error.ts';
+import { maxUserMetadata, unquote, userMetadataSize, withoutAwsChunked } from '../../../core/s3/headers.ts';
+import { parseQueryEntries } from '../../../core/s3/request.ts';
+import { childText, parseXml, type XmlElement } from '../../../core/s3/xml.ts';
+import { element } from '../../../core/s3/xml-text.ts';
+
+/** Stored bytes; objects that were copied share them. */
+export interface BlobRef {
+  readonly id: string;
+  /** Bytes. */
+  readonly size: number;
+}
+
+type Tags = readonly (readonly [name: string, value: string])[];
+
+/** What a write says about an object beside its body. */
+export interface Description {
+  /** Content headers and user metadata, lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly tags: Tags;
+}
+
+export interface StoredObject extends Description {
+  readonly bucket: string;
+  readonly key: string;
+  /** Without quotes: MD5 in hexadecimal, for several parts `md5-N`. */
+  readonly etag: string;
+  readonly size: number;
+  /** Milliseconds since 1970. */
+  readonly modified: number;
+  /** In order; of a multipart object one blob a part. */
+  readonly content: readonly BlobRef[];
+}
+
+export interface Upload extends Description {
+  readonly id: string;
+  readonly bucket: string;
+  readonly key: string;
+  readonly begun: number;
+}
+
+export interface Part {
+  readonly number: number;
+  readonly etag: string;
+  readonly blob: BlobRef | undefined;
+  readonly modified: number;
+}
+
+export const partSize = ({ blob }: Part): number => blob?.size ?? 0;
+
+const mostTags = 10;
+export const maxTaggingBytes = 64 * 1024;
+
+/** `x-amz-tagging`: `name=value&name=value`. @throws S3Error InvalidArgument */
+function parseTagHeader(header: string | string[] | undefined): Tags {
+  return header === undefined ? [] : checked(parseQueryEntries(String(header)));
+}
+
+/** A `Tagging` document. @throws S3Error MalformedXML, InvalidArgument */
+export function parseTagging(xml: string): Tags {
+  const [set] = parseXml(xml, 'Tagging', maxTaggingBytes).children.get('TagSet') ?? [];
+  if (set === undefined) throw s3Error('MalformedXML');
+  return checked((set.children.get('Tag') ?? []).map(readTag));
+}
+
+function readTag(tag: XmlElement): [string, string] {
+  const [name, value] = [childText(tag, 'Key'), childText(tag, 'Value')];
+  if (name === undefined || value === undefined) throw s3Error('MalformedXML');
+  return [name, value];
+}
+
+function checked(tags: Tags): Tags {
+  const names = new Set(tags.map(([name]) => name));
+  if (tags.length > mostTags || names.size < tags.length || names.has(''))
+    throw s3Error('InvalidArgument', 'An object has at most ten tags, each of another name.');
+  return tags;
+}
+
+export function taggingXml(tags: Tags): string {
+  const list = tags.map(([name, value]) => `<Tag>${element('Key', name)}${element('Value', value)}</Tag>`);
+  return `<Tagging ${namespace}><TagSet>${list.join('')}</TagSet></Tagging>`;
+}
+
+export const namespace = 'xmlns="http://s3.amazonaws.com/doc/2006-03-01/"';
+
+const ownerId = 'svc-dev';
+export const owner = `<Owner>${element('ID', ownerId)}${element('DisplayName', ownerId)}</Owner>`;
+
+export const quoted = (etag: string): string => `"${etag}"`;
+
+/** ISO 8601, of milliseconds since 1970. */
+export const isoTime = (time: number): string => new Date(time).toISOString();
+
+const kept = new Set([
+  'cache-control',
+  'content-disposition',
+  'content-language',
+  'content-type',
+  'expires',
+  'x-amz-storage-class',
+  'x-amz-website-redirect-location',
+]);
+
+/** What the headers of a write say about the object. @throws S3Error MetadataTooLarge, InvalidArgument */
+export function describeObject(headers: IncomingHttpHeaders): Description {
+  if (userMetadataSize(headers) > maxUserMetadata) throw s3Error('MetadataTooLarge');
+  const encoding = withoutAwsChunked(headers['content-encoding']);
+  const own: Record<string, string> = { 'content-type': 'binary/octet-stream' };
+  for (const [name, value] of Object.entries(headers)) {
+    if (typeof value === 'string' && (kept.has(name) || name.startsWith('x-amz-meta-'))) own[name] = value;
+  }
+  if (encoding !== undefined) own['content-encoding'] = encoding;
+  return { headers: own, tags: parseTagHeader(headers['x-amz-tagging']) };
+}
+
+type Facts = Pick<StoredObject, 'etag' | 'modified'>;
+export type ReadVerdict = 'serve' | 'not-modified' | 'failed';
+
+/** The conditions of a read, with `prefix` (`x-amz-copy-source-`) those of a copy on its source. */
+export function judgeRead(headers: IncomingHttpHeaders, object: Facts, prefix = ''): ReadVerdict {
+  const value = (name: string) => text(headers[prefix + name]);
+  const match = value('if-match');
+  const noneMatch = value('if-none-match');
+  if (match !== undefined && !names(match, object.etag)) return 'failed';
+  if (match === undefined && isAfter(object, value('if-unmodified-since'))) return 'failed';
+  if (noneMatch !== undefined) return names(noneMatch, object.etag) ? 'not-modified' : 'serve';
+  const since = value('if-modified-since');
+  return since !== undefined && !isAfter(object, since) ? 'not-modified' : 'serve';
+}
+
+/**
+ * The conditions of a write on what it replaces.
+ * @throws S3Error PreconditionFailed, NoSuchKey, NotImplemented
+ */
+export function checkWrite(headers: IncomingHttpHeaders, existing: Facts | undefined): void {
+  const noneMatch = text(headers['if-none-match']);
+  const match = text(headers['if-match']);
+  if (noneMatch !== undefined && noneMatch !== '*')
+    throw s3Error('NotImplemented', 'A write takes If-None-Match with * only.');
+  if (noneMatch !== undefined && existing !== undefined) throw s3Error('PreconditionFailed');
+  if (match === undefined) return;
+  if (existing === undefined) throw s3Error('NoSuchKey');
+  if (!names(match, existing.etag)) throw s3Error('PreconditionFailed');
+}
+
+/** Whether a header of ETags names this one. */
+export function names(list: string, etag: string): boolean {
+  return list.split(',').some((item) => {
+    const name = item.trim().replace(/^W\//, '');
+    return name === '*' || unquote(name) === etag;
+  });
+}
+
+/** HTTP dates are of whole seconds; one that cannot be read counts as not given. */
+function isAfter({ modified }: Facts, date: string | undefined): boolean {
+  const time = date === undefined ? Number.NaN : Date.parse(date);
+  return !Number.isNaN(time) && Math.floor(modified / 1000) * 1000 > time;
+}
+
+const text = (value: string | string[] | undefined): string | undefined =>
+  Array.isArray(value) ? value.join(',') : value;

@@ -1,0 +1,211 @@
+import { isDeepStrictEqual } from 'node:util';
+import {
+  apiVersion,
+  type SecretMappingSpec,
+  type ServiceConfigSpec,
+} from '../../core/custom-resources/resources.ts';
+import { givenAnnotations } from '../../core/injection/resolve/annotations.ts';
+import type {
+  KnownNamespace,
+  KnownPod,
+  KnownSecretMapping,
+  KnownServiceConfig,
+  KnownWorkload,
+  OwnerOf,
+} from '../../core/kubernetes/known-objects.ts';
+import { selects } from '../../core/kubernetes/labels.ts';
+import { carriesWrapper, isOver, isProtected } from '../../core/kubernetes/protected-pods.ts';
+import type { KubeClient, KubeObject } from '../../runtime/kube/client.ts';
+import { type ReflectOptions, type Reflector, reflect } from '../../runtime/kube/reflect.ts';
+import type { AdmissionRequest } from './webhook/review.ts';
+
+export type { KnownNamespace, KnownPod, KnownSecretMapping, KnownServiceConfig, KnownWorkload };
+
+/**
+ * What the operator keeps of the cluster, following the API server. All replicas keep it: the webhook answers from it.
+ * Only what is read is kept of an object.
+ */
+export interface ClusterView {
+  readonly pods: Followed<KnownPod>;
+  readonly namespaces: Followed<KnownNamespace>;
+  readonly serviceConfigs: Followed<KnownServiceConfig>;
+  readonly secretMappings: Followed<KnownSecretMapping>;
+  /** Controllers of pods: Deployments, StatefulSets, DaemonSets, ReplicaSets, Jobs and CronJobs, by `kind/namespace/name`. */
+  readonly workloads: Workloads;
+  /** Resolves when all are listed once, or the signal is aborted. */
+  whenSynced(): Promise<void>;
+}
+
+/** A reflector that tells those who want to know. */
+export interface Followed<T> extends Pick<Reflector<T>, 'get' | 'values' | 'size' | 'synced'> {
+  /** Called with each value that is new, changed or gone; it must not throw. */
+  onChange(handle: (value: T, before: T | undefined, gone: boolean) => void): void;
+}
+
+export interface Workloads extends Followed<KnownWorkload> {
+  /** The outermost controller of a pod, by its owner references; the pod itself where it has none. */
+  readonly ownerOf: OwnerOf;
+}
+
+/** Objects by their namespace. */
+export interface ByNamespace<T> {
+  in(namespace: string): Iterable<T>;
+  /** Without making the objects' list: whether there is any. */
+  any(namespace: string): boolean;
+}
+
+interface Namespaced {
+  readonly namespace: string;
+  readonly key: string;
+}
+
+/** Follows what it is given, beginning with what is there. */
+export function byNamespace<T extends Namespaced>(followed: Followed<T>): ByNamespace<T> {
+  const all = new Map<string, Map<string, T>>();
+  const put = (value: T) => {
+    const within = all.get(value.namespace) ?? new Map<string, T>();
+    all.set(value.namespace, within.set(value.key, value));
+  };
+  const drop = ({ namespace, key }: T) => {
+    const within = all.get(namespace);
+    within?.delete(key);
+    if (within?.size === 0) all.delete(namespace);
+  };
+  for (const value of followed.values()) put(value);
+  followed.onChange((value, _before, gone) => (gone ? drop(value) : put(value)));
+  return {
+    in: (namespace) => all.get(namespace)?.values() ?? [],
+    any: (namespace) => all.has(namespace),
+  };
+}
+
+type Handle<T> = Parameters<Followed<T>['onChange']>[0];
+
+/** A reflector that tells those who want to know. */
+export interface Following<T> extends Followed<T>, Pick<Reflector<T>, 'whenSynced' | 'closed'> {}
+
+export function follow<O extends KubeObject, T>(
+  options: Omit<ReflectOptions<O, T>, 'onAdd' | 'onChange' | 'onDelete'>,
+): Following<T> {
+  const handles: Handle<T>[] = [];
+  const tell: Handle<T> = (value, before, gone) => {
+    for (const handle of handles) handle(value, before, gone);
+  };
+  const reflector = reflect<O, T>({
+    ...options,
+    onAdd: (value) => tell(value, undefined, false),
+    onChange: (value, before) => tell(value, before, false),
+    onDelete: (value) => tell(value, value, true),
+  });
+  return Object.assign(reflector, { onChange: (handle: Handle<T>) => void handles.push(handle) });
+}
+
+/** Whether a change of a pod can make another count of a selector's pods; most changes are of its status alone. */
+export function countsDiffer(pod: KnownPod, before: KnownPod | undefined, gone: boolean): boolean {
+  if (gone || before === undefined) return true;
+  return (
+    isOver(pod.pod) !== isOver(before.pod) ||
+    carriesWrapper(pod.pod) !== carriesWrapper(before.pod) ||
+    !isDeepStrictEqual(pod.pod.metadata.labels, before.pod.metadata.labels)
+  );
+}
+
+/** Whether its namespace has a protected pod more, or one less. */
+export function protectionDiffers({ pod }: KnownPod, before: KnownPod | undefined, gone: boolean): boolean {
+  const was = before !== undefined && isProtected(before.pod);
+  return was !== (!gone && isProtected(pod));
+}
+
+/** Names in the annotation `svc/secret-mapping`. */
+export function mappingNames({ pod }: KnownPod): readonly string[] {
+  const text = pod.metadata.annotations?.['svc/secret-mapping'] ?? '';
+  return text
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+}
+
+export interface NamedServiceConfig {
+  readonly name: string;
+  readonly created: string;
+  readonly spec: ServiceConfigSpec;
+}
+
+export interface Configs {
+  readonly serviceConfigs: readonly NamedServiceConfig[];
+  readonly secretMappings: ReadonlyMap<string, SecretMappingSpec>;
+}
+
+interface Listed<Spec> {
+  readonly metadata: { readonly name: string; readonly creationTimestamp: string };
+  readonly spec: Spec;
+}
+
+/** What is known of each namespace. */
+export interface ConfigIndexes {
+  readonly serviceConfigs: ByNamespace<KnownServiceConfig>;
+  readonly secretMappings: ByNamespace<KnownSecretMapping>;
+}
+
+interface Deps {
+  readonly client: KubeClient;
+  readonly indexes: ConfigIndexes;
+}
+
+/**
+ * What the pod's namespace says. The API server asks about pods without annotations only where their namespace is one
+ * of protected pods. Where nothing that is known applies to one, the ServiceConfig has not been told to us yet, or our
+ * watch hangs; what we know of the namespace's label may be as old, so that it does not count.
+ */
+export async function serviceConfigsIn(
+  { pod, namespace }: AdmissionRequest,
+  { client, indexes }: Deps,
+  signal: AbortSignal,
+): Promise<Configs> {
+  const known = [...indexes.serviceConfigs.in(namespace)];
+  const applies = known.some(({ spec }) => selects(spec.selector, pod.metadata.labels));
+  const ask = !applies && Object.keys(givenAnnotations(pod)).length === 0;
+  return {
+    serviceConfigs: ask ? await listedConfigs(client, namespace, signal) : known,
+    secretMappings: new Map(
+      Array.from(indexes.secretMappings.in(namespace), ({ name, spec }) => [name, spec] as const),
+    ),
+  };
+}
+
+/** The same as the API server has it now; what was made just before a pod may not have been told to us yet. */
+export async function configsOfNow(
+  { namespace }: AdmissionRequest,
+  { client }: Deps,
+  signal: AbortSignal,
+): Promise<Configs> {
+  const [serviceConfigs, mappings] = await Promise.all([
+    listedConfigs(client, namespace, signal),
+    listed<SecretMappingSpec>(client, namespace, 'secretmappings', signal),
+  ]);
+  return {
+    serviceConfigs,
+    secretMappings: new Map(mappings.map(({ metadata: { name }, spec }) => [name, spec])),
+  };
+}
+
+async function listed<Spec>(
+  client: KubeClient,
+  namespace: string,
+  plural: string,
+  signal: AbortSignal,
+): Promise<Listed<Spec>[]> {
+  const path = `/apis/${apiVersion}/namespaces/${encodeURIComponent(namespace)}/${plural}`;
+  return (await client.request<{ items: Listed<Spec>[] }>({ path, signal })).items;
+}
+
+async function listedConfigs(
+  client: KubeClient,
+  namespace: string,
+  signal: AbortSignal,
+): Promise<NamedServiceConfig[]> {
+  const items = await listed<ServiceConfigSpec>(client, namespace, 'serviceconfigs', signal);
+  return items.map(({ metadata: { name, creationTimestamp }, spec }) => ({
+    ...{ name, created: creationTimestamp, spec },
+  }));
+}

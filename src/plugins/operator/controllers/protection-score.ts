@@ -1,0 +1,197 @@
+import type { NodeReport } from '../../../core/custom-resources/protection-report.ts';
+import { isLabelled } from '../../../core/kubernetes/labels.ts';
+import { isExempt, isOver } from '../../../core/kubernetes/protected-pods.ts';
+import type { Score } from '../../../core/score/contract.ts';
+import { scoreOf } from '../../../core/score/score-of.ts';
+import { factsOf, groupsOf, isConcerned } from '../../../core/score/workloads.ts';
+import { sleep } from '../../../runtime/lifecycle/wait.ts';
+import type { KnownWorkload, Workloads } from '../cluster-view.ts';
+import type { NodeAgentState, NodeReports } from '../contract.ts';
+import { createReportStore, createScoreGauge, reportStatus } from './protection-report.ts';
+import { type Controller, type ControllerDeps, type Indexes, runController } from './run-controller.ts';
+
+/** Keeps the ProtectionReport of each namespace and, while this replica leads, shows the scores of its workloads. */
+export function startScoreController(deps: ScoreDeps): Controller {
+  const { client, cluster, leadership, log, metrics, signal } = deps;
+  const timing = { ...usualTiming, ...deps.timing };
+  const templates = templatesOf(cluster.workloads);
+  const gauge = createScoreGauge(metrics);
+  const store = createReportStore(client, timing.trust);
+  const forget = leadership.onChange((leading) => {
+    if (leading) return;
+    gauge.clear();
+    store.forgetAll();
+  });
+  signal.addEventListener('abort', forget, { once: true });
+  const controller = runController({
+    name: 'protection-report',
+    ...{ leadership, metrics, log, signal, settleMs: timing.settle, resyncMs: timing.resync },
+    async whenReady() {
+      await cluster.whenSynced();
+      await agentsTold(deps, timing.agents);
+    },
+    *keys() {
+      for (const { name } of cluster.namespaces.values()) yield name;
+    },
+    async reconcile(namespace, term) {
+      const scores = scoreNamespace(deps, templates, namespace);
+      gauge.show(namespace, scores);
+      // with a namespace goes its report
+      if (cluster.namespaces.get(namespace)?.terminating !== false) store.forget(namespace);
+      else if (scores.length === 0) await store.keep(namespace, undefined, term);
+      else await store.keep(namespace, reportStatus(scores, nodeReports(deps, namespace)), term);
+      return undefined;
+    },
+  });
+  follow(deps, timing.nodes, (namespace) => controller.enqueue(namespace));
+  return controller;
+}
+
+/** Egress policies are looked at with every round. */
+function follow(deps: ScoreDeps, nodesMs: number, enqueue: (namespace: string) => void): void {
+  const { pods, workloads, serviceConfigs, namespaces } = deps.cluster;
+  pods.onChange(({ namespace }) => enqueue(namespace));
+  workloads.onChange(({ namespace }) => enqueue(namespace));
+  serviceConfigs.onChange(({ namespace }) => enqueue(namespace));
+  namespaces.onChange(({ name }) => enqueue(name));
+  onNodeChanges(deps, nodesMs, enqueue);
+}
+
+/** Calls with each namespace that has a pod on a node of which another thing is known; many changes cost one look. */
+function onNodeChanges(deps: ScoreDeps, gatherMs: number, handle: (namespace: string) => void): void {
+  const { nodes, cluster, signal } = deps;
+  const changed = new Set<string>();
+  const look = () => {
+    const namespaces = new Set<string>();
+    for (const { namespace, pod } of cluster.pods.values()) {
+      if (changed.has(pod.spec.nodeName ?? '')) namespaces.add(namespace);
+    }
+    changed.clear();
+    for (const namespace of namespaces) handle(namespace);
+  };
+  nodes.onChange((node) => {
+    if (signal.aborted) return;
+    if (changed.size === 0) setTimeout(look, gatherMs).unref();
+    changed.add(node);
+  });
+}
+
+const pollMs = 500;
+
+/** Resolves once the agents of all nodes with protected pods have told, this replica leads no longer, or after a while. */
+async function agentsTold(deps: ScoreDeps, longestMs: number): Promise<void> {
+  const { leadership, signal } = deps;
+  const end = performance.now() + longestMs;
+  while (leadership.leading && !signal.aborted && performance.now() < end && !allTold(deps)) {
+    await sleep(pollMs, signal).catch(() => {});
+  }
+}
+
+function allTold({ cluster, nodes }: ScoreDeps): boolean {
+  for (const { pod } of cluster.pods.values()) {
+    const { nodeName } = pod.spec;
+    if (nodeName === undefined || !isLabelled(pod.metadata.labels)) continue;
+    if (nodes.agentOf(nodeName) === undefined) return false;
+  }
+  return true;
+}
+
+/** The scores of all workloads of a namespace that are protected or ought to be; none where the webhook never looks. */
+export function scoreNamespace(deps: ScoreDeps, templates: Templates, namespace: string): readonly Score[] {
+  const { cluster, indexes, nodes } = deps;
+  const known = cluster.namespaces.get(namespace);
+  if (known === undefined || known.terminating || isExempt(namespace, deps.namespace)) return [];
+  const surroundings = {
+    labelled: isLabelled(known.labels),
+    serviceConfigs: [...indexes.serviceConfigs.in(namespace)],
+    nodes,
+    egressPolicy: deps.egress.egressPolicyOf(namespace),
+    wideningPolicies: deps.egress.wideningPoliciesOf(namespace),
+  };
+  return groupsOf(indexes.pods.in(namespace), templates.in(namespace), cluster.workloads.ownerOf)
+    .filter((group) => isConcerned(group, surroundings))
+    .map((group) => scoreOf(factsOf(group, surroundings)));
+}
+
+/** Workloads that have a template of their own, by namespace. */
+interface Templates {
+  in(namespace: string): Iterable<KnownWorkload>;
+}
+
+export function templatesOf(workloads: Workloads): Templates {
+  const all = new Map<string, Map<string, KnownWorkload>>();
+  const drop = ({ namespace, kind, name }: KnownWorkload) => {
+    const within = all.get(namespace);
+    within?.delete(`${kind}/${name}`);
+    if (within?.size === 0) all.delete(namespace);
+  };
+  const put = (workload: KnownWorkload) => {
+    if (workload.template === undefined) return drop(workload);
+    const { namespace, kind, name } = workload;
+    const within = all.get(namespace) ?? new Map<string, KnownWorkload>();
+    all.set(namespace, within.set(`${kind}/${name}`, workload));
+  };
+  for (const workload of workloads.values()) put(workload);
+  workloads.onChange((workload, _before, gone) => (gone ? drop(workload) : put(workload)));
+  return { in: (namespace) => all.get(namespace)?.values() ?? [] };
+}
+
+/** What the agents tell of the nodes that pods of a namespace run on; nodes whose agent is silent are left out. */
+export function nodeReports(
+  { indexes, nodes }: Pick<ScoreDeps, 'indexes' | 'nodes'>,
+  namespace: string,
+): readonly NodeReport[] {
+  const names = new Set<string>();
+  for (const { pod } of indexes.pods.in(namespace)) {
+    if (pod.spec.nodeName !== undefined && !isOver(pod)) names.add(pod.spec.nodeName);
+  }
+  return [...names].flatMap((name) => {
+    const state = nodes.agentOf(name);
+    return state === undefined ? [] : [nodeReport(state)];
+  });
+}
+
+function nodeReport({ node, tier, enforcing, reason, passedOver }: NodeAgentState): NodeReport {
+  return {
+    ...{ name: node, tier, enforcing },
+    ...(reason !== '' && { reason }),
+    ...(passedOver.length > 0 && { passedOver }),
+  };
+}
+
+export interface ScoreDeps extends Omit<ControllerDeps, 'events'> {
+  readonly nodes: NodeReports & {
+    /** Called with the name of a node of which another thing is known. */
+    onChange(handle: (node: string) => void): void;
+  };
+  readonly egress: {
+    /** Whether the namespace's policy is applied; undefined: not known. */
+    egressPolicyOf(namespace: string): boolean | undefined;
+    /** Names of policies of others that let its protected pods reach more. */
+    wideningPoliciesOf(namespace: string): readonly string[];
+  };
+  readonly indexes: Pick<Indexes, 'pods' | 'serviceConfigs'>;
+  /** In milliseconds; what is left out is as usual. */
+  readonly timing?: Partial<ScoreTiming>;
+}
+
+export interface ScoreTiming {
+  /** How long changes of a namespace are gathered. */
+  readonly settle: number;
+  /** How long changes of nodes are gathered. */
+  readonly nodes: number;
+  /** Between two rounds over all namespaces, which cost no call where nothing has changed. */
+  readonly resync: number;
+  /** How long a new leader waits for the agents to tell it, before it writes down what it does not know. */
+  readonly agents: number;
+  /** For how long a report that was written is taken to be there still. */
+  readonly trust: number;
+}
+
+const usualTiming: ScoreTiming = {
+  settle: 2_000,
+  nodes: 2_000,
+  resync: 60_000,
+  agents: 45_000,
+  trust: 15 * 60_000,
+};

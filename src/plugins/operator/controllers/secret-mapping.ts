@@ -1,0 +1,138 @@
+import { apiVersion, type SecretMappingStatus } from '../../../core/custom-resources/resources.ts';
+import { readSecretVariables } from '../../../core/injection/resolve/requested-settings.ts';
+import { combineSecrets } from '../../../core/injection/resolve/secrets.ts';
+import { isOver } from '../../../core/kubernetes/protected-pods.ts';
+import {
+  type KnownPod,
+  type KnownSecretMapping,
+  type KnownServiceConfig,
+  mappingNames,
+} from '../cluster-view.ts';
+import {
+  type Controller,
+  type ControllerDeps,
+  commonOptions,
+  type Indexes,
+  runController,
+} from './run-controller.ts';
+import { createOwnStatus, joinedMistakes, type NewCondition, withTransition } from './status.ts';
+
+/** Keeps the status of each SecretMapping: its mistakes, and who uses it. */
+export function startSecretMappingController(deps: ControllerDeps, indexes: Indexes): Controller {
+  const { secretMappings, serviceConfigs, pods } = deps.cluster;
+  const status = createOwnStatus<SecretMappingStatus, KnownSecretMapping>(
+    ...([deps.client, secretMappings, 'SecretMapping', 'secretmappings'] as const),
+  );
+  const controller = runController({
+    ...commonOptions(deps),
+    name: 'secret-mapping',
+    *keys() {
+      for (const { key } of secretMappings.values()) yield key;
+    },
+    async reconcile(key, signal) {
+      const mapping = secretMappings.get(key);
+      if (mapping === undefined) return undefined;
+      const { namespace } = mapping;
+      const within = {
+        pods: indexes.pods.in(namespace),
+        serviceConfigs: indexes.serviceConfigs.in(namespace),
+      };
+      const mistakes = mappingMistakes(mapping);
+      tellMistakes(deps, mapping, mistakes);
+      const wanted = secretMappingStatus(mapping, usersOf(mapping, within), mistakes, status.of(mapping));
+      await status.write(mapping, wanted, signal);
+      return undefined;
+    },
+  });
+  const enqueueNamed = (namespace: string, names: readonly string[] = []) => {
+    for (const name of names) controller.enqueue(`${namespace}/${name}`);
+  };
+  secretMappings.onChange(({ key }, _before, gone) => !gone && controller.enqueue(key));
+  serviceConfigs.onChange((config, before) => {
+    enqueueNamed(config.namespace, config.spec.secretMappings);
+    enqueueNamed(config.namespace, before?.spec.secretMappings);
+  });
+  pods.onChange((pod, before, gone) => {
+    if (usesDiffer(pod, before, gone))
+      enqueueNamed(pod.namespace, [...mappingNames(pod), ...(before ? mappingNames(before) : [])]);
+  });
+  return controller;
+}
+
+/** Annotations of pods that are alike are one object, see the cluster's view; an unequal one may be the same text. */
+function usesDiffer({ pod }: KnownPod, before: KnownPod | undefined, gone: boolean): boolean {
+  if (gone || before === undefined) return true;
+  return isOver(pod) !== isOver(before.pod) || pod.metadata.annotations !== before.pod.metadata.annotations;
+}
+
+function tellMistakes(
+  { events }: ControllerDeps,
+  { namespace, name, uid }: KnownSecretMapping,
+  mistakes: readonly string[],
+): void {
+  if (mistakes.length === 0) return;
+  events.record({
+    regarding: { apiVersion, kind: 'SecretMapping', namespace, name, uid },
+    ...{ type: 'Warning', reason: 'SpecInvalid', action: 'Validate', note: joinedMistakes(mistakes) },
+  });
+}
+
+const mostNamed = 50;
+
+/** Of its namespace. */
+export interface Users {
+  readonly pods: Iterable<KnownPod>;
+  readonly serviceConfigs: Iterable<KnownServiceConfig>;
+}
+
+/** `ServiceConfig/<name>` and `Pod/<name>`, sorted. */
+function usersOf({ name }: KnownSecretMapping, { pods, serviceConfigs }: Users): readonly string[] {
+  const users: string[] = [];
+  for (const config of serviceConfigs)
+    if (config.spec.secretMappings?.includes(name)) users.push(`ServiceConfig/${config.name}`);
+  for (const pod of pods)
+    if (!isOver(pod.pod) && mappingNames(pod).includes(name)) users.push(`Pod/${pod.name}`);
+  return users.sort();
+}
+
+/** Every mistake of it, as the webhook would say it of a pod that names it. */
+function mappingMistakes({ spec }: KnownSecretMapping): readonly string[] {
+  const place = 'spec.secrets';
+  const reading = readSecretVariables(place, spec.secrets);
+  if (!('value' in reading)) return reading.mistakes;
+  return combineSecrets(reading.value.map((secret) => ({ ...secret, place }))).mistakes;
+}
+
+/** @param before what its status is */
+function secretMappingStatus(
+  mapping: KnownSecretMapping,
+  users: readonly string[],
+  mistakes: readonly string[],
+  before: SecretMappingStatus,
+): SecretMappingStatus {
+  const { generation: observedGeneration } = mapping;
+  const conditions = [
+    withTransition({ ...validity(mistakes), observedGeneration }, before.conditions),
+  ] as const;
+  const [valid] = conditions;
+  const isKnown = before.observedGeneration === observedGeneration;
+  return {
+    ...{ observedGeneration, users: users.length, conditions },
+    usedBy: users.slice(0, mostNamed),
+    // said again only of another spec or with another result: otherwise each look would be a write
+    lastValidated:
+      isKnown && before.conditions?.some(({ message }) => message === valid.message) && before.lastValidated
+        ? before.lastValidated
+        : now(),
+  };
+}
+
+function validity(mistakes: readonly string[]): NewCondition {
+  return mistakes.length === 0
+    ? { type: 'Valid', status: 'True', reason: 'SpecValid', message: 'Its spec has no mistakes.' }
+    : { type: 'Valid', status: 'False', reason: 'SpecInvalid', message: joinedMistakes(mistakes) };
+}
+
+function now(): string {
+  return new Date().toISOString().replace(/\.\d+Z$/, 'Z');
+}

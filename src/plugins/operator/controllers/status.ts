@@ -1,0 +1,83 @@
+import { isDeepStrictEqual } from 'node:util';
+import { apiVersion, type Condition } from '../../../core/custom-resources/resources.ts';
+import { applyStatus, type KubeClient } from '../../../runtime/kube/client.ts';
+import type { Followed } from '../cluster-view.ts';
+
+interface WithStatus<Status> {
+  readonly key: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly status: Status;
+}
+
+/** Statuses of one kind of custom resource, written only when they say something new. */
+export interface OwnStatus<T, Status> {
+  /** What it was written to last, though the watch may not have told yet. */
+  of(object: T): Status;
+  /** @throws KubeError */
+  write(object: T, status: Status, signal: AbortSignal): Promise<void>;
+}
+
+/** @param plural of the kind, as its paths have it */
+export function createOwnStatus<Status extends object, T extends WithStatus<Status>>(
+  client: KubeClient,
+  followed: Followed<T>,
+  kind: string,
+  plural: string,
+): OwnStatus<T, Status> {
+  const written = new Map<string, { readonly uid: string; readonly status: Status }>();
+  followed.onChange(({ key }) => void written.delete(key));
+  const of = ({ key, uid, status }: T) => {
+    const last = written.get(key);
+    return last?.uid === uid ? last.status : status;
+  };
+  return {
+    of,
+    async write(object, status, signal) {
+      if (isSameStatus(of(object), status)) return;
+      const { key, namespace, name, uid } = object;
+      const path = `/apis/${apiVersion}/namespaces/${namespace}/${plural}/${name}`;
+      // with the UID, so that one that was made anew meanwhile is not taken for this one
+      const body = { apiVersion, kind, metadata: { name, namespace, uid }, status };
+      await applyStatus(client, { path, object: body, signal });
+      if (isCurrent(followed, object)) written.set(key, { uid, status });
+    },
+  };
+}
+
+/** What is gone, or was told anew while it was written, is not remembered. */
+function isCurrent<T extends { readonly key: string }>(followed: Followed<T>, object: T): boolean {
+  return followed.get(object.key) === object;
+}
+
+export type NewCondition = Omit<Condition, 'lastTransitionTime'>;
+
+/** The condition with the time of its last change, which is now unless its status is as before. */
+export function withTransition(
+  condition: NewCondition,
+  before: readonly Condition[] = [],
+  now: string = new Date().toISOString(),
+): Condition {
+  const same = before.find(({ type, status }) => type === condition.type && status === condition.status);
+  // metav1.Time has no fractions of a second
+  const at = same?.lastTransitionTime ?? now.replace(/\.\d+Z$/, 'Z');
+  return { ...condition, lastTransitionTime: at };
+}
+
+export const longestMessage = 4_096;
+
+/** All mistakes in one message, as far as there is room. */
+export function joinedMistakes(mistakes: readonly string[]): string {
+  const text = mistakes.join('; ');
+  return text.length <= longestMessage ? text : `${text.slice(0, longestMessage - 1)}…`;
+}
+
+/** Whether two statuses say the same, whatever the order of their members. */
+export function isSameStatus(one: object, other: object): boolean {
+  return isDeepStrictEqual(withoutUndefined(one), withoutUndefined(other));
+}
+
+function withoutUndefined(value: object): unknown {
+  return JSON.parse(JSON.stringify(value));
+}

@@ -1,0 +1,260 @@
+import { isDeepStrictEqual } from 'node:util';
+import {
+  type EgressFacts,
+  type Endpoint,
+  hostsAnnotation,
+  type NetworkPolicy,
+  policyNames,
+} from '../../../core/egress/contract.ts';
+import { egressPolicies } from '../../../core/egress/policies.ts';
+import { unionOf, urlsOfPod, urlsOfSpec, type Wanted } from '../../../core/egress/wanted.ts';
+import { wideningPolicies } from '../../../core/egress/widening.ts';
+import { managedBy } from '../../../core/kubernetes/labels.ts';
+import { isExempt, isProtected } from '../../../core/kubernetes/protected-pods.ts';
+import { apply, hasCode, type KubeClient, unless } from '../../../runtime/kube/client.ts';
+import { gatherFacts } from '../../../runtime/kube/cluster-addresses.ts';
+import type { KnownPolicy } from '../../../runtime/kube/project-objects.ts';
+import type { Logger } from '../../../runtime/logging/logger.ts';
+import { byNamespace, type Followed, type KnownPod, type KnownServiceConfig } from '../cluster-view.ts';
+import type { ControllerDeps, Indexes, Reconciled } from '../controllers/run-controller.ts';
+import type { EgressTerm, EgressTuning, NamespaceState } from './term.ts';
+
+export interface LookOptions {
+  readonly deps: ControllerDeps;
+  readonly indexes: Pick<Indexes, 'pods' | 'serviceConfigs'>;
+  readonly policies: Followed<KnownPolicy>;
+  readonly tuning: EgressTuning;
+}
+
+/** Looks at a namespace and does what is to be done; `state` is undefined where it needs no policy. */
+export type Look = (
+  namespace: string,
+  term: EgressTerm,
+  signal: AbortSignal,
+) => Promise<Partial<Found> & Pick<Found, 'next'>>;
+
+export function createLook({ deps, indexes, policies, tuning }: LookOptions): Look {
+  const { client, log, cluster, defaults } = deps;
+  const { in: policiesIn } = byNamespace(policies);
+  return async (namespace, term, signal) => {
+    const place = cluster.namespaces.get(namespace);
+    // what is in a namespace that ends, ends with it
+    if (place === undefined || place.terminating) return { next: undefined };
+    const pods = [...indexes.pods.in(namespace)].filter(({ pod }) => isProtected(pod));
+    const serviceConfigs = indexes.serviceConfigs.in(namespace);
+    const { vaultAddress } = defaults;
+    const wanted: Wanted | undefined = isExempt(namespace, deps.namespace)
+      ? undefined
+      : wantedIn({ pods, serviceConfigs, vaultAddress });
+    const given: ReconcileDeps = { client, log, tuning, term, policiesIn, policyOf: policies.get };
+    if (wanted !== undefined) return reconcileNamespace(namespace, wanted, pods, given, signal);
+    const laterMs = await retire(namespace, Object.values(policyNames(namespace)), given, signal);
+    return { next: laterMs === undefined ? undefined : { requeueAfterMs: laterMs } };
+  };
+}
+
+export interface NamespaceContent {
+  /** Those that are protected. */
+  readonly pods: Iterable<KnownPod>;
+  readonly serviceConfigs: Iterable<KnownServiceConfig>;
+  readonly vaultAddress: string | undefined;
+}
+
+/** The union over a namespace; undefined where neither protected pods nor ServiceConfigs are in it. */
+function wantedIn(content: NamespaceContent): Wanted | undefined {
+  const { vaultAddress } = content;
+  const configs = [...content.serviceConfigs];
+  const pods = [...content.pods];
+  if (configs.length === 0 && pods.length === 0) return undefined;
+  const urls = [
+    ...configs.map(({ spec }) => urlsOfSpec(spec, vaultAddress)),
+    ...pods.map(({ pod }) => urlsOfPod(pod, configs, vaultAddress)),
+  ];
+  return unionOf(urls, configs);
+}
+
+interface ReconcileDeps {
+  readonly client: KubeClient;
+  readonly log: Logger;
+  readonly tuning: EgressTuning;
+  readonly term: EgressTerm;
+  /** By `namespace/name`. */
+  readonly policyOf: (key: string) => KnownPolicy | undefined;
+  readonly policiesIn: (namespace: string) => Iterable<KnownPolicy>;
+}
+
+interface Found {
+  readonly state: NamespaceState;
+  readonly next: Reconciled;
+}
+
+/** Brings the policies of a namespace with protected pods into line. @throws KubeError */
+async function reconcileNamespace(
+  namespace: string,
+  wanted: Wanted,
+  pods: readonly KnownPod[],
+  deps: ReconcileDeps,
+  signal: AbortSignal,
+): Promise<Found> {
+  const names = Object.values(policyNames(namespace));
+  for (const name of names) {
+    const known = deps.policyOf(`${namespace}/${name}`);
+    if (known !== undefined) deps.term.adopt(known);
+  }
+  const facts = await gatherFacts(namespace, wanted, deps.term.addresses, signal);
+  const { policies, warnings } = egressPolicies(facts);
+  const foreign = await keepAll(policies, deps, signal);
+  const byName = await deps.term.cilium.keep(facts, signal);
+  const spare = names.filter((name) => !policies.some(({ metadata }) => metadata.name === name));
+  const laterMs = await retire(namespace, spare, deps, signal);
+  const state = {
+    ...{ applied: !foreign.includes(names[0] ?? ''), foreign, warnings: [...warnings, ...byName] },
+    unresolved: unresolvedIn(facts),
+    widening: widenedBy(namespace, policies, pods, deps),
+  };
+  const againMs = Math.min(laterMs ?? Number.POSITIVE_INFINITY, refreshMs(facts, deps.tuning));
+  return { state, next: { requeueAfterMs: againMs } };
+}
+
+/** @returns names of those that somebody else has */
+async function keepAll(
+  policies: readonly NetworkPolicy[],
+  { client, log, term, policyOf }: ReconcileDeps,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const foreign: string[] = [];
+  for (const policy of policies) {
+    const { namespace, name } = policy.metadata;
+    term.unneeded.forget(`${namespace}/${name}`);
+    const kept = await keepPolicy(client, policy, policyOf(`${namespace}/${name}`), signal);
+    if (kept === 'applied') log.info('egress.policy.applied', { namespace, policy: name });
+    if (kept === 'foreign') foreign.push(name);
+  }
+  return foreign;
+}
+
+/**
+ * Removes policies of ours that nobody needs any more, once their grace is over.
+ * @returns in how many milliseconds there is more to do @throws KubeError
+ */
+async function retire(
+  namespace: string,
+  names: readonly string[],
+  { client, log, term, policyOf }: ReconcileDeps,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  let laterMs: number | undefined;
+  for (const name of names) {
+    const key = `${namespace}/${name}`;
+    const known = policyOf(key);
+    if (known?.ours !== true || known.shared) {
+      term.unneeded.forget(key);
+      continue;
+    }
+    const remaining = term.unneeded.remaining(key);
+    if (remaining > 0) laterMs = Math.max(laterMs ?? 0, remaining);
+    else {
+      await unless(term.cilium.remove(namespace, name, signal), 'KUBE_DENIED');
+      await removePolicy(client, known, signal);
+      log.info('egress.policy.removed', { namespace, policy: name });
+    }
+  }
+  return laterMs;
+}
+
+function widenedBy(
+  namespace: string,
+  ours: readonly NetworkPolicy[],
+  pods: readonly KnownPod[],
+  { policiesIn }: ReconcileDeps,
+): string[] {
+  const names = ours.map(({ metadata }) => metadata.name);
+  const others = [...policiesIn(namespace)].filter(({ name, ours }) => !(ours && names.includes(name)));
+  return wideningPolicies({ ours, others, pods: distinctLabels(pods) });
+}
+
+/** Pods of one workload have the same labels, which the cluster view keeps once. */
+function distinctLabels(pods: readonly KnownPod[]): Readonly<Record<string, string>>[] {
+  return [...new Set(pods.map(({ pod }) => pod.metadata.labels ?? {}))];
+}
+
+function unresolvedIn({ vaults, stores }: EgressFacts): string[] {
+  const hosts = (endpoints: readonly Endpoint[], what: string) =>
+    endpoints.flatMap((to) =>
+      to.kind === 'external' && to.addresses.length === 0 ? [`${what} ${to.host}`] : [],
+    );
+  return [...new Set([...hosts(vaults, 'Secrets server'), ...hosts(stores, 'Object store')])].sort();
+}
+
+/** With jitter, so that the namespaces do not ask at the same time. */
+function refreshMs(facts: EgressFacts, tuning: EgressTuning): number {
+  const isUnresolved = unresolvedIn(facts).length > 0;
+  return (isUnresolved ? tuning.unresolvedMs : tuning.refreshMs) * (0.8 + 0.4 * Math.random());
+}
+
+/** `foreign`: somebody else has a policy of that name which says something else. */
+export type Kept = 'unchanged' | 'applied' | 'foreign';
+
+export const collection = '/apis/networking.k8s.io/v1/networkpolicies';
+
+/** Makes or mends it. @throws KubeError */
+async function keepPolicy(
+  client: KubeClient,
+  wanted: NetworkPolicy,
+  known: KnownPolicy | undefined,
+  signal: AbortSignal,
+): Promise<Kept> {
+  if (known !== undefined && !known.ours) {
+    return says(known, wanted) ? 'unchanged' : 'foreign';
+  }
+  if (known !== undefined && isCurrent(known, wanted)) return 'unchanged';
+  try {
+    await apply(client, {
+      path: pathOf(wanted.metadata),
+      object: asOurs(wanted, known),
+      force: known !== undefined,
+      signal,
+    });
+    return 'applied';
+  } catch (error) {
+    // another one took the name meanwhile
+    if (hasCode(error, 'KUBE_CONFLICT')) return 'foreign';
+    throw error;
+  }
+}
+
+/** Removes one of ours, unless it has changed since it was seen. @throws KubeError */
+async function removePolicy(client: KubeClient, known: KnownPolicy, signal: AbortSignal): Promise<void> {
+  const { uid, version: resourceVersion } = known;
+  const body = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid, resourceVersion } };
+  await unless(client.request({ method: 'DELETE', path: pathOf(known), body, signal }), 'KUBE_NOT_FOUND');
+}
+
+function pathOf({ namespace, name }: { readonly namespace: string; readonly name: string }): string {
+  const [place, policy] = [namespace, name].map(encodeURIComponent);
+  return `/apis/networking.k8s.io/v1/namespaces/${place}/networkpolicies/${policy}`;
+}
+
+/** With the UID, so that one that took its place is not mistaken for it. */
+function asOurs(wanted: NetworkPolicy, known: KnownPolicy | undefined): object {
+  const labels = { ...wanted.metadata.labels, ...managedBy };
+  const uid = known === undefined ? {} : { uid: known.uid };
+  return { ...wanted, metadata: { ...wanted.metadata, labels, ...uid } };
+}
+
+/** The API server leaves an empty list out. */
+function says(
+  { spec: { egress = [], ...rest } }: KnownPolicy,
+  { spec }: Pick<NetworkPolicy, 'spec'>,
+): boolean {
+  return isDeepStrictEqual({ ...rest, egress }, { ...spec });
+}
+
+function isCurrent(known: KnownPolicy, { metadata, spec }: NetworkPolicy): boolean {
+  const labels = Object.entries({ ...metadata.labels, ...managedBy });
+  return (
+    labels.every(([key, value]) => known.labels[key] === value) &&
+    known.hosts === metadata.annotations?.[hostsAnnotation] &&
+    says(known, { spec })
+  );
+}

@@ -1,0 +1,146 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { formatImageReference, type ImageReference } from '../../../core/image/reference.ts';
+import type { ImageCommand } from '../../../core/injection/contract.ts';
+import type { Access } from '../../../runtime/registry/endpoint.ts';
+import { type FoundBy, lookUp } from '../../../runtime/registry/look-up.ts';
+import { RegistryError, type Wire } from '../../../runtime/registry/registry-http-client.ts';
+import { BoundedMap } from '../bounds.ts';
+
+const most = 2_000;
+const longestMs = 24 * 3_600_000;
+/** A tag may come to mean another image. */
+const freshTagMs = 5 * 60_000;
+
+/** What images run, kept by whom it was found. */
+export interface CommandCache {
+  /** Not older than a tag may be. */
+  fresh(wanted: Wanted): ImageCommand | undefined;
+  /** As old as it may be where the registry does not answer. */
+  stale(wanted: Wanted): ImageCommand | undefined;
+  /** What a digest runs for those who may read it this way. */
+  ofDigest(wanted: Wanted, access: Access, digest: string): ImageCommand | undefined;
+  keep(wanted: Wanted, found: FoundBy): void;
+}
+
+/** An image that a pod may read by any of several ways. */
+export interface Wanted {
+  readonly reference: ImageReference;
+  readonly architecture: string | undefined;
+  readonly accesses: readonly Access[];
+}
+
+/** @param now in ms, of a clock that only goes forward */
+export function createCommandCache(now: () => number): CommandCache {
+  const commands = new BoundedMap<ImageCommand>(most, longestMs, now);
+  const find = ({ accesses, reference, architecture }: Wanted, maxAgeMs: number) => {
+    for (const access of accesses) {
+      const found = commands.get(keyOf(access, reference, architecture), maxAgeMs);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  };
+  return {
+    fresh: (wanted) => find(wanted, wanted.reference.digest === undefined ? freshTagMs : longestMs),
+    stale: (wanted) => find(wanted, longestMs),
+    ofDigest: ({ reference, architecture }, access, digest) =>
+      commands.get(keyOf(access, { ...reference, digest }, architecture)),
+    keep({ reference, architecture }, { access, digest, command }) {
+      commands.set(keyOf(access, { ...reference, digest }, architecture), command);
+      if (reference.digest === undefined) commands.set(keyOf(access, reference, architecture), command);
+    },
+  };
+}
+
+/** With a digest the tag says nothing. */
+function keyOf(access: Access, reference: ImageReference, architecture: string | undefined): string {
+  const tag = reference.digest === undefined ? reference.tag : undefined;
+  return JSON.stringify([scopeOf(access), formatImageReference({ ...reference, tag }), architecture ?? '']);
+}
+
+const timeoutMs = 20_000;
+/** More at once would wait for longer than anybody waits for them. */
+const mostFlights = 256;
+/** So that the slow registries of one namespace do not keep all others waiting. */
+const mostOfNamespace = 32;
+const failedMs = 10_000;
+const mostFailures = 2_000;
+
+/** Look-ups under way, one for each image however many wait for it, and those that have just failed. */
+export interface Flights {
+  /** Fails at once for some seconds after it has failed. @throws RegistryError */
+  lookUp(key: string, wanted: Wanted, namespace: string): Promise<ImageCommand>;
+}
+
+export interface FlightsOptions {
+  readonly wire: Wire;
+  readonly cache: CommandCache;
+  readonly signal: AbortSignal;
+  /** In ms, of a clock that only goes forward. */
+  readonly now: () => number;
+}
+
+/** A look-up that nobody waits for any more goes on, so that the next one finds what it brings. */
+export function createFlights({ wire, cache, signal, now }: FlightsOptions): Flights {
+  const flying = new Map<string, Promise<ImageCommand>>();
+  const ofNamespace = new Map<string, number>();
+  const count = (namespace: string, by: 1 | -1) => {
+    const now = (ofNamespace.get(namespace) ?? 0) + by;
+    if (now === 0) ofNamespace.delete(namespace);
+    else ofNamespace.set(namespace, now);
+  };
+  const failed = new BoundedMap<unknown>(mostFailures, failedMs, now);
+  const fly = async (key: string, wanted: Wanted, namespace: string) => {
+    count(namespace, 1);
+    try {
+      const known = (access: Parameters<CommandCache['ofDigest']>[1], digest: string) =>
+        cache.ofDigest(wanted, access, digest);
+      const { reference, accesses, architecture } = wanted;
+      const found = await lookUp(reference, accesses, { wire, architecture, known, timeoutMs, signal });
+      cache.keep(wanted, found);
+      return found.command;
+    } catch (error) {
+      if (!signal.aborted) failed.set(key, error);
+      throw error;
+    } finally {
+      flying.delete(key);
+      count(namespace, -1);
+    }
+  };
+  return {
+    async lookUp(key, wanted, namespace) {
+      const failure = failed.get(key);
+      if (failure !== undefined) throw failure;
+      const under = flying.get(key);
+      if (under !== undefined) return under;
+      if (flying.size >= mostFlights)
+        throw new RegistryError('REGISTRY_UNAVAILABLE', 'too many images are being looked up', {
+          told: true,
+        });
+      if ((ofNamespace.get(namespace) ?? 0) >= mostOfNamespace)
+        throw new RegistryError(
+          'REGISTRY_UNAVAILABLE',
+          'too many images of its namespace are being looked up',
+          { told: true },
+        );
+      const flight = fly(key, wanted, namespace);
+      flight.catch(() => {});
+      flying.set(key, flight);
+      return flight;
+    },
+  };
+}
+
+/** Of this process alone, so that nobody can try passwords against what is in its memory. */
+const key = randomBytes(32);
+
+/** Stands for who asks where: what was found under a scope is given only to those who could have found it themselves. */
+export function scopeOf({ endpoint, credential }: Access): string {
+  const { origin, name } = endpoint;
+  const user = credential === undefined ? [] : [credential.username, credential.password];
+  return hash([origin.href, name, ...user]);
+}
+
+/** Stands for several texts in their order. */
+export function hash(parts: readonly string[]): string {
+  return createHmac('sha256', key).update(JSON.stringify(parts)).digest('base64url');
+}

@@ -1,0 +1,204 @@
+import { type BucketSize, TokenBucket } from '../bounds.ts';
+import type { NodeAgentState, NodeReports } from '../contract.ts';
+import { type NodeReport, Refusal, type ReportedHit, reportedState } from './read-report.ts';
+
+export interface BookLimits {
+  readonly nodes: number;
+  /** Of all nodes together. */
+  readonly pods: number;
+  /** Of one node. */
+  readonly reports: BucketSize;
+  /** An agent that was silent for so long is taken for gone, and later forgotten. In milliseconds. */
+  readonly silentMs: number;
+  readonly forgottenMs: number;
+}
+
+/** An agent reports at least every 30 s, and gathers for 0.2 s. */
+export const usualLimits: BookLimits = {
+  nodes: 5_000,
+  pods: 200_000,
+  reports: { burst: 20, perSecond: 8 },
+  silentMs: 120_000,
+  forgottenMs: 600_000,
+};
+
+export interface Taken extends Heard {
+  /** The node's state is not known: its agent is asked for it. */
+  readonly sendState: boolean;
+}
+
+interface Entry {
+  readonly instances: Instances;
+  readonly bucket: TokenBucket;
+  /** The last one that was heard of. */
+  instance: string;
+  heardAt: number;
+  silent: boolean;
+  state: NodeAgentState | undefined;
+}
+
+export interface BookOptions {
+  readonly limits: BookLimits;
+  /** In milliseconds, of a clock that only goes forward. */
+  readonly now: () => number;
+  /** What is known of a node is another thing now. */
+  readonly onChange: (node: string) => void;
+}
+
+/** What the agents have told, as long as it may be believed. */
+export class NodeBook implements NodeReports {
+  readonly #options: BookOptions;
+  readonly #entries = new Map<string, Entry>();
+  #pods = 0;
+
+  constructor(options: BookOptions) {
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  /** @throws Refusal RESOURCE_EXHAUSTED where there is no room, or the agent reports too often */
+  take(report: NodeReport): Taken {
+    const now = this.#options.now();
+    const entry = this.#entries.get(report.node) ?? this.#enter(report, now);
+    if (!entry.bucket.take(now)) throw new Refusal('RESOURCE_EXHAUSTED', 'too many reports of this node');
+    const state = report.state === null ? undefined : reportedState(report.node, report.state);
+    this.#checkRoom(entry, state);
+    const heard = entry.instances.hear(report);
+    this.#update(entry, report, heard.newest, state, now);
+    return { ...heard, sendState: entry.state === undefined };
+  }
+
+  agentOf(node: string): NodeAgentState | undefined {
+    const entry = this.#entries.get(node);
+    return entry && this.#believed(entry) ? entry.state : undefined;
+  }
+
+  *agents(): IterableIterator<NodeAgentState> {
+    for (const entry of this.#entries.values()) {
+      if (entry.state !== undefined && this.#believed(entry)) yield entry.state;
+    }
+  }
+
+  /** Tells of those that have fallen silent, and forgets them later; to be called now and then. */
+  sweep(): void {
+    const { now, limits, onChange } = this.#options;
+    for (const [node, entry] of this.#entries) {
+      const silentMs = now() - entry.heardAt;
+      if (silentMs > limits.forgottenMs) this.#forget(node, entry);
+      if (entry.silent || silentMs <= limits.silentMs) continue;
+      entry.silent = true;
+      onChange(node);
+    }
+  }
+
+  /** Forgets everything: another replica is told from now on. */
+  clear(): void {
+    this.#entries.clear();
+    this.#pods = 0;
+  }
+
+  #enter({ node, instance }: NodeReport, now: number): Entry {
+    const { limits } = this.#options;
+    if (this.#entries.size >= limits.nodes) {
+      throw new Refusal('RESOURCE_EXHAUSTED', `there is room for ${limits.nodes} nodes`);
+    }
+    const entry: Entry = {
+      ...{ instances: new Instances(), bucket: new TokenBucket(limits.reports, now) },
+      ...{ instance, heardAt: now, silent: false, state: undefined },
+    };
+    this.#entries.set(node, entry);
+    return entry;
+  }
+
+  #checkRoom(entry: Entry, state: NodeAgentState | undefined): void {
+    if (state === undefined) return;
+    const { pods } = this.#options.limits;
+    if (this.#pods - podsOf(entry.state) + state.pods.size > pods) {
+      throw new Refusal('RESOURCE_EXHAUSTED', `there is room for ${pods} pods`);
+    }
+  }
+
+  /** Of another instance nothing is known but what it says itself. */
+  #update(
+    entry: Entry,
+    { node, instance }: NodeReport,
+    newest: boolean,
+    state: NodeAgentState | undefined,
+    now: number,
+  ): void {
+    const before = entry.silent ? undefined : entry.state;
+    const other = entry.instance !== instance;
+    Object.assign(entry, { instance, heardAt: now, silent: false });
+    if (other || (newest && state !== undefined)) this.#setState(entry, state);
+    if (entry.state !== before) this.#options.onChange(node);
+  }
+
+  #setState(entry: Entry, state: NodeAgentState | undefined): void {
+    this.#pods += podsOf(state) - podsOf(entry.state);
+    entry.state = state;
+  }
+
+  #forget(node: string, entry: Entry): void {
+    this.#setState(entry, undefined);
+    this.#entries.delete(node);
+  }
+
+  #believed({ heardAt }: Entry): boolean {
+    return this.#options.now() - heardAt <= this.#options.limits.silentMs;
+  }
+}
+
+const podsOf = (state: NodeAgentState | undefined): number => state?.pods.size ?? 0;
+
+/** What an instance of an agent has told. */
+interface Instance {
+  sequence: bigint;
+  acceptedHit: number;
+  droppedHits: number;
+}
+
+interface Heard {
+  /** Nothing newer of this instance was heard before, so that its state counts. */
+  readonly newest: boolean;
+  /** Those that were not taken before. */
+  readonly hits: readonly ReportedHit[];
+  /** How many more the agent gave up. */
+  readonly dropped: number;
+  readonly acceptedHit: number;
+}
+
+/** A late report of the instance before the last one must not be counted again; older ones do not come any more. */
+const mostInstances = 4;
+
+/** The last few starts of one node's agent: reports come at least once, and are told apart by number. */
+class Instances {
+  readonly #known = new Map<string, Instance>();
+
+  hear({ instance: id, sequence, hits, droppedHits }: NodeReport): Heard {
+    const known = this.#known.get(id);
+    // what an instance gave up before it was first heard of here, another replica may have counted
+    const instance = known ?? {
+      sequence: 0n,
+      acceptedHit: 0,
+      droppedHits: sequence === 1n ? 0 : droppedHits,
+    };
+    const fresh = hits.filter(({ number }) => number > instance.acceptedHit);
+    const newest = sequence > instance.sequence;
+    const dropped = Math.max(0, droppedHits - instance.droppedHits);
+    instance.acceptedHit = fresh.at(-1)?.number ?? instance.acceptedHit;
+    instance.droppedHits += dropped;
+    if (newest) instance.sequence = sequence;
+    this.#keep(id, instance);
+    return { newest, hits: fresh, dropped, acceptedHit: instance.acceptedHit };
+  }
+
+  #keep(id: string, instance: Instance): void {
+    this.#known.delete(id);
+    this.#known.set(id, instance);
+    const [oldest] = this.#known.keys();
+    if (this.#known.size > mostInstances && oldest !== undefined) this.#known.delete(oldest);
+  }
+}

@@ -1,0 +1,195 @@
+import type { TLSSocket } from 'node:tls';
+import type { MethodDefinition, ServerUnaryCall, ServiceDefinition, sendUnaryData } from '@grpc/grpc-js';
+import { describeError, type Logger } from '../../../runtime/logging/logger.ts';
+import { loadProtoService } from '../../../runtime/net/load-proto.ts';
+import type { Leadership } from '../contract.ts';
+import type { NodeTokens } from './node-tokens.ts';
+import type { NodeMetrics, NodeWatch } from './node-watch.ts';
+import {
+  type Decode,
+  type NodeReportMessage,
+  type NodeReportReply,
+  Refusal,
+  readReport,
+} from './read-report.ts';
+
+export interface AnswerParts {
+  readonly watch: NodeWatch;
+  readonly leadership: Leadership;
+  readonly tokens: NodeTokens;
+  readonly metrics: NodeMetrics;
+  readonly log: Logger;
+}
+
+/** All agents together report at most 250 times a second. */
+const msForNode = 4;
+const longestInterval = 60_000;
+
+/** Answers reports as the schema says, in its order: who leads, whether it can be read, who may report it. */
+export function createAnswer(parts: AnswerParts): Answer {
+  const { metrics, log } = parts;
+  return async (bytes, decode, caller) => {
+    try {
+      const reply = await answered(parts, bytes, decode, caller);
+      metrics.report('ok');
+      return reply;
+    } catch (error) {
+      metrics.report(error instanceof Refusal ? error.status.toLowerCase() : 'internal');
+      if (!(error instanceof Refusal)) log.error('nodes.report_failed', describeError(error));
+      throw error;
+    }
+  };
+}
+
+async function answered(
+  { watch, leadership, tokens }: AnswerParts,
+  bytes: Buffer,
+  decode: Decode,
+  caller: Caller,
+): Promise<NodeReportReply> {
+  checkLeads(leadership);
+  const report = readReport(bytes, decode);
+  await checkCaller(caller, report.node, tokens);
+  // another may lead by now
+  checkLeads(leadership);
+  const { acceptedHit, sendState } = watch.take(report);
+  const minIntervalMs = Math.min(longestInterval, watch.book.size * msForNode);
+  return { acceptedHit, sendState, minIntervalMs };
+}
+
+function checkLeads({ leading }: Leadership): void {
+  if (!leading) throw new Refusal('UNAVAILABLE', 'this replica does not lead');
+}
+
+/**
+ * Lets an agent report for its own node: by a certificate that names it, or by the one that all agents have and the token
+ * of its pod, so that a node that was taken cannot speak for another. A connection may outlive the certificate that opened it.
+ * @throws Refusal
+ */
+async function checkCaller(
+  { names, expires, token, peer }: Caller,
+  node: string,
+  tokens: NodeTokens,
+): Promise<void> {
+  const owner = ownerOf(names, node);
+  if (owner === undefined) throw new Refusal('PERMISSION_DENIED', `no certificate for ${node}`);
+  if (!(expires.getTime() > Date.now()))
+    throw new Refusal('PERMISSION_DENIED', 'the certificate has expired');
+  if (owner === 'node') return;
+  if (token === undefined)
+    throw new Refusal(
+      'UNAUTHENTICATED',
+      'beside the certificate of all agents, a token of the pod is needed',
+    );
+  if ((await tokens.nodeOf(token, peer)) !== node)
+    throw new Refusal('PERMISSION_DENIED', `the token is of another node than ${node}`);
+}
+
+const agents = 'svc://node-agent';
+
+/** `TYPE:value`, where a value with odd characters is a JSON text. */
+const alternativeName = /([A-Za-z ]+):("(?:[^"\\]|\\.)*"|[^,]*)(?:, |$)/gy;
+
+/**
+ * What a certificate with these names says of its owner: that it is the agent of this node, or an agent of some node.
+ * @param names the subject's alternative names as Node writes them
+ */
+export function ownerOf(names: string | undefined, node: string): 'node' | 'agent' | undefined {
+  const uris = urisOf(names ?? '');
+  if (uris.includes(`${agents}/${node}`)) return 'node';
+  return uris.includes(agents) ? 'agent' : undefined;
+}
+
+/** A name in quotes stays in them, whatever it holds: one that looks like several entries is none of ours. */
+function urisOf(names: string): readonly string[] {
+  const all = [...names.matchAll(alternativeName)];
+  return all.filter(([, type]) => type === 'URI').map(([, , value = '']) => value);
+}
+
+type Grpc = typeof import('@grpc/grpc-js');
+
+interface Caller {
+  /** Names of the certificate, as Node writes them. */
+  readonly names: string | undefined;
+  readonly expires: Date;
+  /** Of its pod, as it came; undefined where it shows none. */
+  readonly token: string | undefined;
+  /** Its address, without the port. */
+  readonly peer: string;
+}
+
+/** Rejects with a Refusal. */
+type Answer = (bytes: Buffer, decode: Decode, caller: Caller) => Promise<NodeReportReply>;
+
+export interface GrpcEndpoint {
+  /** Serves a connection whose certificate was verified. */
+  serve(socket: TLSSocket): void;
+  /** Has all connections end once what is under way on them is answered, within `graceMs`. */
+  retire(graceMs: number): void;
+}
+
+/**
+ * Longer ones than the schema allows are read too, so that they can be answered as the schema says: gRPC would refuse
+ * them as too many, and the agent would try again for ever.
+ */
+const limits = {
+  'grpc.max_receive_message_length': 4 * 1_048_576,
+  'grpc.max_concurrent_streams': 4,
+  'grpc-node.max_session_memory': 10,
+  'grpc.keepalive_time_ms': 60_000,
+  'grpc.keepalive_timeout_ms': 20_000,
+  'grpc.enable_channelz': 0,
+};
+
+/** Loads gRPC and the schema; reports reach `answer` as the bytes that they are. */
+export async function createGrpcEndpoint(answer: Answer): Promise<GrpcEndpoint> {
+  const [{ default: grpc }, service] = await Promise.all([
+    import('@grpc/grpc-js'),
+    loadProtoService('svc/operator/v1/node_channel.proto', 'svc.operator.v1.NodeChannel'),
+  ]);
+  const method = service['ReportNode'] as MethodDefinition<NodeReportMessage, NodeReportReply>;
+  const server = new grpc.Server(limits);
+  const raw = { ...method, requestDeserialize: (bytes: Buffer) => bytes };
+  server.addService({ ReportNode: raw } as ServiceDefinition, {
+    ReportNode: (call: Call, reply: sendUnaryData<NodeReportReply>) =>
+      void respond(grpc, () => answer(call.request, method.requestDeserialize, callerOf(call)), reply),
+  });
+  const inject = () => server.createConnectionInjector(grpc.ServerCredentials.createInsecure());
+  let injector = inject();
+  return {
+    serve: (socket) => injector.injectConnection(socket),
+    retire(graceMs) {
+      const former = injector;
+      injector = inject();
+      former.drain(graceMs);
+      former.destroy();
+    },
+  };
+}
+
+type Call = ServerUnaryCall<Buffer, NodeReportReply>;
+
+async function respond(
+  grpc: Grpc,
+  answer: () => Promise<NodeReportReply>,
+  reply: sendUnaryData<NodeReportReply>,
+): Promise<void> {
+  try {
+    reply(null, await answer());
+  } catch (error) {
+    const { status, message } =
+      error instanceof Refusal ? error : new Refusal('INTERNAL', 'an error of ours');
+    reply({ code: grpc.status[status], details: message });
+  }
+}
+
+function callerOf(call: Call): Caller {
+  const certificate = call.getAuthContext().sslPeerCertificate;
+  const [authorization] = call.metadata.get('authorization');
+  return {
+    names: certificate?.subjectaltname,
+    expires: new Date(certificate?.valid_to ?? 0),
+    token: /^Bearer (\S+)$/.exec(String(authorization ?? ''))?.[1],
+    peer: call.getPeer().replace(/:\d+$/, ''),
+  };
+}

@@ -1,0 +1,206 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, type Server, type ServerOptions } from 'node:https';
+import type { Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import { exitStatus, SvcError } from '../../../core/errors.ts';
+import { formatListenAddress, type ListenAddress } from '../../../core/settings/listen-address.ts';
+import type { Metrics } from '../../../runtime/health/metrics.ts';
+import { sleep as delay, untilAborted } from '../../../runtime/lifecycle/wait.ts';
+import type { Logger } from '../../../runtime/logging/logger.ts';
+import { Connections, listenAt } from '../../../runtime/net/connections.ts';
+import type { OperatorCertificates, ServerCertificate } from '../certificates/follow-certificates.ts';
+import { makeRoom } from './connection-limiter.ts';
+import { type DecideDeps, decide } from './decide.ts';
+import { createHandler, createWebhookMetrics } from './handler.ts';
+
+export interface WebhookOptions extends DecideDeps {
+  readonly address: ListenAddress;
+  readonly certificates: OperatorCertificates;
+  /** PEM of the authorities that have issued for the API servers; undefined: whoever reaches it may ask. */
+  readonly clientAuthorities: string | undefined;
+  /** Of a review, in ms. */
+  readonly timeoutMs: number;
+  readonly metrics: Metrics;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+}
+
+export interface Webhook {
+  readonly address: string;
+  /** Settles when the last review has been answered after the signal. */
+  readonly closed: Promise<void>;
+}
+
+/** The Service goes on sending reviews for as long as the nodes have not heard that this replica is going. */
+const lingerTimes = { leastMs: 4_000, quietMs: 3_000, mostMs: 12_000 };
+const drainMs = 10_000;
+
+/** Serves the webhook until its signal is aborted. @throws SvcError WEBHOOK_ADDRESS (exit 78) */
+export async function startWebhook(options: WebhookOptions): Promise<Webhook> {
+  const { certificates, log, metrics, signal } = options;
+  const handle = createHandler({
+    decide: (request, limits) => decide(request, options, limits),
+    metrics: createWebhookMetrics(metrics),
+    ...{ log, timeoutMs: options.timeoutMs },
+  });
+  const server = await startWebhookServer(options.address, {
+    ...{ certificate: certificates.current(), handle, clientAuthorities: options.clientAuthorities },
+    onStranger: createStrangerLog(log),
+  });
+  certificates.onChange(() => server.renew(certificates.current()));
+  const closed = untilAborted(signal)
+    .then(() => server.linger(lingerTimes))
+    .then(() => server.drain(drainMs));
+  return { address: server.address, closed };
+}
+
+const everyMs = 60_000;
+
+/** Tells of callers that have no certificate of an API server: a line a minute, however many there are. */
+export function createStrangerLog(log: Logger, now: () => number = () => performance.now()) {
+  let next = Number.NEGATIVE_INFINITY;
+  let leftOut = 0;
+  return (address: string | undefined, reason: string): void => {
+    if (now() < next) {
+      leftOut += 1;
+      return;
+    }
+    log.warn('webhook.stranger', { address, reason, ...(leftOut > 0 && { leftOut }) });
+    next = now() + everyMs;
+    leftOut = 0;
+  };
+}
+
+/** Idle connections outlive the API server's own 90 s, so that it is the one that closes. */
+const limits = {
+  handshakeTimeout: 10_000,
+  headersTimeout: 10_000,
+  requestTimeout: 15_000,
+  connectionsCheckingInterval: 5_000,
+  keepAliveTimeout: 180_000,
+  maxHeaderSize: 16 * 1024,
+  noDelay: true,
+} as const;
+
+/** API servers keep some 25 each. With twice as many large reviews would take more than the container's memory. */
+export const mostConnections = 48;
+/** In the kernel. */
+const mostUnaccepted = 1_024;
+
+export interface WebhookServer {
+  readonly address: string;
+  /** New connections get this one; those that are open stay as they are. */
+  renew(certificate: ServerCertificate): void;
+  /** Serves on until callers have heard that it is going, and asks them to close their connections. */
+  linger(times: LingerTimes): Promise<void>;
+  /** Stops accepting; resolves when the reviews in flight have been answered, or after `withinMs`. */
+  drain(withinMs: number): Promise<void>;
+}
+
+export interface WebhookServerOptions {
+  readonly certificate: ServerCertificate;
+  readonly handle: ReturnType<typeof createHandler>;
+  /** PEM of the authorities of those who may call; undefined: everybody may. */
+  readonly clientAuthorities?: string | undefined;
+  /** Told of a caller that may not: its address, and what Node says of its certificate. */
+  readonly onStranger?: (address: string | undefined, reason: string) => void;
+  /** Connections at a time. */
+  readonly most?: number;
+}
+
+/** @throws SvcError WEBHOOK_ADDRESS (exit 78) where the address cannot be had */
+export async function startWebhookServer(
+  at: ListenAddress,
+  { certificate, handle, clientAuthorities: ca, onStranger, most = mostConnections }: WebhookServerOptions,
+): Promise<WebhookServer> {
+  const connections = new Connections();
+  const asks = ca !== undefined;
+  const options = { ...limits, ...tlsOf(certificate, ca), requestCert: asks, rejectUnauthorized: asks };
+  const server = createServer(options, (request, response) => {
+    if (connections.begin(request.socket, response)) void handle(request, response);
+  });
+  const room = makeRoom(server, most);
+  server.on('secureConnection', (socket: Socket) => connections.add(socket));
+  // such as a probe that hangs up within the handshake
+  server.on('tlsClientError', (error, socket) => {
+    const reason = strangeness(error, socket);
+    if (reason !== undefined) onStranger?.(socket.remoteAddress, reason);
+    socket.destroy();
+  });
+  const address = await listenAt(server, at, (cause) => refused(at, cause), mostUnaccepted);
+  return {
+    address,
+    renew: (next) => server.setSecureContext(tlsOf(next, ca)),
+    linger: (times) => linger(server, times),
+    drain(withinMs) {
+      room.close();
+      return drain(server, connections, withinMs);
+    },
+  };
+}
+
+function tlsOf({ cert, key }: ServerCertificate, ca: string | undefined): ServerOptions {
+  return { cert, key, ca, minVersion: 'TLSv1.2' };
+}
+
+/** What is wrong with the caller's certificate; undefined where its connection failed for another reason. */
+function strangeness({ code }: NodeJS.ErrnoException, socket: TLSSocket): string | undefined {
+  if (code === 'ERR_SSL_PEER_DID_NOT_RETURN_A_CERTIFICATE') return code;
+  // a code of OpenSSL, whatever the types say
+  const refused = socket.authorizationError as unknown;
+  return refused ? String(refused) : undefined;
+}
+
+function refused(at: ListenAddress, cause: NodeJS.ErrnoException): SvcError {
+  const why = cause.code === 'EADDRINUSE' ? 'is taken by another process' : `cannot be used (${cause.code})`;
+  return new SvcError('WEBHOOK_ADDRESS', `The address ${formatListenAddress(at)} ${why}`, {
+    nextStep: 'Give another address with --webhook or SVC_OPERATOR_WEBHOOK_ADDR; port 0 takes a free one.',
+    exitStatus: exitStatus.config,
+    cause,
+  });
+}
+
+async function drain(server: Server, connections: Connections, withinMs: number): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  connections.close();
+  const late = setTimeout(() => server.closeAllConnections(), withinMs);
+  await closed;
+  clearTimeout(late);
+}
+
+interface LingerTimes {
+  /** In ms, as the others. */
+  readonly leastMs: number;
+  /** When nobody has dialled for so long, the Service has forgotten this replica. */
+  readonly quietMs: number;
+  readonly mostMs: number;
+}
+
+interface Clock {
+  /** In ms; only goes forward. */
+  now(): number;
+  sleep(ms: number): Promise<void>;
+}
+
+/**
+ * Serves on until callers come no more. Each answer asks its caller to close the connection: the next review goes
+ * through the Service again, which sends it elsewhere once it has forgotten this replica. Where the cluster is slow to
+ * forget, ending after a fixed time would refuse reviews.
+ */
+export async function linger(
+  server: Pick<Server, 'on' | 'prependListener'>,
+  { leastMs, quietMs, mostMs }: LingerTimes,
+  { now, sleep }: Clock = { now: () => performance.now(), sleep: delay },
+): Promise<void> {
+  const begun = now();
+  let dialled = begun;
+  server.on('connection', () => {
+    dialled = now();
+  });
+  // before whoever answers
+  server.prependListener('request', (_request: IncomingMessage, response: ServerResponse) => {
+    response.setHeader('connection', 'close');
+  });
+  const leftMs = () => Math.min(begun + mostMs, Math.max(begun + leastMs, dialled + quietMs)) - now();
+  for (let left = leftMs(); left > 0; left = leftMs()) await sleep(left);
+}

@@ -1,0 +1,112 @@
+import { randomBytes } from 'node:crypto';
+import { dekBytes, EnvelopeError } from '../../core/envelope/cipher.ts';
+import {
+  associatedData,
+  type BindingMode,
+  type KeyPurpose,
+  type ObjectName,
+} from '../../core/envelope/metadata.ts';
+import type { Transit, WrappedKey } from '../../runtime/vault/contract.ts';
+import type { ProxyConfig } from './config.ts';
+
+/** A fresh key in the clear with its wrapped form. `key` is zeroed by whoever asked for it. */
+export interface FreshKey extends WrappedKey {
+  readonly key: Buffer;
+}
+
+/** How a stored object's keys were wrapped. */
+export interface WrapScheme {
+  readonly keyName: string;
+  readonly binding: BindingMode;
+}
+
+/** DEKs and seal keys of objects, wrapped by the transit key. */
+export interface DataKeys {
+  readonly scheme: WrapScheme;
+  /** Fresh random keys under the proxy's own scheme, one a purpose, in order. */
+  create(name: ObjectName, purposes: readonly KeyPurpose[], signal?: AbortSignal): Promise<FreshKey[]>;
+  /** Wraps keys again (copies), under the proxy's own scheme and the latest KEK version. */
+  wrap(
+    name: ObjectName,
+    keys: readonly { readonly key: Uint8Array; readonly purpose: KeyPurpose }[],
+    signal?: AbortSignal,
+  ): Promise<WrappedKey[]>;
+  /**
+   * Unwraps keys of a stored object; the caller zeroes them.
+   * @throws EnvelopeError `foreign-key` when wrapped under another transit key than ours,
+   *   `unbound` under `--require-bound` for keys without binding; VaultError otherwise.
+   */
+  unwrap(
+    name: ObjectName,
+    scheme: WrapScheme,
+    items: readonly { readonly wrapped: string; readonly purpose: KeyPurpose }[],
+    signal?: AbortSignal,
+  ): Promise<Buffer[]>;
+}
+
+type KeyConfig = Pick<ProxyConfig, 'binding' | 'requireBound'>;
+
+/** Data keys wrapped by `transit`, bound as `config` says. */
+export function createDataKeys(transit: Transit, config: KeyConfig): DataKeys {
+  const scheme: WrapScheme = { keyName: transit.keyName, binding: config.binding };
+  const wrap: DataKeys['wrap'] = (name, keys, signal) =>
+    transit.wrap(
+      keys.map(({ key, purpose }) => ({ key, ...bound(config.binding, name, purpose) })),
+      signal,
+    );
+  return {
+    scheme,
+    wrap,
+    create: (name, purposes, signal) => createKeys(wrap, name, purposes, signal),
+    unwrap: async (name, stored, items, signal) => {
+      refuseForeign(stored, transit.keyName);
+      if (config.requireBound) refuseUnbound(stored);
+      const wrapped = items.map(({ wrapped, purpose }) => ({
+        ciphertext: wrapped,
+        ...bound(stored.binding, name, purpose),
+      }));
+      return whole(await transit.unwrap(wrapped, signal));
+    },
+  };
+}
+
+function bound(mode: BindingMode, name: ObjectName, purpose: KeyPurpose): { associatedData?: string } {
+  const text = associatedData(mode, name, purpose);
+  return text === undefined ? {} : { associatedData: text };
+}
+
+async function createKeys(
+  wrap: DataKeys['wrap'],
+  name: ObjectName,
+  purposes: readonly KeyPurpose[],
+  signal: AbortSignal | undefined,
+): Promise<FreshKey[]> {
+  const keys = purposes.map((purpose) => ({ key: randomBytes(dekBytes), purpose }));
+  try {
+    const wrapped = await wrap(name, keys, signal);
+    return keys.map(({ key }, index) => ({ key, ...(wrapped[index] as WrappedKey) }));
+  } catch (error) {
+    for (const { key } of keys) key.fill(0);
+    throw error;
+  }
+}
+
+function refuseForeign(stored: WrapScheme, keyName: string): void {
+  if (stored.keyName === keyName) return;
+  throw new EnvelopeError(
+    'foreign-key',
+    `the object's key is wrapped by another transit key than ${keyName}`,
+  );
+}
+
+function refuseUnbound(stored: WrapScheme): void {
+  if (stored.binding !== 'none') return;
+  throw new EnvelopeError('unbound', "the object's key is not bound to its name and --require-bound is set");
+}
+
+/** A key of another length is none that svc made. */
+function whole(keys: Buffer[]): Buffer[] {
+  if (keys.every((key) => key.length === dekBytes)) return keys;
+  for (const key of keys) key.fill(0);
+  throw new EnvelopeError('malformed-metadata', `a wrapped key is not ${dekBytes} bytes long`);
+}

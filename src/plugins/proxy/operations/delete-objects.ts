@@ -1,0 +1,130 @@
+import { S3Error, s3Error } from '../../../core/s3/error.ts';
+import { inward, responseHeadersDownstream } from '../../../core/s3/headers.ts';
+import { checkKey } from '../../../core/s3/request.ts';
+import {
+  deleteObjectsXml,
+  maxDeleteBytes,
+  maxDeleteResultBytes,
+  type ObjectToDelete,
+  parseDeleteObjects,
+} from '../../../core/s3/request-documents.ts';
+import { childText, parseXml } from '../../../core/s3/xml.ts';
+import { element } from '../../../core/s3/xml-text.ts';
+import { concurrently } from '../../../runtime/lifecycle/wait.ts';
+import type { Exchange, Handler, ProxyContext } from '../context.ts';
+import { manifestOf, removeManifest, removeManifests } from '../multipart/manifest-store.ts';
+import { isReservedKey, reservedKey } from '../server/admit-request.ts';
+import { readBody, refusal } from '../upstream/upstream.ts';
+import { forward } from './pass-through.ts';
+
+const headsAtOnce = 16;
+
+/** DeleteObjects: keys that are not the caller's to delete are answered one by one, the rest goes to the store. */
+export const deleteObjects: Handler = async (context, exchange) => {
+  const { objects, quiet } = parseDeleteObjects((await exchange.payload.read(maxDeleteBytes)).toString());
+  const refusals = objects.flatMap((object) => refusalFor(object, context.config.reservedPrefix));
+  const refused = new Set(refusals.map(({ object }) => object));
+  const wanted = objects.filter((object) => !refused.has(object)).map(inwardObject);
+  const xml = wanted.length === 0 ? emptyResult : await deleteAll(context, exchange, wanted, quiet);
+  exchange.answer.head(200, { 'content-type': 'application/xml' });
+  await exchange.answer.end(withRefusals(xml, refusals));
+};
+
+function refusalFor(object: ObjectToDelete, reservedPrefix: string): Refusal[] {
+  if (isReservedKey(object.key, reservedPrefix)) return [{ object, error: reservedKey(reservedPrefix) }];
+  try {
+    checkKey(object.key);
+    return [];
+  } catch (error) {
+    if (error instanceof S3Error) return [{ object, error }];
+    throw error;
+  }
+}
+
+const inwardObject = (object: ObjectToDelete): ObjectToDelete =>
+  object.etag === undefined ? object : { ...object, etag: inward(object.etag) };
+
+async function deleteAll(
+  context: ProxyContext,
+  exchange: Exchange,
+  objects: readonly ObjectToDelete[],
+  quiet: boolean,
+): Promise<string> {
+  const { bucket } = exchange.request;
+  const plain = objects.filter(({ versionId }) => versionId === undefined);
+  const manifests = await concurrently(plain, headsAtOnce, async ({ key }) => ({
+    key,
+    id: await manifestOf(context, { bucket, key }, exchange.signal),
+  }));
+  await exchange.held.begin();
+  const response = await forward(context, exchange, Buffer.from(deleteObjectsXml({ quiet, objects })));
+  if (response.status !== 200) throw await refusal(response);
+  const xml = (await readBody(response, maxDeleteResultBytes, exchange.held)).toString();
+  const deleted = deletedKeys(
+    objects.map(({ key }) => key),
+    xml,
+  );
+  await removeManifests(
+    context,
+    bucket,
+    manifests.filter(({ key }) => deleted.has(key)),
+  );
+  return xml;
+}
+
+/** A key that the proxy itself does not delete. */
+interface Refusal {
+  readonly object: ObjectToDelete;
+  readonly error: S3Error;
+}
+
+export const emptyResult =
+  '<?xml version="1.0" encoding="UTF-8"?>\n<DeleteResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"></DeleteResult>';
+
+/**
+ * Of the keys that were asked for those that are known to be deleted: none where the store kept one that it names
+ * otherwise, as some do with characters that XML cannot hold.
+ * @throws S3Error InternalError when its answer is no DeleteResult
+ */
+export function deletedKeys(asked: readonly string[], xml: string): Set<string> {
+  const errors = parseXml(xml, 'DeleteResult', maxDeleteResultBytes).children.get('Error') ?? [];
+  const kept = new Set(errors.map((error) => childText(error, 'Key') ?? ''));
+  const deleted = asked.filter((key) => !kept.has(key));
+  return new Set(new Set(asked).size - new Set(deleted).size === kept.size ? deleted : []);
+}
+
+/** The store's result with the refused keys among its errors. */
+export function withRefusals(xml: string, refusals: readonly Refusal[]): string {
+  if (refusals.length === 0) return xml;
+  const errors = refusals.map(errorElement).join('');
+  const trimmed = xml.trimEnd();
+  const open = trimmed.endsWith('/>') ? `${trimmed.slice(0, -2)}></DeleteResult>` : trimmed;
+  const at = open.lastIndexOf('</DeleteResult>');
+  if (at < 0) throw s3Error('InternalError');
+  return open.slice(0, at) + errors + open.slice(at);
+}
+
+function errorElement({ object, error }: Refusal): string {
+  const version = object.versionId === undefined ? '' : element('VersionId', object.versionId);
+  const fields = [
+    element('Key', object.key),
+    version,
+    element('Code', error.code),
+    element('Message', error.message),
+  ];
+  return `<Error>${fields.join('')}</Error>`;
+}
+
+/** DeleteObject; a multipart object's part list goes after it. */
+export const deleteObject: Handler = async (context, exchange) => {
+  const { request, payload, signal, answer } = exchange;
+  const body = await payload.read(0);
+  const name = { bucket: request.bucket, key: request.key };
+  const manifest = request.query.has('versionId') ? undefined : await manifestOf(context, name, signal);
+  const response = await forward(context, exchange, body);
+  if (response.status >= 300) throw await refusal(response);
+  response.body.resume();
+  await removeManifest(context, name, manifest);
+  answer.head(204, responseHeadersDownstream(response.headers));
+  await answer.end();
+};

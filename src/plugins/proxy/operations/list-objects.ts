@@ -1,0 +1,280 @@
+import { EnvelopeError, overheadBytes, plaintextSize } from '../../../core/envelope/cipher.ts';
+import { type Envelope, readEnvelope } from '../../../core/envelope/metadata.ts';
+import {
+  outward,
+  requestHeadersUpstream,
+  responseHeadersDownstream,
+  unquote,
+} from '../../../core/s3/headers.ts';
+import {
+  type EntryEdit,
+  type Listing,
+  type ListingEntry,
+  rewriteListing,
+  scanListing,
+} from '../../../core/s3/listing.ts';
+import { encodeComponent } from '../../../core/s3/request.ts';
+import { element } from '../../../core/s3/xml-text.ts';
+import { concurrently } from '../../../runtime/lifecycle/wait.ts';
+import type { Exchange, Handler, ProxyContext } from '../context.ts';
+import { readBody, refusal } from '../upstream/upstream.ts';
+
+/** 1,000 keys of 1,024 bytes, each byte escaped, with all that S3 says of an object. */
+const listingLimit = 8 * 1024 * 1024;
+
+/** A listing without the reserved keys, with plaintext sizes and the ETags that callers know. */
+export const createListHandler =
+  (operation: ListingOperation, cache: SizeCache): Handler =>
+  async (context, exchange) => {
+    await exchange.payload.read(0);
+    const listing = await callersPage(operation, context, exchange);
+    const { bucket } = exchange.request;
+    const { reservedPrefix } = context.config;
+    const shown = listing.entries.filter(({ key }) => !key.startsWith(reservedPrefix));
+    const sizes = await plaintextSizes(context, cache, bucket, shown, exchange.signal);
+    const xml = rewriteListing(listing, (entry): EntryEdit => {
+      if (entry.key.startsWith(reservedPrefix)) return { drop: true };
+      const size = sizes.get(entry);
+      return {
+        ...(entry.etag === undefined ? {} : { etag: outward(entry.etag) }),
+        ...(size === undefined ? {} : { size }),
+      };
+    });
+    exchange.answer.head(200, { 'content-type': 'application/xml' });
+    await exchange.answer.end(xml);
+  };
+
+/** The page that was asked for, or the one behind the reserved keys when it holds nothing else. */
+async function callersPage(
+  operation: ListingOperation,
+  context: ProxyContext,
+  exchange: Exchange,
+): Promise<Listing> {
+  const { reservedPrefix } = context.config;
+  const query = exchange.request.query.entries;
+  const listing = scanListing(await fetchListing(context, exchange, query));
+  if (!isWhollyReserved(listing, reservedPrefix)) return listing;
+  const behind = await fetchListing(context, exchange, queryBehind(operation, query, reservedPrefix));
+  return scanListing(withOwnEcho(operation, query, behind));
+}
+
+async function fetchListing(
+  { upstream }: ProxyContext,
+  { request, answer, held, signal }: Exchange,
+  query: QueryEntries,
+): Promise<string> {
+  const { bucket, headers } = request;
+  const forwarded = requestHeadersUpstream(headers);
+  await held.begin();
+  const response = await upstream.send({
+    method: 'GET',
+    bucket,
+    key: '',
+    query,
+    headers: forwarded,
+    signal,
+  });
+  if (response.status !== 200) throw await refusal(response);
+  answer.head(200, responseHeadersDownstream(response.headers));
+  return (await readBody(response, listingLimit, held)).toString();
+}
+
+type QueryEntries = readonly (readonly [name: string, value: string])[];
+
+/** How a listing says where to go on: the parameter, those it stands in for, and the element that echoes it. */
+interface Resumption {
+  readonly parameter: string;
+  readonly replaced: readonly string[];
+  readonly echo: string;
+}
+
+type ListingOperation = 'ListObjects' | 'ListObjectsV2' | 'ListObjectVersions' | 'ListMultipartUploads';
+
+const resumptions: Readonly<Record<ListingOperation, Resumption>> = {
+  ListObjects: { parameter: 'marker', replaced: [], echo: 'Marker' },
+  ListObjectsV2: { parameter: 'start-after', replaced: ['continuation-token'], echo: 'StartAfter' },
+  ListObjectVersions: { parameter: 'key-marker', replaced: ['version-id-marker'], echo: 'KeyMarker' },
+  ListMultipartUploads: { parameter: 'key-marker', replaced: ['upload-id-marker'], echo: 'KeyMarker' },
+};
+
+/** True for a page that would be empty without the reserved entries although more follows. */
+export function isWhollyReserved({ entries, isTruncated, xml }: Listing, reservedPrefix: string): boolean {
+  if (entries.length === 0 || isTruncated === undefined) return false;
+  if (xml.slice(isTruncated.start, isTruncated.end).trim() !== 'true') return false;
+  return entries.every(({ key }) => key.startsWith(reservedPrefix));
+}
+
+/** The query that goes on behind the reserved keys: all of them are ASCII and sort before `~`. */
+export function queryBehind(
+  operation: ListingOperation,
+  query: QueryEntries,
+  reservedPrefix: string,
+): QueryEntries {
+  const { parameter, replaced } = resumptions[operation];
+  const kept = query.filter(([name]) => name !== parameter && !replaced.includes(name));
+  return [...kept, [parameter, `${reservedPrefix}~`]];
+}
+
+/** What the store echoes of that query, as if the caller's own had been asked. */
+export function withOwnEcho(operation: ListingOperation, query: QueryEntries, xml: string): string {
+  const { parameter, echo } = resumptions[operation];
+  const own = query.find(([name]) => name === parameter)?.[1];
+  const encoded = query.some(([name, value]) => name === 'encoding-type' && value === 'url');
+  const text = own === undefined ? '' : element(echo, encoded ? encodeComponent(own) : own);
+  return xml.replace(new RegExp(`<${echo}>[^<]*</${echo}>`), () => text);
+}
+
+const headsAtOnce = 16;
+/** S3's least size of a part: what is smaller has no second part. */
+const leastPart = 5 * 1024 * 1024;
+
+type SizedEntry = ListingEntry & { readonly size: number; readonly etag: string };
+
+/** Plaintext sizes of entries of one bucket; an entry that is left out has its stored size. */
+async function plaintextSizes(
+  context: ProxyContext,
+  cache: SizeCache,
+  bucket: string,
+  entries: readonly ListingEntry[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<ListingEntry, number>> {
+  const sizes = new Map<ListingEntry, number>();
+  if (context.config.listSizes === 'stored') return sizes;
+  const unknown: SizedEntry[] = [];
+  for (const entry of entries.filter(isSized)) {
+    const size = cache.get(cacheId(bucket, entry)) ?? arithmeticSize(context, entry);
+    if (size === undefined) unknown.push(entry);
+    else sizes.set(entry, size);
+  }
+  await concurrently(unknown, headsAtOnce, async (entry) => {
+    const size = await askedSize(context, bucket, entry, signal);
+    if (size === undefined) return;
+    cache.set(cacheId(bucket, entry), size);
+    sizes.set(entry, size);
+  });
+  return sizes;
+}
+
+const isSized = (entry: ListingEntry): entry is SizedEntry =>
+  entry.size !== undefined && entry.etag !== undefined;
+
+const cacheId = (bucket: string, { key, etag, versionId = '' }: SizedEntry): string =>
+  `${bucket}\n${etag}\n${versionId}\n${key}`;
+
+/** Where nothing unencrypted is read, every object carries 28 bytes a part. A copy's ETag does not tell its parts. */
+function arithmeticSize({ config }: ProxyContext, { size, etag }: SizedEntry): number | undefined {
+  if (config.unencryptedReads !== 'deny') return undefined;
+  const parts = partsOfEtag(etag) ?? (size <= leastPart ? 1 : undefined);
+  const plaintext = parts === undefined ? undefined : size - parts * overheadBytes;
+  return plaintext !== undefined && plaintext >= 0 ? plaintext : undefined;
+}
+
+/** The number of parts that a multipart upload's ETag ends in. */
+function partsOfEtag(etag: string): number | undefined {
+  const suffix = /-(\d{1,5})$/.exec(unquote(etag))?.[1];
+  return suffix === undefined ? undefined : Number(suffix);
+}
+
+/** Undefined when the object is another by now, or when its metadata cannot be read. */
+async function askedSize(
+  context: ProxyContext,
+  bucket: string,
+  { key, etag, versionId }: SizedEntry,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  const head = async (query: readonly (readonly [string, string])[]) => {
+    const { status, headers, body } = await context.upstream.send({
+      method: 'HEAD',
+      bucket,
+      key,
+      query,
+      signal,
+    });
+    body.resume();
+    return { status, headers };
+  };
+  const first = await head(versionId === undefined ? [] : [['versionId', versionId]]);
+  // versitygw lists the version `null` in buckets without versions, and refuses to be asked for it.
+  const { status, headers } = first.status === 400 && versionId === 'null' ? await head([]) : first;
+  const stored = Number(headers['content-length']);
+  if (status !== 200 || !Number.isSafeInteger(stored)) return undefined;
+  if (unquote(headers.etag ?? '') !== unquote(etag)) return undefined;
+  try {
+    const envelope = readEnvelope(headers);
+    if (envelope === undefined) return stored;
+    const parts = await partCount(context, { bucket, key }, envelope, etag);
+    return parts === undefined ? undefined : Math.max(0, stored - parts * overheadBytes);
+  } catch (error) {
+    if (error instanceof EnvelopeError) return undefined;
+    throw error;
+  }
+}
+
+async function partCount(
+  { manifests }: ProxyContext,
+  name: { bucket: string; key: string },
+  { keys }: Envelope,
+  etag: string,
+): Promise<number | undefined> {
+  if (keys.form === 'single') return 1;
+  if (keys.form === 'inline') return keys.list.parts.length;
+  return partsOfEtag(etag) ?? (await manifests.find(name, keys.manifest))?.parts.length;
+}
+
+/** Plaintext sizes that are known, by what names a stored body; the least recently used go first. */
+export class SizeCache {
+  readonly #sizes = new Map<string, number>();
+  readonly #maxBytes: number;
+  #bytes = 0;
+
+  /** `maxBytes`: memory for all entries, about. */
+  constructor(maxBytes = 4 * 1024 * 1024) {
+    this.#maxBytes = maxBytes;
+  }
+
+  get(id: string): number | undefined {
+    const size = this.#sizes.get(id);
+    if (size === undefined) return undefined;
+    this.#sizes.delete(id);
+    this.#sizes.set(id, size);
+    return size;
+  }
+
+  set(id: string, size: number): void {
+    if (!this.#sizes.has(id)) this.#bytes += cost(id);
+    this.#sizes.set(id, size);
+    for (const oldest of this.#sizes.keys()) {
+      if (this.#bytes <= this.#maxBytes) return;
+      this.#sizes.delete(oldest);
+      this.#bytes -= cost(oldest);
+    }
+  }
+}
+
+/** Two bytes a character at most, and the entry in the map. */
+const cost = (id: string): number => id.length * 2 + 72;
+
+const partsListingLimit = 4 * 1024 * 1024;
+
+/** ListParts with plaintext sizes; the store's checksums are of ciphertext and are left out. */
+export const listParts: Handler = async (context, { request, answer, held, signal, payload }) => {
+  await payload.read(0);
+  await held.begin();
+  const { bucket, key, query, headers } = request;
+  const response = await context.upstream.send({
+    method: 'GET',
+    bucket,
+    key,
+    query: query.entries,
+    headers: requestHeadersUpstream(headers),
+    signal,
+  });
+  if (response.status !== 200) throw await refusal(response);
+  const listing = scanListing((await readBody(response, partsListingLimit, held)).toString());
+  const xml = rewriteListing(listing, ({ etag, size }) => ({
+    ...(etag === undefined ? {} : { etag: outward(etag) }),
+    ...(size === undefined ? {} : { size: plaintextSize(size) ?? size }),
+  }));
+  answer.head(200, { 'content-type': 'application/xml' });
+  await answer.end(xml);
+};

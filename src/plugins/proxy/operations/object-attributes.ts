@@ -1,0 +1,110 @@
+import { overheadBytes } from '../../../core/envelope/cipher.ts';
+import type { PartEntry } from '../../../core/envelope/manifest.ts';
+import { outward, requestHeadersUpstream, responseHeadersDownstream } from '../../../core/s3/headers.ts';
+import { rewriteListing, scanListing } from '../../../core/s3/listing.ts';
+import { element } from '../../../core/s3/xml-text.ts';
+import type { Exchange, Handler, ProxyContext } from '../context.ts';
+import type { ObjectLayout } from '../read/stored-object.ts';
+import { readBody, refusal } from '../upstream/upstream.ts';
+
+const answerLimit = 4 * 1024 * 1024;
+const attributesHeader = 'x-amz-object-attributes';
+
+/** GetObjectAttributes about the plaintext; checksums of ciphertext are left out. */
+export const getObjectAttributes: Handler = async (context, exchange) => {
+  const { request, payload, signal, answer } = exchange;
+  await payload.read(0);
+  const name = { bucket: request.bucket, key: request.key };
+  const object = await context.reader.stat(name, {
+    versionId: request.query.get('versionId'),
+    headers: requestHeadersUpstream(request.headers),
+    signal,
+  });
+  const encrypted = object.envelope !== undefined;
+  const xml = await fetchAttributes(context, exchange, encrypted);
+  const layout = encrypted ? await context.reader.layout(object, signal) : undefined;
+  answer.head(200, { 'content-type': 'application/xml' });
+  await answer.end(layout === undefined ? withOutwardEtag(xml) : ofPlaintext(xml, exchange, layout));
+};
+
+async function fetchAttributes(
+  { upstream }: ProxyContext,
+  { request, answer, held, signal }: Exchange,
+  encrypted: boolean,
+): Promise<string> {
+  const { bucket, key, query, headers } = request;
+  const forwarded = requestHeadersUpstream(headers);
+  await held.begin();
+  if (encrypted) forwarded[attributesHeader] = withoutChecksum(forwarded[attributesHeader]);
+  const response = await upstream.send({
+    method: 'GET',
+    bucket,
+    key,
+    query: query.entries,
+    headers: forwarded,
+    signal,
+  });
+  if (response.status !== 200) throw await refusal(response);
+  answer.head(200, responseHeadersDownstream(response.headers));
+  return (await readBody(response, answerLimit, held)).toString();
+}
+
+const namesOf = (header = ''): string[] => header.split(',').map((name) => name.trim());
+
+/** The store wants at least one name. */
+function withoutChecksum(header: string | undefined): string {
+  const names = namesOf(header).filter((name) => name !== 'Checksum');
+  return names.length === 0 ? 'StorageClass' : names.join(',');
+}
+
+function withOutwardEtag(xml: string): string {
+  const listing = { ...scanListing(xml), checksums: [] };
+  return rewriteListing(listing, ({ etag }) => (etag === undefined ? undefined : { etag: outward(etag) }));
+}
+
+function ofPlaintext(xml: string, { request }: Exchange, { size, list }: ObjectLayout): string {
+  const rewritten = rewriteListing(scanListing(xml), (entry) => {
+    if (entry.element === 'Part') return { size: Math.max(0, (entry.size ?? 0) - overheadBytes) };
+    return { size, ...(entry.etag === undefined ? {} : { etag: outward(entry.etag) }) };
+  });
+  const wanted = namesOf(String(request.headers[attributesHeader] ?? '')).includes('ObjectParts');
+  if (!wanted || list === undefined || rewritten.includes('<ObjectParts>')) return rewritten;
+  return withParts(rewritten, request.headers, list.parts);
+}
+
+/** A store that took the object as a copy does not know its parts. */
+function withParts(
+  xml: string,
+  headers: Exchange['request']['headers'],
+  parts: readonly PartEntry[],
+): string {
+  const page = objectPartsXml(parts, {
+    marker: Number(headers['x-amz-part-number-marker'] ?? 0) || 0,
+    limit: Number(headers['x-amz-max-parts'] ?? 1000) || 1000,
+  });
+  return xml.replace(/<\/[Gg]etObjectAttributes\w+>\s*$/, (end) => page + end);
+}
+
+export interface PartsPage {
+  /** Part number after which the page begins. */
+  readonly marker: number;
+  /** Most parts on it. */
+  readonly limit: number;
+}
+
+/** `<ObjectParts>` of an encrypted object as GetObjectAttributes writes it, with plaintext sizes. */
+export function objectPartsXml(parts: readonly PartEntry[], { marker, limit }: PartsPage): string {
+  const behind = parts.filter(({ n }) => n > marker);
+  const page = behind.slice(0, Math.min(limit, 1000));
+  const truncated = behind.length > page.length;
+  const fields = [
+    element('IsTruncated', truncated),
+    element('MaxParts', Math.min(limit, 1000)),
+    // Paginators go on for as long as there is one.
+    ...(truncated ? [element('NextPartNumberMarker', page.at(-1)?.n ?? marker)] : []),
+    element('PartNumberMarker', marker),
+    element('PartsCount', parts.length),
+    ...page.map(({ n, size }) => `<Part>${element('PartNumber', n)}${element('Size', size)}</Part>`),
+  ];
+  return `<ObjectParts>${fields.join('')}</ObjectParts>`;
+}

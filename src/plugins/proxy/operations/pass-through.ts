@@ -1,0 +1,50 @@
+import { hash } from 'node:crypto';
+import { s3Error } from '../../../core/s3/error.ts';
+import { passedResponseHeaders, requestHeadersUpstream } from '../../../core/s3/headers.ts';
+import { checkRestoreBody } from '../../../core/s3/request-documents.ts';
+import type { Exchange, Handler, ProxyContext } from '../context.ts';
+import type { UpstreamResponse } from '../upstream/upstream.ts';
+
+/** Configuration documents; the longest that S3 takes is a policy or a lifecycle of some hundred KiB. */
+const bodyLimit = 1024 * 1024;
+
+/** Sends a request that carries no object to the store, signed anew, and its answer back. */
+export const passThrough: Handler = async (context, exchange) => {
+  const { method } = exchange.request;
+  const body = await exchange.payload.read(method === 'PUT' || method === 'POST' ? bodyLimit : 0);
+  refuseData(exchange.request.query.has('policy'), body);
+  if (exchange.request.query.has('restore')) checkRestoreBody(body.toString());
+  await relay(exchange, await forward(context, exchange, body));
+};
+
+/** An object's bytes that were sent to a bucket or a sub-resource by mistake must not reach the store as they are. */
+function refuseData(isPolicy: boolean, body: Buffer): void {
+  const start = body.toString('utf8', 0, 1024).trimStart();
+  if (start === '' ? body.length <= 1024 : start.startsWith(isPolicy ? '{' : '<')) return;
+  throw s3Error(
+    'MalformedXML',
+    'What is sent here is configuration, and goes to the store as it is: this body is none.',
+  );
+}
+
+/**
+ * The request as it came. The caller's checksums were verified, and one in a trailer is gone by now;
+ * S3 wants one for most documents.
+ */
+export function forward(
+  { upstream }: ProxyContext,
+  { request, signal }: Exchange,
+  body: Buffer,
+): Promise<UpstreamResponse> {
+  const { method, bucket, key, query } = request;
+  const headers = requestHeadersUpstream(request.headers);
+  const own = body.length === 0 ? {} : { 'content-md5': hash('md5', body, 'base64') };
+  const forwarded = { method, bucket, key, query: query.entries, headers: { ...headers, ...own }, signal };
+  return upstream.send(forwarded, body.length === 0 ? undefined : body);
+}
+
+async function relay({ answer }: Exchange, response: UpstreamResponse): Promise<void> {
+  answer.head(response.status, passedResponseHeaders(response.headers));
+  for await (const chunk of response.body as AsyncIterable<Buffer>) await answer.write(chunk);
+  await answer.end();
+}

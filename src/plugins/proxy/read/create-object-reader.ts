@@ -1,0 +1,329 @@
+import { EnvelopeError } from '../../../core/envelope/cipher.ts';
+import type { PartEntry } from '../../../core/envelope/manifest.ts';
+import { hasEnvelope } from '../../../core/envelope/metadata.ts';
+import { type S3Error, s3Error } from '../../../core/s3/error.ts';
+import { coveringParts } from '../../../core/s3/range.ts';
+import type { ProxyContext } from '../context.ts';
+import { refusal, type UpstreamResponse } from '../upstream/upstream.ts';
+import { type BodyRequest, noRoom, openBody, type RoadTools, streamed } from './body/open-body.ts';
+import {
+  ByteReader,
+  ciphertext,
+  type SealedBody,
+  type Slice,
+  sealedPart,
+  singleKey,
+  type TakeKey,
+} from './body/sealed-body.ts';
+import { Spool, type SpoolLease, spoolBody, spooledSlice } from './body/spool.ts';
+import { SpoolUnavailable } from './body/spool-file.ts';
+import { BlockPool, VerifyBudget } from './body/verify-budget.ts';
+import {
+  oneRun,
+  PartKeys,
+  type PartRun,
+  partRuns,
+  spoolFrom,
+  verifiedParts,
+  type WantedPart,
+} from './object-parts.ts';
+import {
+  type ByteRange,
+  describe,
+  fetchStored,
+  loadLayout,
+  type ObjectAddress,
+  ObjectChanged,
+  type ObjectLayout,
+  type ObjectReader,
+  type ReadOptions,
+  type StoredObject,
+  versionQuery,
+} from './stored-object.ts';
+
+/** The reader of one proxy process; it owns the memory and the disk that verifying takes. */
+export function createObjectReader(parts: ReaderParts): ObjectReader {
+  const { config, upstream, manifests } = parts;
+  const budget = new VerifyBudget(config.verifyBudget);
+  const pool = new BlockPool(config.verifyBudget);
+  const spool = new Spool({ folder: config.spoolDir, space: parts.spoolSpace });
+  const plaintext = new Plaintext(parts, { config, budget, pool, spool });
+  return {
+    stat: async (name, { versionId, headers, access = {}, signal }) => {
+      const address: ObjectAddress = { name, versionId, access };
+      const response = await upstream.send({
+        method: 'HEAD',
+        ...name,
+        query: versionQuery(address),
+        headers: { ...access, ...headers },
+        ...(signal ? { signal } : {}),
+      });
+      if (response.status !== 200) throw preconditionOf(await refusal(response));
+      response.body.resume();
+      return describe(config, address, response.headers);
+    },
+    describe: (address, headers) => describe(config, address, headers),
+    layout: (object, signal) => loadLayout(manifests, object, signal),
+    decrypt: (object, layout, response, options) => plaintext.arriving(object, layout, response, options),
+    plaintext: (object, layout, range, options) => plaintext.fetched(object, layout, range, options),
+    verifySize: (object, layout, options) => plaintext.verifySize(object, layout, options),
+    close: () => spool.close(),
+  };
+}
+
+/** A condition that was not met is 412 for those who want the object for something else than a GET. */
+const preconditionOf = (error: S3Error): S3Error =>
+  error.status === 304 ? s3Error('PreconditionFailed') : error;
+
+/** One sealed body of an object and what is wanted of it. */
+interface Wanted {
+  readonly body: SealedBody;
+  readonly slice: Slice;
+  /** Where the sealed body lies in the stored object; undefined: it is the whole. */
+  readonly stored: ByteRange | undefined;
+  /** The wrapped DEK: the same one gives the same plaintext. */
+  readonly wrapped: string;
+  readonly keyFor: (signal: AbortSignal) => TakeKey;
+}
+
+/** Plaintext of stored objects, from bodies that arrive or are fetched. */
+class Plaintext {
+  readonly #parts: ReaderParts;
+  readonly #tools: RoadTools;
+
+  constructor(parts: ReaderParts, tools: RoadTools) {
+    this.#parts = parts;
+    this.#tools = tools;
+  }
+
+  async *arriving(
+    object: StoredObject,
+    layout: ObjectLayout,
+    response: UpstreamResponse,
+    options: ReadOptions,
+  ): AsyncGenerator<Buffer, void> {
+    const reader = new ByteReader(response.body);
+    try {
+      if (object.envelope === undefined) yield* ciphertext(reader, object.storedSize);
+      else if (layout.list === undefined) yield* this.#whole(object, layout, reader, options);
+      else yield* this.#inOrder(object, layout, wholeParts(layout), reader, options);
+    } finally {
+      reader.close();
+    }
+  }
+
+  async *fetched(
+    object: StoredObject,
+    layout: ObjectLayout,
+    range: ByteRange | undefined,
+    options: ReadOptions,
+  ): AsyncGenerator<Buffer, void> {
+    const whole = range === undefined || (range.start === 0 && range.end === layout.size - 1);
+    if (object.envelope === undefined) yield* this.#asStored(object, whole ? undefined : range, options);
+    else if (whole)
+      yield* this.arriving(object, layout, await this.#fetch(object, undefined, options.signal), options);
+    else if (layout.list === undefined) yield* this.#ofSingle(object, layout, range, options);
+    else yield* this.#ofParts(object, layout, range, options);
+  }
+
+  /** Reads a body in one piece up to its tag, unless it lies verified on disk: only that vouches for its length. */
+  async verifySize(object: StoredObject, layout: ObjectLayout, options: ReadOptions): Promise<void> {
+    if (object.envelope === undefined || layout.list !== undefined) return;
+    const wanted = this.#wantedOfSingle(object, layout, { skip: 0, take: 0 });
+    const spooled = this.#tools.spool.find(spoolId(object, wanted));
+    if (spooled !== undefined) return refuseOtherSize(spooled, wanted);
+    const reader = new ByteReader((await this.#fetch(object, undefined, options.signal)).body);
+    try {
+      const nothing = streamed(reader, wanted.body, wanted.slice, wanted.keyFor(options.signal));
+      await nothing.next();
+      this.#parts.metrics.bytes('decrypted', layout.size);
+    } finally {
+      reader.close();
+    }
+  }
+
+  #fetch(object: StoredObject, range: ByteRange | undefined, signal: AbortSignal): Promise<UpstreamResponse> {
+    return fetchStored(this.#parts.upstream, object, range, signal);
+  }
+
+  async *#asStored(object: StoredObject, range: ByteRange | undefined, { signal }: ReadOptions) {
+    const response = await this.#fetch(object, range, signal);
+    const reader = new ByteReader(response.body);
+    try {
+      if (hasEnvelope(response.headers)) throw new ObjectChanged();
+      yield* ciphertext(reader, Number(response.headers['content-length']));
+    } finally {
+      reader.close();
+    }
+  }
+
+  #whole(object: StoredObject, layout: ObjectLayout, reader: ByteReader, options: ReadOptions) {
+    return this.#open(options, {
+      reader,
+      body: { size: layout.size, nonce: undefined },
+      slice: { skip: 0, take: layout.size },
+      takeKey: singleKey(this.#parts.keys, object, options.signal),
+    });
+  }
+
+  async *#open(options: ReadOptions, request: BodyRequest): AsyncGenerator<Buffer, void> {
+    yield* openBody(this.#tools, request, options);
+    this.#parts.metrics.bytes('decrypted', request.body.size);
+  }
+
+  async *#inOrder(
+    object: StoredObject,
+    layout: ObjectLayout,
+    wanted: readonly WantedPart[],
+    reader: ByteReader,
+    options: ReadOptions,
+  ): AsyncGenerator<Buffer, void> {
+    const entries = wanted.map(({ entry }) => entry);
+    const openKeys = () => this.#partKeys(object, layout, entries, options.signal);
+    if (this.#tools.config.strict && wanted.length > 1) {
+      yield* verifiedParts(this.#tools.spool, reader, wanted, openKeys);
+      return this.#parts.metrics.bytes(
+        'decrypted',
+        entries.reduce((sum, { size }) => sum + size, 0),
+      );
+    }
+    const keys = openKeys();
+    try {
+      for (const { entry, slice } of wanted)
+        yield* this.#open(options, { reader, body: sealedPart(entry), slice, takeKey: keys.of(entry) });
+    } finally {
+      keys.close();
+    }
+  }
+
+  #wantedOfSingle(object: StoredObject, { size }: ObjectLayout, slice: Slice): Wanted {
+    const { keys } = this.#parts;
+    return {
+      body: { size, nonce: undefined },
+      slice,
+      stored: undefined,
+      wrapped: object.envelope?.keys.form === 'single' ? object.envelope.keys.dek : '',
+      keyFor: (signal) => singleKey(keys, object, signal),
+    };
+  }
+
+  async *#ofSingle(object: StoredObject, layout: ObjectLayout, range: ByteRange, options: ReadOptions) {
+    const slice = { skip: range.start, take: range.end - range.start + 1 };
+    const wanted = this.#wantedOfSingle(object, layout, slice);
+    if (layout.size > spoolFrom) yield* this.#shared(object, wanted, options);
+    else yield* this.#alone(object, wanted, options);
+  }
+
+  async *#ofParts(object: StoredObject, layout: ObjectLayout, range: ByteRange, options: ReadOptions) {
+    const entries = layout.list?.parts ?? [];
+    const sizes = entries.map(({ size }) => size);
+    const slices = coveringParts(sizes, range);
+    const together = this.#tools.config.strict && slices.length > 1;
+    for (const run of together ? [oneRun(entries, slices)] : partRuns(entries, slices)) {
+      if (run.shared) yield* this.#shared(object, this.#wantedOf(object, layout, run), options);
+      else yield* this.#run(object, layout, run, options);
+    }
+  }
+
+  async *#run(object: StoredObject, layout: ObjectLayout, run: PartRun, options: ReadOptions) {
+    const response = await this.#fetch(object, run.stored, options.signal);
+    const reader = new ByteReader(response.body);
+    try {
+      yield* this.#inOrder(object, layout, run.parts, reader, options);
+    } finally {
+      reader.close();
+    }
+  }
+
+  #wantedOf(object: StoredObject, layout: ObjectLayout, run: PartRun): Wanted {
+    const { entry, slice } = run.parts[0] as WantedPart;
+    return {
+      body: sealedPart(entry),
+      slice,
+      stored: run.stored,
+      wrapped: entry.dek,
+      keyFor: (signal) => this.#partKeys(object, layout, [entry], signal).of(entry),
+    };
+  }
+
+  #partKeys(
+    object: StoredObject,
+    layout: ObjectLayout,
+    wanted: readonly PartEntry[],
+    signal: AbortSignal,
+  ): PartKeys {
+    if (layout.list === undefined) throw new TypeError('the object has no part list');
+    return new PartKeys(this.#parts.keys, object, layout.list, wanted, signal);
+  }
+
+  /** The body is fetched once for all whose slices are asked for at about the same time. */
+  async *#shared(object: StoredObject, wanted: Wanted, options: ReadOptions): AsyncGenerator<Buffer, void> {
+    const lease = await this.#lease(object, wanted, options);
+    if (lease === undefined) return yield* this.#alone(object, wanted, options);
+    try {
+      refuseOtherSize(lease.body, wanted);
+      yield* spooledSlice(lease.body, wanted.slice, wanted.keyFor(options.signal));
+    } finally {
+      lease.release();
+    }
+  }
+
+  async #lease(object: StoredObject, wanted: Wanted, options: ReadOptions): Promise<SpoolLease | undefined> {
+    const { strict, verifyBuffer } = this.#tools.config;
+    const fill = async (file: Parameters<typeof spoolBody>[3], signal: AbortSignal) => {
+      const response = await this.#fetch(object, wanted.stored, signal);
+      const reader = new ByteReader(response.body);
+      try {
+        const spooled = await spoolBody(reader, wanted.body, wanted.keyFor(signal), file);
+        this.#parts.metrics.bytes('decrypted', wanted.body.size);
+        return spooled;
+      } finally {
+        reader.close();
+      }
+    };
+    try {
+      return await this.#tools.spool.lease(spoolId(object, wanted), wanted.body.size, fill, options.signal);
+    } catch (error) {
+      if (!(error instanceof SpoolUnavailable)) throw error;
+      if (strict && wanted.body.size > verifyBuffer) throw noRoom(error);
+      return undefined;
+    }
+  }
+
+  async *#alone(object: StoredObject, wanted: Wanted, options: ReadOptions): AsyncGenerator<Buffer, void> {
+    const response = await this.#fetch(object, wanted.stored, options.signal);
+    const reader = new ByteReader(response.body);
+    const { body, slice } = wanted;
+    try {
+      yield* this.#open(options, { reader, body, slice, takeKey: wanted.keyFor(options.signal) });
+    } finally {
+      reader.close();
+    }
+  }
+}
+
+function wholeParts({ list }: ObjectLayout): WantedPart[] {
+  return (list?.parts ?? []).map((entry, index) => ({
+    entry,
+    slice: { index, skip: 0, take: entry.size, cipherStart: 0, cipherEnd: 0 },
+  }));
+}
+
+/** @throws EnvelopeError `wrong-size` when the store now claims another length than the one that was verified. */
+function refuseOtherSize({ size }: { readonly size: number }, { body }: Wanted): void {
+  if (size === body.size) return;
+  throw new EnvelopeError(
+    'wrong-size',
+    'the store claims another length of the body than was verified before',
+  );
+}
+
+/** The wrapped DEK is part of it, so that a slice is never decrypted under another key than was verified. */
+const spoolId = ({ name, versionId, etag }: StoredObject, { wrapped, stored }: Wanted): string =>
+  JSON.stringify([name.bucket, name.key, versionId ?? null, etag, wrapped, stored?.start ?? null]);
+
+/** What reading takes of a proxy process. */
+type ReaderParts = Pick<
+  ProxyContext,
+  'config' | 'keys' | 'upstream' | 'manifests' | 'metrics' | 'spoolSpace'
+>;

@@ -1,0 +1,279 @@
+import { timingSafeEqual } from 'node:crypto';
+import { certificateErrorCode } from '../../core/certificate-errors.ts';
+import { S3Error } from '../../core/s3/error.ts';
+import type { Health } from '../../runtime/health/health.ts';
+import { type Backoff, createBackoff } from '../../runtime/lifecycle/retry.ts';
+import { within } from '../../runtime/lifecycle/wait.ts';
+import { describeError, type Logger } from '../../runtime/logging/logger.ts';
+import { isVaultError } from '../../runtime/vault/contract.ts';
+import type { ProxyConfig } from './config.ts';
+import type { DataKeys } from './data-keys.ts';
+import { createUpstream, type UpstreamConfig, type UpstreamParts } from './upstream/s3-upstream.ts';
+import { reasonOf, refusal } from './upstream/upstream.ts';
+
+/** Something without which no request can be served, found out by doing it. */
+export interface Check {
+  /** Its name in `/readyz`. */
+  readonly condition: string;
+  /** Resolves when it holds; ends soon after `signal` is aborted. */
+  run(signal: AbortSignal): Promise<unknown>;
+  /** What a failure of `run` means. */
+  explain(error: unknown): Failing;
+}
+
+/** Without secrets: both are shown to whoever can reach `/readyz` or the log. */
+export interface Failing {
+  readonly reason: string;
+  readonly nextStep?: string | undefined;
+  /** Asking again soon would be of no use, or would do harm. */
+  readonly lasting?: boolean;
+}
+
+/** Milliseconds. */
+export interface Beats {
+  /** About the time between two runs while the condition holds, and the longest while it does not. */
+  readonly everyMs: number;
+  /** About the time after a first failure. */
+  readonly againMs: number;
+  /** A run that takes longer has failed. */
+  readonly timeoutMs: number;
+}
+
+export type Conditions = Pick<Health, 'ready' | 'notReady'>;
+
+export interface WatchOptions {
+  readonly conditions: Conditions;
+  readonly log: Logger;
+  /** Ends the watch. */
+  readonly signal: AbortSignal;
+  readonly beats?: Beats;
+}
+
+const usual: Beats = { everyMs: 30_000, againMs: 1_000, timeoutMs: 10_000 };
+/** Proxies that were started together must not ask together for ever. */
+const spread = 0.15;
+
+/**
+ * Runs each check at once, and again and again until the signal is aborted, one run of a check at a time.
+ * @returns what has the checks that do not hold run again now
+ */
+export function watchReadiness(checks: readonly Check[], options: WatchOptions): () => void {
+  const watches = checks.map((check) => new Watch(check, options));
+  for (const watch of watches) void watch.run();
+  return () => {
+    for (const watch of watches) watch.hurry();
+  };
+}
+
+class Watch {
+  readonly #check: Check;
+  readonly #options: WatchOptions;
+  readonly #beats: Beats;
+  readonly #backoff: Backoff;
+  #state: 'untried' | 'met' | 'doubted' | 'unmet' = 'untried';
+  #told = '';
+  #hurried = false;
+  #wake = (): void => undefined;
+
+  constructor(check: Check, options: WatchOptions) {
+    this.#check = check;
+    this.#options = options;
+    this.#beats = options.beats ?? usual;
+    this.#backoff = createBackoff({ initialMs: this.#beats.againMs, maxMs: this.#beats.everyMs });
+  }
+
+  async run(): Promise<void> {
+    const { conditions, signal } = this.#options;
+    conditions.notReady(this.#check.condition, 'not tried yet');
+    while (!signal.aborted) {
+      this.#hurried = false;
+      const failing = await this.#attempt();
+      if (signal.aborted) return;
+      const pause = failing === undefined ? this.#met() : this.#failed(failing);
+      await this.#pause(this.#hurried && failing !== undefined ? 0 : pause);
+    }
+  }
+
+  hurry(): void {
+    if (this.#state === 'met') return;
+    this.#hurried = true;
+    this.#wake();
+  }
+
+  async #attempt(): Promise<Failing | undefined> {
+    const { timeoutMs } = this.#beats;
+    const ended = new AbortController();
+    const signal = AbortSignal.any([this.#options.signal, ended.signal]);
+    const late = () => new Error(`no answer within ${timeoutMs / 1000} s`);
+    try {
+      await within(this.#check.run(signal), performance.now() + timeoutMs, this.#options.signal, late);
+      return undefined;
+    } catch (error) {
+      return this.#check.explain(error);
+    } finally {
+      ended.abort();
+    }
+  }
+
+  #met(): number {
+    const { conditions, log } = this.#options;
+    const { condition } = this.#check;
+    if (this.#state === 'unmet') log.info('proxy.readiness.regained', { condition });
+    this.#state = 'met';
+    this.#told = '';
+    this.#backoff.reset();
+    conditions.ready(condition);
+    return this.#beat();
+  }
+
+  /** One failure of what held until now may be an accident; callers are told of it by their own requests. */
+  #failed({ reason, nextStep, lasting = false }: Failing): number {
+    const { conditions, log } = this.#options;
+    const { condition } = this.#check;
+    const again = this.#backoff.next();
+    if (this.#state === 'met') {
+      this.#state = 'doubted';
+      return again;
+    }
+    this.#state = 'unmet';
+    conditions.notReady(condition, reason);
+    if (reason !== this.#told) log.warn('proxy.readiness.lost', { condition, error: reason, nextStep });
+    this.#told = reason;
+    return lasting ? this.#beat() : again;
+  }
+
+  #beat(): number {
+    return this.#beats.everyMs * (1 - spread + 2 * spread * Math.random());
+  }
+
+  #pause(milliseconds: number): Promise<void> {
+    const { signal } = this.#options;
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => this.#wake(), milliseconds).unref();
+      this.#wake = () => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', this.#wake);
+        resolve();
+      };
+      signal.addEventListener('abort', this.#wake, { once: true });
+    });
+  }
+}
+
+/**
+ * Whether keys can be wrapped and unwrapped as those of objects are: a fresh key goes there and back, bound to a name
+ * that no object of a caller has. Nothing is ever encrypted by it.
+ */
+export function keyCheck(keys: DataKeys, { reservedPrefix }: Pick<ProxyConfig, 'reservedPrefix'>): Check {
+  const name = { bucket: 'ready', key: `${reservedPrefix}ready` };
+  return {
+    condition: 'keys',
+    run: (signal) => thereAndBack(keys, name, signal),
+    explain(error) {
+      if (!isVaultError(error)) return { reason: describeError(error).error };
+      const { message: reason, nextStep, kind } = error;
+      // Each refusal has the client log in again, which it may do a few times a minute only.
+      return { reason, nextStep, lasting: kind === 'denied' };
+    },
+  };
+}
+
+const purpose = { kind: 'object' } as const;
+
+async function thereAndBack(
+  keys: DataKeys,
+  name: { readonly bucket: string; readonly key: string },
+  signal: AbortSignal,
+): Promise<void> {
+  const [fresh] = await keys.create(name, [purpose], signal);
+  if (fresh === undefined) throw new Error('no key was wrapped');
+  try {
+    const [back] = await keys.unwrap(name, keys.scheme, [{ wrapped: fresh.ciphertext, purpose }], signal);
+    const same = back !== undefined && timingSafeEqual(back, fresh.key);
+    back?.fill(0);
+    if (!same) throw new Error('The key server unwraps another key than it has wrapped');
+  } finally {
+    fresh.key.fill(0);
+  }
+}
+
+/** S3 lets nobody make a bucket whose name begins like this, so that nobody gets to see the requests for it. */
+const nobodysBucket = 'amzn-s3-demo-svc-ready';
+const limits = { sockets: 1, connectMs: 4_000, idleMs: 4_000 };
+
+export interface StoreCheckConfig extends UpstreamConfig {
+  readonly stateBucket: string | undefined;
+  readonly reservedPrefix: string;
+}
+
+/**
+ * Whether the store can be reached, its certificate is trusted, and it knows the credentials: a signed GET of an object
+ * that is not there, over a connection of its own, so that each run proves the certificate anew and none waits for
+ * callers. It needs no permission: any answer will do but one that the credentials themselves are wrong.
+ */
+export function storeCheck(config: StoreCheckConfig, parts: Omit<UpstreamParts, 'limits'>): Check {
+  const { stateBucket: bucket = nobodysBucket, reservedPrefix } = config;
+  const request = { method: 'GET', bucket, key: `${reservedPrefix}ready` };
+  return {
+    condition: 'store',
+    async run(signal) {
+      await parts.credentials();
+      const upstream = createUpstream(config, untold, { ...parts, limits });
+      try {
+        const { code } = await refusal(await upstream.send({ ...request, signal }).catch(unreached));
+        if (wrongCredentials.has(code)) throw new Refused(code);
+      } finally {
+        upstream.close();
+      }
+    },
+    explain,
+  };
+}
+
+/** What is wrong is told once, and not by each run. */
+const untold: Logger = { debug() {}, info() {}, warn() {}, error() {}, child: () => untold };
+
+/** Without a right to the object it is AccessDenied, which says that they are known. */
+const wrongCredentials: ReadonlySet<string> = new Set([
+  'AuthorizationHeaderMalformed',
+  'ExpiredToken',
+  'InvalidAccessKeyId',
+  'InvalidToken',
+  'RequestTimeTooSkewed',
+  'SignatureDoesNotMatch',
+]);
+
+/** No answer: the cause is that of the connection. */
+class Unreached extends Error {
+  override readonly name = 'Unreached';
+}
+
+function unreached(error: unknown): never {
+  if (!(error instanceof S3Error) || error.code !== 'ServiceUnavailable') throw error;
+  throw new Unreached(error.message, { cause: error.cause });
+}
+
+class Refused extends Error {
+  override readonly name = 'Refused';
+
+  constructor(code: string) {
+    super(`The object store refuses the proxy's own credentials (${code})`);
+  }
+}
+
+function explain(error: unknown): Failing {
+  const certificate = certificateErrorCode(error);
+  if (certificate !== undefined) {
+    const reason = `The certificate of the object store is not trusted (${certificate})`;
+    return { reason, nextStep: 'Give its authority, as a PEM file, in AWS_CA_BUNDLE.' };
+  }
+  if (error instanceof Unreached) {
+    const reason = `The object store cannot be reached (${reasonOf(error.cause)})`;
+    return { reason, nextStep: 'Check --upstream, the name service and the egress policy.' };
+  }
+  if (error instanceof Refused) {
+    const nextStep = "Check the proxy's AWS_* variables or its role, AWS_REGION and the clock.";
+    return { reason: error.message, nextStep };
+  }
+  return { reason: describeError(error).error };
+}

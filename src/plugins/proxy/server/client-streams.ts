@@ -1,0 +1,249 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { s3Error } from '../../../core/s3/error.ts';
+import { resetSocket } from '../../../runtime/net/connections.ts';
+import type { Answer } from '../context.ts';
+
+export interface HttpAnswerOptions {
+  /** Milliseconds after which a caller that takes nothing is given up. */
+  readonly stallMs: number;
+  /** Whether another request may follow on the connection; asked once, when the head goes out. */
+  readonly mayReuse: () => boolean;
+  /** Told what leaves, in bytes. */
+  readonly sent?: (bytes: number) => void;
+}
+
+/** Bytes handed over at a time, so that a slow caller is told from one that takes nothing. */
+const largestWrite = 256 * 1024;
+/** Characters of a text that are made bytes at a time. */
+const largestText = 64 * 1024;
+/** Milliseconds for a caller that takes nothing of a long text: others wait for the memory that it is in. */
+const textStallMs = 10_000;
+
+/**
+ * An answer over `node:http`. One `write` or `end` at a time; each settles when the
+ * bytes have left the process, so that the caller of `write` may use the buffer again.
+ */
+export class HttpAnswer implements Answer {
+  readonly #response: ServerResponse;
+  readonly #options: HttpAnswerOptions;
+  #stall: NodeJS.Timeout;
+  #reject: ((reason: Error) => void) | undefined;
+  #broken: Error | undefined;
+
+  constructor(response: ServerResponse, options: HttpAnswerOptions) {
+    this.#response = response;
+    this.#options = options;
+    this.#stall = setTimeout(() => this.#stalled(), options.stallMs).unref();
+    response.on('close', () => this.#closed());
+    response.on('error', (error) => this.#fail(error));
+  }
+
+  get started(): boolean {
+    return this.#response.headersSent;
+  }
+
+  /** Status that was or will be sent. */
+  get status(): number {
+    return this.#response.statusCode;
+  }
+
+  /** True once everything has been handed over. */
+  get ended(): boolean {
+    return this.#response.writableEnded;
+  }
+
+  head(status: number, headers: Readonly<Record<string, string | string[] | undefined>>): void {
+    this.#response.statusCode = status;
+    for (const [name, value] of Object.entries(headers)) {
+      if (value !== undefined) this.#response.setHeader(name, value);
+    }
+  }
+
+  /** Takes back headers of an answer that did not come about. */
+  forget(which: (name: string) => boolean): void {
+    if (this.started) return;
+    for (const name of this.#response.getHeaderNames().filter(which)) this.#response.removeHeader(name);
+  }
+
+  async write(chunk: Uint8Array): Promise<void> {
+    for (let start = 0; start < chunk.length; start += largestWrite) {
+      const piece = chunk.length <= largestWrite ? chunk : chunk.subarray(start, start + largestWrite);
+      await this.#handOver(piece.length, (done) => this.#response.write(piece, done));
+    }
+  }
+
+  end(lastChunk?: Uint8Array | string): Promise<void> {
+    if (typeof lastChunk === 'string' && lastChunk.length > largestText) return this.#endText(lastChunk);
+    if (lastChunk === undefined) return this.#handOver(0, (done) => this.#response.end(done));
+    const bytes = typeof lastChunk === 'string' ? Buffer.from(lastChunk) : lastChunk;
+    this.#measure(bytes.length);
+    return this.#handOver(bytes.length, (done) => this.#response.end(bytes, done));
+  }
+
+  async #endText(text: string): Promise<void> {
+    this.#measure(Buffer.byteLength(text));
+    clearTimeout(this.#stall);
+    this.#stall = setTimeout(() => this.#stalled(), Math.min(textStallMs, this.#options.stallMs)).unref();
+    for (let start = 0; start < text.length; ) {
+      const end = start + largestText - (isHighSurrogate(text.charCodeAt(start + largestText - 1)) ? 1 : 0);
+      await this.write(Buffer.from(text.slice(start, end)));
+      start = end;
+    }
+    await this.end();
+  }
+
+  destroy(reason: Error): void {
+    this.#fail(reason);
+    const { socket } = this.#response;
+    if (socket) resetSocket(socket);
+    else this.#response.destroy();
+  }
+
+  /** A body that is whole when its head goes out needs no chunked framing. */
+  #measure(bytes: number): void {
+    const { statusCode } = this.#response;
+    if (
+      this.started ||
+      this.#response.hasHeader('content-length') ||
+      statusCode === 204 ||
+      statusCode === 304
+    )
+      return;
+    this.#response.setHeader('content-length', bytes);
+  }
+
+  #handOver(bytes: number, send: (done: (error?: Error | null) => void) => void): Promise<void> {
+    if (this.#broken) return Promise.reject(this.#broken);
+    if (!this.started && !this.#options.mayReuse()) this.#response.setHeader('connection', 'close');
+    return new Promise((resolve, reject) => {
+      this.#reject = reject;
+      this.#stall.refresh();
+      send((error) => {
+        this.#reject = undefined;
+        if (error) return reject(new CallerGone(error));
+        this.#options.sent?.(bytes);
+        resolve();
+      });
+    });
+  }
+
+  #stalled(): void {
+    if (this.#reject) this.destroy(new CallerGone());
+  }
+
+  #closed(): void {
+    clearTimeout(this.#stall);
+    if (!this.#response.writableFinished) this.#fail(new CallerGone());
+  }
+
+  #fail(reason: Error): void {
+    this.#broken ??= reason;
+    this.#reject?.(this.#broken);
+    this.#reject = undefined;
+  }
+}
+
+/** Its other half must be in the same piece. */
+const isHighSurrogate = (code: number): boolean => code >= 0xd800 && code < 0xdc00;
+
+export interface BodyReaderOptions {
+  /** Milliseconds without a byte after which the caller is given up. */
+  readonly stallMs: number;
+  /** Called when the first byte is asked for: the moment to answer `Expect: 100-continue`. */
+  readonly onStart?: () => void;
+}
+
+/**
+ * The raw body of a request in the chunks in which it came, without copies. The
+ * connection is read only as fast as chunks are asked for.
+ * @throws S3Error RequestTimeout, CallerGone
+ */
+export async function* readRawBody(
+  request: IncomingMessage,
+  options: BodyReaderOptions,
+): AsyncGenerator<Buffer> {
+  const inbox = new Inbox(request, options.stallMs);
+  options.onStart?.();
+  try {
+    for (let chunk = await inbox.next(); chunk !== undefined; chunk = await inbox.next()) yield chunk;
+  } finally {
+    inbox.close();
+  }
+}
+
+class Inbox {
+  readonly #request: IncomingMessage;
+  readonly #stall: NodeJS.Timeout;
+  readonly #listeners: readonly (readonly [event: string, listener: (value?: never) => void])[];
+  readonly #chunks: Buffer[] = [];
+  #ended = false;
+  #failure: Error | undefined;
+  #wake: (() => void) | undefined;
+
+  constructor(request: IncomingMessage, stallMs: number) {
+    this.#request = request;
+    this.#listeners = [
+      ['data', (chunk?: never) => this.#take(chunk as unknown as Buffer)],
+      ['end', () => this.#settle(undefined)],
+      ['error', (error?: never) => this.#settle(new CallerGone(error))],
+      ['close', () => this.#ended || this.#settle(new CallerGone())],
+    ];
+    this.#stall = setTimeout(() => this.#stalled(), stallMs).unref();
+    if (request.readableEnded) this.#ended = true;
+    else if (request.destroyed) this.#failure = new CallerGone();
+    for (const [event, listener] of this.#listeners) request.on(event, listener);
+    request.pause();
+  }
+
+  async next(): Promise<Buffer | undefined> {
+    if (this.#chunks.length === 0 && !this.#ended && !this.#failure) await this.#arrival();
+    const chunk = this.#chunks.shift();
+    if (chunk === undefined && this.#failure) throw this.#failure;
+    return chunk;
+  }
+
+  close(): void {
+    clearTimeout(this.#stall);
+    for (const [event, listener] of this.#listeners) this.#request.off(event, listener);
+  }
+
+  #arrival(): Promise<void> {
+    this.#stall.refresh();
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+      this.#request.resume();
+    });
+  }
+
+  #take(chunk: Buffer): void {
+    this.#chunks.push(chunk);
+    this.#request.pause();
+    this.#awaken();
+  }
+
+  /** Only a caller that we wait for is slow. */
+  #stalled(): void {
+    if (this.#wake) this.#settle(s3Error('RequestTimeout'));
+  }
+
+  #settle(failure: Error | undefined): void {
+    if (this.#ended) return;
+    if (failure === undefined) this.#ended = true;
+    else this.#failure ??= failure;
+    this.#awaken();
+  }
+
+  #awaken(): void {
+    this.#wake?.();
+    this.#wake = undefined;
+  }
+}
+
+/** The caller has closed the connection, or it was broken on purpose: nobody is left to answer. */
+export class CallerGone extends Error {
+  override readonly name = 'CallerGone';
+
+  constructor(cause?: unknown) {
+    super('the caller has gone away', cause === undefined ? undefined : { cause });
+  }
+}

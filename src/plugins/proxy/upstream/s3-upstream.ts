@@ -1,0 +1,277 @@
+import { hash } from 'node:crypto';
+import { type ClientRequest, type Agent as HttpAgent, request as httpRequest } from 'node:http';
+import { type Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { setTimeout as delay } from 'node:timers/promises';
+import { S3Error } from '../../../core/s3/error.ts';
+import { serializeQuery, upstreamPath } from '../../../core/s3/request.ts';
+import { type ChunkSigningContext, RequestSigner } from '../../../core/s3/sigv4-sign.ts';
+import type { Logger } from '../../../runtime/logging/logger.ts';
+import type { CredentialSource } from '../../../runtime/object-store/credentials.ts';
+import type { ProxyConfig } from '../config.ts';
+import { type BodyForm, bodyForm, framingHeaders, StreamedUpload } from './streamed-upload.ts';
+import {
+  reasonOf,
+  type Upstream,
+  type UpstreamRequest,
+  type UpstreamResponse,
+  type UpstreamUpload,
+  unavailable,
+} from './upstream.ts';
+import {
+  createAgent,
+  HttpWire,
+  type Wire,
+  type WireHead,
+  type WireLimits,
+  type WireOpener,
+  wireLimits,
+} from './upstream-exchange.ts';
+
+export type UpstreamConfig = Pick<
+  ProxyConfig,
+  'upstream' | 'region' | 'upstreamSigning' | 'upstreamChecksum'
+>;
+
+export interface UpstreamParts {
+  readonly credentials: CredentialSource;
+  /** PEM certificates to trust in place of Node's own. */
+  readonly ca?: string | undefined;
+  readonly limits?: Partial<WireLimits>;
+}
+
+export function createUpstream(config: UpstreamConfig, log: Logger, parts: UpstreamParts): Upstream {
+  const endpoint = endpointOf(config.upstream);
+  const wires = httpWires(endpoint, { ...wireLimits, ...parts.limits }, parts.ca);
+  const composer = new RequestComposer(endpoint, config.region, parts.credentials);
+  return new StoreRoad(wires, composer, bodyForm(config), log);
+}
+
+/** From this length on the store is asked before the body is sent: a refusal then costs nothing. */
+const askFrom = 1024 * 1024;
+const emptySha256 = hash('sha256', '', 'hex');
+const noBody = new Uint8Array(0);
+
+class StoreRoad implements Upstream {
+  readonly #wires: WireOpener;
+  readonly #composer: RequestComposer;
+  readonly #form: BodyForm;
+  readonly #log: Logger;
+  readonly #denials: Denials;
+
+  constructor(wires: WireOpener, composer: RequestComposer, form: BodyForm, log: Logger) {
+    this.#wires = wires;
+    this.#composer = composer;
+    this.#form = form;
+    this.#log = log;
+    this.#denials = new Denials(log);
+  }
+
+  async send(request: UpstreamRequest, body: Uint8Array = noBody): Promise<UpstreamResponse> {
+    const payload = body.length === 0 ? emptySha256 : hash('sha256', body, 'hex');
+    const { head } = await this.#composer.compose(request, payload, lengthHeader(request.method, body));
+    const wire = this.#open(head, request, body);
+    const report = reporter(this.#log, request);
+    if (body.length > 0 || (request.method !== 'GET' && request.method !== 'HEAD'))
+      return this.#received(request, wire, report);
+    await wire.response.catch(() => undefined);
+    if (!wire.stale) return this.#received(request, wire, report);
+    await pause(request.signal);
+    return this.#received(request, this.#open(head, request, body), report);
+  }
+
+  async upload(request: UpstreamRequest, length: number): Promise<UpstreamUpload> {
+    const framing = {
+      ...framingHeaders(this.#form, length),
+      expect: length < askFrom ? undefined : '100-continue',
+    };
+    const { head, chunks } = await this.#composer.compose(request, this.#form.payload, framing);
+    const wire = await this.#openAsking(head, request);
+    const failed = reporter(this.#log, request);
+    const answer = () => this.#received(request, wire, failed);
+    return new StreamedUpload(wire, { length, framing: this.#form.framing, chunks, answer, failed });
+  }
+
+  close(): void {
+    this.#wires.close();
+  }
+
+  async #received({ method }: UpstreamRequest, wire: Wire, report: Report): Promise<UpstreamResponse> {
+    const response = await received(wire, report);
+    this.#denials.note(method, response.status);
+    return response;
+  }
+
+  #open(head: WireHead, { signal }: UpstreamRequest, body: Uint8Array): Wire {
+    const wire = this.#wires.open(head, signal);
+    wire.end(body.length === 0 ? [] : [body]);
+    return wire;
+  }
+
+  /** A kept connection that the store had closed is found out before the body is spent on it. */
+  async #openAsking(head: WireHead, { signal }: UpstreamRequest): Promise<Wire> {
+    const wire = this.#wires.open(head, signal);
+    await wire.agreed;
+    if (!wire.stale) return wire;
+    await pause(signal);
+    const again = this.#wires.open(head, signal);
+    await again.agreed;
+    return again;
+  }
+}
+
+/** Long enough for other connections that the store has closed to be dropped, and not the same for all. */
+function pause(signal: AbortSignal | undefined): Promise<void> {
+  return delay(5 + Math.random() * 45, undefined, signal && { signal });
+}
+
+/** A GET has no length; a PUT without body has length 0. */
+function lengthHeader(method: string, body: Uint8Array): Record<string, string> {
+  if (body.length === 0 && method !== 'PUT' && method !== 'POST') return {};
+  return { 'content-length': String(body.length) };
+}
+
+const quietMs = 60_000;
+const nextStep =
+  "check the proxy's own credentials for the object store and what their policy grants; callers see the store's answer as it is";
+
+/**
+ * Tells of answers by which the store refuses the proxy itself, at most once a minute: callers take
+ * them for their own fault, and where a single object is meant they are no event.
+ */
+export class Denials {
+  readonly #log: Logger;
+  #quietUntil = Number.NEGATIVE_INFINITY;
+  #untold = 0;
+
+  constructor(log: Logger) {
+    this.#log = log;
+  }
+
+  /** `now` is of `performance.now()`. */
+  note(method: string, status: number, now = performance.now()): void {
+    if (status !== 401 && status !== 403) return;
+    this.#untold++;
+    if (now < this.#quietUntil) return;
+    this.#log.warn('upstream.denied', { method, status, count: this.#untold, next: nextStep });
+    this.#quietUntil = now + quietMs;
+    this.#untold = 0;
+  }
+}
+
+/** Requests over `node:http` and `node:https`. `ca`: PEM certificates to trust in place of Node's own. */
+export function httpWires(endpoint: Endpoint, limits: WireLimits, ca: string | undefined): WireOpener {
+  const agent = createAgent(endpoint.secure, limits, ca);
+  return {
+    open: (head, signal) => {
+      signal?.throwIfAborted();
+      return new HttpWire(openRequest(endpoint, agent, head), limits, signal);
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+function openRequest(
+  endpoint: Endpoint,
+  agent: HttpAgent | HttpsAgent,
+  { method, target, headers }: WireHead,
+): ClientRequest {
+  const { host, port } = endpoint;
+  const options = { agent, host, port, method, path: target, headers, setHost: false };
+  return endpoint.secure ? httpsRequest(options) : httpRequest(options);
+}
+
+/** Puts a failure of the wire into S3's words and logs it once. */
+export type Report = (error: unknown) => unknown;
+
+export function reporter(log: Logger, { method, signal }: UpstreamRequest): Report {
+  return (error) => {
+    if (signal?.aborted) return signal.reason;
+    if (!(error instanceof S3Error)) log.warn('upstream.failed', { method, error: reasonOf(error) });
+    return unavailable(error);
+  };
+}
+
+const redirects = new Set([301, 302, 303, 305, 307, 308]);
+
+/** The store's answer. @throws what `report` makes of a failure; S3Error 500 for a redirect */
+export async function received(wire: Wire, report: Report): Promise<UpstreamResponse> {
+  const body = await wire.response.catch((error) => {
+    throw report(error);
+  });
+  const status = body.statusCode ?? 0;
+  if (redirects.has(status)) throw refuseRedirect(wire, status, body.headers['x-amz-bucket-region']);
+  return { status, headers: body.headers, body };
+}
+
+function refuseRedirect(wire: Wire, status: number, region: string | string[] | undefined): S3Error {
+  wire.reset(new Error('a redirect is not followed'));
+  const place = typeof region === 'string' && /^[a-z0-9-]{1,40}$/.test(region) ? ` (region ${region})` : '';
+  const message = `The object store redirects to another endpoint${place}: the proxy's upstream or region must be set to it.`;
+  return new S3Error('InternalError', 500, message, { details: { UpstreamStatus: String(status) } });
+}
+
+type HeaderValues = Readonly<Record<string, string | undefined>>;
+
+export interface Composed {
+  readonly head: WireHead;
+  /** Where chunk signatures continue from. */
+  readonly chunks: ChunkSigningContext;
+}
+
+/** Puts requests into the form in which they go to the store, signed with the proxy's credentials. */
+export class RequestComposer {
+  readonly #endpoint: Endpoint;
+  readonly #credentials: CredentialSource;
+  readonly #signer: RequestSigner;
+
+  constructor(endpoint: Endpoint, region: string, credentials: CredentialSource) {
+    this.#endpoint = endpoint;
+    this.#credentials = credentials;
+    this.#signer = new RequestSigner(region);
+  }
+
+  /** `payload`: value of `x-amz-content-sha256`; `framing`: headers that say how long the body is. */
+  async compose(request: UpstreamRequest, payload: string, framing: HeaderValues): Promise<Composed> {
+    const { method, bucket, key } = request;
+    const path = this.#endpoint.path(bucket, key);
+    const query = serializeQuery(request.query ?? []);
+    const headers = { ...defined(request.headers), ...defined(framing), host: this.#endpoint.authority };
+    const credentials = await this.#credentials();
+    const signed = this.#signer.sign({ method, path, query, headers, payload }, credentials);
+    const target = query === '' ? path : `${path}?${query}`;
+    return { head: { method, target, headers: signed.headers }, chunks: signed.chunks };
+  }
+}
+
+function defined(values: HeaderValues | undefined): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const name in values) {
+    const value = values[name];
+    if (value !== undefined) headers[name] = value;
+  }
+  return headers;
+}
+
+/** Where the store listens and how requests name it. */
+export interface Endpoint {
+  readonly secure: boolean;
+  /** To connect to; an IPv6 address without brackets. */
+  readonly host: string;
+  readonly port: number;
+  /** Value of the `Host` header: without the scheme's default port. */
+  readonly authority: string;
+  /** Encoded path of a request line, below the base path. */
+  path(bucket: string, key: string): string;
+}
+
+export function endpointOf(upstream: URL): Endpoint {
+  const secure = upstream.protocol === 'https:';
+  const base = upstream.pathname.replace(/\/+$/, '');
+  return {
+    secure,
+    host: upstream.hostname.replace(/^\[|\]$/g, ''),
+    port: upstream.port === '' ? (secure ? 443 : 80) : Number(upstream.port),
+    authority: upstream.host,
+    path: (bucket, key) => base + upstreamPath(bucket, key),
+  };
+}

@@ -1,0 +1,170 @@
+import { counted } from '../../../core/counted.ts';
+import { type Tier, tierNames } from '../../../core/protection/report.ts';
+import { concurrently } from '../../../runtime/lifecycle/wait.ts';
+import {
+  type Check,
+  type CheckContext,
+  type CheckFailure,
+  type CheckResult,
+  failed,
+  shared,
+  skipped,
+  verdict,
+  verdictOnPart,
+} from '../check.ts';
+import { askPod, problemOf } from '../cluster/ask-pod.ts';
+import { agentName, agentPodsOf, agentsOf, samplesOf, sumOf } from '../cluster/operator.ts';
+import { protectedPodsOf, type SeenPod } from '../cluster/pods.ts';
+import { capped } from '../cluster/read.ts';
+import { needsAgent, nodesOf } from './cluster.ts';
+
+/** What is wrong with a node, by what its agent says. */
+export type Judge = (
+  facts: AgentFacts,
+  node: string | undefined,
+) => Omit<CheckFailure, 'subject'> | undefined;
+
+/** Judges every node whose agent runs; one that cannot be asked keeps the check from passing. */
+export async function judgeAgents(context: CheckContext, judge: Judge): Promise<CheckResult> {
+  const told = await toldOf(context);
+  if (told.length === 0) return skipped('No agent runs');
+  const failures = told.flatMap(({ pod, facts }) => {
+    const found = facts && judge(facts, pod.node);
+    return found === undefined ? [] : [{ subject: pod.node ?? pod.key, ...found }];
+  });
+  const silent = told.filter(({ facts }) => facts === undefined);
+  const [first] = silent;
+  if (first === undefined) return verdict(capped(failures), counted(told.length, 'node'));
+  const reason = `${counted(silent.length, 'agent')} could not be asked through the API server, such as ${first.pod.key} (${first.problem})`;
+  return verdictOnPart(capped(failures), reason);
+}
+
+interface Told {
+  readonly pod: SeenPod;
+  readonly facts: AgentFacts | undefined;
+  /** Why there are none. */
+  readonly problem: string;
+}
+
+const atOnce = 16;
+const usualPort = 9090;
+
+/** Of the agents that run. Their pages are long and nodes many, so that nothing is kept but what is judged. */
+export const toldOf = shared(async (context): Promise<readonly Told[]> => {
+  const running = (await agentPodsOf(context)).filter((pod) => pod.running);
+  return concurrently(running, atOnce, async (pod) => {
+    const answer = await askPod(context, pod, pod.ports['health'] ?? usualPort, 'metrics');
+    const facts = answer.kind === 'ok' ? agentFacts(answer.text) : undefined;
+    return { pod, facts, problem: problemOf(answer) ?? 'it does not tell its tier' };
+  });
+});
+
+/** What an agent's metrics say. */
+interface AgentFacts {
+  /** Undefined: none is in force yet. */
+  readonly tier: Tier | undefined;
+  readonly enforcing: boolean;
+  /** What its tables in the kernel had no room for, since it started. */
+  readonly lost: number;
+  /** The operator answers its reports; undefined: it has none to report to. */
+  readonly isHeard: boolean | undefined;
+  /** How many pods' cgroups are in the table in the kernel. */
+  readonly coveredPods: number;
+  /** `namespace/name` of pods that are labelled and not covered. */
+  readonly uncoveredPods: readonly string[];
+}
+
+/** Undefined where the page is none of an agent. */
+function agentFacts(page: string): AgentFacts | undefined {
+  const tiers = samplesOf(page, 'svc_agent_tier');
+  if (tiers.length === 0) return undefined;
+  const name = tiers.find(({ value }) => value === 1)?.labels['tier'];
+  const found = Object.entries(tierNames).find(([, known]) => known === name)?.[0];
+  const connected = sumOf(page, 'svc_agent_operator_connected');
+  return {
+    tier: found === undefined ? undefined : (Number(found) as Tier),
+    enforcing: sumOf(page, 'svc_agent_enforcing') === 1,
+    lost: sumOf(page, 'svc_agent_lost_total') ?? 0,
+    isHeard: connected === undefined ? undefined : connected === 1,
+    coveredPods: sumOf(page, 'svc_agent_protected_pods') ?? 0,
+    uncoveredPods: samplesOf(page, 'svc_agent_uncovered_pods').map(
+      ({ labels }) => `${labels['namespace']}/${labels['pod']}`,
+    ),
+  };
+}
+
+export const coverage: Check = {
+  ...{ id: 'SVC-AGENT-001', area: 'agent', level: 'warning', needs: 'cluster', timeoutMs: 60_000 },
+  title: 'An agent is on every node that pods can run on',
+  cause:
+    'The DaemonSet is not installed or its node selector leaves nodes out, its image cannot be pulled, or a policy refuses privileged pods. It is an error where a protected pod runs.',
+  fix: 'Look at kubectl -n svc-system describe daemonset svc-ebpf, and at ebpf.nodeSelector of the chart.',
+  async run(context) {
+    const agents = await agentsOf(context);
+    const subject = `${context.config.operatorNamespace}/${agentName}`;
+    if (agents === undefined)
+      return failed({ subject, message: 'There is no such DaemonSet.', level: 'error' });
+    const [nodes, pods, { labelled }] = await Promise.all([
+      nodesOf(context),
+      agentPodsOf(context),
+      protectedPodsOf(context),
+    ]);
+    const covered = new Set(pods.filter(({ running }) => running).map(({ node }) => node));
+    const used = new Set(labelled.map(({ node }) => node));
+    const wanted = nodes.filter(needsAgent);
+    if (wanted.length === 0) return skipped('There is no node that an agent can run on');
+    const bare = wanted.filter(({ name }) => !covered.has(name));
+    const failures = bare.map(({ name }) => ({
+      subject: name,
+      message: used.has(name) ? 'No agent runs there, and protected pods do.' : 'No agent runs there.',
+      ...(used.has(name) && { level: 'error' as const }),
+    }));
+    return verdict(capped(failures), counted(wanted.length, 'node'));
+  },
+};
+
+export const tier: Check = {
+  ...{ id: 'SVC-AGENT-003', area: 'agent', level: 'error', needs: 'cluster', timeoutMs: 60_000 },
+  title: 'On every node reads by other processes are denied (tier 1 or 2, enforcing)',
+  cause:
+    'enforceMode is false, or the kernel has neither bpf in its LSM list nor BTF: then readers are killed at best (reactiveKill), which is a warning, or only seen.',
+  fix: 'Set enforceMode=true, and use nodes with bpf in lsm= or with BTF; at least set reactiveKill=true.',
+  run: (context) => judgeAgents(context, tierProblem),
+};
+
+function tierProblem({ tier, enforcing }: AgentFacts): Omit<CheckFailure, 'subject'> | undefined {
+  if (tier === undefined) return { message: 'No tier is in force yet.' };
+  if (tier === 4) return { message: 'Nothing could be loaded into the kernel (tier 4).' };
+  if (!enforcing) return { message: `Reads are seen and not stopped (tier ${tier}).` };
+  if (tier === 3)
+    return { message: 'Readers are killed, perhaps after a first read (tier 3).', level: 'warning' };
+  return undefined;
+}
+
+export const podsCovered: Check = {
+  ...{ id: 'SVC-AGENT-006', area: 'agent', level: 'error', needs: 'cluster', timeoutMs: 60_000 },
+  title: 'The agent of each node covers every running pod there that is labelled svc/protected=true',
+  cause:
+    'The agent does not see the cgroups of pods (no cgroup v2, another SVC_CGROUP_ROOT than the host mounts them at), may not list pods, has another NODE_NAME than its node, or its table in the kernel is full.',
+  fix: 'Read /healthz and /readyz on port 9090 of the agent, which name the pods and say why; mount /sys/fs/cgroup of the host there.',
+  async run(context) {
+    const { labelled } = await protectedPodsOf(context);
+    const running = labelled.filter((pod) => pod.running);
+    const wanted = Map.groupBy(running, ({ node }) => node);
+    return judgeAgents(context, (facts, node) => coverageProblem(facts, wanted.get(node)?.length ?? 0));
+  },
+};
+
+const mostNamed = 5;
+
+function coverageProblem(
+  { coveredPods, uncoveredPods }: AgentFacts,
+  wanted: number,
+): Omit<CheckFailure, 'subject'> | undefined {
+  if (uncoveredPods.length > 0) {
+    const named = uncoveredPods.slice(0, mostNamed).join(', ');
+    return { message: `${counted(uncoveredPods.length, 'labelled pod')} not covered, such as ${named}.` };
+  }
+  if (coveredPods >= wanted) return undefined;
+  return { message: `${counted(wanted, 'labelled pod')} wanted, ${coveredPods} covered.` };
+}

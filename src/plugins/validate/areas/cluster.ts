@@ -1,0 +1,162 @@
+import { counted } from '../../../core/counted.ts';
+import type { KubeObject } from '../../../runtime/kube/client.ts';
+import { isAtLeast } from '../../../runtime/kube/server-version.ts';
+import {
+  type Check,
+  type CheckFailure,
+  NotEvaluated,
+  shared,
+  skipped,
+  verdict,
+  verdictOnPart,
+} from '../check.ts';
+import { protectedPodsOf } from '../cluster/pods.ts';
+import { capped, listObjects } from '../cluster/read.ts';
+
+export const nodeKernels: Check = {
+  ...{ id: 'SVC-CLUSTER-002', area: 'cluster', level: 'error', needs: 'cluster' },
+  title: 'Every Linux node has kernel 5.15 or later',
+  cause:
+    'memfd_secret, which keeps secrets out of reach of root, begins with Linux 5.14; what is tested and supported begins with 5.15.',
+  fix: 'Upgrade the image of the node pool, or keep protected pods off these nodes.',
+  async run(context) {
+    const nodes = (await nodesOf(context)).filter(({ os }) => os === 'linux');
+    if (nodes.length === 0) return skipped('There are no Linux nodes');
+    const silent = nodes.filter(({ kernel }) => kernelVersion(kernel) === undefined);
+    const failures = capped(nodes.flatMap(failuresOf));
+    if (silent.length === 0) return verdict(failures, counted(nodes.length, 'node'));
+    const reason = `The kernels of these nodes are not told: ${listed(silent)}`;
+    return verdictOnPart(failures, reason);
+  },
+};
+
+function failuresOf({ name, kernel }: SeenNode): readonly CheckFailure[] {
+  const version = kernelVersion(kernel);
+  if (version === undefined || isAtLeast(version, 5, 15)) return [];
+  const old = !isAtLeast(version, 5, 14);
+  const message = `Its kernel is ${kernel}, ${old ? 'which has no memfd_secret' : 'older than 5.15, which is supported'}.`;
+  return [{ subject: name, message, level: old ? 'error' : 'warning' }];
+}
+
+function listed(nodes: readonly SeenNode[]): string {
+  const names = nodes.slice(0, 10).map(({ name }) => name);
+  return nodes.length > 10 ? `${names.join(', ')} and ${nodes.length - 10} more` : names.join(', ');
+}
+
+/** Of a release such as `5.15.0-1044-aks`; undefined where it does not begin with two numbers. */
+export function kernelVersion(release: string): { major: number; minor: number } | undefined {
+  const [, major, minor] = /^(\d+)\.(\d+)/.exec(release) ?? [];
+  return major === undefined ? undefined : { major: Number(major), minor: Number(minor) };
+}
+
+const supported = ['linux/amd64', 'linux/arm64'];
+
+export const nodeArchitectures: Check = {
+  ...{ id: 'SVC-CLUSTER-004', area: 'cluster', level: 'info', needs: 'cluster', timeoutMs: 60_000 },
+  title: 'Wrapper and agent are made for every node (Linux on amd64 or arm64)',
+  cause:
+    'There are nodes of another operating system or processor. It is an error where a protected pod runs there.',
+  fix: 'Keep protected pods off these nodes by a node selector: kubernetes.io/os and kubernetes.io/arch.',
+  async run(context) {
+    const [nodes, { labelled }] = await Promise.all([nodesOf(context), protectedPodsOf(context)]);
+    const used = new Set(labelled.map(({ node }) => node));
+    const failures = nodes
+      .filter((node) => unsupportedKind(node) === undefined)
+      .map((node) => ({ ...node, platform: `${node.os}/${node.architecture || 'not told'}` }))
+      .filter(({ platform }) => !supported.includes(platform))
+      .map(({ name, platform }) => {
+        const level = used.has(name) ? ('error' as const) : ('info' as const);
+        return { subject: name, message: `It is ${platform}.`, level };
+      });
+    return verdict(capped(failures));
+  },
+};
+
+const reasons: Readonly<Record<Unsupported, string>> = {
+  Autopilot: 'It is of an Autopilot cluster, which admits no privileged agent.',
+  Fargate: 'It is a Fargate node, on which no DaemonSet runs.',
+  virtual: 'It is a virtual node, which has no kernel that an agent could guard.',
+};
+
+export const nodeTypes: Check = {
+  ...{ id: 'SVC-CLUSTER-003', area: 'cluster', level: 'warning', needs: 'cluster', timeoutMs: 60_000 },
+  title: 'No node is of an unsupported type (Autopilot, Fargate, virtual)',
+  cause:
+    'The provider runs these nodes without letting a privileged DaemonSet on them, so that nothing keeps other processes from reading what a protected pod holds. It is an error where a protected pod runs there, and on Autopilot.',
+  fix: 'Run protected workloads on ordinary node pools: use a node selector or a taint, on GKE a Standard cluster.',
+  async run(context) {
+    const [nodes, { labelled }] = await Promise.all([nodesOf(context), protectedPodsOf(context)]);
+    const used = Map.groupBy(labelled, ({ node }) => node);
+    const failures = nodes.flatMap((node) => {
+      const kind = unsupportedKind(node);
+      if (kind === undefined) return [];
+      const [pod] = used.get(node.name) ?? [];
+      const runs = pod === undefined ? '' : ` The protected pod ${pod.key} runs there.`;
+      const level = pod !== undefined || kind === 'Autopilot' ? 'error' : 'warning';
+      return [{ subject: node.name, message: reasons[kind] + runs, level } as const];
+    });
+    return verdict(capped(failures));
+  },
+};
+
+/** Nodes on which no agent can run, by what their providers label them with. */
+type Unsupported = 'Autopilot' | 'Fargate' | 'virtual';
+
+export function unsupportedKind({
+  name,
+  labels,
+}: Pick<SeenNode, 'name' | 'labels'>): Unsupported | undefined {
+  const has = (key: string, value: string) => labels[key]?.toLowerCase() === value;
+  if (has('eks.amazonaws.com/compute-type', 'fargate')) return 'Fargate';
+  if (has('type', 'virtual-kubelet') || Object.hasOwn(labels, 'virtual-kubelet.io/provider'))
+    return 'virtual';
+  const isAutopilot =
+    has('cloud.google.com/gke-provisioning', 'autopilot') ||
+    has('cloud.google.com/gke-autopilot', 'true') ||
+    // names of an Autopilot cluster's nodes begin so, those of other clusters of the provider with gke-
+    (name.startsWith('gk3-') && Object.keys(labels).some((key) => key.startsWith('cloud.google.com/')));
+  return isAutopilot ? 'Autopilot' : undefined;
+}
+
+/** Where protected pods may run: an agent belongs on each of them. */
+export const needsAgent = (node: SeenNode): boolean =>
+  node.os === 'linux' && unsupportedKind(node) === undefined;
+
+/** What is kept of a node. */
+interface SeenNode {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  /** As the kubelet tells it, such as `6.1.0-28-amd64`; empty: not told. */
+  readonly kernel: string;
+  /** `linux` or `windows`. */
+  readonly os: string;
+  /** Such as `amd64`. */
+  readonly architecture: string;
+}
+
+type NodeObject = KubeObject & {
+  readonly status?: {
+    readonly nodeInfo?: {
+      readonly kernelVersion?: string;
+      readonly operatingSystem?: string;
+      readonly architecture?: string;
+    };
+  };
+};
+
+/** Sorted by name. @throws NotEvaluated, also where there is none */
+export const nodesOf = shared(async (context): Promise<readonly SeenNode[]> => {
+  const found = (await listObjects(context, { path: '/api/v1/nodes', keep: seen })) ?? [];
+  if (found.length === 0) throw new NotEvaluated('The cluster has no nodes');
+  return found.toSorted((one, other) => (one.name < other.name ? -1 : 1));
+});
+
+function seen({ metadata, status }: NodeObject): SeenNode {
+  const { kernelVersion = '', operatingSystem = '', architecture = '' } = status?.nodeInfo ?? {};
+  const labels = metadata.labels ?? {};
+  return {
+    ...{ name: metadata.name, labels, kernel: kernelVersion },
+    os: operatingSystem || (labels['kubernetes.io/os'] ?? 'linux'),
+    architecture: architecture || (labels['kubernetes.io/arch'] ?? ''),
+  };
+}

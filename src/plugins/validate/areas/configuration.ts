@@ -1,0 +1,240 @@
+import { messageOf, SvcError } from '../../../core/errors.ts';
+import { isLoopback } from '../../../core/settings/listen-address.ts';
+import {
+  applyRules,
+  findGiven,
+  hint,
+  nearest,
+  type Check as Rules,
+  resolveSettings,
+  sectionOf,
+  wrongValue,
+} from '../../../core/settings/resolve.ts';
+import type { Settings } from '../../../core/settings/setting.ts';
+import { loadConfigFile } from '../../../runtime/component/read-config.ts';
+import { vaultRules } from '../../../runtime/vault/settings.ts';
+import {
+  type Check,
+  type CheckContext,
+  type CheckFailure,
+  failed,
+  passed,
+  skipped,
+  verdict,
+} from '../check.ts';
+import type { ComponentRules, Env } from '../read-settings.ts';
+
+export const sections: Check = {
+  ...{ id: 'SVC-CONFIG-002', area: 'configuration', level: 'error', needs: 'none' },
+  title: 'The configuration file starts the components that it has sections for',
+  cause:
+    'The name of a section is mistyped; a section has a key that is not known or a wrong value, or lacks what its component requires; or a file that it names is not there.',
+  fix: 'Mend what is listed: the component would refuse to start with the same words.',
+  async run(context) {
+    const { configFile } = context;
+    if (configFile === undefined)
+      return skipped('No configuration file is named: give --config or SVC_CONFIG.');
+    const file = await loadConfigFile(configFile);
+    const { content } = file;
+    const names = typeof content === 'object' && content !== null ? Object.keys(content) : [];
+    const all = await context.components();
+    const components = all.filter(({ name, check }) => check !== undefined && names.includes(name));
+    const mistyped = mistypedIn(names, all);
+    if (components.length + mistyped.length === 0)
+      return skipped('The file has no section of a component that can be looked at.');
+    return verdict([...mistyped, ...components.flatMap((component) => mistakesIn(component, file, context))]);
+  },
+};
+
+export const unknownVariables: Check = {
+  ...{ id: 'SVC-CONFIG-003', area: 'configuration', level: 'warning', needs: 'none' },
+  title: 'No variable is a mistyped one of svc',
+  cause:
+    'The name of a variable differs by a letter or two from one that svc reads, so that svc does not see it.',
+  fix: 'Correct the name, or take the variable away.',
+  async run({ env, components }) {
+    const known = (await components()).flatMap(({ settings }) =>
+      Object.values(settings).map(({ variable }) => variable),
+    );
+    const given = Object.keys(env).filter((name) => /^(SVC|VAULT)_/.test(name) && !ofService.test(name));
+    return verdict(given.flatMap((name) => mistyped(name, known)));
+  },
+};
+
+export const nodeVersion: Check = {
+  ...{ id: 'SVC-CONFIG-004', area: 'configuration', level: 'warning', needs: 'none' },
+  title: 'Node.js is of a version that still gets fixes',
+  cause:
+    'The node that stands first in PATH is of a version without long-term support, or was not replaced when its support ended. Holes in it are not closed any more.',
+  fix: 'Install a version with long-term support, or run svc by npx, which brings one along.',
+  async run({ host, now }) {
+    const { nodeVersion: version } = host;
+    const end = ends[/^v(\d+)\./.exec(version)?.[1] ?? ''];
+    if (end === undefined) return skipped(`This svc does not know until when ${version} gets fixes.`);
+    if (now() < Date.parse(end)) return passed(`${version}, until ${end}`);
+    return failed({ subject: 'node', message: `It is ${version}, and fixes ended on ${end}.` });
+  },
+};
+
+const verification: Check = {
+  ...{ id: 'SVC-CONFIG-005', area: 'configuration', level: 'error', needs: 'none' },
+  title: 'Certificates are verified',
+  cause:
+    'VAULT_SKIP_VERIFY or NODE_TLS_REJECT_UNAUTHORIZED was set for a test. Whoever is on the way can then read secrets and keys.',
+  fix: 'Unset them, and give the private authority by VAULT_CACERT, SVC_BROKER_TLS_CA or AWS_CA_BUNDLE.',
+  async run({ env, config }) {
+    const failures: CheckFailure[] = [];
+    if (config.vaultSkipVerify)
+      failures.push({ subject: 'VAULT_SKIP_VERIFY', message: 'The secrets server is not verified.' });
+    if (env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0')
+      failures.push({ subject: 'NODE_TLS_REJECT_UNAUTHORIZED', message: 'No server is verified.' });
+    return verdict(failures);
+  },
+};
+
+const encryptedAddresses: Check = {
+  ...{ id: 'SVC-CONFIG-006', area: 'configuration', level: 'error', needs: 'none' },
+  title: 'Servers are spoken to by https://',
+  cause:
+    'An address begins with http://. Tokens, secrets and data keys would cross the network in the clear.',
+  fix: 'Use https://. A development server on this machine is told of as a warning.',
+  async run({ config }) {
+    const given = [
+      { subject: 'VAULT_ADDR', url: config.vaultAddr },
+      { subject: 'SVC_BROKER_ADDR', url: config.brokerAddr },
+      { subject: 'SVC_PROXY_UPSTREAM', url: config.upstream },
+    ];
+    if (given.every(({ url }) => url === undefined)) return skipped('No server is named.');
+    return verdict(given.flatMap(({ subject, url }) => inTheClear(subject, url)));
+  },
+};
+
+const loginDescribed: Check = {
+  ...{ id: 'SVC-CONFIG-007', area: 'configuration', level: 'error', needs: 'none' },
+  title: 'It is said how to log in at the secrets server',
+  cause: 'A role, a token or one file of a pair is missing, or a file that is named cannot be read.',
+  fix: 'For pods set VAULT_AUTH_ROLE; elsewhere give a token by VAULT_TOKEN_FILE.',
+  async run({ config }) {
+    const { vaultAddr } = config;
+    if (vaultAddr === undefined) return skipped('No secrets server is named: set VAULT_ADDR.');
+    return verdict(applyRules({ ...config, vaultAddr }, vaultRules).map(asFailure));
+  },
+};
+
+const tokenInEnvironment: Check = {
+  ...{ id: 'SVC-CONFIG-008', area: 'configuration', level: 'warning', needs: 'none' },
+  title: 'No token of the secrets server stands in the environment',
+  cause:
+    'VAULT_TOKEN is set. What starts in this environment inherits it, and other processes of the same user can read it.',
+  fix: 'Use kubernetes auth in pods, and VAULT_TOKEN_FILE elsewhere.',
+  async run({ env }) {
+    if (!env['VAULT_TOKEN']) return passed();
+    return failed({ subject: 'VAULT_TOKEN', message: 'It is set.' });
+  },
+};
+
+const tools: Check = {
+  ...{ id: 'SVC-CONFIG-009', area: 'configuration', level: 'info', needs: 'none' },
+  title: 'Tools for the cluster are installed',
+  cause: 'They were not installed on this machine, or stand elsewhere than in PATH.',
+  fix: 'Install kubectl and Helm 3, where this machine is to work with the cluster.',
+  async run({ host }) {
+    const missing = wanted.filter(({ name }) => !host.hasProgram(name));
+    return verdict(missing.map(({ name, message }) => ({ subject: name, message })));
+  },
+};
+
+const values: Check = {
+  ...{ id: 'SVC-CONFIG-001', area: 'configuration', level: 'error', needs: 'none' },
+  title: 'Variables that are set have values that svc takes',
+  cause: 'A value is mistyped, or has another form than the variable takes.',
+  fix: 'Set each to what the message asks for; svc run <component> --help lists them.',
+  async run({ env, mistakes, components }) {
+    const ofComponents = (await components()).flatMap((component) => wrongIn(component, env));
+    const found = [...new Set([...mistakes, ...ofComponents])].sort();
+    return verdict(found.map(asFailure));
+  },
+};
+
+export const configurationChecks: readonly Check[] = [
+  ...[values, sections, unknownVariables, nodeVersion, verification],
+  ...[encryptedAddresses, loginDescribed, tokenInEnvironment, tools],
+];
+
+const wanted = [
+  {
+    name: 'kubectl',
+    message: 'It is not in PATH; svc needs it not, but you will, to apply what svc netpol writes.',
+  },
+  { name: 'helm', message: 'It is not in PATH; the operator can also be installed by manifests/plain.' },
+];
+
+function inTheClear(subject: string, url: URL | undefined): readonly CheckFailure[] {
+  if (url === undefined || url.protocol === 'https:') return [];
+  const level = isLoopback(url.hostname) ? 'warning' : 'error';
+  return [{ subject, level, message: `It is http://${url.host}.` }];
+}
+
+/** By major version, the day on which fixes end. Source: https://github.com/nodejs/Release/blob/main/schedule.json */
+const ends: Readonly<Record<string, string>> = {
+  22: '2027-04-30',
+  23: '2025-06-01',
+  24: '2028-04-30',
+  25: '2026-06-01',
+  26: '2029-04-30',
+};
+
+/** What Kubernetes sets for Services whose names begin with svc. */
+const ofService = /_(SERVICE_HOST|SERVICE_PORT(_.*)?|PORT(_.*)?)$/;
+
+/** Other programs have variables with the same beginning. */
+const farthest = 2;
+
+function mistyped(name: string, known: readonly string[]): readonly CheckFailure[] {
+  if (known.includes(name)) return [];
+  const meant = nearest(name, known, farthest);
+  return meant === undefined ? [] : [{ subject: name, message: `It is read by nothing; ${meant} is.` }];
+}
+
+/** Plugins have sections of their own, so that only a name that is near another one is mistaken. */
+function mistypedIn(names: readonly string[], all: readonly ComponentRules[]): readonly CheckFailure[] {
+  const known = all.map(({ name }) => name);
+  return names
+    .filter((name) => !known.includes(name) && hint(name, known) !== '')
+    .map((subject) => ({ subject, message: `No component has such a section${hint(subject, known)}.` }));
+}
+
+type File = Awaited<ReturnType<typeof loadConfigFile>>;
+
+function mistakesIn(component: ComponentRules, file: File, { env }: CheckContext): readonly CheckFailure[] {
+  const { name, settings, check } = component;
+  try {
+    resolveSettings(settings, { env, file: sectionOf(file, name, settings) }, check as Rules<Settings>);
+    return [];
+  } catch (error) {
+    const details = error instanceof SvcError ? error.details : [];
+    return details.length > 0 ? details.map(asFailure) : [{ subject: name, message: `${messageOf(error)}.` }];
+  }
+}
+
+/** The variables that components read; whether one is required is asked where a component is configured by a file. */
+function wrongIn({ settings }: ComponentRules, env: Env): readonly string[] {
+  return Object.values(settings).flatMap((setting) => {
+    const { fallback: _, ...withoutDefault } = setting;
+    const given = findGiven(withoutDefault, { env });
+    if (given === undefined) return [];
+    try {
+      setting.parse(given.text);
+      return [];
+    } catch (error) {
+      return [wrongValue(setting, given, error)];
+    }
+  });
+}
+
+/** Mistakes begin with what they are about and a colon. */
+function asFailure(mistake: string): { subject: string; message: string } {
+  const at = mistake.indexOf(': ');
+  if (at < 0) return { subject: 'configuration', message: `${mistake}.` };
+  return { subject: mistake.slice(0, at), message: `${mistake.slice(at + 2)}.` };
+}

@@ -1,0 +1,202 @@
+import { connect } from 'node:net';
+import { counted } from '../../../core/counted.ts';
+import { concurrently } from '../../../runtime/lifecycle/wait.ts';
+import {
+  type Check,
+  type CheckContext,
+  type CheckFailure,
+  type CheckResult,
+  failed,
+  notEvaluated,
+  passed,
+  skipped,
+} from '../check.ts';
+import { askPod, askSample, problemOf } from '../cluster/ask-pod.ts';
+import { leaderOf, operatorMetrics, operatorOf, samplesOf, sumOf } from '../cluster/operator.ts';
+import { protectedPodsOf, type SeenPod } from '../cluster/pods.ts';
+import { capped } from '../cluster/read.ts';
+import { toldOf } from './agent.ts';
+
+const most = 100;
+const atOnce = 16;
+
+export const proxiesToStore: Check = {
+  ...{ id: 'SVC-NET-004', area: 'connectivity', level: 'error', needs: 'cluster', timeoutMs: 60_000 },
+  title: 'Proxies reach the object store on 443 (requests of their callers have succeeded)',
+  cause:
+    'The policy svc-egress-…-store does not name the store, its address has changed, or the proxy has no credentials. Up to 100 proxies are asked what they have answered.',
+  fix: "Set svc/proxy-upstream or AWS_REGION so that the policy knows the store, and read the proxy's log.",
+  async run(context) {
+    const proxies = (await proxiesOf(context)).slice(0, most);
+    if (proxies.length === 0) return skipped('No pod with the proxy runs');
+    const found = await concurrently(proxies, atOnce, (pod) => askedOf(context, pod));
+    const [first] = found;
+    if (first !== undefined && found.every(({ problem }) => problem !== undefined))
+      return notEvaluated(`No proxy could be asked, such as ${first.key}: ${first.problem}`);
+    const failures = found.flatMap(failuresOf);
+    if (failures.length > 0) return failed(...capped(failures));
+    const used = found.filter(({ succeeded }) => succeeded > 0);
+    if (used.length > 0) return passed(counted(used.length, 'proxy', 'proxies'));
+    return skipped('No proxy has answered a request yet');
+  },
+};
+
+interface Asked {
+  readonly key: string;
+  readonly succeeded: number;
+  readonly broken: number;
+  /** Why it could not be asked. */
+  readonly problem: string | undefined;
+}
+
+function failuresOf({ key: subject, succeeded, broken, problem }: Asked): readonly CheckFailure[] {
+  if (problem !== undefined)
+    return [{ subject, level: 'warning', message: `It could not be asked: ${problem}.` }];
+  if (succeeded > 0 || broken === 0) return [];
+  return [{ subject, message: `All of its ${broken} requests failed with 500 to 599.` }];
+}
+
+/** Of its requests that touch the store, as its metrics count them. */
+async function askedOf(context: CheckContext, pod: SeenPod): Promise<Asked> {
+  const answer = await askPod(context, pod, pod.proxyPort ?? 0, 'metrics');
+  const samples = answer.kind === 'ok' ? samplesOf(answer.text, 'svc_proxy_requests_total') : [];
+  const count = (first: string) =>
+    samples
+      .filter(({ labels }) => labels['status']?.startsWith(first))
+      .reduce((sum, { value }) => sum + value, 0);
+  return { key: pod.key, succeeded: count('2'), broken: count('5'), problem: problemOf(answer) };
+}
+
+export const proxiesToSecretsServer: Check = {
+  ...{ id: 'SVC-NET-005', area: 'connectivity', level: 'error', needs: 'cluster', timeoutMs: 60_000 },
+  title: 'Proxies reach the secrets server on 443 (they are ready)',
+  cause:
+    'A network policy or firewall, the certificate of the secrets server, or a role that does not accept the proxy.',
+  fix: "Read the proxy's log: it names what it could not reach or was refused.",
+  async run(context) {
+    const proxies = await proxiesOf(context);
+    if (proxies.length === 0) return skipped('No pod with the proxy runs');
+    return askSample(context, proxies, {
+      portOf: ({ proxyPort }) => proxyPort,
+      path: 'readyz',
+      otherwise: 'Its proxy is not ready: it has no session at the secrets server.',
+      silent: 'Its proxy does not answer, and the pod is not ready.',
+    });
+  },
+};
+
+/** Pods whose proxy can be asked. @throws NotEvaluated */
+async function proxiesOf(context: CheckContext): Promise<readonly SeenPod[]> {
+  const { labelled } = await protectedPodsOf(context);
+  return labelled.filter(({ running, proxyPort }) => running && proxyPort !== undefined);
+}
+
+export const podsToSecretsServer: Check = {
+  ...{ id: 'SVC-NET-001', area: 'connectivity', level: 'error', needs: 'cluster', timeoutMs: 60_000 },
+  title: 'Application pods reach the secrets server on 443 (their wrappers have fetched secrets)',
+  cause:
+    'A network policy or firewall between the pods and the secrets server, its name or certificate, or a role that does not accept them. Up to three pods of each namespace are asked through the API server.',
+  fix: "Read the pod's log: the wrapper names what it could not reach or was refused. svc netpol writes the policy that lets it.",
+  async run(context) {
+    const { labelled } = await protectedPodsOf(context);
+    const pods = labelled.filter(({ running, wrapperPorts }) => running && wrapperPorts.length > 0);
+    if (pods.length === 0) return skipped('No protected pod runs');
+    return askSample(context, pods, {
+      portOf: ({ wrapperPorts }) => wrapperPorts[0],
+      path: 'healthz',
+      otherwise: 'Its wrapper has not got its secrets.',
+      silent: 'Its wrapper does not answer, and the pod is not ready.',
+    });
+  },
+};
+
+export const agentsToOperator: Check = {
+  ...{ id: 'SVC-NET-006', area: 'connectivity', level: 'error', needs: 'cluster', timeoutMs: 60_000 },
+  title: 'Agents reach the operator on 8199 (it hears from each of them)',
+  cause:
+    'A network policy or firewall on port 8199, or agents without the certificate in the Secret svc-agent-tls, which the operator makes, or without a token of their pod. An agent reports every half a minute. Each is asked whether it is answered, and the operator of how many it hears.',
+  fix: 'See operator.* in the log of an agent, and node.* in that of the operator.',
+  async run(context) {
+    const [operator, agents] = await Promise.all([operatorOf(context), toldOf(context)]);
+    if (operator === undefined || agents.length === 0) return skipped('There is no operator, or no agent');
+    const unheard = agents
+      .filter(({ facts }) => facts?.isHeard === false)
+      .map(({ pod }) => ({
+        subject: pod.node ?? pod.key,
+        message: 'The operator does not answer its agent.',
+      }));
+    if (unheard.length > 0) return failed(...capped(unheard));
+    // those that do not say so, or cannot be asked
+    const heard = sumOf(await operatorMetrics(context), 'svc_nodes');
+    if (heard === undefined) return notEvaluated('The operator does not tell of whom it hears');
+    if (heard >= agents.length) return passed(counted(heard, 'agent'));
+    const message = `It hears from ${heard} of ${agents.length} agents that run.`;
+    return failed({ subject: `${operator.namespace}/${operator.name}`, message });
+  },
+};
+
+export const operatorToApiServer: Check = {
+  ...{ id: 'SVC-NET-002', area: 'connectivity', level: 'error', needs: 'cluster' },
+  title: 'The operator reaches the API server (it renews its lease, or is ready)',
+  cause: 'networkPolicy.apiServer of the chart names other addresses or ports than those of the API server.',
+  fix: 'Give the addresses and ports of kubectl get endpointslices kubernetes to networkPolicy.apiServer.',
+  async run(context) {
+    const [operator, leader] = await Promise.all([operatorOf(context), leaderOf(context)]);
+    if (operator === undefined) return skipped('The operator is not installed');
+    // without having listed the cluster a replica is not ready
+    if (leader === undefined ? operator.ready > 0 : leader.fresh) return passed();
+    const message =
+      leader === undefined
+        ? 'No replica is ready, and none has written a lease.'
+        : `No replica has renewed the lease since ${leader.renewTime || 'it was made'}.`;
+    return failed({ subject: `${operator.namespace}/${operator.name}`, message });
+  },
+};
+
+const metric = 'svc_image_lookups_total';
+
+export const operatorToRegistries: Check = {
+  ...{ id: 'SVC-NET-003', area: 'connectivity', level: 'warning', needs: 'cluster' },
+  title: 'The operator reaches image registries (it has looked images up)',
+  cause:
+    'networkPolicy.registries of the chart, a firewall, or a registry that wants a mirror or a pull secret. Only look-ups since the leading replica started are known.',
+  fix: 'See image.* in the log of the operator; set operator.registryMirrors, or svc/command in the pods.',
+  async run(context) {
+    const operator = await operatorOf(context);
+    if (operator === undefined) return skipped('The operator is not installed');
+    const page = await operatorMetrics(context);
+    const count = (outcome: string) => sumOf(page, metric, { outcome }) ?? 0;
+    const [found, broken] = [count('found'), count('failed') + count('stale')];
+    if (found > 0) return passed(counted(found, 'look-up'));
+    if (broken === 0) return skipped('The operator has not had to look an image up yet');
+    const subject = `${operator.namespace}/${operator.name}`;
+    return failed({ subject, message: `None of its ${broken} look-ups got an answer that it could use.` });
+  },
+};
+
+const attemptMs = 5_000;
+
+/** Opens a TCP connection from here, and closes it again. */
+export async function connects(address: URL, signal: AbortSignal): Promise<CheckResult> {
+  const subject = `${address.hostname}:${portOf(address)}`;
+  const refusal = await refusalAt(address, signal);
+  return refusal === undefined ? passed(subject) : failed({ subject, message: `No connection: ${refusal}.` });
+}
+
+/** @returns why a connection cannot be had, such as ECONNREFUSED */
+function refusalAt(url: URL, signal: AbortSignal): Promise<string | undefined> {
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  return new Promise((resolve) => {
+    const socket = connect({ host, port: portOf(url), timeout: attemptMs });
+    const end = (refusal: string | undefined) => {
+      socket.destroy();
+      resolve(refusal);
+    };
+    socket.once('connect', () => end(undefined));
+    socket.once('timeout', () => end('no answer in time'));
+    socket.once('error', (error: NodeJS.ErrnoException) => end(error.code ?? error.message));
+    signal.addEventListener('abort', () => end('no answer in time'), { once: true });
+  });
+}
+
+const portOf = ({ port, protocol }: URL): number => Number(port || (protocol === 'https:' ? 443 : 80));

@@ -1,0 +1,123 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { contains, parseAddress, parseBlock } from '../../../../core/egress/address.ts';
+import { hostsAnnotation, type NetworkPolicy, policyNames } from '../../../../core/egress/contract.ts';
+import { parseHosts } from '../../../../core/egress/policies.ts';
+import type { ObservedSpec } from '../../../../core/egress/widening.ts';
+import { unless } from '../../../../runtime/kube/client.ts';
+import { type NameResolver, systemResolver } from '../../../../runtime/kube/name-book.ts';
+import type { KnownPolicy } from '../../../../runtime/kube/project-objects.ts';
+import { type Check, type CheckContext, type CheckFailure, passed, skipped, verdict } from '../../check.ts';
+import { capped } from '../../cluster/read.ts';
+import { type EgressOf, egressOf } from './policies.ts';
+
+const asks = 5;
+const pauseMs = 500;
+/** Of the answers that pods get for a name: beyond it, connections fail often enough to be noticed. */
+const mostUnlisted = 0.1;
+
+export const namesListed: Check = {
+  ...{ id: 'SVC-EGRESS-005', area: 'egress', level: 'warning', needs: 'cluster', timeoutMs: 90_000 },
+  title: 'Names outside the cluster point to addresses that the egress policies list',
+  cause:
+    'The name points to ever other addresses, as those of large object stores do, and a policy by address lists those that the operator has seen within a day. DNS here may also answer otherwise than in the cluster.',
+  fix: 'Name the blocks of the store in ServiceConfig.spec.proxy.storeCIDRs (or svc netpol --store-cidr). Where Cilium is, let the operator keep policies by name.',
+  async run(context, signal) {
+    const all = await egressOf(context);
+    const byAddress = (await Promise.all(all.map((one) => hostsByAddress(one, context)))).flat();
+    if (byAddress.length === 0) return skipped('No policy lists addresses of a name outside the cluster');
+    const shares = await Promise.all(byAddress.map((one) => unlistedShare(one, context, signal)));
+    const failures = byAddress.flatMap((one, index) => failureOf(one, shares[index]));
+    if (shares.every((share) => share === undefined))
+      return passed(undefined, 'DNS here knows none of the names.');
+    return verdict(capped(failures), `${byAddress.length} names`);
+  },
+};
+
+interface ListedHost {
+  readonly subject: string;
+  readonly host: string;
+  readonly listed: readonly string[];
+}
+
+/** The names of its policies, unless a policy by name stands beside them. */
+async function hostsByAddress(
+  { namespace, policies }: EgressOf,
+  context: CheckContext,
+): Promise<ListedHost[]> {
+  const client = await context.cluster();
+  const names = Object.values(policyNames(namespace));
+  const found = policies.filter(({ name, ours }) => ours && names.includes(name));
+  const listedBy = await Promise.all(
+    found.map(async (policy) => {
+      const path = `/apis/cilium.io/v2/namespaces/${namespace}/ciliumnetworkpolicies/${policy.name}`;
+      const { signal } = context;
+      const byName = await unless(client.request({ path, signal }), 'KUBE_NOT_FOUND', 'KUBE_DENIED');
+      return byName === undefined ? hostsOf(policy) : [];
+    }),
+  );
+  return listedBy.flat();
+}
+
+function hostsOf({ namespace, name, hosts = '', spec }: KnownPolicy): ListedHost[] {
+  const listed = blocksOf(spec);
+  return [...parseHosts(hosts).keys()].map((host) => ({ subject: `${namespace}/${name}`, host, listed }));
+}
+
+function blocksOf({ egress }: ObservedSpec): string[] {
+  return (egress ?? []).flatMap(({ to }) => (to ?? []).flatMap(({ ipBlock }) => ipBlock?.cidr ?? []));
+}
+
+/** Undefined where DNS gives no address here. */
+async function unlistedShare(
+  { host, listed }: ListedHost,
+  { lookUps }: CheckContext,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  const blocks = listed.flatMap((cidr) => parseBlock(cidr) ?? []);
+  const resolve: NameResolver = lookUps?.resolver ?? systemResolver();
+  let [answers, unlisted] = [0, 0];
+  for (let ask = 0; ask < asks; ask += 1) {
+    if (ask > 0) await sleep(lookUps?.pauseMs ?? pauseMs, undefined, { signal });
+    for (const text of (await resolve(host, signal)).addresses) {
+      const address = parseAddress(text);
+      if (address === undefined) continue;
+      const one = { address, prefix: address.toByteArray().length * 8 };
+      answers += 1;
+      if (!blocks.some((block) => contains(block, one))) unlisted += 1;
+    }
+  }
+  return answers === 0 ? undefined : unlisted / answers;
+}
+
+function failureOf({ subject, host }: ListedHost, share: number | undefined): CheckFailure[] {
+  if (share === undefined || share <= mostUnlisted) return [];
+  const percent = Math.round(share * 100);
+  return [{ subject, message: `${percent} % of the addresses that ${host} has now are not in it.` }];
+}
+
+const most = 5;
+
+/**
+ * What is taken on trust, as a sentence. DNS of a laptop may not know what pods connect to, and names turn: neither
+ * speaks against a policy.
+ */
+export function onTrust(all: readonly EgressOf[]): string | undefined {
+  const names = [...new Set(all.flatMap(trustedNames))].sort();
+  if (names.length === 0) return undefined;
+  const more = names.length > most ? ` and ${names.length - most} more` : '';
+  const listed = `${names.slice(0, most).join(', ')}${more}`;
+  return `Addresses of ${listed} are those that the policies name, because they could not be resolved here.`;
+}
+
+/** Names of which policies know addresses that DNS does not give here. */
+function trustedNames({ wanted, asNoted }: EgressOf): readonly string[] {
+  return asNoted.flatMap((noted, index) => {
+    const here = notedHosts(wanted[index]);
+    return [...notedHosts(noted)]
+      .filter(([host, addresses]) => !addresses.every((one) => here.get(host)?.includes(one)))
+      .map(([host]) => host);
+  });
+}
+
+const notedHosts = (policy: NetworkPolicy | undefined) =>
+  parseHosts(policy?.metadata.annotations?.[hostsAnnotation] ?? '');

@@ -1,0 +1,154 @@
+import type { KubeObject } from '../../../../runtime/kube/client.ts';
+import { type Check, type CheckContext, failed, passed } from '../../check.ts';
+import { getObject, listObjects } from '../../cluster/read.ts';
+
+export const plugin: Check = {
+  ...{ id: 'SVC-EGRESS-003', area: 'egress', level: 'error', needs: 'cluster' },
+  title: 'A network plugin that enforces network policies runs',
+  cause:
+    'The API server takes policies whether or not anybody enforces them: flannel and the plugin of Amazon do it only where that was switched on, others can be told not to, by arguments of their DaemonSet or, Cilium, in its ConfigMap: both are looked at. A plugin that is not known here is a warning.',
+  fix: 'Install or switch on one that enforces them, such as Cilium or Calico; --probe-pods measures whether it does.',
+  async run(context) {
+    const all = (await listObjects(context, { path: '/apis/apps/v1/daemonsets', keep: seen })) ?? [];
+    const plugins = await Promise.all(all.map((one) => withSettings(context, one)));
+    const { enforces = [], ignores = [] } = Object.groupBy(plugins, enforcementOf);
+    if (enforces.length > 0) return passed(enforces.map(keyOf).join(', '));
+    if (ignores.length > 0) return failed(...ignores.map(failureOf));
+    const message =
+      'No network plugin that is known here runs, so that nobody can tell whether policies are enforced.';
+    return failed({ subject: 'cluster', message, level: 'warning' });
+  },
+};
+
+const keyOf = ({ namespace, name }: SeenDaemonSet) => `${namespace}/${name}`;
+const failureOf = (one: SeenDaemonSet) => ({ subject: keyOf(one), message: objectionTo(one) ?? '' });
+
+async function withSettings(context: CheckContext, one: SeenDaemonSet): Promise<SeenDaemonSet> {
+  const name = settingsOf(one);
+  if (name === undefined) return one;
+  const path = `/api/v1/namespaces/${one.namespace}/configmaps/${name}`;
+  const found = await getObject<{ readonly data?: Readonly<Record<string, string>> }>(context, path);
+  return { ...one, settings: found?.data };
+}
+
+type DaemonSetObject = KubeObject & {
+  readonly spec?: {
+    readonly template?: {
+      readonly spec?: { readonly containers?: readonly StartedContainer[] };
+    };
+  };
+  readonly status?: { readonly numberReady?: number };
+};
+
+interface StartedContainer {
+  readonly name: string;
+  readonly command?: readonly string[];
+  readonly args?: readonly string[];
+}
+
+function seen({ metadata, spec, status }: DaemonSetObject): SeenDaemonSet {
+  const containers = spec?.template?.spec?.containers ?? [];
+  return {
+    ...{ namespace: metadata.namespace ?? '', name: metadata.name, ready: status?.numberReady ?? 0 },
+    containers: containers.map(({ name, command = [], args = [] }) => ({
+      name,
+      args: [...command, ...args],
+    })),
+  };
+}
+
+/** A DaemonSet of the cluster, as far as it tells what enforces network policies. */
+interface SeenDaemonSet {
+  readonly namespace: string;
+  readonly name: string;
+  /** Pods of it. */
+  readonly ready: number;
+  /** Names of its containers, and what they are started with. */
+  readonly containers: readonly { readonly name: string; readonly args: readonly string[] }[];
+  /** What stands in the ConfigMap that it takes its settings from; its arguments come before that. */
+  readonly settings?: Readonly<Record<string, string>> | undefined;
+}
+
+/** Why one does not enforce policies, as a sentence; undefined: it does. */
+type Objection = (plugin: SeenDaemonSet) => string | undefined;
+
+const none: Objection = () => undefined;
+const passive: Objection = () => 'It does not enforce network policies.';
+
+/** Enforces unless an argument or a setting such as `enable-policy=never` says otherwise. */
+const unless =
+  (...switches: readonly `${string}=${string}`[]): Objection =>
+  ({ containers, settings = {} }) => {
+    const set = Object.entries(settings).map(([name, value]) => `--${name}=${value}`);
+    const given = flagsIn([...set, ...argsOf(containers)]);
+    const off = switches.find((one) => given.has(one));
+    return off && `It is told not to enforce network policies, by ${off}.`;
+  };
+
+/** Enforces by a container of its own, and where a switch is named, only with it. */
+const onlyBy =
+  (names: readonly string[], on?: `${string}=${string}`): Objection =>
+  ({ containers }) => {
+    const own = containers.filter(({ name }) => names.includes(name));
+    if (own.length > 0 && (on === undefined || flagsIn(argsOf(own)).has(on))) return undefined;
+    return `It does not enforce network policies without its container ${names[0]}${on ? ` with --${on}` : ''}.`;
+  };
+
+const ciliums = ['cilium', 'anetd'];
+
+/** What follows is the value, unless it is another flag or nothing. */
+const valueBehind = (next = '-') => (next.startsWith('-') ? 'true' : next);
+
+const usual: ReadonlyMap<string, string> = new Map([
+  ...['1', 't', 'true'].map((text) => [text, 'true'] as const),
+  ...['0', 'f', 'false'].map((text) => [text, 'false'] as const),
+]);
+
+const argsOf = (containers: SeenDaemonSet['containers']) => containers.flatMap(({ args }) => args);
+
+/** By the names that their own manifests give to their DaemonSets. */
+const plugins: ReadonlyMap<string, Objection> = new Map([
+  ...['calico-node', 'canal', 'rke2-canal', 'antrea-agent', 'ovnkube-node', 'kube-ovn-cni'].map(
+    (name) => [name, none] as const,
+  ),
+  ...['azure-npm', 'kube-network-policies', 'nsx-node-agent'].map((name) => [name, none] as const),
+  ...ciliums.map((name) => [name, unless('enable-policy=never', 'enable-k8s-networkpolicy=false')] as const),
+  ['kube-router', unless('run-firewall=false')],
+  ['weave-net', onlyBy(['weave-npc'])],
+  ...['kube-flannel-ds', 'kube-flannel'].map((name) => [name, onlyBy(['kube-network-policies'])] as const),
+  ['aws-node', onlyBy(['aws-eks-nodeagent', 'aws-network-policy-agent'], 'enable-network-policy=true')],
+  ['azure-cns', passive],
+]);
+
+/** The ConfigMap, beside the DaemonSet, in which one says what it is not told by arguments; undefined: in none. */
+function settingsOf({ name }: SeenDaemonSet): string | undefined {
+  return ciliums.includes(name) ? 'cilium-config' : undefined;
+}
+
+export type Enforcement = 'enforces' | 'ignores' | 'unknown';
+
+/** Whether a plugin with this DaemonSet enforces network policies; unknown: it is none that is known. */
+export function enforcementOf(plugin: SeenDaemonSet): Enforcement {
+  if (!plugins.has(plugin.name)) return 'unknown';
+  return objectionTo(plugin) === undefined ? 'enforces' : 'ignores';
+}
+
+/** Why a known one does not enforce policies, as a sentence. */
+export function objectionTo(plugin: SeenDaemonSet): string | undefined {
+  const objection = plugins.get(plugin.name)?.(plugin);
+  return objection ?? (plugin.ready > 0 ? undefined : 'None of its pods is ready.');
+}
+
+/**
+ * Flags as `name=value`, of each name the last one, in words of a command line or whole lines of a shell. A switch
+ * has the value `true` or `false`, however that was written.
+ */
+function flagsIn(args: readonly string[]): ReadonlySet<string> {
+  const words = args.flatMap((arg) => arg.trim().split(/\s+/));
+  const flags = new Map<string, string>();
+  words.forEach((word, index) => {
+    const [, name, value] = /^--([\w-]+)(?:=["']?([^"']*))?/.exec(word) ?? [];
+    if (name !== undefined) flags.set(name, value ?? valueBehind(words[index + 1]));
+  });
+  return new Set([...flags].map(([name, value]) => `${name}=${usual.get(value.toLowerCase()) ?? value}`));
+}

@@ -1,0 +1,171 @@
+import { isDeepStrictEqual } from 'node:util';
+import { counted } from '../../../../core/counted.ts';
+import type { NetworkPolicy } from '../../../../core/egress/contract.ts';
+import { egressPolicies, parseHosts } from '../../../../core/egress/policies.ts';
+import { unionOf, urlsOfPod, urlsOfSpec, type Wanted } from '../../../../core/egress/wanted.ts';
+import { type ObservedPolicy, wideningPolicies } from '../../../../core/egress/widening.ts';
+import { createClusterAddresses, gatherFacts } from '../../../../runtime/kube/cluster-addresses.ts';
+import { createNameBook, type NameBook, systemResolver } from '../../../../runtime/kube/name-book.ts';
+import type { KnownPolicy } from '../../../../runtime/kube/project-objects.ts';
+import { type Check, type CheckContext, type CheckFailure, shared, skipped, verdict } from '../../check.ts';
+import { operatorOf } from '../../cluster/operator.ts';
+import { protectedPodsOf, type SeenPod } from '../../cluster/pods.ts';
+import { asUnread, capped, namespacesOf, policiesOf, serviceConfigsOf } from '../../cluster/read.ts';
+
+/** What is wrong with the policies of a namespace that svc writes. */
+export function policyProblems(found: EgressOf): readonly CheckFailure[] {
+  return found.wanted.flatMap((wanted, index) => problemOf(found, wanted, found.asNoted[index]));
+}
+
+function problemOf(
+  { namespace, policies, pods }: EgressOf,
+  wanted: NetworkPolicy,
+  asNoted: NetworkPolicy | undefined,
+): readonly CheckFailure[] {
+  const { name } = wanted.metadata;
+  const subject = `${namespace}/${name}`;
+  const found = policies.find((one) => one.name === name);
+  if (found === undefined) {
+    const [missing, level] = [
+      'There is no such NetworkPolicy',
+      pods.length > 0 ? 'error' : 'warning',
+    ] as const;
+    return [
+      {
+        subject,
+        level,
+        message: pods.length > 0 ? `${missing}: protected pods reach everything.` : `${missing}.`,
+      },
+    ];
+  }
+  if (saysTheSame(found, wanted)) return [];
+  if (asNoted === undefined || !saysTheSame(found, asNoted)) {
+    const whose = found.ours ? '' : ' It is not kept by the operator.';
+    return [{ subject, message: `It says something else than svc netpol would write.${whose}` }];
+  }
+  // where no name is known here, nothing contradicts what the operator found
+  if (narrower(wanted, asNoted)) return [];
+  return [
+    {
+      subject,
+      level: 'warning',
+      message: `It names other addresses than DNS gives here: ${found.hosts ?? ''}.`,
+    },
+  ];
+}
+
+/** Nothing was resolved here that the other one has not. */
+function narrower(wanted: NetworkPolicy, asNoted: NetworkPolicy): boolean {
+  const known = blocksOf(asNoted);
+  return [...blocksOf(wanted)].every((block) => known.has(block));
+}
+
+function blocksOf({ spec }: NetworkPolicy): ReadonlySet<string> {
+  const peers = spec.egress.flatMap(({ to }) => to);
+  return new Set(peers.flatMap((peer) => ('ipBlock' in peer ? [peer.ipBlock.cidr] : [])));
+}
+
+/** The API server leaves an empty list out. */
+function saysTheSame({ spec }: ObservedPolicy, wanted: NetworkPolicy): boolean {
+  const { egress = [], ...rest } = spec;
+  return isDeepStrictEqual({ ...rest, egress }, { ...wanted.spec });
+}
+
+export const notWidened: Check = {
+  ...{ id: 'SVC-EGRESS-002', area: 'egress', level: 'error', needs: 'cluster', timeoutMs: 90_000 },
+  title: 'No other policy lets protected pods reach more',
+  cause: 'Policies add up: whatever any policy of the namespace allows to a pod is allowed.',
+  fix: 'Name what the pods need in ServiceConfig.spec.egress, and narrow the podSelector or the rules of that policy.',
+  async run(context) {
+    const all = (await egressOf(context)).filter(({ pods }) => pods.length > 0);
+    if (all.length === 0) return skipped('No namespace has protected pods');
+    return verdict(capped(all.flatMap(widenedBy)), counted(all.length, 'namespace'));
+  },
+};
+
+function widenedBy({ namespace, pods, asNoted, policies }: EgressOf): readonly CheckFailure[] {
+  const names = asNoted.map(({ metadata }) => metadata.name);
+  const labels = new Set(pods.map(({ pod }) => pod.metadata.labels ?? {}));
+  const others = policies.filter(({ name }) => !names.includes(name));
+  return wideningPolicies({ ours: asNoted, others, pods: [...labels] }).map((name) => ({
+    subject: `${namespace}/${name}`,
+    message: 'It lets protected pods reach more than their egress policy does.',
+  }));
+}
+
+/** A namespace with protected pods or ServiceConfigs. */
+export interface EgressOf {
+  readonly namespace: string;
+  readonly pods: readonly SeenPod[];
+  /** As svc netpol would write them, with the addresses that DNS gives here. */
+  readonly wanted: readonly NetworkPolicy[];
+  /** The same with the addresses that the policies themselves name for each host. */
+  readonly asNoted: readonly NetworkPolicy[];
+  /** All of the namespace, whoever made them. */
+  readonly policies: readonly KnownPolicy[];
+}
+
+/** @throws NotEvaluated */
+export const egressOf = shared(async (context): Promise<readonly EgressOf[]> => {
+  const [places, { labelled }, configs, policies, operator] = await Promise.all([
+    ...[namespacesOf(context), protectedPodsOf(context), serviceConfigsOf(context), policiesOf(context)],
+    operatorOf(context),
+  ] as const);
+  const vaultAddress = operator?.env['SVC_OPERATOR_VAULT_ADDR']?.replace(/\/$/, '');
+  const podsIn = Map.groupBy(labelled, ({ namespace }) => namespace);
+  const configsIn = Map.groupBy(configs ?? [], ({ namespace }) => namespace);
+  const policiesIn = Map.groupBy(policies, ({ namespace }) => namespace);
+  const gather = await gatherer(context, policiesIn);
+  const found: EgressOf[] = [];
+  for (const { name } of places) {
+    const [pods, own] = [podsIn.get(name) ?? [], configsIn.get(name) ?? []];
+    if (pods.length + own.length === 0) continue;
+    const urls = [
+      ...own.map(({ spec }) => urlsOfSpec(spec, vaultAddress)),
+      ...pods.map(({ pod }) => urlsOfPod(pod, own, vaultAddress)),
+    ];
+    const gathered = await gather(name, unionOf(urls, own));
+    found.push({ namespace: name, pods, policies: policiesIn.get(name) ?? [], ...gathered });
+  }
+  return found;
+});
+
+type Policies = ReadonlyMap<string, readonly KnownPolicy[]>;
+type Gather = (namespace: string, wanted: Wanted) => Promise<Pick<EgressOf, 'wanted' | 'asNoted'>>;
+
+/** What namespaces have in common is asked for once: time stands still. */
+async function gatherer(context: CheckContext, policiesIn: Policies): Promise<Gather> {
+  const client = await context.cluster();
+  const now = () => 0;
+  const resolved = createClusterAddresses({
+    client,
+    now,
+    names: createNameBook({ now, resolver: systemResolver() }),
+  });
+  const noted = createClusterAddresses({ client, now, names: notedNames(policiesIn) });
+  return async (namespace, wanted) => {
+    try {
+      const [one, other] = [
+        await gatherFacts(namespace, wanted, resolved, context.signal),
+        await gatherFacts(namespace, wanted, noted, context.signal),
+      ].map((facts) => egressPolicies(facts).policies);
+      return { wanted: one ?? [], asNoted: other ?? [] };
+    } catch (error) {
+      throw asUnread(error);
+    }
+  };
+}
+
+/** By namespace, as the policies there name them. */
+function notedNames(policiesIn: Policies): NameBook {
+  const noted = new Map(
+    [...policiesIn].map(([namespace, policies]) => [
+      namespace,
+      new Map(policies.flatMap(({ hosts = '' }) => [...parseHosts(hosts)])),
+    ]),
+  );
+  return {
+    addressesOf: async (host, _signal, namespace = '') => noted.get(namespace)?.get(host) ?? [],
+    remember() {},
+  };
+}

@@ -1,0 +1,188 @@
+import { softLimit, statusField } from '../../../core/proc-text.ts';
+import { isAtLeast } from '../../../runtime/kube/server-version.ts';
+import { type Check, type CheckResult, failed, type Host, notEvaluated, passed, skipped } from '../check.ts';
+import { kernelVersion } from './cluster.ts';
+
+const kernel = hostCheck(
+  {
+    id: 'SVC-HOST-001',
+    title: 'The kernel is Linux 5.15 or later',
+    level: 'error',
+    cause: 'memfd_secret came with Linux 5.14, and the node agent needs 5.15.',
+    fix: 'Use a node image with a newer kernel.',
+  },
+  ({ kernelRelease }) => {
+    const version = kernelVersion(kernelRelease);
+    if (version === undefined) return notEvaluated('The release of the kernel is no version.');
+    if (isAtLeast(version, 5, 15)) return passed(kernelRelease);
+    const level = isAtLeast(version, 5, 14) ? 'warning' : 'error';
+    return failed({ subject, level, message: `Its kernel is ${kernelRelease}.` });
+  },
+);
+
+const secretMemory = hostCheck(
+  {
+    id: 'SVC-HOST-002',
+    title: 'Secret memory (memfd_secret) can be used',
+    level: 'warning',
+    cause:
+      'Kernels before 6.5 have it only with secretmem.enable=1 at boot; a seccomp profile or a memory-lock limit can forbid it. Without it secrets lie in locked memory, which root can read.',
+    fix: 'Boot with secretmem.enable=1, or use a kernel from 6.5 on, and a seccomp profile that permits memfd_secret.',
+  },
+  async (host) => {
+    const refusal = await host.trySecretMemory();
+    return refusal === undefined ? passed() : failed({ subject, message: `It is refused: ${refusal}.` });
+  },
+);
+
+const memoryLock = hostCheck(
+  {
+    id: 'SVC-HOST-003',
+    title: 'Memory can be locked without a limit',
+    level: 'warning',
+    cause:
+      'The wrapper locks all of its memory and does not start where it cannot (SVC_REQUIRE_MLOCK). In pods the operator adds the capability IPC_LOCK; a service manager has its own limit.',
+    fix: 'Set LimitMEMLOCK=infinity in the service unit, or add the capability IPC_LOCK to the container.',
+  },
+  ({ read }) => {
+    const limits = read('/proc/self/limits');
+    const status = read('/proc/self/status');
+    if (limits === undefined || status === undefined) return notEvaluated('/proc is not mounted.');
+    const limit = softLimit(limits, 'Max locked memory');
+    if (limit === Number.POSITIVE_INFINITY) return passed('no limit');
+    if (hasIpcLock(status)) return passed('by the capability IPC_LOCK');
+    return failed({ subject, message: `${limit} bytes can be locked, and IPC_LOCK is not effective.` });
+  },
+);
+
+const bpfLsm = hostCheck(
+  {
+    id: 'SVC-HOST-004',
+    title: 'The kernel asks BPF programs as a security module',
+    level: 'warning',
+    cause:
+      'bpf is not in the list of security modules that the kernel was booted with, so that tier 1 of the agent cannot work; tier 2 can.',
+    fix: 'Add bpf to lsm= on the kernel command line, keep what stands there, and boot again.',
+  },
+  ({ read }) => {
+    const modules = read(list)?.trim();
+    if (modules === undefined) return notEvaluated(`${list} is not there: securityfs is not mounted.`);
+    if (modules.split(',').includes('bpf')) return passed(modules);
+    return failed({ subject, message: `Its security modules are ${modules}, without bpf.` });
+  },
+);
+
+const btf = hostCheck(
+  {
+    id: 'SVC-HOST-005',
+    title: 'The kernel has its type information (BTF)',
+    level: 'error',
+    cause: 'The kernel was built without CONFIG_DEBUG_INFO_BTF. No tier of the node agent works without it.',
+    fix: 'Use a kernel with BTF; those of Debian 11, Ubuntu 20.10, RHEL 8.2 and later have it.',
+  },
+  ({ exists }) => (exists(types) ? passed() : failed({ subject, message: `${types} is not there.` })),
+);
+
+const swap = hostCheck(
+  {
+    id: 'SVC-HOST-006',
+    title: 'There is no swap',
+    level: 'warning',
+    cause:
+      'The wrapper locks its memory, but applications keep no lock on theirs: what they hold can be written to disk.',
+    fix: 'Turn swap off (swapoff -a, and in /etc/fstab), or keep it on an encrypted device.',
+  },
+  ({ read }) => {
+    const text = read('/proc/swaps');
+    if (text === undefined) return notEvaluated('/proc/swaps is not there.');
+    const names = text
+      .trim()
+      .split('\n')
+      .slice(1)
+      .map((line) => line.split(/\s/, 1)[0] ?? '');
+    if (names.length === 0) return passed();
+    return failed({ subject, message: `It swaps to ${names.join(', ')}.` });
+  },
+);
+
+const corePattern = hostCheck(
+  {
+    id: 'SVC-HOST-007',
+    title: 'Core dumps go to no program',
+    level: 'warning',
+    cause:
+      'core_pattern begins with a pipe, so that the memory of a process that crashes is given to a program, whatever its limit on core files, but for a limit of 1. The wrapper sets that for what it starts; a process that only its pod label protects has it not.',
+    fix: 'Set kernel.core_pattern to a file name in /etc/sysctl.d, or have the program drop the dumps of protected pods.',
+  },
+  ({ read }) => {
+    const pattern = read('/proc/sys/kernel/core_pattern')?.trim();
+    if (pattern === undefined) return notEvaluated('/proc/sys/kernel/core_pattern is not there.');
+    if (!pattern.startsWith('|')) return passed();
+    return failed({ subject, message: `Core dumps go to ${pattern.slice(1).split(' ', 1)[0]}.` });
+  },
+);
+
+const cgroups = hostCheck(
+  {
+    id: 'SVC-HOST-008',
+    title: 'Control groups are of version 2',
+    level: 'error',
+    cause: 'The agent finds the processes of a pod, and the pod of a caller, by control groups of version 2.',
+    fix: 'Boot with systemd.unified_cgroup_hierarchy=1, or use a node image with cgroup v2.',
+  },
+  ({ exists }) =>
+    exists('/sys/fs/cgroup/cgroup.controllers')
+      ? passed()
+      : failed({ subject, message: '/sys/fs/cgroup is no hierarchy of version 2.' }),
+);
+
+const yama = hostCheck(
+  {
+    id: 'SVC-HOST-009',
+    title: 'Processes cannot trace others of the same user',
+    level: 'info',
+    cause:
+      'kernel.yama.ptrace_scope is 0 or the kernel has no Yama. The agent denies it for protected processes; this guards what is not protected, and while no agent runs.',
+    fix: 'Set kernel.yama.ptrace_scope=1 or more in /etc/sysctl.d.',
+  },
+  ({ read }) => {
+    const scope = read('/proc/sys/kernel/yama/ptrace_scope')?.trim();
+    if (scope === undefined) return failed({ subject, message: 'Its kernel has no Yama.' });
+    return scope === '0'
+      ? failed({ subject, message: 'ptrace_scope is 0.' })
+      : passed(`ptrace_scope ${scope}`);
+  },
+);
+
+export const hostChecks: readonly Check[] = [
+  ...[kernel, secretMemory, memoryLock, bpfLsm, btf],
+  ...[swap, corePattern, cgroups, yama],
+];
+
+const types = '/sys/kernel/btf/vmlinux';
+
+const list = '/sys/kernel/security/lsm';
+
+const ipcLock = 14n;
+
+function hasIpcLock(status: string): boolean {
+  return ((BigInt(`0x${statusField(status, 'CapEff') ?? '0'}`) >> ipcLock) & 1n) === 1n;
+}
+
+type Facts = Omit<Check, 'area' | 'needs' | 'run'>;
+
+/** A check of the machine, as a node. */
+function hostCheck(facts: Facts, look: (host: Host) => CheckResult | Promise<CheckResult>): Check {
+  return {
+    ...facts,
+    area: 'host',
+    needs: 'node',
+    async run({ host }) {
+      if (host.platform !== 'linux') return skipped(`This machine runs ${host.platform}; nodes run Linux.`);
+      return look(host);
+    },
+  };
+}
+
+/** What failures are told of. */
+const subject = 'this machine';

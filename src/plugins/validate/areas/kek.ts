@@ -1,0 +1,183 @@
+import { dataOf, isRecord } from '../../../core/vault/answer.ts';
+import { vaultPath } from '../../../core/vault/path.ts';
+import {
+  type Check,
+  type CheckContext,
+  type CheckResult,
+  failed,
+  NotEvaluated,
+  notEvaluated,
+  passed,
+  shared,
+  skipped,
+} from '../check.ts';
+import { ask, forProxy } from './secrets-server/server.ts';
+
+/** @throws NotEvaluated where there is no such key, or it may not be looked at */
+const transitKey = shared(async (context): Promise<TransitKey> => {
+  const { transitMount, transitKey: name } = context.config;
+  const path = vaultPath(transitMount, 'keys', name);
+  const vault = await context.vault();
+  const answer = await ask(await vault.auditor(), { method: 'GET', path }, context.signal);
+  if (answer.status === 404) throw new NotEvaluated(`There is no key ${path}.`);
+  return read(path, dataOf(answer.body));
+});
+
+const keyType = keyCheck(
+  {
+    id: 'SVC-KEK-001',
+    title: 'The key is of type aes256-gcm96',
+    level: 'error',
+    cause: 'It was created with another type.',
+    fix: 'Create a key of type aes256-gcm96, point SVC_TRANSIT_KEY to it, and rewrite objects through the proxy.',
+  },
+  ({ path, type }) =>
+    type === 'aes256-gcm96' ? passed() : failed({ subject: path, message: `It is of type ${String(type)}.` }),
+);
+
+const notExportable = keyCheck(
+  {
+    id: 'SVC-KEK-002',
+    title: 'The key cannot be exported',
+    level: 'error',
+    cause: 'It was created, or configured later, with exportable=true. That cannot be taken back.',
+    fix: 'Create another key, point SVC_TRANSIT_KEY to it, rewrite objects through the proxy, and retire this one.',
+  },
+  ({ path, exportable }) => (exportable ? failed({ subject: path, message: 'It is exportable.' }) : passed()),
+);
+
+const noPlaintextBackup = keyCheck(
+  {
+    id: 'SVC-KEK-003',
+    title: 'The key cannot be backed up as plaintext',
+    level: 'error',
+    cause:
+      'It was created, or configured later, with allow_plaintext_backup=true. That cannot be taken back.',
+    fix: 'Create another key, point SVC_TRANSIT_KEY to it, rewrite objects through the proxy, and retire this one.',
+  },
+  ({ path, plaintextBackup }) =>
+    plaintextBackup ? failed({ subject: path, message: 'It allows plaintext backups.' }) : passed(),
+);
+
+const rotated = keyCheck(
+  {
+    id: 'SVC-KEK-004',
+    title: 'The key was rotated within a quarter',
+    level: 'error',
+    cause: 'Nobody has rotated it for more than 92 days, and nothing does it by itself.',
+    fix: 'Rotate it (bao write -f transit/keys/svc/rotate), and set auto_rotate_period=2160h on the key. Objects stay readable.',
+  },
+  ({ path, rotatedAt, latestVersion }, context) => {
+    if (Number.isNaN(rotatedAt)) return notEvaluated('The secrets server does not tell how old the key is.');
+    const days = Math.floor((context.now() - rotatedAt) / dayMs);
+    const made = `Version ${latestVersion} is ${days} days old`;
+    return days > longestDays ? failed({ subject: path, message: `${made}.` }) : passed(made);
+  },
+);
+
+const deletionForbidden = keyCheck(
+  {
+    id: 'SVC-KEK-005',
+    title: 'The key cannot be deleted',
+    level: 'error',
+    cause: 'deletion_allowed is true. Without the key no object can be read again.',
+    fix: 'bao write transit/keys/svc/config deletion_allowed=false',
+  },
+  ({ path, deletionAllowed }) =>
+    deletionAllowed ? failed({ subject: path, message: 'It may be deleted.' }) : passed(),
+);
+
+const oldVersionsReadable = keyCheck(
+  {
+    id: 'SVC-KEK-006',
+    title: 'All versions of the key can unwrap',
+    level: 'warning',
+    cause:
+      'min_decryption_version was advanced. Objects that were written under an earlier version cannot be read.',
+    fix: 'Look for such objects with svc audit --bucket; lower min_decryption_version, rewrite them through the proxy, and advance it again.',
+  },
+  ({ path, minDecryptionVersion: least }) =>
+    least > 1
+      ? failed({
+          subject: path,
+          message: `Versions before ${least} unwrap nothing (min_decryption_version).`,
+        })
+      : passed(),
+);
+
+const notDerived = keyCheck(
+  {
+    id: 'SVC-KEK-007',
+    title: 'The key needs no context',
+    level: 'error',
+    cause: 'The key needs a context with each request (derived=true), which the proxy does not send.',
+    fix: 'Create a key without derived=true, and point SVC_TRANSIT_KEY to it.',
+  },
+  ({ path, derived }) => (derived ? failed({ subject: path, message: 'It is derived.' }) : passed()),
+);
+
+export const kekChecks: readonly Check[] = [
+  ...[keyType, notExportable, noPlaintextBackup, rotated],
+  ...[deletionForbidden, oldVersionsReadable, notDerived],
+];
+
+const dayMs = 86_400_000;
+/** A quarter has at most so many. */
+const longestDays = 92;
+
+type Facts = Omit<Check, 'area' | 'needs' | 'run'>;
+
+/** A check of the KEK. */
+function keyCheck(facts: Facts, look: (key: TransitKey, context: CheckContext) => CheckResult): Check {
+  return {
+    ...facts,
+    area: 'kek',
+    needs: 'vault',
+    async run(context) {
+      if (!forProxy(context.config)) return skipped('The identity is that of a wrapper, which uses no key.');
+      return look(await transitKey(context), context);
+    },
+  };
+}
+
+/** A key of the transit engine as it describes itself. */
+interface TransitKey {
+  /** `transit/keys/svc`. */
+  readonly path: string;
+  readonly type: unknown;
+  readonly exportable: boolean;
+  readonly plaintextBackup: boolean;
+  readonly deletionAllowed: boolean;
+  readonly derived: boolean;
+  readonly latestVersion: number;
+  readonly minDecryptionVersion: number;
+  /** Of the latest version, in milliseconds since 1970. */
+  readonly rotatedAt: number;
+}
+
+function read(path: string, data: Readonly<Record<string, unknown>>): TransitKey {
+  const latestVersion = number(data, 'latest_version');
+  return {
+    path,
+    type: data['type'],
+    exportable: data['exportable'] !== false,
+    plaintextBackup: data['allow_plaintext_backup'] !== false,
+    deletionAllowed: data['deletion_allowed'] !== false,
+    derived: data['derived'] !== false,
+    latestVersion,
+    minDecryptionVersion: number(data, 'min_decryption_version'),
+    rotatedAt: timeOf(data['keys'], latestVersion),
+  };
+}
+
+function number(data: Readonly<Record<string, unknown>>, member: string): number {
+  const value = data[member];
+  if (typeof value === 'number') return value;
+  throw new NotEvaluated(`The secrets server does not tell ${member} of the key.`);
+}
+
+/** Seconds since 1970 for symmetric keys. */
+function timeOf(keys: unknown, version: number): number {
+  const seconds = isRecord(keys) ? keys[String(version)] : undefined;
+  return typeof seconds === 'number' ? seconds * 1_000 : Number.NaN;
+}

@@ -1,0 +1,221 @@
+import { X509Certificate } from 'node:crypto';
+import { counted } from '../../../../core/counted.ts';
+import { namespaceName } from '../../../../core/egress/contract.ts';
+import type { KnownNamespace } from '../../../../core/kubernetes/known-objects.ts';
+import { isLabelled, type LabelSelector, selects } from '../../../../core/kubernetes/labels.ts';
+import { certificatesIn, validityOf } from '../../../../runtime/net/certificates.ts';
+import {
+  type Check,
+  type CheckFailure,
+  failed,
+  shared,
+  skipped,
+  verdict,
+  verdictOnPart,
+} from '../../check.ts';
+import { operatorName } from '../../cluster/operator.ts';
+import { capped, getObject, namespacesOf } from '../../cluster/read.ts';
+import { annotatedPod } from './pods-mutated.ts';
+
+export const webhookEntries: Check = {
+  ...{ id: 'SVC-OPERATOR-007', area: 'operator', level: 'error', needs: 'cluster' },
+  title: 'The webhook is configured for the creation of pods, at the operator',
+  cause: 'The MutatingWebhookConfiguration was deleted or changed by hand, or by a policy engine.',
+  fix: 'Apply the chart again; the operator writes the CA bundle into it then.',
+  async run(context) {
+    const webhooks = await webhooksOf(context);
+    if (webhooks === undefined)
+      return failed({ subject: operatorName, message: 'There is no such MutatingWebhookConfiguration.' });
+    const failures = Object.values(entryNames).flatMap((name) => {
+      const entry = webhooks.find((one) => one.name === name);
+      if (entry === undefined) return [{ subject: name, message: 'The entry is missing.' }];
+      return problemsOf(entry, context.config.operatorNamespace).map((message) => ({
+        subject: name,
+        message,
+      }));
+    });
+    return verdict(failures);
+  },
+};
+
+function problemsOf(
+  { rules = [], clientConfig = {}, ...entry }: SeenWebhook,
+  namespace: string,
+): readonly string[] {
+  const { service, url } = clientConfig;
+  const isOurs = service?.namespace === namespace && service.name === operatorName && url === undefined;
+  return [
+    ...(rules.some(isForPods) ? [] : ['It is not about the creation of pods.']),
+    ...(isOurs ? [] : [`It does not go to the Service ${namespace}/${operatorName}.`]),
+    ...(entry.sideEffects === 'None' ? [] : ['Its sideEffects are not None: dry runs are refused.']),
+    ...(entry.reinvocationPolicy === 'IfNeeded'
+      ? []
+      : ['Its reinvocationPolicy is not IfNeeded: what later webhooks add is not protected.']),
+  ];
+}
+
+function isForPods({
+  apiGroups = [],
+  operations = [],
+  resources = [],
+}: NonNullable<SeenWebhook['rules']>[number]) {
+  const has = (list: readonly string[], one: string) => list.includes(one) || list.includes('*');
+  return has(apiGroups, '') && has(operations, 'CREATE') && has(resources, 'pods');
+}
+
+export const webhookSelectors: Check = {
+  ...{ id: 'SVC-OPERATOR-009', area: 'operator', level: 'error', needs: 'cluster' },
+  title:
+    'The webhook is asked about every pod that it has to protect, and never about those of the cluster itself',
+  cause:
+    'Selectors or match conditions of the webhook configuration were changed, or a namespace lost the label of its name.',
+  fix: 'Apply the chart again, and take objectSelector and further conditions out of the configuration.',
+  async run(context) {
+    const [webhooks, namespaces] = await Promise.all([webhooksOf(context), namespacesOf(context)]);
+    if (webhooks === undefined || webhooks.length === 0) return skipped('There is no webhook configuration');
+    const kept = ['kube-system', context.config.operatorNamespace];
+    return verdict(
+      capped(
+        webhooks.flatMap((entry) => [
+          ...narrowed(entry),
+          ...passedOver(entry, namespaces),
+          ...kept
+            .filter((name) => covers(entry, { [namespaceName]: name, ...protectedMark }))
+            .map(tooWide(entry)),
+        ]),
+      ),
+      counted(namespaces.length, 'namespace'),
+    );
+  },
+};
+
+const protectedMark = { 'svc/protected': 'true' };
+
+const covers = ({ namespaceSelector = {} }: SeenWebhook, labels: Readonly<Record<string, string>>) =>
+  selects(namespaceSelector, labels);
+
+function narrowed({ name, objectSelector = {}, matchConditions = [] }: SeenWebhook): readonly CheckFailure[] {
+  const { matchLabels = {}, matchExpressions = [] } = objectSelector;
+  const selected = Object.keys(matchLabels).length + matchExpressions.length > 0;
+  const others = matchConditions.filter(({ expression }) => expression.trim() !== expectedConditions[name]);
+  return [
+    ...(selected ? [{ subject: name, message: 'Its objectSelector leaves pods out.' }] : []),
+    ...others.map((one) => ({
+      subject: name,
+      message: `Its match condition ${one.name} is not that of the chart.`,
+    })),
+  ];
+}
+
+/** The one is asked about pods of all namespaces, the other about those of labelled ones. */
+function passedOver(entry: SeenWebhook, namespaces: readonly KnownNamespace[]): readonly CheckFailure[] {
+  const concerned = namespaces.filter(
+    ({ labels }) => entry.name !== entryNames.namespace || isLabelled(labels),
+  );
+  return concerned
+    .filter(({ labels }) => !covers(entry, labels))
+    .map(({ name }) => ({
+      subject: name,
+      message: `The selector of ${entry.name} leaves this namespace out.`,
+    }));
+}
+
+const tooWide =
+  (entry: SeenWebhook) =>
+  (name: string): CheckFailure => ({
+    subject: name,
+    message: `${entry.name} is asked about pods of this namespace, which could not start without the operator then.`,
+  });
+
+const annotated =
+  "has(object.metadata.annotations) && object.metadata.annotations.exists(key, key.matches('(?i)^svc/'))";
+
+/** One for pods with annotations of ours, one for the other pods of namespaces of protected workloads. */
+const entryNames = { annotated: 'annotated.svc.io', namespace: 'namespace.svc.io' } as const;
+
+/** The conditions under which the API server asks, as the chart writes them. */
+const expectedConditions: Readonly<Record<string, string>> = {
+  [entryNames.annotated]: annotated,
+  [entryNames.namespace]:
+    "!has(object.metadata.annotations) || !object.metadata.annotations.exists(key, key.matches('(?i)^svc/'))",
+};
+
+/** An authority of the operator's own is replaced when two thirds of its life are over. */
+const nearShare = 1 / 10;
+
+export const webhookBundle: Check = {
+  ...{ id: 'SVC-OPERATOR-010', area: 'operator', level: 'error', needs: 'cluster', timeoutMs: 40_000 },
+  title: "The webhook's CA bundle is valid, and its certificate comes from it",
+  cause:
+    'The operator has not written the bundle yet or may not, somebody replaced it, or the certificate of operator.webhook.certSecret comes from another authority.',
+  fix: 'See webhook.bundle in the log of the operator, and that it may get and patch the configuration; put the authority into ca.crt of certSecret.',
+  async run(context) {
+    const webhooks = await webhooksOf(context);
+    if (webhooks === undefined || webhooks.length === 0) return skipped('There is no webhook configuration');
+    const failures = webhooks.flatMap((entry) => problemOf(entry, context.now()));
+    if (failures.some(({ level }) => level === undefined)) return failed(...failures);
+    const tried = await annotatedPod(context);
+    if (tried.kind === 'untrusted')
+      return failed({ subject: 'svc-operator', message: `${tried.because}.` }, ...failures);
+    if (tried.kind === 'unanswered' && failures.length === 0)
+      return skipped('The webhook does not answer, so that it shows no certificate');
+    // nobody was asked, or under failurePolicy Ignore nobody heard that the certificate is another
+    if (tried.kind === 'bare')
+      return verdictOnPart(
+        failures,
+        'The webhook lets a pod pass that it has to change, so that it shows no certificate',
+      );
+    return verdict(failures);
+  },
+};
+
+function problemOf({ name, clientConfig = {} }: SeenWebhook, now: number): readonly CheckFailure[] {
+  const { caBundle = '' } = clientConfig;
+  if (caBundle === '') return [{ subject: name, message: 'It has no CA bundle.' }];
+  const certificates = certificatesOf(caBundle);
+  if (certificates === undefined || certificates.length === 0)
+    return [{ subject: name, message: 'Its CA bundle cannot be read.' }];
+  const last = certificates.map(validityOf).reduce((best, one) => (one.to > best.to ? one : best));
+  const end = new Date(last.to).toISOString();
+  if (now >= last.to) return [{ subject: name, message: `Its CA bundle expired at ${end}.` }];
+  if ((last.to - now) / (last.to - last.from) >= nearShare) return [];
+  return [{ subject: name, message: `Its CA bundle expires at ${end}.`, level: 'warning' }];
+}
+
+/** Undefined where one cannot be read: the API server would take none of them then. */
+function certificatesOf(caBundle: string): readonly X509Certificate[] | undefined {
+  try {
+    return certificatesIn(Buffer.from(caBundle, 'base64').toString()).map((pem) => new X509Certificate(pem));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Source: https://kubernetes.io/docs/reference/kubernetes-api/extend-resources/mutating-webhook-configuration-v1/ */
+interface SeenWebhook {
+  readonly name: string;
+  readonly clientConfig?: {
+    readonly caBundle?: string;
+    readonly url?: string;
+    readonly service?: { readonly namespace: string; readonly name: string; readonly port?: number };
+  };
+  readonly rules?: readonly {
+    readonly apiGroups?: readonly string[];
+    readonly operations?: readonly string[];
+    readonly resources?: readonly string[];
+  }[];
+  readonly failurePolicy?: string;
+  readonly namespaceSelector?: LabelSelector;
+  readonly objectSelector?: LabelSelector;
+  readonly matchConditions?: readonly { readonly name: string; readonly expression: string }[];
+  readonly sideEffects?: string;
+  readonly reinvocationPolicy?: string;
+  readonly timeoutSeconds?: number;
+}
+
+/** Entries of the operator's configuration; undefined where there is none. @throws NotEvaluated */
+export const webhooksOf = shared(async (context): Promise<readonly SeenWebhook[] | undefined> => {
+  const path = `/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/${operatorName}`;
+  const found = await getObject<{ readonly webhooks?: readonly SeenWebhook[] }>(context, path);
+  return found && (found.webhooks ?? []);
+});

@@ -1,0 +1,182 @@
+import { randomBytes } from 'node:crypto';
+import { certificateErrorCode } from '../../../core/certificate-errors.ts';
+import { storedSize } from '../../../core/envelope/cipher.ts';
+import {
+  type Check,
+  type CheckContext,
+  failed,
+  notEvaluated,
+  passed,
+  type S3Endpoint,
+  type StoreAccess,
+  type StoredObject,
+  shared,
+  skipped,
+  verdict,
+} from '../check.ts';
+import { askStore, refusalOf, statusOf } from '../store-failure.ts';
+
+export interface Canary {
+  /** Of the object: `photos/svc-validate/canary-…`. */
+  readonly subject: string;
+  readonly plaintext: Buffer;
+  /** Why the proxy did not take it. */
+  readonly refusal?: string;
+  /** As the store holds it; undefined where it was not taken. */
+  readonly stored?: StoredObject;
+  /** As the proxy gives it back, or why it does not. */
+  readonly returned?: Buffer | string;
+  /** It could not be removed again. */
+  readonly left?: boolean;
+}
+
+/** An object that is written through the proxy, read at the store and through the proxy, and removed again. */
+const canary = shared(async (context): Promise<Canary> => {
+  const store = await context.store();
+  await askStore(store.direct, 's3:ListBucket', store.direct.hasBucket(context.signal));
+  const object: CanaryObject = {
+    ...{ store, proxied: await store.proxied(), signal: context.signal },
+    key: `svc-validate/canary-${randomBytes(9).toString('hex')}`,
+    plaintext: randomBytes(64),
+  };
+  const known = { subject: `${store.bucket}/${object.key}`, plaintext: object.plaintext };
+  const refusal = await written(object);
+  if (refusal !== undefined) {
+    await isRemoved(object, undefined);
+    return { ...known, refusal };
+  }
+  return { ...known, ...(await readAndRemoved(object)) };
+});
+
+interface CanaryObject {
+  readonly store: StoreAccess;
+  readonly proxied: S3Endpoint;
+  readonly key: string;
+  readonly plaintext: Buffer;
+  readonly signal: AbortSignal;
+}
+
+/** @returns why the proxy did not take it */
+async function written({ proxied, key, plaintext, signal }: CanaryObject): Promise<string | undefined> {
+  try {
+    await proxied.put(key, plaintext, signal);
+    return undefined;
+  } catch (error) {
+    return refusalOf(error);
+  }
+}
+
+async function readAndRemoved(object: CanaryObject): Promise<Pick<Canary, 'stored' | 'returned' | 'left'>> {
+  const { store, proxied, key, signal } = object;
+  let version: string | undefined;
+  try {
+    const stored = await askStore(store.direct, 's3:GetObject', store.direct.get(key, signal));
+    version = stored.version;
+    const returned = await proxied.get(key, signal).then(({ body }) => body, refusalOf);
+    return { stored, returned, left: !(await isRemoved(object, version)) };
+  } catch (error) {
+    await isRemoved(object, version);
+    throw error;
+  }
+}
+
+const removalMs = 5_000;
+
+/** Also after an interruption. What the store's own credentials may not remove, those of the proxy may. */
+async function isRemoved(
+  { store, proxied, key }: CanaryObject,
+  version: string | undefined,
+): Promise<boolean> {
+  for (const endpoint of [store.direct, proxied]) {
+    try {
+      await endpoint.remove(key, version, AbortSignal.timeout(removalMs));
+      return true;
+    } catch (error) {
+      if (statusOf(error) === 404) return true;
+    }
+  }
+  return false;
+}
+
+export const readBack: Check = {
+  ...{ id: 'SVC-STORE-003', area: 'proxy-store', level: 'error', needs: 'store', timeoutMs: 30_000 },
+  undoMs: 12_000,
+  title: 'The proxy gives back what was stored',
+  cause: 'The key server does not unwrap the data key, or the store does not give back what it was given.',
+  fix: 'Grant update on decrypt of the transit key, and look at the log of the proxy.',
+  async run(context) {
+    const { subject, plaintext, returned } = await canary(context);
+    if (returned === undefined) return skipped('Nothing was stored: SVC-STORE-002 says why.');
+    if (typeof returned === 'string')
+      return failed({ subject, message: `The proxy does not give it back: ${returned}.` });
+    return returned.equals(plaintext) ? passed() : failed({ subject, message: 'Something else comes back.' });
+  },
+};
+
+export const ciphertext: Check = {
+  ...{ id: 'SVC-STORE-002', area: 'proxy-store', level: 'error', needs: 'store', timeoutMs: 30_000 },
+  undoMs: 12_000,
+  title: 'What the proxy stores is ciphertext',
+  cause:
+    'The request did not go through the proxy, or the proxy could not reach the store or the key server.',
+  fix: 'Give --proxy the address of the encryption proxy, and look at its log and its /readyz.',
+  async run(context) {
+    const { subject, plaintext, refusal, stored, left } = await canary(context);
+    if (refusal !== undefined) return failed({ subject, message: `The proxy did not take it: ${refusal}.` });
+    if (stored === undefined) return notEvaluated('The store does not hold it.');
+    const { body, metadata } = stored;
+    if (body.includes(plaintext)) return failed({ subject, message: 'The store holds its plaintext.' });
+    if (metadata['svc-encrypted'] !== 'true')
+      return failed({ subject, message: 'It does not bear the metadata of an encrypted object.' });
+    if (body.length !== storedSize(plaintext.length))
+      return failed({ subject, message: `The store holds ${body.length} bytes of it.` });
+    if (left) return failed({ subject, level: 'warning', message: 'It could not be removed again.' });
+    return passed(`key version ${metadata['svc-key-version'] ?? 'unknown'}`);
+  },
+};
+
+export const bucketThere: Check = {
+  ...{ id: 'SVC-STORE-001', area: 'proxy-store', level: 'error', needs: 'store' },
+  title: 'The bucket is there and can be reached',
+  cause:
+    'Its name is mistyped, it lies in another region or at another endpoint, or the certificate there is not trusted.',
+  fix: 'Check --bucket, --upstream and --region; give the authority of a private certificate by AWS_CA_BUNDLE.',
+  async run(context, signal) {
+    const { bucket, direct } = await context.store();
+    try {
+      const there = await askStore(direct, 's3:ListBucket', direct.hasBucket(signal));
+      return there
+        ? passed(direct.host)
+        : failed({ subject: bucket, message: `${direct.host} has no such bucket.` });
+    } catch (error) {
+      const code = certificateErrorCode(error);
+      // nothing but another configuration mends that: it is a verdict, not an answer that did not come
+      if (code === undefined) throw error;
+      return failed({ subject: direct.host, message: `Its certificate is refused: ${code}.` });
+    }
+  },
+};
+
+export const factsOf = shared(async (context: CheckContext) => {
+  const store = await context.store();
+  return askStore(store.direct, 's3:GetBucketVersioning', store.facts(context.signal));
+});
+
+export const notPublic: Check = {
+  ...{ id: 'SVC-STORE-005', area: 'proxy-store', level: 'info', needs: 'store' },
+  title: 'The bucket is not open to everybody',
+  cause:
+    'A policy opens the bucket, or nothing forbids one. Bodies are encrypted; names, sizes and times are not, and .svc/ may be written.',
+  fix: 'Block public access to the bucket, and take the policy away.',
+  async run(context) {
+    const { bucket } = await context.store();
+    const { isPublic, blocksPublicAccess } = await factsOf(context);
+    if (isPublic === undefined && blocksPublicAccess === undefined)
+      return skipped('The store does not tell.');
+    if (isPublic)
+      return failed({ subject: bucket, level: 'warning', message: 'Its policy makes it public.' });
+    return verdict(
+      blocksPublicAccess === false ? [{ subject: bucket, message: 'Public access is not blocked.' }] : [],
+    );
+  },
+};

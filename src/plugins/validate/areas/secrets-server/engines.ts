@@ -1,0 +1,166 @@
+import { randomBytes } from 'node:crypto';
+import { dataOf, isRecord } from '../../../../core/vault/answer.ts';
+import { vaultPath } from '../../../../core/vault/path.ts';
+import { failureOf } from '../../../../runtime/vault/contract.ts';
+import { placeIn, segmentsOf } from '../../../../runtime/vault/secret-client/kv.ts';
+import {
+  type CheckFailure,
+  failed,
+  passed,
+  shared,
+  skipped,
+  type VaultQuery,
+  type VaultSession,
+  verdict,
+} from '../../check.ts';
+import { forProxy, forWrapper, vaultCheck } from './server.ts';
+
+export interface KvPlaces {
+  readonly places: readonly KvPlace[];
+  /** Paths that are nowhere. */
+  readonly failures: readonly CheckFailure[];
+}
+
+/** Where the paths of the settings are, as the login sees it. */
+export const kvPlaces = shared(async (context): Promise<KvPlaces> => {
+  const session = await (await context.vault()).workload();
+  const places: KvPlace[] = [];
+  const failures: CheckFailure[] = [];
+  for (const given of context.config.secretPaths ?? []) {
+    const place = await kvPlace(session, given, context.signal);
+    if (typeof place === 'string') failures.push({ subject: given, message: place });
+    else places.push(place);
+  }
+  return { places, failures };
+});
+
+export const kvReadable = vaultCheck(
+  {
+    id: 'SVC-VAULT-011',
+    title: 'Every KV path is there and can be read',
+    level: 'error',
+    cause:
+      'The path is mistyped, nothing was written there, its last version was deleted, or the policy does not permit read.',
+    fix: 'Write the secret, or grant read on the path (in KV version 2 on <mount>/data/<name>).',
+  },
+  async (vault, context, signal) => {
+    if (context.config.secretPaths === undefined || !forWrapper(context.config))
+      return skipped('No KV paths are named: give --secrets or SVC_SECRET_PATHS.');
+    const { places, failures } = await kvPlaces(context);
+    const session = await vault.workload();
+    const unreadable = await Promise.all(places.map((place) => lookAt(session, place, signal)));
+    return verdict([...failures, ...unreadable.flat()]);
+  },
+);
+
+/** What comes is a secret: nothing of it is looked at. */
+async function lookAt(
+  session: VaultSession,
+  { given, readPath }: KvPlace,
+  signal: AbortSignal,
+): Promise<readonly CheckFailure[]> {
+  const query: VaultQuery = { method: 'GET', path: vaultPath(readPath) };
+  const answer = await session.ask(query, signal);
+  if (answer.status === 200) return [];
+  if (answer.status === 404) return [{ subject: given, message: 'Nothing is stored there.' }];
+  const failure = failureOf(query, answer);
+  if (failure.kind !== 'denied') throw failure;
+  return [{ subject: given, message: `${failure.message}.` }];
+}
+
+export const kvVersion = vaultCheck(
+  {
+    id: 'SVC-VAULT-012',
+    title: 'KV stores keep versions',
+    level: 'info',
+    cause: 'The store is of KV version 1: what is overwritten or deleted by mistake is gone.',
+    fix: 'Upgrade it with bao kv enable-versioning <mount>; policies then need <mount>/data/<name>.',
+  },
+  async (_vault, context) => {
+    if (context.config.secretPaths === undefined || !forWrapper(context.config))
+      return skipped('No KV paths are named: give --secrets or SVC_SECRET_PATHS.');
+    const { places } = await kvPlaces(context);
+    if (places.length === 0) return skipped('None of the KV paths is found: SVC-VAULT-011 tells of them.');
+    const old = new Set(places.filter(({ version }) => version === 1).map(({ mount }) => mount));
+    return verdict([...old].map((subject) => ({ subject, message: 'It is of KV version 1.' })));
+  },
+);
+
+/** A KV path of the settings, at the secrets server. */
+interface KvPlace {
+  /** As it was given. */
+  readonly given: string;
+  /** Without slashes at its ends. */
+  readonly mount: string;
+  readonly version: 1 | 2;
+  /** Where a value is read, not encoded: `secret/data/app`. */
+  readonly readPath: string;
+}
+
+/** @returns what is wrong instead, where the server has no such store or the login may do nothing there */
+async function kvPlace(session: VaultSession, given: string, signal: AbortSignal): Promise<KvPlace | string> {
+  const segments = segmentsOf(given);
+  const query: VaultQuery = { method: 'GET', path: vaultPath('sys/internal/ui/mounts', ...segments) };
+  const answer = await session.ask(query, signal);
+  if (answer.status === 403) return 'There is no such store, or the policy permits nothing there.';
+  if (answer.status !== 200) throw failureOf(query, answer);
+  const { path, type, options } = dataOf(answer.body);
+  if (typeof path !== 'string' || !['kv', 'generic'].includes(String(type)))
+    return 'It lies in no key/value store.';
+  const mount = path.replace(/\/+$/, '');
+  const version = isRecord(options) && options['version'] === '2' ? 2 : 1;
+  const { apiPath } = placeIn(mount.split('/'), version, segments);
+  return { given, mount, version, readPath: decodeURIComponent(apiPath) };
+}
+
+export const roundTrip = vaultCheck(
+  {
+    id: 'SVC-VAULT-010',
+    title: 'The transit key is there, and wraps and unwraps for the login',
+    level: 'error',
+    cause:
+      'The engine is mounted elsewhere, the key has another name, or the policy does not permit encrypt and decrypt.',
+    fix: 'Create the key (bao write -f transit/keys/svc), set SVC_TRANSIT_MOUNT and SVC_TRANSIT_KEY, and grant update on encrypt and decrypt of it.',
+  },
+  async (vault, { config }, signal) => {
+    if (!forProxy(config)) return skipped('The identity is that of a wrapper, which uses no transit key.');
+    const { transitMount, transitKey } = config;
+    const session = await vault.workload();
+    const plaintext = randomBytes(32).toString('base64');
+    const post = (operation: string, body: object): VaultQuery => ({
+      ...{ method: 'POST', path: vaultPath(transitMount, operation, transitKey), body },
+    });
+    const wrapped = await tried(session, post('encrypt', { plaintext }), 'ciphertext', signal);
+    if (wrapped.value === undefined) return failed(findingOf(wrapped));
+    const back = await tried(session, post('decrypt', { ciphertext: wrapped.value }), 'plaintext', signal);
+    if (back.value === undefined) return failed(findingOf(back));
+    if (back.value === plaintext) return passed();
+    return failed({ subject: back.subject, message: 'It does not give back what was wrapped.' });
+  },
+);
+
+interface Tried {
+  readonly subject: string;
+  readonly message: string;
+  readonly value: string | undefined;
+}
+
+const findingOf = ({ subject, message }: Tried) => ({ subject, message });
+
+/** What the key server refuses here is the finding. @throws VaultError where it is sealed or away */
+async function tried(
+  session: VaultSession,
+  query: VaultQuery,
+  member: string,
+  signal: AbortSignal,
+): Promise<Tried> {
+  const answer = await session.ask(query, signal);
+  const subject = query.path;
+  if (answer.status >= 300) {
+    const failure = failureOf(query, answer);
+    if (failure.kind === 'unavailable') throw failure;
+    return { subject, message: `${failure.message}.`, value: undefined };
+  }
+  const value = dataOf(answer.body)[member];
+  return { subject, message: 'The answer is none.', value: typeof value === 'string' ? value : undefined };
+}

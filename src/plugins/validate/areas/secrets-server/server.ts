@@ -1,0 +1,189 @@
+import { messageOf } from '../../../../core/errors.ts';
+import { isRecord } from '../../../../core/vault/answer.ts';
+import { failureOf, isVaultError, type VaultResponse } from '../../../../runtime/vault/contract.ts';
+import {
+  type Check,
+  type CheckContext,
+  type CheckResult,
+  failed,
+  NotEvaluated,
+  notEvaluated,
+  passed,
+  shared,
+  skipped,
+  type VaultAccess,
+  type VaultQuery,
+  type VaultSession,
+} from '../../check.ts';
+import type { ValidateConfig } from '../../settings.ts';
+
+export const answers = vaultCheck(
+  {
+    id: 'SVC-VAULT-001',
+    title: 'The secrets server answers',
+    level: 'error',
+    cause:
+      'The name is not known here, nothing listens, a firewall or network policy is in between, or its certificate is not trusted.',
+    fix: 'Check VAULT_ADDR and, from where pods run, the way to it on its port; for a private authority give VAULT_CACERT.',
+  },
+  async ({ address }, context) => {
+    try {
+      await sealStatus(context);
+      return passed(address.host);
+    } catch (error) {
+      if (!isVaultError(error)) throw error;
+      return failed({ subject: address.host, message: `${messageOf(error)}.` });
+    }
+  },
+);
+
+type Facts = Omit<Check, 'area' | 'needs' | 'run'>;
+type Look = (vault: VaultAccess, context: CheckContext, signal: AbortSignal) => Promise<CheckResult>;
+
+/** A check of the secrets server that is named. */
+export function vaultCheck(facts: Facts, look: Look): Check {
+  return {
+    ...facts,
+    area: 'secrets-server',
+    needs: 'vault',
+    run: async (context, signal) => look(await context.vault(), context, signal),
+  };
+}
+
+export interface SealStatus {
+  readonly initialized: boolean;
+  readonly sealed: boolean;
+}
+
+const query = { method: 'GET', path: 'sys/seal-status' } as const;
+
+/** Everybody may ask for it, whatever state the server is in. @throws VaultError */
+export const sealStatus = shared(async (context): Promise<SealStatus> => {
+  const { anonymous } = await context.vault();
+  const answer = await anonymous.ask(query, context.signal);
+  if (answer.status !== 200 || !isRecord(answer.body)) throw failureOf(query, answer);
+  const { initialized, sealed } = answer.body;
+  return { initialized: initialized === true, sealed: sealed !== false };
+});
+
+export const active = vaultCheck(
+  {
+    id: 'SVC-VAULT-003',
+    title: 'Requests go to a node that serves them',
+    level: 'info',
+    cause:
+      'The address leads to a standby, which passes requests on, or to a secondary for disaster recovery, which does not.',
+    fix: 'Let the address lead to the active node, by the health check of the load balancer (sys/health).',
+  },
+  async ({ address, anonymous }, _context, signal) => {
+    const { status } = await anonymous.ask({ method: 'GET', path: 'sys/health' }, signal);
+    const subject = address.host;
+    if (status === 200) return passed();
+    if (status === 429 || status === 473) return failed({ subject, message: 'A standby answers.' });
+    if (status === 472)
+      return failed({ subject, level: 'error', message: 'A secondary for disaster recovery answers.' });
+    return notEvaluated(`sys/health answers ${status}.`);
+  },
+);
+
+const dayMs = 86_400_000;
+const soonDays = 30;
+const noTls = 'The address is http://: there is no certificate. SVC-CONFIG-006 judges the address.';
+
+const certificateOf = shared(async (context: CheckContext) =>
+  (await context.vault()).certificate(context.signal),
+);
+
+export const certificateTrusted = vaultCheck(
+  {
+    id: 'SVC-VAULT-004',
+    title: 'The certificate of the secrets server is trusted and bears its name',
+    level: 'error',
+    cause:
+      'A private authority is not among those trusted here, the chain is incomplete, or the address is a name that the certificate does not have.',
+    fix: 'Give the authority by VAULT_CACERT (in pods: mount it at /svc/certs), or use a name that stands in the certificate.',
+  },
+  async ({ address }, context) => {
+    const certificate = await certificateOf(context);
+    if (certificate === undefined) return skipped(noTls);
+    const { problem, subject } = certificate;
+    if (problem === undefined) return passed();
+    return failed({ subject: address.host, message: `Its certificate (${subject}) is refused: ${problem}.` });
+  },
+);
+
+export const certificateLasts = vaultCheck(
+  {
+    id: 'SVC-VAULT-005',
+    title: 'The certificate of the secrets server does not end soon',
+    level: 'warning',
+    cause:
+      'Nothing has renewed it. When it has ended, wrappers do not start and the proxy neither stores nor reads.',
+    fix: 'Renew it, and have that done by a program.',
+  },
+  async ({ address }, context) => {
+    const certificate = await certificateOf(context);
+    if (certificate === undefined) return skipped(noTls);
+    const days = Math.floor((certificate.validTo - context.now()) / dayMs);
+    const until = new Date(certificate.validTo).toISOString();
+    const subject = address.host;
+    if (days < 0) return failed({ subject, level: 'error', message: `It ended at ${until}.` });
+    if (days < soonDays) return failed({ subject, message: `It ends at ${until}, in ${days} days.` });
+    return passed(`until ${until}`);
+  },
+);
+
+export const login = vaultCheck(
+  {
+    id: 'SVC-VAULT-006',
+    title: 'The login works',
+    level: 'error',
+    cause:
+      'The token is wrong or has ended; the role is not there, or is bound to another service account, namespace or audience; the auth method is mounted elsewhere.',
+    fix: 'Check VAULT_AUTH_ROLE and VAULT_AUTH_MOUNT_PATH, and what the role is bound to; with a token, give a valid one by VAULT_TOKEN_FILE.',
+  },
+  async (vault) => {
+    try {
+      await vault.workload();
+      return passed();
+    } catch (error) {
+      if (!isVaultError(error) || error.kind === 'unavailable') throw error;
+      return failed({ subject: vault.address.host, message: `${messageOf(error)}.` });
+    }
+  },
+);
+
+type Whose = Pick<ValidateConfig, 'identity' | 'secretPaths'>;
+
+/** Whether the login is to have the policy of a proxy. */
+export const forProxy = (config: Whose): boolean => identityOf(config) !== 'wrapper';
+
+/** Whether the login is to have the policy of a wrapper. */
+export const forWrapper = (config: Whose): boolean => identityOf(config) !== 'proxy';
+
+function identityOf({ identity, secretPaths }: Whose): 'proxy' | 'wrapper' | 'both' {
+  return identity ?? (secretPaths === undefined ? 'proxy' : 'both');
+}
+
+const capabilities = { GET: 'read', LIST: 'list', POST: 'update', PUT: 'update', DELETE: 'delete' } as const;
+
+/**
+ * Answers a success or a 404.
+ * @throws NotEvaluated naming the capability that is missing; VaultError for what else is no success
+ */
+export async function ask(
+  session: VaultSession,
+  query: VaultQuery,
+  signal: AbortSignal,
+): Promise<VaultResponse> {
+  const answer = await session.ask(query, signal);
+  if (answer.status === 404 || answer.status < 300) return answer;
+  const failure = failureOf(query, answer);
+  if (failure.kind !== 'denied') throw failure;
+  const permission = `${capabilities[query.method]} on ${query.path}`;
+  throw new NotEvaluated(
+    'The secrets server does not let this be looked at; workloads must not have that capability: name a token that has it with --auditor-token-file.',
+    permission,
+    failure,
+  );
+}

@@ -1,0 +1,258 @@
+import type { Level } from '../../core/check-outcome.ts';
+import type { KubeClient } from '../../runtime/kube/client.ts';
+import type { NameResolver } from '../../runtime/kube/name-book.ts';
+import type { VaultRequest, VaultResponse } from '../../runtime/vault/contract.ts';
+import type { ComponentRules } from './read-settings.ts';
+import type { Area, ValidateConfig } from './settings.ts';
+
+export type { Area };
+
+/** What has to be there before a check can run; without it the check is skipped or could not be evaluated. */
+export type Need = 'none' | 'vault' | 'cluster' | 'store' | 'node';
+
+/** One thing that has to hold, in a file of its own, listed by the `index.ts` of its area. */
+export interface Check {
+  /** `SVC-<AREA>-<three digits>`; never used again for something else. */
+  readonly id: string;
+  readonly area: Area;
+  /** What holds when it passes, as a sentence without its full stop. */
+  readonly title: string;
+  /** Of what it finds, unless a failure names its own. */
+  readonly level: Level;
+  readonly needs: Need;
+  /** What usually brings it about, in sentences. */
+  readonly cause: string;
+  /** What to do then, in sentences. */
+  readonly fix: string;
+  /** Default: 15 s. */
+  readonly timeoutMs?: number;
+  /** How long it may take, after it was ended, to remove what it has created. */
+  readonly undoMs?: number;
+  /**
+   * Whatever it throws is told as "could not be evaluated", an SvcError by its message.
+   * @param signal aborted when its time is over or the command is interrupted
+   */
+  run(context: CheckContext, signal: AbortSignal): Promise<CheckResult>;
+}
+
+export interface CheckFailure {
+  /** What has it: `shop/web-1` of a namespace and a name, or one name such as `transit/keys/svc`. */
+  readonly subject: string;
+  /** A sentence. Never a secret. */
+  readonly message: string;
+  readonly level?: Level;
+}
+
+/** What could not be found out, and why. */
+interface Unknown {
+  readonly reason: string;
+  /** What is missing: `list pods`, `read on transit/keys/svc`. */
+  readonly permission?: string;
+}
+
+export type CheckResult =
+  /** `trusted`: what was believed and not seen, as a sentence. */
+  | { readonly state: 'passed'; readonly note?: string; readonly trusted?: string }
+  /** `unknown` beside the failures: it counts whatever their levels are, and also when they are ignored. */
+  | { readonly state: 'failed'; readonly failures: readonly CheckFailure[]; readonly unknown?: Unknown }
+  /** It has no object here, or was not asked for: neither passed nor failed. */
+  | { readonly state: 'skipped'; readonly reason: string }
+  | ({ readonly state: 'not-evaluated' } & Unknown);
+
+/** What checks may look at. Connections are made when they are first asked for, once for an attempt. */
+export interface CheckContext {
+  readonly config: ValidateConfig;
+  /** In variables and the configuration file, a sentence each. */
+  readonly mistakes: readonly string[];
+  /** Path of the configuration file, where one is named. */
+  readonly configFile: string | undefined;
+  /** Those whose configuration can be looked at. */
+  components(): Promise<readonly ComponentRules[]>;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Of svc. */
+  readonly version: string;
+  /** Milliseconds since 1970. */
+  now(): number;
+  /** How names outside of the cluster are looked up; unset: by this machine, with a pause between two. */
+  readonly lookUps?: { readonly resolver: NameResolver; readonly pauseMs: number };
+  /** Aborted when the attempt is over; what checks share is loaded under it. */
+  readonly signal: AbortSignal;
+  /** @throws NotEvaluated or Skipped where none is named */
+  vault(): Promise<VaultAccess>;
+  /** @throws NotEvaluated where there is none, or it does not answer */
+  cluster(): Promise<KubeClient>;
+  /** @throws Skipped where no bucket is named */
+  store(): Promise<StoreAccess>;
+  readonly host: Host;
+}
+
+/** @param trusted what was believed and not seen, as a sentence */
+export const passed = (note?: string, trusted?: string): CheckResult => ({
+  state: 'passed',
+  ...(note !== undefined && { note }),
+  ...(trusted !== undefined && { trusted }),
+});
+
+export const failed = (...failures: readonly CheckFailure[]): CheckResult => ({ state: 'failed', failures });
+
+export const skipped = (reason: string): CheckResult => ({ state: 'skipped', reason });
+
+/** @param permission what is missing, such as `list pods` */
+export const notEvaluated = (reason: string, permission?: string): CheckResult => ({
+  state: 'not-evaluated',
+  ...unknownBecause(reason, permission),
+});
+
+/** Failed where there are failures, otherwise passed. */
+export const verdict = (failures: readonly CheckFailure[], note?: string, trusted?: string): CheckResult =>
+  failures.length > 0 ? failed(...failures) : passed(note, trusted);
+
+/**
+ * Where a part could not be looked at: failed where there are failures in the rest, never passed.
+ * @param permission what is missing, such as `list pods`
+ */
+export const verdictOnPart = (
+  failures: readonly CheckFailure[],
+  reason: string,
+  permission?: string,
+): CheckResult =>
+  failures.length > 0
+    ? { state: 'failed', failures, unknown: unknownBecause(reason, permission) }
+    : notEvaluated(reason, permission);
+
+const unknownBecause = (reason: string, permission: string | undefined): Unknown => ({
+  reason,
+  ...(permission !== undefined && { permission }),
+});
+
+/** Thrown where a check, or what several share, cannot find out what it has to know. */
+export class NotEvaluated extends Error {
+  override readonly name = 'NotEvaluated';
+  /** What is missing: `list pods`. */
+  readonly permission: string | undefined;
+
+  constructor(reason: string, permission?: string, cause?: unknown) {
+    super(reason, cause === undefined ? undefined : { cause });
+    this.permission = permission;
+  }
+}
+
+/** Thrown where there is nothing to look at, and nobody said that there should be. */
+export class Skipped extends Error {
+  override readonly name = 'Skipped';
+}
+
+/**
+ * What several checks need: loaded when the first one asks, once for an attempt, under the attempt's own signal.
+ * A failure to load is one for all that ask.
+ */
+export function shared<T>(
+  load: (context: CheckContext) => Promise<T>,
+): (context: CheckContext) => Promise<T> {
+  const loaded = new WeakMap<CheckContext, Promise<T>>();
+  return (context) => {
+    const known = loaded.get(context);
+    if (known !== undefined) return known;
+    const loading = load(context);
+    loaded.set(context, loading);
+    return loading;
+  };
+}
+
+/** What can be seen of the machine, so that checks can be tested on machines that are not there. */
+export interface Host {
+  /** Such as `linux`. */
+  readonly platform: string;
+  /** Such as `6.1.0-18-amd64`. */
+  readonly kernelRelease: string;
+  /** Such as `v24.21.0`. */
+  readonly nodeVersion: string;
+  /** @returns undefined where the file is not there; throws where it may not be read */
+  read(path: string): string | undefined;
+  exists(path: string): boolean;
+  /** Whether a program of that name stands in PATH. */
+  hasProgram(name: string): boolean;
+  /** Makes a region of secret memory and gives it back; says why it cannot. */
+  trySecretMemory(): Promise<string | undefined>;
+}
+
+export interface StoredObject {
+  readonly body: Buffer;
+  /** User metadata, names in lower case without `x-amz-meta-`. */
+  readonly metadata: Readonly<Record<string, string>>;
+  /** In a bucket that keeps versions. */
+  readonly version: string | undefined;
+}
+
+/** One S3 endpoint, the store itself or the proxy before it. What it refuses is thrown as the AWS SDK has it. */
+export interface S3Endpoint {
+  /** For messages. */
+  readonly host: string;
+  put(key: string, body: Buffer, signal: AbortSignal): Promise<void>;
+  get(key: string, signal: AbortSignal): Promise<StoredObject>;
+  /** @param version removes that one for good */
+  remove(key: string, version: string | undefined, signal: AbortSignal): Promise<void>;
+  /** Whether the bucket is there. */
+  hasBucket(signal: AbortSignal): Promise<boolean>;
+}
+
+/** What is known of the bucket's settings; undefined where the store does not say. */
+export interface BucketFacts {
+  readonly versioning: 'Enabled' | 'Suspended' | 'off' | undefined;
+  /** Whether policies and grants that open the bucket to everybody are blocked. */
+  readonly blocksPublicAccess: boolean | undefined;
+  /** Whether its policy makes it public. */
+  readonly isPublic: boolean | undefined;
+}
+
+/** The bucket that `--bucket` names. */
+export interface StoreAccess {
+  readonly bucket: string;
+  readonly address: URL;
+  /** Straight to the store. */
+  readonly direct: S3Endpoint;
+  /** Through the proxy that `--proxy` names, or one in this process. @throws NotEvaluated where it does not start */
+  proxied(): Promise<S3Endpoint>;
+  facts(signal: AbortSignal): Promise<BucketFacts>;
+}
+
+export type VaultQuery = Pick<VaultRequest, 'method' | 'path' | 'body'>;
+
+/** The secrets server as one sees it who has logged in, or has not. */
+export interface VaultSession {
+  /**
+   * Answers every status, refusals too.
+   * @throws VaultError of kind `unavailable`
+   */
+  ask(query: VaultQuery, signal: AbortSignal): Promise<VaultResponse>;
+}
+
+/** What the server shows of itself before anything is said. */
+export interface PeerCertificate {
+  /** Why it is not to be trusted, as OpenSSL or Node names it; undefined where it is. */
+  readonly problem: string | undefined;
+  /** Milliseconds since 1970. */
+  readonly validTo: number;
+  readonly subject: string;
+}
+
+/** The secrets server. */
+export interface VaultAccess {
+  /** Of the broker where there is one. */
+  readonly address: URL;
+  /** Certificates are not verified. */
+  readonly skipVerify: boolean;
+  /** Without a token: health, seal status. */
+  readonly anonymous: VaultSession;
+  /** As the workload. @throws VaultError where it cannot log in; SvcError where settings do not say how */
+  workload(): Promise<VaultSession>;
+  /** As one who may look at keys and roles; the workload where nobody else was named. */
+  auditor(): Promise<VaultSession>;
+  /** What the workload may do on paths, which are not encoded. @throws NotEvaluated where nobody may ask */
+  capabilities(
+    paths: readonly string[],
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<string, readonly string[]>>;
+  /** Undefined without TLS. @throws NotEvaluated where there is no answer */
+  certificate(signal: AbortSignal): Promise<PeerCertificate | undefined>;
+}

@@ -1,0 +1,231 @@
+import {
+  DeleteObjectCommand,
+  GetBucketPolicyStatusCommand,
+  GetBucketVersioningCommand,
+  GetObjectCommand,
+  GetPublicAccessBlockCommand,
+  HeadBucketCommand,
+  PutObjectCommand,
+  type S3Client,
+} from '@aws-sdk/client-s3';
+import { fullMessageOf } from '../../core/errors.ts';
+import { resolveSettings } from '../../core/settings/resolve.ts';
+import type { Component, Running } from '../../runtime/component/contract.ts';
+import { createMetrics } from '../../runtime/health/create-metrics.ts';
+import { createHealth } from '../../runtime/health/health.ts';
+import type { Logger } from '../../runtime/logging/logger.ts';
+import { defaultCredentials } from '../../runtime/object-store/credentials.ts';
+import { storeClient } from '../../runtime/object-store/s3-client.ts';
+import { type StoreAddress, storeOf, trustedAuthorities } from '../../runtime/object-store/settings.ts';
+import {
+  type BucketFacts,
+  NotEvaluated,
+  type S3Endpoint,
+  type StoreAccess,
+  type StoredObject,
+} from './check.ts';
+import type { Env, ValidateCall } from './read-settings.ts';
+import type { ValidateConfig } from './settings.ts';
+import { statusOf } from './store-failure.ts';
+
+export interface OpenStore extends StoreAccess {
+  close(): Promise<void>;
+}
+
+export interface OpenStoreOptions {
+  readonly config: ValidateConfig;
+  readonly bucket: string;
+  readonly call: Pick<ValidateCall, 'env' | 'given' | 'proxy' | 'version'>;
+}
+
+/** @throws SvcError where AWS_CA_BUNDLE cannot be read */
+export function openStore({ config, bucket, call }: OpenStoreOptions): OpenStore {
+  const { env } = call;
+  const address = storeOf(config);
+  const ca = trustedAuthorities(env);
+  const client = storeClient({ address, credentials: defaultCredentials(env, quiet), ca });
+  const proxied = proxyRoad(address, { config, bucket, call }, ca);
+  return {
+    bucket,
+    address: address.upstream,
+    direct: s3Endpoint(client, address.upstream.host, bucket),
+    proxied: proxied.endpoint,
+    facts: (signal) => bucketFacts(client, bucket, signal),
+    async close() {
+      client.destroy();
+      await proxied.close();
+    },
+  };
+}
+
+interface Road {
+  readonly endpoint: () => Promise<S3Endpoint>;
+  readonly close: () => Promise<void>;
+}
+
+/** Opened when it is first asked for: a proxy is not started in vain. */
+function proxyRoad(store: StoreAddress, options: OpenStoreOptions, ca: string | undefined): Road {
+  const closing: (() => unknown)[] = [];
+  const open = async () => {
+    const address = await proxyAddress(options, (own) => closing.push(() => own.close()));
+    const client = storeClient({
+      address: { upstream: address, region: store.region },
+      credentials: () => callerKeys(options.config),
+      ca,
+    });
+    closing.unshift(() => client.destroy());
+    return s3Endpoint(client, address.host, options.bucket);
+  };
+  let opening: Promise<S3Endpoint> | undefined;
+  return {
+    endpoint() {
+      opening ??= open();
+      return opening;
+    },
+    async close() {
+      await opening?.catch(() => undefined);
+      for (const end of closing) await end();
+    },
+  };
+}
+
+async function proxyAddress(
+  { config, call }: OpenStoreOptions,
+  onStart: (own: OwnProxy) => void,
+): Promise<URL> {
+  if (config.proxy !== undefined) return config.proxy;
+  const { env, version, given } = call;
+  const component = await call.proxy();
+  const own = await startOwnProxy({ component, flags: knownTo(component, given), env, version });
+  onStart(own);
+  return own.address;
+}
+
+/** Flags of ours that are flags of the proxy, too, such as the transit key. */
+function knownTo({ settings }: Component, given: ValidateCall['given']): ValidateCall['given'] {
+  const flags = new Set(Object.values(settings).map(({ flag }) => flag));
+  return Object.fromEntries(Object.entries(given).filter(([name]) => flags.has(name)));
+}
+
+/** A proxy that asks for no key takes any. */
+function callerKeys({ proxyAccessKeyId, proxySecretAccessKey }: ValidateConfig) {
+  return {
+    accessKeyId: proxyAccessKeyId ?? 'svc-validate',
+    secretAccessKey: proxySecretAccessKey ?? 'not-asked-for',
+  };
+}
+
+/** Stores differ in what they know of this, so that a refusal is "not known". @throws where there is no answer */
+export async function bucketFacts(
+  client: S3Client,
+  Bucket: string,
+  abortSignal: AbortSignal,
+): Promise<BucketFacts> {
+  const [versioning, block, policy] = await Promise.all([
+    known(client.send(new GetBucketVersioningCommand({ Bucket }), { abortSignal })),
+    known(client.send(new GetPublicAccessBlockCommand({ Bucket }), { abortSignal })),
+    known(client.send(new GetBucketPolicyStatusCommand({ Bucket }), { abortSignal })),
+  ]);
+  const rules = block?.PublicAccessBlockConfiguration;
+  return {
+    versioning: versioning && (versioning.Status ?? 'off'),
+    blocksPublicAccess: rules && rules.RestrictPublicBuckets === true && rules.BlockPublicPolicy === true,
+    isPublic: policy?.PolicyStatus?.IsPublic,
+  };
+}
+
+async function known<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (statusOf(error) === undefined) throw error;
+    return undefined;
+  }
+}
+
+/** A bucket behind one endpoint, through the AWS SDK. */
+export function s3Endpoint(client: S3Client, host: string, Bucket: string): S3Endpoint {
+  return {
+    host,
+    async put(Key, Body, abortSignal) {
+      await client.send(new PutObjectCommand({ Bucket, Key, Body }), { abortSignal });
+    },
+    get: (key, signal) => get(client, Bucket, key, signal),
+    async remove(Key, VersionId, abortSignal) {
+      await client.send(new DeleteObjectCommand({ Bucket, Key, VersionId }), { abortSignal });
+    },
+    hasBucket: (signal) => hasBucket(client, Bucket, signal),
+  };
+}
+
+async function get(
+  client: S3Client,
+  Bucket: string,
+  Key: string,
+  abortSignal: AbortSignal,
+): Promise<StoredObject> {
+  const found = await client.send(new GetObjectCommand({ Bucket, Key }), { abortSignal });
+  const { Body, Metadata = {}, VersionId: version } = found;
+  const body = Buffer.from((await Body?.transformToByteArray()) ?? []);
+  const metadata = Object.entries(Metadata).map(([name, value]) => [name.toLowerCase(), value]);
+  return { body, metadata: Object.fromEntries(metadata), version };
+}
+
+async function hasBucket(client: S3Client, Bucket: string, abortSignal: AbortSignal): Promise<boolean> {
+  try {
+    await client.send(new HeadBucketCommand({ Bucket }), { abortSignal });
+    return true;
+  } catch (error) {
+    if (statusOf(error) === 404) return false;
+    throw error;
+  }
+}
+
+export interface OwnProxy {
+  readonly address: URL;
+  close(): Promise<void>;
+}
+
+export interface OwnProxyOptions {
+  readonly component: Component;
+  /** What it is to be told beside the environment. */
+  readonly flags: Readonly<Record<string, string | boolean | undefined>>;
+  readonly env: Env;
+  readonly version: string;
+}
+
+/** Starts the proxy in this process, on a port of the loopback that is free. @throws NotEvaluated where it does not start */
+export async function startOwnProxy(options: OwnProxyOptions): Promise<OwnProxy> {
+  const stop = new AbortController();
+  try {
+    const running = await start(options, stop.signal);
+    return {
+      address: new URL(`http://${running.facts['address']}`),
+      async close() {
+        stop.abort();
+        await running.closed;
+      },
+    };
+  } catch (cause) {
+    throw new NotEvaluated(`The proxy does not start: ${fullMessageOf(cause)}`, undefined, cause);
+  }
+}
+
+async function start(
+  { component, flags, env, version }: OwnProxyOptions,
+  signal: AbortSignal,
+): Promise<Running> {
+  const given = { ...flags, listen: '127.0.0.1:0', health: '', workers: '1' };
+  const config = resolveSettings(component.settings, { flags: given, env }, component.check?.bind(component));
+  const metrics = await createMetrics({ version, component: component.name });
+  return component.start(config, { log: quiet, health: createHealth(), metrics, env }, signal);
+}
+
+/** What fails is told by the checks. */
+export const quiet: Logger = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+  child: () => quiet,
+};

@@ -1,0 +1,205 @@
+import { isIP } from 'node:net';
+import { connect, type TLSSocket } from 'node:tls';
+import { messageOf } from '../../core/errors.ts';
+import { dataOf } from '../../core/vault/answer.ts';
+import { secrets } from '../../runtime/logging/secrets.ts';
+import { authMethodFor } from '../../runtime/vault/auth.ts';
+import { TlsContext, vaultConnection } from '../../runtime/vault/connection.ts';
+import { failureOf, type VaultTransport } from '../../runtime/vault/contract.ts';
+import { createLeanTransport } from '../../runtime/vault/lean-transport.ts';
+import {
+  type ResolvedVaultSettings,
+  type VaultAuth,
+  type VaultEndpoint,
+  vaultAuth,
+  vaultPlace,
+} from '../../runtime/vault/settings.ts';
+import {
+  NotEvaluated,
+  type PeerCertificate,
+  type VaultAccess,
+  type VaultQuery,
+  type VaultSession,
+} from './check.ts';
+import type { ValidateConfig } from './settings.ts';
+
+export interface OpenVault extends VaultAccess {
+  /** Gives back the tokens that logins obtained. */
+  close(): Promise<void>;
+}
+
+/**
+ * The secrets server as settings name it.
+ * @param signal ends logins
+ * @throws SvcError where TLS files cannot be used
+ */
+export function openVault(config: ValidateConfig & ResolvedVaultSettings, signal: AbortSignal): OpenVault {
+  const place = vaultPlace(config);
+  const { endpoint } = place;
+  const transport = createLeanTransport(vaultConnection(place));
+  const workload = login(() => vaultAuth(config), transport, signal);
+  const { auditorTokenFile: path } = config;
+  const auditor =
+    path === undefined ? workload : login(() => ({ method: 'token-file', path }), transport, signal);
+  return {
+    address: endpoint.url,
+    skipVerify: endpoint.skipVerify,
+    anonymous: { ask: (query, asking) => transport.send({ ...query, signal: asking }) },
+    workload: workload.session,
+    auditor: auditor.session,
+    async capabilities(paths, asking) {
+      return capabilitiesOf(await workload.session(), await auditor.session(), paths, asking);
+    },
+    certificate: (asking) => peerCertificate(endpoint, asking),
+    async close() {
+      await workload.end();
+      await auditor.end();
+      transport.close();
+    },
+  };
+}
+
+interface Login {
+  readonly session: () => Promise<OpenSession>;
+  readonly end: () => Promise<void>;
+}
+
+/** Made when it is first asked for, once. */
+function login(auth: () => VaultAuth, transport: VaultTransport, signal: AbortSignal): Login {
+  let opening: Promise<OpenSession> | undefined;
+  const open = async () => logIn(auth(), transport, signal);
+  return {
+    session() {
+      opening ??= open();
+      return opening;
+    },
+    async end() {
+      const opened = await opening?.catch(() => undefined);
+      opening = undefined;
+      await opened?.end();
+    },
+  };
+}
+
+export interface OpenSession extends VaultSession {
+  readonly token: string;
+  /** Gives the token back where it was obtained by this login; what was given stays. */
+  end(): Promise<void>;
+}
+
+/** @throws VaultError `denied` where the secrets server refuses it, `unavailable`; SvcError for a file that cannot be read */
+export async function logIn(
+  auth: VaultAuth,
+  transport: VaultTransport,
+  signal: AbortSignal,
+): Promise<OpenSession> {
+  const { token } = await authMethodFor(auth).logIn(transport, signal);
+  const forget = secrets.register(token);
+  return {
+    token,
+    ask: (query, asking) => transport.send({ ...query, token, signal: asking }),
+    async end() {
+      if (auth.method === 'kubernetes') await giveBack(transport, token);
+      forget();
+    },
+  };
+}
+
+/** A policy may forbid it; then the token ends with its lease. */
+async function giveBack(transport: VaultTransport, token: string): Promise<void> {
+  const path = 'auth/token/revoke-self';
+  await transport.send({ method: 'POST', path, token, timeoutMs: 2_000 }).catch(() => undefined);
+}
+
+/** By path. */
+export type Capabilities = ReadonlyMap<string, readonly string[]>;
+
+const ownPath = 'sys/capabilities-self';
+
+/**
+ * What the workload may do, as it may ask itself by the default policy, or else as the auditor is told of its token.
+ * @throws NotEvaluated where neither may ask
+ */
+export async function capabilitiesOf(
+  workload: VaultSession & { readonly token: string },
+  auditor: VaultSession,
+  paths: readonly string[],
+  signal: AbortSignal,
+): Promise<Capabilities> {
+  const own: VaultQuery = { method: 'POST', path: ownPath, body: { paths } };
+  const answer = await workload.ask(own, signal);
+  if (answer.status === 200) return read(answer.body, paths);
+  if (answer.status !== 403) throw failureOf(own, answer);
+  const path = 'sys/capabilities';
+  const asAuditor: VaultQuery = { method: 'POST', path, body: { paths, token: workload.token } };
+  const told = auditor === workload ? answer : await auditor.ask(asAuditor, signal);
+  if (told.status === 200) return read(told.body, paths);
+  if (told.status !== 403) throw failureOf(asAuditor, told);
+  throw new NotEvaluated(
+    'The login may not ask what it may do: attach the default policy, or name a token that may ask for others with --auditor-token-file.',
+    auditor === workload ? `update on ${ownPath}` : `update on ${path}`,
+  );
+}
+
+function read(body: unknown, paths: readonly string[]): Capabilities {
+  const data = dataOf(body);
+  return new Map(paths.map((path) => [path, listed(data[path], path)]));
+}
+
+/** A path that is left out must not count as one where nothing is permitted. */
+function listed(value: unknown, path: string): readonly string[] {
+  if (Array.isArray(value) && value.length > 0) return value.map(String);
+  throw new NotEvaluated(`The secrets server does not say what the login may do on ${path}.`);
+}
+
+/** Looks at the certificate as clients of svc judge it, whatever it is, and says nothing to the server. */
+export async function peerCertificate(
+  endpoint: VaultEndpoint,
+  signal: AbortSignal,
+): Promise<PeerCertificate | undefined> {
+  const { url } = endpoint;
+  if (url.protocol !== 'https:') return undefined;
+  const socket = open(endpoint);
+  const abort = () => socket.destroy(new Error('no answer in time'));
+  signal.addEventListener('abort', abort, { once: true });
+  try {
+    await connected(socket);
+    return described(socket);
+  } catch (cause) {
+    throw new NotEvaluated(`No TLS connection to ${url.host}: ${messageOf(cause)}`, undefined, cause);
+  } finally {
+    signal.removeEventListener('abort', abort);
+    socket.destroy();
+  }
+}
+
+function open({ url, caFiles, caPath, client }: VaultEndpoint): TLSSocket {
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  return connect({
+    host,
+    port: Number(url.port || 443),
+    secureContext: new TlsContext({ caFiles, caPath, client }).current(),
+    rejectUnauthorized: false,
+    ...(isIP(host) === 0 && { servername: host }),
+  });
+}
+
+function connected(socket: TLSSocket): Promise<void> {
+  return new Promise((resolve, reject) => {
+    socket.once('secureConnect', resolve);
+    socket.once('error', reject);
+    socket.once('close', () => reject(new Error('the connection was closed')));
+  });
+}
+
+function described(socket: TLSSocket): PeerCertificate {
+  const certificate = socket.getPeerX509Certificate();
+  if (certificate === undefined) throw new Error('the server shows no certificate');
+  const { authorizationError } = socket;
+  const problem = authorizationError ? messageOf(authorizationError) : undefined;
+  return {
+    problem: socket.authorized ? undefined : (problem ?? 'not authorized'),
+    validTo: Date.parse(certificate.validTo),
+    subject: certificate.subject.replaceAll('\n', ', '),
+  };
+}

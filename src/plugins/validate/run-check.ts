@@ -1,0 +1,254 @@
+import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
+import { release } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { messageOf, SvcError } from '../../core/errors.ts';
+import { hasCode, type KubeClient } from '../../runtime/kube/client.ts';
+import { within } from '../../runtime/lifecycle/wait.ts';
+import { secrets } from '../../runtime/logging/secrets.ts';
+import {
+  type Check,
+  type CheckContext,
+  type CheckResult,
+  type Host,
+  NotEvaluated,
+  notEvaluated,
+  Skipped,
+  skipped,
+} from './check.ts';
+import { missingPermission } from './cluster/read.ts';
+import type { OpenStore } from './open-store.ts';
+import type { OpenVault } from './open-vault.ts';
+import type { Env, ReadSettings, ValidateCall } from './read-settings.ts';
+
+const defaultTimeoutMs = 15_000;
+
+/**
+ * Connects what it needs and runs a check, within its own time. Whatever it does, there is a result, unless the run
+ * was interrupted.
+ */
+export async function runCheck(check: Check, context: CheckContext): Promise<CheckResult> {
+  const { timeoutMs = defaultTimeoutMs, undoMs = 0 } = check;
+  const stop = new AbortController();
+  const signal = AbortSignal.any([context.signal, stop.signal]);
+  const late = () => new NotEvaluated(`It took longer than ${timeoutMs / 1_000} s`);
+  const work = begun(check, context, signal);
+  try {
+    return redacted(await within(work, performance.now() + timeoutMs, context.signal, late));
+  } catch (error) {
+    context.signal.throwIfAborted();
+    return redacted(unevaluated(error));
+  } finally {
+    stop.abort();
+    if (undoMs > 0) await settled(work, undoMs);
+  }
+}
+
+async function begun(check: Check, context: CheckContext, signal: AbortSignal): Promise<CheckResult> {
+  await connected(check, context);
+  return check.run(context, signal);
+}
+
+async function connected({ needs }: Check, context: CheckContext): Promise<void> {
+  if (needs === 'vault') await context.vault();
+  if (needs === 'cluster') await context.cluster();
+  if (needs === 'store') await context.store();
+}
+
+async function settled(work: Promise<unknown>, ms: number): Promise<void> {
+  await within(work, performance.now() + ms, undefined, () => undefined).catch(() => undefined);
+}
+
+/** What was thrown instead of a result, as a result. */
+function unevaluated(thrown: unknown): CheckResult {
+  if (thrown instanceof Skipped) return skipped(thrown.message);
+  if (thrown instanceof NotEvaluated) return notEvaluated(thrown.message, thrown.permission);
+  if (thrown instanceof SvcError) return notEvaluated(thrown.message, missingPermission(thrown));
+  return notEvaluated(`The check itself broke: ${messageOf(thrown)}`);
+}
+
+/**
+ * Without the secrets that are known while the check runs: when the attempt is over its tokens are forgotten, and when
+ * the report is written its texts may be escaped for XML.
+ */
+export function redacted(result: CheckResult): CheckResult {
+  switch (result.state) {
+    case 'failed': {
+      const failures = result.failures.map(({ subject, message, ...rest }) => ({
+        ...rest,
+        subject: clean(subject),
+        message: clean(message),
+      }));
+      const { unknown } = result;
+      const kept = unknown && { unknown: { ...unknown, reason: clean(unknown.reason) } };
+      return { ...result, failures, ...kept };
+    }
+    case 'passed':
+      return {
+        ...result,
+        ...(result.note !== undefined && { note: clean(result.note) }),
+        ...(result.trusted !== undefined && { trusted: clean(result.trusted) }),
+      };
+    default:
+      return { ...result, reason: clean(result.reason) };
+  }
+}
+
+const clean = (text: string) => secrets.redact(text);
+
+/** A context with what it has opened. */
+export interface OpenContext extends CheckContext {
+  close(): Promise<void>;
+}
+
+export interface ContextParts {
+  readonly call: ValidateCall;
+  readonly settings: ReadSettings;
+  readonly pre: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** Connections are made once, when they are first asked for. */
+export function openContext({ call, settings, pre, signal: interrupted }: ContextParts): OpenContext {
+  const { env, version } = call;
+  const { config } = settings;
+  const over = new AbortController();
+  const signal = AbortSignal.any([interrupted, over.signal]);
+  const vault = once<OpenVault>(async () => {
+    const { vaultAddr } = config;
+    if (vaultAddr === undefined) throw unnamed(pre);
+    const { openVault } = await import('./open-vault.ts');
+    // a login that is under way goes on, so that its token can be given back
+    return openVault({ ...config, vaultAddr }, interrupted);
+  });
+  const cluster = once<KubeClient>(() => connectCluster(env, signal));
+  const store = once<OpenStore>(async () => {
+    const { bucket } = config;
+    if (bucket === undefined)
+      throw new Skipped('No bucket is named: give --bucket, and --upstream where the store is not of AWS.');
+    const { openStore } = await import('./open-store.ts');
+    return openStore({ config, bucket, call });
+  });
+  return {
+    ...settings,
+    ...{ env, version, signal, components: call.components },
+    now: Date.now,
+    host: localHost(env),
+    vault: vault.get,
+    cluster: cluster.get,
+    store: store.get,
+    async close() {
+      over.abort();
+      await Promise.all([vault, cluster, store].map((each) => each.close()));
+    },
+  };
+}
+
+function unnamed(pre: boolean): Error {
+  const reason = 'No secrets server is named: set VAULT_ADDR, or give --vault-address.';
+  return pre ? new Skipped(reason) : new NotEvaluated(reason);
+}
+
+interface Closable {
+  close(): unknown;
+}
+
+interface Once<T> {
+  readonly get: () => Promise<T>;
+  /** Closes what was made; what comes later, for which nobody waits, as it comes. */
+  readonly close: () => Promise<void>;
+}
+
+function once<T extends Closable>(make: () => Promise<T>): Once<T> {
+  let making: Promise<T> | undefined;
+  let made: T | undefined;
+  let over = false;
+  const remember = async () => {
+    made = await make();
+    if (over) await made.close();
+    return made;
+  };
+  return {
+    get() {
+      making ??= remember();
+      return making;
+    },
+    async close() {
+      over = true;
+      await made?.close();
+    },
+  };
+}
+
+const answerMs = 8_000;
+
+/** @throws NotEvaluated where the environment names no cluster, or it does not answer */
+async function connectCluster(env: Env, signal: AbortSignal): Promise<KubeClient> {
+  const { createKubeClient } = await import('../../runtime/kube/create-client.ts');
+  const client = await createKubeClient(env).catch((cause: unknown) => {
+    throw new NotEvaluated(messageOf(cause), undefined, cause);
+  });
+  if (client === undefined)
+    throw new NotEvaluated(
+      'No cluster is named: set KUBECONFIG, run it in a pod, or leave the cluster out with --pre.',
+    );
+  await answers(client, signal);
+  return client;
+}
+
+/** Whoever may not read the version has reached the API server nevertheless. */
+async function answers(client: KubeClient, signal: AbortSignal): Promise<void> {
+  try {
+    await client.request({ path: '/version', timeoutMs: answerMs, signal });
+  } catch (error) {
+    if (hasCode(error, 'KUBE_DENIED') && error.status === 403) return;
+    client.close();
+    throw new NotEvaluated(
+      `The API server ${client.server} does not let us in: ${messageOf(error)}`,
+      undefined,
+      error,
+    );
+  }
+}
+
+/** The machine that this runs on. */
+function localHost(env: Env): Host {
+  return {
+    platform: process.platform,
+    kernelRelease: release(),
+    nodeVersion: process.version,
+    read,
+    exists: existsSync,
+    hasProgram: (name) => folders(env).some((folder) => isExecutable(join(folder, name))),
+    trySecretMemory,
+  };
+}
+
+function read(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'latin1');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+const folders = (env: Env) => (env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function trySecretMemory(): Promise<string | undefined> {
+  try {
+    const { memfdSecretRegion, systemCall } = await import('../../runtime/native/secret-memory.ts');
+    memfdSecretRegion(1, systemCall).release();
+    return undefined;
+  } catch (error) {
+    return messageOf(error);
+  }
+}

@@ -1,0 +1,119 @@
+import type { EnvMap, Mapping } from '../../core/env-map.ts';
+import { exitStatus, SvcError } from '../../core/errors.ts';
+import type { SecretEntry } from '../../core/secret-records/region-writer.ts';
+import { mistakeCount } from '../../core/settings/resolve.ts';
+import { steeringFamilyOf } from '../../core/steering-variables.ts';
+
+export interface Naming {
+  /** Group n belongs to document n. */
+  readonly envMap: EnvMap | undefined;
+  /** Leave out the fields that no group maps. */
+  readonly envMapOnly: boolean;
+  /** Under `fd` no name becomes a variable. */
+  readonly delivery: 'both' | 'env' | 'fd';
+}
+
+/**
+ * The secrets of all documents under the names by which they are delivered: a mapped field under its
+ * mapped names, any other under its own.
+ * @throws SvcError SECRETS_UNUSABLE (exit 78) whose details name the paths and fields of every mistake
+ */
+export function nameSecrets(documents: readonly Document[], naming: Naming): readonly Delivered[] {
+  const groups = documents.map((_, at) => naming.envMap?.[at] ?? []);
+  const missing = documents.flatMap((document, at) => missingIn(document, groups[at] ?? []));
+  const delivered = documents.flatMap((document, at) => named(document, groups[at] ?? [], naming.envMapOnly));
+  const unasked =
+    naming.delivery === 'fd'
+      ? []
+      : documents.flatMap((one, at) => steering(one, groups[at] ?? [], naming.envMapOnly));
+  const mistakes = [...missing, ...mistakesIn(delivered), ...unasked];
+  if (mistakes.length > 0) throw unusable(mistakes);
+  return delivered;
+}
+
+function named({ path, fields }: Document, group: readonly Mapping[], mapOnly: boolean): Delivered[] {
+  return fields.flatMap(({ name, value }) => {
+    const mapped = group.filter(({ field }) => field === name).map(({ variable }) => variable);
+    const keys = mapped.length > 0 || mapOnly ? mapped : [name];
+    return keys.map((key) => ({ key, value, path, field: name }));
+  });
+}
+
+function missingIn({ path, fields }: Document, group: readonly Mapping[]): string[] {
+  return group
+    .filter(({ field }) => !fields.some(({ name }) => name === field))
+    .map(
+      ({ field, variable }) =>
+        `${originOf({ path, field })}: is not there, but SVC_ENV_MAP maps it to ${variable}`,
+    );
+}
+
+/** Who may write a secret is not to say what the application runs: only who writes SVC_ENV_MAP is. */
+function steering({ path, fields }: Document, group: readonly Mapping[], mapOnly: boolean): string[] {
+  const unmapped = fields.filter(({ name }) => !mapOnly && !group.some(({ field }) => field === name));
+  return unmapped.flatMap(({ name: field }) => {
+    const family = ownVariables.includes(field) ? undefined : steeringFamilyOf(field);
+    if (family === undefined) return [];
+    const what = `would become a variable that steers ${family.readBy}, and SVC_ENV_MAP does not ask for it`;
+    return [`${originOf({ path, field })}: ${what}`];
+  });
+}
+
+function unusable(mistakes: readonly string[]): SvcError {
+  return new SvcError('SECRETS_UNUSABLE', `The secrets cannot be delivered: ${mistakeCount(mistakes)}`, {
+    nextStep:
+      'Correct the fields in the secrets server, or SVC_ENV_MAP: it names the variable of a field (NAME=NAME where it is meant), and SVC_ENV_MAP_ONLY=true leaves the others out.',
+    exitStatus: exitStatus.config,
+    details: mistakes,
+  });
+}
+
+/** Why the secrets cannot be delivered so, one reason a line with path and field, never a value. */
+function mistakesIn(delivered: readonly Delivered[]): string[] {
+  return [...delivered.flatMap(mistakeIn), ...sharedNames(delivered)];
+}
+
+function mistakeIn(secret: Delivered): string[] {
+  const { key, value } = secret;
+  const reasons: string[] = [];
+  if (key === '') reasons.push('has an empty name');
+  if (/[=\0]/.test(key)) reasons.push('has a name with "=" or NUL, which no variable can have');
+  if (ownVariables.includes(key)) reasons.push(`has the name ${key}, which the wrapper sets itself`);
+  if (value.includes(0)) reasons.push('has a value with a NUL byte, which ends a variable');
+  return reasons.map((reason) => `${originOf(secret)}: ${reason}`);
+}
+
+function sharedNames(delivered: readonly Delivered[]): string[] {
+  const byName = Map.groupBy(delivered, ({ key }) => key);
+  return [...byName]
+    .filter(([, secrets]) => secrets.length > 1)
+    .map(
+      ([key, secrets]) => `${secrets.map(originOf).join(' and ')}: have the same name ${JSON.stringify(key)}`,
+    );
+}
+
+/** What the secrets server holds at a path. Values are bytes in protected memory, in place. */
+interface Document {
+  readonly path: string;
+  readonly fields: readonly { readonly name: string; readonly value: Uint8Array }[];
+}
+
+/** A secret under the name by which the application gets it, and where it comes from. */
+export interface Delivered extends SecretEntry {
+  readonly path: string;
+  readonly field: string;
+}
+
+/** `secret/app, field "password"`, for messages. */
+export function originOf({ path, field }: Pick<Delivered, 'path' | 'field'>): string {
+  return `${path}, field ${JSON.stringify(field)}`;
+}
+
+/** Tells the SDK which inherited descriptor holds the secrets. */
+export const descriptorVariable = 'SVC_SECRET_FD';
+
+/** Names the harmless first string of the environment. */
+export const dummyVariable = 'SVC_WRAPPED';
+
+/** What the wrapper sets for the application; it inherits none of them. */
+export const ownVariables: readonly string[] = [descriptorVariable, dummyVariable];

@@ -1,0 +1,91 @@
+import { createHealth, type Health, type HealthFact } from '../../runtime/health/health.ts';
+import type { HealthSource } from '../../runtime/health/lean-health-server.ts';
+import { type Counter, createLeanMetrics, type Gauge, type Metrics } from '../../runtime/health/metrics.ts';
+import { wrapperVersion } from './loggers.ts';
+
+/** What probes and Prometheus see of a wrapper. */
+export interface Observation extends HealthSource {
+  readonly health: Health;
+  readonly metrics: Metrics;
+  /** By `result`: `renewed`, `logged-in`, `kept`, `failed`. */
+  readonly renewals: Counter;
+  /** By `kind` (restart, sighup) and `result` (`done`, `refused`). */
+  readonly rotations: Counter;
+  readonly looks: Counter;
+  readonly starts: Counter;
+  readonly up: Gauge;
+  readonly secrets: Gauge;
+  readonly lastRenewal: Gauge;
+  readonly degraded: Gauge;
+  readonly lockedBytes: Gauge;
+  readonly unlockedBytes: Gauge;
+  readonly agentTier: Gauge;
+  readonly agentEnforcing: Gauge;
+  /**
+   * From now on the token's time is asked for at each scrape and probe, in seconds: Infinity where it has no end,
+   * undefined where that is not known.
+   */
+  watchToken(secondsLeft: () => number | undefined): void;
+}
+
+/** @param metrics where they are declared */
+export function createObservation(metrics: Metrics = createLeanMetrics()): Observation {
+  const health = createHealth();
+  health.notAlive('secrets', 'not fetched yet');
+  health.notReady('application', 'not started yet');
+  metrics
+    .gauge('svc_build_info', 'Version of svc that runs, as labels; always 1', [
+      'version',
+      'component',
+      'node',
+    ])
+    .set(1, { version: wrapperVersion(), component: 'wrapper', node: process.version });
+  const counter = (name: string, help: string, ...labels: string[]) =>
+    metrics.counter(`svc_wrapper_${name}`, help, labels);
+  const gauge = (name: string, help: string) => metrics.gauge(`svc_wrapper_${name}`, help);
+  const tokenTime = gauge(
+    'token_seconds_left',
+    'Until the token ends; absent where it has no end or none that is known',
+  );
+  tokenTime.remove({});
+  let secondsLeft: (() => number | undefined) | undefined;
+  return {
+    health,
+    metrics,
+    watchToken: (ask) => {
+      secondsLeft = ask;
+    },
+    snapshot: () => {
+      if (secondsLeft !== undefined) health.fact('token_seconds_left', factOf(secondsLeft()));
+      return health.snapshot();
+    },
+    expose: () => {
+      const left = secondsLeft?.();
+      if (Number.isFinite(left)) tokenTime.set(Math.floor(left as number));
+      else tokenTime.remove({});
+      return metrics.expose();
+    },
+    renewals: counter('token_renewals_total', 'Attempts to keep the token alive', 'result'),
+    rotations: counter(
+      'rotations_total',
+      'Changes of secrets that were passed on, or could not be',
+      'kind',
+      'result',
+    ),
+    looks: counter('secret_checks_total', 'Times that the secrets were compared with those in use', 'result'),
+    starts: counter('application_starts_total', 'Times that the application was started'),
+    up: gauge('application_up', '1 while the application runs'),
+    secrets: gauge('secrets', 'Secrets that the application has'),
+    lastRenewal: gauge('last_renewal_timestamp_seconds', 'When the token was last renewed or replaced'),
+    degraded: gauge('degraded', '1 while token or secrets cannot be kept fresh, whoever refuses it'),
+    lockedBytes: gauge('locked_bytes', 'Own writable memory that cannot be swapped'),
+    unlockedBytes: gauge('unlocked_bytes', 'Own writable memory that can be swapped'),
+    agentTier: gauge('agent_tier', 'Tier of the node agent; 0 without one'),
+    agentEnforcing: gauge('agent_enforcing', '1 while the node agent denies reads of the application'),
+  };
+}
+
+function factOf(secondsLeft: number | undefined): HealthFact {
+  if (secondsLeft === undefined) return 'unknown';
+  return Number.isFinite(secondsLeft) ? Math.floor(secondsLeft) : 'no end';
+}

@@ -1,0 +1,195 @@
+import { readFileSync } from 'node:fs';
+import { exitStatus, SvcError } from '../../core/errors.ts';
+import { regionSize } from '../../core/secret-records/region-layout.ts';
+import { encodedLength, writeFirstGeneration } from '../../core/secret-records/region-writer.ts';
+import { pageSize, type Region } from '../../runtime/native/memory.ts';
+import { type ArgumentRoom, argumentRoom, memlockLimit } from '../../runtime/native/own-process.ts';
+import type { SecretMemory } from '../../runtime/native/secret-memory.ts';
+import { type Delivered, descriptorVariable, dummyVariable, originOf, ownVariables } from './name-secrets.ts';
+import type { WrapperConfig } from './read-config.ts';
+import { wrapperSettings } from './settings.ts';
+import type { Launch } from './supervise/index.ts';
+
+export interface Surroundings {
+  readonly config: WrapperConfig;
+  readonly memory: SecretMemory;
+  readonly inherited: readonly Uint8Array[];
+}
+
+/** An application with its secrets laid out, ready to be started once. */
+export interface Prepared {
+  readonly launch: Launch;
+  /** The records that the application shares, or that its environment is made of. */
+  readonly region: Region;
+  /** Whether the application gets the descriptor. */
+  readonly shared: boolean;
+  /** Names of inherited variables that a secret takes the place of. */
+  readonly replaced: readonly string[];
+}
+
+/**
+ * Writes the records into a region of their own and puts the environment together.
+ * @throws SvcError MEMFD_SECRET_UNAVAILABLE (exit 71) where the descriptor is the only delivery and there is none,
+ * SECRETS_TOO_LARGE (exit 78) where the environment cannot hold them
+ */
+export function prepareApplication(delivered: readonly Delivered[], around: Surroundings): Prepared {
+  const { settings, file, args } = around.config;
+  const room = { spare: settings.rotation === 'sighup', lockLimit: memlockLimit().soft };
+  const region = around.memory.allocate(regionSize(encodedLength(delivered), room, pageSize()));
+  try {
+    writeFirstGeneration(region.bytes, delivered);
+    const shared = settings.delivery !== 'env' && region.descriptor !== undefined;
+    if (settings.delivery === 'fd' && !shared) throw noDescriptor();
+    const records = settings.delivery === 'fd' ? [] : recordsIn(region.bytes);
+    const descriptor = shared ? region.descriptor : undefined;
+    const { entries: env, replaced } = childEnvironment({ inherited: around.inherited, records, descriptor });
+    if (records.length > 0) checkRoom(delivered, [file, ...args, ...env], argumentRoom());
+    return { launch: { file, args, env, descriptor, memory: around.memory }, region, shared, replaced };
+  } catch (error) {
+    region.release();
+    throw error;
+  }
+}
+
+function noDescriptor(): SvcError {
+  return new SvcError('MEMFD_SECRET_UNAVAILABLE', 'There is no memfd_secret memory for SVC_DELIVERY=fd', {
+    nextStep:
+      'Use a kernel with memfd_secret (Linux 5.14) and a memory-lock limit that admits it, or SVC_DELIVERY=env.',
+    exitStatus: exitStatus.system,
+  });
+}
+
+const pointerBytes = 8;
+
+/**
+ * Sees that the kernel will take the strings, before anything is started or stopped for their sake.
+ * @param strings arguments and environment, the secrets included
+ * @throws SvcError SECRETS_TOO_LARGE (exit 78) whose details name path and field
+ */
+export function checkRoom(
+  delivered: readonly Delivered[],
+  strings: readonly (string | Uint8Array)[],
+  room: ArgumentRoom,
+): void {
+  const mistakes = delivered.flatMap((secret) => tooLong(secret, room.string));
+  const total = strings.reduce((sum, string) => sum + Buffer.byteLength(string) + 1 + pointerBytes, 0);
+  if (total > room.total)
+    mistakes.push(`arguments and environment together have ${total} bytes, the system takes ${room.total}`);
+  if (mistakes.length === 0) return;
+  throw new SvcError('SECRETS_TOO_LARGE', 'The secrets are too large for an environment', {
+    nextStep: 'Deliver them by the descriptor alone (SVC_DELIVERY=fd), or fewer of them (SVC_ENV_MAP_ONLY).',
+    exitStatus: exitStatus.config,
+    details: mistakes,
+  });
+}
+
+function tooLong(secret: Delivered, longest: number): string[] {
+  const { key, value } = secret;
+  const length = Buffer.byteLength(key) + value.length + 2;
+  return length > longest
+    ? [`${originOf(secret)}: has ${value.length} bytes, with its name more than the ${longest} of a variable`]
+    : [];
+}
+
+/** All strings are `KEY=VALUE` bytes without their NUL. */
+export interface EnvironmentSources {
+  readonly inherited: readonly Uint8Array[];
+  /** The secrets to put into the environment, in protected memory; none when the descriptor alone delivers them. */
+  readonly records: readonly Uint8Array[];
+  /** The number that the descriptor with the secrets has in the application. */
+  readonly descriptor: number | undefined;
+}
+
+export interface ChildEnvironment {
+  /** Those of secrets are the very records: whoever writes the block copies them once, into protected memory. */
+  readonly entries: readonly Uint8Array[];
+  /** Names of inherited variables that a secret takes the place of. */
+  readonly replaced: readonly string[];
+}
+
+/** The wrapper's configuration, its token included, is not the application's. */
+const notInherited = new Set([
+  ...Object.values(wrapperSettings).map(({ variable }) => variable),
+  ...ownVariables,
+]);
+
+/**
+ * The kernel shows what follows the arguments, up to the next NUL, as part of them once a program has
+ * overwritten their end (`setproctitle`): this string, which holds nothing. It is longer than needed for
+ * that, so that a title which runs over by some bytes does not reach the next string either.
+ */
+const dummy = Buffer.from(`${dummyVariable}=`.padEnd(128, '-'));
+
+/** The environment of the application: the dummy, what is inherited, the descriptor, the secrets. */
+export function childEnvironment({ inherited, records, descriptor }: EnvironmentSources): ChildEnvironment {
+  const kept = inherited.filter((entry) => !notInherited.has(nameOf(entry)));
+  const names = new Set(records.map(nameOf));
+  const [others, lost] = [
+    kept.filter((one) => !names.has(nameOf(one))),
+    kept.filter((one) => names.has(nameOf(one))),
+  ];
+  const set = descriptor === undefined ? [] : [Buffer.from(`${descriptorVariable}=${descriptor}`)];
+  return { entries: [dummy, ...others, ...set, ...records], replaced: [...new Set(lost.map(nameOf))] };
+}
+
+/** The records that stand at the beginning of a region, up to the empty one: `KEY=VALUE` bytes in place. */
+export function recordsIn(region: Uint8Array): readonly Uint8Array[] {
+  const records: Uint8Array[] = [];
+  for (let start = 0; start < region.length && region[start] !== 0; ) {
+    const nul = region.indexOf(0, start);
+    const end = nul === -1 ? region.length : nul;
+    records.push(region.subarray(start, end));
+    start = end + 1;
+  }
+  return records;
+}
+
+/** What stands behind the first `=` of a record, in place. */
+export function valueIn(record: Uint8Array): Buffer {
+  const start = record.indexOf(0x3d) + 1;
+  return Buffer.from(record.buffer, record.byteOffset + start, record.length - start);
+}
+
+/** Options of Node that are the application's: the wrapper's own Node must not load what they name, before it has the token. */
+export const nodeOptions = 'NODE_OPTIONS';
+
+/** Where bin/svc-wrapper.js has put them; empty where there were none. The kernel takes 127 bytes of its first line. */
+const keptNodeOptions = 'SVC_NODE_OPTIONS';
+
+/**
+ * The environment that this process was started with, as `KEY=VALUE` bytes: `process.env` would change
+ * what is not UTF-8. What has no `=` is no variable and left out: the bytes of a token that was overwritten are
+ * such. Options of Node have their own name again. To be read after the token has been overwritten in it and before the process is no
+ * longer dumpable, which takes /proc/self away from an ordinary user; without /proc it is `process.env`.
+ */
+export function inheritedEnvironment(file = '/proc/self/environ'): readonly Uint8Array[] {
+  try {
+    const strings = readFileSync(file, 'latin1').split('\0');
+    return asBefore(strings.filter((one) => one.includes('=')).map((one) => Buffer.from(one, 'latin1')));
+  } catch {
+    return asBefore(Object.entries(process.env).map(([name, value]) => Buffer.from(`${name}=${value}`)));
+  }
+}
+
+/** For a wrapper that takes this process's place, as bin/svc-wrapper.js would start it. */
+export function withoutNodeOptions(entries: readonly Uint8Array[]): readonly Uint8Array[] {
+  return entries.map((entry) => renamed(entry, nodeOptions, keptNodeOptions));
+}
+
+function asBefore(entries: readonly Uint8Array[]): readonly Uint8Array[] {
+  const empty = `${keptNodeOptions}=`.length;
+  const given = entries.filter((entry) => nameOf(entry) !== keptNodeOptions || entry.length > empty);
+  const twice = given.some((entry) => nameOf(entry) === nodeOptions);
+  if (twice) return given.filter((entry) => nameOf(entry) !== keptNodeOptions);
+  return given.map((entry) => renamed(entry, keptNodeOptions, nodeOptions));
+}
+
+function renamed(entry: Uint8Array, from: string, to: string): Uint8Array {
+  return nameOf(entry) === from ? Buffer.concat([Buffer.from(to), entry.subarray(from.length)]) : entry;
+}
+
+/** What stands before the first `=` of a `KEY=VALUE` string; one without it has no name. */
+export function nameOf(entry: Uint8Array): string {
+  const end = entry.indexOf(0x3d);
+  return Buffer.from(entry.subarray(0, Math.max(end, 0))).toString();
+}

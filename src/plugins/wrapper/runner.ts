@@ -1,0 +1,131 @@
+import { fitsNextGeneration, writeGeneration } from '../../core/secret-records/region-writer.ts';
+import type { Logger } from '../../runtime/logging/logger.ts';
+import type { Region } from '../../runtime/native/memory.ts';
+import type { Delivered } from './name-secrets.ts';
+import type { Observation } from './observation.ts';
+import type { Prepared } from './prepare-application.ts';
+import type { ResolvedWrapperSettings } from './settings.ts';
+import type { Application, Ending, Supervisor } from './supervise/index.ts';
+
+export interface RunnerOptions {
+  readonly supervisor: Supervisor;
+  readonly settings: Pick<ResolvedWrapperSettings, 'stopGrace' | 'rotation'>;
+  readonly observation: Observation;
+  readonly log: Logger;
+  /** None is started any more once this is aborted, as by a signal that came while no application ran. */
+  readonly interrupted: AbortSignal;
+  /** Called when an application has been started, while its region is still there; does not throw. */
+  readonly onStart: (prepared: Prepared, pid: number) => void;
+}
+
+/** Runs the application, one process at a time, until it ends by itself or is told to. */
+export class Runner {
+  readonly #options: RunnerOptions;
+  readonly #over = Promise.withResolvers<Ending>();
+  #application: Application | undefined;
+  #prepared: Prepared | undefined;
+  #restarting = false;
+  #ended = false;
+
+  constructor(options: RunnerOptions) {
+    this.#options = options;
+  }
+
+  /** How it ended for good. @rejects SvcError (126, 127) when it could not be started again */
+  get ended(): Promise<Ending> {
+    return this.#over.promise;
+  }
+
+  /** @throws SvcError (127, 126, 78) where it cannot be run */
+  start(prepared: Prepared): void {
+    const { supervisor, observation, log, onStart } = this.#options;
+    const application = supervisor.start(prepared.launch);
+    this.#application = application;
+    this.#prepared = prepared;
+    observation.starts.inc();
+    observation.up.set(1);
+    observation.health.ready('application');
+    log.info('application.started', { pid: application.pid, descriptor: prepared.shared });
+    void application.ended.then((ending) => this.#noticed(ending));
+    onStart(prepared, application.pid);
+    this.#letGo(prepared);
+  }
+
+  /** What of the wrapper's memory still holds the secrets in use. */
+  get regions(): readonly Region[] {
+    const prepared = this.#prepared;
+    return prepared !== undefined && this.#keeps(prepared) ? [prepared.region] : [];
+  }
+
+  /**
+   * Stops the application and starts it with other secrets.
+   * @returns false where it is not to run any more, because it has ended by itself or somebody asked for its end
+   */
+  async restart(prepared: Prepared): Promise<boolean> {
+    const application = this.#application;
+    if (application === undefined || this.#ended) {
+      prepared.region.release();
+      return false;
+    }
+    try {
+      const ending = await this.#stop(application);
+      if (application.endRequest === undefined && !this.#options.interrupted.aborted) {
+        this.start(prepared);
+        return true;
+      }
+      this.#over.resolve(ending);
+    } catch (error) {
+      this.#over.reject(error);
+    }
+    prepared.region.release();
+    return false;
+  }
+
+  async #stop(application: Application): Promise<Ending> {
+    const { supervisor, settings, observation } = this.#options;
+    this.#restarting = true;
+    observation.health.notReady('application', 'is being restarted with new secrets');
+    const ending = await application.stop(settings.stopGrace);
+    await supervisor.end(settings.stopGrace);
+    this.#prepared?.region.release();
+    this.#restarting = false;
+    return ending;
+  }
+
+  /** Renews the shared records in place and sends SIGHUP. @returns false where the region is too small */
+  renew(delivered: readonly Delivered[]): boolean {
+    const prepared = this.#prepared;
+    if (prepared?.shared) {
+      if (!fitsNextGeneration(prepared.region.bytes, delivered)) return false;
+      writeGeneration(prepared.region.bytes, delivered);
+    }
+    this.#application?.signal('SIGHUP');
+    return true;
+  }
+
+  /** Wipes what it still holds. */
+  close(): void {
+    this.#prepared?.region.release();
+  }
+
+  #letGo(prepared: Prepared): void {
+    if (this.#keeps(prepared)) return;
+    if (prepared.shared) prepared.region.handOver();
+    else prepared.region.release();
+  }
+
+  /** Only what is renewed in place is still needed here: the rest stays with the application. */
+  #keeps({ shared }: Prepared): boolean {
+    return shared && this.#options.settings.rotation === 'sighup';
+  }
+
+  #noticed(ending: Ending): void {
+    const { observation, log } = this.#options;
+    observation.up.set(0);
+    observation.health.notReady('application', 'has ended');
+    log.info('application.ended', { pid: ending.pid, exit_code: ending.exitCode, signal: ending.signal });
+    if (this.#restarting) return;
+    this.#ended = true;
+    this.#over.resolve(ending);
+  }
+}

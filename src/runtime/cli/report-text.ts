@@ -1,0 +1,58 @@
+import type { Outcome } from '../../core/check-outcome.ts';
+import type { Paint } from './terminal.ts';
+
+const words = {
+  passed: 'Passed.',
+  failed: 'Failed:',
+  warnings: 'Warnings:',
+  'not-evaluated': 'Not passed:',
+} as const;
+const styles = { passed: 'green', failed: 'red', warnings: 'yellow', 'not-evaluated': 'red' } as const;
+
+const width = 98;
+
+/** Lines of at most 98 columns. */
+export function outcomeText(outcome: Outcome, paint: Paint): string {
+  const head = words[outcome.result];
+  const text = wrapped(outcomeLine(outcome), width, '  ');
+  return paint(styles[outcome.result], head) + text.slice(head.length);
+}
+
+/** The same in one line, however long it is. */
+export const outcomeLine = ({ result, reasons }: Outcome): string => [words[result], ...reasons].join(' ');
+
+/** Text of others, such as keys and messages, without what a terminal would act upon or what would mislead a reader. */
+export function printable(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => {
+    const code = character.codePointAt(0) ?? 0;
+    return `\\u{${code.toString(16)}}`;
+  });
+}
+
+/** A report for people: its sections, as lines each, with an empty line between them. Those without lines are left out. */
+export function sectionsText(sections: readonly (readonly string[])[]): string {
+  return sections
+    .filter(({ length }) => length > 0)
+    .map((lines) => lines.join('\n'))
+    .join('\n\n');
+}
+
+/** A section with a title above its lines; empty where there are none. */
+export function titled(title: string, lines: readonly string[], paint: Paint): readonly string[] {
+  return lines.length === 0 ? [] : [paint('bold', title), ...lines];
+}
+
+/** Lines of at most `width` columns, the later ones indented; longer words stand alone. */
+export function wrapped(text: string, width: number, indent: string): string {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    const longer = line === '' ? word : `${line} ${word}`;
+    if (longer.length <= width || line === '') line = longer;
+    else {
+      lines.push(line);
+      line = indent + word;
+    }
+  }
+  return [...lines, line].join('\n');
+}

@@ -1,0 +1,133 @@
+import { Resolver } from 'node:dns/promises';
+
+export interface NameBookOptions {
+  readonly resolver: NameResolver;
+  /** Milliseconds from any moment on that never go back. */
+  readonly now: () => number;
+  /** For so long an address is given after its name has last pointed there. Default: 10 minutes. */
+  readonly keepMs?: number;
+  /** An answer is not asked for again for so long. Default: 20 s. */
+  readonly freshMs?: number;
+  /** The name that was not asked for longest is forgotten beyond so many. Default: 2,000. */
+  readonly maxNames?: number;
+}
+
+/** Addresses of names outside of the cluster, which outlast DNS that turns or fails. */
+export interface NameBook {
+  /** Sorted; none when it never had one. Rejects only with the reason of the signal. */
+  addressesOf(host: string, signal: AbortSignal, scope?: string): Promise<readonly string[]>;
+  /** What is known of it from before, to those of this scope alone; what is newer stays. */
+  remember(host: string, addresses: readonly string[], scope?: string): void;
+}
+
+interface Entry {
+  /** By address: when the name last pointed there, as far as is known. */
+  readonly seen: Map<string, number>;
+  askedAt: number;
+}
+
+/** No name has more; those seen longest ago are given up. */
+const maxAddresses = 1024;
+
+export function createNameBook(options: NameBookOptions): NameBook {
+  const { resolver, now, keepMs = 600_000, freshMs = 20_000, maxNames = 2_000 } = options;
+  const entries = new Map<string, Entry>();
+  const entryOf = (host: string, scope: string): Entry => {
+    const key = `${scope} ${host}`;
+    const entry = entries.get(key) ?? { seen: new Map(), askedAt: Number.NEGATIVE_INFINITY };
+    // the last asked for is last
+    entries.delete(key);
+    entries.set(key, entry);
+    const [oldest] = entries.keys();
+    if (entries.size > maxNames && oldest !== undefined) entries.delete(oldest);
+    return entry;
+  };
+  const ask = async (host: string, entry: Entry, signal: AbortSignal) => {
+    const { addresses, failed } = await resolver(host, signal);
+    const at = now();
+    entry.askedAt = at;
+    // while DNS fails, nobody knows that a name has stopped pointing anywhere
+    for (const address of failed ? [...entry.seen.keys(), ...addresses] : addresses) see(entry, address, at);
+    for (const [address, last] of entry.seen) if (at - last >= keepMs) entry.seen.delete(address);
+  };
+  return {
+    async addressesOf(host, signal, scope = '') {
+      const entry = entryOf(host, scope);
+      if (now() - entry.askedAt >= freshMs) await ask(host, entry, signal);
+      return [...entry.seen.keys()].sort();
+    },
+    remember(host, addresses, scope = '') {
+      const entry = entryOf(host, scope);
+      for (const address of addresses) if (!entry.seen.has(address)) see(entry, address, now());
+    },
+  };
+}
+
+function see({ seen }: Entry, address: string, at: number): void {
+  seen.delete(address);
+  seen.set(address, at);
+  const [oldest] = seen.keys();
+  if (seen.size > maxAddresses && oldest !== undefined) seen.delete(oldest);
+}
+
+/** What DNS says of a name now. */
+export interface NameAnswer {
+  readonly addresses: readonly string[];
+  /** Not all could be asked: there may be more than these. */
+  readonly failed: boolean;
+}
+
+/** All addresses of a name, IPv4 and IPv6; rejects only with the reason of the signal. */
+export type NameResolver = (host: string, signal: AbortSignal) => Promise<NameAnswer>;
+
+const notThere: ReadonlySet<unknown> = new Set(['ENOTFOUND', 'ENODATA']);
+
+/**
+ * Answers within about ten seconds, whatever the name servers do.
+ * @param servers `address:port`; default: those of this machine
+ */
+export function systemResolver(servers?: readonly string[]): NameResolver {
+  return async (host, signal) => {
+    signal.throwIfAborted();
+    const resolver = new Resolver({ timeout: 2_500, tries: 2, maxTimeout: 5_000 });
+    if (servers !== undefined) resolver.setServers(servers);
+    const cancel = () => resolver.cancel();
+    signal.addEventListener('abort', cancel, { once: true });
+    const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
+    signal.removeEventListener('abort', cancel);
+    signal.throwIfAborted();
+    return {
+      addresses: answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : [])),
+      failed: answers.some((answer) => answer.status === 'rejected' && !notThere.has(answer.reason?.code)),
+    };
+  };
+}
+
+export interface RecentOptions {
+  readonly now: () => number;
+  readonly freshMs: number;
+  /** The oldest is forgotten beyond so many. */
+  readonly maxKeys: number;
+}
+
+/** Remembers answers for a while; failures are not remembered. */
+export interface Recent<T> {
+  get(key: string, load: () => Promise<T>): Promise<T>;
+}
+
+export function createRecent<T>({ now, freshMs, maxKeys }: RecentOptions): Recent<T> {
+  const known = new Map<string, { readonly value: T; readonly at: number }>();
+  return {
+    async get(key, load) {
+      const entry = known.get(key);
+      if (entry !== undefined && now() - entry.at < freshMs) return entry.value;
+      const at = now();
+      const value = await load();
+      known.delete(key);
+      known.set(key, { value, at });
+      const [oldest] = known.keys();
+      if (known.size > maxKeys && oldest !== undefined) known.delete(oldest);
+      return value;
+    },
+  };
+}

@@ -1,0 +1,247 @@
+import { hash } from 'node:crypto';
+import type {
+  SecretMappingSpec,
+  SecretMappingStatus,
+  ServiceConfigSpec,
+  ServiceConfigStatus,
+} from '../../core/custom-resources/resources.ts';
+import { hostsAnnotation } from '../../core/egress/contract.ts';
+import { addressVariables } from '../../core/egress/wanted.ts';
+import type { ObservedPolicy, ObservedSpec } from '../../core/egress/widening.ts';
+import { proxyName, wrapperProgram } from '../../core/injection/mutate/containers.ts';
+import { isOurs } from '../../core/injection/resolve/annotations.ts';
+import {
+  controllerOf,
+  type KnownNamespace,
+  type KnownPod,
+  type KnownSecretMapping,
+  type KnownServiceConfig,
+  type KnownWorkload,
+} from '../../core/kubernetes/known-objects.ts';
+import { hasOtherWriters, isOperators, type OwnedMetadata } from '../../core/kubernetes/labels.ts';
+import type {
+  Container,
+  EnvironmentVariable,
+  OwnerReference,
+  Pod,
+  PodMetadata,
+  PodSpec,
+} from '../../core/kubernetes/pod.ts';
+import { scoredVariables } from '../../core/score/wrapper-reports.ts';
+import { type KubeObject, keyOf, type ObjectMeta } from './client.ts';
+
+export type PodObject = KubeObject & Pod;
+
+/** Of a template everything is optional. */
+interface PodTemplate {
+  readonly metadata?: PodMetadata;
+  readonly spec?: PodSpec;
+}
+
+/** What is kept of a pod. */
+export function projectPod(object: PodObject, intern: Intern): KnownPod {
+  const { name, uid, namespace = '' } = object.metadata;
+  const phase = object.status?.phase;
+  const pod: Pod = {
+    metadata: {
+      ...pick(object.metadata, ['name', 'namespace', 'uid', 'creationTimestamp', 'deletionTimestamp']),
+      ...projectMetadata(object.metadata, intern),
+    },
+    spec: projectSpec(object.spec, intern),
+    ...(phase === undefined ? {} : { status: { phase } }),
+  };
+  return { key: keyOf(object), namespace, name, uid, pod };
+}
+
+/** What is kept of the pods that a workload makes. */
+function projectTemplate({ metadata = {}, spec }: PodTemplate, intern: Intern): Pod {
+  return {
+    metadata: projectMetadata(metadata, intern),
+    spec: projectSpec(spec ?? { containers: [] }, intern),
+  };
+}
+
+/** What marks a static pod, which cannot be protected. */
+const mirror = 'kubernetes.io/config.mirror';
+
+function projectMetadata(metadata: PodMetadata, intern: Intern): PodMetadata {
+  const { labels, annotations = {}, ownerReferences } = metadata;
+  const ours = Object.entries(annotations).filter(([name]) => isOurs(name) || name === mirror);
+  return {
+    ...(labels && { labels: intern(labels) }),
+    ...(ours.length > 0 && { annotations: intern(Object.fromEntries(ours)) }),
+    ...(ownerReferences && { ownerReferences: intern(ownerReferences) }),
+  };
+}
+
+function projectSpec(spec: PodSpec, intern: Intern): PodSpec {
+  const { initContainers, ephemeralContainers, volumes, nodeName, nodeSelector, ...rest } = spec;
+  const shared = {
+    ...pick(rest, [
+      ...(['serviceAccountName', 'automountServiceAccountToken', 'hostNetwork', 'hostPID'] as const),
+      ...(['shareProcessNamespace', 'os', 'restartPolicy', 'securityContext'] as const),
+    ]),
+    containers: rest.containers.map(projectContainer),
+    ...(initContainers && { initContainers: initContainers.map(projectContainer) }),
+    ...(ephemeralContainers && { ephemeralContainers: ephemeralContainers.map(projectContainer) }),
+    ...(volumes && { volumes: volumes.map(projectMember) }),
+    ...(nodeSelector && { nodeSelector }),
+  };
+  const interned = intern(shared);
+  return nodeName === undefined ? interned : { ...interned, nodeName };
+}
+
+const scored: ReadonlySet<string> = new Set(scoredVariables);
+const addresses: ReadonlySet<string> = new Set(addressVariables);
+
+/** Arguments may carry secrets: of them, only that they are there is kept, and of the command the program. */
+function projectContainer(container: Container): Container {
+  const { command, args, env, volumeMounts } = container;
+  const isOurs = command?.[0] === wrapperProgram || container.name === proxyName;
+  return {
+    ...pick(container, ['name', 'image', 'envFrom', 'securityContext', 'restartPolicy']),
+    ...(command && { command: command.map(projectWord) }),
+    ...(args && { args: args.map(() => '') }),
+    ...(env && { env: env.map((one) => projectVariable(one, isOurs)) }),
+    ...(volumeMounts && { volumeMounts: volumeMounts.map(projectMember) }),
+  };
+}
+
+/** The `--` after the program is how a container that has none in its image is wrapped. */
+function projectWord(word: string, index: number): string {
+  return index === 0 || (index === 1 && word === '--') ? word : '';
+}
+
+/** @param isOurs the container starts the wrapper, or is the proxy */
+function projectVariable(
+  { name, value, valueFrom }: EnvironmentVariable,
+  isOurs: boolean,
+): EnvironmentVariable {
+  if (valueFrom !== undefined) return { name, valueFrom };
+  const isKept = scored.has(name) || (isOurs && addresses.has(name));
+  return value !== undefined && isKept ? { name, value } : { name };
+}
+
+/** The API server makes a volume of its own for each pod's token, with a random name: under one name pods are alike. */
+const tokenVolume = /^kube-api-access-[a-z0-9]{5}$/;
+
+/** Of `volumes` or `volumeMounts`. */
+function projectMember<T extends { readonly name: string }>(member: T): T {
+  return tokenVolume.test(member.name) ? { ...member, name: 'kube-api-access' } : member;
+}
+
+/** An object with those of the named members that are there. */
+function pick<T extends object, K extends keyof T>(value: T, names: readonly K[]): Pick<T, K> {
+  const picked: Partial<Pick<T, K>> = {};
+  for (const name of names) if (value[name] !== undefined) picked[name] = value[name];
+  return picked as Pick<T, K>;
+}
+
+export interface WorkloadObject extends KubeObject {
+  readonly metadata: FullMeta;
+  readonly spec?: {
+    readonly template?: PodTemplate;
+    readonly jobTemplate?: { readonly spec?: { readonly template?: PodTemplate } };
+  };
+}
+
+/** @param kind which objects of a list do not name */
+export function projectWorkload(kind: string, object: WorkloadObject, intern: Intern): KnownWorkload {
+  const { name, namespace = '', uid, ownerReferences } = object.metadata;
+  const owner = controllerOf(ownerReferences);
+  const template = object.spec?.template ?? object.spec?.jobTemplate?.spec?.template;
+  return {
+    ...{ kind, namespace, name, uid },
+    owner: owner && { kind: owner.kind, name: owner.name },
+    template: owner === undefined && template !== undefined ? projectTemplate(template, intern) : undefined,
+  };
+}
+
+interface FullMeta extends ObjectMeta {
+  readonly creationTimestamp?: string;
+  readonly generation?: number;
+  readonly ownerReferences?: readonly OwnerReference[];
+}
+
+export interface CustomObject<Spec, Status> extends KubeObject {
+  readonly metadata: FullMeta;
+  readonly spec: Spec;
+  readonly status?: Status;
+}
+
+export function projectNamespace({ metadata }: KubeObject): KnownNamespace {
+  const { name, labels = {}, deletionTimestamp } = metadata;
+  return { name, labels, terminating: deletionTimestamp !== undefined };
+}
+
+export function projectServiceConfig(
+  object: CustomObject<ServiceConfigSpec, ServiceConfigStatus>,
+): KnownServiceConfig {
+  return { ...projectCustom(object), created: object.metadata.creationTimestamp ?? '' };
+}
+
+export function projectSecretMapping(
+  object: CustomObject<SecretMappingSpec, SecretMappingStatus>,
+): KnownSecretMapping {
+  return projectCustom(object);
+}
+
+function projectCustom<Spec, Status extends object>(object: CustomObject<Spec, Status>) {
+  const { name, namespace = '', uid, generation = 0 } = object.metadata;
+  const status = object.status ?? ({} as Status);
+  return { key: keyOf(object), namespace, name, uid, generation, spec: object.spec, status };
+}
+
+/** A network policy of the cluster, whoever made it. */
+export interface KnownPolicy extends ObservedPolicy {
+  readonly key: string;
+  readonly namespace: string;
+  readonly uid: string;
+  readonly version: string;
+  /** The operator keeps it: it carries its label, or was applied by it. */
+  readonly ours: boolean;
+  /** Somebody else has written it, too, as who applies what `svc netpol` prints: it does not go with the last pod. */
+  readonly shared: boolean;
+  readonly labels: Readonly<Record<string, string>>;
+  /** Value of the annotation with the names that it stands for. */
+  readonly hosts: string | undefined;
+}
+
+export type PolicyObject = KubeObject & {
+  readonly spec?: ObservedSpec;
+  readonly metadata: OwnedMetadata;
+};
+
+export function projectPolicy(object: PolicyObject): KnownPolicy {
+  const { name, namespace = '', uid, resourceVersion, labels = {}, annotations = {} } = object.metadata;
+  return {
+    ...{ key: keyOf(object), namespace, name, uid, version: resourceVersion, labels },
+    ours: isOperators(object.metadata),
+    shared: hasOtherWriters(object.metadata),
+    hosts: annotations[hostsAnnotation],
+    spec: object.spec ?? {},
+  };
+}
+
+/** Gives equal values the same object. */
+type Intern = <T extends object>(value: T) => T;
+
+/**
+ * Pods of one workload are alike in nearly everything, so they share it. Values must not be changed afterwards.
+ * What nobody else holds any more is forgotten.
+ */
+export function createIntern(): Intern {
+  const known = new Map<string, WeakRef<object>>();
+  const forget = new FinalizationRegistry<string>((digest) => {
+    if (known.get(digest)?.deref() === undefined) known.delete(digest);
+  });
+  return <T extends object>(value: T): T => {
+    const digest = hash('sha256', JSON.stringify(value), 'base64');
+    const same = known.get(digest)?.deref();
+    // equal texts are equal values, whatever the type is called
+    if (same !== undefined) return same as T;
+    known.set(digest, new WeakRef(value));
+    forget.register(value, digest);
+    return value;
+  };
+}

@@ -1,0 +1,137 @@
+import { readFileSync } from 'node:fs';
+import { SvcError } from '../../core/errors.ts';
+import { callInt, tryInt } from './libc.ts';
+import { pageSize, type Scratch, withScratch } from './memory.ts';
+
+const getDumpableOption = 3;
+const setDumpableOption = 4;
+const setChildSubreaperOption = 36;
+const stackSize = 3;
+const coreLimit = 4;
+const lockLimit = 8;
+const capabilityBits = { ipc_lock: 14n } as const;
+
+export type Capability = keyof typeof capabilityBits;
+
+/** Lets other processes of the same user trace this one and read its /proc files, or forbids it. @throws NativeError */
+export function setDumpable(dumpable: boolean): void {
+  tryInt('prctl', setDumpableOption, dumpable ? 1n : 0n, 0n, 0n, 0n);
+}
+
+/** Whether other processes of the same user may trace this one and read its /proc files. @throws NativeError */
+export function isDumpable(): boolean {
+  return tryInt('prctl', getDumpableOption, 0n, 0n, 0n, 0n) === 1;
+}
+
+/** Makes orphaned descendants children of this process, as those of process 1 are. @throws NativeError */
+export function setSubreaper(): void {
+  tryInt('prctl', setChildSubreaperOption, 1n, 0n, 0n, 0n);
+}
+
+/**
+ * Sets the soft limit on core files, for this process and its children; 1 also stops dumps that go to a program.
+ * The hard limit stays, and the soft one cannot pass it.
+ * @param bytes Infinity for none
+ * @returns the limits now in force
+ * @throws NativeError
+ */
+export function setCoreLimit(bytes: number): ResourceLimit {
+  return writeSoftLimit(coreLimit, bytes);
+}
+
+/** The limit on locked memory, in bytes. @throws NativeError */
+export function memlockLimit(): ResourceLimit {
+  return readLimit(lockLimit);
+}
+
+/** The limit on the stack, by which the kernel measures arguments and environment, in bytes. @throws NativeError */
+function stackLimit(): ResourceLimit {
+  return readLimit(stackSize);
+}
+
+/** Whether the capability is effective. One that a user namespace gives counts here, but not in the kernel's check. */
+export function hasCapability(capability: Capability): boolean {
+  return ((BigInt(`0x${status('CapEff')}`) >> capabilityBits[capability]) & 1n) === 1n;
+}
+
+/** Bytes of address space that are locked, as the memory-lock limit counts them. */
+export function lockedAddressSpace(): number {
+  return Number.parseInt(status('VmLck'), 10) * 1024;
+}
+
+function status(field: string): string {
+  const text = readFileSync('/proc/self/status', 'latin1');
+  return new RegExp(`^${field}:\\s*(\\S+)`, 'm').exec(text)?.[1] ?? '0';
+}
+
+/** Bytes; Infinity where there is no limit. */
+interface ResourceLimit {
+  soft: number;
+  hard: number;
+}
+
+const unlimited = 0xffff_ffff_ffff_ffffn;
+const structSize = 16;
+
+/** @param resource its number, RLIMIT_… @throws NativeError */
+function readLimit(resource: number): ResourceLimit {
+  return withScratch(structSize, (struct) => load(struct, resource));
+}
+
+/**
+ * Leaves the hard limit as it is and takes it for the soft one where that would pass it.
+ * @returns the limits now in force
+ * @throws NativeError
+ */
+function writeSoftLimit(resource: number, bytes: number): ResourceLimit {
+  return withScratch(structSize, (struct) => {
+    load(struct, resource);
+    const hard = struct.bytes.readBigUInt64LE(8);
+    const wanted = Number.isFinite(bytes) ? BigInt(bytes) : unlimited;
+    struct.bytes.writeBigUInt64LE(wanted < hard ? wanted : hard, 0);
+    tryInt('setrlimit', resource, struct.address);
+    return load(struct, resource);
+  });
+}
+
+function load(struct: Scratch, resource: number): ResourceLimit {
+  tryInt('getrlimit', resource, struct.address);
+  return { soft: toBytes(struct.bytes.readBigUInt64LE(0)), hard: toBytes(struct.bytes.readBigUInt64LE(8)) };
+}
+
+function toBytes(value: bigint): number {
+  return value === unlimited ? Number.POSITIVE_INFINITY : Number(value);
+}
+
+/** What the kernel admits of arguments and environment together, in bytes. */
+export interface ArgumentRoom {
+  /** One string, its NUL included. */
+  readonly string: number;
+  /** All strings with their NULs, and 8 bytes for each. */
+  readonly total: number;
+}
+
+const stringPages = 32;
+const least = 128 * 1024;
+const most = 6 * 1024 * 1024;
+/** For what the kernel adds: the file's name, 16 random bytes and the like. */
+const reserve = 4096 + 1024;
+
+/** As execve(2) says; the stack limit that a program inherits counts. */
+export function argumentRoom(stack: number = stackLimit().soft): ArgumentRoom {
+  const total = Math.max(least, Math.min(most, Math.floor(stack / 4))) - reserve;
+  return { string: stringPages * pageSize(), total };
+}
+
+/**
+ * Ends the process here and now. Node's own exit would first put back the settings that the terminal had at the start,
+ * and so undo what a program below has set on purpose (`stty`). Nothing that is buffered gets written.
+ */
+export function exitAtOnce(status: number): never {
+  try {
+    callInt('_exit', status);
+  } catch (error) {
+    if (!(error instanceof SvcError)) throw error;
+  }
+  return process.exit(status); // no native calls here
+}

@@ -1,0 +1,237 @@
+import { connect, type Socket } from 'node:net';
+import {
+  frame,
+  type GrpcStatus,
+  singleFrame,
+  statusMessage,
+  statusOfHttp,
+  statusOfNumber,
+  statusOfReset,
+} from '../../core/grpc.ts';
+import {
+  clientPreface,
+  FrameReader,
+  frameContent,
+  frameFlag,
+  frameType,
+  Http2Error,
+  type Http2Frame,
+  longestFrame,
+  writeFrame,
+} from '../../core/http2-frames.ts';
+import { decodeHeaders, encodeHeaders } from '../../core/http2-headers.ts';
+
+export interface UnaryCall {
+  /** Path of a Unix socket; a leading NUL means the abstract namespace. */
+  readonly socketPath: string;
+  /** Such as `/svc.agent.v1.NodeAgent/Register`. */
+  readonly method: string;
+  /** At most 16,000 bytes. */
+  readonly request: Uint8Array;
+  /** The whole call, connection included, in milliseconds. */
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * One gRPC call without a channel: connects, asks, closes. HTTP/2 is spoken by hand, because loading node:http2 costs
+ * a short start 15 ms and a process that stays 3 MB.
+ * @returns the answer's message
+ * @throws GrpcError (UNAVAILABLE where nobody listens, DEADLINE_EXCEEDED after `timeoutMs`); the signal's reason
+ */
+export async function unaryCall(call: UnaryCall): Promise<Uint8Array> {
+  call.signal?.throwIfAborted();
+  return new Promise((resolve, reject) => new Call(call, resolve, reject).begin());
+}
+
+/** No table of headers to keep, and nothing pushed. */
+const settings = Buffer.from([0, 1, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0]);
+const ourStream = 1;
+
+function asked({ method, request, timeoutMs }: UnaryCall): Buffer {
+  const body = frame(request);
+  if (body.length > longestFrame) throw new RangeError('a request of more than one frame');
+  const headers = encodeHeaders([
+    [':method', 'POST'],
+    [':scheme', 'http'],
+    [':path', method],
+    [':authority', 'localhost'],
+    ['te', 'trailers'],
+    ['content-type', 'application/grpc'],
+    ['grpc-timeout', `${Math.min(Math.ceil(timeoutMs), 99_999_999)}m`],
+  ]);
+  return Buffer.concat([
+    clientPreface,
+    writeFrame(frameType.settings, 0, 0, settings),
+    writeFrame(frameType.headers, frameFlag.endHeaders, ourStream, headers),
+    writeFrame(frameType.data, frameFlag.endStream, ourStream, body),
+  ]);
+}
+
+/** Reads the server's side of a connection on which one call was made. */
+class Answer {
+  readonly #reader = new FrameReader();
+  readonly #headers = new Map<string, string>();
+  readonly #data: Uint8Array[] = [];
+  #size = 0;
+  #block: Uint8Array[] = [];
+  #greeted = false;
+  /** The stream ends with the headers that are coming in, or has ended. */
+  #ending = false;
+  #ended = false;
+
+  /**
+   * @param reply sends a frame back: of this type, with this payload, as an acknowledgement
+   * @returns the answer's message once it is there
+   * @throws GrpcError
+   */
+  read(piece: Uint8Array, reply: (type: number, payload: Uint8Array) => void): Uint8Array | undefined {
+    try {
+      for (const frame of this.#reader.read(piece)) {
+        this.#take(frame, reply);
+        if (this.#ended) return this.#judge();
+      }
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof Http2Error)) throw error;
+      throw new GrpcError(this.#greeted ? 'INTERNAL' : 'UNAVAILABLE', error.message, { cause: error });
+    }
+  }
+
+  #take(frame: Http2Frame, reply: (type: number, payload: Uint8Array) => void): void {
+    const { type, flags, payload, stream } = frame;
+    if (!this.#greeted && type !== frameType.settings)
+      throw new Http2Error('the other side speaks no HTTP/2');
+    this.#greeted = true;
+    if (type === frameType.settings || type === frameType.ping) {
+      if (!(flags & frameFlag.ack)) reply(type, type === frameType.ping ? payload : new Uint8Array(0));
+    } else if (type === frameType.goaway) this.#goodbye(payload);
+    else if (stream === ourStream) this.#takeOurs(frame);
+  }
+
+  #takeOurs(frame: Http2Frame): void {
+    const { type, flags, payload } = frame;
+    if (type === frameType.reset) throw resetError(numberAt(payload, 0));
+    if (type === frameType.push) throw new Http2Error('a push that was not asked for');
+    if (type === frameType.data) this.#takeData(frameContent(frame));
+    else if (type === frameType.headers) this.#takeBlock(frameContent(frame), flags);
+    else if (type === frameType.continuation) this.#takeBlock(payload, flags & ~frameFlag.endStream);
+    if (type === frameType.headers || type === frameType.data)
+      this.#ending = (flags & frameFlag.endStream) !== 0;
+    this.#ended = this.#ending && this.#block.length === 0;
+  }
+
+  #takeData(content: Uint8Array): void {
+    this.#size += content.length;
+    if (this.#size > answerLimit) throw new GrpcError('RESOURCE_EXHAUSTED', 'the answer is too long');
+    this.#data.push(content);
+  }
+
+  #takeBlock(part: Uint8Array, flags: number): void {
+    this.#block.push(part);
+    const block = Buffer.concat(this.#block);
+    if (block.length > blockLimit) throw new GrpcError('RESOURCE_EXHAUSTED', 'the headers are too long');
+    if (!(flags & frameFlag.endHeaders)) return;
+    for (const [name, value] of decodeHeaders(block)) this.#headers.set(name, value);
+    this.#block = [];
+  }
+
+  #goodbye(payload: Uint8Array): void {
+    const [last, code] = [numberAt(payload, 0) & 0x7fff_ffff, numberAt(payload, 4)];
+    if (code === 0 && last >= ourStream) return;
+    throw new GrpcError('UNAVAILABLE', `the server said goodbye (${code})`);
+  }
+
+  #judge(): Uint8Array {
+    const http = Number(this.#headers.get(':status'));
+    const number = this.#headers.get('grpc-status');
+    if (number === undefined) throw withoutStatus(http);
+    const status = statusOfNumber(number);
+    if (status !== 'OK') throw new GrpcError(status, statusMessage(this.#headers.get('grpc-message') ?? ''));
+    const message = singleFrame(Buffer.concat(this.#data));
+    if (message === undefined) throw new GrpcError('INTERNAL', 'the answer is not one message');
+    return message;
+  }
+}
+
+class Call {
+  readonly #call: UnaryCall;
+  readonly #resolve: (message: Uint8Array) => void;
+  readonly #reject: (error: unknown) => void;
+  readonly #answer = new Answer();
+  #socket: Socket | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(call: UnaryCall, resolve: (message: Uint8Array) => void, reject: (error: unknown) => void) {
+    this.#call = call;
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  begin(): void {
+    const { signal, timeoutMs, socketPath } = this.#call;
+    const bytes = asked(this.#call);
+    signal?.addEventListener('abort', this.#aborted, { once: true });
+    const late = () => this.#fail('DEADLINE_EXCEEDED', `no answer within ${timeoutMs} ms`);
+    this.#timer = setTimeout(late, timeoutMs);
+    this.#socket = connect(socketPath)
+      .on('error', (error: NodeJS.ErrnoException) => this.#fail('UNAVAILABLE', error.code ?? '', error))
+      .on('close', () => this.#fail('UNAVAILABLE', 'the connection was closed before the answer'))
+      .on('data', (piece) => this.#read(piece));
+    this.#socket.write(bytes);
+  }
+
+  #read(piece: Uint8Array): void {
+    const acknowledge = (type: number, payload: Uint8Array) =>
+      this.#socket?.write(writeFrame(type, frameFlag.ack, 0, payload));
+    try {
+      const message = this.#answer.read(piece, acknowledge);
+      if (message !== undefined) this.#settle(() => this.#resolve(message));
+    } catch (error) {
+      this.#settle(() => this.#reject(error));
+    }
+  }
+
+  readonly #aborted = (): void => this.#settle(() => this.#reject(this.#call.signal?.reason));
+
+  #fail(status: GrpcStatus, message: string, cause?: Error): void {
+    this.#settle(() => this.#reject(new GrpcError(status, message, cause && { cause })));
+  }
+
+  /** Only the first time counts: what follows changes a promise no more. */
+  #settle(answer: () => void): void {
+    clearTimeout(this.#timer);
+    this.#call.signal?.removeEventListener('abort', this.#aborted);
+    this.#socket?.destroy();
+    answer();
+  }
+}
+
+/** Answers of ours are below 200 bytes. The window of 65,535 that a stream begins with is never enlarged. */
+const answerLimit = 32_768;
+const blockLimit = 16_384;
+
+function withoutStatus(http: number): GrpcError {
+  const status: GrpcStatus = http === 200 ? 'INTERNAL' : statusOfHttp(http);
+  return new GrpcError(status, http === 200 ? 'the answer has no status' : `HTTP status ${http}`);
+}
+
+function resetError(code: number): GrpcError {
+  return new GrpcError(statusOfReset(code), `the stream was reset (${code})`);
+}
+
+function numberAt(payload: Uint8Array, offset: number): number {
+  if (payload.length < offset + 4) throw new Http2Error('a frame is cut');
+  return new DataView(payload.buffer, payload.byteOffset).getUint32(offset);
+}
+
+/** A call that was not answered with OK. The message is the server's or says what went wrong on the way. */
+export class GrpcError extends Error {
+  override readonly name = 'GrpcError';
+  readonly status: GrpcStatus;
+
+  constructor(status: GrpcStatus, message: string, options?: ErrorOptions) {
+    super(message === '' ? status : `${status}: ${message}`, options);
+    this.status = status;
+  }
+}

@@ -1,0 +1,258 @@
+import { type LookupAddress, type LookupOptions, lookup } from 'node:dns';
+import http, { type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import https from 'node:https';
+import { isIP, type LookupFunction, type Socket } from 'node:net';
+import tls from 'node:tls';
+import { collect } from '../../core/collect.ts';
+import { exitStatus, SvcError } from '../../core/errors.ts';
+import { mayBeRegistry } from '../../core/image/registry-access.ts';
+import { outliveAborts } from '../net/connections.ts';
+
+export interface WireRequest {
+  readonly method: 'GET' | 'HEAD';
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  /** A success with a longer body is refused. */
+  readonly maxBytes: number;
+  /** Ends it: the signal's reason is what `send` rejects with. */
+  readonly signal: AbortSignal;
+}
+
+export interface WireAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  /** Empty of a redirect; of an error as much as is worth reading. */
+  readonly body: Buffer;
+}
+
+/** HTTP to registries: connections are kept, few to each at a time, and every answer is bounded. */
+export interface Wire {
+  /** Any status is an answer; redirects are not followed. @throws RegistryError REGISTRY_UNAVAILABLE, REGISTRY_REFUSED */
+  send(request: WireRequest): Promise<WireAnswer>;
+  close(): void;
+}
+
+const timeLimitMs = 10_000;
+const largestFailure = 16 * 1024;
+const connections = {
+  keepAlive: true,
+  maxSockets: 8,
+  maxTotalSockets: 64,
+  maxFreeSockets: 2,
+  timeout: 30_000,
+};
+
+export interface WireOptions extends ConnectRules {
+  /** PEM: private ones that registries may have their certificates from, beside those that are known. */
+  readonly authorities?: string | undefined;
+}
+
+export function createWire({ authorities, ...rules }: WireOptions): Wire {
+  // once, not for each connection: the known ones are many
+  const trusted = authorities && {
+    secureContext: tls.createSecureContext({ ca: [...tls.getCACertificates(), authorities] }),
+  };
+  const agents = {
+    'http:': judgeAddresses(outliveAborts(new http.Agent(connections)), rules),
+    'https:': judgeAddresses(outliveAborts(new https.Agent({ ...connections, ...(trusted || {}) })), rules),
+  };
+  return {
+    async send(request) {
+      request.signal.throwIfAborted();
+      const { host } = request.url;
+      const late = new AbortController();
+      const timer = setTimeout(() => late.abort(), timeLimitMs);
+      const signal = AbortSignal.any([request.signal, late.signal]);
+      try {
+        return await exchange({ ...request, signal }, agents);
+      } catch (cause) {
+        if (request.signal.aborted) throw request.signal.reason;
+        if (cause instanceof RegistryError) throw cause;
+        const reason = late.signal.aborted
+          ? `no complete answer within ${timeLimitMs / 1_000} s`
+          : explain(cause);
+        throw new RegistryError('REGISTRY_UNAVAILABLE', `${host} does not answer (${reason})`, {
+          ...{ cause, nextStep: stepFor(cause) },
+        });
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+    close() {
+      for (const agent of Object.values(agents)) agent.destroy();
+    },
+  };
+}
+
+type Agents = Readonly<Record<'http:' | 'https:', http.Agent>>;
+
+async function exchange(request: WireRequest, agents: Agents): Promise<WireAnswer> {
+  const incoming = await head(request, agents);
+  const status = incoming.statusCode ?? 0;
+  const { headers } = incoming;
+  if (status >= 300 && status < 400) {
+    incoming.destroy();
+    return { status, headers, body: Buffer.alloc(0) };
+  }
+  const isSuccess = status >= 200 && status < 300;
+  const body = isSuccess ? await readWhole(incoming, request) : await readSome(incoming);
+  return { status, headers, body };
+}
+
+function head({ url, method, headers, signal }: WireRequest, agents: Agents): Promise<IncomingMessage> {
+  const { protocol } = url;
+  const { request } = protocol === 'https:' ? https : http;
+  const agent = agents[protocol === 'https:' ? 'https:' : 'http:'];
+  return new Promise((resolve, reject) => {
+    const outgoing = request(url, { method, agent, signal, headers: { 'user-agent': 'svc', ...headers } });
+    outgoing.once('response', resolve);
+    outgoing.on('error', reject);
+    outgoing.end();
+  });
+}
+
+function readWhole(incoming: IncomingMessage, { url, maxBytes }: WireRequest): Promise<Buffer> {
+  const tooLong = () =>
+    new RegistryError('REGISTRY_REFUSED', `${url.host} sends more than ${maxBytes} bytes of metadata`);
+  return collect(incoming, maxBytes, tooLong);
+}
+
+/** Leaving the loop early closes the connection. */
+async function readSome(incoming: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of incoming as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size > largestFailure) break;
+  }
+  return Buffer.concat(chunks);
+}
+
+function explain(cause: unknown): string {
+  const { code, message } = cause as { code?: unknown; message?: unknown };
+  return typeof code === 'string' ? code : typeof message === 'string' ? message.slice(0, 100) : 'unknown';
+}
+
+/** What Node says of a certificate whose authority it does not know. */
+const unknownAuthority = new Set([
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+]);
+
+function stepFor(cause: unknown): string | undefined {
+  if (!unknownAuthority.has(String((cause as { code?: unknown }).code))) return undefined;
+  return 'Its certificate is of an authority that the operator does not know: give it that by operator.registryCA.';
+}
+
+/**
+ * `REGISTRY_UNAVAILABLE` may pass by itself; `REGISTRY_DENIED`: these credentials do not do; `REGISTRY_MISSING`: there
+ * is no such image, or it is hidden; `REGISTRY_REFUSED`: what came cannot be used, now or later.
+ */
+export type RegistryErrorCode =
+  | 'REGISTRY_UNAVAILABLE'
+  | 'REGISTRY_DENIED'
+  | 'REGISTRY_MISSING'
+  | 'REGISTRY_REFUSED';
+
+const steps: Readonly<Record<RegistryErrorCode, string>> = {
+  REGISTRY_UNAVAILABLE: 'Check that the registry can be reached from the operator, and try again.',
+  REGISTRY_DENIED:
+    'Give the pod or its service account a pull secret for this registry that works, or the operator credentials of its own (operator.registryCredentials): it has not those of the nodes.',
+  REGISTRY_MISSING:
+    'Check the name and tag, and that the pull secret of the pod, or of the operator, may read it.',
+  REGISTRY_REFUSED: 'Say what the container runs: command in the pod, or the annotation svc/command.',
+};
+
+interface RegistryErrorOptions {
+  readonly retryAfterMs?: number | undefined;
+  readonly nextStep?: string | undefined;
+  /** See `RegistryError.told`. Default: false. */
+  readonly told?: boolean;
+  readonly cause?: unknown;
+}
+
+/** Why a registry did not say what was asked; the message is a clause without a full stop. */
+export class RegistryError extends SvcError {
+  declare readonly code: RegistryErrorCode;
+  /** The registry asks to be left alone for that long. */
+  readonly retryAfterMs: number | undefined;
+  /** Whether the message shows nothing of a peer that has not proved to be a registry, so that anybody may read it. */
+  readonly told: boolean;
+
+  constructor(code: RegistryErrorCode, message: string, options: RegistryErrorOptions = {}) {
+    const { retryAfterMs, nextStep = steps[code], told = false, cause } = options;
+    super(code, message, { nextStep, exitStatus: exitStatus.unavailable, cause });
+    this.retryAfterMs = retryAfterMs;
+    this.told = told;
+  }
+}
+
+export function hasCode(error: unknown, ...codes: readonly RegistryErrorCode[]): error is RegistryError {
+  return error instanceof RegistryError && codes.includes(error.code);
+}
+
+export interface ConnectRules {
+  /** Whether this machine may have a registry. */
+  readonly local: boolean;
+  /** Places as `placeOf` gives them, which may be anywhere. */
+  readonly trusted?: ReadonlySet<string> | undefined;
+  /** Default: that of the system. */
+  readonly lookup?: (
+    host: string,
+    options: LookupOptions & { all: true },
+    done: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
+  ) => void;
+}
+
+type Options = http.ClientRequestArgs & { readonly lookup?: LookupFunction };
+type Connect = (options: Options, created: (error: Error) => void) => Socket | undefined;
+
+/**
+ * Connects only to addresses that a registry can have. They are judged as the connection is made, by what the name
+ * resolves to for this very connection: a name that is another address a moment later gains nothing.
+ */
+export function judgeAddresses<T extends http.Agent>(agent: T, rules: ConnectRules): T {
+  const connect = agent.createConnection.bind(agent) as unknown as Connect;
+  const judged: Connect = (options, created) => {
+    const host = options.host ?? 'localhost';
+    if (rules.trusted?.has(`${host}:${options.port}`)) return connect(options, created);
+    if (isIP(host) === 0 || mayBeRegistry(host, rules))
+      return connect({ ...options, lookup: judgedLookup(rules) }, created);
+    // thrown, it would end the process where the request had waited for another one's end
+    created(unsuitable(host));
+    return undefined;
+  };
+  agent.createConnection = judged as unknown as typeof agent.createConnection;
+  return agent;
+}
+
+/** Host and port that a URL leads to, without brackets. */
+export function placeOf({ hostname, port, protocol }: URL): string {
+  return `${hostname.replace(/^\[|\]$/g, '')}:${port || (protocol === 'http:' ? '80' : '443')}`;
+}
+
+/** A name with one unsuitable address among others is not taken at all. */
+function judgedLookup(rules: ConnectRules): LookupFunction {
+  const ask = rules.lookup ?? (lookup as NonNullable<ConnectRules['lookup']>);
+  return (host, options, done) => {
+    ask(host, { ...options, all: true }, (error, addresses) => {
+      if (error) return done(error, '', 0);
+      const [first] = addresses;
+      const wrong = addresses.find(({ address }) => !mayBeRegistry(address, rules));
+      if (wrong !== undefined || first === undefined) return done(unsuitable(host), '', 0);
+      // with `all`, Node tries one after the other
+      if (options.all) return done(null, addresses);
+      return done(null, first.address, first.family);
+    });
+  };
+}
+
+function unsuitable(host: string): NodeJS.ErrnoException {
+  const error: NodeJS.ErrnoException = new Error(`${host} has an address that no registry can have`);
+  error.code = 'ADDRESS_REFUSED';
+  return error;
+}

@@ -1,0 +1,240 @@
+import http from 'node:http';
+import https from 'node:https';
+import type { Socket } from 'node:net';
+import { isLoopback } from '../../core/settings/listen-address.ts';
+import { TlsContext, type VaultConnection } from './connection.ts';
+import { VaultError } from './contract.ts';
+import { noAnswer } from './secret-client/secret-socket.ts';
+
+/** @throws SvcError (exit 78) where TLS files cannot be used. */
+export function createWire(connection: VaultConnection): Wire {
+  const agent = createAgent(connection);
+  return {
+    exchange: (request) =>
+      new Promise((resolve, reject) => {
+        new Exchange(request, agent, connection.maxAnswerBytes, resolve, reject).begin();
+      }),
+    close: () => agent.destroy(),
+  };
+}
+
+/** Idle connections are closed after this time, so that changed certificates come into use, in ms. */
+const idleMs = 30_000;
+
+type Connector = (...parameters: Parameters<http.Agent['createConnection']>) => Socket;
+
+/**
+ * A bounded pool of kept connections, with a bound on the time that connecting takes.
+ * Proxy variables of the environment are not read.
+ */
+function createAgent(connection: VaultConnection): http.Agent {
+  const options = {
+    keepAlive: true,
+    maxSockets: connection.maxSockets,
+    scheduling: 'lifo',
+    timeout: idleMs,
+  } as const;
+  const agent =
+    connection.address.protocol === 'https:'
+      ? new https.Agent({ ...options, maxCachedSessions: 0, rejectUnauthorized: !connection.skipVerify })
+      : new http.Agent(options);
+  const connect = agent.createConnection.bind(agent) as Connector;
+  const tls = agent instanceof https.Agent ? new TlsContext(connection.tls) : undefined;
+  agent.createConnection = (target, callback) => {
+    const secured = tls === undefined ? target : { ...target, secureContext: tls.current() };
+    return boundConnecting(connect(secured, callback), tls !== undefined, connection.connectTimeoutMs);
+  };
+  return agent;
+}
+
+function boundConnecting(socket: Socket, encrypted: boolean, timeoutMs: number): Socket {
+  const giveUp = () => socket.destroy(new Error(`no connection within ${timeoutMs} ms`));
+  const timer = setTimeout(giveUp, timeoutMs);
+  const settled = () => clearTimeout(timer);
+  socket.once(encrypted ? 'secureConnect' : 'connect', settled);
+  socket.once('close', settled);
+  return socket;
+}
+
+/** One request and its answer. Plain callbacks: this runs once or more for each object that is stored or read. */
+class Exchange {
+  readonly #request: WireRequest;
+  readonly #agent: http.Agent;
+  readonly #maxBytes: number;
+  readonly #resolve: (response: WireResponse) => void;
+  readonly #reject: (error: unknown) => void;
+  readonly #chunks: Buffer[] = [];
+  #size = 0;
+  #outgoing: http.ClientRequest | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    request: WireRequest,
+    agent: http.Agent,
+    maxBytes: number,
+    resolve: (response: WireResponse) => void,
+    reject: (error: unknown) => void,
+  ) {
+    this.#request = request;
+    this.#agent = agent;
+    this.#maxBytes = maxBytes;
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  begin(): void {
+    const { signal, timeoutMs } = this.#request;
+    if (signal?.aborted) return this.#reject(signal.reason);
+    signal?.addEventListener('abort', this.#aborted, { once: true });
+    this.#timer = setTimeout(
+      () => this.#fail(new Error(`no complete answer within ${timeoutMs} ms`)),
+      timeoutMs,
+    );
+    this.#outgoing = this.#send().on('error', this.#fail).on('response', this.#receive);
+    this.#outgoing.end(this.#request.body);
+  }
+
+  #send(): http.ClientRequest {
+    const { origin, method, path, headers } = this.#request;
+    const { request } = origin.protocol === 'https:' ? https : http;
+    const host = origin.hostname.replace(/^\[|\]$/g, '');
+    return request({ agent: this.#agent, host, port: origin.port || null, method, path, headers });
+  }
+
+  readonly #aborted = (): void => {
+    this.#discard();
+    this.#reject(this.#request.signal?.reason);
+  };
+
+  readonly #fail = (cause: Error): void => {
+    this.#discard();
+    const code = (cause as NodeJS.ErrnoException).code;
+    this.#reject(noAnswer(this.#request.origin.host, code ?? cause.message, cause));
+  };
+
+  readonly #receive = (incoming: http.IncomingMessage): void => {
+    incoming.on('data', (chunk: Buffer) => this.#keep(chunk));
+    incoming.on('error', this.#fail);
+    incoming.on('end', () => this.#finish(incoming));
+  };
+
+  #keep(chunk: Buffer): void {
+    this.#size += chunk.length;
+    if (this.#size > this.#maxBytes)
+      return this.#fail(new Error(`the answer is larger than ${this.#maxBytes} bytes`));
+    this.#chunks.push(chunk);
+  }
+
+  #finish(incoming: http.IncomingMessage): void {
+    this.#settle();
+    const status = incoming.statusCode ?? 0;
+    try {
+      this.#resolve({ status, body: this.#parse(incoming, status), location: incoming.headers.location });
+    } catch {
+      const { host } = this.#request.origin;
+      this.#reject(
+        new VaultError('unavailable', `${host} answered ${status} with what is not JSON`, { status }),
+      );
+    } finally {
+      this.#wipe();
+    }
+  }
+
+  #parse(incoming: http.IncomingMessage, status: number): unknown {
+    if (this.#size === 0) return undefined;
+    const isJson = /^application\/json\b/i.test(incoming.headers['content-type'] ?? '');
+    if (status >= 300 && !isJson) return undefined;
+    if (!isJson) throw new TypeError('another content type');
+    const [only] = this.#chunks;
+    const whole = this.#chunks.length === 1 && only !== undefined ? only : Buffer.concat(this.#chunks);
+    const text = whole.toString('utf8');
+    whole.fill(0);
+    return JSON.parse(text);
+  }
+
+  #discard(): void {
+    this.#settle();
+    this.#outgoing
+      ?.off('error', this.#fail)
+      .on('error', () => {})
+      .destroy();
+    this.#wipe();
+  }
+
+  #settle(): void {
+    clearTimeout(this.#timer);
+    this.#request.signal?.removeEventListener('abort', this.#aborted);
+  }
+
+  /** An answer may hold data keys. */
+  #wipe(): void {
+    for (const chunk of this.#chunks) chunk.fill(0);
+    this.#chunks.length = 0;
+  }
+}
+
+export interface WireRequest {
+  readonly method: string;
+  /** Scheme, host and port; its path is not used. */
+  readonly origin: URL;
+  /** Path and query as they go on the wire. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** JSON text. */
+  readonly body?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly timeoutMs: number;
+}
+
+export interface WireResponse {
+  readonly status: number;
+  /** Parsed JSON, or undefined for an empty body and, with a status of 300 or more, for a body of another type. */
+  readonly body: unknown;
+  readonly location: string | undefined;
+}
+
+/** JSON exchanges over kept connections, bounded in time and size. Redirects are handed over as they are. */
+export interface Wire {
+  /** @throws VaultError of kind `unavailable`; the signal's reason when aborted */
+  exchange(request: WireRequest): Promise<WireResponse>;
+  close(): void;
+}
+
+/** Sends the request once more, to the server that `activeServer` finds in the answer. */
+export async function followStandby(
+  wire: Pick<Wire, 'exchange'>,
+  connection: VaultConnection,
+  request: WireRequest,
+  answer: WireResponse,
+): Promise<WireResponse> {
+  return wire.exchange({ ...request, origin: activeServer(connection, request, answer) });
+}
+
+/**
+ * A standby that does not forward names the active server by a 307. It is followed once,
+ * and only to the same path by the same scheme: the token goes along, and with TLS the
+ * other server must show a certificate of the same CA; without TLS it must be on this machine,
+ * as VAULT_ADDR must. No other redirect is followed.
+ *
+ * @returns where to send the request again
+ * @throws VaultError of kind `unavailable`
+ */
+export function activeServer(
+  connection: VaultConnection,
+  request: Pick<WireRequest, 'origin' | 'path'>,
+  answer: Pick<WireResponse, 'status' | 'location'>,
+): URL {
+  const target = URL.parse(answer.location ?? '', request.origin.href);
+  const usable =
+    connection.followStandby &&
+    target !== null &&
+    target.protocol === request.origin.protocol &&
+    (target.protocol === 'https:' || isLoopback(target.hostname)) &&
+    target.username === '' &&
+    target.pathname + target.search === request.path;
+  if (usable) return target;
+  throw new VaultError('unavailable', `${request.origin.host} redirects elsewhere, which is not followed`, {
+    status: answer.status,
+    nextStep: 'Let VAULT_ADDR name the active key server, or a load balancer that finds it.',
+  });
+}
