@@ -6,7 +6,12 @@ import { dirname, join, relative } from 'node:path';
  * gets wrong, a test of the source cannot see.
  */
 const STARTS =
-  /^src\/(commands\/.*|main|wrapper-main|plugins\/[^/]+\/(index|start)|runtime\/component\/run-component)\.ts$/;
+  /^src\/(commands\/.*|main|wrapper-main|plugins\/[^/]+\/start|runtime\/component\/run-component)\.ts$/;
+
+/** The module of a plugin that commands load, and what of it is the plugin itself. */
+const PLUGIN = /^src\/plugins\/[^/]+\/index\.ts$/;
+const ENTRIES =
+  /\b(agent|startAgent|audit|operator|startOperator|proxy|startWorker|startClusterPrimary|validate|writePolicies|startDevelopment)\b/;
 
 /** Each with the reason why it may; there is no other. */
 const MAY = new Map([
@@ -15,8 +20,8 @@ const MAY = new Map([
   ['test/plugins/agent/faults/driver/agent-program.ts', 'is bundled for emulated machines, without oclif'],
 ]);
 
-/** `from '…'` and `import('…')`; types are gone before anything runs. */
-const IMPORT = /^(?!\s*import type\b).*?\b(?:from|import\()\s*'(\.[^']*)'|^\} from '(\.[^']*)'/gm;
+/** What is imported, and from where; types are gone before anything runs. */
+const IMPORT = /\b(?:import|export)\b([^;'"()]*?)\bfrom\s*'(\.[^']*)'|\bimport\(\s*'(\.[^']*)'/g;
 const TYPES = /^(?:import|export) type \{[^}]*\} from '[^']*';$/gm;
 
 /**
@@ -47,7 +52,8 @@ function scripts(root, folder) {
 
 function starts(root, file) {
   const text = readFileSync(join(root, file), 'utf8').replaceAll(TYPES, '');
-  return [...text.matchAll(IMPORT)].some(([, one, other]) =>
-    STARTS.test(relative(root, join(root, dirname(file), one ?? other))),
-  );
+  return [...text.matchAll(IMPORT)].some(([, names, fixed, loaded]) => {
+    const target = relative(root, join(root, dirname(file), fixed ?? loaded));
+    return STARTS.test(target) || (PLUGIN.test(target) && (names === undefined || ENTRIES.test(names)));
+  });
 }

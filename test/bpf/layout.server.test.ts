@@ -3,9 +3,11 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import {
-  decodeAnswer,
+  accessOutcomes,
+  accessPaths,
+  decodeAccessEvent,
   decodeCrowd,
-  decodeHit,
+  decodeManageReply,
   decodeProcess,
   decodeProtectionFlags,
   decodeSettings,
@@ -14,10 +16,8 @@ import {
   encodeSettings,
   layoutVersion,
   mostOfOneCgroup,
-  outcomes,
   protectionFlags,
   requests,
-  roads,
   sizes,
   tallies,
 } from '../../src/core/protection/bpf-layouts.ts';
@@ -148,14 +148,14 @@ test('settings are read and written at their fields', () => {
 
 test('an answer is read at its fields', () => {
   const bytes = filled('answer');
-  const value = decodeAnswer(bytes);
+  const value = decodeManageReply(bytes);
   assert.is(value.process.pid, read('answer', 'process.tgid', bytes));
   assert.is(value.process.start, read('answer', 'process.start', bytes));
   assert.is(value.cgroup, read('answer', 'cgroup', bytes));
   assert.is(value.error, read('answer', 'error', bytes));
   assert.is(value.preemption, read('answer', 'preemption', bytes));
   bytes.writeInt32LE(-7, fieldOf('answer', 'error').offset);
-  assert.is(decodeAnswer(bytes).error, -7);
+  assert.is(decodeManageReply(bytes).error, -7);
 });
 
 test('the facts of an answer are those of the programs', () => {
@@ -169,7 +169,7 @@ test('the facts of an answer are those of the programs', () => {
   ] as const) {
     const bytes = filled('answer');
     write('answer', 'facts', bytes, facts);
-    const answer = decodeAnswer(bytes);
+    const answer = decodeManageReply(bytes);
     assert.equal([answer.covered, answer.opened], [covered, opened]);
   }
 });
@@ -184,7 +184,7 @@ function hitBytes(road: number, outcome: number): Buffer {
 test('a hit is read at its fields', () => {
   const bytes = hitBytes(1, 1);
   const field = (path: string) => read('hit', path, bytes);
-  const { time, syscall, source, target } = decodeHit(bytes);
+  const { time, syscall, source, target } = decodeAccessEvent(bytes);
   assert.is(time, field('time'));
   assert.is(syscall, field('syscall'));
   assert.is(source.pid, field('source_tgid'));
@@ -205,18 +205,19 @@ test("a hit's names are read where they are, to their end", () => {
     const { offset, size } = fieldOf('hit', `${side}_comm`);
     assert.is(size, Number(define('SVC_COMM')));
     bytes.fill(0, offset, offset + size).write(name, offset);
-    assert.is(decodeHit(bytes)[side].comm, name);
+    assert.is(decodeAccessEvent(bytes)[side].comm, name);
     bytes.fill('x', offset, offset + size);
-    assert.is(decodeHit(bytes)[side].comm, 'x'.repeat(size));
+    assert.is(decodeAccessEvent(bytes)[side].comm, 'x'.repeat(size));
   }
 });
 
 test('roads and outcomes are those of the programs', () => {
-  assert.equal([...roads, 'svc_roads'], namesOf('road', 'ROAD'));
-  assert.equal([...outcomes, 'svc_outcomes'], namesOf('outcome', 'OUTCOME'));
-  for (const [number, road] of roads.entries()) assert.is(decodeHit(hitBytes(number, 0)).road, road);
-  for (const [number, outcome] of outcomes.entries())
-    assert.is(decodeHit(hitBytes(1, number)).outcome, outcome);
+  assert.equal([...accessPaths, 'svc_roads'], namesOf('road', 'ROAD'));
+  assert.equal([...accessOutcomes, 'svc_outcomes'], namesOf('outcome', 'OUTCOME'));
+  for (const [number, road] of accessPaths.entries())
+    assert.is(decodeAccessEvent(hitBytes(number, 0)).road, road);
+  for (const [number, outcome] of accessOutcomes.entries())
+    assert.is(decodeAccessEvent(hitBytes(1, number)).outcome, outcome);
 });
 
 test('tallies, requests and flags are those of the programs', () => {

@@ -11,6 +11,9 @@ for (const [name, line] of Object.entries({
   'a nested command': "import Gc from '../src/commands/proxy/gc.ts';",
   'a component': "import { proxy } from '../src/plugins/proxy/index.ts';",
   'a start': "const { start } = await import('../src/plugins/operator/start.ts');",
+  'a component beside a part of it':
+    "import {\n  runChecks,\n  validate,\n} from '../src/plugins/validate/index.ts';",
+  'a component, loaded': "const { proxy } = await import('../src/plugins/proxy/index.ts');",
   'what runs components': "import {\n  runComponent,\n} from '../src/runtime/component/run-component.ts';",
   'the entry': "export * from '../src/main.ts';",
 })) {
@@ -26,6 +29,7 @@ test('may import their types, and parts of a component for unit tests', async ()
     "import type { Component } from '../src/plugins/proxy/index.ts';",
     "import type {\n  Component,\n} from '../src/plugins/proxy/start.ts';",
     "import { wholeLines } from '../src/plugins/proxy/list/index-page.ts';",
+    "import { yamlDocuments } from '../src/plugins/netpol/index.ts';",
   ].join('\n');
   assert.equal(await complaints({ 'test/a.test.ts': file }), []);
 });

@@ -1,5 +1,5 @@
 import { Document, isScalar, visit } from 'yaml';
-import type { InjectionDefaults, Surroundings } from '../../../src/core/injection/contract.ts';
+import type { InjectionDefaults, MutationEnvironment } from '../../../src/core/injection/contract.ts';
 import { mutatePod } from '../../../src/core/injection/mutate/mutate-pod.ts';
 import { resolveInjection } from '../../../src/core/injection/resolve/resolve-injection.ts';
 import type { Pod } from '../../../src/core/kubernetes/pod.ts';
@@ -41,7 +41,11 @@ const defaults: InjectionDefaults = {
   development: false,
 };
 
-const surroundings: Surroundings = { podSecurity: 'privileged', nativeSidecars: true, images: new Map() };
+const surroundings: MutationEnvironment = {
+  podSecurity: 'privileged',
+  nativeSidecars: true,
+  images: new Map(),
+};
 
 /** A pod as a person wrote it, and as the webhook leaves it. */
 export function exampleRegion(): string[] {

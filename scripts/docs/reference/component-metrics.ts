@@ -1,4 +1,4 @@
-import { createHitSink } from '../../../src/plugins/agent/access-events.ts';
+import { createAccessEventSink } from '../../../src/plugins/agent/access-events.ts';
 import { createGuardMetrics } from '../../../src/plugins/agent/index.ts';
 import { createChannelMetrics } from '../../../src/plugins/agent/operator/channel.ts';
 import { createPodWatchState } from '../../../src/plugins/agent/pods/pod-watch-state.ts';
@@ -34,7 +34,7 @@ function agentMetrics(): readonly DeclaredMetric[] {
   const recorder = createMetricRecorder();
   const none = () => undefined;
   createGuardMetrics(recorder);
-  createHitSink({
+  createAccessEventSink({
     ...{ log: quietLog, metrics: recorder, resolver: { podOfCgroup: none }, channel: { hit: none } },
     clock: { wallTime: (time) => time, after: none },
   });

@@ -1,5 +1,5 @@
 import ts from 'typescript';
-import { outcomes } from '../../../src/core/protection/bpf-layouts.ts';
+import { accessOutcomes } from '../../../src/core/protection/bpf-layouts.ts';
 import { textOf } from './expression-text.ts';
 import { fieldsOf } from './log-fields.ts';
 import { eventNames } from './log-names.ts';
@@ -20,7 +20,7 @@ export interface LogEvent {
 
 /** Words that a name may end with, by what comes before them. */
 const endings: ReadonlyMap<string, readonly string[]> = new Map([
-  ['hit.', outcomes],
+  ['hit.', accessOutcomes],
   ['proxy.vault.', wordsOf('src/runtime/vault/contract.ts', 'VaultFailure')],
 ]);
 

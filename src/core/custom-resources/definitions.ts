@@ -1,4 +1,4 @@
-import type { Addend, Finding } from '../score/contract.ts';
+import type { Factor, Finding } from '../score/contract.ts';
 import type { PassedOverTier } from '../score/workloads.ts';
 import {
   type AnySchema,
@@ -96,7 +96,7 @@ const summary: SchemaOf<ReportSummary> = {
   },
 };
 
-const addend: SchemaOf<Addend> = {
+const addend: SchemaOf<Factor> = {
   type: 'object',
   description: 'One part of a score.',
   required: { name: true, points: true, of: true, because: true },

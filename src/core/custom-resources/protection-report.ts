@@ -1,4 +1,4 @@
-import type { Addend, Finding } from '../score/contract.ts';
+import type { Factor, Finding } from '../score/contract.ts';
 import type { PassedOverTier } from '../score/workloads.ts';
 import type { Condition } from './resources.ts';
 
@@ -28,7 +28,7 @@ export interface WorkloadReport {
   readonly name: string;
   readonly score: number;
   readonly pods: number;
-  readonly addends: readonly Addend[];
+  readonly addends: readonly Factor[];
   readonly findings: readonly Finding[];
 }
 

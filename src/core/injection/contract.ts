@@ -76,7 +76,7 @@ export interface ImageCommand {
 }
 
 /** What mutating needs to know beside the pod and its plan. */
-export interface Surroundings {
+export interface MutationEnvironment {
   /** That its namespace enforces. */
   readonly podSecurity: PodSecurityLevel;
   /** Kubernetes 1.29 or later. */

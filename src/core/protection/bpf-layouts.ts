@@ -53,7 +53,7 @@ export interface GuardSettings {
   readonly watchingSince: bigint;
 }
 
-export interface Answer {
+export interface ManageReply {
   readonly process: ProcessKey;
   readonly cgroup: bigint;
   /** 0 or a negative errno. */
@@ -114,7 +114,7 @@ export function decodeSettings(bytes: Buffer): GuardSettings {
   };
 }
 
-export function decodeAnswer(bytes: Buffer): Answer {
+export function decodeManageReply(bytes: Buffer): ManageReply {
   const said = bytes.readUInt32LE(28);
   return {
     process: decodeProcess(bytes),
@@ -136,8 +136,8 @@ export function encodeRequest(request: number, pid: number, more: number | bigin
 }
 
 /** @throws RangeError for a record that is no `struct svc_hit` */
-export function decodeHit(bytes: Buffer): Hit {
-  const [road, outcome] = [roads[bytes.readUInt16LE(52)], outcomes[bytes[54] ?? 255]];
+export function decodeAccessEvent(bytes: Buffer): AccessEvent {
+  const [road, outcome] = [accessPaths[bytes.readUInt16LE(52)], accessOutcomes[bytes[54] ?? 255]];
   if (road === undefined || outcome === undefined) throw new RangeError('A hit by a road that is not known');
   return {
     time: bytes.readBigUInt64LE(),
@@ -167,11 +167,11 @@ function commAt(bytes: Buffer, at: number): string {
 }
 
 /** One attempt on a protected process, as `struct svc_hit` of bpf/svc.h tells it. PIDs are the host's. */
-export interface Hit {
+export interface AccessEvent {
   /** Nanoseconds since boot. */
   readonly time: bigint;
-  readonly road: Road;
-  readonly outcome: Outcome;
+  readonly road: AccessPath;
+  readonly outcome: AccessOutcome;
   /** Number of the system call on this machine's architecture. */
   readonly syscall: number;
   readonly source: {
@@ -193,7 +193,7 @@ export interface Hit {
 }
 
 /** The ways to a process's environment or memory, in the order of `enum svc_road` in bpf/svc.h. */
-export const roads = [
+export const accessPaths = [
   'none',
   'environ',
   'memory',
@@ -207,9 +207,9 @@ export const roads = [
   'core_limit',
 ] as const;
 
-export type Road = (typeof roads)[number];
+export type AccessPath = (typeof accessPaths)[number];
 
 /** What was done about a hit, in the order of `enum svc_outcome`. */
-export const outcomes = ['seen', 'denied', 'killed'] as const;
+export const accessOutcomes = ['seen', 'denied', 'killed'] as const;
 
-export type Outcome = (typeof outcomes)[number];
+export type AccessOutcome = (typeof accessOutcomes)[number];

@@ -3,7 +3,7 @@ import { applicationContainers, asksForWrapper, isWrapped } from '../kubernetes/
 import type { ProtectionReport } from '../protection/report.ts';
 
 /** One part of a score; `points` of at most `of`, the `of` of all parts sum to 100. What is unknown counts 0. */
-export interface Addend {
+export interface Factor {
   /** Such as `wrapper` or `enforcement`. */
   readonly name: string;
   readonly points: number;
@@ -73,7 +73,7 @@ export interface Score extends WorkloadName {
   readonly protected: boolean;
   /** Every pod is covered on its node, and reads of it by others are denied there, or their readers killed. */
   readonly enforced: boolean;
-  readonly addends: readonly Addend[];
+  readonly addends: readonly Factor[];
   readonly findings: readonly Finding[];
 }
 

@@ -1,7 +1,7 @@
 import { isLabelled } from '../kubernetes/labels.ts';
 import { asksForWrapper } from '../kubernetes/protected-pods.ts';
 import {
-  type Addend,
+  type Factor,
   type Finding,
   type Rule,
   type Score,
@@ -13,7 +13,7 @@ import { rules, secretReferences } from './factors.ts';
 
 interface Scored {
   readonly score: number;
-  readonly addends: readonly Addend[];
+  readonly addends: readonly Factor[];
 }
 
 /**
@@ -34,11 +34,11 @@ export function scoreOf(facts: WorkloadFacts): Score {
 }
 
 function scored(subject: Subject): Scored {
-  const addends = rules.map((rule) => addendOf(rule, subject));
+  const addends = rules.map((rule) => factorOf(rule, subject));
   return { addends, score: addends.reduce((sum, { points }) => sum + points, 0) };
 }
 
-function addendOf({ name, of, judge }: Rule, subject: Subject): Addend {
+function factorOf({ name, of, judge }: Rule, subject: Subject): Factor {
   const { points, because, remedy } = judge(subject);
   return { name, points, of, because: clipped(because), ...(remedy && { remedy: clipped(remedy) }) };
 }

@@ -4,13 +4,13 @@ import type { Pod } from '../kubernetes/pod.ts';
 import { asksForWrapper, isOver, selectServiceConfig } from '../kubernetes/protected-pods.ts';
 import type { PodProtection, WorkloadFacts, WorkloadName } from './contract.ts';
 
-export interface Surroundings extends Wishes {
+export interface WorkloadContext extends RequestedSettings {
   readonly nodes: AgentsTold;
   readonly egressPolicy: boolean | undefined;
   readonly wideningPolicies: readonly string[];
 }
 
-export function factsOf({ name, pods, template }: Group, surroundings: Surroundings): WorkloadFacts {
+export function factsOf({ name, pods, template }: Group, surroundings: WorkloadContext): WorkloadFacts {
   const { nodes, egressPolicy, wideningPolicies } = surroundings;
   return {
     ...name,
@@ -39,21 +39,21 @@ function protectionOf({ pod, uid }: KnownPod, nodes: AgentsTold): PodProtection 
   return { pod, agent, reports: known?.reports ?? [] };
 }
 
-interface Wishes {
+interface RequestedSettings {
   /** The namespace is labelled: all of its workloads are looked at. */
   readonly labelled: boolean;
   readonly serviceConfigs: readonly KnownServiceConfig[];
 }
 
 /** Whether a workload is to be scored: it is protected, ought to be, or lives among those that are. */
-export function isConcerned({ pods, template }: Group, wishes: Wishes): boolean {
+export function isConcerned({ pods, template }: Group, wishes: RequestedSettings): boolean {
   if (wishes.labelled) return true;
   const all = [...pods.map(({ pod }) => pod), ...(template === undefined ? [] : [template])];
   return all.some((pod) => isLabelled(pod.metadata.labels) || asksForWrapper(pod) || isSelected(pod, wishes));
 }
 
 /** As the webhook will see a pod of it: one that a ServiceConfig selects asks for the wrapper, unless it opts out. */
-function asPlanned(template: Pod, wishes: Wishes): Pod {
+function asPlanned(template: Pod, wishes: RequestedSettings): Pod {
   const { metadata } = template;
   if (metadata.annotations?.['svc/inject'] !== undefined || !isSelected(template, wishes)) return template;
   return {
@@ -62,7 +62,7 @@ function asPlanned(template: Pod, wishes: Wishes): Pod {
   };
 }
 
-const isSelected = (pod: Pod, { serviceConfigs }: Wishes): boolean =>
+const isSelected = (pod: Pod, { serviceConfigs }: RequestedSettings): boolean =>
   selectServiceConfig(pod, serviceConfigs) !== undefined;
 
 /** A workload with its pods, those that have ended left out. */

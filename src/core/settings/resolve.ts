@@ -49,7 +49,7 @@ function missing({ variable, flag, expects }: Setting<unknown>): string {
 
 /** CONFIG_INVALID (exit 78) with every mistake a line. */
 export function invalidConfig(mistakes: readonly string[]): SvcError {
-  return new SvcError('CONFIG_INVALID', `The configuration has ${mistakeCount(mistakes)}`, {
+  return new SvcError('CONFIG_INVALID', `The configuration has ${errorCount(mistakes)}`, {
     nextStep: 'Mend what is listed and start again.',
     exitStatus: exitStatus.config,
     details: mistakes,
@@ -112,7 +112,7 @@ function shown(value: string): string {
 }
 
 /** `a mistake` or `3 mistakes`, for the line above their list. */
-export const mistakeCount = ({ length }: readonly string[]): string =>
+export const errorCount = ({ length }: readonly string[]): string =>
   length === 1 ? 'a mistake' : `${length} mistakes`;
 
 /** Where values come from, first before last; the default of a setting comes after them. */
@@ -187,12 +187,12 @@ export function sectionOf(file: ConfigFile, name: string, settings: Settings): C
     return sectionFrom(path, name, {}, [], settings);
   if (!isMapping(content))
     return sectionFrom(path, name, {}, [`${path}: should be sections such as ${name}:`], settings);
-  const mistakes = topLevelMistakes(path, content, name);
+  const mistakes = topLevelErrors(path, content, name);
   const section = content[name];
   return sectionFrom(path, name, isMapping(section) ? section : {}, mistakes, settings);
 }
 
-function topLevelMistakes(path: string, content: Record<string, unknown>, name: string): string[] {
+function topLevelErrors(path: string, content: Record<string, unknown>, name: string): string[] {
   const misplaced = Object.keys(content)
     .filter((key) => !isMapping(content[key]) && content[key] !== '')
     .map((key) => `${path}, ${key}: should be a section with keys of its own, such as ${name}:`);

@@ -1,12 +1,12 @@
-import type { Hit } from '../../core/protection/bpf-layouts.ts';
+import type { AccessEvent } from '../../core/protection/bpf-layouts.ts';
 import type { Metrics } from '../../runtime/health/metrics.ts';
 import type { LogFields, Logger } from '../../runtime/logging/logger.ts';
-import type { HitListener } from './guard/contract.ts';
+import type { AccessEventListener } from './guard/contract.ts';
 import { bootTime } from './guard/map-readings.ts';
-import type { ObservedHit, OperatorChannel } from './operator/contract.ts';
+import type { ObservedAccessEvent, OperatorChannel } from './operator/contract.ts';
 import type { PodResolver } from './pods/pod-cgroups.ts';
 
-export interface HitSinkParts {
+export interface AccessEventSinkParts {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly resolver: Pick<PodResolver, 'podOfCgroup'>;
@@ -18,7 +18,13 @@ export interface HitSinkParts {
 const linesPerSecond = 20;
 
 /** Where hits go: all to the metrics and the operator, and to the log as far as it has room for them. */
-export function createHitSink({ log, metrics, resolver, channel, clock }: HitSinkParts): HitListener {
+export function createAccessEventSink({
+  log,
+  metrics,
+  resolver,
+  channel,
+  clock,
+}: AccessEventSinkParts): AccessEventListener {
   const count = metrics.counter(
     'svc_agent_hits_total',
     'Attempts on protected processes by others, by the road they took and what was done about it',
@@ -32,12 +38,15 @@ export function createHitSink({ log, metrics, resolver, channel, clock }: HitSin
     const observed = observe(hit);
     channel.hit(observed, times.count, clock.wallTime(times.last));
     for (let lines = mayLog(times.count); lines > 0; lines -= 1) {
-      log.warn(`hit.${outcome}`, describeHit(observed));
+      log.warn(`hit.${outcome}`, describeAccessEvent(observed));
     }
   };
 }
 
-function observer(resolver: HitSinkParts['resolver'], clock: Clock): (hit: Hit) => ObservedHit {
+function observer(
+  resolver: AccessEventSinkParts['resolver'],
+  clock: Clock,
+): (hit: AccessEvent) => ObservedAccessEvent {
   return (hit) => ({
     ...hit,
     at: clock.wallTime(hit.time),
@@ -48,7 +57,7 @@ function observer(resolver: HitSinkParts['resolver'], clock: Clock): (hit: Hit) 
 }
 
 /** A hit as the fields of a line of the log. */
-function describeHit(hit: ObservedHit): LogFields {
+function describeAccessEvent(hit: ObservedAccessEvent): LogFields {
   const { source, target, syscall, syscallName, sourcePod, targetPod } = hit;
   return {
     road: hit.road,

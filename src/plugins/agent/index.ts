@@ -9,7 +9,7 @@ import type { Health } from '../../runtime/health/health.ts';
 import type { Metrics } from '../../runtime/health/metrics.ts';
 import { untilAborted } from '../../runtime/lifecycle/wait.ts';
 import { keepHeapSmall } from '../../runtime/memory/v8.ts';
-import { createClock, createHitSink } from './access-events.ts';
+import { createAccessEventSink, createClock } from './access-events.ts';
 import { describePassedOver, type Guard, type GuardStatus, type ProtectedProcess } from './guard/contract.ts';
 import { createGuard, type StartingGuard } from './guard/create-guard.ts';
 import type { Tallies } from './guard/map-readings.ts';
@@ -72,7 +72,9 @@ export async function startAgent(
     state: createNodeState(config, guard, registration, pods),
   });
   guard.onStatus(onChange);
-  guard.onHit(createHitSink({ log, metrics, resolver: pods.resolver, channel, clock: createClock() }));
+  guard.onHit(
+    createAccessEventSink({ log, metrics, resolver: pods.resolver, channel, clock: createClock() }),
+  );
   await guard.start();
   const close = async () => {
     await Promise.all([registration.close(), channel?.close(), pods.close()]);

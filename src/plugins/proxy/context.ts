@@ -8,13 +8,13 @@ import type { Manifests } from './multipart/manifest-store.ts';
 import type { Uploads } from './multipart/uploads.ts';
 import type { SpoolSpace } from './read/body/spool-file.ts';
 import type { ObjectReader } from './read/stored-object.ts';
-import type { HeldAnswers } from './server/request-limits.ts';
+import type { HeldResponses } from './server/request-limits.ts';
 import type { BucketFacts } from './state/bucket-facts.ts';
 import type { BucketContents, StateStore } from './state/state-store.ts';
 import type { Upstream } from './upstream/upstream.ts';
 
 /** What the handlers of one proxy process share. */
-export interface ProxyContext {
+export interface ProxyServices {
   readonly config: ProxyConfig;
   readonly log: Logger;
   readonly metrics: ProxyMetrics;
@@ -38,20 +38,20 @@ export interface ProxyContext {
 }
 
 /** One request being answered. */
-export interface Exchange {
+export interface RequestContext {
   readonly request: S3Request;
   /** The caller's body, decoded and checked while it is read. Reading starts when it is asked for. */
   readonly payload: Payload;
-  readonly answer: Answer;
+  readonly answer: ResponseWriter;
   /** Room for answers of the store that are read whole; released with the request. */
-  readonly held: HeldAnswers;
+  readonly held: HeldResponses;
   /** Aborted when the caller goes away or the proxy gives up draining. */
   readonly signal: AbortSignal;
   readonly log: Logger;
 }
 
 /** The answer to the caller; headers go out with the first byte or with `end`. */
-export interface Answer {
+export interface ResponseWriter {
   readonly started: boolean;
   /** `headers` replace earlier ones of that name. */
   head(status: number, headers: Readonly<Record<string, string | string[] | undefined>>): void;
@@ -66,4 +66,4 @@ export interface Answer {
 }
 
 /** Answers one operation or throws S3Error, EnvelopeError or VaultError, which the server turns into an answer. */
-export type Handler = (context: ProxyContext, exchange: Exchange) => Promise<void>;
+export type Handler = (services: ProxyServices, context: RequestContext) => Promise<void>;

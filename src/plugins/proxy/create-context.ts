@@ -3,7 +3,7 @@ import { defaultCredentials } from '../../runtime/object-store/credentials.ts';
 import { trustedAuthorities } from '../../runtime/object-store/settings.ts';
 import type { Transit } from '../../runtime/vault/contract.ts';
 import type { ProxyConfig } from './config.ts';
-import type { ProxyContext } from './context.ts';
+import type { ProxyServices } from './context.ts';
 import { createDataKeys } from './data-keys.ts';
 import type { ProxyMetrics } from './metrics.ts';
 import { createManifests } from './multipart/manifest-store.ts';
@@ -26,7 +26,7 @@ export interface ContextParts {
   readonly env: ComponentDeps['env'];
 }
 
-export interface OwnedContext extends ProxyContext {
+export interface OwnedContext extends ProxyServices {
   /** How requests to the store are signed, and whom to trust there. */
   readonly trust: Pick<UpstreamParts, 'credentials' | 'ca'>;
   /** Gives back connections, memory and disk. */

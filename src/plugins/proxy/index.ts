@@ -23,7 +23,7 @@ export const proxy: Component<ProxySettings> = {
     protectMemory(deps.log);
     const config = readConfig(settings);
     if (cluster.isWorker) return startWorker({ config, settings, deps }, signal);
-    if (config.workers > 1) return startCrew(config, deps, signal);
+    if (config.workers > 1) return startClusterPrimary(config, deps, signal);
     return startProcess({ config, settings, deps, conditions: deps.health }, signal);
   },
 };
@@ -68,12 +68,12 @@ const starting = 'workers';
 const nobody: ReadonlyMap<string, string> = new Map([[starting, 'no worker runs']]);
 
 /** Starts `config.workers` processes on one address, and another one for each that dies. */
-export async function startCrew(
+export async function startClusterPrimary(
   config: ProxyConfig,
   deps: ComponentDeps,
   signal: AbortSignal,
 ): Promise<Running> {
-  const crew = new Crew(config.workers, deps);
+  const crew = new ClusterPrimary(config.workers, deps);
   try {
     const address = await crew.start();
     const closed = untilAborted(signal).then(() => crew.stop());
@@ -85,7 +85,7 @@ export async function startCrew(
   }
 }
 
-class Crew {
+class ClusterPrimary {
   readonly #size: number;
   readonly #deps: ComponentDeps;
   readonly #backoff = createBackoff({ initialMs: 500, maxMs: 30_000 });

@@ -12,7 +12,7 @@ import { type Conditions, keyCheck, storeCheck, watchReadiness } from './readine
 import { createRoutes } from './routes.ts';
 import { createAuthenticate } from './server/admit-request.ts';
 import { createDispatch } from './server/dispatch.ts';
-import { AnswerRoom, BodyBudget, RequestSlots } from './server/request-limits.ts';
+import { BodyBudget, RequestSlots, ResponseMemory } from './server/request-limits.ts';
 import { type S3Server, startServer } from './server/server.ts';
 import type { ResolvedProxySettings } from './settings.ts';
 
@@ -57,7 +57,7 @@ export async function startProcess(options: ProcessOptions, signal: AbortSignal)
   try {
     const connections = new Connections(connectionBounds);
     const dispatch = createDispatch({
-      context,
+      services: context,
       metrics,
       authenticate: createAuthenticate(config),
       routes: createRoutes(),
@@ -65,7 +65,7 @@ export async function startProcess(options: ProcessOptions, signal: AbortSignal)
       draining: () => signal.aborted,
       bodies: new BodyBudget(bodyBytes),
       slots: new RequestSlots(requestsAtOnce, () => connections.endStale()),
-      answers: new AnswerRoom(answerBytes),
+      answers: new ResponseMemory(answerBytes),
     });
     const server = await startServer(config.listen, dispatch, connections);
     void vault.start();

@@ -12,9 +12,9 @@ import {
   checks,
   type Ignores,
   readIgnores,
+  reportingOfErrors,
   type Selection,
   selected,
-  tellingOfMistakes,
 } from './registry.ts';
 import { type Checked, makeReport, type ValidateReport } from './report.ts';
 import { openContext, runCheck } from './run-check.ts';
@@ -48,7 +48,7 @@ async function checkAll(
   const passes = (checked: readonly Checked[]) =>
     makeReport(checked, terms.failOn, ignores).outcome.exitStatus === 0;
   try {
-    const some = tellingOfMistakes(selected(checks, terms), checks, settings.mistakes);
+    const some = reportingOfErrors(selected(checks, terms), checks, settings.mistakes);
     return await untilPassed(some, {
       attempt: (open) => attempt(open, call, settings, terms.pre, signal, progress),
       passes,

@@ -44,7 +44,7 @@ export function openStore({ config, bucket, call }: OpenStoreOptions): OpenStore
   const address = storeOf(config);
   const ca = trustedAuthorities(env);
   const client = storeClient({ address, credentials: defaultCredentials(env, quiet), ca });
-  const proxied = proxyRoad(address, { config, bucket, call }, ca);
+  const proxied = upstreamRequester(address, { config, bucket, call }, ca);
   return {
     bucket,
     address: address.upstream,
@@ -64,7 +64,7 @@ interface Road {
 }
 
 /** Opened when it is first asked for: a proxy is not started in vain. */
-function proxyRoad(store: StoreAddress, options: OpenStoreOptions, ca: string | undefined): Road {
+function upstreamRequester(store: StoreAddress, options: OpenStoreOptions, ca: string | undefined): Road {
   const closing: (() => unknown)[] = [];
   const open = async () => {
     const address = await proxyAddress(options, (own) => closing.push(() => own.close()));

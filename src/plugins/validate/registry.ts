@@ -225,17 +225,17 @@ export function selected(checks: readonly Check[], selection: Selection): readon
  * With the check that tells of mistaken variables, whatever was selected: they count as not given, so that the others
  * would look at what nobody meant. Checks of the machine need none of them.
  */
-export function tellingOfMistakes(
+export function reportingOfErrors(
   some: readonly Check[],
   checks: readonly Check[],
   mistakes: readonly string[],
 ): readonly Check[] {
   const concerned = some.some(({ needs }) => needs !== 'none' && needs !== 'node');
   if (mistakes.length === 0 || !concerned) return some;
-  return checks.filter((check) => check.id === mistakesCheck || some.includes(check));
+  return checks.filter((check) => check.id === errorsCheck || some.includes(check));
 }
 
-const mistakesCheck = 'SVC-CONFIG-001';
+const errorsCheck = 'SVC-CONFIG-001';
 
 /** What does not count, by id: everything that the check says, or what it finds in some subjects. */
 export interface Ignores {

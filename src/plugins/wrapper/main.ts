@@ -16,7 +16,7 @@ import { earlyLogger, wrapperVersion } from './loggers.ts';
 import { createObservation, type Observation } from './observation.ts';
 import { type Obtained, obtain } from './obtain.ts';
 import { prepare } from './prepare.ts';
-import { inheritedEnvironment, type Surroundings } from './prepare-application.ts';
+import { type ApplicationEnvironment, inheritedEnvironment } from './prepare-application.ts';
 import type { WrapperConfig } from './read-config.ts';
 import type { ResolvedWrapperSettings } from './settings.ts';
 import { stay } from './stay.ts';
@@ -118,7 +118,7 @@ async function run(options: RunOptions): Promise<number> {
 
 interface Service extends RunOptions {
   readonly client: SecretClient;
-  readonly around: Surroundings;
+  readonly around: ApplicationEnvironment;
   readonly observation: Observation;
 }
 

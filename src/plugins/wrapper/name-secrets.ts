@@ -1,7 +1,7 @@
 import type { EnvMap, Mapping } from '../../core/env-map.ts';
 import { exitStatus, SvcError } from '../../core/errors.ts';
 import type { SecretEntry } from '../../core/secret-records/region-writer.ts';
-import { mistakeCount } from '../../core/settings/resolve.ts';
+import { errorCount } from '../../core/settings/resolve.ts';
 import { steeringFamilyOf } from '../../core/steering-variables.ts';
 
 export interface Naming {
@@ -60,7 +60,7 @@ function steering({ path, fields }: Document, group: readonly Mapping[], mapOnly
 }
 
 function unusable(mistakes: readonly string[]): SvcError {
-  return new SvcError('SECRETS_UNUSABLE', `The secrets cannot be delivered: ${mistakeCount(mistakes)}`, {
+  return new SvcError('SECRETS_UNUSABLE', `The secrets cannot be delivered: ${errorCount(mistakes)}`, {
     nextStep:
       'Correct the fields in the secrets server, or SVC_ENV_MAP: it names the variable of a field (NAME=NAME where it is meant), and SVC_ENV_MAP_ONLY=true leaves the others out.',
     exitStatus: exitStatus.config,

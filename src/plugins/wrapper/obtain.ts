@@ -5,7 +5,7 @@ import { relock } from '../../runtime/native/process-lock.ts';
 import { isVaultError, mayPass, VaultError } from '../../runtime/vault/contract.ts';
 import type { Lease, SecretClient, SecretDocument } from '../../runtime/vault/secret-client/contract.ts';
 import { type Delivered, nameSecrets } from './name-secrets.ts';
-import { type Prepared, prepareApplication, type Surroundings } from './prepare-application.ts';
+import { type ApplicationEnvironment, type Prepared, prepareApplication } from './prepare-application.ts';
 
 export interface Obtained {
   readonly lease: Lease;
@@ -18,7 +18,7 @@ export interface Obtained {
 
 export interface ObtainOptions {
   readonly client: SecretClient;
-  readonly around: Surroundings;
+  readonly around: ApplicationEnvironment;
   readonly digest: (delivered: readonly Delivered[]) => string;
   readonly log: Logger;
   readonly signal: AbortSignal;
@@ -47,7 +47,7 @@ export async function obtain({ client, around, digest, log, signal }: ObtainOpti
 function tell(
   { shared, replaced, region }: Prepared,
   delivered: readonly Delivered[],
-  { config: { settings } }: Surroundings,
+  { config: { settings } }: ApplicationEnvironment,
   log: Logger,
 ): void {
   log.info('secrets.fetched', {

@@ -10,7 +10,7 @@ import type { WrapperConfig } from './read-config.ts';
 import { wrapperSettings } from './settings.ts';
 import type { Launch } from './supervise/index.ts';
 
-export interface Surroundings {
+export interface ApplicationEnvironment {
   readonly config: WrapperConfig;
   readonly memory: SecretMemory;
   readonly inherited: readonly Uint8Array[];
@@ -32,7 +32,10 @@ export interface Prepared {
  * @throws SvcError MEMFD_SECRET_UNAVAILABLE (exit 71) where the descriptor is the only delivery and there is none,
  * SECRETS_TOO_LARGE (exit 78) where the environment cannot hold them
  */
-export function prepareApplication(delivered: readonly Delivered[], around: Surroundings): Prepared {
+export function prepareApplication(
+  delivered: readonly Delivered[],
+  around: ApplicationEnvironment,
+): Prepared {
   const { settings, file, args } = around.config;
   const room = { spare: settings.rotation === 'sighup', lockLimit: memlockLimit().soft };
   const region = around.memory.allocate(regionSize(encodedLength(delivered), room, pageSize()));

@@ -1,5 +1,5 @@
 import { exitStatus, SvcError } from '../../core/errors.ts';
-import { hint, mistakeCount } from '../../core/settings/resolve.ts';
+import { errorCount, hint } from '../../core/settings/resolve.ts';
 import { type Setting, settingSummary } from '../../core/settings/setting.ts';
 import { descriptorSink } from '../../runtime/logging/lean-logger.ts';
 import { type Logger, reportFailure } from '../../runtime/logging/logger.ts';
@@ -182,7 +182,7 @@ function mistakeIn(name: string, at: number, repeated: boolean, bare: boolean): 
 }
 
 function usage(mistakes: readonly string[]): SvcError {
-  return new SvcError('USAGE', `The command line has ${mistakeCount(mistakes)}`, {
+  return new SvcError('USAGE', `The command line has ${errorCount(mistakes)}`, {
     nextStep: 'Run `svc-wrapper --help` to see what it takes.',
     exitStatus: exitStatus.usage,
     details: mistakes,

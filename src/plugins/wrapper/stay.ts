@@ -10,10 +10,10 @@ import type { Delivered } from './name-secrets.ts';
 import type { Observation } from './observation.ts';
 import type { Obtained } from './obtain.ts';
 import {
+  type ApplicationEnvironment,
   type Prepared,
   prepareApplication,
   recordsIn,
-  type Surroundings,
   valueIn,
 } from './prepare-application.ts';
 import { Runner } from './runner.ts';
@@ -22,12 +22,12 @@ import { TokenKeeper } from './token-keeper.ts';
 
 const reportEveryMs = 300_000;
 
-export interface StayOptions {
+export interface SuperviseOptions {
   readonly client: SecretClient;
   readonly obtained: Obtained;
   /** False where the node agent, which was not required, was not there. */
   readonly registered: boolean;
-  readonly around: Surroundings;
+  readonly around: ApplicationEnvironment;
   readonly digest: (delivered: readonly Delivered[]) => string;
   readonly interruption: Interruption;
   readonly crash: CrashWatch;
@@ -40,7 +40,7 @@ export interface StayOptions {
  * application's exit code when it has ended. However it settles, nothing is left below this process.
  * @throws SvcError (126, 127) where it cannot be started, or not again
  */
-export async function stay(options: StayOptions): Promise<number> {
+export async function stay(options: SuperviseOptions): Promise<number> {
   const { obtained, around, interruption, crash, observation, log } = options;
   const { settings } = around.config;
   const over = new AbortController();
@@ -77,7 +77,7 @@ export async function stay(options: StayOptions): Promise<number> {
 function afterStart(
   prepared: Prepared,
   pid: number,
-  { client, around, observation, log }: StayOptions,
+  { client, around, observation, log }: SuperviseOptions,
   repeat: Repeat,
 ): void {
   const { region } = prepared;
@@ -92,7 +92,7 @@ function afterStart(
 
 /** An agent that comes later gets the registration, and at once what it would have been told. */
 async function keepAsking(
-  { around: { config }, observation, log }: StayOptions,
+  { around: { config }, observation, log }: SuperviseOptions,
   repeat: Repeat,
   signal: AbortSignal,
 ): Promise<void> {
@@ -108,7 +108,7 @@ async function keepAsking(
 }
 
 async function keepFresh(
-  { client, obtained, around, digest, observation, log }: StayOptions,
+  { client, obtained, around, digest, observation, log }: SuperviseOptions,
   runner: Runner,
   signal: AbortSignal,
 ): Promise<void> {

@@ -55,7 +55,7 @@ function formatForOutput(): LogFormat {
   return process.stderr.isTTY ? 'text' : 'json';
 }
 
-interface Surroundings {
+interface ComponentEnvironment {
   readonly deps: ComponentDeps;
   readonly version: string;
   readonly healthServer: HealthServer | undefined;
@@ -89,7 +89,7 @@ async function surround(
   { healthAddress }: RunConfig<Settings>,
   log: Logger,
   env: ComponentDeps['env'],
-): Promise<Surroundings> {
+): Promise<ComponentEnvironment> {
   const version = svcVersion();
   const health = createHealth();
   const metrics = await createMetrics({ version, component: name });
@@ -108,7 +108,7 @@ async function surround(
 async function live<S extends Settings>(
   component: Component<S>,
   { own }: RunConfig<S>,
-  { deps, version, healthServer, exposeBy }: Surroundings,
+  { deps, version, healthServer, exposeBy }: ComponentEnvironment,
   { signal }: Shutdown,
 ): Promise<number> {
   let event = 'start.failed';

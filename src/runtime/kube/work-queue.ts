@@ -1,7 +1,7 @@
 import { type Backoff, createBackoff } from '../lifecycle/retry.ts';
 
 /** `done`; `again` after a growing pause, as after an error; or again after that many milliseconds. */
-export type Outcome = 'done' | 'again' | number;
+export type ReconcileOutcome = 'done' | 'again' | number;
 
 export interface WorkQueueTuning {
   /** Keys that are worked on at the same time. */
@@ -21,7 +21,7 @@ export const defaultQueueTuning: WorkQueueTuning = {
 
 export interface WorkQueueOptions {
   /** Never called with a key that it is still busy with. What it throws counts as `again`. */
-  readonly work: (key: string) => Promise<Outcome>;
+  readonly work: (key: string) => Promise<ReconcileOutcome>;
   /** Aborted: nothing more is begun; work under way has to look at the signal itself. */
   readonly signal: AbortSignal;
   readonly tuning?: Partial<WorkQueueTuning> | undefined;
@@ -90,11 +90,11 @@ export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
     item.state = 'running';
     onBegin?.(item.key, performance.now() - item.due);
     item.due = never;
-    const outcome = await work(item.key).catch((): Outcome => 'again');
+    const outcome = await work(item.key).catch((): ReconcileOutcome => 'again');
     running--;
     settle(item, outcome);
   };
-  const settle = (item: Item, outcome: Outcome) => {
+  const settle = (item: Item, outcome: ReconcileOutcome) => {
     if (signal.aborted) return end();
     const due = Math.min(item.due, performance.now() + pauseAfter(item, outcome, tuning));
     if (due === never) items.delete(item.key);
@@ -144,7 +144,7 @@ export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
 }
 
 /** Milliseconds until the next round. */
-function pauseAfter(item: Item, outcome: Outcome, tuning: WorkQueueTuning): number {
+function pauseAfter(item: Item, outcome: ReconcileOutcome, tuning: WorkQueueTuning): number {
   const { initialBackoffMs: initialMs, maxBackoffMs: maxMs } = tuning;
   if (outcome === 'again') {
     item.backoff ??= createBackoff({ initialMs, maxMs });

@@ -17,11 +17,16 @@ import {
 } from '../../core/image/reference.ts';
 import type { ImageCommand } from '../../core/injection/contract.ts';
 import type { Access, Endpoint } from './endpoint.ts';
-import { hasCode, RegistryError, type Wire, type WireAnswer } from './registry-http-client.ts';
+import {
+  hasCode,
+  RegistryError,
+  type RegistryHttpClient,
+  type RegistryHttpResponse,
+} from './registry-http-client.ts';
 import { openSession, type RegistrySession } from './session.ts';
 
 export interface LookUpOptions {
-  readonly wire: Wire;
+  readonly client: RegistryHttpClient;
   /** Of the node that the pod must get; undefined: any. */
   readonly architecture: string | undefined;
   /** What is known of a digest by this way already. */
@@ -94,9 +99,9 @@ async function atPlace(
 async function bySession(
   reference: ImageReference,
   access: Access,
-  { wire, signal, architecture, known }: LookUpOptions,
+  { client: wire, signal, architecture, known }: LookUpOptions,
 ): Promise<FoundBy> {
-  const session = openSession({ wire, signal, ...access });
+  const session = openSession({ client: wire, signal, ...access });
   try {
     const found = await readImage(session, reference, {
       architecture,
@@ -207,7 +212,11 @@ async function configOf(session: RegistrySession, digest: string): Promise<Image
   return readImageConfig((await fetchVerified(session, `blobs/${digest}`, digest)).body);
 }
 
-async function fetchVerified(session: RegistrySession, path: string, digest: string): Promise<WireAnswer> {
+async function fetchVerified(
+  session: RegistrySession,
+  path: string,
+  digest: string,
+): Promise<RegistryHttpResponse> {
   const answer = await session.request({
     path,
     accept: path.startsWith('blobs') ? '*/*' : accept,

@@ -8,7 +8,7 @@ import { exitStatus, SvcError } from '../../core/errors.ts';
 import { mayBeRegistry } from '../../core/image/registry-access.ts';
 import { outliveAborts } from '../net/connections.ts';
 
-export interface WireRequest {
+export interface RegistryHttpRequest {
   readonly method: 'GET' | 'HEAD';
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
@@ -18,7 +18,7 @@ export interface WireRequest {
   readonly signal: AbortSignal;
 }
 
-export interface WireAnswer {
+export interface RegistryHttpResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   /** Empty of a redirect; of an error as much as is worth reading. */
@@ -26,9 +26,9 @@ export interface WireAnswer {
 }
 
 /** HTTP to registries: connections are kept, few to each at a time, and every answer is bounded. */
-export interface Wire {
+export interface RegistryHttpClient {
   /** Any status is an answer; redirects are not followed. @throws RegistryError REGISTRY_UNAVAILABLE, REGISTRY_REFUSED */
-  send(request: WireRequest): Promise<WireAnswer>;
+  send(request: RegistryHttpRequest): Promise<RegistryHttpResponse>;
   close(): void;
 }
 
@@ -47,7 +47,7 @@ export interface WireOptions extends ConnectRules {
   readonly authorities?: string | undefined;
 }
 
-export function createWire({ authorities, ...rules }: WireOptions): Wire {
+export function createRegistryHttpClient({ authorities, ...rules }: WireOptions): RegistryHttpClient {
   // once, not for each connection: the known ones are many
   const trusted = authorities && {
     secureContext: tls.createSecureContext({ ca: [...tls.getCACertificates(), authorities] }),
@@ -86,7 +86,7 @@ export function createWire({ authorities, ...rules }: WireOptions): Wire {
 
 type Agents = Readonly<Record<'http:' | 'https:', http.Agent>>;
 
-async function exchange(request: WireRequest, agents: Agents): Promise<WireAnswer> {
+async function exchange(request: RegistryHttpRequest, agents: Agents): Promise<RegistryHttpResponse> {
   const incoming = await head(request, agents);
   const status = incoming.statusCode ?? 0;
   const { headers } = incoming;
@@ -99,7 +99,10 @@ async function exchange(request: WireRequest, agents: Agents): Promise<WireAnswe
   return { status, headers, body };
 }
 
-function head({ url, method, headers, signal }: WireRequest, agents: Agents): Promise<IncomingMessage> {
+function head(
+  { url, method, headers, signal }: RegistryHttpRequest,
+  agents: Agents,
+): Promise<IncomingMessage> {
   const { protocol } = url;
   const { request } = protocol === 'https:' ? https : http;
   const agent = agents[protocol === 'https:' ? 'https:' : 'http:'];
@@ -111,7 +114,7 @@ function head({ url, method, headers, signal }: WireRequest, agents: Agents): Pr
   });
 }
 
-function readWhole(incoming: IncomingMessage, { url, maxBytes }: WireRequest): Promise<Buffer> {
+function readWhole(incoming: IncomingMessage, { url, maxBytes }: RegistryHttpRequest): Promise<Buffer> {
   const tooLong = () =>
     new RegistryError('REGISTRY_REFUSED', `${url.host} sends more than ${maxBytes} bytes of metadata`);
   return collect(incoming, maxBytes, tooLong);

@@ -9,8 +9,8 @@ import {
   hasCode,
   RegistryError,
   type RegistryErrorCode,
-  type Wire,
-  type WireAnswer,
+  type RegistryHttpClient,
+  type RegistryHttpResponse,
 } from './registry-http-client.ts';
 
 const mostRedirects = 5;
@@ -19,7 +19,7 @@ const longestWaitMs = 2_000;
 const retries = { initialMs: 150, maxMs: 1_000, maxAttempts: 3 };
 
 export interface SessionOptions {
-  readonly wire: Wire;
+  readonly client: RegistryHttpClient;
   readonly endpoint: Endpoint;
   /** Undefined: as anybody. */
   readonly credential: RegistryCredential | undefined;
@@ -40,7 +40,7 @@ export interface RegistrySession {
   /** Whether what was answered so far was answered by a registry. */
   readonly isRegistry: boolean;
   /** @throws RegistryError unless the answer is a success */
-  request(request: RegistryRequest): Promise<WireAnswer>;
+  request(request: RegistryRequest): Promise<RegistryHttpResponse>;
   /** Forgets the credential and the tokens. */
   close(): void;
 }
@@ -81,7 +81,7 @@ interface State {
   isRegistry: boolean;
 }
 
-async function follow(state: State, start: URL, request: RegistryRequest): Promise<WireAnswer> {
+async function follow(state: State, start: URL, request: RegistryRequest): Promise<RegistryHttpResponse> {
   const { endpoint } = state.options;
   let url = start;
   for (let hops = 0; hops <= mostRedirects; hops++) {
@@ -98,7 +98,7 @@ async function follow(state: State, start: URL, request: RegistryRequest): Promi
 }
 
 /** The credential is for the endpoint alone: elsewhere a token is asked for as anybody. */
-async function authorized(state: State, url: URL, request: RegistryRequest): Promise<WireAnswer> {
+async function authorized(state: State, url: URL, request: RegistryRequest): Promise<RegistryHttpResponse> {
   const { options, headers, onToken } = state;
   const answer = await persistent(state, url, request);
   if (answer.status !== 401 || headers.has(url.origin)) return answer;
@@ -109,15 +109,15 @@ async function authorized(state: State, url: URL, request: RegistryRequest): Pro
   return header === undefined ? answer : await persistent(state, url, request);
 }
 
-function persistent(state: State, url: URL, request: RegistryRequest): Promise<WireAnswer> {
+function persistent(state: State, url: URL, request: RegistryRequest): Promise<RegistryHttpResponse> {
   const { signal } = state.options;
   const isRetryable = (error: unknown) => hasCode(error, 'REGISTRY_UNAVAILABLE');
   return retry(() => attempt(state, url, request), { ...retries, signal, isRetryable });
 }
 
-async function attempt(state: State, url: URL, request: RegistryRequest): Promise<WireAnswer> {
+async function attempt(state: State, url: URL, request: RegistryRequest): Promise<RegistryHttpResponse> {
   const { options, headers } = state;
-  const { wire, signal, endpoint } = options;
+  const { client: wire, signal, endpoint } = options;
   const { method = 'GET', accept, maxBytes } = request;
   const authorization = headers.get(url.origin);
   const answer = await wire.send({
@@ -138,7 +138,7 @@ const largestToken = 64 * 1024;
 const longestParameter = 1_024;
 
 export interface AuthorizeOptions {
-  readonly wire: Wire;
+  readonly client: RegistryHttpClient;
   readonly endpoint: Endpoint;
   /** Undefined: as anybody. */
   readonly credential: RegistryCredential | undefined;
@@ -153,7 +153,10 @@ export interface AuthorizeOptions {
  * @returns undefined where nothing that is there would do
  * @throws RegistryError when the token service does not give one
  */
-async function authorize(answer: WireAnswer, options: AuthorizeOptions): Promise<string | undefined> {
+async function authorize(
+  answer: RegistryHttpResponse,
+  options: AuthorizeOptions,
+): Promise<string | undefined> {
   const challenges = parseChallenges(answer.headers['www-authenticate'] ?? '');
   const bearer = challenges.find(({ scheme }) => scheme === 'bearer');
   if (bearer !== undefined) return `Bearer ${await token(bearer, options)}`;
@@ -161,7 +164,7 @@ async function authorize(answer: WireAnswer, options: AuthorizeOptions): Promise
 }
 
 async function token({ parameters }: AuthChallenge, options: AuthorizeOptions): Promise<string> {
-  const { wire, endpoint, credential, signal } = options;
+  const { client: wire, endpoint, credential, signal } = options;
   const url = realmOf(parameters['realm'], endpoint);
   const service = parameters['service']?.slice(0, longestParameter);
   const scope = parameters['scope']?.slice(0, longestParameter) ?? `repository:${endpoint.repository}:pull`;
@@ -212,7 +215,7 @@ function basic(credential: RegistryCredential | undefined): string | undefined {
 }
 
 /** What registries answer with, and no other servers. Source: https://github.com/opencontainers/distribution-spec */
-function isFromRegistry({ headers, body }: WireAnswer): boolean {
+function isFromRegistry({ headers, body }: RegistryHttpResponse): boolean {
   return (
     headers['docker-distribution-api-version'] !== undefined ||
     headers['docker-content-digest'] !== undefined ||
@@ -232,7 +235,7 @@ const codes: Readonly<Record<number, RegistryErrorCode>> = {
 };
 
 /** The error that an answer which is no success amounts to; of its body only a code in capitals is told. */
-function failureOf(host: string, answer: WireAnswer): RegistryError {
+function failureOf(host: string, answer: RegistryHttpResponse): RegistryError {
   const { status, headers, body } = answer;
   const code = codes[status] ?? (status >= 500 ? 'REGISTRY_UNAVAILABLE' : 'REGISTRY_REFUSED');
   const named = /"code"\s*:\s*"([A-Z_]{3,40})"/.exec(body.toString('latin1'))?.[1];

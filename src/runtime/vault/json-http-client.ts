@@ -7,12 +7,12 @@ import { VaultError } from './contract.ts';
 import { noAnswer } from './secret-client/secret-socket.ts';
 
 /** @throws SvcError (exit 78) where TLS files cannot be used. */
-export function createWire(connection: VaultConnection): Wire {
+export function createJsonHttpClient(connection: VaultConnection): JsonHttpClient {
   const agent = createAgent(connection);
   return {
     exchange: (request) =>
       new Promise((resolve, reject) => {
-        new Exchange(request, agent, connection.maxAnswerBytes, resolve, reject).begin();
+        new JsonHttpExchange(request, agent, connection.maxAnswerBytes, resolve, reject).begin();
       }),
     close: () => agent.destroy(),
   };
@@ -57,11 +57,11 @@ function boundConnecting(socket: Socket, encrypted: boolean, timeoutMs: number):
 }
 
 /** One request and its answer. Plain callbacks: this runs once or more for each object that is stored or read. */
-class Exchange {
-  readonly #request: WireRequest;
+class JsonHttpExchange {
+  readonly #request: JsonHttpRequest;
   readonly #agent: http.Agent;
   readonly #maxBytes: number;
-  readonly #resolve: (response: WireResponse) => void;
+  readonly #resolve: (response: JsonHttpResponse) => void;
   readonly #reject: (error: unknown) => void;
   readonly #chunks: Buffer[] = [];
   #size = 0;
@@ -69,10 +69,10 @@ class Exchange {
   #timer: NodeJS.Timeout | undefined;
 
   constructor(
-    request: WireRequest,
+    request: JsonHttpRequest,
     agent: http.Agent,
     maxBytes: number,
-    resolve: (response: WireResponse) => void,
+    resolve: (response: JsonHttpResponse) => void,
     reject: (error: unknown) => void,
   ) {
     this.#request = request;
@@ -173,7 +173,7 @@ class Exchange {
   }
 }
 
-export interface WireRequest {
+export interface JsonHttpRequest {
   readonly method: string;
   /** Scheme, host and port; its path is not used. */
   readonly origin: URL;
@@ -186,7 +186,7 @@ export interface WireRequest {
   readonly timeoutMs: number;
 }
 
-export interface WireResponse {
+export interface JsonHttpResponse {
   readonly status: number;
   /** Parsed JSON, or undefined for an empty body and, with a status of 300 or more, for a body of another type. */
   readonly body: unknown;
@@ -194,19 +194,19 @@ export interface WireResponse {
 }
 
 /** JSON exchanges over kept connections, bounded in time and size. Redirects are handed over as they are. */
-export interface Wire {
+export interface JsonHttpClient {
   /** @throws VaultError of kind `unavailable`; the signal's reason when aborted */
-  exchange(request: WireRequest): Promise<WireResponse>;
+  exchange(request: JsonHttpRequest): Promise<JsonHttpResponse>;
   close(): void;
 }
 
 /** Sends the request once more, to the server that `activeServer` finds in the answer. */
 export async function followStandby(
-  wire: Pick<Wire, 'exchange'>,
+  wire: Pick<JsonHttpClient, 'exchange'>,
   connection: VaultConnection,
-  request: WireRequest,
-  answer: WireResponse,
-): Promise<WireResponse> {
+  request: JsonHttpRequest,
+  answer: JsonHttpResponse,
+): Promise<JsonHttpResponse> {
   return wire.exchange({ ...request, origin: activeServer(connection, request, answer) });
 }
 
@@ -221,8 +221,8 @@ export async function followStandby(
  */
 export function activeServer(
   connection: VaultConnection,
-  request: Pick<WireRequest, 'origin' | 'path'>,
-  answer: Pick<WireResponse, 'status' | 'location'>,
+  request: Pick<JsonHttpRequest, 'origin' | 'path'>,
+  answer: Pick<JsonHttpResponse, 'status' | 'location'>,
 ): URL {
   const target = URL.parse(answer.location ?? '', request.origin.href);
   const usable =

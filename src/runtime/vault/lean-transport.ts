@@ -11,11 +11,11 @@ import {
   type VaultTransport,
 } from './contract.ts';
 import {
-  createWire,
+  createJsonHttpClient,
   followStandby,
-  type Wire,
-  type WireRequest,
-  type WireResponse,
+  type JsonHttpClient,
+  type JsonHttpRequest,
+  type JsonHttpResponse,
 } from './json-http-client.ts';
 import { SecretPool } from './secret-client/secret-pool.ts';
 
@@ -26,27 +26,27 @@ type SendRequest = Parameters<VaultTransport['send']>[0];
  * @throws SvcError (exit 78) where TLS files cannot be used
  */
 export function createLeanTransport(connection: VaultConnection): VaultTransport {
-  const wire = createWire(connection);
-  const toWire = wireRequests(connection);
+  const client = createJsonHttpClient(connection);
+  const toWire = httpRequests(connection);
   const bytes = new ByteTransport(connection);
   return {
     async send(request): Promise<VaultResponse> {
       const outgoing = toWire(request);
-      const used = request.bytes === undefined ? wire : bytes.carrying(request.bytes);
+      const used = request.bytes === undefined ? client : bytes.carrying(request.bytes);
       const answer = await used.exchange(outgoing);
       const { status, body } =
         answer.status === 307 ? await followStandby(used, connection, outgoing, answer) : answer;
       return { status, body };
     },
     close() {
-      wire.close();
+      client.close();
       bytes.close();
     },
   };
 }
 
 /** Turns requests into what goes on the wire. A LIST goes as a GET with `list=true`, which every gateway lets through. */
-export function wireRequests(connection: VaultConnection): (request: SendRequest) => WireRequest {
+export function httpRequests(connection: VaultConnection): (request: SendRequest) => JsonHttpRequest {
   const { address, namespace, requestTimeoutMs } = connection;
   const prefix = `${address.pathname.replace(/\/+$/, '')}/v1/`;
   return (request) => ({
@@ -86,7 +86,7 @@ class ByteTransport {
   }
 
   /** Exchanges this body instead of a request's own. */
-  carrying(bytes: ByteExchange): Pick<Wire, 'exchange'> {
+  carrying(bytes: ByteExchange): Pick<JsonHttpClient, 'exchange'> {
     return { exchange: (request) => this.#exchange(request, bytes) };
   }
 
@@ -94,7 +94,7 @@ class ByteTransport {
     for (const pool of this.#pools.values()) pool.close();
   }
 
-  async #exchange(request: WireRequest, bytes: ByteExchange): Promise<WireResponse> {
+  async #exchange(request: JsonHttpRequest, bytes: ByteExchange): Promise<JsonHttpResponse> {
     const { origin, method, path, headers, signal, timeoutMs } = request;
     const head = { method, path, host: origin.host, headers: Object.entries(headers) };
     const { status, location, body } = await this.#poolFor(origin).exchange(

@@ -1,7 +1,12 @@
 import type { VaultConnection } from './connection.ts';
 import type { VaultResponse, VaultTransport } from './contract.ts';
-import { createWire, followStandby, type Wire, type WireRequest } from './json-http-client.ts';
-import { wireRequests } from './lean-transport.ts';
+import {
+  createJsonHttpClient,
+  followStandby,
+  type JsonHttpClient,
+  type JsonHttpRequest,
+} from './json-http-client.ts';
+import { httpRequests } from './lean-transport.ts';
 
 /** What node-vault hands to its HTTP library; `exchange` is ours and passes through it. */
 interface HttpOptions {
@@ -9,23 +14,23 @@ interface HttpOptions {
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly json?: unknown;
-  readonly exchange: { readonly request: WireRequest; answer?: VaultResponse };
+  readonly exchange: { readonly request: JsonHttpRequest; answer?: VaultResponse };
 }
 
 /**
  * The same interface over node-vault, for set-up work that needs no speed. Its HTTP library is
- * replaced by our wire through its `request-promise` option: its own (axios) follows redirects
+ * replaced by our client through its `request-promise` option: its own (axios) follows redirects
  * to any host with the token, has no bound on the size of an answer and obeys proxy variables.
  * @throws SvcError (exit 78) where TLS files cannot be used
  */
 export async function createNodeVaultTransport(connection: VaultConnection): Promise<VaultTransport> {
-  const wire = createWire(connection);
-  const client = await loadClient(wire, connection);
-  const toWire = wireRequests(connection);
+  const http = createJsonHttpClient(connection);
+  const client = await loadClient(http, connection);
+  const toHttpRequest = httpRequests(connection);
   return {
     async send(request): Promise<VaultResponse> {
       if (request.bytes !== undefined) throw new TypeError('node-vault makes strings of every body');
-      const exchange: HttpOptions['exchange'] = { request: toWire(request) };
+      const exchange: HttpOptions['exchange'] = { request: toHttpRequest(request) };
       const { path, method, headers } = exchange.request;
       const options = {
         path: path.slice(apiRoot(connection).length),
@@ -39,31 +44,31 @@ export async function createNodeVaultTransport(connection: VaultConnection): Pro
         (error) => answerOf(exchange, error),
       );
     },
-    close: () => wire.close(),
+    close: () => http.close(),
   };
 }
 
 const apiRoot = ({ address }: VaultConnection): string => `${address.pathname.replace(/\/+$/, '')}/v1`;
 
-async function loadClient(wire: Wire, connection: VaultConnection) {
+async function loadClient(http: JsonHttpClient, connection: VaultConnection) {
   const { default: nodeVault } = await import('node-vault');
   const client = nodeVault({
     endpoint: connection.address.href.replace(/\/+$/, ''),
     // It would write whole requests to standard error under DEBUG=node-vault.
     debug: () => undefined,
-    'request-promise': { defaults: () => (options: HttpOptions) => overWire(wire, connection, options) },
+    'request-promise': { defaults: () => (options: HttpOptions) => overHttp(http, connection, options) },
   });
   // These it takes from VAULT_TOKEN, VAULT_NAMESPACE and VAULT_PREFIX; our headers and paths say it all.
   return Object.assign(client, { token: '', namespace: '', pathPrefix: '' });
 }
 
-async function overWire(wire: Wire, connection: VaultConnection, options: HttpOptions) {
+async function overHttp(http: JsonHttpClient, connection: VaultConnection, options: HttpOptions) {
   const { method, headers, json, exchange } = options;
   const path = options.uri.slice(connection.address.origin.length);
   const body = json === undefined ? undefined : JSON.stringify(json);
   const request = { ...exchange.request, method, headers, path, body };
-  const first = await wire.exchange(request);
-  const answer = first.status === 307 ? await followStandby(wire, connection, request, first) : first;
+  const first = await http.exchange(request);
+  const answer = first.status === 307 ? await followStandby(http, connection, request, first) : first;
   exchange.answer = { status: answer.status, body: answer.body };
   return { statusCode: answer.status, body: answer.body, request: { path } };
 }

@@ -1,13 +1,13 @@
 import type { Store } from '../store.ts';
 import { mask } from './mask.ts';
 
-export interface Answer {
+export interface DemoResponse {
   readonly status: number;
   readonly body: unknown;
 }
 
 /** What the demo answers from the store as it is at the moment. `named` are keys to show besides the store's own. */
-export function answerTo(path: string, store: Store, named: readonly string[]): Answer {
+export function responseTo(path: string, store: Store, named: readonly string[]): DemoResponse {
   switch (path) {
     case '/':
       return { status: 200, body: overview(store, named) };

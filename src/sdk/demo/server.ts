@@ -1,6 +1,6 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { Store } from '../store.ts';
-import { type Answer, answerTo } from './answers.ts';
+import { type DemoResponse, responseTo } from './answers.ts';
 
 export function demoServer(store: Store, named: readonly string[]): Server {
   return createServer((request, response) => {
@@ -9,11 +9,11 @@ export function demoServer(store: Store, named: readonly string[]): Server {
       return send(response, { status: 405, body: { error: 'method not allowed' } });
     }
     const [path = '/'] = (request.url ?? '/').split('?');
-    send(response, answerTo(path, store, named));
+    send(response, responseTo(path, store, named));
   });
 }
 
-function send(response: ServerResponse, { status, body }: Answer): void {
+function send(response: ServerResponse, { status, body }: DemoResponse): void {
   response.writeHead(status, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' });
   response.end(`${JSON.stringify(body)}\n`);
 }

@@ -2,7 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createWorkQueue, type Outcome, type WorkQueueTuning } from '../../../src/runtime/kube/work-queue.ts';
+import {
+  createWorkQueue,
+  type ReconcileOutcome,
+  type WorkQueueTuning,
+} from '../../../src/runtime/kube/work-queue.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 const test = suite('work queue');
@@ -18,14 +22,14 @@ function held(tuning: Partial<WorkQueueTuning> = {}) {
   const stop = new AbortController();
   stops.push(stop);
   const begun: string[] = [];
-  const ends: ((outcome: Outcome | Error) => void)[] = [];
+  const ends: ((outcome: ReconcileOutcome | Error) => void)[] = [];
   const work = (key: string) =>
-    new Promise<Outcome>((resolve, reject) => {
+    new Promise<ReconcileOutcome>((resolve, reject) => {
       begun.push(key);
       ends.push((outcome) => (outcome instanceof Error ? reject(outcome) : resolve(outcome)));
     });
   const queue = createWorkQueue({ work, signal: stop.signal, tuning: { ...quick, ...tuning } });
-  const end = async (index: number, outcome: Outcome | Error = 'done') => {
+  const end = async (index: number, outcome: ReconcileOutcome | Error = 'done') => {
     ends[index]?.(outcome);
     await sleep(0);
   };
@@ -77,7 +81,7 @@ test('tries again after an error, after ever longer, and forgets that after a su
   const stop = new AbortController();
   const at: number[] = [];
   let fails = true;
-  const work = async (): Promise<Outcome> => {
+  const work = async (): Promise<ReconcileOutcome> => {
     at.push(performance.now());
     if (fails) throw new Error('no');
     return 'done';
@@ -100,7 +104,7 @@ test('pauses are short again after a success that comes back by itself', async (
   const stop = new AbortController();
   stops.push(stop);
   let rounds = 0;
-  const work = async (): Promise<Outcome> => (rounds++ % 2 === 0 ? 'again' : 0);
+  const work = async (): Promise<ReconcileOutcome> => (rounds++ % 2 === 0 ? 'again' : 0);
   const tuning = { workers: 1, initialBackoffMs: 1, maxBackoffMs: 600_000 };
   createWorkQueue({ work, signal: stop.signal, tuning }).add('a');
   // doubled forty times, the last pause would be the longest there is
@@ -175,19 +179,22 @@ const steps = fc.array(
   }),
   { maxLength: 60 },
 );
-const outcomes = fc.array(fc.constantFrom<Outcome | 'throw'>('done', 'done', 'again', 'throw', 0, 2), {
-  maxLength: 30,
-});
+const outcomes = fc.array(
+  fc.constantFrom<ReconcileOutcome | 'throw'>('done', 'done', 'again', 'throw', 0, 2),
+  {
+    maxLength: 30,
+  },
+);
 
 /** What the work sees last of each key must be what was added last. */
-async function play(list: readonly Step[], ends: readonly (Outcome | 'throw')[], workers: number) {
+async function play(list: readonly Step[], ends: readonly (ReconcileOutcome | 'throw')[], workers: number) {
   const stop = new AbortController();
   const busy = new Set<string>();
   const wanted = new Map<string, number>();
   const seen = new Map<string, number>();
   const left = [...ends];
   let most = 0;
-  const work = async (key: string): Promise<Outcome> => {
+  const work = async (key: string): Promise<ReconcileOutcome> => {
     assert.not(busy.has(key), `${key} twice at a time`);
     busy.add(key);
     most = Math.max(most, busy.size);

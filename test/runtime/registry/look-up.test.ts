@@ -4,7 +4,10 @@ import { parseImageReference } from '../../../src/core/image/reference.ts';
 import type { RegistryCredential } from '../../../src/core/image/registry-credentials.ts';
 import { accessesTo, parseMirrors } from '../../../src/runtime/registry/endpoint.ts';
 import { lookUp } from '../../../src/runtime/registry/look-up.ts';
-import { createWire, type Wire } from '../../../src/runtime/registry/registry-http-client.ts';
+import {
+  createRegistryHttpClient,
+  type RegistryHttpClient,
+} from '../../../src/runtime/registry/registry-http-client.ts';
 import { contentOf, entryOf, makeImage, makeIndex } from '../../support/registry-images.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { answer, type FakeRegistry, send, startFakeRegistry } from './fake-registry.ts';
@@ -12,7 +15,7 @@ import { answer, type FakeRegistry, send, startFakeRegistry } from './fake-regis
 interface Context {
   registry: FakeRegistry;
   other: FakeRegistry;
-  wire: Wire;
+  wire: RegistryHttpClient;
 }
 
 const test = suite<Context>('registries that do as they like');
@@ -20,7 +23,7 @@ const test = suite<Context>('registries that do as they like');
 test.before.each(async (context) => {
   context.registry = await startFakeRegistry();
   context.other = await startFakeRegistry();
-  context.wire = createWire({ local: true });
+  context.wire = createRegistryHttpClient({ local: true });
 });
 test.after.each(async ({ registry, other, wire }) => {
   wire?.close();
@@ -42,7 +45,7 @@ async function ask({ registry, wire }: Context, asked: Asked = {}) {
   const key = { key: registry.host, username: 'alice', password: 'alice-password' };
   const credentials: RegistryCredential[] = user ? [key] : [];
   const found = await lookUp(reference, accessesTo(reference, parseMirrors(mirrors), credentials), {
-    ...{ wire, timeoutMs, architecture: undefined, known: () => undefined },
+    ...{ client: wire, timeoutMs, architecture: undefined, known: () => undefined },
     signal: asked.signal ?? new AbortController().signal,
   });
   return found.command.entrypoint;

@@ -5,7 +5,7 @@ import type { SvcError } from '../../../src/core/errors.ts';
 import { parseImageReference } from '../../../src/core/image/reference.ts';
 import { accessesTo, parseMirrors } from '../../../src/runtime/registry/endpoint.ts';
 import { lookUp } from '../../../src/runtime/registry/look-up.ts';
-import { createWire } from '../../../src/runtime/registry/registry-http-client.ts';
+import { createRegistryHttpClient } from '../../../src/runtime/registry/registry-http-client.ts';
 import { createCertificateAuthority } from '../../support/certificates.ts';
 import { type Registry, registryUsers, startRegistry } from '../../support/registry.ts';
 
@@ -27,13 +27,13 @@ async function ask({ host, url }: Registry, authorities?: string) {
   const reference = parseImageReference('docker.io/team/app:v1');
   const credential = { key: host, username: 'bob', password: registryUsers.bob };
   const [...ways] = accessesTo(reference, parseMirrors([`docker.io=${url}`]), [credential]);
-  const wire = createWire({ authorities, local: true });
+  const wire = createRegistryHttpClient({ authorities, local: true });
   try {
     return await lookUp(
       reference,
       ways.filter(({ endpoint }) => endpoint.mirrorOf),
       {
-        ...{ wire, architecture: undefined, known: () => undefined, timeoutMs: 20_000 },
+        ...{ client: wire, architecture: undefined, known: () => undefined, timeoutMs: 20_000 },
         signal: new AbortController().signal,
       },
     );

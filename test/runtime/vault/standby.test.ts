@@ -1,7 +1,11 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { VaultConnection } from '../../../src/runtime/vault/connection.ts';
-import { followStandby, type Wire, type WireRequest } from '../../../src/runtime/vault/json-http-client.ts';
+import {
+  followStandby,
+  type JsonHttpClient,
+  type JsonHttpRequest,
+} from '../../../src/runtime/vault/json-http-client.ts';
 
 const test = suite('the way from a standby to the active server');
 const connection = { followStandby: true } as VaultConnection;
@@ -9,14 +13,14 @@ const connection = { followStandby: true } as VaultConnection;
 /** Where the token goes after a 307 from `origin` to the same path at `target`; undefined: nowhere. */
 async function followed(origin: string, target: string): Promise<string | undefined> {
   let reached: string | undefined;
-  const wire: Wire = {
+  const wire: JsonHttpClient = {
     exchange: async (request) => {
       reached = request.origin.origin;
       return { status: 200, body: undefined, location: undefined };
     },
     close: () => undefined,
   };
-  const request: WireRequest = {
+  const request: JsonHttpRequest = {
     method: 'POST',
     origin: new URL(origin),
     path: '/v1/transit/decrypt/svc',

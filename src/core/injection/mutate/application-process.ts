@@ -1,6 +1,6 @@
 import type { Container, EnvironmentVariable, Pod } from '../../kubernetes/pod.ts';
 import { encodeOriginalArgs } from '../../original-args.ts';
-import type { ImageCommand, InjectionPlan, PodSecurityLevel, Surroundings } from '../contract.ts';
+import type { ImageCommand, InjectionPlan, MutationEnvironment, PodSecurityLevel } from '../contract.ts';
 import { chosenContainers, originalArgs, originalCmd, wrapperProgram } from './containers.ts';
 import { literal, type Piece, piecesOf, reference } from './variables.ts';
 
@@ -172,7 +172,7 @@ const capability = 'IPC_LOCK';
 export function unlockable(
   pod: Pod,
   container: Container,
-  { podSecurity, images }: Surroundings,
+  { podSecurity, images }: MutationEnvironment,
 ): string | undefined {
   if (podSecurity !== 'privileged') return `the namespace's Pod Security level is ${podSecurity}`;
   // root there has every capability, and none of them counts for locking memory

@@ -11,8 +11,8 @@ import type {
   CallerKeys,
   InjectionDefaults,
   InjectionPlan,
+  MutationEnvironment,
   PodSecurityLevel,
-  Surroundings,
 } from '../contract.ts';
 import {
   copierName,
@@ -30,14 +30,14 @@ export interface Context {
   readonly pod: Pod;
   readonly plan: InjectionPlan;
   readonly defaults: InjectionDefaults;
-  readonly surroundings: Surroundings;
+  readonly surroundings: MutationEnvironment;
   readonly ports: Ports;
   readonly folder: FolderDelivery;
   readonly certificates: Shared | undefined;
   readonly token: Shared;
   /** Undefined: callers of the proxy need none. */
   readonly callerKeys: CallerKeys | undefined;
-  readonly remarks: Remarks;
+  readonly remarks: Diagnostics;
 }
 
 /** A volume, and how a container sees it. */
@@ -47,7 +47,7 @@ export interface Shared {
 }
 
 /** What is found on the way: mistakes deny the pod, warnings go to the person who applied it. */
-export interface Remarks {
+export interface Diagnostics {
   readonly mistakes: string[];
   readonly warnings: string[];
 }
@@ -221,7 +221,7 @@ export function ownSecurityContext({ spec }: Pod): ContainerSecurityContext {
  * Whether the proxy is a native sidecar. Where it is in the pod already it stays as it is: while a cluster is upgraded, one
  * replica knows of sidecars and another does not, and neither may refuse what the other has made.
  */
-export function proxyIsSidecar({ spec }: Pod, { nativeSidecars }: Surroundings): boolean {
+export function proxyIsSidecar({ spec }: Pod, { nativeSidecars }: MutationEnvironment): boolean {
   const isProxy = ({ name }: { readonly name: string }) => name === proxyName;
   if (spec.initContainers?.find(isProxy)?.restartPolicy === 'Always') return true;
   return nativeSidecars && !spec.containers.some(isProxy);

@@ -1,5 +1,5 @@
 import type { Container, Pod, VolumeMount } from '../../kubernetes/pod.ts';
-import type { InjectionDefaults, InjectionPlan, Surroundings } from '../contract.ts';
+import type { InjectionDefaults, InjectionPlan, MutationEnvironment } from '../contract.ts';
 import { leavesCommandToImage, unlockable } from './application-process.ts';
 import {
   certificateFolder,
@@ -22,7 +22,7 @@ export function mistakesIn(
   pod: Pod,
   plan: InjectionPlan,
   defaults: InjectionDefaults,
-  surroundings: Surroundings,
+  surroundings: MutationEnvironment,
 ): string[] {
   return [
     ...choiceMistakes(pod, plan),
@@ -85,7 +85,7 @@ function reservedNames(
   pod: Pod,
   { proxy }: InjectionPlan,
   { wrapperDelivery }: InjectionDefaults,
-  surroundings: Surroundings,
+  surroundings: MutationEnvironment,
 ): readonly string[] {
   const { spec } = pod;
   const withProxy = proxy?.enabled === true;
@@ -107,7 +107,7 @@ const unexpected = (containers: readonly Container[], expected: readonly string[
 export function warningsFor(
   pod: Pod,
   plan: InjectionPlan,
-  surroundings: Surroundings,
+  surroundings: MutationEnvironment,
   chosen: readonly Container[],
 ): string[] {
   return [
@@ -126,7 +126,7 @@ export function warningsFor(
   ];
 }
 
-function memoryWarnings(pod: Pod, surroundings: Surroundings, chosen: readonly Container[]): string[] {
+function memoryWarnings(pod: Pod, surroundings: MutationEnvironment, chosen: readonly Container[]): string[] {
   return chosen.flatMap((container) => {
     const reason = unlockable(pod, container, surroundings);
     return reason === undefined
@@ -140,7 +140,7 @@ function memoryWarnings(pod: Pod, surroundings: Surroundings, chosen: readonly C
 const idleCommand = ({ command }: InjectionPlan, chosen: readonly Container[]): boolean =>
   command !== undefined && !chosen.some((one) => leavesCommandToImage(one) || isWrapped(one));
 
-const endlessProxy = (pod: Pod, { proxy }: InjectionPlan, surroundings: Surroundings): boolean =>
+const endlessProxy = (pod: Pod, { proxy }: InjectionPlan, surroundings: MutationEnvironment): boolean =>
   proxy?.enabled === true &&
   !proxyIsSidecar(pod, surroundings) &&
   ['Never', 'OnFailure'].includes(pod.spec.restartPolicy ?? 'Always');

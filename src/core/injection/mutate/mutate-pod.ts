@@ -1,7 +1,7 @@
 import { isConfiguredImage } from '../../image/reference.ts';
 import { protectedLabel, proxyLabel } from '../../kubernetes/labels.ts';
 import type { Container, Pod, PodSpec, Volume, VolumeMount } from '../../kubernetes/pod.ts';
-import type { InjectionDefaults, InjectionPlan, Mutation, Surroundings } from '../contract.ts';
+import type { InjectionDefaults, InjectionPlan, Mutation, MutationEnvironment } from '../contract.ts';
 import {
   certificateFolder,
   chosenContainers,
@@ -25,7 +25,7 @@ export function mutatePod(
   pod: Pod,
   plan: InjectionPlan,
   defaults: InjectionDefaults,
-  surroundings: Surroundings,
+  surroundings: MutationEnvironment,
 ): Mutation {
   const mistakes = mistakesIn(pod, plan, defaults, surroundings);
   const chosen = chosenContainers(pod, plan);

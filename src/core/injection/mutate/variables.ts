@@ -1,5 +1,5 @@
 import type { Container, EnvironmentVariable, Pod } from '../../kubernetes/pod.ts';
-import type { CallerKeys, InjectionPlan, PlannedSecret, Surroundings } from '../contract.ts';
+import type { CallerKeys, InjectionPlan, MutationEnvironment, PlannedSecret } from '../contract.ts';
 import { containersOf, proxyName } from './containers.ts';
 
 export interface SecretSettings {
@@ -73,7 +73,7 @@ const shapes = { id: /^SVC[A-Z2-7]{17}$/, secret: /^[\w-]{40}$/ } as const;
 export function callerKeysOf(
   pod: Pod,
   { proxy }: InjectionPlan,
-  { newCallerKeys }: Surroundings,
+  { newCallerKeys }: MutationEnvironment,
 ): CallerKeys | undefined {
   if (proxy?.enabled !== true || proxy.callerKeys !== true) return undefined;
   const env = containersOf(pod).find(({ name }) => name === proxyName)?.env ?? [];

@@ -1,7 +1,7 @@
 import { type ImageMirrors, isConfiguredImage } from '../../image/reference.ts';
 import type { Container, Pod, Volume, VolumeMount } from '../../kubernetes/pod.ts';
 import { tokenFolder, volumeNames } from './containers.ts';
-import type { Context, Remarks, Shared } from './context.ts';
+import type { Context, Diagnostics, Shared } from './context.ts';
 
 /** The volumes with one more; one of the operator's own that is there already is set anew. */
 export function addVolume(
@@ -46,7 +46,7 @@ function withImageOf({ image: there }: Volume, volume: Volume, mirrors: ImageMir
 }
 
 /** The container with one more mount, or as it is where that is among its own. */
-export function addMount(container: Container, wanted: VolumeMount, { mistakes }: Remarks): Container {
+export function addMount(container: Container, wanted: VolumeMount, { mistakes }: Diagnostics): Container {
   const { volumeMounts = [] } = container;
   const there = volumeMounts.filter(({ mountPath }) => resolvedPath(mountPath) === wanted.mountPath);
   if (there.length === 0) return { ...container, volumeMounts: [...volumeMounts, wanted] };

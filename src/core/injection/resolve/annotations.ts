@@ -148,7 +148,7 @@ export function optsOut(given: Given): boolean {
 }
 
 /** Names that there are not, and a wrong `svc/inject`, which is no field of a plan. */
-export function annotationMistakes(given: Given): string[] {
+export function annotationErrors(given: Given): string[] {
   const unknown = Object.keys(given).filter((name) => !annotationNames.includes(name));
   return [
     ...unknown.map((name) => `${name}: is no annotation of svc${nearestOrAll(name)}`),

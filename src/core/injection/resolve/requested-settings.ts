@@ -23,7 +23,7 @@ export interface Wish<T> {
 }
 
 /** What is asked for; undefined: nobody did. */
-export type Wishes = {
+export type RequestedSettings = {
   readonly [K in keyof Fields]: Fields[K] extends Field<infer T> ? Wish<T> | undefined : never;
 };
 
@@ -32,17 +32,17 @@ export interface NamedConfig {
   readonly spec: ServiceConfigSpec;
 }
 
-export interface GatheredWishes {
+export interface GatheredSettings {
   /** Reading one that has a mistake of its own throws UnusableSetting. */
-  readonly wishes: Wishes;
+  readonly wishes: RequestedSettings;
   readonly mistakes: readonly string[];
 }
 
 /** Each thing from the pod's annotation or else from the ServiceConfig; what an annotation hides is not judged. */
-export function gatherWishes(
+export function gatherRequestedSettings(
   given: Readonly<Record<string, string>>,
   config: NamedConfig | undefined,
-): GatheredWishes {
+): GatheredSettings {
   const wishes: Record<string, unknown> = {};
   const unusable = new Set<string>();
   const mistakes: string[] = [];
@@ -53,7 +53,7 @@ export function gatherWishes(
     wishes[key] =
       found && 'value' in found.reading ? { place: found.place, value: found.reading.value } : undefined;
   }
-  return { wishes: guarded(wishes as Wishes, unusable), mistakes };
+  return { wishes: guarded(wishes as RequestedSettings, unusable), mistakes };
 }
 
 interface Found {
@@ -86,7 +86,7 @@ export interface Field<T> {
 }
 
 /** Names of variables: by the position of their path, or by its name. */
-export type EnvMapWish =
+export type RequestedEnvMap =
   | { readonly by: 'position'; readonly groups: EnvMap }
   | { readonly by: 'path'; readonly secrets: readonly PlannedSecret[] };
 
@@ -168,9 +168,9 @@ function flag(name: string, of: (spec: Config) => boolean | undefined) {
   return { member: { name, read } } satisfies Field<boolean>;
 }
 
-function envMapField(): Field<EnvMapWish> {
+function envMapField(): Field<RequestedEnvMap> {
   const { name, ...parser } = annotations.envMap;
-  const byPosition: Parser<EnvMapWish> = {
+  const byPosition: Parser<RequestedEnvMap> = {
     ...parser,
     parse: (given) => ({ by: 'position', groups: parser.parse(given) }),
   };
@@ -183,7 +183,7 @@ function envMapField(): Field<EnvMapWish> {
   };
 }
 
-function byPath(reading: Reading<readonly PlannedSecret[]>): Reading<EnvMapWish> {
+function byPath(reading: Reading<readonly PlannedSecret[]>): Reading<RequestedEnvMap> {
   return 'value' in reading ? { value: { by: 'path', secrets: reading.value } } : reading;
 }
 

@@ -6,12 +6,12 @@ import { type CreatedConfig, selectServiceConfig } from '../../kubernetes/protec
 import { unencrypted } from '../../settings/listen-address.ts';
 import { applyRules, outcome, type Rule } from '../../settings/resolve.ts';
 import type { InjectionDefaults, InjectionPlan, PlannedSecret, Resolution } from '../contract.ts';
-import { annotationMistakes, annotations, givenAnnotations, optsOut } from './annotations.ts';
-import { gatherWishes, type Wish, type Wishes } from './requested-settings.ts';
+import { annotationErrors, annotations, givenAnnotations, optsOut } from './annotations.ts';
+import { gatherRequestedSettings, type RequestedSettings, type Wish } from './requested-settings.ts';
 import { combineSecrets, listedSecrets, mappedSecrets } from './secrets.ts';
 
 /** What a pod's request is judged by; the configs and mappings are those of its namespace. */
-export interface ResolveSurroundings {
+export interface ResolveEnvironment {
   readonly namespace: string;
   readonly namespaceLabels: Readonly<Record<string, string>>;
   readonly serviceConfigs: readonly CreatedConfig[];
@@ -20,27 +20,27 @@ export interface ResolveSurroundings {
 }
 
 /** What a pod asks for by its annotations or by the ServiceConfig that selects it; never throws for what is in them. */
-export function resolveInjection(pod: Pod, surroundings: ResolveSurroundings): Resolution {
+export function resolveInjection(pod: Pod, surroundings: ResolveEnvironment): Resolution {
   const given = givenAnnotations(pod);
   if (optsOut(given)) return { kind: 'skip', reason: 'it opts out with svc/inject: "false"' };
   const config = selectServiceConfig(pod, surroundings.serviceConfigs);
   if (config === undefined && Object.keys(given).length === 0) return unasked(surroundings);
   const unbounded = boundMistakes(pod, given);
   if (unbounded.length > 0) return { kind: 'deny', mistakes: unbounded };
-  const { wishes, mistakes } = gatherWishes(given, config);
+  const { wishes, mistakes } = gatherRequestedSettings(given, config);
   const egress = egressMistakes(config, surroundings.serviceConfigs);
-  const found = [...refusalsOf(pod), ...annotationMistakes(given), ...mistakes, ...egress];
+  const found = [...refusalsOf(pod), ...annotationErrors(given), ...mistakes, ...egress];
   return complete({ wishes, defaults: surroundings.defaults, config: config?.name }, surroundings, found);
 }
 
-function unasked({ namespace, namespaceLabels }: ResolveSurroundings): Resolution {
+function unasked({ namespace, namespaceLabels }: ResolveEnvironment): Resolution {
   const reason = 'it has no svc/ annotation and no ServiceConfig selects it';
   return isLabelled(namespaceLabels)
     ? { kind: 'skip', reason: `${reason}, although namespace ${namespace} is a protected one` }
     : { kind: 'skip', reason };
 }
 
-function complete(asked: Asked, surroundings: ResolveSurroundings, found: readonly string[]): Resolution {
+function complete(asked: Asked, surroundings: ResolveEnvironment, found: readonly string[]): Resolution {
   const { namespace, secretMappings } = surroundings;
   const listed = outcome(() => listedSecrets(asked.wishes));
   const mapped = outcome(() => mappedSecrets(asked.wishes, namespace, secretMappings));
@@ -129,12 +129,12 @@ function blocksOf(config: Config | undefined): { index: number; cidr: string; bl
 }
 
 /** Why a pod that asks for protection cannot have it, or nothing. */
-type Refusal = (pod: Pod) => string | undefined;
+type PodRefusal = (pod: Pod) => string | undefined;
 
 const wayOut = 'set svc/inject: "false" to run it without protection';
 
 /** In this order; all that apply are said. */
-const refusals: readonly Refusal[] = [windows, hostNetwork, staticPod];
+const refusals: readonly PodRefusal[] = [windows, hostNetwork, staticPod];
 
 export function refusalsOf(pod: Pod): string[] {
   return refusals.map((refuse) => refuse(pod)).filter((reason) => reason !== undefined);
@@ -193,7 +193,7 @@ function where<K extends string, V>(name: K, value: V | undefined): { [name in K
   return value === undefined ? {} : ({ [name]: value } as { [name in K]?: V });
 }
 
-function proxyOf(wishes: Wishes): ProxyRequest | undefined {
+function proxyOf(wishes: RequestedSettings): ProxyRequest | undefined {
   if (wishes.proxyEnabled?.value !== true) return undefined;
   const members = {
     role: wishes.proxyRole?.value,
@@ -208,7 +208,7 @@ function proxyOf(wishes: Wishes): ProxyRequest | undefined {
 
 /** What rules look at. */
 interface Asked {
-  readonly wishes: Wishes;
+  readonly wishes: RequestedSettings;
   readonly defaults: InjectionDefaults;
   /** The ServiceConfig that selects the pod. */
   readonly config: string | undefined;

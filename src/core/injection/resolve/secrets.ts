@@ -1,7 +1,12 @@
 import type { SecretMappingSpec } from '../../custom-resources/resources.ts';
 import { hint } from '../../settings/resolve.ts';
 import type { PlannedSecret } from '../contract.ts';
-import { type EnvMapWish, readSecretVariables, type Wish, type Wishes } from './requested-settings.ts';
+import {
+  type RequestedEnvMap,
+  type RequestedSettings,
+  readSecretVariables,
+  type Wish,
+} from './requested-settings.ts';
 
 /** A path with its variables, and who brought it. */
 interface SecretSource extends PlannedSecret {
@@ -14,7 +19,7 @@ export interface SecretSources {
 }
 
 /** Of paths that are listed themselves, each with what the map of variables has for it. */
-export function listedSecrets({ secretPaths, envMap }: Wishes): SecretSources {
+export function listedSecrets({ secretPaths, envMap }: RequestedSettings): SecretSources {
   const place = secretPaths?.place ?? '';
   const indexes = new Map(secretPaths?.value.map((path, index) => [path, index]));
   const sources = [...indexes].map(([path, index]) => ({
@@ -24,7 +29,11 @@ export function listedSecrets({ secretPaths, envMap }: Wishes): SecretSources {
   return { sources, mistakes: [...repeatedPaths(secretPaths), ...strayMappings(envMap, secretPaths)] };
 }
 
-function mappingsOf(map: EnvMapWish | undefined, path: string, index: number): PlannedSecret['mappings'] {
+function mappingsOf(
+  map: RequestedEnvMap | undefined,
+  path: string,
+  index: number,
+): PlannedSecret['mappings'] {
   if (map === undefined) return [];
   if (map.by === 'position') return map.groups[index] ?? [];
   return map.secrets.filter((one) => one.path === path).flatMap(({ mappings }) => mappings);
@@ -39,7 +48,7 @@ function repeatedPaths(paths: Wish<readonly string[]> | undefined): string[] {
 }
 
 function strayMappings(
-  map: Wish<EnvMapWish> | undefined,
+  map: Wish<RequestedEnvMap> | undefined,
   paths: Wish<readonly string[]> | undefined,
 ): readonly string[] {
   if (map === undefined) return [];
@@ -74,7 +83,7 @@ function strayPaths(
 
 /** Of the SecretMappings that are named. */
 export function mappedSecrets(
-  { secretMappings }: Wishes,
+  { secretMappings }: RequestedSettings,
   namespace: string,
   known: ReadonlyMap<string, SecretMappingSpec>,
 ): SecretSources {

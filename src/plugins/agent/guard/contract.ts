@@ -1,4 +1,4 @@
-import type { Hit } from '../../../core/protection/bpf-layouts.ts';
+import type { AccessEvent } from '../../../core/protection/bpf-layouts.ts';
 import { type Tier, tierNames } from '../../../core/protection/report.ts';
 import type { Preemption } from './preemption.ts';
 
@@ -41,13 +41,13 @@ export interface Guard {
   /** All processes that are registered or inherit it; those that only their cgroup covers are not listed. */
   processes(): readonly ProtectedProcess[];
   /** Called for hits on processes that are no decoys, in order; equal ones that came together are one call. */
-  onHit(listener: HitListener): void;
+  onHit(listener: AccessEventListener): void;
   /** Lets go of everything in this process; what is pinned goes on guarding. */
   close(): Promise<void>;
 }
 
 /** @param hit the first of them */
-export type HitListener = (hit: Hit, times: Times) => void;
+export type AccessEventListener = (hit: AccessEvent, times: Times) => void;
 
 /** How often something came that differs in nothing but its time. */
 export interface Times {

@@ -1,15 +1,15 @@
 import {
+  type AccessEvent,
   decodeProcess,
   decodeProtectionFlags,
-  type Hit,
   protectionFlags,
 } from '../../../core/protection/bpf-layouts.ts';
 import { mapEntries, visitEntries } from '../../../runtime/bpf/map.ts';
 import { readProcess } from '../../../runtime/native/processes.ts';
 import {
+  type AccessEventListener,
   type Guard,
   type GuardStatus,
-  type HitListener,
   type ProcessFacts,
   type ProtectedProcess,
   undecided,
@@ -39,7 +39,7 @@ export interface StartingGuard extends Guard {
 }
 
 export function createGuard(options: GuardOptions): StartingGuard {
-  const hitListeners: HitListener[] = [];
+  const hitListeners: AccessEventListener[] = [];
   const statusListeners: ((status: GuardStatus) => void)[] = [];
   const crowdListeners: ((cgroups: readonly bigint[]) => void)[] = [];
   const unguarded = createUnguarded();
@@ -51,7 +51,7 @@ export function createGuard(options: GuardOptions): StartingGuard {
       keeper = await startKeeper({
         ...options,
         onHit(hit, times) {
-          letGoOn(hit);
+          resumeStoppedProcess(hit);
           for (const listener of hitListeners) listener(hit, times);
         },
         onUnknown: once(() => options.log.warn('hits.unknown')),
@@ -77,7 +77,7 @@ export function createGuard(options: GuardOptions): StartingGuard {
     protectInTurns: async (pid, signal) =>
       apply(
         set(),
-        (now) => coverInTurns(now, set, { pid, nextTurn, signal }),
+        (now) => protectIncrementally(now, set, { pid, nextTurn, signal }),
         async () => unguarded.remember(pid),
       ),
     inspect: (pid) =>
@@ -154,7 +154,7 @@ const untilDetachedMs = 100;
  * Has a process go on that was stopped for a debugger which was killed as it attached. Where the agent's PIDs are not
  * the host's, nothing is found.
  */
-function letGoOn({ road, outcome, target }: Hit): void {
+function resumeStoppedProcess({ road, outcome, target }: AccessEvent): void {
   if (road !== 'ptrace' || outcome !== 'killed') return;
   setTimeout(() => resume(target.pid), untilDetachedMs).unref();
 }
@@ -173,7 +173,7 @@ function resume(pid: number): void {
  * @param inForce the programs that guard at the time: where they are others than those that it was begun with, it fails
  * @throws SvcError PROCESS_GONE, GUARD_FULL, PROTECTION_UNSETTLED; the signal's reason
  */
-export async function coverInTurns(
+export async function protectIncrementally(
   set: ProgramSet,
   inForce: () => ProgramSet | undefined,
   { pid, nextTurn, signal }: { pid: number; nextTurn: NextTurn; signal: AbortSignal },

@@ -2,10 +2,10 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { exitStatus, SvcError } from '../../../core/errors.ts';
 import {
-  type Answer,
   decodeCrowd,
   decodeProcess,
   encodeProcess,
+  type ManageReply,
   type ProcessKey,
 } from '../../../core/protection/bpf-layouts.ts';
 import { mapEntries } from '../../../runtime/bpf/map.ts';
@@ -38,7 +38,7 @@ export function coverOne(set: ProgramSet, pid: number): Covered | undefined {
   return { process, opened };
 }
 
-const isFull = ({ error }: Answer) => error === -E2BIG || error === -EDQUOT;
+const isFull = ({ error }: ManageReply) => error === -E2BIG || error === -EDQUOT;
 
 /** @returns whether it was tried */
 function makeRoom(set: ProgramSet): boolean {

@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { exitStatus, messageOf, SvcError } from '../../../core/errors.ts';
-import { decodeHit, type Hit } from '../../../core/protection/bpf-layouts.ts';
+import { type AccessEvent, decodeAccessEvent } from '../../../core/protection/bpf-layouts.ts';
 import type { Tier } from '../../../core/protection/report.ts';
 import { ensureBpfFileSystem } from '../../../runtime/bpf/libbpf.ts';
 import type { BpfMap } from '../../../runtime/bpf/map.ts';
 import { openRingBuffer } from '../../../runtime/bpf/ring-buffer.ts';
-import type { HitListener, Mode, PassedOver, Times } from './contract.ts';
-import { hasLate, watchingFromNow, watchingNever } from './map-readings.ts';
+import type { AccessEventListener, Mode, PassedOver, Times } from './contract.ts';
+import { hasPreOpened, watchingFromNow, watchingNever } from './map-readings.ts';
 import { type Preemption, preemptionAddress, preemptionOf } from './preemption.ts';
 import { loadProgramSet, ownLinkFolders, type ProgramSet } from './program-set.ts';
 import { type CanaryMode, type Decoys, protectDecoy, tryAll } from './trial.ts';
@@ -15,7 +15,7 @@ import { type CanaryMode, type Decoys, protectDecoy, tryAll } from './trial.ts';
 /** A tier that its canary has proven. */
 export interface InForce {
   readonly set: ProgramSet;
-  readonly pump: HitPump;
+  readonly pump: EventReader;
   readonly mode: CanaryMode;
   /** Whether its programs can be passed by on this kernel. */
   readonly preemption: Preemption;
@@ -29,7 +29,7 @@ interface EstablishOptions extends Mode {
   /** Bits of `leftAlone`: what is not guarded. */
   readonly left: number;
   readonly decoys: Decoys;
-  readonly onHit: HitListener;
+  readonly onHit: AccessEventListener;
   /** For records in the ring that are no hits. */
   readonly onUnknown: () => void;
   /** Brings what an earlier set guarded into the new one, before it is attached. */
@@ -81,7 +81,7 @@ function attach(
   // with enforcement as it was until now, and where there was none, as it is to be
   if (watchingSince === undefined) set.change({ enforce, kill, left });
   const lacking = set.attach({ preemptible: preemption.possible, killing: enforce && kill });
-  if (hasLate(set)) set.attachLate();
+  if (hasPreOpened(set)) set.attachLate();
   set.change({ enforce, kill, left, agent, generation, watchingSince: watchingSince || watchingFromNow() });
   return lacking;
 }
@@ -95,7 +95,7 @@ async function prove(
   protectDecoy(set, await decoys.living());
   const wrong = await tryAll(decoys, mode, set);
   if (wrong !== undefined) throw unproven(wrong);
-  return { set, pump: startHitPump(set.map('hits'), onHit, options.onUnknown), mode };
+  return { set, pump: startEventReader(set.map('hits'), onHit, options.onUnknown), mode };
 }
 
 function unproven(wrong: string): SvcError {
@@ -106,7 +106,7 @@ function unproven(wrong: string): SvcError {
 }
 
 /** Carries hits from the kernel's ring to the agent, by the clock: 20 times a second. */
-interface HitPump {
+interface EventReader {
   close(): void;
 }
 
@@ -115,7 +115,7 @@ const intervalMs = 50;
 const mostAtOnce = 8192;
 
 /** @param onUnknown is called for a record that is no hit: another version's programs wrote it */
-function startHitPump(map: BpfMap, onHit: HitListener, onUnknown: () => void): HitPump {
+function startEventReader(map: BpfMap, onHit: AccessEventListener, onUnknown: () => void): EventReader {
   const ring = openRingBuffer(map);
   const equal = new EqualRecords();
   const add = (record: Uint8Array) => equal.add(record);
@@ -138,9 +138,9 @@ function startHitPump(map: BpfMap, onHit: HitListener, onUnknown: () => void): H
   };
 }
 
-function decoded(record: Buffer): Hit | undefined {
+function decoded(record: Buffer): AccessEvent | undefined {
   try {
-    return decodeHit(record);
+    return decodeAccessEvent(record);
   } catch (error) {
     if (error instanceof RangeError) return undefined;
     throw error;

@@ -4,9 +4,9 @@ import { mapEntries } from '../../../runtime/bpf/map.ts';
 import { sleep } from '../../../runtime/lifecycle/wait.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import {
+  type AccessEventListener,
   describePassedOver,
   type GuardStatus,
-  type HitListener,
   type Mode,
   type PassedOver,
   sameStatus,
@@ -38,7 +38,7 @@ export interface KeeperOptions extends Mode {
   /** Between two canaries. */
   readonly intervalMs: number;
   readonly log: Logger;
-  readonly onHit: HitListener;
+  readonly onHit: AccessEventListener;
   readonly onUnknown: () => void;
   readonly onStatus: (status: GuardStatus) => void;
   readonly onTallies: (tallies: Tallies) => void;
@@ -169,7 +169,7 @@ function announce(state: State, passedOver: PassedOver, options: KeeperOptions):
 function keepBeating(state: State, options: KeeperOptions): () => Promise<void> {
   const checkLate = createLateWatch();
   const checkCrowds = createCrowdWatch(options.onCrowded);
-  return startBeats({
+  return startPeriodic({
     intervalMs: options.intervalMs,
     isUrgent: () => state.inForce !== undefined && changedSetting(state.inForce.set) !== undefined,
     beat: () =>
@@ -253,7 +253,7 @@ function carryOver(from: ProgramSet, to: ProgramSet): void {
   }
 }
 
-export interface BeatOptions {
+export interface PeriodicOptions {
   /** Between the end of one beat and the next. */
   readonly intervalMs: number;
   /** Cheap, and looked at in between: whether the next beat is not to be waited for. What it throws, that beat will meet. */
@@ -274,7 +274,7 @@ function answered(isUrgent: () => boolean): boolean {
 }
 
 /** Beats, one after the other. @returns what ends them, and resolves when the last one has come to its end */
-export function startBeats({ intervalMs, isUrgent, beat }: BeatOptions): () => Promise<void> {
+export function startPeriodic({ intervalMs, isUrgent, beat }: PeriodicOptions): () => Promise<void> {
   let running = Promise.resolve();
   let ended = false;
   let timer: NodeJS.Timeout | undefined;

@@ -45,7 +45,7 @@ export function createCrowdWatch(onChange: (crowded: readonly bigint[]) => void)
 const isLate = (value: Buffer) => (decodeProtectionFlags(value) & protectionFlags.late) !== 0;
 
 /** Whether anything is covered that somebody may have opened before. */
-export function hasLate(set: ProgramSet): boolean {
+export function hasPreOpened(set: ProgramSet): boolean {
   let found = false;
   for (const name of ['processes', 'cgroups']) {
     visitEntries(set.map(name), (_key, value) => {
@@ -65,7 +65,7 @@ export function createLateWatch(): (set: ProgramSet, tallies: Tallies) => void {
   let beats = 0;
   return (set, { covered_late: covered }) => {
     if (covered !== known) set.attachLate();
-    else if (set.isLateAttached && ++beats % beatsBetweenLooks === 0 && !hasLate(set)) set.detachLate();
+    else if (set.isLateAttached && ++beats % beatsBetweenLooks === 0 && !hasPreOpened(set)) set.detachLate();
     known = covered;
     watchAgain(set);
   };

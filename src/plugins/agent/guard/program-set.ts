@@ -2,13 +2,13 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, unlinkSync
 import { join } from 'node:path';
 import { SvcError } from '../../../core/errors.ts';
 import {
-  type Answer,
-  decodeAnswer,
+  decodeManageReply,
   decodeSettings,
   encodeRequest,
   encodeSettings,
   type GuardSettings,
   layoutVersion,
+  type ManageReply,
   type ProcessKey,
   requests,
 } from '../../../core/protection/bpf-layouts.ts';
@@ -23,7 +23,7 @@ export interface ProgramSet {
   readonly tier: Tier;
   readonly generation: number;
   map(name: string): BpfMap;
-  ask(request: Exclude<keyof typeof requests, 'forget'>, pid: number, flags?: number): Answer;
+  ask(request: Exclude<keyof typeof requests, 'forget'>, pid: number, flags?: number): ManageReply;
   /** Takes out the entry of a process that is gone. */
   forget(process: ProcessKey): void;
   settings(): GuardSettings;
@@ -127,7 +127,7 @@ function setOver(object: BpfObject, tier: Tier, folder: string, generation: numb
     map: object.map,
     ask(request, pid, flags = 0) {
       manage.run(encodeRequest(requests[request], pid, flags));
-      return decodeAnswer(answer.lookup(onlyEntry) as Buffer);
+      return decodeManageReply(answer.lookup(onlyEntry) as Buffer);
     },
     forget: ({ pid, start }) => manage.run(encodeRequest(requests.forget, pid, start)),
     settings: read,

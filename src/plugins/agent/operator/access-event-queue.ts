@@ -1,28 +1,28 @@
-import type { ObservedHit } from './contract.ts';
+import type { ObservedAccessEvent } from './contract.ts';
 
 /** Equal hits as one. */
-export interface QueuedHit {
-  readonly first: ObservedHit;
+export interface QueuedAccessEvent {
+  readonly first: ObservedAccessEvent;
   /** Of the last one, in nanoseconds since 1970. */
   readonly lastAt: bigint;
   readonly count: number;
 }
 
-export interface NumberedHit extends QueuedHit {
+export interface NumberedAccessEvent extends QueuedAccessEvent {
   readonly number: number;
 }
 
-type Growing = { -readonly [K in keyof QueuedHit]: QueuedHit[K] };
+type Growing = { -readonly [K in keyof QueuedAccessEvent]: QueuedAccessEvent[K] };
 
 /**
  * Hits that the operator has not confirmed, oldest first. Equal ones are taken as one until they are first sent;
  * from then on they keep their number and count, so that the operator can tell a repetition.
  */
-export class HitQueue {
+export class AccessEventQueue {
   readonly #capacity: number;
   readonly #waiting = new Map<string, Growing>();
   #order = this.#waiting.keys();
-  #sent: NumberedHit[] = [];
+  #sent: NumberedAccessEvent[] = [];
   #lastNumber = 0;
   #dropped = 0;
 
@@ -41,7 +41,7 @@ export class HitQueue {
   }
 
   /** Where there is no room the oldest go that were never sent: of what was sent nobody knows whether it arrived. */
-  add(hit: ObservedHit, count = 1, lastAt = hit.at): void {
+  add(hit: ObservedAccessEvent, count = 1, lastAt = hit.at): void {
     const key = keyOf(hit);
     const equal = this.#waiting.get(key);
     if (equal !== undefined) {
@@ -54,7 +54,7 @@ export class HitQueue {
   }
 
   /** The oldest, those first that were sent before. */
-  take(limit: number): readonly NumberedHit[] {
+  take(limit: number): readonly NumberedAccessEvent[] {
     while (this.#sent.length < limit) {
       const next = this.#shift();
       if (next === undefined) break;
@@ -93,6 +93,6 @@ export class HitQueue {
   }
 }
 
-function keyOf({ source, target, road, outcome, syscall }: ObservedHit): string {
+function keyOf({ source, target, road, outcome, syscall }: ObservedAccessEvent): string {
   return `${source.pid} ${source.uid} ${target.pid} ${target.start} ${road} ${outcome} ${syscall} ${source.comm}`;
 }

@@ -3,8 +3,13 @@ import type { Metrics } from '../../../runtime/health/metrics.ts';
 import { type Backoff, createBackoff } from '../../../runtime/lifecycle/retry.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import type { Connection } from './connection.ts';
-import { type ChannelStatus, type ObservedHit, type OperatorChannel, ReportError } from './contract.ts';
-import { type Ledger, mostHits, type Reply, type Report } from './pending-reports.ts';
+import {
+  type ChannelStatus,
+  type ObservedAccessEvent,
+  type OperatorChannel,
+  ReportError,
+} from './contract.ts';
+import { mostHits, type PendingReports, type Reply, type Report } from './pending-reports.ts';
 
 /** In milliseconds. */
 export interface Timings {
@@ -23,7 +28,7 @@ export interface Timings {
 }
 
 export interface ChannelParts {
-  readonly ledger: Ledger;
+  readonly ledger: PendingReports;
   readonly connection: Connection;
   readonly status: LinkStatus;
   readonly metrics: ChannelMetrics;
@@ -103,7 +108,7 @@ export class Channel implements OperatorChannel {
     this.#ended = this.#run();
   }
 
-  hit(hit: ObservedHit, count?: number, lastAt?: bigint): void {
+  hit(hit: ObservedAccessEvent, count?: number, lastAt?: bigint): void {
     const { ledger, metrics, timings } = this.#parts;
     ledger.hit(hit, count, lastAt);
     metrics.queued(ledger.queued);

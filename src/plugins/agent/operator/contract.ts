@@ -1,5 +1,5 @@
 import { messageOf } from '../../../core/errors.ts';
-import type { Hit } from '../../../core/protection/bpf-layouts.ts';
+import type { AccessEvent } from '../../../core/protection/bpf-layouts.ts';
 import type { ProtectionReport } from '../../../core/protection/report.ts';
 import type { GuardStatus } from '../guard/contract.ts';
 
@@ -10,7 +10,7 @@ export interface OperatorChannel {
    * @param count of equal ones that came together; default 1
    * @param lastAt of the last of them, in nanoseconds since 1970; default: the same
    */
-  hit(hit: ObservedHit, count?: number, lastAt?: bigint): void;
+  hit(hit: ObservedAccessEvent, count?: number, lastAt?: bigint): void;
   /** The node's state is another one now; it is asked for and told within half a second. */
   changed(): void;
   readonly status: ChannelStatus;
@@ -75,7 +75,7 @@ export interface TlsPaths {
 }
 
 /** A hit with what this node knows about it. */
-export interface ObservedHit extends Hit {
+export interface ObservedAccessEvent extends AccessEvent {
   /** Nanoseconds since 1970. */
   readonly at: bigint;
   /** Undefined where the number is not one that leads to a hit. */

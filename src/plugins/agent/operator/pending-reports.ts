@@ -1,12 +1,12 @@
-import type { Hit, Outcome, Road } from '../../../core/protection/bpf-layouts.ts';
+import type { AccessEvent, AccessOutcome, AccessPath } from '../../../core/protection/bpf-layouts.ts';
 import {
   type ProcessProtection,
   type SecretMemory,
   type Tier,
   tierNames,
 } from '../../../core/protection/report.ts';
-import { HitQueue, type NumberedHit } from './access-event-queue.ts';
-import type { Measured, NodeState, ObservedHit, ReportedPod, ReportedProcess } from './contract.ts';
+import { AccessEventQueue, type NumberedAccessEvent } from './access-event-queue.ts';
+import type { Measured, NodeState, ObservedAccessEvent, ReportedPod, ReportedProcess } from './contract.ts';
 
 export interface Identity {
   readonly node: string;
@@ -39,10 +39,10 @@ export const mostHits = 1_000;
 const stateKeptMs = 5_000;
 
 /** Counts every hit, by road and outcome. */
-class HitCounts {
-  readonly #counts = new Map<string, { road: Road; outcome: Outcome; count: number }>();
+class AccessEventCounts {
+  readonly #counts = new Map<string, { road: AccessPath; outcome: AccessOutcome; count: number }>();
 
-  add({ road, outcome }: Hit, count = 1): void {
+  add({ road, outcome }: AccessEvent, count = 1): void {
     const key = `${road} ${outcome}`;
     const known = this.#counts.get(key);
     if (known === undefined) this.#counts.set(key, { road, outcome, count });
@@ -50,17 +50,17 @@ class HitCounts {
   }
 
   /** Those that are not zero. */
-  list(): readonly HitCount[] {
+  list(): readonly AccessEventCount[] {
     return [...this.#counts.values()];
   }
 }
 
 /** What the operator has been told, and what it has not. */
-export class Ledger {
+export class PendingReports {
   readonly #identity: Identity;
   readonly #state: () => NodeState;
-  readonly #counts = new HitCounts();
-  readonly #queue = new HitQueue(queueCapacity);
+  readonly #counts = new AccessEventCounts();
+  readonly #queue = new AccessEventQueue(queueCapacity);
   #sequence = 0;
   #toldState: string | undefined;
   #askAgainAt = 0;
@@ -80,7 +80,7 @@ export class Ledger {
     return this.#queue.dropped;
   }
 
-  hit(hit: ObservedHit, count?: number, lastAt?: bigint): void {
+  hit(hit: ObservedAccessEvent, count?: number, lastAt?: bigint): void {
     this.#counts.add(hit, count);
     this.#queue.add(hit, count, lastAt);
   }
@@ -142,7 +142,7 @@ export class Ledger {
 }
 
 /** svc.operator.v1.HitReport as grpc-js takes it. */
-function hitMessage({ number, count, first, lastAt }: NumberedHit): object {
+function hitMessage({ number, count, first, lastAt }: NumberedAccessEvent): object {
   const { road, outcome, syscall, syscallName, at } = first;
   return {
     number,
@@ -159,15 +159,18 @@ function hitMessage({ number, count, first, lastAt }: NumberedHit): object {
 }
 
 /** svc.operator.v1.HitCount as grpc-js takes it. */
-export function countMessage({ road, outcome, count }: HitCount): object {
+export function countMessage({ road, outcome, count }: AccessEventCount): object {
   return { road: roadName(road), outcome: outcomeName(outcome), count };
 }
 
-function sourceMessage({ source: { pid, uid, comm, cgroup }, sourcePod }: NumberedHit['first']): object {
+function sourceMessage({
+  source: { pid, uid, comm, cgroup },
+  sourcePod,
+}: NumberedAccessEvent['first']): object {
   return { pid, uid, comm, cgroup: String(cgroup), podUid: sourcePod ?? '' };
 }
 
-function targetMessage({ target, targetPod }: NumberedHit['first']): object | null {
+function targetMessage({ target, targetPod }: NumberedAccessEvent['first']): object | null {
   const { pid, start, comm, cgroup } = target;
   if (pid === 0) return null;
   return { pid, start: String(start), comm, cgroup: String(cgroup), podUid: targetPod ?? '' };
@@ -177,9 +180,9 @@ const roadName = (road: string): string =>
   road === 'none' ? 'ROAD_UNSPECIFIED' : `ROAD_${road.toUpperCase()}`;
 const outcomeName = (outcome: string): string => `OUTCOME_${outcome.toUpperCase()}`;
 
-interface HitCount {
-  readonly road: Road;
-  readonly outcome: Outcome;
+interface AccessEventCount {
+  readonly road: AccessPath;
+  readonly outcome: AccessOutcome;
   readonly count: number;
 }
 

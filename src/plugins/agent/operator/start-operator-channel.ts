@@ -5,7 +5,7 @@ import type { Logger } from '../../../runtime/logging/logger.ts';
 import { Channel, createChannelMetrics, LinkStatus, type Timings } from './channel.ts';
 import { Connection } from './connection.ts';
 import type { NodeState, OperatorAddress, OperatorChannel, TlsPaths } from './contract.ts';
-import { Ledger } from './pending-reports.ts';
+import { PendingReports } from './pending-reports.ts';
 
 /** Without an address the agent works alone: nothing is sent, queued or measured. */
 export type Operator =
@@ -54,7 +54,7 @@ export function startOperatorChannel(options: OperatorChannelOptions): OperatorC
   const metrics = createChannelMetrics(options.metrics);
   const { node, instance, version, state } = options;
   const channel = new Channel({
-    ledger: new Ledger({ node, instance, version, bootId: bootId() }, state),
+    ledger: new PendingReports({ node, instance, version, bootId: bootId() }, state),
     connection: new Connection({ address, tls, tokenPath, timeoutMs: timings.timeout, signal: cut.signal }),
     status: new LinkStatus(options.log, metrics, options.health),
     metrics,

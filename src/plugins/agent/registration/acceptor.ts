@@ -9,7 +9,7 @@ import {
 import type { Guard } from '../guard/contract.ts';
 import { identify } from './caller.ts';
 import type { Calls, Identity, RegisterAnswer, RegisterMessage, ReportMessage } from './calls.ts';
-import { asRefusal, givenUp } from './refusal.ts';
+import { asRegistrationRefused, givenUp } from './refusal.ts';
 
 export interface AcceptorOptions {
   readonly guard: Guard;
@@ -82,7 +82,7 @@ function identityOf(descriptor: number, peer: PeerCredentials, guard: Guard): Id
   try {
     return identify(descriptor, peer, guard);
   } catch (error) {
-    return asRefusal(error);
+    return asRegistrationRefused(error);
   }
 }
 
@@ -134,7 +134,7 @@ function unary<Request, Answer>(
     try {
       reply(null, await answer(call.request, askerOf(call)));
     } catch (error) {
-      const { status, message } = asRefusal(error);
+      const { status, message } = asRegistrationRefused(error);
       reply({ code: grpc.status[status], details: message });
     }
   };

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { isPodUid, podUidOfProcess } from '../../../core/kubernetes/pod-cgroup.ts';
 import { isPeerThere, type PeerCredentials } from '../../../runtime/native/sockets.ts';
 import type { Guard, ProcessFacts } from '../guard/contract.ts';
-import { gone, Refusal } from './refusal.ts';
+import { gone, RegistrationRefused } from './refusal.ts';
 import { keyOf } from './registry.ts';
 
 /** The process that made a connection. */
@@ -17,7 +17,7 @@ export interface Caller {
 
 export function requireReady({ status }: Guard): void {
   if (status.tier !== undefined) return;
-  throw new Refusal(
+  throw new RegistrationRefused(
     'not_ready',
     'The agent has not yet found out how it can protect processes; try again in a second.',
   );
@@ -43,8 +43,8 @@ export function requireSame(caller: Caller, facts: ProcessFacts | undefined): Pr
   return facts;
 }
 
-function outside(): Refusal {
-  return new Refusal(
+function outside(): RegistrationRefused {
+  return new RegistrationRefused(
     'outside_namespace',
     "The agent cannot see the process: run the agent in the host's PID namespace (hostPID: true).",
   );
@@ -64,14 +64,14 @@ export function readCgroups(pid: number): string {
  */
 export function podOf(pid: number, named: string, read: ReadCgroups): string | undefined {
   if (named !== '' && !isPodUid(named)) {
-    throw new Refusal(
+    throw new RegistrationRefused(
       'invalid_pod_uid',
       "pod_uid is no pod's UID; send metadata.uid of the pod, or nothing.",
     );
   }
   const found = podUidOfProcess(cgroupsOf(pid, read));
   if (named === '' || found === named) return found;
-  throw new Refusal(
+  throw new RegistrationRefused(
     'wrong_pod',
     `Process ${pid} is in ${found === undefined ? 'no pod' : 'another pod'} by its cgroup; send the UID of the pod that it runs in.`,
   );

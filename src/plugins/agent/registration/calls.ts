@@ -4,7 +4,12 @@ import type { Logger } from '../../../runtime/logging/logger.ts';
 import type { Guard, ProcessFacts } from '../guard/contract.ts';
 import { type Caller, podOf, type ReadCgroups, requireReady, requireSame, versionText } from './caller.ts';
 import type { Protecting } from './protecting.ts';
-import { asRefusal, type CountRegistration, type Outcome, Refusal } from './refusal.ts';
+import {
+  asRegistrationRefused,
+  type CountRegistration,
+  type RegistrationOutcome,
+  RegistrationRefused,
+} from './refusal.ts';
 import type { Registry } from './registry.ts';
 
 export interface RegisterMessage extends RegisterRequest {
@@ -31,7 +36,7 @@ export interface CallDeps extends RegisterDeps {
 }
 
 /** The caller, or why it cannot be told. */
-export type Identity = Caller | Refusal;
+export type Identity = Caller | RegistrationRefused;
 
 /** The schema's calls, each done when it returns or resolves. All throw Refusal. */
 export interface Calls {
@@ -45,15 +50,15 @@ const refusalsPerSecond = 10;
 export function createCalls(deps: CallDeps): Calls {
   const { guard, count, registry, readCgroups } = deps;
   const mayLog = lineLimit(refusalsPerSecond);
-  const refused = (call: string, identity: Identity, error: unknown): Refusal => {
-    const refusal = asRefusal(error);
+  const refused = (call: string, identity: Identity, error: unknown): RegistrationRefused => {
+    const refusal = asRegistrationRefused(error);
     if (refusal.outcome === 'failed' || mayLog()) logRefusal(deps.log, call, identity, refusal);
     return refusal;
   };
   return {
     async register(identity, message, asker) {
       const begun = performance.now();
-      let outcome: Outcome = 'registered';
+      let outcome: RegistrationOutcome = 'registered';
       try {
         const registered = await register(known(identity), message, deps, asker);
         const isNew = registry.add(registered.facts);
@@ -100,7 +105,7 @@ function logRegistered(
   if (openedBefore) log.warn('registered.opened_before', fields);
 }
 
-function logRefusal(log: Logger, call: string, identity: Identity, refusal: Refusal): void {
+function logRefusal(log: Logger, call: string, identity: Identity, refusal: RegistrationRefused): void {
   const { outcome, message, cause } = refusal;
   const pid = identity instanceof Error ? undefined : identity.pid;
   const fields = { call, outcome, pid, reason: message };
@@ -173,7 +178,7 @@ async function register(
 
 function refuseTraced({ traced, pid }: ProcessFacts): void {
   if (!traced) return;
-  throw new Refusal(
+  throw new RegistrationRefused(
     'traced',
     `Process ${pid} is being traced; detach the debugger and start the process anew.`,
   );
@@ -182,7 +187,7 @@ function refuseTraced({ traced, pid }: ProcessFacts): void {
 /** The tiers that guard check reads of descriptors that were opened before. */
 function refuseOpened({ openedBefore, pid }: ProcessFacts): void {
   if (!openedBefore) return;
-  throw new Refusal(
+  throw new RegistrationRefused(
     'opened_before',
     `Another process has opened the memory or environment of process ${pid}, and this node cannot stop it from reading; start the process anew.`,
   );
@@ -218,6 +223,9 @@ function report(
     throw notRegistered(pid);
 }
 
-function notRegistered(pid: number): Refusal {
-  return new Refusal('not_registered', `Process ${pid} is not registered; call Register before Report.`);
+function notRegistered(pid: number): RegistrationRefused {
+  return new RegistrationRefused(
+    'not_registered',
+    `Process ${pid} is not registered; call Register before Report.`,
+  );
 }

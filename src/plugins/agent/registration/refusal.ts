@@ -3,7 +3,7 @@ import type { GrpcStatus } from '../../../core/grpc.ts';
 import type { Metrics } from '../../../runtime/health/metrics.ts';
 
 /** How a call was judged, as the metrics name it. */
-export type Outcome =
+export type RegistrationOutcome =
   | 'registered'
   | 'not_ready'
   | 'outside_namespace'
@@ -19,12 +19,12 @@ export type Outcome =
   | 'failed';
 
 /** A call that is answered with an error. The message goes to the caller and names the next step. */
-export class Refusal extends Error {
+export class RegistrationRefused extends Error {
   override readonly name = 'Refusal';
   readonly status: GrpcStatus;
-  readonly outcome: Outcome;
+  readonly outcome: RegistrationOutcome;
 
-  constructor(outcome: Exclude<Outcome, 'registered'>, message: string, cause?: unknown) {
+  constructor(outcome: Exclude<RegistrationOutcome, 'registered'>, message: string, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause });
     this.outcome = outcome;
     this.status = statuses[outcome];
@@ -44,42 +44,54 @@ const statuses = {
   unsettled: 'UNAVAILABLE',
   given_up: 'CANCELLED',
   failed: 'INTERNAL',
-} as const satisfies Record<Exclude<Outcome, 'registered'>, GrpcStatus>;
+} as const satisfies Record<Exclude<RegistrationOutcome, 'registered'>, GrpcStatus>;
 
 /** What a call that failed is answered with. */
-export function asRefusal(error: unknown): Refusal {
-  if (error instanceof Refusal) return error;
+export function asRegistrationRefused(error: unknown): RegistrationRefused {
+  if (error instanceof RegistrationRefused) return error;
   const code = (error as { code?: unknown } | undefined)?.code;
   if (code === 'PROCESS_GONE') return gone(error);
   if (code === 'GUARD_FULL') {
-    return new Refusal('full', 'The agent has no room for another process; try again later.', error);
+    return new RegistrationRefused(
+      'full',
+      'The agent has no room for another process; try again later.',
+      error,
+    );
   }
   if (code === 'GUARD_SHARE_FULL') {
-    return new Refusal('full', `${messageOf(error)}; run fewer of them at a time.`, error);
+    return new RegistrationRefused('full', `${messageOf(error)}; run fewer of them at a time.`, error);
   }
   if (code === 'PROTECTION_UNSETTLED') {
-    return new Refusal('unsettled', `${messageOf(error)}; try again in a second.`, error);
+    return new RegistrationRefused('unsettled', `${messageOf(error)}; try again in a second.`, error);
   }
-  return new Refusal('failed', "The agent failed to protect the process: see the agent's log.", error);
+  return new RegistrationRefused(
+    'failed',
+    "The agent failed to protect the process: see the agent's log.",
+    error,
+  );
 }
 
-export function gone(cause?: unknown): Refusal {
-  return new Refusal('gone', 'The process that made the connection is gone; connect anew.', cause);
+export function gone(cause?: unknown): RegistrationRefused {
+  return new RegistrationRefused(
+    'gone',
+    'The process that made the connection is gone; connect anew.',
+    cause,
+  );
 }
 
 /** What a call ends with that nobody waits for any more: only the log reads it. */
-export function givenUp(): Refusal {
-  return new Refusal('given_up', 'The caller did not wait for the answer.');
+export function givenUp(): RegistrationRefused {
+  return new RegistrationRefused('given_up', 'The caller did not wait for the answer.');
 }
 
-export function ending(): Refusal {
-  return new Refusal('not_ready', 'The agent is ending; try again in a second.');
+export function ending(): RegistrationRefused {
+  return new RegistrationRefused('not_ready', 'The agent is ending; try again in a second.');
 }
 
 const secondsBuckets = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25, 1];
 
 /** Notes a registration that was answered, or given up by its caller. */
-export type CountRegistration = (outcome: Outcome, seconds: number) => void;
+export type CountRegistration = (outcome: RegistrationOutcome, seconds: number) => void;
 
 export function registrationMetrics(metrics: Metrics): CountRegistration {
   const registrations = metrics.counter(

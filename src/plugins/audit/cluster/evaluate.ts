@@ -13,14 +13,14 @@ import {
 } from '../../../core/kubernetes/known-objects.ts';
 import { isLabelled } from '../../../core/kubernetes/labels.ts';
 import { isExempt } from '../../../core/kubernetes/protected-pods.ts';
-import type { Addend, Score, WorkloadFacts } from '../../../core/score/contract.ts';
+import type { Factor, Score, WorkloadFacts } from '../../../core/score/contract.ts';
 import { scoreOf } from '../../../core/score/score-of.ts';
 import {
   factsOf,
   type Group,
   groupsOf,
   isConcerned,
-  type Surroundings,
+  type WorkloadContext,
 } from '../../../core/score/workloads.ts';
 import type { KnownPolicy } from '../../../runtime/kube/project-objects.ts';
 import type { ClusterObjects, OperatorState } from './collections.ts';
@@ -76,7 +76,7 @@ type KnownOf<Name extends keyof ClusterObjects> = ClusterObjects[Name] extends {
 
 function ofNamespace({ name, labels }: KnownNamespace, content: Content, operator: OperatorState) {
   const pods = content.pods.get(name) ?? [];
-  const surroundings: Surroundings = {
+  const surroundings: WorkloadContext = {
     labelled: isLabelled(labels),
     serviceConfigs: content.configs.get(name) ?? [],
     nodes: noAgents,
@@ -90,7 +90,7 @@ function ofNamespace({ name, labels }: KnownNamespace, content: Content, operato
 
 function audited(
   group: Group,
-  surroundings: Surroundings,
+  surroundings: WorkloadContext,
   operator: OperatorState,
   status: Parameters<typeof reportEntry>[0],
 ): AuditedWorkload {
@@ -164,7 +164,7 @@ function agrees(report: WorkloadReport, facts: WorkloadFacts): boolean {
   });
 }
 
-const pointsOf = (addends: readonly Addend[], name: string) =>
+const pointsOf = (addends: readonly Factor[], name: string) =>
   addends.find((one) => one.name === name)?.points;
 
 export interface EgressFound {

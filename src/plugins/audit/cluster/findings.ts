@@ -1,6 +1,6 @@
 import type { Level } from '../../../core/check-outcome.ts';
 import type { SarifRule } from '../../../core/sarif.ts';
-import type { Addend, Finding } from '../../../core/score/contract.ts';
+import type { Factor, Finding } from '../../../core/score/contract.ts';
 
 interface FindingRule extends Omit<SarifRule, 'id'> {
   readonly level: Level;
@@ -72,7 +72,7 @@ export interface AuditedWorkload {
   readonly source: 'report' | 'objects';
   /** Why not from the report, as a sentence. */
   readonly because?: string;
-  readonly addends: readonly Addend[];
+  readonly addends: readonly Factor[];
   readonly findings: readonly AuditFinding[];
 }
 

@@ -20,13 +20,13 @@ export interface ObjectStore extends LoopbackServer {
 
 const mostBytes = 5 * 1024 ** 3;
 /** As S3 has it. */
-const usualLimits: StoreLimits = { leastPartBytes: 5 * 1024 ** 2 };
+const defaultLimits: StoreLimits = { leastPartBytes: 5 * 1024 ** 2 };
 
 /** An S3 server for development over `catalog`. Signatures, lengths, digests and trailers are checked. */
 export async function startObjectStore(
   catalog: Catalog,
   log: Logger,
-  limits: StoreLimits = usualLimits,
+  limits: StoreLimits = defaultLimits,
 ): Promise<ObjectStore> {
   const accessKeyId = `DEV${randomBytes(8).toString('hex').toUpperCase()}`;
   const secretAccessKey = randomBytes(20).toString('hex');

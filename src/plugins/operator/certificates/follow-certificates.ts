@@ -17,7 +17,7 @@ import {
   validityOf,
 } from '../../../runtime/net/certificates.ts';
 import { authoritiesOf, fromData, type StoredState, secretsPath, textsOf } from './authority-store.ts';
-import { type Rounds, startRounds } from './periodic.ts';
+import { type Periodic, startPeriodic } from './periodic.ts';
 
 export interface FollowOptions {
   readonly client: KubeClient;
@@ -84,7 +84,7 @@ const secondLookMs = 1_000;
  * what was served before stays.
  * @throws SvcError (exit 78) when they cannot be used at the start
  */
-export async function followCertDir(options: FollowCertDirOptions): Promise<Rounds> {
+export async function followCertDir(options: FollowCertDirOptions): Promise<Periodic> {
   const { folder, onCertificate, intervalMs, log, signal, health } = options;
   onCertificate(await readCertDir(options));
   let told = '';
@@ -101,7 +101,7 @@ export async function followCertDir(options: FollowCertDirOptions): Promise<Roun
       told = reason;
     }
   };
-  const rounds = startRounds({ event: 'certificates.files', intervalMs, round, log, signal });
+  const rounds = startPeriodic({ event: 'certificates.files', intervalMs, round, log, signal });
   const watcher = watchFolder(folder, rounds.wake);
   return { wake: rounds.wake, closed: rounds.closed.finally(() => watcher?.close()) };
 }

@@ -18,7 +18,7 @@ export interface KeeperParts {
   /** Files of the agents. */
   readonly agents: SecretStore;
   readonly lifetimes: Lifetimes;
-  readonly settling: Settling;
+  readonly settling: CaPropagation;
   readonly dnsNames: readonly string[];
   /** In milliseconds since 1970. */
   readonly now: () => number;
@@ -193,7 +193,7 @@ function serverCertificate(authority: Identity, { now, lifetimes, dnsNames }: Re
 }
 
 /** Remembers how long everybody has known a bundle of authorities, by a clock that nobody sets. */
-interface Settling {
+interface CaPropagation {
   /** @param known everybody can have it from now on, as far as we can tell */
   see(bundle: string, known: boolean): void;
   isSettled(bundle: string): boolean;
@@ -202,7 +202,10 @@ interface Settling {
 }
 
 /** @param clock milliseconds that only grow */
-export function createSettling(settleMs: number, clock: () => number = () => performance.now()): Settling {
+export function createCaPropagation(
+  settleMs: number,
+  clock: () => number = () => performance.now(),
+): CaPropagation {
   let seen: { readonly bundle: string; readonly since: number } | undefined;
   return {
     see(bundle, known) {

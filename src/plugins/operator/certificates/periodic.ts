@@ -2,7 +2,7 @@ import { createBackoff } from '../../../runtime/lifecycle/retry.ts';
 import { sleep } from '../../../runtime/lifecycle/wait.ts';
 import { describeError, type Logger } from '../../../runtime/logging/logger.ts';
 
-export interface RoundsOptions {
+export interface PeriodicOptions {
   /** Names the rounds in the log. */
   readonly event: string;
   /** About the time between two rounds. */
@@ -13,7 +13,7 @@ export interface RoundsOptions {
 }
 
 /** Work that is done again and again, and at once when there is a reason. */
-export interface Rounds {
+export interface Periodic {
   /** The next round begins as soon as the one under way has ended. */
   wake(): void;
   readonly closed: Promise<void>;
@@ -24,7 +24,7 @@ const shortestPauseMs = 100;
 const initialBackoffMs = 500;
 
 /** A round that fails is logged, and repeated after a pause that grows. The first one begins at once. */
-export function startRounds({ event, intervalMs, round, log, signal }: RoundsOptions): Rounds {
+export function startPeriodic({ event, intervalMs, round, log, signal }: PeriodicOptions): Periodic {
   const backoff = createBackoff({ initialMs: initialBackoffMs, maxMs: intervalMs });
   let woken = new AbortController();
 

@@ -11,8 +11,8 @@ import {
   type OperatorCertificates,
   type ServerCertificate,
 } from './follow-certificates.ts';
-import { createSecretSlot, createSettling, Keeper } from './keeper.ts';
-import { type Rounds, startRounds } from './periodic.ts';
+import { createCaPropagation, createSecretSlot, Keeper } from './keeper.ts';
+import { type Periodic, startPeriodic } from './periodic.ts';
 import { type Lifetimes, usualLifetimes } from './verdict.ts';
 import { keepWebhookBundle } from './webhook-bundle.ts';
 
@@ -38,7 +38,7 @@ export async function startCertificates(options: CertificatesOptions): Promise<O
   return { current, clientAuthorities, onChange, closed };
 }
 
-async function startFiles(options: CertificatesOptions, published: Published): Promise<Rounds | undefined> {
+async function startFiles(options: CertificatesOptions, published: Published): Promise<Periodic | undefined> {
   const { certDir: folder, namespace, serviceName, health, log, signal, now = Date.now } = options;
   if (folder === undefined) return undefined;
   return followCertDir({
@@ -73,7 +73,7 @@ async function startAuthority(options: CertificatesOptions, published: Published
       if (published.bundle() !== undefined) expiry.look(published.current().cert, now());
     }
   };
-  const keeping = startRounds({ event: 'certificates', intervalMs, round, log, signal });
+  const keeping = startPeriodic({ event: 'certificates', intervalMs, round, log, signal });
   published.onChange(wake);
   const forget = leadership.onChange(wake);
   const following = followAuthority({
@@ -124,21 +124,21 @@ function warningFor(from: number, to: number, now: number): string {
 /** What the agents of all nodes mount. */
 const agentSecret = 'svc-agent-tls';
 
-export interface KeeperSurroundings {
+export interface KeeperEnvironment {
   readonly published: Published;
   readonly leading: () => boolean;
   /** PEM that the API server verifies the webhook by. */
   readonly written: () => string | undefined;
 }
 
-function createKeeper(options: CertificatesOptions, surroundings: KeeperSurroundings): Keeper {
+function createKeeper(options: CertificatesOptions, surroundings: KeeperEnvironment): Keeper {
   const { client, namespace, serviceName, certDir, log, signal, now = Date.now } = options;
   const { published, leading, written } = surroundings;
   const secret = (name: string) => createSecretStore(client, namespace, name, signal);
   const lifetimes = { ...usualLifetimes, ...options.lifetimes };
   const isOwn = certDir === undefined;
   return new Keeper({
-    ...{ lifetimes, now, leading, log, settling: createSettling(lifetimes.settleMs) },
+    ...{ lifetimes, now, leading, log, settling: createCaPropagation(lifetimes.settleMs) },
     store: createSharedStore(secret(sharedSecretOf(serviceName))),
     agents: secret(agentSecret),
     dnsNames: namesOf(serviceName, namespace),

@@ -3,7 +3,7 @@ import type { Health } from '../../../runtime/health/health.ts';
 import type { Metrics } from '../../../runtime/health/metrics.ts';
 import { isText, type KubeClient, member } from '../../../runtime/kube/client.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
-import { startRounds } from './periodic.ts';
+import { startPeriodic } from './periodic.ts';
 
 export interface WebhookBundleOptions {
   readonly client: KubeClient;
@@ -66,7 +66,7 @@ export function keepWebhookBundle(options: WebhookBundleOptions): WebhookBundle 
   };
   return {
     written: () => written,
-    ...startRounds({ event: 'webhook.bundle', intervalMs, round, log, signal }),
+    ...startPeriodic({ event: 'webhook.bundle', intervalMs, round, log, signal }),
   };
 }
 

@@ -2,7 +2,7 @@ import type { Counter, Gauge, Histogram, Metrics } from '../../../runtime/health
 import type { EventRecorder } from '../../../runtime/kube/event-recorder.ts';
 import {
   createWorkQueue,
-  type Outcome,
+  type ReconcileOutcome,
   type WorkQueue,
   type WorkQueueTuning,
 } from '../../../runtime/kube/work-queue.ts';
@@ -90,7 +90,7 @@ async function reconcileOne(
   metrics: ControllerMetrics,
   key: string,
   signal: AbortSignal,
-): Promise<Outcome> {
+): Promise<ReconcileOutcome> {
   const { name } = options;
   const began = performance.now();
   const { result, outcome } = await attempt(options, key, signal);
@@ -108,7 +108,7 @@ function isOver({ leadership }: ControllerOptions, signal: AbortSignal): boolean
 
 interface Attempt {
   readonly result: Result;
-  readonly outcome: Outcome;
+  readonly outcome: ReconcileOutcome;
 }
 
 async function attempt(options: ControllerOptions, key: string, signal: AbortSignal): Promise<Attempt> {

@@ -15,7 +15,7 @@ import {
   type Indexes,
   runController,
 } from './run-controller.ts';
-import { createOwnStatus, joinedMistakes, type NewCondition, withTransition } from './status.ts';
+import { createOwnStatus, joinedErrors, type NewCondition, withTransition } from './status.ts';
 
 /** Keeps the status of each SecretMapping: its mistakes, and who uses it. */
 export function startSecretMappingController(deps: ControllerDeps, indexes: Indexes): Controller {
@@ -37,8 +37,8 @@ export function startSecretMappingController(deps: ControllerDeps, indexes: Inde
         pods: indexes.pods.in(namespace),
         serviceConfigs: indexes.serviceConfigs.in(namespace),
       };
-      const mistakes = mappingMistakes(mapping);
-      tellMistakes(deps, mapping, mistakes);
+      const mistakes = mappingErrors(mapping);
+      reportErrors(deps, mapping, mistakes);
       const wanted = secretMappingStatus(mapping, usersOf(mapping, within), mistakes, status.of(mapping));
       await status.write(mapping, wanted, signal);
       return undefined;
@@ -65,7 +65,7 @@ function usesDiffer({ pod }: KnownPod, before: KnownPod | undefined, gone: boole
   return isOver(pod) !== isOver(before.pod) || pod.metadata.annotations !== before.pod.metadata.annotations;
 }
 
-function tellMistakes(
+function reportErrors(
   { events }: ControllerDeps,
   { namespace, name, uid }: KnownSecretMapping,
   mistakes: readonly string[],
@@ -73,7 +73,7 @@ function tellMistakes(
   if (mistakes.length === 0) return;
   events.record({
     regarding: { apiVersion, kind: 'SecretMapping', namespace, name, uid },
-    ...{ type: 'Warning', reason: 'SpecInvalid', action: 'Validate', note: joinedMistakes(mistakes) },
+    ...{ type: 'Warning', reason: 'SpecInvalid', action: 'Validate', note: joinedErrors(mistakes) },
   });
 }
 
@@ -96,7 +96,7 @@ function usersOf({ name }: KnownSecretMapping, { pods, serviceConfigs }: Users):
 }
 
 /** Every mistake of it, as the webhook would say it of a pod that names it. */
-function mappingMistakes({ spec }: KnownSecretMapping): readonly string[] {
+function mappingErrors({ spec }: KnownSecretMapping): readonly string[] {
   const place = 'spec.secrets';
   const reading = readSecretVariables(place, spec.secrets);
   if (!('value' in reading)) return reading.mistakes;
@@ -130,7 +130,7 @@ function secretMappingStatus(
 function validity(mistakes: readonly string[]): NewCondition {
   return mistakes.length === 0
     ? { type: 'Valid', status: 'True', reason: 'SpecValid', message: 'Its spec has no mistakes.' }
-    : { type: 'Valid', status: 'False', reason: 'SpecInvalid', message: joinedMistakes(mistakes) };
+    : { type: 'Valid', status: 'False', reason: 'SpecInvalid', message: joinedErrors(mistakes) };
 }
 
 function now(): string {

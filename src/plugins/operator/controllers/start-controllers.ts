@@ -30,7 +30,7 @@ import {
   runController,
 } from './run-controller.ts';
 import { startSecretMappingController } from './secret-mapping.ts';
-import { createOwnStatus, joinedMistakes, type NewCondition, withTransition } from './status.ts';
+import { createOwnStatus, joinedErrors, type NewCondition, withTransition } from './status.ts';
 
 export interface StartControllers extends OperatorDeps {
   readonly leadership: Leadership;
@@ -107,7 +107,7 @@ function startServiceConfigController(deps: ControllerDeps, indexes: Indexes): C
       const judgement = judgeServiceConfig(config, mappingsOf(indexes, namespace), defaults, [
         ...indexes.serviceConfigs.in(namespace),
       ]);
-      tellMistakes(deps, config, judgement);
+      reportErrors(deps, config, judgement);
       const wanted = serviceConfigStatus({
         ...{ config, judgement, pods: indexes.pods.in(namespace), exempt: isExempt(namespace, own) },
         ...{ namespace: namespaces.get(namespace), before: status.of(config).conditions },
@@ -133,12 +133,12 @@ function mappingsOf({ secretMappings }: Indexes, namespace: string) {
   return new Map([...secretMappings.in(namespace)].map(({ name, spec }) => [name, spec]));
 }
 
-function tellMistakes({ events }: ControllerDeps, config: KnownServiceConfig, { mistakes }: Judgement): void {
+function reportErrors({ events }: ControllerDeps, config: KnownServiceConfig, { mistakes }: Judgement): void {
   if (mistakes.length === 0) return;
   const { namespace, name, uid } = config;
   events.record({
     regarding: { apiVersion, kind: 'ServiceConfig', namespace, name, uid },
-    ...{ type: 'Warning', reason: 'SpecInvalid', action: 'Validate', note: joinedMistakes(mistakes) },
+    ...{ type: 'Warning', reason: 'SpecInvalid', action: 'Validate', note: joinedErrors(mistakes) },
   });
 }
 
@@ -180,11 +180,11 @@ function countPods({ spec }: KnownServiceConfig, pods: Iterable<KnownPod>): Coun
 
 function validity({ judgement: { mistakes, left } }: StatusFacts): NewCondition {
   if (mistakes.length > 0)
-    return { type: 'Valid', status: 'False', reason: 'SpecInvalid', message: joinedMistakes(mistakes) };
+    return { type: 'Valid', status: 'False', reason: 'SpecInvalid', message: joinedErrors(mistakes) };
   const message =
     left.length === 0
       ? 'Its spec has no mistakes.'
-      : `Its spec has no mistakes; each pod has to add: ${joinedMistakes(left)}`;
+      : `Its spec has no mistakes; each pod has to add: ${joinedErrors(left)}`;
   return { type: 'Valid', status: 'True', reason: 'SpecValid', message };
 }
 

@@ -68,7 +68,7 @@ export function withTransition(
 export const longestMessage = 4_096;
 
 /** All mistakes in one message, as far as there is room. */
-export function joinedMistakes(mistakes: readonly string[]): string {
+export function joinedErrors(mistakes: readonly string[]): string {
   const text = mistakes.join('; ');
   return text.length <= longestMessage ? text : `${text.slice(0, longestMessage - 1)}…`;
 }

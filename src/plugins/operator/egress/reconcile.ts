@@ -27,13 +27,13 @@ export interface LookOptions {
 }
 
 /** Looks at a namespace and does what is to be done; `state` is undefined where it needs no policy. */
-export type Look = (
+export type Reconcile = (
   namespace: string,
   term: EgressTerm,
   signal: AbortSignal,
 ) => Promise<Partial<Found> & Pick<Found, 'next'>>;
 
-export function createLook({ deps, indexes, policies, tuning }: LookOptions): Look {
+export function createReconcile({ deps, indexes, policies, tuning }: LookOptions): Reconcile {
   const { client, log, cluster, defaults } = deps;
   const { in: policiesIn } = byNamespace(policies);
   return async (namespace, term, signal) => {

@@ -15,7 +15,7 @@ import {
   type Reconciled,
   runController,
 } from '../controllers/run-controller.ts';
-import { collection, createLook } from './reconcile.ts';
+import { collection, createReconcile } from './reconcile.ts';
 import {
   createTerm,
   defaultTuning,
@@ -63,13 +63,13 @@ export function startEgressController(
   });
   signal.addEventListener('abort', forget, { once: true });
 
-  const look = createLook({ deps, indexes, policies, tuning });
+  const look = createReconcile({ deps, indexes, policies, tuning });
   const reconcile = async (namespace: string, lead: AbortSignal): Promise<Reconciled> => {
     const current = term;
     const { state, next } = await look(namespace, current, lead);
     if (state === undefined) current.states.delete(namespace);
     else {
-      tellChanges(namespace, current.states.get(namespace), state, { log, events });
+      recordPolicyChanges(namespace, current.states.get(namespace), state, { log, events });
       current.states.set(namespace, state);
     }
     if (current === term) metrics.show(current.states.values());
@@ -164,7 +164,7 @@ interface Tellers {
 const nothing: NamespaceState = { applied: false, foreign: [], widening: [], warnings: [], unresolved: [] };
 
 /** Tells what is new since before, in the log and, where it is for the namespace's people, as an event. */
-export function tellChanges(
+export function recordPolicyChanges(
   namespace: string,
   before: NamespaceState = nothing,
   now: NamespaceState,

@@ -10,7 +10,11 @@ import type { KubeClient } from '../../../runtime/kube/client.ts';
 import { untilAborted, within } from '../../../runtime/lifecycle/wait.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import { type Mirrors, parseMirrors } from '../../../runtime/registry/endpoint.ts';
-import { createWire, hasCode, placeOf } from '../../../runtime/registry/registry-http-client.ts';
+import {
+  createRegistryHttpClient,
+  hasCode,
+  placeOf,
+} from '../../../runtime/registry/registry-http-client.ts';
 import {
   createLookupCounter,
   ImageLookupError,
@@ -19,7 +23,7 @@ import {
   lookUpOne,
   type OneImage,
 } from './look-up-one.ts';
-import { createCommandCache, createFlights } from './lookup-cache.ts';
+import { createCommandCache, createSingleFlight } from './lookup-cache.ts';
 import { createPullSecrets, type PullCredentials, type SecretsAge } from './pull-secrets.ts';
 
 export interface ImageCommandsDeps {
@@ -46,7 +50,7 @@ export interface ImageCommandsDeps {
 export function createImageCommands(deps: ImageCommandsDeps): ImageCommands {
   const { client, signal, metrics, log, local, now = () => performance.now() } = deps;
   const mirrors = parseMirrors(deps.mirrors);
-  const wire = createWire({ authorities: deps.authorities, local, trusted: placesOf(mirrors) });
+  const wire = createRegistryHttpClient({ authorities: deps.authorities, local, trusted: placesOf(mirrors) });
   const waits = createLookupWaits(deps.mostWaiting ?? Number.POSITIVE_INFINITY);
   void untilAborted(signal).then(() => wire.close());
   const cache = createCommandCache(now);
@@ -54,7 +58,7 @@ export function createImageCommands(deps: ImageCommandsDeps): ImageCommands {
   // the pod's come first: what they open needs nobody else's
   const allOf = async (pod: Pod, namespace: string, age: SecretsAge): Promise<PullCredentials> =>
     joined(await pullSecrets.of(pod, namespace, age), await ownCredentials(deps.credentialsPath));
-  const flights = createFlights({ wire, cache, signal, now });
+  const flights = createSingleFlight({ wire, cache, signal, now });
   const lookUp = { mirrors, cache, flights, log, local, count: createLookupCounter(metrics) };
   return {
     async commandsOf(pod, namespace, images, { timeoutMs, signal: ended, dispensable }) {

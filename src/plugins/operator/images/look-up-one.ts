@@ -13,12 +13,12 @@ import { within } from '../../../runtime/lifecycle/wait.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import { accessesTo, type Mirrors } from '../../../runtime/registry/endpoint.ts';
 import { hasCode, RegistryError } from '../../../runtime/registry/registry-http-client.ts';
-import { type CommandCache, type Flights, hash, scopeOf, type Wanted } from './lookup-cache.ts';
+import { type CommandCache, hash, type SingleFlight, scopeOf, type Wanted } from './lookup-cache.ts';
 
 export interface LookUpDeps {
   readonly mirrors: Mirrors;
   readonly cache: CommandCache;
-  readonly flights: Flights;
+  readonly flights: SingleFlight;
   readonly log: Logger;
   readonly count: (outcome: LookupOutcome) => void;
   /** Whether this machine may have a registry. In a pod it is the pod itself, and the one that is meant is the node's. */

@@ -3,7 +3,7 @@ import { formatImageReference, type ImageReference } from '../../../core/image/r
 import type { ImageCommand } from '../../../core/injection/contract.ts';
 import type { Access } from '../../../runtime/registry/endpoint.ts';
 import { type FoundBy, lookUp } from '../../../runtime/registry/look-up.ts';
-import { RegistryError, type Wire } from '../../../runtime/registry/registry-http-client.ts';
+import { RegistryError, type RegistryHttpClient } from '../../../runtime/registry/registry-http-client.ts';
 import { BoundedMap } from '../bounds.ts';
 
 const most = 2_000;
@@ -66,13 +66,13 @@ const failedMs = 10_000;
 const mostFailures = 2_000;
 
 /** Look-ups under way, one for each image however many wait for it, and those that have just failed. */
-export interface Flights {
+export interface SingleFlight {
   /** Fails at once for some seconds after it has failed. @throws RegistryError */
   lookUp(key: string, wanted: Wanted, namespace: string): Promise<ImageCommand>;
 }
 
-export interface FlightsOptions {
-  readonly wire: Wire;
+export interface SingleFlightOptions {
+  readonly wire: RegistryHttpClient;
   readonly cache: CommandCache;
   readonly signal: AbortSignal;
   /** In ms, of a clock that only goes forward. */
@@ -80,7 +80,7 @@ export interface FlightsOptions {
 }
 
 /** A look-up that nobody waits for any more goes on, so that the next one finds what it brings. */
-export function createFlights({ wire, cache, signal, now }: FlightsOptions): Flights {
+export function createSingleFlight({ wire, cache, signal, now }: SingleFlightOptions): SingleFlight {
   const flying = new Map<string, Promise<ImageCommand>>();
   const ofNamespace = new Map<string, number>();
   const count = (namespace: string, by: 1 | -1) => {
@@ -95,7 +95,13 @@ export function createFlights({ wire, cache, signal, now }: FlightsOptions): Fli
       const known = (access: Parameters<CommandCache['ofDigest']>[1], digest: string) =>
         cache.ofDigest(wanted, access, digest);
       const { reference, accesses, architecture } = wanted;
-      const found = await lookUp(reference, accesses, { wire, architecture, known, timeoutMs, signal });
+      const found = await lookUp(reference, accesses, {
+        client: wire,
+        architecture,
+        known,
+        timeoutMs,
+        signal,
+      });
       cache.keep(wanted, found);
       return found.command;
     } catch (error) {

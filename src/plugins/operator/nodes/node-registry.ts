@@ -1,6 +1,6 @@
 import { type BucketSize, TokenBucket } from '../bounds.ts';
 import type { NodeAgentState, NodeReports } from '../contract.ts';
-import { type NodeReport, Refusal, type ReportedHit, reportedState } from './read-report.ts';
+import { type NodeReport, type ReportedAccessEvent, ReportRefused, reportedState } from './read-report.ts';
 
 export interface BookLimits {
   readonly nodes: number;
@@ -14,7 +14,7 @@ export interface BookLimits {
 }
 
 /** An agent reports at least every 30 s, and gathers for 0.2 s. */
-export const usualLimits: BookLimits = {
+export const defaultLimits: BookLimits = {
   nodes: 5_000,
   pods: 200_000,
   reports: { burst: 20, perSecond: 8 },
@@ -46,7 +46,7 @@ export interface BookOptions {
 }
 
 /** What the agents have told, as long as it may be believed. */
-export class NodeBook implements NodeReports {
+export class NodeRegistry implements NodeReports {
   readonly #options: BookOptions;
   readonly #entries = new Map<string, Entry>();
   #pods = 0;
@@ -63,7 +63,8 @@ export class NodeBook implements NodeReports {
   take(report: NodeReport): Taken {
     const now = this.#options.now();
     const entry = this.#entries.get(report.node) ?? this.#enter(report, now);
-    if (!entry.bucket.take(now)) throw new Refusal('RESOURCE_EXHAUSTED', 'too many reports of this node');
+    if (!entry.bucket.take(now))
+      throw new ReportRefused('RESOURCE_EXHAUSTED', 'too many reports of this node');
     const state = report.state === null ? undefined : reportedState(report.node, report.state);
     this.#checkRoom(entry, state);
     const heard = entry.instances.hear(report);
@@ -103,7 +104,7 @@ export class NodeBook implements NodeReports {
   #enter({ node, instance }: NodeReport, now: number): Entry {
     const { limits } = this.#options;
     if (this.#entries.size >= limits.nodes) {
-      throw new Refusal('RESOURCE_EXHAUSTED', `there is room for ${limits.nodes} nodes`);
+      throw new ReportRefused('RESOURCE_EXHAUSTED', `there is room for ${limits.nodes} nodes`);
     }
     const entry: Entry = {
       ...{ instances: new Instances(), bucket: new TokenBucket(limits.reports, now) },
@@ -117,7 +118,7 @@ export class NodeBook implements NodeReports {
     if (state === undefined) return;
     const { pods } = this.#options.limits;
     if (this.#pods - podsOf(entry.state) + state.pods.size > pods) {
-      throw new Refusal('RESOURCE_EXHAUSTED', `there is room for ${pods} pods`);
+      throw new ReportRefused('RESOURCE_EXHAUSTED', `there is room for ${pods} pods`);
     }
   }
 
@@ -164,7 +165,7 @@ interface Heard {
   /** Nothing newer of this instance was heard before, so that its state counts. */
   readonly newest: boolean;
   /** Those that were not taken before. */
-  readonly hits: readonly ReportedHit[];
+  readonly hits: readonly ReportedAccessEvent[];
   /** How many more the agent gave up. */
   readonly dropped: number;
   readonly acceptedHit: number;

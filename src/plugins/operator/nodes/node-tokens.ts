@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { hasCode, type KubeClient } from '../../../runtime/kube/client.ts';
 import { describeError, type Logger } from '../../../runtime/logging/logger.ts';
 import { BoundedMap, type BucketSize, TokenBucket } from '../bounds.ts';
-import { Refusal } from './read-report.ts';
+import { ReportRefused } from './read-report.ts';
 
 /** Which node an agent runs on, by the service-account token of its pod. */
 export interface NodeTokens {
@@ -54,20 +54,20 @@ export function createNodeTokens(options: NodeTokensOptions): NodeTokens {
       const agent = await reviewToken(client, { token, namespace, signal });
       return agent.node ?? (await nodeOfPod(client, { ...agent, namespace, signal }));
     } catch (error) {
-      if (error instanceof Refusal) throw error;
+      if (error instanceof ReportRefused) throw error;
       if (spoken.take(now())) log.warn('nodes.token_review_failed', describeError(error));
       const why = hasCode(error, 'KUBE_DENIED') ? 'may not ask' : 'has no answer from';
-      throw new Refusal('UNAVAILABLE', `the operator ${why} the API server whose token it is`);
+      throw new ReportRefused('UNAVAILABLE', `the operator ${why} the API server whose token it is`);
     }
   };
   return {
     nodeOf(token, peer) {
-      if (!form.test(token)) return Promise.reject(new Refusal('UNAUTHENTICATED', 'this is no token'));
+      if (!form.test(token)) return Promise.reject(new ReportRefused('UNAUTHENTICATED', 'this is no token'));
       const key = createHash('sha256').update(token).digest('base64');
       const known = kept.get(key);
       if (known !== undefined) return known;
       if (!takeFor(peer))
-        return Promise.reject(new Refusal('RESOURCE_EXHAUSTED', 'too many tokens are to be reviewed'));
+        return Promise.reject(new ReportRefused('RESOURCE_EXHAUSTED', 'too many tokens are to be reviewed'));
       const asked = ask(token);
       kept.set(key, asked);
       asked.catch(() => kept.delete(key));
@@ -97,7 +97,7 @@ async function nodeOfPod(
   const path = `/api/v1/namespaces/${namespace}/pods/${encodeURIComponent(pod)}`;
   const found = await client.request<PodObject>({ path, timeoutMs: 5_000, signal }).catch(absent);
   const node = found?.metadata.uid === podUid ? found.spec?.nodeName : undefined;
-  if (!node) throw new Refusal('UNAUTHENTICATED', 'the pod of the token runs on no node');
+  if (!node) throw new ReportRefused('UNAUTHENTICATED', 'the pod of the token runs on no node');
   return node;
 }
 
@@ -163,4 +163,4 @@ async function reviewToken(
   return { node: node === '' ? undefined : node, pod, podUid };
 }
 
-const refused = (message: string): Refusal => new Refusal('UNAUTHENTICATED', message);
+const refused = (message: string): ReportRefused => new ReportRefused('UNAUTHENTICATED', message);

@@ -1,11 +1,11 @@
-import { outcomes, roads } from '../../../core/protection/bpf-layouts.ts';
+import { accessOutcomes, accessPaths } from '../../../core/protection/bpf-layouts.ts';
 import { type Tier, tierNames } from '../../../core/protection/report.ts';
 import type { Metrics } from '../../../runtime/health/metrics.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import { TokenBucket } from '../bounds.ts';
 import type { Leadership, NodeAgentState } from '../contract.ts';
-import { type BookLimits, NodeBook, type Taken } from './node-registry.ts';
-import type { NodeReport, ReportedHit } from './read-report.ts';
+import { type BookLimits, NodeRegistry, type Taken } from './node-registry.ts';
+import type { NodeReport, ReportedAccessEvent } from './read-report.ts';
 
 export interface NodeWatchOptions {
   readonly limits: BookLimits;
@@ -19,7 +19,7 @@ const sweepMs = 1_000;
 
 /** Keeps the book while this replica leads, and shows it. */
 export class NodeWatch {
-  readonly book: NodeBook;
+  readonly book: NodeRegistry;
   readonly #options: NodeWatchOptions;
   readonly #log: NodeLog;
   readonly #handles: ((node: string) => void)[] = [];
@@ -32,7 +32,7 @@ export class NodeWatch {
     const { limits, now, log, leadership } = options;
     this.#options = options;
     this.#log = new NodeLog(log, now);
-    this.book = new NodeBook({ limits, now, onChange: (node) => this.#changed(node) });
+    this.book = new NodeRegistry({ limits, now, onChange: (node) => this.#changed(node) });
     this.#timer = setInterval(() => this.#sweep(), sweepMs).unref();
     this.#forget = leadership.onChange((leading) => this.#lead(leading));
   }
@@ -95,7 +95,7 @@ class NodeLog {
   }
 
   /** One line for a report, with counts: the agent's own log has each attempt. */
-  hits(node: string, hits: readonly ReportedHit[]): void {
+  hits(node: string, hits: readonly ReportedAccessEvent[]): void {
     if (hits.length === 0 || !this.#mayWrite()) return;
     this.#log.warn('node.hits', {
       node,
@@ -136,7 +136,7 @@ const passedOverText = ({ tier, reason }: NodeAgentState['passedOver'][number]):
   `${tierNames[tier as Tier]}: ${reason}`;
 
 /** `environ denied 12`, most frequent first. */
-function kindsOf(hits: readonly ReportedHit[]): readonly string[] {
+function kindsOf(hits: readonly ReportedAccessEvent[]): readonly string[] {
   const counts = new Map<string, number>();
   for (const { road, outcome, count } of hits) {
     const labels = labelsOf(road, outcome);
@@ -147,7 +147,7 @@ function kindsOf(hits: readonly ReportedHit[]): readonly string[] {
 }
 
 /** UIDs of pods that were tried. */
-function podsOf(hits: readonly ReportedHit[]): readonly string[] {
+function podsOf(hits: readonly ReportedAccessEvent[]): readonly string[] {
   const pods = new Set(hits.map(({ targetPod }) => targetPod.slice(0, 36)).filter((uid) => uid !== ''));
   return [...pods].slice(0, mostPods);
 }
@@ -155,7 +155,7 @@ function podsOf(hits: readonly ReportedHit[]): readonly string[] {
 export interface NodeMetrics {
   /** `ok`, or the name of a gRPC status in small letters. */
   report(result: string): void;
-  hits(hits: readonly ReportedHit[]): void;
+  hits(hits: readonly ReportedAccessEvent[]): void;
   dropped(count: number): void;
   /** Of the nodes that are told of now; undefined while another replica is told. */
   nodes(agents: Iterable<NodeAgentState> | undefined): void;
@@ -215,7 +215,7 @@ function countBy(agents: Iterable<NodeAgentState>): ReadonlyMap<string, number> 
 /** What a later version of the agent calls otherwise is one value more, however many names it has. */
 function labelsOf(road: string | number, outcome: string | number) {
   return {
-    road: roads.find((one) => road === `ROAD_${one.toUpperCase()}`) ?? 'other',
-    outcome: outcomes.find((one) => outcome === `OUTCOME_${one.toUpperCase()}`) ?? 'other',
+    road: accessPaths.find((one) => road === `ROAD_${one.toUpperCase()}`) ?? 'other',
+    outcome: accessOutcomes.find((one) => outcome === `OUTCOME_${one.toUpperCase()}`) ?? 'other',
   };
 }

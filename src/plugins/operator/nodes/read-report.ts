@@ -7,10 +7,10 @@ import type { NodeAgentState, ReportedPod } from '../contract.ts';
 export interface NodeReport extends Pick<NodeReportMessage, 'node' | 'instance' | 'state'> {
   readonly sequence: bigint;
   readonly droppedHits: number;
-  readonly hits: readonly ReportedHit[];
+  readonly hits: readonly ReportedAccessEvent[];
 }
 
-export interface ReportedHit extends Pick<HitMessage, 'road' | 'outcome'> {
+export interface ReportedAccessEvent extends Pick<HitMessage, 'road' | 'outcome'> {
   readonly number: number;
   readonly count: number;
   /** Empty where it is in no pod, or where the road leads to all memory. */
@@ -42,17 +42,17 @@ function decoded(bytes: Buffer, decode: Decode): NodeReportMessage {
     checkShape(bytes);
     return decode(bytes);
   } catch (error) {
-    throw error instanceof Refusal ? error : invalid('the report cannot be read', error);
+    throw error instanceof ReportRefused ? error : invalid('the report cannot be read', error);
   }
 }
 
-function hitOf({ number, count, road, outcome, target }: HitMessage): ReportedHit {
+function hitOf({ number, count, road, outcome, target }: HitMessage): ReportedAccessEvent {
   const hit = { number: whole('hits.number', number), count: whole('hits.count', count) };
   if (hit.number < 1 || hit.count < 1) throw invalid('hits: numbers and counts from 1');
   return { ...hit, road, outcome, targetPod: target?.podUid ?? '' };
 }
 
-function ascending(hits: readonly ReportedHit[]): readonly ReportedHit[] {
+function ascending(hits: readonly ReportedAccessEvent[]): readonly ReportedAccessEvent[] {
   const wrong = hits.some(({ number }, at) => at > 0 && number <= (hits[at - 1]?.number ?? 0));
   if (wrong) throw invalid('hits: numbers ascending');
   return hits;
@@ -166,7 +166,7 @@ function measuredOf(message: WrapperMessage): ReportedPod['reports'][number] {
 }
 
 /** Why a report is not taken; the agent is told both. */
-export class Refusal extends Error {
+export class ReportRefused extends Error {
   override readonly name = 'Refusal';
   readonly status: GrpcStatus;
 
@@ -176,8 +176,8 @@ export class Refusal extends Error {
   }
 }
 
-const invalid = (message: string, cause?: unknown): Refusal =>
-  new Refusal('INVALID_ARGUMENT', message, cause === undefined ? undefined : { cause });
+const invalid = (message: string, cause?: unknown): ReportRefused =>
+  new ReportRefused('INVALID_ARGUMENT', message, cause === undefined ? undefined : { cause });
 
 const tierOf: ReadonlyMap<unknown, Tier> = new Map(
   Object.entries(tierNames).map(([tier, name]) => [`TIER_${name.toUpperCase()}`, Number(tier) as Tier]),

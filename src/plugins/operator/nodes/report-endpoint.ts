@@ -9,7 +9,7 @@ import {
   type Decode,
   type NodeReportMessage,
   type NodeReportReply,
-  Refusal,
+  ReportRefused,
   readReport,
 } from './read-report.ts';
 
@@ -26,7 +26,7 @@ const msForNode = 4;
 const longestInterval = 60_000;
 
 /** Answers reports as the schema says, in its order: who leads, whether it can be read, who may report it. */
-export function createAnswer(parts: AnswerParts): Answer {
+export function createAnswer(parts: AnswerParts): ReportHandler {
   const { metrics, log } = parts;
   return async (bytes, decode, caller) => {
     try {
@@ -34,8 +34,8 @@ export function createAnswer(parts: AnswerParts): Answer {
       metrics.report('ok');
       return reply;
     } catch (error) {
-      metrics.report(error instanceof Refusal ? error.status.toLowerCase() : 'internal');
-      if (!(error instanceof Refusal)) log.error('nodes.report_failed', describeError(error));
+      metrics.report(error instanceof ReportRefused ? error.status.toLowerCase() : 'internal');
+      if (!(error instanceof ReportRefused)) log.error('nodes.report_failed', describeError(error));
       throw error;
     }
   };
@@ -58,7 +58,7 @@ async function answered(
 }
 
 function checkLeads({ leading }: Leadership): void {
-  if (!leading) throw new Refusal('UNAVAILABLE', 'this replica does not lead');
+  if (!leading) throw new ReportRefused('UNAVAILABLE', 'this replica does not lead');
 }
 
 /**
@@ -72,17 +72,17 @@ async function checkCaller(
   tokens: NodeTokens,
 ): Promise<void> {
   const owner = ownerOf(names, node);
-  if (owner === undefined) throw new Refusal('PERMISSION_DENIED', `no certificate for ${node}`);
+  if (owner === undefined) throw new ReportRefused('PERMISSION_DENIED', `no certificate for ${node}`);
   if (!(expires.getTime() > Date.now()))
-    throw new Refusal('PERMISSION_DENIED', 'the certificate has expired');
+    throw new ReportRefused('PERMISSION_DENIED', 'the certificate has expired');
   if (owner === 'node') return;
   if (token === undefined)
-    throw new Refusal(
+    throw new ReportRefused(
       'UNAUTHENTICATED',
       'beside the certificate of all agents, a token of the pod is needed',
     );
   if ((await tokens.nodeOf(token, peer)) !== node)
-    throw new Refusal('PERMISSION_DENIED', `the token is of another node than ${node}`);
+    throw new ReportRefused('PERMISSION_DENIED', `the token is of another node than ${node}`);
 }
 
 const agents = 'svc://node-agent';
@@ -119,7 +119,7 @@ interface Caller {
 }
 
 /** Rejects with a Refusal. */
-type Answer = (bytes: Buffer, decode: Decode, caller: Caller) => Promise<NodeReportReply>;
+type ReportHandler = (bytes: Buffer, decode: Decode, caller: Caller) => Promise<NodeReportReply>;
 
 export interface GrpcEndpoint {
   /** Serves a connection whose certificate was verified. */
@@ -142,7 +142,7 @@ const limits = {
 };
 
 /** Loads gRPC and the schema; reports reach `answer` as the bytes that they are. */
-export async function createGrpcEndpoint(answer: Answer): Promise<GrpcEndpoint> {
+export async function createGrpcEndpoint(answer: ReportHandler): Promise<GrpcEndpoint> {
   const [{ default: grpc }, service] = await Promise.all([
     import('@grpc/grpc-js'),
     loadProtoService('svc/operator/v1/node_channel.proto', 'svc.operator.v1.NodeChannel'),
@@ -178,7 +178,7 @@ async function respond(
     reply(null, await answer());
   } catch (error) {
     const { status, message } =
-      error instanceof Refusal ? error : new Refusal('INTERNAL', 'an error of ours');
+      error instanceof ReportRefused ? error : new ReportRefused('INTERNAL', 'an error of ours');
     reply({ code: grpc.status[status], details: message });
   }
 }

@@ -8,7 +8,7 @@ import { untilAborted } from '../../../runtime/lifecycle/wait.ts';
 import { describeError, type Logger } from '../../../runtime/logging/logger.ts';
 import { listenAt } from '../../../runtime/net/connections.ts';
 import type { Leadership, NodeReports } from '../contract.ts';
-import { type BookLimits, usualLimits } from './node-registry.ts';
+import { type BookLimits, defaultLimits } from './node-registry.ts';
 import type { NodeTokens } from './node-tokens.ts';
 import { createNodeMetrics, NodeWatch } from './node-watch.ts';
 import { createAnswer, createGrpcEndpoint, type GrpcEndpoint } from './report-endpoint.ts';
@@ -47,7 +47,7 @@ const graceMs = 2_000;
  */
 export async function startNodeChannel(options: NodeChannelOptions): Promise<NodeChannel> {
   const { address, certificates, leadership, tokens, log, signal, now = () => performance.now() } = options;
-  const limits = { ...usualLimits, ...options.limits };
+  const limits = { ...defaultLimits, ...options.limits };
   const metrics = createNodeMetrics(options.metrics);
   const watch = new NodeWatch({ limits, now, log, metrics, leadership });
   const endpoint = await createGrpcEndpoint(createAnswer({ watch, leadership, tokens, metrics, log }));

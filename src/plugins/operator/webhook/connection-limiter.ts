@@ -11,7 +11,7 @@ const turnMs = 1_500;
 /** One that was just answered may be sent the next request now, which would be lost on the way. */
 const idleMs = 2_000;
 
-export interface ConnectionRoom {
+export interface ConnectionLimiter {
   /** Hangs up on those that wait. */
   close(): void;
 }
@@ -46,7 +46,7 @@ const clock: Clock = {
  * nothing must not keep the API server out. Where the process itself was kept from running, a request of one that seems
  * silent may only not have been read: nobody is judged before that.
  */
-export function makeRoom(server: Server, most: number, { now, later }: Clock = clock): ConnectionRoom {
+export function makeRoom(server: Server, most: number, { now, later }: Clock = clock): ConnectionLimiter {
   const secure = server.listeners('connection');
   const queue = new Map<Socket, string>();
   /** Used longest ago first. */

@@ -53,7 +53,7 @@ export interface Limits {
 /** Never rejects: what goes wrong refuses the pod, because it would start without its protection. */
 export async function decide(request: AdmissionRequest, deps: DecideDeps, limits: Limits): Promise<Decision> {
   const decision = await decided(request, deps, limits);
-  return decision.kind === 'deny' ? { ...decision, mistakes: boundedMistakes(decision.mistakes) } : decision;
+  return decision.kind === 'deny' ? { ...decision, mistakes: boundedErrors(decision.mistakes) } : decision;
 }
 
 async function decided(request: AdmissionRequest, deps: DecideDeps, limits: Limits): Promise<Decision> {
@@ -159,12 +159,12 @@ export function newCallerKeys(): CallerKeys {
   return { id: `SVC${id}`, secret: randomBytes(30).toString('base64url') };
 }
 
-const mostMistakes = 50;
+const mostErrors = 50;
 const longestMistake = 2_000;
 
 /** What a person can read of mistakes: a pod can have as many and as long ones as whoever writes it likes. */
-function boundedMistakes(mistakes: readonly string[]): readonly string[] {
-  const told = mistakes.slice(0, mostMistakes).map(clipped);
+function boundedErrors(mistakes: readonly string[]): readonly string[] {
+  const told = mistakes.slice(0, mostErrors).map(clipped);
   const left = mistakes.length - told.length;
   return left > 0 ? [...told, `and ${left} more`] : told;
 }

@@ -8,8 +8,8 @@ import type { Decision, Limits } from './decide.ts';
 import {
   type AdmissionRequest,
   type AdmissionResponse,
-  createReviewRoom,
-  type ReviewRoom,
+  createReviewMemoryLimit,
+  type ReviewMemoryLimit,
   readBody,
   readReview,
   writeReview,
@@ -31,7 +31,7 @@ const mostHeld = 4 * 1024 * 1024;
 
 /** Answers one request; never rejects, whatever a caller sends. */
 export function createHandler(options: HandlerOptions) {
-  const room = createReviewRoom(mostHeld);
+  const room = createReviewMemoryLimit(mostHeld);
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     try {
       await answer(request, response, options, room);
@@ -47,7 +47,7 @@ async function answer(
   request: IncomingMessage,
   response: ServerResponse,
   options: HandlerOptions,
-  room: ReviewRoom,
+  room: ReviewMemoryLimit,
 ): Promise<void> {
   const url = URL.parse(request.url ?? '/', 'https://webhook');
   if (url?.pathname !== webhookPath) return respondText(response, 404, `Only ${webhookPath} is served here.`);
@@ -64,7 +64,7 @@ async function answerReview(
   request: IncomingMessage,
   response: ServerResponse,
   options: HandlerOptions,
-  room: ReviewRoom,
+  room: ReviewMemoryLimit,
   time: ReviewTime,
 ): Promise<void> {
   const began = performance.now();

@@ -119,7 +119,7 @@ export type Body =
 export async function readBody(
   request: IncomingMessage,
   response: ServerResponse,
-  room: ReviewRoom,
+  room: ReviewMemoryLimit,
   signal: AbortSignal,
 ): Promise<Body> {
   const length = Number(request.headers['content-length'] ?? largestReview);
@@ -158,7 +158,7 @@ export type Leave = () => void;
  * Memory for reviews that are read or decided upon, by the length of their bodies. Those that do not fit wait, unread,
  * and the smallest is let in first: a few large ones, or somebody who only claims to send some, keep no usual one out.
  */
-export interface ReviewRoom {
+export interface ReviewMemoryLimit {
   /** Whether somebody waits. */
   readonly full: boolean;
   /** @returns undefined where the signal was aborted before there was room */
@@ -171,7 +171,7 @@ interface Waiting {
 }
 
 /** @param most bytes; what is larger by itself is never let in */
-export function createReviewRoom(most: number): ReviewRoom {
+export function createReviewMemoryLimit(most: number): ReviewMemoryLimit {
   const waiting = new Set<Waiting>();
   let free = most;
   const letIn = () => {

@@ -45,7 +45,7 @@ export async function startWebhook(options: WebhookOptions): Promise<Webhook> {
   });
   const server = await startWebhookServer(options.address, {
     ...{ certificate: certificates.current(), handle, clientAuthorities: options.clientAuthorities },
-    onStranger: createStrangerLog(log),
+    onStranger: createUnauthorizedClientLog(log),
   });
   certificates.onChange(() => server.renew(certificates.current()));
   const closed = untilAborted(signal)
@@ -57,7 +57,7 @@ export async function startWebhook(options: WebhookOptions): Promise<Webhook> {
 const everyMs = 60_000;
 
 /** Tells of callers that have no certificate of an API server: a line a minute, however many there are. */
-export function createStrangerLog(log: Logger, now: () => number = () => performance.now()) {
+export function createUnauthorizedClientLog(log: Logger, now: () => number = () => performance.now()) {
   let next = Number.NEGATIVE_INFINITY;
   let leftOut = 0;
   return (address: string | undefined, reason: string): void => {
@@ -85,7 +85,7 @@ const limits = {
 /** API servers keep some 25 each. With twice as many large reviews would take more than the container's memory. */
 export const mostConnections = 48;
 /** In the kernel. */
-const mostUnaccepted = 1_024;
+const listenBacklog = 1_024;
 
 export interface WebhookServer {
   readonly address: string;
@@ -127,7 +127,7 @@ export async function startWebhookServer(
     if (reason !== undefined) onStranger?.(socket.remoteAddress, reason);
     socket.destroy();
   });
-  const address = await listenAt(server, at, (cause) => refused(at, cause), mostUnaccepted);
+  const address = await listenAt(server, at, (cause) => refused(at, cause), listenBacklog);
   return {
     address,
     renew: (next) => server.setSecureContext(tlsOf(next, ca)),

@@ -19,9 +19,9 @@ import { checksumElement } from '../../../core/s3/request-documents.ts';
 import { childText } from '../../../core/s3/xml.ts';
 import { element } from '../../../core/s3/xml-text.ts';
 import type { WrappedKey } from '../../../runtime/vault/contract.ts';
-import type { ProxyContext } from '../context.ts';
+import type { ProxyServices } from '../context.ts';
 import { ObjectChanged, type StoredObject } from '../read/stored-object.ts';
-import type { SlowAnswer } from '../server/slow-answer.ts';
+import type { SlowResponse } from '../server/slow-answer.ts';
 import { type UpstreamResponse, xmlResult } from '../upstream/upstream.ts';
 import { type CopyRequest, copyHeaders, directive, type SourceObject } from './copy-request.ts';
 
@@ -29,33 +29,33 @@ const answerLimit = 64 * 1024;
 
 /** The store copies the ciphertext; the keys are wrapped again for the new name. */
 export async function copyEncrypted(
-  context: ProxyContext,
+  services: ProxyServices,
   copy: CopyRequest,
   source: SourceObject,
   to: ObjectName,
   signal: AbortSignal,
 ): Promise<Copied> {
   const base = destinationHeaders(copy, source.object);
-  const envelope = await newEnvelope(context, base, source, to, signal);
+  const envelope = await newEnvelope(services, base, source, to, signal);
   const saved = envelope.keys.form === 'pointer' ? envelope.keys.manifest : undefined;
   const headers = { ...base, ...envelopeHeaders(envelope) };
   try {
     if (userMetadataSize(headers) > maxUserMetadata) throw s3Error('MetadataTooLarge');
-    return await copyInStore(context, copy, source, to, headers, signal);
+    return await copyInStore(services, copy, source, to, headers, signal);
   } catch (error) {
-    if (saved !== undefined && isRefusal(error)) await forget(context, to, saved);
+    if (saved !== undefined && isRefusal(error)) await forget(services, to, saved);
     throw error;
   }
 }
 
 async function newEnvelope(
-  context: ProxyContext,
+  services: ProxyServices,
   base: Record<string, string>,
   { object, layout }: SourceObject,
   to: ObjectName,
   signal: AbortSignal,
 ): Promise<Envelope> {
-  const { keys } = context;
+  const { keys } = services;
   const { name, envelope } = object;
   if (envelope === undefined) throw new TypeError('the source is not encrypted');
   if (envelope.keys.form === 'single') {
@@ -67,17 +67,17 @@ async function newEnvelope(
   const { list, keyVersion } = await rewrapParts(keys, { name, envelope, list: layout.list }, to, signal);
   const envelopeOf = (wrapped: WrappedKeys): Envelope => ({ ...keys.scheme, keyVersion, keys: wrapped });
   const inline = envelopeOf({ form: 'inline', list });
-  if (fitsInline(context, { ...base, ...envelopeHeaders(inline) }, layout.size)) return inline;
-  await context.manifests.save(to, list);
+  if (fitsInline(services, { ...base, ...envelopeHeaders(inline) }, layout.size)) return inline;
+  await services.manifests.save(to, list);
   return envelopeOf({ form: 'pointer', manifest: list.manifest, seal: list.seal });
 }
 
-function fitsInline({ config }: ProxyContext, headers: Record<string, string>, size: number): boolean {
+function fitsInline({ config }: ProxyServices, headers: Record<string, string>, size: number): boolean {
   return config.inlineLimit > 0 && size <= config.inlineLimit && userMetadataSize(headers) <= maxUserMetadata;
 }
 
 async function copyInStore(
-  { upstream }: ProxyContext,
+  { upstream }: ProxyServices,
   copy: CopyRequest,
   { object }: SourceObject,
   to: ObjectName,
@@ -111,13 +111,13 @@ const changedMeanwhile = (error: unknown, headers: Record<string, string>) =>
 const isRefusal = (error: unknown) =>
   error instanceof ObjectChanged || (error instanceof S3Error && error.status < 500);
 
-async function forget({ manifests, log }: ProxyContext, to: ObjectName, id: string): Promise<void> {
+async function forget({ manifests, log }: ProxyServices, to: ObjectName, id: string): Promise<void> {
   await manifests.remove(to, id).catch((error: Error) => {
     log.warn('proxy.manifest.left', { error: error.message });
   });
 }
 
-type Keys = ProxyContext['keys'];
+type Keys = ProxyServices['keys'];
 
 /** Parts whose keys are in the clear at a time. */
 const window = 64;
@@ -252,7 +252,7 @@ export function copiedAnswer(
   root: string,
   { etag, lastModified, headers, checksums = new Map() }: Copied,
   versionId: string | undefined,
-): SlowAnswer {
+): SlowResponse {
   const modified = lastModified ?? new Date().toISOString();
   const fields = [
     element('LastModified', modified),

@@ -2,11 +2,11 @@ import type { ObjectName } from '../../../core/envelope/metadata.ts';
 import { s3Error } from '../../../core/s3/error.ts';
 import { encodeComponent } from '../../../core/s3/request.ts';
 import { childText, parseXml } from '../../../core/s3/xml.ts';
-import type { Handler, ProxyContext } from '../context.ts';
+import type { Handler, ProxyServices } from '../context.ts';
 import { manifestToReplace, removeManifest } from '../multipart/manifest-store.ts';
 import { readAgain } from '../read/deliver.ts';
 import { type StoredObject, versionQuery } from '../read/stored-object.ts';
-import { answerSlowly, type SlowAnswer } from '../server/slow-answer.ts';
+import { respondSlowly, type SlowResponse } from '../server/slow-answer.ts';
 import { readBody, refusal } from '../upstream/upstream.ts';
 import { encryptToStore } from '../write/encrypt-to-store.ts';
 import { objectHeaders, verifyStored } from '../write/put-object.ts';
@@ -28,28 +28,28 @@ import {
 } from './copy-request.ts';
 
 /** CopyObject. What it leaves is encrypted under the latest KEK version, whatever the source was. */
-export const copyObject: Handler = async (context, exchange) => {
-  const { request, payload, signal } = exchange;
+export const copyObject: Handler = async (services, context) => {
+  const { request, payload, signal } = context;
   await payload.read(0);
   const copy = readCopyRequest(request);
   const to = { bucket: request.bucket, key: request.key };
-  const copying = readAgain({ started: false }, () => copyOnce(context, copy, to, signal));
-  await answerSlowly(context, exchange, copying);
+  const copying = readAgain({ started: false }, () => copyOnce(services, copy, to, signal));
+  await respondSlowly(services, context, copying);
 };
 
 async function copyOnce(
-  context: ProxyContext,
+  services: ProxyServices,
   copy: CopyRequest,
   to: ObjectName,
   signal: AbortSignal,
-): Promise<SlowAnswer> {
-  const source = await statSource(context, copy, signal);
+): Promise<SlowResponse> {
+  const source = await statSource(services, copy, signal);
   if (source.object.storedSize > maxCopyBytes) throw sourceTooLarge();
   const encrypted = source.object.envelope !== undefined;
   if (encrypted) refuseIdle(copy, source, to);
-  const replaced = await manifestToReplace(context, to, signal);
-  const copied = await (encrypted ? copyEncrypted : copyPlaintext)(context, copy, source, to, signal);
-  await removeManifest(context, to, replaced);
+  const replaced = await manifestToReplace(services, to, signal);
+  const copied = await (encrypted ? copyEncrypted : copyPlaintext)(services, copy, source, to, signal);
+  await removeManifest(services, to, replaced);
   return copiedAnswer('CopyObjectResult', copied, versionOf(source));
 }
 
@@ -73,32 +73,35 @@ const taggingLimit = 64 * 1024;
 
 /** A source that is not encrypted is read and written anew: no copy through the proxy leaves plaintext. */
 async function copyPlaintext(
-  context: ProxyContext,
+  services: ProxyServices,
   copy: CopyRequest,
   { object, layout }: SourceObject,
   to: ObjectName,
   signal: AbortSignal,
 ): Promise<Copied> {
   const { [taggingDirective]: asked, ...headers } = destinationHeaders(copy, object);
-  const tags = directive(copy.headers, taggingDirective) === 'COPY' ? await copiedTags(context, object) : {};
-  const stored = await encryptToStore(context, {
+  const tags = directive(copy.headers, taggingDirective) === 'COPY' ? await copiedTags(services, object) : {};
+  const stored = await encryptToStore(services, {
     name: to,
     purpose: { kind: 'object' },
-    source: context.reader.plaintext(object, layout, undefined, { signal }),
+    source: services.reader.plaintext(object, layout, undefined, { signal }),
     length: layout.size,
     signal,
     request: (key) => ({
       method: 'PUT',
       ...to,
-      headers: objectHeaders({ ...headers, ...tags }, key, context.keys.scheme),
+      headers: objectHeaders({ ...headers, ...tags }, key, services.keys.scheme),
       signal,
     }),
   });
-  if (context.config.upstreamChecksum === 'none') await verifyStored(context, to, stored, copy.headers);
+  if (services.config.upstreamChecksum === 'none') await verifyStored(services, to, stored, copy.headers);
   return { etag: `"${stored.etag}"`, lastModified: undefined, headers: stored.headers };
 }
 
-async function copiedTags({ upstream }: ProxyContext, object: StoredObject): Promise<Record<string, string>> {
+async function copiedTags(
+  { upstream }: ProxyServices,
+  object: StoredObject,
+): Promise<Record<string, string>> {
   if (object.headers['x-amz-tagging-count'] === undefined) return {};
   const response = await upstream.send({
     method: 'GET',

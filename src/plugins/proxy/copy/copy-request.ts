@@ -7,7 +7,7 @@ import {
   parseCopySource,
   type S3Request,
 } from '../../../core/s3/request.ts';
-import type { ProxyContext } from '../context.ts';
+import type { ProxyServices } from '../context.ts';
 import type { ObjectLayout, StoredObject } from '../read/stored-object.ts';
 
 /** What CopyObject and UploadPartCopy ask for. */
@@ -95,7 +95,7 @@ export interface SourceObject {
 
 /** Looks at the source under the caller's conditions. @throws S3Error as the store refuses, PreconditionFailed */
 export async function statSource(
-  { reader }: Pick<ProxyContext, 'reader'>,
+  { reader }: Pick<ProxyServices, 'reader'>,
   { source: { bucket, key, versionId }, conditions, sourceAccess }: CopyRequest,
   signal: AbortSignal,
 ): Promise<SourceObject> {

@@ -1,43 +1,43 @@
 import { maxPlaintextBytes } from '../../../core/envelope/cipher.ts';
 import { type ChecksumAlgorithm, type Checksums, createChecksum } from '../../../core/s3/checksum.ts';
 import { s3Error } from '../../../core/s3/error.ts';
-import type { Handler, ProxyContext } from '../context.ts';
+import type { Handler, ProxyServices } from '../context.ts';
 import { encryptPart, type PartTarget, partTarget, recordPart } from '../multipart/upload-part.ts';
 import { readAgain } from '../read/deliver.ts';
 import { accessHeaders } from '../read/read-request.ts';
 import type { ByteRange } from '../read/stored-object.ts';
-import { answerSlowly, type SlowAnswer } from '../server/slow-answer.ts';
+import { respondSlowly, type SlowResponse } from '../server/slow-answer.ts';
 import { copiedAnswer } from './copy-encrypted.ts';
 import { versionOf } from './copy-object.ts';
 import { type CopyRequest, readCopyRequest, sourceTooLarge, statSource } from './copy-request.ts';
 
 /** UploadPartCopy: the source's range is decrypted, verified, and encrypted as a part of its own. */
-export const uploadPartCopy: Handler = async (context, exchange) => {
-  const { request, payload, signal } = exchange;
+export const uploadPartCopy: Handler = async (services, context) => {
+  const { request, payload, signal } = context;
   await payload.read(0);
   const copy = readCopyRequest(request);
   const range = request.headers['x-amz-copy-source-range'];
   const wanted = range === undefined ? undefined : readRange(String(range));
-  const target = await partTarget(context, request);
-  const copying = readAgain({ started: false }, () => copyPart(context, copy, wanted, target, signal));
-  await answerSlowly(context, exchange, copying);
+  const target = await partTarget(services, request);
+  const copying = readAgain({ started: false }, () => copyPart(services, copy, wanted, target, signal));
+  await respondSlowly(services, context, copying);
 };
 
 async function copyPart(
-  context: ProxyContext,
+  services: ProxyServices,
   copy: CopyRequest,
   range: ByteRange | undefined,
   target: PartTarget,
   signal: AbortSignal,
-): Promise<SlowAnswer> {
-  const source = await statSource(context, copy, signal);
+): Promise<SlowResponse> {
+  const source = await statSource(services, copy, signal);
   const { object, layout } = source;
   const length = lengthWithin(range, layout.size);
   if (length > maxPlaintextBytes) throw sourceTooLarge();
-  const plaintext = context.reader.plaintext(object, layout, range, { signal });
+  const plaintext = services.reader.plaintext(object, layout, range, { signal });
   const { algorithm } = target.record.checksum ?? {};
   const summed = algorithm === undefined ? { source: plaintext, checksums: none } : sum(plaintext, algorithm);
-  const part = await encryptPart(context, {
+  const part = await encryptPart(services, {
     name: target.name,
     uploadId: target.record.uploadId,
     manifest: target.record.manifest,
@@ -47,7 +47,7 @@ async function copyPart(
     headers: accessHeaders(copy.headers),
     signal,
   });
-  await recordPart(context, target, part);
+  await recordPart(services, target, part);
   const copied = {
     etag: `"${part.etag}"`,
     lastModified: undefined,

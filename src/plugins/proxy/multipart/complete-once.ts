@@ -19,8 +19,8 @@ import {
 } from '../../../core/s3/request-documents.ts';
 import { childText } from '../../../core/s3/xml.ts';
 import { element } from '../../../core/s3/xml-text.ts';
-import type { Exchange, ProxyContext } from '../context.ts';
-import type { SlowAnswer } from '../server/slow-answer.ts';
+import type { ProxyServices, RequestContext } from '../context.ts';
+import type { SlowResponse } from '../server/slow-answer.ts';
 import { refusal, xmlResult } from '../upstream/upstream.ts';
 import { manifestToReplace, removeManifest } from './manifest-store.ts';
 import { listHash, type UploadRecord } from './upload-record.ts';
@@ -33,43 +33,43 @@ const answerLimit = 1024 * 1024;
  * Each step may be repeated after a crash of this or another proxy.
  */
 export async function completeOnce(
-  context: ProxyContext,
-  exchange: Exchange,
+  services: ProxyServices,
+  context: RequestContext,
   parts: readonly CompletedPart[],
   named: ObjectChecksum | undefined,
 ): Promise<Completed> {
-  const { request } = exchange;
+  const { request } = context;
   const name = { bucket: request.bucket, key: request.key };
   const uploadId = request.query.get('uploadId') ?? '';
   const list = listHash(name, parts);
-  const done = await context.uploads.done(name, uploadId);
+  const done = await services.uploads.done(name, uploadId);
   if (done?.list === list) return { ...name, etag: done.etag, versionId: done.versionId };
-  const record = await context.uploads.find(name, uploadId);
-  const records = matchParts(parts, await context.uploads.parts(record));
-  const checksum = await verifyChecksums(context.keys, record, { parts, records, named });
-  const sealed = await sealParts(context, record, records);
-  await saveManifest(context, record, sealed);
-  const replaced = await manifestToReplace(context, name);
-  const completed = await completeAtStore(context, exchange, record, records, sealed);
-  await keepManifest(context, record, sealed);
-  if (replaced !== record.manifest) await removeManifest(context, name, replaced);
-  const settled = await inlineParts(context, record, sealed, completed);
-  await context.uploads
+  const record = await services.uploads.find(name, uploadId);
+  const records = matchParts(parts, await services.uploads.parts(record));
+  const checksum = await verifyChecksums(services.keys, record, { parts, records, named });
+  const sealed = await sealParts(services, record, records);
+  await saveManifest(services, record, sealed);
+  const replaced = await manifestToReplace(services, name);
+  const completed = await completeAtStore(services, context, record, records, sealed);
+  await keepManifest(services, record, sealed);
+  if (replaced !== record.manifest) await removeManifest(services, name, replaced);
+  const settled = await inlineParts(services, record, sealed, completed);
+  await services.uploads
     .finish(record, { list, etag: settled.etag, versionId: settled.versionId })
     .catch((error: Error) => {
-      exchange.log.warn('proxy.upload.records-left', { error: error.message });
+      context.log.warn('proxy.upload.records-left', { error: error.message });
     });
   return { ...settled, checksum };
 }
 
 async function sealParts(
-  context: ProxyContext,
+  services: ProxyServices,
   record: UploadRecord,
   records: readonly PartRecord[],
 ): Promise<PartList> {
   const entries = records.map(({ part }) => part);
   const { manifest, seal } = record;
-  const [sealKey] = await context.keys.unwrap(record, record, [
+  const [sealKey] = await services.keys.unwrap(record, record, [
     { wrapped: seal, purpose: { kind: 'seal', upload: manifest } },
   ]);
   if (sealKey === undefined) throw new TypeError('a purpose without a key');
@@ -84,23 +84,23 @@ async function sealParts(
  * Before the store's Complete, so that the object never exists without its manifest. A manifest that is
  * there already belongs to an earlier attempt, and to the object if that attempt had reached the store.
  */
-async function saveManifest(context: ProxyContext, record: UploadRecord, sealed: PartList): Promise<void> {
-  const earlier = await context.manifests.find(record, sealed.manifest);
+async function saveManifest(services: ProxyServices, record: UploadRecord, sealed: PartList): Promise<void> {
+  const earlier = await services.manifests.find(record, sealed.manifest);
   if (earlier?.mac === sealed.mac) return;
-  if (earlier !== undefined && (await completedObject(context, record)) !== undefined)
+  if (earlier !== undefined && (await completedObject(services, record)) !== undefined)
     throw s3Error('NoSuchUpload', undefined, { details: { UploadId: record.uploadId } });
-  await context.manifests.save(record, sealed);
+  await services.manifests.save(record, sealed);
 }
 
 async function completeAtStore(
-  context: ProxyContext,
-  { request }: Exchange,
+  services: ProxyServices,
+  { request }: RequestContext,
   record: UploadRecord,
   records: readonly PartRecord[],
   sealed: PartList,
 ): Promise<Completed> {
   const { bucket, key } = record;
-  const response = await context.upstream.send(
+  const response = await services.upstream.send(
     {
       method: 'POST',
       bucket,
@@ -117,7 +117,7 @@ async function completeAtStore(
     throw s3Error('InternalError', 'The object store named no ETag of the object.');
   } catch (error) {
     const repeated = error instanceof S3Error && error.code === 'NoSuchUpload';
-    const earlier = repeated ? await completedObject(context, record) : undefined;
+    const earlier = repeated ? await completedObject(services, record) : undefined;
     if (earlier === undefined || earlier.storedBytes !== storedBytes(sealed)) throw error;
     return earlier;
   }
@@ -141,18 +141,18 @@ function completeHeaders({ headers }: S3Request, sealed: PartList): Record<strin
 const storedBytes = (list: PartList) => list.parts.reduce((sum, part) => sum + storedSize(part.size), 0);
 
 /** Another proxy may have written a manifest for another list in between; the list that the store took must stay. */
-async function keepManifest(context: ProxyContext, record: UploadRecord, sealed: PartList): Promise<void> {
-  const stored = await context.manifests.find(record, sealed.manifest);
-  if (stored?.mac !== sealed.mac) await context.manifests.save(record, sealed);
+async function keepManifest(services: ProxyServices, record: UploadRecord, sealed: PartList): Promise<void> {
+  const stored = await services.manifests.find(record, sealed.manifest);
+  if (stored?.mac !== sealed.mac) await services.manifests.save(record, sealed);
 }
 
 /** The object as an earlier attempt at this upload left it, or undefined when there is none. */
 export async function completedObject(
-  context: ProxyContext,
+  services: ProxyServices,
   { bucket, key, manifest }: UploadRecord,
 ): Promise<(Completed & { storedBytes: number }) | undefined> {
   const name = { bucket, key };
-  const response = await context.upstream.send({ method: 'HEAD', ...name });
+  const response = await services.upstream.send({ method: 'HEAD', ...name });
   response.body.resume();
   if (response.status === 404) return undefined;
   if (response.status !== 200) throw await refusal(response);
@@ -198,7 +198,7 @@ export interface Completed extends ObjectName {
   readonly checksum?: VerifiedChecksum | undefined;
 }
 
-export function completedAnswer(completed: Completed, location: string): SlowAnswer {
+export function completedAnswer(completed: Completed, location: string): SlowResponse {
   const { bucket, key, etag, versionId, checksum } = completed;
   const fields = [
     element('Location', `${location}/${bucket}/${encodeKey(key)}`),
@@ -226,24 +226,24 @@ const maxCopyBytes = 5 * 1024 ** 3;
  * makes no further version. What goes wrong leaves the object as it is: readable by its manifest.
  */
 async function inlineParts(
-  context: ProxyContext,
+  services: ProxyServices,
   record: UploadRecord,
   list: PartList,
   completed: Completed,
 ): Promise<Completed> {
-  if (!fits(context, record, list)) return completed;
+  if (!fits(services, record, list)) return completed;
   try {
-    if (!(await mayCopy(context, record))) return completed;
-    const etag = await copyOntoItself(context, record, list, completed.etag);
-    context.manifests.removeLater(record, record.manifest);
+    if (!(await mayCopy(services, record))) return completed;
+    const etag = await copyOntoItself(services, record, list, completed.etag);
+    services.manifests.removeLater(record, record.manifest);
     return { ...completed, etag };
   } catch (error) {
-    context.log.warn('proxy.inline.failed', { error: error instanceof Error ? error.message : 'unknown' });
+    services.log.warn('proxy.inline.failed', { error: error instanceof Error ? error.message : 'unknown' });
     return completed;
   }
 }
 
-function fits({ config }: ProxyContext, record: UploadRecord, list: PartList): boolean {
+function fits({ config }: ProxyServices, record: UploadRecord, list: PartList): boolean {
   const plaintext = list.parts.reduce((sum, part) => sum + part.size, 0);
   const stored = list.parts.reduce((sum, part) => sum + storedSize(part.size), 0);
   const size = record.userMetadata + userMetadataSize(inlineHeaders(record, list));
@@ -255,7 +255,7 @@ function fits({ config }: ProxyContext, record: UploadRecord, list: PartList): b
   );
 }
 
-async function mayCopy({ buckets }: ProxyContext, { bucket }: UploadRecord): Promise<boolean> {
+async function mayCopy({ buckets }: ProxyServices, { bucket }: UploadRecord): Promise<boolean> {
   return (await buckets.keepsVersions(bucket)) === 'no' && !(await buckets.locked(bucket));
 }
 
@@ -263,7 +263,7 @@ const inlineHeaders = ({ keyName, keyVersion, binding }: UploadRecord, list: Par
   envelopeHeaders({ keys: { form: 'inline', list }, keyName, keyVersion, binding });
 
 async function copyOntoItself(
-  { upstream, reader }: ProxyContext,
+  { upstream, reader }: ProxyServices,
   record: UploadRecord,
   list: PartList,
   etag: string,

@@ -5,7 +5,7 @@ import { maxUserMetadata, requestHeadersUpstream, userMetadataSize } from '../..
 import { readUploadChecksum } from '../../../core/s3/object-checksum.ts';
 import { childText } from '../../../core/s3/xml.ts';
 import { element } from '../../../core/s3/xml-text.ts';
-import type { Exchange, Handler, ProxyContext } from '../context.ts';
+import type { Handler, ProxyServices, RequestContext } from '../context.ts';
 import type { FreshKey } from '../data-keys.ts';
 import { xmlResult } from '../upstream/upstream.ts';
 import { type UploadRecord, uploadRecordText } from './upload-record.ts';
@@ -18,28 +18,28 @@ const recordLimit = 8 * 1024;
  * CreateMultipartUpload: the svc headers are set here, because the store takes
  * metadata at this moment only. They point to a manifest that Complete will write.
  */
-export const createUpload: Handler = async (context, exchange) => {
-  const { request } = exchange;
-  await exchange.payload.read(0);
+export const createUpload: Handler = async (services, context) => {
+  const { request } = context;
+  await context.payload.read(0);
   const name = { bucket: request.bucket, key: request.key };
-  const draft = await draftUpload(context, exchange, name);
+  const draft = await draftUpload(services, context, name);
   try {
-    const uploadId = await createAtStore(context, exchange, name, draft.headers);
-    await beginOrAbort(context, { ...draft.record, uploadId }, draft.sealKey);
-    exchange.answer.head(200, { 'content-type': 'application/xml' });
-    await exchange.answer.end(createdXml(name, uploadId));
+    const uploadId = await createAtStore(services, context, name, draft.headers);
+    await beginOrAbort(services, { ...draft.record, uploadId }, draft.sealKey);
+    context.answer.head(200, { 'content-type': 'application/xml' });
+    await context.answer.end(createdXml(name, uploadId));
   } finally {
     draft.sealKey.fill(0);
   }
 };
 
 async function createAtStore(
-  context: ProxyContext,
-  { request, signal }: Exchange,
+  services: ProxyServices,
+  { request, signal }: RequestContext,
   name: ObjectName,
   headers: Record<string, string>,
 ): Promise<string> {
-  const response = await context.upstream.send({
+  const response = await services.upstream.send({
     method: 'POST',
     ...name,
     query: request.query.entries,
@@ -59,12 +59,12 @@ function createdXml({ bucket, key }: ObjectName, uploadId: string): string {
   return `<?xml version="1.0" encoding="UTF-8"?>\n<InitiateMultipartUploadResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${fields}</InitiateMultipartUploadResult>`;
 }
 
-async function draftUpload(context: ProxyContext, { request, signal }: Exchange, name: ObjectName) {
+async function draftUpload(services: ProxyServices, { request, signal }: RequestContext, name: ObjectName) {
   const manifest = randomBytes(16).toString('base64url');
-  const [seal] = await context.keys.create(name, [{ kind: 'seal', upload: manifest }], signal);
+  const [seal] = await services.keys.create(name, [{ kind: 'seal', upload: manifest }], signal);
   if (seal === undefined) throw new TypeError('a purpose without a key');
   try {
-    return { ...draftOf(context, request, name, { manifest, seal }), sealKey: seal.key };
+    return { ...draftOf(services, request, name, { manifest, seal }), sealKey: seal.key };
   } catch (error) {
     seal.key.fill(0);
     throw error;
@@ -72,12 +72,12 @@ async function draftUpload(context: ProxyContext, { request, signal }: Exchange,
 }
 
 function draftOf(
-  context: ProxyContext,
-  request: Exchange['request'],
+  services: ProxyServices,
+  request: RequestContext['request'],
   name: ObjectName,
   { manifest, seal }: { manifest: string; seal: FreshKey },
 ) {
-  const { keyName, binding } = context.keys.scheme;
+  const { keyName, binding } = services.keys.scheme;
   const own = envelopeHeaders({
     keys: { form: 'pointer', manifest, seal: seal.ciphertext },
     keyName,
@@ -85,7 +85,7 @@ function draftOf(
     binding,
   });
   const callers = requestHeadersUpstream(request.headers);
-  const headers = { ...callers, ...own, ...checksumHeaders(context) };
+  const headers = { ...callers, ...own, ...checksumHeaders(services) };
   if (userMetadataSize(headers) > maxUserMetadata) throw s3Error('MetadataTooLarge');
   const checksum = readUploadChecksum(request.headers);
   const record: Omit<UploadRecord, 'uploadId'> = {
@@ -105,16 +105,20 @@ function draftOf(
 }
 
 /** Parts carry a checksum of their ciphertext, which S3 takes only for an upload begun with that algorithm. */
-const checksumHeaders = ({ config }: ProxyContext): Record<string, string> =>
+const checksumHeaders = ({ config }: ProxyServices): Record<string, string> =>
   config.upstreamChecksum === 'none' ? {} : { 'x-amz-checksum-algorithm': 'CRC32' };
 
 /** Without its record nobody could complete the upload, so it must not stay. */
-async function beginOrAbort(context: ProxyContext, record: UploadRecord, sealKey: Uint8Array): Promise<void> {
+async function beginOrAbort(
+  services: ProxyServices,
+  record: UploadRecord,
+  sealKey: Uint8Array,
+): Promise<void> {
   try {
-    await context.uploads.begin(record, sealKey);
+    await services.uploads.begin(record, sealKey);
   } catch (cause) {
     const { bucket, key, uploadId } = record;
-    const abort = context.upstream.send({ method: 'DELETE', bucket, key, query: [['uploadId', uploadId]] });
+    const abort = services.upstream.send({ method: 'DELETE', bucket, key, query: [['uploadId', uploadId]] });
     await abort.then((response) => response.body.resume()).catch(() => undefined);
     throw s3Error('ServiceUnavailable', 'The record of the upload could not be stored. Please retry.', {
       cause,

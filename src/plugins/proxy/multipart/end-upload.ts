@@ -4,8 +4,8 @@ import { s3Error } from '../../../core/s3/error.ts';
 import { inward, requestHeadersUpstream } from '../../../core/s3/headers.ts';
 import { type ObjectChecksum, readObjectChecksum } from '../../../core/s3/object-checksum.ts';
 import { type CompletedPart, parseCompleteMultipart } from '../../../core/s3/request-documents.ts';
-import type { Exchange, Handler, ProxyContext } from '../context.ts';
-import { answerSlowly } from '../server/slow-answer.ts';
+import type { Handler, ProxyServices, RequestContext } from '../context.ts';
+import { respondSlowly } from '../server/slow-answer.ts';
 import { refusal } from '../upstream/upstream.ts';
 import { type Completed, completedAnswer, completedObject, completeOnce } from './complete-once.ts';
 import { removeManifest } from './manifest-store.ts';
@@ -27,37 +27,37 @@ interface Flight {
 }
 
 /** What is being completed in this process, by upload id. */
-const flightsOf = new WeakMap<ProxyContext, Map<string, Flight>>();
+const flightsOf = new WeakMap<ProxyServices, Map<string, Flight>>();
 
 /**
  * CompleteMultipartUpload. Repeating it with the same list gives the same answer,
  * but for checksums, which are verified by the first one only; two at once are one.
  * It goes on when the caller goes away, so that a retry finds it done.
  */
-export const completeUpload: Handler = async (context, exchange) => {
-  const text = (await exchange.payload.read(listLimit)).toString();
+export const completeUpload: Handler = async (services, context) => {
+  const text = (await context.payload.read(listLimit)).toString();
   const parts = parseCompleteMultipart(text).map((part) => ({ ...part, etag: inward(part.etag) }));
-  const named = readObjectChecksum(exchange.request.headers);
-  const location = `http://${exchange.request.headers.host ?? 'localhost'}`;
+  const named = readObjectChecksum(context.request.headers);
+  const location = `http://${context.request.headers.host ?? 'localhost'}`;
   const asked = createHash('sha256')
-    .update(JSON.stringify([exchange.request.bucket, exchange.request.key, named]))
+    .update(JSON.stringify([context.request.bucket, context.request.key, named]))
     .update(text);
-  const completed = singleFlight(context, exchange, { parts, named, asked: asked.digest('base64') });
-  await answerSlowly(
+  const completed = singleFlight(services, context, { parts, named, asked: asked.digest('base64') });
+  await respondSlowly(
+    services,
     context,
-    exchange,
     completed.then((result) => completedAnswer(result, location)),
   );
 };
 
 function singleFlight(
-  context: ProxyContext,
-  exchange: Exchange,
+  services: ProxyServices,
+  context: RequestContext,
   { parts, named, asked }: Asked,
 ): Promise<Completed> {
-  const flights = flightsOf.get(context) ?? new Map<string, Flight>();
-  flightsOf.set(context, flights);
-  const uploadId = exchange.request.query.get('uploadId') ?? '';
+  const flights = flightsOf.get(services) ?? new Map<string, Flight>();
+  flightsOf.set(services, flights);
+  const uploadId = context.request.query.get('uploadId') ?? '';
   const running = flights.get(uploadId);
   if (running?.asked === asked) return running.result;
   if (running !== undefined)
@@ -65,18 +65,18 @@ function singleFlight(
       'OperationAborted',
       'Another Complete of this upload, with other parts or checksums, is under way.',
     );
-  const result = completeOnce(context, exchange, parts, named).finally(() => flights.delete(uploadId));
+  const result = completeOnce(services, context, parts, named).finally(() => flights.delete(uploadId));
   flights.set(uploadId, { asked, result });
   return result;
 }
 
 /** AbortMultipartUpload: the store forgets the parts, then the records go; what fails there is left to `svc proxy gc`. */
-export const abortUpload: Handler = async (context, { request, answer, signal, log, payload }) => {
+export const abortUpload: Handler = async (services, { request, answer, signal, log, payload }) => {
   await payload.read(0);
   const name = { bucket: request.bucket, key: request.key };
   const uploadId = request.query.get('uploadId') ?? '';
-  const record = await context.uploads.find(name, uploadId).catch(() => undefined);
-  const response = await context.upstream.send({
+  const record = await services.uploads.find(name, uploadId).catch(() => undefined);
+  const response = await services.upstream.send({
     method: 'DELETE',
     ...name,
     query: request.query.entries,
@@ -85,7 +85,7 @@ export const abortUpload: Handler = async (context, { request, answer, signal, l
   });
   if (response.status >= 300) throw await refusal(response);
   response.body.resume();
-  await forget(context, name, uploadId, record).catch((error: Error) => {
+  await forget(services, name, uploadId, record).catch((error: Error) => {
     log.warn('proxy.upload.records-left', { error: error.message });
   });
   answer.head(204, {});
@@ -94,13 +94,13 @@ export const abortUpload: Handler = async (context, { request, answer, signal, l
 
 /** A Complete that failed may have left a manifest. Stores may let a completed upload be aborted too. */
 async function forget(
-  context: ProxyContext,
+  services: ProxyServices,
   name: ObjectName,
   uploadId: string,
   record: UploadRecord | undefined,
 ): Promise<void> {
-  await context.uploads.abandon(name, uploadId);
-  if (record === undefined || (await context.manifests.find(name, record.manifest)) === undefined) return;
-  if ((await completedObject(context, record)) === undefined)
-    await removeManifest(context, name, record.manifest);
+  await services.uploads.abandon(name, uploadId);
+  if (record === undefined || (await services.manifests.find(name, record.manifest)) === undefined) return;
+  if ((await completedObject(services, record)) === undefined)
+    await removeManifest(services, name, record.manifest);
 }

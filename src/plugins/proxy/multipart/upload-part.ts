@@ -6,15 +6,15 @@ import { s3Error } from '../../../core/s3/error.ts';
 import { requestHeadersUpstream } from '../../../core/s3/headers.ts';
 import type { S3Request } from '../../../core/s3/request.ts';
 import { parsePartNumber } from '../../../core/s3/request-documents.ts';
-import type { Handler, ProxyContext } from '../context.ts';
+import type { Handler, ProxyServices } from '../context.ts';
 import { encryptToStore, type WriteContext, writeAnswer } from '../write/encrypt-to-store.ts';
 import type { UploadRecord } from './upload-record.ts';
 
 /** UploadPart: encrypted under a DEK of its own and recorded before the caller hears of it. */
-export const uploadPart: Handler = async (context, exchange) => {
-  const { request, payload, signal } = exchange;
-  const target = await partTarget(context, request);
-  const part = await encryptPart(context, {
+export const uploadPart: Handler = async (services, context) => {
+  const { request, payload, signal } = context;
+  const target = await partTarget(services, request);
+  const part = await encryptPart(services, {
     name: target.name,
     uploadId: target.record.uploadId,
     manifest: target.record.manifest,
@@ -25,9 +25,9 @@ export const uploadPart: Handler = async (context, exchange) => {
     headers: request.headers,
     signal,
   });
-  await recordPart(context, target, part);
-  exchange.answer.head(200, part.answer);
-  await exchange.answer.end();
+  await recordPart(services, target, part);
+  context.answer.head(200, part.answer);
+  await context.answer.end();
 };
 
 /** Where a part goes. */
@@ -41,7 +41,7 @@ export interface PartTarget {
  * @throws S3Error NoSuchUpload, InvalidArgument for a part number out of range, and
  *   OperationAborted when the upload was begun under another binding or transit key than this proxy's.
  */
-export async function partTarget({ uploads, keys }: ProxyContext, request: S3Request): Promise<PartTarget> {
+export async function partTarget({ uploads, keys }: ProxyServices, request: S3Request): Promise<PartTarget> {
   const name = { bucket: request.bucket, key: request.key };
   const number = parsePartNumber(request.query.get('partNumber') ?? '');
   const record = await uploads.find(name, request.query.get('uploadId') ?? '');
@@ -55,10 +55,10 @@ export async function partTarget({ uploads, keys }: ProxyContext, request: S3Req
 
 /** Makes the part known to whichever proxy completes the upload; to be done before its caller is answered. */
 export const recordPart = (
-  context: ProxyContext,
+  services: ProxyServices,
   { record }: PartTarget,
   { entry, etag, checksum, sealed }: EncryptedPart,
-): Promise<void> => context.uploads.addPart(record, { part: entry, etag, checksum, sealed });
+): Promise<void> => services.uploads.addPart(record, { part: entry, etag, checksum, sealed });
 
 export interface PartPlan {
   readonly name: ObjectName;

@@ -1,7 +1,7 @@
 import { manifestKey, uploadPrefix } from '../../../core/envelope/records.ts';
 import { S3Error, s3Error } from '../../../core/s3/error.ts';
 import { concurrently } from '../../../runtime/lifecycle/wait.ts';
-import type { Exchange, Handler, ProxyContext } from '../context.ts';
+import type { Handler, ProxyServices, RequestContext } from '../context.ts';
 import { manifestLimit, parseManifest } from '../multipart/manifest-store.ts';
 import { readUploadRecord } from '../multipart/upload-record.ts';
 import type { StateVersion } from '../state/state-store.ts';
@@ -12,49 +12,49 @@ import { forward } from './pass-through.ts';
  * DeleteBucket. Where nothing but helper objects keeps the store from it, they go first. The store stays the judge:
  * when it refuses again, because a caller wrote something in between, what that may need is put back.
  */
-export const deleteBucket: Handler = async (context, exchange) => {
-  await exchange.payload.read(0);
-  const response = await forward(context, exchange, nothing);
-  if (response.status < 300) return answerGone(exchange, response);
+export const deleteBucket: Handler = async (services, context) => {
+  await context.payload.read(0);
+  const response = await forward(services, context, nothing);
+  if (response.status < 300) return answerGone(context, response);
   const refused = await refusal(response);
   if (refused.code !== 'BucketNotEmpty') throw refused;
-  const leftovers = await findLeftovers(context, exchange.request.bucket).catch((error: unknown) => {
-    exchange.log.warn('proxy.bucket.not-cleared', { error: messageOf(error) });
+  const leftovers = await findLeftovers(services, context.request.bucket).catch((error: unknown) => {
+    context.log.warn('proxy.bucket.not-cleared', { error: messageOf(error) });
     return undefined;
   });
   if (leftovers === undefined) throw refused;
-  await answerGone(exchange, await deleteCleared(context, exchange, leftovers, refused));
+  await answerGone(context, await deleteCleared(services, context, leftovers, refused));
 };
 
 const writesAtOnce = 16;
 const nothing = Buffer.alloc(0);
 
-async function answerGone({ answer }: Exchange, { body }: UpstreamResponse): Promise<void> {
+async function answerGone({ answer }: RequestContext, { body }: UpstreamResponse): Promise<void> {
   body.resume();
   answer.head(204, {});
   await answer.end();
 }
 
 async function deleteCleared(
-  context: ProxyContext,
-  exchange: Exchange,
+  services: ProxyServices,
+  context: RequestContext,
   leftovers: Leftovers,
   refused: S3Error,
 ): Promise<UpstreamResponse> {
-  const { bucket } = exchange.request;
+  const { bucket } = context.request;
   try {
-    await context.contents.deleteVersions(bucket, leftovers.versions);
-    const response = await forward(context, exchange, nothing);
+    await services.contents.deleteVersions(bucket, leftovers.versions);
+    const response = await forward(services, context, nothing);
     if (response.status < 300) return response;
     throw await refusal(response);
   } catch (error) {
-    await restore(context, exchange, leftovers);
+    await restore(services, context, leftovers);
     throw error instanceof S3Error && error.status < 500 ? error : refused;
   }
 }
 
 /** A store that says that there is no such bucket has deleted it all the same. */
-async function restore({ contents }: ProxyContext, { request, log }: Exchange, { kept }: Leftovers) {
+async function restore({ contents }: ProxyServices, { request, log }: RequestContext, { kept }: Leftovers) {
   await concurrently(kept, writesAtOnce, ({ key, body }) =>
     contents.put(request.bucket, key, body).catch((error: unknown) => {
       if (error instanceof S3Error && error.code === 'NoSuchBucket') return;
@@ -86,16 +86,16 @@ interface Leftovers {
  *   helper objects of other buckets, for which this one is a state bucket, or any of an unknown kind.
  * @throws S3Error when the store refuses, or there is too much of it
  */
-async function findLeftovers(context: ProxyContext, bucket: string): Promise<Leftovers | undefined> {
-  const { contents, config } = context;
+async function findLeftovers(services: ProxyServices, bucket: string): Promise<Leftovers | undefined> {
+  const { contents, config } = services;
   const versions: StateVersion[] = [];
   for await (const page of contents.everything(bucket)) {
     if (!page.every(({ key }) => isHelper(key, config.reservedPrefix))) return undefined;
     versions.push(...page);
     if (versions.length > mostVersions) throw tooMany();
   }
-  const open = await openPrefixes(context, bucket);
-  const survey = new Survey(context, bucket, open);
+  const open = await openPrefixes(services, bucket);
+  const survey = new Survey(services, bucket, open);
   await concurrently([...newestOf(versions)], readsAtOnce, (object) => survey.look(object));
   if (survey.foreign) return undefined;
   return { versions: versions.filter((version) => !survey.hasGone(version)), kept: survey.kept };
@@ -107,7 +107,7 @@ const isHelper = (key: string, reservedPrefix: string) =>
   key.startsWith(reservedPrefix) && helperPattern.test(key.slice(reservedPrefix.length));
 
 async function openPrefixes(
-  { contents, config }: ProxyContext,
+  { contents, config }: ProxyServices,
   bucket: string,
 ): Promise<ReadonlySet<string>> {
   const prefixes = new Set<string>();
@@ -132,18 +132,18 @@ const timeOf = ({ lastModified }: StateVersion) => lastModified?.getTime() ?? Nu
 class Survey {
   readonly kept: { key: string; body: string }[] = [];
   foreign = false;
-  readonly #context: ProxyContext;
+  readonly #services: ProxyServices;
   readonly #bucket: string;
   readonly #open: ReadonlySet<string>;
   readonly #uploads: string;
   readonly #gone = new Set<string>();
   #bytes = 0;
 
-  constructor(context: ProxyContext, bucket: string, open: ReadonlySet<string>) {
-    this.#context = context;
+  constructor(services: ProxyServices, bucket: string, open: ReadonlySet<string>) {
+    this.#services = services;
     this.#bucket = bucket;
     this.#open = open;
-    this.#uploads = `${context.config.reservedPrefix}uploads/`;
+    this.#uploads = `${services.config.reservedPrefix}uploads/`;
   }
 
   async look(object: StateVersion): Promise<void> {
@@ -151,7 +151,7 @@ class Survey {
     const { key } = object;
     const isRecord = key.startsWith(this.#uploads);
     const isMarker = isRecord && !/\/(create|done)$/.test(key);
-    const body = isMarker ? '' : await this.#context.contents.get(this.#bucket, key, manifestLimit);
+    const body = isMarker ? '' : await this.#services.contents.get(this.#bucket, key, manifestLimit);
     if (body === undefined) {
       this.#gone.add(key);
       return;
@@ -171,7 +171,7 @@ class Survey {
     try {
       if (isRecord) return readUploadRecord(body).bucket === this.#bucket;
       const manifest = parseManifest(body);
-      const { reservedPrefix } = this.#context.config;
+      const { reservedPrefix } = this.#services.config;
       return (
         manifest.bucket === this.#bucket &&
         manifestKey(reservedPrefix, manifest, manifest.list.manifest) === key

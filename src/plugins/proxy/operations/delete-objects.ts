@@ -11,7 +11,7 @@ import {
 import { childText, parseXml } from '../../../core/s3/xml.ts';
 import { element } from '../../../core/s3/xml-text.ts';
 import { concurrently } from '../../../runtime/lifecycle/wait.ts';
-import type { Exchange, Handler, ProxyContext } from '../context.ts';
+import type { Handler, ProxyServices, RequestContext } from '../context.ts';
 import { manifestOf, removeManifest, removeManifests } from '../multipart/manifest-store.ts';
 import { isReservedKey, reservedKey } from '../server/admit-request.ts';
 import { readBody, refusal } from '../upstream/upstream.ts';
@@ -20,17 +20,17 @@ import { forward } from './pass-through.ts';
 const headsAtOnce = 16;
 
 /** DeleteObjects: keys that are not the caller's to delete are answered one by one, the rest goes to the store. */
-export const deleteObjects: Handler = async (context, exchange) => {
-  const { objects, quiet } = parseDeleteObjects((await exchange.payload.read(maxDeleteBytes)).toString());
-  const refusals = objects.flatMap((object) => refusalFor(object, context.config.reservedPrefix));
+export const deleteObjects: Handler = async (services, context) => {
+  const { objects, quiet } = parseDeleteObjects((await context.payload.read(maxDeleteBytes)).toString());
+  const refusals = objects.flatMap((object) => refusalFor(object, services.config.reservedPrefix));
   const refused = new Set(refusals.map(({ object }) => object));
   const wanted = objects.filter((object) => !refused.has(object)).map(inwardObject);
-  const xml = wanted.length === 0 ? emptyResult : await deleteAll(context, exchange, wanted, quiet);
-  exchange.answer.head(200, { 'content-type': 'application/xml' });
-  await exchange.answer.end(withRefusals(xml, refusals));
+  const xml = wanted.length === 0 ? emptyResult : await deleteAll(services, context, wanted, quiet);
+  context.answer.head(200, { 'content-type': 'application/xml' });
+  await context.answer.end(withRefusals(xml, refusals));
 };
 
-function refusalFor(object: ObjectToDelete, reservedPrefix: string): Refusal[] {
+function refusalFor(object: ObjectToDelete, reservedPrefix: string): DeletionError[] {
   if (isReservedKey(object.key, reservedPrefix)) return [{ object, error: reservedKey(reservedPrefix) }];
   try {
     checkKey(object.key);
@@ -45,27 +45,27 @@ const inwardObject = (object: ObjectToDelete): ObjectToDelete =>
   object.etag === undefined ? object : { ...object, etag: inward(object.etag) };
 
 async function deleteAll(
-  context: ProxyContext,
-  exchange: Exchange,
+  services: ProxyServices,
+  context: RequestContext,
   objects: readonly ObjectToDelete[],
   quiet: boolean,
 ): Promise<string> {
-  const { bucket } = exchange.request;
+  const { bucket } = context.request;
   const plain = objects.filter(({ versionId }) => versionId === undefined);
   const manifests = await concurrently(plain, headsAtOnce, async ({ key }) => ({
     key,
-    id: await manifestOf(context, { bucket, key }, exchange.signal),
+    id: await manifestOf(services, { bucket, key }, context.signal),
   }));
-  await exchange.held.begin();
-  const response = await forward(context, exchange, Buffer.from(deleteObjectsXml({ quiet, objects })));
+  await context.held.begin();
+  const response = await forward(services, context, Buffer.from(deleteObjectsXml({ quiet, objects })));
   if (response.status !== 200) throw await refusal(response);
-  const xml = (await readBody(response, maxDeleteResultBytes, exchange.held)).toString();
+  const xml = (await readBody(response, maxDeleteResultBytes, context.held)).toString();
   const deleted = deletedKeys(
     objects.map(({ key }) => key),
     xml,
   );
   await removeManifests(
-    context,
+    services,
     bucket,
     manifests.filter(({ key }) => deleted.has(key)),
   );
@@ -73,7 +73,7 @@ async function deleteAll(
 }
 
 /** A key that the proxy itself does not delete. */
-interface Refusal {
+interface DeletionError {
   readonly object: ObjectToDelete;
   readonly error: S3Error;
 }
@@ -94,7 +94,7 @@ export function deletedKeys(asked: readonly string[], xml: string): Set<string> 
 }
 
 /** The store's result with the refused keys among its errors. */
-export function withRefusals(xml: string, refusals: readonly Refusal[]): string {
+export function withRefusals(xml: string, refusals: readonly DeletionError[]): string {
   if (refusals.length === 0) return xml;
   const errors = refusals.map(errorElement).join('');
   const trimmed = xml.trimEnd();
@@ -104,7 +104,7 @@ export function withRefusals(xml: string, refusals: readonly Refusal[]): string 
   return open.slice(0, at) + errors + open.slice(at);
 }
 
-function errorElement({ object, error }: Refusal): string {
+function errorElement({ object, error }: DeletionError): string {
   const version = object.versionId === undefined ? '' : element('VersionId', object.versionId);
   const fields = [
     element('Key', object.key),
@@ -116,15 +116,15 @@ function errorElement({ object, error }: Refusal): string {
 }
 
 /** DeleteObject; a multipart object's part list goes after it. */
-export const deleteObject: Handler = async (context, exchange) => {
-  const { request, payload, signal, answer } = exchange;
+export const deleteObject: Handler = async (services, context) => {
+  const { request, payload, signal, answer } = context;
   const body = await payload.read(0);
   const name = { bucket: request.bucket, key: request.key };
-  const manifest = request.query.has('versionId') ? undefined : await manifestOf(context, name, signal);
-  const response = await forward(context, exchange, body);
+  const manifest = request.query.has('versionId') ? undefined : await manifestOf(services, name, signal);
+  const response = await forward(services, context, body);
   if (response.status >= 300) throw await refusal(response);
   response.body.resume();
-  await removeManifest(context, name, manifest);
+  await removeManifest(services, name, manifest);
   answer.head(204, responseHeadersDownstream(response.headers));
   await answer.end();
 };

@@ -8,13 +8,13 @@ import { forward } from './pass-through.ts';
 const listLimit = 8 * 1024 * 1024;
 
 /** ListBuckets without the bucket of the proxy's own helper objects. */
-export const listBuckets: Handler = async (context, exchange) => {
-  await exchange.held.begin();
-  const response = await forward(context, exchange, await exchange.payload.read(0));
+export const listBuckets: Handler = async (services, context) => {
+  await context.held.begin();
+  const response = await forward(services, context, await context.payload.read(0));
   if (response.status !== 200) throw await refusal(response);
-  const xml = (await readBody(response, listLimit, exchange.held)).toString();
-  exchange.answer.head(200, { 'content-type': 'application/xml' });
-  await exchange.answer.end(withoutBucket(xml, context.config.stateBucket));
+  const xml = (await readBody(response, listLimit, context.held)).toString();
+  context.answer.head(200, { 'content-type': 'application/xml' });
+  await context.answer.end(withoutBucket(xml, services.config.stateBucket));
 };
 
 /** @throws S3Error InternalError for what is no such list, since it could show the bucket in a way that we do not see */

@@ -16,7 +16,7 @@ import {
 import { encodeComponent } from '../../../core/s3/request.ts';
 import { element } from '../../../core/s3/xml-text.ts';
 import { concurrently } from '../../../runtime/lifecycle/wait.ts';
-import type { Exchange, Handler, ProxyContext } from '../context.ts';
+import type { Handler, ProxyServices, RequestContext } from '../context.ts';
 import { readBody, refusal } from '../upstream/upstream.ts';
 
 /** 1,000 keys of 1,024 bytes, each byte escaped, with all that S3 says of an object. */
@@ -25,13 +25,13 @@ const listingLimit = 8 * 1024 * 1024;
 /** A listing without the reserved keys, with plaintext sizes and the ETags that callers know. */
 export const createListHandler =
   (operation: ListingOperation, cache: SizeCache): Handler =>
-  async (context, exchange) => {
-    await exchange.payload.read(0);
-    const listing = await callersPage(operation, context, exchange);
-    const { bucket } = exchange.request;
-    const { reservedPrefix } = context.config;
+  async (services, context) => {
+    await context.payload.read(0);
+    const listing = await callersPage(operation, services, context);
+    const { bucket } = context.request;
+    const { reservedPrefix } = services.config;
     const shown = listing.entries.filter(({ key }) => !key.startsWith(reservedPrefix));
-    const sizes = await plaintextSizes(context, cache, bucket, shown, exchange.signal);
+    const sizes = await plaintextSizes(services, cache, bucket, shown, context.signal);
     const xml = rewriteListing(listing, (entry): EntryEdit => {
       if (entry.key.startsWith(reservedPrefix)) return { drop: true };
       const size = sizes.get(entry);
@@ -40,27 +40,27 @@ export const createListHandler =
         ...(size === undefined ? {} : { size }),
       };
     });
-    exchange.answer.head(200, { 'content-type': 'application/xml' });
-    await exchange.answer.end(xml);
+    context.answer.head(200, { 'content-type': 'application/xml' });
+    await context.answer.end(xml);
   };
 
 /** The page that was asked for, or the one behind the reserved keys when it holds nothing else. */
 async function callersPage(
   operation: ListingOperation,
-  context: ProxyContext,
-  exchange: Exchange,
+  services: ProxyServices,
+  context: RequestContext,
 ): Promise<Listing> {
-  const { reservedPrefix } = context.config;
-  const query = exchange.request.query.entries;
-  const listing = scanListing(await fetchListing(context, exchange, query));
+  const { reservedPrefix } = services.config;
+  const query = context.request.query.entries;
+  const listing = scanListing(await fetchListing(services, context, query));
   if (!isWhollyReserved(listing, reservedPrefix)) return listing;
-  const behind = await fetchListing(context, exchange, queryBehind(operation, query, reservedPrefix));
+  const behind = await fetchListing(services, context, queryBehind(operation, query, reservedPrefix));
   return scanListing(withOwnEcho(operation, query, behind));
 }
 
 async function fetchListing(
-  { upstream }: ProxyContext,
-  { request, answer, held, signal }: Exchange,
+  { upstream }: ProxyServices,
+  { request, answer, held, signal }: RequestContext,
   query: QueryEntries,
 ): Promise<string> {
   const { bucket, headers } = request;
@@ -132,22 +132,22 @@ type SizedEntry = ListingEntry & { readonly size: number; readonly etag: string 
 
 /** Plaintext sizes of entries of one bucket; an entry that is left out has its stored size. */
 async function plaintextSizes(
-  context: ProxyContext,
+  services: ProxyServices,
   cache: SizeCache,
   bucket: string,
   entries: readonly ListingEntry[],
   signal: AbortSignal,
 ): Promise<ReadonlyMap<ListingEntry, number>> {
   const sizes = new Map<ListingEntry, number>();
-  if (context.config.listSizes === 'stored') return sizes;
+  if (services.config.listSizes === 'stored') return sizes;
   const unknown: SizedEntry[] = [];
   for (const entry of entries.filter(isSized)) {
-    const size = cache.get(cacheId(bucket, entry)) ?? arithmeticSize(context, entry);
+    const size = cache.get(cacheId(bucket, entry)) ?? arithmeticSize(services, entry);
     if (size === undefined) unknown.push(entry);
     else sizes.set(entry, size);
   }
   await concurrently(unknown, headsAtOnce, async (entry) => {
-    const size = await askedSize(context, bucket, entry, signal);
+    const size = await askedSize(services, bucket, entry, signal);
     if (size === undefined) return;
     cache.set(cacheId(bucket, entry), size);
     sizes.set(entry, size);
@@ -162,7 +162,7 @@ const cacheId = (bucket: string, { key, etag, versionId = '' }: SizedEntry): str
   `${bucket}\n${etag}\n${versionId}\n${key}`;
 
 /** Where nothing unencrypted is read, every object carries 28 bytes a part. A copy's ETag does not tell its parts. */
-function arithmeticSize({ config }: ProxyContext, { size, etag }: SizedEntry): number | undefined {
+function arithmeticSize({ config }: ProxyServices, { size, etag }: SizedEntry): number | undefined {
   if (config.unencryptedReads !== 'deny') return undefined;
   const parts = partsOfEtag(etag) ?? (size <= leastPart ? 1 : undefined);
   const plaintext = parts === undefined ? undefined : size - parts * overheadBytes;
@@ -177,13 +177,13 @@ function partsOfEtag(etag: string): number | undefined {
 
 /** Undefined when the object is another by now, or when its metadata cannot be read. */
 async function askedSize(
-  context: ProxyContext,
+  services: ProxyServices,
   bucket: string,
   { key, etag, versionId }: SizedEntry,
   signal: AbortSignal,
 ): Promise<number | undefined> {
   const head = async (query: readonly (readonly [string, string])[]) => {
-    const { status, headers, body } = await context.upstream.send({
+    const { status, headers, body } = await services.upstream.send({
       method: 'HEAD',
       bucket,
       key,
@@ -202,7 +202,7 @@ async function askedSize(
   try {
     const envelope = readEnvelope(headers);
     if (envelope === undefined) return stored;
-    const parts = await partCount(context, { bucket, key }, envelope, etag);
+    const parts = await partCount(services, { bucket, key }, envelope, etag);
     return parts === undefined ? undefined : Math.max(0, stored - parts * overheadBytes);
   } catch (error) {
     if (error instanceof EnvelopeError) return undefined;
@@ -211,7 +211,7 @@ async function askedSize(
 }
 
 async function partCount(
-  { manifests }: ProxyContext,
+  { manifests }: ProxyServices,
   name: { bucket: string; key: string },
   { keys }: Envelope,
   etag: string,
@@ -257,11 +257,11 @@ const cost = (id: string): number => id.length * 2 + 72;
 const partsListingLimit = 4 * 1024 * 1024;
 
 /** ListParts with plaintext sizes; the store's checksums are of ciphertext and are left out. */
-export const listParts: Handler = async (context, { request, answer, held, signal, payload }) => {
+export const listParts: Handler = async (services, { request, answer, held, signal, payload }) => {
   await payload.read(0);
   await held.begin();
   const { bucket, key, query, headers } = request;
-  const response = await context.upstream.send({
+  const response = await services.upstream.send({
     method: 'GET',
     bucket,
     key,

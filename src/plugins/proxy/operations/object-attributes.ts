@@ -3,7 +3,7 @@ import type { PartEntry } from '../../../core/envelope/manifest.ts';
 import { outward, requestHeadersUpstream, responseHeadersDownstream } from '../../../core/s3/headers.ts';
 import { rewriteListing, scanListing } from '../../../core/s3/listing.ts';
 import { element } from '../../../core/s3/xml-text.ts';
-import type { Exchange, Handler, ProxyContext } from '../context.ts';
+import type { Handler, ProxyServices, RequestContext } from '../context.ts';
 import type { ObjectLayout } from '../read/stored-object.ts';
 import { readBody, refusal } from '../upstream/upstream.ts';
 
@@ -11,25 +11,25 @@ const answerLimit = 4 * 1024 * 1024;
 const attributesHeader = 'x-amz-object-attributes';
 
 /** GetObjectAttributes about the plaintext; checksums of ciphertext are left out. */
-export const getObjectAttributes: Handler = async (context, exchange) => {
-  const { request, payload, signal, answer } = exchange;
+export const getObjectAttributes: Handler = async (services, context) => {
+  const { request, payload, signal, answer } = context;
   await payload.read(0);
   const name = { bucket: request.bucket, key: request.key };
-  const object = await context.reader.stat(name, {
+  const object = await services.reader.stat(name, {
     versionId: request.query.get('versionId'),
     headers: requestHeadersUpstream(request.headers),
     signal,
   });
   const encrypted = object.envelope !== undefined;
-  const xml = await fetchAttributes(context, exchange, encrypted);
-  const layout = encrypted ? await context.reader.layout(object, signal) : undefined;
+  const xml = await fetchAttributes(services, context, encrypted);
+  const layout = encrypted ? await services.reader.layout(object, signal) : undefined;
   answer.head(200, { 'content-type': 'application/xml' });
-  await answer.end(layout === undefined ? withOutwardEtag(xml) : ofPlaintext(xml, exchange, layout));
+  await answer.end(layout === undefined ? withOutwardEtag(xml) : ofPlaintext(xml, context, layout));
 };
 
 async function fetchAttributes(
-  { upstream }: ProxyContext,
-  { request, answer, held, signal }: Exchange,
+  { upstream }: ProxyServices,
+  { request, answer, held, signal }: RequestContext,
   encrypted: boolean,
 ): Promise<string> {
   const { bucket, key, query, headers } = request;
@@ -62,7 +62,7 @@ function withOutwardEtag(xml: string): string {
   return rewriteListing(listing, ({ etag }) => (etag === undefined ? undefined : { etag: outward(etag) }));
 }
 
-function ofPlaintext(xml: string, { request }: Exchange, { size, list }: ObjectLayout): string {
+function ofPlaintext(xml: string, { request }: RequestContext, { size, list }: ObjectLayout): string {
   const rewritten = rewriteListing(scanListing(xml), (entry) => {
     if (entry.element === 'Part') return { size: Math.max(0, (entry.size ?? 0) - overheadBytes) };
     return { size, ...(entry.etag === undefined ? {} : { etag: outward(entry.etag) }) };
@@ -75,7 +75,7 @@ function ofPlaintext(xml: string, { request }: Exchange, { size, list }: ObjectL
 /** A store that took the object as a copy does not know its parts. */
 function withParts(
   xml: string,
-  headers: Exchange['request']['headers'],
+  headers: RequestContext['request']['headers'],
   parts: readonly PartEntry[],
 ): string {
   const page = objectPartsXml(parts, {

@@ -2,19 +2,19 @@ import { hash } from 'node:crypto';
 import { s3Error } from '../../../core/s3/error.ts';
 import { passedResponseHeaders, requestHeadersUpstream } from '../../../core/s3/headers.ts';
 import { checkRestoreBody } from '../../../core/s3/request-documents.ts';
-import type { Exchange, Handler, ProxyContext } from '../context.ts';
+import type { Handler, ProxyServices, RequestContext } from '../context.ts';
 import type { UpstreamResponse } from '../upstream/upstream.ts';
 
 /** Configuration documents; the longest that S3 takes is a policy or a lifecycle of some hundred KiB. */
 const bodyLimit = 1024 * 1024;
 
 /** Sends a request that carries no object to the store, signed anew, and its answer back. */
-export const passThrough: Handler = async (context, exchange) => {
-  const { method } = exchange.request;
-  const body = await exchange.payload.read(method === 'PUT' || method === 'POST' ? bodyLimit : 0);
-  refuseData(exchange.request.query.has('policy'), body);
-  if (exchange.request.query.has('restore')) checkRestoreBody(body.toString());
-  await relay(exchange, await forward(context, exchange, body));
+export const passThrough: Handler = async (services, context) => {
+  const { method } = context.request;
+  const body = await context.payload.read(method === 'PUT' || method === 'POST' ? bodyLimit : 0);
+  refuseData(context.request.query.has('policy'), body);
+  if (context.request.query.has('restore')) checkRestoreBody(body.toString());
+  await relay(context, await forward(services, context, body));
 };
 
 /** An object's bytes that were sent to a bucket or a sub-resource by mistake must not reach the store as they are. */
@@ -32,8 +32,8 @@ function refuseData(isPolicy: boolean, body: Buffer): void {
  * S3 wants one for most documents.
  */
 export function forward(
-  { upstream }: ProxyContext,
-  { request, signal }: Exchange,
+  { upstream }: ProxyServices,
+  { request, signal }: RequestContext,
   body: Buffer,
 ): Promise<UpstreamResponse> {
   const { method, bucket, key, query } = request;
@@ -43,7 +43,7 @@ export function forward(
   return upstream.send(forwarded, body.length === 0 ? undefined : body);
 }
 
-async function relay({ answer }: Exchange, response: UpstreamResponse): Promise<void> {
+async function relay({ answer }: RequestContext, response: UpstreamResponse): Promise<void> {
   answer.head(response.status, passedResponseHeaders(response.headers));
   for await (const chunk of response.body as AsyncIterable<Buffer>) await answer.write(chunk);
   await answer.end();

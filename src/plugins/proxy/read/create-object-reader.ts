@@ -3,9 +3,9 @@ import type { PartEntry } from '../../../core/envelope/manifest.ts';
 import { hasEnvelope } from '../../../core/envelope/metadata.ts';
 import { type S3Error, s3Error } from '../../../core/s3/error.ts';
 import { coveringParts } from '../../../core/s3/range.ts';
-import type { ProxyContext } from '../context.ts';
+import type { ProxyServices } from '../context.ts';
 import { refusal, type UpstreamResponse } from '../upstream/upstream.ts';
-import { type BodyRequest, noRoom, openBody, type RoadTools, streamed } from './body/open-body.ts';
+import { type BodyRequest, noRoom, openBody, type ReadTools, streamed } from './body/open-body.ts';
 import {
   ByteReader,
   ciphertext,
@@ -89,9 +89,9 @@ interface Wanted {
 /** Plaintext of stored objects, from bodies that arrive or are fetched. */
 class Plaintext {
   readonly #parts: ReaderParts;
-  readonly #tools: RoadTools;
+  readonly #tools: ReadTools;
 
-  constructor(parts: ReaderParts, tools: RoadTools) {
+  constructor(parts: ReaderParts, tools: ReadTools) {
     this.#parts = parts;
     this.#tools = tools;
   }
@@ -324,6 +324,6 @@ const spoolId = ({ name, versionId, etag }: StoredObject, { wrapped, stored }: W
 
 /** What reading takes of a proxy process. */
 type ReaderParts = Pick<
-  ProxyContext,
+  ProxyServices,
   'config' | 'keys' | 'upstream' | 'manifests' | 'metrics' | 'spoolSpace'
 >;

@@ -3,12 +3,12 @@ import { errorXml, s3Error } from '../../../core/s3/error.ts';
 import { passedResponseHeaders } from '../../../core/s3/headers.ts';
 import { unsatisfiedRange } from '../../../core/s3/range.ts';
 import { droppedBuffers } from '../../../runtime/memory/buffers.ts';
-import type { Answer, Exchange, ProxyContext } from '../context.ts';
+import type { ProxyServices, RequestContext, ResponseWriter } from '../context.ts';
 import type { UpstreamResponse } from '../upstream/upstream.ts';
 import { ObjectChanged, type ObjectLayout, type ReadOptions, type StoredObject } from './stored-object.ts';
 
 /** Options by which a reader of plaintext may be ended when it takes too long. */
-export const readOptions = ({ signal, answer }: Exchange): ReadOptions => ({
+export const readOptions = ({ signal, answer }: RequestContext): ReadOptions => ({
   signal,
   evict: (reason) => answer.destroy(reason),
 });
@@ -18,7 +18,7 @@ export const readOptions = ({ signal, answer }: Exchange): ReadOptions => ({
  * that what fails before is answered as an error; what fails later breaks the connection.
  */
 export async function deliver(
-  { answer }: Exchange,
+  { answer }: RequestContext,
   status: number,
   headers: Readonly<Record<string, string>>,
   chunks: AsyncIterable<Buffer>,
@@ -33,7 +33,7 @@ export async function deliver(
 }
 
 async function send(
-  answer: Answer,
+  answer: ResponseWriter,
   chunks: AsyncIterable<Buffer>,
   length: number,
   head: () => void,
@@ -57,15 +57,15 @@ async function send(
  * @throws EnvelopeError `wrong-size` for a success, because only a 200 was asked for and is looked at, and for a
  *   416: no range was asked for, and callers would believe the size in it.
  */
-export async function passRefusalOn(exchange: Exchange, response: UpstreamResponse): Promise<void> {
-  if (response.status >= 300 && response.status !== 416) return passOn(exchange, response);
+export async function passRefusalOn(context: RequestContext, response: UpstreamResponse): Promise<void> {
+  if (response.status >= 300 && response.status !== 416) return passOn(context, response);
   response.body.destroy();
   throw new EnvelopeError('wrong-size', `the store answered ${response.status} to a request for the whole`);
 }
 
 /** The store's answer as it is: an object that is not encrypted, a 304 or an error. */
 export async function passOn(
-  { answer }: Exchange,
+  { answer }: RequestContext,
   { status, headers, body }: UpstreamResponse,
 ): Promise<void> {
   answer.head(status, passedResponseHeaders(headers));
@@ -85,7 +85,10 @@ export async function passOn(
  * Reads once more when the object was replaced in between, or when its part list
  * is gone: it may just have moved into the object's own headers.
  */
-export async function readAgain<T>(answer: Pick<Answer, 'started'>, read: () => Promise<T>): Promise<T> {
+export async function readAgain<T>(
+  answer: Pick<ResponseWriter, 'started'>,
+  read: () => Promise<T>,
+): Promise<T> {
   try {
     return await read();
   } catch (error) {
@@ -102,14 +105,14 @@ const mayHelp = (error: unknown) =>
  * transfer that broke off at that length for a whole one.
  */
 export async function answerUnsatisfied(
-  { reader }: ProxyContext,
-  exchange: Exchange,
+  { reader }: ProxyServices,
+  context: RequestContext,
   object: StoredObject,
   layout: ObjectLayout,
 ): Promise<void> {
-  const { answer, request } = exchange;
+  const { answer, request } = context;
   const { size } = layout;
-  await reader.verifySize(object, layout, readOptions(exchange));
+  await reader.verifySize(object, layout, readOptions(context));
   const error = s3Error('InvalidRange', undefined, {
     details: { RangeRequested: request.headers.range ?? '', ActualObjectSize: String(size) },
   });

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { s3Error } from '../../../core/s3/error.ts';
 import { resetSocket } from '../../../runtime/net/connections.ts';
-import type { Answer } from '../context.ts';
+import type { ResponseWriter } from '../context.ts';
 
-export interface HttpAnswerOptions {
+export interface HttpResponseWriterOptions {
   /** Milliseconds after which a caller that takes nothing is given up. */
   readonly stallMs: number;
   /** Whether another request may follow on the connection; asked once, when the head goes out. */
@@ -23,14 +23,14 @@ const textStallMs = 10_000;
  * An answer over `node:http`. One `write` or `end` at a time; each settles when the
  * bytes have left the process, so that the caller of `write` may use the buffer again.
  */
-export class HttpAnswer implements Answer {
+export class HttpResponseWriter implements ResponseWriter {
   readonly #response: ServerResponse;
-  readonly #options: HttpAnswerOptions;
+  readonly #options: HttpResponseWriterOptions;
   #stall: NodeJS.Timeout;
   #reject: ((reason: Error) => void) | undefined;
   #broken: Error | undefined;
 
-  constructor(response: ServerResponse, options: HttpAnswerOptions) {
+  constructor(response: ServerResponse, options: HttpResponseWriterOptions) {
     this.#response = response;
     this.#options = options;
     this.#stall = setTimeout(() => this.#stalled(), options.stallMs).unref();
@@ -120,7 +120,7 @@ export class HttpAnswer implements Answer {
       this.#stall.refresh();
       send((error) => {
         this.#reject = undefined;
-        if (error) return reject(new CallerGone(error));
+        if (error) return reject(new ClientDisconnected(error));
         this.#options.sent?.(bytes);
         resolve();
       });
@@ -128,12 +128,12 @@ export class HttpAnswer implements Answer {
   }
 
   #stalled(): void {
-    if (this.#reject) this.destroy(new CallerGone());
+    if (this.#reject) this.destroy(new ClientDisconnected());
   }
 
   #closed(): void {
     clearTimeout(this.#stall);
-    if (!this.#response.writableFinished) this.#fail(new CallerGone());
+    if (!this.#response.writableFinished) this.#fail(new ClientDisconnected());
   }
 
   #fail(reason: Error): void {
@@ -185,12 +185,12 @@ class Inbox {
     this.#listeners = [
       ['data', (chunk?: never) => this.#take(chunk as unknown as Buffer)],
       ['end', () => this.#settle(undefined)],
-      ['error', (error?: never) => this.#settle(new CallerGone(error))],
-      ['close', () => this.#ended || this.#settle(new CallerGone())],
+      ['error', (error?: never) => this.#settle(new ClientDisconnected(error))],
+      ['close', () => this.#ended || this.#settle(new ClientDisconnected())],
     ];
     this.#stall = setTimeout(() => this.#stalled(), stallMs).unref();
     if (request.readableEnded) this.#ended = true;
-    else if (request.destroyed) this.#failure = new CallerGone();
+    else if (request.destroyed) this.#failure = new ClientDisconnected();
     for (const [event, listener] of this.#listeners) request.on(event, listener);
     request.pause();
   }
@@ -240,7 +240,7 @@ class Inbox {
 }
 
 /** The caller has closed the connection, or it was broken on purpose: nobody is left to answer. */
-export class CallerGone extends Error {
+export class ClientDisconnected extends Error {
   override readonly name = 'CallerGone';
 
   constructor(cause?: unknown) {

@@ -7,15 +7,15 @@ import { createPayload, hasBody } from '../../../core/s3/received-payload.ts';
 import { mergeHoisted, parseTarget, type S3Request } from '../../../core/s3/request.ts';
 import type { VerifiedSignature } from '../../../core/s3/sigv4-verify.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
-import type { Exchange, Handler, ProxyContext } from '../context.ts';
+import type { Handler, ProxyServices, RequestContext } from '../context.ts';
 import type { ServerMetrics } from '../metrics.ts';
 import { type Authenticate, refuseAmbiguous, refuseReserved } from './admit-request.ts';
-import { CallerGone, HttpAnswer, readRawBody } from './client-streams.ts';
+import { ClientDisconnected, HttpResponseWriter, readRawBody } from './client-streams.ts';
 import { answerFault, faultOf, reportFault } from './fault.ts';
-import type { AnswerRoom, BodyBudget, HeldAnswers, RequestSlots } from './request-limits.ts';
+import type { BodyBudget, HeldResponses, RequestSlots, ResponseMemory } from './request-limits.ts';
 
 export interface Dispatching {
-  readonly context: ProxyContext;
+  readonly services: ProxyServices;
   readonly metrics: ServerMetrics;
   readonly authenticate: Authenticate;
   readonly routes: Readonly<Record<OperationName, Handler>>;
@@ -24,7 +24,7 @@ export interface Dispatching {
   readonly draining: () => boolean;
   readonly bodies: BodyBudget;
   readonly slots: RequestSlots;
-  readonly answers: AnswerRoom;
+  readonly answers: ResponseMemory;
 }
 
 /** Serves one request to its end; never rejects. `expectsContinue`: the caller waits with its body for a 100. */
@@ -44,10 +44,10 @@ class Serving {
   readonly #with: Dispatching;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
-  readonly #answer: HttpAnswer;
+  readonly #answer: HttpResponseWriter;
   readonly #id = randomBytes(8).toString('hex').toUpperCase();
   readonly #gone = new AbortController();
-  readonly #held: HeldAnswers;
+  readonly #held: HeldResponses;
   readonly #begun = performance.now();
   #awaitsContinue: boolean;
   #releaseBody = (): void => undefined;
@@ -66,12 +66,12 @@ class Serving {
     this.#response = response;
     this.#awaitsContinue = expectsContinue;
     this.#held = dispatching.answers.hold(this.#gone.signal);
-    this.#answer = new HttpAnswer(response, {
+    this.#answer = new HttpResponseWriter(response, {
       stallMs: dispatching.stallMs,
       mayReuse: () => !dispatching.draining() && this.#bodyIsRead(),
       sent: (bytes) => dispatching.metrics.sent(bytes),
     });
-    response.on('close', () => response.writableFinished || this.#gone.abort(new CallerGone()));
+    response.on('close', () => response.writableFinished || this.#gone.abort(new ClientDisconnected()));
   }
 
   async run(): Promise<void> {
@@ -81,7 +81,7 @@ class Serving {
       this.#answer.head(200, { 'x-amz-request-id': this.#id, 'x-amz-id-2': this.#id, server: 'svc' });
       await this.#serve();
     } catch (error) {
-      await this.#fail(error).catch(() => this.#answer.destroy(new CallerGone()));
+      await this.#fail(error).catch(() => this.#answer.destroy(new ClientDisconnected()));
     } finally {
       this.#release();
       metrics.inFlight(-1);
@@ -91,17 +91,17 @@ class Serving {
   }
 
   async #serve(): Promise<void> {
-    const { context, authenticate, routes, slots } = this.#with;
+    const { services, authenticate, routes, slots } = this.#with;
     const { request, signature } = this.#admit(authenticate);
     this.#admitted = request;
     this.#leaveSlot = slots.enter();
     const operation = classify(request);
     this.#operation = operation.name;
     if (operation.name === 'Refused') throw operation.error;
-    refuseReserved(request, context.config);
-    const exchange = this.#exchange(request, signature);
-    judgeLength(operation.name, exchange);
-    await routes[operation.name](context, exchange);
+    refuseReserved(request, services.config);
+    const context = this.#context(request, signature);
+    judgeLength(operation.name, context);
+    await routes[operation.name](services, context);
   }
 
   /** Who asks for what. */
@@ -117,8 +117,8 @@ class Serving {
     };
   }
 
-  #exchange(request: S3Request, signature: VerifiedSignature | undefined): Exchange {
-    const { context, bodies } = this.#with;
+  #context(request: S3Request, signature: VerifiedSignature | undefined): RequestContext {
+    const { services, bodies } = this.#with;
     const whole = createPayload({
       headers: this.#operation === 'CompleteMultipartUpload' ? ofDocument(request.headers) : request.headers,
       signature,
@@ -128,7 +128,7 @@ class Serving {
     });
     const { payload, release } = bodies.bounded(whole);
     this.#releaseBody = release;
-    const createLog = () => context.log.child({ requestId: this.#id, operation: this.#operation });
+    const createLog = () => services.log.child({ requestId: this.#id, operation: this.#operation });
     let log: Logger | undefined;
     return {
       request,
@@ -160,7 +160,7 @@ class Serving {
   }
 
   async #fail(error: unknown): Promise<void> {
-    const { context, metrics } = this.#with;
+    const { services: context, metrics } = this.#with;
     this.#release();
     if (this.#gone.signal.aborted) return;
     const log = context.log.child({ requestId: this.#id, operation: this.#operation });
@@ -191,7 +191,7 @@ class Serving {
   }
 
   #logAccess(): void {
-    this.#with.context.log.debug('proxy.request', {
+    this.#with.services.log.debug('proxy.request', {
       requestId: this.#id,
       operation: this.#operation,
       status: this.#statusForMetrics(),
@@ -209,7 +209,7 @@ const ownHeaders = new Set(['x-amz-request-id', 'x-amz-id-2', 'server']);
 /** For the metrics only: the connection went before the answer was through. */
 const callerGoneStatus = 499;
 
-function judgeLength(operation: OperationName, { request, payload }: Exchange): void {
+function judgeLength(operation: OperationName, { request, payload }: RequestContext): void {
   if (operation !== 'PutObject' && operation !== 'UploadPart') return;
   const { headers } = request;
   if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined) {

@@ -4,7 +4,7 @@ import type { S3Request } from '../../../core/s3/request.ts';
 import { describeError, type Logger, stackOf } from '../../../runtime/logging/logger.ts';
 import { isVaultError, type VaultError } from '../../../runtime/vault/contract.ts';
 import type { ProxyMetrics } from '../metrics.ts';
-import type { HttpAnswer } from './client-streams.ts';
+import type { HttpResponseWriter } from './client-streams.ts';
 
 /** What the caller is told about a failure. What is wrong inside is for the log and never for the caller. */
 export function faultOf(error: unknown): S3Error {
@@ -69,7 +69,11 @@ export interface FaultContext {
  * The end waits until the rest of the caller's body was looked at: a connection closed
  * over unread bytes is reset, and the caller would not see the answer.
  */
-export async function answerFault(answer: HttpAnswer, error: S3Error, context: FaultContext): Promise<void> {
+export async function answerFault(
+  answer: HttpResponseWriter,
+  error: S3Error,
+  context: FaultContext,
+): Promise<void> {
   if (answer.started) return answer.destroy(error);
   if (context.method === 'HEAD' || error.status === 304) {
     answer.head(error.status, retryAfter(error));

@@ -63,7 +63,7 @@ export class RequestSlots {
 }
 
 /** What one request holds of the room for answers of the store. */
-export interface HeldAnswers {
+export interface HeldResponses {
   /** Resolves when the store may be asked. @throws S3Error SlowDown where that takes too long; why `signal` was aborted */
   begin(): Promise<void>;
   /** Resolves when so many bytes more may be held. @throws S3Error SlowDown where that takes too long; why `signal` was aborted */
@@ -86,7 +86,7 @@ interface Hold {
  * Bounds the answers of the store that are held in memory as a whole (listings, results of deletions), over all requests.
  * The request that has waited for the longest goes on whatever the bound is, so that one of them always comes to its end.
  */
-export class AnswerRoom {
+export class ResponseMemory {
   readonly #bytes: number;
   /** In the order in which they began. */
   readonly #holds = new Set<Hold>();
@@ -98,7 +98,7 @@ export class AnswerRoom {
     this.#bytes = bytes;
   }
 
-  hold(signal: AbortSignal): HeldAnswers {
+  hold(signal: AbortSignal): HeldResponses {
     const hold = { bytes: -smallAnswer };
     return {
       begin: async () => {

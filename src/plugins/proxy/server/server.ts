@@ -23,7 +23,7 @@ const limits = {
 } as const;
 
 /** Connections, in the kernel. */
-const mostUnaccepted = 1_024;
+const listenBacklog = 1_024;
 
 export interface S3Server {
   /** Where it listens, with the port that it got. */
@@ -47,7 +47,7 @@ export async function startServer(
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) =>
     answerClientError(error, socket),
   );
-  const address = await listenAt(server, listen, (cause) => refused(listen, cause), mostUnaccepted);
+  const address = await listenAt(server, listen, (cause) => refused(listen, cause), listenBacklog);
   return { address, drain: () => drain(server, connections) };
 }
 

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { errorXml } from '../../../core/s3/error.ts';
-import type { Exchange, ProxyContext } from '../context.ts';
+import type { ProxyServices, RequestContext } from '../context.ts';
 import { faultOf, reportFault } from './fault.ts';
 
 /** A result without XML declaration, and headers for it when it came in time. */
-export interface SlowAnswer {
+export interface SlowResponse {
   readonly headers: Readonly<Record<string, string>>;
   readonly xml: string;
 }
@@ -15,13 +15,13 @@ const declaration = '<?xml version="1.0" encoding="UTF-8"?>\n';
  * Answers as S3 does what may take longer than a client waits: after `patienceMs` a 200 begins with white space,
  * and the result, or an `<Error>`, ends it. What fails earlier is thrown and gets its own status.
  */
-export async function answerSlowly(
-  { metrics }: Pick<ProxyContext, 'metrics'>,
-  exchange: Exchange,
-  result: Promise<SlowAnswer>,
+export async function respondSlowly(
+  { metrics }: Pick<ProxyServices, 'metrics'>,
+  context: RequestContext,
+  result: Promise<SlowResponse>,
   patienceMs = 5000,
 ): Promise<void> {
-  const { answer } = exchange;
+  const { answer } = context;
   const early = await inTime(result, patienceMs);
   if (early !== undefined) {
     answer.head(200, { 'content-type': 'application/xml', ...early.headers });
@@ -31,7 +31,7 @@ export async function answerSlowly(
   await answer.write(Buffer.from(declaration));
   const late = result.then(
     ({ xml }) => xml,
-    (error: unknown) => lateError(metrics, exchange, error),
+    (error: unknown) => lateError(metrics, context, error),
   );
   for (;;) {
     const xml = await inTime(late, patienceMs);
@@ -50,7 +50,11 @@ async function inTime<T>(result: Promise<T>, milliseconds: number): Promise<T | 
 }
 
 /** Nobody else hears of what failed after the head of the answer had gone out. */
-function lateError(metrics: ProxyContext['metrics'], { request, log }: Exchange, error: unknown): string {
+function lateError(
+  metrics: ProxyServices['metrics'],
+  { request, log }: RequestContext,
+  error: unknown,
+): string {
   const answered = faultOf(error);
   reportFault(error, log, metrics, request);
   log.warn('proxy.answer.late-error', { code: answered.code, error: answered.message });

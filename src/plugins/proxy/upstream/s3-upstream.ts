@@ -19,11 +19,11 @@ import {
 } from './upstream.ts';
 import {
   createAgent,
-  HttpWire,
-  type Wire,
-  type WireHead,
-  type WireLimits,
-  type WireOpener,
+  HttpUpstreamExchange,
+  type UpstreamConnector,
+  type UpstreamExchange,
+  type UpstreamLimits,
+  type UpstreamRequestHead,
   wireLimits,
 } from './upstream-exchange.ts';
 
@@ -36,14 +36,14 @@ export interface UpstreamParts {
   readonly credentials: CredentialSource;
   /** PEM certificates to trust in place of Node's own. */
   readonly ca?: string | undefined;
-  readonly limits?: Partial<WireLimits>;
+  readonly limits?: Partial<UpstreamLimits>;
 }
 
 export function createUpstream(config: UpstreamConfig, log: Logger, parts: UpstreamParts): Upstream {
   const endpoint = endpointOf(config.upstream);
-  const wires = httpWires(endpoint, { ...wireLimits, ...parts.limits }, parts.ca);
+  const wires = httpUpstream(endpoint, { ...wireLimits, ...parts.limits }, parts.ca);
   const composer = new RequestComposer(endpoint, config.region, parts.credentials);
-  return new StoreRoad(wires, composer, bodyForm(config), log);
+  return new S3Upstream(wires, composer, bodyForm(config), log);
 }
 
 /** From this length on the store is asked before the body is sent: a refusal then costs nothing. */
@@ -51,14 +51,14 @@ const askFrom = 1024 * 1024;
 const emptySha256 = hash('sha256', '', 'hex');
 const noBody = new Uint8Array(0);
 
-class StoreRoad implements Upstream {
-  readonly #wires: WireOpener;
+class S3Upstream implements Upstream {
+  readonly #wires: UpstreamConnector;
   readonly #composer: RequestComposer;
   readonly #form: BodyForm;
   readonly #log: Logger;
   readonly #denials: Denials;
 
-  constructor(wires: WireOpener, composer: RequestComposer, form: BodyForm, log: Logger) {
+  constructor(wires: UpstreamConnector, composer: RequestComposer, form: BodyForm, log: Logger) {
     this.#wires = wires;
     this.#composer = composer;
     this.#form = form;
@@ -69,12 +69,12 @@ class StoreRoad implements Upstream {
   async send(request: UpstreamRequest, body: Uint8Array = noBody): Promise<UpstreamResponse> {
     const payload = body.length === 0 ? emptySha256 : hash('sha256', body, 'hex');
     const { head } = await this.#composer.compose(request, payload, lengthHeader(request.method, body));
-    const wire = this.#open(head, request, body);
+    const exchange = this.#open(head, request, body);
     const report = reporter(this.#log, request);
     if (body.length > 0 || (request.method !== 'GET' && request.method !== 'HEAD'))
-      return this.#received(request, wire, report);
-    await wire.response.catch(() => undefined);
-    if (!wire.stale) return this.#received(request, wire, report);
+      return this.#received(request, exchange, report);
+    await exchange.response.catch(() => undefined);
+    if (!exchange.stale) return this.#received(request, exchange, report);
     await pause(request.signal);
     return this.#received(request, this.#open(head, request, body), report);
   }
@@ -85,33 +85,37 @@ class StoreRoad implements Upstream {
       expect: length < askFrom ? undefined : '100-continue',
     };
     const { head, chunks } = await this.#composer.compose(request, this.#form.payload, framing);
-    const wire = await this.#openAsking(head, request);
+    const exchange = await this.#openAsking(head, request);
     const failed = reporter(this.#log, request);
-    const answer = () => this.#received(request, wire, failed);
-    return new StreamedUpload(wire, { length, framing: this.#form.framing, chunks, answer, failed });
+    const answer = () => this.#received(request, exchange, failed);
+    return new StreamedUpload(exchange, { length, framing: this.#form.framing, chunks, answer, failed });
   }
 
   close(): void {
     this.#wires.close();
   }
 
-  async #received({ method }: UpstreamRequest, wire: Wire, report: Report): Promise<UpstreamResponse> {
-    const response = await received(wire, report);
+  async #received(
+    { method }: UpstreamRequest,
+    exchange: UpstreamExchange,
+    report: Report,
+  ): Promise<UpstreamResponse> {
+    const response = await received(exchange, report);
     this.#denials.note(method, response.status);
     return response;
   }
 
-  #open(head: WireHead, { signal }: UpstreamRequest, body: Uint8Array): Wire {
-    const wire = this.#wires.open(head, signal);
-    wire.end(body.length === 0 ? [] : [body]);
-    return wire;
+  #open(head: UpstreamRequestHead, { signal }: UpstreamRequest, body: Uint8Array): UpstreamExchange {
+    const exchange = this.#wires.open(head, signal);
+    exchange.end(body.length === 0 ? [] : [body]);
+    return exchange;
   }
 
   /** A kept connection that the store had closed is found out before the body is spent on it. */
-  async #openAsking(head: WireHead, { signal }: UpstreamRequest): Promise<Wire> {
-    const wire = this.#wires.open(head, signal);
-    await wire.agreed;
-    if (!wire.stale) return wire;
+  async #openAsking(head: UpstreamRequestHead, { signal }: UpstreamRequest): Promise<UpstreamExchange> {
+    const exchange = this.#wires.open(head, signal);
+    await exchange.agreed;
+    if (!exchange.stale) return exchange;
     await pause(signal);
     const again = this.#wires.open(head, signal);
     await again.agreed;
@@ -159,12 +163,16 @@ export class Denials {
 }
 
 /** Requests over `node:http` and `node:https`. `ca`: PEM certificates to trust in place of Node's own. */
-export function httpWires(endpoint: Endpoint, limits: WireLimits, ca: string | undefined): WireOpener {
+export function httpUpstream(
+  endpoint: Endpoint,
+  limits: UpstreamLimits,
+  ca: string | undefined,
+): UpstreamConnector {
   const agent = createAgent(endpoint.secure, limits, ca);
   return {
     open: (head, signal) => {
       signal?.throwIfAborted();
-      return new HttpWire(openRequest(endpoint, agent, head), limits, signal);
+      return new HttpUpstreamExchange(openRequest(endpoint, agent, head), limits, signal);
     },
     close: () => agent.destroy(),
   };
@@ -173,7 +181,7 @@ export function httpWires(endpoint: Endpoint, limits: WireLimits, ca: string | u
 function openRequest(
   endpoint: Endpoint,
   agent: HttpAgent | HttpsAgent,
-  { method, target, headers }: WireHead,
+  { method, target, headers }: UpstreamRequestHead,
 ): ClientRequest {
   const { host, port } = endpoint;
   const options = { agent, host, port, method, path: target, headers, setHost: false };
@@ -194,17 +202,21 @@ export function reporter(log: Logger, { method, signal }: UpstreamRequest): Repo
 const redirects = new Set([301, 302, 303, 305, 307, 308]);
 
 /** The store's answer. @throws what `report` makes of a failure; S3Error 500 for a redirect */
-export async function received(wire: Wire, report: Report): Promise<UpstreamResponse> {
-  const body = await wire.response.catch((error) => {
+export async function received(exchange: UpstreamExchange, report: Report): Promise<UpstreamResponse> {
+  const body = await exchange.response.catch((error) => {
     throw report(error);
   });
   const status = body.statusCode ?? 0;
-  if (redirects.has(status)) throw refuseRedirect(wire, status, body.headers['x-amz-bucket-region']);
+  if (redirects.has(status)) throw refuseRedirect(exchange, status, body.headers['x-amz-bucket-region']);
   return { status, headers: body.headers, body };
 }
 
-function refuseRedirect(wire: Wire, status: number, region: string | string[] | undefined): S3Error {
-  wire.reset(new Error('a redirect is not followed'));
+function refuseRedirect(
+  exchange: UpstreamExchange,
+  status: number,
+  region: string | string[] | undefined,
+): S3Error {
+  exchange.reset(new Error('a redirect is not followed'));
   const place = typeof region === 'string' && /^[a-z0-9-]{1,40}$/.test(region) ? ` (region ${region})` : '';
   const message = `The object store redirects to another endpoint${place}: the proxy's upstream or region must be set to it.`;
   return new S3Error('InternalError', 500, message, { details: { UpstreamStatus: String(status) } });
@@ -213,7 +225,7 @@ function refuseRedirect(wire: Wire, status: number, region: string | string[] | 
 type HeaderValues = Readonly<Record<string, string | undefined>>;
 
 export interface Composed {
-  readonly head: WireHead;
+  readonly head: UpstreamRequestHead;
   /** Where chunk signatures continue from. */
   readonly chunks: ChunkSigningContext;
 }

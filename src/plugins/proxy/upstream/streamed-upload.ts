@@ -10,7 +10,7 @@ import {
 } from '../../../core/s3/sigv4-sign.ts';
 import type { ProxyConfig } from '../config.ts';
 import { AnsweredEarly, type UpstreamResponse, type UpstreamUpload } from './upstream.ts';
-import type { Wire } from './upstream-exchange.ts';
+import type { UpstreamExchange } from './upstream-exchange.ts';
 
 export interface UploadPlan {
   /** Bytes that will be written. */
@@ -39,7 +39,7 @@ export const frameBytes = 256 * 1024;
  * come, so the last one stays here until `finish`.
  */
 export class StreamedUpload implements UpstreamUpload {
-  readonly #wire: Wire;
+  readonly #exchange: UpstreamExchange;
   readonly #plan: UploadPlan;
   readonly #encoder: ChunkEncoder | undefined;
   readonly #frame = takeFrame();
@@ -47,8 +47,8 @@ export class StreamedUpload implements UpstreamUpload {
   #taken = 0;
   #checksum = 0;
 
-  constructor(wire: Wire, plan: UploadPlan) {
-    this.#wire = wire;
+  constructor(exchange: UpstreamExchange, plan: UploadPlan) {
+    this.#exchange = exchange;
     this.#plan = plan;
     const { framing, chunks } = plan;
     if (framing) this.#encoder = new ChunkEncoder(framing.signed ? new ChunkSigner(chunks) : undefined);
@@ -88,7 +88,7 @@ export class StreamedUpload implements UpstreamUpload {
   }
 
   abort(): void {
-    this.#wire.reset(new Error('the upload was given up'));
+    this.#exchange.reset(new Error('the upload was given up'));
   }
 
   #broken(): Error {
@@ -99,7 +99,7 @@ export class StreamedUpload implements UpstreamUpload {
   }
 
   async #flush(): Promise<void> {
-    await this.#wire.write(this.#framed()).catch((error) => {
+    await this.#exchange.write(this.#framed()).catch((error) => {
       throw this.#failure(error);
     });
   }
@@ -107,7 +107,7 @@ export class StreamedUpload implements UpstreamUpload {
   #sendRest(): void {
     const last = this.#framed();
     try {
-      this.#wire.end([last, this.#ending()]);
+      this.#exchange.end([last, this.#ending()]);
     } catch (error) {
       throw this.#failure(error);
     }

@@ -4,7 +4,7 @@ import { connect as connectTcp, type NetConnectOpts, type Socket } from 'node:ne
 import type { Duplex } from 'node:stream';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { resetSocket } from '../../../runtime/net/connections.ts';
-import { AnsweredEarly, isClosed, WireError } from './upstream.ts';
+import { AnsweredEarly, isClosed, UpstreamError } from './upstream.ts';
 
 /**
  * Two turns of the event loop, each of which reads what has come. A store that refuses a body
@@ -13,19 +13,19 @@ import { AnsweredEarly, isClosed, WireError } from './upstream.ts';
 const arrivals = () => new Promise((resolve) => setImmediate(setImmediate, resolve));
 
 /** A request of `node:http` with the bounds and the reset that it lacks. */
-export class HttpWire implements Wire {
+export class HttpUpstreamExchange implements UpstreamExchange {
   readonly response: Promise<IncomingMessage>;
   readonly #settle = Promise.withResolvers<IncomingMessage>();
   readonly agreed: Promise<void>;
   readonly #request: ClientRequest;
-  readonly #limits: WireLimits;
+  readonly #limits: UpstreamLimits;
   #failure: Error | undefined;
   #answer: IncomingMessage | undefined;
   #ended = false;
   /** Settles the write that waits for the connection. */
   #wake: (() => void) | undefined;
 
-  constructor(request: ClientRequest, limits: WireLimits, signal: AbortSignal | undefined) {
+  constructor(request: ClientRequest, limits: UpstreamLimits, signal: AbortSignal | undefined) {
     this.#request = request;
     this.#limits = limits;
     this.response = this.#settle.promise;
@@ -83,7 +83,7 @@ export class HttpWire implements Wire {
   #expectAnswer(): void {
     this.#request.on('error', (error) => this.#fail(error));
     this.#request.once('close', () => {
-      if (!this.#answer) this.#fail(new WireError('ECONNRESET', 'the store closed the connection'));
+      if (!this.#answer) this.#fail(new UpstreamError('ECONNRESET', 'the store closed the connection'));
     });
     this.#request.once('response', (answer: IncomingMessage) => {
       this.#answer = answer;
@@ -102,7 +102,7 @@ export class HttpWire implements Wire {
 
   #connected(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    const late = () => this.reset(new WireError('ETIMEDOUT', 'no connection to the store in time'));
+    const late = () => this.reset(new UpstreamError('ETIMEDOUT', 'no connection to the store in time'));
     const timer = setTimeout(late, this.#limits.connectMs);
     const done = () => {
       clearTimeout(timer);
@@ -141,7 +141,7 @@ export class HttpWire implements Wire {
       const moved = socket.bytesRead + socket.bytesWritten;
       const silent = this.#awaitsStore();
       if (silent && moved === silentSince)
-        return this.reset(new WireError('ETIMEDOUT', 'the store has sent nothing for long'));
+        return this.reset(new UpstreamError('ETIMEDOUT', 'the store has sent nothing for long'));
       silentSince = silent ? moved : -1;
       socket.setTimeout(lookMs);
     };
@@ -166,7 +166,7 @@ export class HttpWire implements Wire {
 }
 
 /** Head of a request as it goes on the wire: signed, with its framing headers. */
-export interface WireHead {
+export interface UpstreamRequestHead {
   readonly method: string;
   /** Path and query of the request line. */
   readonly target: string;
@@ -177,7 +177,7 @@ export interface WireHead {
  * One request on its way over one connection. Failures reject with what the
  * operating system or a time-out said; `failures.ts` puts them into S3's words.
  */
-export interface Wire {
+export interface UpstreamExchange {
   /** The head of the store's answer, whenever it comes; early answers to bodies included. */
   readonly response: Promise<IncomingMessage>;
   /** Resolves when the store agrees to a body that was announced by `Expect: 100-continue`, has answered, or says nothing for long. */
@@ -196,8 +196,8 @@ export interface Wire {
 }
 
 /** Opens requests to one endpoint. */
-export interface WireOpener {
-  open(head: WireHead, signal: AbortSignal | undefined): Wire;
+export interface UpstreamConnector {
+  open(head: UpstreamRequestHead, signal: AbortSignal | undefined): UpstreamExchange;
   close(): void;
 }
 
@@ -207,7 +207,7 @@ const carriers = new WeakMap<object, Socket>();
 /** Kept-alive connections to the store. `ca`: PEM certificates to trust in place of Node's own. */
 export function createAgent(
   secure: boolean,
-  limits: WireLimits,
+  limits: UpstreamLimits,
   ca: string | undefined,
 ): HttpAgent | HttpsAgent {
   const options = {
@@ -256,7 +256,7 @@ function whenConnected(socket: Socket | TLSSocket, done: () => void): void {
 const resetConnection = (socket: Socket): void => resetSocket(socket, carriers.get(socket));
 
 /** Bounds on the road to the store; times in milliseconds. */
-export interface WireLimits {
+export interface UpstreamLimits {
   /** Connections at a time; further requests wait for one within `connectMs`. */
   readonly sockets: number;
   /** Until a connection stands, the wait for a free one and the TLS handshake included. */
@@ -269,7 +269,7 @@ export interface WireLimits {
   readonly continueMs: number;
 }
 
-export const wireLimits: WireLimits = {
+export const wireLimits: UpstreamLimits = {
   sockets: 128,
   connectMs: 10_000,
   idleMs: 60_000,

@@ -3,7 +3,7 @@ import { collect } from '../../../core/collect.ts';
 import { S3Error, s3Error } from '../../../core/s3/error.ts';
 import { parseXml, type XmlElement } from '../../../core/s3/xml.ts';
 import { unescapeXml } from '../../../core/s3/xml-text.ts';
-import type { HeldAnswers } from '../server/request-limits.ts';
+import type { HeldResponses } from '../server/request-limits.ts';
 
 /** A request to the store; host, date, signature and framing headers are added. */
 export interface UpstreamRequest {
@@ -55,11 +55,11 @@ export interface Upstream {
 }
 
 /** A connection given up by us, with the code that the operating system would use. */
-export class WireError extends Error {
+export class UpstreamError extends Error {
   override readonly name = 'WireError';
   readonly code: 'ETIMEDOUT' | 'ECONNRESET' | 'ECONNABORTED';
 
-  constructor(code: WireError['code'], message: string) {
+  constructor(code: UpstreamError['code'], message: string) {
     super(message);
     this.code = code;
   }
@@ -153,7 +153,7 @@ async function readText({ body }: UpstreamResponse): Promise<string> {
 export async function readBody(
   { body }: UpstreamResponse,
   limit: number,
-  held?: HeldAnswers,
+  held?: HeldResponses,
 ): Promise<Buffer> {
   const tooLong = () => s3Error('InternalError', 'The object store answered with more than it should.');
   const bounded = held === undefined ? body : withRoom(body, held);
@@ -164,7 +164,7 @@ export async function readBody(
   }
 }
 
-async function* withRoom(body: AsyncIterable<Buffer>, held: HeldAnswers): AsyncGenerator<Buffer> {
+async function* withRoom(body: AsyncIterable<Buffer>, held: HeldResponses): AsyncGenerator<Buffer> {
   for await (const chunk of body) {
     await held.take(chunk.length);
     yield chunk;

@@ -12,7 +12,7 @@ import { s3Error } from '../../../core/s3/error.ts';
 import { responseHeadersDownstream, unquote } from '../../../core/s3/headers.ts';
 import { droppedBuffers } from '../../../runtime/memory/buffers.ts';
 import type { WrappedKey } from '../../../runtime/vault/contract.ts';
-import type { ProxyContext } from '../context.ts';
+import type { ProxyServices } from '../context.ts';
 import type { FreshKey } from '../data-keys.ts';
 import { checksumTrailer } from '../upstream/streamed-upload.ts';
 import {
@@ -40,7 +40,7 @@ export interface StoredBody extends Omit<Sealed, 'response'>, Acceptance {
  */
 export async function encryptToStore(context: WriteContext, plan: EncryptionPlan): Promise<StoredBody> {
   if (plan.length !== undefined && plan.length > maxPlaintextBytes) throw s3Error('EntityTooLarge');
-  const send = roadFor(context, plan);
+  const send = strategyFor(context, plan);
   return withFreshKey(context, plan, async (key) => {
     const { response, nonce, size } = await send(key);
     const acceptance = await accepted(response);
@@ -52,7 +52,7 @@ export async function encryptToStore(context: WriteContext, plan: EncryptionPlan
 }
 
 /** Small bodies are read while their key is being wrapped. */
-function roadFor(context: WriteContext, plan: EncryptionPlan): (key: FreshKey) => Promise<Sealed> {
+function strategyFor(context: WriteContext, plan: EncryptionPlan): (key: FreshKey) => Promise<Sealed> {
   const { length } = plan;
   if (length === undefined) return (key) => sendSpooled(context, plan, key);
   if (length > smallBytes) return (key) => sendStreamed(context, plan, length, key);
@@ -282,7 +282,7 @@ interface Sealed {
   readonly response: UpstreamResponse;
 }
 
-export type WriteContext = Pick<ProxyContext, 'config' | 'keys' | 'upstream' | 'metrics' | 'spoolSpace'>;
+export type WriteContext = Pick<ProxyServices, 'config' | 'keys' | 'upstream' | 'metrics' | 'spoolSpace'>;
 
 const objectSize = 'x-amz-object-size';
 

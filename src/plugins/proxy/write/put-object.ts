@@ -9,16 +9,16 @@ import {
   userMetadataSize,
 } from '../../../core/s3/headers.ts';
 import type { WrappedKey } from '../../../runtime/vault/contract.ts';
-import type { Handler, ProxyContext } from '../context.ts';
+import type { Handler, ProxyServices } from '../context.ts';
 import type { WrapScheme } from '../data-keys.ts';
 import { manifestToReplace, removeManifest } from '../multipart/manifest-store.ts';
 import { encryptToStore, type StoredBody, writeAnswer } from './encrypt-to-store.ts';
 
 /** PutObject: the body is encrypted under a DEK of its own, which is stored wrapped in the object's metadata. */
-export const putObject: Handler = async (context, { request, payload, answer, signal }) => {
+export const putObject: Handler = async (services, { request, payload, answer, signal }) => {
   const name = { bucket: request.bucket, key: request.key };
-  const replaced = await manifestToReplace(context, name, signal);
-  const stored = await encryptToStore(context, {
+  const replaced = await manifestToReplace(services, name, signal);
+  const stored = await encryptToStore(services, {
     name,
     purpose: { kind: 'object' },
     source: payload.chunks(),
@@ -27,12 +27,13 @@ export const putObject: Handler = async (context, { request, payload, answer, si
     request: (key) => ({
       method: 'PUT',
       ...name,
-      headers: objectHeaders(requestHeadersUpstream(request.headers), key, context.keys.scheme),
+      headers: objectHeaders(requestHeadersUpstream(request.headers), key, services.keys.scheme),
       signal,
     }),
   });
-  if (context.config.upstreamChecksum === 'none') await verifyStored(context, name, stored, request.headers);
-  await removeManifest(context, name, replaced);
+  if (services.config.upstreamChecksum === 'none')
+    await verifyStored(services, name, stored, request.headers);
+  await removeManifest(services, name, replaced);
   answer.head(stored.status, writeAnswer(stored));
   await answer.end();
 };
@@ -62,7 +63,7 @@ export function objectHeaders(
  * @throws S3Error 503 when it was not
  */
 export async function verifyStored(
-  { upstream, log }: Pick<ProxyContext, 'upstream' | 'log'>,
+  { upstream, log }: Pick<ProxyServices, 'upstream' | 'log'>,
   name: ObjectName,
   stored: StoredBody,
   headers: IncomingHttpHeaders,
@@ -84,7 +85,7 @@ export async function verifyStored(
 }
 
 /** Somebody else's write or delete came right after: nothing is left to look at. */
-function replacedMeanwhile(log: ProxyContext['log'], status: number): void {
+function replacedMeanwhile(log: ProxyServices['log'], status: number): void {
   log.info('proxy.write.unverified', { status });
 }
 

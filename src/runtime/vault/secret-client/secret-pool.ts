@@ -3,7 +3,7 @@ import { within } from '../../lifecycle/wait.ts';
 import type { ByteMemory } from '../../memory/buffers.ts';
 import { TlsContext, type VaultConnection } from '../connection.ts';
 import { VaultError } from '../contract.ts';
-import { type Answer, SecretSocket, StaleConnection } from './secret-socket.ts';
+import { type SecretResponse, SecretSocket, StaleConnection } from './secret-socket.ts';
 
 export interface PoolTimes {
   /**
@@ -50,7 +50,7 @@ export class SecretPool {
     write: (sink: ByteSink) => void,
     signal: AbortSignal | undefined,
     timeoutMs = this.#connection.requestTimeoutMs,
-  ): Promise<Answer> {
+  ): Promise<SecretResponse> {
     for (let left = this.#connection.maxSockets; ; left--) {
       try {
         return await this.#once(write, signal, timeoutMs);
@@ -71,7 +71,7 @@ export class SecretPool {
     write: (sink: ByteSink) => void,
     signal: AbortSignal | undefined,
     timeoutMs: number,
-  ): Promise<Answer> {
+  ): Promise<SecretResponse> {
     const socket = await this.#acquire(signal, timeoutMs);
     try {
       return await socket.exchange(write, signal, timeoutMs);

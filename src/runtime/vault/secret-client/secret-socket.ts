@@ -9,7 +9,7 @@ import type { VaultConnection } from '../connection.ts';
 import { certificateCode, VaultError, type VaultErrorOptions } from '../contract.ts';
 
 /** What the key server answered; the body lies in secret memory until it is released. */
-export interface Answer {
+export interface SecretResponse {
   readonly status: number;
   readonly location: string | undefined;
   readonly body: SecretBuffer;
@@ -32,7 +32,7 @@ export interface SocketOptions {
 interface Job {
   readonly reader: ResponseReader;
   readonly body: SecretBuffer;
-  readonly resolve: (answer: Answer) => void;
+  readonly resolve: (answer: SecretResponse) => void;
   readonly reject: (error: unknown) => void;
   readonly settle: () => void;
   received: boolean;
@@ -89,8 +89,8 @@ export class SecretSocket {
     write: (sink: ByteSink) => void,
     signal: AbortSignal | undefined,
     timeoutMs = this.#options.connection.requestTimeoutMs,
-  ): Promise<Answer> {
-    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+  ): Promise<SecretResponse> {
+    const { promise, resolve, reject } = Promise.withResolvers<SecretResponse>();
     const { maxAnswerBytes } = this.#options.connection;
     const body = new SecretBuffer(this.#options.memory);
     const reader = new ResponseReader(body, { maxHead: maxHeadBytes, maxBody: maxAnswerBytes });

@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { ServiceConfigSpec } from '../../../../src/core/custom-resources/resources.ts';
-import type { Surroundings } from '../../../../src/core/injection/contract.ts';
+import type { MutationEnvironment } from '../../../../src/core/injection/contract.ts';
 import { mutatePod } from '../../../../src/core/injection/mutate/mutate-pod.ts';
 import { resolveInjection } from '../../../../src/core/injection/resolve/resolve-injection.ts';
 import type { Container, Pod } from '../../../../src/core/kubernetes/pod.ts';
@@ -10,7 +10,7 @@ import { defaults } from './pods/case.ts';
 
 const test = suite('what pods may ask for beside the usual');
 
-const surroundings: Surroundings = {
+const surroundings: MutationEnvironment = {
   ...{ podSecurity: 'baseline', nativeSidecars: true, images: new Map(), newCallerKeys },
 };
 const base = {

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { InjectionDefaults, Surroundings } from '../../../../src/core/injection/contract.ts';
+import type { InjectionDefaults, MutationEnvironment } from '../../../../src/core/injection/contract.ts';
 import { mutatePod } from '../../../../src/core/injection/mutate/mutate-pod.ts';
 import type { Container, Pod } from '../../../../src/core/kubernetes/pod.ts';
 import {
@@ -19,7 +19,7 @@ import {
 
 const again = suite('a webhook that is asked again');
 
-function mutate(from: Pod, one: Partial<PodCase> = {}, surroundings?: Surroundings): Pod {
+function mutate(from: Pod, one: Partial<PodCase> = {}, surroundings?: MutationEnvironment): Pod {
   const complete = { name: '', pod: from, ...one };
   const mutation = mutatePod(from, planOf(complete), defaults, surroundings ?? surroundingsOf(complete));
   if (mutation.kind === 'deny') throw new Error(mutation.mistakes.join('\n'));

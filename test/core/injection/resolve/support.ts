@@ -9,7 +9,7 @@ import type {
   Resolution,
 } from '../../../../src/core/injection/contract.ts';
 import {
-  type ResolveSurroundings,
+  type ResolveEnvironment,
   resolveInjection,
 } from '../../../../src/core/injection/resolve/resolve-injection.ts';
 import type { Pod, PodMetadata, PodSpec } from '../../../../src/core/kubernetes/pod.ts';
@@ -53,7 +53,7 @@ export function configNamed(
 export const mappings = (all: Readonly<Record<string, readonly SecretVariables[]>>) =>
   new Map<string, SecretMappingSpec>(Object.entries(all).map(([name, secrets]) => [name, { secrets }]));
 
-export type Given = Partial<Omit<ResolveSurroundings, 'defaults'>> & {
+export type Given = Partial<Omit<ResolveEnvironment, 'defaults'>> & {
   readonly defaults?: Partial<InjectionDefaults>;
 };
 

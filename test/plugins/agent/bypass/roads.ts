@@ -1,4 +1,4 @@
-import type { Road } from '../../../../src/core/protection/bpf-layouts.ts';
+import type { AccessPath } from '../../../../src/core/protection/bpf-layouts.ts';
 
 /** What becomes of an attempt: `open` means that it succeeds and nobody is told. */
 export type Fate = 'denied' | 'killed' | 'refused' | 'open';
@@ -8,9 +8,9 @@ export interface RoadRow {
   readonly road: string;
   readonly title: string;
   /** How hits name it, and the system call that they tell. */
-  readonly report: Road;
+  readonly report: AccessPath;
   /** How those of tier 3 do, where they cannot tell as much. */
-  readonly tracedReport?: Road;
+  readonly tracedReport?: AccessPath;
   readonly call: string;
   /** What makes the call; default: the attacker. The `holder` is a child of it, `bypass` by another name. */
   readonly caller?: 'holder' | 'worker';

@@ -2,7 +2,7 @@ import { mock } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { startBeats } from '../../../../src/plugins/agent/guard/keeper.ts';
+import { startPeriodic } from '../../../../src/plugins/agent/guard/keeper.ts';
 
 const test = suite('beats of the guard');
 const intervalMs = 1_100;
@@ -10,7 +10,7 @@ const stepMs = 50;
 
 function begin() {
   const seen = { beats: 0, glances: 0, urgent: false, fails: false, finish: () => {} };
-  const stop = startBeats({
+  const stop = startPeriodic({
     intervalMs,
     isUrgent: () => {
       seen.glances += 1;

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import type { Hit } from '../../../../src/core/protection/bpf-layouts.ts';
+import type { AccessEvent } from '../../../../src/core/protection/bpf-layouts.ts';
 import {
   createGuard,
   type GuardOptions,
@@ -14,7 +14,7 @@ import { eachHit } from './each-hit.ts';
 
 export interface Bed {
   readonly folder: string;
-  readonly hits: Hit[];
+  readonly hits: AccessEvent[];
   /** Whether the guard has logged this. */
   logged(event: string): boolean;
   guard(options?: Partial<GuardOptions>): Promise<StartingGuard>;
@@ -32,7 +32,7 @@ export interface Victim {
 export function createBed(): Bed {
   const files = privateFileSystem();
   const folder = join(files.path, 'svc');
-  const hits: Hit[] = [];
+  const hits: AccessEvent[] = [];
   const { log, lines } = recordingLog();
   const guards: StartingGuard[] = [];
   const victims: Victim[] = [];

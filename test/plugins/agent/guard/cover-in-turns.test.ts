@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { coverInTurns, createTurns } from '../../../../src/plugins/agent/guard/create-guard.ts';
+import { createTurns, protectIncrementally } from '../../../../src/plugins/agent/guard/create-guard.ts';
 import { type FakePrograms, fakePrograms } from './support/fake-programs.ts';
 import { type Family, startFamily } from './support/family.ts';
 
@@ -24,7 +24,7 @@ async function begun(
   programs.opened.add(family.pid);
   programs.onAsk = () => void Atomics.wait(clock, 0, 0, 15);
   const walk = { pid: family.pid, nextTurn: createTurns(), signal: giveUp.signal };
-  const done = coverInTurns(programs.set, () => inForce, walk).catch((error: unknown) => error);
+  const done = protectIncrementally(programs.set, () => inForce, walk).catch((error: unknown) => error);
   const replace = () => {
     inForce = fakePrograms().set;
   };

@@ -1,8 +1,8 @@
-import type { Hit } from '../../../../src/core/protection/bpf-layouts.ts';
-import type { HitListener } from '../../../../src/plugins/agent/guard/contract.ts';
+import type { AccessEvent } from '../../../../src/core/protection/bpf-layouts.ts';
+import type { AccessEventListener } from '../../../../src/plugins/agent/guard/contract.ts';
 
 /** Calls `take` once for each attempt, equal ones that came together included. */
-export function eachHit(take: (hit: Hit) => void): HitListener {
+export function eachHit(take: (hit: AccessEvent) => void): AccessEventListener {
   return (hit, { count }) => {
     for (let told = 0; told < count; told++) take(hit);
   };

@@ -1,14 +1,14 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Hit } from '../../../../src/core/protection/bpf-layouts.ts';
-import { createHitSink } from '../../../../src/plugins/agent/access-events.ts';
-import type { ObservedHit } from '../../../../src/plugins/agent/operator/contract.ts';
+import type { AccessEvent } from '../../../../src/core/protection/bpf-layouts.ts';
+import { createAccessEventSink } from '../../../../src/plugins/agent/access-events.ts';
+import type { ObservedAccessEvent } from '../../../../src/plugins/agent/operator/contract.ts';
 import { createLeanMetrics } from '../../../../src/runtime/health/metrics.ts';
 import { recordingLog } from './recording-log.ts';
 
 const test = suite('sink of hits');
 
-const hit: Hit = {
+const hit: AccessEvent = {
   time: 2_000_000n,
   road: 'environ',
   outcome: 'denied',
@@ -20,9 +20,9 @@ const hit: Hit = {
 function rig() {
   const { log, lines } = recordingLog();
   const metrics = createLeanMetrics();
-  const told: (ObservedHit & { count: number; lastAt: bigint })[] = [];
+  const told: (ObservedAccessEvent & { count: number; lastAt: bigint })[] = [];
   const timers: (() => void)[] = [];
-  const take = createHitSink({
+  const take = createAccessEventSink({
     log,
     metrics,
     resolver: { podOfCgroup: (id) => (id === 42n ? 'pod-42' : undefined) },
@@ -32,7 +32,7 @@ function rig() {
       after: (_, run) => void timers.push(run),
     },
   });
-  const sink = (one: Hit, count = 1, last = one.time) => take(one, { count, last });
+  const sink = (one: AccessEvent, count = 1, last = one.time) => take(one, { count, last });
   const endSecond = () => {
     for (const run of timers.splice(0)) run();
   };

@@ -1,15 +1,18 @@
 import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { HitQueue, type NumberedHit } from '../../../../src/plugins/agent/operator/access-event-queue.ts';
+import {
+  AccessEventQueue,
+  type NumberedAccessEvent,
+} from '../../../../src/plugins/agent/operator/access-event-queue.ts';
 import { hitBy } from './agent-rig.ts';
 
 const test = suite('HitQueue');
 
-const pids = (hits: readonly NumberedHit[]) => hits.map(({ first }) => first.source.pid);
+const pids = (hits: readonly NumberedAccessEvent[]) => hits.map(({ first }) => first.source.pid);
 
 test('takes equal hits as one, with their count and the time of first and last', () => {
-  const queue = new HitQueue(10);
+  const queue = new AccessEventQueue(10);
   for (const at of [5n, 6n, 9n]) queue.add(hitBy(1, { at }));
   const [hit, ...others] = queue.take(10);
   assert.equal(others, []);
@@ -17,7 +20,7 @@ test('takes equal hits as one, with their count and the time of first and last',
 });
 
 test('takes those that come as one for as many as they are', () => {
-  const queue = new HitQueue(10);
+  const queue = new AccessEventQueue(10);
   queue.add(hitBy(1, { at: 5n }), 3, 8n);
   queue.add(hitBy(1, { at: 9n }), 2, 12n);
   const [{ count, first, lastAt } = { count: 0, first: undefined, lastAt: 0n }] = queue.take(1);
@@ -25,7 +28,7 @@ test('takes those that come as one for as many as they are', () => {
 });
 
 test('keeps apart what differs in source, target, road, outcome or system call', () => {
-  const queue = new HitQueue(100);
+  const queue = new AccessEventQueue(100);
   const { source, target } = hitBy(1);
   queue.add(hitBy(1));
   queue.add(hitBy(2));
@@ -40,7 +43,7 @@ test('keeps apart what differs in source, target, road, outcome or system call',
 });
 
 test('leaves number and count of what was sent as they are', () => {
-  const queue = new HitQueue(10);
+  const queue = new AccessEventQueue(10);
   queue.add(hitBy(1));
   const [before] = queue.take(10);
   queue.add(hitBy(1));
@@ -50,7 +53,7 @@ test('leaves number and count of what was sent as they are', () => {
 });
 
 test('gives the oldest first, those again that were not confirmed', () => {
-  const queue = new HitQueue(10);
+  const queue = new AccessEventQueue(10);
   for (const pid of [1, 2, 3, 4]) queue.add(hitBy(pid));
   assert.equal(pids(queue.take(3)), [1, 2, 3]);
   assert.is(queue.accept(2), 2);
@@ -60,7 +63,7 @@ test('gives the oldest first, those again that were not confirmed', () => {
 });
 
 test('without room drops the oldest that were never sent, and counts each attempt', () => {
-  const queue = new HitQueue(4);
+  const queue = new AccessEventQueue(4);
   queue.add(hitBy(1));
   queue.take(1);
   queue.add(hitBy(2));
@@ -72,7 +75,7 @@ test('without room drops the oldest that were never sent, and counts each attemp
 });
 
 test('counts what the operator refused as dropped', () => {
-  const queue = new HitQueue(4);
+  const queue = new AccessEventQueue(4);
   queue.add(hitBy(1));
   queue.add(hitBy(1));
   queue.take(4);
@@ -83,7 +86,7 @@ test('counts what the operator refused as dropped', () => {
 });
 
 test('goes on in order after it was empty', () => {
-  const queue = new HitQueue(4);
+  const queue = new AccessEventQueue(4);
   for (let round = 1; round <= 3; round++) {
     queue.add(hitBy(round));
     queue.add(hitBy(round + 10));
@@ -100,7 +103,7 @@ const step = fc.oneof(
 test('whatever happens, each attempt is delivered once or dropped once, and the bound holds', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 120 }), (steps) => {
-      const queue = new HitQueue(6);
+      const queue = new AccessEventQueue(6);
       const delivered = new Map<number, number>();
       let added = 0;
       const send = (limit: number, answered: boolean) => {

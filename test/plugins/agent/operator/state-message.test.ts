@@ -1,6 +1,11 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Outcome, outcomes, type Road, roads } from '../../../../src/core/protection/bpf-layouts.ts';
+import {
+  type AccessOutcome,
+  type AccessPath,
+  accessOutcomes,
+  accessPaths,
+} from '../../../../src/core/protection/bpf-layouts.ts';
 import type {
   NodeState,
   ReportedPod,
@@ -8,7 +13,7 @@ import type {
 } from '../../../../src/plugins/agent/operator/contract.ts';
 import {
   countMessage,
-  Ledger,
+  PendingReports,
   stateMessage,
 } from '../../../../src/plugins/agent/operator/pending-reports.ts';
 import { loadProtoService } from '../../../../src/runtime/net/load-proto.ts';
@@ -104,9 +109,11 @@ test('say that no tier is decided on yet', async () => {
 });
 
 test('know every road and outcome by the name that the schema gives it', async () => {
-  const counts = roads
+  const counts = accessPaths
     .filter((road) => road !== 'none')
-    .flatMap((road: Road) => outcomes.map((outcome: Outcome) => ({ road, outcome, count: 2 })));
+    .flatMap((road: AccessPath) =>
+      accessOutcomes.map((outcome: AccessOutcome) => ({ road, outcome, count: 2 })),
+    );
   const { read } = await overTheWire({ counts: counts.map(countMessage) });
   for (const [at, { road, outcome }] of counts.entries()) {
     assert.equal(read.counts[at], {
@@ -134,7 +141,7 @@ test('leave out what is beyond the bounds, say how much, and stay below 1 MiB at
   );
   const state: NodeState = { ...calmState(), reason: long, passedOver: [{ tier: 1, reason: long }], pods };
   const identity = { node: 'n'.repeat(253), instance: 'i'.repeat(36), bootId: 'b'.repeat(36), version: '1' };
-  const ledger = new Ledger(identity, () => state);
+  const ledger = new PendingReports(identity, () => state);
   const { source, target } = hitBy(1);
   const comm = '\ufffd'.repeat(15);
   for (let i = 0; i < 2_000; i++)

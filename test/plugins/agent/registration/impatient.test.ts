@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { coverInTurns, createTurns } from '../../../../src/plugins/agent/guard/create-guard.ts';
+import { createTurns, protectIncrementally } from '../../../../src/plugins/agent/guard/create-guard.ts';
 import { cleanEnv } from '../../../support/clean-env.ts';
 import { fakePrograms } from '../guard/support/fake-programs.ts';
 import { fakeGuard } from './support/fake-guard.ts';
@@ -34,7 +34,7 @@ test('is answered, once all of its descendants are covered', async () => {
   programs.onAsk = () => void Atomics.wait(clock, 0, 0, stepMs);
   guard.facts = (facts) => ({ ...facts, covered: programs.isCovered(facts.pid) });
   guard.protectInTurns = (pid, signal) =>
-    coverInTurns(programs.set, () => programs.set, { pid, nextTurn, signal });
+    protectIncrementally(programs.set, () => programs.set, { pid, nextTurn, signal });
   await withServed(
     async ({ socketPath }) => {
       const { line, end } = await registered(socketPath);

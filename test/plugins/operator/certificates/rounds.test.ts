@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createSettling } from '../../../../src/plugins/operator/certificates/keeper.ts';
-import { startRounds } from '../../../../src/plugins/operator/certificates/periodic.ts';
+import { createCaPropagation } from '../../../../src/plugins/operator/certificates/keeper.ts';
+import { startPeriodic } from '../../../../src/plugins/operator/certificates/periodic.ts';
 import { quietLog } from '../../../support/quiet-log.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 
@@ -15,7 +15,7 @@ test('begins at once, again when it is woken, and ends when it is told', async (
     count += 1;
   };
   const options = { event: 'test', intervalMs: hour, round, log: quietLog, signal: controller.signal };
-  const { wake, closed } = startRounds(options);
+  const { wake, closed } = startPeriodic(options);
   await waitFor('the first', () => count === 1);
   wake();
   wake();
@@ -34,7 +34,7 @@ test('does not lose a reason that comes while a round is under way', async () =>
     if (count === 1) await first.promise;
   };
   const options = { event: 'test', intervalMs: hour, round, log: quietLog, signal: controller.signal };
-  const { wake, closed } = startRounds(options);
+  const { wake, closed } = startPeriodic(options);
   await waitFor('the first', () => count === 1);
   wake();
   first.resolve();
@@ -51,7 +51,7 @@ test('repeats a round that fails', async () => {
     if (count < 3) throw new Error('no');
   };
   const options = { event: 'test', intervalMs: hour, round, log: quietLog, signal: controller.signal };
-  const { closed } = startRounds(options);
+  const { closed } = startPeriodic(options);
   await waitFor('the third', () => count === 3);
   controller.abort();
   await closed;
@@ -59,7 +59,7 @@ test('repeats a round that fails', async () => {
 
 test('settles a bundle that has stayed the same, and begins anew with another or without a leader', () => {
   let now = 0;
-  const settling = createSettling(10, () => now);
+  const settling = createCaPropagation(10, () => now);
   const seen: boolean[] = [];
   const look = (at: number, bundle: string, known = true) => {
     now = at;

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { tellChanges } from '../../../../src/plugins/operator/egress/start-egress-controller.ts';
+import { recordPolicyChanges } from '../../../../src/plugins/operator/egress/start-egress-controller.ts';
 import type { NamespaceState } from '../../../../src/plugins/operator/egress/term.ts';
 import type { EventRecorder } from '../../../../src/runtime/kube/event-recorder.ts';
 import { quietLog } from '../../../support/quiet-log.ts';
@@ -12,7 +12,7 @@ const lost = (...unresolved: string[]): NamespaceState => ({ ...fine, unresolved
 function told(before: NamespaceState | undefined, now: NamespaceState) {
   const recorded: Parameters<EventRecorder['record']>[0][] = [];
   const events = { record: (event) => void recorded.push(event) } as EventRecorder;
-  tellChanges('shop', before, now, { log: quietLog, events });
+  recordPolicyChanges('shop', before, now, { log: quietLog, events });
   return recorded;
 }
 

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { OperatorAddress, TlsPaths } from '../../../../src/plugins/agent/operator/contract.ts';
-import { Refusal } from '../../../../src/plugins/operator/nodes/read-report.ts';
+import { ReportRefused } from '../../../../src/plugins/operator/nodes/read-report.ts';
 import {
   type NodeChannel,
   type NodeChannelOptions,
@@ -90,7 +90,8 @@ export async function startChannel(limits: NodeChannelOptions['limits'] = {}): P
 const tokens = {
   async nodeOf(token: string): Promise<string> {
     const [, node] = /^token-of-(.+)$/.exec(token) ?? [];
-    if (node === undefined) throw new Refusal('UNAUTHENTICATED', 'the API server does not accept the token');
+    if (node === undefined)
+      throw new ReportRefused('UNAUTHENTICATED', 'the API server does not accept the token');
     return node;
   },
 };

@@ -3,8 +3,8 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import {
   type BookLimits,
-  NodeBook,
-  usualLimits,
+  defaultLimits,
+  NodeRegistry,
 } from '../../../../src/plugins/operator/nodes/node-registry.ts';
 import type { NodeReport, NodeStateMessage } from '../../../../src/plugins/operator/nodes/read-report.ts';
 import { createCollector } from '../../../../src/runtime/memory/v8.ts';
@@ -14,8 +14,8 @@ const test = suite('the book of nodes');
 function bookAt(limits: Partial<BookLimits> = {}) {
   const clock = { now: 0 };
   const changed: string[] = [];
-  const book = new NodeBook({
-    limits: { ...usualLimits, ...limits },
+  const book = new NodeRegistry({
+    limits: { ...defaultLimits, ...limits },
     now: () => clock.now,
     onChange: (node) => changed.push(node),
   });

@@ -4,7 +4,7 @@ import {
   createNodeTokens,
   type NodeTokensOptions,
 } from '../../../../src/plugins/operator/nodes/node-tokens.ts';
-import { Refusal } from '../../../../src/plugins/operator/nodes/read-report.ts';
+import { ReportRefused } from '../../../../src/plugins/operator/nodes/read-report.ts';
 import { KubeError, type KubeRequest } from '../../../../src/runtime/kube/client.ts';
 import { fakeClient } from '../../../support/fake-client.ts';
 import { recordingLog } from '../../agent/hits/recording-log.ts';
@@ -54,11 +54,11 @@ function createRig(answer: (request: KubeRequest) => unknown, rate?: NodeTokensO
   };
 }
 
-async function refusal(of: Promise<string>): Promise<Refusal> {
+async function refusal(of: Promise<string>): Promise<ReportRefused> {
   try {
     return assert.unreachable(await of) as never;
   } catch (error) {
-    if (error instanceof Refusal) return error;
+    if (error instanceof ReportRefused) return error;
     throw error;
   }
 }

@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert';
 import { clientAuthorities } from '../../../../src/plugins/operator/index.ts';
 import { createHandler, createWebhookMetrics } from '../../../../src/plugins/operator/webhook/handler.ts';
 import {
-  createStrangerLog,
+  createUnauthorizedClientLog,
   startWebhookServer,
   type WebhookServer,
 } from '../../../../src/plugins/operator/webhook/start-webhook-server.ts';
@@ -95,7 +95,7 @@ test('stays the same when the webhook gets another certificate', () =>
 test('strangers are told of once a minute', () => {
   let now = 0;
   const lines: LogFields[] = [];
-  const stranger = createStrangerLog(
+  const stranger = createUnauthorizedClientLog(
     { warn: (event: string, fields: LogFields) => void lines.push({ event, ...fields }) } as Logger,
     () => now,
   );

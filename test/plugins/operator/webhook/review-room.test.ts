@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createReviewRoom, type Leave } from '../../../../src/plugins/operator/webhook/review.ts';
+import { createReviewMemoryLimit, type Leave } from '../../../../src/plugins/operator/webhook/review.ts';
 
 const test = suite('room for reviews');
 const { signal } = new AbortController();
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 /** Enters, and notes when it was let in. */
-function entering(room: ReturnType<typeof createReviewRoom>, inside: string[]) {
+function entering(room: ReturnType<typeof createReviewMemoryLimit>, inside: string[]) {
   return (name: string, bytes: number, until = signal): Promise<Leave | undefined> =>
     room.enter(bytes, until).then((leave) => {
       inside.push(leave === undefined ? `${name} gave up` : name);
@@ -17,7 +17,7 @@ function entering(room: ReturnType<typeof createReviewRoom>, inside: string[]) {
 }
 
 test('is given until it is full; then the smallest comes first, and of several as small the first', async () => {
-  const [room, inside] = [createReviewRoom(10), [] as string[]];
+  const [room, inside] = [createReviewMemoryLimit(10), [] as string[]];
   const enter = entering(room, inside);
   const first = await enter('first', 6);
   const second = await enter('second', 4);
@@ -40,7 +40,7 @@ test('is given until it is full; then the smallest comes first, and of several a
 });
 
 test('is given back once, whoever says it twice', async () => {
-  const [room, inside] = [createReviewRoom(10), [] as string[]];
+  const [room, inside] = [createReviewMemoryLimit(10), [] as string[]];
   const enter = entering(room, inside);
   const leave = await enter('first', 10);
   leave?.();
@@ -52,7 +52,7 @@ test('is given back once, whoever says it twice', async () => {
 });
 
 test('is not waited for any longer than anybody waits for the answer', async () => {
-  const [room, inside] = [createReviewRoom(10), [] as string[]];
+  const [room, inside] = [createReviewMemoryLimit(10), [] as string[]];
   const enter = entering(room, inside);
   const leave = await enter('first', 10);
   const patience = new AbortController();
@@ -74,7 +74,7 @@ test('is never given twice, and nobody is forgotten', async () => {
   );
   await fc.assert(
     fc.asyncProperty(steps, async (all) => {
-      const room = createReviewRoom(most);
+      const room = createReviewMemoryLimit(most);
       const inside: { readonly bytes: number; readonly leave: Leave }[] = [];
       let [held, ended] = [0, 0];
       for (const { bytes, leaves, aborts } of all) {

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { ProxyContext } from '../../../../src/plugins/proxy/context.ts';
+import type { ProxyServices } from '../../../../src/plugins/proxy/context.ts';
 import { createUpload } from '../../../../src/plugins/proxy/multipart/create-upload.ts';
 import { rawHttp } from '../../../support/raw-http.ts';
 import { wrapped } from '../parts.ts';
@@ -22,7 +22,7 @@ async function createWith(grant: number) {
         throw new Error('asked');
       },
     },
-  } as unknown as ProxyContext;
+  } as unknown as ProxyServices;
   const server = await serve({ CreateMultipartUpload: createUpload }, { context });
   const headers = { 'x-amz-grant-read': `id="${'a'.repeat(grant)}"` };
   const { code } = await rawHttp(`${server.url}/bucket/key?uploads`, { method: 'POST', headers });

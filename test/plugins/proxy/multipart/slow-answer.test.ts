@@ -2,8 +2,8 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { EnvelopeError } from '../../../../src/core/envelope/cipher.ts';
 import { s3Error } from '../../../../src/core/s3/error.ts';
-import type { Answer, Handler } from '../../../../src/plugins/proxy/context.ts';
-import { answerSlowly } from '../../../../src/plugins/proxy/server/slow-answer.ts';
+import type { Handler, ResponseWriter } from '../../../../src/plugins/proxy/context.ts';
+import { respondSlowly } from '../../../../src/plugins/proxy/server/slow-answer.ts';
 import { VaultError } from '../../../../src/runtime/vault/contract.ts';
 import { elementOf, serve } from '../support/serve.ts';
 
@@ -14,7 +14,7 @@ async function late(outcome: () => Promise<{ xml: string }>) {
   const handler: Handler = (context, exchange) => {
     const begun = Promise.withResolvers<void>();
     const { answer: real } = exchange;
-    const answer: Answer = {
+    const answer: ResponseWriter = {
       get started() {
         return real.started;
       },
@@ -24,7 +24,7 @@ async function late(outcome: () => Promise<{ xml: string }>) {
       destroy: (reason) => real.destroy(reason),
     };
     const result = begun.promise.then(outcome).then(({ xml }) => ({ headers: {}, xml }));
-    return answerSlowly(context, { ...exchange, log: exchange.log, answer }, result, 10);
+    return respondSlowly(context, { ...exchange, log: exchange.log, answer }, result, 10);
   };
   const server = await serve({ CopyObject: handler });
   const headers = { 'x-amz-copy-source': '/bkt/source' };

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { ProxyContext } from '../../../../src/plugins/proxy/context.ts';
+import type { ProxyServices } from '../../../../src/plugins/proxy/context.ts';
 import { SpoolSpace } from '../../../../src/plugins/proxy/read/body/spool-file.ts';
 import { createObjectReader } from '../../../../src/plugins/proxy/read/create-object-reader.ts';
 import { getObject } from '../../../../src/plugins/proxy/read/get-object.ts';
@@ -28,11 +28,11 @@ async function before(answer: Answer, unencryptedReads: 'allow' | 'deny' = 'deny
     unencryptedReads,
     verifyBudget: 1024 * 1024,
     verifyBuffer: 1024 * 1024,
-  } as ProxyContext['config'];
+  } as ProxyServices['config'];
   const upstream = createUpstream(config, recordingLog(), {
     credentials: () => ({ accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'not-a-secret' }),
   });
-  const shared = { config, upstream, spoolSpace: new SpoolSpace(1024 * 1024) } as ProxyContext;
+  const shared = { config, upstream, spoolSpace: new SpoolSpace(1024 * 1024) } as ProxyServices;
   const reader = createObjectReader(shared);
   const server = await serve(
     { GetObject: getObject, HeadObject: headObject },

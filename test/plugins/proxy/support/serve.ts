@@ -1,10 +1,14 @@
 import { connect, type Socket } from 'node:net';
 import type { OperationName } from '../../../../src/core/s3/operation.ts';
-import type { Handler, ProxyContext } from '../../../../src/plugins/proxy/context.ts';
+import type { Handler, ProxyServices } from '../../../../src/plugins/proxy/context.ts';
 import type { ServerMetrics } from '../../../../src/plugins/proxy/metrics.ts';
 import { createAuthenticate } from '../../../../src/plugins/proxy/server/admit-request.ts';
 import { createDispatch } from '../../../../src/plugins/proxy/server/dispatch.ts';
-import { AnswerRoom, BodyBudget, RequestSlots } from '../../../../src/plugins/proxy/server/request-limits.ts';
+import {
+  BodyBudget,
+  RequestSlots,
+  ResponseMemory,
+} from '../../../../src/plugins/proxy/server/request-limits.ts';
 import { startServer } from '../../../../src/plugins/proxy/server/server.ts';
 import type { Logger } from '../../../../src/runtime/logging/logger.ts';
 import { Connections } from '../../../../src/runtime/net/connections.ts';
@@ -59,7 +63,7 @@ export interface ServeOptions {
   readonly stateBucket?: string;
   readonly stallMs?: number;
   /** Further rooms that the handlers under test use. */
-  readonly context?: Partial<ProxyContext>;
+  readonly context?: Partial<ProxyServices>;
   readonly connections?: Connections;
 }
 
@@ -68,13 +72,13 @@ export async function serve(routes: Partial<Record<OperationName, Handler>>, opt
   const log = recordingLog();
   const metrics = countingMetrics();
   const { stateBucket } = options;
-  const config = { reservedPrefix: '.svc/', stateBucket } as ProxyContext['config'];
-  const context = { config, log, metrics, ...options.context } as ProxyContext;
+  const config = { reservedPrefix: '.svc/', stateBucket } as ProxyServices['config'];
+  const context = { config, log, metrics, ...options.context } as ProxyServices;
   let draining = false;
   const server = await startServer(
     { host: '127.0.0.1', port: 0 },
     createDispatch({
-      context,
+      services: context,
       metrics,
       authenticate: createAuthenticate({
         callerKeys: options.callerKeys,
@@ -86,7 +90,7 @@ export async function serve(routes: Partial<Record<OperationName, Handler>>, opt
       draining: () => draining,
       bodies: new BodyBudget(4 * 1024 * 1024),
       slots: new RequestSlots(128, () => false),
-      answers: new AnswerRoom(Number.POSITIVE_INFINITY),
+      answers: new ResponseMemory(Number.POSITIVE_INFINITY),
     }),
     options.connections ?? new Connections(),
   );

@@ -12,7 +12,7 @@ import {
   StreamedUpload,
 } from '../../../../src/plugins/proxy/upstream/streamed-upload.ts';
 import type { UpstreamResponse } from '../../../../src/plugins/proxy/upstream/upstream.ts';
-import type { Wire } from '../../../../src/plugins/proxy/upstream/upstream-exchange.ts';
+import type { UpstreamExchange } from '../../../../src/plugins/proxy/upstream/upstream-exchange.ts';
 import { rejection } from './support.ts';
 
 const test = suite('streamed upload');
@@ -25,7 +25,7 @@ const chunks = {
 };
 
 /** Keeps what is sent; buffers are overwritten afterwards, as the pool may do. */
-class Recorder implements Wire {
+class Recorder implements UpstreamExchange {
   readonly response = new Promise<never>(() => undefined);
   readonly agreed = Promise.resolve();
   readonly stale = false;

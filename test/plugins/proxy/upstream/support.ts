@@ -3,7 +3,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createUpstream, type UpstreamConfig } from '../../../../src/plugins/proxy/upstream/s3-upstream.ts';
 import type { Upstream } from '../../../../src/plugins/proxy/upstream/upstream.ts';
-import type { WireLimits } from '../../../../src/plugins/proxy/upstream/upstream-exchange.ts';
+import type { UpstreamLimits } from '../../../../src/plugins/proxy/upstream/upstream-exchange.ts';
 import type { Logger } from '../../../../src/runtime/logging/logger.ts';
 
 export const credentials = { accessKeyId: 'AKIATEST', secretAccessKey: 'secret-of-the-test' };
@@ -34,7 +34,7 @@ export async function localStore(listener: RequestListener): Promise<LocalStore>
 
 export function upstreamOf(
   url: string,
-  overrides: Partial<UpstreamConfig> & { limits?: Partial<WireLimits>; log?: Logger } = {},
+  overrides: Partial<UpstreamConfig> & { limits?: Partial<UpstreamLimits>; log?: Logger } = {},
 ): Upstream {
   const { limits = {}, log = quiet, ...config } = overrides;
   return createUpstream(

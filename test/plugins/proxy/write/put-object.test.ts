@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Answer, Exchange, ProxyContext } from '../../../../src/plugins/proxy/context.ts';
+import type { ProxyServices, RequestContext, ResponseWriter } from '../../../../src/plugins/proxy/context.ts';
 import { putObject } from '../../../../src/plugins/proxy/write/put-object.ts';
 import { rejection } from '../upstream/support.ts';
 import { MemoryUpstream, name, response, source, type TestContext, writeContext } from './support.ts';
@@ -22,7 +22,7 @@ class Told {
     end: async () => {
       this.ended = true;
     },
-  } as unknown as Answer;
+  } as unknown as ResponseWriter;
 }
 
 async function put(context: TestContext, headers: Record<string, string>, text = 'hello'): Promise<Told> {
@@ -32,8 +32,8 @@ async function put(context: TestContext, headers: Record<string, string>, text =
     payload: { length: text.length, chunks: () => source([Buffer.from(text)]) },
     answer: told.answer,
     signal: new AbortController().signal,
-  } as unknown as Exchange;
-  await putObject(context as unknown as ProxyContext, exchange);
+  } as unknown as RequestContext;
+  await putObject(context as unknown as ProxyServices, exchange);
   return told;
 }
 

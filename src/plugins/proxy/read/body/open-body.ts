@@ -19,7 +19,7 @@ import { type BlockPool, blockBytes, type Hold, type VerifyBudget } from './veri
 /** After this wait for memory, in milliseconds, a body is verified on disk instead. */
 const patience = 2_000;
 
-export interface RoadTools {
+export interface ReadTools {
   readonly config: Pick<ProxyConfig, 'strict' | 'verifyBuffer'>;
   readonly budget: VerifyBudget;
   readonly pool: BlockPool;
@@ -39,7 +39,7 @@ export interface BodyRequest {
  * `--strict` through the disk.
  */
 export async function* openBody(
-  tools: RoadTools,
+  tools: ReadTools,
   request: BodyRequest,
   options: ReadOptions,
 ): AsyncGenerator<Buffer, void> {
@@ -50,7 +50,7 @@ export async function* openBody(
 }
 
 async function* smallBody(
-  tools: RoadTools,
+  tools: ReadTools,
   request: BodyRequest,
   options: ReadOptions,
 ): AsyncGenerator<Buffer, void> {
@@ -62,7 +62,7 @@ async function* smallBody(
 
 /** Memory, or a file where memory is long in coming. @throws S3Error SlowDown when neither can be had. */
 async function memoryOrFile(
-  { budget, spool }: RoadTools,
+  { budget, spool }: ReadTools,
   { body, slice }: BodyRequest,
   { signal, evict }: ReadOptions,
 ): Promise<Hold | SpoolFile> {

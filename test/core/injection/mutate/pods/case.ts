@@ -2,8 +2,8 @@ import type {
   ImageCommand,
   InjectionDefaults,
   InjectionPlan,
+  MutationEnvironment,
   PodSecurityLevel,
-  Surroundings,
 } from '../../../../../src/core/injection/contract.ts';
 import type { Container, Pod, PodSpec } from '../../../../../src/core/kubernetes/pod.ts';
 
@@ -52,7 +52,7 @@ export const defaults: InjectionDefaults = {
   development: false,
 };
 
-export const surroundingsOf = (one: PodCase): Surroundings => ({
+export const surroundingsOf = (one: PodCase): MutationEnvironment => ({
   podSecurity: one.level ?? 'baseline',
   nativeSidecars: one.nativeSidecars ?? true,
   images: new Map(Object.entries(one.images ?? {})),

@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import type { Hit } from '../../../../../src/core/protection/bpf-layouts.ts';
+import type { AccessEvent } from '../../../../../src/core/protection/bpf-layouts.ts';
 import {
   createGuard,
   type GuardOptions,
@@ -20,7 +20,7 @@ export interface Plan {
 }
 
 export interface Scene extends Plan {
-  /** One for all attacks that leave it as it was; started when it is asked for first. */
+  /** One for all attacks that leave it was; started when it is asked for first. */
   shared(): Promise<Watched>;
   /** One with tables of its own, which the next one of that name finds again. */
   fresh(name: string, options?: FreshOptions): Promise<Watched>;
@@ -36,7 +36,7 @@ export interface FreshOptions extends Partial<Pick<GuardOptions, 'tiers' | 'inte
 export interface Watched {
   readonly guard: StartingGuard;
   readonly folder: string;
-  readonly hits: readonly Hit[];
+  readonly hits: readonly AccessEvent[];
   readonly tallies: Tallies | undefined;
   /** How often it has logged that. */
   logged(event: string): number;
@@ -71,7 +71,7 @@ export function createScene(plan: Plan): Scene {
 function watch({ bpf, tier }: Plan, name: string, { before, ...options }: FreshOptions): Watched {
   const { log, lines } = recordingLog();
   const folder = `${bpf}/${name}`;
-  const hits: Hit[] = [];
+  const hits: AccessEvent[] = [];
   let tallies: Tallies | undefined;
   const guard = createGuard({
     ...{ folder, enforce: true, kill: true, tiers: [tier], intervalMs: 200, log },

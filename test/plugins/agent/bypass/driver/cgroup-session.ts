@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, rmdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Hit } from '../../../../../src/core/protection/bpf-layouts.ts';
+import type { AccessEvent } from '../../../../../src/core/protection/bpf-layouts.ts';
 import { syscallName } from '../../../../../src/plugins/agent/access-events.ts';
 import { createGuard, type StartingGuard } from '../../../../../src/plugins/agent/guard/create-guard.ts';
 import { unpinAll } from '../../../../../src/plugins/agent/guard/program-set.ts';
@@ -96,7 +96,7 @@ async function removeCgroup(path: string): Promise<void> {
   });
 }
 
-function hitLine({ road, outcome, syscall, source, target }: Hit): HitLine {
+function hitLine({ road, outcome, syscall, source, target }: AccessEvent): HitLine {
   return {
     ...{ road, outcome, syscall: syscallName(syscall) ?? String(syscall) },
     ...{ sourcePid: source.pid, sourceComm: source.comm },

@@ -1,5 +1,5 @@
 import { constants } from 'node:os';
-import { type Answer, encodeProcess } from '../../../../../src/core/protection/bpf-layouts.ts';
+import { encodeProcess, type ManageReply } from '../../../../../src/core/protection/bpf-layouts.ts';
 import type { ProgramSet } from '../../../../../src/plugins/agent/guard/program-set.ts';
 import { startOf } from '../../registration/support/fake-guard.ts';
 
@@ -31,7 +31,7 @@ export function fakePrograms(): FakePrograms {
     return 0;
   };
   let isFull = false;
-  const ask = (request: string, pid: number): Answer => {
+  const ask = (request: string, pid: number): ManageReply => {
     programs.asked.push(`${request} ${pid}`);
     programs.onAsk(request, pid);
     // a table that is full is swept then, but for one of another PID namespace, as it were
@@ -58,7 +58,7 @@ export function fakePrograms(): FakePrograms {
   return programs;
 }
 
-const nobody: Answer = {
+const nobody: ManageReply = {
   ...{
     process: { pid: 0, start: 0n },
     cgroup: 0n,

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { EnvelopeError, encryptBody } from '../../../../../src/core/envelope/cipher.ts';
-import { heldBack, openBody, type RoadTools } from '../../../../../src/plugins/proxy/read/body/open-body.ts';
+import { heldBack, openBody, type ReadTools } from '../../../../../src/plugins/proxy/read/body/open-body.ts';
 import { ByteReader, type Slice } from '../../../../../src/plugins/proxy/read/body/sealed-body.ts';
 import { Spool } from '../../../../../src/plugins/proxy/read/body/spool.ts';
 import { SpoolSpace } from '../../../../../src/plugins/proxy/read/body/spool-file.ts';
@@ -21,7 +21,7 @@ test.before(() => {
 });
 test.after(() => folder.remove());
 
-function tools(verifyBuffer: number, strict = false): RoadTools {
+function tools(verifyBuffer: number, strict = false): ReadTools {
   const spool = new Spool({ folder: folder.path, space: new SpoolSpace(64 * MiB) });
   return {
     config: { verifyBuffer, strict },
@@ -42,7 +42,7 @@ interface Read {
   readonly key: Buffer;
 }
 
-async function read(road: RoadTools, stored: Buffer, size: number, dek: Buffer, slice: Slice): Promise<Read> {
+async function read(road: ReadTools, stored: Buffer, size: number, dek: Buffer, slice: Slice): Promise<Read> {
   const { message, stop } = await incoming((response) => response.end(stored));
   const reader = new ByteReader(message);
   const key = Buffer.from(dek);
@@ -60,7 +60,7 @@ async function read(road: RoadTools, stored: Buffer, size: number, dek: Buffer, 
   return { given: Buffer.concat(given), failure, key };
 }
 
-const roads: [string, () => RoadTools][] = [
+const roads: [string, () => ReadTools][] = [
   ['memory', () => tools(4 * MiB)],
   ['stream', () => tools(0)],
   ['disk', () => tools(0, true)],

@@ -8,9 +8,9 @@ import type { ServerMetrics } from '../../../../../src/plugins/proxy/metrics.ts'
 import { createRoutes } from '../../../../../src/plugins/proxy/routes.ts';
 import { createDispatch } from '../../../../../src/plugins/proxy/server/dispatch.ts';
 import {
-  AnswerRoom,
   BodyBudget,
   RequestSlots,
+  ResponseMemory,
 } from '../../../../../src/plugins/proxy/server/request-limits.ts';
 import type { Logger } from '../../../../../src/runtime/logging/logger.ts';
 import { createVaultClient } from '../../../../../src/runtime/vault/client.ts';
@@ -96,7 +96,7 @@ async function startProxy(
   const env = { AWS_ACCESS_KEY_ID: store.accessKeyId, AWS_SECRET_ACCESS_KEY: store.secretAccessKey };
   const context = createContext({ config, transit, metrics, log: quiet, env });
   const dispatch = createDispatch({
-    context,
+    services: context,
     metrics,
     authenticate: () => undefined,
     routes: createRoutes(),
@@ -104,7 +104,7 @@ async function startProxy(
     draining: () => false,
     bodies: new BodyBudget(4 * 1024 * 1024),
     slots: new RequestSlots(128, () => false),
-    answers: new AnswerRoom(Number.POSITIVE_INFINITY),
+    answers: new ResponseMemory(Number.POSITIVE_INFINITY),
   });
   const server = createServer({ requestTimeout: 0, maxHeaderSize: 64 * 1024 }, (request, response) => {
     void dispatch(request, response, false);
