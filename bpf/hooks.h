@@ -4,13 +4,13 @@
 #define SVC_HOOKS_H
 
 #include "manage.h"
-#include "roads/calls.h"
-#include "roads/core_limit.h"
-#include "roads/descriptor_link.h"
-#include "roads/kernel_memory.h"
-#include "roads/perf.h"
-#include "roads/proc_file.h"
-#include "roads/ptrace.h"
+#include "paths/calls.h"
+#include "paths/core_limit.h"
+#include "paths/descriptor_link.h"
+#include "paths/kernel_memory.h"
+#include "paths/perf.h"
+#include "paths/proc_file.h"
+#include "paths/ptrace.h"
 #include "track.h"
 
 SEC(HOOK("file_open"))

@@ -8,10 +8,10 @@
  * and libbpf puts in the offsets of the running kernel as it loads them. No kernel headers but the UAPI are needed,
  * no vmlinux.h, no compiler on the node. Kernel 5.15 and later.
  *
- *   svc.h      numbers and layouts that the agent shares      roads/    what an attempt is, one file a road
+ *   svc.h      numbers and layouts that the agent shares      paths/    what an attempt is, one file an attack path
  *   kernel.h   kernel types                                   find/     from numbers and files to processes
  *   arch/      system calls and their arguments               lsm.bpf.c, fmod_ret.bpf.c, tracepoint.bpf.c
- *   maps.h     all state                                      the tiers: where the roads are hooked
+ *   maps.h     all state                                      the tiers: where the attack paths are hooked
  */
 #ifndef SVC_PROGRAM_H
 #define SVC_PROGRAM_H

@@ -5,9 +5,9 @@
 #include "arch.h"
 #include "find/process.h"
 
-/* An attempt that a road has recognised. */
+/* An attempt that an attack path has recognised. */
 struct attempt {
-	enum svc_road road;
+	enum svc_access_path path;
 	struct task_struct *source;
 	struct task_struct *target; /* none: all memory of the machine */
 	struct svc_process process; /* of the target */
@@ -28,7 +28,7 @@ inlined void fill_hit(struct svc_hit *hit, const struct attempt *attempt, enum s
 
 	__builtin_memset(hit, 0, sizeof(*hit));
 	hit->time = bpf_ktime_get_boot_ns();
-	hit->road = attempt->road;
+	hit->path = attempt->path;
 	hit->outcome = outcome;
 	hit->syscall = attempt->call;
 	hit->source_tgid = BPF_CORE_READ(source, tgid);

@@ -12,19 +12,19 @@
 /* Entries of the table of processes for those of one cgroup. */
 #define SVC_MOST_OF_ONE 8192
 
-enum svc_road {
-	SVC_ROAD_NONE = 0,
-	SVC_ROAD_ENVIRON = 1,
-	SVC_ROAD_MEMORY = 2,
-	SVC_ROAD_PROCESS_VM = 3,
-	SVC_ROAD_PTRACE = 4,
-	SVC_ROAD_TRACEME = 5,
-	SVC_ROAD_PIDFD_GETFD = 6,
-	SVC_ROAD_PERF_STACK = 7,
-	SVC_ROAD_KERNEL_MEMORY = 8,
-	SVC_ROAD_OPEN_DESCRIPTOR = 9,
-	SVC_ROAD_CORE_LIMIT = 10,
-	SVC_ROADS = 11,
+enum svc_access_path {
+	SVC_PATH_NONE = 0,
+	SVC_PATH_ENVIRON = 1,
+	SVC_PATH_MEMORY = 2,
+	SVC_PATH_PROCESS_VM = 3,
+	SVC_PATH_PTRACE = 4,
+	SVC_PATH_TRACEME = 5,
+	SVC_PATH_PIDFD_GETFD = 6,
+	SVC_PATH_PERF_STACK = 7,
+	SVC_PATH_KERNEL_MEMORY = 8,
+	SVC_PATH_OPEN_DESCRIPTOR = 9,
+	SVC_PATH_CORE_LIMIT = 10,
+	SVC_ACCESS_PATHS = 11,
 };
 
 enum svc_outcome {
@@ -85,9 +85,9 @@ struct svc_hit {
 	__u32 source_tgid;
 	__u32 source_tid;
 	__u32 source_uid;
-	__u32 target_tgid; /* 0 where the road leads to all memory */
+	__u32 target_tgid; /* 0 where the path leads to all memory */
 	__u32 syscall;
-	__u16 road;
+	__u16 path;
 	__u8 outcome;
 	__u8 reserved;
 	char source_comm[SVC_COMM];

@@ -3,8 +3,8 @@
 #include "program.h"
 
 #include "manage.h"
-#include "roads/calls.h"
-#include "roads/memory_lock.h"
+#include "paths/calls.h"
+#include "paths/memory_lock.h"
 #include "track.h"
 
 SEC("raw_tp/sys_enter")

@@ -13,9 +13,9 @@
 #define DEV_KMEM ((1 << 20) | 2)
 #define LONGEST_NAME 8
 
-/* SVC_ROAD_ENVIRON or SVC_ROAD_MEMORY with the task, SVC_ROAD_KERNEL_MEMORY without, else SVC_ROAD_NONE. */
+/* SVC_PATH_ENVIRON or SVC_PATH_MEMORY with the task, SVC_PATH_KERNEL_MEMORY without, else SVC_PATH_NONE. */
 struct file_target {
-	enum svc_road road;
+	enum svc_access_path path;
 	struct task_struct *task;
 	/* Memory that still is, though whose it was cannot be told any more: its last threads are just ending. */
 	bool forsaken;
@@ -29,15 +29,15 @@ inlined bool name_is(const char *name, const char *wanted, int length)
 	return true;
 }
 
-inlined enum svc_road road_of_name(const char *name)
+inlined enum svc_access_path path_of_name(const char *name)
 {
 	if (name_is(name, "environ", 8))
-		return SVC_ROAD_ENVIRON;
+		return SVC_PATH_ENVIRON;
 	if (name_is(name, "mem", 4))
-		return SVC_ROAD_MEMORY;
+		return SVC_PATH_MEMORY;
 	if (name_is(name, "kcore", 6))
-		return SVC_ROAD_KERNEL_MEMORY;
-	return SVC_ROAD_NONE;
+		return SVC_PATH_KERNEL_MEMORY;
+	return SVC_PATH_NONE;
 }
 
 /* The thread by which a file was opened may be gone while the memory lives on with the others: then whose it is. */
@@ -71,15 +71,15 @@ inlined void read_proc_file(struct file *file, struct inode *inode, struct file_
 	const unsigned char *at = BPF_CORE_READ(file, f_path.dentry, d_name.name);
 
 	bpf_probe_read_kernel(name, sizeof(name), at);
-	enum svc_road road = road_of_name(name);
+	enum svc_access_path path = path_of_name(name);
 
-	if (road == SVC_ROAD_NONE)
+	if (path == SVC_PATH_NONE)
 		return;
 	struct proc_inode *entry = (void *)inode - bpf_core_field_offset(struct proc_inode, vfs_inode);
 	struct pid *pid = BPF_CORE_READ(entry, pid);
 
 	/* /proc/kcore belongs to no process, and a process has no kcore */
-	if ((road == SVC_ROAD_KERNEL_MEMORY) != !pid)
+	if ((path == SVC_PATH_KERNEL_MEMORY) != !pid)
 		return;
 	target->task = task_of(pid);
 	if (pid && !target->task)
@@ -88,14 +88,14 @@ inlined void read_proc_file(struct file *file, struct inode *inode, struct file_
 		target->forsaken = is_forsaken(file);
 		return;
 	}
-	target->road = road;
+	target->path = path;
 }
 
 inlined void read_file_target(struct file *file, struct file_target *target)
 {
 	struct inode *inode = BPF_CORE_READ(file, f_inode);
 
-	target->road = SVC_ROAD_NONE;
+	target->path = SVC_PATH_NONE;
 	target->task = 0;
 	target->forsaken = false;
 	if (BPF_CORE_READ(inode, i_sb, s_magic) == PROC_MAGIC) {
@@ -107,7 +107,7 @@ inlined void read_file_target(struct file *file, struct file_target *target)
 	__u32 device = BPF_CORE_READ(inode, i_rdev);
 
 	if (device == DEV_MEM || device == DEV_KMEM)
-		target->road = SVC_ROAD_KERNEL_MEMORY;
+		target->path = SVC_PATH_KERNEL_MEMORY;
 }
 
 #endif

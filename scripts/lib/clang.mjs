@@ -30,7 +30,7 @@ export function ensureClang(say) {
   );
   say(
     failed
-      ? `apt-get ${failed[0]} failed: read its message above, and run ${command} when it is mended.`
+      ? `apt-get ${failed[0]} failed: read its message above, and run ${command} when it is fixed.`
       : `Installed in ${Math.round((Date.now() - started) / 1000)} s.`,
   );
 }

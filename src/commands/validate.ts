@@ -38,7 +38,7 @@ export default class Validate extends CheckCommand {
   static override summary = 'Check that everything is as it has to be before production.';
   static override description =
     'Looks at the configuration, the secrets server and its key, the cluster, the operator and the agents, network ' +
-    'policies, the object store and its proxy. Each check has a page entry with its cause and how to mend it. Nothing is ' +
+    'policies, the object store and its proxy. Each check has a page entry with its cause and how to fix it. Nothing is ' +
     'changed, but for a canary object with --bucket that is removed again, and pods with --probe-pods.\n\n' +
     'Exits with 0 where it passed; 1 failed, 2 only warnings under --fail-on warning, 3 called wrongly, 4 could not be ' +
     'evaluated.';

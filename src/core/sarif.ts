@@ -4,7 +4,7 @@ export interface SarifRule {
   readonly id: string;
   /** What it is about, as a sentence. */
   readonly summary: string;
-  /** How to mend it, as a sentence. */
+  /** How to fix it, as a sentence. */
   readonly help: string;
   /** Absolute: where more is said. */
   readonly helpUri?: string;

@@ -176,7 +176,7 @@ test('the facts of an answer are those of the programs', () => {
 
 function hitBytes(road: number, outcome: number): Buffer {
   const bytes = filled('hit');
-  write('hit', 'road', bytes, road);
+  write('hit', 'path', bytes, road);
   write('hit', 'outcome', bytes, outcome);
   return bytes;
 }
@@ -211,8 +211,8 @@ test("a hit's names are read where they are, to their end", () => {
   }
 });
 
-test('roads and outcomes are those of the programs', () => {
-  assert.equal([...accessPaths, 'svc_roads'], namesOf('road', 'ROAD'));
+test('access paths and outcomes are those of the programs', () => {
+  assert.equal([...accessPaths, 'svc_access_paths'], namesOf('access_path', 'PATH'));
   assert.equal([...accessOutcomes, 'svc_outcomes'], namesOf('outcome', 'OUTCOME'));
   for (const [number, road] of accessPaths.entries())
     assert.is(decodeAccessEvent(hitBytes(number, 0)).road, road);
@@ -243,7 +243,7 @@ test('the objects of all tiers and architectures are built from these layouts', 
     for (const name of ['svc_process', 'svc_protection', 'svc_settings', 'svc_answer']) {
       assert.equal(structs.get(name), header.structs.get(name), `${object}: ${name}`);
     }
-    for (const name of ['svc_road', 'svc_outcome']) {
+    for (const name of ['svc_access_path', 'svc_outcome']) {
       assert.equal(enums.get(name), header.enums.get(name), `${object}: ${name}`);
     }
   }

@@ -138,7 +138,7 @@ export function encodeRequest(request: number, pid: number, more: number | bigin
 /** @throws RangeError for a record that is no `struct svc_hit` */
 export function decodeAccessEvent(bytes: Buffer): AccessEvent {
   const [road, outcome] = [accessPaths[bytes.readUInt16LE(52)], accessOutcomes[bytes[54] ?? 255]];
-  if (road === undefined || outcome === undefined) throw new RangeError('A hit by a road that is not known');
+  if (road === undefined || outcome === undefined) throw new RangeError('An access event by an unknown path');
   return {
     time: bytes.readBigUInt64LE(),
     road,
@@ -182,7 +182,7 @@ export interface AccessEvent {
     /** Id of its cgroup (v2). */
     readonly cgroup: bigint;
   };
-  /** Pid 0 where the road leads to all memory of the machine. */
+  /** Pid 0 where the path leads to all memory of the machine. */
   readonly target: {
     readonly pid: number;
     /** Nanoseconds since boot. */
@@ -192,7 +192,7 @@ export interface AccessEvent {
   };
 }
 
-/** The ways to a process's environment or memory, in the order of `enum svc_road` in bpf/svc.h. */
+/** The ways to a process's environment or memory, in the order of `enum svc_access_path` in bpf/svc.h. */
 export const accessPaths = [
   'none',
   'environ',

@@ -27,7 +27,7 @@ export function createAccessEventSink({
 }: AccessEventSinkParts): AccessEventListener {
   const count = metrics.counter(
     'svc_agent_hits_total',
-    'Attempts on protected processes by others, by the road they took and what was done about it',
+    'Attempts of others on protected processes, by attack path and outcome',
     ['road', 'outcome'],
   );
   const mayLog = limitedLines(linesPerSecond, clock, (more) => log.warn('hits.more', { more }));
@@ -68,7 +68,7 @@ function describeAccessEvent(hit: ObservedAccessEvent): LogFields {
     source_comm: source.comm,
     source_uid: source.uid,
     source_pod: sourcePod,
-    // Of a road to all memory there is no one target.
+    // A path to all memory has no single target.
     ...(target.pid === 0 ? {} : { target_pid: target.pid, target_comm: target.comm, target_pod: targetPod }),
   };
 }

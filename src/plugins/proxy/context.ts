@@ -20,9 +20,9 @@ export interface ProxyServices {
   readonly metrics: ProxyMetrics;
   /** Wraps and unwraps under the KEK, with bindings applied. */
   readonly keys: DataKeys;
-  /** The road of callers' requests to the store. */
+  /** Sends callers' requests to the store. */
   readonly upstream: Upstream;
-  /** The road of the proxy's own helper objects. */
+  /** Reads and writes the proxy's own helper objects. */
   readonly state: StateStore;
   /** What lies in a bucket itself, by the same connections. */
   readonly contents: BucketContents;

@@ -41,7 +41,7 @@ function protectMemory(log: Logger): void {
 }
 
 /**
- * Serves in a process of a crew. The primary asks it to end by a message: a signal may
+ * Serves in a worker of the cluster. The primary asks it to end by a message: a signal may
  * come from the terminal as well, and two of them cut an orderly end short.
  */
 export function startWorker(

@@ -145,7 +145,7 @@ export function valuesIn(documents: readonly SecretDocument[]): Buffer[] {
 const asBuffer = ({ buffer, byteOffset, length }: Uint8Array): Buffer =>
   Buffer.from(buffer, byteOffset, length);
 
-/** What no further attempt can mend goes before what it can, and all refusals are told at once. */
+/** What no further attempt can fix goes before what it can, and all refusals are told at once. */
 function together(failures: readonly unknown[]): unknown {
   const final = failures.filter((error) => !mayPass(error));
   const [first] = final;

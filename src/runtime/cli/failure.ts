@@ -25,7 +25,7 @@ export function isOclifError(error: unknown): error is OclifError {
 }
 
 /**
- * Sorts an error into the user's to mend (with its next step) or ours (asking for a report).
+ * Sorts an error into the user's to fix (with its next step) or ours (asking for a report).
  * @param plugin whose command it was: then the defect is its authors', and what cannot be loaded is no wrong usage
  */
 export function describeFailure(error: unknown, commandLine: string, plugin?: string): Failure {
@@ -44,7 +44,7 @@ const ours = { code: 'INTERNAL', nextStep: REPORT, exitStatus: exitStatus.intern
 const theirs = (plugin: string) => ({
   code: 'PLUGIN_BROKEN',
   nextStep:
-    `This is a defect of the plugin ${plugin}: \`svc plugins update\` may mend it; ` +
+    `This is a defect of the plugin ${plugin}: \`svc plugins update\` may fix it; ` +
     'else report it to its authors with what the command prints under SVC_DEBUG=1.',
   exitStatus: exitStatus.internal,
 });

@@ -7,7 +7,7 @@ import {
 import { sleep } from './wait.ts';
 
 export interface RetryOptions extends BackoffOptions {
-  /** False for what a further attempt cannot mend. */
+  /** False for what a further attempt cannot fix. */
   readonly isRetryable: (error: unknown) => boolean;
   /** Attempts in all, the first included. */
   readonly maxAttempts?: number;

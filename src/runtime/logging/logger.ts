@@ -37,7 +37,7 @@ export function describeError(error: unknown): ErrorFields {
   };
 }
 
-/** Where it happened, without the message: for breakage that is ours to mend. */
+/** Where it happened, without the message: for breakage that is ours to fix. */
 export function stackOf(error: unknown): readonly string[] | undefined {
   if (!(error instanceof Error) || error.stack === undefined) return undefined;
   const frames = error.stack.split('\n').filter((line) => /^\s+at /.test(line));

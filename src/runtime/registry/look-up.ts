@@ -99,9 +99,9 @@ async function atPlace(
 async function bySession(
   reference: ImageReference,
   access: Access,
-  { client: wire, signal, architecture, known }: LookUpOptions,
+  { client, signal, architecture, known }: LookUpOptions,
 ): Promise<FoundBy> {
-  const session = openSession({ client: wire, signal, ...access });
+  const session = openSession({ client, signal, ...access });
   try {
     const found = await readImage(session, reference, {
       architecture,

@@ -117,10 +117,10 @@ function persistent(state: State, url: URL, request: RegistryRequest): Promise<R
 
 async function attempt(state: State, url: URL, request: RegistryRequest): Promise<RegistryHttpResponse> {
   const { options, headers } = state;
-  const { client: wire, signal, endpoint } = options;
+  const { client, signal, endpoint } = options;
   const { method = 'GET', accept, maxBytes } = request;
   const authorization = headers.get(url.origin);
-  const answer = await wire.send({
+  const answer = await client.send({
     ...{ method, url, maxBytes, signal },
     headers: { ...(accept && { accept }), ...(authorization && { authorization }) },
   });
@@ -164,7 +164,7 @@ async function authorize(
 }
 
 async function token({ parameters }: AuthChallenge, options: AuthorizeOptions): Promise<string> {
-  const { client: wire, endpoint, credential, signal } = options;
+  const { client, endpoint, credential, signal } = options;
   const url = realmOf(parameters['realm'], endpoint);
   const service = parameters['service']?.slice(0, longestParameter);
   const scope = parameters['scope']?.slice(0, longestParameter) ?? `repository:${endpoint.repository}:pull`;
@@ -172,7 +172,7 @@ async function token({ parameters }: AuthChallenge, options: AuthorizeOptions): 
   url.searchParams.set('scope', scope);
   const user = basic(credential);
   const headers: Record<string, string> = user === undefined ? {} : { authorization: user };
-  const answer = await wire.send({ method: 'GET', url, headers, maxBytes: largestToken, signal });
+  const answer = await client.send({ method: 'GET', url, headers, maxBytes: largestToken, signal });
   if (answer.status === 400) throw new RegistryError('REGISTRY_DENIED', `${url.host} answers 400`);
   if (answer.status !== 200) throw failureOf(url.host, answer);
   const found = readToken(answer.body, url.host);

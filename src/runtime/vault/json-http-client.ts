@@ -202,12 +202,12 @@ export interface JsonHttpClient {
 
 /** Sends the request once more, to the server that `activeServer` finds in the answer. */
 export async function followStandby(
-  wire: Pick<JsonHttpClient, 'exchange'>,
+  client: Pick<JsonHttpClient, 'exchange'>,
   connection: VaultConnection,
   request: JsonHttpRequest,
   answer: JsonHttpResponse,
 ): Promise<JsonHttpResponse> {
-  return wire.exchange({ ...request, origin: activeServer(connection, request, answer) });
+  return client.exchange({ ...request, origin: activeServer(connection, request, answer) });
 }
 
 /**

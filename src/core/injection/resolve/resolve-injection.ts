@@ -214,7 +214,7 @@ interface Asked {
   readonly config: string | undefined;
 }
 
-/** What a plan needs beside right values; each led by the annotation that would mend it. */
+/** What a plan needs beside right values; each led by the annotation that would fix it. */
 const rules: readonly Rule<Asked>[] = [
   addressKnown,
   addressEncrypted,

@@ -38,7 +38,7 @@ export const mostHits = 1_000;
 /** How long it is taken for unchanged unless told otherwise: asking costs where there are many processes. */
 const stateKeptMs = 5_000;
 
-/** Counts every hit, by road and outcome. */
+/** Counts every access event, by path and outcome. */
 class AccessEventCounts {
   readonly #counts = new Map<string, { road: AccessPath; outcome: AccessOutcome; count: number }>();
 

@@ -50,7 +50,7 @@ export const findingRules: readonly SarifRule[] = Object.entries(known).map(([id
   ...{ id, summary, help },
 }));
 
-/** How to mend it, as a sentence; undefined for what is not known here. */
+/** How to fix it, as a sentence; undefined for what is not known here. */
 export function helpFor(id: string): string | undefined {
   return known[id]?.help;
 }

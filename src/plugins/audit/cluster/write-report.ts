@@ -123,7 +123,7 @@ function summaryText({ summary, workloads }: ClusterReport): string {
 const most = 40;
 const styles: Readonly<Record<Level, Style>> = { error: 'red', warning: 'yellow', info: 'dim' };
 
-/** The worst first, then how each kind is mended; more than 40 are counted. */
+/** The worst first, then how each kind is fixed; more than 40 are counted. */
 function findingLines(
   workloads: readonly AuditedWorkload[],
   paint: (style: Style, text: string) => string,

@@ -137,7 +137,7 @@ export interface Renewed {
 }
 
 /**
- * One step of what has to be renewed. A new authority is only announced at first: what the former one signed serves on
+ * One step of what has to be renewed. A new authority is only announced at first: what the former one signed keeps serving
  * until everybody knows the new one, and the former one stays known for as long as anything that it signed can live.
  */
 export async function renewed(stored: StoredState, facts: RenewFacts): Promise<Renewed> {

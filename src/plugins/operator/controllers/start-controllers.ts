@@ -195,7 +195,7 @@ function readiness(facts: StatusFacts, counts: Counts): NewCondition {
     ...{ type: 'Ready', status: 'False', reason, message },
   });
   if (judgement.mistakes.length > 0)
-    return notReady('SpecInvalid', 'Pods that it selects are refused until its mistakes are mended.');
+    return notReady('SpecInvalid', 'Pods that it selects are refused until its mistakes are fixed.');
   if (exempt) return notReady('NamespaceExempt', 'Pods of this namespace are never protected; use another.');
   if (!isLabelled(namespace?.labels)) return notReady('NamespaceNotLabelled', labelMessage(namespace));
   return { type: 'Ready', status: 'True', reason: 'Enforced', message: readyMessage(counts) };

@@ -197,7 +197,7 @@ export type Kept = 'unchanged' | 'applied' | 'foreign';
 
 export const collection = '/apis/networking.k8s.io/v1/networkpolicies';
 
-/** Makes or mends it. @throws KubeError */
+/** Makes or fixes it. @throws KubeError */
 async function keepPolicy(
   client: KubeClient,
   wanted: NetworkPolicy,

@@ -109,7 +109,7 @@ const plural = 'ciliumnetworkpolicies';
  * anywhere, and pods keep the policies by address where only Cilium's definitions are left.
  */
 interface CiliumKeeper {
-  /** Makes or mends those of a namespace. @returns warnings @throws KubeError */
+  /** Makes or fixes those of a namespace. @returns warnings @throws KubeError */
   keep(facts: EgressFacts, signal: AbortSignal): Promise<readonly string[]>;
   /** Removes one of ours, if it is there. @throws KubeError */
   remove(namespace: string, name: string, signal: AbortSignal): Promise<void>;

@@ -13,7 +13,7 @@ export interface NodeReport extends Pick<NodeReportMessage, 'node' | 'instance' 
 export interface ReportedAccessEvent extends Pick<HitMessage, 'road' | 'outcome'> {
   readonly number: number;
   readonly count: number;
-  /** Empty where it is in no pod, or where the road leads to all memory. */
+  /** Empty where it is in no pod, or where the path leads to all memory. */
   readonly targetPod: string;
 }
 

@@ -73,7 +73,7 @@ function renew(listener: TlsListener, endpoint: GrpcEndpoint, options: NodeChann
     health.recovered(condition);
     log.info('nodes.certificates_renewed');
   } catch (error) {
-    health.degraded(condition, 'new certificates cannot be used; the former ones serve on');
+    health.degraded(condition, 'new certificates cannot be used; the former ones keep serving');
     log.error('nodes.certificates_refused', describeError(error));
   }
 }

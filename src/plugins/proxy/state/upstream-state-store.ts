@@ -32,7 +32,7 @@ const deleteAnswerLimit = 1024 * 1024;
 /** DeleteObjects takes no more. */
 const deleteBatchSize = 1_000;
 
-/** Helper objects over the proxy's own road to the store: the AWS SDK would take 20 MB of a sidecar's memory. */
+/** Helper objects over the proxy's own connections to the store: the AWS SDK would take 20 MB of a sidecar's memory. */
 export class UpstreamStateStore implements StateStore, BucketContents {
   readonly #parts: StateParts;
 

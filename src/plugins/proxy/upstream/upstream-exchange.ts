@@ -255,7 +255,7 @@ function whenConnected(socket: Socket | TLSSocket, done: () => void): void {
 /** Ends a connection by RST, so that what was sent on it cannot be taken for a whole request. */
 const resetConnection = (socket: Socket): void => resetSocket(socket, carriers.get(socket));
 
-/** Bounds on the road to the store; times in milliseconds. */
+/** Bounds on requests to the store; times in milliseconds. */
 export interface UpstreamLimits {
   /** Connections at a time; further requests wait for one within `connectMs`. */
   readonly sockets: number;

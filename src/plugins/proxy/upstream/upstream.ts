@@ -74,7 +74,7 @@ export class AnsweredEarly extends Error {
   }
 }
 
-/** A failure of the road to the store as callers see it: they retry a 503. */
+/** A failure on the way to the store as callers see it: they retry a 503. */
 export function unavailable(cause: unknown): S3Error {
   if (cause instanceof S3Error) return cause;
   const message = `The object store cannot be reached (${reasonOf(cause)}). Please retry.`;

@@ -150,7 +150,7 @@ export const bucketThere: Check = {
         : failed({ subject: bucket, message: `${direct.host} has no such bucket.` });
     } catch (error) {
       const code = certificateErrorCode(error);
-      // nothing but another configuration mends that: it is a verdict, not an answer that did not come
+      // nothing but another configuration fixes that: it is a verdict, not an answer that did not come
       if (code === undefined) throw error;
       return failed({ subject: direct.host, message: `Its certificate is refused: ${code}.` });
     }

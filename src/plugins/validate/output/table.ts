@@ -21,7 +21,7 @@ const columns = [
   { title: 'CHECK', width: 51 },
 ] as const;
 
-/** A row a check, then what was found and how to mend it; at most 100 columns. */
+/** A row a check, then what was found and how to fix it; at most 100 columns. */
 export function tableReport(report: ValidateReport, paint: Paint): string {
   const { checks, summary, outcome } = report;
   return sectionsText([
@@ -59,8 +59,8 @@ function found(check: CheckReport, paint: Paint): readonly string[] {
     worded(ignored ? 'ignored' : level, `${subject}: ${message}`, paint),
   );
   const unknown = isUnknown(check) ? [worded('unknown', reasonOf(check), paint)] : [];
-  const mend = wrapped(`Fix: ${printable(fix)} (${pageOf(id)})`, width - 2, '    ');
-  return [paint('bold', id), ...lines, ...unknown, `  ${mend}`];
+  const advice = wrapped(`Fix: ${printable(fix)} (${pageOf(id)})`, width - 2, '    ');
+  return [paint('bold', id), ...lines, ...unknown, `  ${advice}`];
 }
 
 function worded(word: Word, text: string, paint: Paint): string {

@@ -60,7 +60,7 @@ export async function callAgent(
   }
 }
 
-/** What another attempt may mend: an agent that is away, starting, overloaded or being replaced. */
+/** What another attempt may fix: an agent that is away, starting, overloaded or being replaced. */
 function isRetryable(error: unknown): boolean {
   return error instanceof GrpcError && !(error.status in verdicts);
 }

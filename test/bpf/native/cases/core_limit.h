@@ -20,7 +20,7 @@ CASE(core_raised, "the core limit of a covered process is not to be raised from 
 	IN_CALL(0, prlimit64, 660, 4, 1);
 	EQUAL(set_limit(victim, 4, 2, 10), -EPERM);
 	EQUAL(hit_count(), 1);
-	EQUAL(last_hit()->road, SVC_ROAD_CORE_LIMIT);
+	EQUAL(last_hit()->path, SVC_PATH_CORE_LIMIT);
 	EQUAL(last_hit()->target_tgid, 660);
 	EQUAL(last_hit()->syscall, NATIVE_prlimit64);
 	EQUAL(set_limit(victim, 4, 1, 11), -EPERM);

@@ -28,7 +28,7 @@ CASE(link_memory_file, "a covered process's memory files are not reached through
 	IN_CALL(0, openat, -100, 0, 0);
 	EQUAL(follow(make_link(victim, "fd", 3, memory_file("memfd:secrets"))), -EACCES);
 	EQUAL(hit_count(), 1);
-	EQUAL(last_hit()->road, SVC_ROAD_MEMORY);
+	EQUAL(last_hit()->path, SVC_PATH_MEMORY);
 	EQUAL(last_hit()->target_tgid, 1000);
 	EQUAL(last_hit()->syscall, NATIVE_openat);
 	EQUAL(follow(make_link(victim, "fd", 4, memory_file("memfd:"))), -EACCES);

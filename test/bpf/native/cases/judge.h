@@ -2,7 +2,7 @@ static int judged(struct actor *victim, int error)
 {
 	struct attempt attempt;
 
-	begin_attempt(&attempt, SVC_ROAD_PROCESS_VM);
+	begin_attempt(&attempt, SVC_PATH_PROCESS_VM);
 	EXPECT(aims_at(&attempt, &victim->task));
 	attempt.call = 310;
 	return judge(&attempt, error);
@@ -22,7 +22,7 @@ CASE(judge_enforce, "an attempt is denied and reported with everything that is k
 	struct svc_hit *hit = last_hit();
 
 	EQUAL(hit->time, 42);
-	EQUAL(hit->road, SVC_ROAD_PROCESS_VM);
+	EQUAL(hit->path, SVC_PATH_PROCESS_VM);
 	EQUAL(hit->outcome, SVC_OUTCOME_DENIED);
 	EQUAL(hit->reserved, 0);
 	EQUAL(hit->syscall, 310);
@@ -118,7 +118,7 @@ CASE(judge_decoy_generation, "a set of programs that is not the current one leav
 
 	protect(victim, SVC_PROTECTION_DECOY);
 	rules()->generation = generation + 1;
-	begin_attempt(&attempt, SVC_ROAD_MEMORY);
+	begin_attempt(&attempt, SVC_PATH_MEMORY);
 	EXPECT(!aims_at(&attempt, &victim->task));
 	EQUAL(tally_of(SVC_TALLY_DECOY_HITS), 0);
 }
@@ -141,7 +141,7 @@ CASE(judge_forming, "a process that is being forked is kept from everybody witho
 		struct attempt attempt;
 
 		bystander->task.__state = 1u << state;
-		begin_attempt(&attempt, SVC_ROAD_MEMORY);
+		begin_attempt(&attempt, SVC_PATH_MEMORY);
 		become(init);
 		EQUAL(aims_at(&attempt, &bystander->task), state == 11);
 	}

@@ -4,7 +4,7 @@ CASE(memory_denied, "kcore and the devices of memory are denied to everybody, by
 	EQUAL(HOOK_LOCKED_DOWN(LOCKDOWN_KCORE + ENUM_SHIFT), -EPERM);
 	EQUAL(HOOK_LOCKED_DOWN(LOCKDOWN_DEV_MEM + ENUM_SHIFT), -EPERM);
 	EQUAL(hit_count(), 2);
-	EQUAL(last_hit()->road, SVC_ROAD_KERNEL_MEMORY);
+	EQUAL(last_hit()->path, SVC_PATH_KERNEL_MEMORY);
 	EQUAL(last_hit()->outcome, SVC_OUTCOME_DENIED);
 	EQUAL(last_hit()->target_tgid, 0);
 	EQUAL(last_hit()->target_start, 0);

@@ -27,7 +27,7 @@ CASE(lock_coming_descriptor,
 		EQUAL(host.signals, signals + 1);
 		EQUAL(hit_count(), before + 1);
 		EQUAL(last_hit()->outcome, SVC_OUTCOME_KILLED);
-		EQUAL(last_hit()->road, SVC_ROAD_OPEN_DESCRIPTOR);
+		EQUAL(last_hit()->path, SVC_PATH_OPEN_DESCRIPTOR);
 		EQUAL(last_hit()->syscall, NUMBER(abi, pread64));
 		EQUAL(last_hit()->target_tgid, victim->task.tgid);
 		lock_memory(victim);
@@ -78,7 +78,7 @@ CASE(lock_closed_descriptor, "locking of memory, a read whose descriptor is gone
 	lock_memory(victim);
 	EQUAL(host.signals, 1);
 	EQUAL(hit_count(), 1);
-	EQUAL(last_hit()->road, SVC_ROAD_OPEN_DESCRIPTOR);
+	EQUAL(last_hit()->path, SVC_PATH_OPEN_DESCRIPTOR);
 	lock_memory(make_process(911, init));
 	EQUAL(hit_count(), 1);
 }
@@ -91,7 +91,7 @@ CASE(lock_io_uring, "locking of memory, a read of an io_uring is killed, by the 
 	lock_memory(victim);
 	EQUAL(host.signals, 1);
 	EQUAL(last_hit()->outcome, SVC_OUTCOME_KILLED);
-	EQUAL(last_hit()->road, SVC_ROAD_MEMORY);
+	EQUAL(last_hit()->path, SVC_PATH_MEMORY);
 	EQUAL(last_hit()->syscall, NATIVE_io_uring_enter);
 	IN_CALL(0, statx, 5);
 	lock_memory(victim);

@@ -11,7 +11,7 @@ CASE(slipped_open, "an opening that no hook denied is ended for, and reported on
 	IN_CALL(0, openat, -100);
 	end(3);
 	EQUAL(hit_count(), 1);
-	EQUAL(last_hit()->road, SVC_ROAD_ENVIRON);
+	EQUAL(last_hit()->path, SVC_PATH_ENVIRON);
 	EQUAL(last_hit()->outcome, SVC_OUTCOME_KILLED);
 	EQUAL(host.signals, 1);
 	end(-13);
@@ -58,7 +58,7 @@ CASE(slipped_read, "a read of a descriptor that brought something is ended for")
 	EQUAL(hit_count(), 0);
 	read_at_end(0, NATIVE_read, (const __u64[5]){ 5 }, 10);
 	EQUAL(hit_count(), 1);
-	EQUAL(last_hit()->road, SVC_ROAD_OPEN_DESCRIPTOR);
+	EQUAL(last_hit()->path, SVC_PATH_OPEN_DESCRIPTOR);
 	read_at_end(0, NATIVE_read, (const __u64[5]){ 6 }, 10);
 	EQUAL(hit_count(), 1);
 }

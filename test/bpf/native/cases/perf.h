@@ -20,7 +20,7 @@ CASE(perf_others, "samples of stacks or registers of anybody else are denied")
 	for (int abi = 0; abi < ABIS; abi++) {
 		IN_CALL(abi, perf_event_open, 0, -1, 0, -1, 0);
 		EQUAL(allocate(event_of(STACKS)), -EPERM);
-		EQUAL(last_hit()->road, SVC_ROAD_PERF_STACK);
+		EQUAL(last_hit()->path, SVC_PATH_PERF_STACK);
 		EQUAL(last_hit()->syscall, NUMBER(abi, perf_event_open));
 		EQUAL(last_hit()->target_tgid, 0);
 		IN_CALL(abi, perf_event_open, 0, 1, -1, -1, 0);

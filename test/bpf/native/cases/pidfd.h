@@ -26,7 +26,7 @@ CASE(pidfd_styles, "tracepoint tier, a pidfd leads to its process, as a file of 
 
 	try_getfd(new_pidfd(victim->pid));
 	EQUAL(hit_count(), 1);
-	EQUAL(last_hit()->road, SVC_ROAD_PIDFD_GETFD);
+	EQUAL(last_hit()->path, SVC_PATH_PIDFD_GETFD);
 	EQUAL(last_hit()->target_tgid, 740);
 	EQUAL(last_hit()->syscall, NATIVE_pidfd_getfd);
 	try_getfd(old_pidfd("[pidfd]", victim->pid));

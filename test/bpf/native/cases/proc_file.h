@@ -4,10 +4,10 @@ CASE(open_enforce, "opening environ or mem of a covered process is denied and re
 
 	IN_CALL(0, openat, -100, 0, 0);
 	EQUAL(HOOK_FILE_OPEN(proc_file("environ", victim->pid)), -EACCES);
-	EQUAL(last_hit()->road, SVC_ROAD_ENVIRON);
+	EQUAL(last_hit()->path, SVC_PATH_ENVIRON);
 	EQUAL(last_hit()->syscall, NATIVE_openat);
 	EQUAL(HOOK_FILE_OPEN(proc_file("mem", victim->pid)), -EACCES);
-	EQUAL(last_hit()->road, SVC_ROAD_MEMORY);
+	EQUAL(last_hit()->path, SVC_PATH_MEMORY);
 	EQUAL(last_hit()->outcome, SVC_OUTCOME_DENIED);
 	EQUAL(hit_count(), 2);
 }
@@ -30,7 +30,7 @@ CASE(open_audit, "opening passes and is reported once, with the reads that follo
 	EQUAL(HOOK_FILE_PERMISSION(file), 0);
 	EQUAL(hit_count(), 1);
 	EQUAL(last_hit()->outcome, SVC_OUTCOME_SEEN);
-	EQUAL(last_hit()->road, SVC_ROAD_ENVIRON);
+	EQUAL(last_hit()->path, SVC_PATH_ENVIRON);
 }
 
 CASE(open_own, "a process may open its own files, which does not make it opened")
@@ -117,7 +117,7 @@ CASE(descriptor_denied, "a descriptor from before is of no use once its process 
 	protect(victim, SVC_PROTECTION_LATE);
 	IN_CALL(0, pread64, 3);
 	EQUAL(HOOK_FILE_PERMISSION(file), -EACCES);
-	EQUAL(last_hit()->road, SVC_ROAD_OPEN_DESCRIPTOR);
+	EQUAL(last_hit()->path, SVC_PATH_OPEN_DESCRIPTOR);
 	EQUAL(last_hit()->syscall, NATIVE_pread64);
 	EQUAL(HOOK_FILE_PERMISSION(file), -EACCES);
 	EQUAL(hit_count(), 2);

@@ -159,11 +159,11 @@ CASE(aims_own_group, "a thread group is let through to itself")
 
 	protect(victim, 0);
 	become(victim);
-	begin_attempt(&attempt, SVC_ROAD_MEMORY);
+	begin_attempt(&attempt, SVC_PATH_MEMORY);
 	EXPECT(!aims_at(&attempt, &victim->task));
 	EXPECT(!aims_at(&attempt, &thread->task));
 	become(thread);
-	begin_attempt(&attempt, SVC_ROAD_MEMORY);
+	begin_attempt(&attempt, SVC_PATH_MEMORY);
 	EXPECT(!aims_at(&attempt, &victim->task));
 	EXPECT(!attempt.target);
 }
@@ -175,13 +175,13 @@ CASE(aims_other_group, "another thread group is not, though it shares the memory
 
 	protect(victim, SVC_PROTECTION_DECOY);
 	become(child);
-	begin_attempt(&attempt, SVC_ROAD_MEMORY);
+	begin_attempt(&attempt, SVC_PATH_MEMORY);
 	EXPECT(aims_at(&attempt, &victim->task));
 	EXPECT(attempt.target == &victim->task && attempt.source == &child->task);
 	EQUAL(attempt.process.tgid, 497);
 	EQUAL(attempt.process.start, 497007);
 	EQUAL(attempt.decoy, true);
 	become(victim);
-	begin_attempt(&attempt, SVC_ROAD_MEMORY);
+	begin_attempt(&attempt, SVC_PATH_MEMORY);
 	EXPECT(aims_at(&attempt, &child->task));
 }

@@ -10,26 +10,26 @@ CASE(ptrace_read, "the right to read is left alone")
 	EQUAL(hit_count(), 0);
 }
 
-CASE(ptrace_attach, "the right to attach is denied, and the road told by the call that asks for it")
+CASE(ptrace_attach, "the right to attach is denied, and the path told by the call that asks for it")
 {
 	struct actor *victim = covered_process(701);
 
 	for (int abi = 0; abi < ABIS; abi++) {
 		struct {
 			__u32 number;
-			enum svc_road road;
+			enum svc_access_path path;
 		} calls[] = {
-			{ NUMBER(abi, process_vm_readv), SVC_ROAD_PROCESS_VM },
-			{ NUMBER(abi, process_vm_writev), SVC_ROAD_PROCESS_VM },
-			{ NUMBER(abi, pidfd_getfd), SVC_ROAD_PIDFD_GETFD },
-			{ NUMBER(abi, ptrace), SVC_ROAD_PTRACE },
-			{ NUMBER(abi, read), SVC_ROAD_PTRACE }, /* /proc/PID/syscall */
+			{ NUMBER(abi, process_vm_readv), SVC_PATH_PROCESS_VM },
+			{ NUMBER(abi, process_vm_writev), SVC_PATH_PROCESS_VM },
+			{ NUMBER(abi, pidfd_getfd), SVC_PATH_PIDFD_GETFD },
+			{ NUMBER(abi, ptrace), SVC_PATH_PTRACE },
+			{ NUMBER(abi, read), SVC_PATH_PTRACE }, /* /proc/PID/syscall */
 		};
 
 		for (unsigned at = 0; at < COUNT(calls); at++) {
 			in_call(abi, calls[at].number, (const __u64[5]){ 701 });
 			EQUAL(HOOK_PTRACE(victim, ATTACH_MODE), -EPERM);
-			EQUAL(last_hit()->road, calls[at].road);
+			EQUAL(last_hit()->path, calls[at].path);
 			EQUAL(last_hit()->syscall, calls[at].number);
 			EQUAL(last_hit()->target_tgid, 701);
 		}
@@ -60,7 +60,7 @@ CASE(ptrace_old_kernel, "where the kernel does not tell the call, attaching is d
 	host.knows_registers = false;
 	IN_CALL(0, openat, -100, 0, 0);
 	EQUAL(HOOK_PTRACE(covered_process(703), ATTACH_MODE), -EPERM);
-	EQUAL(last_hit()->road, SVC_ROAD_PTRACE);
+	EQUAL(last_hit()->path, SVC_PATH_PTRACE);
 	EQUAL(last_hit()->syscall, 0);
 }
 
@@ -92,7 +92,7 @@ CASE(traceme_covered, "a covered process may not be traced by its parent, who is
 	become(victim);
 	IN_CALL(0, ptrace, 0);
 	EQUAL(HOOK_TRACEME(parent), -EPERM);
-	EQUAL(last_hit()->road, SVC_ROAD_TRACEME);
+	EQUAL(last_hit()->path, SVC_PATH_TRACEME);
 	EQUAL(last_hit()->source_tgid, 710);
 	EQUAL(last_hit()->target_tgid, 711);
 	rules()->enforce = 0;

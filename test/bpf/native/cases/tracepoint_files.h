@@ -6,7 +6,7 @@ CASE(tracepoint_open, "tracepoint tier, opening environ or mem is reported once,
 
 		open_as(abi, bystander, proc_file("environ", victim->pid), 3);
 		EQUAL(hit_count(), before + 1);
-		EQUAL(last_hit()->road, SVC_ROAD_ENVIRON);
+		EQUAL(last_hit()->path, SVC_PATH_ENVIRON);
 		EQUAL(last_hit()->outcome, SVC_OUTCOME_KILLED);
 		EQUAL(last_hit()->syscall, NUMBER(abi, openat));
 		ENTER(abi, read, 3, 0, 4096);
@@ -45,7 +45,7 @@ CASE(tracepoint_kcore, "tracepoint tier, opening what leads to all memory is rep
 	covered_process(1262);
 	open_as(0, bystander, proc_file("kcore", 0), 3);
 	EQUAL(hit_count(), 1);
-	EQUAL(last_hit()->road, SVC_ROAD_KERNEL_MEMORY);
+	EQUAL(last_hit()->path, SVC_PATH_KERNEL_MEMORY);
 	EQUAL(last_hit()->target_tgid, 0);
 	open_as(0, bystander, device_file(0020600, 1 << 20 | 1), 4);
 	EQUAL(hit_count(), 2);
@@ -67,7 +67,7 @@ CASE(tracepoint_read, "tracepoint tier, reads of a descriptor from before are re
 			in_call(abi, ways[at], (const __u64[5]){ 5, 6, 6, 6 });
 			enter();
 			EQUAL(hit_count(), before + 1);
-			EQUAL(last_hit()->road, SVC_ROAD_OPEN_DESCRIPTOR);
+			EQUAL(last_hit()->path, SVC_PATH_OPEN_DESCRIPTOR);
 			EQUAL(last_hit()->syscall, ways[at]);
 			enter();
 			EQUAL(hit_count(), before + 1);
@@ -84,7 +84,7 @@ CASE(tracepoint_sendfile, "tracepoint tier, sendfile reads its second descriptor
 	}
 	ENTER(0, sendfile, 6, 5, 0, 100);
 	EQUAL(hit_count(), 1);
-	EQUAL(last_hit()->road, SVC_ROAD_OPEN_DESCRIPTOR);
+	EQUAL(last_hit()->path, SVC_PATH_OPEN_DESCRIPTOR);
 	bystander->descriptors[4] = proc_file("mem", covered_process(761)->pid);
 	ENTER(1, sendfile, 6, 4, 0, 100);
 	EQUAL(hit_count(), 2);
@@ -136,7 +136,7 @@ CASE(tracepoint_remembers, "tracepoint tier, an opening before its process is co
 	protect(plain, SVC_PROTECTION_LATE);
 	ENTER(0, pread64, 3, 0, 100);
 	EQUAL(hit_count(), 1);
-	EQUAL(last_hit()->road, SVC_ROAD_OPEN_DESCRIPTOR);
+	EQUAL(last_hit()->path, SVC_PATH_OPEN_DESCRIPTOR);
 }
 
 CASE(tracepoint_path_only, "tracepoint tier, a descriptor that only names a file is no opening")

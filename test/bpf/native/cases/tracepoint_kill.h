@@ -25,7 +25,7 @@ CASE(kill_forming, "tracepoint tier, who opens a forming process is not killed, 
 	protect(child, 0);
 	ENTER(0, read, 3, 0, 100);
 	EQUAL(host.signals, 1);
-	EQUAL(last_hit()->road, SVC_ROAD_OPEN_DESCRIPTOR);
+	EQUAL(last_hit()->path, SVC_PATH_OPEN_DESCRIPTOR);
 }
 
 CASE(kill_not_asked, "tracepoint tier, nobody is killed where that is not asked for, or nothing enforced")

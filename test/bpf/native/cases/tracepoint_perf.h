@@ -22,7 +22,7 @@ CASE(tracepoint_perf, "tracepoint tier, samples of others are reported and their
 
 		open_event(abi, STACKS, false, -1, 0);
 		EQUAL(hit_count(), before + 1);
-		EQUAL(last_hit()->road, SVC_ROAD_PERF_STACK);
+		EQUAL(last_hit()->path, SVC_PATH_PERF_STACK);
 		EQUAL(last_hit()->outcome, SVC_OUTCOME_KILLED);
 		EQUAL(last_hit()->syscall, NUMBER(abi, perf_event_open));
 		open_event(abi, PERF_SAMPLE_REGS_USER, false, 1, 0);

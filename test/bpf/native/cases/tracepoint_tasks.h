@@ -3,7 +3,7 @@ CASE(tracepoint_process_vm, "tracepoint tier, process_vm_readv and writev, by th
 	for (int abi = 0; abi < ABIS; abi++) {
 		covered_process(800 + abi);
 		ENTER(abi, process_vm_readv, 800 + abi, 1, 1, 1, 1);
-		EQUAL(last_hit()->road, SVC_ROAD_PROCESS_VM);
+		EQUAL(last_hit()->path, SVC_PATH_PROCESS_VM);
 		EQUAL(last_hit()->target_tgid, 800 + abi);
 		EQUAL(last_hit()->syscall, NUMBER(abi, process_vm_readv));
 		ENTER(abi, process_vm_writev, 800 + abi, 1, 1, 1, 1);
@@ -29,7 +29,7 @@ CASE(tracepoint_ptrace, "tracepoint tier, ptrace's attach and seize, and no othe
 
 		covered_process(810 + abi);
 		ENTER(abi, ptrace, 16, 810 + abi);
-		EQUAL(last_hit()->road, SVC_ROAD_PTRACE);
+		EQUAL(last_hit()->path, SVC_PATH_PTRACE);
 		ENTER(abi, ptrace, 0x4206, 810 + abi);
 		EQUAL(hit_count(), before + 2);
 		for (int request = 1; request < 16; request++)
@@ -50,7 +50,7 @@ CASE(tracepoint_traceme, "tracepoint tier, a covered process that asks to be tra
 	protect(victim, 0);
 	ENTER(0, ptrace, 0);
 	EQUAL(hit_count(), 1);
-	EQUAL(last_hit()->road, SVC_ROAD_TRACEME);
+	EQUAL(last_hit()->path, SVC_PATH_TRACEME);
 	EQUAL(last_hit()->source_tgid, 820);
 	EQUAL(last_hit()->target_tgid, 821);
 	EQUAL(host.signals, 1);
@@ -84,7 +84,7 @@ CASE(tracepoint_core_limit, "tracepoint tier, the core limit of another, and onl
 	EQUAL(hit_count(), 0);
 	limit_core(830, 2, 10);
 	EQUAL(hit_count(), 1);
-	EQUAL(last_hit()->road, SVC_ROAD_CORE_LIMIT);
+	EQUAL(last_hit()->path, SVC_PATH_CORE_LIMIT);
 	limit_core(830, 1, 11);
 	EQUAL(hit_count(), 2);
 }

@@ -3,7 +3,7 @@
 #define SVC_ROADS_PROC_FILE_H
 
 #include "find/file.h"
-#include "roads/attempt.h"
+#include "paths/attempt.h"
 
 inlined void remember_opened(const struct svc_process *process)
 {
@@ -74,9 +74,9 @@ static __noinline bool is_attempt_by_open(struct file *file, struct attempt *att
 	struct file_target target;
 
 	read_file_target(file, &target);
-	if (target.road == SVC_ROAD_NONE)
+	if (target.path == SVC_PATH_NONE)
 		return false;
-	begin_attempt(attempt, target.road);
+	begin_attempt(attempt, target.path);
 	if (!target.task)
 		return is_machine_guarded(SVC_LEFT_KERNEL_MEMORY);
 	struct task_struct *owner = owner_of_task(target.task);
@@ -96,9 +96,9 @@ static __noinline bool is_attempt_by_descriptor(struct file *file, struct attemp
 	struct file_target target;
 
 	read_file_target(file, &target);
-	if (target.road == SVC_ROAD_NONE || !target.task)
+	if (target.path == SVC_PATH_NONE || !target.task)
 		return false;
-	begin_attempt(attempt, SVC_ROAD_OPEN_DESCRIPTOR);
+	begin_attempt(attempt, SVC_PATH_OPEN_DESCRIPTOR);
 	struct task_struct *owner = owner_of_memory(file);
 
 	return aims_at(attempt, target.task) || (owner && owner != target.task && aims_at(attempt, owner));

@@ -7,19 +7,19 @@
 #ifndef SVC_ROADS_MEMORY_LOCK_H
 #define SVC_ROADS_MEMORY_LOCK_H
 
-#include "roads/calls.h"
+#include "paths/calls.h"
 
 /* Flags of a task. */
 #define IO_WORKER 0x00000010
 #define KERNEL_THREAD 0x00200000
 
 /* An io_uring says nothing of the file that it reads, and a descriptor that is closed meanwhile neither. */
-inlined void on_unnamed_read(const struct call *call, enum svc_road road, struct mm_struct *memory)
+inlined void on_unnamed_read(const struct call *call, enum svc_access_path path, struct mm_struct *memory)
 {
 	struct attempt attempt;
 	struct task_struct *owner = owner_of(memory);
 
-	begin_attempt(&attempt, road);
+	begin_attempt(&attempt, path);
 	if (owner && aims_at(&attempt, owner) && !attempt.forming && is_killing())
 		punish(&attempt, call);
 }
@@ -31,7 +31,7 @@ inlined void on_descriptor_read(const struct call *call, struct mm_struct *memor
 	if (file_of(descriptor))
 		on_read(call, descriptor);
 	else
-		on_unnamed_read(call, SVC_ROAD_OPEN_DESCRIPTOR, memory);
+		on_unnamed_read(call, SVC_PATH_OPEN_DESCRIPTOR, memory);
 }
 
 inlined void on_memory_locking(struct mm_struct *memory)
@@ -46,7 +46,7 @@ inlined void on_memory_locking(struct mm_struct *memory)
 		return;
 	current_call(&call);
 	if ((flags & IO_WORKER) || call.kind == CALL_IO_URING)
-		on_unnamed_read(&call, SVC_ROAD_MEMORY, memory);
+		on_unnamed_read(&call, SVC_PATH_MEMORY, memory);
 	else if (call.kind == CALL_READ || call.kind == CALL_COPY)
 		on_descriptor_read(&call, memory);
 }

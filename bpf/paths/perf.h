@@ -3,7 +3,7 @@
 #ifndef SVC_ROADS_PERF_H
 #define SVC_ROADS_PERF_H
 
-#include "roads/attempt.h"
+#include "paths/attempt.h"
 
 inlined bool samples_user_memory(__u64 sample_type)
 {
@@ -47,7 +47,7 @@ inlined int on_perf_event_alloc(struct perf_event *event)
 		return 0;
 	if (!is_machine_guarded(SVC_LEFT_PERF))
 		return 0;
-	begin_attempt(&attempt, SVC_ROAD_PERF_STACK);
+	begin_attempt(&attempt, SVC_PATH_PERF_STACK);
 	attempt.call = call.number;
 	return judge(&attempt, -EPERM);
 }

@@ -5,7 +5,7 @@
 
 #include "find/descriptor.h"
 #include "find/file.h"
-#include "roads/attempt.h"
+#include "paths/attempt.h"
 
 enum link_kind {
 	LINK_OTHER = 0,
@@ -58,7 +58,7 @@ inlined int on_follow_link(struct dentry *dentry, struct inode *inode)
 	struct proc_inode *link = (void *)inode - bpf_core_field_offset(struct proc_inode, vfs_inode);
 	struct task_struct *task = task_of(BPF_CORE_READ(link, pid));
 
-	begin_attempt(&attempt, SVC_ROAD_MEMORY);
+	begin_attempt(&attempt, SVC_PATH_MEMORY);
 	if (!task || !aims_at(&attempt, task) || !leads_to_memory(link, task, kind))
 		return 0;
 	current_call(&call);

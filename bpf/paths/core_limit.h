@@ -3,7 +3,7 @@
 #ifndef SVC_ROADS_CORE_LIMIT_H
 #define SVC_ROADS_CORE_LIMIT_H
 
-#include "roads/attempt.h"
+#include "paths/attempt.h"
 
 #define CORE_LIMIT 4 /* RLIMIT_CORE on both architectures */
 
@@ -22,7 +22,7 @@ inlined int on_setrlimit(struct task_struct *task, unsigned int resource, struct
 		return 0;
 	if (!raises_core_limit(task, BPF_CORE_READ(limit, rlim_cur), BPF_CORE_READ(limit, rlim_max)))
 		return 0;
-	begin_attempt(&attempt, SVC_ROAD_CORE_LIMIT);
+	begin_attempt(&attempt, SVC_PATH_CORE_LIMIT);
 	if (!aims_at(&attempt, task))
 		return 0;
 	current_call(&call);

@@ -2,7 +2,7 @@
 #ifndef SVC_ROADS_KERNEL_MEMORY_H
 #define SVC_ROADS_KERNEL_MEMORY_H
 
-#include "roads/attempt.h"
+#include "paths/attempt.h"
 
 inlined int on_locked_down(enum lockdown_reason what)
 {
@@ -14,7 +14,7 @@ inlined int on_locked_down(enum lockdown_reason what)
 		return 0;
 	if (!is_machine_guarded(SVC_LEFT_KERNEL_MEMORY))
 		return 0;
-	begin_attempt(&attempt, SVC_ROAD_KERNEL_MEMORY);
+	begin_attempt(&attempt, SVC_PATH_KERNEL_MEMORY);
 	current_call(&call);
 	attempt.call = call.number;
 	return judge(&attempt, -EPERM);

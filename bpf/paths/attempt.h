@@ -1,13 +1,13 @@
-/* What every road does with what it has recognised. */
+/* What every attack path does with what it has recognised. */
 #ifndef SVC_ROADS_ATTEMPT_H
 #define SVC_ROADS_ATTEMPT_H
 
 #include "report.h"
 
-inlined void begin_attempt(struct attempt *attempt, enum svc_road road)
+inlined void begin_attempt(struct attempt *attempt, enum svc_access_path path)
 {
 	__builtin_memset(attempt, 0, sizeof(*attempt));
-	attempt->road = road;
+	attempt->path = path;
 	attempt->source = (struct task_struct *)bpf_get_current_task();
 }
 

@@ -3,19 +3,19 @@
 #ifndef SVC_ROADS_PTRACE_H
 #define SVC_ROADS_PTRACE_H
 
-#include "roads/attempt.h"
+#include "paths/attempt.h"
 
 #define MODE_ATTACH 2
 
-inlined enum svc_road road_of_call(enum call_kind kind)
+inlined enum svc_access_path road_of_call(enum call_kind kind)
 {
 	switch (kind) {
 	case CALL_PROCESS_VM:
-		return SVC_ROAD_PROCESS_VM;
+		return SVC_PATH_PROCESS_VM;
 	case CALL_PIDFD_GETFD:
-		return SVC_ROAD_PIDFD_GETFD;
+		return SVC_PATH_PIDFD_GETFD;
 	default:
-		return SVC_ROAD_PTRACE;
+		return SVC_PATH_PTRACE;
 	}
 }
 
@@ -48,7 +48,7 @@ inlined int on_ptrace_traceme(struct task_struct *parent)
 	struct attempt attempt;
 	struct call call;
 
-	begin_attempt(&attempt, SVC_ROAD_TRACEME);
+	begin_attempt(&attempt, SVC_PATH_TRACEME);
 	if (!is_covered_itself(&attempt))
 		return 0;
 	attempt.source = parent;

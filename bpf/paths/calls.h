@@ -1,5 +1,5 @@
-/* The roads as system calls, where hooks cannot deny: what is seen here goes on, and its caller is killed before it
- * runs again. What needs no system call of the reader's own (io_uring) is not seen here: see memory_lock.h.
+/* The attack paths as system calls, where hooks cannot deny: what is seen here goes on, and its caller is killed before
+ * it runs again. What needs no system call of the reader's own (io_uring) is not seen here: see memory_lock.h.
  *
  * A process that is only forming is let alone: most are nobody's concern, and killing cannot be taken back.
  * Nothing is killed unless the settings ask for it, on whatever tier; then it is reported only. */
@@ -7,10 +7,10 @@
 #define SVC_ROADS_CALLS_H
 
 #include "find/descriptor.h"
-#include "roads/core_limit.h"
-#include "roads/perf.h"
-#include "roads/proc_file.h"
-#include "roads/ptrace.h"
+#include "paths/core_limit.h"
+#include "paths/perf.h"
+#include "paths/proc_file.h"
+#include "paths/ptrace.h"
 
 #define TRACEME 0
 #define ATTACH 16
@@ -98,11 +98,11 @@ inlined void on_read(const struct call *call, __u32 descriptor)
 		report(&attempt, outcome);
 }
 
-inlined void on_task(const struct call *call, enum svc_road road, struct task_struct *task)
+inlined void on_task(const struct call *call, enum svc_access_path path, struct task_struct *task)
 {
 	struct attempt attempt;
 
-	begin_attempt(&attempt, road);
+	begin_attempt(&attempt, path);
 	if (task && aims_at(&attempt, task) && !attempt.forming)
 		punish(&attempt, call);
 }
@@ -131,7 +131,7 @@ inlined void on_traceme(const struct call *call)
 	struct task_struct *caller = (struct task_struct *)bpf_get_current_task();
 	struct attempt attempt;
 
-	begin_attempt(&attempt, SVC_ROAD_TRACEME);
+	begin_attempt(&attempt, SVC_PATH_TRACEME);
 	if (!is_covered_itself(&attempt))
 		return;
 	attempt.source = BPF_CORE_READ(caller, real_parent);
@@ -145,7 +145,7 @@ inlined void on_ptrace(const struct call *call)
 	if (request == TRACEME)
 		on_traceme(call);
 	else if (request == ATTACH || request == SEIZE)
-		on_task(call, SVC_ROAD_PTRACE, find_task(argument(call, 1)));
+		on_task(call, SVC_PATH_PTRACE, find_task(argument(call, 1)));
 }
 
 /* By the event that was made: the attributes in the caller's memory may be changed, or not be there, when they are
@@ -160,7 +160,7 @@ inlined void on_perf_opened(const struct call *call, __u32 descriptor)
 		return;
 	if ((is_on_itself(call) && !is_inherited(event)) || !is_machine_guarded(SVC_LEFT_PERF))
 		return;
-	begin_attempt(&attempt, SVC_ROAD_PERF_STACK);
+	begin_attempt(&attempt, SVC_PATH_PERF_STACK);
 	punish(&attempt, call);
 }
 
@@ -175,7 +175,7 @@ inlined void on_prlimit(const struct call *call)
 	/* what cannot be read is taken for the worst */
 	if (bpf_probe_read_user(wanted, sizeof(wanted), (void *)argument(call, 2)) ||
 	    raises_core_limit(task, wanted[0], wanted[1]))
-		on_task(call, SVC_ROAD_CORE_LIMIT, task);
+		on_task(call, SVC_PATH_CORE_LIMIT, task);
 }
 
 inlined void on_call_entered(const struct call *call)
@@ -186,13 +186,13 @@ inlined void on_call_entered(const struct call *call)
 		on_read(call, descriptor_read_by(call));
 		break;
 	case CALL_PROCESS_VM:
-		on_task(call, SVC_ROAD_PROCESS_VM, find_task(argument(call, 0)));
+		on_task(call, SVC_PATH_PROCESS_VM, find_task(argument(call, 0)));
 		break;
 	case CALL_PTRACE:
 		on_ptrace(call);
 		break;
 	case CALL_PIDFD_GETFD:
-		on_task(call, SVC_ROAD_PIDFD_GETFD, task_of_pidfd(argument(call, 0)));
+		on_task(call, SVC_PATH_PIDFD_GETFD, task_of_pidfd(argument(call, 0)));
 		break;
 	case CALL_PRLIMIT:
 		on_prlimit(call);
