@@ -1,7 +1,7 @@
 import { fullMessageOf, SvcError } from '../../core/errors.ts';
 import { encodedLength } from '../../core/secret-records/region-writer.ts';
+import { startPeriodic } from '../../runtime/lifecycle/periodic.ts';
 import { createBackoff } from '../../runtime/lifecycle/retry.ts';
-import { sleep } from '../../runtime/lifecycle/wait.ts';
 import { describeError, type Logger } from '../../runtime/logging/logger.ts';
 import { createCollector } from '../../runtime/memory/v8.ts';
 import type { SecretClient, SecretDocument } from '../../runtime/vault/secret-client/contract.ts';
@@ -109,25 +109,18 @@ const shortestRetryMs = 5_000;
 export async function beat(options: BeatOptions): Promise<void> {
   const { work, delayMs, longestRetryMs = () => Number.POSITIVE_INFINITY, onFailure, signal } = options;
   const failures = createBackoff(backoff);
-  let wait = delayMs();
-  while (await slept(wait, signal)) {
+  const pass = async () => {
     try {
       await work();
       failures.reset();
-      wait = delayMs();
+      return delayMs();
     } catch (error) {
-      if (signal.aborted) return;
-      wait = Math.min(longestRetryMs(), Math.max(shortestRetryMs, failures.next()));
-      onFailure(error, wait);
+      const wait = Math.min(longestRetryMs(), Math.max(shortestRetryMs, failures.next()));
+      if (!signal.aborted) onFailure(error, wait);
+      return wait;
     }
-  }
-}
-
-async function slept(ms: number, signal: AbortSignal): Promise<boolean> {
-  return sleep(ms, signal).then(
-    () => true,
-    () => false,
-  );
+  };
+  await startPeriodic({ pass, signal, firstMs: delayMs() }).closed;
 }
 
 type Settings = Pick<

@@ -6,6 +6,7 @@ import { exitStatus, SvcError } from '../../../core/errors.ts';
 import type { Health } from '../../../runtime/health/health.ts';
 import type { KubeClient, KubeObject } from '../../../runtime/kube/client.ts';
 import { type ReflectTiming, reflect } from '../../../runtime/kube/reflect.ts';
+import type { Periodic } from '../../../runtime/lifecycle/periodic.ts';
 import { sleep } from '../../../runtime/lifecycle/wait.ts';
 import { describeError, type Logger } from '../../../runtime/logging/logger.ts';
 import {
@@ -17,7 +18,7 @@ import {
   validityOf,
 } from '../../../runtime/net/certificates.ts';
 import { authoritiesOf, fromData, type StoredState, secretsPath, textsOf } from './authority-store.ts';
-import { type Periodic, startPeriodic } from './periodic.ts';
+import { repeatPass } from './repeat-pass.ts';
 
 export interface FollowOptions {
   readonly client: KubeClient;
@@ -88,7 +89,7 @@ export async function followCertDir(options: FollowCertDirOptions): Promise<Peri
   const { folder, onCertificate, intervalMs, log, signal, health } = options;
   onCertificate(await readCertDir(options));
   let told = '';
-  const round = async () => {
+  const pass = async () => {
     try {
       onCertificate(await readTwice(options));
       health.recovered(condition);
@@ -101,9 +102,9 @@ export async function followCertDir(options: FollowCertDirOptions): Promise<Peri
       told = reason;
     }
   };
-  const rounds = startPeriodic({ event: 'certificates.files', intervalMs, round, log, signal });
-  const watcher = watchFolder(folder, rounds.wake);
-  return { wake: rounds.wake, closed: rounds.closed.finally(() => watcher?.close()) };
+  const passes = repeatPass({ event: 'certificates.files', intervalMs, pass, log, signal });
+  const watcher = watchFolder(folder, passes.wake);
+  return { wake: passes.wake, closed: passes.closed.finally(() => watcher?.close()) };
 }
 
 async function readTwice(options: FollowCertDirOptions): Promise<ServerCertificate> {

@@ -2,6 +2,7 @@ import type { Health } from '../../../runtime/health/health.ts';
 import type { Metrics } from '../../../runtime/health/metrics.ts';
 import type { KubeClient } from '../../../runtime/kube/client.ts';
 import type { Leadership } from '../../../runtime/kube/lease.ts';
+import type { Periodic } from '../../../runtime/lifecycle/periodic.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import { readCertificate, validityOf } from '../../../runtime/net/certificates.ts';
 import { createSecretStore, createSharedStore } from './authority-store.ts';
@@ -12,7 +13,7 @@ import {
   type ServerCertificate,
 } from './follow-certificates.ts';
 import { createCaPropagation, createSecretSlot, Keeper } from './keeper.ts';
-import { type Periodic, startPeriodic } from './periodic.ts';
+import { repeatPass } from './repeat-pass.ts';
 import { type Lifetimes, usualLifetimes } from './verdict.ts';
 import { keepWebhookBundle } from './webhook-bundle.ts';
 
@@ -66,14 +67,14 @@ async function startAuthority(options: CertificatesOptions, published: Published
   });
   const expiry = createExpiry(metrics, health, log);
   const keeper = createKeeper(options, { published, leading, written: webhook.written });
-  const round = async () => {
+  const pass = async () => {
     try {
       await keeper.round();
     } finally {
       if (published.bundle() !== undefined) expiry.look(published.current().cert, now());
     }
   };
-  const keeping = startPeriodic({ event: 'certificates', intervalMs, round, log, signal });
+  const keeping = repeatPass({ event: 'certificates', intervalMs, pass, log, signal });
   published.onChange(wake);
   const forget = leadership.onChange(wake);
   const following = followAuthority({

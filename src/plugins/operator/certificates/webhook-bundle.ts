@@ -3,7 +3,7 @@ import type { Health } from '../../../runtime/health/health.ts';
 import type { Metrics } from '../../../runtime/health/metrics.ts';
 import { isText, type KubeClient, member } from '../../../runtime/kube/client.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
-import { startPeriodic } from './periodic.ts';
+import { repeatPass } from './repeat-pass.ts';
 
 export interface WebhookBundleOptions {
   readonly client: KubeClient;
@@ -46,7 +46,7 @@ export function keepWebhookBundle(options: WebhookBundleOptions): WebhookBundle 
     await client.request({ method: 'PATCH', path, contentType, body: patch, signal });
     log.info('webhook.bundle.written', { configuration: name, webhooks: patch.length - 1 });
   };
-  const round = async () => {
+  const pass = async () => {
     const bundle = options.bundle();
     const before = written;
     if (!leading() || bundle === undefined) {
@@ -66,7 +66,7 @@ export function keepWebhookBundle(options: WebhookBundleOptions): WebhookBundle 
   };
   return {
     written: () => written,
-    ...startPeriodic({ event: 'webhook.bundle', intervalMs, round, log, signal }),
+    ...repeatPass({ event: 'webhook.bundle', intervalMs, pass, log, signal }),
   };
 }
 

@@ -6,7 +6,8 @@ import {
   type WorkQueue,
   type WorkQueueTuning,
 } from '../../../runtime/kube/work-queue.ts';
-import { sleep, untilAborted } from '../../../runtime/lifecycle/wait.ts';
+import { type Periodic, startPeriodic } from '../../../runtime/lifecycle/periodic.ts';
+import { untilAborted } from '../../../runtime/lifecycle/wait.ts';
 import { describeError, type Logger } from '../../../runtime/logging/logger.ts';
 import type { ByNamespace, KnownPod, KnownSecretMapping, KnownServiceConfig } from '../cluster-view.ts';
 import type { Leadership, OperatorDeps } from '../contract.ts';
@@ -66,18 +67,18 @@ function leadTerm(options: ControllerOptions, metrics: ControllerMetrics, before
       return reconcileOne(options, metrics, key, signal);
     },
   });
-  let sweeper: Sweeper | undefined;
+  let passes: Periodic | undefined;
   const run = async () => {
     await Promise.race([before.then(options.whenReady), untilAborted(signal)]);
-    if (!signal.aborted) sweeper = startSweeps({ queue, keys, everyMs, signal });
-    await sweeper?.closed;
+    if (!signal.aborted) passes = startPasses({ queue, keys, everyMs, signal });
+    await passes?.closed;
     await Promise.all([before, queue.closed]);
     metrics.depth.set(0, labels);
   };
   return {
     enqueue(key, delayMs = settleMs) {
-      // what changes before the first sweep is part of it
-      if (sweeper !== undefined && !queue.add(key, delayMs)) sweeper.request();
+      // what changes before the first pass is part of it
+      if (passes !== undefined && !queue.add(key, delayMs)) passes.wake();
       metrics.depth.set(queue.size, labels);
     },
     end: () => controller.abort(),
@@ -128,7 +129,7 @@ function attemptOf(reconciled: Reconciled): Attempt {
   return { result: 'requeue_after', outcome: reconciled.requeueAfterMs };
 }
 
-export interface Sweeps {
+interface Passes {
   readonly queue: WorkQueue;
   readonly keys: () => Iterable<string>;
   /** Between two; 0: only those that are asked for. */
@@ -136,39 +137,25 @@ export interface Sweeps {
   readonly signal: AbortSignal;
 }
 
-/** Adds all keys to the queue, again and again. */
-interface Sweeper {
-  /** Once more, after the one under way: a key was turned away. */
-  request(): void;
-  /** Resolves when the signal was aborted; never rejects. */
-  readonly closed: Promise<void>;
-}
-
-/** The first one at once. Where the queue has no room a sweep waits, so that the keys at its end have their turn, too. */
-function startSweeps({ queue, keys, everyMs, signal }: Sweeps): Sweeper {
-  let wanted = new AbortController();
-  const loop = async () => {
-    while (!signal.aborted) {
-      wanted = new AbortController();
-      await sweep(queue, keys(), signal);
-      await pause(everyMs, AbortSignal.any([signal, wanted.signal]));
-    }
+/** Adds all keys to the queue, again and again, at first at once. Where the queue has no room a pass waits, so that the keys at its end have their turn, too. */
+function startPasses({ queue, keys, everyMs, signal }: Passes): Periodic {
+  const pass = async () => {
+    await enqueueAll(queue, keys(), signal);
+    return jittered(everyMs);
   };
-  return { request: () => wanted.abort(), closed: loop() };
+  return startPeriodic({ pass, signal });
 }
 
-async function sweep(queue: WorkQueue, keys: Iterable<string>, signal: AbortSignal): Promise<void> {
+async function enqueueAll(queue: WorkQueue, keys: Iterable<string>, signal: AbortSignal): Promise<void> {
   for (const key of keys) {
     while (!queue.add(key)) await queue.whenRoom();
     if (signal.aborted) return;
   }
 }
 
-/** Jitter keeps the controllers apart. */
-async function pause(everyMs: number, signal: AbortSignal): Promise<void> {
-  // the longest that a timer can do
-  const length = everyMs === 0 ? 2 ** 31 - 1 : everyMs * (0.9 + 0.2 * Math.random());
-  await sleep(length, signal).catch(() => {});
+/** Jitter keeps the controllers apart; 0 is as long as a timer can wait. */
+function jittered(everyMs: number): number {
+  return everyMs === 0 ? 2 ** 31 - 1 : everyMs * (0.9 + 0.2 * Math.random());
 }
 
 /** `requeue`: again after a growing pause; `requeueAfterMs`: again then. Both forget nothing that is added meanwhile. */

@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createCaPropagation } from '../../../../src/plugins/operator/certificates/keeper.ts';
-import { startPeriodic } from '../../../../src/plugins/operator/certificates/periodic.ts';
+import { repeatPass } from '../../../../src/plugins/operator/certificates/repeat-pass.ts';
 import { quietLog } from '../../../support/quiet-log.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 
@@ -11,11 +11,11 @@ const hour = 3_600_000;
 test('begins at once, again when it is woken, and ends when it is told', async () => {
   const controller = new AbortController();
   let count = 0;
-  const round = async () => {
+  const pass = async () => {
     count += 1;
   };
-  const options = { event: 'test', intervalMs: hour, round, log: quietLog, signal: controller.signal };
-  const { wake, closed } = startPeriodic(options);
+  const options = { event: 'test', intervalMs: hour, pass, log: quietLog, signal: controller.signal };
+  const { wake, closed } = repeatPass(options);
   await waitFor('the first', () => count === 1);
   wake();
   wake();
@@ -25,16 +25,16 @@ test('begins at once, again when it is woken, and ends when it is told', async (
   assert.is(count, 2);
 });
 
-test('does not lose a reason that comes while a round is under way', async () => {
+test('does not lose a reason that comes while a pass is under way', async () => {
   const controller = new AbortController();
   const first = Promise.withResolvers<void>();
   let count = 0;
-  const round = async () => {
+  const pass = async () => {
     count += 1;
     if (count === 1) await first.promise;
   };
-  const options = { event: 'test', intervalMs: hour, round, log: quietLog, signal: controller.signal };
-  const { wake, closed } = startPeriodic(options);
+  const options = { event: 'test', intervalMs: hour, pass, log: quietLog, signal: controller.signal };
+  const { wake, closed } = repeatPass(options);
   await waitFor('the first', () => count === 1);
   wake();
   first.resolve();
@@ -43,15 +43,15 @@ test('does not lose a reason that comes while a round is under way', async () =>
   await closed;
 });
 
-test('repeats a round that fails', async () => {
+test('repeats a pass that fails', async () => {
   const controller = new AbortController();
   let count = 0;
-  const round = async () => {
+  const pass = async () => {
     count += 1;
     if (count < 3) throw new Error('no');
   };
-  const options = { event: 'test', intervalMs: hour, round, log: quietLog, signal: controller.signal };
-  const { closed } = startPeriodic(options);
+  const options = { event: 'test', intervalMs: hour, pass, log: quietLog, signal: controller.signal };
+  const { closed } = repeatPass(options);
   await waitFor('the third', () => count === 3);
   controller.abort();
   await closed;

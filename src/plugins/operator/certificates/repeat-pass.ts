@@ -1,0 +1,34 @@
+import { type Periodic, startPeriodic } from '../../../runtime/lifecycle/periodic.ts';
+import { createBackoff } from '../../../runtime/lifecycle/retry.ts';
+import { describeError, type Logger } from '../../../runtime/logging/logger.ts';
+
+export interface RepeatOptions {
+  /** Names the passes in the log. */
+  readonly event: string;
+  /** About the time between two passes, in milliseconds. */
+  readonly intervalMs: number;
+  readonly pass: () => Promise<void>;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+}
+
+const shortestPauseMs = 100;
+const initialBackoffMs = 500;
+
+/** A pass that fails is logged, and repeated after a pause that grows. The first one begins at once. */
+export function repeatPass({ event, intervalMs, pass, log, signal }: RepeatOptions): Periodic {
+  const backoff = createBackoff({ initialMs: initialBackoffMs, maxMs: intervalMs });
+  const attempt = async (): Promise<number> => {
+    try {
+      await pass();
+      backoff.reset();
+      return intervalMs * (0.8 + Math.random() * 0.4);
+    } catch (error) {
+      const delayMs = backoff.next();
+      if (!signal.aborted)
+        log.warn(`${event}.failed`, { ...describeError(error), retryInMs: Math.round(delayMs) });
+      return delayMs;
+    }
+  };
+  return startPeriodic({ pass: attempt, signal, shortestPauseMs });
+}
