@@ -5,7 +5,7 @@ import { temporaryFolder } from '../test/support/temporary.ts';
 import type { Bench, Row } from './harness/bench.ts';
 import { median } from './harness/median.ts';
 import type { Starter } from './wrapper/contender.ts';
-import { baoAgent, bare, type Surroundings, tini, wrapper } from './wrapper/contenders.ts';
+import { type BenchEnvironment, baoAgent, bare, tini, wrapper } from './wrapper/contenders.ts';
 import { measureStart, type Start } from './wrapper/measure.ts';
 import { shippedFolder } from './wrapper/shipped-folder.ts';
 
@@ -39,7 +39,7 @@ export const run: Bench['run'] = async (say) => {
   }
 };
 
-async function surround(): Promise<Surroundings & { stop(): Promise<void> }> {
+async function surround(): Promise<BenchEnvironment & { stop(): Promise<void> }> {
   const bao = await startOpenBao({ tls: true });
   const kv = await kvStore(bao);
   await kv.put('app', { PASSWORD: 'a-password-of-the-benchmark', USER: 'app' });
@@ -56,7 +56,7 @@ async function surround(): Promise<Surroundings & { stop(): Promise<void> }> {
   return { bao, auth, agent, folder: folder.path, entry: shipped.entry, stop };
 }
 
-async function contenders(around: Surroundings): Promise<Starter[]> {
+async function contenders(around: BenchEnvironment): Promise<Starter[]> {
   const { entry } = around;
   const exec = { env: { SVC_EXEC: 'true' }, stays: false };
   const agent = { env: { SVC_EBPF_AGENT_ADDR: around.agent.address, SVC_POD_UID: 'bench' } };

@@ -10,7 +10,7 @@ import { application } from './measure.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-export interface Surroundings {
+export interface BenchEnvironment {
   readonly bao: OpenBao;
   readonly auth: KubernetesAuth;
   readonly agent: TestNodeAgent;
@@ -33,7 +33,7 @@ export async function tini(): Promise<Starter> {
 }
 
 /** OpenBao's own agent as process supervisor, with the same login and one template. */
-export async function baoAgent({ bao, auth, folder }: Surroundings): Promise<Starter> {
+export async function baoAgent({ bao, auth, folder }: BenchEnvironment): Promise<Starter> {
   const { bins } = await requireTool('openbao');
   const config = join(folder, 'agent.hcl');
   writeFileSync(config, agentConfig(bao, auth, folder));
@@ -58,7 +58,7 @@ pid_file = "${join(folder, 'agent.pid')}"
 }
 
 export function wrapper(
-  { bao, auth }: Surroundings,
+  { bao, auth }: BenchEnvironment,
   name: string,
   more: { readonly entry?: readonly string[]; readonly env?: NodeJS.ProcessEnv; readonly stays?: boolean },
 ): Starter {

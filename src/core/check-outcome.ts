@@ -10,7 +10,7 @@ export function outcomeOf(
   failures: readonly string[] = [],
   unevaluated: readonly string[] = [],
   named: Partial<Readonly<Record<Level, readonly string[]>>> = {},
-): Outcome {
+): CheckOutcome {
   const errors = failOn === 'none' ? [] : sentence(found.error, 'error', failOn, named.error);
   const warnings = failOn === 'warning' ? sentence(found.warning, 'warning', failOn, named.warning) : [];
   const fails = failures.length + errors.length > 0;
@@ -78,7 +78,7 @@ export interface CheckFinding {
 }
 
 /** What a check amounts to. */
-export interface Outcome {
+export interface CheckOutcome {
   readonly result: 'passed' | 'failed' | 'warnings' | 'not-evaluated';
   readonly exitStatus: number;
   /** Why it did not pass, a sentence each. */

@@ -48,7 +48,7 @@ export function failureBlock(result: FileResult): string {
 /** What a file failed with beside others that passed alone. */
 export function unsteadyBlock(result: FileResult): string {
   const file = relative(process.cwd(), result.file);
-  return `UNSTEADY ${file} failed beside other suites and passed alone. Mend it. It had failed with:\n${failureBlock(result)}`;
+  return `UNSTEADY ${file} failed beside other suites and passed alone. Fix it. It had failed with:\n${failureBlock(result)}`;
 }
 
 function indent(text: string): string {

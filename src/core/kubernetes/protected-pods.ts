@@ -90,7 +90,7 @@ export interface CreatedConfig {
   readonly spec: ServiceConfigSpec;
 }
 
-/** Of those that select a pod, the oldest; of two as old, the first by name. Undefined: none does. */
+/** The oldest of those that select the pod; ties are broken by name. Undefined where none does. */
 export function selectServiceConfig<T extends CreatedConfig>(pod: Pod, configs: readonly T[]): T | undefined {
   return configs
     .filter(({ spec }) => selects(spec.selector, pod.metadata.labels))

@@ -50,7 +50,7 @@ function missing({ variable, flag, expects }: Setting<unknown>): string {
 /** CONFIG_INVALID (exit 78) with every mistake a line. */
 export function invalidConfig(mistakes: readonly string[]): SvcError {
   return new SvcError('CONFIG_INVALID', `The configuration has ${errorCount(mistakes)}`, {
-    nextStep: 'Mend what is listed and start again.',
+    nextStep: 'Fix what is listed and start again.',
     exitStatus: exitStatus.config,
     details: mistakes,
   });

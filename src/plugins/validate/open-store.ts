@@ -44,7 +44,7 @@ export function openStore({ config, bucket, call }: OpenStoreOptions): OpenStore
   const address = storeOf(config);
   const ca = trustedAuthorities(env);
   const client = storeClient({ address, credentials: defaultCredentials(env, quiet), ca });
-  const proxied = upstreamRequester(address, { config, bucket, call }, ca);
+  const proxied = proxyAccess(address, { config, bucket, call }, ca);
   return {
     bucket,
     address: address.upstream,
@@ -58,13 +58,13 @@ export function openStore({ config, bucket, call }: OpenStoreOptions): OpenStore
   };
 }
 
-interface Road {
+interface ProxyAccess {
   readonly endpoint: () => Promise<S3Endpoint>;
   readonly close: () => Promise<void>;
 }
 
 /** Opened when it is first asked for: a proxy is not started in vain. */
-function upstreamRequester(store: StoreAddress, options: OpenStoreOptions, ca: string | undefined): Road {
+function proxyAccess(store: StoreAddress, options: OpenStoreOptions, ca: string | undefined): ProxyAccess {
   const closing: (() => unknown)[] = [];
   const open = async () => {
     const address = await proxyAddress(options, (own) => closing.push(() => own.close()));

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import {
+  type CheckOutcome,
   checkStatus,
   countLevels,
   type FailOn,
   type Level,
   levels,
-  type Outcome,
   outcomeOf,
 } from '../../core/check-outcome.ts';
 import { counted } from '../../core/counted.ts';
@@ -35,7 +35,7 @@ function idsWith(level: Level, checks: readonly CheckReport[]): string[] {
 }
 
 /** That this machine could run svc says nothing of what somebody wanted to have checked. */
-const unchecked: Outcome = {
+const unchecked: CheckOutcome = {
   result: 'warnings',
   exitStatus: checkStatus.warnings,
   reasons: ['Nothing was checked: no secrets server, bucket or configuration file is named.'],
@@ -114,7 +114,7 @@ export interface ValidateReport {
   readonly checks: readonly CheckReport[];
   /** About the call, such as an id that is not known. */
   readonly warnings: readonly string[];
-  readonly outcome: Outcome;
+  readonly outcome: CheckOutcome;
 }
 
 export interface CheckReport {

@@ -1,4 +1,4 @@
-import type { Outcome } from '../../core/check-outcome.ts';
+import type { CheckOutcome } from '../../core/check-outcome.ts';
 import type { Paint } from './terminal.ts';
 
 const words = {
@@ -12,14 +12,15 @@ const styles = { passed: 'green', failed: 'red', warnings: 'yellow', 'not-evalua
 const width = 98;
 
 /** Lines of at most 98 columns. */
-export function outcomeText(outcome: Outcome, paint: Paint): string {
+export function outcomeText(outcome: CheckOutcome, paint: Paint): string {
   const head = words[outcome.result];
   const text = wrapped(outcomeLine(outcome), width, '  ');
   return paint(styles[outcome.result], head) + text.slice(head.length);
 }
 
 /** The same in one line, however long it is. */
-export const outcomeLine = ({ result, reasons }: Outcome): string => [words[result], ...reasons].join(' ');
+export const outcomeLine = ({ result, reasons }: CheckOutcome): string =>
+  [words[result], ...reasons].join(' ');
 
 /** Text of others, such as keys and messages, without what a terminal would act upon or what would mislead a reader. */
 export function printable(text: string): string {

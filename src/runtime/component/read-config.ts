@@ -123,7 +123,7 @@ function withoutSource({ code, message }: YAMLError): string {
 
 function invalid(path: string, what: string, details: readonly string[], cause?: unknown): SvcError {
   return new SvcError('CONFIG_INVALID', `The configuration file ${path} ${what}`, {
-    nextStep: 'Mend the file, or name another with --config or SVC_CONFIG.',
+    nextStep: 'Fix the file, or name another with --config or SVC_CONFIG.',
     exitStatus: exitStatus.config,
     details,
     cause,

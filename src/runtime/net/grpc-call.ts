@@ -69,7 +69,7 @@ function asked({ method, request, timeoutMs }: UnaryCall): Buffer {
 }
 
 /** Reads the server's side of a connection on which one call was made. */
-class Answer {
+class UnaryResponse {
   readonly #reader = new FrameReader();
   readonly #headers = new Map<string, string>();
   readonly #data: Uint8Array[] = [];
@@ -158,7 +158,7 @@ class Call {
   readonly #call: UnaryCall;
   readonly #resolve: (message: Uint8Array) => void;
   readonly #reject: (error: unknown) => void;
-  readonly #answer = new Answer();
+  readonly #answer = new UnaryResponse();
   #socket: Socket | undefined;
   #timer: NodeJS.Timeout | undefined;
 

@@ -37,7 +37,7 @@ test('anything else that goes wrong is told at once', async () => {
   const tried: string[] = [];
   const fail = (address: string) => {
     tried.push(address);
-    return Promise.reject(new SvcError('ELSE', 'Something else', { nextStep: 'Mend it.' }));
+    return Promise.reject(new SvcError('ELSE', 'Something else', { nextStep: 'Fix it.' }));
   };
   assert.match(String(await rejection(startNear(9, fail))), /Something else/);
   assert.equal(tried, ['127.0.0.1:9']);

@@ -31,7 +31,7 @@ const unignored = readIgnores([], checks);
 function checkOf(id: string, run: Check['run'], more: Partial<Check> = {}): Check {
   return {
     ...{ id, area: 'configuration', title: 'It holds', level: 'error', needs: 'none' },
-    ...{ cause: 'Something.', fix: 'Mend it.', run },
+    ...{ cause: 'Something.', fix: 'Fix it.', run },
     ...more,
   };
 }

@@ -19,7 +19,7 @@ test('are 4 for what could not be found out', () => {
   const unavailable = new KubeError('KUBE_UNAVAILABLE', 'no answer');
   assert.is(statusOf(unavailable), 4);
   assert.is(asCheckError(unavailable).message, 'no answer');
-  assert.is(statusOf(new SvcError('KUBE_CONFIG', 'unreadable', { nextStep: 'Mend it.', exitStatus: 78 })), 4);
+  assert.is(statusOf(new SvcError('KUBE_CONFIG', 'unreadable', { nextStep: 'Fix it.', exitStatus: 78 })), 4);
 });
 
 test('stay what they are for errors of ours, and for endings', () => {

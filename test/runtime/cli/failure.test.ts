@@ -7,7 +7,7 @@ const failure = suite('failure');
 const plain = (_style: string, text: string) => text;
 
 const mistake = new SvcError('CONFIG_INVALID', 'The configuration has 2 mistakes', {
-  nextStep: 'Mend them.',
+  nextStep: 'Fix them.',
   exitStatus: 78,
   details: ['A: should be a URL', 'B: required'],
   cause: new Error('the inner cause'),
@@ -21,7 +21,7 @@ failure('keeps what an SvcError says', () => {
       'Error: The configuration has 2 mistakes (CONFIG_INVALID)',
       '  A: should be a URL',
       '  B: required',
-      'Next:  Mend them.',
+      'Next:  Fix them.',
     ].join('\n'),
   );
   assert.is(described.exitStatus, 78);
@@ -32,7 +32,7 @@ failure('is an object of code, message, next step and details under --json', () 
     error: {
       code: 'CONFIG_INVALID',
       message: 'The configuration has 2 mistakes',
-      nextStep: 'Mend them.',
+      nextStep: 'Fix them.',
       details: ['A: should be a URL', 'B: required'],
     },
   });

@@ -1,4 +1,4 @@
-import { type CheckFinding, type Outcome, outcomeOf } from '../../../core/check-outcome.ts';
+import { type CheckFinding, type CheckOutcome, outcomeOf } from '../../../core/check-outcome.ts';
 import { SvcError } from '../../../core/errors.ts';
 import { sarifLog } from '../../../core/sarif.ts';
 import { resolveSettings } from '../../../core/settings/resolve.ts';
@@ -199,7 +199,7 @@ export interface BucketReport {
   /** Only where a sample was looked at: everything below is of the sample then, but for `helpers`. */
   readonly sample?: Sample;
   readonly tally: Tally;
-  readonly outcome: Outcome;
+  readonly outcome: CheckOutcome;
 }
 
 export function bucketReport(

@@ -1,4 +1,4 @@
-import { countLevels, type Outcome, outcomeOf } from '../../../core/check-outcome.ts';
+import { type CheckOutcome, countLevels, outcomeOf } from '../../../core/check-outcome.ts';
 import { counted } from '../../../core/counted.ts';
 import type { NodeReport } from '../../../core/custom-resources/protection-report.ts';
 import { type Tier, tierNames } from '../../../core/protection/report.ts';
@@ -19,7 +19,7 @@ export interface ClusterReport {
   readonly workloads: readonly AuditedWorkload[];
   /** That pods of the shown namespaces run on, as the operator's reports tell of them; none without an operator. */
   readonly nodes: readonly AuditedNode[];
-  readonly outcome: Outcome;
+  readonly outcome: CheckOutcome;
 }
 
 export interface ClusterFound {

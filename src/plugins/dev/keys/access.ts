@@ -37,14 +37,14 @@ export class Tokens {
   }
 
   revoke(id: string): void {
-    if (id === this.root) throw new Refusal(400, 'the root token of svc dev stays');
+    if (id === this.root) throw new KeyRefusal(400, 'the root token of svc dev stays');
     this.#tokens.delete(id);
   }
 
   /** @throws Refusal 400 for a token that cannot be renewed */
   renew({ id, policies, lease }: Token, seconds = lease?.seconds): Token {
     if (lease === undefined || seconds === undefined || !lease.renewable)
-      throw new Refusal(400, 'lease is not renewable');
+      throw new KeyRefusal(400, 'lease is not renewable');
     return this.#keep({ id, policies, lease: { ...leaseFor(seconds, true), seconds: lease.seconds } });
   }
 
@@ -102,7 +102,7 @@ function parsePolicy(text: string): Policy {
     end = rule.lastIndex;
   }
   if (text.slice(end).trim() !== '')
-    throw new Refusal(400, 'failed to parse policy: only exact paths with capabilities are known here');
+    throw new KeyRefusal(400, 'failed to parse policy: only exact paths with capabilities are known here');
   return policy;
 }
 
@@ -129,7 +129,7 @@ function reaches(policies: readonly Policy[], mount: string): boolean {
 }
 
 /** An answer of the key server other than a success, in the words that Vault and OpenBao use. */
-export class Refusal extends Error {
+export class KeyRefusal extends Error {
   override readonly name = 'Refusal';
   readonly status: number;
 
@@ -141,15 +141,15 @@ export class Refusal extends Error {
 }
 
 /** The server does not know the token. */
-const unknownToken = (): Refusal => new Refusal(403, 'permission denied');
+const unknownToken = (): KeyRefusal => new KeyRefusal(403, 'permission denied');
 
 /** The token's policies do not allow the path. */
-const outsidePolicy = (): Refusal => new Refusal(403, '1 error occurred:\n\t* permission denied\n\n');
+const outsidePolicy = (): KeyRefusal => new KeyRefusal(403, '1 error occurred:\n\t* permission denied\n\n');
 
-export const noSuchPath = (): Refusal => new Refusal(404, 'no handler for route');
+export const noSuchPath = (): KeyRefusal => new KeyRefusal(404, 'no handler for route');
 
 /** There is an engine, and nothing at this path of it. */
-export const nothingThere = (): Refusal => new Refusal(404, '');
+export const nothingThere = (): KeyRefusal => new KeyRefusal(404, '');
 
-export const unsupported = (): Refusal =>
-  new Refusal(405, '1 error occurred:\n\t* unsupported operation\n\n');
+export const unsupported = (): KeyRefusal =>
+  new KeyRefusal(405, '1 error occurred:\n\t* unsupported operation\n\n');

@@ -4,7 +4,7 @@ import { isRecord } from '../../../core/vault/answer.ts';
 import { isEncodedPath } from '../../../core/vault/path.ts';
 import { describeError, type Logger } from '../../../runtime/logging/logger.ts';
 import { type LoopbackServer, serveOnLoopback } from '../listen.ts';
-import { noSuchPath, Refusal, Tokens } from './access.ts';
+import { KeyRefusal, noSuchPath, Tokens } from './access.ts';
 import type { KeyAnswer, KeyServerState } from './exchange.ts';
 import { KvStore } from './kv-store.ts';
 import { answerKeyRequest } from './routes.ts';
@@ -69,7 +69,7 @@ function isUtf8(encoded: string): boolean {
 }
 
 async function readJson(request: IncomingMessage): Promise<Readonly<Record<string, unknown>>> {
-  const body = await collect(request, bodyLimit, () => new Refusal(413, 'http: request body too large'));
+  const body = await collect(request, bodyLimit, () => new KeyRefusal(413, 'http: request body too large'));
   return body.length === 0 ? {} : parse(body);
 }
 
@@ -80,11 +80,11 @@ function parse(body: Buffer): Readonly<Record<string, unknown>> {
   } catch {
     // What stands there may be a key: the parser's message would repeat it.
   }
-  throw new Refusal(400, 'error parsing JSON');
+  throw new KeyRefusal(400, 'error parsing JSON');
 }
 
 function refused(error: unknown, log: Logger): KeyAnswer {
-  if (error instanceof Refusal) {
+  if (error instanceof KeyRefusal) {
     return { status: error.status, body: { errors: error.message === '' ? [] : [error.message] } };
   }
   log.error('dev.keys.broke', describeError(error));

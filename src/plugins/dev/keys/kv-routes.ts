@@ -1,5 +1,5 @@
 import { isRecord } from '../../../core/vault/answer.ts';
-import { noSuchPath, nothingThere, Refusal, unsupported } from './access.ts';
+import { KeyRefusal, noSuchPath, nothingThere, unsupported } from './access.ts';
 import type { KeyAnswer, KeyRequest, KeyServerState } from './exchange.ts';
 import { type Fields, isBelowKv, type KvStore, kvMount } from './kv-store.ts';
 
@@ -46,7 +46,8 @@ function data(secrets: KvStore, name: string, { method, query, body }: KeyReques
 
 /** A version that was deleted is a 404 that says so. */
 function read(secrets: KvStore, name: string, version: string): KeyAnswer {
-  if (!/^\d{1,9}$/.test(version)) throw new Refusal(400, 'Field validation failed: "version" is no number');
+  if (!/^\d{1,9}$/.test(version))
+    throw new KeyRefusal(400, 'Field validation failed: "version" is no number');
   const found = secrets.find(name)?.read(Number(version));
   if (found === undefined) throw nothingThere();
   const { fields, metadata } = found;
@@ -54,7 +55,7 @@ function read(secrets: KvStore, name: string, version: string): KeyAnswer {
 }
 
 function write(secrets: KvStore, name: string, body: KeyRequest['body']): KeyAnswer {
-  if (name === '' || name.endsWith('/')) throw new Refusal(400, "cannot write to a path ending in '/'");
+  if (name === '' || name.endsWith('/')) throw new KeyRefusal(400, "cannot write to a path ending in '/'");
   const fields = fieldsIn(body);
   const options = isRecord(body['options']) ? body['options'] : {};
   const expected = options['cas'] === undefined ? undefined : Number(options['cas']);
@@ -62,9 +63,9 @@ function write(secrets: KvStore, name: string, body: KeyRequest['body']): KeyAns
 }
 
 function fieldsIn({ data }: KeyRequest['body']): Fields {
-  if (data === undefined) throw new Refusal(400, 'no data provided');
+  if (data === undefined) throw new KeyRefusal(400, 'no data provided');
   if (data === null || isRecord(data)) return data;
-  throw new Refusal(400, 'error converting input for field "data": expected an object');
+  throw new KeyRefusal(400, 'error converting input for field "data": expected an object');
 }
 
 function metadata(secrets: KvStore, name: string, { method, query }: KeyRequest): KeyAnswer {

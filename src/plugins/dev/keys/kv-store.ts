@@ -1,4 +1,4 @@
-import { Refusal } from './access.ts';
+import { KeyRefusal } from './access.ts';
 
 /** Where it is mounted, as in a development server of OpenBao. */
 export const kvMount = 'secret';
@@ -66,7 +66,7 @@ class KvSecret {
    */
   write(fields: Fields, expected?: number): VersionMetadata {
     if (expected !== undefined && expected !== this.#current)
-      throw new Refusal(400, 'check-and-set parameter did not match the current version');
+      throw new KeyRefusal(400, 'check-and-set parameter did not match the current version');
     this.#current += 1;
     this.#versions.set(this.#current, { fields, created: now(), deleted: '' });
     this.#versions.delete(this.#current - keptVersions);

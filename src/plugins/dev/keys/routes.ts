@@ -4,8 +4,8 @@ import { isCanonicalBase64 } from '../../../core/vault/transit-body.ts';
 import {
   type Capability,
   capabilityFor,
+  KeyRefusal,
   noSuchPath,
-  Refusal,
   remainingSeconds,
   type Token,
 } from './access.ts';
@@ -55,8 +55,8 @@ function mountList(transitNames: readonly string[]): unknown {
 }
 
 function mountEngine(mounts: TransitMounts, name: string, type: unknown): void {
-  if (name === kvMount) throw new Refusal(400, `path is already in use at ${name}/`);
-  if (type !== 'transit') throw new Refusal(400, 'plugin not found in the catalog: only transit is here');
+  if (name === kvMount) throw new KeyRefusal(400, `path is already in use at ${name}/`);
+  if (type !== 'transit') throw new KeyRefusal(400, 'plugin not found in the catalog: only transit is here');
   mounts.mount(name);
 }
 
@@ -86,8 +86,8 @@ function mountOf({ mounts }: KeyServerState, asked: string): string | undefined 
   return mounts.names().find((name) => asked.startsWith(`${name}/`));
 }
 
-const refused = (asked: string): Refusal =>
-  new Refusal(
+const refused = (asked: string): KeyRefusal =>
+  new KeyRefusal(
     403,
     `preflight capability check returned 403, please ensure client's policies grant access to path "${asked}"`,
   );
@@ -123,7 +123,7 @@ function answerTransit({ mounts }: KeyServerState, { method, path, body }: KeyRe
 }
 
 function describe(key: TransitKey | undefined, name: string): KeyAnswer {
-  if (key === undefined) throw new Refusal(404, 'no such key');
+  if (key === undefined) throw new KeyRefusal(404, 'no such key');
   const versions = Array.from({ length: key.latest }, (_, index) => [index + 1, key.created]);
   const data = {
     name,
@@ -147,7 +147,8 @@ export interface TransitAnswer {
 function runTransit(operation: Operation, key: TransitKey, body: Item): TransitAnswer {
   const { batch_input: batch } = body;
   if (batch === undefined) return { status: 200, body: { data: operation(key, body) } };
-  if (!Array.isArray(batch) || batch.length === 0) throw new Refusal(400, 'missing batch input to process');
+  if (!Array.isArray(batch) || batch.length === 0)
+    throw new KeyRefusal(400, 'missing batch input to process');
   const results = batch.map((item) => tried(operation, key, item));
   const status = results.some((result) => 'error' in result) ? 400 : 200;
   return { status, body: { data: { batch_results: results } } };
@@ -157,14 +158,14 @@ function tried(operation: Operation, key: TransitKey, item: unknown): Record<str
   try {
     return operation(key, isRecord(item) ? item : {});
   } catch (error) {
-    if (error instanceof Refusal) return { error: error.message };
+    if (error instanceof KeyRefusal) return { error: error.message };
     throw error;
   }
 }
 
 const encrypt: Operation = (key, item) => {
   const plaintext = bytes(item['plaintext'], 'plaintext');
-  if (plaintext === undefined) throw new Refusal(400, 'missing plaintext to encrypt');
+  if (plaintext === undefined) throw new KeyRefusal(400, 'missing plaintext to encrypt');
   try {
     return { ciphertext: key.encrypt(plaintext, associatedData(item)), key_version: key.latest };
   } finally {
@@ -175,7 +176,7 @@ const encrypt: Operation = (key, item) => {
 const decrypt: Operation = (key, item) => {
   const { ciphertext } = item;
   if (typeof ciphertext !== 'string' || ciphertext === '')
-    throw new Refusal(400, 'missing ciphertext to decrypt');
+    throw new KeyRefusal(400, 'missing ciphertext to decrypt');
   const plaintext = key.decrypt(ciphertext, associatedData(item));
   try {
     return { plaintext: plaintext.toString('base64') };
@@ -190,7 +191,7 @@ const associatedData = (item: Item): Buffer =>
 function bytes(value: unknown, name: string): Buffer | undefined {
   if (value === undefined) return undefined;
   if (typeof value !== 'string' || !isCanonicalBase64(value))
-    throw new Refusal(400, `failed to base64-decode ${name}`);
+    throw new KeyRefusal(400, `failed to base64-decode ${name}`);
   return Buffer.from(value, 'base64');
 }
 
@@ -215,7 +216,7 @@ function answerToken({ tokens }: KeyServerState, { method, path, body, token }: 
 
 function policyNames(value: unknown): string[] {
   if (Array.isArray(value) && value.every((name) => typeof name === 'string')) return value;
-  throw new Refusal(400, 'policies must be a list of names');
+  throw new KeyRefusal(400, 'policies must be a list of names');
 }
 
 /** Seconds as a number or its digits, or a Go duration; undefined where nothing is asked for. */
@@ -229,7 +230,7 @@ function duration(text: string): number {
   try {
     return parseDuration(text);
   } catch (error) {
-    if (error instanceof DurationError) throw new Refusal(400, 'time: invalid duration');
+    if (error instanceof DurationError) throw new KeyRefusal(400, 'time: invalid duration');
     throw error;
   }
 }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { exitStatus, SvcError } from '../../../core/errors.ts';
 import { isCanonicalBase64, parseWrappedKey } from '../../../core/vault/transit-body.ts';
 import { writeAtomically } from '../atomic-file.ts';
-import { noSuchPath, Refusal } from './access.ts';
+import { KeyRefusal, noSuchPath } from './access.ts';
 
 type Keys = Map<string, TransitKey>;
 
@@ -25,7 +25,7 @@ export class TransitMounts {
   }
 
   mount(path: string): void {
-    if (this.#mounts.has(path)) throw new Refusal(400, `path is already in use at ${path}/`);
+    if (this.#mounts.has(path)) throw new KeyRefusal(400, `path is already in use at ${path}/`);
     this.#mounts.set(path, new Map());
     this.#save();
   }
@@ -50,7 +50,7 @@ export class TransitMounts {
   /** @throws Refusal 400, as the engine has it */
   key(mount: string, name: string): TransitKey {
     const key = this.find(mount, name);
-    if (key === undefined) throw new Refusal(400, 'encryption key not found');
+    if (key === undefined) throw new KeyRefusal(400, 'encryption key not found');
     return key;
   }
 
@@ -112,7 +112,7 @@ export class TransitKey {
   /** @throws Refusal for a version that does not exist */
   setMinDecryptionVersion(version: number): void {
     if (!Number.isInteger(version) || version < 0 || version > this.latest)
-      throw new Refusal(
+      throw new KeyRefusal(
         400,
         `cannot set min decryption version of ${version}, latest key version is ${this.latest}`,
       );
@@ -130,9 +130,9 @@ export class TransitKey {
   /** @throws Refusal for what this key did not make, or not with that associated data */
   decrypt(ciphertext: string, associatedData: Buffer): Buffer {
     const { keyVersion, payload } = readCiphertext(ciphertext);
-    if (keyVersion > this.latest) throw new Refusal(400, 'invalid ciphertext: version is too new');
+    if (keyVersion > this.latest) throw new KeyRefusal(400, 'invalid ciphertext: version is too new');
     if (keyVersion < this.#minDecryptionVersion)
-      throw new Refusal(400, 'ciphertext or signature version is disallowed by policy (too old)');
+      throw new KeyRefusal(400, 'ciphertext or signature version is disallowed by policy (too old)');
     return open(this.#version(keyVersion), Buffer.from(payload, 'base64'), associatedData);
   }
 
@@ -150,17 +150,17 @@ export class TransitKey {
 }
 
 function readCiphertext(text: string) {
-  if (!text.startsWith('vault:v')) throw new Refusal(400, 'invalid ciphertext: no prefix');
+  if (!text.startsWith('vault:v')) throw new KeyRefusal(400, 'invalid ciphertext: no prefix');
   const parsed = parseWrappedKey(text);
   if (parsed) return parsed;
   const [, version, payload] = /^vault:v([1-9]\d{0,8}):(.+)$/.exec(text) ?? [];
   if (version === undefined || payload === undefined || !isCanonicalBase64(payload))
-    throw new Refusal(400, 'invalid ciphertext: could not decode base64');
+    throw new KeyRefusal(400, 'invalid ciphertext: could not decode base64');
   return { keyVersion: Number(version), payload };
 }
 
 function open(key: Buffer, body: Buffer, associatedData: Buffer): Buffer {
-  if (body.length < nonceBytes + tagBytes) throw new Refusal(400, 'invalid ciphertext length');
+  if (body.length < nonceBytes + tagBytes) throw new KeyRefusal(400, 'invalid ciphertext length');
   const decipher = createDecipheriv(algorithm, key, body.subarray(0, nonceBytes), { authTagLength: tagBytes })
     .setAAD(associatedData)
     .setAuthTag(body.subarray(-tagBytes));
@@ -168,7 +168,7 @@ function open(key: Buffer, body: Buffer, associatedData: Buffer): Buffer {
   try {
     return Buffer.concat([plaintext, decipher.final()]);
   } catch {
-    throw new Refusal(400, 'cipher: message authentication failed');
+    throw new KeyRefusal(400, 'cipher: message authentication failed');
   } finally {
     plaintext.fill(0);
   }
@@ -203,7 +203,7 @@ function read(path: string): StoredMounts {
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return {};
     throw new SvcError('DEV_KEYS', `The development keys in ${path} cannot be read`, {
-      nextStep: 'Mend or move the file away; without its keys the objects beside it cannot be read.',
+      nextStep: 'Fix or move the file away; without its keys the objects beside it cannot be read.',
       exitStatus: exitStatus.config,
       cause,
     });

@@ -210,7 +210,7 @@ function read(path: string): unknown {
     return JSON.parse(readFileSync(path, 'utf8'));
   } catch (cause) {
     throw new SvcError('DEV_STORE', `The development store's file ${path} cannot be read`, {
-      nextStep: 'Mend or remove the file, or give another folder with --data.',
+      nextStep: 'Fix or remove the file, or give another folder with --data.',
       exitStatus: exitStatus.config,
       cause,
     });

@@ -91,7 +91,7 @@ export interface WebhookServer {
   readonly address: string;
   /** New connections get this one; those that are open stay as they are. */
   renew(certificate: ServerCertificate): void;
-  /** Serves on until callers have heard that it is going, and asks them to close their connections. */
+  /** Keeps serving until callers have heard that it is going, and asks them to close their connections. */
   linger(times: LingerTimes): Promise<void>;
   /** Stops accepting; resolves when the reviews in flight have been answered, or after `withinMs`. */
   drain(withinMs: number): Promise<void>;
@@ -183,7 +183,7 @@ interface Clock {
 }
 
 /**
- * Serves on until callers come no more. Each answer asks its caller to close the connection: the next review goes
+ * Keeps serving until callers come no more. Each answer asks its caller to close the connection: the next review goes
  * through the Service again, which sends it elsewhere once it has forgotten this replica. Where the cluster is slow to
  * forget, ending after a fixed time would refuse reviews.
  */

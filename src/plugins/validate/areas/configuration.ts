@@ -29,7 +29,7 @@ export const sections: Check = {
   title: 'The configuration file starts the components that it has sections for',
   cause:
     'The name of a section is mistyped; a section has a key that is not known or a wrong value, or lacks what its component requires; or a file that it names is not there.',
-  fix: 'Mend what is listed: the component would refuse to start with the same words.',
+  fix: 'Fix what is listed: the component would refuse to start with the same words.',
   async run(context) {
     const { configFile } = context;
     if (configFile === undefined)

@@ -38,10 +38,10 @@ export const answers = vaultCheck(
 );
 
 type Facts = Omit<Check, 'area' | 'needs' | 'run'>;
-type Look = (vault: VaultAccess, context: CheckContext, signal: AbortSignal) => Promise<CheckResult>;
+type VaultProbe = (vault: VaultAccess, context: CheckContext, signal: AbortSignal) => Promise<CheckResult>;
 
 /** A check of the secrets server that is named. */
-export function vaultCheck(facts: Facts, look: Look): Check {
+export function vaultCheck(facts: Facts, look: VaultProbe): Check {
   return {
     ...facts,
     area: 'secrets-server',

@@ -1,0 +1,102 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const test = suite('words that were replaced');
+
+/** Names in code, and what stands in their place. A property of a stable interface (`road`, `addends`) is no name here. */
+const names: Readonly<Record<string, string>> = {
+  'StoreRoad|Road|roads|bodyRoad': 'AccessPath for attacks, S3Upstream, strategy for ways to send',
+  'Wire|HttpWire|createWire': 'JsonHttpClient, RegistryHttpClient, UpstreamExchange',
+  'Answer|HttpAnswer': 'ResponseWriter, or what it answers',
+  'Exchange|Refusal|Surroundings|Outcome': 'a name that says of what',
+  CallerGone: 'ClientDisconnected',
+  'Crew|startCrew': 'ClusterPrimary',
+  'ConnectionRoom|ReviewRoom|createReviewRoom': 'ConnectionLimiter, ReviewMemoryLimit',
+  createStrangerLog: 'createUnauthorizedClientLog',
+  'NodeBook|Ledger': 'NodeRegistry, PendingReports',
+  'Hit|HitPump|ObservedHit|createHitSink': 'AccessEvent, EventReader',
+  'letGoOn|hasLate|coverInTurns': 'resumeStoppedProcess, hasPreOpened, protectIncrementally',
+  'startBeats|startRounds|startSweeps': 'startPeriodic',
+  'tellChanges|Look|createLook|Settling': 'recordPolicyChanges, Reconcile, CaPropagation',
+  'Wishes|gatherWishes|Remarks': 'RequestedSettings, Diagnostics',
+  'Addend|Flights|createFlights': 'Factor, SingleFlight',
+  'mostUnaccepted|usualLimits': 'listenBacklog, defaultLimits',
+};
+
+/** Phrases in comments, texts and pages. */
+const phrases: Readonly<Record<string, string>> = {
+  'mend|mends|mended|mending': 'fix',
+  'serves? on(?! (?:port|[\\d`\\[:]|loopback|localhost|both|every|all|the|its|a ))': 'keep serving',
+  'guards? on(?! (?:tier|the))': 'keep enforcing',
+  'of two as old': 'ties are broken by',
+};
+
+const tracked = (...paths: string[]) =>
+  execFileSync('git', ['ls-files', '-co', '--exclude-standard', ...paths], { cwd: root, encoding: 'utf8' })
+    .split('\n')
+    .filter((path) => path !== '');
+
+/** `path:line: word → replacement`, for each place of a word. */
+function places(
+  paths: readonly string[],
+  words: Readonly<Record<string, string>>,
+  inLine: (word: string) => RegExp,
+) {
+  const rules = Object.entries(words).map(([word, instead]) => ({ instead, matches: inLine(word) }));
+  return paths.flatMap((path) =>
+    readFileSync(root + path, 'utf8')
+      .split('\n')
+      .flatMap((line, index) =>
+        rules.flatMap(({ matches, instead }) => {
+          const [found] = matches.exec(line) ?? [];
+          return found === undefined ? [] : [`${path}:${index + 1}: ${found.trim()} → ${instead}`];
+        }),
+      ),
+  );
+}
+
+const declares = (word: string) =>
+  new RegExp(`\\b(?:class|interface|type|function|const|enum) (?:${word})\\b(?! from)`);
+const says = (word: string) => new RegExp(`\\b(?:${word})\\b`, 'i');
+
+test('no code declares them', () => {
+  const code = tracked('src', 'bench', 'scripts').filter((path) => /\.(ts|mjs)$/.test(path));
+  assert.ok(code.length > 400);
+  assert.equal(places(code, names, declares), []);
+});
+
+test('no file is named by them', () => {
+  const old =
+    /(?:^|\/)(?:[\w-]*-)?(?:roads?|wire|wishes|addends|crew|mistakes?|stranger-log|one-meaning|(?:connection|review)-room|hit-(?:pump|queue|sink))\.(?:ts|h)$/;
+  assert.equal(
+    tracked('src', 'bpf').filter((path) => old.test(path)),
+    [],
+  );
+});
+
+test('no comment, text or page says them', () => {
+  const texts = tracked(
+    'src',
+    'bpf',
+    'scripts',
+    'bench',
+    'manifests',
+    'docs',
+    'README.md',
+    'CONTRIBUTING.md',
+  ).filter((path) => /\.(ts|mjs|md|h|c|yaml)$/.test(path) && !/TESTS\.md$/.test(path));
+  assert.ok(texts.length > 500);
+  assert.equal(places(texts, phrases, says), []);
+});
+
+test('a word that came back would be found', () => {
+  assert.ok(declares('Wire').test('export interface Wire {'));
+  assert.not.ok(declares('Wire').test('type WireTap = string;'));
+  assert.ok(says('mend|mends').test('// what it may mend'));
+});
+
+test.run();
