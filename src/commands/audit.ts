@@ -16,9 +16,9 @@ export default class Audit extends CheckCommand {
     'Filters change what is shown, never a score or the exit status: 0 passed, 1 failed (--min-score, --fail-on), ' +
     '2 only warnings under --fail-on warning, 3 called wrongly, 4 could not be evaluated.';
   static override flags = {
-    output: option({ options: ['table', 'json', 'sarif'] as const })({
+    output: option({ options: ['table', 'json', 'sarif', 'html'] as const })({
       char: 'o',
-      summary: 'Format of the report',
+      summary: 'Format of the report; html: one page for a browser, of a cluster',
       default: 'table',
     }),
     json: boolean({ summary: 'The same as -o json', exclusive: ['output'] }),
@@ -73,6 +73,7 @@ export default class Audit extends CheckCommand {
     '<%= config.bin %> audit',
     '<%= config.bin %> audit --below 50 --namespace shop',
     '<%= config.bin %> audit --scope asking --min-score 50 -o sarif > svc.sarif',
+    '<%= config.bin %> audit -o html > protection.html',
     '<%= config.bin %> audit --bucket photos --upstream https://s3.example.eu --fail-on error',
     '<%= config.bin %> audit --bucket photos --resume photos.audit --json',
   ];

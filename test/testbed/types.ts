@@ -26,6 +26,7 @@ export const TOOL_NAMES = [
   'docker-registry',
   'skopeo',
   'umoci',
+  'chromium',
   'zsh',
   'fish',
   'ruby',

@@ -47,9 +47,12 @@ export function readTerms(flags: AuditFlags): AuditTerms {
 
 function together(flags: AuditFlags, { format, bucket }: AuditTerms): readonly string[] {
   const mistakes: string[] = [];
-  if (flags.watch && format === 'sarif') mistakes.push('--watch: has no SARIF form; use -o table or -o json');
+  if (flags.watch && (format === 'sarif' || format === 'html'))
+    mistakes.push(`--watch: has no ${format.toUpperCase()} form; use -o table or -o json`);
   if (bucket === undefined) return mistakes;
   if (!bucketName.test(bucket)) mistakes.push('--bucket: should be the name of a bucket');
+  if (format === 'html')
+    mistakes.push('-o html: is a report of a cluster; with --bucket use -o table, json or sarif');
   for (const name of clusterOnly)
     if (flags[name] !== undefined)
       mistakes.push(`--${name}: is about workloads and has no meaning with --bucket`);
@@ -65,7 +68,7 @@ export function usage(mistakes: readonly string[]): SvcError {
 }
 
 export type Env = Readonly<Record<string, string | undefined>>;
-export type Format = 'table' | 'json' | 'sarif';
+export type Format = 'table' | 'json' | 'sarif' | 'html';
 
 export interface Output extends Screen {
   readonly rows?: number;

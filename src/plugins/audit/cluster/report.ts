@@ -140,7 +140,8 @@ export function nodeLines(nodes: readonly AuditedNode[], paint: Paint): readonly
   ];
 }
 
-function whyNot({ reason, passedOver = [] }: AuditedNode): string {
+/** Why a node is not on the highest tier, or does not enforce; empty where there is nothing to say. */
+export function whyNot({ reason, passedOver = [] }: AuditedNode): string {
   const tiers = passedOver.map((one) => `${nameOf(one.tier)}: ${one.reason}`);
   return [...(reason === undefined ? [] : [reason]), ...tiers].join('; ');
 }

@@ -6,6 +6,7 @@ import { outcomeText, printable, sectionsText, titled, wrapped } from '../../../
 import { type Paint, painter, type Style } from '../../../runtime/cli/terminal.ts';
 import type { AuditCall, AuditTerms } from '../terms.ts';
 import { type AuditedWorkload, findingRules, helpFor, titleOf } from './findings.ts';
+import { htmlReport } from './html-report.ts';
 import { type ClusterReport, nodeLines } from './report.ts';
 
 export function writeReport(report: ClusterReport, call: AuditCall, terms: AuditTerms): void {
@@ -19,6 +20,7 @@ export function reportText(
 ): string {
   if (terms.format === 'table') return clusterText(report, painter(stdout, env));
   if (terms.format === 'json') return JSON.stringify(report, null, 2);
+  if (terms.format === 'html') return htmlReport(report, version);
   const tool = { name: 'svc audit', version, rules: sarifRules };
   return JSON.stringify(sarifLog(tool, sarifFindings(report, terms.minScore)), null, 2);
 }

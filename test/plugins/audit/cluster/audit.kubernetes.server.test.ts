@@ -183,7 +183,7 @@ test('filters change what is shown, never the exit status', async () => {
 });
 
 test('fails on what it is told to, the same in every format', async () => {
-  for (const format of ['table', 'json', 'sarif']) {
+  for (const format of ['table', 'json', 'sarif', 'html']) {
     const status = async (...args: string[]) => (await audit(['-o', format, ...args])).status;
     assert.is(await status('--fail-on', 'none'), 0, format);
     assert.is(await status('--fail-on', 'error'), 0, format);
