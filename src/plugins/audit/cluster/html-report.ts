@@ -109,7 +109,7 @@ const style = `
 body { font: 15px/1.45 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem; }
 dl { display: flex; flex-wrap: wrap; gap: 1rem 2.5rem; } dt { font-size: .85em; } dd { margin: 0; font-size: 1.6em; }
 table { border-collapse: collapse; width: 100%; } th, td { text-align: left; vertical-align: top; padding: .4rem .7rem; }
-td { border-top: 1px solid var(--line); overflow-wrap: anywhere; } ul { margin: 0; padding-left: 1.1rem; } meter { width: 6rem; }
+td { border-top: 1px solid var(--line); overflow-wrap: break-word; } ul { margin: 0; padding-left: 1.1rem; } meter { width: 6rem; }
 .bad { color: var(--bad); } .fair { color: var(--fair); } .good { color: var(--good); }`;
 
 function page(title: string, body: string): string {
