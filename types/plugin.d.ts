@@ -181,6 +181,15 @@ export interface RunOptions {
     /** `--config`; SVC_CONFIG when absent. */
     readonly configFile?: string | undefined;
 }
+export interface Counter {
+    inc(labels?: LabelValues, by?: number): void;
+}
+export interface Gauge {
+    set(value: number, labels?: LabelValues): void;
+    add(by: number, labels?: LabelValues): void;
+    /** The value with these labels is shown no longer. */
+    remove(labels: LabelValues): void;
+}
 /** One reason why a component is not ready; the text is shown by `/readyz`. */
 export interface Health {
     /** `/readyz` is 200 while every named condition is ready; a condition starts as not ready with its reason. */
@@ -198,15 +207,6 @@ export interface Health {
     snapshot(): HealthSnapshot;
 }
 export type HealthFact = string | number | boolean;
-export interface Counter {
-    inc(labels?: LabelValues, by?: number): void;
-}
-export interface Gauge {
-    set(value: number, labels?: LabelValues): void;
-    add(by: number, labels?: LabelValues): void;
-    /** The value with these labels is shown no longer. */
-    remove(labels: LabelValues): void;
-}
 export interface Histogram {
     observe(value: number, labels?: LabelValues): void;
 }

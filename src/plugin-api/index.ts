@@ -33,8 +33,15 @@ export type { ComponentCommandOptions } from '../runtime/cli/component-command-o
 export { flagsOf } from '../runtime/cli/setting-flags.ts';
 export type { Component, ComponentDeps, Running } from '../runtime/component/contract.ts';
 export type { RunOptions } from '../runtime/component/read-config.ts';
-export type { Health, HealthFact } from '../runtime/health/health.ts';
-export type { Counter, Gauge, Histogram, LabelValues, Metrics } from '../runtime/health/metrics.ts';
+export type {
+  Counter,
+  Gauge,
+  Health,
+  HealthFact,
+  Histogram,
+  LabelValues,
+  Metrics,
+} from '../runtime/health/health.ts';
 export type { KubeClient, KubeRequest } from '../runtime/kube/client.ts';
 export { untilAborted } from '../runtime/lifecycle/wait.ts';
 export type { LogFields, Logger } from '../runtime/logging/logger.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { ByteSizeError, formatByteSize, parseByteSize } from '../../src/core/byte-size.ts';
+import { ByteSizeError, formatByteSize, parseByteSize } from '../../src/core/units.ts';
 
 const sizes = suite('byte sizes');
 

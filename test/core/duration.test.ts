@@ -8,7 +8,7 @@ import {
   formatNanoseconds,
   parseDuration,
   parseNanoseconds,
-} from '../../src/core/duration.ts';
+} from '../../src/core/units.ts';
 
 interface Vector {
   readonly text: string;

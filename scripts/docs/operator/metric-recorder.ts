@@ -1,4 +1,4 @@
-import type { Metrics } from '../../../src/runtime/health/metrics.ts';
+import type { Metrics } from '../../../src/runtime/health/health.ts';
 
 export interface DeclaredMetric {
   readonly name: string;

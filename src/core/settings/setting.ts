@@ -1,5 +1,4 @@
-import { formatByteSize, parseByteSize } from '../byte-size.ts';
-import { formatDuration, parseDuration } from '../duration.ts';
+import { formatByteSize, formatDuration, parseByteSize, parseDuration } from '../units.ts';
 
 /** Thrown by a parser: says what the value should be, never what it was (it may be a secret). */
 export class SettingMistake extends Error {

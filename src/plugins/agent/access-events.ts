@@ -1,5 +1,5 @@
 import type { AccessEvent } from '../../core/protection/bpf-layouts.ts';
-import type { Metrics } from '../../runtime/health/metrics.ts';
+import type { Metrics } from '../../runtime/health/health.ts';
 import type { LogFields, Logger } from '../../runtime/logging/logger.ts';
 import type { AccessEventListener } from './guard/contract.ts';
 import { bootTime } from './guard/map-readings.ts';

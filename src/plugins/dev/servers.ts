@@ -3,8 +3,8 @@ import { createReadStream, mkdirSync, readdirSync, readFileSync, rmSync, writeFi
 import { open, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { exitStatus, SvcError } from '../../core/errors.ts';
-import { isRecord } from '../../core/vault/answer.ts';
 import { vaultPath } from '../../core/vault/path.ts';
+import { isRecord } from '../../core/vault/transit-messages.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import { type KeyServer, startKeyServer } from './keys/key-server.ts';
 import {

@@ -10,7 +10,7 @@ import { createElector } from '../../runtime/kube/elector.ts';
 import { leadersClient } from '../../runtime/kube/lease.ts';
 import { followServerVersion, isAtLeast } from '../../runtime/kube/server-version.ts';
 import { untilAborted } from '../../runtime/lifecycle/wait.ts';
-import { keepHeapSmall } from '../../runtime/memory/v8.ts';
+import { keepHeapSmall } from '../../runtime/memory.ts';
 import { readAuthorities } from '../../runtime/net/certificates.ts';
 import { mirrorPlace, parseMirrors } from '../../runtime/registry/endpoint.ts';
 import { startCertificates } from './certificates/start-certificates.ts';

@@ -1,8 +1,7 @@
 import { apiVersion } from '../../core/custom-resources/resources.ts';
 import { messageOf } from '../../core/errors.ts';
 import { ownerOf } from '../../core/kubernetes/known-objects.ts';
-import type { Health } from '../../runtime/health/health.ts';
-import type { Metrics } from '../../runtime/health/metrics.ts';
+import type { Health, Metrics } from '../../runtime/health/health.ts';
 import type { KubeClient, KubeObject } from '../../runtime/kube/client.ts';
 import {
   createIntern,

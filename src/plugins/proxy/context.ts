@@ -8,7 +8,7 @@ import type { Manifests } from './multipart/manifest-store.ts';
 import type { Uploads } from './multipart/uploads.ts';
 import type { SpoolSpace } from './read/body/spool-file.ts';
 import type { ObjectReader } from './read/stored-object.ts';
-import type { HeldResponses } from './server/request-limits.ts';
+import type { HeldResponses } from './server/admit-request.ts';
 import type { BucketFacts } from './state/bucket-facts.ts';
 import type { BucketContents, StateStore } from './state/state-store.ts';
 import type { Upstream } from './upstream/upstream.ts';

@@ -1,4 +1,4 @@
-import type { Metrics } from '../../runtime/health/metrics.ts';
+import type { Metrics } from '../../runtime/health/health.ts';
 
 const secondsBuckets = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 

@@ -1,7 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
-import { formatByteSize } from '../../core/byte-size.ts';
 import { isLoopback } from '../../core/settings/listen-address.ts';
 import { applyRules, type Rule } from '../../core/settings/resolve.ts';
+import { formatByteSize } from '../../core/units.ts';
 import { vaultRules } from '../../runtime/vault/settings.ts';
 import { spoolDirOf } from './config.ts';
 import type { ResolvedProxySettings } from './settings.ts';

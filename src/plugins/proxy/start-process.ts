@@ -1,6 +1,6 @@
 import type { ComponentDeps, Running } from '../../runtime/component/contract.ts';
 import { untilAborted } from '../../runtime/lifecycle/wait.ts';
-import { keepHeapSmall } from '../../runtime/memory/v8.ts';
+import { keepHeapSmall } from '../../runtime/memory.ts';
 import { Connections } from '../../runtime/net/connections.ts';
 import { createVaultClient, type ExchangingVaultClient } from '../../runtime/vault/client.ts';
 import { vaultConfig } from '../../runtime/vault/settings.ts';
@@ -10,9 +10,8 @@ import { createContext, type OwnedContext } from './create-context.ts';
 import { createProxyMetrics } from './metrics.ts';
 import { type Conditions, keyCheck, storeCheck, watchReadiness } from './readiness.ts';
 import { createRoutes } from './routes.ts';
-import { createAuthenticate } from './server/admit-request.ts';
+import { BodyBudget, createAuthenticate, RequestSlots, ResponseMemory } from './server/admit-request.ts';
 import { createDispatch } from './server/dispatch.ts';
-import { BodyBudget, RequestSlots, ResponseMemory } from './server/request-limits.ts';
 import { type S3Server, startServer } from './server/server.ts';
 import type { ResolvedProxySettings } from './settings.ts';
 

@@ -1,7 +1,7 @@
 import { checkStatus, type FailOn } from '../../core/check-outcome.ts';
 import { counted } from '../../core/counted.ts';
-import { parseDuration } from '../../core/duration.ts';
 import { messageOf, SvcError } from '../../core/errors.ts';
+import { parseDuration } from '../../core/units.ts';
 import { createProgress, interruptible, type Progress } from '../../runtime/cli/interactive.ts';
 import { painter } from '../../runtime/cli/terminal.ts';
 import { concurrently, sleep } from '../../runtime/lifecycle/wait.ts';

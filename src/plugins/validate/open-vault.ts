@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { connect, type TLSSocket } from 'node:tls';
 import { messageOf } from '../../core/errors.ts';
-import { dataOf } from '../../core/vault/answer.ts';
+import { dataOf } from '../../core/vault/transit-messages.ts';
 import { secrets } from '../../runtime/logging/secrets.ts';
 import { authMethodFor } from '../../runtime/vault/auth.ts';
 import { TlsContext, vaultConnection } from '../../runtime/vault/connection.ts';

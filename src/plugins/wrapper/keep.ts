@@ -1,9 +1,9 @@
 import { fullMessageOf, SvcError } from '../../core/errors.ts';
 import { encodedLength } from '../../core/secret-records/region-writer.ts';
-import { startPeriodic } from '../../runtime/lifecycle/periodic.ts';
 import { createBackoff } from '../../runtime/lifecycle/retry.ts';
+import { startPeriodic } from '../../runtime/lifecycle/wait.ts';
 import { describeError, type Logger } from '../../runtime/logging/logger.ts';
-import { createCollector } from '../../runtime/memory/v8.ts';
+import { createCollector } from '../../runtime/memory.ts';
 import type { SecretClient, SecretDocument } from '../../runtime/vault/secret-client/contract.ts';
 import { type Delivered, nameSecrets } from './name-secrets.ts';
 import type { Observation } from './observation.ts';

@@ -1,8 +1,7 @@
-import type { EnvMap, Mapping } from '../../core/env-map.ts';
+import { type EnvMap, type Mapping, steeringFamilyOf } from '../../core/env-map.ts';
 import { exitStatus, SvcError } from '../../core/errors.ts';
 import type { SecretEntry } from '../../core/secret-records/region-writer.ts';
 import { errorCount } from '../../core/settings/resolve.ts';
-import { steeringFamilyOf } from '../../core/steering-variables.ts';
 
 export interface Naming {
   /** Group n belongs to document n. */

@@ -1,6 +1,13 @@
-import { createHealth, type Health, type HealthFact } from '../../runtime/health/health.ts';
+import {
+  type Counter,
+  createHealth,
+  createLeanMetrics,
+  type Gauge,
+  type Health,
+  type HealthFact,
+  type Metrics,
+} from '../../runtime/health/health.ts';
 import type { HealthSource } from '../../runtime/health/lean-health-server.ts';
-import { type Counter, createLeanMetrics, type Gauge, type Metrics } from '../../runtime/health/metrics.ts';
 import { wrapperVersion } from './loggers.ts';
 
 /** What probes and Prometheus see of a wrapper. */

@@ -1,6 +1,6 @@
 import { sleep } from '../../runtime/lifecycle/wait.ts';
 import { describeError, type Logger } from '../../runtime/logging/logger.ts';
-import { endJustInTimeCompilation, keepYoungGenerationSmall } from '../../runtime/memory/v8.ts';
+import { endJustInTimeCompilation, keepYoungGenerationSmall } from '../../runtime/memory.ts';
 import type { SecretClient } from '../../runtime/vault/secret-client/contract.ts';
 import { registerLater } from './agent/register.ts';
 import { createRepeater, type Repeat, reportProtection } from './agent/report.ts';

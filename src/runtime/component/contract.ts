@@ -1,6 +1,5 @@
 import type { Resolved, Settings } from '../../core/settings/setting.ts';
-import type { Health } from '../health/health.ts';
-import type { Metrics } from '../health/metrics.ts';
+import type { Health, Metrics } from '../health/health.ts';
 import type { Logger } from '../logging/logger.ts';
 
 /** What every component is given beside its configuration. */

@@ -1,7 +1,7 @@
 import { constants } from 'node:os';
-import { formatDuration } from '../../core/duration.ts';
 import { exitStatus } from '../../core/errors.ts';
 import type { Settings } from '../../core/settings/setting.ts';
+import { formatDuration } from '../../core/units.ts';
 import { createMetrics } from '../health/create-metrics.ts';
 import { createHealth } from '../health/health.ts';
 import { startHealthServer } from '../health/health-server.ts';

@@ -1,6 +1,6 @@
 import cluster from 'node:cluster';
 import type { Registry } from 'prom-client';
-import type { Metrics } from './metrics.ts';
+import type { Metrics } from './health.ts';
 
 /** Facts that `svc_build_info` carries as labels. */
 export interface BuildInfo {

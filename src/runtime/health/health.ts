@@ -51,3 +51,85 @@ export function createHealth(): Health {
     }),
   };
 }
+
+/** Counters, gauges and histograms of a component, exposed on `/metrics`. Names follow Prometheus' rules. */
+export interface Metrics {
+  counter(name: string, help: string, labels?: readonly string[]): Counter;
+  gauge(name: string, help: string, labels?: readonly string[]): Gauge;
+  /** Seconds or bytes; `buckets` are upper bounds. */
+  histogram(name: string, help: string, buckets: readonly number[], labels?: readonly string[]): Histogram;
+  /** Prometheus text exposition. */
+  expose(): Promise<{ contentType: string; body: string }>;
+}
+
+export type LabelValues = Readonly<Record<string, string>>;
+export interface Counter {
+  inc(labels?: LabelValues, by?: number): void;
+}
+export interface Gauge {
+  set(value: number, labels?: LabelValues): void;
+  add(by: number, labels?: LabelValues): void;
+  /** The value with these labels is shown no longer. */
+  remove(labels: LabelValues): void;
+}
+export interface Histogram {
+  observe(value: number, labels?: LabelValues): void;
+}
+
+const contentType = 'text/plain; version=0.0.4; charset=utf-8';
+
+interface Family {
+  readonly type: 'counter' | 'gauge';
+  readonly help: string;
+  readonly labels: readonly string[];
+  /** By the text of the labels, braces included. */
+  readonly samples: Map<string, number>;
+}
+
+/** Counters and gauges without prom-client, which a process that must stay small cannot afford. It has no histograms. */
+export function createLeanMetrics(): Metrics {
+  const families = new Map<string, Family>();
+  const add = (type: Family['type'], name: string, help: string, labels: readonly string[] = []): Family => {
+    if (families.has(name)) throw new RangeError(`Metric ${name} is declared twice`);
+    const family: Family = { type, help, labels, samples: new Map() };
+    if (labels.length === 0) family.samples.set('', 0);
+    families.set(name, family);
+    return family;
+  };
+  return {
+    counter(name, help, labels) {
+      const family = add('counter', name, help, labels);
+      return { inc: (values = {}, by = 1) => increase(family, values, by) };
+    },
+    gauge(name, help, labels) {
+      const family = add('gauge', name, help, labels);
+      return {
+        set: (value, values = {}) => void family.samples.set(labelText(family, values), value),
+        add: (by, values = {}) => increase(family, values, by),
+        remove: (values) => void family.samples.delete(labelText(family, values)),
+      };
+    },
+    histogram(name): Histogram {
+      throw new RangeError(`Metric ${name}: no histograms here`);
+    },
+    expose: async () => ({ contentType, body: [...families].map(familyText).join('\n') }),
+  };
+}
+
+function increase(family: Family, values: LabelValues, by: number): void {
+  const key = labelText(family, values);
+  family.samples.set(key, (family.samples.get(key) ?? 0) + by);
+}
+
+function labelText({ labels }: Family, values: LabelValues): string {
+  if (labels.length === 0) return '';
+  return `{${labels.map((label) => `${label}="${escaped(values[label] ?? '')}"`).join(',')}}`;
+}
+
+const escaped = (text: string): string =>
+  text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n').replaceAll('"', '\\"');
+
+function familyText([name, { type, help, samples }]: [string, Family]): string {
+  const lines = [...samples].map(([labels, value]) => `${name}${labels} ${value}`);
+  return `${[`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...lines].join('\n')}\n`;
+}

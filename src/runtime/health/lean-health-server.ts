@@ -2,8 +2,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { exitStatus, SvcError } from '../../core/errors.ts';
 import { formatListenAddress, type ListenAddress } from '../../core/settings/listen-address.ts';
 import { listenAt } from '../net/connections.ts';
-import type { HealthSnapshot } from './health.ts';
-import type { Metrics } from './metrics.ts';
+import type { HealthSnapshot, Metrics } from './health.ts';
 
 const mostConnections = 64;
 const mostHeaderBytes = 8192;

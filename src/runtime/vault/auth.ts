@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { dataOf, isRecord, namesDeadToken, serverErrors } from '../../core/vault/answer.ts';
 import { vaultPath } from '../../core/vault/path.ts';
+import { dataOf, isRecord, namesDeadToken, serverErrors } from '../../core/vault/transit-messages.ts';
 import { secrets } from '../logging/secrets.ts';
 import { failureOf, serverReason, VaultError, type VaultResponse, type VaultTransport } from './contract.ts';
 import type { VaultAuth } from './settings.ts';

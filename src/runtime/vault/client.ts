@@ -1,4 +1,4 @@
-import { mayRetryStatus, namesDeadToken, serverErrors } from '../../core/vault/answer.ts';
+import { mayRetryStatus, namesDeadToken, serverErrors } from '../../core/vault/transit-messages.ts';
 import { retry } from '../lifecycle/retry.ts';
 import { within } from '../lifecycle/wait.ts';
 import type { Logger } from '../logging/logger.ts';

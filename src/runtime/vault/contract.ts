@@ -5,7 +5,7 @@ import {
   namesMissingKey,
   serverErrors,
   summarize,
-} from '../../core/vault/answer.ts';
+} from '../../core/vault/transit-messages.ts';
 import { secrets } from '../logging/secrets.ts';
 
 /** A request to the key server's HTTP API. `path` is below `/v1/`, its segments already encoded. */

@@ -1,7 +1,7 @@
 import { writeRequest } from '../../core/http1.ts';
 import { JsonError } from '../../core/json-document.ts';
 import { isEncodedPath } from '../../core/vault/path.ts';
-import { createWipedMemory } from '../memory/buffers.ts';
+import { createWipedMemory } from '../memory.ts';
 import type { VaultConnection } from './connection.ts';
 import {
   type ByteExchange,

@@ -1,15 +1,16 @@
-import { namesTooLarge, serverErrors } from '../../core/vault/answer.ts';
 import { vaultPath } from '../../core/vault/path.ts';
 import {
+  namesTooLarge,
   parseWrappedKey,
   type ReadValue,
   readKey,
   readTransitAnswer,
   readWrapped,
+  serverErrors,
   type TransitAnswer,
   type TransitInput,
   transitBody,
-} from '../../core/vault/transit-body.ts';
+} from '../../core/vault/transit-messages.ts';
 import type { ExchangingVaultClient } from './client.ts';
 import {
   type ByteExchange,

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { steeringFamilies, steeringFamilyOf } from '../../../src/core/steering-variables.ts';
+import { steeringFamilies, steeringFamilyOf } from '../../../src/core/env-map.ts';
 
 const test = suite('names that steer programs');
 

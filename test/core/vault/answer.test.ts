@@ -6,7 +6,7 @@ import {
   namesTooLarge,
   serverErrors,
   summarize,
-} from '../../../src/core/vault/answer.ts';
+} from '../../../src/core/vault/transit-messages.ts';
 
 const test = suite('key server answer');
 

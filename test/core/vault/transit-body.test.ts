@@ -10,7 +10,7 @@ import {
   readTransitAnswer,
   readWrapped,
   transitBody,
-} from '../../../src/core/vault/transit-body.ts';
+} from '../../../src/core/vault/transit-messages.ts';
 
 const test = suite('transit body');
 const parsed = (...inputs: Parameters<typeof transitBody>) => JSON.parse(transitBody(...inputs).toString());

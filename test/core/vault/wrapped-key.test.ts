@@ -6,7 +6,7 @@ import {
   isCanonicalBase64,
   maxWrappedKeyLength,
   parseWrappedKey,
-} from '../../../src/core/vault/transit-body.ts';
+} from '../../../src/core/vault/transit-messages.ts';
 
 const test = suite('wrapped key');
 

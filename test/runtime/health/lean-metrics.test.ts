@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createLeanMetrics, type Metrics } from '../../../src/runtime/health/metrics.ts';
+import { createLeanMetrics, type Metrics } from '../../../src/runtime/health/health.ts';
 
 const lean = suite('lean metrics');
 

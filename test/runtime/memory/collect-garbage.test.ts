@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createCollector } from '../../../src/runtime/memory/v8.ts';
+import { createCollector } from '../../../src/runtime/memory.ts';
 
 const collecting = suite('collecting garbage');
 

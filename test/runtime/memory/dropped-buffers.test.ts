@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { droppedBuffers } from '../../../src/runtime/memory/buffers.ts';
+import { droppedBuffers } from '../../../src/runtime/memory.ts';
 
 const test = suite('dropped buffers');
 const MiB = 1024 * 1024;

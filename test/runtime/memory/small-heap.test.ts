@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { median } from '../../../bench/harness/median.ts';
 
 const test = suite('small heap');
-const module = new URL('../../../src/runtime/memory/v8.ts', import.meta.url).href;
+const module = new URL('../../../src/runtime/memory.ts', import.meta.url).href;
 
 /** Bytes of heap that a process takes for work that leaves little behind. */
 function heapAfterWork(prepare: string): number {

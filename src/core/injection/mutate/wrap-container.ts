@@ -1,5 +1,5 @@
-import { formatDuration } from '../../duration.ts';
 import type { Container, EnvironmentVariable, Pod } from '../../kubernetes/pod.ts';
+import { formatDuration } from '../../units.ts';
 import type { ImageCommand, InjectionPlan } from '../contract.ts';
 import {
   leavesCommandToImage,

@@ -1,5 +1,4 @@
-import type { Health } from '../../../runtime/health/health.ts';
-import type { Metrics } from '../../../runtime/health/metrics.ts';
+import type { Health, Metrics } from '../../../runtime/health/health.ts';
 import { type Backoff, createBackoff } from '../../../runtime/lifecycle/retry.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import type { Connection } from './connection.ts';

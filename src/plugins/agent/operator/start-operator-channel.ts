@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { Health } from '../../../runtime/health/health.ts';
-import type { Metrics } from '../../../runtime/health/metrics.ts';
+import type { Health, Metrics } from '../../../runtime/health/health.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import { Channel, createChannelMetrics, LinkStatus, type Timings } from './channel.ts';
 import { Connection } from './connection.ts';

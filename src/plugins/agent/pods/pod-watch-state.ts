@@ -1,6 +1,5 @@
 import { mostOfOneCgroup } from '../../../core/protection/bpf-layouts.ts';
-import type { Health } from '../../../runtime/health/health.ts';
-import type { Metrics } from '../../../runtime/health/metrics.ts';
+import type { Health, Metrics } from '../../../runtime/health/health.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import type { Round } from './coverage.ts';
 

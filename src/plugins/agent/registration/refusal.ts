@@ -1,6 +1,6 @@
 import { messageOf } from '../../../core/errors.ts';
 import type { GrpcStatus } from '../../../core/grpc.ts';
-import type { Metrics } from '../../../runtime/health/metrics.ts';
+import type { Metrics } from '../../../runtime/health/health.ts';
 
 /** How a call was judged, as the metrics name it. */
 export type RegistrationOutcome =

@@ -3,7 +3,7 @@ import { connect, createServer, type Server } from 'node:net';
 import { dirname, join } from 'node:path';
 import { exitStatus, messageOf, SvcError } from '../../../core/errors.ts';
 import type { ProtectionReport } from '../../../core/protection/report.ts';
-import type { Metrics } from '../../../runtime/health/metrics.ts';
+import type { Metrics } from '../../../runtime/health/health.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import { loadProtoService } from '../../../runtime/net/load-proto.ts';
 import type { Guard, ProtectedProcess } from '../guard/contract.ts';

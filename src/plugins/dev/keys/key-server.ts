@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { collect } from '../../../core/collect.ts';
-import { isRecord } from '../../../core/vault/answer.ts';
 import { isEncodedPath } from '../../../core/vault/path.ts';
+import { isRecord } from '../../../core/vault/transit-messages.ts';
 import { describeError, type Logger } from '../../../runtime/logging/logger.ts';
 import { type LoopbackServer, serveOnLoopback } from '../listen.ts';
 import { KeyRefusal, noSuchPath, Tokens } from './access.ts';

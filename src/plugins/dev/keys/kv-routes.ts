@@ -1,4 +1,4 @@
-import { isRecord } from '../../../core/vault/answer.ts';
+import { isRecord } from '../../../core/vault/transit-messages.ts';
 import { KeyRefusal, noSuchPath, nothingThere, unsupported } from './access.ts';
 import type { KeyAnswer, KeyRequest, KeyServerState } from './exchange.ts';
 import { type Fields, isBelowKv, type KvStore, kvMount } from './kv-store.ts';

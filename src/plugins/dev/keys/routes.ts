@@ -1,6 +1,5 @@
-import { DurationError, parseDuration } from '../../../core/duration.ts';
-import { isRecord } from '../../../core/vault/answer.ts';
-import { isCanonicalBase64 } from '../../../core/vault/transit-body.ts';
+import { DurationError, parseDuration } from '../../../core/units.ts';
+import { isCanonicalBase64, isRecord } from '../../../core/vault/transit-messages.ts';
 import {
   type Capability,
   capabilityFor,

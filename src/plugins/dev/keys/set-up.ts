@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { isRecord } from '../../../core/vault/answer.ts';
 import { vaultPath } from '../../../core/vault/path.ts';
+import { isRecord } from '../../../core/vault/transit-messages.ts';
 import { connectionDefaults, type VaultConnection } from '../../../runtime/vault/connection.ts';
 import { failureOf, type VaultRequest } from '../../../runtime/vault/contract.ts';
 import { createNodeVaultTransport } from '../../../runtime/vault/node-vault-transport.ts';

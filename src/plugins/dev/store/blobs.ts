@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { formatByteSize } from '../../../core/byte-size.ts';
 import { s3Error } from '../../../core/s3/error.ts';
+import { formatByteSize } from '../../../core/units.ts';
 import type { BlobRef } from './object.ts';
 
 /** Takes one body; nothing of it can be read before `commit`. */

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { exitStatus, SvcError } from '../../../core/errors.ts';
-import { isRecord } from '../../../core/vault/answer.ts';
+import { isRecord } from '../../../core/vault/transit-messages.ts';
 import { packageFolder } from '../../../runtime/component/package-folder.ts';
 import { stage } from '../stage.ts';
 import { WrapperRefusal } from './protection.ts';

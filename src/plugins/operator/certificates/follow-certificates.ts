@@ -6,8 +6,7 @@ import { exitStatus, SvcError } from '../../../core/errors.ts';
 import type { Health } from '../../../runtime/health/health.ts';
 import type { KubeClient, KubeObject } from '../../../runtime/kube/client.ts';
 import { type ReflectTiming, reflect } from '../../../runtime/kube/reflect.ts';
-import type { Periodic } from '../../../runtime/lifecycle/periodic.ts';
-import { sleep } from '../../../runtime/lifecycle/wait.ts';
+import { type Periodic, sleep } from '../../../runtime/lifecycle/wait.ts';
 import { describeError, type Logger } from '../../../runtime/logging/logger.ts';
 import {
   bundleOf,

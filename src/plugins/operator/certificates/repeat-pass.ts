@@ -1,5 +1,5 @@
-import { type Periodic, startPeriodic } from '../../../runtime/lifecycle/periodic.ts';
 import { createBackoff } from '../../../runtime/lifecycle/retry.ts';
+import { type Periodic, startPeriodic } from '../../../runtime/lifecycle/wait.ts';
 import { describeError, type Logger } from '../../../runtime/logging/logger.ts';
 
 export interface RepeatOptions {

@@ -1,8 +1,7 @@
-import type { Health } from '../../../runtime/health/health.ts';
-import type { Metrics } from '../../../runtime/health/metrics.ts';
+import type { Health, Metrics } from '../../../runtime/health/health.ts';
 import type { KubeClient } from '../../../runtime/kube/client.ts';
 import type { Leadership } from '../../../runtime/kube/lease.ts';
-import type { Periodic } from '../../../runtime/lifecycle/periodic.ts';
+import type { Periodic } from '../../../runtime/lifecycle/wait.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import { readCertificate, validityOf } from '../../../runtime/net/certificates.ts';
 import { createSecretStore, createSharedStore } from './authority-store.ts';

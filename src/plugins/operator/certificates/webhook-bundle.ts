@@ -1,6 +1,5 @@
 import { messageOf } from '../../../core/errors.ts';
-import type { Health } from '../../../runtime/health/health.ts';
-import type { Metrics } from '../../../runtime/health/metrics.ts';
+import type { Health, Metrics } from '../../../runtime/health/health.ts';
 import { isText, type KubeClient, member } from '../../../runtime/kube/client.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import { repeatPass } from './repeat-pass.ts';

@@ -8,7 +8,7 @@ import {
 import { apiVersion } from '../../../core/custom-resources/resources.ts';
 import { managedBy } from '../../../core/kubernetes/labels.ts';
 import type { Score } from '../../../core/score/contract.ts';
-import type { Metrics } from '../../../runtime/health/metrics.ts';
+import type { Metrics } from '../../../runtime/health/health.ts';
 import { apply, applyStatus, type KubeClient, readObject, unless } from '../../../runtime/kube/client.ts';
 import { isSameStatus } from './status.ts';
 

@@ -1,4 +1,4 @@
-import type { Counter, Gauge, Histogram, Metrics } from '../../../runtime/health/metrics.ts';
+import type { Counter, Gauge, Histogram, Metrics } from '../../../runtime/health/health.ts';
 import type { EventRecorder } from '../../../runtime/kube/event-recorder.ts';
 import {
   createWorkQueue,
@@ -6,8 +6,7 @@ import {
   type WorkQueue,
   type WorkQueueTuning,
 } from '../../../runtime/kube/work-queue.ts';
-import { type Periodic, startPeriodic } from '../../../runtime/lifecycle/periodic.ts';
-import { untilAborted } from '../../../runtime/lifecycle/wait.ts';
+import { type Periodic, startPeriodic, untilAborted } from '../../../runtime/lifecycle/wait.ts';
 import { describeError, type Logger } from '../../../runtime/logging/logger.ts';
 import type { ByNamespace, KnownPod, KnownSecretMapping, KnownServiceConfig } from '../cluster-view.ts';
 import type { Leadership, OperatorDeps } from '../contract.ts';

@@ -9,8 +9,7 @@ import { resolveInjection } from '../../../core/injection/resolve/resolve-inject
 import { fieldManager, isLabelled, protectedLabel, selects } from '../../../core/kubernetes/labels.ts';
 import type { Pod } from '../../../core/kubernetes/pod.ts';
 import { carriesWrapper, isExempt, isOver } from '../../../core/kubernetes/protected-pods.ts';
-import type { Health } from '../../../runtime/health/health.ts';
-import type { Metrics } from '../../../runtime/health/metrics.ts';
+import type { Health, Metrics } from '../../../runtime/health/health.ts';
 import { createEventRecorder, type EventRecorder } from '../../../runtime/kube/event-recorder.ts';
 import {
   byNamespace,

@@ -5,7 +5,7 @@ import { ImageError } from '../../../core/image/reference.ts';
 import { readDockerConfigJson } from '../../../core/image/registry-credentials.ts';
 import type { ImageCommand } from '../../../core/injection/contract.ts';
 import type { Pod } from '../../../core/kubernetes/pod.ts';
-import type { Metrics } from '../../../runtime/health/metrics.ts';
+import type { Metrics } from '../../../runtime/health/health.ts';
 import type { KubeClient } from '../../../runtime/kube/client.ts';
 import { untilAborted, within } from '../../../runtime/lifecycle/wait.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';

@@ -8,7 +8,7 @@ import {
 import type { RegistryCredential } from '../../../core/image/registry-credentials.ts';
 import type { ImageCommand } from '../../../core/injection/contract.ts';
 import { isLoopback } from '../../../core/settings/listen-address.ts';
-import type { Metrics } from '../../../runtime/health/metrics.ts';
+import type { Metrics } from '../../../runtime/health/health.ts';
 import { within } from '../../../runtime/lifecycle/wait.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import { accessesTo, type Mirrors } from '../../../runtime/registry/endpoint.ts';

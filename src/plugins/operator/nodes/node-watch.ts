@@ -1,6 +1,6 @@
 import { accessOutcomes, accessPaths } from '../../../core/protection/bpf-layouts.ts';
 import { type Tier, tierNames } from '../../../core/protection/report.ts';
-import type { Metrics } from '../../../runtime/health/metrics.ts';
+import type { Metrics } from '../../../runtime/health/health.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import { TokenBucket } from '../bounds.ts';
 import type { Leadership, NodeAgentState } from '../contract.ts';

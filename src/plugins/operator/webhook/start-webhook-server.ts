@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { exitStatus, SvcError } from '../../../core/errors.ts';
 import { formatListenAddress, type ListenAddress } from '../../../core/settings/listen-address.ts';
-import type { Metrics } from '../../../runtime/health/metrics.ts';
+import type { Metrics } from '../../../runtime/health/health.ts';
 import { sleep as delay, untilAborted } from '../../../runtime/lifecycle/wait.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import { Connections, listenAt } from '../../../runtime/net/connections.ts';

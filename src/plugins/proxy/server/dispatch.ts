@@ -9,10 +9,17 @@ import type { VerifiedSignature } from '../../../core/s3/sigv4-verify.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import type { Handler, ProxyServices, RequestContext } from '../context.ts';
 import type { ServerMetrics } from '../metrics.ts';
-import { type Authenticate, refuseAmbiguous, refuseReserved } from './admit-request.ts';
+import {
+  type Authenticate,
+  type BodyBudget,
+  type HeldResponses,
+  type RequestSlots,
+  type ResponseMemory,
+  refuseAmbiguous,
+  refuseReserved,
+} from './admit-request.ts';
 import { ClientDisconnected, HttpResponseWriter, readRawBody } from './client-streams.ts';
 import { answerFault, faultOf, reportFault } from './fault.ts';
-import type { BodyBudget, HeldResponses, RequestSlots, ResponseMemory } from './request-limits.ts';
 
 export interface Dispatching {
   readonly services: ProxyServices;

@@ -3,7 +3,7 @@ import { collect } from '../../../core/collect.ts';
 import { S3Error, s3Error } from '../../../core/s3/error.ts';
 import { parseXml, type XmlElement } from '../../../core/s3/xml.ts';
 import { unescapeXml } from '../../../core/s3/xml-text.ts';
-import type { HeldResponses } from '../server/request-limits.ts';
+import type { HeldResponses } from '../server/admit-request.ts';
 
 /** A request to the store; host, date, signature and framing headers are added. */
 export interface UpstreamRequest {

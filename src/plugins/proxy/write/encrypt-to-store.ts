@@ -10,7 +10,7 @@ import { sealChecksums } from '../../../core/envelope/sealed-checksums.ts';
 import type { Checksums } from '../../../core/s3/checksum.ts';
 import { s3Error } from '../../../core/s3/error.ts';
 import { responseHeadersDownstream, unquote } from '../../../core/s3/headers.ts';
-import { droppedBuffers } from '../../../runtime/memory/buffers.ts';
+import { droppedBuffers } from '../../../runtime/memory.ts';
 import type { WrappedKey } from '../../../runtime/vault/contract.ts';
 import type { ProxyServices } from '../context.ts';
 import type { FreshKey } from '../data-keys.ts';

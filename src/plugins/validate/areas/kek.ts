@@ -1,5 +1,5 @@
-import { dataOf, isRecord } from '../../../core/vault/answer.ts';
 import { vaultPath } from '../../../core/vault/path.ts';
+import { dataOf, isRecord } from '../../../core/vault/transit-messages.ts';
 import {
   type Check,
   type CheckContext,

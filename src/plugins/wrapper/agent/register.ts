@@ -13,7 +13,7 @@ import {
   notEnforcing,
   type Registration,
 } from './agent-client.ts';
-import { measureOwnProtection } from './measure.ts';
+import { measureOwnProtection } from './report.ts';
 
 /** How long an application waits for an agent that it can do without. */
 const dispensableWaitMs = 3_000;

@@ -3,7 +3,7 @@ import { writeRequest } from '../../../core/http1.ts';
 import type { ByteSink } from '../../../core/http1-chunked-body.ts';
 import { JsonError } from '../../../core/json-document.ts';
 import { JsonView } from '../../../core/json-view.ts';
-import { crossOutOpaque, namesDeadToken, serverErrors } from '../../../core/vault/answer.ts';
+import { crossOutOpaque, namesDeadToken, serverErrors } from '../../../core/vault/transit-messages.ts';
 import type { Region } from '../../native/memory.ts';
 import type { VaultConnection } from '../connection.ts';
 import { failureOf, VaultError } from '../contract.ts';

@@ -1,7 +1,7 @@
 import { decodeString, type JsonMember } from '../../../core/json-document.ts';
 import { compact, JsonView } from '../../../core/json-view.ts';
-import { namesDeadToken } from '../../../core/vault/answer.ts';
 import { vaultPath } from '../../../core/vault/path.ts';
+import { namesDeadToken } from '../../../core/vault/transit-messages.ts';
 import { VaultError } from '../contract.ts';
 import {
   type KeyServer,

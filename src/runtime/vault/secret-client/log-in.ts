@@ -1,8 +1,8 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { decodeString } from '../../../core/json-document.ts';
 import { escapedRuns, JsonView } from '../../../core/json-view.ts';
-import { namesDeadToken } from '../../../core/vault/answer.ts';
 import { vaultPath } from '../../../core/vault/path.ts';
+import { namesDeadToken } from '../../../core/vault/transit-messages.ts';
 import type { SecretMemory } from '../../native/secret-memory.ts';
 import { loginRefusal, unusableTokenFile } from '../auth.ts';
 import { VaultError } from '../contract.ts';

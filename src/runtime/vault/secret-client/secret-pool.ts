@@ -1,6 +1,6 @@
 import type { ByteSink } from '../../../core/http1-chunked-body.ts';
 import { within } from '../../lifecycle/wait.ts';
-import type { ByteMemory } from '../../memory/buffers.ts';
+import type { ByteMemory } from '../../memory.ts';
 import { TlsContext, type VaultConnection } from '../connection.ts';
 import { VaultError } from '../contract.ts';
 import { type SecretResponse, SecretSocket, StaleConnection } from './secret-socket.ts';

@@ -3,8 +3,7 @@ import { connect as connectTls, type SecureContext } from 'node:tls';
 import { exitStatus } from '../../../core/errors.ts';
 import { ResponseReader } from '../../../core/http1.ts';
 import { type ByteSink, HttpError } from '../../../core/http1-chunked-body.ts';
-import type { ByteBlock, ByteMemory } from '../../memory/buffers.ts';
-import { overwriteStackSoon } from '../../memory/v8.ts';
+import { type ByteBlock, type ByteMemory, overwriteStackSoon } from '../../memory.ts';
 import type { VaultConnection } from '../connection.ts';
 import { certificateCode, VaultError, type VaultErrorOptions } from '../contract.ts';
 

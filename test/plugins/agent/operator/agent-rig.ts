@@ -7,7 +7,7 @@ import type {
   TlsPaths,
 } from '../../../../src/plugins/agent/operator/contract.ts';
 import { startOperatorChannel } from '../../../../src/plugins/agent/operator/start-operator-channel.ts';
-import { createLeanMetrics, type Metrics } from '../../../../src/runtime/health/metrics.ts';
+import { createLeanMetrics, type Metrics } from '../../../../src/runtime/health/health.ts';
 import { type LogLine, recordingLog } from '../hits/recording-log.ts';
 
 export interface AgentRig {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createCollector } from '../../../../src/runtime/memory/v8.ts';
+import { createCollector } from '../../../../src/runtime/memory.ts';
 import { startOperator, type TestOperator } from '../../../support/operator-channel.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import { type AgentRig, hitBy, startAgent } from './agent-rig.ts';

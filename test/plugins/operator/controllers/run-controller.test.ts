@@ -7,7 +7,7 @@ import {
   runController,
 } from '../../../../src/plugins/operator/controllers/run-controller.ts';
 import { createMetrics } from '../../../../src/runtime/health/create-metrics.ts';
-import type { Metrics } from '../../../../src/runtime/health/metrics.ts';
+import type { Metrics } from '../../../../src/runtime/health/health.ts';
 import { quietLog } from '../../../support/quiet-log.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import { type AdjustableLeadership, adjustableLeadership } from '../leadership.ts';

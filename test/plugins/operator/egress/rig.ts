@@ -10,8 +10,7 @@ import {
 import type { EgressTuning } from '../../../../src/plugins/operator/egress/term.ts';
 import { startClusterView } from '../../../../src/plugins/operator/start-cluster-view.ts';
 import { createMetrics } from '../../../../src/runtime/health/create-metrics.ts';
-import { createHealth } from '../../../../src/runtime/health/health.ts';
-import type { Metrics } from '../../../../src/runtime/health/metrics.ts';
+import { createHealth, type Metrics } from '../../../../src/runtime/health/health.ts';
 import { createKubeClient } from '../../../../src/runtime/kube/create-client.ts';
 import { createEventRecorder } from '../../../../src/runtime/kube/event-recorder.ts';
 import type { NameAnswer } from '../../../../src/runtime/kube/name-book.ts';

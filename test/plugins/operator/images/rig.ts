@@ -4,7 +4,7 @@ import {
   type ImageCommands,
   type ImageCommandsDeps,
 } from '../../../../src/plugins/operator/images/create-image-commands.ts';
-import { createLeanMetrics } from '../../../../src/runtime/health/metrics.ts';
+import { createLeanMetrics } from '../../../../src/runtime/health/health.ts';
 import { type KubeClient, KubeError, type KubeRequest } from '../../../../src/runtime/kube/client.ts';
 import type { Logger } from '../../../../src/runtime/logging/logger.ts';
 import { fakeClient } from '../../../support/fake-client.ts';

@@ -7,7 +7,7 @@ import {
   NodeRegistry,
 } from '../../../../src/plugins/operator/nodes/node-registry.ts';
 import type { NodeReport, NodeStateMessage } from '../../../../src/plugins/operator/nodes/read-report.ts';
-import { createCollector } from '../../../../src/runtime/memory/v8.ts';
+import { createCollector } from '../../../../src/runtime/memory.ts';
 
 const test = suite('the book of nodes');
 

@@ -9,7 +9,7 @@ import {
   scoreNamespace,
   templatesOf,
 } from '../../../../src/plugins/operator/controllers/protection-score.ts';
-import { createCollector } from '../../../../src/runtime/memory/v8.ts';
+import { createCollector } from '../../../../src/runtime/memory.ts';
 import { bestReport, plainPod, protectedPod } from '../../../core/score/facts.ts';
 import { fakeCluster } from './fake-cluster.ts';
 import { fakeEgress, fakeNodes } from './fake-parts.ts';

@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Payload } from '../../../../src/core/s3/received-payload.ts';
-import { BodyBudget, RequestSlots } from '../../../../src/plugins/proxy/server/request-limits.ts';
+import { BodyBudget, RequestSlots } from '../../../../src/plugins/proxy/server/admit-request.ts';
 
 const test = suite('room for bodies and requests');
 const KiB = 1024;

@@ -2,13 +2,13 @@ import { connect, type Socket } from 'node:net';
 import type { OperationName } from '../../../../src/core/s3/operation.ts';
 import type { Handler, ProxyServices } from '../../../../src/plugins/proxy/context.ts';
 import type { ServerMetrics } from '../../../../src/plugins/proxy/metrics.ts';
-import { createAuthenticate } from '../../../../src/plugins/proxy/server/admit-request.ts';
-import { createDispatch } from '../../../../src/plugins/proxy/server/dispatch.ts';
 import {
   BodyBudget,
+  createAuthenticate,
   RequestSlots,
   ResponseMemory,
-} from '../../../../src/plugins/proxy/server/request-limits.ts';
+} from '../../../../src/plugins/proxy/server/admit-request.ts';
+import { createDispatch } from '../../../../src/plugins/proxy/server/dispatch.ts';
 import { startServer } from '../../../../src/plugins/proxy/server/server.ts';
 import type { Logger } from '../../../../src/runtime/logging/logger.ts';
 import { Connections } from '../../../../src/runtime/net/connections.ts';

@@ -5,13 +5,11 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { softLimit, statusBytes, statusField } from '../../../../src/core/proc-text.ts';
 import {
+  dumpableByOwner,
   lockProtection,
+  measureApplicationProtection,
   measureOwnProtection,
   parseMappedMemory,
-} from '../../../../src/plugins/wrapper/agent/measure.ts';
-import {
-  dumpableByOwner,
-  measureApplicationProtection,
 } from '../../../../src/plugins/wrapper/agent/report.ts';
 import { createSecretMemory } from '../../../../src/runtime/native/secret-memory.ts';
 

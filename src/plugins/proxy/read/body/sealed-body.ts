@@ -8,7 +8,7 @@ import {
 } from '../../../../core/envelope/cipher.ts';
 import type { PartEntry } from '../../../../core/envelope/manifest.ts';
 import { s3Error } from '../../../../core/s3/error.ts';
-import { droppedBuffers } from '../../../../runtime/memory/buffers.ts';
+import { droppedBuffers } from '../../../../runtime/memory.ts';
 import type { DataKeys } from '../../data-keys.ts';
 import type { StoredObject } from '../stored-object.ts';
 

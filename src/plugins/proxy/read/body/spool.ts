@@ -1,5 +1,5 @@
 import { decryptVerifiedFrom, discard } from '../../../../core/envelope/cipher.ts';
-import { droppedBuffers } from '../../../../runtime/memory/buffers.ts';
+import { droppedBuffers } from '../../../../runtime/memory.ts';
 import {
   type ByteReader,
   ciphertext,

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { dataOf, isRecord } from '../../../../core/vault/answer.ts';
 import { vaultPath } from '../../../../core/vault/path.ts';
+import { dataOf, isRecord } from '../../../../core/vault/transit-messages.ts';
 import { failureOf } from '../../../../runtime/vault/contract.ts';
 import { placeIn, segmentsOf } from '../../../../runtime/vault/secret-client/kv.ts';
 import {

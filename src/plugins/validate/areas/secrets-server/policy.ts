@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { dataOf } from '../../../../core/vault/answer.ts';
 import { vaultPath } from '../../../../core/vault/path.ts';
+import { dataOf } from '../../../../core/vault/transit-messages.ts';
 import { authMethod } from '../../../../runtime/vault/settings.ts';
 import {
   type CheckContext,

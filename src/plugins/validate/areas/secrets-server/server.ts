@@ -1,5 +1,5 @@
 import { messageOf } from '../../../../core/errors.ts';
-import { isRecord } from '../../../../core/vault/answer.ts';
+import { isRecord } from '../../../../core/vault/transit-messages.ts';
 import { failureOf, isVaultError, type VaultResponse } from '../../../../runtime/vault/contract.ts';
 import {
   type Check,

@@ -5,8 +5,7 @@ import {
   type CertificatesOptions,
   startCertificates,
 } from '../../../../../src/plugins/operator/certificates/start-certificates.ts';
-import { createHealth } from '../../../../../src/runtime/health/health.ts';
-import { createLeanMetrics } from '../../../../../src/runtime/health/metrics.ts';
+import { createHealth, createLeanMetrics } from '../../../../../src/runtime/health/health.ts';
 import type { KubeClient } from '../../../../../src/runtime/kube/client.ts';
 import { createElector, type Elector } from '../../../../../src/runtime/kube/elector.ts';
 import type { LogFields, Logger } from '../../../../../src/runtime/logging/logger.ts';

@@ -6,12 +6,12 @@ import type { ProxyConfig } from '../../../../../src/plugins/proxy/config.ts';
 import { createContext, type OwnedContext } from '../../../../../src/plugins/proxy/create-context.ts';
 import type { ServerMetrics } from '../../../../../src/plugins/proxy/metrics.ts';
 import { createRoutes } from '../../../../../src/plugins/proxy/routes.ts';
-import { createDispatch } from '../../../../../src/plugins/proxy/server/dispatch.ts';
 import {
   BodyBudget,
   RequestSlots,
   ResponseMemory,
-} from '../../../../../src/plugins/proxy/server/request-limits.ts';
+} from '../../../../../src/plugins/proxy/server/admit-request.ts';
+import { createDispatch } from '../../../../../src/plugins/proxy/server/dispatch.ts';
 import type { Logger } from '../../../../../src/runtime/logging/logger.ts';
 import { createVaultClient } from '../../../../../src/runtime/vault/client.ts';
 import { createTransit } from '../../../../../src/runtime/vault/transit.ts';
