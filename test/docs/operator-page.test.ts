@@ -36,10 +36,10 @@ test('has every event of the log', () => {
     `${operator}${sourcesIn('runtime/kube')}`,
     /log\.(?:debug|info|warn|error)\(\s*'([a-z_.]+)'/g,
   );
-  const rounds = found(operator, /startRounds\(\{\s*event: '([a-z.]+)'/g).map((event) => `${event}.failed`);
+  const passes = found(operator, /repeatPass\(\{\s*event: '([a-z.]+)'/g).map((event) => `${event}.failed`);
   const policies = found(operator, /'(egress\.policy\.[a-z]+)'/g);
-  // a round over files catches what it meets itself
-  namesAll([...written, ...policies, ...rounds.filter((event) => event !== 'certificates.files.failed')]);
+  // a pass over files catches what it meets itself
+  namesAll([...written, ...policies, ...passes.filter((event) => event !== 'certificates.files.failed')]);
 });
 
 test('has every condition of health', () => {
