@@ -188,7 +188,7 @@ function openRequest(
   return endpoint.secure ? httpsRequest(options) : httpRequest(options);
 }
 
-/** Puts a failure of the wire into S3's words and logs it once. */
+/** Turns a failure of the connection into S3's words and logs it once. */
 export type Report = (error: unknown) => unknown;
 
 export function reporter(log: Logger, { method, signal }: UpstreamRequest): Report {
@@ -201,13 +201,17 @@ export function reporter(log: Logger, { method, signal }: UpstreamRequest): Repo
 
 const redirects = new Set([301, 302, 303, 305, 307, 308]);
 
-/** The store's answer. @throws what `report` makes of a failure; S3Error 500 for a redirect */
+/** Of success, those that S3 answers with (206: a range; 202: a restore has begun). Callers take any other for S3's word. */
+const successes = new Set([200, 201, 202, 204, 206]);
+
+/** The store's answer. @throws what `report` makes of a failure; S3Error 500 for a redirect, or a success that S3 has not */
 export async function received(exchange: UpstreamExchange, report: Report): Promise<UpstreamResponse> {
   const body = await exchange.response.catch((error) => {
     throw report(error);
   });
   const status = body.statusCode ?? 0;
   if (redirects.has(status)) throw refuseRedirect(exchange, status, body.headers['x-amz-bucket-region']);
+  if (status < 300 && !successes.has(status)) throw refuseStatus(exchange, status);
   return { status, headers: body.headers, body };
 }
 
@@ -219,6 +223,12 @@ function refuseRedirect(
   exchange.reset(new Error('a redirect is not followed'));
   const place = typeof region === 'string' && /^[a-z0-9-]{1,40}$/.test(region) ? ` (region ${region})` : '';
   const message = `The object store redirects to another endpoint${place}: the proxy's upstream or region must be set to it.`;
+  return new S3Error('InternalError', 500, message, { details: { UpstreamStatus: String(status) } });
+}
+
+function refuseStatus(exchange: UpstreamExchange, status: number): S3Error {
+  exchange.reset(new Error('a status that S3 does not have'));
+  const message = `The object store answered with status ${status}, which S3 does not have.`;
   return new S3Error('InternalError', 500, message, { details: { UpstreamStatus: String(status) } });
 }
 

@@ -115,6 +115,20 @@ test('a redirect is refused, so that no caller follows it past the proxy', async
   }
 });
 
+test('a success that S3 does not have is refused, so that nothing the store sends with it is taken for an object', async () => {
+  for (const status of [203, 205, 207, 226, 299]) {
+    const store = await localStore((_, response) => {
+      response.writeHead(status).end('<Error/>');
+    });
+    const upstream = upstreamOf(store.url);
+    const error = await rejection(upstream.send(get));
+    assert.is(error.code, 'InternalError');
+    assert.match(error.message, String(status));
+    upstream.close();
+    await store.stop();
+  }
+});
+
 test('304 is an answer', async () => {
   const store = await localStore((_, response) => {
     response.writeHead(304).end();
