@@ -16,7 +16,7 @@ export interface VaultConnection {
   readonly tls: TlsFiles;
   /** Development only: any certificate will do. */
   readonly skipVerify: boolean;
-  /** Go after a standby's 307 to the active server (standby.ts). */
+  /** Go after a standby's 307 to the active server. */
   readonly followStandby: boolean;
   /** Until TCP and TLS are up, in ms. */
   readonly connectTimeoutMs: number;

@@ -55,7 +55,7 @@ export const originalCmd = 'SVC_ORIGINAL_CMD';
 export const originalArgs = 'SVC_ORIGINAL_ARGS';
 
 /**
- * Whether the wrapper starts this container already, in one of the two forms of `start.ts`. Whoever writes a pod this
+ * Whether the wrapper starts this container already, in one of the two forms of `wrap-container.ts`. Whoever writes a pod this
  * way gains nothing by it: all settings are put in force as in any other container.
  */
 export function isWrapped({ command = [], args = [], env = [] }: Container): boolean {

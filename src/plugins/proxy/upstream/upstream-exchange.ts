@@ -175,7 +175,7 @@ export interface UpstreamRequestHead {
 
 /**
  * One request on its way over one connection. Failures reject with what the
- * operating system or a time-out said; `failures.ts` puts them into S3's words.
+ * operating system or a timeout said; `upstream.ts` puts them into S3's words.
  */
 export interface UpstreamExchange {
   /** The head of the store's answer, whenever it comes; early answers to bodies included. */
