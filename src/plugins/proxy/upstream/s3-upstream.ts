@@ -100,7 +100,7 @@ class S3Upstream implements Upstream {
     exchange: UpstreamExchange,
     report: Report,
   ): Promise<UpstreamResponse> {
-    const response = await received(exchange, report);
+    const response = await received(exchange, method, report);
     this.#denials.note(method, response.status);
     return response;
   }
@@ -201,17 +201,23 @@ export function reporter(log: Logger, { method, signal }: UpstreamRequest): Repo
 
 const redirects = new Set([301, 302, 303, 305, 307, 308]);
 
-/** Of success, those that S3 answers with (206: a range; 202: a restore has begun). Callers take any other for S3's word. */
-const successes = new Set([200, 201, 202, 204, 206]);
+/** Of success, what S3 answers reads with, and other requests (202: a restore has begun). Callers would take any other for its word. */
+const readSuccesses = new Set([200, 206]);
+const successes = new Set([200, 202, 204]);
 
 /** The store's answer. @throws what `report` makes of a failure; S3Error 500 for a redirect, or a success that S3 has not */
-export async function received(exchange: UpstreamExchange, report: Report): Promise<UpstreamResponse> {
+export async function received(
+  exchange: UpstreamExchange,
+  method: string,
+  report: Report,
+): Promise<UpstreamResponse> {
   const body = await exchange.response.catch((error) => {
     throw report(error);
   });
   const status = body.statusCode ?? 0;
   if (redirects.has(status)) throw refuseRedirect(exchange, status, body.headers['x-amz-bucket-region']);
-  if (status < 300 && !successes.has(status)) throw refuseStatus(exchange, status);
+  const known = method === 'GET' || method === 'HEAD' ? readSuccesses : successes;
+  if (status < 300 && !known.has(status)) throw refuseStatus(exchange, status);
   return { status, headers: body.headers, body };
 }
 

@@ -228,8 +228,11 @@ const headers: Readonly<Record<string, Mutation>> = {
     return 'the base';
   },
   'a header less': (request, choices) => {
-    request.headers.splice(choices.below(request.headers.length), 1);
-    return 'the base';
+    const [removed] = request.headers.splice(choices.below(request.headers.length), 1);
+    // of two Hosts the other one is left, and names what is asked for
+    return removed?.[0].toLowerCase() === 'host' && has(request, 'host')
+      ? 'anything of the case'
+      : 'the base';
   },
   'a header edited': (request, choices) => {
     const header = aHeader(request, choices);

@@ -116,7 +116,7 @@ test('a redirect is refused, so that no caller follows it past the proxy', async
 });
 
 test('a success that S3 does not have is refused, so that nothing the store sends with it is taken for an object', async () => {
-  for (const status of [203, 205, 207, 226, 299]) {
+  for (const status of [201, 203, 204, 205, 207, 226, 299]) {
     const store = await localStore((_, response) => {
       response.writeHead(status).end('<Error/>');
     });
