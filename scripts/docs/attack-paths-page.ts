@@ -15,8 +15,8 @@ const words: Readonly<Record<Fate, string>> = {
   open: '**not covered**',
 };
 
-/** docs/AGENT-ROADS.md: what the suites beside this file measure. */
-export const attackPathsFile = new URL('../../docs/AGENT-ROADS.md', import.meta.url);
+/** docs/ATTACK-PATHS.md: what the suites beside this file measure. */
+export const attackPathsFile = new URL('../../docs/ATTACK-PATHS.md', import.meta.url);
 
 export function attackPathsPage(): string {
   return [...head, ...table(), ...notes(), ...races, ...cgroups(), ...wrappers(), ...machines(), ''].join(
@@ -25,16 +25,16 @@ export function attackPathsPage(): string {
 }
 
 const head = [
-  '# Roads to protected processes',
+  '# Attack paths to protected processes',
   '',
   '[All pages](README.md)',
   '',
   '<!-- Written by `npm run docs`; a test compares it. -->',
   '',
   'What becomes of each attempt to read the environment or memory of a protected process, root included, by the tier',
-  'that guards the node. Each cell is what `test/plugins/agent/bypass` measures with the real agent: tiers 1 and 2 and',
+  'that protects the node. Each cell is what `test/plugins/agent/bypass` measures with the real agent: tiers 1 and 2 and',
   'tier 3 in a virtual machine with a Debian kernel, tier 3 on the machine that runs the tests, too. Without the agent',
-  'every road leads to the secret; where it does not on a machine, that machine is named below.',
+  'every path leads to the secret; where it does not on a machine, that machine is named below.',
   '',
   '- **denied**: the call fails with `EACCES` or `EPERM`.',
   '- **killed**: the reader gets SIGKILL before it runs again and has read nothing.',
@@ -42,7 +42,7 @@ const head = [
   '- **refused**: the process is not registered (`FAILED_PRECONDITION`), so that it gets no secret.',
   '- **not covered**: the attempt succeeds and nobody is told.',
   '',
-  'Everything that is denied, killed or seen is reported exactly once, with the road that the table names, the source,',
+  'Everything that is denied, killed or seen is reported exactly once, with the path that the table names, the source,',
   'the target and the system call. With `enforceMode: false` what is denied or killed is seen on every tier.',
   '',
 ];
@@ -62,7 +62,7 @@ function table(): string[] {
     return [`\`${row.road}\`${mark(row)}`, row.title, ...cells, reportOf(row)];
   });
   const tiers = ['Tier 1, LSM', 'Tier 2, fmod_ret', 'Tier 3, reactive kill', 'Tier 3'];
-  return [...markdownTable(['Road', 'Attempt', ...tiers, 'Reported as'], rows), ''];
+  return [...markdownTable(['Path', 'Attempt', ...tiers, 'Reported as'], rows), ''];
 }
 
 function reportOf({ report, tracedReport }: RoadRow): string {
@@ -122,7 +122,7 @@ function wrappers(): string[] {
     '## Closed by the wrapper',
     '',
     ...markdownTable(
-      ['Road', 'Attempt', 'Closed by'],
+      ['Path', 'Attempt', 'Closed by'],
       wrapperRows.map(({ road, title, how }) => [`\`${road}\``, title, how]),
     ),
     '',
@@ -136,7 +136,7 @@ function machines(): string[] {
     'These lead nowhere even without the agent, so that the cells above say only that nothing is read.',
     '',
     ...markdownTable(
-      ['Road', 'Where', 'Because'],
+      ['Path', 'Where', 'Because'],
       lacking.map(({ road, on, because }) => [`\`${road}\``, places[on], because]),
     ),
   ];

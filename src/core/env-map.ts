@@ -236,7 +236,7 @@ export const steeringFamilies: readonly SteeringFamily[] = [
   },
   {
     readBy: 'svc, Vault and OpenBao',
-    gives: 'other secrets, another key server, weaker protection in programs started below',
+    gives: 'other secrets, another secrets server, weaker protection in programs started below',
     names: words('SVC_* VAULT_* BAO_*'),
   },
 ];

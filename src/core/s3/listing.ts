@@ -27,13 +27,17 @@ const topFields = new Set([
 ]);
 
 /**
- * Reads a listing of the store: ListObjects (both versions), ListObjectVersions, ListParts, ListMultipartUploads,
- * and GetObjectAttributes. @throws S3Error InternalError when it is none of these or cannot be read safely
+ * Reads a listing of the store: ListObjects (both versions), ListObjectVersions, ListParts, ListMultipartUploads.
+ * @throws S3Error InternalError when it is none of these or cannot be read safely
  */
-export function scanListing(xml: string): Listing {
+export const scanListing = (xml: string): Listing => scan(xml, lists);
+
+/** Reads GetObjectAttributes, which holds a listing of parts. @throws S3Error InternalError as `scanListing` */
+export const scanAttributes = (xml: string): Listing => scan(xml, attributes);
+
+function scan(xml: string, roots: RegExp): Listing {
   const scanner = new ListingScanner(xml);
-  if (!scanXml(xml, scanner) || !(lists.test(scanner.root) || attributes.test(scanner.root)))
-    throw unreadable();
+  if (!scanXml(xml, scanner) || !roots.test(scanner.root)) throw unreadable();
   return scanner.listing();
 }
 

@@ -2,7 +2,12 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { S3Error } from '../../../src/core/s3/error.ts';
-import { type ListingEntry, rewriteListing, scanListing } from '../../../src/core/s3/listing.ts';
+import {
+  type ListingEntry,
+  rewriteListing,
+  scanAttributes,
+  scanListing,
+} from '../../../src/core/s3/listing.ts';
 import { element } from '../../../src/core/s3/xml-text.ts';
 import { refusal } from './refusals.ts';
 
@@ -55,7 +60,12 @@ for (const root of ['GetObjectAttributesResponse', 'getObjectAttributesResponse'
       root,
       `<ETag>e</ETag><Checksum><ChecksumSHA256>x</ChecksumSHA256></Checksum><ObjectParts>${part}</ObjectParts><ObjectSize>80</ObjectSize>`,
     );
-    const listing = scanListing(xml);
+    assert.is(
+      refusal(() => scanListing(xml)),
+      'InternalError',
+      'it is no listing of keys',
+    );
+    const listing = scanAttributes(xml);
     assert.equal(essence(listing.entries), [
       { name: 'Object', key: '', etag: 'e', size: 80 },
       { name: 'Part', key: '', size: 40, partNumber: 1 },

@@ -1,7 +1,7 @@
 import { overheadBytes } from '../../../core/envelope/cipher.ts';
 import type { PartEntry } from '../../../core/envelope/manifest.ts';
 import { outward, requestHeadersUpstream, responseHeadersDownstream } from '../../../core/s3/headers.ts';
-import { rewriteListing, scanListing } from '../../../core/s3/listing.ts';
+import { rewriteListing, scanAttributes } from '../../../core/s3/listing.ts';
 import { element } from '../../../core/s3/xml-text.ts';
 import type { Handler, ProxyServices, RequestContext } from '../context.ts';
 import type { ObjectLayout } from '../read/stored-object.ts';
@@ -58,12 +58,12 @@ function withoutChecksum(header: string | undefined): string {
 }
 
 function withOutwardEtag(xml: string): string {
-  const listing = { ...scanListing(xml), checksums: [] };
+  const listing = { ...scanAttributes(xml), checksums: [] };
   return rewriteListing(listing, ({ etag }) => (etag === undefined ? undefined : { etag: outward(etag) }));
 }
 
 function ofPlaintext(xml: string, { request }: RequestContext, { size, list }: ObjectLayout): string {
-  const rewritten = rewriteListing(scanListing(xml), (entry) => {
+  const rewritten = rewriteListing(scanAttributes(xml), (entry) => {
     if (entry.element === 'Part') return { size: Math.max(0, (entry.size ?? 0) - overheadBytes) };
     return { size, ...(entry.etag === undefined ? {} : { etag: outward(entry.etag) }) };
   });

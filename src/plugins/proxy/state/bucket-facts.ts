@@ -1,5 +1,5 @@
-import { S3Error } from '../../../core/s3/error.ts';
-import { childText } from '../../../core/s3/xml.ts';
+import { S3Error, s3Error } from '../../../core/s3/error.ts';
+import { childText, type XmlElement } from '../../../core/s3/xml.ts';
 import { type Upstream, xmlResult } from '../upstream/upstream.ts';
 
 /** What buckets keep, remembered for a short time. */
@@ -20,9 +20,15 @@ const answerLimit = 64 * 1024;
 const neverSet = new Set(['ObjectLockConfigurationNotFoundError', 'VersioningNotConfigured']);
 
 /** Asks the store; a failure on the way is thrown and not remembered. */
-export function createBucketFacts(upstream: Upstream, now: () => number = Date.now): BucketFacts {
-  const versioning = new Remembered((bucket) => versioningOf(upstream, bucket), lifeMs, now);
-  const lock = new Remembered((bucket) => lockOf(upstream, bucket), lifeMs, now);
+export function createBucketFacts(
+  upstream: Upstream,
+  now: () => number = Date.now,
+  waitMs = answerMs,
+): BucketFacts {
+  const ask: Ask = (bucket, subresource, root) =>
+    configuration({ upstream, waitMs }, bucket, subresource, root);
+  const versioning = new Remembered((bucket) => versioningOf(ask, bucket), lifeMs, now);
+  const lock = new Remembered((bucket) => lockOf(ask, bucket), lifeMs, now);
   return {
     keepsVersions: (bucket) => versioning.get(bucket),
     keepsVersionsNow: (bucket) => versioning.renew(bucket),
@@ -30,23 +36,46 @@ export function createBucketFacts(upstream: Upstream, now: () => number = Date.n
   };
 }
 
-function versioningOf(upstream: Upstream, bucket: string): Promise<Fact> {
+type Ask = (bucket: string, subresource: string, root: string) => Promise<XmlElement>;
+
+function versioningOf(ask: Ask, bucket: string): Promise<Fact> {
   return told(async () => {
-    const answer = await configuration(upstream, bucket, 'versioning', 'VersioningConfiguration');
+    const answer = await ask(bucket, 'versioning', 'VersioningConfiguration');
     return childText(answer, 'Status') === undefined ? 'no' : 'yes';
   });
 }
 
-function lockOf(upstream: Upstream, bucket: string): Promise<Fact> {
+function lockOf(ask: Ask, bucket: string): Promise<Fact> {
   return told(async () => {
-    const answer = await configuration(upstream, bucket, 'object-lock', 'ObjectLockConfiguration');
+    const answer = await ask(bucket, 'object-lock', 'ObjectLockConfiguration');
     return childText(answer, 'ObjectLockEnabled') === 'Enabled' ? 'yes' : 'no';
   });
 }
 
-async function configuration(upstream: Upstream, bucket: string, subresource: string, root: string) {
-  const response = await upstream.send({ method: 'GET', bucket, key: '', query: [[subresource, '']] });
-  return xmlResult(response, root, answerLimit);
+/** Many requests wait for one answer: a store that is silent for one must not hold them for a minute. */
+const answerMs = 10_000;
+
+async function configuration(
+  { upstream, waitMs }: { readonly upstream: Upstream; readonly waitMs: number },
+  bucket: string,
+  subresource: string,
+  root: string,
+): Promise<XmlElement> {
+  const signal = AbortSignal.timeout(waitMs);
+  try {
+    const query: [string, string][] = [[subresource, '']];
+    return await xmlResult(
+      await upstream.send({ method: 'GET', bucket, key: '', query, signal }),
+      root,
+      answerLimit,
+    );
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    throw s3Error(
+      'ServiceUnavailable',
+      'The object store does not say in time what the bucket keeps. Please retry.',
+    );
+  }
 }
 
 /** A refusal is an answer too; only a store that is away is not. */

@@ -4,11 +4,11 @@ import * as assert from 'uvu/assert';
 import { attackPathsPage } from '../../../../scripts/docs/attack-paths-page.ts';
 import { roadRows, wrapperRows } from './roads.ts';
 
-const test = suite('docs/AGENT-ROADS.md');
+const test = suite('docs/ATTACK-PATHS.md');
 
 test('is what the table says: npm run docs', () => {
   assert.is(
-    readFileSync(new URL('../../../../docs/AGENT-ROADS.md', import.meta.url), 'utf8'),
+    readFileSync(new URL('../../../../docs/ATTACK-PATHS.md', import.meta.url), 'utf8'),
     attackPathsPage(),
   );
 });
