@@ -1,3 +1,4 @@
+import { escapeXml } from '../../src/core/s3/xml-text.ts';
 import type { Table } from './bench.ts';
 
 export const themes = ['light', 'dark'] as const;
@@ -77,8 +78,4 @@ function drawPanel({ title, bars, aim }: Panel, top: number, theme: Theme): stri
 
 function figure(value: number): string {
   return Math.abs(value) >= 100 ? String(Math.round(value)) : String(Math.round(value * 100) / 100);
-}
-
-function escapeXml(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }

@@ -1,4 +1,5 @@
 import type { Theme } from '../../../bench/harness/chart.ts';
+import { escapeXml } from '../../../src/core/s3/xml-text.ts';
 import { type Link, links, type Part, parts, size, type Zone, zones } from './overview.ts';
 
 export function overviewFile(theme: Theme): URL {
@@ -85,8 +86,4 @@ function colourOf(kind: Link['carries'], c: Colours): string {
 function described(): string {
   const title = (id: string) => parts.find((part) => part.id === id)?.title ?? id;
   return links.map(({ from, to, label }) => `${title(from)} to ${title(to)}: ${label}.`).join(' ');
-}
-
-function escapeXml(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }

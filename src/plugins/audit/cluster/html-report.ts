@@ -1,4 +1,5 @@
 import { type Level, levels } from '../../../core/check-outcome.ts';
+import { escapeXml } from '../../../core/s3/xml-text.ts';
 import { helpFor, titleOf } from './findings.ts';
 import { type ClusterReport, whyNot } from './report.ts';
 
@@ -93,14 +94,7 @@ function section(title: string, columns: readonly string[], rows: Rows): string 
 
 /** Text as it may stand in an element or in a quoted attribute. */
 function html(text: string | number): string {
-  const entities: Readonly<Record<string, string>> = {
-    '&': '&amp;',
-    '<': '&lt;',
-    '>': '&gt;',
-    '"': '&quot;',
-    "'": '&#39;',
-  };
-  return String(text).replace(/[&<>"']/g, (character) => entities[character] ?? character);
+  return escapeXml(String(text));
 }
 
 const style = `
