@@ -8,6 +8,8 @@ import { dockerTarget } from '../support/dockerfile.ts';
 import { family } from '../support/process-memory.ts';
 import { waitFor } from '../support/wait-for.ts';
 
+export const slow = true;
+
 const test = suite('no debugger by SIGUSR1');
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const nowhere = 'http://127.0.0.1:1';

@@ -4,6 +4,8 @@ import * as assert from 'uvu/assert';
 import { disagreement, parseScript } from './support/script.ts';
 import { ensureBuilt, makeHome } from './support/svc.ts';
 
+export const slow = true;
+
 export const timeout = 300_000;
 
 const SCRIPTS = new URL('./scripts/', import.meta.url);

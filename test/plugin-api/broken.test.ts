@@ -6,6 +6,8 @@ import { apiLevel } from '../../src/runtime/plugin-host/plugin-identity.ts';
 import { ensureBuilt } from '../cli/support/svc.ts';
 import { svcHome } from './support/svc-home.ts';
 
+export const slow = true;
+
 /** Starts many programs one after the other. */
 export const timeout = 300_000;
 

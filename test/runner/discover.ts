@@ -18,9 +18,11 @@ export function testFiles(root: string): string[] {
 /** Suites that take minutes: run where a fragment asks for them, as `npm run conformance` does. */
 export const LONG = '.long.server.test.ts';
 
-/** Keeps the files whose path contains one of the fragments; `quick` leaves out those that need servers. */
+/** Keeps the files whose path contains one of the fragments; `quick` leaves out those that need servers or many seconds. */
 export function select(root: string, fragments: string[], quick: boolean): Selection {
-  const all = testFiles(root).filter((file) => !(quick && file.endsWith('.server.test.ts')));
+  const all = testFiles(root).filter(
+    (file) => !(quick && (file.endsWith('.server.test.ts') || isSlow(file))),
+  );
   const matches = (file: string, fragment: string) => relative(process.cwd(), file).includes(fragment);
   const files =
     fragments.length === 0
@@ -30,6 +32,11 @@ export function select(root: string, fragments: string[], quick: boolean): Selec
 }
 
 /** Whether a file says that it waits more than it works: `export const idle = true`. */
-export function isIdle(file: string): boolean {
-  return /^export const idle = true;$/m.test(readFileSync(file, 'utf8'));
+export const isIdle = (file: string): boolean => says(file, 'idle');
+
+/** Whether a file says that it needs many seconds of a processor or of real time: `export const slow = true`. */
+const isSlow = (file: string): boolean => says(file, 'slow');
+
+function says(file: string, name: string): boolean {
+  return new RegExp(`^export const ${name} = true;$`, 'm').test(readFileSync(file, 'utf8'));
 }

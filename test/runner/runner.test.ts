@@ -7,6 +7,8 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { isRunning } from '../support/is-running.ts';
 
+export const slow = true;
+
 const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url));
 const FIXTURES = fileURLToPath(new URL('./fixtures', import.meta.url));
 

@@ -1,5 +1,6 @@
-import { BlockList, isIPv6 } from 'node:net';
+import { isIPv6 } from 'node:net';
 import { isDeepStrictEqual } from 'node:util';
+import ipaddr from 'ipaddr.js';
 
 /** A pod as a connection meets it. */
 export interface PolicyPod {
@@ -63,9 +64,23 @@ function opens(rule: Any, { to, protocol, port }: Connection): boolean {
 function inBlock(cidr: string, ip: string): boolean {
   const [net = '', prefix = ''] = cidr.split('/');
   if (isIPv6(net) !== isIPv6(ip)) return false;
-  const list = new BlockList();
-  list.addSubnet(net, Number(prefix), isIPv6(net) ? 'ipv6' : 'ipv4');
-  return list.check(ip, isIPv6(ip) ? 'ipv6' : 'ipv4');
+  const length = Number(prefix);
+  return bitsOf(net).slice(0, length) === bitsOf(ip).slice(0, length);
+}
+
+const bits = new Map<string, string>();
+
+/** An address as its 32 or 128 bits: policies name the same few again and again. */
+function bitsOf(ip: string): string {
+  const known = bits.get(ip);
+  if (known !== undefined) return known;
+  const text = ipaddr
+    .parse(ip)
+    .toByteArray()
+    .map((byte) => byte.toString(2).padStart(8, '0'))
+    .join('');
+  bits.set(ip, text);
+  return text;
 }
 
 function selectsLabels(

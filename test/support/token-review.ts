@@ -1,9 +1,10 @@
-import { createSign, generateKeyPairSync, randomUUID } from 'node:crypto';
+import { createSign, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { createCertificateAuthority } from './certificates.ts';
+import { testRsaKey } from './rsa-keys.ts';
 import type { Stoppable } from './types.ts';
 
 const LIFETIME_S = 3_600;
@@ -27,7 +28,7 @@ export interface TokenReviewServer extends Stoppable {
 /** Starts the TokenReview server (HTTPS, loopback). */
 export async function startTokenReviewServer(): Promise<TokenReviewServer> {
   const ca = createCertificateAuthority('svc test Kubernetes CA');
-  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const privateKey = testRsaKey();
   const accounts = new Map<string, UserInfo>();
   let reviews = 0;
   const server = createServer(ca.issue({ commonName: 'kubernetes' }), async (request, response) => {

@@ -20,6 +20,8 @@ import { type TemporaryFolder, temporaryFolder } from '../../support/temporary.t
 import { waitFor } from '../../support/wait-for.ts';
 import { type DevFacts, runDev, runDevUnder, startDev } from './run-dev.ts';
 
+export const slow = true;
+
 export const idle = true;
 
 const test = suite<{ folder: TemporaryFolder }>('svc dev');

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createElector } from '../../../src/runtime/kube/elector.ts';
+import { startVirtualTime, type VirtualTime } from '../../support/virtual-time.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { createFakeLeases, type FakeLeases, type FakeLink } from './support/fake-leases.ts';
 import {
@@ -14,28 +15,30 @@ import {
 } from './support/replicas.ts';
 
 interface Context {
+  time: VirtualTime;
   leases: FakeLeases;
   replicas: Replica[];
   start(name: string, options?: Partial<ReplicaOptions>): { replica: Replica; link: FakeLink };
 }
 
-export const idle = true;
-
 const test = suite<Context>('leader election');
 
 test.before.each((context) => {
+  context.time = startVirtualTime();
   context.leases = createFakeLeases();
   context.replicas = [];
   context.start = (name, options = {}) => {
     const link = context.leases.client();
-    const replica = startReplica({ client: link, name, ...options });
+    const clocks = { monotonic: context.time.now, wall: context.time.now };
+    const replica = startReplica({ client: link, name, clocks, ...options });
     context.replicas.push(replica);
     return { replica, link };
   };
 });
 
-test.after.each(async ({ replicas }) => {
+test.after.each(async ({ replicas, time }) => {
   await Promise.all(replicas.map((replica) => replica.stop()));
+  time.stop();
 });
 
 const leads = ({ elector }: Replica) => waitFor('a leader', () => elector.leading);
@@ -110,9 +113,13 @@ test('does not lead by renewals whose answers are lost, and goes on when they co
   assert.is(leases.lease.spec.leaseTransitions, 0);
 });
 
-test('leads no more after it stood still, though nothing has told it yet', async ({ leases, start }) => {
+test('leads no more after it stood still, though nothing has told it yet', async ({
+  leases,
+  start,
+  time,
+}) => {
   let wall = 0;
-  const clocks = { monotonic: () => performance.now(), wall: () => Date.now() + wall };
+  const clocks = { monotonic: time.now, wall: () => time.now() + wall };
   const { replica, link } = start('one', { clocks });
   await leads(replica);
   link.state = 'lost';

@@ -2,6 +2,8 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { runFixture } from './run-fixture.ts';
 
+export const slow = true;
+
 const mebibyte = 1 << 20;
 const capability = /CAP_IPC_LOCK is not effective/;
 

@@ -16,6 +16,8 @@ import {
 } from './client-fixture.ts';
 import { rejection, vaultFailure } from './rejection.ts';
 
+export const idle = true;
+
 const test = suite<ClientContext>('key server session');
 
 test.before.each(openContext);

@@ -8,6 +8,10 @@ const mostQueued = 1_000;
 const stallMs = 3_000;
 /** So long each has for its request in any case. */
 const turnMs = 1_500;
+/** And so long where this replica had little time to read it: less than API servers wait for an answer. */
+const busyTurnMs = 7_000;
+/** Share of the time in which the event loop was at work, above which silence says nothing of the callers. */
+const busyShare = 0.5;
 /** One that was just answered may be sent the next request now, which would be lost on the way. */
 const idleMs = 2_000;
 
@@ -31,13 +35,24 @@ interface Clock {
   now(): number;
   /** Does it when what has arrived by now has been read. */
   later(work: () => void): void;
+  /** Share of the time since it was asked last in which this process was at work, or kept from it by others: 0 to 1. */
+  utilization(): number;
 }
 
-/** What the loop is doing now comes to an end, then it reads all that there is. */
-const clock: Clock = {
-  now: () => performance.now(),
-  later: (work) => void setImmediate(() => setImmediate(work)),
-};
+function systemClock(): Clock {
+  let last = performance.eventLoopUtilization();
+  return {
+    now: () => performance.now(),
+    // what the loop is doing now comes to an end, then it reads all that there is
+    later: (work) => void setImmediate(() => setImmediate(work)),
+    utilization() {
+      const current = performance.eventLoopUtilization();
+      const { utilization } = performance.eventLoopUtilization(current, last);
+      last = current;
+      return utilization;
+    },
+  };
+}
 
 /**
  * Keeps at most so many connections, each of which takes tens of KiB beside its request; others wait before their
@@ -46,7 +61,8 @@ const clock: Clock = {
  * nothing must not keep the API server out. Where the process itself was kept from running, a request of one that seems
  * silent may only not have been read: nobody is judged before that.
  */
-export function makeRoom(server: Server, most: number, { now, later }: Clock = clock): ConnectionLimiter {
+export function makeRoom(server: Server, most: number, clock = systemClock()): ConnectionLimiter {
+  const { now, later } = clock;
   const secure = server.listeners('connection');
   const queue = new Map<Socket, string>();
   /** Used longest ago first. */
@@ -118,7 +134,8 @@ export function makeRoom(server: Server, most: number, { now, later }: Clock = c
 
   function endStall(seen: { until: number }): void {
     later(() => {
-      if (seen.until === decided) breakOff('unfinished', queue.size, turnMs);
+      const turn = clock.utilization() > busyShare ? busyTurnMs : turnMs;
+      if (seen.until === decided) breakOff('unfinished', queue.size, turn);
       seen.until = decided;
       letIn();
     });

@@ -12,6 +12,8 @@ import { POD, registration } from './support/messages.ts';
 import { registerCall } from './support/raw-call.ts';
 import { type Served, withServed } from './support/served.ts';
 
+export const slow = true;
+
 checkPrefix(ordinaryUser, pidNamespace);
 
 const test = suite('registration');

@@ -12,6 +12,9 @@ import { http } from '../../../support/http.ts';
 import { quietLog as log } from '../../../support/quiet-log.ts';
 import { reviewOf } from '../webhook/support/review-of.ts';
 
+export const idle = true;
+export const slow = true;
+
 const test = suite('what anybody who reaches the webhook can send');
 const authority = createCertificateAuthority();
 const ca = authority.cert;

@@ -13,6 +13,8 @@ import { agentFiles, renewed } from '../../../../src/plugins/operator/certificat
 import { dayMs, usualLifetimes } from '../../../../src/plugins/operator/certificates/verdict.ts';
 import { isIssuedBy, readCertificate, validityOf } from '../../../../src/runtime/net/certificates.ts';
 
+export const slow = true;
+
 interface Context {
   first: AuthorityState;
 }

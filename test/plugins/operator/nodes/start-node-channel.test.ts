@@ -14,6 +14,8 @@ import {
 } from '../../agent/operator/agent-rig.ts';
 import { type ChannelRig, startChannel } from './channel-rig.ts';
 
+export const idle = true;
+
 interface Context {
   rig: ChannelRig;
   start(options?: Partial<RigOptions>): AgentRig;

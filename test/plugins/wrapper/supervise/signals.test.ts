@@ -8,6 +8,9 @@ import { caughtSignals } from './support/process-status.ts';
 import { deafToTerm, signalRecorder, stopsItself } from './support/programs.ts';
 import { startWrapper, type WrapperProcess } from './support/wrapper-process.ts';
 
+export const idle = true;
+export const slow = true;
+
 const lines = (wrapper: WrapperProcess) => wrapper.output().trim().split('\n').slice(1);
 
 /** Sends the recorder what ends it, past the wrapper. */

@@ -24,14 +24,14 @@ class Caller extends EventEmitter {
   }
 }
 
-function serving(most: number) {
+function serving(most: number, utilization = () => 0) {
   const server = new EventEmitter();
   const begun: Caller[] = [];
   server.on('connection', (caller: Caller) => begun.push(caller));
   let at = 0;
   const waiting: (() => void)[] = [];
   const later = (work: () => void) => void waiting.push(work);
-  const room = makeRoom(server as unknown as Server, most, { now: () => at, later });
+  const room = makeRoom(server as unknown as Server, most, { now: () => at, later, utilization });
   let port = 1_024;
   return {
     ...{ room, begun },
@@ -181,9 +181,13 @@ function beside(turn: (room: ReturnType<typeof serving>, caller: Caller) => void
 }
 
 /** @param use is given what lets a second pass, with all that becomes due and arrives in it */
-function overSeconds<T>(most: number, use: (all: ReturnType<typeof serving>, second: () => void) => T): T {
+function overSeconds<T>(
+  most: number,
+  use: (all: ReturnType<typeof serving>, second: () => void) => T,
+  utilization?: () => number,
+): T {
   mock.timers.enable({ apis: ['setInterval'] });
-  const all = serving(most);
+  const all = serving(most, utilization);
   try {
     return use(all, () => {
       all.pass(1_000);
@@ -232,6 +236,20 @@ test('one that had a place for a moment only keeps it, whatever others did befor
     for (let count = 0; count < 3; count++) second();
     assert.is(fresh.isGone, true);
   }));
+
+test('one that says nothing has longer where the replica itself had no time to read', () =>
+  overSeconds(
+    1,
+    ({ connect }, second) => {
+      const silent = connect();
+      connect();
+      for (let count = 0; count < 6; count++) second();
+      assert.is(silent.isGone, false);
+      for (let count = 0; count < 3; count++) second();
+      assert.is(silent.isGone, true);
+    },
+    () => 0.9,
+  ));
 
 test('those that wait are hung up on in the end', () => {
   const { room, connect } = serving(1);
