@@ -5,11 +5,16 @@ import { runInLanes } from './lanes.ts';
 const test = suite('lanes of the runner');
 
 /** Runs files of these names, each for a few turns of the loop, and notes what ran at once. */
-async function ran(names: readonly string[], jobs: number, kubernetes = Promise.resolve()) {
+async function ran(
+  names: readonly string[],
+  jobs: number,
+  kubernetes = Promise.resolve(),
+  untilSpareTime = async (_ended: () => boolean) => false,
+) {
   const running = new Set<string>();
   const together: string[][] = [];
   const isIdle = (file: string) => file.includes('idle');
-  const order = await runInLanes(names, { jobs, kubernetes, isIdle }, async (file) => {
+  const order = await runInLanes(names, { jobs, kubernetes, isIdle, untilSpareTime }, async (file) => {
     running.add(file);
     together.push([...running].sort());
     for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate);
@@ -29,6 +34,17 @@ test('run every file once, whatever its kind', async () => {
     const { order } = await ran(names, jobs);
     assert.equal([...order].sort(), [...names].sort(), `${jobs}`);
   }
+});
+
+test('run one more while there is time to spare, and end when nothing is left', async () => {
+  const untilSpareTime = async (ended: () => boolean) => {
+    await new Promise(setImmediate);
+    return !ended();
+  };
+  const names = Array.from({ length: 9 }, (_, at) => `${at}.test.ts`);
+  const { order, together } = await ran(names, 2, undefined, untilSpareTime);
+  assert.equal([...order].sort(), names);
+  assert.is(Math.max(...together.map((one) => one.length)), 3);
 });
 
 test('boot one machine at a time, beside lighter suites', async () => {

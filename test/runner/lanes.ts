@@ -5,6 +5,8 @@ type Kind = 'alone' | 'machine' | 'idle' | 'kubernetes' | 'server' | 'plain';
 
 /** What lanes take, first to last: the heavy suites run beside lighter ones, and the shortest ones come last. */
 const HEAVY_FIRST: readonly Kind[] = ['machine', 'kubernetes', 'server', 'plain', 'idle'];
+/** What may begin when the machine has time to spare, beside all lanes. */
+const SPARE: readonly Kind[] = ['kubernetes', 'server', 'plain'];
 const LIGHT_FIRST: readonly Kind[] = ['server', 'plain', 'machine', 'kubernetes', 'idle'];
 
 export interface LaneOptions {
@@ -13,6 +15,8 @@ export interface LaneOptions {
   /** Suites that need it begin when this has settled. */
   readonly kubernetes: Promise<unknown>;
   readonly isIdle: (file: string) => boolean;
+  /** Resolves with true when another suite finds time beside those that run, with false once `ended` says so. */
+  readonly untilSpareTime: (ended: () => boolean) => Promise<boolean>;
 }
 
 /**
@@ -21,7 +25,7 @@ export interface LaneOptions {
  */
 export async function runInLanes<T>(
   files: readonly string[],
-  { jobs, kubernetes, isIdle }: LaneOptions,
+  { jobs, kubernetes, isIdle, untilSpareTime }: LaneOptions,
   run: (file: string) => Promise<T>,
 ): Promise<T[]> {
   const queue = new Queue(files, isIdle);
@@ -33,13 +37,21 @@ export async function runInLanes<T>(
     await built;
     return queue.take(kinds);
   };
+  const runOne = async (file: string) => {
+    results.push(await run(file));
+    queue.ended(file);
+  };
   const lane = async (kinds: readonly Kind[]) => {
-    for (let file = await next(kinds); file !== undefined; file = await next(kinds)) {
-      results.push(await run(file));
-      queue.ended(file);
+    for (let file = await next(kinds); file !== undefined; file = await next(kinds)) await runOne(file);
+  };
+  const spareLane = async () => {
+    while (await untilSpareTime(() => !queue.has(SPARE))) {
+      const file = queue.take(SPARE);
+      if (file !== undefined) await runOne(file);
     }
   };
-  await Promise.all(lanesFor(jobs).map(lane));
+  const lanes = lanesFor(jobs).map(lane);
+  await Promise.all(jobs === 1 ? lanes : [...lanes, spareLane()]);
   await lane(['alone']);
   return results;
 }
@@ -76,6 +88,11 @@ class Queue {
     this.#waiting.delete(file);
     if (kind === 'machine') this.#machine = file;
     return file;
+  }
+
+  /** Whether one of these kinds waits, held back or not. */
+  has(kinds: readonly Kind[]): boolean {
+    return [...this.#waiting.values()].some((kind) => kinds.includes(kind));
   }
 
   ended(file: string): void {

@@ -5,6 +5,7 @@ import type { RunnerOptions } from './options.ts';
 import { failureBlock, fileLines, skipsAsFailures, summaryLine, totals, unsteadyBlock } from './report.ts';
 import { runFile } from './run-file.ts';
 import { runFailedAlone } from './second-run.ts';
+import { untilSpareTime } from './spare-time.ts';
 
 /**
  * Runs the selected files, prints as it goes, and returns the process's exit status.
@@ -23,7 +24,7 @@ export async function runTests(
     if (judged.failures.length > 0) print(failureBlock(judged));
     return judged;
   };
-  const inLanes = await runInLanes(files, { jobs: options.jobs, kubernetes, isIdle }, run);
+  const inLanes = await runInLanes(files, { jobs: options.jobs, kubernetes, isIdle, untilSpareTime }, run);
   const isWhole = options.fragments.length === 0;
   const { results, unsteady } = isWhole
     ? await runFailedAlone(inLanes, run)

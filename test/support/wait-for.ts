@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const POLL_MS = 25;
+/** The first pause; each is a tenth longer than the one before, so that what takes minutes is not asked thousands of times. */
+const FIRST_POLL_MS = 20;
+const LONGEST_POLL_MS = 250;
 
 export interface WaitOptions {
   /** Bound in ms, default 60 000: reached only when something is broken. */
@@ -21,6 +23,7 @@ export async function waitFor<T>(
 ): Promise<Exclude<T, false | null | undefined>> {
   const deadline = performance.now() + (options.timeoutMs ?? 60_000);
   let last: unknown;
+  let pauseMs = FIRST_POLL_MS;
   do {
     try {
       const value = await check();
@@ -28,7 +31,8 @@ export async function waitFor<T>(
     } catch (error) {
       last = error;
     }
-    await sleep(POLL_MS);
+    await sleep(pauseMs);
+    pauseMs = Math.min(pauseMs * 1.1, LONGEST_POLL_MS);
   } while (performance.now() < deadline);
   throw new Error(`${what} did not come about in time\n${options.details?.() ?? ''}`, { cause: last });
 }

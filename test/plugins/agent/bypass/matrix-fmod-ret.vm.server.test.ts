@@ -2,13 +2,13 @@ import { suite } from 'uvu';
 import { WITHOUT_BPF } from '../../../support/vm/types.ts';
 import type { DriverRecord } from './driver/records.ts';
 import { declareMatrix } from './matrix.ts';
-import { auditing, denying, unprotected } from './phases.ts';
+import { denying } from './phases.ts';
 import { runInVm, timeoutOfFile } from './run-in-vm.ts';
 
 export const timeout = timeoutOfFile;
 
 const test = suite('roads to protected processes on tier 2, in a virtual machine');
-const phases = [unprotected, denying(2), auditing(2)];
+const phases = [denying(2)];
 let records: readonly DriverRecord[] = [];
 
 test.before(async () => {

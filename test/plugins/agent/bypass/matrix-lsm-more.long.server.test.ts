@@ -2,13 +2,13 @@ import { suite } from 'uvu';
 import { WITH_BPF } from '../../../support/vm/types.ts';
 import type { DriverRecord } from './driver/records.ts';
 import { declareMatrix } from './matrix.ts';
-import { denyingByCgroup, killing } from './phases.ts';
+import { auditing, denyingByCgroup, killing } from './phases.ts';
 import { runInVm, timeoutOfFile } from './run-in-vm.ts';
 
 export const timeout = timeoutOfFile;
 
 const test = suite('roads to processes covered by their cgroup on tier 1, and tier 3 on the same kernel');
-const phases = [denyingByCgroup(1), killing];
+const phases = [auditing(1), denyingByCgroup(1), killing];
 let records: readonly DriverRecord[] = [];
 
 test.before(async () => {
