@@ -3,8 +3,6 @@ export interface Reference {
   readonly line: string;
   /** Below test/, without `.test.ts`. */
   readonly path: string;
-  /** Parts of its title around what is left out by `…`. */
-  readonly title: string;
 }
 
 const short: Readonly<Record<string, string>> = {
@@ -23,9 +21,7 @@ export const linesOf = (page: string): readonly string[] => rowsOf(page).map(([l
 
 /** Every test that the rows name. @throws Error where a row names none, or says something else beside them */
 export function referencesIn(page: string): readonly Reference[] {
-  return rowsOf(page).flatMap(([line, tests]) =>
-    tests.split('; ').flatMap((part) => referencesOf(line, part)),
-  );
+  return rowsOf(page).flatMap(([line, tests]) => tests.split('; ').map((part) => referencesOf(line, part)));
 }
 
 function rowsOf(page: string): readonly (readonly [string, string])[] {
@@ -39,9 +35,7 @@ function rowsOf(page: string): readonly (readonly [string, string])[] {
     .filter(([line]) => line !== 'Line' && !/^-+$/.test(line));
 }
 
-function referencesOf(line: string, part: string): readonly Reference[] {
-  const [, file = '', titles = ''] = /^([\w./-]+) (“[^”]+”(?:, “[^”]+”)*)$/.exec(part) ?? [];
-  if (file === '') throw new Error(`${line}: ${part} is no path with titles`);
-  const path = file.replace(/^[A-Z](?=\/)/, (letter) => short[letter] ?? letter);
-  return [...titles.matchAll(/“([^”]+)”/g)].map(([, title = '']) => ({ line, path, title }));
+function referencesOf(line: string, part: string): Reference {
+  if (!/^[\w./-]+$/.test(part)) throw new Error(`${line}: ${part} is no path of a test`);
+  return { line, path: part.replace(/^[A-Z](?=\/)/, (letter) => short[letter] ?? letter) };
 }
