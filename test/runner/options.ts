@@ -14,6 +14,9 @@ export interface RunnerOptions {
 const USAGE =
   'Usage: node test/runner/main.ts [--quick] [--jobs N] [--timeout MS] [--exit-grace MS] [path-fragment …]';
 
+/** Files that need no server are short, and some of them wait. */
+const usualJobs = (quick: boolean): string => (quick ? '4' : '2');
+
 function positive(value: string, name: string): number {
   const number = Number(value);
   if (!Number.isInteger(number) || number <= 0)
@@ -29,7 +32,7 @@ export function readOptions(argv: string[], env: NodeJS.ProcessEnv, defaultRoot:
     options: {
       quick: { type: 'boolean', default: false },
       root: { type: 'string', default: defaultRoot },
-      jobs: { type: 'string', default: env['SVC_TEST_JOBS'] ?? '2' },
+      jobs: { type: 'string' },
       timeout: { type: 'string', default: '120000' },
       'exit-grace': { type: 'string', default: '5000' },
     },
@@ -39,7 +42,7 @@ export function readOptions(argv: string[], env: NodeJS.ProcessEnv, defaultRoot:
     fragments: positionals,
     quick: values.quick,
     ci: env['CI'] === 'true',
-    jobs: positive(values.jobs, 'jobs'),
+    jobs: positive(values.jobs ?? env['SVC_TEST_JOBS'] ?? usualJobs(values.quick), 'jobs'),
     timeout: positive(values.timeout, 'timeout'),
     exitGrace: positive(values['exit-grace'], 'exit-grace'),
   };

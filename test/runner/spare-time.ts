@@ -1,11 +1,11 @@
 import { cpus } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const SAMPLE_MS = 1_000;
+const SAMPLE_MS = 500;
 /** Share of all processors: of two, most of one. */
 const SPARE = 0.4;
 
-/** Resolves with true when the processors had nothing to do for a good part of a second, with false once `ended` says so. */
+/** Resolves with true when the processors had nothing to do for a good part of half a second, with false once `ended` says so. */
 export async function untilSpareTime(ended: () => boolean): Promise<boolean> {
   for (let before = times(); !ended(); ) {
     await sleep(SAMPLE_MS);

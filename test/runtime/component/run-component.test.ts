@@ -9,6 +9,8 @@ import { temporaryFolder } from '../../support/temporary.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { type Program, run, startProgram } from './spawn-program.ts';
 
+export const slow = true;
+
 const running = suite('running a component');
 const folder = temporaryFolder('run-component');
 

@@ -5,6 +5,8 @@ import * as assert from 'uvu/assert';
 import { type TemporaryFolder, temporaryFolder } from '../../../support/temporary.ts';
 import { runWrapper } from './support/wrapper-process.ts';
 
+export const slow = true;
+
 const exitStatuses = suite('exit status of a supervised application');
 let folder: TemporaryFolder;
 

@@ -9,6 +9,8 @@ import { processesWith } from './support/process-status.ts';
 import { deafToTerm } from './support/programs.ts';
 import { type FixtureEvent, runWrapper, startWrapper } from './support/wrapper-process.ts';
 
+export const slow = true;
+
 const exitCodes = (events: readonly FixtureEvent[]) =>
   events.flatMap((event) => (event.kind === 'reaped' ? [event.exitCode] : []));
 

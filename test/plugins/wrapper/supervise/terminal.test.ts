@@ -8,6 +8,8 @@ import { signalRecorder } from './support/programs.ts';
 import { closeTerminals, keys, openTerminal, type Terminal } from './support/terminal.ts';
 import { wrapperCommand } from './support/wrapper-process.ts';
 
+export const slow = true;
+
 const quoted = (words: readonly string[]) => words.map((word) => `'${word}'`).join(' ');
 const wrapped = (command: readonly string[], options: FixtureOptions = {}) =>
   quoted(wrapperCommand(options, command));
