@@ -20,7 +20,6 @@ const BUNDLED = [
   '@kubernetes/',
   '@smithy/',
   'cli-table3',
-  'cockatiel',
   'fast-xml-parser',
   'ipaddr\\.js',
   'node-forge',

@@ -30,7 +30,6 @@ export function heavyAtStart(outputs) {
 
 const WRAPPER = 'dist/wrapper.cjs';
 const WRAPPER_BYTES = 208 * 1024;
-const WRAPPER_PACKAGES = ['cockatiel'];
 /** Each costs the wrapper milliseconds or memory; child processes would take the exit codes that it waits for. */
 const NOT_IN_WRAPPER = ['child_process', 'cluster', 'worker_threads', 'http', 'https', 'inspector', 'vm'];
 
@@ -39,7 +38,7 @@ export function unfitForWrapper(outputs) {
   const { bytes, inputs, imports } = outputs[WRAPPER];
   const packages = Object.keys(inputs)
     .map((input) => /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(input)?.[1])
-    .filter((name) => name !== undefined && !WRAPPER_PACKAGES.includes(name));
+    .filter((name) => name !== undefined);
   const modules = imports
     .map(({ path }) => path.replace(/^node:/, ''))
     .filter((name) => NOT_IN_WRAPPER.includes(name.split('/')[0]));

@@ -65,12 +65,7 @@ const wrapper = (bytes: number, inputs: string[], imports: string[] = []) => ({
 });
 
 bundle('finds packages and modules that the wrapper must do without', () => {
-  const inputs = [
-    'src/a.ts',
-    'node_modules/cockatiel/dist/a.js',
-    'node_modules/@scope/b/c.js',
-    'node_modules/pino/a.js',
-  ];
+  const inputs = ['src/a.ts', 'node_modules/@scope/b/c.js', 'node_modules/pino/a.js'];
   assert.equal(
     unfitForWrapper(wrapper(1, inputs, ['node:tls', 'node:child_process', 'http', 'node:http2'])),
     [

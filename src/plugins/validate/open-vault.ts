@@ -6,7 +6,7 @@ import { secrets } from '../../runtime/logging/secrets.ts';
 import { authMethodFor } from '../../runtime/vault/auth.ts';
 import { TlsContext, vaultConnection } from '../../runtime/vault/connection.ts';
 import { failureOf, type VaultTransport } from '../../runtime/vault/contract.ts';
-import { createLeanTransport } from '../../runtime/vault/lean-transport.ts';
+import { createNodeVaultTransport } from '../../runtime/vault/node-vault-transport.ts';
 import {
   type ResolvedVaultSettings,
   type VaultAuth,
@@ -33,10 +33,13 @@ export interface OpenVault extends VaultAccess {
  * @param signal ends logins
  * @throws SvcError where TLS files cannot be used
  */
-export function openVault(config: ValidateConfig & ResolvedVaultSettings, signal: AbortSignal): OpenVault {
+export async function openVault(
+  config: ValidateConfig & ResolvedVaultSettings,
+  signal: AbortSignal,
+): Promise<OpenVault> {
   const place = vaultPlace(config);
   const { endpoint } = place;
-  const transport = createLeanTransport(vaultConnection(place));
+  const transport = await createNodeVaultTransport(vaultConnection(place));
   const workload = login(() => vaultAuth(config), transport, signal);
   const { auditorTokenFile: path } = config;
   const auditor =

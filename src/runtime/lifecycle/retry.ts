@@ -1,9 +1,3 @@
-import {
-  decorrelatedJitterGenerator,
-  ExponentialBackoff,
-  fullJitterGenerator,
-  type IBackoff,
-} from 'cockatiel';
 import { sleep } from './wait.ts';
 
 export interface RetryOptions extends BackoffOptions {
@@ -50,39 +44,30 @@ function mayGoOn(
 }
 
 interface BackoffOptions {
-  /** About the first delay, in milliseconds. */
+  /** The most that the first delay takes, in milliseconds; each further one at most twice the one before. */
   readonly initialMs: number;
   /** No delay is longer. */
   readonly maxMs: number;
-  /** `decorrelated` (default) spreads around a growing delay; `full` picks from zero to it. */
-  readonly jitter?: 'decorrelated' | 'full';
 }
 
 /** Growing, jittered delays. */
 export interface Backoff {
-  /** The next delay in milliseconds. */
+  /** The next delay in milliseconds: between half of what it may be by now and all of it. */
   next(): number;
   /** Starts small again, after a success. */
   reset(): void;
 }
 
-export function createBackoff({ initialMs, maxMs, jitter = 'decorrelated' }: BackoffOptions): Backoff {
-  const bounds = { initialDelay: initialMs, maxDelay: maxMs };
-  const policy =
-    jitter === 'full'
-      ? new ExponentialBackoff({ ...bounds, generator: fullJitterGenerator })
-      : new ExponentialBackoff({ ...bounds, generator: decorrelatedJitterGenerator });
-  let step: IBackoff<unknown> = policy.next();
-  let fresh = true;
+export function createBackoff({ initialMs, maxMs }: BackoffOptions): Backoff {
+  let ceilingMs = initialMs;
   return {
     next() {
-      if (!fresh) step = step.next(undefined);
-      fresh = false;
-      return step.duration;
+      const delayMs = Math.min(ceilingMs, maxMs) * (0.5 + Math.random() / 2);
+      ceilingMs = Math.min(ceilingMs * 2, maxMs);
+      return delayMs;
     },
     reset() {
-      step = policy.next();
-      fresh = true;
+      ceilingMs = initialMs;
     },
   };
 }

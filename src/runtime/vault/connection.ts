@@ -48,6 +48,20 @@ export function vaultConnection({ endpoint, namespace }: VaultPlace): VaultConne
   };
 }
 
+/** What stands before every path: `/v1/`, below the path of a gateway where there is one. */
+export const apiPrefix = ({ address }: VaultConnection): string =>
+  `${address.pathname.replace(/\/+$/, '')}/v1/`;
+
+/** Headers of every request; the token is added by those who have one, as text or as bytes. */
+export function apiHeaders({ namespace }: VaultConnection, hasBody: boolean): [string, string][] {
+  return [
+    ['Accept', 'application/json'],
+    ['X-Vault-Request', 'true'],
+    ...(namespace === undefined ? [] : ([['X-Vault-Namespace', namespace]] satisfies [string, string][])),
+    ...(hasBody ? ([['Content-Type', 'application/json']] satisfies [string, string][]) : []),
+  ];
+}
+
 /** Certificates and keys from files, looked at before each new connection and read again when they have changed. */
 export class TlsContext {
   readonly #files: TlsFiles;

@@ -2,7 +2,7 @@ import { writeRequest } from '../../core/http1.ts';
 import { JsonError } from '../../core/json-document.ts';
 import { isEncodedPath } from '../../core/vault/path.ts';
 import { createWipedMemory } from '../memory.ts';
-import type { VaultConnection } from './connection.ts';
+import { apiHeaders, apiPrefix, type VaultConnection } from './connection.ts';
 import {
   type ByteExchange,
   VaultError,
@@ -47,25 +47,22 @@ export function createLeanTransport(connection: VaultConnection): VaultTransport
 
 /** Turns requests into what goes on the wire. A LIST goes as a GET with `list=true`, which every gateway lets through. */
 export function httpRequests(connection: VaultConnection): (request: SendRequest) => JsonHttpRequest {
-  const { address, namespace, requestTimeoutMs } = connection;
-  const prefix = `${address.pathname.replace(/\/+$/, '')}/v1/`;
+  const { address, requestTimeoutMs } = connection;
+  const prefix = apiPrefix(connection);
   return (request) => ({
     origin: address,
     method: request.method === 'LIST' ? 'GET' : request.method,
     path: `${prefix}${checkedPath(request)}${request.method === 'LIST' ? '?list=true' : ''}`,
-    headers: headersFor(request, namespace),
+    headers: headersFor(request, connection),
     body: request.body === undefined ? undefined : JSON.stringify(request.body),
     signal: request.signal,
     timeoutMs: Math.min(requestTimeoutMs, request.timeoutMs ?? requestTimeoutMs),
   });
 }
 
-function headersFor({ body, bytes, token }: SendRequest, namespace: string | undefined) {
-  const headers: Record<string, string> = { Accept: 'application/json', 'X-Vault-Request': 'true' };
-  if (body !== undefined || bytes !== undefined) headers['Content-Type'] = 'application/json';
-  if (token !== undefined) headers['X-Vault-Token'] = token;
-  if (namespace !== undefined) headers['X-Vault-Namespace'] = namespace;
-  return headers;
+function headersFor({ body, bytes, token }: SendRequest, connection: VaultConnection) {
+  const headers = Object.fromEntries(apiHeaders(connection, body !== undefined || bytes !== undefined));
+  return token === undefined ? headers : { ...headers, 'X-Vault-Token': token };
 }
 
 function checkedPath({ path }: VaultRequest): string {

@@ -1,4 +1,4 @@
-import type { VaultConnection } from './connection.ts';
+import { apiPrefix, type VaultConnection } from './connection.ts';
 import type { VaultResponse, VaultTransport } from './contract.ts';
 import {
   createJsonHttpClient,
@@ -18,7 +18,7 @@ interface HttpOptions {
 }
 
 /**
- * The same interface over node-vault, for set-up work that needs no speed. Its HTTP library is
+ * The same interface over node-vault, for set-up and checks, which need no speed. Its HTTP library is
  * replaced by our client through its `request-promise` option: its own (axios) follows redirects
  * to any host with the token, has no bound on the size of an answer and obeys proxy variables.
  * @throws SvcError (exit 78) where TLS files cannot be used
@@ -33,7 +33,7 @@ export async function createNodeVaultTransport(connection: VaultConnection): Pro
       const exchange: HttpOptions['exchange'] = { request: toHttpRequest(request) };
       const { path, method, headers } = exchange.request;
       const options = {
-        path: path.slice(apiRoot(connection).length),
+        path: path.slice(apiPrefix(connection).length - 1),
         method,
         headers,
         json: request.body,
@@ -47,8 +47,6 @@ export async function createNodeVaultTransport(connection: VaultConnection): Pro
     close: () => http.close(),
   };
 }
-
-const apiRoot = ({ address }: VaultConnection): string => `${address.pathname.replace(/\/+$/, '')}/v1`;
 
 async function loadClient(http: JsonHttpClient, connection: VaultConnection) {
   const { default: nodeVault } = await import('node-vault');

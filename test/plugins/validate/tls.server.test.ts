@@ -43,7 +43,7 @@ test('so is one of another name', async () => {
 
 test('what will have grown old is found when the time has come', async () => {
   const config = configOf(variables());
-  const vault = openVault({ ...config, vaultAddr: new URL(bao.url) }, new AbortController().signal);
+  const vault = await openVault({ ...config, vaultAddr: new URL(bao.url) }, new AbortController().signal);
   const at = async (id: string, days: number) => {
     const check = checks.find((one) => one.id === id);
     const now = () => Date.now() + days * day;

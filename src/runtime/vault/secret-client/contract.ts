@@ -5,7 +5,7 @@ import { JsonError } from '../../../core/json-document.ts';
 import { JsonView } from '../../../core/json-view.ts';
 import { crossOutOpaque, namesDeadToken, serverErrors } from '../../../core/vault/transit-messages.ts';
 import type { Region } from '../../native/memory.ts';
-import type { VaultConnection } from '../connection.ts';
+import { apiHeaders, apiPrefix, type VaultConnection } from '../connection.ts';
 import { failureOf, VaultError } from '../contract.ts';
 import type { SecretPool } from './secret-pool.ts';
 import type { SecretBuffer } from './secret-socket.ts';
@@ -93,7 +93,7 @@ export class KeyServer {
   constructor(connection: VaultConnection, pool: SecretPool) {
     this.#connection = connection;
     this.#pool = pool;
-    this.#prefix = `${connection.address.pathname.replace(/\/+$/, '')}/v1/`;
+    this.#prefix = apiPrefix(connection);
   }
 
   /** Asks, hands the answer to `use`, and zeroes it unless `use` has kept its body. */
@@ -120,15 +120,10 @@ export class KeyServer {
   }
 
   #write({ method, path, body, token }: Question, sink: ByteSink): void {
-    const { address, namespace } = this.#connection;
-    const headers: [string, string | Uint8Array][] = [
-      ['Accept', 'application/json'],
-      ['X-Vault-Request', 'true'],
-    ];
-    if (namespace !== undefined) headers.push(['X-Vault-Namespace', namespace]);
+    const { host } = this.#connection.address;
+    const headers: [string, string | Uint8Array][] = apiHeaders(this.#connection, body !== undefined);
     if (token !== undefined) headers.push(['X-Vault-Token', token()]);
-    if (body !== undefined) headers.push(['Content-Type', 'application/json']);
-    writeRequest({ method, path: this.#prefix + path, host: address.host, headers }, body, sink);
+    writeRequest({ method, path: this.#prefix + path, host, headers }, body, sink);
   }
 
   #redirected(status: number, { path }: Question): VaultError {
