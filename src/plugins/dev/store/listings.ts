@@ -33,26 +33,6 @@ export interface Page<T> {
 
 const mostKeys = 1000;
 
-/** @throws S3Error InvalidArgument */
-function pageRequest(query: Query, after: string, maxName: string): PageRequest {
-  return {
-    prefix: query.get('prefix') ?? '',
-    delimiter: query.get('delimiter') ?? '',
-    after,
-    max: pageSize(query, maxName),
-  };
-}
-
-/** At most 1,000. @throws S3Error InvalidArgument */
-function pageSize(query: Query, name: string): number {
-  const text = query.get(name) || String(mostKeys);
-  if (!/^\d{1,9}$/.test(text))
-    throw s3Error('InvalidArgument', `${name} must be a number from 0 on.`, {
-      details: { ArgumentName: name },
-    });
-  return Math.min(Number(text), mostKeys);
-}
-
 /** One page of `entries`, which are in order and begin at `after` or the prefix, whichever comes later. */
 export function takePage<T>(
   entries: Iterable<readonly [key: string, value: T]>,
@@ -74,6 +54,26 @@ export function takePage<T>(
     else prefixes.push(group);
   }
   return { items, prefixes, next: undefined };
+}
+
+/** @throws S3Error InvalidArgument */
+function pageRequest(query: Query, after: string, maxName: string): PageRequest {
+  return {
+    prefix: query.get('prefix') ?? '',
+    delimiter: query.get('delimiter') ?? '',
+    after,
+    max: pageSize(query, maxName),
+  };
+}
+
+/** At most 1,000. @throws S3Error InvalidArgument */
+function pageSize(query: Query, name: string): number {
+  const text = query.get(name) || String(mostKeys);
+  if (!/^\d{1,9}$/.test(text))
+    throw s3Error('InvalidArgument', `${name} must be a number from 0 on.`, {
+      details: { ArgumentName: name },
+    });
+  return Math.min(Number(text), mostKeys);
 }
 
 /** The common prefix that the key is shown by, if it is. */

@@ -39,21 +39,6 @@ interface Clock {
   utilization(): number;
 }
 
-function systemClock(): Clock {
-  let last = performance.eventLoopUtilization();
-  return {
-    now: () => performance.now(),
-    // what the loop is doing now comes to an end, then it reads all that there is
-    later: (work) => void setImmediate(() => setImmediate(work)),
-    utilization() {
-      const current = performance.eventLoopUtilization();
-      const { utilization } = performance.eventLoopUtilization(current, last);
-      last = current;
-      return utilization;
-    },
-  };
-}
-
 /**
  * Keeps at most so many connections, each of which takes tens of KiB beside its request; others wait before their
  * handshake. While others wait, each answer asks the caller to close its connection; one that has been idle for a while gives
@@ -170,6 +155,21 @@ export function makeRoom(server: Server, most: number, clock = systemClock()): C
     if (connections.get(name)?.socket === socket) connections.delete(name);
     letIn();
   }
+}
+
+function systemClock(): Clock {
+  let last = performance.eventLoopUtilization();
+  return {
+    now: () => performance.now(),
+    // what the loop is doing now comes to an end, then it reads all that there is
+    later: (work) => void setImmediate(() => setImmediate(work)),
+    utilization() {
+      const current = performance.eventLoopUtilization();
+      const { utilization } = performance.eventLoopUtilization(current, last);
+      last = current;
+      return utilization;
+    },
+  };
 }
 
 /** The same of a socket and of the one that secures it. */
