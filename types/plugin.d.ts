@@ -24,7 +24,7 @@ export declare const exitStatus: {
     readonly system: 71;
     /** Permission denied, by a server or by the node agent. */
     readonly denied: 77;
-    /** The configuration is wrong; every mistake is listed at once. */
+    /** The configuration is wrong; every error is listed at once. */
     readonly config: 78;
 };
 /** An error with a stable code, an exit status and a next step. Messages never carry secret values. */
@@ -54,11 +54,11 @@ export declare function listenAddress(): Parser<ListenAddress>;
 /** As `listenAddress`, and the empty text turns the listener off (undefined). */
 export declare function listenAddressOrOff(): Parser<ListenAddress | undefined>;
 /**
- * The mistakes that the rules find. A rule that needs a setting which is itself
- * mistaken is passed over, so that one mistake is not reported as two.
+ * The errors that the rules find. A rule that needs a setting which is itself
+ * wrong is passed over, so that one error is not reported as two.
  */
 export declare function applyRules<C>(config: C, rules: readonly Rule<C>[]): string[];
-/** One requirement across settings: the mistake, led by the variable's name, or nothing. */
+/** One requirement across settings: the error, led by the variable's name, or nothing. */
 export type Rule<C> = (config: C) => string | undefined;
 /** `true` or `false` and nothing else: `False`, `0` or `no` must not be taken for the other. */
 export declare function boolean(): Parser<boolean>;
@@ -73,7 +73,7 @@ export declare function enumeration<const T extends string>(...allowed: readonly
  */
 export declare function httpUrl(example: string): Parser<URL>;
 export declare function integer(min: number, max: number): Parser<number>;
-/** Items separated by commas, blanks around them dropped; empty items are a mistake. */
+/** Items separated by commas, blanks around them dropped; empty items are an error. */
 export declare function list<T>(item: Parser<T>): Parser<readonly T[]>;
 export declare function matching(shape: RegExp, expects: string): Parser<string>;
 /** The part of a setting that reads its text: spread one into a declaration. */
@@ -150,8 +150,8 @@ export interface Component<S extends Settings = Settings> {
     /** The key `health`, a listen address or undefined, is where the runtime serves health and metrics. */
     readonly settings: S;
     /**
-     * What the settings need from each other: one mistake a line, led by the variable's
-     * name; empty when there is none. Reading a setting that is itself mistaken throws:
+     * What the settings need from each other: one error a line, led by the variable's
+     * name; empty when there is none. Reading a setting that is itself wrong throws:
      * use `applyRules`, which passes over such a rule.
      */
     check?(config: Resolved<S>): readonly string[];
@@ -458,7 +458,7 @@ export declare function connectVault(settings: ResolvedVaultSettings, { log, hea
  * The settings of a command that is no component, as `svc run` reads those of one: flag before variable before file
  * before default. Secret ones are kept out of every log from then on.
  * @param owner its name, which is also its section of the file; its settings, and what they need from each other
- * @throws SvcError CONFIG_INVALID (exit 78) that names every mistake at once
+ * @throws SvcError CONFIG_INVALID (exit 78) that names every error at once
  */
 export declare function readSettings<S extends Settings>(owner: Pick<Component<S>, 'name' | 'settings' | 'check'>, options: RunOptions): Promise<Resolved<S>>;
 /** Logged in at the key server; the token is renewed, or another one fetched, until `close`. */

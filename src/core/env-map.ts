@@ -12,7 +12,7 @@ export type EnvMap = readonly (readonly Mapping[])[];
 export interface ParsedEnvMap {
   readonly map: EnvMap;
   /** One phrase each; empty when the text is right. */
-  readonly mistakes: readonly string[];
+  readonly errors: readonly string[];
 }
 
 /** As pods may name their variables. */
@@ -28,7 +28,7 @@ export function parseEnvMap(text: string): ParsedEnvMap {
   const items = groups.map((group, at) => (group === '' ? [] : group.split(',').map((one) => item(one, at))));
   const map = items.map((group) => group.filter((one) => typeof one !== 'string'));
   const misshapen = items.flat().filter((one) => typeof one === 'string');
-  return { map, mistakes: [...misshapen, ...repeated(map)] };
+  return { map, errors: [...misshapen, ...repeated(map)] };
 }
 
 /** The mapping, or what is wrong with it. */
@@ -47,13 +47,13 @@ function repeated(map: EnvMap): string[] {
   return [...twice].map((name) => `${name} is given to more than one field`);
 }
 
-/** SVC_ENV_MAP as a setting; its message names every mistake in the text. */
+/** SVC_ENV_MAP as a setting; its message names every error in the text. */
 export function envMap(): Parser<EnvMap> {
   return {
     expects: 'groups separated by ; (one a secret path) of <field>=<ENV_VAR> items separated by commas',
     parse: (text) => {
-      const { map, mistakes } = parseEnvMap(text);
-      if (mistakes.length > 0) throw new SettingMistake(mistakes.join('; '));
+      const { map, errors } = parseEnvMap(text);
+      if (errors.length > 0) throw new SettingMistake(errors.join('; '));
       return map;
     },
   };

@@ -15,7 +15,7 @@ export const exitStatus = {
   system: 71,
   /** Permission denied, by a server or by the node agent. */
   denied: 77,
-  /** The configuration is wrong; every mistake is listed at once. */
+  /** The configuration is wrong; every error is listed at once. */
   config: 78,
 } as const;
 

@@ -23,7 +23,7 @@ const codes = [
 
 /** Of those, the ones that nobody who runs svc is shown. */
 const unseen: Readonly<Record<string, string>> = {
-  NUL_IN_STRING: 'reported as SECRETS_UNUSABLE or as a mistake of the command line before',
+  NUL_IN_STRING: 'reported as SECRETS_UNUSABLE or as an error of the command line before',
   PROCESS_GONE: 'an answer to a registration whose process has ended',
   PROTECTION_UNSETTLED: 'an answer to a registration, which is asked for again',
   SECRET_REGION_TOO_SMALL: 'told as secrets.rotation.refused',

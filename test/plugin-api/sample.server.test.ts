@@ -42,7 +42,7 @@ test.after(async () => {
 const vault = () => ({ VAULT_ADDR: bao.url, VAULT_TOKEN: bao.rootToken });
 
 test('compiles against the published types', () => {
-  assert.is(sample.mistakes, '');
+  assert.is(sample.errors, '');
 });
 
 test('is installed by name from a registry, which is asked for nothing else', async () => {
@@ -81,7 +81,7 @@ test('its command ends as ours do on what is wrong', async () => {
   assert.is(wrong.status, 78);
   assert.match(
     wrong.stderr,
-    /2 mistakes[\s\S]*VAULT_ADDR[\s\S]*FIELDS_MOUNT|2 mistakes[\s\S]*FIELDS_MOUNT[\s\S]*VAULT_ADDR/,
+    /2 errors[\s\S]*VAULT_ADDR[\s\S]*FIELDS_MOUNT|2 errors[\s\S]*FIELDS_MOUNT[\s\S]*VAULT_ADDR/,
   );
   const absent = await home.svc('fields nothing', vault());
   assert.match(absent.stderr, /^Error: .*\(VAULT_NOT_FOUND\)\nNext: /);

@@ -61,7 +61,7 @@ function protectedPod(): Pod {
   if (resolution.kind !== 'inject')
     throw new Error(`the example is not injected: ${JSON.stringify(resolution)}`);
   const mutation = mutatePod(before, resolution.plan, defaults, surroundings);
-  if (mutation.kind !== 'pod') throw new Error(`the example is refused: ${mutation.mistakes.join('; ')}`);
+  if (mutation.kind !== 'pod') throw new Error(`the example is refused: ${mutation.errors.join('; ')}`);
   return mutation.pod;
 }
 

@@ -12,7 +12,7 @@ export async function variablesPage(): Promise<string[]> {
     '# Variables',
     '',
     'A setting is given by its flag, else its variable, else the file of `--config` (or `SVC_CONFIG`), else it has its',
-    'default. An empty variable counts as not given, except where a value may be empty. Every mistake is reported at once,',
+    'default. An empty variable counts as not given, except where a value may be empty. Every error is reported at once,',
     'with status 78 (of commands that check, 3).',
     '',
     'The file is YAML with a section for each command that has `--config`, by the last word of its name. A key is the flag',

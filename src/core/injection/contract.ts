@@ -57,11 +57,11 @@ export interface PlannedSecret {
   readonly mappings: readonly Mapping[];
 }
 
-/** `skip`: the pod asks for nothing; `deny`: it asks for what it cannot get, every mistake named. */
+/** `skip`: the pod asks for nothing; `deny`: it asks for what it cannot get, every error named. */
 export type Resolution =
   | { readonly kind: 'inject'; readonly plan: InjectionPlan }
   | { readonly kind: 'skip'; readonly reason: string }
-  | { readonly kind: 'deny'; readonly mistakes: readonly string[] };
+  | { readonly kind: 'deny'; readonly errors: readonly string[] };
 
 /** Levels of Pod Security, strictest last. */
 export const podSecurityLevels = ['privileged', 'baseline', 'restricted'] as const;
@@ -99,4 +99,4 @@ export type Mutation =
       readonly pod: Pod /** Sentences for the person who applied it. */;
       readonly warnings: readonly string[];
     }
-  | { readonly kind: 'deny'; readonly mistakes: readonly string[] };
+  | { readonly kind: 'deny'; readonly errors: readonly string[] };

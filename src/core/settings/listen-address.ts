@@ -1,5 +1,5 @@
 import { isIPv4, isIPv6 } from 'node:net';
-import { list, mistake, type Parser } from './setting.ts';
+import { invalidValue, list, type Parser } from './setting.ts';
 
 /** Where a server listens. Without a host it listens on every interface; port 0 takes a free one. */
 export interface ListenAddress {
@@ -29,7 +29,7 @@ export function hostNames(): Parser<readonly string[]> {
   const each = 'a host name without a port';
   return list({
     expects: each,
-    parse: (text) => (isHost(text) ? text.toLowerCase() : mistake(each)),
+    parse: (text) => (isHost(text) ? text.toLowerCase() : invalidValue(each)),
   });
 }
 
@@ -48,11 +48,11 @@ export function isLoopback(host: string | undefined): boolean {
 function parse(text: string): ListenAddress {
   const match = /^(?:\[([^\]]+)\]|([^:[\]]*)):(\d{1,5})$/.exec(text);
   const port = Number(match?.[3]);
-  if (match === null || port > 65_535) return mistake(expects);
+  if (match === null || port > 65_535) return invalidValue(expects);
   const [, ipv6, name] = match;
-  if (ipv6 !== undefined) return isIPv6(ipv6) ? { host: ipv6, port } : mistake(expects);
+  if (ipv6 !== undefined) return isIPv6(ipv6) ? { host: ipv6, port } : invalidValue(expects);
   if (name === undefined || name === '') return { host: undefined, port };
-  return isHost(name) ? { host: name, port } : mistake(expects);
+  return isHost(name) ? { host: name, port } : invalidValue(expects);
 }
 
 /** A last label of digits is an IPv4 address or nothing: `127.0.0.300` and `127.1` must not be looked up as names. */

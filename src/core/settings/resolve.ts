@@ -6,7 +6,7 @@ export type Check<S extends Settings> = (config: Resolved<S>) => readonly string
 
 /**
  * The value of each setting: flag before variable before file before default.
- * @throws SvcError CONFIG_INVALID (exit 78) whose details name every mistake at once
+ * @throws SvcError CONFIG_INVALID (exit 78) whose details name every error at once
  */
 export function resolveSettings<S extends Settings>(
   settings: S,
@@ -14,32 +14,32 @@ export function resolveSettings<S extends Settings>(
   check?: Check<S>,
 ): Resolved<S> {
   const values: Record<string, unknown> = {};
-  const mistakes = [...(sources.file?.mistakes ?? [])];
+  const errors = [...(sources.file?.errors ?? [])];
   const unusable = new Set<string>();
   for (const [key, setting] of Object.entries(settings)) {
     const reading = read(setting, findGiven(setting, sources));
     values[key] = reading.value;
-    if (reading.mistake === undefined) continue;
+    if (reading.error === undefined) continue;
     unusable.add(key);
-    mistakes.push(reading.mistake);
+    errors.push(reading.error);
   }
   const config = values as Resolved<S>;
-  mistakes.push(...(outcome(() => check?.(guarded(config, unusable))) ?? []));
-  if (mistakes.length > 0) throw invalidConfig(mistakes);
+  errors.push(...(outcome(() => check?.(guarded(config, unusable))) ?? []));
+  if (errors.length > 0) throw invalidConfig(errors);
   return config;
 }
 
 interface Reading {
   readonly value?: unknown;
-  readonly mistake?: string;
+  readonly error?: string;
 }
 
 function read(setting: Setting<unknown>, given: Given | undefined): Reading {
-  if (given === undefined) return setting.required ? { mistake: missing(setting) } : {};
+  if (given === undefined) return setting.required ? { error: missing(setting) } : {};
   try {
     return { value: setting.parse(given.text) };
   } catch (error) {
-    return { mistake: wrongValue(setting, given, error) };
+    return { error: wrongValue(setting, given, error) };
   }
 }
 
@@ -47,26 +47,26 @@ function missing({ variable, flag, expects }: Setting<unknown>): string {
   return `${variable}${flag === undefined ? '' : ` (--${flag})`}: required, should be ${expects}`;
 }
 
-/** CONFIG_INVALID (exit 78) with every mistake a line. */
-export function invalidConfig(mistakes: readonly string[]): SvcError {
-  return new SvcError('CONFIG_INVALID', `The configuration has ${errorCount(mistakes)}`, {
+/** CONFIG_INVALID (exit 78) with every error a line. */
+export function invalidConfig(errors: readonly string[]): SvcError {
+  return new SvcError('CONFIG_INVALID', `The configuration has ${errorCount(errors)}`, {
     nextStep: 'Fix what is listed and start again.',
     exitStatus: exitStatus.config,
-    details: mistakes,
+    details: errors,
   });
 }
 
-/** One requirement across settings: the mistake, led by the variable's name, or nothing. */
+/** One requirement across settings: the error, led by the variable's name, or nothing. */
 export type Rule<C> = (config: C) => string | undefined;
 
-/** Thrown where a rule reads a setting that has a mistake of its own. */
+/** Thrown where a rule reads a setting that has an error of its own. */
 export class UnusableSetting extends Error {
   override readonly name = 'UnusableSetting';
 }
 
 /**
- * The mistakes that the rules find. A rule that needs a setting which is itself
- * mistaken is passed over, so that one mistake is not reported as two.
+ * The errors that the rules find. A rule that needs a setting which is itself
+ * wrong is passed over, so that one error is not reported as two.
  */
 export function applyRules<C>(config: C, rules: readonly Rule<C>[]): string[] {
   return rules.map((rule) => outcome(() => rule(config))).filter((found) => found !== undefined);
@@ -111,9 +111,9 @@ function shown(value: string): string {
   return JSON.stringify(masked.length > longest ? `${masked.slice(0, longest)}…` : masked);
 }
 
-/** `a mistake` or `3 mistakes`, for the line above their list. */
+/** `an error` or `3 errors`, for the line above their list. */
 export const errorCount = ({ length }: readonly string[]): string =>
-  length === 1 ? 'a mistake' : `${length} mistakes`;
+  length === 1 ? 'an error' : `${length} errors`;
 
 /** Where values come from, first before last; the default of a setting comes after them. */
 export interface Sources {
@@ -172,7 +172,7 @@ export interface ConfigSection {
   /** For messages: `svc.yaml, proxy`. */
   readonly place: string;
   readonly texts: ReadonlyMap<string, string>;
-  readonly mistakes: readonly string[];
+  readonly errors: readonly string[];
 }
 
 /** Key of a setting in its section: its flag, or else its variable as `vault-token`. */
@@ -187,9 +187,9 @@ export function sectionOf(file: ConfigFile, name: string, settings: Settings): C
     return sectionFrom(path, name, {}, [], settings);
   if (!isMapping(content))
     return sectionFrom(path, name, {}, [`${path}: should be sections such as ${name}:`], settings);
-  const mistakes = topLevelErrors(path, content, name);
+  const errors = topLevelErrors(path, content, name);
   const section = content[name];
-  return sectionFrom(path, name, isMapping(section) ? section : {}, mistakes, settings);
+  return sectionFrom(path, name, isMapping(section) ? section : {}, errors, settings);
 }
 
 function topLevelErrors(path: string, content: Record<string, unknown>, name: string): string[] {
@@ -213,16 +213,16 @@ function sectionFrom(
 ): ConfigSection {
   const place = `${path}, ${name}`;
   const known = Object.values(settings).map(fileKey);
-  const mistakes = [...found];
+  const errors = [...found];
   const texts = new Map<string, string>();
   for (const [key, value] of Object.entries(section)) {
     const text = asText(value);
-    if (!known.includes(key)) mistakes.push(`${place}.${key}: unknown key${hint(key, known)}`);
+    if (!known.includes(key)) errors.push(`${place}.${key}: unknown key${hint(key, known)}`);
     else if (text === undefined)
-      mistakes.push(`${place}.${key}: should be one value or a list of values without commas`);
+      errors.push(`${place}.${key}: should be one value or a list of values without commas`);
     else texts.set(key, text);
   }
-  return { place, texts, mistakes };
+  return { place, texts, errors };
 }
 
 /** A list becomes the comma-separated form that variables and flags have. */

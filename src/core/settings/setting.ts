@@ -55,12 +55,12 @@ export function text(expects = 'a text'): Parser<string> {
 }
 
 export function matching(shape: RegExp, expects: string): Parser<string> {
-  return { expects, parse: (given) => (shape.test(given) ? given : mistake(expects)) };
+  return { expects, parse: (given) => (shape.test(given) ? given : invalidValue(expects)) };
 }
 
 export function enumeration<const T extends string>(...allowed: readonly T[]): Parser<T> {
   const expects = allowed.length === 2 ? allowed.join(' or ') : `one of ${allowed.join(', ')}`;
-  const parse = (given: string) => allowed.find((one) => one === given) ?? mistake(expects);
+  const parse = (given: string) => allowed.find((one) => one === given) ?? invalidValue(expects);
   return { expects, helpValue: allowed.join('|'), parse };
 }
 
@@ -75,7 +75,7 @@ export function integer(min: number, max: number): Parser<number> {
   return {
     expects,
     parse: (given) =>
-      /^-?(0|[1-9]\d{0,15})$/.test(given) ? inRange(Number(given), min, max, expects) : mistake(expects),
+      /^-?(0|[1-9]\d{0,15})$/.test(given) ? inRange(Number(given), min, max, expects) : invalidValue(expects),
   };
 }
 
@@ -100,7 +100,7 @@ export function path(expects = 'a path'): Parser<string> {
   return { ...text(expects), helpValue: '<path>' };
 }
 
-/** Items separated by commas, blanks around them dropped; empty items are a mistake. */
+/** Items separated by commas, blanks around them dropped; empty items are an error. */
 export function list<T>(item: Parser<T>): Parser<readonly T[]> {
   return {
     expects: `a list, separated by commas, each item ${item.expects}`,
@@ -108,7 +108,7 @@ export function list<T>(item: Parser<T>): Parser<readonly T[]> {
   };
 }
 
-export function mistake(expects: string): never {
+export function invalidValue(expects: string): never {
   throw new SettingMistake(expects);
 }
 
@@ -116,12 +116,12 @@ function attempt<T>(parse: (given: string) => T, given: string, expects: string)
   try {
     return parse(given);
   } catch {
-    return mistake(expects);
+    return invalidValue(expects);
   }
 }
 
 function inRange(value: number, min: number, max: number, expects: string): number {
-  return value >= min && value <= max ? value : mistake(expects);
+  return value >= min && value <= max ? value : invalidValue(expects);
 }
 
 /** `Address to listen on [SVC_PROXY_LISTEN, default 127.0.0.1:8190]`, as help shows a setting. */
@@ -137,7 +137,7 @@ export function settingSummary({ summary, variable, fallback, required, secret }
  */
 export function httpUrl(example: string): Parser<URL> {
   const expects = `an http:// or https:// URL such as ${example}, without credentials, query or fragment`;
-  return { expects, parse: (text) => parseHttpUrl(text) ?? mistake(expects) };
+  return { expects, parse: (text) => parseHttpUrl(text) ?? invalidValue(expects) };
 }
 
 function parseHttpUrl(text: string): URL | undefined {

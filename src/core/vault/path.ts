@@ -1,4 +1,4 @@
-import { list, matching, mistake, type Parser } from '../settings/setting.ts';
+import { invalidValue, list, matching, type Parser } from '../settings/setting.ts';
 
 /**
  * Joins and encodes a path below `/v1/`. A mount may have several segments
@@ -40,7 +40,7 @@ export function kvPath(): Parser<string> {
     const bare = trimSlashes(given);
     const segments = bare.split('/');
     const usable = segments.every((one) => /^[^\p{C}?#%\\]+$/u.test(one) && one !== '.' && one !== '..');
-    return usable && segments.length > 1 ? bare : mistake(expects);
+    return usable && segments.length > 1 ? bare : invalidValue(expects);
   };
   return { expects, parse };
 }
@@ -55,7 +55,7 @@ export function mountPath(prefix: string): Parser<string> {
     const bare = trimSlashes(given);
     const segments = bare.split('/');
     const usable = segments.every((one) => /^[\w.-]+$/.test(one) && !/^\.+$/.test(one));
-    return usable && bare.startsWith(prefix) && segments.length > 1 ? bare : mistake(expects);
+    return usable && bare.startsWith(prefix) && segments.length > 1 ? bare : invalidValue(expects);
   };
   return { expects, parse };
 }

@@ -4,8 +4,8 @@ import {
   boolean,
   duration,
   integer,
+  invalidValue,
   list,
-  mistake,
   type Parser,
   path,
   type Resolved,
@@ -147,7 +147,7 @@ export type AgentConfig = Resolved<AgentSettings>;
 function socketPath(): Parser<string> {
   const expects = `an absolute path of at most ${longestSocketPath} bytes`;
   const parse = (given: string) =>
-    given.startsWith('/') && Buffer.byteLength(given) <= longestSocketPath ? given : mistake(expects);
+    given.startsWith('/') && Buffer.byteLength(given) <= longestSocketPath ? given : invalidValue(expects);
   return { expects, parse };
 }
 
@@ -167,13 +167,13 @@ function operatorAddress(): Parser<OperatorAddress> {
 
 function parse(text: string): OperatorAddress {
   const { host, port } = addressIn(text);
-  return host === undefined || port === 0 ? mistake(expects) : { host, port };
+  return host === undefined || port === 0 ? invalidValue(expects) : { host, port };
 }
 
 function addressIn(text: string): ListenAddress {
   try {
     return listenAddress().parse(text);
   } catch {
-    return mistake(expects);
+    return invalidValue(expects);
   }
 }

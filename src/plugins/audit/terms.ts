@@ -15,9 +15,9 @@ export interface AuditTerms extends Terms {
 const bucketName = /^[A-Za-z0-9][A-Za-z0-9._-]{1,253}[A-Za-z0-9]$/;
 const clusterOnly = ['min-score', 'namespace', 'kind', 'below'] as const;
 
-/** @throws SvcError AUDIT_USAGE naming every mistake */
+/** @throws SvcError AUDIT_USAGE naming every error */
 export function readTerms(flags: AuditFlags): AuditTerms {
-  const mistakes: string[] = [];
+  const errors: string[] = [];
   const number = (
     name: 'min-score' | 'below' | 'sample' | 'list' | 'concurrency',
     least: number,
@@ -27,7 +27,7 @@ export function readTerms(flags: AuditFlags): AuditTerms {
     if (text === undefined) return undefined;
     const value = Number(text);
     if (/^\d{1,9}$/.test(text) && value >= least && value <= most) return value;
-    mistakes.push(`--${name}: should be a whole number from ${least} to ${most}`);
+    errors.push(`--${name}: should be a whole number from ${least} to ${most}`);
     return undefined;
   };
   const terms: AuditTerms = {
@@ -40,30 +40,30 @@ export function readTerms(flags: AuditFlags): AuditTerms {
     list: number('list', 0, 10_000) ?? 20,
     concurrency: number('concurrency', 1, 64) ?? 16,
   };
-  mistakes.push(...together(flags, terms));
-  if (mistakes.length > 0) throw usage(mistakes);
+  errors.push(...together(flags, terms));
+  if (errors.length > 0) throw usage(errors);
   return terms;
 }
 
 function together(flags: AuditFlags, { format, bucket }: AuditTerms): readonly string[] {
-  const mistakes: string[] = [];
+  const errors: string[] = [];
   if (flags.watch && (format === 'sarif' || format === 'html'))
-    mistakes.push(`--watch: has no ${format.toUpperCase()} form; use -o table or -o json`);
-  if (bucket === undefined) return mistakes;
-  if (!bucketName.test(bucket)) mistakes.push('--bucket: should be the name of a bucket');
+    errors.push(`--watch: has no ${format.toUpperCase()} form; use -o table or -o json`);
+  if (bucket === undefined) return errors;
+  if (!bucketName.test(bucket)) errors.push('--bucket: should be the name of a bucket');
   if (format === 'html')
-    mistakes.push('-o html: is a report of a cluster; with --bucket use -o table, json or sarif');
+    errors.push('-o html: is a report of a cluster; with --bucket use -o table, json or sarif');
   for (const name of clusterOnly)
     if (flags[name] !== undefined)
-      mistakes.push(`--${name}: is about workloads and has no meaning with --bucket`);
-  return mistakes;
+      errors.push(`--${name}: is about workloads and has no meaning with --bucket`);
+  return errors;
 }
 
-export function usage(mistakes: readonly string[]): SvcError {
+export function usage(errors: readonly string[]): SvcError {
   return new SvcError('AUDIT_USAGE', 'The audit was called wrongly', {
     nextStep: 'Run `svc audit --help` to see what it takes.',
     exitStatus: checkStatus.usage,
-    details: mistakes,
+    details: errors,
   });
 }
 

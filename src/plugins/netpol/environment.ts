@@ -50,11 +50,11 @@ export function namedEnvironment(
   names: NameBook,
   noCluster: string,
 ): Environment {
-  const mistakes = [
+  const errors = [
     ...(namespace === undefined ? [`--namespace: required, since ${noCluster}`] : []),
     ...(vaultAddress === undefined ? [`--vault-address: required, since ${noCluster}`] : []),
   ];
-  if (mistakes.length > 0) throw invalidConfig(mistakes);
+  if (errors.length > 0) throw invalidConfig(errors);
   const sorted = [...new Set(namespace)].sort();
   return {
     namespaces: new Map(sorted.map((name) => [name, emptyContent])),

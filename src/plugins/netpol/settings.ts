@@ -11,9 +11,9 @@ import {
   boolean,
   enumeration,
   httpUrl,
+  invalidValue,
   list,
   matching,
-  mistake,
   type Parser,
   type Resolved,
   type Settings,
@@ -96,13 +96,13 @@ export type NetpolSettings = Resolved<typeof netpolSettings>;
 /** An IPv4 or IPv6 address, in its shortest form. */
 export function address(): Parser<string> {
   const expects = 'an address such as 10.96.0.10 or fd00::a';
-  return { expects, parse: (text) => canonicalAddress(text) ?? mistake(expects) };
+  return { expects, parse: (text) => canonicalAddress(text) ?? invalidValue(expects) };
 }
 
 export function hostAndPort(): Parser<Destination> {
   return {
     expects: expectsHostAndPort,
-    parse: (text) => parseHostAndPort(text) ?? mistake(expectsHostAndPort),
+    parse: (text) => parseHostAndPort(text) ?? invalidValue(expectsHostAndPort),
   };
 }
 
@@ -116,14 +116,14 @@ function parseHostAndPort(text: string): Destination | undefined {
 export function destination(): Parser<EgressDestination> {
   return {
     expects: expectsDestination,
-    parse: (text) => parseDestination(text) ?? mistake(expectsDestination),
+    parse: (text) => parseDestination(text) ?? invalidValue(expectsDestination),
   };
 }
 
 /** A block of addresses that is not nearly everything. */
 function block(): Parser<string> {
   const blocks = 'a block of addresses such as 192.0.2.0/24, /8 (IPv6: /7) or smaller';
-  return { expects: blocks, parse: (text) => inBlock(text)?.cidr ?? mistake(blocks) };
+  return { expects: blocks, parse: (text) => inBlock(text)?.cidr ?? invalidValue(blocks) };
 }
 
 function parseDestination(text: string): EgressDestination | undefined {

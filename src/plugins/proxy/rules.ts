@@ -17,7 +17,7 @@ const proxyRules: readonly Rule<Config>[] = [
   spoolUsable,
 ];
 
-/** What the settings need from each other; one mistake a line. */
+/** What the settings need from each other; one error a line. */
 export const checkProxy = (config: Config): readonly string[] =>
   applyRules(config, [...proxyRules, ...vaultRules]);
 

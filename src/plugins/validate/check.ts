@@ -63,7 +63,7 @@ export type CheckResult =
 export interface CheckContext {
   readonly config: ValidateConfig;
   /** In variables and the configuration file, a sentence each. */
-  readonly mistakes: readonly string[];
+  readonly errors: readonly string[];
   /** Path of the configuration file, where one is named. */
   readonly configFile: string | undefined;
   /** Those whose configuration can be looked at. */

@@ -48,7 +48,7 @@ async function checkAll(
   const passes = (checked: readonly Checked[]) =>
     makeReport(checked, terms.failOn, ignores).outcome.exitStatus === 0;
   try {
-    const some = reportingOfErrors(selected(checks, terms), checks, settings.mistakes);
+    const some = reportingOfErrors(selected(checks, terms), checks, settings.errors);
     return await untilPassed(some, {
       attempt: (open) => attempt(open, call, settings, terms.pre, signal, progress),
       passes,
@@ -185,24 +185,24 @@ export interface Terms extends Selection {
 
 const longestWaitMs = 24 * 3_600_000;
 
-/** @throws SvcError VALIDATE_USAGE naming every mistake */
+/** @throws SvcError VALIDATE_USAGE naming every error */
 export function readTerms(flags: ValidateFlags): Terms {
-  const mistakes = unknownChecks(flags);
+  const errors = unknownChecks(flags);
   const terms: Terms = {
     format: flags.json ? 'json' : flags.output,
     failOn: flags['fail-on'],
-    wait: flags.wait === undefined ? undefined : waitOf(flags.wait, mistakes),
+    wait: flags.wait === undefined ? undefined : waitOf(flags.wait, errors),
     ignore: flags.ignore ?? [],
     pre: flags.pre,
     node: flags.node,
     areas: flags.area ?? [],
     ids: flags.check ?? [],
   };
-  if (mistakes.length === 0) return terms;
+  if (errors.length === 0) return terms;
   throw new SvcError('VALIDATE_USAGE', 'svc validate was called wrongly', {
     nextStep: 'Run `svc validate --help` to see what it takes.',
     exitStatus: checkStatus.usage,
-    details: mistakes,
+    details: errors,
   });
 }
 
@@ -212,13 +212,13 @@ function unknownChecks({ check = [] }: ValidateFlags): string[] {
     .map((wanted) => `--check: there is no check ${JSON.stringify(wanted)}`);
 }
 
-function waitOf(text: string, mistakes: string[]): number | undefined {
+function waitOf(text: string, errors: string[]): number | undefined {
   try {
     const milliseconds = parseDuration(text);
     if (milliseconds > 0 && milliseconds <= longestWaitMs) return milliseconds;
-    mistakes.push('--wait: should be from 1ms to 24h');
+    errors.push('--wait: should be from 1ms to 24h');
   } catch (error) {
-    mistakes.push(`--wait: should be a duration such as 5m (${messageOf(error)})`);
+    errors.push(`--wait: should be a duration such as 5m (${messageOf(error)})`);
   }
   return undefined;
 }

@@ -18,28 +18,28 @@ export interface ReadSettings {
   readonly configFile: string | undefined;
   readonly config: ValidateConfig;
   /** In variables and the file, a sentence each: a check of the configuration tells of them. */
-  readonly mistakes: readonly string[];
+  readonly errors: readonly string[];
 }
 
 /**
- * A variable that is mistaken is something to find and not a wrong call, so it counts as not given.
- * @throws SvcError CONFIG_INVALID for flags that are mistaken, and for a file that cannot be read
+ * A variable that is wrong is something to find and not a wrong call, so it counts as not given.
+ * @throws SvcError CONFIG_INVALID for flags that are wrong, and for a file that cannot be read
  */
 export async function readSettings({ flags, given, env }: ValidateCall): Promise<ReadSettings> {
   const path = flags.config ?? (env['SVC_CONFIG'] || undefined);
   const file =
     path === undefined ? undefined : sectionOf(await loadConfigFile(path), 'validate', validateSettings);
   const wrongFlags: string[] = [];
-  const mistakes = [...(file?.mistakes ?? [])];
+  const errors = [...(file?.errors ?? [])];
   const values = Object.entries(validateSettings).map(([key, setting]) => {
     const sources: Sources = { flags: given, env, file };
-    return [key, readOne(setting, sources, wrongFlags, mistakes)] as const;
+    return [key, readOne(setting, sources, wrongFlags, errors)] as const;
   });
   if (wrongFlags.length > 0) throw invalidConfig(wrongFlags);
-  return { configFile: path, config: Object.fromEntries(values) as unknown as ValidateConfig, mistakes };
+  return { configFile: path, config: Object.fromEntries(values) as unknown as ValidateConfig, errors };
 }
 
-function readOne(setting: Setting<unknown>, sources: Sources, wrongFlags: string[], mistakes: string[]) {
+function readOne(setting: Setting<unknown>, sources: Sources, wrongFlags: string[], errors: string[]) {
   const given = findGiven(setting, sources);
   if (given === undefined) return undefined;
   if (setting.secret) secrets.register(given.text);
@@ -47,7 +47,7 @@ function readOne(setting: Setting<unknown>, sources: Sources, wrongFlags: string
     return setting.parse(given.text);
   } catch (error) {
     const byFlag = setting.flag !== undefined && sources.flags?.[setting.flag] !== undefined;
-    (byFlag ? wrongFlags : mistakes).push(wrongValue(setting, given, error));
+    (byFlag ? wrongFlags : errors).push(wrongValue(setting, given, error));
     return setting.fallback === undefined ? undefined : setting.parse(setting.fallback);
   }
 }

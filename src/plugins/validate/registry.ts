@@ -222,16 +222,16 @@ export function selected(checks: readonly Check[], selection: Selection): readon
 }
 
 /**
- * With the check that tells of mistaken variables, whatever was selected: they count as not given, so that the others
+ * With the check that tells of wrong variables, whatever was selected: they count as not given, so that the others
  * would look at what nobody meant. Checks of the machine need none of them.
  */
 export function reportingOfErrors(
   some: readonly Check[],
   checks: readonly Check[],
-  mistakes: readonly string[],
+  errors: readonly string[],
 ): readonly Check[] {
   const concerned = some.some(({ needs }) => needs !== 'none' && needs !== 'node');
-  if (mistakes.length === 0 || !concerned) return some;
+  if (errors.length === 0 || !concerned) return some;
   return checks.filter((check) => check.id === errorsCheck || some.includes(check));
 }
 

@@ -112,5 +112,5 @@ export const validateSettings = {
   ...objectStoreSettings,
 } satisfies Settings;
 
-/** A value that is mistaken counts as not given here; checks of the configuration tell of it. */
+/** A value that is wrong counts as not given here; checks of the configuration tell of it. */
 export type ValidateConfig = Resolved<typeof validateSettings>;

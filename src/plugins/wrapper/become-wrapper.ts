@@ -26,7 +26,7 @@ const withoutDebugger = '--disable-sigusr1';
 
 /**
  * Replaces this process by the wrapper, so that nothing of the command line tool stays.
- * @throws SvcError CONFIG_INVALID for a mistaken file, WRAPPER_MISSING, NATIVE_CALL_FAILED
+ * @throws SvcError CONFIG_INVALID for a wrong file, WRAPPER_MISSING, NATIVE_CALL_FAILED
  */
 export async function becomeWrapper({ flags, configFile, rest }: WrapperInvocation): Promise<never> {
   const env = environment(await sectionFrom(configFile));
@@ -56,7 +56,7 @@ async function sectionFrom(configFile: string | undefined): Promise<ConfigSectio
   const path = configFile ?? (process.env['SVC_CONFIG'] || undefined);
   if (path === undefined) return undefined;
   const section = sectionOf(await loadConfigFile(path), 'wrapper', wrapperSettings);
-  if (section.mistakes.length > 0) throw invalidConfig(section.mistakes);
+  if (section.errors.length > 0) throw invalidConfig(section.errors);
   return section;
 }
 

@@ -15,7 +15,7 @@ export interface Naming {
 /**
  * The secrets of all documents under the names by which they are delivered: a mapped field under its
  * mapped names, any other under its own.
- * @throws SvcError SECRETS_UNUSABLE (exit 78) whose details name the paths and fields of every mistake
+ * @throws SvcError SECRETS_UNUSABLE (exit 78) whose details name the paths and fields of every error
  */
 export function nameSecrets(documents: readonly Document[], naming: Naming): readonly Delivered[] {
   const groups = documents.map((_, at) => naming.envMap?.[at] ?? []);
@@ -25,8 +25,8 @@ export function nameSecrets(documents: readonly Document[], naming: Naming): rea
     naming.delivery === 'fd'
       ? []
       : documents.flatMap((one, at) => steering(one, groups[at] ?? [], naming.envMapOnly));
-  const mistakes = [...missing, ...mistakesIn(delivered), ...unasked];
-  if (mistakes.length > 0) throw unusable(mistakes);
+  const errors = [...missing, ...errorsIn(delivered), ...unasked];
+  if (errors.length > 0) throw unusable(errors);
   return delivered;
 }
 
@@ -58,21 +58,21 @@ function steering({ path, fields }: Document, group: readonly Mapping[], mapOnly
   });
 }
 
-function unusable(mistakes: readonly string[]): SvcError {
-  return new SvcError('SECRETS_UNUSABLE', `The secrets cannot be delivered: ${errorCount(mistakes)}`, {
+function unusable(errors: readonly string[]): SvcError {
+  return new SvcError('SECRETS_UNUSABLE', `The secrets cannot be delivered: ${errorCount(errors)}`, {
     nextStep:
       'Correct the fields in the secrets server, or SVC_ENV_MAP: it names the variable of a field (NAME=NAME where it is meant), and SVC_ENV_MAP_ONLY=true leaves the others out.',
     exitStatus: exitStatus.config,
-    details: mistakes,
+    details: errors,
   });
 }
 
 /** Why the secrets cannot be delivered so, one reason a line with path and field, never a value. */
-function mistakesIn(delivered: readonly Delivered[]): string[] {
-  return [...delivered.flatMap(mistakeIn), ...sharedNames(delivered)];
+function errorsIn(delivered: readonly Delivered[]): string[] {
+  return [...delivered.flatMap(errorIn), ...sharedNames(delivered)];
 }
 
-function mistakeIn(secret: Delivered): string[] {
+function errorIn(secret: Delivered): string[] {
   const { key, value } = secret;
   const reasons: string[] = [];
   if (key === '') reasons.push('has an empty name');

@@ -74,15 +74,15 @@ export function checkRoom(
   strings: readonly (string | Uint8Array)[],
   room: ArgumentRoom,
 ): void {
-  const mistakes = delivered.flatMap((secret) => tooLong(secret, room.string));
+  const errors = delivered.flatMap((secret) => tooLong(secret, room.string));
   const total = strings.reduce((sum, string) => sum + Buffer.byteLength(string) + 1 + pointerBytes, 0);
   if (total > room.total)
-    mistakes.push(`arguments and environment together have ${total} bytes, the system takes ${room.total}`);
-  if (mistakes.length === 0) return;
+    errors.push(`arguments and environment together have ${total} bytes, the system takes ${room.total}`);
+  if (errors.length === 0) return;
   throw new SvcError('SECRETS_TOO_LARGE', 'The secrets are too large for an environment', {
     nextStep: 'Deliver them by the descriptor alone (SVC_DELIVERY=fd), or fewer of them (SVC_ENV_MAP_ONLY).',
     exitStatus: exitStatus.config,
-    details: mistakes,
+    details: errors,
   });
 }
 

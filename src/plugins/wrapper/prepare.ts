@@ -17,7 +17,7 @@ export type Prepared = { readonly config: WrapperConfig; readonly log: Logger } 
 const standardOutput = 1;
 
 /**
- * Reads the command line and the configuration. Mistakes have been logged, help or version shown, or the
+ * Reads the command line and the configuration. Errors have been logged, help or version shown, or the
  * wrapper's folder copied where a status comes back.
  * @param env VAULT_TOKEN may hold anything that is not the token: only its presence counts
  */
@@ -132,7 +132,7 @@ const isFolderFlag = (text: string): text is FolderFlag => Object.hasOwn(folderF
 /**
  * `svc-wrapper [--flag=value | --flag value]… [-- command args…]`. Messages repeat names of flags and
  * never a value: that may be a secret in the wrong place.
- * @throws SvcError USAGE (exit 64) with every mistake at once
+ * @throws SvcError USAGE (exit 64) with every error at once
  */
 export function parseArguments(argv: readonly string[]): Arguments {
   const end = argv.indexOf('--');
@@ -142,9 +142,9 @@ export function parseArguments(argv: readonly string[]): Arguments {
   const [first = ''] = own[0]?.split('=', 1) ?? [];
   if (isFolderFlag(first)) return folderArguments(first, argv);
   const command = end === -1 ? undefined : argv.slice(end + 1);
-  const { flags, mistakes } = readFlags(own);
-  if (command?.length === 0) mistakes.push('--: should be followed by a command');
-  if (mistakes.length > 0) throw usage(mistakes);
+  const { flags, errors } = readFlags(own);
+  if (command?.length === 0) errors.push('--: should be followed by a command');
+  if (errors.length > 0) throw usage(errors);
   return { flags: Object.fromEntries(flags), command };
 }
 
@@ -157,22 +157,22 @@ function folderArguments(flag: FolderFlag, [first = '', ...rest]: readonly strin
 
 function readFlags(own: readonly string[]) {
   const flags = new Map<string, string | boolean>();
-  const mistakes: string[] = [];
+  const errors: string[] = [];
   for (let at = 0; at < own.length; at++) {
     const word = own[at] ?? '';
     const [, name = '', , attached] = /^--([^=]+)(=(.*))?$/s.exec(word) ?? [];
     const next = own[at + 1];
     const takesNext = attached === undefined && next !== undefined && !next.startsWith('--');
-    const mistake = mistakeIn(name, at, flags.has(name), attached === undefined && !takesNext);
-    if (mistake !== undefined) mistakes.push(mistake);
+    const error = errorIn(name, at, flags.has(name), attached === undefined && !takesNext);
+    if (error !== undefined) errors.push(error);
     const isSwitch = settingOf.get(name)?.switch === true;
     flags.set(name, attached ?? (isSwitch || !takesNext ? true : next));
     if (name !== '' && takesNext && !isSwitch) at++;
   }
-  return { flags, mistakes };
+  return { flags, errors };
 }
 
-function mistakeIn(name: string, at: number, repeated: boolean, bare: boolean): string | undefined {
+function errorIn(name: string, at: number, repeated: boolean, bare: boolean): string | undefined {
   if (name === '') return `argument ${at + 1}: is no flag; the command comes after --`;
   const setting = settingOf.get(name);
   if (isFolderFlag(`--${name}`)) return `--${name}: should be given alone, with a folder`;
@@ -181,10 +181,10 @@ function mistakeIn(name: string, at: number, repeated: boolean, bare: boolean): 
   return bare && !setting.switch ? `--${name}: needs a value, ${setting.expects}` : undefined;
 }
 
-function usage(mistakes: readonly string[]): SvcError {
-  return new SvcError('USAGE', `The command line has ${errorCount(mistakes)}`, {
+function usage(errors: readonly string[]): SvcError {
+  return new SvcError('USAGE', `The command line has ${errorCount(errors)}`, {
     nextStep: 'Run `svc-wrapper --help` to see what it takes.',
     exitStatus: exitStatus.usage,
-    details: mistakes,
+    details: errors,
   });
 }

@@ -24,7 +24,7 @@ export interface WrapperConfig {
   readonly remarks: readonly string[];
 }
 
-/** @throws SvcError CONFIG_INVALID (exit 78) whose details name every mistake at once */
+/** @throws SvcError CONFIG_INVALID (exit 78) whose details name every error at once */
 export function readConfig({ flags, env, command }: ConfigSources): WrapperConfig {
   const settings = resolveSettings(
     wrapperSettings,
@@ -62,7 +62,7 @@ const wrapperRules: readonly Rule<Config>[] = [
   agentForEnforcement,
 ];
 
-/** What the settings need from each other; one mistake a line. */
+/** What the settings need from each other; one error a line. */
 const checkWrapper = (config: Config): readonly string[] =>
   applyRules(config, [...wrapperRules, ...vaultRules]);
 

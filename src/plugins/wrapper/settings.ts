@@ -7,8 +7,8 @@ import {
   byteSize,
   duration,
   enumeration,
+  invalidValue,
   matching,
-  mistake,
   type Parser,
   path,
   type Resolved,
@@ -185,7 +185,7 @@ function unixSocket(): Parser<string> {
   const parse = (given: string) => {
     const path = unixSocketPath(given) ?? '';
     const usable = /^(\/[^/]|\0.)/s.test(path) && Buffer.byteLength(path) <= longestSocketPath;
-    return usable ? path : mistake(expects);
+    return usable ? path : invalidValue(expects);
   };
   return { expects, parse };
 }

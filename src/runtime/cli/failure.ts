@@ -49,7 +49,7 @@ const theirs = (plugin: string) => ({
   exitStatus: exitStatus.internal,
 });
 
-/** oclif's message starts with the mistake and goes on with a hint of its own, which the next step replaces. */
+/** oclif's message starts with the error and goes on with a hint of its own, which the next step replaces. */
 function usageFailure(error: OclifError, commandLine: string): Failure {
   const [message = '', ...rest] = error.message
     .split('\n')

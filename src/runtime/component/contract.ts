@@ -29,8 +29,8 @@ export interface Component<S extends Settings = Settings> {
   /** The key `health`, a listen address or undefined, is where the runtime serves health and metrics. */
   readonly settings: S;
   /**
-   * What the settings need from each other: one mistake a line, led by the variable's
-   * name; empty when there is none. Reading a setting that is itself mistaken throws:
+   * What the settings need from each other: one error a line, led by the variable's
+   * name; empty when there is none. Reading a setting that is itself wrong throws:
    * use `applyRules`, which passes over such a rule.
    */
   check?(config: Resolved<S>): readonly string[];

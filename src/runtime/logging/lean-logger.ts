@@ -86,7 +86,7 @@ function textLine(json: string, paint: Paint): string {
   return `${[...head, ...rest].join(' ').replaceAll(' \n', '\n')}\n`;
 }
 
-/** Lists of texts, such as configuration mistakes, take a line an item. */
+/** Lists of texts, such as configuration errors, take a line an item. */
 function field(name: string, value: unknown, paint: Paint): string[] {
   if (Array.isArray(value))
     return value.map((item) => `\n    ${paint('dim', `${name}:`)} ${printable(String(item))}`);

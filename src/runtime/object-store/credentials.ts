@@ -45,7 +45,7 @@ const sources = [
 ];
 const namedSource = (env: Env) => sources.find((name) => env[name]);
 
-/** A mistake in the code is ours, whatever is configured. */
+/** An error in the code is ours, whatever is configured. */
 function nextStep(error: unknown, source: string | undefined): string {
   if (error instanceof TypeError || error instanceof ReferenceError)
     return 'this is a defect of svc and not of what is configured; report it with this line';

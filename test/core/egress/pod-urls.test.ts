@@ -23,7 +23,7 @@ function mutated(env: Readonly<Record<string, string>>, plan: Partial<InjectionP
 /** As the operator knows it. */
 function injected(env: Readonly<Record<string, string>> = {}, plan: Partial<InjectionPlan> = {}): Pod {
   const mutation = mutated(env, plan);
-  if (mutation.kind === 'deny') throw new Error(mutation.mistakes.join('\n'));
+  if (mutation.kind === 'deny') throw new Error(mutation.errors.join('\n'));
   return known(mutation.pod);
 }
 

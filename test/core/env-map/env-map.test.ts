@@ -7,8 +7,8 @@ const test = suite('SVC_ENV_MAP');
 const to = (field: string, variable: string) => ({ field, variable });
 
 function mapOf(text: string): EnvMap {
-  const { map, mistakes } = parseEnvMap(text);
-  assert.equal(mistakes, [], text);
+  const { map, errors } = parseEnvMap(text);
+  assert.equal(errors, [], text);
   return map;
 }
 
@@ -35,9 +35,9 @@ test('a field may hold anything but separators, and may go to two variables', ()
   ]);
 });
 
-test('names every mistake at once', () => {
-  const { mistakes } = parseEnvMap('a=A,b;=C,d=,,e=1X;f=F G;h=A');
-  assert.equal(mistakes, [
+test('names every error at once', () => {
+  const { errors } = parseEnvMap('a=A,b;=C,d=,,e=1X;f=F G;h=A');
+  assert.equal(errors, [
     '"b" in group 1 is not of the form <field>=<ENV_VAR>',
     '"=C" in group 2 is not of the form <field>=<ENV_VAR>',
     '"d=" in group 2 is not of the form <field>=<ENV_VAR>',
@@ -48,7 +48,7 @@ test('names every mistake at once', () => {
   ]);
 });
 
-test('as a setting, all mistakes stand in its message', () => {
+test('as a setting, all errors stand in its message', () => {
   assert.equal(envMap().parse('a=A'), [[to('a', 'A')]]);
   assert.throws(() => envMap().parse('b;c'), /"b" in group 1 .*; "c" in group 2 /);
 });

@@ -45,8 +45,8 @@ for (const [name, path] of Object.entries(layouts)) {
   });
 
   test(`takes nothing longer, shorter or in capitals for a UID: ${name}`, () => {
-    const mistaken = [`${UID}x`, `${UID}0`, `x${UID}`, UID.slice(1), UID.toUpperCase(), '', `${STATIC}0`];
-    for (const uid of mistaken) assert.is(podUidOf(path(uid)), undefined, uid);
+    const wrong = [`${UID}x`, `${UID}0`, `x${UID}`, UID.slice(1), UID.toUpperCase(), '', `${STATIC}0`];
+    for (const uid of wrong) assert.is(podUidOf(path(uid)), undefined, uid);
   });
 }
 

@@ -16,7 +16,7 @@ sections('a key is the flag, or the variable where there is none', () => {
 });
 
 sections('takes the texts of one component and leaves the others alone', () => {
-  const { texts, mistakes } = read({
+  const { texts, errors } = read({
     proxy: { listen: ':1', 'vault-token': 't' },
     wrapper: { whatever: 'x' },
   });
@@ -27,34 +27,34 @@ sections('takes the texts of one component and leaves the others alone', () => {
       ['vault-token', 't'],
     ],
   );
-  assert.equal(mistakes, []);
+  assert.equal(errors, []);
 });
 
 sections('joins a list', () => {
   assert.is(read({ proxy: { listen: ['a', 'b'] } }).texts.get('listen'), 'a,b');
-  assert.is(read({ proxy: { listen: ['a,b'] } }).mistakes.length, 1);
-  assert.is(read({ proxy: { listen: [['a']] } }).mistakes.length, 1);
+  assert.is(read({ proxy: { listen: ['a,b'] } }).errors.length, 1);
+  assert.is(read({ proxy: { listen: [['a']] } }).errors.length, 1);
 });
 
-sections('an empty file, section or entry is no mistake', () => {
+sections('an empty file, section or entry is no error', () => {
   for (const content of [undefined, null, '', {}, { proxy: '' }, { proxy: {} }]) {
-    assert.equal(read(content).mistakes, [], JSON.stringify(content));
+    assert.equal(read(content).errors, [], JSON.stringify(content));
   }
 });
 
 sections('names keys that nobody knows, also those of Object.prototype', () => {
-  assert.equal(read({ proxy: { lisen: 'x', toString: 'y' } }).mistakes, [
+  assert.equal(read({ proxy: { lisen: 'x', toString: 'y' } }).errors, [
     'svc.yaml, proxy.lisen: unknown key (did you mean listen?)',
     'svc.yaml, proxy.toString: unknown key',
   ]);
 });
 
 sections('names entries outside of a section and mistyped sections', () => {
-  assert.equal(read({ listen: ':1', prxy: { listen: ':1' } }).mistakes, [
+  assert.equal(read({ listen: ':1', prxy: { listen: ':1' } }).errors, [
     'svc.yaml, listen: should be a section with keys of its own, such as proxy:',
     'svc.yaml, prxy: unknown section (did you mean proxy?)',
   ]);
-  assert.equal(read(['proxy']).mistakes, ['svc.yaml: should be sections such as proxy:']);
+  assert.equal(read(['proxy']).errors, ['svc.yaml: should be sections such as proxy:']);
 });
 
 function read(content: unknown) {

@@ -65,13 +65,13 @@ resolving('counts an empty variable as not given unless empty means something', 
   const config = resolveSettings(settings, { env: { SVC_NAME: 'n', SVC_SIZE: '', SVC_HEALTH: '' } });
   assert.is(config.size, 5);
   assert.is(config.health, undefined);
-  assert.equal(mistakesOf({ env: { SVC_NAME: '' } }), ['SVC_NAME (--name): required, should be a name']);
-  assert.equal(mistakesOf({ flags: { name: '' } }), ['--name (SVC_NAME): should be a name, is ""']);
+  assert.equal(errorsOf({ env: { SVC_NAME: '' } }), ['SVC_NAME (--name): required, should be a name']);
+  assert.equal(errorsOf({ flags: { name: '' } }), ['--name (SVC_NAME): should be a name, is ""']);
 });
 
-resolving('reports all mistakes at once, each with its origin and what it should be', () => {
+resolving('reports all errors at once, each with its origin and what it should be', () => {
   const file = section({ peers: 'a,,b', sise: '1', health: { a: 'b' } });
-  assert.equal(mistakesOf({ flags: { size: '11' }, env: { SVC_STRICT: 'yes' }, file }), [
+  assert.equal(errorsOf({ flags: { size: '11' }, env: { SVC_STRICT: 'yes' }, file }), [
     'svc.yaml, demo.sise: unknown key (did you mean size?)',
     'svc.yaml, demo.health: should be one value or a list of values without commas',
     '--size (SVC_SIZE): should be a whole number from 1 to 10, is "11"',
@@ -83,14 +83,14 @@ resolving('reports all mistakes at once, each with its origin and what it should
 
 resolving('never shows a secret, nor the credentials in a URL, nor control characters', () => {
   const env = { SVC_NAME: 'n', SVC_SECRET: 'hvs.4711', SVC_SIZE: 'http://user:pass4711@host/\u001b[31m' };
-  const [size, secret] = mistakesOf({ env });
+  const [size, secret] = errorsOf({ env });
   assert.is(secret, 'SVC_SECRET: should be a whole number from 1 to 10');
   assert.is(size, 'SVC_SIZE: should be a whole number from 1 to 10, is "http://***@host/\\u001b[31m"');
 });
 
 resolving('cuts a long value', () => {
-  const [mistake = ''] = mistakesOf({ env: { SVC_NAME: 'n', SVC_SIZE: '7'.repeat(5000) } });
-  assert.ok(mistake.length < 150);
+  const [error = ''] = errorsOf({ env: { SVC_NAME: 'n', SVC_SIZE: '7'.repeat(5000) } });
+  assert.ok(error.length < 150);
 });
 
 resolving('adds the reason that a parser of a component gives', () => {
@@ -108,16 +108,16 @@ resolving('checks settings against each other together with the rest', () => {
       ({ name }) => (name === 'bad' ? 'SVC_NAME: is bad' : undefined),
     ]);
   const env = { SVC_NAME: 'bad', SVC_STRICT: 'true' };
-  assert.equal(mistakesOf({ env }, check), ['SVC_SIZE: at least 7 under --strict', 'SVC_NAME: is bad']);
-  assert.equal(mistakesOf({ env: { ...env, SVC_SIZE: 'x' } }, check), [
+  assert.equal(errorsOf({ env }, check), ['SVC_SIZE: at least 7 under --strict', 'SVC_NAME: is bad']);
+  assert.equal(errorsOf({ env: { ...env, SVC_SIZE: 'x' } }, check), [
     'SVC_SIZE: should be a whole number from 1 to 10, is "x"',
     'SVC_NAME: is bad',
   ]);
 });
 
-resolving('passes over a plain check that reads a mistaken setting', () => {
+resolving('passes over a plain check that reads a wrong setting', () => {
   const check: Check<typeof settings> = ({ size }) => [`size is ${size}`];
-  assert.equal(mistakesOf({ env: { SVC_NAME: 'n', SVC_SIZE: 'x' } }, check).length, 1);
+  assert.equal(errorsOf({ env: { SVC_NAME: 'n', SVC_SIZE: 'x' } }, check).length, 1);
 });
 
 resolving('lets the breakage of a check through', () => {
@@ -135,7 +135,7 @@ function section(demo: Record<string, unknown>): ConfigSection {
   return sectionOf({ path: 'svc.yaml', content: { demo } }, 'demo', settings);
 }
 
-function mistakesOf(sources: Sources, check?: Check<typeof settings>): readonly string[] {
+function errorsOf(sources: Sources, check?: Check<typeof settings>): readonly string[] {
   return failure(() => resolveSettings(settings, sources, check)).details;
 }
 

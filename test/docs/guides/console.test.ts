@@ -26,7 +26,7 @@ test('a section ends at the next heading of its level, and keeps the numbers of 
   assert.throws(() => sectionOf(page, '## None'), /## None/);
 });
 
-test('output ahead of a command, and a block without an end, are mistakes', () => {
+test('output ahead of a command, and a block without an end, are errors', () => {
   assert.throws(() => entriesIn('```console\nstray\n$ one\n```\n'), /line 2/);
   assert.throws(() => entriesIn('```console\n$ one\n'), /line 1/);
 });

@@ -9,7 +9,7 @@ export const elsewhere: Readonly<Record<string, string>> = {
   AWS_EC2_METADATA_SERVICE_: 'the same',
   AWS_IGNORE_CONFIGURED_ENDPOINT_URLS: 'the same',
   AWS_SHARED_CREDENTIALS_FILE: 'the same',
-  'svc/secret-path': 'a mistake that is shown',
+  'svc/secret-path': 'an error that is shown',
   '--minutes': 'npm run conformance',
   '--admission-control-config-file': 'kube-apiserver',
   '--no-hooks': 'helm',

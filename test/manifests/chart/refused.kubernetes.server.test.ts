@@ -67,7 +67,7 @@ test('a secrets server without TLS is taken on loopback alone', async ({ helm })
     assert.ok((await helm.render({ operator: { vaultAddress } })).length > 10, vaultAddress);
 });
 
-test('mistakes are all named at once', async ({ helm }) => {
+test('errors are all named at once', async ({ helm }) => {
   const text = await helm.refusal({ enforceMode: 1, operator: { ha: 'yes' } });
   assert.match(text, /\/enforceMode/);
   assert.match(text, /\/operator\/ha/);

@@ -14,7 +14,7 @@ export interface Sample {
   /** What would be published of it. */
   readonly tarball: string;
   /** What tsc said; empty where it compiled. */
-  readonly mistakes: string;
+  readonly errors: string;
 }
 
 /**
@@ -32,7 +32,7 @@ export async function buildSample(
   }
   await placePackage(work, folder);
   const { stdout } = await runCommand(process.execPath, [TSC, '-p', '.'], folder);
-  return { folder, tarball: (await npmPack(folder, work)).file, mistakes: stdout };
+  return { folder, tarball: (await npmPack(folder, work)).file, errors: stdout };
 }
 
 /** svc as it is published, and the types that it and the plugin need. */

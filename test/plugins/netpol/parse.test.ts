@@ -60,7 +60,7 @@ test('a DNS server is an address', () => {
     assert.throws(() => address().parse(text), undefined, text);
 });
 
-test('whatever is typed is taken as one destination on one port, or refused as a mistake', () => {
+test('whatever is typed is taken as one destination on one port, or refused as an error', () => {
   const piece = fc.constantFrom(
     'udp://',
     '[',

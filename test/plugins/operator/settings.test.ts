@@ -12,7 +12,7 @@ const images = { SVC_WRAPPER_IMAGE: 'svc/wrapper:1', SVC_PROXY_IMAGE: 'svc/proxy
 const read = (env: Readonly<Record<string, string>>) =>
   resolveSettings(operatorSettings, { flags: {}, env: { ...images, ...env } }, checkOperator);
 
-function mistakes(env: Readonly<Record<string, string>>): string {
+function errors(env: Readonly<Record<string, string>>): string {
   try {
     read(env);
   } catch (error) {
@@ -38,8 +38,8 @@ test('it elects a leader, verifies certificates and copies the wrapper unless it
   assert.equal([certDir, caFile], [undefined, undefined]);
 });
 
-test('every mistake is named at once', () => {
-  const said = mistakes({
+test('every error is named at once', () => {
+  const said = errors({
     SVC_WRAPPER_IMAGE: '',
     SVC_OPERATOR_WEBHOOK_ADDR: 'nowhere',
     SVC_WRAPPER_DELIVERY: 'post',
@@ -52,12 +52,12 @@ test('every mistake is named at once', () => {
 });
 
 test('tokens and secrets travel encrypted: http is for loopback only', () => {
-  assert.match(mistakes({ SVC_OPERATOR_VAULT_ADDR: 'http://vault.example:8200' }), /SVC_OPERATOR_VAULT_ADDR/);
+  assert.match(errors({ SVC_OPERATOR_VAULT_ADDR: 'http://vault.example:8200' }), /SVC_OPERATOR_VAULT_ADDR/);
   assert.is(read({ SVC_OPERATOR_VAULT_ADDR: 'http://127.0.0.1:8200' }).vaultAddress?.port, '8200');
 });
 
 test('the agent’s socket is a path on the nodes', () => {
-  assert.match(mistakes({ SVC_OPERATOR_AGENT_SOCKET: 'agent.sock' }), /absolute path/);
+  assert.match(errors({ SVC_OPERATOR_AGENT_SOCKET: 'agent.sock' }), /absolute path/);
   assert.is(read({ SVC_OPERATOR_AGENT_SOCKET: '/run/svc/agent.sock' }).agentSocket, '/run/svc/agent.sock');
 });
 

@@ -9,7 +9,7 @@ import { entry, runValidate, statesOf, validateArguments } from './run-validate.
 
 const test = suite('how svc validate is called');
 
-test('a mistaken variable is told of, whatever is to be checked: nothing passes on the default in its place', async () => {
+test('a wrong variable is told of, whatever is to be checked: nothing passes on the default in its place', async () => {
   const env = { SVC_TRANSIT_KEY: 'no such/key' };
   const run = await runValidate({ area: ['kek'] }, env);
   assert.is(statesOf(run)['SVC-CONFIG-001'], 'failed');

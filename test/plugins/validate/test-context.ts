@@ -15,7 +15,7 @@ export function contextOf(fixture: Fixture): CheckContext {
   };
   return {
     config: configOf(),
-    mistakes: [],
+    errors: [],
     configFile: undefined,
     components: async () => [],
     env: {},

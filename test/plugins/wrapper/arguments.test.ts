@@ -5,7 +5,7 @@ import { parseArguments } from '../../../src/plugins/wrapper/prepare.ts';
 
 const test = suite('command line of the wrapper');
 
-function mistakes(...argv: string[]): readonly string[] {
+function errors(...argv: string[]): readonly string[] {
   try {
     parseArguments(argv);
     return [];
@@ -41,7 +41,7 @@ test('a switch takes a value behind = only', () => {
     exec: true,
     'signal-group': 'false',
   });
-  assert.equal(mistakes('--exec', 'true'), ['argument 2: is no flag; the command comes after --']);
+  assert.equal(errors('--exec', 'true'), ['argument 2: is no flag; the command comes after --']);
 });
 
 test('help and version are asked for before -- only', () => {
@@ -50,8 +50,8 @@ test('help and version are asked for before -- only', () => {
   assert.is(parseArguments(['--', '--version']).shows, undefined);
 });
 
-test('every mistake at once, with what was perhaps meant', () => {
-  const found = mistakes('--secret=a', '--rotation', '--delivery=fd', '--delivery=env', 'app', '--');
+test('every error at once, with what was perhaps meant', () => {
+  const found = errors('--secret=a', '--rotation', '--delivery=fd', '--delivery=env', 'app', '--');
   assert.equal(found, [
     '--secret: unknown flag (did you mean --secrets?)',
     '--rotation: needs a value, one of restart, sighup, none',
@@ -62,14 +62,14 @@ test('every mistake at once, with what was perhaps meant', () => {
 });
 
 test('a short flag and a lone dash are no flags', () => {
-  assert.equal(mistakes('-h', '-'), [
+  assert.equal(errors('-h', '-'), [
     'argument 1: is no flag; the command comes after --',
     'argument 2: is no flag; the command comes after --',
   ]);
 });
 
 test('never repeats a value, which may be a secret in the wrong place', () => {
-  const found = mistakes(
+  const found = errors(
     '--vault-token=hvs.1',
     '--vault-token',
     'hvs.2',
@@ -92,7 +92,7 @@ test('--copy-to stands alone, with a folder', () => {
     ['--copy-to=/t', '--', 'app'],
     ['--exec', '--copy-to=/t'],
   ]) {
-    assert.equal(mistakes(...argv), alone, argv.join(' '));
+    assert.equal(errors(...argv), alone, argv.join(' '));
   }
   assert.equal(parseArguments(['--', '--copy-to', '/t']).command, ['--copy-to', '/t']);
 });
@@ -101,7 +101,7 @@ test('--install-to stands alone, with a folder', () => {
   assert.equal(parseArguments(['--install-to', '/t']), { installTo: '/t', flags: {}, command: undefined });
   const alone = ['--install-to: should be given alone, with a folder'];
   for (const argv of [['--install-to'], ['--install-to=/t', '--copy-to=/t'], ['--exec', '--install-to=/t']])
-    assert.equal(mistakes(...argv), alone, argv.join(' '));
+    assert.equal(errors(...argv), alone, argv.join(' '));
 });
 
 test.run();

@@ -49,7 +49,7 @@ statuses('127 where there is no such command, 126 where it cannot be run', async
   assert.is((await refusal({ command: ['no-such-command'], env: exec })).code, 127);
 });
 
-statuses('78 with every mistake of the configuration at once', async () => {
+statuses('78 with every error of the configuration at once', async () => {
   const env = {
     VAULT_ADDR: 'ftp://x',
     RENEWAL_INTERVAL: '5',

@@ -29,7 +29,7 @@ test('gives the configuration, and says nothing', () => {
   assert.equal(lines, []);
 });
 
-test('one line for all mistakes of the configuration', () => {
+test('one line for all errors of the configuration', () => {
   const { status, lines } = prepare([], { VAULT_ADDR: 'vault', SVC_DELIVERY: 'mail' });
   assert.is(status, 78);
   assert.is(lines.length, 1);
@@ -42,7 +42,7 @@ test('one line for all mistakes of the configuration', () => {
   assert.ok(nextStep);
 });
 
-test('usage mistakes, in the format that is asked for', () => {
+test('usage errors, in the format that is asked for', () => {
   const { status, lines } = prepare(['--bogus', '--', 'app'], { SVC_LOG_FORMAT: 'text' });
   assert.is(status, 64);
   assert.match(

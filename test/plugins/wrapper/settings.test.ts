@@ -15,7 +15,7 @@ const least = {
 const read = (env: Env = {}, command: readonly string[] | undefined = ['app'], flags = {}) =>
   readConfig({ flags, env: { ...least, ...env }, command });
 
-function mistakes(env: Env, command?: readonly string[]): string {
+function errors(env: Env, command?: readonly string[]): string {
   try {
     read(env, command);
     return '';
@@ -59,7 +59,7 @@ test('an empty SVC_ORIGINAL_ARGS is one empty argument, an unset one is none', (
   assert.equal(only({ SVC_ORIGINAL_CMD: 'a' }), []);
 });
 
-test('names every mistake at once, with its variable and what it should be', () => {
+test('names every error at once, with its variable and what it should be', () => {
   const env = {
     VAULT_ADDR: 'http://vault.example',
     VAULT_TOKEN: undefined,
@@ -73,7 +73,7 @@ test('names every mistake at once, with its variable and what it should be', () 
     SVC_REQUIRE_MLOCK: 'yes',
     SVC_EBPF_AGENT_ADDR: 'tcp://a:1',
   };
-  const found = mistakes(env, []).split('\n');
+  const found = errors(env, []).split('\n');
   const expected = [
     /^SVC_SECRET_PATHS \(--secrets\): required, should be a list.* KV path/,
     /^SVC_ENV_MAP: should be groups .* \("b" in group 1 is not of the form/,
@@ -93,12 +93,12 @@ test('names every mistake at once, with its variable and what it should be', () 
 
 test('token auth without a token, and kubernetes auth without a role', () => {
   assert.match(
-    mistakes({ VAULT_TOKEN: '', VAULT_AUTH_METHOD: 'token' }),
+    errors({ VAULT_TOKEN: '', VAULT_AUTH_METHOD: 'token' }),
     /^VAULT_TOKEN or VAULT_TOKEN_FILE: required/,
   );
   const role = { VAULT_TOKEN: undefined, SVC_SA_TOKEN_PATH: '/dev/null' };
-  assert.match(mistakes(role), /^VAULT_AUTH_ROLE: required/);
-  assert.is(mistakes({ ...role, VAULT_AUTH_ROLE: 'app' }), '');
+  assert.match(errors(role), /^VAULT_AUTH_ROLE: required/);
+  assert.is(errors({ ...role, VAULT_AUTH_ROLE: 'app' }), '');
 });
 
 test('the token is known to be there, and nothing more', () => {
@@ -112,21 +112,21 @@ test('paths lose slashes at their ends and come once', () => {
     'kv/data/a b',
   ]);
   for (const paths of ['secret', 'secret/app,', 'a//b', 'a/../b', 'a/./b', 'a/b?c', 'a/b\nc', '/'])
-    assert.match(mistakes({ SVC_SECRET_PATHS: paths }), /^SVC_SECRET_PATHS: should be/, paths);
-  assert.match(mistakes({ SVC_SECRET_PATHS: 'a/b,c/d,/a/b' }), /a\/b is repeated/);
+    assert.match(errors({ SVC_SECRET_PATHS: paths }), /^SVC_SECRET_PATHS: should be/, paths);
+  assert.match(errors({ SVC_SECRET_PATHS: 'a/b,c/d,/a/b' }), /a\/b is repeated/);
 });
 
 test('more groups than paths, and a map that leaves nothing', () => {
-  assert.match(mistakes({ SVC_ENV_MAP: 'a=A;b=B' }), /^SVC_ENV_MAP: has 2 groups/);
-  assert.is(mistakes({ SVC_ENV_MAP: 'a=A;' }), '');
-  assert.match(mistakes({ SVC_ENV_MAP_ONLY: 'true' }), /^SVC_ENV_MAP: required/);
-  assert.match(mistakes({ SVC_ENV_MAP_ONLY: 'true', SVC_ENV_MAP: ';' }), /^SVC_ENV_MAP: required/);
+  assert.match(errors({ SVC_ENV_MAP: 'a=A;b=B' }), /^SVC_ENV_MAP: has 2 groups/);
+  assert.is(errors({ SVC_ENV_MAP: 'a=A;' }), '');
+  assert.match(errors({ SVC_ENV_MAP_ONLY: 'true' }), /^SVC_ENV_MAP: required/);
+  assert.match(errors({ SVC_ENV_MAP_ONLY: 'true', SVC_ENV_MAP: ';' }), /^SVC_ENV_MAP: required/);
 });
 
 test('the wrapper becomes the application only where nothing is to rotate', () => {
   for (const rotation of ['restart', 'sighup'])
-    assert.match(mistakes({ SVC_EXEC: 'true', SVC_ROTATION: rotation }), /^SVC_ROTATION: must be none/);
-  assert.is(mistakes({ SVC_EXEC: 'true' }), '');
+    assert.match(errors({ SVC_EXEC: 'true', SVC_ROTATION: rotation }), /^SVC_ROTATION: must be none/);
+  assert.is(errors({ SVC_EXEC: 'true' }), '');
 });
 
 test('the health endpoint can be turned off or take a free port', () => {
@@ -139,14 +139,14 @@ test('the agent is a Unix socket, and enforcement needs one', () => {
     assert.is(read({ SVC_EBPF_AGENT_ADDR: address }).settings.agentAddr, '/run/a.sock');
   assert.is(read({ SVC_EBPF_AGENT_ADDR: 'unix-abstract:svc' }).settings.agentAddr, '\0svc');
   for (const address of ['unix://run/a.sock', 'unix:a.sock', '/run/a.sock', `unix:///${'a'.repeat(107)}`])
-    assert.match(mistakes({ SVC_EBPF_AGENT_ADDR: address }), /^SVC_EBPF_AGENT_ADDR: should be/, address);
-  assert.match(mistakes({ SVC_REQUIRE_ENFORCEMENT: 'true' }), /^SVC_EBPF_AGENT_ADDR: required/);
+    assert.match(errors({ SVC_EBPF_AGENT_ADDR: address }), /^SVC_EBPF_AGENT_ADDR: should be/, address);
+  assert.match(errors({ SVC_REQUIRE_ENFORCEMENT: 'true' }), /^SVC_EBPF_AGENT_ADDR: required/);
 });
 
 test('the core limit is a size or left as it is', () => {
   const limit = (text: string) => read({ SVC_CORE_LIMIT: text }).settings.coreLimit;
   assert.equal([limit('inherit'), limit('0'), limit('64MiB')], ['inherit', 0, 64 * 1024 ** 2]);
-  assert.match(mistakes({ SVC_CORE_LIMIT: 'unlimited' }), /^SVC_CORE_LIMIT: should be inherit, or a size/);
+  assert.match(errors({ SVC_CORE_LIMIT: 'unlimited' }), /^SVC_CORE_LIMIT: should be inherit, or a size/);
 });
 
 test('remarks on what is allowed but hardly meant', () => {

@@ -30,7 +30,7 @@ command('takes the default of a setting last', () => {
   assert.is(run([]).stdout, 'good day, world');
 });
 
-command('ends with 78 and every mistake where the configuration is wrong', () => {
+command('ends with 78 and every error where the configuration is wrong', () => {
   const { stderr, status } = run(['--greeting', '', '--log-level', 'shouting']);
   assert.is(status, 78, stderr);
   assert.match(stderr, /greeting[\s\S]*log-level|log-level[\s\S]*greeting/);

@@ -6,7 +6,7 @@ import { describeFailure, failureJson, formatFailure } from '../../../src/runtim
 const failure = suite('failure');
 const plain = (_style: string, text: string) => text;
 
-const mistake = new SvcError('CONFIG_INVALID', 'The configuration has 2 mistakes', {
+const error = new SvcError('CONFIG_INVALID', 'The configuration has 2 errors', {
   nextStep: 'Fix them.',
   exitStatus: 78,
   details: ['A: should be a URL', 'B: required'],
@@ -14,11 +14,11 @@ const mistake = new SvcError('CONFIG_INVALID', 'The configuration has 2 mistakes
 });
 
 failure('keeps what an SvcError says', () => {
-  const described = describeFailure(mistake, 'svc run proxy');
+  const described = describeFailure(error, 'svc run proxy');
   assert.is(
     formatFailure(described, plain),
     [
-      'Error: The configuration has 2 mistakes (CONFIG_INVALID)',
+      'Error: The configuration has 2 errors (CONFIG_INVALID)',
       '  A: should be a URL',
       '  B: required',
       'Next:  Fix them.',
@@ -28,10 +28,10 @@ failure('keeps what an SvcError says', () => {
 });
 
 failure('is an object of code, message, next step and details under --json', () => {
-  assert.equal(failureJson(describeFailure(mistake, 'svc')), {
+  assert.equal(failureJson(describeFailure(error, 'svc')), {
     error: {
       code: 'CONFIG_INVALID',
-      message: 'The configuration has 2 mistakes',
+      message: 'The configuration has 2 errors',
       nextStep: 'Fix them.',
       details: ['A: should be a URL', 'B: required'],
     },

@@ -122,7 +122,7 @@ running('an empty health address turns the server off', async () => {
   assert.is(await program.status, 0);
 });
 
-running('names all mistakes at once, common settings and cross checks included', async () => {
+running('names all errors at once, common settings and cross checks included', async () => {
   const wrong = { DEMO_SIZE: '9', DEMO_HEALTH: 'x', SVC_LOG_LEVEL: 'loud', SVC_SHUTDOWN_GRACE: '5' };
   const program = await run('cross-checks', wrong);
   assert.is(await program.status, 78);

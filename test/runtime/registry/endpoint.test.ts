@@ -36,7 +36,7 @@ test('is a mirror before that', () => {
   assert.is(places('index.docker.io/a/b', ['index.docker.io=https://m.example']).length, 2);
 });
 
-test('is written so that every mistake is named', () => {
+test('is written so that every error is named', () => {
   const items = [
     'docker.io',
     'docker.io=m.example',

@@ -46,16 +46,16 @@ vault('a token or a token file means token auth, and the file wins', () => {
 });
 
 vault('asks for what the auth method needs', () => {
-  assert.match(mistakesOf({ ...address, SVC_SA_TOKEN_PATH: file })[0], /^VAULT_AUTH_ROLE: required/);
+  assert.match(errorsOf({ ...address, SVC_SA_TOKEN_PATH: file })[0], /^VAULT_AUTH_ROLE: required/);
   assert.match(
-    mistakesOf({ ...kubernetes, VAULT_AUTH_METHOD: 'token' })[0],
+    errorsOf({ ...kubernetes, VAULT_AUTH_METHOD: 'token' })[0],
     /^VAULT_TOKEN or VAULT_TOKEN_FILE: required/,
   );
 });
 
-vault('names every mistake of an empty and of a wrong configuration', () => {
-  assert.is(mistakesOf({}).length, 3);
-  const wrong = mistakesOf({
+vault('names every error of an empty and of a wrong configuration', () => {
+  assert.is(errorsOf({}).length, 3);
+  const wrong = errorsOf({
     VAULT_ADDR: 'vault:8200',
     VAULT_TOKEN: 'two words',
     VAULT_AUTH_METHOD: 'approle',
@@ -80,16 +80,16 @@ vault('http is for loopback addresses only', () => {
   for (const host of ['127.0.0.1:8200', 'localhost:8200', '[::1]:8200']) {
     assert.is(read({ ...token, VAULT_ADDR: `http://${host}` }).endpoint.url.host, host);
   }
-  assert.match(mistakesOf({ ...token, VAULT_ADDR: 'http://vault:8200' })[0], /^VAULT_ADDR: must be https/);
+  assert.match(errorsOf({ ...token, VAULT_ADDR: 'http://vault:8200' })[0], /^VAULT_ADDR: must be https/);
   assert.match(
-    mistakesOf({ ...token, SVC_BROKER_ADDR: 'http://broker:1' })[0],
+    errorsOf({ ...token, SVC_BROKER_ADDR: 'http://broker:1' })[0],
     /^SVC_BROKER_ADDR: must be https/,
   );
 });
 
 vault('certificate and key come together', () => {
-  assert.match(mistakesOf({ ...token, SVC_BROKER_TLS_CERT: file })[0], /^SVC_BROKER_TLS_KEY: required/);
-  assert.match(mistakesOf({ ...token, SVC_BROKER_TLS_KEY: file })[0], /^SVC_BROKER_TLS_CERT: required/);
+  assert.match(errorsOf({ ...token, SVC_BROKER_TLS_CERT: file })[0], /^SVC_BROKER_TLS_KEY: required/);
+  assert.match(errorsOf({ ...token, SVC_BROKER_TLS_KEY: file })[0], /^SVC_BROKER_TLS_CERT: required/);
   const { endpoint } = read({ ...token, SVC_BROKER_TLS_CERT: file, SVC_BROKER_TLS_KEY: file });
   assert.equal(endpoint.client, { certFile: file, keyFile: file });
 });
@@ -97,9 +97,9 @@ vault('certificate and key come together', () => {
 vault('every file must be readable', () => {
   const names = ['VAULT_TOKEN_FILE', 'VAULT_CACERT', 'VAULT_CAPATH', 'SVC_BROKER_TLS_CA'];
   for (const name of names) {
-    assert.equal(mistakesOf({ ...token, [name]: absent }), [`${name}: ${absent} cannot be read (ENOENT)`]);
+    assert.equal(errorsOf({ ...token, [name]: absent }), [`${name}: ${absent} cannot be read (ENOENT)`]);
   }
-  assert.match(mistakesOf({ ...kubernetes, SVC_SA_TOKEN_PATH: absent })[0], /^SVC_SA_TOKEN_PATH/);
+  assert.match(errorsOf({ ...kubernetes, SVC_SA_TOKEN_PATH: absent })[0], /^SVC_SA_TOKEN_PATH/);
   assert.is(read({ ...token, SVC_SA_TOKEN_PATH: absent }).auth.method, 'token');
 });
 
@@ -133,11 +133,7 @@ vault('the auth mount loses its outer slashes and stays below auth/', () => {
   const { auth } = read({ ...kubernetes, VAULT_AUTH_MOUNT_PATH: '/auth/eu/k8s-1/' });
   assert.is(auth.method === 'kubernetes' && auth.mountPath, 'auth/eu/k8s-1');
   for (const path of ['auth/', 'auth/../sys', 'auth//x', 'sys/x', 'auth/a b', 'auth/x?y']) {
-    assert.match(
-      mistakesOf({ ...kubernetes, VAULT_AUTH_MOUNT_PATH: path })[0],
-      /^VAULT_AUTH_MOUNT_PATH/,
-      path,
-    );
+    assert.match(errorsOf({ ...kubernetes, VAULT_AUTH_MOUNT_PATH: path })[0], /^VAULT_AUTH_MOUNT_PATH/, path);
   }
 });
 
@@ -145,7 +141,7 @@ function read(env: Record<string, string>): VaultConfig {
   return vaultConfig(resolveSettings(vaultSettings, { env }, (config) => applyRules(config, vaultRules)));
 }
 
-function mistakesOf(env: Record<string, string>): readonly [string, ...string[]] {
+function errorsOf(env: Record<string, string>): readonly [string, ...string[]] {
   try {
     read(env);
   } catch (error) {

@@ -179,7 +179,7 @@ async function hangUp(server: FakeKeyServer): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
-test('files that cannot be used are a mistake of the configuration', ({ put, folder, authority, other }) => {
+test('files that cannot be used are an error of the configuration', ({ put, folder, authority, other }) => {
   const { cert } = authority.issue({ commonName: 'a' });
   const { key } = other.issue({ commonName: 'b' });
   const empty = join(folder.path, 'empty');
@@ -192,8 +192,8 @@ test('files that cannot be used are a mistake of the configuration', ({ put, fol
   ];
   for (const tls of faults) {
     const connection = connectionTo(new URL('https://127.0.0.1:1'), { tls: { ...nothing, ...tls } });
-    const isMistake = (error: unknown) => error instanceof SvcError && error.exitStatus === 78;
-    assert.throws(() => createLeanTransport(connection), isMistake);
+    const isError = (error: unknown) => error instanceof SvcError && error.exitStatus === 78;
+    assert.throws(() => createLeanTransport(connection), isError);
   }
 });
 

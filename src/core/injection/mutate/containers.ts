@@ -17,7 +17,7 @@ export function chosenContainers(pod: Pod, { containers }: InjectionPlan): reado
   return pod.spec.containers.filter((container) => !isInjected(container) && !isMeshSidecar(container));
 }
 
-export function choiceMistakes(pod: Pod, plan: InjectionPlan): readonly string[] {
+export function choiceErrors(pod: Pod, plan: InjectionPlan): readonly string[] {
   const known = ownContainers(pod).map(({ name }) => name);
   const unknown = plan.containers?.filter((name) => !known.includes(name)) ?? [];
   if (unknown.length > 0) return unknown.map((name) => notThere(name, known));

@@ -46,9 +46,9 @@ export interface Shared {
   readonly mount: VolumeMount;
 }
 
-/** What is found on the way: mistakes deny the pod, warnings go to the person who applied it. */
+/** What is found on the way: errors deny the pod, warnings go to the person who applied it. */
 export interface Diagnostics {
-  readonly mistakes: string[];
+  readonly errors: string[];
   readonly warnings: string[];
 }
 
@@ -169,7 +169,7 @@ function copier(pod: Pod, image: string): Container {
 }
 
 /** Why the folder cannot come into a pod of this namespace as the operator is told. */
-export function deliveryMistakes(
+export function deliveryErrors(
   { wrapperDelivery }: InjectionDefaults,
   level: PodSecurityLevel,
 ): readonly string[] {

@@ -3,7 +3,7 @@ import type { InjectionDefaults, InjectionPlan, MutationEnvironment } from '../c
 import { leavesCommandToImage, unlockable } from './application-process.ts';
 import {
   certificateFolder,
-  choiceMistakes,
+  choiceErrors,
   chosenContainers,
   copierName,
   isInjected,
@@ -12,30 +12,30 @@ import {
   volumeNames,
   wrapperFolder,
 } from './containers.ts';
-import { deliveryMistakes, proxyIsSidecar, proxyPort, takenPorts } from './context.ts';
+import { deliveryErrors, proxyIsSidecar, proxyPort, takenPorts } from './context.ts';
 import { cloudIdentity, credentialServers, credentialSource } from './proxy-container.ts';
-import { secretMistakes } from './variables.ts';
+import { secretErrors } from './variables.ts';
 import { resolvedPath } from './volumes.ts';
 
 /** What is wrong with pod and plan before anything is changed, each a sentence that says where. */
-export function mistakesIn(
+export function errorsIn(
   pod: Pod,
   plan: InjectionPlan,
   defaults: InjectionDefaults,
   surroundings: MutationEnvironment,
 ): string[] {
   return [
-    ...choiceMistakes(pod, plan),
+    ...choiceErrors(pod, plan),
     ...reservedNames(pod, plan, defaults, surroundings),
-    ...deliveryMistakes(defaults, surroundings.podSecurity),
-    ...secretMistakes(plan.secrets),
-    ...commandMistakes(pod, plan),
+    ...deliveryErrors(defaults, surroundings.podSecurity),
+    ...secretErrors(plan.secrets),
+    ...commandErrors(pod, plan),
     ...shadowingMounts(pod, plan),
-    ...proxyMistakes(pod, plan),
+    ...proxyErrors(pod, plan),
   ];
 }
 
-function commandMistakes(pod: Pod, plan: InjectionPlan): readonly string[] {
+function commandErrors(pod: Pod, plan: InjectionPlan): readonly string[] {
   if (plan.command === undefined) return [];
   const open = chosenContainers(pod, plan).filter(leavesCommandToImage);
   if (new Set(open.map(({ image }) => image)).size <= 1) return [];
@@ -63,7 +63,7 @@ function hidesPart({ name, mountPath }: VolumeMount): boolean {
 }
 
 /** What keeps the proxy from working in this pod. */
-function proxyMistakes(pod: Pod, plan: InjectionPlan): readonly string[] {
+function proxyErrors(pod: Pod, plan: InjectionPlan): readonly string[] {
   if (!plan.proxy?.enabled) return [];
   const { variables } = cloudIdentity(chosenContainers(pod, plan), false);
   const portFree = !takenPorts(pod).has(proxyPort);

@@ -11,7 +11,7 @@ import {
   volumeNames,
 } from './containers.ts';
 import { assignPorts, type Context, folderDelivery, proxyIsSidecar, type Shared } from './context.ts';
-import { mistakesIn, warningsFor } from './diagnostics.ts';
+import { errorsIn, warningsFor } from './diagnostics.ts';
 import { asSidecar, proxyContainer, spool } from './proxy-container.ts';
 import { callerKeysOf, callerWarnings } from './variables.ts';
 import { addVolume, covers, isAutomounted, isSameMount, ownToken } from './volumes.ts';
@@ -27,7 +27,7 @@ export function mutatePod(
   defaults: InjectionDefaults,
   surroundings: MutationEnvironment,
 ): Mutation {
-  const mistakes = mistakesIn(pod, plan, defaults, surroundings);
+  const errors = errorsIn(pod, plan, defaults, surroundings);
   const chosen = chosenContainers(pod, plan);
   const context: Context = {
     ...{ pod, plan, defaults, surroundings },
@@ -36,13 +36,13 @@ export function mutatePod(
     certificates: certificates(defaults.caConfigMap),
     token: ownToken(pod, plan.vault.tokenAudience),
     callerKeys: callerKeysOf(pod, plan, surroundings),
-    remarks: { mistakes, warnings: warningsFor(pod, plan, surroundings, chosen) },
+    remarks: { errors, warnings: warningsFor(pod, plan, surroundings, chosen) },
   };
   context.remarks.warnings.push(...callerWarnings(plan, chosen, context.callerKeys));
   const wrapped = wrapChosen(chosen, context);
-  mistakes.push(...strayMounts(wrapped.spec, new Set(chosen.map(({ name }) => name)), wrapped.shared));
+  errors.push(...strayMounts(wrapped.spec, new Set(chosen.map(({ name }) => name)), wrapped.shared));
   const spec = addProxy(addCopier(wrapped.spec, context), context);
-  if (mistakes.length > 0) return { kind: 'deny', mistakes };
+  if (errors.length > 0) return { kind: 'deny', errors };
   return {
     kind: 'pod',
     pod: { ...pod, metadata: labelled(pod, plan), spec },
@@ -197,7 +197,7 @@ function ownContainer(
   { defaults, remarks }: Pick<Context, 'defaults' | 'remarks'>,
 ): Container {
   if (!isOurs(there, wanted)) {
-    remarks.mistakes.push(`container ${wanted.name}: the name is kept for the operator's own container`);
+    remarks.errors.push(`container ${wanted.name}: the name is kept for the operator's own container`);
   }
   const isSame = isConfiguredImage(there.image, wanted.image, defaults.imageMirrors);
   const settled = probes.filter((name) => name in wanted && covers(there[name], wanted[name]));

@@ -21,7 +21,7 @@ export function secretSettings(secrets: readonly PlannedSecret[]): SecretSetting
 }
 
 /** Names that the two variables cannot carry; a custom resource admits them. */
-export function secretMistakes(secrets: readonly PlannedSecret[]): readonly string[] {
+export function secretErrors(secrets: readonly PlannedSecret[]): readonly string[] {
   return secrets.flatMap(({ path, mappings }) => [
     ...(fits(path, /,/)
       ? []

@@ -14,7 +14,7 @@ export function addVolume(
   if (there === undefined) return [...volumes, wanted];
   if (covers(there, wanted) && audienceOf(there) === audienceOf(wanted)) return volumes;
   if (!covers(there, fixedPart(wanted)))
-    remarks.mistakes.push(`volume ${wanted.name}: the name is kept for the operator's own volume`);
+    remarks.errors.push(`volume ${wanted.name}: the name is kept for the operator's own volume`);
   return volumes.with(index, withImageOf(there, wanted, defaults.imageMirrors));
 }
 
@@ -46,12 +46,12 @@ function withImageOf({ image: there }: Volume, volume: Volume, mirrors: ImageMir
 }
 
 /** The container with one more mount, or as it is where that is among its own. */
-export function addMount(container: Container, wanted: VolumeMount, { mistakes }: Diagnostics): Container {
+export function addMount(container: Container, wanted: VolumeMount, { errors }: Diagnostics): Container {
   const { volumeMounts = [] } = container;
   const there = volumeMounts.filter(({ mountPath }) => resolvedPath(mountPath) === wanted.mountPath);
   if (there.length === 0) return { ...container, volumeMounts: [...volumeMounts, wanted] };
   for (const mount of there.filter((one) => !isSameMount(one, wanted))) {
-    mistakes.push(
+    errors.push(
       `container ${container.name}: ${wanted.mountPath} is kept for the volume ${wanted.name}, and ${mount.name} is mounted there otherwise`,
     );
   }

@@ -35,7 +35,7 @@ export function wrapContainer(container: Container, context: Context): WrappedCo
   const ownToken = needsToken(container, context.plan.vault.tokenAudience);
   const healthPort = context.ports.health.get(container.name) ?? 0;
   const settings = wrapperVariables(context.plan, { healthPort, agentSocket, ownToken });
-  if (!isWrapped(container)) remarks.mistakes.push(...conflictsIn(container, settings));
+  if (!isWrapped(container)) remarks.errors.push(...conflictsIn(container, settings));
   const shared = sharedBy(context, agentSocket, ownToken);
   const variables = { settings, defaults: defaultVariables(container, context, locked) };
   const started = withStart(locked ? withMemoryLock(container) : container, variables, context);
@@ -127,24 +127,24 @@ function wrapperVariables(plan: InjectionPlan, facts: WrapperFacts): readonly En
 
 const nothing: Start = { command: [], variables: [] };
 
-/** How this container starts; a mistake where what it runs is not known. */
+/** How this container starts; an error where what it runs is not known. */
 function startFor(container: Container, context: Context, added: ReadonlySet<string>): Start {
   if (isWrapped(container)) return asItIs(container);
-  const mistake = (text: string): Start => {
-    context.remarks.mistakes.push(`container ${container.name}: ${text}`);
+  const unfit = (text: string): Start => {
+    context.remarks.errors.push(`container ${container.name}: ${text}`);
     return nothing;
   };
   if (runsWrapperItself(container))
-    return mistake('starts svc-wrapper itself; give it the command of the application');
+    return unfit('starts svc-wrapper itself; give it the command of the application');
   const image = leavesCommandToImage(container) ? imageOf(container, context) : unasked;
   if (image === undefined) {
-    return mistake(
+    return unfit(
       `does not say its command, and ${container.image} has not been looked up; set command, or the annotation svc/command`,
     );
   }
   const words = originalCommand(container, image);
-  if (words.length === 0) return mistake(`neither it nor ${container.image} says a command; set command`);
-  if (words[0]?.text === '') return mistake('its command is empty; set command');
+  if (words.length === 0) return unfit(`neither it nor ${container.image} says a command; set command`);
+  if (words[0]?.text === '') return unfit('its command is empty; set command');
   return startOf(words, container, added);
 }
 

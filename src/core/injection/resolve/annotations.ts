@@ -7,9 +7,9 @@ import {
   duration,
   enumeration,
   httpUrl,
+  invalidValue,
   list,
   matching,
-  mistake,
   type Parser,
 } from '../../settings/setting.ts';
 import { kvPaths, mountPath, roleName, transitKeyName } from '../../vault/path.ts';
@@ -152,7 +152,7 @@ export function annotationErrors(given: Given): string[] {
   const unknown = Object.keys(given).filter((name) => !annotationNames.includes(name));
   return [
     ...unknown.map((name) => `${name}: is no annotation of svc${nearestOrAll(name)}`),
-    ...injectMistakes(given),
+    ...injectErrors(given),
   ];
 }
 
@@ -160,10 +160,10 @@ function nearestOrAll(name: string): string {
   return hint(name.toLowerCase(), annotationNames) || `; there are ${annotationNames.join(', ')}`;
 }
 
-function injectMistakes(given: Given): readonly string[] {
+function injectErrors(given: Given): readonly string[] {
   const { name } = annotations.inject;
   return Object.hasOwn(given, name)
-    ? (readText(name, given[name] ?? '', annotations.inject).mistakes ?? [])
+    ? (readText(name, given[name] ?? '', annotations.inject).errors ?? [])
     : [];
 }
 
@@ -201,7 +201,7 @@ function command(): Parser<readonly string[]> {
     expects,
     parse: (given) => {
       const value = parsedJson(given);
-      return isCommand(value) ? value : mistake(expects);
+      return isCommand(value) ? value : invalidValue(expects);
     },
   };
 }
@@ -224,24 +224,24 @@ function isCommand(value: unknown): value is readonly string[] {
 export function listed({ expects, parse }: Parser<string>): Parser<string> {
   return {
     expects: `${expects}, without commas and without blanks at its ends`,
-    parse: (given) => (/,|^\s|\s$/.test(given) ? mistake(expects) : parse(given)),
+    parse: (given) => (/,|^\s|\s$/.test(given) ? invalidValue(expects) : parse(given)),
   };
 }
 
-/** A value, or the mistakes that are in the way. */
+/** A value, or the errors that are in the way. */
 export type Reading<T> =
-  | { readonly value: T; readonly mistakes?: undefined }
-  | { readonly mistakes: readonly string[] };
+  | { readonly value: T; readonly errors?: undefined }
+  | { readonly errors: readonly string[] };
 
 export function readText<T>(place: string, text: string, parser: Parser<T>): Reading<T> {
   try {
     return { value: parser.parse(text) };
   } catch (error) {
-    return { mistakes: [wrongValue(parser, { place, text }, error)] };
+    return { errors: [wrongValue(parser, { place, text }, error)] };
   }
 }
 
-/** Every item by itself; a mistake names its index. */
+/** Every item by itself; an error names its index. */
 export function readItems<T>(
   place: string,
   texts: readonly string[],
@@ -250,9 +250,9 @@ export function readItems<T>(
   return together(texts.map((text, index) => readText(`${place}[${index}]`, text, parser)));
 }
 
-/** All values, or all mistakes. */
+/** All values, or all errors. */
 export function together<T>(readings: readonly Reading<T>[]): Reading<readonly T[]> {
-  const mistakes = readings.flatMap((one) => one.mistakes ?? []);
+  const errors = readings.flatMap((one) => one.errors ?? []);
   const values = readings.flatMap((one) => ('value' in one ? [one.value] : []));
-  return mistakes.length > 0 ? { mistakes } : { value: values };
+  return errors.length > 0 ? { errors } : { value: values };
 }

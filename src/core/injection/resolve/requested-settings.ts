@@ -33,9 +33,9 @@ export interface NamedConfig {
 }
 
 export interface GatheredSettings {
-  /** Reading one that has a mistake of its own throws UnusableSetting. */
+  /** Reading one that has an error of its own throws UnusableSetting. */
   readonly wishes: RequestedSettings;
-  readonly mistakes: readonly string[];
+  readonly errors: readonly string[];
 }
 
 /** Each thing from the pod's annotation or else from the ServiceConfig; what an annotation hides is not judged. */
@@ -45,15 +45,15 @@ export function gatherRequestedSettings(
 ): GatheredSettings {
   const wishes: Record<string, unknown> = {};
   const unusable = new Set<string>();
-  const mistakes: string[] = [];
+  const errors: string[] = [];
   for (const [key, field] of Object.entries<Field<unknown>>(fields)) {
     const found = find(field, given, config);
-    if (found?.reading.mistakes !== undefined) unusable.add(key);
-    mistakes.push(...(found?.reading.mistakes ?? []));
+    if (found?.reading.errors !== undefined) unusable.add(key);
+    errors.push(...(found?.reading.errors ?? []));
     wishes[key] =
       found && 'value' in found.reading ? { place: found.place, value: found.reading.value } : undefined;
   }
-  return { wishes: guarded(wishes as RequestedSettings, unusable), mistakes };
+  return { wishes: guarded(wishes as RequestedSettings, unusable), errors };
 }
 
 interface Found {
@@ -219,8 +219,8 @@ function readOne(place: string, secret: SecretVariables): Reading<PlannedSecret>
       readText(`${place}.variables.${key}`, value, variable),
     ]),
   );
-  const mistakes = [named, ...items].flatMap((one) => one.mistakes ?? []);
-  if (mistakes.length > 0 || !('value' in named)) return { mistakes };
+  const errors = [named, ...items].flatMap((one) => one.errors ?? []);
+  if (errors.length > 0 || !('value' in named)) return { errors };
   const pairs = items.flatMap((item) => ('value' in item ? [item.value] : []));
   return {
     value: { path: named.value, mappings: pairs.map(([f = '', v = '']) => ({ field: f, variable: v })) },

@@ -25,11 +25,11 @@ export function resolveInjection(pod: Pod, surroundings: ResolveEnvironment): Re
   if (optsOut(given)) return { kind: 'skip', reason: 'it opts out with svc/inject: "false"' };
   const config = selectServiceConfig(pod, surroundings.serviceConfigs);
   if (config === undefined && Object.keys(given).length === 0) return unasked(surroundings);
-  const unbounded = boundMistakes(pod, given);
-  if (unbounded.length > 0) return { kind: 'deny', mistakes: unbounded };
-  const { wishes, mistakes } = gatherRequestedSettings(given, config);
-  const egress = egressMistakes(config, surroundings.serviceConfigs);
-  const found = [...refusalsOf(pod), ...annotationErrors(given), ...mistakes, ...egress];
+  const unbounded = boundErrors(pod, given);
+  if (unbounded.length > 0) return { kind: 'deny', errors: unbounded };
+  const { wishes, errors } = gatherRequestedSettings(given, config);
+  const egress = egressErrors(config, surroundings.serviceConfigs);
+  const found = [...refusalsOf(pod), ...annotationErrors(given), ...errors, ...egress];
   return complete({ wishes, defaults: surroundings.defaults, config: config?.name }, surroundings, found);
 }
 
@@ -47,16 +47,16 @@ function complete(asked: Asked, surroundings: ResolveEnvironment, found: readonl
   const combined = combineSecrets([...(listed?.sources ?? []), ...(mapped?.sources ?? [])]);
   const nothingNamed = combined.secrets.every(({ mappings }) => mappings.length === 0);
   const mapOnly = outcome(() => asked.wishes.envMapOnly);
-  const mistakes = [
+  const errors = [
     ...found,
     ...(mapOnly?.value === true && nothingNamed
       ? [`${mapOnly.place}: would deliver nothing, because no field is named; set ${annotations.envMap.name}`]
       : []),
     ...applyRules(asked, rules),
-    ...[listed, mapped, combined].flatMap((part) => part?.mistakes ?? []),
+    ...[listed, mapped, combined].flatMap((part) => part?.errors ?? []),
   ];
-  return mistakes.length > 0
-    ? { kind: 'deny', mistakes }
+  return errors.length > 0
+    ? { kind: 'deny', errors }
     : { kind: 'inject', plan: planOf(asked, combined.secrets) };
 }
 
@@ -75,7 +75,7 @@ const most = {
 } as const;
 
 /** What there is too much of to look any further; nothing else is worth saying then. */
-function boundMistakes({ spec }: Pod, given: Readonly<Record<string, string>>): string[] {
+function boundErrors({ spec }: Pod, given: Readonly<Record<string, string>>): string[] {
   const { containers, initContainers = [], volumes = [] } = spec;
   const entries = Object.entries(given);
   const items = ({ name }: { readonly name: string }) => given[name]?.split(',').length ?? 0;
@@ -102,7 +102,7 @@ interface Config {
  * Blocks of a ServiceConfig that undo the egress policy, which is one for all pods of the namespace: each by itself, or
  * together with those of its other ServiceConfigs.
  */
-function egressMistakes(config: Config | undefined, all: readonly Config[]): string[] {
+function egressErrors(config: Config | undefined, all: readonly Config[]): string[] {
   const own = blocksOf(config);
   if (config === undefined || own.length === 0) return [];
   const place = `ServiceConfig ${config.name}, egress`;
@@ -166,7 +166,7 @@ function staticPod({ metadata }: Pod): string | undefined {
     : undefined;
 }
 
-/** Of wishes without mistakes. */
+/** Of wishes without errors. */
 function planOf(asked: Asked, secrets: readonly PlannedSecret[]): InjectionPlan {
   const { wishes } = asked;
   return {

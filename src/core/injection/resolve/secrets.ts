@@ -15,7 +15,7 @@ interface SecretSource extends PlannedSecret {
 
 export interface SecretSources {
   readonly sources: readonly SecretSource[];
-  readonly mistakes: readonly string[];
+  readonly errors: readonly string[];
 }
 
 /** Of paths that are listed themselves, each with what the map of variables has for it. */
@@ -26,7 +26,7 @@ export function listedSecrets({ secretPaths, envMap }: RequestedSettings): Secre
     ...{ place, path },
     mappings: mappingsOf(envMap?.value, path, index),
   }));
-  return { sources, mistakes: [...repeatedPaths(secretPaths), ...strayMappings(envMap, secretPaths)] };
+  return { sources, errors: [...repeatedPaths(secretPaths), ...strayMappings(envMap, secretPaths)] };
 }
 
 function mappingsOf(
@@ -91,12 +91,12 @@ export function mappedSecrets(
     const place = `${secretMappings?.place} (SecretMapping ${name})`;
     const spec = known.get(name);
     return spec === undefined
-      ? { sources: [], mistakes: [missing(secretMappings?.place, name, namespace, [...known.keys()])] }
+      ? { sources: [], errors: [missing(secretMappings?.place, name, namespace, [...known.keys()])] }
       : sourcesOf(place, spec);
   });
   return {
     sources: found.flatMap(({ sources }) => sources),
-    mistakes: found.flatMap(({ mistakes }) => mistakes),
+    errors: found.flatMap(({ errors }) => errors),
   };
 }
 
@@ -111,13 +111,13 @@ function missing(
 
 function sourcesOf(place: string, { secrets }: SecretMappingSpec): SecretSources {
   const reading = readSecretVariables(`${place}, secrets`, secrets);
-  if (!('value' in reading)) return { sources: [], mistakes: reading.mistakes };
-  return { sources: reading.value.map((one) => ({ ...one, place })), mistakes: [] };
+  if (!('value' in reading)) return { sources: [], errors: reading.errors };
+  return { sources: reading.value.map((one) => ({ ...one, place })), errors: [] };
 }
 
 export interface CombinedSecrets {
   readonly secrets: readonly PlannedSecret[];
-  readonly mistakes: readonly string[];
+  readonly errors: readonly string[];
 }
 
 /** Linux refuses to start a program with a variable longer than this, name and NUL included. */
@@ -126,19 +126,19 @@ const longestVariable = 128 * 1024;
 /** One entry a path: sources may agree on a path, and no two fields may become the same variable. */
 export function combineSecrets(sources: readonly SecretSource[]): CombinedSecrets {
   const byPath = new Map<string, SecretSource>();
-  const mistakes: string[] = [];
+  const errors: string[] = [];
   for (const source of sources) {
     const first = byPath.get(source.path);
     if (first === undefined) byPath.set(source.path, source);
     else if (!agree(first, source))
-      mistakes.push(
+      errors.push(
         `${source.place}: names ${source.path}, which ${first.place} names with other variables; they should agree`,
       );
   }
   const taken = [...byPath.values()];
   return {
     secrets: taken.map(({ path, mappings }) => ({ path, mappings })),
-    mistakes: [...mistakes, ...repeatedVariables(taken), ...tooLong(taken)],
+    errors: [...errors, ...repeatedVariables(taken), ...tooLong(taken)],
   };
 }
 
@@ -153,14 +153,14 @@ function itemsOf({ mappings }: PlannedSecret): string[] {
 
 function repeatedVariables(sources: readonly SecretSource[]): string[] {
   const given = new Map<string, SecretSource>();
-  const mistakes = new Set<string>();
+  const errors = new Set<string>();
   for (const source of sources)
     for (const { variable } of source.mappings) {
       const first = given.get(variable);
       if (first === undefined) given.set(variable, source);
-      else mistakes.add(givenTwice(variable, source, first));
+      else errors.add(givenTwice(variable, source, first));
     }
-  return [...mistakes];
+  return [...errors];
 }
 
 function givenTwice(variable: string, second: SecretSource, first: SecretSource): string {

@@ -100,7 +100,7 @@ const bounds = {
 };
 
 /**
- * Serves one connection with a server of its own: whose calls they are is then beyond mistake. It costs 0.1 ms.
+ * Serves one connection with a server of its own: whose calls they are is then beyond error. It costs 0.1 ms.
  * @param socket of which nothing was read yet
  * @returns ends the connection once its calls are answered
  */

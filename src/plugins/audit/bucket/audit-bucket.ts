@@ -157,7 +157,7 @@ function rows({ tally }: BucketReport): readonly (readonly Cell[])[] {
     ...each('bound to', tally.bindings),
     row('not encrypted', tally.plaintext),
     row('metadata cannot be read', tally.unreadable),
-    ...each('because of', tally.mistakes),
+    ...each('because of', tally.errors),
     ['helper objects of the proxy, not looked into', tally.helpers.toLocaleString('en'), ''],
     ['gone before they were looked at', tally.vanished.toLocaleString('en'), ''],
   ];

@@ -130,7 +130,7 @@ export interface Tally {
   readonly forms: Record<string, number>;
   readonly bindings: Record<string, number>;
   /** Unreadable ones by what is wrong with them. */
-  readonly mistakes: Record<string, number>;
+  readonly errors: Record<string, number>;
   /** The first keys of each. */
   readonly plaintextKeys: string[];
   readonly unreadableKeys: string[];
@@ -139,7 +139,7 @@ export interface Tally {
 export function emptyTally(): Tally {
   return {
     ...{ objects: 0, bytes: 0, encrypted: 0, plaintext: 0, unreadable: 0, vanished: 0, helpers: 0 },
-    ...{ keyVersions: {}, algorithms: {}, forms: {}, bindings: {}, mistakes: {} },
+    ...{ keyVersions: {}, algorithms: {}, forms: {}, bindings: {}, errors: {} },
     ...{ plaintextKeys: [], unreadableKeys: [] },
   };
 }
@@ -190,9 +190,9 @@ function countPlaintext(tally: Tally, key: string, list: number): void {
   if (tally.plaintextKeys.length < list) tally.plaintextKeys.push(key);
 }
 
-function countUnreadable(tally: Tally, key: string, mistake: string, list: number): void {
+function countUnreadable(tally: Tally, key: string, error: string, list: number): void {
   tally.unreadable++;
-  add(tally.mistakes, mistake);
+  add(tally.errors, error);
   if (tally.unreadableKeys.length < list) tally.unreadableKeys.push(key);
 }
 

@@ -143,9 +143,9 @@ export async function readCertDir({ folder, host, now }: CertDir): Promise<Serve
   const [cert, key, ca] = await Promise.all([read('tls.crt'), read('tls.key'), read('ca.crt', '')]);
   if (unreadable.length > 0) throw unusable(folder, unreadable.sort());
   const served = { cert, key, ca: bundleOf(ca || (certificatesIn(cert).at(-1) ?? '')) };
-  const mistakes = mistakesIn(served, host, now());
-  if (mistakes.length === 0) return served;
-  throw unusable(folder, mistakes);
+  const errors = errorsIn(served, host, now());
+  if (errors.length === 0) return served;
+  throw unusable(folder, errors);
 }
 
 /** @param unreadable is told of a file that cannot be read */
@@ -160,7 +160,7 @@ async function text(folder: string, name: string, unreadable: string[], missing?
   }
 }
 
-function mistakesIn(served: ServerCertificate, host: string, now: number): string[] {
+function errorsIn(served: ServerCertificate, host: string, now: number): string[] {
   try {
     const leaf = readIdentity(served);
     const chain = certificatesIn(served.cert).map(readCertificate);

@@ -17,7 +17,7 @@ import {
 } from './run-controller.ts';
 import { createOwnStatus, joinedErrors, type NewCondition, withTransition } from './status.ts';
 
-/** Keeps the status of each SecretMapping: its mistakes, and who uses it. */
+/** Keeps the status of each SecretMapping: its errors, and who uses it. */
 export function startSecretMappingController(deps: ControllerDeps, indexes: Indexes): Controller {
   const { secretMappings, serviceConfigs, pods } = deps.cluster;
   const status = createOwnStatus<SecretMappingStatus, KnownSecretMapping>(
@@ -37,9 +37,9 @@ export function startSecretMappingController(deps: ControllerDeps, indexes: Inde
         pods: indexes.pods.in(namespace),
         serviceConfigs: indexes.serviceConfigs.in(namespace),
       };
-      const mistakes = mappingErrors(mapping);
-      reportErrors(deps, mapping, mistakes);
-      const wanted = secretMappingStatus(mapping, usersOf(mapping, within), mistakes, status.of(mapping));
+      const errors = mappingErrors(mapping);
+      reportErrors(deps, mapping, errors);
+      const wanted = secretMappingStatus(mapping, usersOf(mapping, within), errors, status.of(mapping));
       await status.write(mapping, wanted, signal);
       return undefined;
     },
@@ -68,12 +68,12 @@ function usesDiffer({ pod }: KnownPod, before: KnownPod | undefined, gone: boole
 function reportErrors(
   { events }: ControllerDeps,
   { namespace, name, uid }: KnownSecretMapping,
-  mistakes: readonly string[],
+  errors: readonly string[],
 ): void {
-  if (mistakes.length === 0) return;
+  if (errors.length === 0) return;
   events.record({
     regarding: { apiVersion, kind: 'SecretMapping', namespace, name, uid },
-    ...{ type: 'Warning', reason: 'SpecInvalid', action: 'Validate', note: joinedErrors(mistakes) },
+    ...{ type: 'Warning', reason: 'SpecInvalid', action: 'Validate', note: joinedErrors(errors) },
   });
 }
 
@@ -95,24 +95,24 @@ function usersOf({ name }: KnownSecretMapping, { pods, serviceConfigs }: Users):
   return users.sort();
 }
 
-/** Every mistake of it, as the webhook would say it of a pod that names it. */
+/** Every error of it, as the webhook would say it of a pod that names it. */
 function mappingErrors({ spec }: KnownSecretMapping): readonly string[] {
   const place = 'spec.secrets';
   const reading = readSecretVariables(place, spec.secrets);
-  if (!('value' in reading)) return reading.mistakes;
-  return combineSecrets(reading.value.map((secret) => ({ ...secret, place }))).mistakes;
+  if (!('value' in reading)) return reading.errors;
+  return combineSecrets(reading.value.map((secret) => ({ ...secret, place }))).errors;
 }
 
 /** @param before what its status is */
 function secretMappingStatus(
   mapping: KnownSecretMapping,
   users: readonly string[],
-  mistakes: readonly string[],
+  errors: readonly string[],
   before: SecretMappingStatus,
 ): SecretMappingStatus {
   const { generation: observedGeneration } = mapping;
   const conditions = [
-    withTransition({ ...validity(mistakes), observedGeneration }, before.conditions),
+    withTransition({ ...validity(errors), observedGeneration }, before.conditions),
   ] as const;
   const [valid] = conditions;
   const isKnown = before.observedGeneration === observedGeneration;
@@ -127,10 +127,10 @@ function secretMappingStatus(
   };
 }
 
-function validity(mistakes: readonly string[]): NewCondition {
-  return mistakes.length === 0
-    ? { type: 'Valid', status: 'True', reason: 'SpecValid', message: 'Its spec has no mistakes.' }
-    : { type: 'Valid', status: 'False', reason: 'SpecInvalid', message: joinedErrors(mistakes) };
+function validity(errors: readonly string[]): NewCondition {
+  return errors.length === 0
+    ? { type: 'Valid', status: 'True', reason: 'SpecValid', message: 'Its spec has no errors.' }
+    : { type: 'Valid', status: 'False', reason: 'SpecInvalid', message: joinedErrors(errors) };
 }
 
 function now(): string {

@@ -86,7 +86,7 @@ async function authoritiesOf(options: StartControllers): Promise<AuthorityFile |
   return path === undefined ? undefined : followAuthorityFile({ path, log, health, signal });
 }
 
-/** Keeps the status of each ServiceConfig: its mistakes, its pods, and whether it is in force. */
+/** Keeps the status of each ServiceConfig: its errors, its pods, and whether it is in force. */
 function startServiceConfigController(deps: ControllerDeps, indexes: Indexes): Controller {
   const { client, cluster, defaults, namespace: own } = deps;
   const { serviceConfigs, namespaces } = cluster;
@@ -132,12 +132,12 @@ function mappingsOf({ secretMappings }: Indexes, namespace: string) {
   return new Map([...secretMappings.in(namespace)].map(({ name, spec }) => [name, spec]));
 }
 
-function reportErrors({ events }: ControllerDeps, config: KnownServiceConfig, { mistakes }: Judgement): void {
-  if (mistakes.length === 0) return;
+function reportErrors({ events }: ControllerDeps, config: KnownServiceConfig, { errors }: Judgement): void {
+  if (errors.length === 0) return;
   const { namespace, name, uid } = config;
   events.record({
     regarding: { apiVersion, kind: 'ServiceConfig', namespace, name, uid },
-    ...{ type: 'Warning', reason: 'SpecInvalid', action: 'Validate', note: joinedErrors(mistakes) },
+    ...{ type: 'Warning', reason: 'SpecInvalid', action: 'Validate', note: joinedErrors(errors) },
   });
 }
 
@@ -177,13 +177,13 @@ function countPods({ spec }: KnownServiceConfig, pods: Iterable<KnownPod>): Coun
   return { matchedPods, protectedPods };
 }
 
-function validity({ judgement: { mistakes, left } }: StatusFacts): NewCondition {
-  if (mistakes.length > 0)
-    return { type: 'Valid', status: 'False', reason: 'SpecInvalid', message: joinedErrors(mistakes) };
+function validity({ judgement: { errors, left } }: StatusFacts): NewCondition {
+  if (errors.length > 0)
+    return { type: 'Valid', status: 'False', reason: 'SpecInvalid', message: joinedErrors(errors) };
   const message =
     left.length === 0
-      ? 'Its spec has no mistakes.'
-      : `Its spec has no mistakes; each pod has to add: ${joinedErrors(left)}`;
+      ? 'Its spec has no errors.'
+      : `Its spec has no errors; each pod has to add: ${joinedErrors(left)}`;
   return { type: 'Valid', status: 'True', reason: 'SpecValid', message };
 }
 
@@ -193,8 +193,8 @@ function readiness(facts: StatusFacts, counts: Counts): NewCondition {
   const notReady = (reason: string, message: string): NewCondition => ({
     ...{ type: 'Ready', status: 'False', reason, message },
   });
-  if (judgement.mistakes.length > 0)
-    return notReady('SpecInvalid', 'Pods that it selects are refused until its mistakes are fixed.');
+  if (judgement.errors.length > 0)
+    return notReady('SpecInvalid', 'Pods that it selects are refused until its errors are fixed.');
   if (exempt) return notReady('NamespaceExempt', 'Pods of this namespace are never protected; use another.');
   if (!isLabelled(namespace?.labels)) return notReady('NamespaceNotLabelled', labelMessage(namespace));
   return { type: 'Ready', status: 'True', reason: 'Enforced', message: readyMessage(counts) };
@@ -216,7 +216,7 @@ function readyMessage({ matchedPods, protectedPods }: Counts): string {
 
 interface Judgement {
   /** Of the ServiceConfig itself: a pod that it selects is refused. */
-  readonly mistakes: readonly string[];
+  readonly errors: readonly string[];
   /** What it leaves to the annotations of its pods. */
   readonly left: readonly string[];
 }
@@ -233,9 +233,9 @@ function judgeServiceConfig(
     ...{ namespace, namespaceLabels: {}, secretMappings, defaults },
     serviceConfigs: [{ name, created, spec: { ...spec, selector: {} } }, ...othersThan(config, all)],
   });
-  const found = resolution.kind === 'deny' ? resolution.mistakes : [];
+  const found = resolution.kind === 'deny' ? resolution.errors : [];
   return {
-    mistakes: found.filter((mistake) => !isLeft(mistake)),
+    errors: found.filter((error) => !isLeft(error)),
     left: found.filter(isLeft),
   };
 }
@@ -254,7 +254,7 @@ function plainPod({ namespace, spec }: KnownServiceConfig): Pod {
   return { metadata: { name: 'pod', namespace }, spec: { containers: containers.map((name) => ({ name })) } };
 }
 
-/** A mistake that is led by an annotation says what the pod would have to add. */
-function isLeft(mistake: string): boolean {
-  return /^svc\/[a-z-]+: required,/.test(mistake);
+/** An error that is led by an annotation says what the pod would have to add. */
+function isLeft(error: string): boolean {
+  return /^svc\/[a-z-]+: required,/.test(error);
 }

@@ -67,9 +67,9 @@ export function withTransition(
 
 export const longestMessage = 4_096;
 
-/** All mistakes in one message, as far as there is room. */
-export function joinedErrors(mistakes: readonly string[]): string {
-  const text = mistakes.join('; ');
+/** All errors in one message, as far as there is room. */
+export function joinedErrors(errors: readonly string[]): string {
+  const text = errors.join('; ');
   return text.length <= longestMessage ? text : `${text.slice(0, longestMessage - 1)}…`;
 }
 

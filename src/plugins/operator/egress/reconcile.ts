@@ -235,7 +235,7 @@ function pathOf({ namespace, name }: { readonly namespace: string; readonly name
   return `/apis/networking.k8s.io/v1/namespaces/${place}/networkpolicies/${policy}`;
 }
 
-/** With the UID, so that one that took its place is not mistaken for it. */
+/** With the UID, so that one that took its place is not wrong for it. */
 function asOurs(wanted: NetworkPolicy, known: KnownPolicy | undefined): object {
   const labels = { ...wanted.metadata.labels, ...managedBy };
   const uid = known === undefined ? {} : { uid: known.uid };

@@ -192,7 +192,7 @@ const unreachable = {
     "Check its name and its credentials, and that the operator reaches it over HTTPS with a certificate of an authority that it knows (operator.registryCA); the operator's log has the reason (image.lookup_failed).",
 };
 
-/** Our own mistakes show nothing of themselves here; the cause is in the log. */
+/** Our own errors show nothing of themselves here; the cause is in the log. */
 const unexpected = {
   message: 'the look-up broke down',
   nextStep: 'Read the log of the operator.',

@@ -53,7 +53,7 @@ export interface Limits {
 /** Never rejects: what goes wrong refuses the pod, because it would start without its protection. */
 export async function decide(request: AdmissionRequest, deps: DecideDeps, limits: Limits): Promise<Decision> {
   const decision = await decided(request, deps, limits);
-  return decision.kind === 'deny' ? { ...decision, mistakes: boundedErrors(decision.mistakes) } : decision;
+  return decision.kind === 'deny' ? { ...decision, errors: boundedErrors(decision.errors) } : decision;
 }
 
 async function decided(request: AdmissionRequest, deps: DecideDeps, limits: Limits): Promise<Decision> {
@@ -63,7 +63,7 @@ async function decided(request: AdmissionRequest, deps: DecideDeps, limits: Limi
     await listed(deps.cluster, limits);
     return await decideProtected(request, deps, limits);
   } catch (error) {
-    return { kind: 'deny', code: 500, mistakes: [`svc could not decide: ${described(error)}`] };
+    return { kind: 'deny', code: 500, errors: [`svc could not decide: ${described(error)}`] };
   }
 }
 
@@ -141,8 +141,8 @@ async function decideInjection(
 
 /** Whoever wrote them could pass for the secrets server, and be given the token of the pod. */
 function foreignAuthorities(namespace: string): Decision {
-  const mistake = `config map ${caConfigMapName} of namespace ${namespace}: is somebody else's, and the pod would trust the authorities in it; delete it, or label it ${managedByUs} to have it overwritten`;
-  return { kind: 'deny', code: 403, mistakes: [mistake] };
+  const error = `config map ${caConfigMapName} of namespace ${namespace}: is somebody else's, and the pod would trust the authorities in it; delete it, or label it ${managedByUs} to have it overwritten`;
+  return { kind: 'deny', code: 403, errors: [error] };
 }
 
 function described(error: unknown): string {
@@ -160,17 +160,17 @@ export function newCallerKeys(): CallerKeys {
 }
 
 const mostErrors = 50;
-const longestMistake = 2_000;
+const longestError = 2_000;
 
-/** What a person can read of mistakes: a pod can have as many and as long ones as whoever writes it likes. */
-function boundedErrors(mistakes: readonly string[]): readonly string[] {
-  const told = mistakes.slice(0, mostErrors).map(clipped);
-  const left = mistakes.length - told.length;
+/** What a person can read of errors: a pod can have as many and as long ones as whoever writes it likes. */
+function boundedErrors(errors: readonly string[]): readonly string[] {
+  const told = errors.slice(0, mostErrors).map(clipped);
+  const left = errors.length - told.length;
   return left > 0 ? [...told, `and ${left} more`] : told;
 }
 
 function clipped(text: string): string {
-  return text.length <= longestMistake ? text : `${text.slice(0, longestMistake)}…`;
+  return text.length <= longestError ? text : `${text.slice(0, longestError)}…`;
 }
 
 /** From one pod to the other, empty where they are equal (RFC 6902). */
@@ -250,4 +250,4 @@ export type Decision =
       readonly serviceConfig: string | undefined;
     }
   /** It would not be protected as it asks for: every reason, a sentence each. */
-  | { readonly kind: 'deny'; readonly code: 400 | 403 | 500 | 503; readonly mistakes: readonly string[] };
+  | { readonly kind: 'deny'; readonly code: 400 | 403 | 500 | 503; readonly errors: readonly string[] };

@@ -109,7 +109,7 @@ function tell(log: Logger, review: AdmissionRequest, decision: Decision): void {
   const { namespace, name, pod, dryRun, user } = review;
   const facts = { namespace, pod: name || pod.metadata.generateName, user, ...(dryRun && { dryRun }) };
   if (decision.kind === 'skip') return log.debug('webhook.skipped', { ...facts, reason: decision.reason });
-  if (decision.kind === 'deny') return log.warn('webhook.denied', { ...facts, mistakes: decision.mistakes });
+  if (decision.kind === 'deny') return log.warn('webhook.denied', { ...facts, mistakes: decision.errors });
   const { serviceConfig, warnings } = decision;
   log.info('webhook.injected', { ...facts, serviceConfig, ...(warnings.length > 0 && { warnings }) });
 }
@@ -155,10 +155,10 @@ export function responseFor(uid: string, decision: Decision): AdmissionResponse 
 
 function refusal({
   code,
-  mistakes,
+  errors,
 }: Extract<Decision, { kind: 'deny' }>): NonNullable<AdmissionResponse['status']> {
-  const what = mistakes.length === 1 ? '' : `${mistakes.length} mistakes: `;
-  const message = `svc refuses this pod, because it would start unprotected. ${what}${mistakes.join('; ')}`;
+  const what = errors.length === 1 ? '' : `${errors.length} errors: `;
+  const message = `svc refuses this pod, because it would start unprotected. ${what}${errors.join('; ')}`;
   return { code, reason: reasons[code], message };
 }
 

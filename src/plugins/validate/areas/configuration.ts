@@ -42,7 +42,7 @@ export const sections: Check = {
     const mistyped = mistypedIn(names, all);
     if (components.length + mistyped.length === 0)
       return skipped('The file has no section of a component that can be looked at.');
-    return verdict([...mistyped, ...components.flatMap((component) => mistakesIn(component, file, context))]);
+    return verdict([...mistyped, ...components.flatMap((component) => errorsIn(component, file, context))]);
   },
 };
 
@@ -149,9 +149,9 @@ const values: Check = {
   title: 'Variables that are set have values that svc takes',
   cause: 'A value is mistyped, or has another form than the variable takes.',
   fix: 'Set each to what the message asks for; svc run <component> --help lists them.',
-  async run({ env, mistakes, components }) {
+  async run({ env, errors, components }) {
     const ofComponents = (await components()).flatMap((component) => wrongIn(component, env));
-    const found = [...new Set([...mistakes, ...ofComponents])].sort();
+    const found = [...new Set([...errors, ...ofComponents])].sort();
     return verdict(found.map(asFailure));
   },
 };
@@ -196,7 +196,7 @@ function mistyped(name: string, known: readonly string[]): readonly CheckFailure
   return meant === undefined ? [] : [{ subject: name, message: `It is read by nothing; ${meant} is.` }];
 }
 
-/** Plugins have sections of their own, so that only a name that is near another one is mistaken. */
+/** Plugins have sections of their own, so that only a name that is near another one is wrong. */
 function mistypedIn(names: readonly string[], all: readonly ComponentRules[]): readonly CheckFailure[] {
   const known = all.map(({ name }) => name);
   return names
@@ -206,7 +206,7 @@ function mistypedIn(names: readonly string[], all: readonly ComponentRules[]): r
 
 type File = Awaited<ReturnType<typeof loadConfigFile>>;
 
-function mistakesIn(component: ComponentRules, file: File, { env }: CheckContext): readonly CheckFailure[] {
+function errorsIn(component: ComponentRules, file: File, { env }: CheckContext): readonly CheckFailure[] {
   const { name, settings, check } = component;
   try {
     resolveSettings(settings, { env, file: sectionOf(file, name, settings) }, check as Rules<Settings>);
@@ -232,9 +232,9 @@ function wrongIn({ settings }: ComponentRules, env: Env): readonly string[] {
   });
 }
 
-/** Mistakes begin with what they are about and a colon. */
-function asFailure(mistake: string): { subject: string; message: string } {
-  const at = mistake.indexOf(': ');
-  if (at < 0) return { subject: 'configuration', message: `${mistake}.` };
-  return { subject: mistake.slice(0, at), message: `${mistake.slice(at + 2)}.` };
+/** Errors begin with what they are about and a colon. */
+function asFailure(error: string): { subject: string; message: string } {
+  const at = error.indexOf(': ');
+  if (at < 0) return { subject: 'configuration', message: `${error}.` };
+  return { subject: error.slice(0, at), message: `${error.slice(at + 2)}.` };
 }

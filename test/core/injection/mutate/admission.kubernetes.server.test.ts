@@ -37,13 +37,13 @@ admission('the levels are enforced', async () => {
 for (const one of podCases.filter(({ denied, offline }) => denied === undefined && offline === undefined)) {
   admission(one.name, async () => {
     const mutation = mutate(one);
-    if (mutation.kind === 'deny') throw new Error(mutation.mistakes.join('\n'));
+    if (mutation.kind === 'deny') throw new Error(mutation.errors.join('\n'));
     const { status, text } = await create(one.level ?? 'baseline', mutation.pod);
     assert.is(status, 201, text);
     // what the API server has filled in must not look like the work of somebody else
     const admitted = JSON.parse(text) as Pod;
     const again = mutate(one, admitted);
-    assert.equal(again.kind === 'pod' ? again.pod : again.mistakes, admitted);
+    assert.equal(again.kind === 'pod' ? again.pod : again.errors, admitted);
   });
 }
 

@@ -77,7 +77,7 @@ lines('the application gets the arguments that it got without the wrapper', () =
         nativeSidecars: true,
         images: new Map([[appImage, ofImage]]),
       });
-      if (mutation.kind === 'deny') throw new Error(mutation.mistakes.join('\n'));
+      if (mutation.kind === 'deny') throw new Error(mutation.errors.join('\n'));
       const wrapped = mutation.pod.spec.containers[0];
       assert.equal(wrapped && startedByWrapper(wrapped), argvOf(original, ofImage));
     }),

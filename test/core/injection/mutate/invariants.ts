@@ -25,7 +25,7 @@ function isConvergent(pod: Pod, mutate: Mutate): void {
 }
 
 function podOf(mutation: Mutation): Pod {
-  if (mutation.kind === 'deny') throw new Error(mutation.mistakes.join('\n'));
+  if (mutation.kind === 'deny') throw new Error(mutation.errors.join('\n'));
   return mutation.pod;
 }
 

@@ -24,7 +24,7 @@ for (const one of podCases) {
     const mutation = mutate(one);
     assert.equal(one.pod, before, 'what came in is not changed');
     if (one.denied !== undefined || mutation.kind === 'deny') {
-      matchAll(mutation.kind === 'deny' ? mutation.mistakes : [], one.denied ?? []);
+      matchAll(mutation.kind === 'deny' ? mutation.errors : [], one.denied ?? []);
       return;
     }
     checkInvariants(one, mutation.pod, (pod) => mutate(one, pod));

@@ -87,12 +87,12 @@ test('an application that names credentials keeps them, and the proxy keeps the 
   assert.is(variablesOf(withRole, 'app')['AWS_ACCESS_KEY_ID'], proxy['SVC_PROXY_ACCESS_KEY_ID']);
 });
 
-test('without the annotation there are no keys, and without the proxy it is a mistake', () => {
+test('without the annotation there are no keys, and without the proxy it is an error', () => {
   assert.is(variablesOf(mutated(podWith(proxied)).pod, 'svc-proxy')['SVC_PROXY_ACCESS_KEY_ID'], undefined);
   assert.is(resolved(podWith({ ...base, 'svc/proxy-caller-keys': 'true' })).kind, 'deny');
 });
 
-test('only named fields are delivered where the pod says so, and nothing named is a mistake', () => {
+test('only named fields are delivered where the pod says so, and nothing named is an error', () => {
   const only = { ...base, 'svc/env-map-only': 'true' };
   const { pod } = mutated(podWith({ ...only, 'svc/env-map': 'password=DB_PASSWORD' }));
   assert.is(variablesOf(pod, 'app')['SVC_ENV_MAP_ONLY'], 'true');
@@ -124,7 +124,7 @@ const config = (name: string, cidrs: readonly string[]) => ({
   },
 });
 
-test('blocks that are nearly everything are a mistake, alone, in halves and together', () => {
+test('blocks that are nearly everything are an error, alone, in halves and together', () => {
   for (const cidr of [
     '0.0.0.0/0',
     '0.0.0.0/1',

@@ -22,7 +22,7 @@ const again = suite('a webhook that is asked again');
 function mutate(from: Pod, one: Partial<PodCase> = {}, surroundings?: MutationEnvironment): Pod {
   const complete = { name: '', pod: from, ...one };
   const mutation = mutatePod(from, planOf(complete), defaults, surroundings ?? surroundingsOf(complete));
-  if (mutation.kind === 'deny') throw new Error(mutation.mistakes.join('\n'));
+  if (mutation.kind === 'deny') throw new Error(mutation.errors.join('\n'));
   return mutation.pod;
 }
 
@@ -113,7 +113,7 @@ const mirroring = {
 function mutateWith(given: InjectionDefaults, from: Pod): Pod {
   const complete = { name: '', pod: from };
   const mutation = mutatePod(from, planOf(complete), given, surroundingsOf(complete));
-  if (mutation.kind === 'deny') throw new Error(mutation.mistakes.join('\n'));
+  if (mutation.kind === 'deny') throw new Error(mutation.errors.join('\n'));
   return mutation.pod;
 }
 
@@ -192,7 +192,7 @@ again('refuses what is somebody else’s', () => {
     const changed = everywhere(mutate(pod()), change);
     assert.equal(mutatePod(changed, plan, defaults, surroundingsOf({ name: '', pod: changed })), {
       kind: 'deny',
-      mistakes: ["container svc-wrapper: the name is kept for the operator's own container"],
+      errors: ["container svc-wrapper: the name is kept for the operator's own container"],
     });
   }
 });

@@ -30,7 +30,7 @@ const injected = (
 ): Pod => {
   const pod = podWith(annotations, {}, { securityContext: { runAsUser: 0 } });
   const mutation = mutatePod(pod, planOf(pod), defaults, surroundingsOf({ name: '', pod, level }));
-  if (mutation.kind !== 'pod') throw new Error(mutation.mistakes.join('; '));
+  if (mutation.kind !== 'pod') throw new Error(mutation.errors.join('; '));
   return mutation.pod;
 };
 

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { configNamed, enough, mistakesOf, planOf, podWith, resolve } from './support.ts';
+import { configNamed, enough, errorsOf, planOf, podWith, resolve } from './support.ts';
 
 const test = suite('what a pod asks for');
 
@@ -77,13 +77,13 @@ test('pods that cannot be protected are refused with the reason', () => {
     [{ hostNetwork: true }, /^spec\.hostNetwork: is true/],
   ] as const;
   for (const [spec, reason] of refused) {
-    const mistakes = mistakesOf(podWith(enough, {}, spec));
-    assert.is(mistakes.length, 1);
-    assert.match(String(mistakes), reason);
-    assert.match(String(mistakes), 'set svc/inject: "false"');
+    const errors = errorsOf(podWith(enough, {}, spec));
+    assert.is(errors.length, 1);
+    assert.match(String(errors), reason);
+    assert.match(String(errors), 'set svc/inject: "false"');
   }
   const mirror = podWith({ ...enough, 'kubernetes.io/config.mirror': 'x' });
-  assert.match(String(mistakesOf(mirror)), /^metadata\.annotations: belong to a static pod/);
+  assert.match(String(errorsOf(mirror)), /^metadata\.annotations: belong to a static pod/);
   assert.is(resolve(podWith(enough, {}, { os: { name: 'linux' }, hostNetwork: false })).kind, 'inject');
 });
 
@@ -104,7 +104,7 @@ test('of several ServiceConfigs the oldest counts, then the first by name, and o
 test('certificates are verified unless the operator develops', () => {
   const vault = { address: 'https://v.example', role: 'r', skipVerify: true };
   const serviceConfigs = [configNamed('shop', { vault, secretPaths: ['secret/a'] })];
-  assert.equal(mistakesOf(podWith({}), { serviceConfigs }), [
+  assert.equal(errorsOf(podWith({}), { serviceConfigs }), [
     'ServiceConfig shop, vault.skipVerify: should be false, because the operator does not run in development mode',
   ]);
   assert.is(planOf(podWith({}), { serviceConfigs, defaults: { development: true } }).vault.skipVerify, true);
@@ -122,7 +122,7 @@ test('a ServiceConfig that is wrong is told apart from annotations, item by item
     }),
   ];
   const path = 'should be a KV path such as secret/app, without commas and without blanks at its ends';
-  assert.equal(mistakesOf(podWith({}), { serviceConfigs }), [
+  assert.equal(errorsOf(podWith({}), { serviceConfigs }), [
     'ServiceConfig shop, vault.role: should be a role name, is "a b"',
     `ServiceConfig shop, secretPaths[1]: ${path}, is "secret/b,secret/c"`,
     `ServiceConfig shop, secretPaths[2]: ${path}, is " secret/d"`,

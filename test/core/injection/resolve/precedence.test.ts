@@ -2,7 +2,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { ServiceConfigSpec } from '../../../../src/core/custom-resources/resources.ts';
 import type { InjectionPlan } from '../../../../src/core/injection/contract.ts';
-import { configNamed, enough, mistakesOf, planOf, podWith } from './support.ts';
+import { configNamed, enough, errorsOf, planOf, podWith } from './support.ts';
 
 const test = suite('annotation, ServiceConfig, default');
 
@@ -97,14 +97,14 @@ test('members of the proxy, one by one', () => {
 test('a proxy that the annotation turns off needs none of its annotations', () => {
   const serviceConfigs = [configNamed('c', { ...base, proxy: { enabled: true } })];
   const pod = podWith({ ...enough, 'svc/s3-proxy': 'false', 'svc/proxy-role': 'pod' });
-  assert.equal(mistakesOf(pod, { serviceConfigs }), [
+  assert.equal(errorsOf(pod, { serviceConfigs }), [
     'svc/proxy-role: means nothing without svc/s3-proxy: "true"',
   ]);
 });
 
 test("an operator's own address is judged, too", () => {
   const pod = podWith({ 'svc/vault-role': 'r', 'svc/secret-paths': 'secret/a' });
-  assert.equal(mistakesOf(pod, { defaults: { vaultAddress: 'http://vault.example' } }), [
+  assert.equal(errorsOf(pod, { defaults: { vaultAddress: 'http://vault.example' } }), [
     'SVC_OPERATOR_VAULT_ADDR: must be https:// (http:// is accepted for loopback addresses only)',
   ]);
 });

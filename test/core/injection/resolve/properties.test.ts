@@ -71,15 +71,15 @@ const anyName = fc.oneof(
   anyText,
 );
 
-test('no text makes it throw, and every mistake names an annotation', () => {
+test('no text makes it throw, and every error names an annotation', () => {
   fc.assert(
     fc.property(fc.dictionary(anyName, anyText), fc.boolean(), (texts, complete) => {
       const resolution = resolve(podWith(complete ? { ...enough, ...texts } : texts));
       const asked = complete || Object.keys(texts).some((name) => /^svc\//i.test(name));
       assert.is(resolution.kind === 'skip', !asked || texts['svc/inject'] === 'false');
       if (resolution.kind !== 'deny') return;
-      assert.ok(resolution.mistakes.length > 0);
-      assert.ok(resolution.mistakes.every((one) => /^svc\//i.test(one)));
+      assert.ok(resolution.errors.length > 0);
+      assert.ok(resolution.errors.every((one) => /^svc\//i.test(one)));
     }),
   );
 });

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { configNamed, enough, mappings, mistakesOf, planOf, podWith } from './support.ts';
+import { configNamed, enough, errorsOf, mappings, planOf, podWith } from './support.ts';
 
 const test = suite('paths and their variables');
 const to = (field: string, variable: string) => ({ field, variable });
@@ -23,7 +23,7 @@ test('groups belong to paths by position, also to those of a ServiceConfig', () 
 test('more groups than paths of a ServiceConfig', () => {
   const { 'svc/secret-paths': _, ...rest } = enough;
   const serviceConfigs = [configNamed('c', { secretPaths: ['secret/a'] })];
-  assert.equal(mistakesOf(podWith({ ...rest, 'svc/env-map': ';b=B' }), { serviceConfigs }), [
+  assert.equal(errorsOf(podWith({ ...rest, 'svc/env-map': ';b=B' }), { serviceConfigs }), [
     'svc/env-map: has 2 groups, should have one a path at most, and ServiceConfig c, secretPaths names 1',
   ]);
 });
@@ -47,7 +47,7 @@ test('a ServiceConfig that maps a path which it does not list is wrong', () => {
   const { 'svc/secret-paths': _, ...rest } = enough;
   const envMap = [{ path: 'secret/x', variables: { a: 'A' } }];
   const serviceConfigs = [configNamed('c', { secretPaths: ['secret/a'], envMap })];
-  assert.equal(mistakesOf(podWith(rest), { serviceConfigs }), [
+  assert.equal(errorsOf(podWith(rest), { serviceConfigs }), [
     'ServiceConfig c, envMap: secret/x should be one of secretPaths',
   ]);
 });
@@ -66,11 +66,11 @@ test('SecretMappings come after the paths, and suffice alone', () => {
 
 test('a SecretMapping that is missing is said with the one that may be meant', () => {
   const pod = podWith({ ...enough, 'svc/secret-mapping': 'databse' });
-  assert.equal(mistakesOf(pod, { secretMappings: mappings(database) }), [
+  assert.equal(errorsOf(pod, { secretMappings: mappings(database) }), [
     'svc/secret-mapping: namespace team has no SecretMapping databse (did you mean database?)',
   ]);
   const serviceConfigs = [configNamed('c', { secretMappings: ['none'] })];
-  assert.equal(mistakesOf(podWith(enough), { serviceConfigs }), [
+  assert.equal(errorsOf(podWith(enough), { serviceConfigs }), [
     'ServiceConfig c, secretMappings: namespace team has no SecretMapping none',
   ]);
 });
@@ -86,30 +86,30 @@ test('sources may agree on a path', () => {
   ]);
 });
 
-test('a path with other variables is a mistake', () => {
+test('a path with other variables is an error', () => {
   const pod = podWith({ ...enough, 'svc/secret-paths': 'secret/db', 'svc/secret-mapping': 'database' });
-  assert.equal(mistakesOf(pod, { secretMappings: mappings(database) }), [
+  assert.equal(errorsOf(pod, { secretMappings: mappings(database) }), [
     'svc/secret-mapping (SecretMapping database): names secret/db, which svc/secret-paths names with other variables; they should agree',
   ]);
 });
 
-test('a variable of two sources is a mistake', () => {
+test('a variable of two sources is an error', () => {
   const pod = podWith({ ...enough, 'svc/env-map': 'u=DB_USER', 'svc/secret-mapping': 'database' });
-  assert.equal(mistakesOf(pod, { secretMappings: mappings(database) }), [
+  assert.equal(errorsOf(pod, { secretMappings: mappings(database) }), [
     'svc/secret-mapping (SecretMapping database): DB_USER is given to a field of secret/db, and by svc/secret-paths to one of secret/shop',
   ]);
 });
 
-test('a variable twice in one SecretMapping is a mistake', () => {
+test('a variable twice in one SecretMapping is an error', () => {
   const secretMappings = mappings({ twice: [{ path: 'secret/db', variables: { a: 'A', b: 'A' } }] });
-  assert.equal(mistakesOf(podWith({ ...enough, 'svc/secret-mapping': 'twice' }), { secretMappings }), [
+  assert.equal(errorsOf(podWith({ ...enough, 'svc/secret-mapping': 'twice' }), { secretMappings }), [
     'svc/secret-mapping (SecretMapping twice): A is given to more than one field of secret/db',
   ]);
 });
 
 test('a wrong SecretMapping is said with its name', () => {
   const secretMappings = mappings({ bad: [{ path: 'db', variables: { a: 'A B' } }] });
-  assert.equal(mistakesOf(podWith({ ...enough, 'svc/secret-mapping': 'bad' }), { secretMappings }), [
+  assert.equal(errorsOf(podWith({ ...enough, 'svc/secret-mapping': 'bad' }), { secretMappings }), [
     'svc/secret-mapping (SecretMapping bad), secrets[0].path: should be a KV path such as secret/app, without commas and without blanks at its ends, is "db"',
     'svc/secret-mapping (SecretMapping bad), secrets[0].variables.a: should be the name of a variable of letters, digits, _, - and ., is "A B"',
   ]);

@@ -71,8 +71,8 @@ export function planOf(pod: Pod, given?: Given): InjectionPlan {
   throw new Error(`not injected: ${JSON.stringify(resolution)}`);
 }
 
-export function mistakesOf(pod: Pod, given?: Given): readonly string[] {
+export function errorsOf(pod: Pod, given?: Given): readonly string[] {
   const resolution = resolve(pod, given);
-  if (resolution.kind === 'deny') return resolution.mistakes;
+  if (resolution.kind === 'deny') return resolution.errors;
   throw new Error(`not denied: ${JSON.stringify(resolution)}`);
 }

@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { annotations } from '../../../../src/core/injection/resolve/annotations.ts';
-import { enough, mistakesOf, podWith } from './support.ts';
+import { enough, errorsOf, podWith } from './support.ts';
 
 const test = suite('wrong annotations');
 
@@ -93,7 +93,7 @@ const wrong: readonly (readonly [string, string, string])[] = [
 
 for (const [name, value, message] of wrong)
   test(`${name}: ${JSON.stringify(value)}`, () => {
-    assert.equal(mistakesOf(podWith({ ...enough, [name]: value })), [`${name}: ${message}`]);
+    assert.equal(errorsOf(podWith({ ...enough, [name]: value })), [`${name}: ${message}`]);
   });
 
 test('the table has every annotation', () => {
@@ -101,14 +101,14 @@ test('the table has every annotation', () => {
   assert.equal(missing, []);
 });
 
-test('all mistakes are said at once, each led by its annotation', () => {
-  const mistakes = mistakesOf(
+test('all errors are said at once, each led by its annotation', () => {
+  const errors = errorsOf(
     podWith({
       ...{ 'svc/inject': 'on', 'svc/rotation': 'x', 'svc/roles': 'shop', 'svc/secret-paths': 'x' },
       ...{ 'svc/delivery': 'x', 'svc/proxy-role': 'p' },
     }),
   );
-  const leads = mistakes.map((one) => one.slice(0, one.indexOf(':'))).sort();
+  const leads = errors.map((one) => one.slice(0, one.indexOf(':'))).sort();
   assert.equal(leads, [
     ...['svc/delivery', 'svc/inject', 'svc/proxy-role', 'svc/roles', 'svc/rotation', 'svc/secret-paths'],
     ...['svc/vault-address', 'svc/vault-role'],
@@ -116,7 +116,7 @@ test('all mistakes are said at once, each led by its annotation', () => {
 });
 
 test('what is missing is said with all places that could give it', () => {
-  assert.equal(mistakesOf(podWith({ 'svc/inject': 'true' })), [
+  assert.equal(errorsOf(podWith({ 'svc/inject': 'true' })), [
     `svc/vault-address: required, ${vaultUrl}; or set vault.address of a ServiceConfig that selects the pod, or operator.vaultAddress for all pods`,
     'svc/vault-role: required, should be a role name; or set vault.role of a ServiceConfig that selects the pod',
     `svc/secret-paths: required, ${path}; or set svc/secret-mapping, or secretPaths of a ServiceConfig that selects the pod`,
@@ -124,12 +124,12 @@ test('what is missing is said with all places that could give it', () => {
 });
 
 test('an empty map of variables is none', () => {
-  assert.throws(() => mistakesOf(podWith({ ...enough, 'svc/env-map': '' })), /not denied/);
+  assert.throws(() => errorsOf(podWith({ ...enough, 'svc/env-map': '' })), /not denied/);
 });
 
 test('a list too long for a variable of the wrapper is refused, quickly', () => {
   const items = Array.from({ length: 20_000 }, (_, index) => `f${index}=V${index}`).join(',');
-  assert.equal(mistakesOf(podWith({ ...enough, 'svc/env-map': items })), [
+  assert.equal(errorsOf(podWith({ ...enough, 'svc/env-map': items })), [
     'svc/secret-paths: the paths, or the names of their fields, should fit one variable of 128 KiB together',
   ]);
 });

@@ -13,7 +13,7 @@ const files = { SVC_OPERATOR_TLS_CERT: '/c', SVC_OPERATOR_TLS_KEY: '/k', SVC_OPE
 const read = (env: Record<string, string>) =>
   resolveSettings(operatorSettings, { flags: {}, env }, (config) => applyRules(config, operatorRules));
 
-function mistakes(env: Record<string, string>): readonly string[] {
+function errors(env: Record<string, string>): readonly string[] {
   try {
     read(env);
     return [];
@@ -41,7 +41,7 @@ test('may name none', () => {
 });
 
 test('without the files name all that is missing at once', () => {
-  const found = mistakes({ SVC_OPERATOR_ADDR: '10.0.0.1:8199' });
+  const found = errors({ SVC_OPERATOR_ADDR: '10.0.0.1:8199' });
   assert.equal(
     found.map((line) => line.split(':')[0]),
     ['SVC_OPERATOR_TLS_CERT', 'SVC_OPERATOR_TLS_KEY', 'SVC_OPERATOR_TLS_CA'],
@@ -49,14 +49,14 @@ test('without the files name all that is missing at once', () => {
   assert.match(found[0] ?? '', 'required, because SVC_OPERATOR_ADDR is set');
 });
 
-test('with files for no operator are a mistake too', () => {
-  assert.is(mistakes({ ...files, SVC_OPERATOR_TOKEN_FILE: '/t' }).length, 4);
-  assert.match(mistakes(files)[2] ?? '', 'SVC_OPERATOR_TLS_CA: of no use');
+test('with files for no operator are an error too', () => {
+  assert.is(errors({ ...files, SVC_OPERATOR_TOKEN_FILE: '/t' }).length, 4);
+  assert.match(errors(files)[2] ?? '', 'SVC_OPERATOR_TLS_CA: of no use');
 });
 
 test('admit neither an address without a host, nor port 0, nor a URL', () => {
   for (const address of [':8199', 'operator', 'operator:0', 'https://operator:8199', '10.0.0.300:8199']) {
-    const [found] = mistakes({ SVC_OPERATOR_ADDR: address, ...files });
+    const [found] = errors({ SVC_OPERATOR_ADDR: address, ...files });
     assert.match(found ?? '', /^SVC_OPERATOR_ADDR: .*host:port such as svc-operator/, address);
   }
 });

@@ -62,7 +62,7 @@ async function start(context: Context, guard?: FakeGuard): Promise<PodRig> {
 const addPod = ({ kube }: Context, digit: string) => kube.put(`pod-${digit}`, { uid: uidOf(digit) });
 const covers = ({ guard }: PodRig, id: bigint) =>
   waitFor(`cgroup ${id} to be covered`, () => guard.covered.has(id));
-/** Time for a mistake to show. */
+/** Time for an error to show. */
 const settle = () => sleep(400);
 
 test('covers the cgroup of a pod that runs already, and what is in it', async (context) => {

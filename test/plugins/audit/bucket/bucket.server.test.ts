@@ -139,7 +139,7 @@ shared('a key that the store lists otherwise than it takes it is not passed over
     await s3.send(new PutObjectCommand({ Bucket, Key: 'a\u0001b', Body: 'hello' }));
     const { tally } = await report(store, ['--fail-on', 'error'], 1);
     assert.is(tally.vanished, 0);
-    assert.equal(tally.mistakes, { 'metadata-refused': 1 });
+    assert.equal(tally.errors, { 'metadata-refused': 1 });
   } finally {
     s3.destroy();
     await store.stop();

@@ -55,7 +55,7 @@ test('counts what each object is, under which key and version', async () => {
   );
   assert.equal(tally.keyVersions, { 'svc v1': 1, 'svc v2': 2 });
   assert.equal(tally.plaintextKeys, ['d']);
-  assert.equal(tally.mistakes, {
+  assert.equal(tally.errors, {
     ...{ 'malformed-metadata': 1, 'partial-metadata': 1, 'body-too-short': 1, 'metadata-refused': 1 },
   });
   assert.not.ok(store.heads.includes('.svc/uploads/x'));

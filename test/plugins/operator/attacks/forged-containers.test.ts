@@ -32,7 +32,7 @@ function mutated(spec: Partial<PodSpec>, given: Partial<InjectionDefaults> = {})
     { ...defaults, ...given },
     surroundings,
   );
-  if (mutation.kind === 'deny') throw new Error(mutation.mistakes.join('\n'));
+  if (mutation.kind === 'deny') throw new Error(mutation.errors.join('\n'));
   return mutation.pod.spec;
 }
 

@@ -26,7 +26,7 @@ const withMount = (mount: VolumeMount) =>
   mutated({ containers: [{ ...app, volumeMounts: [mount] }], volumes: [{ name: 'evil', emptyDir: {} }] });
 const refusedFor = (mutation: Mutation, why: RegExp) => {
   assert.is(mutation.kind, 'deny');
-  assert.match(mutation.kind === 'deny' ? mutation.mistakes.join('\n') : '', why);
+  assert.match(mutation.kind === 'deny' ? mutation.errors.join('\n') : '', why);
 };
 
 for (const mountPath of ['/svc', '/svc/', '//svc', 'svc', '/./svc', '/etc/../svc', '/svc/.']) {

@@ -52,7 +52,7 @@ test.before.each((context) => {
 
 test.after.each(({ remove }) => remove());
 
-async function mistakes(work: Promise<unknown>): Promise<readonly string[]> {
+async function errors(work: Promise<unknown>): Promise<readonly string[]> {
   try {
     await work;
   } catch (error) {
@@ -87,39 +87,39 @@ test('follows the chain to an authority that stands in ca.crt alone', async ({
   put({ 'tls.crt': leaf.cert + between.cert, 'tls.key': leaf.key, 'ca.crt': authority.cert });
   assert.is((await read()).ca, authority.cert);
   put({ 'ca.crt': other.cert });
-  assert.match((await mistakes(read())).join(), /not verified/);
+  assert.match((await errors(read())).join(), /not verified/);
   put({ 'tls.crt': leaf.cert, 'ca.crt': authority.cert });
-  assert.match((await mistakes(read())).join(), /not verified/);
+  assert.match((await errors(read())).join(), /not verified/);
 });
 
 test('refuses one that is for another host, or that nobody vouches for', async ({ put, read, authority }) => {
   const self = await issueCertificate(authority, names);
   put({ 'tls.crt': authority.cert, 'tls.key': authority.key });
-  assert.equal(await mistakes(read()), [`tls.crt is not for ${host}`]);
+  assert.equal(await errors(read()), [`tls.crt is not for ${host}`]);
   put({ 'tls.crt': self.cert, 'tls.key': self.key });
-  assert.match((await mistakes(read())).join(), /not verified/);
+  assert.match((await errors(read())).join(), /not verified/);
 });
 
-test('refuses, naming all mistakes', async ({ put, read, leaf, authority, other }) => {
+test('refuses, naming all errors', async ({ put, read, leaf, authority, other }) => {
   const neither = ['tls.crt cannot be read (ENOENT)', 'tls.key cannot be read (ENOENT)'];
-  assert.equal(await mistakes(read()), neither);
+  assert.equal(await errors(read()), neither);
   put({ 'tls.crt': leaf.cert, 'tls.key': other.key, 'ca.crt': authority.cert });
-  assert.match((await mistakes(read())).join(), /does not belong/);
+  assert.match((await errors(read())).join(), /does not belong/);
   const wrong = await issueCertificate(other, { ...names, dnsNames: ['elsewhere'] });
   put({ 'tls.crt': wrong.cert, 'tls.key': wrong.key });
-  const all = await mistakes(read(Date.now() + 15 * 86_400_000));
+  const all = await errors(read(Date.now() + 15 * 86_400_000));
   assert.is(all.length, 3);
   assert.match(all.join('; '), /not for svc-operator.*not verified.*expired/);
   put({ 'tls.crt': 'nothing' });
-  assert.equal(await mistakes(read()), ['there is no certificate in it']);
+  assert.equal(await errors(read()), ['there is no certificate in it']);
   put({ 'tls.crt': leaf.cert, 'tls.key': leaf.key, 'ca.crt': 'nothing' });
-  assert.match((await mistakes(read())).join(), /not verified/);
+  assert.match((await errors(read())).join(), /not verified/);
 });
 
 test('never says what is in the key', async ({ put, read, leaf, authority }) => {
   const secret = leaf.key.slice(60, 100);
   put({ 'tls.crt': leaf.cert, 'tls.key': `${secret}\n`, 'ca.crt': authority.cert });
-  const text = (await mistakes(read())).join();
+  const text = (await errors(read())).join();
   assert.not.match(text, secret);
   assert.is(text, 'the private key cannot be read');
 });
@@ -132,7 +132,7 @@ test('refuses to start without a usable one, and ends when it is told', async (c
     ...{ folder, host, now: Date.now, intervalMs: 3_600_000, health: createHealth(), log: quietLog },
     ...{ signal: controller.signal, onCertificate: ({ cert }: ServerCertificate) => void served.push(cert) },
   };
-  await mistakes(followCertDir(options));
+  await errors(followCertDir(options));
   put({ 'tls.crt': leaf.cert, 'tls.key': leaf.key, 'ca.crt': authority.cert });
   const following = await followCertDir(options);
   assert.is(served[0], leaf.cert);

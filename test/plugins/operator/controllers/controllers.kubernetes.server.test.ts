@@ -135,7 +135,7 @@ test('a status that says the same is not written again, and a burst of changes i
   assert.is(after.metadata.resourceVersion, full.metadata.resourceVersion);
 });
 
-test('every mistake is said, in the status and in an event, until it is mended', async () => {
+test('every error is said, in the status and in an event, until it is mended', async () => {
   const namespace = await kube.createNamespace();
   const wrong = { ...spec, secretMappings: ['common'], vault: { role: 'shop', skipVerify: true } };
   await create(namespace, 'ServiceConfig', 'shop', wrong);
@@ -157,7 +157,7 @@ test('every mistake is said, in the status and in an event, until it is mended',
   assert.is(mended.status.observedGeneration, 2);
 });
 
-test('what a ServiceConfig leaves to annotations is no mistake', async () => {
+test('what a ServiceConfig leaves to annotations is no error', async () => {
   const namespace = await kube.createNamespace();
   await create(namespace, 'ServiceConfig', 'shop', { selector: {}, rotation: 'sighup' });
   const config = await whenCondition(configPath(namespace, 'shop'), 'Ready', 'Enforced');

@@ -121,7 +121,7 @@ const plan: InjectionPlan = {
 export function mutated(pod: Pod): Pod {
   const surroundings = { podSecurity: 'restricted', nativeSidecars: true, images: new Map() } as const;
   const mutation = mutatePod(pod, plan, defaults, surroundings);
-  if (mutation.kind === 'deny') throw new Error(mutation.mistakes.join('\n'));
+  if (mutation.kind === 'deny') throw new Error(mutation.errors.join('\n'));
   return mutation.pod;
 }
 

@@ -99,7 +99,7 @@ test('an annotation in other letters asks as well, and is refused', async () => 
   );
 });
 
-test('a mistake refuses the pod by name', async () => {
+test('an error refuses the pod by name', async () => {
   const metadata = { annotations: { ...annotations, 'svc/vault-rolle': 'app' } };
   const decision = await decideOn({ ...annotated, metadata });
   assert.is(decision.kind === 'deny' && decision.code, 403);
@@ -176,7 +176,7 @@ test('an image whose command is needed and cannot be looked up refuses the pod, 
   const decision = await decideOn(silent, { lookUp: away });
   assert.equal(decision, {
     ...{ kind: 'deny', code: 500 },
-    mistakes: ['svc could not decide: the registry is away'],
+    errors: ['svc could not decide: the registry is away'],
   });
 });
 

@@ -62,13 +62,13 @@ test('an injected pod comes with a patch and its warnings', () => {
   assert.equal(JSON.parse(Buffer.from(patch ?? '', 'base64').toString()), patchBetween(before, after));
 });
 
-test('a refusal names every mistake', () => {
-  const decision = { kind: 'deny', code: 403, mistakes: ['one is wrong', 'so is two'] } as const;
+test('a refusal names every error', () => {
+  const decision = { kind: 'deny', code: 403, errors: ['one is wrong', 'so is two'] } as const;
   const { allowed, status } = responseFor('u', decision);
   assert.is(allowed, false);
   assert.equal(status, {
     ...{ code: 403, reason: 'Forbidden' },
-    message: 'svc refuses this pod, because it would start unprotected. 2 mistakes: one is wrong; so is two',
+    message: 'svc refuses this pod, because it would start unprotected. 2 errors: one is wrong; so is two',
   });
 });
 

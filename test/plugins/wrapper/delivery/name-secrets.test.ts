@@ -22,7 +22,7 @@ function name(documents: Parameters<typeof nameSecrets>[0], map?: string, envMap
 const shown = (...args: Parameters<typeof name>) =>
   name(...args).map(({ key, value }) => `${key}=${Buffer.from(value)}`);
 
-function mistakes(...args: Parameters<typeof name>): readonly string[] {
+function errors(...args: Parameters<typeof name>): readonly string[] {
   try {
     name(...args);
     return [];
@@ -61,7 +61,7 @@ test('the origin of each is known', () => {
   assert.equal([second?.path, second?.field], ['secret/app', 'pass']);
 });
 
-test('names every mistake at once, with path and field', () => {
+test('names every error at once, with path and field', () => {
   const odd = documentAt('kv/odd', {
     '': 'swordfish',
     'a=b': 'swordfish',
@@ -69,7 +69,7 @@ test('names every mistake at once, with path and field', () => {
     SVC_SECRET_FD: '3',
     nul: 'a\0b',
   });
-  assert.equal(mistakes([app, documentAt('kv/db', { user: 'swordfish' }), odd], 'nix=A,pass=B;none=C'), [
+  assert.equal(errors([app, documentAt('kv/db', { user: 'swordfish' }), odd], 'nix=A,pass=B;none=C'), [
     'secret/app, field "nix": is not there, but SVC_ENV_MAP maps it to A',
     'kv/db, field "none": is not there, but SVC_ENV_MAP maps it to C',
     'kv/odd, field "": has an empty name',
@@ -82,18 +82,18 @@ test('names every mistake at once, with path and field', () => {
 });
 
 test('a mapped name may meet an own one, also within a path', () => {
-  assert.equal(mistakes([app, db], ';url=pass'), [
+  assert.equal(errors([app, db], ';url=pass'), [
     'secret/app, field "pass" and kv/db, field "url": have the same name "pass"',
   ]);
-  assert.is(mistakes([app], 'user=pass').length, 1);
-  assert.equal(mistakes([app], 'user=pass', true), []);
+  assert.is(errors([app], 'user=pass').length, 1);
+  assert.equal(errors([app], 'user=pass', true), []);
 });
 
 test('a field that is left out is not looked at', () => {
-  assert.equal(mistakes([documentAt('kv/odd', { 'a=b': 'x\0', ok: '1' })], 'ok=OK', true), []);
+  assert.equal(errors([documentAt('kv/odd', { 'a=b': 'x\0', ok: '1' })], 'ok=OK', true), []);
 });
 
-test('either every field is delivered once or a mistake is told', () => {
+test('either every field is delivered once or an error is told', () => {
   const field = fc.constantFrom('a', 'b', 'c', '', 'x=');
   const fields = fc.uniqueArray(field, { maxLength: 3 });
   fc.assert(
@@ -103,7 +103,7 @@ test('either every field is delivered once or a mistake is told', () => {
         documentAt(`kv/${at}`, Object.fromEntries(some.map((one) => [one, '1']))),
       );
       const wrong = new Set(all).size < all.length || all.includes('') || all.includes('x=');
-      assert.is(mistakes(documents).length > 0, wrong);
+      assert.is(errors(documents).length > 0, wrong);
       if (!wrong)
         assert.equal(
           name(documents).map(({ key }) => key),

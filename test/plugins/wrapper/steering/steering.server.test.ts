@@ -72,7 +72,7 @@ steering('are refused under their own names, and nothing is started', () =>
   }),
 );
 
-steering('all are named at once, with path and field, beside every other mistake', async () => {
+steering('all are named at once, with path and field, beside every other error', async () => {
   await bed.kv.put('one', { LD_PRELOAD: 'x', https_PROXY: 'x', SVC_ROTATION: 'x', VAULT_ADDR: 'x', ok: 'x' });
   await bed.kv.put('two', { NODE_OPTIONS: 'x', 'a=b': 'x', NODE_ENV: 'production' });
   const run = await bed.run({ paths: ['secret/one', 'secret/two'] });

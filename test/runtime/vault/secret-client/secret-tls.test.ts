@@ -163,7 +163,7 @@ test('changed files come into use with the next connection', async ({ authority,
   client.close();
 });
 
-test('files that cannot be used are a mistake in the configuration', ({ folder }) => {
+test('files that cannot be used are an error in the configuration', ({ folder }) => {
   assert.throws(
     () => clientOf('https://127.0.0.1:1', { caFiles: [join(folder.path, 'absent')] }),
     (error: unknown) =>

@@ -119,7 +119,7 @@ const serviceConfigs: Check = {
   ...{ id: 'SVC-OPERATOR-013', area: 'operator', level: 'error', needs: 'cluster' },
   title: 'Every ServiceConfig is valid and in force',
   cause:
-    'A mistake in its spec, a SecretMapping that is missing, or a namespace whose label somebody else keeps.',
+    'An error in its spec, a SecretMapping that is missing, or a namespace whose label somebody else keeps.',
   fix: 'Do what its conditions say: kubectl describe serviceconfig.',
   async run(context) {
     const configs = (await serviceConfigsOf(context)) ?? [];
@@ -134,7 +134,7 @@ const serviceConfigs: Check = {
 const secretMappings: Check = {
   ...{ id: 'SVC-OPERATOR-014', area: 'operator', level: 'error', needs: 'cluster' },
   title: 'Every SecretMapping is valid',
-  cause: 'Paths or names of variables in it are mistaken, or contradict each other.',
+  cause: 'Paths or names of variables in it are wrong, or contradict each other.',
   fix: 'Do what its conditions say: kubectl describe secretmapping.',
   async run(context) {
     const mappings = (await secretMappingsOf(context)) ?? [];

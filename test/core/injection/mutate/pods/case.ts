@@ -18,7 +18,7 @@ export interface PodCase {
   readonly images?: Readonly<Record<string, ImageCommand>>;
   /** Default: true. */
   readonly nativeSidecars?: boolean;
-  /** What each mistake has to contain, in their order; unset: the pod is changed. */
+  /** What each error has to contain, in their order; unset: the pod is changed. */
   readonly denied?: readonly RegExp[];
   /** What each warning has to contain; unset: any. */
   readonly warns?: readonly RegExp[];
