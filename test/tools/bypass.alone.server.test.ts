@@ -29,7 +29,7 @@ const folder = temporaryFolder('bypass');
 const program = await buildBypass(folder.path);
 const roads = await bypass.listRoads(program);
 
-const test = suite('roads to an unprotected process');
+const test = suite('attack paths to an unprotected process');
 test.after(() => folder.remove());
 
 function outcomes(results: readonly bypass.RoadResult[], unavailable: readonly string[]): void {
@@ -41,7 +41,7 @@ function outcomes(results: readonly bypass.RoadResult[], unavailable: readonly s
   assert.equal(found, expected, details);
 }
 
-test('every road that this host has leaks', async () => {
+test('every attack path that this host has leaks', async () => {
   const results: bypass.RoadResult[] = [];
   for (const entry of roads.filter(({ road }) => road !== SHARED)) {
     results.push(await bypass.walkRoad(program, entry));
@@ -50,7 +50,7 @@ test('every road that this host has leaks', async () => {
   outcomes(results, [...GIVEN_UP, ...absent, VM_ONLY]);
 });
 
-test('every road leaks in a virtual machine, ordinary reads work, and a core limit of 1 stops the dump', async () => {
+test('every attack path leaks in a virtual machine, ordinary reads work, and a core limit of 1 stops the dump', async () => {
   const entry = fileURLToPath(new URL('./fixtures/walk-all.ts', import.meta.url));
   const { status, records, stderr } = await bootVm({
     files: { '/opt/test/bypass': program, '/opt/test/walk.mjs': await guestProgram(entry) },

@@ -17,7 +17,7 @@ export function runMatrix(
   phases: readonly JudgedPhase[],
 ): void {
   const names = phases.map(({ name }) => name).join(', ');
-  const test = suite(`roads on ${machine}: ${names}`);
+  const test = suite(`attack paths on ${machine}: ${names}`);
   let records: readonly DriverRecord[] = [];
   test.before(async () => {
     records = await runInVm(lsm, phases, { machine, timeoutMs: longestMs });

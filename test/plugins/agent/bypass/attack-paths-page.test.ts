@@ -13,7 +13,7 @@ test('is what the table says: npm run docs', () => {
   );
 });
 
-test('names each road once, and says why where it is not covered', () => {
+test('names each attack path once, and says why where it is not covered', () => {
   const names = [...roadRows, ...wrapperRows].map(({ road }) => road);
   assert.is(new Set(names).size, names.length);
   for (const { road, hooked, traced, byCgroup, note } of roadRows) {
@@ -21,7 +21,7 @@ test('names each road once, and says why where it is not covered', () => {
   }
 });
 
-test('claims that every road is denied, or its victim refused, where calls can be denied', () => {
+test('claims that every attack path is denied, or its victim refused, where calls can be denied', () => {
   for (const { road, hooked = 'denied' } of roadRows) assert.ok(['denied', 'refused'].includes(hooked), road);
 });
 

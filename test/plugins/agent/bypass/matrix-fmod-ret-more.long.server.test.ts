@@ -7,7 +7,9 @@ import { runInVm, timeoutOfFile } from './run-in-vm.ts';
 
 export const timeout = timeoutOfFile;
 
-const test = suite('roads to processes covered by their cgroup on tier 2, and tier 3 on the same kernel');
+const test = suite(
+  'attack paths to processes covered by their cgroup on tier 2, and tier 3 on the same kernel',
+);
 const phases = [unprotected, auditing(2), denyingByCgroup(2), watching];
 let records: readonly DriverRecord[] = [];
 

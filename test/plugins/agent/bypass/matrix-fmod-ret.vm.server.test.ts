@@ -7,7 +7,7 @@ import { runInVm, timeoutOfFile } from './run-in-vm.ts';
 
 export const timeout = timeoutOfFile;
 
-const test = suite('roads to protected processes on tier 2, in a virtual machine');
+const test = suite('attack paths to protected processes on tier 2, in a virtual machine');
 const phases = [denying(2)];
 let records: readonly DriverRecord[] = [];
 

@@ -7,7 +7,9 @@ import { runInVm, timeoutOfFile } from './run-in-vm.ts';
 
 export const timeout = timeoutOfFile;
 
-const test = suite('roads to processes covered by their cgroup on tier 1, and tier 3 on the same kernel');
+const test = suite(
+  'attack paths to processes covered by their cgroup on tier 1, and tier 3 on the same kernel',
+);
 const phases = [auditing(1), denyingByCgroup(1), killing];
 let records: readonly DriverRecord[] = [];
 

@@ -7,7 +7,7 @@ import { runInVm, timeoutOfFile } from './run-in-vm.ts';
 
 export const timeout = timeoutOfFile;
 
-const test = suite('roads to protected processes on tier 1, in a virtual machine');
+const test = suite('attack paths to protected processes on tier 1, in a virtual machine');
 const phases = [unprotected, denying(1)];
 let records: readonly DriverRecord[] = [];
 

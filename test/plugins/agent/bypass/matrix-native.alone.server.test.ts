@@ -10,7 +10,7 @@ import { runPlan } from './driver/run-plan.ts';
 import { compareRoads, declareMatrix } from './matrix.ts';
 import { auditing, killing, killingByCgroup, unprotected, watching } from './phases.ts';
 
-const test = suite('roads to protected processes on tier 3, on this machine');
+const test = suite('attack paths to protected processes on tier 3, on this machine');
 const phases = [unprotected, killing, killingByCgroup, watching, auditing(3)];
 const records: DriverRecord[] = [];
 let roads: readonly RoadEntry[] = [];
@@ -31,7 +31,7 @@ test.before(async () => {
   }
 });
 
-test('the table has the roads of the program', () => compareRoads(roads));
+test('the table has the attack paths of the program', () => compareRoads(roads));
 
 declareMatrix(test, { phases, on: 'this machine', records: () => records });
 

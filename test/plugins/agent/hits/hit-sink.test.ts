@@ -84,7 +84,7 @@ test('tells the operator each hit with its pods and wall time', () => {
   assert.equal([told[1]?.sourcePod, told[1]?.targetPod], ['pod-42', 'pod-42']);
 });
 
-test('counts every hit by road and outcome', async () => {
+test('counts every event by attack path and outcome', async () => {
   const { sink, metrics } = rig();
   for (let i = 0; i < 30; i++) sink(hit);
   sink({ ...hit, road: 'ptrace', outcome: 'seen' });

@@ -27,7 +27,7 @@ test('takes those that come as one for as many as they are', () => {
   assert.equal([count, first?.at, lastAt], [5, 5n, 12n]);
 });
 
-test('keeps apart what differs in source, target, road, outcome or system call', () => {
+test('keeps apart what differs in source, target, attack path, outcome or system call', () => {
   const queue = new AccessEventQueue(100);
   const { source, target } = hitBy(1);
   queue.add(hitBy(1));

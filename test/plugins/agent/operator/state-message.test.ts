@@ -108,7 +108,7 @@ test('say that no tier is decided on yet', async () => {
   assert.is(read.state.tier, 'TIER_UNSPECIFIED');
 });
 
-test('know every road and outcome by the name that the schema gives it', async () => {
+test('know every attack path and outcome by the name that the schema gives it', async () => {
   const counts = accessPaths
     .filter((road) => road !== 'none')
     .flatMap((road: AccessPath) =>

@@ -137,7 +137,7 @@ test('are told onwards with each change, and not without one', async ({ rig, sta
   assert.is(rig.channel.agentOf('node-1')?.tier, 3);
 });
 
-test('are counted, attempts by road and outcome', async ({ rig, start }) => {
+test('are counted, attempts by attack path and outcome', async ({ rig, start }) => {
   const agent = start();
   for (let i = 0; i < 30; i++) agent.channel.hit(hitBy(i % 3));
   agent.channel.hit(hitBy(9, { road: 'ptrace', outcome: 'killed' }));

@@ -78,7 +78,7 @@ test('what S3 ignores answers the whole', async () => {
   }
 });
 
-test('any range equals the slice of the plaintext, on every road', async () => {
+test('any range equals the slice of the plaintext, by every strategy', async () => {
   const cases = fc.tuple(
     fc.constantFrom('tiny', 'small', 'medium', 'large', 'parts'),
     fc.nat({ max: 0x7fffffff }),
@@ -97,7 +97,7 @@ test('any range equals the slice of the plaintext, on every road', async () => {
   );
 });
 
-test('the whole is right on every road', async () => {
+test('the whole is right by every strategy', async () => {
   for (const via of [tight, strict])
     for (const [key, body] of bodies) {
       const answer = await get(via, key);

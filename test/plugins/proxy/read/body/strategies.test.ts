@@ -11,7 +11,7 @@ import { BlockPool, VerifyBudget } from '../../../../../src/plugins/proxy/read/b
 import { type TemporaryFolder, temporaryFolder } from '../../../../support/temporary.ts';
 import { incoming } from '../support/incoming.ts';
 
-const test = suite('roads of a body');
+const test = suite('strategies of reading a body');
 const MiB = 1024 * 1024;
 let folder: TemporaryFolder;
 const { signal } = new AbortController();
