@@ -23,16 +23,19 @@ type State =
 
 /** Takes the chunks of a body apart, wherever its bytes are split. Extensions and trailers are passed over. */
 export class ChunkedBody {
-  readonly #sink: ByteSink;
+  readonly #take: (bytes: Uint8Array) => void;
   readonly #bounds: BodyBounds;
   #state: State = 'size';
   #digits = 0;
   /** Bytes of this chunk still to come. */
   #size = 0;
   #passedOver = 0;
+  /** Bytes of data handed over so far. */
+  #taken = 0;
 
-  constructor(sink: ByteSink, bounds: BodyBounds) {
-    this.#sink = sink;
+  /** @param take is given the data, piece by piece, as views of what is pushed */
+  constructor(take: (bytes: Uint8Array) => void, bounds: BodyBounds) {
+    this.#take = take;
     this.#bounds = bounds;
   }
 
@@ -44,15 +47,16 @@ export class ChunkedBody {
   push(bytes: Uint8Array): number {
     let at = 0;
     while (at < bytes.length && !this.done) {
-      if (this.#state === 'data') at += this.#take(bytes.subarray(at));
+      if (this.#state === 'data') at += this.#data(bytes.subarray(at));
       else this.#state = this.#next(bytes[at++] as number);
     }
     return at;
   }
 
-  #take(bytes: Uint8Array): number {
+  #data(bytes: Uint8Array): number {
     const part = bytes.subarray(0, this.#size);
-    this.#sink.append(part);
+    this.#take(part);
+    this.#taken += part.length;
     this.#size -= part.length;
     if (this.#size === 0) this.#state = 'data-return';
     return part.length;
@@ -97,7 +101,7 @@ export class ChunkedBody {
   }
 
   #endOfLine(byte: number, next: State): State {
-    if (this.#sink.bytes.length + this.#size > this.#bounds.maxBody) throw tooLarge(this.#bounds);
+    if (this.#taken + this.#size > this.#bounds.maxBody) throw tooLarge(this.#bounds);
     return expect(byte, lineFeed, next);
   }
 

@@ -1,25 +1,38 @@
 import { type BodyBounds, type ByteSink, ChunkedBody, HttpError, tooLarge } from './http1-chunked-body.ts';
+import { type HeadRules, parseResponseHead, type ResponseHead } from './http1-head.ts';
+
+/** Told what a response holds, in order. */
+export interface ResponseEvents {
+  /** The final response's head. Interim (1xx) responses come before it. */
+  head(head: ResponseHead): void;
+  interim?(status: number): void;
+  /** A piece of the body: a view of what was pushed. */
+  data(bytes: Uint8Array): void;
+}
 
 const headEnd = Buffer.from('\r\n\r\n');
 
-/**
- * Reads one answer, wherever its bytes are split; interim (1xx) answers are passed over. Head and then body
- * are gathered in the sink and nowhere else; at the end it holds the body alone.
- */
-export class ResponseReader {
-  readonly #sink: ByteSink;
+/** Takes one response apart, wherever its bytes are split. Nothing of a body is kept. */
+export class ResponseParser {
+  readonly #events: ResponseEvents;
   readonly #bounds: BodyBounds;
+  readonly #rules: HeadRules;
   #head: ResponseHead | undefined;
+  /** Of a head that has not come whole. */
+  #gathered: Buffer | undefined;
   #headBytes = 0;
   #chunks: ChunkedBody | undefined;
+  /** Bytes of the body still to come, or seen so far where only the end of the connection ends it. */
+  #left = 0;
   #done = false;
 
-  constructor(sink: ByteSink, bounds: BodyBounds) {
-    this.#sink = sink;
+  constructor(events: ResponseEvents, bounds: BodyBounds, rules: HeadRules = {}) {
+    this.#events = events;
     this.#bounds = bounds;
+    this.#rules = rules;
   }
 
-  /** Undefined until the final answer's head is there. */
+  /** Undefined until the final response's head is there. */
   get head(): ResponseHead | undefined {
     return this.#head;
   }
@@ -29,21 +42,21 @@ export class ResponseReader {
   }
 
   /**
-   * @returns how many of the bytes belonged to the answer: fewer than all only when it is done
+   * @returns how many of the bytes belonged to the response: fewer than all only when it is done
    * @throws HttpError
    */
   push(bytes: Uint8Array): number {
     let at = 0;
     while (at < bytes.length && !this.#done) {
-      at +=
-        this.#head === undefined ? this.#pushHead(bytes.subarray(at)) : this.#pushBody(bytes.subarray(at));
+      const rest = at === 0 ? bytes : bytes.subarray(at);
+      at += this.#head === undefined ? this.#pushHead(rest) : this.#pushBody(rest);
     }
     return at;
   }
 
   /**
    * To be called when the connection has ended.
-   * @throws HttpError where the answer is not complete
+   * @throws HttpError where the response is not complete
    */
   end(): void {
     if (this.#head?.framing.kind === 'until-close') this.#done = true;
@@ -51,123 +64,77 @@ export class ResponseReader {
   }
 
   #pushHead(bytes: Uint8Array): number {
-    const before = this.#sink.bytes.length;
-    this.#sink.append(bytes);
-    const gathered = view(this.#sink.bytes);
-    const found = gathered.indexOf(headEnd, Math.max(0, before - 3));
-    const length = found < 0 ? gathered.length : found + headEnd.length;
+    const before = this.#gathered?.length ?? 0;
+    const text = before === 0 ? view(bytes) : Buffer.concat([this.#gathered as Buffer, bytes]);
+    const found = text.indexOf(headEnd, Math.max(0, before - 3));
+    const length = found < 0 ? text.length : found + headEnd.length;
     if (this.#headBytes + length > this.#bounds.maxHead) {
       throw new HttpError(`the head of the answer is larger than ${this.#bounds.maxHead} bytes`);
     }
-    if (found < 0) return bytes.length;
-    const head = parseResponseHead(gathered.toString('latin1', 0, found));
+    if (found < 0) {
+      this.#gathered = before === 0 ? Buffer.from(text) : text;
+      return bytes.length;
+    }
+    this.#gathered = undefined;
     this.#headBytes += length;
-    this.#sink.clear();
-    if (head.status >= 200) this.#begin(head);
-    else if (head.status === 101) throw new HttpError('the answer changes the protocol');
+    this.#take(parseResponseHead(text.toString('latin1', 0, found), this.#rules));
     return length - before;
   }
 
-  #begin(head: ResponseHead): void {
+  #take(head: ResponseHead): void {
+    if (head.status === 101) throw new HttpError('the answer changes the protocol');
+    if (head.status < 200) return this.#events.interim?.(head.status);
     const { framing } = head;
+    if (framing.kind === 'length' && framing.length > this.#bounds.maxBody) throw tooLarge(this.#bounds);
     this.#head = head;
-    if (framing.kind === 'length') {
-      if (framing.length > this.#bounds.maxBody) throw tooLarge(this.#bounds);
-      this.#sink.reserve(framing.length);
-    }
-    if (framing.kind === 'chunked') this.#chunks = new ChunkedBody(this.#sink, this.#bounds);
+    if (framing.kind === 'chunked')
+      this.#chunks = new ChunkedBody((data) => this.#events.data(data), this.#bounds);
+    if (framing.kind === 'length') this.#left = framing.length;
     this.#done = framing.kind === 'none' || (framing.kind === 'length' && framing.length === 0);
+    this.#events.head(head);
   }
 
   #pushBody(bytes: Uint8Array): number {
-    if (this.#chunks === undefined) return this.#pushPlain(bytes);
-    const taken = this.#chunks.push(bytes);
-    this.#done = this.#chunks.done;
-    return taken;
+    if (this.#chunks !== undefined) {
+      const taken = this.#chunks.push(bytes);
+      this.#done = this.#chunks.done;
+      return taken;
+    }
+    return this.#head?.framing.kind === 'length' ? this.#pushLength(bytes) : this.#pushUntilClose(bytes);
   }
 
-  #pushPlain(bytes: Uint8Array): number {
-    const framing = this.#head?.framing;
-    const length = framing?.kind === 'length' ? framing.length : Number.POSITIVE_INFINITY;
-    const part = bytes.subarray(0, length - this.#sink.bytes.length);
-    if (this.#sink.bytes.length + part.length > this.#bounds.maxBody) throw tooLarge(this.#bounds);
-    this.#sink.append(part);
-    this.#done = this.#sink.bytes.length === length;
+  #pushLength(bytes: Uint8Array): number {
+    const part = bytes.length <= this.#left ? bytes : bytes.subarray(0, this.#left);
+    this.#left -= part.length;
+    this.#done = this.#left === 0;
+    this.#events.data(part);
     return part.length;
   }
-}
 
-const view = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-
-/** How the end of a body is found. */
-export type BodyFraming =
-  | { readonly kind: 'none' }
-  | { readonly kind: 'length'; readonly length: number }
-  | { readonly kind: 'chunked' }
-  | { readonly kind: 'until-close' };
-
-interface ResponseHead {
-  readonly status: number;
-  readonly framing: BodyFraming;
-  /** Whether the connection takes another request afterwards. */
-  readonly keepAlive: boolean;
-  readonly location: string | undefined;
-}
-
-/**
- * Reads status line and headers, without the empty line at their end.
- * @throws HttpError for what two readers could understand differently
- */
-function parseResponseHead(text: string): ResponseHead {
-  const [statusLine = '', ...lines] = text.split('\r\n');
-  const [, minor, digits] =
-    /^HTTP\/1\.([01]) ([1-5]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/.exec(statusLine) ?? [];
-  if (digits === undefined) throw new HttpError('the answer has no HTTP/1.1 status line');
-  const headers = parseHeaders(lines);
-  const status = Number(digits);
-  const framing = framingOf(status, headers);
-  const tokens = list(headers, 'connection');
-  const persists = minor === '1' ? !tokens.includes('close') : tokens.includes('keep-alive');
-  const keepAlive = persists && framing.kind !== 'until-close';
-  return { status, framing, keepAlive, location: headers.get('location')?.[0] };
-}
-
-type Headers = ReadonlyMap<string, readonly string[]>;
-
-function parseHeaders(lines: readonly string[]): Headers {
-  const headers = new Map<string, string[]>();
-  for (const line of lines) {
-    const [, name, value] = /^([\w!#$%&'*+\-.^`|~]+):[ \t]*([\t\x20-\x7e\x80-\xff]*)$/.exec(line) ?? [];
-    if (name === undefined || value === undefined) throw new HttpError('the answer has a malformed header');
-    const key = name.toLowerCase();
-    headers.set(key, [...(headers.get(key) ?? []), value.trim()]);
+  #pushUntilClose(bytes: Uint8Array): number {
+    this.#left += bytes.length;
+    if (this.#left > this.#bounds.maxBody) throw tooLarge(this.#bounds);
+    this.#events.data(bytes);
+    return bytes.length;
   }
-  return headers;
 }
 
-const list = (headers: Headers, name: string): string[] =>
-  (headers.get(name) ?? []).flatMap((value) => value.split(',').map((item) => item.trim().toLowerCase()));
+const view = (bytes: Uint8Array): Buffer =>
+  bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 
-function framingOf(status: number, headers: Headers): BodyFraming {
-  if (list(headers, 'content-encoding').some((coding) => coding !== 'identity')) {
-    throw new HttpError('the answer has a content coding, which was not asked for');
+/** Reads one response whose body is gathered in the sink and nowhere else. Interim (1xx) responses are passed over. */
+export class ResponseReader extends ResponseParser {
+  constructor(sink: ByteSink, bounds: BodyBounds) {
+    super(
+      {
+        head: ({ framing }) => {
+          if (framing.kind === 'length') sink.reserve(framing.length);
+        },
+        data: (bytes) => sink.append(bytes),
+      },
+      bounds,
+    );
   }
-  if (status < 200 || status === 204 || status === 304) return { kind: 'none' };
-  const lengths = new Set(list(headers, 'content-length'));
-  const codings = list(headers, 'transfer-encoding');
-  if (codings.length > 0) {
-    if (codings.join() !== 'chunked' || lengths.size > 0) {
-      throw new HttpError('the answer has no single way to find its end');
-    }
-    return { kind: 'chunked' };
-  }
-  return lengths.size === 0 ? { kind: 'until-close' } : { kind: 'length', length: lengthFrom(lengths) };
-}
-
-function lengthFrom(lengths: ReadonlySet<string>): number {
-  const [only = ''] = lengths;
-  if (lengths.size > 1 || !/^\d{1,15}$/.test(only)) throw new HttpError('the answer has no usable length');
-  return Number(only);
 }
 
 export interface RequestHead {

@@ -69,48 +69,22 @@ class WipedBlock implements ByteBlock {
   }
 }
 
-type Collect = (options: { type: 'minor' | 'major' }) => void;
-
-/** Young buffers are collected at this distance: 0.2 to 1 ms a time. */
-const stepBytes = 2 * 1024 * 1024;
-/** Buffers in use at two such moments count as old; when those have grown by so much, all are looked at. */
-const growthBytes = 8 * 1024 * 1024;
-/** Steps from one look at what is old to the next: asking takes a tenth of a millisecond. */
-const stepsToLook = 4;
-
-let dropped = 0;
-let steps = 0;
-let settled = 0;
-let collect: Collect | undefined;
+/**
+ * Gives the memory of a buffer back at once, not when the collector comes to it: V8 sees a buffer of 64 KiB as a few bytes
+ * of its heap and lets hundreds of megabytes of dead ones stand. To be called where nobody reads from it any more, the
+ * operating system included, which does so until the callback of a write. A part of a larger block is left alone.
+ */
+export function release(buffer: Buffer): void {
+  const { buffer: block } = buffer;
+  if (buffer.length > 0 && buffer.length === block.byteLength && block instanceof ArrayBuffer) block.transfer(0);
+}
 
 /**
- * To be told of buffers that have served: sockets and ciphers give each chunk out in a new one.
- * V8 hardly sees them, a few bytes of its heap each, and lets hundreds of megabytes of dead ones
- * stand before it looks. Collecting them early keeps a process that streams flat, and saves more
- * than it costs, because the memory that comes free is warm.
+ * Makes malloc keep blocks of up to 4 MiB that were given back, for a process that takes and gives large buffers all the
+ * time: by itself glibc maps each of more than 128 KiB anew, page by page. It learns from the largest block that was freed.
  */
-export function droppedBuffers(bytes: number): void {
-  dropped += bytes;
-  if (dropped < stepBytes) return;
-  dropped = 0;
-  collect ??= findCollector();
-  collect({ type: 'minor' });
-  steps += 1;
-  if (steps % stepsToLook === 0) collectOld(collect);
-}
-
-function collectOld(collect: Collect): void {
-  if (process.memoryUsage().arrayBuffers < settled + growthBytes) return;
-  collect({ type: 'major' });
-  settled = process.memoryUsage().arrayBuffers;
-}
-
-/** The flag may be set while the process runs; contexts made after that have the function. */
-function findCollector(): Collect {
-  setFlagsFromString('--expose-gc');
-  const gc: Collect = runInNewContext('gc');
-  setFlagsFromString('--no-expose-gc');
-  return gc;
+export function keepFreedBlocks(): void {
+  new ArrayBuffer(4 * 1024 * 1024).transfer(0);
 }
 
 /**

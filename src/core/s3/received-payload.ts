@@ -143,7 +143,7 @@ export class JoinedPieces {
 
   add(piece: Buffer): void {
     this.#size += piece.length;
-    this.#loose.push(piece);
+    this.#loose.push(Buffer.from(piece));
     if (this.#loose.length === mostLoose) this.#join();
   }
 

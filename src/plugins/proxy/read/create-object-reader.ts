@@ -3,11 +3,11 @@ import type { PartEntry } from '../../../core/envelope/manifest.ts';
 import { hasEnvelope } from '../../../core/envelope/metadata.ts';
 import { type S3Error, s3Error } from '../../../core/s3/error.ts';
 import { coveringParts } from '../../../core/s3/range.ts';
+import type { ResponseBody } from '../../../runtime/net/http1-response-body.ts';
 import type { ProxyServices } from '../context.ts';
 import { refusal, type UpstreamResponse } from '../upstream/upstream.ts';
 import { type BodyRequest, noRoom, openBody, type ReadTools, streamed } from './body/open-body.ts';
 import {
-  ByteReader,
   ciphertext,
   type SealedBody,
   type Slice,
@@ -17,7 +17,7 @@ import {
 } from './body/sealed-body.ts';
 import { Spool, type SpoolLease, spoolBody, spooledSlice } from './body/spool.ts';
 import { SpoolUnavailable } from './body/spool-file.ts';
-import { BlockPool, VerifyBudget } from './body/verify-budget.ts';
+import { VerifyBudget } from './body/verify-budget.ts';
 import {
   oneRun,
   PartKeys,
@@ -45,9 +45,8 @@ import {
 export function createObjectReader(parts: ReaderParts): ObjectReader {
   const { config, upstream, manifests } = parts;
   const budget = new VerifyBudget(config.verifyBudget);
-  const pool = new BlockPool(config.verifyBudget);
   const spool = new Spool({ folder: config.spoolDir, space: parts.spoolSpace });
-  const plaintext = new Plaintext(parts, { config, budget, pool, spool });
+  const plaintext = new Plaintext(parts, { config, budget, spool });
   return {
     stat: async (name, { versionId, headers, access = {}, signal }) => {
       const address: ObjectAddress = { name, versionId, access };
@@ -102,7 +101,7 @@ class Plaintext {
     response: UpstreamResponse,
     options: ReadOptions,
   ): AsyncGenerator<Buffer, void> {
-    const reader = new ByteReader(response.body);
+    const reader = response.body;
     try {
       if (object.envelope === undefined) yield* ciphertext(reader, object.storedSize);
       else if (layout.list === undefined) yield* this.#whole(object, layout, reader, options);
@@ -132,7 +131,7 @@ class Plaintext {
     const wanted = this.#wantedOfSingle(object, layout, { skip: 0, take: 0 });
     const spooled = this.#tools.spool.find(spoolId(object, wanted));
     if (spooled !== undefined) return refuseOtherSize(spooled, wanted);
-    const reader = new ByteReader((await this.#fetch(object, undefined, options.signal)).body);
+    const reader = (await this.#fetch(object, undefined, options.signal)).body;
     try {
       const nothing = streamed(reader, wanted.body, wanted.slice, wanted.keyFor(options.signal));
       await nothing.next();
@@ -148,7 +147,7 @@ class Plaintext {
 
   async *#asStored(object: StoredObject, range: ByteRange | undefined, { signal }: ReadOptions) {
     const response = await this.#fetch(object, range, signal);
-    const reader = new ByteReader(response.body);
+    const reader = response.body;
     try {
       if (hasEnvelope(response.headers)) throw new ObjectChanged();
       yield* ciphertext(reader, Number(response.headers['content-length']));
@@ -157,7 +156,7 @@ class Plaintext {
     }
   }
 
-  #whole(object: StoredObject, layout: ObjectLayout, reader: ByteReader, options: ReadOptions) {
+  #whole(object: StoredObject, layout: ObjectLayout, reader: ResponseBody, options: ReadOptions) {
     return this.#open(options, {
       reader,
       body: { size: layout.size, nonce: undefined },
@@ -175,7 +174,7 @@ class Plaintext {
     object: StoredObject,
     layout: ObjectLayout,
     wanted: readonly WantedPart[],
-    reader: ByteReader,
+    reader: ResponseBody,
     options: ReadOptions,
   ): AsyncGenerator<Buffer, void> {
     const entries = wanted.map(({ entry }) => entry);
@@ -227,7 +226,7 @@ class Plaintext {
 
   async *#run(object: StoredObject, layout: ObjectLayout, run: PartRun, options: ReadOptions) {
     const response = await this.#fetch(object, run.stored, options.signal);
-    const reader = new ByteReader(response.body);
+    const reader = response.body;
     try {
       yield* this.#inOrder(object, layout, run.parts, reader, options);
     } finally {
@@ -272,7 +271,7 @@ class Plaintext {
     const { strict, verifyBuffer } = this.#tools.config;
     const fill = async (file: Parameters<typeof spoolBody>[3], signal: AbortSignal) => {
       const response = await this.#fetch(object, wanted.stored, signal);
-      const reader = new ByteReader(response.body);
+      const reader = response.body;
       try {
         const spooled = await spoolBody(reader, wanted.body, wanted.keyFor(signal), file);
         this.#parts.metrics.bytes('decrypted', wanted.body.size);
@@ -292,7 +291,7 @@ class Plaintext {
 
   async *#alone(object: StoredObject, wanted: Wanted, options: ReadOptions): AsyncGenerator<Buffer, void> {
     const response = await this.#fetch(object, wanted.stored, options.signal);
-    const reader = new ByteReader(response.body);
+    const reader = response.body;
     const { body, slice } = wanted;
     try {
       yield* this.#open(options, { reader, body, slice, takeKey: wanted.keyFor(options.signal) });

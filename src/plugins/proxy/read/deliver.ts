@@ -2,7 +2,7 @@ import { EnvelopeError } from '../../../core/envelope/cipher.ts';
 import { errorXml, s3Error } from '../../../core/s3/error.ts';
 import { passedResponseHeaders } from '../../../core/s3/headers.ts';
 import { unsatisfiedRange } from '../../../core/s3/range.ts';
-import { droppedBuffers } from '../../../runtime/memory.ts';
+import { release } from '../../../runtime/memory.ts';
 import type { ProxyServices, RequestContext, ResponseWriter } from '../context.ts';
 import type { UpstreamResponse } from '../upstream/upstream.ts';
 import { ObjectChanged, type ObjectLayout, type ReadOptions, type StoredObject } from './stored-object.ts';
@@ -70,9 +70,9 @@ export async function passOn(
 ): Promise<void> {
   answer.head(status, passedResponseHeaders(headers));
   try {
-    for await (const chunk of body as AsyncIterable<Buffer>) {
+    for await (const chunk of body) {
       await answer.write(chunk);
-      droppedBuffers(chunk.length);
+      release(chunk);
     }
     await answer.end();
   } catch (error) {

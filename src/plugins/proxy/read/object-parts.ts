@@ -1,8 +1,9 @@
 import type { PartEntry, PartList } from '../../../core/envelope/manifest.ts';
 import type { PartSlice } from '../../../core/s3/range.ts';
+import type { ResponseBody } from '../../../runtime/net/http1-response-body.ts';
 import type { DataKeys } from '../data-keys.ts';
 import { noRoom, strictFile } from './body/open-body.ts';
-import { type ByteReader, sealedPart, type TakeKey } from './body/sealed-body.ts';
+import { sealedPart, type TakeKey } from './body/sealed-body.ts';
 import { type Spool, type SpooledBody, spoolBody, spooledSlice } from './body/spool.ts';
 import { type SpoolFile, SpoolUnavailable } from './body/spool-file.ts';
 import type { ByteRange, StoredObject } from './stored-object.ts';
@@ -118,7 +119,7 @@ export class PartKeys {
  */
 export async function* verifiedParts(
   spool: Spool,
-  reader: ByteReader,
+  reader: ResponseBody,
   wanted: readonly WantedPart[],
   openKeys: () => PartKeys,
 ): AsyncGenerator<Buffer, void> {
@@ -153,7 +154,7 @@ async function withKeys<T>(openKeys: () => PartKeys, use: (keys: PartKeys) => Pr
 
 async function spoolAll(
   file: SpoolFile,
-  reader: ByteReader,
+  reader: ResponseBody,
   wanted: readonly WantedPart[],
   keys: PartKeys,
 ): Promise<SpooledBody[]> {

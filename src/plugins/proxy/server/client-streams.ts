@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { s3Error } from '../../../core/s3/error.ts';
+import { release } from '../../../runtime/memory.ts';
 import { resetSocket } from '../../../runtime/net/connections.ts';
 import type { ResponseWriter } from '../context.ts';
 
@@ -154,7 +155,7 @@ export interface BodyReaderOptions {
 }
 
 /**
- * The raw body of a request in the chunks in which it came, without copies. The
+ * The raw body of a request in the chunks in which it came, without copies; each is good until the next is asked for. The
  * connection is read only as fast as chunks are asked for.
  * @throws S3Error RequestTimeout, CallerGone
  */
@@ -165,7 +166,10 @@ export async function* readRawBody(
   const inbox = new Inbox(request, options.stallMs);
   options.onStart?.();
   try {
-    for (let chunk = await inbox.next(); chunk !== undefined; chunk = await inbox.next()) yield chunk;
+    for (let chunk = await inbox.next(); chunk !== undefined; chunk = await inbox.next()) {
+      yield chunk;
+      release(chunk);
+    }
   } finally {
     inbox.close();
   }

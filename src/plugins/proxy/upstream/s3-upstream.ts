@@ -1,6 +1,4 @@
 import { hash } from 'node:crypto';
-import { type ClientRequest, type Agent as HttpAgent, request as httpRequest } from 'node:http';
-import { type Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { setTimeout as delay } from 'node:timers/promises';
 import { S3Error } from '../../../core/s3/error.ts';
 import { serializeQuery, upstreamPath } from '../../../core/s3/request.ts';
@@ -18,13 +16,12 @@ import {
   unavailable,
 } from './upstream.ts';
 import {
-  createAgent,
-  HttpUpstreamExchange,
+  createConnector,
+  storeLimits,
   type UpstreamConnector,
   type UpstreamExchange,
   type UpstreamLimits,
   type UpstreamRequestHead,
-  wireLimits,
 } from './upstream-exchange.ts';
 
 export type UpstreamConfig = Pick<
@@ -41,9 +38,11 @@ export interface UpstreamParts {
 
 export function createUpstream(config: UpstreamConfig, log: Logger, parts: UpstreamParts): Upstream {
   const endpoint = endpointOf(config.upstream);
-  const wires = httpUpstream(endpoint, { ...wireLimits, ...parts.limits }, parts.ca);
+  const { host, port, secure } = endpoint;
+  const target = { host, port, tls: secure ? { ca: parts.ca } : undefined };
+  const connector = createConnector(target, { ...storeLimits, ...parts.limits });
   const composer = new RequestComposer(endpoint, config.region, parts.credentials);
-  return new S3Upstream(wires, composer, bodyForm(config), log);
+  return new S3Upstream(connector, composer, bodyForm(config), log);
 }
 
 /** From this length on the store is asked before the body is sent: a refusal then costs nothing. */
@@ -52,14 +51,14 @@ const emptySha256 = hash('sha256', '', 'hex');
 const noBody = new Uint8Array(0);
 
 class S3Upstream implements Upstream {
-  readonly #wires: UpstreamConnector;
+  readonly #connector: UpstreamConnector;
   readonly #composer: RequestComposer;
   readonly #form: BodyForm;
   readonly #log: Logger;
   readonly #denials: Denials;
 
-  constructor(wires: UpstreamConnector, composer: RequestComposer, form: BodyForm, log: Logger) {
-    this.#wires = wires;
+  constructor(connector: UpstreamConnector, composer: RequestComposer, form: BodyForm, log: Logger) {
+    this.#connector = connector;
     this.#composer = composer;
     this.#form = form;
     this.#log = log;
@@ -92,7 +91,7 @@ class S3Upstream implements Upstream {
   }
 
   close(): void {
-    this.#wires.close();
+    this.#connector.close();
   }
 
   async #received(
@@ -106,18 +105,16 @@ class S3Upstream implements Upstream {
   }
 
   #open(head: UpstreamRequestHead, { signal }: UpstreamRequest, body: Uint8Array): UpstreamExchange {
-    const exchange = this.#wires.open(head, signal);
-    exchange.end(body.length === 0 ? [] : [body]);
-    return exchange;
+    return this.#connector.open(head, signal, body);
   }
 
   /** A kept connection that the store had closed is found out before the body is spent on it. */
   async #openAsking(head: UpstreamRequestHead, { signal }: UpstreamRequest): Promise<UpstreamExchange> {
-    const exchange = this.#wires.open(head, signal);
+    const exchange = this.#connector.open(head, signal);
     await exchange.agreed;
     if (!exchange.stale) return exchange;
     await pause(signal);
-    const again = this.#wires.open(head, signal);
+    const again = this.#connector.open(head, signal);
     await again.agreed;
     return again;
   }
@@ -162,32 +159,6 @@ export class Denials {
   }
 }
 
-/** Requests over `node:http` and `node:https`. `ca`: PEM certificates to trust in place of Node's own. */
-export function httpUpstream(
-  endpoint: Endpoint,
-  limits: UpstreamLimits,
-  ca: string | undefined,
-): UpstreamConnector {
-  const agent = createAgent(endpoint.secure, limits, ca);
-  return {
-    open: (head, signal) => {
-      signal?.throwIfAborted();
-      return new HttpUpstreamExchange(openRequest(endpoint, agent, head), limits, signal);
-    },
-    close: () => agent.destroy(),
-  };
-}
-
-function openRequest(
-  endpoint: Endpoint,
-  agent: HttpAgent | HttpsAgent,
-  { method, target, headers }: UpstreamRequestHead,
-): ClientRequest {
-  const { host, port } = endpoint;
-  const options = { agent, host, port, method, path: target, headers, setHost: false };
-  return endpoint.secure ? httpsRequest(options) : httpRequest(options);
-}
-
 /** Turns a failure of the connection into S3's words and logs it once. */
 export type Report = (error: unknown) => unknown;
 
@@ -211,23 +182,19 @@ export async function received(
   method: string,
   report: Report,
 ): Promise<UpstreamResponse> {
-  const body = await exchange.response.catch((error) => {
+  const response = await exchange.response.catch((error) => {
     throw report(error);
   });
-  const status = body.statusCode ?? 0;
-  if (redirects.has(status)) throw refuseRedirect(exchange, status, body.headers['x-amz-bucket-region']);
+  const { status, headers } = response;
+  if (redirects.has(status)) throw refuseRedirect(exchange, status, headers['x-amz-bucket-region']);
   const known = method === 'GET' || method === 'HEAD' ? readSuccesses : successes;
   if (status < 300 && !known.has(status)) throw refuseStatus(exchange, status);
-  return { status, headers: body.headers, body };
+  return response;
 }
 
-function refuseRedirect(
-  exchange: UpstreamExchange,
-  status: number,
-  region: string | string[] | undefined,
-): S3Error {
+function refuseRedirect(exchange: UpstreamExchange, status: number, region: string | undefined): S3Error {
   exchange.reset(new Error('a redirect is not followed'));
-  const place = typeof region === 'string' && /^[a-z0-9-]{1,40}$/.test(region) ? ` (region ${region})` : '';
+  const place = region !== undefined && /^[a-z0-9-]{1,40}$/.test(region) ? ` (region ${region})` : '';
   const message = `The object store redirects to another endpoint${place}: the proxy's upstream or region must be set to it.`;
   return new S3Error('InternalError', 500, message, { details: { UpstreamStatus: String(status) } });
 }

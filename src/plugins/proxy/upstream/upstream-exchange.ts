@@ -1,10 +1,21 @@
-import { type ClientRequest, Agent as HttpAgent, type IncomingMessage } from 'node:http';
-import { Agent as HttpsAgent, type RequestOptions } from 'node:https';
-import { connect as connectTcp, type NetConnectOpts, type Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
-import { connect as connectTls, type TLSSocket } from 'node:tls';
-import { resetSocket } from '../../../runtime/net/connections.ts';
-import { AnsweredEarly, isClosed, UpstreamError } from './upstream.ts';
+import type { ResponseHead, ResponseHeaders } from '../../../core/http1-head.ts';
+import { s3Error } from '../../../core/s3/error.ts';
+import { type ClientLimits, Http1Client, timedOut, type Watched } from '../../../runtime/net/http1-client.ts';
+import type { Http1Connection, HttpTarget, ResponseHandler } from '../../../runtime/net/http1-connection.ts';
+import { ResponseBody } from '../../../runtime/net/http1-response-body.ts';
+import { AnsweredEarly } from './upstream.ts';
+
+/** Requests to one store. */
+export function createConnector(target: HttpTarget, limits: UpstreamLimits): UpstreamConnector {
+  const client = new Http1Client(target, limits, Math.min(limits.idleMs, limits.continueMs));
+  return {
+    open: (head, signal, body) => {
+      signal?.throwIfAborted();
+      return new HttpUpstreamExchange(client, limits, head, signal, body);
+    },
+    close: () => client.close(),
+  };
+}
 
 /**
  * Two turns of the event loop, each of which reads what has come. A store that refuses a body
@@ -12,32 +23,60 @@ import { AnsweredEarly, isClosed, UpstreamError } from './upstream.ts';
  */
 const arrivals = () => new Promise((resolve) => setImmediate(setImmediate, resolve));
 
-/** A request of `node:http` with the bounds and the reset that it lacks. */
-export class HttpUpstreamExchange implements UpstreamExchange {
-  readonly response: Promise<IncomingMessage>;
-  readonly #settle = Promise.withResolvers<IncomingMessage>();
-  readonly agreed: Promise<void>;
-  readonly #request: ClientRequest;
+/** A request of the raw client with the bounds that a store needs. */
+class HttpUpstreamExchange implements UpstreamExchange, ResponseHandler, Watched {
+  readonly response: Promise<StoreResponse>;
+  readonly #settle = Promise.withResolvers<StoreResponse>();
+  readonly #client: Http1Client;
   readonly #limits: UpstreamLimits;
+  readonly #head: UpstreamRequestHead;
+  readonly #signal: AbortSignal | undefined;
+  readonly #leaveQueue: () => void;
+  #connection: Http1Connection | undefined;
+  /** What waits for a connection. */
+  #unsent:
+    | { readonly buffers: readonly Uint8Array[]; readonly last: boolean; readonly done: () => void }
+    | undefined;
+  #body: ResponseBody | undefined;
   #failure: Error | undefined;
-  #answer: IncomingMessage | undefined;
-  #ended = false;
+  #ended: boolean;
+  #complete = false;
+  #unseen = false;
+  #agreement: PromiseWithResolvers<void> | undefined;
+  #agreeBy = Number.POSITIVE_INFINITY;
   /** Settles the write that waits for the connection. */
   #wake: (() => void) | undefined;
+  #moved = -1;
+  #stillSince = 0;
 
-  constructor(request: ClientRequest, limits: UpstreamLimits, signal: AbortSignal | undefined) {
-    this.#request = request;
+  constructor(
+    client: Http1Client,
+    limits: UpstreamLimits,
+    head: UpstreamRequestHead,
+    signal: AbortSignal | undefined,
+    body: Uint8Array | undefined,
+  ) {
+    this.#client = client;
     this.#limits = limits;
+    this.#head = head;
+    this.#signal = signal;
+    this.#ended = body !== undefined;
     this.response = this.#settle.promise;
     this.response.catch(() => undefined);
-    this.#expectAnswer();
-    const connected = this.#connected();
-    this.agreed = this.#agreement(connected);
-    this.#abortWith(signal);
+    if (body !== undefined) this.#unsent = { buffers: [body], last: true, done: () => undefined };
+    signal?.addEventListener('abort', this.#aborted, { once: true });
+    client.watch(this);
+    this.#leaveQueue = client.acquire(this);
+  }
+
+  get agreed(): Promise<void> {
+    if (this.#head.headers['expect'] === undefined || this.#isSettled()) return Promise.resolve();
+    this.#agreement ??= Promise.withResolvers();
+    return this.#agreement.promise;
   }
 
   get stale(): boolean {
-    return this.#request.reusedSocket && !this.#answer && isClosed(this.#failure);
+    return this.#unseen;
   }
 
   async write(buffer: Uint8Array): Promise<void> {
@@ -45,7 +84,7 @@ export class HttpUpstreamExchange implements UpstreamExchange {
     this.#check();
     await new Promise<void>((resolve) => {
       this.#wake = resolve;
-      this.#request.write(buffer, () => resolve());
+      this.#send([buffer], false, resolve);
     });
     this.#wake = undefined;
     this.#check();
@@ -54,115 +93,144 @@ export class HttpUpstreamExchange implements UpstreamExchange {
   end(buffers: readonly Uint8Array[]): void {
     this.#check();
     this.#ended = true;
-    this.#request.cork();
-    for (const buffer of buffers) this.#request.write(buffer);
-    this.#request.end();
-    this.#request.uncork();
+    this.#send(buffers, true, () => undefined);
   }
 
   reset(reason: Error): void {
-    this.#fail(reason);
-    const { socket } = this.#request;
-    if (socket && !socket.destroyed) resetConnection(socket);
-    this.#answer?.destroy(reason);
-    this.#request.destroy(reason);
+    if (this.#complete) return;
+    this.#leaveQueue();
+    if (this.#connection === undefined) this.failed(reason, false);
+    else this.#connection.reset(reason);
   }
 
-  #check(): void {
-    if (this.#answer) throw new AnsweredEarly();
-    if (this.#failure) throw this.#failure;
+  /** For the client. */
+  connected(connection: Http1Connection): void {
+    const { method } = this.#head;
+    const { buffers = [], last = false, done } = this.#unsent ?? {};
+    this.#connection = connection;
+    this.#unsent = undefined;
+    this.#agreeBy = performance.now() + this.#limits.continueMs;
+    connection.begin(this, method === 'HEAD', joined(headText(this.#head), buffers), last, done);
   }
 
-  /** Rejects here too: a request that waits for a connection emits no error before it gets one. */
-  #fail(error: Error): void {
-    this.#failure ??= error;
-    this.#settle.reject(this.#failure);
+  continued(): void {
+    this.#agreement?.resolve();
+  }
+
+  head({ status, headers }: ResponseHead): void {
+    const connection = this.#connection as Http1Connection;
+    const body = new ResponseBody(
+      {
+        pause: () => connection.pause(),
+        resume: () => connection.resume(),
+        reset: (reason) => this.reset(reason),
+      },
+      broken,
+    );
+    this.#body = body;
+    this.#agreement?.resolve();
+    this.#settle.resolve({ status, headers, body });
     this.#wake?.();
   }
 
-  #expectAnswer(): void {
-    this.#request.on('error', (error) => this.#fail(error));
-    this.#request.once('close', () => {
-      if (!this.#answer) this.#fail(new UpstreamError('ECONNRESET', 'the store closed the connection'));
-    });
-    this.#request.once('response', (answer: IncomingMessage) => {
-      this.#answer = answer;
-      if (!this.#ended) this.#resetAfter(answer);
-      this.#settle.resolve(answer);
-      this.#wake?.();
-    });
+  data(bytes: Buffer): void {
+    this.#body?.push(bytes);
   }
 
-  /** What is left of the body will not be sent: the connection cannot serve another request. */
-  #resetAfter(answer: IncomingMessage): void {
-    const reset = () => this.reset(new AnsweredEarly());
-    answer.once('end', reset);
-    answer.once('close', reset);
+  /** Where the body was not sent to its end, the connection is reset by itself. */
+  ended(): void {
+    this.#release();
+    this.#body?.ended();
   }
 
-  #connected(): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const late = () => this.reset(new UpstreamError('ETIMEDOUT', 'no connection to the store in time'));
-    const timer = setTimeout(late, this.#limits.connectMs);
-    const done = () => {
-      clearTimeout(timer);
-      resolve();
-    };
-    this.#request.once('close', done);
-    this.#request.once('socket', (socket: Socket) => {
-      this.#watchIdle(socket);
-      whenConnected(socket, done);
-    });
-    return promise;
+  /** Rejects here too: a request that waits for a connection gets no answer before it has one. */
+  failed(error: Error, unseen = false): void {
+    this.#unseen = unseen && this.#body === undefined;
+    this.#failure ??= error;
+    this.#release();
+    this.#settle.reject(this.#failure);
+    this.#agreement?.resolve();
+    this.#wake?.();
+    this.#body?.failed(error);
   }
 
-  async #agreement(connected: Promise<void>): Promise<void> {
-    if (!this.#request.hasHeader('expect')) return;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#request.once('continue', resolve);
-    this.response.then(
-      () => resolve(),
-      () => resolve(),
-    );
-    await connected;
-    const timer = setTimeout(resolve, this.#limits.continueMs);
-    await promise;
-    clearTimeout(timer);
+  /** A store that is silent while it is its turn is given up; one that says nothing to a question gets the body. */
+  look(now: number): void {
+    const connection = this.#connection;
+    if (connection === undefined) return;
+    if (now >= this.#agreeBy) this.#agreement?.resolve();
+    const { moved } = connection;
+    if (!this.#awaitsStore() || moved !== this.#moved) {
+      this.#moved = moved;
+      this.#stillSince = now;
+    } else if (now - this.#stillSince >= this.#limits.idleMs) {
+      this.reset(timedOut('the store has sent nothing for long'));
+    }
   }
 
-  /**
-   * Two looks in a row: a caller that takes what waited here just before a look leaves nothing
-   * behind either, and the store may be about to send more.
-   */
-  #watchIdle(socket: Socket): void {
-    const lookMs = this.#limits.idleMs / 2;
-    let silentSince = -1;
-    const look = () => {
-      const moved = socket.bytesRead + socket.bytesWritten;
-      const silent = this.#awaitsStore();
-      if (silent && moved === silentSince)
-        return this.reset(new UpstreamError('ETIMEDOUT', 'the store has sent nothing for long'));
-      silentSince = silent ? moved : -1;
-      socket.setTimeout(lookMs);
-    };
-    socket.setTimeout(lookMs);
-    socket.on('timeout', look);
-    this.#request.once('close', () => socket.off('timeout', look));
+  #send(buffers: readonly Uint8Array[], last: boolean, done: () => void): void {
+    if (this.#connection === undefined) this.#unsent = { buffers, last, done };
+    else this.#connection.write(buffers, last, done);
   }
+
+  #check(): void {
+    if (this.#body) throw new AnsweredEarly();
+    if (this.#failure) throw this.#failure;
+  }
+
+  #isSettled(): boolean {
+    return this.#body !== undefined || this.#failure !== undefined;
+  }
+
+  #release(): void {
+    this.#complete = true;
+    this.#client.unwatch(this);
+    this.#signal?.removeEventListener('abort', this.#aborted);
+  }
+
+  readonly #aborted = (): void => this.reset(this.#signal?.reason);
 
   /** False while it is a slow caller that keeps the connection quiet, sending or taking. */
   #awaitsStore(): boolean {
-    if (this.#answer) return this.#answer.readableLength === 0;
+    if (this.#body) return this.#body.waiting === 0;
     return this.#ended || this.#wake !== undefined;
   }
+}
 
-  #abortWith(signal: AbortSignal | undefined): void {
-    if (!signal) return;
-    const abort = () => this.reset(signal.reason);
-    if (signal.aborted) return abort();
-    signal.addEventListener('abort', abort, { once: true });
-    this.#request.once('close', () => signal.removeEventListener('abort', abort));
+const broken = (cause: Error | undefined): Error =>
+  s3Error('ServiceUnavailable', 'The connection to the object store broke while it was read.', { cause });
+
+/** Bodies up to this size leave in one piece with the head before them, in bytes. */
+const joinedBytes = 64 * 1024;
+
+/** Head and body, together where copying costs less than a second piece. */
+function joined(head: string, buffers: readonly Uint8Array[]): readonly Uint8Array[] {
+  const size = buffers.reduce((sum, { length }) => sum + length, 0);
+  if (size > joinedBytes) return [Buffer.from(head, 'latin1'), ...buffers];
+  const message = Buffer.allocUnsafe(head.length + size);
+  let at = message.write(head, 'latin1');
+  for (const buffer of buffers) {
+    message.set(buffer, at);
+    at += buffer.length;
   }
+  return [message];
+}
+
+/** What ends a line or a head before its time. Values are byte strings; the signer has normalized their blanks. */
+const unfit = /[^\t\x20-\x7e\x80-\xff]/;
+
+/** @throws TypeError for what would break out of its line */
+function headText({ method, target, headers }: UpstreamRequestHead): string {
+  let text = `${method} ${target} HTTP/1.1\r\n`;
+  if (/[^\x21-\x7e]/.test(target))
+    throw new TypeError('a request target has a character that is not encoded');
+  for (const name in headers) {
+    const value = headers[name] as string;
+    if (unfit.test(value) || !/^[\w!#$%&'*+\-.^`|~]+$/.test(name))
+      throw new TypeError(`the header ${JSON.stringify(name)} cannot be sent`);
+    text += `${name}: ${value}\r\n`;
+  }
+  return `${text}\r\n`;
 }
 
 /** Head of a request as it goes on the wire: signed, with its framing headers. */
@@ -173,13 +241,21 @@ export interface UpstreamRequestHead {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** The head of the store's answer, with its body on the way. */
+export interface StoreResponse {
+  readonly status: number;
+  readonly headers: ResponseHeaders;
+  /** Must be consumed or destroyed. */
+  readonly body: ResponseBody;
+}
+
 /**
  * One request on its way over one connection. Failures reject with what the
- * operating system or a timeout said; `upstream.ts` puts them into S3's words.
+ * operating system or a timeout said; `s3-upstream.ts` puts them into S3's words.
  */
 export interface UpstreamExchange {
   /** The head of the store's answer, whenever it comes; early answers to bodies included. */
-  readonly response: Promise<IncomingMessage>;
+  readonly response: Promise<StoreResponse>;
   /** Resolves when the store agrees to a body that was announced by `Expect: 100-continue`, has answered, or says nothing for long. */
   readonly agreed: Promise<void>;
   /** True when a kept connection turned out to be closed by the store: the request was not seen. */
@@ -197,79 +273,20 @@ export interface UpstreamExchange {
 
 /** Opens requests to one endpoint. */
 export interface UpstreamConnector {
-  open(head: UpstreamRequestHead, signal: AbortSignal | undefined): UpstreamExchange;
+  /** @param body all of it; undefined where it will be written */
+  open(head: UpstreamRequestHead, signal: AbortSignal | undefined, body?: Uint8Array): UpstreamExchange;
   close(): void;
 }
 
-/** The TCP connection below a TLS one, which alone can be reset. */
-const carriers = new WeakMap<object, Socket>();
-
-/** Kept-alive connections to the store. `ca`: PEM certificates to trust in place of Node's own. */
-export function createAgent(
-  secure: boolean,
-  limits: UpstreamLimits,
-  ca: string | undefined,
-): HttpAgent | HttpsAgent {
-  const options = {
-    keepAlive: true,
-    maxSockets: limits.sockets,
-    maxFreeSockets: limits.sockets,
-    scheduling: 'lifo',
-    timeout: limits.keptMs,
-  } as const;
-  if (!secure) return new HttpAgent(options);
-  // said outright, because NODE_TLS_REJECT_UNAUTHORIZED=0 would decide otherwise
-  return new ResettableTlsAgent({ ...options, ...(ca && { ca }), rejectUnauthorized: true });
-}
-
-type Created = (error: Error | null, socket: Duplex) => void;
-
-/** Connects in two steps, because Node cannot reset a TLS connection that it has opened in one. */
-class ResettableTlsAgent extends HttpsAgent {
-  #session: Buffer | undefined;
-
-  override createConnection(options: RequestOptions, created?: Created): undefined {
-    const carrier = connectTcp(options as NetConnectOpts);
-    const refused = (error: Error) => created?.(error, carrier);
-    carrier.once('error', refused);
-    carrier.once('connect', () => {
-      carrier.off('error', refused);
-      const session = this.#session && { session: this.#session };
-      const socket = connectTls({ ...(options as object), ...session, socket: carrier });
-      socket.on('session', (ticket) => {
-        this.#session = ticket;
-      });
-      carriers.set(socket, carrier);
-      created?.(null, socket);
-    });
-  }
-}
-
-/** Calls `done` when the connection stands, the TLS handshake included. */
-function whenConnected(socket: Socket | TLSSocket, done: () => void): void {
-  if ('secureConnecting' in socket && socket.secureConnecting) socket.once('secureConnect', done);
-  else if (socket.connecting) socket.once('connect', done);
-  else done();
-}
-
-/** Ends a connection by RST, so that what was sent on it cannot be taken for a whole request. */
-const resetConnection = (socket: Socket): void => resetSocket(socket, carriers.get(socket));
-
 /** Bounds on requests to the store; times in milliseconds. */
-export interface UpstreamLimits {
-  /** Connections at a time; further requests wait for one within `connectMs`. */
-  readonly sockets: number;
-  /** Until a connection stands, the wait for a free one and the TLS handshake included. */
-  readonly connectMs: number;
+export interface UpstreamLimits extends ClientLimits {
   /** Without a byte from the store while it is the store's turn. */
   readonly idleMs: number;
-  /** How long an unused connection is kept. */
-  readonly keptMs: number;
   /** For the store to agree to a large body before it is sent all the same. */
   readonly continueMs: number;
 }
 
-export const wireLimits: UpstreamLimits = {
+export const storeLimits: UpstreamLimits = {
   sockets: 128,
   connectMs: 10_000,
   idleMs: 60_000,

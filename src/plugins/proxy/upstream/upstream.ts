@@ -1,8 +1,9 @@
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 import { collect } from '../../../core/collect.ts';
 import { S3Error, s3Error } from '../../../core/s3/error.ts';
 import { parseXml, type XmlElement } from '../../../core/s3/xml.ts';
 import { unescapeXml } from '../../../core/s3/xml-text.ts';
+import type { ResponseBody } from '../../../runtime/net/http1-response-body.ts';
 import type { HeldResponses } from '../server/admit-request.ts';
 
 /** A request to the store; host, date, signature and framing headers are added. */
@@ -21,7 +22,7 @@ export interface UpstreamResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   /** Must be consumed or destroyed. */
-  readonly body: IncomingMessage;
+  readonly body: ResponseBody;
 }
 
 /** A body of known length on its way to the store. */
@@ -54,17 +55,6 @@ export interface Upstream {
   close(): void;
 }
 
-/** A connection given up by us, with the code that the operating system would use. */
-export class UpstreamError extends Error {
-  override readonly name = 'WireError';
-  readonly code: 'ETIMEDOUT' | 'ECONNRESET' | 'ECONNABORTED';
-
-  constructor(code: UpstreamError['code'], message: string) {
-    super(message);
-    this.code = code;
-  }
-}
-
 /** The store has answered while its request was being sent: its answer says why. */
 export class AnsweredEarly extends Error {
   override readonly name = 'AnsweredEarly';
@@ -86,12 +76,6 @@ export function reasonOf(error: unknown): string {
   const { code, errors } = error as { code?: unknown; errors?: { code?: unknown }[] };
   const first = code ?? errors?.[0]?.code;
   return typeof first === 'string' ? first : 'connection failed';
-}
-
-/** Whether the store has closed the connection, as it may at any time with a kept one. */
-export function isClosed(error: unknown): boolean {
-  const code = (error as { code?: unknown } | undefined)?.code;
-  return code === 'ECONNRESET' || code === 'EPIPE';
 }
 
 const limit = 64 * 1024;

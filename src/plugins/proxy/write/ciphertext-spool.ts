@@ -28,7 +28,7 @@ export class CiphertextSpool {
   async append(piece: Buffer): Promise<void> {
     this.#length += piece.length;
     if (!this.#file && this.#length <= smallBytes) {
-      this.#pieces.push(piece);
+      this.#pieces.push(Buffer.from(piece));
       return;
     }
     try {

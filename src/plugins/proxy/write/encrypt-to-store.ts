@@ -10,7 +10,7 @@ import { sealChecksums } from '../../../core/envelope/sealed-checksums.ts';
 import type { Checksums } from '../../../core/s3/checksum.ts';
 import { s3Error } from '../../../core/s3/error.ts';
 import { responseHeadersDownstream, unquote } from '../../../core/s3/headers.ts';
-import { droppedBuffers } from '../../../runtime/memory.ts';
+import { release } from '../../../runtime/memory.ts';
 import type { WrappedKey } from '../../../runtime/vault/contract.ts';
 import type { ProxyServices } from '../context.ts';
 import type { FreshKey } from '../data-keys.ts';
@@ -211,13 +211,13 @@ function* ciphertextOf(cipher: Encryption, plaintext: Buffer): Generator<Buffer>
   for (let start = 0; start < plaintext.length; start += pieceBytes) {
     const piece = cipher.update(plaintext.subarray(start, start + pieceBytes));
     yield piece;
-    droppedBuffers(2 * piece.length);
+    release(piece);
   }
 }
 
 /** @throws S3Error IncompleteBody when the source does not have `length` bytes */
 async function collect(source: AsyncIterable<Buffer>, length: number): Promise<Buffer> {
-  const plaintext = Buffer.allocUnsafe(length);
+  const plaintext = Buffer.allocUnsafeSlow(length);
   let size = 0;
   for await (const chunk of source) {
     if (size + chunk.length > length) throw s3Error('IncompleteBody');
@@ -236,11 +236,22 @@ async function sendWhole(
   key: FreshKey,
 ): Promise<Sealed> {
   const target = request(key);
-  const cipher = encryptBody(key.key);
-  const body = Buffer.concat([cipher.nonce, cipher.update(plaintext), cipher.finish()]);
+  const size = plaintext.length;
+  const { body, nonce } = sealWhole(plaintext, key.key);
+  release(plaintext);
   const response = await sendSealed(context, target, body);
-  droppedBuffers(3 * body.length);
-  return { response, nonce: cipher.nonce.toString('base64'), size: plaintext.length };
+  return { response, nonce, size };
+}
+
+function sealWhole(plaintext: Buffer, dek: Buffer): { readonly body: Buffer; readonly nonce: string } {
+  const cipher = encryptBody(dek);
+  const body = Buffer.allocUnsafeSlow(storedSize(plaintext.length));
+  const ciphertext = cipher.update(plaintext);
+  body.set(cipher.nonce);
+  body.set(ciphertext, cipher.nonce.length);
+  release(ciphertext);
+  body.set(cipher.finish(), cipher.nonce.length + plaintext.length);
+  return { body, nonce: cipher.nonce.toString('base64') };
 }
 
 /** @param body nonce, ciphertext and tag */

@@ -205,7 +205,7 @@ export class SecretSocket {
     overwriteStackSoon();
     // A request that the server did not wait for lies in memory that the system still reads.
     if (!clean || !this.#written || !head?.keepAlive) this.#fail(this.#over());
-    job.resolve({ status: head?.status ?? 0, location: head?.location, body: job.body });
+    job.resolve({ status: head?.status ?? 0, location: head?.headers['location'], body: job.body });
   }
 
   /**

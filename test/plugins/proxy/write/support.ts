@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
-import { Readable } from 'node:stream';
 import { decryptBody, nonceBytes, tagBytes } from '../../../../src/core/envelope/cipher.ts';
 import type { DataKeys, FreshKey } from '../../../../src/plugins/proxy/data-keys.ts';
 import { SpoolSpace } from '../../../../src/plugins/proxy/read/body/spool-file.ts';
@@ -10,6 +9,7 @@ import type {
   UpstreamResponse,
 } from '../../../../src/plugins/proxy/upstream/upstream.ts';
 import type { EncryptionPlan, WriteContext } from '../../../../src/plugins/proxy/write/encrypt-to-store.ts';
+import { ResponseBody } from '../../../../src/runtime/net/http1-response-body.ts';
 import { quiet } from '../upstream/support.ts';
 
 export const MiB = 1024 * 1024;
@@ -59,7 +59,11 @@ export function response(
   headers: Record<string, string> = { etag: '"0123456789abcdef0123456789abcdef"' },
   text = '',
 ): UpstreamResponse {
-  return { status, headers, body: Readable.from([Buffer.from(text)]) as UpstreamResponse['body'] };
+  const flow = { pause: () => undefined, resume: () => undefined, reset: () => undefined };
+  const body = new ResponseBody(flow, () => new Error('broken'));
+  body.push(Buffer.from(text));
+  body.ended();
+  return { status, headers, body };
 }
 
 /** A store in memory that keeps the one body that it was sent last. */

@@ -1,11 +1,12 @@
 import type { Decryption } from '../../../../core/envelope/cipher.ts';
 import { s3Error } from '../../../../core/s3/error.ts';
+import { release } from '../../../../runtime/memory.ts';
+import type { ResponseBody } from '../../../../runtime/net/http1-response-body.ts';
 import type { ProxyConfig } from '../../config.ts';
 import type { ReadOptions } from '../stored-object.ts';
 import {
-  type ByteReader,
-  ciphertext,
   openSealed,
+  plaintext,
   type SealedBody,
   type Slice,
   type TakeKey,
@@ -14,7 +15,7 @@ import {
 } from './sealed-body.ts';
 import { type Spool, spoolBody, spooledSlice } from './spool.ts';
 import { type SpoolFile, SpoolUnavailable } from './spool-file.ts';
-import { type BlockPool, blockBytes, type Hold, type VerifyBudget } from './verify-budget.ts';
+import type { Hold, VerifyBudget } from './verify-budget.ts';
 
 /** After this wait for memory, in milliseconds, a body is verified on disk instead. */
 const patience = 2_000;
@@ -22,13 +23,12 @@ const patience = 2_000;
 export interface ReadTools {
   readonly config: Pick<ProxyConfig, 'strict' | 'verifyBuffer'>;
   readonly budget: VerifyBudget;
-  readonly pool: BlockPool;
   readonly spool: Spool;
 }
 
 /** A slice of one stored body, which `reader` stands at the beginning of. */
 export interface BodyRequest {
-  readonly reader: ByteReader;
+  readonly reader: ResponseBody;
   readonly body: SealedBody;
   readonly slice: Slice;
   readonly takeKey: TakeKey;
@@ -57,7 +57,7 @@ async function* smallBody(
   const held = await memoryOrFile(tools, request, options);
   if ('append' in held) return yield* throughDisk(held, request);
   const { reader, body, slice, takeKey } = request;
-  yield* verified(reader, body, slice, takeKey, { hold: held, pool: tools.pool });
+  yield* verified(reader, body, slice, takeKey, held);
 }
 
 /** Memory, or a file where memory is long in coming. @throws S3Error SlowDown when neither can be had. */
@@ -115,21 +115,20 @@ export const noRoom = (cause: unknown) =>
 
 /** Decrypts a body into memory and gives its slice out after it was verified. Ends the hold. */
 async function* verified(
-  reader: ByteReader,
+  reader: ResponseBody,
   body: SealedBody,
   slice: Slice,
   takeKey: TakeKey,
-  memory: { readonly hold: Hold; readonly pool: BlockPool },
+  hold: Hold,
 ): AsyncGenerator<Buffer, void> {
-  const held = new HeldPlaintext(memory.hold, memory.pool, slice.take);
+  const held = new HeldPlaintext(hold);
   let decryption: Decryption | undefined;
   try {
     decryption = await openSealed(reader, body, takeKey);
     let offset = 0;
-    for await (const chunk of ciphertext(reader, body.size)) {
-      const plain = decryption.update(chunk);
-      held.add(within(plain, offset, slice));
-      offset += plain.length;
+    for await (const chunk of plaintext(reader, decryption, body.size)) {
+      held.add(chunk, within(chunk, offset, slice));
+      offset += chunk.length;
     }
     await verifyTag(reader, decryption);
     yield* held.drain();
@@ -139,69 +138,79 @@ async function* verified(
   }
 }
 
-/** Plaintext up to this size stays in the chunks that the cipher gave. */
-const copyFrom = 64 * 1024;
+/** Smaller chunks are copied together: a store may send a body byte by byte, and each chunk costs as much as hundreds. */
+const looseFrom = 16 * 1024;
+const blockBytes = 64 * 1024;
 
-/** What holding that much plaintext takes of the budget: half as much again for the buffers that the cipher leaves behind. */
-const chargeFor = (bytes: number): number => Math.ceil(bytes * 1.5);
+/** What holding that much plaintext takes of the budget: a tenth more for what lies around the chunks. */
+const chargeFor = (bytes: number): number => Math.ceil(bytes * 1.1);
 
-/** Plaintext that waits for its verification, in pooled blocks and within a hold on the budget. */
+/** Plaintext that waits for its verification, within a hold on the budget. */
 class HeldPlaintext {
   readonly #hold: Hold;
-  readonly #pool: BlockPool | undefined;
   #chunks: Buffer[] = [];
-  #last: Buffer | undefined;
+  #block: Buffer | undefined;
   #filled = 0;
 
-  constructor(hold: Hold, pool: BlockPool, bytes: number) {
+  constructor(hold: Hold) {
     this.#hold = hold;
-    this.#pool = bytes > copyFrom ? pool : undefined;
   }
 
-  add(chunk: Buffer): void {
-    if (this.#pool === undefined) this.#chunks.push(chunk);
-    else this.#copy(chunk, this.#pool);
+  /** @param wanted the part of `chunk` that is to be given out */
+  add(chunk: Buffer, wanted: Buffer): void {
+    if (wanted.length >= looseFrom && wanted.length === chunk.length) {
+      this.#seal();
+      this.#chunks.push(chunk);
+      return;
+    }
+    this.#copy(wanted);
+    release(chunk);
   }
 
   /** What was added, in order; a chunk's memory is given back when the next one is asked for. */
   *drain(): Generator<Buffer, void> {
     this.#seal();
-    for (let chunk = this.#chunks[0]; chunk !== undefined; chunk = this.#chunks[0]) {
+    for (let chunk = this.#chunks.shift(); chunk !== undefined; chunk = this.#chunks.shift()) {
+      const { length } = chunk;
       yield chunk;
-      this.#chunks.shift();
-      this.#give(chunk);
-      this.#hold.release(chargeFor(chunk.length));
+      release(chunk);
+      this.#hold.release(chargeFor(length));
     }
   }
 
   /** Gives everything back; safe at any time. */
   discard(): void {
     this.#seal();
-    for (const chunk of this.#chunks) this.#give(chunk);
+    for (const chunk of this.#chunks) release(chunk);
     this.#chunks = [];
     this.#hold.releaseAll();
   }
 
-  #copy(chunk: Buffer, pool: BlockPool): void {
-    for (let from = 0; from < chunk.length; ) {
-      this.#last ??= pool.take();
-      const copied = chunk.copy(this.#last, this.#filled, from);
+  #copy(bytes: Buffer): void {
+    for (let from = 0; from < bytes.length; ) {
+      this.#block ??= Buffer.allocUnsafeSlow(Math.min(blockBytes, Math.max(bytes.length - from, smallestBlock)));
+      const copied = bytes.copy(this.#block, this.#filled, from);
       from += copied;
       this.#filled += copied;
-      if (this.#filled === blockBytes) this.#seal();
+      if (this.#filled === this.#block.length) this.#seal();
     }
   }
 
   #seal(): void {
-    if (this.#last !== undefined) this.#chunks.push(this.#last.subarray(0, this.#filled));
-    this.#last = undefined;
+    const block = this.#block;
+    if (block === undefined) return;
+    this.#block = undefined;
+    this.#chunks.push(this.#filled === block.length ? block : shrunk(block, this.#filled));
     this.#filled = 0;
   }
-
-  #give(chunk: Buffer): void {
-    this.#pool?.give(Buffer.from(chunk.buffer, 0, blockBytes));
-  }
 }
+
+/** Of the copied chunks: a body that comes in more than one of them is seldom much smaller. */
+const smallestBlock = 4 * 1024;
+
+/** The first `length` bytes in memory of their own size. */
+const shrunk = (block: Buffer, length: number): Buffer =>
+  Buffer.from((block.buffer as ArrayBuffer).transfer(length));
 
 /** The end of what is wanted that stays here until the whole body has been verified. */
 export const heldBack = 64 * 1024;
@@ -212,7 +221,7 @@ export const heldBack = 64 * 1024;
  * so that a reader never gets a whole slice that was tampered with.
  */
 export async function* streamed(
-  reader: ByteReader,
+  reader: ResponseBody,
   body: SealedBody,
   slice: Slice,
   takeKey: TakeKey,
@@ -221,11 +230,11 @@ export async function* streamed(
   const tail = new HeldTail();
   let offset = 0;
   try {
-    for await (const chunk of ciphertext(reader, body.size)) {
-      const plain = decryption.update(chunk);
-      const wanted = within(plain, offset, slice);
-      offset += plain.length;
-      if (wanted.length > 0) yield* tail.push(wanted);
+    for await (const chunk of plaintext(reader, decryption, body.size)) {
+      const wanted = within(chunk, offset, slice);
+      offset += chunk.length;
+      if (wanted.length === 0) release(chunk);
+      else yield* tail.push(wanted);
     }
     await verifyTag(reader, decryption);
     yield* tail.rest();
@@ -247,6 +256,7 @@ class HeldTail {
       this.#chunks.shift();
       this.#bytes -= first.length;
       yield first;
+      release(first);
       first = this.#chunks[0] as Buffer;
     }
   }

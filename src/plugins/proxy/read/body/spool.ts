@@ -1,7 +1,7 @@
 import { decryptVerifiedFrom, discard } from '../../../../core/envelope/cipher.ts';
-import { droppedBuffers } from '../../../../runtime/memory.ts';
+import { release } from '../../../../runtime/memory.ts';
+import type { ResponseBody } from '../../../../runtime/net/http1-response-body.ts';
 import {
-  type ByteReader,
   ciphertext,
   openSealed,
   type SealedBody,
@@ -194,7 +194,7 @@ export interface SpooledBody {
 
 /** Appends a body's ciphertext to the file and verifies it on the way. */
 export async function spoolBody(
-  reader: ByteReader,
+  reader: ResponseBody,
   body: SealedBody,
   takeKey: TakeKey,
   file: SpoolFile,
@@ -203,7 +203,7 @@ export async function spoolBody(
   const start = file.length;
   try {
     for await (const chunk of ciphertext(reader, body.size)) {
-      decryption.update(chunk);
+      release(decryption.update(chunk));
       await file.append(chunk);
     }
     await verifyTag(reader, decryption);
@@ -227,8 +227,9 @@ export async function* spooledSlice(
       const wanted = Math.min(buffer.length, take - done);
       const count = await file.read(buffer.subarray(0, wanted), start + skip + done);
       if (count === 0) throw new Error('the spool file is shorter than what was written to it');
-      yield decipher.update(buffer.subarray(0, count));
-      droppedBuffers(count);
+      const chunk = decipher.update(buffer.subarray(0, count));
+      yield chunk;
+      release(chunk);
       done += count;
     }
   } finally {

@@ -4,10 +4,10 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { EnvelopeError, encryptBody } from '../../../../../src/core/envelope/cipher.ts';
 import { heldBack, openBody, type ReadTools } from '../../../../../src/plugins/proxy/read/body/open-body.ts';
-import { ByteReader, type Slice } from '../../../../../src/plugins/proxy/read/body/sealed-body.ts';
+import type { Slice } from '../../../../../src/plugins/proxy/read/body/sealed-body.ts';
 import { Spool } from '../../../../../src/plugins/proxy/read/body/spool.ts';
 import { SpoolSpace } from '../../../../../src/plugins/proxy/read/body/spool-file.ts';
-import { BlockPool, VerifyBudget } from '../../../../../src/plugins/proxy/read/body/verify-budget.ts';
+import { VerifyBudget } from '../../../../../src/plugins/proxy/read/body/verify-budget.ts';
 import { type TemporaryFolder, temporaryFolder } from '../../../../support/temporary.ts';
 import { incoming } from '../support/incoming.ts';
 
@@ -26,7 +26,6 @@ function tools(verifyBuffer: number, strict = false): ReadTools {
   return {
     config: { verifyBuffer, strict },
     budget: new VerifyBudget(8 * MiB),
-    pool: new BlockPool(8 * MiB),
     spool,
   };
 }
@@ -44,7 +43,7 @@ interface Read {
 
 async function read(road: ReadTools, stored: Buffer, size: number, dek: Buffer, slice: Slice): Promise<Read> {
   const { message, stop } = await incoming((response) => response.end(stored));
-  const reader = new ByteReader(message);
+  const reader = message;
   const key = Buffer.from(dek);
   const given: Buffer[] = [];
   const request = { reader, body: { size, nonce: undefined }, slice, takeKey: async () => key };
@@ -144,7 +143,7 @@ test('who stops reading gives everything back', async () => {
     const plaintext = randomBytes(MiB);
     const dek = randomBytes(32);
     const { message, stop } = await incoming((response) => response.end(seal(dek, plaintext)));
-    const reader = new ByteReader(message);
+    const reader = message;
     const body = { size: plaintext.length, nonce: undefined };
     const slice = { skip: 0, take: plaintext.length };
     for await (const _ of openBody(road, { reader, body, slice, takeKey: async () => dek }, { signal }))

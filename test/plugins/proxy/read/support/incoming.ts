@@ -1,22 +1,24 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { createConnector, storeLimits } from '../../../../../src/plugins/proxy/upstream/upstream-exchange.ts';
+import type { ResponseBody } from '../../../../../src/runtime/net/http1-response-body.ts';
 
-/** A real answer of `node:http`, whose server side the test drives. */
+/** The body of a real answer, whose server side the test drives. */
 export async function incoming(
   serve: (response: ServerResponse) => void,
-): Promise<{ message: IncomingMessage; stop: () => void }> {
+): Promise<{ message: ResponseBody; stop: () => void }> {
   const server = createServer((_, response) => serve(response));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  const sent = request({ port, host: '127.0.0.1', agent: false });
-  sent.on('error', () => undefined);
-  sent.end();
-  const [message] = (await once(sent, 'response')) as [IncomingMessage];
+  const connector = createConnector({ port, host: '127.0.0.1', tls: undefined }, storeLimits);
+  const head = { method: 'GET', target: '/', headers: { host: `127.0.0.1:${port}` } };
+  const { body } = await connector.open(head, undefined, new Uint8Array(0)).response;
   const stop = () => {
+    connector.close();
     server.close();
     server.closeAllConnections();
   };
-  return { message, stop };
+  return { message: body, stop };
 }

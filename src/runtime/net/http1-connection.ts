@@ -1,0 +1,261 @@
+import { connect as connectTcp, isIP, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import { ResponseParser } from '../../core/http1.ts';
+import type { ResponseHead } from '../../core/http1-head.ts';
+import { resetSocket } from './connections.ts';
+
+/** A server and how to reach it. */
+export interface HttpTarget {
+  /** An IPv6 address without brackets. */
+  readonly host: string;
+  readonly port: number;
+  /** Undefined: without TLS. `ca`: PEM certificates to trust in place of Node's own. */
+  readonly tls: { readonly ca?: string | undefined } | undefined;
+}
+
+/** Told of one request. After `ended` or `failed` nothing follows. */
+export interface ResponseHandler {
+  /** `100 Continue` has come. */
+  continued(): void;
+  head(head: ResponseHead): void;
+  /** A piece of the body, in memory that is used again as soon as this returns. */
+  data(bytes: Buffer): void;
+  ended(): void;
+  /** @param unseen a kept connection turned out to be closed: the server has not seen the request */
+  failed(error: Error, unseen: boolean): void;
+}
+
+export type Written = (error?: Error | null) => void;
+
+export interface ConnectionEvents {
+  /** It stands, the TLS handshake included. */
+  opened(): void;
+  /** It takes another request. */
+  free(): void;
+  /** It takes no request any more. */
+  failed(error: Error): void;
+  /** Nothing of it is left. */
+  closed(): void;
+}
+
+/**
+ * Every connection without TLS is read into it. libuv asks for memory, reads and hands over without anything in between,
+ * so that what lies here belongs to the callback that is told of it, and to nobody after that.
+ */
+const slab = Buffer.allocUnsafeSlow(256 * 1024);
+
+const bounds = { maxHead: 64 * 1024, maxBody: Number.MAX_SAFE_INTEGER };
+
+/** One connection for one request at a time. */
+export class Http1Connection {
+  readonly #events: ConnectionEvents;
+  readonly #socket: Socket;
+  /** The TCP connection, which below TLS alone can be reset. */
+  readonly #carrier: Socket;
+  #handler: ResponseHandler | undefined;
+  #parser: ResponseParser | undefined;
+  #open = false;
+  #begun = 0;
+  #paused = false;
+  /** The request has been handed over whole. */
+  #sent = true;
+  #read = 0;
+  /** Of `#read`, as the request in progress began. */
+  #readBefore = 0;
+  #failure: Error | undefined;
+
+  constructor(target: HttpTarget, session: TlsSessions, events: ConnectionEvents) {
+    this.#events = events;
+    const onread = { buffer: slab, callback: (count: number) => this.#take(slab.subarray(0, count)) };
+    const { host, port, tls } = target;
+    this.#carrier = connectTcp(tls === undefined ? { host, port, onread } : { host, port });
+    this.#socket = tls === undefined ? this.#carrier : this.#secured(target, session);
+    this.#carrier.setNoDelay(true);
+    this.#socket.on('error', (error) => this.#fail(error));
+    this.#socket.once('end', () => this.#ended());
+    this.#socket.once('close', () => this.#closed());
+    if (this.#socket === this.#carrier) this.#socket.once('connect', () => this.#ready());
+  }
+
+  /** Bytes in both directions, for those who watch whether anything moves. */
+  get moved(): number {
+    return this.#read + this.#socket.bytesWritten;
+  }
+
+  get usable(): boolean {
+    return this.#failure === undefined && !this.#socket.destroyed;
+  }
+
+  /** @param whole the request ends with `first` */
+  begin(
+    handler: ResponseHandler,
+    bodyless: boolean,
+    first: readonly Uint8Array[],
+    whole: boolean,
+    done?: Written,
+  ): void {
+    this.#handler = handler;
+    this.#begun += 1;
+    this.#readBefore = this.#read;
+    this.#parser = new ResponseParser(
+      {
+        head: (head) => handler.head(head),
+        interim: (status) => {
+          if (status === 100) handler.continued();
+        },
+        data: (bytes) => handler.data(bytes as Buffer),
+      },
+      bounds,
+      { bodyless, codings: true },
+    );
+    this.#socket.ref();
+    this.write(first, whole, done);
+  }
+
+  /** @param done called once the operating system has all of it, or with the error that kept it from that */
+  write(buffers: readonly Uint8Array[], last: boolean, done?: Written): void {
+    this.#sent = false;
+    const written = (error?: Error | null) => {
+      if (last && !error) this.#sent = true;
+      done?.(error);
+    };
+    const final = buffers.length - 1;
+    if (final > 0) this.#socket.cork();
+    for (const [index, buffer] of buffers.entries()) {
+      if (index === final) this.#socket.write(buffer, written);
+      else this.#socket.write(buffer);
+    }
+    if (final > 0) this.#socket.uncork();
+  }
+
+  /** Nothing more is read until `resume`. What was read already is still handed over. */
+  pause(): void {
+    if (this.#paused) return;
+    this.#paused = true;
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    if (!this.#paused) return;
+    this.#paused = false;
+    this.#socket.resume();
+  }
+
+  /** An idle connection does not keep the process alive. */
+  rest(): void {
+    this.#socket.unref();
+  }
+
+  /** Ends it by RST, so that what was sent on it cannot be taken for a whole request. */
+  reset(reason: Error): void {
+    this.#fail(reason);
+  }
+
+  /** Ends it in order, between two requests. */
+  close(): void {
+    this.#failure ??= over();
+    this.#socket.end();
+    this.#socket.destroySoon();
+    this.#socket.unref();
+  }
+
+  #secured({ host, tls }: HttpTarget, session: TlsSessions): Socket {
+    const socket = connectTls({
+      socket: this.#carrier,
+      host,
+      ...(tls?.ca !== undefined && { ca: tls.ca }),
+      ...(session.ticket !== undefined && { session: session.ticket }),
+      ...(isIP(host) === 0 && { servername: host }),
+      ALPNProtocols: ['http/1.1'],
+      // said outright, because NODE_TLS_REJECT_UNAUTHORIZED=0 would decide otherwise
+      rejectUnauthorized: true,
+    });
+    socket.on('session', (ticket) => {
+      session.ticket = ticket;
+    });
+    socket.once('secureConnect', () => this.#ready());
+    // A TLS socket over another one has no `onread`: each read comes in memory of its own.
+    socket.on('data', (bytes: Buffer) => this.#take(bytes));
+    this.#carrier.on('error', (error) => this.#fail(error));
+    return socket;
+  }
+
+  #ready(): void {
+    this.#open = true;
+    this.#events.opened();
+  }
+
+  #take(bytes: Buffer): boolean {
+    this.#read += bytes.length;
+    const parser = this.#parser;
+    if (parser === undefined) {
+      this.#fail(new Error('the server spoke without being asked'));
+      return false;
+    }
+    try {
+      const surplus = parser.push(bytes) < bytes.length;
+      if (parser.done) this.#finish(parser, surplus);
+    } catch (error) {
+      this.#fail(error as Error);
+    }
+    return true;
+  }
+
+  /** The response is there; the connection goes on where both sides have said all that they had to say. */
+  #finish(parser: ResponseParser, surplus: boolean): void {
+    const handler = this.#handler;
+    this.#handler = undefined;
+    this.#parser = undefined;
+    this.resume();
+    const keep = this.usable && this.#sent && !surplus && parser.head?.keepAlive === true;
+    if (keep) this.#events.free();
+    else if (this.#sent) this.close();
+    else this.#fail(over());
+    handler?.ended();
+  }
+
+  #ended(): void {
+    const parser = this.#parser;
+    if (parser === undefined) return this.#fail(new Error('the server closed the connection'));
+    try {
+      parser.end();
+      this.#finish(parser, true);
+    } catch {
+      this.#fail(closedError('the server closed the connection'));
+    }
+  }
+
+  #closed(): void {
+    this.#fail(closedError('the server closed the connection'));
+    this.#events.closed();
+  }
+
+  #fail(error: Error): void {
+    if (this.#failure !== undefined) return;
+    this.#failure = error;
+    if (this.#open) resetSocket(this.#socket, this.#carrier);
+    this.#socket.destroy();
+    this.#carrier.destroy();
+    const handler = this.#handler;
+    this.#handler = undefined;
+    this.#parser = undefined;
+    this.#events.failed(error);
+    const unseen = this.#begun > 1 && this.#read === this.#readBefore && isClosed(error);
+    handler?.failed(error, unseen);
+  }
+}
+
+/** The last ticket of a server, with which the next handshake is shorter. */
+export interface TlsSessions {
+  ticket: Buffer | undefined;
+}
+
+const over = (): Error => new Error('the connection is over');
+
+/** Whether the server has closed the connection, as it may at any time with a kept one. */
+const isClosed = (error: NodeJS.ErrnoException): boolean =>
+  error.code === 'ECONNRESET' || error.code === 'EPIPE';
+
+/** An end that nobody has announced, with the code that the operating system would use. */
+export const closedError = (message: string): Error =>
+  Object.assign(new Error(message), { code: 'ECONNRESET' });

@@ -1,0 +1,179 @@
+/** What a body asks of the connection on which it comes. */
+export interface BodyFlow {
+  pause(): void;
+  resume(): void;
+  /** The rest is not wanted: the connection cannot be kept. */
+  reset(reason: Error): void;
+}
+
+/** Bytes that wait here before the connection is paused. */
+const highWater = 64 * 1024;
+
+/**
+ * The body of a response: what comes is kept, within bounds, until it is pulled. One reader at a time; it is consumed,
+ * dropped or destroyed, or its connection is lost to others.
+ */
+export class ResponseBody implements AsyncIterable<Buffer> {
+  readonly #flow: BodyFlow;
+  readonly #broken: (cause: Error | undefined) => Error;
+  readonly #queue: Buffer[] = [];
+  #queued = 0;
+  #complete = false;
+  #failure: Error | undefined;
+  #dropped = false;
+  #wake: (() => void) | undefined;
+  #transform: ((bytes: Buffer) => Buffer) | undefined;
+  /** Bytes still to go through `#transform`. */
+  #left = 0;
+
+  /** @param broken makes what a reader is told of a body that did not come whole */
+  constructor(flow: BodyFlow, broken: (cause: Error | undefined) => Error) {
+    this.#flow = flow;
+    this.#broken = broken;
+  }
+
+  /** Bytes that have come and were not pulled. */
+  get waiting(): number {
+    return this.#queued;
+  }
+
+  /** All of it has come from the server. */
+  get complete(): boolean {
+    return this.#complete;
+  }
+
+  get destroyed(): boolean {
+    return this.#failure !== undefined;
+  }
+
+  /** At least one byte and at most `max`, or undefined at the end. The caller owns them. @throws what `broken` has made */
+  async next(max = Number.POSITIVE_INFINITY): Promise<Buffer | undefined> {
+    while (this.#queue.length === 0) {
+      if (this.#complete) return undefined;
+      if (this.#failure !== undefined) throw this.#failure;
+      await this.#arrival();
+    }
+    return this.#shift(max);
+  }
+
+  /** Exactly `length` bytes (few), or undefined when the body ends before. */
+  async exact(length: number): Promise<Buffer | undefined> {
+    const pieces: Buffer[] = [];
+    for (let missing = length; missing > 0; ) {
+      const piece = await this.next(missing);
+      if (piece === undefined) return undefined;
+      pieces.push(piece);
+      missing -= piece.length;
+    }
+    return pieces.length === 1 ? pieces[0] : Buffer.concat(pieces);
+  }
+
+  /**
+   * The next `size` bytes are given as `transform` makes them, piece by piece and of equal length. What has not come yet
+   * is transformed where it arrives, without a copy of it.
+   */
+  through(transform: (bytes: Buffer) => Buffer, size: number): void {
+    const waiting = this.#queue.splice(0);
+    this.#queued = 0;
+    this.#transform = transform;
+    this.#left = size;
+    for (const chunk of waiting) this.#keep(chunk, true);
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Buffer, void> {
+    try {
+      for (let chunk = await this.next(); chunk !== undefined; chunk = await this.next()) yield chunk;
+    } finally {
+      this.close();
+    }
+  }
+
+  /** Lets the rest pass, so that the connection can be kept. */
+  resume(): void {
+    this.#dropped = true;
+    this.#queue.length = 0;
+    this.#queued = 0;
+    if (!this.#complete && this.#failure === undefined) this.#flow.resume();
+  }
+
+  /** Ends the connection, unless all has come. */
+  destroy(reason: Error = new Error('the rest of the answer is not wanted')): void {
+    if (this.#complete || this.#failure !== undefined) return;
+    this.#flow.reset(reason);
+    this.failed(reason);
+  }
+
+  /** The reader has what it wanted. */
+  close(): void {
+    this.#queue.length = 0;
+    this.#queued = 0;
+    this.destroy();
+  }
+
+  /** For the connection: more has come, in memory that is used again. */
+  push(bytes: Buffer): void {
+    if (this.#dropped) return;
+    this.#keep(bytes, false);
+    if (this.#queued >= highWater) this.#flow.pause();
+    this.#awaken();
+  }
+
+  /** For the connection: that was all. */
+  ended(): void {
+    this.#complete = true;
+    this.#awaken();
+  }
+
+  /** For the connection: nothing more will come. */
+  failed(cause: Error | undefined): void {
+    if (this.#complete || this.#failure !== undefined) return;
+    this.#failure = this.#broken(cause);
+    this.#awaken();
+  }
+
+  /** @param owned whether the bytes stay as they are */
+  #keep(bytes: Buffer, owned: boolean): void {
+    const count = Math.min(this.#left, bytes.length);
+    if (count > 0 && this.#transform !== undefined) {
+      this.#left -= count;
+      this.#add(this.#transform(count === bytes.length ? bytes : bytes.subarray(0, count)));
+    }
+    if (count === bytes.length) return;
+    const rest = count === 0 ? bytes : bytes.subarray(count);
+    this.#add(owned ? rest : copied(rest));
+  }
+
+  #add(chunk: Buffer): void {
+    this.#queue.push(chunk);
+    this.#queued += chunk.length;
+  }
+
+  #awaken(): void {
+    const wake = this.#wake;
+    this.#wake = undefined;
+    wake?.();
+  }
+
+  #arrival(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+      this.#flow.resume();
+    });
+  }
+
+  #shift(max: number): Buffer {
+    const first = this.#queue[0] as Buffer;
+    const piece = first.length <= max ? first : first.subarray(0, max);
+    if (piece === first) this.#queue.shift();
+    else this.#queue[0] = first.subarray(max);
+    this.#queued -= piece.length;
+    return piece;
+  }
+}
+
+/** In memory of its own, which can be given back as soon as it has served. */
+function copied(bytes: Buffer): Buffer {
+  const copy = Buffer.allocUnsafeSlow(bytes.length);
+  bytes.copy(copy);
+  return copy;
+}
