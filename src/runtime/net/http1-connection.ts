@@ -49,12 +49,14 @@ const bounds = { maxHead: 64 * 1024, maxBody: Number.MAX_SAFE_INTEGER };
 /** One connection for one request at a time. */
 export class Http1Connection {
   readonly #events: ConnectionEvents;
-  readonly #socket: Socket;
+  /** The TLS connection once there is one, where there is to be one. */
+  #socket: Socket;
   /** The TCP connection, which below TLS alone can be reset. */
   readonly #carrier: Socket;
   #handler: ResponseHandler | undefined;
   #parser: ResponseParser | undefined;
   #open = false;
+  #gone = false;
   #begun = 0;
   #paused = false;
   /** The request has been handed over whole. */
@@ -66,15 +68,13 @@ export class Http1Connection {
 
   constructor(target: HttpTarget, session: TlsSessions, events: ConnectionEvents) {
     this.#events = events;
-    const onread = { buffer: slab, callback: (count: number) => this.#take(slab.subarray(0, count)) };
     const { host, port, tls } = target;
+    const onread = { buffer: slab, callback: (count: number) => this.#take(slab.subarray(0, count)) };
     this.#carrier = connectTcp(tls === undefined ? { host, port, onread } : { host, port });
-    this.#socket = tls === undefined ? this.#carrier : this.#secured(target, session);
     this.#carrier.setNoDelay(true);
-    this.#socket.on('error', (error) => this.#fail(error));
-    this.#socket.once('end', () => this.#ended());
-    this.#socket.once('close', () => this.#closed());
-    if (this.#socket === this.#carrier) this.#socket.once('connect', () => this.#ready());
+    this.#socket = this.#carrier;
+    this.#listen(this.#carrier);
+    this.#carrier.once('connect', () => (tls === undefined ? this.#ready() : this.#secure(target, session)));
   }
 
   /** Bytes in both directions, for those who watch whether anything moves. */
@@ -159,7 +159,14 @@ export class Http1Connection {
     this.#socket.unref();
   }
 
-  #secured({ host, tls }: HttpTarget, session: TlsSessions): Socket {
+  #listen(socket: Socket): void {
+    socket.on('error', (error) => this.#fail(error));
+    socket.once('end', () => this.#ended());
+    socket.once('close', () => this.#closed());
+  }
+
+  /** A TLS socket over another one has no `onread`, and one that connects by itself cannot be reset. */
+  #secure({ host, tls }: HttpTarget, session: TlsSessions): void {
     const socket = connectTls({
       socket: this.#carrier,
       host,
@@ -170,14 +177,13 @@ export class Http1Connection {
       // said outright, because NODE_TLS_REJECT_UNAUTHORIZED=0 would decide otherwise
       rejectUnauthorized: true,
     });
+    this.#socket = socket;
+    this.#listen(socket);
     socket.on('session', (ticket) => {
       session.ticket = ticket;
     });
     socket.once('secureConnect', () => this.#ready());
-    // A TLS socket over another one has no `onread`: each read comes in memory of its own.
     socket.on('data', (bytes: Buffer) => this.#take(bytes));
-    this.#carrier.on('error', (error) => this.#fail(error));
-    return socket;
   }
 
   #ready(): void {
@@ -227,7 +233,8 @@ export class Http1Connection {
 
   #closed(): void {
     this.#fail(closedError('the server closed the connection'));
-    this.#events.closed();
+    if (!this.#gone) this.#events.closed();
+    this.#gone = true;
   }
 
   #fail(error: Error): void {

@@ -127,8 +127,9 @@ async function* verified(
     decryption = await openSealed(reader, body, takeKey);
     let offset = 0;
     for await (const chunk of plaintext(reader, decryption, body.size)) {
+      const { length } = chunk;
       held.add(chunk, within(chunk, offset, slice));
-      offset += chunk.length;
+      offset += length;
     }
     await verifyTag(reader, decryption);
     yield* held.drain();
