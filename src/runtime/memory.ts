@@ -76,7 +76,8 @@ class WipedBlock implements ByteBlock {
  */
 export function release(buffer: Buffer): void {
   const { buffer: block } = buffer;
-  if (buffer.length > 0 && buffer.length === block.byteLength && block instanceof ArrayBuffer) block.transfer(0);
+  if (buffer.length > 0 && buffer.length === block.byteLength && block instanceof ArrayBuffer)
+    block.transfer(0);
 }
 
 /**

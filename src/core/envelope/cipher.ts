@@ -60,6 +60,17 @@ export function decryptBody(dek: Uint8Array, nonce: Uint8Array): Decryption {
   };
 }
 
+/**
+ * The plaintext of a stored body that is here as a whole. The caller zeroes the DEK.
+ * @throws EnvelopeError `authentication-failed`
+ */
+export function openWhole(stored: Buffer, dek: Uint8Array): Buffer {
+  const decryption = decryptBody(dek, stored.subarray(0, nonceBytes));
+  const plaintext = decryption.update(stored.subarray(nonceBytes, stored.length - tagBytes));
+  decryption.verify(stored.subarray(stored.length - tagBytes));
+  return plaintext;
+}
+
 /** OpenSSL forgets the key at the end of a cipher, however it ends. */
 export function discard(cipher: Cipheriv | Decipheriv): void {
   try {

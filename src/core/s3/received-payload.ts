@@ -27,6 +27,11 @@ export interface Payload {
   chunks(also?: ChecksumAlgorithm): AsyncIterable<Buffer>;
   /** Of the body, once the iteration has ended: the announced ones, found right, and the one that was asked for. */
   checksums(): Checksums;
+  /**
+   * The whole body, checked, where it is short and says how long it is; undefined for others, which are read by `chunks`.
+   * @param limit bytes after decoding
+   */
+  short?(limit: number, also?: ChecksumAlgorithm): Promise<Buffer> | undefined;
   /** The whole body, checked. @throws S3Error when it is longer than `limit` bytes. */
   read(limit: number): Promise<Buffer>;
 }
@@ -37,6 +42,8 @@ export interface PayloadSource {
   readonly signature: VerifiedSignature | undefined;
   /** The body as it comes from the wire; asked for once. */
   readonly raw: () => AsyncIterable<Buffer>;
+  /** The same in one piece, of exactly so many bytes; asked for in place of `raw`. Absent: bodies are only read by `raw`. */
+  readonly whole?: (length: number) => Promise<Buffer>;
   /** Most bytes after decoding; more is EntityTooLarge. */
   readonly limit: number;
   /** Told the `x-amz-checksum-*` that were verified or calculated, for the answer. */
@@ -60,6 +67,12 @@ export function createPayload(source: PayloadSource): Payload {
     length,
     chunks,
     checksums: () => found,
+    short: (limit, also) => {
+      const wire = Number(headers['content-length'] ?? Number.NaN);
+      const fits = length !== undefined && length <= limit && wire <= limit + mostFraming;
+      if (!fits || source.whole === undefined) return undefined;
+      return verifiedWhole(source.whole(wire), source, { mode, length, expected, also, onEnd });
+    },
     read: (limit) => readAll(chunks, length, limit),
   };
 }
@@ -88,6 +101,23 @@ async function* verified(source: PayloadSource, checks: Checks): AsyncGenerator<
   decoder?.end();
   if (length !== undefined && received !== length) throw s3Error('IncompleteBody');
   onEnd(verifier.finish(decoder?.trailers));
+}
+
+/** What the chunks of a short body may take beside its data, in bytes. */
+const mostFraming = 64 * 1024;
+
+async function verifiedWhole(raw: Promise<Buffer>, source: PayloadSource, checks: Checks): Promise<Buffer> {
+  const { mode, length, expected, also, onEnd } = checks;
+  const verifier = new PlaintextVerifier(expected, also);
+  const decoder = mode.kind === 'chunked' ? decoderFor(mode, length, source.signature) : undefined;
+  const bytes = await raw;
+  const pieces = decoder?.push(bytes) ?? [bytes];
+  const body = pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces);
+  verifier.update(body);
+  decoder?.end();
+  if (body.length !== length) throw s3Error('IncompleteBody');
+  onEnd(verifier.finish(decoder?.trailers));
+  return body;
 }
 
 function decoderFor(

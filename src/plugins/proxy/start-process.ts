@@ -1,6 +1,6 @@
 import type { ComponentDeps, Running } from '../../runtime/component/contract.ts';
 import { untilAborted } from '../../runtime/lifecycle/wait.ts';
-import { keepFreedBlocks, keepYoungGenerationSmall } from '../../runtime/memory.ts';
+import { keepFreedBlocks, keepHeapSmall } from '../../runtime/memory.ts';
 import { Connections } from '../../runtime/net/connections.ts';
 import { createVaultClient, type ExchangingVaultClient } from '../../runtime/vault/client.ts';
 import { vaultConfig } from '../../runtime/vault/settings.ts';
@@ -39,7 +39,7 @@ export interface ProcessOptions {
 export async function startProcess(options: ProcessOptions, signal: AbortSignal): Promise<Running> {
   const { config, settings, deps, conditions } = options;
   const { log, env } = deps;
-  keepYoungGenerationSmall();
+  keepHeapSmall();
   keepFreedBlocks();
   let onLogin = (): void => undefined;
   const vault = createVaultClient({

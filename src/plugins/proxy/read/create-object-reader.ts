@@ -1,14 +1,16 @@
-import { EnvelopeError } from '../../../core/envelope/cipher.ts';
+import { EnvelopeError, openWhole } from '../../../core/envelope/cipher.ts';
 import type { PartEntry } from '../../../core/envelope/manifest.ts';
 import { hasEnvelope } from '../../../core/envelope/metadata.ts';
 import { type S3Error, s3Error } from '../../../core/s3/error.ts';
 import { coveringParts } from '../../../core/s3/range.ts';
+import { release } from '../../../runtime/memory.ts';
 import type { ResponseBody } from '../../../runtime/net/http1-response-body.ts';
 import type { ProxyServices } from '../context.ts';
 import { refusal, type UpstreamResponse } from '../upstream/upstream.ts';
 import { type BodyRequest, noRoom, openBody, type ReadTools, streamed } from './body/open-body.ts';
 import {
   ciphertext,
+  cut,
   type SealedBody,
   type Slice,
   sealedPart,
@@ -17,7 +19,7 @@ import {
 } from './body/sealed-body.ts';
 import { Spool, type SpoolLease, spoolBody, spooledSlice } from './body/spool.ts';
 import { SpoolUnavailable } from './body/spool-file.ts';
-import { VerifyBudget } from './body/verify-budget.ts';
+import { type Hold, VerifyBudget } from './body/verify-budget.ts';
 import {
   oneRun,
   PartKeys,
@@ -64,6 +66,7 @@ export function createObjectReader(parts: ReaderParts): ObjectReader {
     describe: (address, headers) => describe(config, address, headers),
     layout: (object, signal) => loadLayout(manifests, object, signal),
     decrypt: (object, layout, response, options) => plaintext.arriving(object, layout, response, options),
+    decryptSmall: (object, layout, response, options) => plaintext.small(object, layout, response, options),
     plaintext: (object, layout, range, options) => plaintext.fetched(object, layout, range, options),
     verifySize: (object, layout, options) => plaintext.verifySize(object, layout, options),
     close: () => spool.close(),
@@ -73,6 +76,9 @@ export function createObjectReader(parts: ReaderParts): ObjectReader {
 /** A condition that was not met is 412 for those who want the object for something else than a GET. */
 const preconditionOf = (error: S3Error): S3Error =>
   error.status === 304 ? s3Error('PreconditionFailed') : error;
+
+/** Bodies up to this size are decrypted in one step, in plaintext bytes. */
+const smallBytes = 64 * 1024;
 
 /** One sealed body of an object and what is wanted of it. */
 interface Wanted {
@@ -93,6 +99,35 @@ class Plaintext {
   constructor(parts: ReaderParts, tools: ReadTools) {
     this.#parts = parts;
     this.#tools = tools;
+  }
+
+  small(object: StoredObject, layout: ObjectLayout, response: UpstreamResponse, options: ReadOptions) {
+    if (object.envelope?.keys.form !== 'single' || layout.size > smallBytes) return undefined;
+    const hold = this.#tools.budget.take(2 * object.storedSize, options.evict);
+    return hold && this.#small(object, response, hold, options);
+  }
+
+  /** The key is asked for while the body comes. */
+  async #small(object: StoredObject, response: UpstreamResponse, hold: Hold, { signal }: ReadOptions) {
+    const unwrapped = singleKey(this.#parts.keys, object, signal)();
+    try {
+      const stored = await response.body.exact(object.storedSize);
+      if (stored === undefined) throw cut();
+      const plaintext = openWhole(stored, await unwrapped);
+      release(stored);
+      this.#parts.metrics.bytes('decrypted', plaintext.length);
+      const done = () => {
+        hold.releaseAll();
+        release(plaintext);
+      };
+      return { plaintext, done };
+    } catch (error) {
+      hold.releaseAll();
+      throw error;
+    } finally {
+      unwrapped.then((dek) => dek.fill(0)).catch(() => undefined);
+      response.body.close();
+    }
   }
 
   async *arriving(

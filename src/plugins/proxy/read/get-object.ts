@@ -33,8 +33,22 @@ async function getWhole(
   const read = await begin(services, context, request, response);
   if (read === undefined) return passOn(context, response);
   const { object, layout } = read;
+  const announced = wholeHeaders(object, layout.size, request);
+  const small = services.reader.decryptSmall(object, layout, response, readOptions(context));
+  if (small !== undefined) return deliverWhole(context, announced, await small);
   const chunks = services.reader.decrypt(object, layout, response, readOptions(context));
-  await deliver(context, 200, wholeHeaders(object, layout.size, request), chunks);
+  await deliver(context, 200, announced, chunks);
+}
+
+/** Head and body leave together. */
+async function deliverWhole(
+  { answer }: RequestContext,
+  headers: Readonly<Record<string, string>>,
+  { plaintext, done }: { readonly plaintext: Buffer; readonly done: () => void },
+): Promise<void> {
+  answer.head(200, headers);
+  await answer.end(plaintext);
+  done();
 }
 
 /** The body waits meanwhile. @returns undefined for an object that is not encrypted. */

@@ -80,6 +80,16 @@ export interface ObjectReader {
     options: ReadOptions,
   ): AsyncIterable<Buffer>;
   /**
+   * The same at once, where the object is in one piece, small, and there is memory for it; undefined for others, of which
+   * `decrypt` takes charge. `done` is to be called when the plaintext has served.
+   */
+  decryptSmall(
+    object: StoredObject,
+    layout: ObjectLayout,
+    response: UpstreamResponse,
+    options: ReadOptions,
+  ): Promise<{ readonly plaintext: Buffer; readonly done: () => void }> | undefined;
+  /**
    * The plaintext of `range` (default: everything), fetched from the store under the object's ETag.
    * The iteration ends without error only when every byte given out was authenticated. Chunks are
    * valid until the next is asked for.

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomFillSync } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { maxPlaintextBytes } from '../../../core/envelope/cipher.ts';
 import { s3Error } from '../../../core/s3/error.ts';
@@ -18,7 +18,13 @@ import {
   refuseAmbiguous,
   refuseReserved,
 } from './admit-request.ts';
-import { ClientDisconnected, HttpResponseWriter, readRawBody } from './client-streams.ts';
+import {
+  type BodyReaderOptions,
+  ClientDisconnected,
+  HttpResponseWriter,
+  readRawBody,
+  readWholeBody,
+} from './client-streams.ts';
 import { answerFault, faultOf, reportFault } from './fault.ts';
 
 export interface Dispatching {
@@ -52,7 +58,7 @@ class Serving {
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #answer: HttpResponseWriter;
-  readonly #id = randomBytes(8).toString('hex').toUpperCase();
+  readonly #id = requestIds.next();
   readonly #gone = new AbortController();
   readonly #held: HeldResponses;
   readonly #begun = performance.now();
@@ -130,7 +136,8 @@ class Serving {
       headers: this.#operation === 'CompleteMultipartUpload' ? ofDocument(request.headers) : request.headers,
       signature,
       limit: maxPlaintextBytes,
-      raw: () => this.#rawBody(),
+      raw: () => readRawBody(this.#request, this.#reading()),
+      whole: (length) => readWholeBody(this.#request, length, this.#reading()),
       onVerified: (checksums) => this.#showChecksums(checksums),
     });
     const { payload, release } = bodies.bounded(whole);
@@ -151,18 +158,18 @@ class Serving {
     };
   }
 
-  #rawBody(): AsyncIterable<Buffer> {
+  #reading(): BodyReaderOptions {
     const onStart = () => {
       if (this.#awaitsContinue) this.#response.writeContinue();
       this.#awaitsContinue = false;
     };
-    return readRawBody(this.#request, { stallMs: this.#with.stallMs, onStart });
+    return { stallMs: this.#with.stallMs, onStart };
   }
 
   /** Clients check what they get back for what they sent. */
   #showChecksums(checksums: Readonly<Record<string, string>>): void {
     if (this.#operation === 'PutObject' || this.#operation === 'UploadPart') {
-      for (const [name, value] of Object.entries(checksums)) this.#response.setHeader(name, value);
+      this.#answer.head(this.#answer.status, checksums);
     }
   }
 
@@ -206,6 +213,23 @@ class Serving {
     });
   }
 }
+
+/** Random names of requests, of 16 hexadecimal digits: bytes are drawn for many at a time. */
+class RequestIds {
+  readonly #bytes = Buffer.alloc(2048);
+  #at = 2048;
+
+  next(): string {
+    if (this.#at === this.#bytes.length) {
+      randomFillSync(this.#bytes);
+      this.#at = 0;
+    }
+    this.#at += 8;
+    return this.#bytes.toString('hex', this.#at - 8, this.#at).toUpperCase();
+  }
+}
+
+const requestIds = new RequestIds();
 
 /** Checksums of a Complete are of the object that it makes, not of the list that it carries. */
 const ofDocument = (headers: IncomingHttpHeaders): IncomingHttpHeaders =>

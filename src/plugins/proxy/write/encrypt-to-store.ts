@@ -56,7 +56,7 @@ function strategyFor(context: WriteContext, plan: EncryptionPlan): (key: FreshKe
   const { length } = plan;
   if (length === undefined) return (key) => sendSpooled(context, plan, key);
   if (length > smallBytes) return (key) => sendStreamed(context, plan, length, key);
-  const plaintext = collect(plan.source, length);
+  const plaintext = plan.short?.(length) ?? collect(plan.source, length);
   plaintext.catch(() => undefined);
   return async (key) => sendWhole(context, plan, await plaintext, key);
 }
@@ -275,6 +275,8 @@ export interface EncryptionPlan {
   readonly purpose: KeyPurpose;
   /** Ends without error only when the plaintext is whole and right. Chunks are valid until the next is asked for. */
   readonly source: AsyncIterable<Buffer>;
+  /** The same in one piece, where there is a shorter way to it; asked for in place of `source`. */
+  readonly short?: (limit: number) => Promise<Buffer> | undefined;
   /** Plaintext bytes; undefined when only the end of `source` will tell. */
   readonly length: number | undefined;
   /** Of the plaintext, to be kept beside its key; asked for once `source` has ended. */

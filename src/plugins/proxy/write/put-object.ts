@@ -22,6 +22,7 @@ export const putObject: Handler = async (services, { request, payload, answer, s
     name,
     purpose: { kind: 'object' },
     source: payload.chunks(),
+    short: (limit) => payload.short?.(limit),
     length: payload.length,
     signal,
     request: (key) => ({

@@ -189,7 +189,9 @@ class HeldPlaintext {
 
   #copy(bytes: Buffer): void {
     for (let from = 0; from < bytes.length; ) {
-      this.#block ??= Buffer.allocUnsafeSlow(Math.min(blockBytes, Math.max(bytes.length - from, smallestBlock)));
+      this.#block ??= Buffer.allocUnsafeSlow(
+        Math.min(blockBytes, Math.max(bytes.length - from, smallestBlock)),
+      );
       const copied = bytes.copy(this.#block, this.#filled, from);
       from += copied;
       this.#filled += copied;

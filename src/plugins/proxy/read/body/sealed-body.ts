@@ -99,7 +99,7 @@ export function within(chunk: Buffer, offset: number, { skip, take }: Slice): Bu
   return chunk.subarray(from, to);
 }
 
-const cut = () => new EnvelopeError('wrong-size', 'the stored body ends before its metadata says');
+export const cut = () => new EnvelopeError('wrong-size', 'the stored body ends before its metadata says');
 
 /** The DEK of an object in one piece. */
 export function singleKey(keys: DataKeys, object: StoredObject, signal: AbortSignal): TakeKey {

@@ -57,6 +57,12 @@ export class VerifyBudget {
     return this.#used;
   }
 
+  /** At once, or undefined where others wait or there is no room. */
+  take(bytes: number, evict: ((reason: Error) => void) | undefined): Hold | undefined {
+    if (this.#waiting.length > 0 || this.#used + bytes > this.#limit) return undefined;
+    return this.#grant(bytes, evict);
+  }
+
   /** More than the whole budget is granted as the whole budget. @returns undefined when `patience` ran out. */
   async acquire(request: HoldRequest): Promise<Hold | undefined> {
     const bytes = Math.min(request.bytes, this.#limit);
