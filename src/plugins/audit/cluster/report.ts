@@ -83,6 +83,17 @@ function tooLow(all: readonly AuditedWorkload[], minScore: number | undefined): 
   return [`${those} less than --min-score ${minScore}, ${titleOf(lowest)} the least with ${lowest.score}.`];
 }
 
+/** How a score is shown. */
+export type Grade = 'bad' | 'fair' | 'good';
+
+/** The recommended alert is about what is below `fair`. */
+export const leastScores = { fair: 50, good: 75 } as const;
+
+export function gradeOf(score: number): Grade {
+  if (score < leastScores.fair) return 'bad';
+  return score < leastScores.good ? 'fair' : 'good';
+}
+
 /** What the agent of a node enforces, as the operator was told. */
 interface AuditedNode extends NodeReport {
   /** Such as `lsm`. */
