@@ -1,7 +1,7 @@
 import { type CheckOutcome, countLevels, outcomeOf } from '../../../core/check-outcome.ts';
-import { counted } from '../../../core/counted.ts';
 import type { NodeReport } from '../../../core/custom-resources/protection-report.ts';
 import { type Tier, tierNames } from '../../../core/protection/report.ts';
+import { counted } from '../../../core/units.ts';
 import { tableText } from '../../../runtime/cli/report-table.ts';
 import { wrapped } from '../../../runtime/cli/report-text.ts';
 import type { Paint } from '../../../runtime/cli/terminal.ts';

@@ -1,6 +1,6 @@
 import { type CheckFinding, type Level, levels } from '../../../core/check-outcome.ts';
-import { counted } from '../../../core/counted.ts';
 import { type SarifRule, sarifLog } from '../../../core/sarif.ts';
+import { counted } from '../../../core/units.ts';
 import { tableText } from '../../../runtime/cli/report-table.ts';
 import { outcomeText, printable, sectionsText, titled, wrapped } from '../../../runtime/cli/report-text.ts';
 import { type Paint, painter, type Style } from '../../../runtime/cli/terminal.ts';

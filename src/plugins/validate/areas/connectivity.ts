@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { counted } from '../../../core/counted.ts';
+import { counted } from '../../../core/units.ts';
 import { concurrently } from '../../../runtime/lifecycle/wait.ts';
 import {
   type Check,

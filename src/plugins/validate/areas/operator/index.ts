@@ -1,5 +1,5 @@
-import { counted } from '../../../../core/counted.ts';
 import { secretReferences as referencesOf } from '../../../../core/score/factors.ts';
+import { counted } from '../../../../core/units.ts';
 import { type Check, failed, notEvaluated, passed, skipped, verdict } from '../../check.ts';
 import { assertInstalled, leaderOf, operatorMetrics, operatorOf, samplesOf } from '../../cluster/operator.ts';
 import { protectedPodsOf } from '../../cluster/pods.ts';

@@ -1,4 +1,3 @@
-import { counted } from '../../../../core/counted.ts';
 import { containersOf, proxyName, volumeNames } from '../../../../core/injection/mutate/containers.ts';
 import type { Container, Pod } from '../../../../core/kubernetes/pod.ts';
 import {
@@ -6,6 +5,7 @@ import {
   carriesWrapper,
   wrappedContainers,
 } from '../../../../core/kubernetes/protected-pods.ts';
+import { counted } from '../../../../core/units.ts';
 import {
   type Check,
   type CheckContext,

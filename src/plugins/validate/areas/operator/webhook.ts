@@ -1,8 +1,8 @@
 import { X509Certificate } from 'node:crypto';
-import { counted } from '../../../../core/counted.ts';
 import { namespaceName } from '../../../../core/egress/contract.ts';
 import type { KnownNamespace } from '../../../../core/kubernetes/known-objects.ts';
 import { isLabelled, type LabelSelector, selects } from '../../../../core/kubernetes/labels.ts';
+import { counted } from '../../../../core/units.ts';
 import { certificatesIn, validityOf } from '../../../../runtime/net/certificates.ts';
 import {
   type Check,
