@@ -127,15 +127,6 @@ export declare abstract class BaseCommand extends Command {
     protected toErrorJson(error: unknown): object;
     private describe;
 }
-export interface ComponentCommandOptions<S extends Settings> {
-    readonly summary: string;
-    readonly description?: string;
-    readonly examples?: string[];
-    /** The light declaration, which `--help` shows without loading the component. */
-    readonly settings: S;
-    /** Imports the component when it is to run. */
-    readonly load: () => Promise<Component<S>>;
-}
 /**
  * The oclif flags of declared settings, by flag name. They carry no default and no variable of their own:
  * reading the configuration decides between flag, variable, file and default, and parses the text.
@@ -157,6 +148,16 @@ export interface Component<S extends Settings = Settings> {
     check?(config: Resolved<S>): readonly string[];
     /** Resolves when serving; `signal` asks it to drain and end. */
     start(config: Resolved<S>, deps: ComponentDeps, signal: AbortSignal): Promise<Running>;
+}
+/** What `componentCommand` makes the command `svc run <component>` of. */
+export interface ComponentCommandOptions<S extends Settings> {
+    readonly summary: string;
+    readonly description?: string;
+    readonly examples?: string[];
+    /** The light declaration, which `--help` shows without loading the component. */
+    readonly settings: S;
+    /** Imports the component when it is to run. */
+    readonly load: () => Promise<Component<S>>;
 }
 /** What every component is given beside its configuration. */
 export interface ComponentDeps {
@@ -486,6 +487,8 @@ interface Failure {
     readonly nextStep: string;
     readonly exitStatus: number;
 }
+type FlagInput = Interfaces.FlagInput;
+
 interface HealthSnapshot {
     readonly status: 'ok' | 'degraded';
     readonly ready: boolean;
@@ -494,7 +497,6 @@ interface HealthSnapshot {
     readonly degraded: Readonly<Record<string, string>>;
     readonly facts: Readonly<Record<string, HealthFact>>;
 }
-type FlagInput = Interfaces.FlagInput;
 
 type VaultSettings = typeof vaultSettings;
 type Config = ResolvedVaultSettings;

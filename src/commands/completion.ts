@@ -1,7 +1,11 @@
 import { string } from '@oclif/core/args';
+import { bashCompletion } from '../core/completion/bash.ts';
+import { fishCompletion } from '../core/completion/fish.ts';
+import { completionTree } from '../core/completion/tree.ts';
+import { zshCompletion } from '../core/completion/zsh.ts';
 import { BaseCommand } from '../runtime/cli/base-command.ts';
 
-const SHELLS = ['bash', 'zsh', 'fish'] as const;
+const writers = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion };
 
 export default class Completion extends BaseCommand {
   static override summary = 'Write a script that completes commands, flags and values in your shell.';
@@ -9,7 +13,7 @@ export default class Completion extends BaseCommand {
     'Standard output is the script. It knows the plugins that are installed now: write it again after installing or ' +
     'updating one. Source it where your shell starts, after compinit in zsh.';
   static override args = {
-    shell: string({ description: 'The shell.', required: true, options: [...SHELLS] }),
+    shell: string({ description: 'The shell.', required: true, options: Object.keys(writers) }),
   };
   static override examples = [
     'source <(<%= config.bin %> completion bash)',
@@ -19,7 +23,7 @@ export default class Completion extends BaseCommand {
 
   async run(): Promise<void> {
     const { args } = await this.parse(Completion);
-    const { writeCompletion } = await import('../runtime/cli/completion.ts');
-    process.stdout.write(writeCompletion(args.shell as (typeof SHELLS)[number], this.config));
+    const { bin, commands, topics } = this.config;
+    process.stdout.write(writers[args.shell as keyof typeof writers](completionTree(bin, commands, topics)));
   }
 }

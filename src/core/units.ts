@@ -129,3 +129,8 @@ export function formatByteSize(bytes: number): string {
   const unit = (['TiB', 'GiB', 'MiB', 'KiB'] as const).find((name) => bytes % units[name] === 0);
   return bytes === 0 || unit === undefined ? String(bytes) : `${bytes / units[unit]}${unit}`;
 }
+
+/** `1 node`, `3 nodes`; the plural where an s does not make it. */
+export function counted(count: number, one: string, several: string = `${one}s`): string {
+  return `${count} ${count === 1 ? one : several}`;
+}

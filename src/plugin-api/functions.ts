@@ -1,8 +1,7 @@
 import type { Command } from '@oclif/core/command';
 import type { Resolved, Settings } from '../core/settings/setting.ts';
 import { componentCommand as make } from '../runtime/cli/component-command.ts';
-import type { ComponentCommandOptions } from '../runtime/cli/component-command-options.ts';
-import type { Component } from '../runtime/component/contract.ts';
+import type { Component, ComponentCommandOptions } from '../runtime/component/contract.ts';
 import type { RunOptions } from '../runtime/component/read-config.ts';
 import type { Health } from '../runtime/health/health.ts';
 import type { KubeClient } from '../runtime/kube/client.ts';

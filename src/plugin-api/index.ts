@@ -29,9 +29,13 @@ export {
   text,
 } from '../core/settings/setting.ts';
 export { BaseCommand } from '../runtime/cli/base-command.ts';
-export type { ComponentCommandOptions } from '../runtime/cli/component-command-options.ts';
 export { flagsOf } from '../runtime/cli/setting-flags.ts';
-export type { Component, ComponentDeps, Running } from '../runtime/component/contract.ts';
+export type {
+  Component,
+  ComponentCommandOptions,
+  ComponentDeps,
+  Running,
+} from '../runtime/component/contract.ts';
 export type { RunOptions } from '../runtime/component/read-config.ts';
 export type {
   Counter,

@@ -1,5 +1,11 @@
-import { type Environment, required, variableOf } from './environment.ts';
-import { RegionReader } from './region-reader.ts';
+import {
+  currentGeneration,
+  type Generation,
+  indexRecords,
+  isOutdated,
+  loadWord,
+  type ValueRange,
+} from '../core/secret-records/region-layout.ts';
 import type { Store } from './store.ts';
 
 export interface MappedRegion {
@@ -49,4 +55,71 @@ export class MappedStore implements Store {
     this.#reader = undefined;
     this.#mapping.unmap();
   }
+}
+
+/** Reads a region whose writer may put another generation in force at any moment. */
+class RegionReader {
+  readonly #region: Uint8Array;
+  #generation: Generation;
+  #index: Map<string, ValueRange>;
+
+  constructor(region: Uint8Array) {
+    this.#region = region;
+    [this.#generation, this.#index] = readIndex(region);
+  }
+
+  keys(): string[] {
+    return [...this.#current().keys()];
+  }
+
+  has(key: string): boolean {
+    return this.#current().has(key);
+  }
+
+  /** The value's bytes in place. */
+  view(key: string): Uint8Array | undefined {
+    const range = this.#current().get(key);
+    return range && this.#region.subarray(range.start, range.end);
+  }
+
+  text(key: string): string | undefined {
+    for (;;) {
+      const view = this.view(key);
+      if (!view) return undefined;
+      // A decoder looks twice at its input, which must not change meanwhile.
+      const copy = Buffer.from(view);
+      const text = isOutdated(this.#region, this.#generation) ? undefined : copy.toString('utf8');
+      copy.fill(0);
+      if (text !== undefined) return text;
+    }
+  }
+
+  #current(): Map<string, ValueRange> {
+    if (loadWord(this.#region) !== this.#generation.word) {
+      [this.#generation, this.#index] = readIndex(this.#region);
+    }
+    return this.#index;
+  }
+}
+
+function readIndex(region: Uint8Array): [Generation, Map<string, ValueRange>] {
+  for (;;) {
+    const generation = currentGeneration(region);
+    const index = indexRecords(region, generation);
+    if (!isOutdated(region, generation)) return [generation, index];
+  }
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** '' for a variable that is not set, and for what process.env inherits from Object. */
+export function variableOf(environment: Environment, key: string): string {
+  const value: unknown = environment[key];
+  return typeof value === 'string' ? value : '';
+}
+
+/** The value, unless it is empty. */
+export function required(key: string, value: string): string {
+  if (value === '') throw new Error(`svc-sdk: secret "${key}" not found`);
+  return value;
 }

@@ -2,8 +2,7 @@ import { closeSync, fstatSync } from 'node:fs';
 import { exitStatus, messageOf, SvcError } from '../core/errors.ts';
 import { NativeError } from '../runtime/native/libc.ts';
 import { mapDescriptor } from '../runtime/native/memory.ts';
-import { type MappedRegion, MappedStore } from './mapped-store.ts';
-import { nilStore } from './nil-store.ts';
+import { type Environment, type MappedRegion, MappedStore, required, variableOf } from './mapped-store.ts';
 import type { Store } from './store.ts';
 
 export interface OpenOptions {
@@ -32,6 +31,19 @@ export function open(options: OpenOptions = {}): Store {
   const store = new MappedStore(map(descriptor), environment);
   closeSync(descriptor);
   return store;
+}
+
+/** What a program has that was not started under the wrapper: the environment. */
+function nilStore(environment: Environment): Store {
+  return {
+    state: 'nil',
+    get: (key) => variableOf(environment, key),
+    mustGet: (key) => required(key, variableOf(environment, key)),
+    has: (key) => variableOf(environment, key) !== '',
+    keys: () => undefined,
+    view: () => undefined,
+    close: () => undefined,
+  };
 }
 
 function descriptorNumber(value: string): number {

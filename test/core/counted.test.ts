@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { counted } from '../../src/core/counted.ts';
+import { counted } from '../../src/core/units.ts';
 
 const test = suite('counted things');
 

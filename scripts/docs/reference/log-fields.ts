@@ -11,6 +11,7 @@ export function fieldsOf(expression: ts.Expression | undefined): readonly string
 
 function namesIn(value: ts.Expression): readonly string[] {
   if (ts.isObjectLiteralExpression(value)) return value.properties.flatMap(ofMember);
+  if (ts.isArrowFunction(value) && !ts.isBlock(value.body)) return fieldsOf(value.body);
   if (ts.isConditionalExpression(value)) return [value.whenTrue, value.whenFalse].flatMap(fieldsOf);
   if (ts.isBinaryExpression(value)) return fieldsOf(value.right);
   const made = ts.isIdentifier(value) ? meaningOf(value) : ts.isCallExpression(value) && resultOf(value);

@@ -1,6 +1,5 @@
-import { protectedLabel, proxyLabel } from '../kubernetes/labels.ts';
 import { isReachable, parseAddress, serviceOfHost } from './address.ts';
-import { type EgressFacts, type Endpoint, policyLabels, policyNames } from './contract.ts';
+import type { EgressFacts, EgressPolicies, Endpoint } from './contract.ts';
 import {
   dnsGrants,
   type Extra,
@@ -10,32 +9,28 @@ import {
   storeBlockGrants,
 } from './destination-grants.ts';
 import { byText, type Grant, onValidPorts, type Protocol } from './grants.ts';
+import { type PolicyHead, policiesOf } from './policies.ts';
 
 type Warn = (text: string) => void;
 
 /** As `egressPolicies`, for clusters with Cilium; addresses that names have now are not needed. */
-export function ciliumPolicies(facts: EgressFacts): CiliumPolicies {
-  const warnings = new Set<string>(facts.warnings);
-  const warn: Warn = (text) => void warnings.add(text);
-  const names = policyNames(facts.namespace);
-  const policies = [policyOf(facts.namespace, names.main, protectedLabel, mainGrants(facts, warn), warn)];
-  if (facts.stores.length > 0) {
-    const stores = facts.stores.flatMap((each) => ciliumEndpoint(each, 'Object store', 'TCP', warn));
-    const blocks = storeBlockGrants(facts, warn).map(asCilium);
-    policies.push(policyOf(facts.namespace, names.store, proxyLabel, [...stores, ...blocks], warn));
-  }
-  return { policies, warnings: [...warnings].sort(byText) };
+export function ciliumPolicies(facts: EgressFacts): EgressPolicies<CiliumPolicy> {
+  return policiesOf(facts, { main: mainGrants, store: storeGrants, policyOf });
 }
 
 function mainGrants({ vaults, extra, apiServer, dns }: EgressFacts, warn: Warn): CiliumGrant[] {
-  if (vaults.length === 0) warn('No secrets server is known; none can be reached');
   return [
     ...vaults.flatMap((each) => ciliumEndpoint(each, 'Secrets server', 'TCP', warn)),
     ...narrowExtras(extra, warn).flatMap((each) => ciliumExtra(each, warn)),
-    ...ciliumApiServer(apiServer, warn),
+    ...ciliumApiServer(apiServer),
     ...dnsGrants(dns, warn).map((grant) => ({ ...asCilium(grant), dns: true })),
     ...nodeCacheGrants(dns.addresses),
   ];
+}
+
+function storeGrants(facts: EgressFacts, warn: Warn): CiliumGrant[] {
+  const stores = facts.stores.flatMap((each) => ciliumEndpoint(each, 'Object store', 'TCP', warn));
+  return [...stores, ...storeBlockGrants(facts, warn).map(asCilium)];
 }
 
 /** Where Cilium redirects what goes to the cache of a node, it goes to a pod. */
@@ -46,9 +41,7 @@ function nodeCacheGrants(addresses: readonly string[]): CiliumGrant[] {
 }
 
 function policyOf(
-  namespace: string,
-  name: string,
-  label: string,
+  { metadata, matchLabels }: PolicyHead,
   grants: readonly CiliumGrant[],
   warn: Warn,
 ): CiliumPolicy {
@@ -56,9 +49,9 @@ function policyOf(
   return {
     apiVersion: 'cilium.io/v2',
     kind: 'CiliumNetworkPolicy',
-    metadata: { name, namespace, labels: policyLabels },
+    metadata,
     spec: {
-      endpointSelector: { matchLabels: { [label]: 'true' } },
+      endpointSelector: { matchLabels },
       // no rule at all would leave the pods free; one that names nothing allows nothing
       egress: rules.length === 0 ? [{}] : rules,
     },
@@ -105,9 +98,7 @@ function isAddress(host: string): boolean {
 /** The entity is the API server wherever it is; of the facts, only the ports are of use. */
 function ciliumApiServer(
   servers: readonly { readonly address: string; readonly port: number }[],
-  warn: Warn,
 ): CiliumGrant[] {
-  if (servers.length === 0) warn('No address of the API server is known; it cannot be reached');
   return servers
     .filter(({ address }) => {
       const found = parseAddress(address);
@@ -211,10 +202,4 @@ interface CiliumPorts {
   readonly ports: readonly { readonly port: string; readonly protocol: 'TCP' | 'UDP' }[];
   /** Answers pass through Cilium, which learns from them where names point. */
   readonly rules?: { readonly dns: readonly { readonly matchPattern: string }[] };
-}
-
-interface CiliumPolicies {
-  readonly policies: readonly CiliumPolicy[];
-  /** What could not be found out, a sentence each; never a reason for a wider policy. */
-  readonly warnings: readonly string[];
 }

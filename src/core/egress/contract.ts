@@ -86,8 +86,8 @@ export type Peer =
       readonly podSelector: { readonly matchLabels: Readonly<Record<string, string>> };
     };
 
-export interface EgressPolicies {
-  readonly policies: readonly NetworkPolicy[];
+export interface EgressPolicies<Policy = NetworkPolicy> {
+  readonly policies: readonly Policy[];
   /** What could not be found out or may change, a sentence each; never a reason for a wider policy. */
   readonly warnings: readonly string[];
 }

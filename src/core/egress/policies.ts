@@ -26,16 +26,42 @@ type Warn = (text: string) => void;
  * The same facts give the same policies, in whatever order they come. Nothing that is not known widens one.
  */
 export function egressPolicies(facts: EgressFacts): EgressPolicies {
+  return policiesOf(facts, { main: gather, store: gatherStores, policyOf });
+}
+
+/** How policies of one kind are made. */
+export interface PolicyMaker<Content, Policy> {
+  /** What protected pods reach. */
+  readonly main: (facts: EgressFacts, warn: Warn) => Content;
+  /** What those with the proxy reach beside that. */
+  readonly store: (facts: EgressFacts, warn: Warn) => Content;
+  readonly policyOf: (head: PolicyHead, content: Content, warn: Warn) => Policy;
+}
+
+export interface PolicyHead {
+  readonly metadata: Pick<NetworkPolicy['metadata'], 'name' | 'namespace' | 'labels'>;
+  /** Of the pods that it is for. */
+  readonly matchLabels: Readonly<Record<string, string>>;
+}
+
+/** The policies of a namespace, of either kind. */
+export function policiesOf<Content, Policy>(
+  facts: EgressFacts,
+  { main, store, policyOf }: PolicyMaker<Content, Policy>,
+): EgressPolicies<Policy> {
   const warnings = new Set<string>(facts.warnings);
   const warn: Warn = (text) => void warnings.add(text);
-  const names = policyNames(facts.namespace);
-  const draft = gather(facts, warn);
-  const policies = [policyOf(facts.namespace, names.main, protectedLabel, draft, warn)];
-  if (facts.stores.length > 0) {
-    const { grants, hosts } = together(endpoints(facts.stores, 'Object store', warn));
-    const draft = { grants: [...grants, ...storeBlockGrants(facts, warn)], hosts };
-    policies.push(policyOf(facts.namespace, names.store, proxyLabel, draft, warn));
-  }
+  if (facts.vaults.length === 0) warn('No secrets server is known; none can be reached');
+  if (facts.apiServer.length === 0) warn('No address of the API server is known; it cannot be reached');
+  const { namespace } = facts;
+  const names = policyNames(namespace);
+  const headOf = (name: string, label: string): PolicyHead => ({
+    metadata: { name, namespace, labels: policyLabels },
+    matchLabels: { [label]: 'true' },
+  });
+  const policies = [policyOf(headOf(names.main, protectedLabel), main(facts, warn), warn)];
+  if (facts.stores.length > 0)
+    policies.push(policyOf(headOf(names.store, proxyLabel), store(facts, warn), warn));
   return { policies, warnings: [...warnings].sort(byText) };
 }
 
@@ -46,13 +72,17 @@ interface Draft {
 
 function gather(facts: EgressFacts, warn: Warn): Draft {
   const vaults = endpoints(facts.vaults, 'Secrets server', warn);
-  if (vaults.length === 0) warn('No secrets server is known; none can be reached');
   const extra = narrowExtras(facts.extra, warn).map((each) => ({
     host: each.host ?? '',
     ...extraGrants(each, warn),
   }));
   const { grants, hosts } = together([...vaults, ...extra]);
   return { grants: [...grants, ...apiServerGrants(facts, warn), ...dnsGrants(facts.dns, warn)], hosts };
+}
+
+function gatherStores(facts: EgressFacts, warn: Warn): Draft {
+  const { grants, hosts } = together(endpoints(facts.stores, 'Object store', warn));
+  return { grants: [...grants, ...storeBlockGrants(facts, warn)], hosts };
 }
 
 type Named = EndpointGrants & { readonly host: string };
@@ -73,7 +103,6 @@ function together(parts: readonly Named[]): Draft {
 }
 
 function apiServerGrants({ apiServer }: EgressFacts, warn: Warn): Grant[] {
-  if (apiServer.length === 0) warn('No address of the API server is known; it cannot be reached');
   const refuse = (text: string) => warn(`API server: ${text} is no address that it can have; it is left out`);
   return apiServer.flatMap(({ address, port }) =>
     usable([address], isReachable, refuse).map((found) => addressGrant(found, 'TCP', port)),
@@ -81,9 +110,7 @@ function apiServerGrants({ apiServer }: EgressFacts, warn: Warn): Grant[] {
 }
 
 function policyOf(
-  namespace: string,
-  name: string,
-  label: string,
+  { metadata, matchLabels }: PolicyHead,
   { grants, hosts }: Draft,
   warn: Warn,
 ): NetworkPolicy {
@@ -91,9 +118,9 @@ function policyOf(
   return {
     apiVersion: 'networking.k8s.io/v1',
     kind: 'NetworkPolicy',
-    metadata: { name, namespace, labels: policyLabels, ...annotations },
+    metadata: { ...metadata, ...annotations },
     spec: {
-      podSelector: { matchLabels: { [label]: 'true' } },
+      podSelector: { matchLabels },
       policyTypes: ['Egress'],
       egress: rulesOf(onValidPorts(grants, warn)),
     },

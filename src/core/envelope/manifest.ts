@@ -53,7 +53,7 @@ export function readPartList(value: unknown): PartList {
   if (
     list?.v !== 1 ||
     !isManifestId(list.manifest) ||
-    !isWrapped(list.seal) ||
+    !isWrappedKey(list.seal) ||
     typeof list.mac !== 'string' ||
     !Array.isArray(list.parts) ||
     list.parts.length < 1 ||
@@ -75,7 +75,7 @@ function readPart(value: unknown): PartEntry {
   if (
     !Number.isInteger(part?.n) ||
     (part?.n as number) > maxParts ||
-    !isWrapped(part?.dek) ||
+    !isWrappedKey(part?.dek) ||
     typeof part?.nonce !== 'string' ||
     Buffer.from(part.nonce, 'base64').length !== nonceBytes ||
     !Number.isSafeInteger(part?.size) ||
@@ -89,7 +89,7 @@ function readPart(value: unknown): PartEntry {
 export const isManifestId = (value: unknown): value is string =>
   typeof value === 'string' && /^[A-Za-z0-9_-]{22}$/.test(value);
 
-const isWrapped = (value: unknown): value is string =>
+const isWrappedKey = (value: unknown): value is string =>
   typeof value === 'string' &&
   value.length < 1024 &&
   /^vault:v[1-9]\d{0,9}:[A-Za-z0-9+/]+={0,2}$/.test(value);

@@ -4,10 +4,9 @@ import {
   containersOf,
   isInjected,
   isMeshSidecar,
-  originalCmd,
+  startsWrapper,
   volumeNames,
   wrapperFolder,
-  wrapperProgram,
 } from '../injection/mutate/containers.ts';
 import { givenAnnotations, optsOut } from '../injection/resolve/annotations.ts';
 import { isLabelled, selects } from './labels.ts';
@@ -51,16 +50,6 @@ export function applicationContainers({ spec }: Pod): readonly Container[] {
 /** It starts the wrapper as the webhook writes it, out of the folder that the webhook mounts. */
 export function isWrapped(container: Container, pod: Pod): boolean {
   return startsWrapper(container) && hasFolder(container, pod);
-}
-
-/**
- * Flags of the wrapper would win over what its variables say. Values of other variables, and what follows the program,
- * may have been left out of the pod.
- */
-function startsWrapper({ command = [], args = [], env = [] }: Container): boolean {
-  const [program, separator] = command;
-  if (program !== wrapperProgram || args.length > 0) return false;
-  return (separator ?? '--') === '--' && env.some(({ name }) => name === originalCmd);
 }
 
 /** What is mounted below the folder could stand in the wrapper's place. */

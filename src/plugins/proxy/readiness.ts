@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import { certificateErrorCode } from '../../core/certificate-errors.ts';
+import { certificateErrorCode } from '../../core/errors.ts';
 import { S3Error } from '../../core/s3/error.ts';
 import type { Health } from '../../runtime/health/health.ts';
 import { type Backoff, createBackoff } from '../../runtime/lifecycle/retry.ts';

@@ -1,7 +1,6 @@
 import { checkStatus, type FailOn } from '../../core/check-outcome.ts';
-import { counted } from '../../core/counted.ts';
 import { messageOf, SvcError } from '../../core/errors.ts';
-import { parseDuration } from '../../core/units.ts';
+import { counted, parseDuration } from '../../core/units.ts';
 import { createProgress, interruptible, type Progress } from '../../runtime/cli/interactive.ts';
 import { painter } from '../../runtime/cli/terminal.ts';
 import { concurrently, sleep } from '../../runtime/lifecycle/wait.ts';
@@ -104,7 +103,7 @@ async function inFormat(
     case 'table':
       return (await import('./output/table.ts')).tableReport(report, painter(stdout, env));
     case 'short':
-      return (await import('./output/short.ts')).shortReport(report);
+      return (await import('./output/table.ts')).shortReport(report);
     case 'json':
       return JSON.stringify(report, null, 2);
     case 'junit':

@@ -1,4 +1,4 @@
-import { counted } from '../../core/counted.ts';
+import { counted } from '../../core/units.ts';
 import { isAtLeast, readVersion } from '../../runtime/kube/server-version.ts';
 import { coverage, judgeAgents, podsCovered, tier } from './areas/agent.ts';
 import { nodeArchitectures, nodeKernels, nodeTypes } from './areas/cluster.ts';

@@ -8,7 +8,7 @@ import {
   levels,
   outcomeOf,
 } from '../../core/check-outcome.ts';
-import { counted } from '../../core/counted.ts';
+import { counted } from '../../core/units.ts';
 import type { Style } from '../../runtime/cli/terminal.ts';
 import { packageFolder } from '../../runtime/component/package-folder.ts';
 import type { Check, CheckResult } from './check.ts';

@@ -1,9 +1,9 @@
 import type { Interfaces } from '@oclif/core';
 import { string } from '@oclif/core/flags';
 import type { Settings } from '../../core/settings/setting.ts';
+import type { ComponentCommandOptions } from '../component/contract.ts';
 import { commonSettings } from '../component/settings.ts';
 import { BaseCommand } from './base-command.ts';
-import type { ComponentCommandOptions } from './component-command-options.ts';
 import { flagsOf, variablesOnly } from './setting-flags.ts';
 
 export type GivenFlags = Record<string, string | boolean | undefined>;

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { exitStatus, messageOf, SvcError } from '../../core/errors.ts';
 import { packageFolder } from '../component/package-folder.ts';
+import { pluginLabel } from '../plugin-host/plugin-identity.ts';
 import { painter, type Style } from './terminal.ts';
 
 /** What a person or a script is told about an error. Never holds argv, a stack or the error's own fields. */
@@ -92,6 +93,16 @@ export async function endWithFailure(error: unknown): Promise<never> {
 }
 
 async function pluginThatFailed(): Promise<string | undefined> {
-  const { culprit } = await import('../plugin-host/culprit.ts');
-  return culprit(process.argv.slice(2), fileURLToPath(packageFolder())).catch(() => undefined);
+  return pluginCalledBy(process.argv.slice(2), fileURLToPath(packageFolder())).catch(() => undefined);
+}
+
+/** The plugin whose command the arguments call; for errors that left no trace of who made them. */
+async function pluginCalledBy(argv: readonly string[], root: string): Promise<string | undefined> {
+  const { Config } = await import('@oclif/core/config');
+  const config = await Config.load(root);
+  const end = argv.findIndex((word) => word.startsWith('-'));
+  const words = end === -1 ? argv : argv.slice(0, end);
+  const ids = words.map((_, index) => words.slice(0, words.length - index).join(':'));
+  const command = ids.map((id) => config.findCommand(id)).find((found) => found !== undefined);
+  return pluginLabel(config.plugins.get(command?.pluginName ?? ''));
 }

@@ -37,3 +37,14 @@ export interface Component<S extends Settings = Settings> {
   /** Resolves when serving; `signal` asks it to drain and end. */
   start(config: Resolved<S>, deps: ComponentDeps, signal: AbortSignal): Promise<Running>;
 }
+
+/** What `componentCommand` makes the command `svc run <component>` of. */
+export interface ComponentCommandOptions<S extends Settings> {
+  readonly summary: string;
+  readonly description?: string;
+  readonly examples?: string[];
+  /** The light declaration, which `--help` shows without loading the component. */
+  readonly settings: S;
+  /** Imports the component when it is to run. */
+  readonly load: () => Promise<Component<S>>;
+}

@@ -7,8 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { exitStatus } from '../../core/errors.ts';
 import { open } from '../index.ts';
 import type { Store } from '../store.ts';
-import { delivery } from './answers.ts';
-import { demoServer } from './server.ts';
+import { delivery, demoServer } from './server.ts';
 
 const shutdownMs = 5_000;
 

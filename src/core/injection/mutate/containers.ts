@@ -58,16 +58,28 @@ export const originalArgs = 'SVC_ORIGINAL_ARGS';
  * Whether the wrapper starts this container already, in one of the two forms of `wrap-container.ts`. Whoever writes a pod this
  * way gains nothing by it: all settings are put in force as in any other container.
  */
-export function isWrapped({ command = [], args = [], env = [] }: Container): boolean {
-  if (command[0] !== wrapperProgram || args.length > 0) return false;
-  if (!env.some(({ name, value }) => name === originalCmd && value !== undefined && value !== ''))
-    return false;
-  return command.length === 1 || (command[1] === '--' && command.length > 2);
+export function isWrittenWrapped(container: Container): boolean {
+  const { command = [], env = [] } = container;
+  return (
+    startsWrapper(container) &&
+    command.length !== 2 &&
+    env.some(({ name, value }) => name === originalCmd && value !== undefined && value !== '')
+  );
+}
+
+/**
+ * Whether its command is the wrapper without flags, which would win over what variables say. Values of other variables, and what follows the program,
+ * may have been left out of the pod.
+ */
+export function startsWrapper({ command = [], args = [], env = [] }: Container): boolean {
+  const [program, separator] = command;
+  if (program !== wrapperProgram || args.length > 0) return false;
+  return (separator ?? '--') === '--' && env.some(({ name }) => name === originalCmd);
 }
 
 /** Whether it runs the wrapper in a form of its own, with flags that would win over what is set here. */
 export const runsWrapperItself = (container: Container): boolean =>
-  container.command?.[0] === wrapperProgram && !isWrapped(container);
+  container.command?.[0] === wrapperProgram && !isWrittenWrapped(container);
 
 /** Names that meshes give the containers that they add. */
 const meshSidecars: ReadonlySet<string> = new Set([

@@ -16,7 +16,7 @@ import type {
 } from '../contract.ts';
 import {
   copierName,
-  isWrapped,
+  isWrittenWrapped,
   ownContainers,
   proxyName,
   volumeNames,
@@ -102,7 +102,7 @@ function aimOf(handler: Handler | undefined): number[] {
 
 /** When the webhook is asked again, a container keeps its port. */
 function assignedBefore(container: Container): number | undefined {
-  if (!isWrapped(container)) return undefined;
+  if (!isWrittenWrapped(container)) return undefined;
   const address = container.env?.findLast(({ name }) => name === 'HEALTH_ADDR')?.value;
   const port = /^:(\d+)$/.exec(address ?? '')?.[1];
   return port === undefined ? undefined : Number(port);

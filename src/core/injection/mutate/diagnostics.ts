@@ -7,7 +7,7 @@ import {
   chosenContainers,
   copierName,
   isInjected,
-  isWrapped,
+  isWrittenWrapped,
   proxyName,
   volumeNames,
   wrapperFolder,
@@ -138,7 +138,7 @@ function memoryWarnings(pod: Pod, surroundings: MutationEnvironment, chosen: rea
 }
 
 const idleCommand = ({ command }: InjectionPlan, chosen: readonly Container[]): boolean =>
-  command !== undefined && !chosen.some((one) => leavesCommandToImage(one) || isWrapped(one));
+  command !== undefined && !chosen.some((one) => leavesCommandToImage(one) || isWrittenWrapped(one));
 
 const endlessProxy = (pod: Pod, { proxy }: InjectionPlan, surroundings: MutationEnvironment): boolean =>
   proxy?.enabled === true &&

@@ -7,7 +7,7 @@ import {
   chosenContainers,
   copierName,
   isInjected,
-  isWrapped,
+  isWrittenWrapped,
   volumeNames,
 } from './containers.ts';
 import { assignPorts, type Context, folderDelivery, proxyIsSidecar, type Shared } from './context.ts';
@@ -76,7 +76,7 @@ function addCopier(spec: PodSpec, context: Context): PodSpec {
   const { folder } = context;
   if (folder.copier === undefined) return spec;
   const { initContainers = [] } = spec;
-  const first = initContainers.findIndex(isWrapped);
+  const first = initContainers.findIndex(isWrittenWrapped);
   const place = { at: 0, latest: first === -1 ? initContainers.length : first };
   return { ...spec, initContainers: placeContainer(initContainers, folder.copier, place, context) };
 }

@@ -10,7 +10,7 @@ import {
   withMemoryLock,
 } from './application-process.ts';
 import {
-  isWrapped,
+  isWrittenWrapped,
   originalArgs,
   originalCmd,
   runsWrapperItself,
@@ -35,7 +35,7 @@ export function wrapContainer(container: Container, context: Context): WrappedCo
   const ownToken = needsToken(container, context.plan.vault.tokenAudience);
   const healthPort = context.ports.health.get(container.name) ?? 0;
   const settings = wrapperVariables(context.plan, { healthPort, agentSocket, ownToken });
-  if (!isWrapped(container)) remarks.errors.push(...conflictsIn(container, settings));
+  if (!isWrittenWrapped(container)) remarks.errors.push(...conflictsIn(container, settings));
   const shared = sharedBy(context, agentSocket, ownToken);
   const variables = { settings, defaults: defaultVariables(container, context, locked) };
   const started = withStart(locked ? withMemoryLock(container) : container, variables, context);
@@ -129,7 +129,7 @@ const nothing: Start = { command: [], variables: [] };
 
 /** How this container starts; an error where what it runs is not known. */
 function startFor(container: Container, context: Context, added: ReadonlySet<string>): Start {
-  if (isWrapped(container)) return asItIs(container);
+  if (isWrittenWrapped(container)) return asItIs(container);
   const unfit = (text: string): Start => {
     context.remarks.errors.push(`container ${container.name}: ${text}`);
     return nothing;

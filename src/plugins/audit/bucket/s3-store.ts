@@ -4,10 +4,9 @@ import {
   type ListObjectsV2CommandOutput,
   type S3Client,
 } from '@aws-sdk/client-s3';
-import { certificateErrorCode } from '../../../core/certificate-errors.ts';
 import { checkStatus } from '../../../core/check-outcome.ts';
 import type { Headers } from '../../../core/envelope/metadata.ts';
-import { SvcError } from '../../../core/errors.ts';
+import { certificateErrorCode, SvcError } from '../../../core/errors.ts';
 
 /** A bucket through `@aws-sdk/client-s3`. */
 export function s3AuditStore(client: S3Client, bucket: string, prefix: string): AuditStore {

@@ -1,7 +1,7 @@
 import { type Level, levels } from '../../../core/check-outcome.ts';
 import { escapeXml } from '../../../core/s3/xml-text.ts';
 import { helpFor, titleOf } from './findings.ts';
-import { type ClusterReport, whyNot } from './report.ts';
+import { type ClusterReport, gradeOf, leastScores, whyNot } from './report.ts';
 
 /**
  * The report as one HTML page for a browser: no script, nothing loaded from elsewhere, light and dark. Every text of the
@@ -45,10 +45,9 @@ function workloadRows({ workloads }: ClusterReport): Rows {
   ]);
 }
 
-/** 50 is where the recommended alert begins. */
 function scoreBar(score: number): string {
-  const level = score < 50 ? 'bad' : score < 75 ? 'fair' : 'good';
-  return `<meter class="${level}" min="0" max="100" low="50" high="75" optimum="100" value="${score}"></meter> ${score}`;
+  const { fair, good } = leastScores;
+  return `<meter class="${gradeOf(score)}" min="0" max="100" low="${fair}" high="${good}" optimum="100" value="${score}"></meter> ${score}`;
 }
 
 function missing({ asks, addends, score }: ClusterReport['workloads'][number]): string {

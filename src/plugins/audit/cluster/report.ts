@@ -1,7 +1,7 @@
 import { type CheckOutcome, countLevels, outcomeOf } from '../../../core/check-outcome.ts';
-import { counted } from '../../../core/counted.ts';
 import type { NodeReport } from '../../../core/custom-resources/protection-report.ts';
 import { type Tier, tierNames } from '../../../core/protection/report.ts';
+import { counted } from '../../../core/units.ts';
 import { tableText } from '../../../runtime/cli/report-table.ts';
 import { wrapped } from '../../../runtime/cli/report-text.ts';
 import type { Paint } from '../../../runtime/cli/terminal.ts';
@@ -81,6 +81,17 @@ function tooLow(all: readonly AuditedWorkload[], minScore: number | undefined): 
   if (lowest === undefined) return [];
   const those = low.length === 1 ? '1 workload has' : `${low.length} workloads have`;
   return [`${those} less than --min-score ${minScore}, ${titleOf(lowest)} the least with ${lowest.score}.`];
+}
+
+/** How a score is shown. */
+export type Grade = 'bad' | 'fair' | 'good';
+
+/** The recommended alert is about what is below `fair`. */
+export const leastScores = { fair: 50, good: 75 } as const;
+
+export function gradeOf(score: number): Grade {
+  if (score < leastScores.fair) return 'bad';
+  return score < leastScores.good ? 'fair' : 'good';
 }
 
 /** What the agent of a node enforces, as the operator was told. */

@@ -1,13 +1,13 @@
 import { type CheckFinding, type Level, levels } from '../../../core/check-outcome.ts';
-import { counted } from '../../../core/counted.ts';
 import { type SarifRule, sarifLog } from '../../../core/sarif.ts';
+import { counted } from '../../../core/units.ts';
 import { tableText } from '../../../runtime/cli/report-table.ts';
 import { outcomeText, printable, sectionsText, titled, wrapped } from '../../../runtime/cli/report-text.ts';
 import { type Paint, painter, type Style } from '../../../runtime/cli/terminal.ts';
 import type { AuditCall, AuditTerms } from '../terms.ts';
 import { type AuditedWorkload, findingRules, helpFor, titleOf } from './findings.ts';
 import { htmlReport } from './html-report.ts';
-import { type ClusterReport, nodeLines } from './report.ts';
+import { type ClusterReport, type Grade, gradeOf, nodeLines } from './report.ts';
 
 export function writeReport(report: ClusterReport, call: AuditCall, terms: AuditTerms): void {
   call.stdout.write(`${reportText(report, call, terms)}\n`);
@@ -90,7 +90,7 @@ function row(workload: AuditedWorkload, paint: Paint) {
   return [
     namespace,
     `${kind}/${name}`,
-    { text: String(score), paint: (text: string) => paint(colourOf(score), text) },
+    { text: String(score), paint: (text: string) => paint(colours[gradeOf(score)], text) },
     String(pods),
     missing(workload),
   ];
@@ -104,11 +104,7 @@ function missing({ asks, addends, score }: AuditedWorkload): string {
     .join(', ');
 }
 
-/** 50 is where the recommended alert begins. */
-function colourOf(score: number): Style {
-  if (score < 50) return 'red';
-  return score < 75 ? 'yellow' : 'green';
-}
+const colours: Readonly<Record<Grade, Style>> = { bad: 'red', fair: 'yellow', good: 'green' };
 
 function summaryText({ summary, workloads }: ClusterReport): string {
   const { asking, protected: covered, lowestScore, shown, fromReports } = summary;

@@ -1,4 +1,4 @@
-import { apiVersion, type SecretMappingStatus } from '../../../core/custom-resources/resources.ts';
+import type { SecretMappingStatus } from '../../../core/custom-resources/resources.ts';
 import { readSecretVariables } from '../../../core/injection/resolve/requested-settings.ts';
 import { combineSecrets } from '../../../core/injection/resolve/secrets.ts';
 import { isOver } from '../../../core/kubernetes/protected-pods.ts';
@@ -8,40 +8,22 @@ import {
   type KnownServiceConfig,
   mappingNames,
 } from '../cluster-view.ts';
-import {
-  type Controller,
-  type ControllerDeps,
-  commonOptions,
-  type Indexes,
-  runController,
-} from './run-controller.ts';
-import { createOwnStatus, joinedErrors, type NewCondition, withTransition } from './status.ts';
+import type { Controller, ControllerDeps, Indexes } from './run-controller.ts';
+import { startStatusController, validity, withTransition } from './status.ts';
 
 /** Keeps the status of each SecretMapping: its errors, and who uses it. */
 export function startSecretMappingController(deps: ControllerDeps, indexes: Indexes): Controller {
   const { secretMappings, serviceConfigs, pods } = deps.cluster;
-  const status = createOwnStatus<SecretMappingStatus, KnownSecretMapping>(
-    ...([deps.client, secretMappings, 'SecretMapping', 'secretmappings'] as const),
-  );
-  const controller = runController({
-    ...commonOptions(deps),
-    name: 'secret-mapping',
-    *keys() {
-      for (const { key } of secretMappings.values()) yield key;
-    },
-    async reconcile(key, signal) {
-      const mapping = secretMappings.get(key);
-      if (mapping === undefined) return undefined;
+  const controller = startStatusController<SecretMappingStatus, KnownSecretMapping>(deps, {
+    ...{ name: 'secret-mapping', kind: 'SecretMapping', plural: 'secretmappings', objects: secretMappings },
+    judge(mapping, before) {
       const { namespace } = mapping;
       const within = {
         pods: indexes.pods.in(namespace),
         serviceConfigs: indexes.serviceConfigs.in(namespace),
       };
       const errors = mappingErrors(mapping);
-      reportErrors(deps, mapping, errors);
-      const wanted = secretMappingStatus(mapping, usersOf(mapping, within), errors, status.of(mapping));
-      await status.write(mapping, wanted, signal);
-      return undefined;
+      return { errors, status: secretMappingStatus(mapping, usersOf(mapping, within), errors, before) };
     },
   });
   const enqueueNamed = (namespace: string, names: readonly string[] = []) => {
@@ -63,18 +45,6 @@ export function startSecretMappingController(deps: ControllerDeps, indexes: Inde
 function usesDiffer({ pod }: KnownPod, before: KnownPod | undefined, gone: boolean): boolean {
   if (gone || before === undefined) return true;
   return isOver(pod) !== isOver(before.pod) || pod.metadata.annotations !== before.pod.metadata.annotations;
-}
-
-function reportErrors(
-  { events }: ControllerDeps,
-  { namespace, name, uid }: KnownSecretMapping,
-  errors: readonly string[],
-): void {
-  if (errors.length === 0) return;
-  events.record({
-    regarding: { apiVersion, kind: 'SecretMapping', namespace, name, uid },
-    ...{ type: 'Warning', reason: 'SpecInvalid', action: 'Validate', note: joinedErrors(errors) },
-  });
 }
 
 const mostNamed = 50;
@@ -125,12 +95,6 @@ function secretMappingStatus(
         ? before.lastValidated
         : now(),
   };
-}
-
-function validity(errors: readonly string[]): NewCondition {
-  return errors.length === 0
-    ? { type: 'Valid', status: 'True', reason: 'SpecValid', message: 'Its spec has no errors.' }
-    : { type: 'Valid', status: 'False', reason: 'SpecInvalid', message: joinedErrors(errors) };
 }
 
 function now(): string {

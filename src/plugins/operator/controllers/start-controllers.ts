@@ -1,8 +1,7 @@
-import {
-  apiVersion,
-  type Condition,
-  type SecretMappingSpec,
-  type ServiceConfigStatus,
+import type {
+  Condition,
+  SecretMappingSpec,
+  ServiceConfigStatus,
 } from '../../../core/custom-resources/resources.ts';
 import type { InjectionDefaults } from '../../../core/injection/contract.ts';
 import { resolveInjection } from '../../../core/injection/resolve/resolve-injection.ts';
@@ -21,15 +20,15 @@ import {
 import type { Leadership, OperatorDeps } from '../contract.ts';
 import { type AuthorityFile, followAuthorityFile, startCaConfigMapController } from './ca-config-map.ts';
 import { startNamespaceLabelController } from './namespace-label.ts';
-import {
-  type Controller,
-  type ControllerDeps,
-  commonOptions,
-  type Indexes,
-  runController,
-} from './run-controller.ts';
+import type { Controller, ControllerDeps, Indexes } from './run-controller.ts';
 import { startSecretMappingController } from './secret-mapping.ts';
-import { createOwnStatus, joinedErrors, type NewCondition, withTransition } from './status.ts';
+import {
+  joinedErrors,
+  type NewCondition,
+  startStatusController,
+  validity,
+  withTransition,
+} from './status.ts';
 
 export interface StartControllers extends OperatorDeps {
   readonly leadership: Leadership;
@@ -88,31 +87,20 @@ async function authoritiesOf(options: StartControllers): Promise<AuthorityFile |
 
 /** Keeps the status of each ServiceConfig: its errors, its pods, and whether it is in force. */
 function startServiceConfigController(deps: ControllerDeps, indexes: Indexes): Controller {
-  const { client, cluster, defaults, namespace: own } = deps;
+  const { cluster, defaults, namespace: own } = deps;
   const { serviceConfigs, namespaces } = cluster;
-  const status = createOwnStatus<ServiceConfigStatus, KnownServiceConfig>(
-    ...([client, serviceConfigs, 'ServiceConfig', 'serviceconfigs'] as const),
-  );
-  const controller = runController({
-    ...commonOptions(deps),
-    name: 'service-config',
-    *keys() {
-      for (const { key } of serviceConfigs.values()) yield key;
-    },
-    async reconcile(key, signal) {
-      const config = serviceConfigs.get(key);
-      if (config === undefined) return undefined;
+  const controller = startStatusController<ServiceConfigStatus, KnownServiceConfig>(deps, {
+    ...{ name: 'service-config', kind: 'ServiceConfig', plural: 'serviceconfigs', objects: serviceConfigs },
+    judge(config, { conditions: before }) {
       const { namespace } = config;
       const judgement = judgeServiceConfig(config, mappingsOf(indexes, namespace), defaults, [
         ...indexes.serviceConfigs.in(namespace),
       ]);
-      reportErrors(deps, config, judgement);
-      const wanted = serviceConfigStatus({
+      const status = serviceConfigStatus({
         ...{ config, judgement, pods: indexes.pods.in(namespace), exempt: isExempt(namespace, own) },
-        ...{ namespace: namespaces.get(namespace), before: status.of(config).conditions },
+        ...{ namespace: namespaces.get(namespace), before },
       });
-      await status.write(config, wanted, signal);
-      return undefined;
+      return { errors: judgement.errors, status };
     },
   });
   const enqueueAll = (namespace: string) => {
@@ -132,15 +120,6 @@ function mappingsOf({ secretMappings }: Indexes, namespace: string) {
   return new Map([...secretMappings.in(namespace)].map(({ name, spec }) => [name, spec]));
 }
 
-function reportErrors({ events }: ControllerDeps, config: KnownServiceConfig, { errors }: Judgement): void {
-  if (errors.length === 0) return;
-  const { namespace, name, uid } = config;
-  events.record({
-    regarding: { apiVersion, kind: 'ServiceConfig', namespace, name, uid },
-    ...{ type: 'Warning', reason: 'SpecInvalid', action: 'Validate', note: joinedErrors(errors) },
-  });
-}
-
 export interface StatusFacts {
   readonly config: KnownServiceConfig;
   readonly namespace: KnownNamespace | undefined;
@@ -155,7 +134,7 @@ export interface StatusFacts {
 function serviceConfigStatus(facts: StatusFacts): ServiceConfigStatus {
   const { config, before } = facts;
   const counts = countPods(config, facts.pods);
-  const conditions = [validity(facts), readiness(facts, counts)].map((condition) =>
+  const conditions = [configValidity(facts.judgement), readiness(facts, counts)].map((condition) =>
     withTransition({ ...condition, observedGeneration: config.generation }, before),
   );
   return { observedGeneration: config.generation, ...counts, conditions };
@@ -177,14 +156,9 @@ function countPods({ spec }: KnownServiceConfig, pods: Iterable<KnownPod>): Coun
   return { matchedPods, protectedPods };
 }
 
-function validity({ judgement: { errors, left } }: StatusFacts): NewCondition {
-  if (errors.length > 0)
-    return { type: 'Valid', status: 'False', reason: 'SpecInvalid', message: joinedErrors(errors) };
-  const message =
-    left.length === 0
-      ? 'Its spec has no errors.'
-      : `Its spec has no errors; each pod has to add: ${joinedErrors(left)}`;
-  return { type: 'Valid', status: 'True', reason: 'SpecValid', message };
+function configValidity({ errors, left }: Judgement): NewCondition {
+  if (left.length === 0) return validity(errors);
+  return validity(errors, `Its spec has no errors; each pod has to add: ${joinedErrors(left)}`);
 }
 
 /** The first that applies. */

@@ -2,6 +2,58 @@ import { isDeepStrictEqual } from 'node:util';
 import { apiVersion, type Condition } from '../../../core/custom-resources/resources.ts';
 import { applyStatus, type KubeClient } from '../../../runtime/kube/client.ts';
 import type { Followed } from '../cluster-view.ts';
+import { type Controller, type ControllerDeps, commonOptions, runController } from './run-controller.ts';
+
+/** A kind of custom resource, and how one of it is looked at. */
+export interface StatusControllerOptions<T, Status> {
+  /** Label `controller` of the metrics and the log. */
+  readonly name: string;
+  readonly kind: string;
+  /** Of the kind, as its paths have it. */
+  readonly plural: string;
+  readonly objects: Followed<T>;
+  /** @param before what its status is */
+  readonly judge: (
+    object: T,
+    before: Status,
+  ) => { readonly status: Status; readonly errors: readonly string[] };
+}
+
+/** Keeps the status of each object of a kind, and tells of errors in its spec by an event. */
+export function startStatusController<Status extends object, T extends WithStatus<Status>>(
+  deps: ControllerDeps,
+  { name, kind, plural, objects, judge }: StatusControllerOptions<T, Status>,
+): Controller {
+  const own = createOwnStatus<Status, T>(deps.client, objects, kind, plural);
+  return runController({
+    ...commonOptions(deps),
+    name,
+    *keys() {
+      for (const { key } of objects.values()) yield key;
+    },
+    async reconcile(key, signal) {
+      const object = objects.get(key);
+      if (object === undefined) return undefined;
+      const { status, errors } = judge(object, own.of(object));
+      reportErrors(deps, kind, object, errors);
+      await own.write(object, status, signal);
+      return undefined;
+    },
+  });
+}
+
+function reportErrors(
+  { events }: ControllerDeps,
+  kind: string,
+  { namespace, name, uid }: WithStatus<object>,
+  errors: readonly string[],
+): void {
+  if (errors.length === 0) return;
+  events.record({
+    regarding: { apiVersion, kind, namespace, name, uid },
+    ...{ type: 'Warning', reason: 'SpecInvalid', action: 'Validate', note: joinedErrors(errors) },
+  });
+}
 
 interface WithStatus<Status> {
   readonly key: string;
@@ -52,6 +104,13 @@ function isCurrent<T extends { readonly key: string }>(followed: Followed<T>, ob
 }
 
 export type NewCondition = Omit<Condition, 'lastTransitionTime'>;
+
+/** The condition `Valid` of a spec; `message` is its own where it has no errors. */
+export function validity(errors: readonly string[], message = 'Its spec has no errors.'): NewCondition {
+  return errors.length === 0
+    ? { type: 'Valid', status: 'True', reason: 'SpecValid', message }
+    : { type: 'Valid', status: 'False', reason: 'SpecInvalid', message: joinedErrors(errors) };
+}
 
 /** The condition with the time of its last change, which is now unless its status is as before. */
 export function withTransition(

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { hasCode, type KubeClient } from '../../../runtime/kube/client.ts';
 import { describeError, type Logger } from '../../../runtime/logging/logger.ts';
+import { RateLimitedLog } from '../../../runtime/logging/rate-limited-log.ts';
 import { BoundedMap, type BucketSize, TokenBucket } from '../bounds.ts';
 import { ReportRefused } from './read-report.ts';
 
@@ -33,13 +34,14 @@ const keptMs = 5 * 60_000;
 const usualRate: BucketSize = { burst: 1_000, perSecond: 100 };
 /** An agent's token is reviewed once in five minutes: a node that was taken cannot use up what is for all. */
 const peerRate: BucketSize = { burst: 30, perSecond: 0.5 };
-const complaints: BucketSize = { burst: 5, perSecond: 0.1 };
+const complaints = { burst: 5, everyMs: 10_000 };
 /** What the API server signs: three parts, a few kilobytes. */
 const form = /^[\w-]{1,4096}\.[\w-]{1,12288}\.[\w-]{1,2048}$/;
 
 /** Asks the API server about each token once in five minutes. */
 export function createNodeTokens(options: NodeTokensOptions): NodeTokens {
-  const { client, namespace, log, signal, now = () => performance.now() } = options;
+  const { client, namespace, signal, now = () => performance.now() } = options;
+  const log = new RateLimitedLog(options.log, complaints, now);
   const kept = new BoundedMap<Promise<string>>(most, keptMs, now);
   const bucket = new TokenBucket(options.rate ?? usualRate, now());
   const peers = new BoundedMap<TokenBucket>(most, keptMs, now);
@@ -48,14 +50,13 @@ export function createNodeTokens(options: NodeTokensOptions): NodeTokens {
     peers.set(peer, own);
     return own.take(now()) && bucket.take(now());
   };
-  const spoken = new TokenBucket(complaints, now());
   const ask = async (token: string): Promise<string> => {
     try {
       const agent = await reviewToken(client, { token, namespace, signal });
       return agent.node ?? (await nodeOfPod(client, { ...agent, namespace, signal }));
     } catch (error) {
       if (error instanceof ReportRefused) throw error;
-      if (spoken.take(now())) log.warn('nodes.token_review_failed', describeError(error));
+      log.warn('nodes.token_review_failed', () => describeError(error));
       const why = hasCode(error, 'KUBE_DENIED') ? 'may not ask' : 'has no answer from';
       throw new ReportRefused('UNAVAILABLE', `the operator ${why} the API server whose token it is`);
     }

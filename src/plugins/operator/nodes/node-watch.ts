@@ -2,7 +2,7 @@ import { accessOutcomes, accessPaths } from '../../../core/protection/bpf-layout
 import { type Tier, tierNames } from '../../../core/protection/report.ts';
 import type { Metrics } from '../../../runtime/health/health.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
-import { TokenBucket } from '../bounds.ts';
+import { RateLimitedLog } from '../../../runtime/logging/rate-limited-log.ts';
 import type { Leadership, NodeAgentState } from '../contract.ts';
 import { type BookLimits, NodeRegistry, type Taken } from './node-registry.ts';
 import type { NodeReport, ReportedAccessEvent } from './read-report.ts';
@@ -78,57 +78,39 @@ export class NodeWatch {
   }
 }
 
-const lines = { burst: 50, perSecond: 2 };
+const lines = { burst: 50, everyMs: 500 };
 const mostPods = 5;
 
 /** What of the agents' reports is worth a line, however many nodes are under attack at once. */
 class NodeLog {
-  readonly #log: Logger;
-  readonly #now: () => number;
-  readonly #bucket: TokenBucket;
-  #leftOut = 0;
+  readonly #log: RateLimitedLog;
 
   constructor(log: Logger, now: () => number) {
-    this.#log = log;
-    this.#now = now;
-    this.#bucket = new TokenBucket(lines, now());
+    this.#log = new RateLimitedLog(log, lines, now);
   }
 
   /** One line for a report, with counts: the agent's own log has each attempt. */
   hits(node: string, hits: readonly ReportedAccessEvent[]): void {
-    if (hits.length === 0 || !this.#mayWrite()) return;
-    this.#log.warn('node.hits', {
+    if (hits.length === 0) return;
+    this.#log.warn('node.hits', (leftOut) => ({
       node,
       hits: hits.reduce((sum, { count }) => sum + count, 0),
       kinds: kindsOf(hits),
       pods: podsOf(hits),
-      linesLeftOut: this.#takeLeftOut(),
-    });
+      linesLeftOut: leftOut || undefined,
+    }));
   }
 
   state(node: string, now: NodeAgentState | undefined, before: NodeAgentState | undefined): void {
     if (now?.tier === before?.tier && now?.enforcing === before?.enforcing) return;
-    if (!this.#mayWrite()) return;
-    const linesLeftOut = this.#takeLeftOut();
-    if (now === undefined) return this.#log.warn('node.silent', { node, linesLeftOut });
+    if (now === undefined)
+      return this.#log.warn('node.silent', (leftOut) => ({ node, linesLeftOut: leftOut || undefined }));
     const { tier, enforcing, reason } = now;
-    this.#log.info('node.state', {
+    this.#log.info('node.state', (leftOut) => ({
       ...{ node, tier: tierNames[tier as Tier], enforcing, ...(reason !== '' && { reason }) },
       ...(now.passedOver.length > 0 && { passedOver: now.passedOver.map(passedOverText) }),
-      linesLeftOut,
-    });
-  }
-
-  #mayWrite(): boolean {
-    const may = this.#bucket.take(this.#now());
-    if (!may) this.#leftOut += 1;
-    return may;
-  }
-
-  #takeLeftOut(): number | undefined {
-    const count = this.#leftOut;
-    this.#leftOut = 0;
-    return count === 0 ? undefined : count;
+      linesLeftOut: leftOut || undefined,
+    }));
   }
 }
 

@@ -7,6 +7,7 @@ import { formatListenAddress, type ListenAddress } from '../../../core/settings/
 import type { Metrics } from '../../../runtime/health/health.ts';
 import { sleep as delay, untilAborted } from '../../../runtime/lifecycle/wait.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
+import { RateLimitedLog } from '../../../runtime/logging/rate-limited-log.ts';
 import { Connections, listenAt } from '../../../runtime/net/connections.ts';
 import type { OperatorCertificates, ServerCertificate } from '../certificates/follow-certificates.ts';
 import { makeRoom } from './connection-limiter.ts';
@@ -54,21 +55,13 @@ export async function startWebhook(options: WebhookOptions): Promise<Webhook> {
   return { address: server.address, closed };
 }
 
-const everyMs = 60_000;
+const lineAMinute = { burst: 1, everyMs: 60_000 };
 
 /** Tells of callers that have no certificate of an API server: a line a minute, however many there are. */
-export function createUnauthorizedClientLog(log: Logger, now: () => number = () => performance.now()) {
-  let next = Number.NEGATIVE_INFINITY;
-  let leftOut = 0;
-  return (address: string | undefined, reason: string): void => {
-    if (now() < next) {
-      leftOut += 1;
-      return;
-    }
-    log.warn('webhook.stranger', { address, reason, ...(leftOut > 0 && { leftOut }) });
-    next = now() + everyMs;
-    leftOut = 0;
-  };
+export function createUnauthorizedClientLog(every: Logger, now: () => number = () => performance.now()) {
+  const log = new RateLimitedLog(every, lineAMinute, now);
+  return (address: string | undefined, reason: string): void =>
+    log.warn('webhook.stranger', (leftOut) => ({ address, reason, ...(leftOut > 0 && { leftOut }) }));
 }
 
 /** Idle connections outlive the API server's own 90 s, so that it is the one that closes. */

@@ -1,7 +1,6 @@
-import { certificateErrorCode } from '../../../core/certificate-errors.ts';
 import { type Headers, readEnvelope } from '../../../core/envelope/metadata.ts';
 import { manifestKey, uploadPrefix } from '../../../core/envelope/records.ts';
-import { exitStatus, SvcError } from '../../../core/errors.ts';
+import { certificateErrorCode, exitStatus, SvcError } from '../../../core/errors.ts';
 import { resolveSettings, type Sources } from '../../../core/settings/resolve.ts';
 import { createLogger } from '../../../runtime/logging/create-logger.ts';
 import { defaultCredentials } from '../../../runtime/object-store/credentials.ts';

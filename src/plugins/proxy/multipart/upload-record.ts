@@ -72,7 +72,7 @@ function recordMac(record: UploadRecord, sealKey: Uint8Array): string {
 
 /** @throws EnvelopeError `malformed-metadata`. */
 export function readUploadRecord(text: string): StoredUploadRecord {
-  const { v, ...value } = parse(text) ?? {};
+  const { v, ...value } = parse(text, 'an upload') ?? {};
   const whole =
     v === versionOf(value as unknown as UploadRecord) &&
     isManifestId(value['manifest']) &&
@@ -92,11 +92,12 @@ export function readUploadRecord(text: string): StoredUploadRecord {
   return value as unknown as StoredUploadRecord;
 }
 
-function parse(text: string): Record<string, unknown> | null {
+/** @param of what it is the record of, for the error */
+function parse(text: string, of: string): Record<string, unknown> | null {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new EnvelopeError('malformed-metadata', 'the record of an upload is not JSON', { cause });
+    throw new EnvelopeError('malformed-metadata', `the record of ${of} is not JSON`, { cause });
   }
 }
 
@@ -132,7 +133,7 @@ export const doneRecordText = ({ list, etag, versionId }: DoneRecord): string =>
 
 /** @throws EnvelopeError `malformed-metadata`. */
 export function readDoneRecord(text: string): DoneRecord {
-  const value = parseDone(text);
+  const value = parse(text, 'a completed upload');
   if (value?.v !== 1 || typeof value.list !== 'string' || typeof value.etag !== 'string')
     throw new EnvelopeError(
       'malformed-metadata',
@@ -143,12 +144,4 @@ export function readDoneRecord(text: string): DoneRecord {
     etag: value.etag,
     versionId: typeof value.versionId === 'string' ? value.versionId : undefined,
   };
-}
-
-function parseDone(text: string): Record<string, unknown> | null {
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    throw new EnvelopeError('malformed-metadata', 'the record of a completed upload is not JSON', { cause });
-  }
 }

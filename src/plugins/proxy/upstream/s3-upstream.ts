@@ -4,6 +4,7 @@ import { S3Error } from '../../../core/s3/error.ts';
 import { serializeQuery, upstreamPath } from '../../../core/s3/request.ts';
 import { type ChunkSigningContext, RequestSigner } from '../../../core/s3/sigv4-sign.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
+import { RateLimitedLog } from '../../../runtime/logging/rate-limited-log.ts';
 import type { CredentialSource } from '../../../runtime/object-store/credentials.ts';
 import type { ProxyConfig } from '../config.ts';
 import { type BodyForm, bodyForm, framingHeaders, StreamedUpload } from './streamed-upload.ts';
@@ -131,7 +132,7 @@ function lengthHeader(method: string, body: Uint8Array): Record<string, string> 
   return { 'content-length': String(body.length) };
 }
 
-const quietMs = 60_000;
+const lineAMinute = { burst: 1, everyMs: 60_000 };
 const nextStep =
   "check the proxy's own credentials for the object store and what their policy grants; callers see the store's answer as it is";
 
@@ -140,22 +141,17 @@ const nextStep =
  * them for their own fault, and where a single object is meant they are no event.
  */
 export class Denials {
-  readonly #log: Logger;
-  #quietUntil = Number.NEGATIVE_INFINITY;
-  #untold = 0;
+  readonly #log: RateLimitedLog;
 
   constructor(log: Logger) {
-    this.#log = log;
+    this.#log = new RateLimitedLog(log, lineAMinute);
   }
 
-  /** `now` is of `performance.now()`. */
-  note(method: string, status: number, now = performance.now()): void {
+  /** @param now in milliseconds, of `performance.now()` */
+  note(method: string, status: number, now?: number): void {
     if (status !== 401 && status !== 403) return;
-    this.#untold++;
-    if (now < this.#quietUntil) return;
-    this.#log.warn('upstream.denied', { method, status, count: this.#untold, next: nextStep });
-    this.#quietUntil = now + quietMs;
-    this.#untold = 0;
+    const fields = (leftOut: number) => ({ method, status, count: leftOut + 1, next: nextStep });
+    this.#log.warn('upstream.denied', fields, now);
   }
 }
 

@@ -1,5 +1,5 @@
-import { counted } from '../../../core/counted.ts';
 import { type Tier, tierNames } from '../../../core/protection/report.ts';
+import { counted } from '../../../core/units.ts';
 import { concurrently } from '../../../runtime/lifecycle/wait.ts';
 import {
   type Check,

@@ -1,4 +1,4 @@
-import { counted } from '../../../core/counted.ts';
+import { counted } from '../../../core/units.ts';
 import type { KubeObject } from '../../../runtime/kube/client.ts';
 import { isAtLeast } from '../../../runtime/kube/server-version.ts';
 import {

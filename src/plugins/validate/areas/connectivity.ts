@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { counted } from '../../../core/counted.ts';
+import { counted } from '../../../core/units.ts';
 import { concurrently } from '../../../runtime/lifecycle/wait.ts';
 import {
   type Check,
@@ -12,7 +12,14 @@ import {
   skipped,
 } from '../check.ts';
 import { askPod, askSample, problemOf } from '../cluster/ask-pod.ts';
-import { leaderOf, operatorMetrics, operatorOf, samplesOf, sumOf } from '../cluster/operator.ts';
+import {
+  assertInstalled,
+  leaderOf,
+  operatorMetrics,
+  operatorOf,
+  samplesOf,
+  sumOf,
+} from '../cluster/operator.ts';
 import { protectedPodsOf, type SeenPod } from '../cluster/pods.ts';
 import { capped } from '../cluster/read.ts';
 import { toldOf } from './agent.ts';
@@ -142,7 +149,7 @@ export const operatorToApiServer: Check = {
   fix: 'Give the addresses and ports of kubectl get endpointslices kubernetes to networkPolicy.apiServer.',
   async run(context) {
     const [operator, leader] = await Promise.all([operatorOf(context), leaderOf(context)]);
-    if (operator === undefined) return skipped('The operator is not installed');
+    assertInstalled(operator);
     // without having listed the cluster a replica is not ready
     if (leader === undefined ? operator.ready > 0 : leader.fresh) return passed();
     const message =
@@ -163,7 +170,7 @@ export const operatorToRegistries: Check = {
   fix: 'See image.* in the log of the operator; set operator.registryMirrors, or svc/command in the pods.',
   async run(context) {
     const operator = await operatorOf(context);
-    if (operator === undefined) return skipped('The operator is not installed');
+    assertInstalled(operator);
     const page = await operatorMetrics(context);
     const count = (outcome: string) => sumOf(page, metric, { outcome }) ?? 0;
     const [found, broken] = [count('found'), count('failed') + count('stale')];

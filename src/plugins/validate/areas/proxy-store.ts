@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { certificateErrorCode } from '../../../core/certificate-errors.ts';
 import { storedSize } from '../../../core/envelope/cipher.ts';
+import { certificateErrorCode } from '../../../core/errors.ts';
 import {
   type Check,
   type CheckContext,

@@ -1,6 +1,6 @@
 import { get } from 'node:http';
 import { isIPv6 } from 'node:net';
-import { counted } from '../../../core/counted.ts';
+import { counted } from '../../../core/units.ts';
 import { KubeError, readBody } from '../../../runtime/kube/client.ts';
 import { concurrently } from '../../../runtime/lifecycle/wait.ts';
 import { type CheckContext, type CheckFailure, type CheckResult, notEvaluated, verdict } from '../check.ts';

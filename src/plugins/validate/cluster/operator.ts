@@ -1,6 +1,6 @@
 import type { Container, PodSpec } from '../../../core/kubernetes/pod.ts';
 import { readLease, seemsHeld } from '../../../runtime/kube/lease.ts';
-import { type CheckContext, NotEvaluated, shared } from '../check.ts';
+import { type CheckContext, NotEvaluated, Skipped, shared } from '../check.ts';
 import { askPod, problemOf } from './ask-pod.ts';
 import { ownPodsOf, type SeenPod } from './pods.ts';
 import { getObject } from './read.ts';
@@ -41,6 +41,11 @@ export const operatorOf = shared((context) =>
     updated: status['updatedReplicas'] ?? 0,
   })),
 );
+
+/** For checks of the operator itself. @throws Skipped where there is none */
+export function assertInstalled(operator: Installed | undefined): asserts operator is Installed {
+  if (operator === undefined) throw new Skipped('The operator is not installed');
+}
 
 /** Undefined where it is not installed. @throws NotEvaluated */
 export const agentsOf = shared((context) =>

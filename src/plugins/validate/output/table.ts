@@ -1,5 +1,12 @@
 import { tableText } from '../../../runtime/cli/report-table.ts';
-import { outcomeText, printable, sectionsText, titled, wrapped } from '../../../runtime/cli/report-text.ts';
+import {
+  outcomeLine,
+  outcomeText,
+  printable,
+  sectionsText,
+  titled,
+  wrapped,
+} from '../../../runtime/cli/report-text.ts';
 import type { Paint } from '../../../runtime/cli/terminal.ts';
 import {
   type CheckReport,
@@ -80,4 +87,21 @@ function byReason(checks: readonly CheckReport[], state: CheckReport['state']): 
     ids.set(reason, [...(ids.get(reason) ?? []), check.id]);
   }
   return [...ids].map(([reason, some]) => wrapped(`${printable(reason)} ${some.join(' ')}`, width, '    '));
+}
+
+/** A line for each finding, each check that said nothing and what was only believed; the summary and the outcome last. */
+export function shortReport({ checks, summary, outcome }: ValidateReport): string {
+  return [...checks.flatMap(shortLines).map(printable), summaryText(summary), outcomeLine(outcome)].join(
+    '\n',
+  );
+}
+
+function shortLines(check: CheckReport): readonly string[] {
+  const { id, state, findings, trusted } = check;
+  if (state === 'passed') return trusted === undefined ? [] : [`trusted ${id} ${trusted}`];
+  const found = findings.map(
+    ({ level, subject, message, ignored }) => `${ignored ? 'ignored' : level} ${id} ${subject}: ${message}`,
+  );
+  if (isUnknown(check)) return [...found, `unknown ${id} ${reasonOf(check)}`];
+  return findings.length > 0 ? found : [`${state} ${id} ${reasonOf(check)}`];
 }

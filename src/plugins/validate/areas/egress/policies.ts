@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import { counted } from '../../../../core/counted.ts';
 import type { NetworkPolicy } from '../../../../core/egress/contract.ts';
 import { egressPolicies, parseHosts } from '../../../../core/egress/policies.ts';
 import { unionOf, urlsOfPod, urlsOfSpec, type Wanted } from '../../../../core/egress/wanted.ts';
 import { type ObservedPolicy, wideningPolicies } from '../../../../core/egress/widening.ts';
+import { counted } from '../../../../core/units.ts';
 import { createClusterAddresses, gatherFacts } from '../../../../runtime/kube/cluster-addresses.ts';
 import { createNameBook, type NameBook, systemResolver } from '../../../../runtime/kube/name-book.ts';
 import type { KnownPolicy } from '../../../../runtime/kube/project-objects.ts';

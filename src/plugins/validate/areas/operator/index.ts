@@ -1,13 +1,13 @@
-import { counted } from '../../../../core/counted.ts';
 import { secretReferences as referencesOf } from '../../../../core/score/factors.ts';
+import { counted } from '../../../../core/units.ts';
 import { type Check, failed, notEvaluated, passed, skipped, verdict } from '../../check.ts';
-import { leaderOf, operatorMetrics, operatorOf, samplesOf } from '../../cluster/operator.ts';
+import { assertInstalled, leaderOf, operatorMetrics, operatorOf, samplesOf } from '../../cluster/operator.ts';
 import { protectedPodsOf } from '../../cluster/pods.ts';
 import { capped, secretMappingsOf, serviceConfigsOf } from '../../cluster/read.ts';
 import { conditionFailures, definitions, versions } from './installed.ts';
 import { annotatedPodMutated, configuredPodMutated } from './pods-mutated.ts';
 import { podsWrapped, tokenAudience, verification, wrappersCurrent } from './pods-wrapped.ts';
-import { webhookBundle, webhookEntries, webhookSelectors, webhooksOf } from './webhook.ts';
+import { assertConfigured, webhookBundle, webhookEntries, webhookSelectors, webhooksOf } from './webhook.ts';
 
 const available: Check = {
   ...{ id: 'SVC-OPERATOR-001', area: 'operator', level: 'error', needs: 'cluster' },
@@ -38,7 +38,7 @@ const leads: Check = {
   fix: 'Look for leader.* in the log of the operator, and check the Role svc-operator in its namespace.',
   async run(context) {
     const [operator, leader] = await Promise.all([operatorOf(context), leaderOf(context)]);
-    if (operator === undefined) return skipped('The operator is not installed');
+    assertInstalled(operator);
     const subject = `${operator.namespace}/${operator.name}`;
     if (leader === undefined) return failed({ subject, message: 'There is no lease svc-operator.' });
     if (leader.holder === '') return failed({ subject, message: 'Nobody holds the lease.' });
@@ -55,7 +55,7 @@ const replicas: Check = {
   fix: 'Set operator.ha=true in the chart where pods have to start at any time.',
   async run(context) {
     const operator = await operatorOf(context);
-    if (operator === undefined) return skipped('The operator is not installed');
+    assertInstalled(operator);
     const { wanted, namespace, name } = operator;
     if (wanted >= 3) return passed(counted(wanted, 'replica'));
     return failed({ subject: `${namespace}/${name}`, message: `It has ${wanted} of them.` });
@@ -69,7 +69,7 @@ const development: Check = {
   fix: 'Set operator.development=false in the chart.',
   async run(context) {
     const operator = await operatorOf(context);
-    if (operator === undefined) return skipped('The operator is not installed');
+    assertInstalled(operator);
     if (operator.env['SVC_OPERATOR_DEVELOPMENT'] !== 'true') return passed();
     return failed({
       subject: `${operator.namespace}/${operator.name}`,
@@ -86,7 +86,7 @@ const webhookFailsClosed: Check = {
   fix: 'Set operator.webhook.failurePolicy=Fail, and apply the chart again.',
   async run(context) {
     const webhooks = await webhooksOf(context);
-    if (webhooks === undefined || webhooks.length === 0) return skipped('There is no webhook configuration');
+    assertConfigured(webhooks);
     const open = webhooks.filter(({ failurePolicy = 'Fail' }) => failurePolicy !== 'Fail');
     return verdict(
       open.map(({ name, failurePolicy }) => ({
@@ -103,7 +103,7 @@ const certificateExpiry: Check = {
   cause: 'The operator cannot renew it, or the one of operator.webhook.certSecret was not renewed.',
   fix: 'See certificates.* in the log of the operator, or renew the certificate of certSecret.',
   async run(context) {
-    if ((await operatorOf(context)) === undefined) return skipped('The operator is not installed');
+    assertInstalled(await operatorOf(context));
     const [sample] = samplesOf(await operatorMetrics(context), 'svc_certificate_not_after_seconds');
     if (sample === undefined) return notEvaluated('The operator does not tell when its certificate ends');
     const endMs = sample.value * 1_000;

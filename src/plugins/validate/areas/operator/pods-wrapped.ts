@@ -1,4 +1,3 @@
-import { counted } from '../../../../core/counted.ts';
 import { containersOf, proxyName, volumeNames } from '../../../../core/injection/mutate/containers.ts';
 import type { Container, Pod } from '../../../../core/kubernetes/pod.ts';
 import {
@@ -6,6 +5,7 @@ import {
   carriesWrapper,
   wrappedContainers,
 } from '../../../../core/kubernetes/protected-pods.ts';
+import { counted } from '../../../../core/units.ts';
 import {
   type Check,
   type CheckContext,
@@ -15,7 +15,7 @@ import {
   skipped,
   verdict,
 } from '../../check.ts';
-import { operatorOf } from '../../cluster/operator.ts';
+import { assertInstalled, operatorOf } from '../../cluster/operator.ts';
 import { protectedPodsOf, type SeenPod } from '../../cluster/pods.ts';
 import { capped, getObject } from '../../cluster/read.ts';
 
@@ -52,7 +52,7 @@ export const wrappersCurrent: Check = {
   fix: 'Make them anew: kubectl rollout restart.',
   async run(context) {
     const [operator, { labelled }] = await Promise.all([operatorOf(context), protectedPodsOf(context)]);
-    if (operator === undefined) return skipped('The operator is not installed');
+    assertInstalled(operator);
     const current = operator.env['SVC_WRAPPER_IMAGE'];
     if (current === undefined)
       return notEvaluated('The operator does not say which image its wrapper is from');

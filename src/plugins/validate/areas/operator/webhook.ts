@@ -1,13 +1,14 @@
 import { X509Certificate } from 'node:crypto';
-import { counted } from '../../../../core/counted.ts';
 import { namespaceName } from '../../../../core/egress/contract.ts';
 import type { KnownNamespace } from '../../../../core/kubernetes/known-objects.ts';
 import { isLabelled, type LabelSelector, selects } from '../../../../core/kubernetes/labels.ts';
+import { counted } from '../../../../core/units.ts';
 import { certificatesIn, validityOf } from '../../../../runtime/net/certificates.ts';
 import {
   type Check,
   type CheckFailure,
   failed,
+  Skipped,
   shared,
   skipped,
   verdict,
@@ -72,7 +73,7 @@ export const webhookSelectors: Check = {
   fix: 'Apply the chart again, and take objectSelector and further conditions out of the configuration.',
   async run(context) {
     const [webhooks, namespaces] = await Promise.all([webhooksOf(context), namespacesOf(context)]);
-    if (webhooks === undefined || webhooks.length === 0) return skipped('There is no webhook configuration');
+    assertConfigured(webhooks);
     const kept = ['kube-system', context.config.operatorNamespace];
     return verdict(
       capped(
@@ -151,7 +152,7 @@ export const webhookBundle: Check = {
   fix: 'See webhook.bundle in the log of the operator, and that it may get and patch the configuration; put the authority into ca.crt of certSecret.',
   async run(context) {
     const webhooks = await webhooksOf(context);
-    if (webhooks === undefined || webhooks.length === 0) return skipped('There is no webhook configuration');
+    assertConfigured(webhooks);
     const failures = webhooks.flatMap((entry) => problemOf(entry, context.now()));
     if (failures.some(({ level }) => level === undefined)) return failed(...failures);
     const tried = await annotatedPod(context);
@@ -219,3 +220,10 @@ export const webhooksOf = shared(async (context): Promise<readonly SeenWebhook[]
   const found = await getObject<{ readonly webhooks?: readonly SeenWebhook[] }>(context, path);
   return found && (found.webhooks ?? []);
 });
+
+/** For checks of the entries themselves. @throws Skipped where there is none */
+export function assertConfigured(
+  webhooks: readonly SeenWebhook[] | undefined,
+): asserts webhooks is readonly SeenWebhook[] {
+  if (webhooks === undefined || webhooks.length === 0) throw new Skipped('There is no webhook configuration');
+}

@@ -4,9 +4,11 @@ import { dataOf, isRecord } from '../../../../core/vault/transit-messages.ts';
 import { failureOf } from '../../../../runtime/vault/contract.ts';
 import { placeIn, segmentsOf } from '../../../../runtime/vault/secret-client/kv.ts';
 import {
+  type CheckContext,
   type CheckFailure,
   failed,
   passed,
+  Skipped,
   shared,
   skipped,
   type VaultQuery,
@@ -19,6 +21,13 @@ export interface KvPlaces {
   readonly places: readonly KvPlace[];
   /** Paths that are nowhere. */
   readonly failures: readonly CheckFailure[];
+}
+
+/** @throws Skipped where the settings name no paths for a wrapper */
+async function namedPlaces(context: CheckContext): Promise<KvPlaces> {
+  if (context.config.secretPaths === undefined || !forWrapper(context.config))
+    throw new Skipped('No KV paths are named: give --secrets or SVC_SECRET_PATHS.');
+  return kvPlaces(context);
 }
 
 /** Where the paths of the settings are, as the login sees it. */
@@ -44,9 +53,7 @@ export const kvReadable = vaultCheck(
     fix: 'Write the secret, or grant read on the path (in KV version 2 on <mount>/data/<name>).',
   },
   async (vault, context, signal) => {
-    if (context.config.secretPaths === undefined || !forWrapper(context.config))
-      return skipped('No KV paths are named: give --secrets or SVC_SECRET_PATHS.');
-    const { places, failures } = await kvPlaces(context);
+    const { places, failures } = await namedPlaces(context);
     const session = await vault.workload();
     const unreadable = await Promise.all(places.map((place) => lookAt(session, place, signal)));
     return verdict([...failures, ...unreadable.flat()]);
@@ -77,9 +84,7 @@ export const kvVersion = vaultCheck(
     fix: 'Upgrade it with bao kv enable-versioning <mount>; policies then need <mount>/data/<name>.',
   },
   async (_vault, context) => {
-    if (context.config.secretPaths === undefined || !forWrapper(context.config))
-      return skipped('No KV paths are named: give --secrets or SVC_SECRET_PATHS.');
-    const { places } = await kvPlaces(context);
+    const { places } = await namedPlaces(context);
     if (places.length === 0) return skipped('None of the KV paths is found: SVC-VAULT-011 tells of them.');
     const old = new Set(places.filter(({ version }) => version === 1).map(({ mount }) => mount));
     return verdict([...old].map((subject) => ({ subject, message: 'It is of KV version 1.' })));

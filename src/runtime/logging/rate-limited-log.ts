@@ -1,0 +1,48 @@
+import type { LogFields, Logger } from './logger.ts';
+
+/** How many lines may come: `burst` at once, and one in `everyMs` milliseconds on average. */
+export interface LineRate {
+  readonly burst: number;
+  readonly everyMs: number;
+}
+
+/** For lines that others can cause as often as they like: what finds no room is counted and told by the next line. */
+export class RateLimitedLog {
+  readonly #log: Logger;
+  readonly #rate: LineRate;
+  readonly #now: () => number;
+  /** When the whole burst is there again. */
+  #fullAt = Number.NEGATIVE_INFINITY;
+  #leftOut = 0;
+
+  /** @param now in milliseconds, of a clock that only goes forward */
+  constructor(log: Logger, rate: LineRate, now: () => number = () => performance.now()) {
+    this.#log = log;
+    this.#rate = rate;
+    this.#now = now;
+  }
+
+  info(event: string, fields: FieldsOfLine): void {
+    this.#write('info', event, fields, this.#now());
+  }
+
+  /** @param at the time now, in milliseconds, where the caller has it from elsewhere */
+  warn(event: string, fields: FieldsOfLine, at = this.#now()): void {
+    this.#write('warn', event, fields, at);
+  }
+
+  #write(level: 'info' | 'warn', event: string, fields: FieldsOfLine, now: number): void {
+    const { burst, everyMs } = this.#rate;
+    if (this.#fullAt - now > (burst - 1) * everyMs) {
+      this.#leftOut += 1;
+      return;
+    }
+    this.#fullAt = Math.max(this.#fullAt, now) + everyMs;
+    const leftOut = this.#leftOut;
+    this.#leftOut = 0;
+    this.#log[level](event, fields(leftOut));
+  }
+}
+
+/** Made only for a line that is written. `leftOut`: how many were not, since the last one. */
+type FieldsOfLine = (leftOut: number) => LogFields & { readonly error?: string };
