@@ -16,12 +16,15 @@ import {
   type WrapItem,
   type WrappedKey,
 } from './contract.ts';
+import { joinedCalls } from './joined-calls.ts';
 import { type ItemResults, type TransitCalls, type TransitField, transitCalls } from './transit-calls.ts';
 
 export interface TransitOptions {
   /** Mount of the transit engine, such as `transit`. */
   readonly mount: string;
   readonly keyName: string;
+  /** Keys of several callers may leave in one call, where calls are in flight already. Default: false. */
+  readonly joinCalls?: boolean;
 }
 
 /**
@@ -29,14 +32,16 @@ export interface TransitOptions {
  */
 export function createTransit(
   client: Pick<ExchangingVaultClient, 'exchange'>,
-  { mount, keyName }: TransitOptions,
+  { mount, keyName, joinCalls = false }: TransitOptions,
 ): Transit {
   const encrypt = transitCalls(client, vaultPath(mount, 'encrypt', keyName), ciphertext);
   const decrypt = transitCalls(client, vaultPath(mount, 'decrypt', keyName), plaintext);
+  const wrapCalls = joinCalls ? joinedCalls(encrypt) : encrypt;
+  const unwrapCalls = joinCalls ? joinedCalls(decrypt) : decrypt;
   return {
     keyName,
-    wrap: (items, signal) => wrap(encrypt, items, signal),
-    unwrap: (items, signal) => unwrap(decrypt, items, keyName, signal),
+    wrap: (items, signal) => wrap(wrapCalls, items, signal),
+    unwrap: (items, signal) => unwrap(unwrapCalls, items, keyName, signal),
   };
 }
 
