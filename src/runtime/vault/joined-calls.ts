@@ -66,7 +66,7 @@ class Lane<V> implements TransitCalls<V> {
     }
   }
 
-  #join(inputs: readonly TransitInput[], signal: AbortSignal | undefined): Promise<Outcome<V>> {
+  #join(inputs: readonly TransitInput[], signal: AbortSignal | undefined): Promise<CallResult<V>> {
     signal?.throwIfAborted();
     if (this.#itemsWaiting + inputs.length > mostWaiting) throw tooBusy();
     const caller = new Caller<V>(inputs, signal, performance.now() + this.#deadlineMs, this.#onGone);
@@ -188,7 +188,7 @@ class Lane<V> implements TransitCalls<V> {
   }
 }
 
-type Outcome<V> = ItemResults<V> | 'too large';
+type CallResult<V> = ItemResults<V> | 'too large';
 
 /** The server has understood the call and refused it. That it is away, or denies the path, concerns every caller. */
 const mayBeOneItem = (error: unknown): boolean =>
@@ -198,7 +198,7 @@ const mayBeOneItem = (error: unknown): boolean =>
 class Caller<V> {
   readonly inputs: readonly TransitInput[];
   readonly deadline: number;
-  readonly answer: Promise<Outcome<V>>;
+  readonly answer: Promise<CallResult<V>>;
   /** The call in flight for it. */
   call: SharedCall<V> | undefined;
   /** Nobody else's items go with its own. */
@@ -207,7 +207,7 @@ class Caller<V> {
   settled = false;
   readonly #signal: AbortSignal | undefined;
   readonly #onGone: (caller: Caller<V>) => void;
-  readonly #resolve: (answer: Outcome<V>) => void;
+  readonly #resolve: (answer: CallResult<V>) => void;
   readonly #reject: (reason: unknown) => void;
 
   constructor(
@@ -216,7 +216,7 @@ class Caller<V> {
     deadline: number,
     onGone: (caller: Caller<V>) => void,
   ) {
-    const { promise, resolve, reject } = Promise.withResolvers<Outcome<V>>();
+    const { promise, resolve, reject } = Promise.withResolvers<CallResult<V>>();
     this.inputs = inputs;
     this.deadline = deadline;
     this.answer = promise;
@@ -236,7 +236,7 @@ class Caller<V> {
   }
 
   /** Answers false where nobody waits for the answer any more. */
-  settle(answer: Outcome<V>): boolean {
+  settle(answer: CallResult<V>): boolean {
     if (!this.#end()) return false;
     this.#resolve(answer);
     return true;
