@@ -69,6 +69,13 @@ export const proxySettings = {
     ...boolean(),
   },
   ...transitSettings,
+  joinKeyCalls: {
+    variable: 'SVC_PROXY_JOIN_KEY_CALLS',
+    flag: 'join-key-calls',
+    summary: 'Calls to the key server that wait leave as one; false: a call is about one object',
+    fallback: 'true',
+    ...boolean(),
+  },
   bind: {
     variable: 'SVC_PROXY_BIND',
     flag: 'bind',

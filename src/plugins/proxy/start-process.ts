@@ -52,7 +52,11 @@ export async function startProcess(options: ProcessOptions, signal: AbortSignal)
     },
   });
   const metrics = createProxyMetrics(deps.metrics);
-  const transit = createTransit(vault, { mount: settings.transitMount, keyName: settings.transitKey });
+  const transit = createTransit(vault, {
+    mount: settings.transitMount,
+    keyName: settings.transitKey,
+    joinCalls: settings.joinKeyCalls,
+  });
   const context = createContext({ config, transit, metrics, log, env });
   try {
     const connections = new Connections(connectionBounds);

@@ -177,7 +177,8 @@ export class Gate {
   }
 }
 
-const tooBusy = (): VaultError =>
+/** For one whose turn did not come, or not in time. */
+export const tooBusy = (): VaultError =>
   new VaultError('unavailable', 'Too many requests to the key server wait for their turn', {
     nextStep: 'Find out why the key server is slow, or spread the load.',
   });

@@ -1,38 +1,30 @@
 import { vaultPath } from '../../core/vault/path.ts';
 import {
-  namesTooLarge,
   parseWrappedKey,
-  type ReadValue,
   readKey,
-  readTransitAnswer,
   readWrapped,
-  serverErrors,
-  type TransitAnswer,
   type TransitInput,
-  transitBody,
 } from '../../core/vault/transit-messages.ts';
 import type { ExchangingVaultClient } from './client.ts';
 import {
-  type ByteExchange,
   failureKind,
-  failureOf,
   isVaultError,
-  type KeyRequest,
   plainText,
-  serverReason,
   type Transit,
   type TransitItem,
   VaultError,
-  type VaultRequest,
-  type VaultResponse,
   type WrapItem,
   type WrappedKey,
 } from './contract.ts';
+import { joinedCalls } from './joined-calls.ts';
+import { type ItemResults, type TransitCalls, type TransitField, transitCalls } from './transit-calls.ts';
 
 export interface TransitOptions {
   /** Mount of the transit engine, such as `transit`. */
   readonly mount: string;
   readonly keyName: string;
+  /** Keys of several callers may leave in one call, where calls are in flight already. Default: false. */
+  readonly joinCalls?: boolean;
 }
 
 /**
@@ -40,14 +32,16 @@ export interface TransitOptions {
  */
 export function createTransit(
   client: Pick<ExchangingVaultClient, 'exchange'>,
-  { mount, keyName }: TransitOptions,
+  { mount, keyName, joinCalls = false }: TransitOptions,
 ): Transit {
-  const encrypt = new TransitBatches(client, vaultPath(mount, 'encrypt', keyName), ciphertext);
-  const decrypt = new TransitBatches(client, vaultPath(mount, 'decrypt', keyName), plaintext);
+  const encrypt = transitCalls(client, vaultPath(mount, 'encrypt', keyName), ciphertext);
+  const decrypt = transitCalls(client, vaultPath(mount, 'decrypt', keyName), plaintext);
+  const wrapCalls = joinCalls ? joinedCalls(encrypt) : encrypt;
+  const unwrapCalls = joinCalls ? joinedCalls(decrypt) : decrypt;
   return {
     keyName,
-    wrap: (items, signal) => wrap(encrypt, items, signal),
-    unwrap: (items, signal) => unwrap(decrypt, items, keyName, signal),
+    wrap: (items, signal) => wrap(wrapCalls, items, signal),
+    unwrap: (items, signal) => unwrap(unwrapCalls, items, keyName, signal),
   };
 }
 
@@ -55,14 +49,14 @@ const ciphertext: TransitField<string> = { name: 'ciphertext', read: readWrapped
 const plaintext: TransitField<Buffer> = { name: 'plaintext', read: readKey, discard: (key) => key.fill(0) };
 
 async function wrap(
-  batches: TransitBatches<string>,
+  calls: TransitCalls<string>,
   items: readonly WrapItem[],
   signal: AbortSignal | undefined,
 ): Promise<WrappedKey[]> {
   const wrapped: WrappedKey[] = [];
   const take = (value: string, index: number) => wrapped.push(checkedWrap(value, index));
   const inputs = items.map(({ key, ...bound }) => ({ plaintext: key, ...bound }));
-  await batches.run(inputs, take, signal);
+  await run(calls, inputs, take, signal);
   return wrapped;
 }
 
@@ -73,7 +67,7 @@ function checkedWrap(ciphertext: string, index: number): WrappedKey {
 }
 
 async function unwrap(
-  batches: TransitBatches<Buffer>,
+  calls: TransitCalls<Buffer>,
   items: readonly TransitItem[],
   keyName: string,
   signal: AbortSignal | undefined,
@@ -81,7 +75,7 @@ async function unwrap(
   const keys: Buffer[] = [];
   try {
     items.forEach(refuseMalformed);
-    await batches.run(items, (key) => keys.push(key), signal);
+    await run(calls, items, (key) => keys.push(key), signal);
     return keys;
   } catch (error) {
     for (const key of keys) key.fill(0);
@@ -108,98 +102,31 @@ function withVersion(error: unknown, items: readonly TransitItem[], keyName: str
   });
 }
 
-/** What one operation of the transit engine answers for an item. */
-interface TransitField<V> {
-  readonly name: string;
-  readonly read: ReadValue<V>;
-  /** Told of each value that was read and is not handed over. */
-  readonly discard: (value: V) => void;
+/**
+ * Any number of items, in calls of as many as the server takes. Calls `take` with each result, in order.
+ * @throws VaultError; with `index` where one item is the cause, and then nothing of its call was taken
+ */
+async function run<V>(
+  calls: TransitCalls<V>,
+  items: readonly TransitInput[],
+  take: (value: V, index: number) => void,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  for (let from = 0; from < items.length; ) {
+    const sent = items.slice(from, from + calls.most);
+    const answer = await calls.call(sent, signal);
+    if (answer === 'too large') continue;
+    for (const [position, value] of valuesOf(calls, answer, from).entries()) take(value, from + position);
+    from += sent.length;
+  }
 }
 
-/** OpenBao refuses a request with more than some 1,000 strings: 249 items with associated data pass, 250 do not. */
-const mostItems = 200;
-
-/** One operation of the transit engine on any number of items: one as a plain call, more as `batch_input`. */
-class TransitBatches<V> {
-  readonly #client: Pick<ExchangingVaultClient, 'exchange'>;
-  readonly #path: string;
-  readonly #field: TransitField<V>;
-  #most = mostItems;
-
-  constructor(client: Pick<ExchangingVaultClient, 'exchange'>, path: string, field: TransitField<V>) {
-    this.#client = client;
-    this.#path = path;
-    this.#field = field;
-  }
-
-  /**
-   * Calls `take` with each result, in order.
-   * @throws VaultError; with `index` where one item is the cause, and then nothing of its batch was taken
-   */
-  async run(
-    items: readonly TransitInput[],
-    take: (value: V, index: number) => void,
-    signal: AbortSignal | undefined,
-  ): Promise<void> {
-    for (let from = 0; from < items.length; ) {
-      const batch = items.slice(from, from + this.#most);
-      const values = await this.#send(batch, from, signal);
-      if (values === 'too large') continue;
-      for (const [position, value] of values.entries()) take(value, from + position);
-      from += batch.length;
-    }
-  }
-
-  async #send(inputs: readonly TransitInput[], from: number, signal: AbortSignal | undefined) {
-    const bytes = this.#exchange(inputs);
-    const call: KeyRequest = { method: 'POST', path: this.#path, bytes };
-    const request = signal === undefined ? call : { ...call, signal };
-    try {
-      const response = await this.#client.exchange(request);
-      if (inputs.length > 1 && namesTooLarge(response.status, serverErrors(response.body))) {
-        this.#most = Math.min(this.#most, Math.floor(inputs.length / 2));
-        return 'too large';
-      }
-      return this.#values(request, response, inputs.length, from);
-    } finally {
-      bytes.body.fill(0);
-    }
-  }
-
-  /** A batch with a bad item is answered by 400, and still carries what came of the others. */
-  #exchange(inputs: readonly TransitInput[]): ByteExchange {
-    const { name, read, discard } = this.#field;
-    return {
-      body: transitBody(inputs),
-      read: (status, answer) => {
-        const count = status === 200 || (status === 400 && inputs.length > 1) ? inputs.length : 0;
-        return readTransitAnswer(answer, name, count, read, discard);
-      },
-    };
-  }
-
-  #values(request: VaultRequest, response: VaultResponse, count: number, from: number): V[] {
-    const { status, body } = response;
-    const results = (body as TransitAnswer<V> | undefined)?.results;
-    if (results?.length !== count) throw this.#noResults(request, response, count, from);
-    const values = results.flatMap((result) => ('value' in result ? [result.value] : []));
-    const bad = results.findIndex((result) => 'error' in result);
-    if (bad < 0) return values;
-    for (const value of values) this.#field.discard(value);
-    const { error } = results[bad] as { error: string };
-    throw this.#badItem(status, plainText(error), from + bad);
-  }
-
-  #noResults(request: VaultRequest, response: VaultResponse, count: number, from: number): VaultError {
-    const { status, body } = response;
-    if (status === 400 && count === 1) return this.#badItem(status, serverReason(body), from);
-    if (status >= 300) return failureOf(request, response);
-    const message = `The key server answered ${this.#path} as no transit engine does`;
-    return new VaultError('rejected', message, { status, path: this.#path });
-  }
-
-  #badItem(status: number, reason: string, index: number): VaultError {
-    const message = `The key server refuses item ${index} at ${this.#path}: ${reason}`;
-    return new VaultError(failureKind(status, reason), message, { status, path: this.#path, index });
-  }
+function valuesOf<V>(calls: TransitCalls<V>, { status, results }: ItemResults<V>, from: number): V[] {
+  const values = results.flatMap((result) => ('value' in result ? [result.value] : []));
+  if (values.length === results.length) return values;
+  for (const value of values) calls.discard(value);
+  const bad = results.findIndex((result) => 'error' in result);
+  const reason = plainText((results[bad] as { error: string }).error);
+  const message = `The key server refuses item ${from + bad} at ${calls.path}: ${reason}`;
+  throw new VaultError(failureKind(status, reason), message, { status, path: calls.path, index: from + bad });
 }

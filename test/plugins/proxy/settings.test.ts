@@ -40,6 +40,7 @@ test('little is needed, and the defaults are the documented ones', () => {
   assert.is(config.callerKeys, undefined);
   assert.is(config.spoolDir, tmpdir());
   assert.is(resolve({}).transitKey, 'svc');
+  assert.is(resolve({}).joinKeyCalls, true);
   assert.equal(resolve({}).health, { host: undefined, port: 8191 });
 });
 
@@ -47,6 +48,15 @@ test('a flag goes before its variable', () => {
   const config = readConfig(resolve({ SVC_PROXY_BIND: 'none' }, { bind: 'bucket-key', strict: true }));
   assert.is(config.binding, 'bucket-key');
   assert.is(config.strict, true);
+});
+
+test('calls to the key server are joined unless that is turned off, by one word only', () => {
+  assert.is(resolve({ SVC_PROXY_JOIN_KEY_CALLS: 'false' }).joinKeyCalls, false);
+  assert.is(resolve({}, { 'join-key-calls': 'false' }).joinKeyCalls, false);
+  assert.match(
+    errors({ SVC_PROXY_JOIN_KEY_CALLS: 'no' }).join(),
+    /^SVC_PROXY_JOIN_KEY_CALLS: .*true or false/,
+  );
 });
 
 test('a region is needed only for the default store', () => {

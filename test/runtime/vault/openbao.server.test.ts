@@ -10,6 +10,7 @@ import type { SessionState } from '../../../src/runtime/vault/session.ts';
 import type { VaultAuth } from '../../../src/runtime/vault/settings.ts';
 import { createTransit } from '../../../src/runtime/vault/transit.ts';
 import { startOpenBao } from '../../support/openbao.ts';
+import { startRequestLog } from '../../support/request-log.ts';
 import { type TemporaryFolder, temporaryFolder } from '../../support/temporary.ts';
 import type { KubernetesAuth, OpenBao } from '../../support/types.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -196,6 +197,58 @@ test('a thousand keys with associated data are wrapped and unwrapped', async ({ 
   }));
   const error = await vaultFailure(transit.unwrap(swapped), 'rejected');
   assert.is(error.index, 777);
+});
+
+test('64 callers at a time: joined they are fewer calls, and each gets its own key', async ({
+  bao,
+  connect,
+}) => {
+  const relay = await startRequestLog(bao.url);
+  try {
+    const auth = { method: 'token', token: await bao.policyToken() } as const;
+    const { client } = await connect(auth, { url: relay.url });
+    for (const joinCalls of [true, false]) {
+      const transit = createTransit(client, { mount: 'transit', keyName: 'svc', joinCalls });
+      const keys = Array.from({ length: 64 }, () => randomBytes(32));
+      relay.clear();
+      const wrapped = await Promise.all(
+        keys.map((key, n) => transit.wrap([{ key, associatedData: `bucket/${n}` }])),
+      );
+      const encrypted = relay.matching('POST', /encrypt/).length;
+      const back = await Promise.all(
+        wrapped.map(([one], n) =>
+          transit.unwrap([{ ciphertext: one?.ciphertext ?? '', associatedData: `bucket/${n}` }]),
+        ),
+      );
+      const decrypted = relay.matching('POST', /decrypt/).length;
+      assert.ok(back.every(([key], n) => keys[n]?.equals(key as Buffer)));
+      assert.ok(joinCalls ? encrypted <= 8 : encrypted === 64, `${encrypted}`);
+      assert.ok(joinCalls ? decrypted <= 8 : decrypted === 64, `${decrypted}`);
+    }
+  } finally {
+    await relay.stop();
+  }
+});
+
+test('joined, one bad item harms no other, whatever the server says to it', async ({ bao, connect }) => {
+  const { client } = await connect({ method: 'token', token: await bao.policyToken() });
+  const transit = createTransit(client, { mount: 'transit', keyName: 'svc', joinCalls: true });
+  const key = randomBytes(32);
+  const [wrapped] = await transit.wrap([{ key, associatedData: 'a' }]);
+  const item = { ciphertext: wrapped?.ciphertext ?? '', associatedData: 'a' };
+  const empty = await bao.request('POST', 'transit/encrypt/svc', { plaintext: '' });
+  for (const bad of [
+    { ...item, associatedData: 'b' },
+    { ...item, ciphertext: item.ciphertext.replace('v1', 'v9') },
+    { ciphertext: 'vault:v1:AAAA' },
+    { ciphertext: empty.json.data.ciphertext as string },
+  ]) {
+    const good = Array.from({ length: 8 }, () => transit.unwrap([item]));
+    const refused = vaultFailure(transit.unwrap([bad]), 'rejected');
+    good.push(...Array.from({ length: 8 }, () => transit.unwrap([item])));
+    assert.ok((await Promise.all(good)).every(([back]) => back?.equals(key)));
+    await refused;
+  }
 });
 
 test('wrong associated data and changed ciphertexts are rejected', async ({ bao, connect }) => {

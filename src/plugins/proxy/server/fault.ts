@@ -27,7 +27,7 @@ export function reportFault(error: unknown, log: Logger, metrics: ProxyMetrics, 
   if (told instanceof EnvelopeError) {
     metrics.refused(told.reason);
     log.error('proxy.object.refused', { ...objectOf(about), reason: told.reason, ...describeError(told) });
-  } else if (isVaultError(told)) reportVault(told, log, metrics);
+  } else if (isVaultError(told)) reportVault(told, log, metrics, about);
   else if (!(error instanceof S3Error)) {
     log.error('proxy.request.broke', { ...describeError(error), stack: stackOf(error) });
   } else if (error.status >= 500 && error.status !== 501) {
@@ -49,11 +49,12 @@ function innermost(error: S3Error): unknown {
   return cause instanceof EnvelopeError || isVaultError(cause) ? cause : error;
 }
 
-function reportVault(error: VaultError, log: Logger, metrics: ProxyMetrics): void {
+function reportVault(error: VaultError, log: Logger, metrics: ProxyMetrics, about: About | undefined): void {
   const fields = { kind: error.kind, path: error.path, nextStep: error.nextStep, ...describeError(error) };
   if (error.kind === 'unavailable') return log.warn('proxy.vault.unavailable', fields);
-  if (error.kind === 'rejected' || error.kind === 'expired-version') metrics.refused(`key-${error.kind}`);
-  log.error(`proxy.vault.${error.kind}`, fields);
+  const ofObject = error.kind === 'rejected' || error.kind === 'expired-version';
+  if (ofObject) metrics.refused(`key-${error.kind}`);
+  log.error(`proxy.vault.${error.kind}`, { ...(ofObject ? objectOf(about) : {}), ...fields });
 }
 
 export interface FaultContext {

@@ -97,7 +97,10 @@ for (const kind of ['rejected', 'expired-version', 'not-found'] as const) {
     const { response, text, lines } = await answerTo(new VaultError(kind, 'refused'));
     assert.is(response.status, 500);
     assert.is(elementOf(text, 'Code'), 'InternalError');
-    assert.ok(lines.some(({ event }) => event === `proxy.vault.${kind}`));
+    const line = lines.find(({ event }) => event === `proxy.vault.${kind}`);
+    assert.ok(line);
+    const named = kind === 'not-found' ? [undefined, undefined] : ['bucket', 'key'];
+    assert.equal([line.fields.bucket, line.fields.key], named);
   });
 }
 

@@ -92,7 +92,7 @@ async function startProxy(
     onState: () => undefined,
   });
   const metrics = recording(refused);
-  const transit = createTransit(vaultClient, { mount: 'transit', keyName: 'svc' });
+  const transit = createTransit(vaultClient, { mount: 'transit', keyName: 'svc', joinCalls: true });
   const env = { AWS_ACCESS_KEY_ID: store.accessKeyId, AWS_SECRET_ACCESS_KEY: store.secretAccessKey };
   const context = createContext({ config, transit, metrics, log: quiet, env });
   const dispatch = createDispatch({

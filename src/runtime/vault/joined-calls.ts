@@ -1,0 +1,194 @@
+import type { ItemResult, TransitInput } from '../../core/vault/transit-messages.ts';
+import { requestLimits, tooBusy } from './client.ts';
+import { isVaultError } from './contract.ts';
+import { Caller, type CallResult, SharedCall } from './joined-callers.ts';
+import type { ItemResults, TransitCalls } from './transit-calls.ts';
+
+/**
+ * Joins the calls of many callers: two are in flight at a time, and what arrives meanwhile leaves together as soon as
+ * one of them has ended. A caller that meets fewer in flight waits for nobody.
+ *
+ * Callers do not notice each other: each gets the results of its own items, and has its own signal and its own
+ * deadline, which counts from its arrival. A call that was refused as a whole, possibly because of one item, is made
+ * again for each of its callers alone.
+ * @param deadlineMs for one caller, with the time that it waits
+ */
+export function joinedCalls<V>(
+  calls: TransitCalls<V>,
+  deadlineMs: number = requestLimits.deadlineMs,
+): TransitCalls<V> {
+  return new Lane(calls, deadlineMs);
+}
+
+const mostInFlight = 2;
+
+/** Items that may wait: far more than the requests of a process that are served at a time have. */
+const mostWaiting = 10_000;
+
+/** The timer for deadlines fires no sooner again, in ms. */
+const leastPauseMs = 100;
+
+class Lane<V> implements TransitCalls<V> {
+  readonly #calls: TransitCalls<V>;
+  readonly #deadlineMs: number;
+  #inFlight = 0;
+  /** In order of arrival. */
+  #waiting = new Set<Caller<V>>();
+  #itemsWaiting = 0;
+  /** Calls in flight whose callers have waited. */
+  readonly #shared = new Set<SharedCall<V>>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(calls: TransitCalls<V>, deadlineMs: number) {
+    this.#calls = calls;
+    this.#deadlineMs = deadlineMs;
+  }
+
+  get path(): string {
+    return this.#calls.path;
+  }
+
+  get most(): number {
+    return this.#calls.most;
+  }
+
+  discard(value: V): void {
+    this.#calls.discard(value);
+  }
+
+  /** Where there is room nothing is added to a plain call: the client keeps deadline and signal itself. */
+  async call(inputs: readonly TransitInput[], signal: AbortSignal | undefined) {
+    if (this.#inFlight >= mostInFlight) return this.#join(inputs, signal);
+    this.#inFlight++;
+    try {
+      return await this.#calls.call(inputs, signal);
+    } finally {
+      this.#ended();
+    }
+  }
+
+  #join(inputs: readonly TransitInput[], signal: AbortSignal | undefined): Promise<CallResult<V>> {
+    signal?.throwIfAborted();
+    if (this.#itemsWaiting + inputs.length > mostWaiting) throw tooBusy();
+    const caller = new Caller<V>(inputs, signal, performance.now() + this.#deadlineMs, this.#onGone);
+    this.#enqueue(caller);
+    this.#timer ??= this.#watch(this.#deadlineMs);
+    return caller.answer;
+  }
+
+  #enqueue(caller: Caller<V>): void {
+    this.#waiting.add(caller);
+    this.#itemsWaiting += caller.count;
+  }
+
+  #dequeue(caller: Caller<V>): void {
+    if (this.#waiting.delete(caller)) this.#itemsWaiting -= caller.count;
+  }
+
+  /** One that was aborted. Its call goes on as long as anybody waits for it. */
+  readonly #onGone = (caller: Caller<V>): void => {
+    if (caller.call === undefined) this.#dequeue(caller);
+    else caller.call.leave();
+  };
+
+  #ended(): void {
+    this.#inFlight--;
+    while (this.#inFlight < mostInFlight && this.#waiting.size > 0) void this.#send(this.#next());
+  }
+
+  /** The first that wait, as many as fit into one call. */
+  #next(): Caller<V>[] {
+    const callers: Caller<V>[] = [];
+    let items = 0;
+    for (const caller of this.#waiting) {
+      items += caller.count;
+      if (callers.length > 0 && (caller.alone || items > this.most)) break;
+      callers.push(caller);
+      this.#dequeue(caller);
+      if (caller.alone) break;
+    }
+    return callers;
+  }
+
+  async #send(callers: readonly Caller<V>[]): Promise<void> {
+    const call = new SharedCall(callers);
+    this.#inFlight++;
+    this.#shared.add(call);
+    try {
+      const inputs = callers.flatMap((caller) => caller.inputs);
+      const answer = await this.#calls.call(inputs, call.signal);
+      if (answer === 'too large') this.#cut(callers);
+      else this.#handOut(callers, answer);
+    } catch (error) {
+      this.#failed(callers, error);
+    } finally {
+      this.#shared.delete(call);
+      this.#ended();
+    }
+  }
+
+  #handOut(callers: readonly Caller<V>[], { status, results }: ItemResults<V>): void {
+    let at = 0;
+    for (const caller of callers) {
+      const own = results.slice(at, at + caller.count);
+      at += caller.count;
+      if (!caller.settle({ status, results: own })) this.#discardAll(own);
+    }
+  }
+
+  #discardAll(results: readonly ItemResult<V>[]): void {
+    for (const result of results) if ('value' in result) this.discard(result.value);
+  }
+
+  /** Callers whose items still fit go again in smaller calls; the others cut theirs themselves. */
+  #cut(callers: readonly Caller<V>[]): void {
+    for (const caller of callers) if (caller.count > this.most) caller.settle('too large');
+    this.#again(callers);
+  }
+
+  /** What concerns all of them is one error for all. */
+  #failed(callers: readonly Caller<V>[], error: unknown): void {
+    if (callers.length > 1 && mayBeOneItem(error)) {
+      for (const caller of callers) caller.alone = true;
+      this.#again(callers);
+    } else {
+      for (const caller of callers) caller.fail(error);
+    }
+  }
+
+  /** They have waited longer than the others. */
+  #again(callers: readonly Caller<V>[]): void {
+    const later = this.#waiting;
+    this.#waiting = new Set();
+    this.#itemsWaiting = 0;
+    for (const caller of callers) {
+      caller.call = undefined;
+      if (!caller.settled) this.#enqueue(caller);
+    }
+    for (const caller of later) this.#enqueue(caller);
+  }
+
+  /** One timer for all: it fires at the deadline of the first that waits. */
+  #watch(pauseMs: number): NodeJS.Timeout {
+    return setTimeout(this.#expire, Math.max(leastPauseMs, pauseMs)).unref();
+  }
+
+  readonly #expire = (): void => {
+    const now = performance.now();
+    let next = Number.POSITIVE_INFINITY;
+    for (const caller of this.#unanswered()) {
+      if (caller.deadline > now) next = Math.min(next, caller.deadline);
+      else if (caller.fail(tooBusy())) this.#onGone(caller);
+    }
+    this.#timer = next === Number.POSITIVE_INFINITY ? undefined : this.#watch(next - now);
+  };
+
+  #unanswered(): Caller<V>[] {
+    const sent = [...this.#shared].flatMap(({ callers }) => callers);
+    return [...this.#waiting, ...sent].filter(({ settled }) => !settled);
+  }
+}
+
+/** The server has understood the call and refused it. That it is away, or denies the path, concerns every caller. */
+const mayBeOneItem = (error: unknown): boolean =>
+  isVaultError(error) && (error.kind === 'rejected' || error.kind === 'expired-version');
