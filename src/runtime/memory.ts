@@ -144,7 +144,8 @@ export function endJustInTimeCompilation(): void {
 }
 
 const levels = 8;
-const perLevel = new Array<number>(1024).fill(0);
+/** Arguments beyond the declared ones are laid on the stack as well. Made once: at each call they would be 64 KiB of garbage. */
+const argumentsOf = Array.from({ length: levels }, (_, left) => [left, ...new Array<number>(1024).fill(0)]);
 
 let due = false;
 
@@ -163,6 +164,5 @@ export function overwriteStackSoon(): void {
 }
 
 function overwriteStack(left = levels): void {
-  // Arguments beyond the declared ones are laid on the stack as well.
-  if (left > 0) Reflect.apply(overwriteStack, undefined, [left - 1, ...perLevel]);
+  if (left > 0) Reflect.apply(overwriteStack, undefined, argumentsOf[left - 1] as number[]);
 }
