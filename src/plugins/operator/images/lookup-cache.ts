@@ -1,10 +1,10 @@
 import { createHmac, randomBytes } from 'node:crypto';
+import { BoundedMap } from '../../../core/bounded-map.ts';
 import { formatImageReference, type ImageReference } from '../../../core/image/reference.ts';
 import type { ImageCommand } from '../../../core/injection/contract.ts';
 import type { Access } from '../../../runtime/registry/endpoint.ts';
 import { type FoundBy, lookUp } from '../../../runtime/registry/look-up.ts';
 import { RegistryError, type RegistryHttpClient } from '../../../runtime/registry/registry-http-client.ts';
-import { BoundedMap } from '../bounds.ts';
 
 const most = 2_000;
 const longestMs = 24 * 3_600_000;
@@ -31,7 +31,7 @@ export interface Wanted {
 
 /** @param now in ms, of a clock that only goes forward */
 export function createCommandCache(now: () => number): CommandCache {
-  const commands = new BoundedMap<ImageCommand>(most, longestMs, now);
+  const commands = new BoundedMap<string, ImageCommand>(most, { age: { mostMs: longestMs, now } });
   const find = ({ accesses, reference, architecture }: Wanted, maxAgeMs: number) => {
     for (const access of accesses) {
       const found = commands.get(keyOf(access, reference, architecture), maxAgeMs);
@@ -88,7 +88,7 @@ export function createSingleFlight({ wire, cache, signal, now }: SingleFlightOpt
     if (now === 0) ofNamespace.delete(namespace);
     else ofNamespace.set(namespace, now);
   };
-  const failed = new BoundedMap<unknown>(mostFailures, failedMs, now);
+  const failed = new BoundedMap<string, unknown>(mostFailures, { age: { mostMs: failedMs, now } });
   const fly = async (key: string, wanted: Wanted, namespace: string) => {
     count(namespace, 1);
     try {

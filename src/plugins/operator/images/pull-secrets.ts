@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../../core/bounded-map.ts';
 import { ImageError } from '../../../core/image/reference.ts';
 import {
   type RegistryCredential,
@@ -6,7 +7,6 @@ import {
 } from '../../../core/image/registry-credentials.ts';
 import type { Pod } from '../../../core/kubernetes/pod.ts';
 import { hasCode, type KubeClient } from '../../../runtime/kube/client.ts';
-import { BoundedMap } from '../bounds.ts';
 
 const freshMs = 60_000;
 const most = 500;
@@ -46,7 +46,7 @@ export interface PullSecretsOptions {
 }
 
 export function createPullSecrets({ client, signal, now }: PullSecretsOptions): PullSecrets {
-  const kept = new BoundedMap<Promise<unknown>>(most, freshMs, now);
+  const kept = new BoundedMap<string, Promise<unknown>>(most, { age: { mostMs: freshMs, now } });
   const get: Get = (path, read, age) => {
     const known = age === 'kept' ? kept.get(path) : undefined;
     if (known !== undefined) return known as Promise<never>;

@@ -1,5 +1,5 @@
-import { type BucketSize, TokenBucket } from '../bounds.ts';
 import type { NodeAgentState, NodeReports } from '../contract.ts';
+import { type BucketSize, TokenBucket } from '../token-bucket.ts';
 import { type NodeReport, type ReportedAccessEvent, ReportRefused, reportedState } from './read-report.ts';
 
 export interface BookLimits {

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
+import { BoundedMap } from '../../../core/bounded-map.ts';
 import { hasCode, type KubeClient } from '../../../runtime/kube/client.ts';
 import { describeError, type Logger } from '../../../runtime/logging/logger.ts';
-import { BoundedMap, type BucketSize, TokenBucket } from '../bounds.ts';
+import { type BucketSize, TokenBucket } from '../token-bucket.ts';
 import { ReportRefused } from './read-report.ts';
 
 /** Which node an agent runs on, by the service-account token of its pod. */
@@ -40,9 +41,10 @@ const form = /^[\w-]{1,4096}\.[\w-]{1,12288}\.[\w-]{1,2048}$/;
 /** Asks the API server about each token once in five minutes. */
 export function createNodeTokens(options: NodeTokensOptions): NodeTokens {
   const { client, namespace, log, signal, now = () => performance.now() } = options;
-  const kept = new BoundedMap<Promise<string>>(most, keptMs, now);
+  const age = { mostMs: keptMs, now };
+  const kept = new BoundedMap<string, Promise<string>>(most, { age });
   const bucket = new TokenBucket(options.rate ?? usualRate, now());
-  const peers = new BoundedMap<TokenBucket>(most, keptMs, now);
+  const peers = new BoundedMap<string, TokenBucket>(most, { age });
   const takeFor = (peer: string): boolean => {
     const own = peers.get(peer) ?? new TokenBucket(peerRate, now());
     peers.set(peer, own);

@@ -2,8 +2,8 @@ import { accessOutcomes, accessPaths } from '../../../core/protection/bpf-layout
 import { type Tier, tierNames } from '../../../core/protection/report.ts';
 import type { Metrics } from '../../../runtime/health/health.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
-import { TokenBucket } from '../bounds.ts';
 import type { Leadership, NodeAgentState } from '../contract.ts';
+import { TokenBucket } from '../token-bucket.ts';
 import { type BookLimits, NodeRegistry, type Taken } from './node-registry.ts';
 import type { NodeReport, ReportedAccessEvent } from './read-report.ts';
 
