@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { BoundedMap } from '../../../core/bounded-map.ts';
 import { EnvelopeError } from '../../../core/envelope/cipher.ts';
 import {
   type PartList,
@@ -29,7 +30,7 @@ interface ManifestStoreOptions {
 }
 
 export function createManifests({ state, keys, reservedPrefix, removals }: ManifestStoreOptions): Manifests {
-  const verified = new VerifiedLists();
+  const verified = new BoundedMap<string, PartList>(verifiedBytes, { costOf });
   const present = new Remembered((bucket) => anyIn(state, bucket, reservedPrefix), presenceLifeMs, Date.now);
 
   async function loadManifest(name: ObjectName, id: string, seal: string): Promise<PartList> {
@@ -107,45 +108,10 @@ const fingerprint = (list: PartList) => createHash('sha256').update(serializePar
 /** About what a part takes in memory, in bytes. */
 const partCost = 400;
 const listCost = 1000;
+/** Memory for part lists whose seals were verified; they hold wrapped keys only. */
+const verifiedBytes = 6 * 1024 * 1024;
 
-/** Part lists whose seals were verified, the latest used kept, at most `budget` bytes of them. They hold wrapped keys only. */
-class VerifiedLists {
-  readonly #lists = new Map<string, PartList>();
-  readonly #budget: number;
-  #used = 0;
-
-  constructor(budget = 6 * 1024 * 1024) {
-    this.#budget = budget;
-  }
-
-  get(id: string): PartList | undefined {
-    const list = this.#lists.get(id);
-    if (list === undefined) return undefined;
-    this.#lists.delete(id);
-    this.#lists.set(id, list);
-    return list;
-  }
-
-  set(id: string, list: PartList): void {
-    this.#forget(id);
-    if (cost(list) > this.#budget) return;
-    this.#lists.set(id, list);
-    this.#used += cost(list);
-    for (const oldest of this.#lists.keys()) {
-      if (this.#used <= this.#budget) break;
-      this.#forget(oldest);
-    }
-  }
-
-  #forget(id: string): void {
-    const list = this.#lists.get(id);
-    if (list === undefined) return;
-    this.#lists.delete(id);
-    this.#used -= cost(list);
-  }
-}
-
-const cost = (list: PartList) => listCost + list.parts.length * partCost;
+const costOf = (_: string, list: PartList) => listCost + list.parts.length * partCost;
 
 /** Part lists of multipart objects, whether inline or in a manifest object, with their seals verified. */
 export interface Manifests {

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../../core/bounded-map.ts';
 import { S3Error, s3Error } from '../../../core/s3/error.ts';
 import { childText, type XmlElement } from '../../../core/s3/xml.ts';
 import { type Upstream, xmlResult } from '../upstream/upstream.ts';
@@ -91,27 +92,18 @@ async function told(ask: () => Promise<Fact>): Promise<Fact> {
 /** At most this many answers: names come from callers. */
 const maxEntries = 1_000;
 
-interface Entry<T> {
-  readonly value: Promise<T>;
-  readonly until: number;
-}
-
 /** Answers by name, each asked for once in `lifeMs` milliseconds. Failures are not kept. */
 export class Remembered<T> {
   readonly #ask: (name: string) => Promise<T>;
-  readonly #lifeMs: number;
-  readonly #now: () => number;
-  readonly #entries = new Map<string, Entry<T>>();
+  readonly #answers: BoundedMap<string, Promise<T>>;
 
   constructor(ask: (name: string) => Promise<T>, lifeMs: number, now: () => number) {
     this.#ask = ask;
-    this.#lifeMs = lifeMs;
-    this.#now = now;
+    this.#answers = new BoundedMap(maxEntries, { age: { mostMs: lifeMs, now } });
   }
 
   get(name: string): Promise<T> {
-    const known = this.#entries.get(name);
-    return known && known.until > this.#now() ? known.value : this.renew(name);
+    return this.#answers.get(name) ?? this.renew(name);
   }
 
   /** Asks whatever is remembered. */
@@ -122,17 +114,9 @@ export class Remembered<T> {
   }
 
   set(name: string, value: Promise<T>): void {
-    const entry = { value, until: this.#now() + this.#lifeMs };
-    this.#keep(name, entry);
+    this.#answers.set(name, value);
     value.catch(() => {
-      if (this.#entries.get(name) === entry) this.#entries.delete(name);
+      if (this.#answers.peek(name) === value) this.#answers.delete(name);
     });
-  }
-
-  #keep(name: string, entry: Entry<T>): void {
-    this.#entries.delete(name);
-    const [oldest] = this.#entries.keys();
-    if (oldest !== undefined && this.#entries.size >= maxEntries) this.#entries.delete(oldest);
-    this.#entries.set(name, entry);
   }
 }
