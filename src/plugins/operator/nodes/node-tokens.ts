@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { BoundedMap } from '../../../core/bounded-map.ts';
+import { Remembered } from '../../../core/remembered.ts';
 import { hasCode, type KubeClient } from '../../../runtime/kube/client.ts';
 import { describeError, type Logger } from '../../../runtime/logging/logger.ts';
 import { type BucketSize, TokenBucket } from '../token-bucket.ts';
@@ -42,7 +43,7 @@ const form = /^[\w-]{1,4096}\.[\w-]{1,12288}\.[\w-]{1,2048}$/;
 export function createNodeTokens(options: NodeTokensOptions): NodeTokens {
   const { client, namespace, log, signal, now = () => performance.now() } = options;
   const age = { mostMs: keptMs, now };
-  const kept = new BoundedMap<string, Promise<string>>(most, { age });
+  const kept = new Remembered<string>(most, age);
   const bucket = new TokenBucket(options.rate ?? usualRate, now());
   const peers = new BoundedMap<string, TokenBucket>(most, { age });
   const takeFor = (peer: string): boolean => {
@@ -70,10 +71,7 @@ export function createNodeTokens(options: NodeTokensOptions): NodeTokens {
       if (known !== undefined) return known;
       if (!takeFor(peer))
         return Promise.reject(new ReportRefused('RESOURCE_EXHAUSTED', 'too many tokens are to be reviewed'));
-      const asked = ask(token);
-      kept.set(key, asked);
-      asked.catch(() => kept.delete(key));
-      return asked;
+      return kept.keep(key, ask(token));
     },
   };
 }

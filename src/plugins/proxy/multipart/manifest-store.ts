@@ -9,10 +9,11 @@ import {
 } from '../../../core/envelope/manifest.ts';
 import { type Envelope, type ObjectName, readEnvelope } from '../../../core/envelope/metadata.ts';
 import { manifestKey } from '../../../core/envelope/records.ts';
+import { Remembered } from '../../../core/remembered.ts';
 import { concurrently } from '../../../runtime/lifecycle/wait.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import type { DataKeys } from '../data-keys.ts';
-import { type BucketFacts, Remembered } from '../state/bucket-facts.ts';
+import type { BucketFacts } from '../state/bucket-facts.ts';
 import type { DelayedRemovals, StateStore } from '../state/state-store.ts';
 import type { Upstream, UpstreamResponse } from '../upstream/upstream.ts';
 
@@ -21,6 +22,8 @@ export const manifestLimit = 8 * 1024 * 1024;
 /** Readers that saw the pointer are done with the manifest by then. */
 const graceMs = 5 * 60 * 1000;
 const presenceLifeMs = 30_000;
+/** Names of buckets come from callers. */
+const mostBuckets = 1_000;
 
 interface ManifestStoreOptions {
   readonly state: StateStore;
@@ -31,7 +34,7 @@ interface ManifestStoreOptions {
 
 export function createManifests({ state, keys, reservedPrefix, removals }: ManifestStoreOptions): Manifests {
   const verified = new BoundedMap<string, PartList>(verifiedBytes, { costOf });
-  const present = new Remembered((bucket) => anyIn(state, bucket, reservedPrefix), presenceLifeMs, Date.now);
+  const present = new Remembered<boolean>(mostBuckets, { mostMs: presenceLifeMs, now: Date.now });
 
   async function loadManifest(name: ObjectName, id: string, seal: string): Promise<PartList> {
     const text = await state.get(name.bucket, manifestKey(reservedPrefix, name, id), manifestLimit);
@@ -76,7 +79,7 @@ export function createManifests({ state, keys, reservedPrefix, removals }: Manif
     },
     async save(name, list) {
       readPartList(JSON.parse(serializePartList(list)));
-      present.set(name.bucket, Promise.resolve(true));
+      present.keep(name.bucket, Promise.resolve(true));
       await state.put(
         name.bucket,
         manifestKey(reservedPrefix, name, list.manifest),
@@ -87,7 +90,7 @@ export function createManifests({ state, keys, reservedPrefix, removals }: Manif
       await state.delete(name.bucket, [manifestKey(reservedPrefix, name, id)]);
     },
     removeLater: (name, id) => removals.add(name.bucket, manifestKey(reservedPrefix, name, id), graceMs),
-    mayExist: (bucket) => present.get(bucket),
+    mayExist: (bucket) => present.get(bucket) ?? present.keep(bucket, anyIn(state, bucket, reservedPrefix)),
   };
 }
 

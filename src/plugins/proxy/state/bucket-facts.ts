@@ -1,4 +1,4 @@
-import { BoundedMap } from '../../../core/bounded-map.ts';
+import { Remembered } from '../../../core/remembered.ts';
 import { S3Error, s3Error } from '../../../core/s3/error.ts';
 import { childText, type XmlElement } from '../../../core/s3/xml.ts';
 import { type Upstream, xmlResult } from '../upstream/upstream.ts';
@@ -16,6 +16,8 @@ export interface BucketFacts {
 type Fact = 'yes' | 'no' | 'unknown';
 
 const lifeMs = 30_000;
+/** At most this many answers of each kind: names come from callers. */
+const mostAnswers = 1_000;
 const answerLimit = 64 * 1024;
 /** What stores say of buckets that never had such a configuration. */
 const neverSet = new Set(['ObjectLockConfigurationNotFoundError', 'VersioningNotConfigured']);
@@ -28,12 +30,14 @@ export function createBucketFacts(
 ): BucketFacts {
   const ask: Ask = (bucket, subresource, root) =>
     configuration({ upstream, waitMs }, bucket, subresource, root);
-  const versioning = new Remembered((bucket) => versioningOf(ask, bucket), lifeMs, now);
-  const lock = new Remembered((bucket) => lockOf(ask, bucket), lifeMs, now);
+  const age = { mostMs: lifeMs, now };
+  const versioning = new Remembered<Fact>(mostAnswers, age);
+  const lock = new Remembered<Fact>(mostAnswers, age);
+  const keepsVersionsNow = (bucket: string) => versioning.keep(bucket, versioningOf(ask, bucket));
   return {
-    keepsVersions: (bucket) => versioning.get(bucket),
-    keepsVersionsNow: (bucket) => versioning.renew(bucket),
-    locked: async (bucket) => (await lock.get(bucket)) !== 'no',
+    keepsVersions: (bucket) => versioning.get(bucket) ?? keepsVersionsNow(bucket),
+    keepsVersionsNow,
+    locked: async (bucket) => (await (lock.get(bucket) ?? lock.keep(bucket, lockOf(ask, bucket)))) !== 'no',
   };
 }
 
@@ -86,37 +90,5 @@ async function told(ask: () => Promise<Fact>): Promise<Fact> {
   } catch (error) {
     if (!(error instanceof S3Error) || error.status === 503) throw error;
     return neverSet.has(error.code) ? 'no' : 'unknown';
-  }
-}
-
-/** At most this many answers: names come from callers. */
-const maxEntries = 1_000;
-
-/** Answers by name, each asked for once in `lifeMs` milliseconds. Failures are not kept. */
-export class Remembered<T> {
-  readonly #ask: (name: string) => Promise<T>;
-  readonly #answers: BoundedMap<string, Promise<T>>;
-
-  constructor(ask: (name: string) => Promise<T>, lifeMs: number, now: () => number) {
-    this.#ask = ask;
-    this.#answers = new BoundedMap(maxEntries, { age: { mostMs: lifeMs, now } });
-  }
-
-  get(name: string): Promise<T> {
-    return this.#answers.get(name) ?? this.renew(name);
-  }
-
-  /** Asks whatever is remembered. */
-  renew(name: string): Promise<T> {
-    const value = this.#ask(name);
-    this.set(name, value);
-    return value;
-  }
-
-  set(name: string, value: Promise<T>): void {
-    this.#answers.set(name, value);
-    value.catch(() => {
-      if (this.#answers.peek(name) === value) this.#answers.delete(name);
-    });
   }
 }
