@@ -1,5 +1,6 @@
 import { createHmac, createSecretKey, hash, type KeyObject, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import { BoundedMap } from '../bounded-map.ts';
 import { s3Error } from './error.ts';
 import { encodeComponent, encodeKey } from './request.ts';
 
@@ -44,17 +45,17 @@ const neverSigned = new Set([
   'user-agent',
 ]);
 
+const mostKeys = 64;
+
 /** Keeps keys by (access key, scope), so that a request costs one HMAC instead of five. */
 export class SigningKeyCache {
-  readonly #keys = new Map<string, { secretAccessKey: string; key: KeyObject }>();
-  readonly #limit = 64;
+  readonly #keys = new BoundedMap<string, { secretAccessKey: string; key: KeyObject }>(mostKeys);
 
   get(accessKeyId: string, secretAccessKey: string, scope: Scope): KeyObject {
     const name = `${accessKeyId}/${scopeText(scope)}`;
     const known = this.#keys.get(name);
     if (known?.secretAccessKey === secretAccessKey) return known.key;
     const key = signingKey(secretAccessKey, scope);
-    if (this.#keys.size >= this.#limit) this.#keys.clear();
     this.#keys.set(name, { secretAccessKey, key });
     return key;
   }

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { BoundedMap } from '../../core/bounded-map.ts';
 import { describeError, type Logger } from '../logging/logger.ts';
 import type { KubeClient } from './client.ts';
 
@@ -48,7 +49,7 @@ const timeoutMs = 5_000;
 /** Source: https://kubernetes.io/docs/reference/kubernetes-api/cluster-resources/event-v1/ */
 export function createEventRecorder(options: EventRecorderOptions): EventRecorder {
   const { client, log, signal, now = Date.now } = options;
-  const told = new Map<string, number>();
+  const told = new BoundedMap<string, true>(mostRemembered, { age: { mostMs: repeatMs, now } });
   const pending = new Set<Promise<void>>();
   const send = async (event: EventNote) => {
     const { namespace, name } = event.regarding;
@@ -62,7 +63,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
   };
   return {
     record(event) {
-      if (signal.aborted || pending.size >= mostPending || isRepeated(told, keyOf(event), now())) return;
+      if (signal.aborted || pending.size >= mostPending || isRepeated(told, keyOf(event))) return;
       const sending = send(event).finally(() => pending.delete(sending));
       pending.add(sending);
     },
@@ -70,16 +71,9 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
   };
 }
 
-function isRepeated(told: Map<string, number>, key: string, now: number): boolean {
-  const before = told.get(key);
-  if (before !== undefined && now - before < repeatMs) return true;
-  // the oldest first, by the order of insertion
-  told.delete(key);
-  told.set(key, now);
-  for (const oldest of told.keys()) {
-    if (told.size <= mostRemembered) break;
-    told.delete(oldest);
-  }
+function isRepeated(told: BoundedMap<string, true>, key: string): boolean {
+  if (told.get(key)) return true;
+  told.set(key, true);
   return false;
 }
 

@@ -1,4 +1,5 @@
 import { Resolver } from 'node:dns/promises';
+import { BoundedMap } from '../../core/bounded-map.ts';
 
 export interface NameBookOptions {
   readonly resolver: NameResolver;
@@ -22,7 +23,7 @@ export interface NameBook {
 
 interface Entry {
   /** By address: when the name last pointed there, as far as is known. */
-  readonly seen: Map<string, number>;
+  readonly seen: BoundedMap<string, number>;
   askedAt: number;
 }
 
@@ -31,15 +32,13 @@ const maxAddresses = 1024;
 
 export function createNameBook(options: NameBookOptions): NameBook {
   const { resolver, now, keepMs = 600_000, freshMs = 20_000, maxNames = 2_000 } = options;
-  const entries = new Map<string, Entry>();
+  const entries = new BoundedMap<string, Entry>(maxNames);
   const entryOf = (host: string, scope: string): Entry => {
     const key = `${scope} ${host}`;
-    const entry = entries.get(key) ?? { seen: new Map(), askedAt: Number.NEGATIVE_INFINITY };
-    // the last asked for is last
-    entries.delete(key);
+    const known = entries.get(key);
+    if (known !== undefined) return known;
+    const entry = { seen: new BoundedMap<string, number>(maxAddresses), askedAt: Number.NEGATIVE_INFINITY };
     entries.set(key, entry);
-    const [oldest] = entries.keys();
-    if (entries.size > maxNames && oldest !== undefined) entries.delete(oldest);
     return entry;
   };
   const ask = async (host: string, entry: Entry, signal: AbortSignal) => {
@@ -47,28 +46,25 @@ export function createNameBook(options: NameBookOptions): NameBook {
     const at = now();
     entry.askedAt = at;
     // while DNS fails, nobody knows that a name has stopped pointing anywhere
-    for (const address of failed ? [...entry.seen.keys(), ...addresses] : addresses) see(entry, address, at);
+    for (const address of failed ? [...addressesIn(entry), ...addresses] : addresses)
+      entry.seen.set(address, at);
     for (const [address, last] of entry.seen) if (at - last >= keepMs) entry.seen.delete(address);
   };
   return {
     async addressesOf(host, signal, scope = '') {
       const entry = entryOf(host, scope);
       if (now() - entry.askedAt >= freshMs) await ask(host, entry, signal);
-      return [...entry.seen.keys()].sort();
+      return addressesIn(entry).sort();
     },
     remember(host, addresses, scope = '') {
       const entry = entryOf(host, scope);
-      for (const address of addresses) if (!entry.seen.has(address)) see(entry, address, now());
+      for (const address of addresses)
+        if (entry.seen.peek(address) === undefined) entry.seen.set(address, now());
     },
   };
 }
 
-function see({ seen }: Entry, address: string, at: number): void {
-  seen.delete(address);
-  seen.set(address, at);
-  const [oldest] = seen.keys();
-  if (seen.size > maxAddresses && oldest !== undefined) seen.delete(oldest);
-}
+const addressesIn = ({ seen }: Entry): string[] => [...seen].map(([address]) => address);
 
 /** What DNS says of a name now. */
 export interface NameAnswer {
@@ -106,7 +102,7 @@ export function systemResolver(servers?: readonly string[]): NameResolver {
 export interface RecentOptions {
   readonly now: () => number;
   readonly freshMs: number;
-  /** The oldest is forgotten beyond so many. */
+  /** What was asked for longest ago is forgotten beyond so many. */
   readonly maxKeys: number;
 }
 
@@ -116,17 +112,14 @@ export interface Recent<T> {
 }
 
 export function createRecent<T>({ now, freshMs, maxKeys }: RecentOptions): Recent<T> {
-  const known = new Map<string, { readonly value: T; readonly at: number }>();
+  const known = new BoundedMap<string, { readonly value: T }>(maxKeys, { age: { mostMs: freshMs, now } });
   return {
     async get(key, load) {
       const entry = known.get(key);
-      if (entry !== undefined && now() - entry.at < freshMs) return entry.value;
+      if (entry !== undefined) return entry.value;
       const at = now();
       const value = await load();
-      known.delete(key);
-      known.set(key, { value, at });
-      const [oldest] = known.keys();
-      if (known.size > maxKeys && oldest !== undefined) known.delete(oldest);
+      known.set(key, { value }, at);
       return value;
     },
   };

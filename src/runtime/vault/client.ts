@@ -1,3 +1,4 @@
+import { Budget } from '../../core/budget.ts';
 import { mayRetryStatus, namesDeadToken, serverErrors } from '../../core/vault/transit-messages.ts';
 import { retry } from '../lifecycle/retry.ts';
 import { within } from '../lifecycle/wait.ts';
@@ -89,11 +90,11 @@ class Client implements ExchangingVaultClient {
 
   async exchange(request: KeyRequest): Promise<VaultResponse> {
     const deadline = performance.now() + this.#limits.deadlineMs;
-    await this.#gate.enter(deadline, request.signal);
+    const leave = await this.#gate.enter(deadline, request.signal);
     try {
       return await this.#repeated(request, deadline);
     } finally {
-      this.#gate.leave();
+      leave();
     }
   }
 
@@ -139,41 +140,27 @@ function settled(request: VaultRequest, response: VaultResponse): VaultResponse 
 
 /** Lets so many through at a time; the others wait in order. */
 export class Gate {
-  #free: number;
-  readonly #waiting = new Set<() => void>();
+  readonly #places: Budget;
 
   constructor(places: number) {
-    this.#free = places;
+    this.#places = new Budget(places);
   }
 
   /**
-   * Settles at once where there is room. Every success needs one `leave`.
+   * Settles at once where there is room.
+   * @returns what gives the place back
    * @throws VaultError of kind `unavailable` at the deadline; the signal's reason when aborted
    */
-  async enter(deadline: number, signal: AbortSignal | undefined): Promise<void> {
-    if (this.#free > 0) {
-      this.#free--;
-      return;
-    }
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#waiting.add(resolve);
+  async enter(deadline: number, signal: AbortSignal | undefined): Promise<() => void> {
+    const place = this.#places.ask(1);
     try {
-      await within(promise, deadline, signal, tooBusy);
+      if (place.waits) await within(place.granted, deadline, signal, tooBusy);
     } catch (error) {
       // Its turn may have come in the same instant: then the place goes on to the next.
-      if (!this.#waiting.delete(resolve)) this.leave();
+      if (!place.giveUp()) place.release();
       throw error;
     }
-  }
-
-  leave(): void {
-    const [next] = this.#waiting;
-    if (next === undefined) {
-      this.#free++;
-      return;
-    }
-    this.#waiting.delete(next);
-    next();
+    return () => place.release();
   }
 }
 

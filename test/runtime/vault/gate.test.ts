@@ -9,40 +9,45 @@ const later = () => performance.now() + 10_000;
 
 test('lets waiting callers in by their order', async () => {
   const gate = new Gate(1);
-  await gate.enter(later(), undefined);
+  let leave = await gate.enter(later(), undefined);
   const order: number[] = [];
-  const entered = [1, 2, 3].map((number) => gate.enter(later(), undefined).then(() => order.push(number)));
+  const entered = [1, 2, 3].map((number) =>
+    gate.enter(later(), undefined).then((next) => {
+      order.push(number);
+      return next;
+    }),
+  );
   for (const one of entered) {
-    gate.leave();
-    await one;
+    leave();
+    leave = await one;
   }
   assert.equal(order, [1, 2, 3]);
 });
 
 test('who gives up frees no place and takes none', async () => {
   const gate = new Gate(1);
-  await gate.enter(later(), undefined);
+  const leave = await gate.enter(later(), undefined);
   await vaultFailure(gate.enter(performance.now(), undefined), 'unavailable');
   const abort = new AbortController();
   const aborted = rejection(gate.enter(later(), abort.signal));
   const waiting = gate.enter(later(), undefined);
   abort.abort('gone');
   assert.is(await aborted, 'gone');
-  gate.leave();
-  await waiting;
+  leave();
+  const leaveNext = await waiting;
   await vaultFailure(gate.enter(performance.now(), undefined), 'unavailable');
-  gate.leave();
+  leaveNext();
   await gate.enter(later(), undefined);
 });
 
 test('a place that is given in the instant of giving up goes on to the next', async () => {
   const gate = new Gate(1);
-  await gate.enter(later(), undefined);
+  const leave = await gate.enter(later(), undefined);
   const abort = new AbortController();
   const first = rejection(gate.enter(later(), abort.signal));
   const second = gate.enter(later(), undefined);
   abort.abort('gone');
-  gate.leave();
+  leave();
   assert.is(await first, 'gone');
   await second;
 });

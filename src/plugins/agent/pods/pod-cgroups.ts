@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, statfsSync, statSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
+import { BoundedMap } from '../../../core/bounded-map.ts';
 import { podUidOf, podUidOfProcess } from '../../../core/kubernetes/pod-cgroup.ts';
 
 /** The cgroup of a pod, in which those of its containers are. */
@@ -127,15 +128,14 @@ const mostPerPod = 512;
 /** @param root where cgroup v2 is mounted; undefined: no cgroup has a pod */
 export function createPodResolver(root: string | undefined, now = () => performance.now()): PodResolver {
   let known = new Map<bigint, string>();
-  const missing = new Set<bigint>();
+  const missing = new BoundedMap<bigint, true>(mostMissing);
   let scanned = Number.NEGATIVE_INFINITY;
   const scanFor = (id: bigint) => {
-    const pause = missing.has(id) ? scanEveryMs : scanForNewEveryMs;
+    const pause = missing.get(id) ? scanEveryMs : scanForNewEveryMs;
     if (root === undefined || now() - scanned < pause) return;
     scanned = now();
     known = merged(readTree(root), known);
-    if (missing.size >= mostMissing) missing.clear();
-    if (!known.has(id)) missing.add(id);
+    if (!known.has(id)) missing.set(id, true);
   };
   return {
     podOfCgroup(id) {

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../../core/bounded-map.ts';
 import type { ProtectionReport } from '../../../core/protection/report.ts';
 import type { Guard, ProtectedProcess } from '../guard/contract.ts';
 
@@ -15,7 +16,8 @@ const leastSweep = 256;
 export class Registry {
   readonly #guard: Guard;
   readonly #capacity: number;
-  readonly #entries = new Map<string, Entry>();
+  /** Looked at by `peek` alone, so that the order of registration stays. */
+  readonly #entries: BoundedMap<string, Entry>;
   #untilSweep: number;
   #adopted = false;
 
@@ -23,13 +25,14 @@ export class Registry {
   constructor(guard: Guard, capacity = 16_384) {
     this.#guard = guard;
     this.#capacity = capacity;
+    this.#entries = new BoundedMap(capacity);
     this.#untilSweep = Math.min(leastSweep, capacity);
   }
 
   /** @returns whether it is new */
   add(process: ProtectedProcess): boolean {
     this.#adopt();
-    const known = this.#entries.get(keyOf(process));
+    const known = this.#entries.peek(keyOf(process));
     if (known === undefined) this.#insert(process, true);
     else if (known.own) return false;
     else known.own = true;
@@ -39,7 +42,7 @@ export class Registry {
   /** @returns whether the process was added here, or left protected by an earlier agent */
   report(report: ProtectionReport): boolean {
     this.#adopt();
-    const entry = this.#entries.get(keyOf(report));
+    const entry = this.#entries.peek(keyOf(report));
     if (entry !== undefined) Object.assign(entry, { own: true, report });
     return entry !== undefined;
   }
@@ -61,17 +64,14 @@ export class Registry {
   }
 
   #insert({ pid, start }: ProtectedProcess, own: boolean): void {
-    const entries = this.#entries;
     if (this.#untilSweep === 0) this.#forgetGone();
     this.#untilSweep -= 1;
-    const [oldest] = entries.keys();
-    if (entries.size >= this.#capacity && oldest !== undefined) entries.delete(oldest);
-    entries.set(keyOf({ pid, start }), { process: { pid, start }, own });
+    this.#entries.set(keyOf({ pid, start }), { process: { pid, start }, own });
   }
 
   #live(): Entry[] {
     this.#forgetGone();
-    return [...this.#entries.values()].filter(({ own }) => own);
+    return [...this.#entries].map(([, entry]) => entry).filter(({ own }) => own);
   }
 
   #forgetGone(): void {

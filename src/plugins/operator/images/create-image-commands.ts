@@ -24,6 +24,7 @@ import {
   type OneImage,
 } from './look-up-one.ts';
 import { createCommandCache, createSingleFlight } from './lookup-cache.ts';
+import { Places } from './places.ts';
 import { createPullSecrets, type PullCredentials, type SecretsAge } from './pull-secrets.ts';
 
 export interface ImageCommandsDeps {
@@ -65,7 +66,9 @@ export function createImageCommands(deps: ImageCommandsDeps): ImageCommands {
       if (images.length === 0) return new Map();
       let leave: (() => void) | undefined;
       const mayWait = () => {
-        leave ??= waits.enter(namespace);
+        if (leave !== undefined) return true;
+        const entered = waits.enter(namespace);
+        if (typeof entered === 'function') leave = entered;
         return leave !== undefined;
       };
       const limits = { deadline: performance.now() + timeoutMs, signal: ended, mayWait };
@@ -152,39 +155,11 @@ async function ownCredentials(path: string | undefined): Promise<PullCredentials
   }
 }
 
-/** Places of reviews that wait for registries. */
-export interface LookupWaits {
-  /** @returns what gives the place back; undefined where there is none left */
-  enter(namespace: string): (() => void) | undefined;
-}
-
 /**
  * A registry that is silent keeps each review about its images for as long as a review may take. So that others are
- * answered meanwhile, only some may wait, of each namespace fewer.
- * @param most at a time; of one namespace half as many
+ * answered meanwhile, only some may wait, of each namespace half as many.
  */
-function createLookupWaits(most: number): LookupWaits {
-  const mostOfNamespace = Math.ceil(most / 2);
-  const waiting = new Map<string, number>();
-  let all = 0;
-  const count = (namespace: string, by: 1 | -1) => {
-    const next = (waiting.get(namespace) ?? 0) + by;
-    all += by;
-    if (next === 0) waiting.delete(namespace);
-    else waiting.set(namespace, next);
-  };
-  return {
-    enter(namespace) {
-      if (all >= most || (waiting.get(namespace) ?? 0) >= mostOfNamespace) return undefined;
-      count(namespace, 1);
-      let left = false;
-      return () => {
-        if (!left) count(namespace, -1);
-        left = true;
-      };
-    },
-  };
-}
+const createLookupWaits = (most: number): Places => new Places(most, Math.ceil(most / 2));
 
 export interface AllImages extends Omit<OneImage, 'image'> {
   readonly images: readonly string[];

@@ -1,10 +1,11 @@
 import { createHmac, randomBytes } from 'node:crypto';
+import { BoundedMap } from '../../../core/bounded-map.ts';
 import { formatImageReference, type ImageReference } from '../../../core/image/reference.ts';
 import type { ImageCommand } from '../../../core/injection/contract.ts';
 import type { Access } from '../../../runtime/registry/endpoint.ts';
 import { type FoundBy, lookUp } from '../../../runtime/registry/look-up.ts';
 import { RegistryError, type RegistryHttpClient } from '../../../runtime/registry/registry-http-client.ts';
-import { BoundedMap } from '../bounds.ts';
+import { Places } from './places.ts';
 
 const most = 2_000;
 const longestMs = 24 * 3_600_000;
@@ -31,7 +32,7 @@ export interface Wanted {
 
 /** @param now in ms, of a clock that only goes forward */
 export function createCommandCache(now: () => number): CommandCache {
-  const commands = new BoundedMap<ImageCommand>(most, longestMs, now);
+  const commands = new BoundedMap<string, ImageCommand>(most, { age: { mostMs: longestMs, now } });
   const find = ({ accesses, reference, architecture }: Wanted, maxAgeMs: number) => {
     for (const access of accesses) {
       const found = commands.get(keyOf(access, reference, architecture), maxAgeMs);
@@ -82,15 +83,9 @@ export interface SingleFlightOptions {
 /** A look-up that nobody waits for any more goes on, so that the next one finds what it brings. */
 export function createSingleFlight({ wire, cache, signal, now }: SingleFlightOptions): SingleFlight {
   const flying = new Map<string, Promise<ImageCommand>>();
-  const ofNamespace = new Map<string, number>();
-  const count = (namespace: string, by: 1 | -1) => {
-    const now = (ofNamespace.get(namespace) ?? 0) + by;
-    if (now === 0) ofNamespace.delete(namespace);
-    else ofNamespace.set(namespace, now);
-  };
-  const failed = new BoundedMap<unknown>(mostFailures, failedMs, now);
-  const fly = async (key: string, wanted: Wanted, namespace: string) => {
-    count(namespace, 1);
+  const places = new Places(mostFlights, mostOfNamespace);
+  const failed = new BoundedMap<string, unknown>(mostFailures, { age: { mostMs: failedMs, now } });
+  const fly = async (key: string, wanted: Wanted, leave: () => void) => {
     try {
       const known = (access: Parameters<CommandCache['ofDigest']>[1], digest: string) =>
         cache.ofDigest(wanted, access, digest);
@@ -109,7 +104,7 @@ export function createSingleFlight({ wire, cache, signal, now }: SingleFlightOpt
       throw error;
     } finally {
       flying.delete(key);
-      count(namespace, -1);
+      leave();
     }
   };
   return {
@@ -118,22 +113,19 @@ export function createSingleFlight({ wire, cache, signal, now }: SingleFlightOpt
       if (failure !== undefined) throw failure;
       const under = flying.get(key);
       if (under !== undefined) return under;
-      if (flying.size >= mostFlights)
-        throw new RegistryError('REGISTRY_UNAVAILABLE', 'too many images are being looked up', {
-          told: true,
-        });
-      if ((ofNamespace.get(namespace) ?? 0) >= mostOfNamespace)
-        throw new RegistryError(
-          'REGISTRY_UNAVAILABLE',
-          'too many images of its namespace are being looked up',
-          { told: true },
-        );
-      const flight = fly(key, wanted, namespace);
+      const entered = places.enter(namespace);
+      if (typeof entered !== 'function') throw tooMany(entered);
+      const flight = fly(key, wanted, entered);
       flight.catch(() => {});
       flying.set(key, flight);
       return flight;
     },
   };
+}
+
+function tooMany(why: 'full' | 'full of its namespace'): RegistryError {
+  const images = why === 'full' ? 'images' : 'images of its namespace';
+  return new RegistryError('REGISTRY_UNAVAILABLE', `too many ${images} are being looked up`, { told: true });
 }
 
 /** Of this process alone, so that nobody can try passwords against what is in its memory. */

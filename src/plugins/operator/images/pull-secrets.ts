@@ -5,8 +5,8 @@ import {
   readDockercfg,
 } from '../../../core/image/registry-credentials.ts';
 import type { Pod } from '../../../core/kubernetes/pod.ts';
+import { Remembered } from '../../../core/remembered.ts';
 import { hasCode, type KubeClient } from '../../../runtime/kube/client.ts';
-import { BoundedMap } from '../bounds.ts';
 
 const freshMs = 60_000;
 const most = 500;
@@ -46,15 +46,14 @@ export interface PullSecretsOptions {
 }
 
 export function createPullSecrets({ client, signal, now }: PullSecretsOptions): PullSecrets {
-  const kept = new BoundedMap<Promise<unknown>>(most, freshMs, now);
+  const kept = new Remembered<unknown>(most, { mostMs: freshMs, now });
   const get: Get = (path, read, age) => {
     const known = age === 'kept' ? kept.get(path) : undefined;
     if (known !== undefined) return known as Promise<never>;
     const reading = client
       .request<object>({ path, signal, timeoutMs: 5_000, maxBytes: largestObject })
       .then(read);
-    kept.set(path, reading);
-    reading.catch(() => kept.delete(path));
+    kept.keep(path, reading);
     return reading;
   };
   return {

@@ -1,5 +1,6 @@
-import { type BucketSize, TokenBucket } from '../bounds.ts';
+import { BoundedMap } from '../../../core/bounded-map.ts';
 import type { NodeAgentState, NodeReports } from '../contract.ts';
+import { type BucketSize, TokenBucket } from '../token-bucket.ts';
 import { type NodeReport, type ReportedAccessEvent, ReportRefused, reportedState } from './read-report.ts';
 
 export interface BookLimits {
@@ -176,7 +177,7 @@ const mostInstances = 4;
 
 /** The last few starts of one node's agent: reports come at least once, and are told apart by number. */
 class Instances {
-  readonly #known = new Map<string, Instance>();
+  readonly #known = new BoundedMap<string, Instance>(mostInstances);
 
   hear({ instance: id, sequence, hits, droppedHits }: NodeReport): Heard {
     const known = this.#known.get(id);
@@ -192,14 +193,7 @@ class Instances {
     instance.acceptedHit = fresh.at(-1)?.number ?? instance.acceptedHit;
     instance.droppedHits += dropped;
     if (newest) instance.sequence = sequence;
-    this.#keep(id, instance);
-    return { newest, hits: fresh, dropped, acceptedHit: instance.acceptedHit };
-  }
-
-  #keep(id: string, instance: Instance): void {
-    this.#known.delete(id);
     this.#known.set(id, instance);
-    const [oldest] = this.#known.keys();
-    if (this.#known.size > mostInstances && oldest !== undefined) this.#known.delete(oldest);
+    return { newest, hits: fresh, dropped, acceptedHit: instance.acceptedHit };
   }
 }

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
+import { BoundedMap } from '../../../core/bounded-map.ts';
+import { Remembered } from '../../../core/remembered.ts';
 import { hasCode, type KubeClient } from '../../../runtime/kube/client.ts';
 import { describeError, type Logger } from '../../../runtime/logging/logger.ts';
 import { RateLimitedLog } from '../../../runtime/logging/rate-limited-log.ts';
-import { BoundedMap, type BucketSize, TokenBucket } from '../bounds.ts';
+import { type BucketSize, TokenBucket } from '../token-bucket.ts';
 import { ReportRefused } from './read-report.ts';
 
 /** Which node an agent runs on, by the service-account token of its pod. */
@@ -42,9 +44,10 @@ const form = /^[\w-]{1,4096}\.[\w-]{1,12288}\.[\w-]{1,2048}$/;
 export function createNodeTokens(options: NodeTokensOptions): NodeTokens {
   const { client, namespace, signal, now = () => performance.now() } = options;
   const log = new RateLimitedLog(options.log, complaints, now);
-  const kept = new BoundedMap<Promise<string>>(most, keptMs, now);
+  const age = { mostMs: keptMs, now };
+  const kept = new Remembered<string>(most, age);
   const bucket = new TokenBucket(options.rate ?? usualRate, now());
-  const peers = new BoundedMap<TokenBucket>(most, keptMs, now);
+  const peers = new BoundedMap<string, TokenBucket>(most, { age });
   const takeFor = (peer: string): boolean => {
     const own = peers.get(peer) ?? new TokenBucket(peerRate, now());
     peers.set(peer, own);
@@ -69,10 +72,7 @@ export function createNodeTokens(options: NodeTokensOptions): NodeTokens {
       if (known !== undefined) return known;
       if (!takeFor(peer))
         return Promise.reject(new ReportRefused('RESOURCE_EXHAUSTED', 'too many tokens are to be reviewed'));
-      const asked = ask(token);
-      kept.set(key, asked);
-      asked.catch(() => kept.delete(key));
-      return asked;
+      return kept.keep(key, ask(token));
     },
   };
 }

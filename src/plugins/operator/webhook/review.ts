@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Budget } from '../../../core/budget.ts';
 import { SvcError } from '../../../core/errors.ts';
 import type { Pod } from '../../../core/kubernetes/pod.ts';
 
@@ -165,60 +166,20 @@ export interface ReviewMemoryLimit {
   enter(bytes: number, signal: AbortSignal): Promise<Leave | undefined>;
 }
 
-interface Waiting {
-  readonly bytes: number;
-  readonly letIn: () => void;
-}
-
 /** @param most bytes; what is larger by itself is never let in */
 export function createReviewMemoryLimit(most: number): ReviewMemoryLimit {
-  const waiting = new Set<Waiting>();
-  let free = most;
-  const letIn = () => {
-    for (let next = smallestOf(waiting); next !== undefined; next = smallestOf(waiting)) {
-      if (next.bytes > free) return;
-      waiting.delete(next);
-      free -= next.bytes;
-      next.letIn();
-    }
-  };
-  const leaveOnce = (bytes: number): Leave => {
-    let held = bytes;
-    return () => {
-      free += held;
-      held = 0;
-      letIn();
-    };
-  };
+  const budget = new Budget(most, 'smallest');
   return {
     get full() {
-      return waiting.size > 0;
+      return budget.waiting > 0;
     },
-    enter(bytes, signal) {
-      return new Promise((resolve) => {
-        const giveUp = () => {
-          waiting.delete(one);
-          resolve(undefined);
-        };
-        const one = {
-          bytes,
-          letIn() {
-            signal.removeEventListener('abort', giveUp);
-            resolve(leaveOnce(bytes));
-          },
-        };
-        if (signal.aborted) return resolve(undefined);
-        waiting.add(one);
-        signal.addEventListener('abort', giveUp, { once: true });
-        letIn();
-      });
+    async enter(bytes, signal) {
+      if (signal.aborted) return undefined;
+      const share = budget.ask(bytes);
+      signal.addEventListener('abort', share.giveUp, { once: true });
+      const granted = await share.granted;
+      signal.removeEventListener('abort', share.giveUp);
+      return granted ? () => share.release() : undefined;
     },
   };
-}
-
-/** Of several as small, the one that has waited longest. */
-function smallestOf(waiting: ReadonlySet<Waiting>): Waiting | undefined {
-  let smallest: Waiting | undefined;
-  for (const one of waiting) if (smallest === undefined || one.bytes < smallest.bytes) smallest = one;
-  return smallest;
 }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { BoundedMap } from '../../../core/bounded-map.ts';
 import { EnvelopeError } from '../../../core/envelope/cipher.ts';
 import {
   type PartList,
@@ -8,10 +9,11 @@ import {
 } from '../../../core/envelope/manifest.ts';
 import { type Envelope, type ObjectName, readEnvelope } from '../../../core/envelope/metadata.ts';
 import { manifestKey } from '../../../core/envelope/records.ts';
+import { Remembered } from '../../../core/remembered.ts';
 import { concurrently } from '../../../runtime/lifecycle/wait.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import type { DataKeys } from '../data-keys.ts';
-import { type BucketFacts, Remembered } from '../state/bucket-facts.ts';
+import type { BucketFacts } from '../state/bucket-facts.ts';
 import type { DelayedRemovals, StateStore } from '../state/state-store.ts';
 import type { Upstream, UpstreamResponse } from '../upstream/upstream.ts';
 
@@ -20,6 +22,8 @@ export const manifestLimit = 8 * 1024 * 1024;
 /** Readers that saw the pointer are done with the manifest by then. */
 const graceMs = 5 * 60 * 1000;
 const presenceLifeMs = 30_000;
+/** Names of buckets come from callers. */
+const mostBuckets = 1_000;
 
 interface ManifestStoreOptions {
   readonly state: StateStore;
@@ -29,8 +33,8 @@ interface ManifestStoreOptions {
 }
 
 export function createManifests({ state, keys, reservedPrefix, removals }: ManifestStoreOptions): Manifests {
-  const verified = new VerifiedLists();
-  const present = new Remembered((bucket) => anyIn(state, bucket, reservedPrefix), presenceLifeMs, Date.now);
+  const verified = new BoundedMap<string, PartList>(verifiedBytes, { costOf });
+  const present = new Remembered<boolean>(mostBuckets, { mostMs: presenceLifeMs, now: Date.now });
 
   async function loadManifest(name: ObjectName, id: string, seal: string): Promise<PartList> {
     const text = await state.get(name.bucket, manifestKey(reservedPrefix, name, id), manifestLimit);
@@ -75,7 +79,7 @@ export function createManifests({ state, keys, reservedPrefix, removals }: Manif
     },
     async save(name, list) {
       readPartList(JSON.parse(serializePartList(list)));
-      present.set(name.bucket, Promise.resolve(true));
+      present.keep(name.bucket, Promise.resolve(true));
       await state.put(
         name.bucket,
         manifestKey(reservedPrefix, name, list.manifest),
@@ -86,7 +90,7 @@ export function createManifests({ state, keys, reservedPrefix, removals }: Manif
       await state.delete(name.bucket, [manifestKey(reservedPrefix, name, id)]);
     },
     removeLater: (name, id) => removals.add(name.bucket, manifestKey(reservedPrefix, name, id), graceMs),
-    mayExist: (bucket) => present.get(bucket),
+    mayExist: (bucket) => present.get(bucket) ?? present.keep(bucket, anyIn(state, bucket, reservedPrefix)),
   };
 }
 
@@ -107,45 +111,10 @@ const fingerprint = (list: PartList) => createHash('sha256').update(serializePar
 /** About what a part takes in memory, in bytes. */
 const partCost = 400;
 const listCost = 1000;
+/** Memory for part lists whose seals were verified; they hold wrapped keys only. */
+const verifiedBytes = 6 * 1024 * 1024;
 
-/** Part lists whose seals were verified, the latest used kept, at most `budget` bytes of them. They hold wrapped keys only. */
-class VerifiedLists {
-  readonly #lists = new Map<string, PartList>();
-  readonly #budget: number;
-  #used = 0;
-
-  constructor(budget = 6 * 1024 * 1024) {
-    this.#budget = budget;
-  }
-
-  get(id: string): PartList | undefined {
-    const list = this.#lists.get(id);
-    if (list === undefined) return undefined;
-    this.#lists.delete(id);
-    this.#lists.set(id, list);
-    return list;
-  }
-
-  set(id: string, list: PartList): void {
-    this.#forget(id);
-    if (cost(list) > this.#budget) return;
-    this.#lists.set(id, list);
-    this.#used += cost(list);
-    for (const oldest of this.#lists.keys()) {
-      if (this.#used <= this.#budget) break;
-      this.#forget(oldest);
-    }
-  }
-
-  #forget(id: string): void {
-    const list = this.#lists.get(id);
-    if (list === undefined) return;
-    this.#lists.delete(id);
-    this.#used -= cost(list);
-  }
-}
-
-const cost = (list: PartList) => listCost + list.parts.length * partCost;
+const costOf = (_: string, list: PartList) => listCost + list.parts.length * partCost;
 
 /** Part lists of multipart objects, whether inline or in a manifest object, with their seals verified. */
 export interface Manifests {

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../../core/bounded-map.ts';
 import type { ObjectName } from '../../../core/envelope/metadata.ts';
 import {
   createRecordKey,
@@ -33,7 +34,7 @@ export class Uploads {
   readonly #prefix: string;
   readonly #keys: Pick<DataKeys, 'unwrap'>;
   readonly #removals: DelayedRemovals;
-  readonly #known = new Map<string, UploadRecord>();
+  readonly #known = new BoundedMap<string, UploadRecord>(remembered);
 
   constructor(
     state: StateStore,
@@ -53,7 +54,7 @@ export class Uploads {
       createRecordKey(this.#prefix, record.uploadId),
       uploadRecordText(record, sealKey),
     );
-    this.#remember(record);
+    this.#known.set(record.uploadId, record);
   }
 
   /**
@@ -112,17 +113,11 @@ export class Uploads {
     if (sealKey === undefined) throw new TypeError('a purpose without a key');
     try {
       const record = verifyUploadRecord(stored, sealKey);
-      this.#remember(record);
+      this.#known.set(record.uploadId, record);
       return record;
     } finally {
       sealKey.fill(0);
     }
-  }
-
-  #remember(record: UploadRecord): void {
-    this.#known.set(record.uploadId, record);
-    const [oldest] = this.#known.keys();
-    if (this.#known.size > remembered && oldest !== undefined) this.#known.delete(oldest);
   }
 
   async #remove({ bucket }: ObjectName, uploadId: string, keep?: string): Promise<void> {

@@ -1,3 +1,4 @@
+import { Remembered } from '../../../core/remembered.ts';
 import { S3Error, s3Error } from '../../../core/s3/error.ts';
 import { childText, type XmlElement } from '../../../core/s3/xml.ts';
 import { type Upstream, xmlResult } from '../upstream/upstream.ts';
@@ -15,6 +16,8 @@ export interface BucketFacts {
 type Fact = 'yes' | 'no' | 'unknown';
 
 const lifeMs = 30_000;
+/** At most this many answers of each kind: names come from callers. */
+const mostAnswers = 1_000;
 const answerLimit = 64 * 1024;
 /** What stores say of buckets that never had such a configuration. */
 const neverSet = new Set(['ObjectLockConfigurationNotFoundError', 'VersioningNotConfigured']);
@@ -27,12 +30,14 @@ export function createBucketFacts(
 ): BucketFacts {
   const ask: Ask = (bucket, subresource, root) =>
     configuration({ upstream, waitMs }, bucket, subresource, root);
-  const versioning = new Remembered((bucket) => versioningOf(ask, bucket), lifeMs, now);
-  const lock = new Remembered((bucket) => lockOf(ask, bucket), lifeMs, now);
+  const age = { mostMs: lifeMs, now };
+  const versioning = new Remembered<Fact>(mostAnswers, age);
+  const lock = new Remembered<Fact>(mostAnswers, age);
+  const keepsVersionsNow = (bucket: string) => versioning.keep(bucket, versioningOf(ask, bucket));
   return {
-    keepsVersions: (bucket) => versioning.get(bucket),
-    keepsVersionsNow: (bucket) => versioning.renew(bucket),
-    locked: async (bucket) => (await lock.get(bucket)) !== 'no',
+    keepsVersions: (bucket) => versioning.get(bucket) ?? keepsVersionsNow(bucket),
+    keepsVersionsNow,
+    locked: async (bucket) => (await (lock.get(bucket) ?? lock.keep(bucket, lockOf(ask, bucket)))) !== 'no',
   };
 }
 
@@ -85,54 +90,5 @@ async function told(ask: () => Promise<Fact>): Promise<Fact> {
   } catch (error) {
     if (!(error instanceof S3Error) || error.status === 503) throw error;
     return neverSet.has(error.code) ? 'no' : 'unknown';
-  }
-}
-
-/** At most this many answers: names come from callers. */
-const maxEntries = 1_000;
-
-interface Entry<T> {
-  readonly value: Promise<T>;
-  readonly until: number;
-}
-
-/** Answers by name, each asked for once in `lifeMs` milliseconds. Failures are not kept. */
-export class Remembered<T> {
-  readonly #ask: (name: string) => Promise<T>;
-  readonly #lifeMs: number;
-  readonly #now: () => number;
-  readonly #entries = new Map<string, Entry<T>>();
-
-  constructor(ask: (name: string) => Promise<T>, lifeMs: number, now: () => number) {
-    this.#ask = ask;
-    this.#lifeMs = lifeMs;
-    this.#now = now;
-  }
-
-  get(name: string): Promise<T> {
-    const known = this.#entries.get(name);
-    return known && known.until > this.#now() ? known.value : this.renew(name);
-  }
-
-  /** Asks whatever is remembered. */
-  renew(name: string): Promise<T> {
-    const value = this.#ask(name);
-    this.set(name, value);
-    return value;
-  }
-
-  set(name: string, value: Promise<T>): void {
-    const entry = { value, until: this.#now() + this.#lifeMs };
-    this.#keep(name, entry);
-    value.catch(() => {
-      if (this.#entries.get(name) === entry) this.#entries.delete(name);
-    });
-  }
-
-  #keep(name: string, entry: Entry<T>): void {
-    this.#entries.delete(name);
-    const [oldest] = this.#entries.keys();
-    if (oldest !== undefined && this.#entries.size >= maxEntries) this.#entries.delete(oldest);
-    this.#entries.set(name, entry);
   }
 }

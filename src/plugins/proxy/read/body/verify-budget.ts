@@ -1,3 +1,4 @@
+import { Budget, type Share } from '../../../../core/budget.ts';
 import { s3Error } from '../../../../core/s3/error.ts';
 
 export interface VerifyTimes {
@@ -25,14 +26,8 @@ export interface Hold {
   releaseAll(): void;
 }
 
-interface Waiter {
-  readonly bytes: number;
-  readonly evict: ((reason: Error) => void) | undefined;
-  readonly grant: (hold: Hold) => void;
-}
-
 interface Held {
-  bytes: number;
+  readonly share: Share;
   readonly since: number;
   readonly evict: ((reason: Error) => void) | undefined;
 }
@@ -44,17 +39,17 @@ interface Held {
 export class VerifyBudget {
   readonly #limit: number;
   readonly #times: VerifyTimes;
-  readonly #waiting: Waiter[] = [];
+  readonly #budget: Budget;
   readonly #holds = new Set<Held>();
-  #used = 0;
 
   constructor(limit: number, times: VerifyTimes = defaultVerifyTimes) {
     this.#limit = limit;
     this.#times = times;
+    this.#budget = new Budget(limit);
   }
 
   get used(): number {
-    return this.#used;
+    return this.#budget.used;
   }
 
   /** At once, or undefined where others wait or there is no room. */
@@ -65,64 +60,38 @@ export class VerifyBudget {
 
   /** More than the whole budget is granted as the whole budget. @returns undefined when `patience` ran out. */
   async acquire(request: HoldRequest): Promise<Hold | undefined> {
-    const bytes = Math.min(request.bytes, this.#limit);
-    if (this.#waiting.length === 0 && this.#used + bytes <= this.#limit)
-      return this.#grant(bytes, request.evict);
-    request.signal.throwIfAborted();
-    return this.#wait(bytes, request);
+    const share = this.#budget.ask(Math.min(request.bytes, this.#limit));
+    if (share.waits && !(await this.#wait(share, request))) return undefined;
+    return this.#hold(share, request.evict);
   }
 
-  async #wait(bytes: number, { signal, evict, patience }: HoldRequest): Promise<Hold | undefined> {
-    const { promise, resolve, reject } = Promise.withResolvers<Hold | undefined>();
-    const waiter: Waiter = { bytes, evict, grant: resolve };
-    const giveUp = (settle: () => void) => {
-      this.#leave(waiter);
-      settle();
+  /** @returns whether it was granted */
+  async #wait(share: Share, { signal, patience }: HoldRequest): Promise<boolean> {
+    let failure: { readonly reason: unknown } | undefined;
+    const fail = (reason: unknown) => {
+      if (share.giveUp()) failure = { reason };
     };
-    const onAbort = () => giveUp(() => reject(signal.reason));
+    const onAbort = () => fail(signal.reason);
+    if (signal.aborted) onAbort();
     signal.addEventListener('abort', onAbort, { once: true });
-    const late = setTimeout(() => giveUp(() => reject(s3Error('SlowDown'))), this.#times.longestWait);
-    const impatient =
-      patience === undefined ? undefined : setTimeout(() => giveUp(() => resolve(undefined)), patience);
+    const late = setTimeout(() => fail(s3Error('SlowDown')), this.#times.longestWait);
+    const impatient = patience === undefined ? undefined : setTimeout(() => share.giveUp(), patience);
     const starving = setInterval(() => this.#evictOldest(), this.#times.holdDeadline / 5);
-    this.#waiting.push(waiter);
-    try {
-      return await promise;
-    } finally {
-      for (const timer of [late, impatient, starving]) clearTimeout(timer);
-      signal.removeEventListener('abort', onAbort);
-    }
+    const granted = await share.granted;
+    for (const timer of [late, impatient, starving]) clearTimeout(timer);
+    signal.removeEventListener('abort', onAbort);
+    if (failure !== undefined) throw failure.reason;
+    return granted;
   }
 
-  #leave(waiter: Waiter): void {
-    const index = this.#waiting.indexOf(waiter);
-    if (index === -1) return;
-    this.#waiting.splice(index, 1);
-    this.#serve();
-  }
-
-  #grant(bytes: number, evict: ((reason: Error) => void) | undefined): Hold {
-    const held: Held = { bytes, since: performance.now(), evict };
-    this.#used += bytes;
+  #hold(share: Share, evict: Held['evict']): Hold {
+    const held: Held = { share, since: performance.now(), evict };
     this.#holds.add(held);
-    const release = (count: number) => this.#release(held, Math.min(count, held.bytes));
-    return { release, releaseAll: () => release(held.bytes) };
-  }
-
-  #release(held: Held, bytes: number): void {
-    held.bytes -= bytes;
-    this.#used -= bytes;
-    if (held.bytes === 0) this.#holds.delete(held);
-    this.#serve();
-  }
-
-  #serve(): void {
-    for (;;) {
-      const next = this.#waiting[0];
-      if (next === undefined || this.#used + next.bytes > this.#limit) return;
-      this.#waiting.shift();
-      next.grant(this.#grant(next.bytes, next.evict));
-    }
+    const release = (bytes?: number) => {
+      share.release(bytes);
+      if (share.held === 0) this.#holds.delete(held);
+    };
+    return { release, releaseAll: () => release() };
   }
 
   /** Sets are ordered by insertion: the first hold is the oldest. */
