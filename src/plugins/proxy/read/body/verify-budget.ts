@@ -54,8 +54,8 @@ export class VerifyBudget {
 
   /** At once, or undefined where others wait or there is no room. */
   take(bytes: number, evict: ((reason: Error) => void) | undefined): Hold | undefined {
-    if (this.#waiting.length > 0 || this.#used + bytes > this.#limit) return undefined;
-    return this.#grant(bytes, evict);
+    const share = this.#budget.ask(bytes);
+    return share.giveUp() ? undefined : this.#hold(share, evict);
   }
 
   /** More than the whole budget is granted as the whole budget. @returns undefined when `patience` ran out. */
