@@ -1,5 +1,4 @@
 import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 
 /** Memory that is zeroed when it is given up. */
 export interface ByteBlock {

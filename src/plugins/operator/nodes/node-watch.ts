@@ -4,7 +4,6 @@ import type { Metrics } from '../../../runtime/health/health.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import { RateLimitedLog } from '../../../runtime/logging/rate-limited-log.ts';
 import type { Leadership, NodeAgentState } from '../contract.ts';
-import { TokenBucket } from '../token-bucket.ts';
 import { type BookLimits, NodeRegistry, type Taken } from './node-registry.ts';
 import type { NodeReport, ReportedAccessEvent } from './read-report.ts';
 
