@@ -13,7 +13,7 @@ import { complaintsOfPackage } from './lib/package-checks.mjs';
 import { inRoot, ROOT } from './lib/paths.mjs';
 import { startedFromSource } from './lib/shipped-tests.mjs';
 import { commandSnapshot, SNAPSHOT } from './lib/snapshot.mjs';
-import { heavyAtStart, readOutputs, unfitForWrapper } from './lib/weight.mjs';
+import { heavyAtStart, readOutputs, unfitForWrapper, wholeHttp } from './lib/weight.mjs';
 
 const REGENERATE = 'run `npm run build -- --update` and commit the result';
 
@@ -89,7 +89,7 @@ const CHECKS = [
   ['command snapshot', snapshotIsCurrent],
   ['custom resources', customResourcesAreCurrent],
   ['public interface', declarationsAreCurrent],
-  ['start-up weight', () => heavyAtStart(readOutputs(ROOT)).join('\n')],
+  ['start-up weight', () => [...heavyAtStart(readOutputs(ROOT)), ...wholeHttp(readOutputs(ROOT))].join('\n')],
   ['names of CommonJS packages', async () => (await lostExports(readOutputs(ROOT), inRoot)).join('\n')],
   ['weight of the wrapper', () => unfitForWrapper(readOutputs(ROOT)).join('\n')],
   ['package (publint, are the types wrong)', () => complaintsOfPackage(ROOT)],

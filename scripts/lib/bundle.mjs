@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:f
 import { join, relative } from 'node:path';
 import { build } from 'esbuild';
 import { buildBpf, hasClang } from './bpf.mjs';
+import { builtinsInParts } from './builtins-in-parts.mjs';
 import { commonJsExports } from './commonjs-exports.mjs';
 import { bundleSdk } from './sdk.mjs';
 import { bundledPackages, writeNotices } from './third-party.mjs';
@@ -65,7 +66,7 @@ function bundleCommands(root, outdir) {
     platform: 'node',
     target: 'node22',
     external: EXTERNAL,
-    plugins: [commonJsExports()],
+    plugins: [commonJsExports(), builtinsInParts()],
     chunkNames: 'chunks/[name]-[hash]',
     banner: { js: `${REQUIRE}\n${NO_DEBUGGER}` },
     legalComments: 'linked',

@@ -28,6 +28,16 @@ export function heavyAtStart(outputs) {
   });
 }
 
+/** Files that import `node:http` as it is, which loads all that it exports (`builtins-in-parts.mjs`). */
+export function wholeHttp(outputs) {
+  return Object.entries(outputs)
+    .filter(([name]) => /^dist\/(main|plugin-api\/index|commands\/.*|chunks\/.*)\.js$/.test(name))
+    .filter(([, { imports }]) =>
+      imports.some(({ path, kind }) => path === 'node:http' && kind === 'import-statement'),
+    )
+    .map(([name]) => `${name} imports node:http whole.`);
+}
+
 const WRAPPER = 'dist/wrapper.cjs';
 const WRAPPER_BYTES = 208 * 1024;
 /** Each costs the wrapper milliseconds or memory; child processes would take the exit codes that it waits for. */

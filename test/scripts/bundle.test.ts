@@ -1,9 +1,12 @@
 import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { builtinsInParts } from '../../scripts/lib/builtins-in-parts.mjs';
 import { entryPoints } from '../../scripts/lib/bundle.mjs';
 import { lostExports } from '../../scripts/lib/commonjs-exports.mjs';
-import { heavyAtStart, unfitForWrapper } from '../../scripts/lib/weight.mjs';
+import { heavyAtStart, unfitForWrapper, wholeHttp } from '../../scripts/lib/weight.mjs';
+import { runCommand } from '../support/run-command.ts';
 import { withTree } from './temporary-tree.ts';
 
 const bundle = suite('bundle');
@@ -80,6 +83,37 @@ bundle('finds packages and modules that the wrapper must do without', () => {
 bundle('finds a wrapper that has grown', () => {
   assert.is(unfitForWrapper(wrapper(1_000_000, [])).length, 1);
   assert.equal(unfitForWrapper(wrapper(1000, ['src/a.ts'], ['node:tls', 'node:fs'])), []);
+});
+
+bundle('takes of node:http what is named, and does not load undici with it', async () => {
+  const entry = `import { STATUS_CODES } from 'node:http';
+    console.log(STATUS_CODES[418], process.moduleLoadList.some((name) => name.includes('undici')));`;
+  await withTree({ 'entry.js': entry }, async (root) => {
+    const bundled = (plugins: ReturnType<typeof builtinsInParts>[], outfile: string) =>
+      build({
+        entryPoints: [`${root}/entry.js`],
+        outfile,
+        bundle: true,
+        format: 'esm',
+        platform: 'node',
+        plugins,
+      });
+    await bundled([builtinsInParts()], `${root}/parts.mjs`);
+    await bundled([], `${root}/whole.mjs`);
+    const printed = async (file: string) => (await runCommand(process.execPath, [file], root)).stdout;
+    assert.is(await printed(`${root}/parts.mjs`), "I'm a Teapot false\n");
+    assert.is(await printed(`${root}/whole.mjs`), "I'm a Teapot true\n");
+  });
+});
+
+bundle('finds a file that imports node:http whole', () => {
+  const whole = [{ path: 'node:http', kind: 'import-statement' }];
+  const outputs = {
+    'dist/chunks/a.js': output([], whole),
+    'dist/chunks/b.js': output([], [{ path: 'node:http', kind: 'require-call' }]),
+    'dist/sdk/demo.js': output([], whole),
+  };
+  assert.equal(wholeHttp(outputs), ['dist/chunks/a.js imports node:http whole.']);
 });
 
 bundle('finds a CommonJS package whose names are lost in its chunk', async () => {

@@ -3,8 +3,8 @@ import { type Cipheriv, createCipheriv, createDecipheriv, type Decipheriv, rando
 const cipherName = 'aes-256-gcm';
 
 /*
- * Ciphers are made from the bytes of a key. A KeyObject is 15 µs faster, but keeps a copy until it is collected, which
- * may take minutes. The cipher's own copy is zeroed as soon as it is finished, hence `discard` for one that never is.
+ * Ciphers are made from the bytes of a key. A KeyObject keeps a copy until it is collected, which may take minutes. The
+ * cipher's own copy is zeroed as soon as it is finished, hence `discard` for one that never is.
  */
 
 export interface Encryption {
@@ -19,7 +19,9 @@ export interface Encryption {
 /** Encrypts one body under one DEK with a fresh random nonce. The caller zeroes the DEK when the body has ended. */
 export function encryptBody(dek: Uint8Array): Encryption {
   const nonce = randomBytes(nonceBytes);
-  const cipher = createCipheriv(cipherName, dek, nonce, { authTagLength: tagBytes });
+  const cipher = withoutStackTraces(() =>
+    createCipheriv(cipherName, dek, nonce, { authTagLength: tagBytes }),
+  );
   return {
     nonce,
     update: (plaintext) => cipher.update(plaintext),
@@ -41,7 +43,9 @@ export interface Decryption {
 
 /** Decrypts one body. What `update` returns is not authenticated before `verify` has returned. */
 export function decryptBody(dek: Uint8Array, nonce: Uint8Array): Decryption {
-  const decipher = createDecipheriv(cipherName, dek, nonce, { authTagLength: tagBytes });
+  const decipher = withoutStackTraces(() =>
+    createDecipheriv(cipherName, dek, nonce, { authTagLength: tagBytes }),
+  );
   return {
     update: (ciphertext) => decipher.update(ciphertext),
     verify: (tag) => {
@@ -69,6 +73,20 @@ export function openWhole(stored: Buffer, dek: Uint8Array): Buffer {
   const plaintext = decryption.update(stored.subarray(nonceBytes, stored.length - tagBytes));
   decryption.verify(stored.subarray(stored.length - tagBytes));
   return plaintext;
+}
+
+/**
+ * Node 24 finds out that the bytes of a key are no KeyObject by two exceptions, whose stack traces take 7 µs of the 10 that
+ * making a cipher takes.
+ */
+function withoutStackTraces<T>(create: () => T): T {
+  const usual = Error.stackTraceLimit;
+  Error.stackTraceLimit = 0;
+  try {
+    return create();
+  } finally {
+    Error.stackTraceLimit = usual;
+  }
 }
 
 /** OpenSSL forgets the key at the end of a cipher, however it ends. */
