@@ -1,3 +1,5 @@
+import { release } from '../memory.ts';
+
 /** What a body asks of the connection on which it comes. */
 export interface BodyFlow {
   pause(): void;
@@ -8,6 +10,9 @@ export interface BodyFlow {
 
 /** Bytes that wait here before the connection is paused. */
 const highWater = 64 * 1024;
+/** A server may send byte by byte, and each piece takes some hundred bytes beside its own: more than so many small ones are joined. */
+const mostPieces = 64;
+const smallPiece = 1024;
 
 /**
  * The body of a response: what comes is kept, within bounds, until it is pulled. One reader at a time; it is consumed,
@@ -56,16 +61,19 @@ export class ResponseBody implements AsyncIterable<Buffer> {
     return this.#shift(max);
   }
 
-  /** Exactly `length` bytes (few), or undefined when the body ends before. */
+  /** Exactly `length` bytes, or undefined when the body ends before. What comes in pieces is copied together as it comes. */
   async exact(length: number): Promise<Buffer | undefined> {
-    const pieces: Buffer[] = [];
-    for (let missing = length; missing > 0; ) {
-      const piece = await this.next(missing);
+    const first = await this.next(length);
+    if (first === undefined || first.length === length) return first;
+    const whole = Buffer.allocUnsafeSlow(length);
+    let filled = first.copy(whole);
+    while (filled < length) {
+      const piece = await this.next(length - filled);
       if (piece === undefined) return undefined;
-      pieces.push(piece);
-      missing -= piece.length;
+      filled += piece.copy(whole, filled);
+      release(piece);
     }
-    return pieces.length === 1 ? pieces[0] : Buffer.concat(pieces);
+    return whole;
   }
 
   /**
@@ -146,6 +154,18 @@ export class ResponseBody implements AsyncIterable<Buffer> {
   #add(chunk: Buffer): void {
     this.#queue.push(chunk);
     this.#queued += chunk.length;
+    const { length } = this.#queue;
+    if (length > mostPieces && this.#queued < length * smallPiece) this.#join();
+  }
+
+  #join(): void {
+    const whole = Buffer.allocUnsafeSlow(this.#queued);
+    let at = 0;
+    for (const piece of this.#queue.splice(0)) {
+      at += piece.copy(whole, at);
+      release(piece);
+    }
+    this.#queue.push(whole);
   }
 
   #awaken(): void {

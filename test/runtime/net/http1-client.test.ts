@@ -130,9 +130,9 @@ test('a paused connection holds the server back, and reads on when it is told to
   let used: Http1Connection | undefined;
   const first = ask(client, (connection) => {
     used = connection;
+    connection.pause();
   });
-  await waitFor('the connection', () => used !== undefined);
-  used?.pause();
+  await waitFor('the answer', () => sockets[0]?.writableLength);
   await delay(50);
   assert.ok((sockets[0]?.writableLength ?? 0) > 0);
   used?.resume();

@@ -107,9 +107,10 @@ class Plaintext {
     return hold && this.#small(object, response, hold, options);
   }
 
-  /** The key is asked for while the body comes. */
+  /** The key is asked for while the body comes, and may be refused before. */
   async #small(object: StoredObject, response: UpstreamResponse, hold: Hold, { signal }: ReadOptions) {
     const unwrapped = singleKey(this.#parts.keys, object, signal)();
+    unwrapped.catch(() => undefined);
     try {
       const stored = await response.body.exact(object.storedSize);
       if (stored === undefined) throw cut();

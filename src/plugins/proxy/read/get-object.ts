@@ -40,15 +40,18 @@ async function getWhole(
   await deliver(context, 200, announced, chunks);
 }
 
-/** Head and body leave together. */
+/** Head and body leave together, or the caller goes before: what the plaintext took is given back in any case. */
 async function deliverWhole(
   { answer }: RequestContext,
   headers: Readonly<Record<string, string>>,
   { plaintext, done }: { readonly plaintext: Buffer; readonly done: () => void },
 ): Promise<void> {
-  answer.head(200, headers);
-  await answer.end(plaintext);
-  done();
+  try {
+    answer.head(200, headers);
+    await answer.end(plaintext);
+  } finally {
+    done();
+  }
 }
 
 /** The body waits meanwhile. @returns undefined for an object that is not encrypted. */

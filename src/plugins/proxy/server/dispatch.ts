@@ -176,6 +176,8 @@ class Serving {
   async #fail(error: unknown): Promise<void> {
     const { services: context, metrics } = this.#with;
     this.#release();
+    // a write may fail before the connection says that it is closed
+    if (error instanceof ClientDisconnected) this.#gone.abort(error);
     if (this.#gone.signal.aborted) return;
     const log = context.log.child({ requestId: this.#id, operation: this.#operation });
     reportFault(error, log, metrics, this.#admitted);

@@ -30,6 +30,7 @@ class HttpUpstreamExchange implements UpstreamExchange, ResponseHandler, Watched
   readonly #client: Http1Client;
   readonly #limits: UpstreamLimits;
   readonly #head: UpstreamRequestHead;
+  readonly #headText: string;
   readonly #signal: AbortSignal | undefined;
   readonly #leaveQueue: () => void;
   #connection: Http1Connection | undefined;
@@ -59,6 +60,8 @@ class HttpUpstreamExchange implements UpstreamExchange, ResponseHandler, Watched
     this.#client = client;
     this.#limits = limits;
     this.#head = head;
+    // before there is a connection: what is wrong with it concerns whoever asked, and not whoever used that connection last
+    this.#headText = headText(head);
     this.#signal = signal;
     this.#ended = body !== undefined;
     this.response = this.#settle.promise;
@@ -110,7 +113,7 @@ class HttpUpstreamExchange implements UpstreamExchange, ResponseHandler, Watched
     this.#connection = connection;
     this.#unsent = undefined;
     this.#agreeBy = performance.now() + this.#limits.continueMs;
-    connection.begin(this, method === 'HEAD', joined(headText(this.#head), buffers), last, done);
+    connection.begin(this, method === 'HEAD', joined(this.#headText, buffers), last, done);
   }
 
   continued(): void {

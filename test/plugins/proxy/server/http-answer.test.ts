@@ -49,6 +49,24 @@ test('a caller that does not read holds the handler back', async () => {
   await server.stop();
 });
 
+test('a caller that resets the connection while its answer leaves is no error of the proxy', async () => {
+  const written = { count: 0 };
+  const outcome = Promise.withResolvers<unknown>();
+  const server = await serve({ GetObject: endless(written, outcome) });
+  const client = new RawClient(server.port);
+  client.socket.pause();
+  client.send(request);
+  await settled(written);
+  client.socket.resetAndDestroy();
+  await outcome.promise;
+  await server.stop();
+  assert.equal(server.counted.requests, ['GetObject 499']);
+  assert.equal(
+    server.lines.filter(({ level }) => level !== 'debug'),
+    [],
+  );
+});
+
 test('a caller that reads nothing for too long is given up', async () => {
   const written = { count: 0 };
   const outcome = Promise.withResolvers<unknown>();

@@ -49,6 +49,18 @@ test('a request arrives as it was meant, signed with our credentials', async () 
   await store.stop();
 });
 
+test('a header that cannot be sent is refused to whoever asked, and takes no connection', async () => {
+  const store = await localStore((_, response) => response.end('done'));
+  const upstream = upstreamOf(store.url, { limits: { sockets: 1, connectMs: 200 } });
+  const unfit = () => rejection(upstream.send({ ...get, headers: { 'x-amz-meta-a': 'a\nb' } }));
+  assert.match((await unfit()).message, /x-amz-meta-a/);
+  await readBody(await upstream.send(get), 10);
+  assert.match((await unfit()).message, /x-amz-meta-a/);
+  await readBody(await upstream.send(get), 10);
+  upstream.close();
+  await store.stop();
+});
+
 test('a connection refused is a 503 with the cause', async () => {
   const upstream = upstreamOf(`http://127.0.0.1:${await freePort()}`);
   const error = await rejection(upstream.send(get));

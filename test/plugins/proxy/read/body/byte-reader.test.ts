@@ -2,10 +2,22 @@ import { randomBytes } from 'node:crypto';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { S3Error } from '../../../../../src/core/s3/error.ts';
+import { createCollector } from '../../../../../src/runtime/memory.ts';
+import { ResponseBody } from '../../../../../src/runtime/net/http1-response-body.ts';
 import { waitFor } from '../../../../support/wait-for.ts';
 import { incoming } from '../support/incoming.ts';
 
 const test = suite('body of a response');
+
+const collect = createCollector(0);
+const flow = { pause: () => undefined, resume: () => undefined, reset: () => undefined };
+
+/** Bytes that are in use, of the heap and outside of it. */
+function allocated(): number {
+  collect();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
 
 test('gives all bytes in order, in pieces of at most what is asked for', async () => {
   const body = randomBytes(500_000);
@@ -34,6 +46,17 @@ test('exact stretches cross the borders of chunks; the end leaves none', async (
   assert.is(String(await reader.exact(5)), 'abcde');
   assert.is(await reader.exact(2), undefined);
   stop();
+});
+
+test('a body that comes byte by byte takes little more memory than its bytes', async () => {
+  const size = 60_000;
+  const body = randomBytes(size);
+  const bodies = Array.from({ length: 20 }, () => new ResponseBody(flow, () => new Error('broken')));
+  const before = allocated();
+  for (const each of bodies) for (let at = 0; at < size; at++) each.push(body.subarray(at, at + 1));
+  const grown = allocated() - before;
+  assert.ok(grown < 20 * bodies.length * size, `${grown} bytes for ${bodies.length * size}`);
+  for (const each of bodies) assert.ok((await each.exact(size))?.equals(body));
 });
 
 test('holds the store back while nobody reads', async () => {
