@@ -16,6 +16,8 @@ export interface Row {
 export interface Bench {
   readonly name: string;
   readonly summary: string;
-  /** `say` shows progress on standard error. */
-  readonly run: (say: (progress: string) => void) => Promise<Table[]>;
+  /** What `--only` chooses from; undefined where it is one piece. */
+  readonly parts?: readonly string[];
+  /** `say` shows progress on standard error; `parts` are those to run, in the order above. */
+  readonly run: (say: (progress: string) => void, parts: readonly string[]) => Promise<Table[]>;
 }

@@ -50,7 +50,7 @@ function panelOf(title: string, rows: Table['rows'], index: number): Panel | und
     const value = cells[index];
     return typeof value === 'number' ? [{ name, value }] : [];
   });
-  const bars = figures.filter(({ name }) => name !== 'aim');
+  const bars = figures.filter(({ name }) => !/^aim\b/.test(name));
   if (bars.length < 2) return undefined;
   return { title, bars, aim: figures.find(({ name }) => name === 'aim')?.value };
 }

@@ -1,6 +1,7 @@
 import type { Row, Table } from './bench.ts';
 
-function cellText(cell: Row['cells'][number]): string {
+/** As pages show it. */
+export function cellText(cell: Row['cells'][number]): string {
   if (cell === undefined) return '–';
   return typeof cell === 'number' ? formatNumber(cell) : cell;
 }

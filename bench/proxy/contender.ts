@@ -1,49 +1,54 @@
-import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import type { Stoppable } from '../../test/support/types.ts';
+import { availableParallelism } from 'node:os';
+import type { S3Target, Stoppable } from '../../test/support/types.ts';
+import { median } from '../harness/median.ts';
 import type { Job, JobResult } from './job.ts';
-import { cpuSeconds, peakMebibytes } from './process-cost.ts';
+import type { LoadProcess } from './load-process.ts';
+import { cpuSeconds, forgetPeak, peakMebibytes } from './process-cost.ts';
 
 /** Something that speaks S3: the bare store, the proxy, or what people would use in its place. */
 export interface Contender extends Stoppable {
   readonly name: string;
-  readonly endpoint: string;
-  readonly region: string;
-  readonly accessKeyId: string;
-  readonly secretAccessKey: string;
+  readonly target: S3Target;
   readonly pid: number;
   /** Process of the key server, whose time is taken out. */
   readonly keyServer?: number;
+  /** Whether it, or what is behind it, is reached by TLS: then the bare store to compare with is, too. */
+  readonly tls: boolean;
 }
 
 export interface Measured extends JobResult {
-  /** CPU seconds of the contender's own process. */
+  /** CPU seconds of the contender's own processes. */
   readonly cpu: number;
   /** CPU seconds of the key server. */
   readonly keyCpu: number;
-  /** MiB, the highest since the contender started. */
+  /** MiB, the highest of this measurement. */
   readonly peak: number;
 }
 
-export type Work = Omit<Job, 'endpoint' | 'region' | 'accessKeyId' | 'secretAccessKey'>;
-
-const run = promisify(execFile);
-const load = fileURLToPath(new URL('load.ts', import.meta.url));
-
-/** Sends the work from a process of its own and tells what it cost. */
-export async function measure(contender: Contender, work: Work): Promise<Measured> {
-  const { endpoint, region, accessKeyId, secretAccessKey, pid, keyServer } = contender;
-  const job: Job = { ...work, endpoint, region, accessKeyId, secretAccessKey };
-  const before = cpuSeconds(pid);
-  const keyBefore = keyServer === undefined ? 0 : cpuSeconds(keyServer);
-  const { stdout } = await run(process.execPath, [load, JSON.stringify(job)]);
-  const result: JobResult = JSON.parse(stdout);
-  const keyCpu = keyServer === undefined ? 0 : cpuSeconds(keyServer) - keyBefore;
-  return { ...result, cpu: cpuSeconds(pid) - before, keyCpu, peak: peakMebibytes(pid) };
+/** Sends the work from the load process and tells what it cost. */
+export async function measure(
+  load: LoadProcess,
+  { target, pid, keyServer }: Contender,
+  work: Omit<Job, 'target'>,
+): Promise<Measured> {
+  forgetPeak(pid);
+  const keyCpuSoFar = () => (keyServer === undefined ? 0 : cpuSeconds(keyServer));
+  const [before, keyBefore] = [cpuSeconds(pid), keyCpuSoFar()];
+  const result = await load.run({ ...work, target });
+  return {
+    ...result,
+    cpu: cpuSeconds(pid) - before,
+    keyCpu: keyCpuSoFar() - keyBefore,
+    peak: peakMebibytes(pid),
+  };
 }
 
-const cores = 2;
+const cores = availableParallelism();
 
-/** Seconds that the work would have taken had the key server's CPU time been free; the cores are shared by all. */
-export const withoutKeyServer = ({ seconds, keyCpu }: Measured): number => seconds - keyCpu / cores;
+/** Requests a second, had the key server's CPU time been free; the cores are shared by all. */
+export const rateWithoutKeyServer = ({ requests, seconds, keyCpu }: Measured): number =>
+  requests / (seconds - keyCpu / cores);
+
+/** The middle one of the rounds. */
+export const middle = (rounds: readonly Measured[], pick: (one: Measured) => number): number =>
+  median(rounds.map(pick));
