@@ -14,6 +14,8 @@ export interface Job {
   readonly seconds?: number;
   readonly requests?: number;
   readonly query?: string;
+  /** PUT sends the parts 1 to `objects` of this upload of the object `<prefix>`. */
+  readonly uploadId?: string;
   readonly range?: string;
   /** 503 and cut connections are counted and tried again, as S3's clients do; otherwise they end the job. */
   readonly refusals?: boolean;

@@ -88,12 +88,12 @@ async function attempt(
 
 /** One request for each object: a signature holds for a quarter of an hour. */
 function prepare(job: Job, host: string): Buffer[] {
-  const { target, bucket, prefix, size, query = '', method } = job;
+  const { target, size, method } = job;
   const signer = new RequestSigner(target.region);
   const range: Record<string, string> = job.range === undefined ? {} : { range: job.range };
   const body = method === 'PUT' && size <= small ? Buffer.alloc(size, letter) : Buffer.alloc(0);
   return Array.from({ length: job.objects }, (_, number) => {
-    const path = upstreamPath(bucket, prefix === '' ? '' : `${prefix}${number}`);
+    const { path, query } = addressOf(job, number);
     const unsigned = { method, path, query, headers: { host, ...range }, payload: 'UNSIGNED-PAYLOAD' };
     const { headers } = signer.sign(unsigned, target);
     if (method === 'PUT') headers['content-length'] = String(size);
@@ -101,6 +101,14 @@ function prepare(job: Job, host: string): Buffer[] {
     const start = `${method} ${query === '' ? path : `${path}?${query}`} HTTP/1.1\r\n`;
     return Buffer.concat([Buffer.from(`${start}${lines.join('')}\r\n`, 'latin1'), body]);
   });
+}
+
+function addressOf({ bucket, prefix, query = '', uploadId }: Job, number: number) {
+  if (uploadId !== undefined) {
+    const part = `partNumber=${number + 1}&uploadId=${encodeURIComponent(uploadId)}`;
+    return { path: upstreamPath(bucket, prefix), query: part };
+  }
+  return { path: upstreamPath(bucket, prefix === '' ? '' : `${prefix}${number}`), query };
 }
 
 /** A wrong answer is no answer: what is measured is what was asked for. */

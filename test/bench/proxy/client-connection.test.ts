@@ -68,10 +68,16 @@ test('fails when the connection ends in a body, and when a body is longer than a
   context.answer = ['HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nsvc'];
   const pending = cut.exchange(head);
   setTimeout(() => cut.close(), 20);
-  await pending.then(assert.unreachable, (error) => assert.match(error.message, 'closed'));
+  await pending.then(
+    () => assert.unreachable(),
+    (error) => assert.match(error.message, 'closed'),
+  );
   const long = await context.open();
   context.answer = ['HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nsvc'];
-  await long.exchange(head).then(assert.unreachable, (error) => assert.match(error.message, 'longer'));
+  await long.exchange(head).then(
+    () => assert.unreachable(),
+    (error) => assert.match(error.message, 'longer'),
+  );
 });
 
 test.run();
