@@ -159,7 +159,7 @@ function tablesOf(size: Size, field: readonly Figures[]): Table[] {
     middle(own, ({ loadCpu, requests }) => (loadCpu / requests) * units),
   ];
   const around: Table = {
-    title: `${size.title}, ms a request`,
+    title: `${size.title}: latency in ms, CPU of others`,
     columns: ['PUT', 'GET'].flatMap((method) => [
       `${method} p50`,
       'p99',

@@ -10,7 +10,7 @@ const colours = {
 } as const;
 
 /** Pixels. */
-const [labelWidth, barWidth, valueWidth, rowHeight, panelHead] = [250, 360, 90, 22, 34];
+const [labelWidth, barWidth, valueWidth, rowHeight, panelHead] = [310, 360, 90, 22, 34];
 const width = labelWidth + barWidth + valueWidth;
 
 interface Panel {
