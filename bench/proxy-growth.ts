@@ -10,7 +10,7 @@ import { requestsOf, Stages } from '../test/conformance/ten-thousand-parts/stage
 import { startRequestLog } from '../test/support/request-log.ts';
 import { startSvcProxy } from '../test/support/svc-proxy.ts';
 import type { Bench, Row, Table } from './harness/bench.ts';
-import { type Contender, type Measured, measure, middle } from './proxy/contender.ts';
+import { type Contender, disturbance, type Measured, measure, middle } from './proxy/contender.ts';
 import { type Bed, bucket, type ContenderName, startBed } from './proxy/contenders.ts';
 import { type LoadProcess, startLoadProcess } from './proxy/load-process.ts';
 
@@ -148,6 +148,7 @@ async function clientsTable(load: LoadProcess, say: Say): Promise<Table> {
         ...['refusals a request', 'key calls a request', 'store requests a request', 'peak MiB'],
       ],
       rows,
+      disturbance: disturbance([...measured.values()].flatMap(({ put, get }) => [...put, ...get])),
       notes: [
         'Refused with 503 or cut off, and sent again after 20 ms. Calls are counted in runs of their own.',
       ],

@@ -1,6 +1,13 @@
 import type { Bench, Row, Table } from './harness/bench.ts';
 import { median } from './harness/median.ts';
-import { type Contender, type Measured, measure, middle, rateWithoutKeyServer } from './proxy/contender.ts';
+import {
+  type Contender,
+  disturbance,
+  type Measured,
+  measure,
+  middle,
+  rateWithoutKeyServer,
+} from './proxy/contender.ts';
 import { bucket, type ContenderName, startBed } from './proxy/contenders.ts';
 import { type LoadProcess, startLoadProcess } from './proxy/load-process.ts';
 
@@ -126,7 +133,7 @@ function tablesOf(size: Size, field: readonly Figures[]): Table[] {
   const [rate, cost] = isSmall ? ['/s', 'CPU ms'] : [' MiB/s', 'CPU-s/GiB'];
   const units = isSmall ? 1000 : gib / size.bytes;
   const bareOf = ({ tls }: Contender) =>
-    field.find(({ contender }) => contender.keyServer === undefined && contender.tls === tls) as Figures;
+    field.find(({ contender }) => contender.store === undefined && contender.tls === tls) as Figures;
   const cellsOf = (own: readonly Measured[], bare: readonly Measured[]) => [
     middle(own, ({ requests, seconds }) => (requests / seconds) * (isSmall ? 1 : size.bytes / mib)),
     median(
@@ -172,5 +179,6 @@ function tablesOf(size: Size, field: readonly Figures[]): Table[] {
       `Medians of ${rounds} rounds in turns of ${size.seconds} s. Ratios are to the bare store over the same protocol, the key server's CPU time taken out.`,
     ],
   };
-  return [speed, around];
+  const quiet = disturbance(field.flatMap(({ put, get }) => [...put, ...get]));
+  return [speed, around].map((table) => ({ ...table, disturbance: quiet }));
 }

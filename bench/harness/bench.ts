@@ -5,6 +5,8 @@ export interface Table {
   readonly rows: readonly Row[];
   /** Facts that the figures depend on, and what is not reached yet. */
   readonly notes?: readonly string[];
+  /** How much else the machine did meanwhile, as a sentence. */
+  readonly disturbance?: string;
 }
 
 export interface Row {

@@ -15,7 +15,7 @@ export function withTable(page: string, table: Table): string {
   let end = start;
   while (lines[end]?.startsWith('|')) end += 1;
   if (lines[end + 1]?.startsWith(measured)) end += 2;
-  return lines.toSpliced(start, end - start, ...markdown(table), '', occasion()).join('\n');
+  return lines.toSpliced(start, end - start, ...markdown(table), '', occasion(table)).join('\n');
 }
 
 const cellsOf = (line: string): string[] =>
@@ -45,8 +45,9 @@ function markdown({ title, columns, rows }: Table): string[] {
 const text = (cell: Table['rows'][number]['cells'][number]): string =>
   cell === undefined ? '' : cellText(cell);
 
-function occasion(): string {
+function occasion({ disturbance }: Table): string {
   const day = new Date().toLocaleDateString('en-GB', { day: 'numeric', month: 'long', year: 'numeric' });
   const models = cpus();
-  return `${measured}${day}: ${models.length} × ${models[0]?.model.trim()}, Linux ${release()}, Node ${process.versions.node}.`;
+  const machine = `${models.length} × ${models[0]?.model.trim()}, Linux ${release()}, Node ${process.versions.node}`;
+  return [`${measured}${day}: ${machine}.`, disturbance ?? []].flat().join(' ');
 }

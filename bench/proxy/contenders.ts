@@ -52,7 +52,8 @@ export async function startBed(): Promise<Bed> {
     if (name.startsWith('bare store')) return bareStore(name, store);
     if (name.startsWith('rclone')) return rcloneCrypt(name, store);
     const args = proxyArguments[name as ProxyName];
-    return svcProxy(name, { upstream: store, vault: { addr: bao.url, token }, args, under }, bao.pid);
+    const config = { upstream: store, vault: { addr: bao.url, token }, args, under };
+    return svcProxy(name, config, { store: store.pid, keyServer: bao.pid });
   };
   return {
     ...{ bao, http, https },
@@ -75,9 +76,13 @@ async function bareStore(name: string, store: ObjectStore): Promise<Contender> {
 }
 
 /** The proxy with its real key server. */
-async function svcProxy(name: string, config: SvcProxyConfig, keyServer: number): Promise<Contender> {
+async function svcProxy(
+  name: string,
+  config: SvcProxyConfig,
+  behind: Pick<Contender, 'store' | 'keyServer'>,
+): Promise<Contender> {
   const { pid, target, stop } = await startSvcProxy(config);
-  return { name, target, pid, keyServer, tls: config.upstream.caFile !== undefined, stop };
+  return { name, target, pid, ...behind, tls: config.upstream.caFile !== undefined, stop };
 }
 
 /** `rclone serve s3` over `crypt`: names in the clear, so that buckets and keys are the same. */
@@ -95,6 +100,7 @@ async function rcloneCrypt(name: string, store: ObjectStore): Promise<Contender>
     name,
     target: { endpoint, region: 'us-east-1', ...keys },
     pid: child.pid,
+    store: store.pid,
     tls: store.caFile !== undefined,
     async stop() {
       await child.end('SIGKILL');

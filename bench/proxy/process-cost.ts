@@ -9,6 +9,13 @@ export function cpuSeconds(pid: number): number {
   return family(pid).reduce((sum, member) => sum + ownSeconds(member), 0);
 }
 
+/** Seconds that the machine's processors have worked so far, whoever for. */
+export function machineSeconds(): number {
+  const [, line = ''] = /^cpu +(.*)$/m.exec(readFileSync('/proc/stat', 'utf8')) ?? [];
+  const [user = 0, nice = 0, system = 0, , , interrupts = 0, soft = 0] = line.split(' ').map(Number);
+  return (user + nice + system + interrupts + soft) / ticksPerSecond;
+}
+
 /** Highest resident memory of the process and its children since their start or the last `forgetPeak`, in MiB. */
 export const peakMebibytes = (pid: number): number => residentMemory(pid).peak / mib;
 
