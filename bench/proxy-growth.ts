@@ -44,7 +44,10 @@ async function partsTable(load: LoadProcess, say: Say): Promise<Table> {
     const bed = await startPartsBed(true, args);
     try {
       for (const count of args.length === 0 ? partCounts : partCounts.slice(-1)) {
-        const title = [`${count.toLocaleString('en')} ${count === 1 ? 'part' : 'parts'}`, ...args].join(', ');
+        const title = [
+          `${count.toLocaleString('en')} ${count === 1 ? 'part' : 'parts'}`,
+          ...args.map((arg) => `\`${arg}\``),
+        ].join(', ');
         say(title);
         await bed.restart();
         const stages = new Stages(bed);

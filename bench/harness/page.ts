@@ -5,14 +5,15 @@ import { cellText } from './table.ts';
 const measured = 'Measured on ';
 
 /**
- * The page with the table in the place of the one whose first heading is its title, and below it when and where it was
- * measured. @throws Error where the page has no such table
+ * The page with the table in the place of the one whose first heading is its title, or of the comment `table <title>`, and
+ * below it when and where it was measured. @throws Error where the page has no such place
  */
 export function withTable(page: string, table: Table): string {
   const lines = page.split('\n');
-  const start = lines.findIndex((line) => cellsOf(line)[0] === table.title);
+  const comment = `<!-- table ${table.title} -->`;
+  const start = lines.findIndex((line) => line === comment || cellsOf(line)[0] === table.title);
   if (start < 0) throw new Error(`The page has no table with the heading "${table.title}".`);
-  let end = start;
+  let end = start + 1;
   while (lines[end]?.startsWith('|')) end += 1;
   if (lines[end + 1]?.startsWith(measured)) end += 2;
   return lines.toSpliced(start, end - start, ...markdown(table), '', occasion(table)).join('\n');

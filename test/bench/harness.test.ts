@@ -59,6 +59,7 @@ harness('puts a table into a page in the place of the one with its heading, and 
   assert.match(lines[7] ?? '', /^Measured on \d+ \w+ \d{4}: .*Node/);
   assert.equal(lines.slice(8), ['', 'after']);
   assert.is(withTable(once, table), once);
+  assert.is(withTable('before\n\n<!-- table a -->\n\nafter', table), once);
   assert.throws(() => withTable('no table', table), /no table with the heading "a"/);
 });
 
