@@ -5,6 +5,8 @@ export interface Table {
   readonly rows: readonly Row[];
   /** Facts that the figures depend on, and what is not reached yet. */
   readonly notes?: readonly string[];
+  /** How much else the machine did meanwhile, as a sentence. */
+  readonly disturbance?: string;
 }
 
 export interface Row {
@@ -16,6 +18,8 @@ export interface Row {
 export interface Bench {
   readonly name: string;
   readonly summary: string;
-  /** `say` shows progress on standard error. */
-  readonly run: (say: (progress: string) => void) => Promise<Table[]>;
+  /** What `--only` chooses from; undefined where it is one piece. */
+  readonly parts?: readonly string[];
+  /** `say` shows progress on standard error; `parts` are those to run, in the order above. */
+  readonly run: (say: (progress: string) => void, parts: readonly string[]) => Promise<Table[]>;
 }

@@ -10,7 +10,7 @@ const colours = {
 } as const;
 
 /** Pixels. */
-const [labelWidth, barWidth, valueWidth, rowHeight, panelHead] = [250, 360, 90, 22, 34];
+const [labelWidth, barWidth, valueWidth, rowHeight, panelHead] = [310, 360, 90, 22, 34];
 const width = labelWidth + barWidth + valueWidth;
 
 interface Panel {
@@ -50,7 +50,7 @@ function panelOf(title: string, rows: Table['rows'], index: number): Panel | und
     const value = cells[index];
     return typeof value === 'number' ? [{ name, value }] : [];
   });
-  const bars = figures.filter(({ name }) => name !== 'aim');
+  const bars = figures.filter(({ name }) => !/^aim\b/.test(name));
   if (bars.length < 2) return undefined;
   return { title, bars, aim: figures.find(({ name }) => name === 'aim')?.value };
 }

@@ -1,6 +1,7 @@
 import type { Row, Table } from './bench.ts';
 
-function cellText(cell: Row['cells'][number]): string {
+/** As pages show it. */
+export function cellText(cell: Row['cells'][number]): string {
   if (cell === undefined) return '–';
   return typeof cell === 'number' ? formatNumber(cell) : cell;
 }
@@ -11,7 +12,7 @@ function formatNumber(value: number): string {
 }
 
 /** The table as aligned text: first column to the left, figures to the right. */
-export function formatTable({ title, columns, rows, notes = [] }: Table): string {
+export function formatTable({ title, columns, rows, notes = [], disturbance }: Table): string {
   const lines = [['', ...columns], ...rows.map(({ name, cells }) => [name, ...cells.map(cellText)])];
   const widths = columns.map((_, index) => Math.max(...lines.map((line) => line[index + 1]?.length ?? 0)));
   const first = Math.max(...lines.map(([name = '']) => name.length));
@@ -20,5 +21,9 @@ export function formatTable({ title, columns, rows, notes = [] }: Table): string
       .join('  ')
       .trimEnd(),
   );
-  return [title, ...text.map((line) => `  ${line}`), ...notes.map((note) => `  ${note}`)].join('\n');
+  return [
+    title,
+    ...text.map((line) => `  ${line}`),
+    ...[...notes, disturbance ?? []].flat().map((note) => `  ${note}`),
+  ].join('\n');
 }

@@ -2,10 +2,10 @@ import type { KubeClient } from '../../src/runtime/kube/client.ts';
 import { http } from '../../test/support/http.ts';
 import type { Replica } from '../../test/support/operator-cluster.ts';
 import type { Row, Table } from '../harness/bench.ts';
+import { quantile } from '../harness/quantile.ts';
 import { type Buckets, bucketsIn, histogramQuantile, since } from './histogram.ts';
 import { type Subject, unprotected } from './pods.ts';
 import { createNamespace } from './populate.ts';
-import { quantile } from './quantile.ts';
 import { createWebhookCaller, reviewOf, type WebhookCaller } from './webhook-caller.ts';
 
 /** Of its own: a pod without annotations is none of the webhook's there. */

@@ -2,9 +2,9 @@ import { type KubeClient, type KubeObject, keyOf } from '../../src/runtime/kube/
 import { reflect } from '../../src/runtime/kube/reflect.ts';
 import { quietLog } from '../../test/support/quiet-log.ts';
 import type { Row, Table } from '../harness/bench.ts';
+import { quantile } from '../harness/quantile.ts';
 import { forAll } from './populate.ts';
 import { namespaceOf, type Size, serviceConfigName, serviceConfigPath } from './population.ts';
-import { quantile } from './quantile.ts';
 
 const single = 100;
 

@@ -1,49 +1,75 @@
-import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import type { Stoppable } from '../../test/support/types.ts';
+import { availableParallelism } from 'node:os';
+import type { S3Target, Stoppable } from '../../test/support/types.ts';
+import { median } from '../harness/median.ts';
 import type { Job, JobResult } from './job.ts';
-import { cpuSeconds, peakMebibytes } from './process-cost.ts';
+import type { LoadProcess } from './load-process.ts';
+import { cpuSeconds, forgetPeak, machineSeconds, peakMebibytes } from './process-cost.ts';
+
+const cores = availableParallelism();
 
 /** Something that speaks S3: the bare store, the proxy, or what people would use in its place. */
 export interface Contender extends Stoppable {
   readonly name: string;
-  readonly endpoint: string;
-  readonly region: string;
-  readonly accessKeyId: string;
-  readonly secretAccessKey: string;
+  readonly target: S3Target;
   readonly pid: number;
+  /** Process of the store behind it. */
+  readonly store?: number;
   /** Process of the key server, whose time is taken out. */
   readonly keyServer?: number;
+  /** Whether it, or what is behind it, is reached by TLS: then the bare store to compare with is, too. */
+  readonly tls: boolean;
 }
 
 export interface Measured extends JobResult {
-  /** CPU seconds of the contender's own process. */
+  /** CPU seconds of the contender's own processes. */
   readonly cpu: number;
   /** CPU seconds of the key server. */
   readonly keyCpu: number;
-  /** MiB, the highest since the contender started. */
+  /** MiB, the highest of this measurement. */
   readonly peak: number;
+  /** Share of the machine that went to anything else, this process included: 0 on a quiet one. */
+  readonly others: number;
 }
 
-export type Work = Omit<Job, 'endpoint' | 'region' | 'accessKeyId' | 'secretAccessKey'>;
-
-const run = promisify(execFile);
-const load = fileURLToPath(new URL('load.ts', import.meta.url));
-
-/** Sends the work from a process of its own and tells what it cost. */
-export async function measure(contender: Contender, work: Work): Promise<Measured> {
-  const { endpoint, region, accessKeyId, secretAccessKey, pid, keyServer } = contender;
-  const job: Job = { ...work, endpoint, region, accessKeyId, secretAccessKey };
-  const before = cpuSeconds(pid);
-  const keyBefore = keyServer === undefined ? 0 : cpuSeconds(keyServer);
-  const { stdout } = await run(process.execPath, [load, JSON.stringify(job)]);
-  const result: JobResult = JSON.parse(stdout);
-  const keyCpu = keyServer === undefined ? 0 : cpuSeconds(keyServer) - keyBefore;
-  return { ...result, cpu: cpuSeconds(pid) - before, keyCpu, peak: peakMebibytes(pid) };
+/** Sends the work from the load process and tells what it cost. */
+export async function measure(
+  load: LoadProcess,
+  { target, pid, store, keyServer }: Contender,
+  work: Omit<Job, 'target'>,
+): Promise<Measured> {
+  forgetPeak(pid);
+  const read = () => ({
+    own: cpuSeconds(pid),
+    store: store === undefined ? 0 : cpuSeconds(store),
+    keys: keyServer === undefined ? 0 : cpuSeconds(keyServer),
+    machine: machineSeconds(),
+    now: performance.now() / 1000,
+  });
+  const from = read();
+  const result = await load.run({ ...work, target });
+  const to = read();
+  const spent = (of: keyof typeof from) => to[of] - from[of];
+  const others = spent('machine') - spent('own') - spent('store') - spent('keys') - result.loadCpu;
+  return {
+    ...result,
+    cpu: spent('own'),
+    keyCpu: spent('keys'),
+    peak: peakMebibytes(pid),
+    others: Math.max(0, others / (spent('now') * cores)),
+  };
 }
 
-const cores = 2;
+/** Requests a second, had the key server's CPU time been free; the cores are shared by all. */
+export const rateWithoutKeyServer = ({ requests, seconds, keyCpu }: Measured): number =>
+  requests / (seconds - keyCpu / cores);
 
-/** Seconds that the work would have taken had the key server's CPU time been free; the cores are shared by all. */
-export const withoutKeyServer = ({ seconds, keyCpu }: Measured): number => seconds - keyCpu / cores;
+/** The middle one of the rounds. */
+export const middle = (rounds: readonly Measured[], pick: (one: Measured) => number): number =>
+  median(rounds.map(pick));
+
+/** Below a table: what went to processes that have nothing to do with it. */
+export function disturbance(all: readonly Measured[]): string {
+  const percent = (share: number) => `${Math.round(share * 100)} %`;
+  const shares = all.map(({ others }) => others);
+  return `Other processes took ${percent(median(shares))} of the machine (median; at most ${percent(Math.max(...shares))}).`;
+}

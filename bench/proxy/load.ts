@@ -1,61 +1,121 @@
-import { Agent, type IncomingMessage, request } from 'node:http';
+import { readFileSync } from 'node:fs';
 import { upstreamPath } from '../../src/core/s3/request.ts';
 import { RequestSigner } from '../../src/core/s3/sigv4-sign.ts';
+import { quantile } from '../harness/quantile.ts';
+import { type Body, ClientConnection, type Response } from './client-connection.ts';
 import type { Job, JobResult } from './job.ts';
 
-/** A load process: reads its job from the command line, prints what it took. Bodies are unsigned and not kept. */
-const job: Job = JSON.parse(process.argv[2] ?? '');
-const { hostname, port, host } = new URL(job.endpoint);
-const signer = new RequestSigner(job.region);
-const agent = new Agent({ keepAlive: true, maxSockets: job.clients });
-const chunk = Buffer.alloc(Math.min(job.size, 1024 * 1024), 'svc ');
-let next = 0;
-let received = 0;
+/** A load process: is sent jobs, answers each with its result. Heads are signed and connections opened before the clock runs. */
+process.on('message', (job: Job) => {
+  run(job).then(
+    (result) => process.send?.({ result }),
+    (error: unknown) => process.send?.({ error: String(error) }),
+  );
+});
 
-function send(number: number): Promise<void> {
-  const path = upstreamPath(job.bucket, job.prefix === '' ? '' : `${job.prefix}${number % job.objects}`);
-  const range: Record<string, string> = job.range === undefined ? {} : { range: job.range };
-  const unsigned = { method: job.method, path, query: job.query ?? '', headers: { host, ...range } };
-  const { headers } = signer.sign({ ...unsigned, payload: 'UNSIGNED-PAYLOAD' }, job);
-  const length = job.method === 'PUT' ? { 'content-length': job.size } : {};
-  const target = job.query ? `${path}?${job.query}` : path;
-  return new Promise((resolve, reject) => {
-    const sent = request(
-      { hostname, port, agent, method: job.method, path: target, headers: { ...headers, ...length } },
-      (response) => read(response).then(resolve, reject),
-    );
-    sent.on('error', reject);
-    write(sent).catch(reject);
-  });
+/** Bodies of up to so many bytes leave with their head. */
+const small = 64 * 1024;
+const pieceSize = 1024 * 1024;
+const letter = 's';
+const pauseMs = 20;
+
+async function run(job: Job): Promise<JobResult> {
+  const url = new URL(job.target.endpoint);
+  const ca = job.target.caFile && readFileSync(job.target.caFile, 'utf8');
+  const open = () => ClientConnection.open(url, ca);
+  const requests = prepare(job, url.host);
+  const piece = Buffer.alloc(Math.min(job.size, pieceSize), letter);
+  const body = job.method === 'PUT' && job.size > small ? { piece, size: job.size } : undefined;
+  const connections = await Promise.all(Array.from({ length: job.clients }, open));
+  const tally = { issued: 0, refused: 0, received: 0, latencies: [] as number[] };
+  const cpu = process.cpuUsage();
+  const begun = performance.now();
+  const until = begun + (job.seconds ?? Number.POSITIVE_INFINITY) * 1000;
+  const most = job.requests ?? Number.POSITIVE_INFINITY;
+
+  const client = async (first: ClientConnection): Promise<void> => {
+    let connection = first;
+    while (tally.issued < most && (performance.now() < until || tally.issued === 0)) {
+      const head = requests[tally.issued++ % requests.length] as Buffer;
+      const sent = performance.now();
+      for (;;) {
+        if (!connection.usable) connection = await open();
+        const response = await attempt(connection, head, body, job);
+        if (response) {
+          check(job, response);
+          tally.received += response.bytes;
+          break;
+        }
+        tally.refused += 1;
+        await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      }
+      tally.latencies.push(performance.now() - sent);
+    }
+    connection.close();
+  };
+
+  await Promise.all(connections.map(client));
+  const seconds = (performance.now() - begun) / 1000;
+  const { user, system } = process.cpuUsage(cpu);
+  const { latencies, refused, received } = tally;
+  const sent = job.method === 'PUT' ? latencies.length * job.size : 0;
+  return {
+    seconds,
+    requests: latencies.length,
+    bytes: sent + received,
+    p50: quantile(latencies, 0.5),
+    p99: quantile(latencies, 0.99),
+    refused,
+    loadCpu: (user + system) / 1e6,
+  };
 }
 
-async function write(sent: ReturnType<typeof request>): Promise<void> {
-  let left = job.method === 'PUT' ? job.size : 0;
-  while (left > 0) {
-    const piece = left < chunk.length ? chunk.subarray(0, left) : chunk;
-    left -= piece.length;
-    if (!sent.write(piece)) await new Promise((resolve) => sent.once('drain', resolve));
+/** Undefined where the server has no room. */
+async function attempt(
+  connection: ClientConnection,
+  head: Buffer,
+  body: Body | undefined,
+  { refusals = false }: Job,
+): Promise<Response | undefined> {
+  try {
+    const response = await connection.exchange(head, body);
+    return refusals && response.status === 503 ? undefined : response;
+  } catch (error) {
+    if (!refusals) throw error;
+    return undefined;
   }
-  sent.end();
 }
 
-async function read(response: IncomingMessage): Promise<void> {
-  let text = '';
-  response.on('data', (data: Buffer) => {
-    received += data.length;
-    if ((response.statusCode ?? 0) >= 300) text += data;
+/** One request for each object: a signature holds for a quarter of an hour. */
+function prepare(job: Job, host: string): Buffer[] {
+  const { target, size, method } = job;
+  const signer = new RequestSigner(target.region);
+  const range: Record<string, string> = job.range === undefined ? {} : { range: job.range };
+  const body = method === 'PUT' && size <= small ? Buffer.alloc(size, letter) : Buffer.alloc(0);
+  return Array.from({ length: job.objects }, (_, number) => {
+    const { path, query } = addressOf(job, number);
+    const unsigned = { method, path, query, headers: { host, ...range }, payload: 'UNSIGNED-PAYLOAD' };
+    const { headers } = signer.sign(unsigned, target);
+    if (method === 'PUT') headers['content-length'] = String(size);
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+    const start = `${method} ${query === '' ? path : `${path}?${query}`} HTTP/1.1\r\n`;
+    return Buffer.concat([Buffer.from(`${start}${lines.join('')}\r\n`, 'latin1'), body]);
   });
-  await new Promise((resolve, reject) => response.on('end', resolve).on('error', reject));
-  if ((response.statusCode ?? 0) >= 300)
-    throw new Error(`${job.method} answered ${response.statusCode}: ${text}`);
 }
 
-async function client(): Promise<void> {
-  while (next < job.requests) await send(next++);
+function addressOf({ bucket, prefix, query = '', uploadId }: Job, number: number) {
+  if (uploadId !== undefined) {
+    const part = `partNumber=${number + 1}&uploadId=${encodeURIComponent(uploadId)}`;
+    return { path: upstreamPath(bucket, prefix), query: part };
+  }
+  return { path: upstreamPath(bucket, prefix === '' ? '' : `${prefix}${number}`), query };
 }
 
-const begun = performance.now();
-await Promise.all(Array.from({ length: job.clients }, client));
-const result: JobResult = { seconds: (performance.now() - begun) / 1000, bytes: received };
-process.stdout.write(JSON.stringify(result));
-agent.destroy();
+/** A wrong answer is no answer: what is measured is what was asked for. */
+function check(job: Job, { status, bytes, first, text }: Response): void {
+  if (status >= 300) throw new Error(`${job.method} answered ${status}: ${text}`);
+  const isObject = job.method === 'GET' && job.query === undefined;
+  if (!isObject || job.range !== undefined) return;
+  if (bytes !== job.size) throw new Error(`GET gave ${bytes} bytes instead of ${job.size}`);
+  if (first !== letter.charCodeAt(0)) throw new Error('GET gave other bytes than were written');
+}

@@ -2,6 +2,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { measureNode } from '../../bench/harness/cpu-time.ts';
 import { median } from '../../bench/harness/median.ts';
+import { withTable } from '../../bench/harness/page.ts';
 import { formatTable } from '../../bench/harness/table.ts';
 
 const harness = suite('bench harness');
@@ -28,6 +29,38 @@ harness('measures a process and refuses one that fails', () => {
   const { cpu, wall } = measureNode(['-e', '0']);
   assert.ok(cpu > 0 && wall > 0);
   assert.throws(() => measureNode(['-e', 'process.exit(3)']), /ended with 3/);
+});
+
+harness('puts a table into a page in the place of the one with its heading, and says when', () => {
+  const page = [
+    'before',
+    '',
+    '| a  | ms |',
+    '| -- | -: |',
+    '| x  |  1 |',
+    '',
+    'Measured on 1 May: x.',
+    '',
+    'after',
+  ];
+  const table = {
+    title: 'a',
+    columns: ['ms'],
+    rows: [
+      { name: '`svc`', cells: [1234.5] },
+      { name: 'aim', cells: [] },
+    ],
+  };
+  const once = withTable(page.join('\n'), table);
+  const lines = once.split('\n');
+  assert.equal(lines.slice(0, 2), ['before', '']);
+  const rows = ['| a     |   ms |', '| ----- | ---: |', '| `svc` | 1235 |', '| aim   |      |'];
+  assert.equal(lines.slice(2, 6), rows);
+  assert.match(lines[7] ?? '', /^Measured on \d+ \w+ \d{4}: .*Node/);
+  assert.equal(lines.slice(8), ['', 'after']);
+  assert.is(withTable(once, table), once);
+  assert.is(withTable('before\n\n<!-- table a -->\n\nafter', table), once);
+  assert.throws(() => withTable('no table', table), /no table with the heading "a"/);
 });
 
 harness.run();

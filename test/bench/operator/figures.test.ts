@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { quantile } from '../../../bench/harness/quantile.ts';
 import { bucketsIn, histogramQuantile, since } from '../../../bench/operator/histogram.ts';
-import { quantile } from '../../../bench/operator/quantile.ts';
 
 const test = suite('figures of the operator');
 

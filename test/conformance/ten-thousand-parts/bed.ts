@@ -26,9 +26,9 @@ export interface Bed extends RenewedClient, Stoppable {
 
 /**
  * A proxy between OpenBao and the development store, which takes parts of any size where real ones ask
- * for 5 MiB. @throws ToolUnavailable
+ * for 5 MiB. @param args of the proxy @throws ToolUnavailable
  */
-export async function startBed(counted: boolean): Promise<Bed> {
+export async function startBed(counted: boolean, args: readonly string[] = []): Promise<Bed> {
   const bao = await startOpenBao();
   await bao.enableTransit();
   const store = await startObjectStore(memoryCatalog(), quietLog(), { leastPartBytes: 1 });
@@ -39,7 +39,7 @@ export async function startBed(counted: boolean): Promise<Bed> {
     : undefined;
   const upstream = { ...target, endpoint: counters?.store.url ?? store.url };
   const vault = { addr: counters?.keyServer.url ?? bao.url, token: await bao.policyToken() };
-  const proxy = await startSvcProxy({ upstream, vault });
+  const proxy = await startSvcProxy({ upstream, vault, args });
   const client = await renewedClient(proxy);
   const behind = await s3Client(target);
   await behind.send(new CreateBucketCommand({ Bucket }));

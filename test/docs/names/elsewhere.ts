@@ -25,6 +25,8 @@ export const elsewhere: Readonly<Record<string, string>> = {
   '--cases': 'npm run conformance',
   '--case': 'npm run conformance',
   '--seed': 'npm run conformance',
+  '--only': 'npm run bench',
+  '--write': 'npm run bench',
   '--package': 'npx',
   '--max-semi-space-size': 'V8',
 };

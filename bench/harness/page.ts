@@ -1,0 +1,54 @@
+import { cpus, release } from 'node:os';
+import type { Table } from './bench.ts';
+import { cellText } from './table.ts';
+
+const measured = 'Measured on ';
+
+/**
+ * The page with the table in the place of the one whose first heading is its title, or of the comment `table <title>`, and
+ * below it when and where it was measured. @throws Error where the page has no such place
+ */
+export function withTable(page: string, table: Table): string {
+  const lines = page.split('\n');
+  const comment = `<!-- table ${table.title} -->`;
+  const start = lines.findIndex((line) => line === comment || cellsOf(line)[0] === table.title);
+  if (start < 0) throw new Error(`The page has no table with the heading "${table.title}".`);
+  let end = start + 1;
+  while (lines[end]?.startsWith('|')) end += 1;
+  if (lines[end + 1]?.startsWith(measured)) end += 2;
+  return lines.toSpliced(start, end - start, ...markdown(table), '', occasion(table)).join('\n');
+}
+
+const cellsOf = (line: string): string[] =>
+  line
+    .split('|')
+    .slice(1, -1)
+    .map((cell) => cell.trim());
+
+/** First column to the left, figures to the right; what is not known is left empty. */
+function markdown({ title, columns, rows }: Table): string[] {
+  const texts = [
+    [title, ...columns],
+    ...rows.map(({ name, cells }) => [name, ...columns.map((_, index) => text(cells[index]))]),
+  ];
+  const widths = [title, ...columns].map((_, index) =>
+    Math.max(3, ...texts.map((line) => (line[index] ?? '').length)),
+  );
+  const pad = (cell: string, index: number) => {
+    const width = widths[index] ?? 0;
+    return index === 0 ? cell.padEnd(width) : cell.padStart(width);
+  };
+  const rule = widths.map((width, index) => (index === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`));
+  const [head, ...body] = texts.map((line) => line.map(pad));
+  return [head as string[], rule, ...body].map((line) => `| ${line.join(' | ')} |`);
+}
+
+const text = (cell: Table['rows'][number]['cells'][number]): string =>
+  cell === undefined ? '' : cellText(cell);
+
+function occasion({ disturbance }: Table): string {
+  const day = new Date().toLocaleDateString('en-GB', { day: 'numeric', month: 'long', year: 'numeric' });
+  const models = cpus();
+  const machine = `${models.length} × ${models[0]?.model.trim()}, Linux ${release()}, Node ${process.versions.node}`;
+  return [`${measured}${day}: ${machine}.`, disturbance ?? []].flat().join(' ');
+}
