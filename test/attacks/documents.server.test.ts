@@ -1,26 +1,30 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { type Loopback, listen } from '../support/loopback.ts';
 import { rawHttp } from '../support/raw-http.ts';
 import { startSvcProxy } from '../support/svc-proxy.ts';
 import type { SvcProxy } from '../support/types.ts';
 
 const test = suite("documents of a store that are made to hold the proxy's only thread");
-let store: Server;
+let store: Loopback;
 let proxy: SvcProxy;
 let document = '';
 
 test.before(async () => {
-  store = createServer((request, response) => {
+  const server = createServer((request, response) => {
     request.resume();
     response.setHeader('content-type', 'application/xml');
     response.end(document);
   });
-  await new Promise<void>((resolve) => store.listen(0, '127.0.0.1', resolve));
-  const endpoint = `http://127.0.0.1:${(store.address() as AddressInfo).port}`;
+  store = await listen(server);
   proxy = await startSvcProxy({
-    upstream: { endpoint, region: 'eu-central-1', accessKeyId: 'store', secretAccessKey: 'of-the-store' },
+    upstream: {
+      endpoint: store.url,
+      region: 'eu-central-1',
+      accessKeyId: 'store',
+      secretAccessKey: 'of-the-store',
+    },
     vault: { addr: 'http://127.0.0.1:9', token: 'none' },
     args: ['--state-bucket', 'svc-state'],
     waitReady: false,
@@ -28,7 +32,7 @@ test.before(async () => {
 });
 test.after(async () => {
   await proxy?.stop();
-  store?.close();
+  await store?.stop();
 });
 
 /** Bytes: enough for a quadratic reading to take minutes. */

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import { createServer } from 'node:http';
+import { connect, type Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { type Loopback, listen } from '../support/loopback.ts';
 import { createMemoryCgroup, type MemoryCgroup } from '../support/memory-cgroup.ts';
 import { s3Client } from '../support/object-store.ts';
 import { rawHttp } from '../support/raw-http.ts';
@@ -143,19 +143,17 @@ const listing = Buffer.from(
 );
 
 /** Answers listings as a store does whose keys are as long as they may be: 5 MB each. */
-async function startListingStore(): Promise<Server> {
-  const server = createServer(({ method }, response) => {
-    response.writeHead(200, { 'content-type': 'application/xml' });
-    response.end(method === 'GET' ? listing : undefined);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return server;
-}
+const startListingStore = (): Promise<Loopback> =>
+  listen(
+    createServer(({ method }, response) => {
+      response.writeHead(200, { 'content-type': 'application/xml' });
+      response.end(method === 'GET' ? listing : undefined);
+    }),
+  );
 
 test('stays within 128 MiB while many ask for the longest listings and do not read them', async () => {
   const store = await startListingStore();
-  const endpoint = `http://127.0.0.1:${(store.address() as AddressInfo).port}`;
-  const upstream = { endpoint, region: 'us-east-1', accessKeyId: 'a', secretAccessKey: 'b' };
+  const upstream = { endpoint: store.url, region: 'us-east-1', accessKeyId: 'a', secretAccessKey: 'b' };
   const proxy = await rig.proxy({ upstream, under: cgroup.under, waitReady: false });
   await rawHttp(`${proxy.url}/bucket?list-type=2`);
   const crowd = new Crowd(proxy.url);
@@ -171,8 +169,7 @@ test('stays within 128 MiB while many ask for the longest listings and do not re
     ({ status, body }) => `${status} of ${body.length > 4 * MiB ? 'all' : body.length}`,
   );
   assert.equal([...new Set(seen)], ['200 of all']);
-  store.closeAllConnections();
-  store.close();
+  await store.stop();
   await proxy.stop();
   await cgroup.remove();
 });

@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:https';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createCertificateAuthority, type Identity } from '../support/certificates.ts';
+import { type Loopback, listen } from '../support/loopback.ts';
 import { rawHttp } from '../support/raw-http.ts';
 import { runCommand } from '../support/run-command.ts';
 import { startSvcProxy } from '../support/svc-proxy.ts';
@@ -27,9 +27,7 @@ const strangers: Readonly<Record<string, Identity>> = {
   'a time that is over': authority.issue({ commonName, notAfter: new Date(Date.now() - 1000) }),
 };
 
-interface Store {
-  readonly server: Server;
-  readonly url: string;
+interface Store extends Loopback {
   readonly asked: readonly string[];
   readonly connections: () => number;
 }
@@ -45,9 +43,7 @@ async function storeOf(identity: Identity): Promise<Store> {
   server.on('connection', () => {
     connections += 1;
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return { server, url, asked, connections: () => connections };
+  return { ...(await listen(server)), asked, connections: () => connections };
 }
 
 interface Outcome<T> {
@@ -59,12 +55,11 @@ interface Outcome<T> {
 
 /** What becomes of a call, and what a store of that identity hears of it. */
 async function outcomeOf<T>(identity: Identity, call: (store: string) => Promise<T>): Promise<Outcome<T>> {
-  const { server, url, asked, connections } = await storeOf(identity);
+  const { url, stop, asked, connections } = await storeOf(identity);
   try {
     return { status: await call(url), asked, connections: connections() };
   } finally {
-    server.closeAllConnections();
-    server.close();
+    await stop();
   }
 }
 

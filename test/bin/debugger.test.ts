@@ -42,7 +42,7 @@ const environment = () =>
 const start = async ({ args, says }: Program): Promise<Child> => {
   const env = environment();
   const child = await launch(process.execPath, args, { env, cwd: root });
-  await waitFor(String(says), () => says.test(child.logs()) || child.ended, { details: child.logs });
+  await child.until(String(says), () => says.test(child.logs()));
   return child;
 };
 
@@ -105,14 +105,13 @@ const catches = (pid: number): boolean =>
 async function signalEarly({ args, says }: Program): Promise<boolean> {
   const child = await launch(process.execPath, args, { env: environment(), cwd: root });
   const end = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
-  const details = { details: child.logs };
   try {
     while (!catches(child.pid)) await new Promise(setImmediate);
     process.kill(child.pid, 'SIGUSR1');
-    await waitFor('its start', () => says.test(child.logs()) || child.ended, details);
+    await child.until('its start', () => says.test(child.logs()));
     assert.not.ok(child.ended, child.logs());
     const gone = () => !listeners(child.pid).some((address) => address.endsWith(end));
-    await waitFor('no debugger', gone, details);
+    await child.until('no debugger', gone);
     return child.logs().includes('Debugger listening');
   } finally {
     await child.end('SIGKILL');

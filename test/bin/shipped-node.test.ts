@@ -4,7 +4,6 @@ import * as assert from 'uvu/assert';
 import { launch } from '../support/child.ts';
 import { cleanEnv } from '../support/clean-env.ts';
 import { runCommand } from '../support/run-command.ts';
-import { waitFor } from '../support/wait-for.ts';
 
 const test = suite('svc under a Node that is too old');
 const entry = fileURLToPath(new URL('../../bin/run.js', import.meta.url));
@@ -31,9 +30,7 @@ test('hands on signals', async () => {
     ...{ AWS_ACCESS_KEY_ID: 'a', AWS_SECRET_ACCESS_KEY: 'b' },
   });
   const child = await launch(process.execPath, proxy, { env });
-  await waitFor('the start-up line', () => child.ended || child.logs().includes('"event":"listening"'), {
-    details: child.logs,
-  });
+  await child.until('the start-up line', () => child.logs().includes('"event":"listening"'));
   assert.is((await child.end('SIGTERM')).code, 0, child.logs());
 });
 

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { HeadObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { complete, MiB, putParts, sendParts } from '../attacks/support/stored.ts';
 import { clientsFor } from '../support/clients.ts';
+import { listen } from '../support/loopback.ts';
 import { type RawAnswer, rawHttp } from '../support/raw-http.ts';
 import { type Rig, type RiggedProxy, startRig } from '../support/rig.ts';
 import type { CutManner } from '../support/types.ts';
@@ -179,14 +179,8 @@ async function startElsewhere() {
   const server = createServer((_, response) => {
     count += 1;
     response.end();
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  return {
-    url: `http://127.0.0.1:${port}`,
-    requests: () => count,
-    stop: () => new Promise((resolve) => server.close(resolve)),
-  };
+  });
+  return { ...(await listen(server)), requests: () => count };
 }
 
 test('an <Error> inside a 200 of Complete is an error', async () => {

@@ -1,8 +1,7 @@
-import { once } from 'node:events';
 import { Agent, createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { KubeClient, KubeObject } from '../../src/runtime/kube/client.ts';
 import { kubeClientOver } from '../../src/runtime/kube/create-client.ts';
+import { listen } from './loopback.ts';
 import type { Stoppable } from './types.ts';
 
 export interface FakeKubeRequest {
@@ -106,9 +105,7 @@ export async function startFakeKube(): Promise<FakeKube> {
     const answer = canned?.answer ?? { list, watch, get }[kind];
     answer(request, response);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { url, stop } = await listen(server);
 
   return {
     url,
@@ -171,11 +168,6 @@ export async function startFakeKube(): Promise<FakeKube> {
         close: () => agent.destroy(),
       });
     },
-    async stop() {
-      if (!server.listening) return;
-      server.close();
-      server.closeAllConnections();
-      await once(server, 'close');
-    },
+    stop,
   };
 }

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Agent, createServer, request as forward, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listen } from './loopback.ts';
 import type { Stoppable } from './types.ts';
 
 /** An HTTP relay in front of a key server that remembers every secret that passes. */
@@ -42,10 +42,9 @@ export async function startKeyRecorder(target: string): Promise<KeyRecorder> {
       request.socket.destroy();
     }
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const own = await listen(server);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: own.url,
     get keys() {
       return [...keys.values()];
     },
@@ -53,9 +52,7 @@ export async function startKeyRecorder(target: string): Promise<KeyRecorder> {
     sent: () => Buffer.concat(bodies),
     async stop() {
       agent.destroy();
-      server.close();
-      server.closeAllConnections();
-      await once(server, 'close');
+      await own.stop();
     },
   };
 }

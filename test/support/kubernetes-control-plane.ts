@@ -81,7 +81,7 @@ export async function startControlPlane(
     auditLog: () => (audit ? readFileSync(auditPath(folder), 'utf8') : ''),
     logs: () => [etcd.logs(), api.logs(), manager?.logs() ?? ''].join('\n'),
     async stop() {
-      if (manager !== undefined && !manager.ended) await manager.end('SIGKILL');
+      await manager?.stop();
       await api.stop();
       agent.destroy();
       await etcd.stop();
@@ -139,9 +139,7 @@ async function startEtcd(program: string, folder: string): Promise<Server> {
       ...['--listen-peer-urls', peers, '--initial-advertise-peer-urls', peers],
       `--initial-cluster=default=${peers}`,
     ],
-    env: cleanEnv({ HOME: folder }),
-    cwd: folder,
-    scheme: 'http',
+    folder,
     ready: async (url) => (await http(`${url}/readyz`)).status === 200,
   });
 }
@@ -168,8 +166,7 @@ function startApiServer(
       // webhooks are called at the addresses of their EndpointSlices: nobody makes ClusterIPs lead anywhere here
       ...['--allow-privileged=true', '--enable-aggregator-routing=true', ...more],
     ],
-    env: cleanEnv({ HOME: folder }),
-    cwd: folder,
+    folder,
     scheme: 'https',
     ready: async (url) => (await http(`${url}/readyz`, { agent })).status === 200,
   });

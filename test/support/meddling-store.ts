@@ -8,9 +8,9 @@ import {
   type OutgoingHttpHeaders,
   type ServerResponse,
 } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { resetSocket } from '../../src/runtime/net/connections.ts';
+import { listen } from './loopback.ts';
 import type { Stoppable } from './types.ts';
 
 export interface StoreRequest {
@@ -73,19 +73,15 @@ export async function startMeddlingStore(target: string): Promise<MeddlingStore>
     response.writeContinue();
     listener(request, response);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const own = await listen(server);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: own.url,
     meddle: (how) => {
       meddling = how ?? {};
     },
     async stop() {
       agent.destroy();
-      if (!server.listening) return;
-      server.close();
-      server.closeAllConnections();
-      await once(server, 'close');
+      await own.stop();
     },
   };
 }

@@ -1,7 +1,6 @@
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { requireTool } from '../testbed/ensure.ts';
-import { cleanEnv } from './clean-env.ts';
 import { startObjectStore } from './object-store.ts';
 import type { ObjectStore, StoreOptions } from './types.ts';
 
@@ -23,13 +22,12 @@ export async function startMinio(options: Omit<StoreOptions, 'versioning'> = {})
       name: 'MinIO',
       command: bins.minio as string,
       args: (port) => [...common, '--address', `127.0.0.1:${port}`, dataDir],
-      env: cleanEnv({
+      env: {
         MINIO_ROOT_USER: accessKeyId,
         MINIO_ROOT_PASSWORD: secretAccessKey,
         MINIO_BROWSER: 'off',
         MINIO_UPDATE: 'off',
-        HOME: folder,
-      }),
+      },
     };
   });
 }

@@ -1,11 +1,10 @@
-import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import https, { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import { createCertificateAuthority } from './certificates.ts';
+import { listen } from './loopback.ts';
 import { temporaryFolder } from './temporary.ts';
 import type { Stoppable } from './types.ts';
 
@@ -53,20 +52,15 @@ export async function startMtlsBroker(
       passOn(incoming, response, target, ca);
     },
   );
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const own = await listen(server);
   return {
-    url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: own.url,
     caFile: put('ca.pem', authority.cert),
     certFile: put('client.pem', client.cert),
     keyFile: put('client.key', client.key),
     requests,
     async stop() {
-      if (server.listening) {
-        server.close();
-        server.closeAllConnections();
-        await once(server, 'close');
-      }
+      await own.stop();
       await folder.remove();
     },
   };

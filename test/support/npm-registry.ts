@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listen } from './loopback.ts';
 
 /** A package that the registry offers, in one version. */
 export interface Offered {
@@ -21,28 +21,21 @@ export interface NpmRegistry {
 export async function startNpmRegistry(offered: readonly Offered[]): Promise<NpmRegistry> {
   const asked: string[] = [];
   const byName = new Map(offered.map((one) => [one.manifest.name, one]));
-  const server = createServer(({ url = '/' }, response) => {
+  const server = createServer(({ url = '/', headers }, response) => {
     const path = decodeURIComponent(url.split('?')[0] ?? '/');
     asked.push(path);
     const [name = '', file] = path.slice(1).split('/-/');
     const found = byName.get(name);
     if (found === undefined) response.writeHead(404).end('{"error":"not found"}');
-    else if (file === undefined) sendPackument(response, found, `http://${address(server.address())}`);
+    else if (file === undefined) sendPackument(response, found, `http://${headers.host}`);
     else sendTarball(response, found);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const own = await listen(server);
   return {
-    url: `http://${address(server.address())}/`,
+    url: `${own.url}/`,
     asked,
-    async stop() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    stop: own.stop,
   };
-}
-
-function address(bound: AddressInfo | string | null): string {
-  return `127.0.0.1:${(bound as AddressInfo).port}`;
 }
 
 function sendPackument(response: ServerResponse, { manifest, content }: Offered, origin: string): void {

@@ -38,7 +38,7 @@ export async function startObjectStore(
   const ca = caFile && readFileSync(caFile, 'utf8');
   const server = await startServer({
     ...plan({ ...credentials, folder: folder.path, dataDir, tls }),
-    cwd: folder.path,
+    folder: folder.path,
     scheme: tls ? 'https' : 'http',
     ready: async (url) => (await http(`${url}/`, { ca })).status === 403,
   });

@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { requireTool } from '../testbed/ensure.ts';
-import { cleanEnv } from './clean-env.ts';
 import { http } from './http.ts';
 import { enableKubernetesAuth, type KeyServerCall } from './kubernetes-auth.ts';
 import { type Server, startServer } from './server.ts';
@@ -31,8 +30,7 @@ export async function startOpenBao(options: OpenBaoOptions = {}): Promise<OpenBa
       `-dev-listen-address=127.0.0.1:${port}`,
       ...(options.tls ? ['-dev-tls', `-dev-tls-cert-dir=${certificates}`] : []),
     ],
-    env: cleanEnv({ HOME: folder.path }),
-    cwd: folder.path,
+    folder: folder.path,
     scheme: options.tls ? 'https' : 'http',
     ready: async (url) => (await http(`${url}/v1/sys/health`, { ca: pem(caFile) })).status === 200,
   });

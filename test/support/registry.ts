@@ -2,7 +2,6 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { requireTool } from '../testbed/ensure.ts';
 import type { CertificateAuthority } from './certificates.ts';
-import { cleanEnv } from './clean-env.ts';
 import { type HttpCall, http } from './http.ts';
 import { type Content, type Image, type ImageOptions, makeImage } from './registry-images.ts';
 import { runCommand } from './run-command.ts';
@@ -59,8 +58,8 @@ export async function startRegistry(options: RegistryOptions = {}): Promise<Regi
     name: 'docker-registry',
     command: bins['docker-registry'] as string,
     args: (port) => ['serve', configure(port)],
-    env: cleanEnv({ HOME: folder.path, OTEL_TRACES_EXPORTER: 'none' }),
-    cwd: folder.path,
+    env: { OTEL_TRACES_EXPORTER: 'none' },
+    folder: folder.path,
     scheme: authority ? 'https' : 'http',
     ready: async (url) => (await http(`${url}/v2/`, { ca })).status === (users ? 401 : 200),
   });

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import {
   Agent,
   createServer,
@@ -6,9 +5,9 @@ import {
   type IncomingMessage,
   type ServerResponse,
 } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 import { resetSocket } from '../../src/runtime/net/connections.ts';
+import { listen } from './loopback.ts';
 import type { LoggedRequest, RequestLog } from './types.ts';
 
 /**
@@ -37,22 +36,16 @@ export async function startRequestLog(target: string): Promise<RequestLog> {
     pipeline(request, upstream).catch(() => undefined);
   };
   const server = createServer({ requestTimeout: 0 }, relay).on('checkContinue', relay);
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const own = (server.address() as AddressInfo).port;
+  const own = await listen(server);
   return {
-    port: own,
-    url: `http://127.0.0.1:${own}`,
+    ...{ port: own.port, url: own.url },
     requests,
     clear: () => void requests.splice(0),
     matching: (method, path) => requests.filter((entry) => entry.method === method && path.test(entry.path)),
     fetchedBytes: () => requests.reduce((sum, { responseBytes }) => sum + responseBytes, 0),
     async stop() {
       agent.destroy();
-      if (!server.listening) return;
-      server.close();
-      server.closeAllConnections();
-      await once(server, 'close');
+      await own.stop();
     },
   };
 }

@@ -1,7 +1,7 @@
-import { type Child, launch } from './child.ts';
+import { type Child, launchReady } from './child.ts';
+import { cleanEnv } from './clean-env.ts';
 import { freePort } from './ports.ts';
 import type { ChildServer } from './types.ts';
-import { waitFor } from './wait-for.ts';
 
 const ATTEMPTS = 3;
 
@@ -10,9 +10,12 @@ export interface ServerPlan {
   readonly name: string;
   readonly command: string;
   readonly args: (port: number) => readonly string[];
-  readonly env: NodeJS.ProcessEnv;
-  readonly cwd: string;
-  readonly scheme: 'http' | 'https';
+  /** Its working directory and home. */
+  readonly folder: string;
+  /** Beside `HOME`. */
+  readonly env?: NodeJS.ProcessEnv;
+  /** Default: http. */
+  readonly scheme?: 'http' | 'https';
   /** Whether it is ready; what this throws counts as not yet. */
   readonly ready: (url: string) => Promise<boolean>;
 }
@@ -54,30 +57,22 @@ function handle(plan: ServerPlan, port: number, first: Child): Server {
     async resume() {
       child = await run(plan, port);
     },
-    async stop() {
-      if (!child.ended) await child.end('SIGKILL');
-    },
+    stop: () => child.stop(),
   };
 }
 
 async function run(plan: ServerPlan, port: number): Promise<Child> {
-  const child = await launch(plan.command, plan.args(port), { env: plan.env, cwd: plan.cwd });
-  try {
-    const exit = child.exited.then(() => {
-      throw new Error(`${plan.name} ended while starting\n${child.logs()}`);
-    });
-    const ready = waitFor(plan.name, () => child.ended || plan.ready(address(plan, port)), {
-      details: child.logs,
-    });
-    await Promise.race([exit, ready.then(() => (child.ended ? exit : undefined))]);
-    exit.catch(() => undefined);
-    return child;
-  } catch (error) {
-    if (!child.ended) await child.end('SIGKILL');
-    throw error;
-  }
+  const { name, command, args, folder, ready } = plan;
+  const { child } = await launchReady(
+    name,
+    [command, ...args(port)],
+    { env: cleanEnv({ HOME: folder, ...plan.env }), cwd: folder },
+    // whoever took the port in between answers as well
+    async (child) => (await ready(address(plan, port))) && !child.ended,
+  );
+  return child;
 }
 
-function address(plan: ServerPlan, port: number): string {
-  return `${plan.scheme}://127.0.0.1:${port}`;
+function address({ scheme = 'http' }: ServerPlan, port: number): string {
+  return `${scheme}://127.0.0.1:${port}`;
 }

@@ -1,25 +1,7 @@
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { launch } from './child.ts';
-import { cleanEnv } from './clean-env.ts';
-import { linesOf, startUpLine } from './start-up-line.ts';
-import { temporaryFolder } from './temporary.ts';
+import { type Component, startComponent } from './component.ts';
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-
-/** One replica, as a process. */
-export interface SvcOperator {
-  readonly pid: number;
-  /** Fields of its start-up line: `webhook`, `grpc`, `metrics`, `health`. */
-  readonly started: Readonly<Record<string, string>>;
-  output(): string;
-  /** Lines of its log with this event, oldest first. */
-  events(event: string): readonly Readonly<Record<string, unknown>>[];
-  /** Sends the signal and waits for the end. */
-  kill(signal: NodeJS.Signals): Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
-  /** Kills it where it still runs. */
-  stop(): Promise<void>;
-}
+/** One replica, as a process; its start-up line tells `webhook`, `grpc`, `metrics`, `health`. */
+export type SvcOperator = Omit<Component, 'restart'>;
 
 export interface SvcOperatorOptions {
   readonly kubeconfig: string;
@@ -34,43 +16,17 @@ export interface SvcOperatorOptions {
  * Starts `svc run operator` and waits for its start-up line.
  * @throws Error with what it printed when it ends first
  */
-export async function startSvcOperator({
-  kubeconfig,
-  host,
-  env = {},
-  under = [],
-}: SvcOperatorOptions): Promise<SvcOperator> {
-  const folder = temporaryFolder('operator');
-  let output = '';
+export async function startSvcOperator(options: SvcOperatorOptions): Promise<SvcOperator> {
+  const { kubeconfig, host, env, under = [] } = options;
   const free = `${host}:0`;
-  const program = [process.execPath, join(ROOT, 'bin/run.js'), 'run', 'operator'];
-  const [command = '', ...args] = [...under, ...program];
-  const child = await launch(command, args, {
-    env: cleanEnv({
-      ...{ HOME: folder.path, KUBECONFIG: kubeconfig, SVC_LOG_FORMAT: 'json' },
+  const { restart: _addresses, ...operator } = await startComponent({
+    ...{ name: 'operator', under },
+    env: () => ({
+      ...{ KUBECONFIG: kubeconfig, SVC_LOG_FORMAT: 'json' },
       ...{ SVC_OPERATOR_WEBHOOK_ADDR: free, SVC_OPERATOR_GRPC_ADDR: free },
       ...{ SVC_OPERATOR_METRICS_ADDR: free, SVC_OPERATOR_HEALTH_ADDR: free },
       ...env,
     }),
-    onOutput: (text) => {
-      output += text;
-    },
   });
-  const stop = async () => {
-    if (!child.ended) await child.end('SIGKILL');
-    await folder.remove();
-  };
-  try {
-    return {
-      pid: child.pid,
-      started: await startUpLine('svc run operator', child, () => output),
-      output: () => output,
-      events: (event) => linesOf(output).filter((line) => line['event'] === event),
-      kill: (signal) => child.end(signal),
-      stop,
-    };
-  } catch (error) {
-    await stop();
-    throw error;
-  }
+  return operator;
 }

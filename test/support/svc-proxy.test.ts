@@ -44,7 +44,7 @@ test('is killed and restarted, and keeps its output and shows its memory', async
 
 test('an early end is an error with its output', async () => {
   const error = await startSvcProxy({ ...config, args: ['--fail'] }).catch((cause) => cause);
-  assert.match(error.message, /ended while starting/);
+  assert.match(error.message, /svc run proxy to be ready: the process ended before that/);
   assert.match(error.message, /told to fail/);
 });
 

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { type Exit, launch } from './child.ts';
 import { cleanEnv } from './clean-env.ts';
+import { type LogLine, logLines } from './log-lines.ts';
 import { family } from './process-memory.ts';
 import { temporaryFolder } from './temporary.ts';
 import type { Stoppable, SvcVault } from './types.ts';
@@ -23,13 +24,6 @@ export interface WrapperOptions {
   readonly under?: readonly string[];
   /** Default: dist/wrapper.cjs under this Node. */
   readonly entry?: readonly string[];
-}
-
-export interface LogLine {
-  readonly event: string;
-  readonly level: string;
-  // biome-ignore lint/suspicious/noExplicitAny: fields of a log line are picked apart freely
-  readonly [field: string]: any;
 }
 
 export interface WrapperRun extends Stoppable {
@@ -55,24 +49,16 @@ export async function startWrapper(options: WrapperOptions): Promise<WrapperRun>
   const { entry = [process.execPath, ENTRY], under = [], args: flags = [], command } = options;
   const application = command === undefined ? [] : ['--', ...command];
   const [file = '', ...args] = [...under, ...entry, ...flags, ...application];
-  let text = '';
-  const child = await launch(file, args, {
-    env: environment(options, folder.path),
-    cwd: folder.path,
-    onOutput: (more) => {
-      text += more;
-    },
-  });
-  const events = (event?: string) =>
-    linesOf(text).filter((line) => event === undefined || line.event === event);
+  const child = await launch(file, args, { env: environment(options, folder.path), cwd: folder.path });
+  const events = (event?: string) => logLines(child.logs(), event);
   const wait = <T>(what: string, check: () => T | undefined | false) =>
-    waitFor(`${what} of the wrapper`, check, { timeoutMs: 30_000, details: () => text });
+    waitFor(`${what} of the wrapper`, check, { timeoutMs: 30_000, details: child.logs });
   return {
     pid: child.pid,
-    output: () => text,
+    output: child.logs,
     events,
     event: (name, count = 1) => wait(`event ${name}`, () => events(name)[count - 1]),
-    says: (pattern) => wait(String(pattern), () => pattern.exec(text) ?? undefined),
+    says: (pattern) => wait(String(pattern), () => pattern.exec(child.logs()) ?? undefined),
     health: async () =>
       `http://${(await wait('health address', () => events('health.listening')[0])).address}`,
     signal: (name) => void process.kill(child.pid, name),
@@ -97,11 +83,4 @@ function environment({ vault, paths, env }: WrapperOptions, home: string): NodeJ
     ...vaultEnvironment(vault),
     ...env,
   });
-}
-
-function linesOf(text: string): LogLine[] {
-  return text
-    .split('\n')
-    .filter((line) => line.startsWith('{"level":') && line.endsWith('}'))
-    .map((line) => JSON.parse(line) as LogLine);
 }

@@ -1,9 +1,8 @@
 import { createSign, randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { createCertificateAuthority } from './certificates.ts';
+import { listen } from './loopback.ts';
 import { testRsaKey } from './rsa-keys.ts';
 import type { Stoppable } from './types.ts';
 
@@ -35,10 +34,9 @@ export async function startTokenReviewServer(): Promise<TokenReviewServer> {
     reviews += 1;
     await review(request, response, accounts);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const own = await listen(server);
   return {
-    url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: own.url,
     caCert: ca.cert,
     issue(account) {
       const uid = randomUUID();
@@ -50,12 +48,7 @@ export async function startTokenReviewServer(): Promise<TokenReviewServer> {
     },
     revoke: (jwt) => void accounts.delete(jwt),
     reviews: () => reviews,
-    async stop() {
-      if (!server.listening) return;
-      server.close();
-      server.closeAllConnections();
-      await once(server, 'close');
-    },
+    stop: own.stop,
   };
 }
 

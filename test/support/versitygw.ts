@@ -1,7 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { requireTool } from '../testbed/ensure.ts';
-import { cleanEnv } from './clean-env.ts';
 import { startObjectStore } from './object-store.ts';
 import type { ObjectStore, StoreOptions } from './types.ts';
 
@@ -21,11 +20,7 @@ export async function startVersityGw(options: StoreOptions = {}): Promise<Object
       name: 'versitygw',
       command: bins.versitygw as string,
       args: (port) => ['--port', `127.0.0.1:${port}`, ...common, 'posix', ...versions, dataDir],
-      env: cleanEnv({
-        ROOT_ACCESS_KEY_ID: accessKeyId,
-        ROOT_SECRET_ACCESS_KEY: secretAccessKey,
-        HOME: folder,
-      }),
+      env: { ROOT_ACCESS_KEY_ID: accessKeyId, ROOT_SECRET_ACCESS_KEY: secretAccessKey },
     };
   });
 }

@@ -28,19 +28,13 @@ export async function runAudit(
   isEnough: () => boolean = () => false,
 ): Promise<AuditRun> {
   const begun = performance.now();
-  let output = '';
   const command = ['bin/run.js', 'audit', '--bucket', Bucket, '--json', ...args];
-  const child = await launch(process.execPath, command, {
-    ...{ cwd: root, env: environment(store) },
-    onOutput: (text) => {
-      output += text;
-    },
-  });
+  const child = await launch(process.execPath, command, { cwd: root, env: environment(store) });
   const { peak, killed } = await watched(child, isEnough);
   const { code } = await child.exited;
-  if (!killed && code !== 0) throw new Error(`svc audit ended with ${code}\n${output}`);
+  if (!killed && code !== 0) throw new Error(`svc audit ended with ${code}\n${child.logs()}`);
   const seconds = (performance.now() - begun) / 1_000;
-  return { report: killed ? undefined : JSON.parse(output), peak, seconds };
+  return { report: killed ? undefined : JSON.parse(child.logs()), peak, seconds };
 }
 
 async function watched(child: Child, isEnough: () => boolean): Promise<{ peak: number; killed: boolean }> {

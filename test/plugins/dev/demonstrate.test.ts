@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -9,19 +8,19 @@ import { demonstrate } from '../../../src/plugins/dev/index.ts';
 import type { Component } from '../../../src/runtime/component/contract.ts';
 import { untilAborted } from '../../../src/runtime/lifecycle/wait.ts';
 import { rejection } from '../../runtime/vault/rejection.ts';
+import { type Loopback, listen } from '../../support/loopback.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 
 const test = suite('the demonstration');
 const folder = temporaryFolder('demonstrate');
-let refusing: Server;
+let refusing: Loopback;
 
 test.before(async () => {
-  refusing = createServer((_, response) => response.writeHead(403).end());
-  await new Promise<void>((resolve) => refusing.listen(0, '127.0.0.1', resolve));
+  refusing = await listen(createServer((_, response) => response.writeHead(403).end()));
 });
 
 test.after(async () => {
-  refusing.close();
+  await refusing.stop();
   await folder.remove();
 });
 
@@ -30,11 +29,10 @@ const broken: Component = {
   name: 'proxy',
   settings: {},
   async start(_settings, _deps, signal) {
-    const { port } = refusing.address() as AddressInfo;
     const closed = untilAborted(signal).then(() => {
       throw new Error('the proxy broke at its end');
     });
-    return { facts: { address: `127.0.0.1:${port}` }, closed };
+    return { facts: { address: refusing.address }, closed };
   },
 };
 

@@ -4,10 +4,9 @@ import type { Facts } from '../../../src/plugins/dev/round-trip.ts';
 import type { Protection } from '../../../src/plugins/dev/wrapped/protection.ts';
 import type { WrappedTryLines } from '../../../src/plugins/dev/wrapped/show-wrapper.ts';
 import type { WrappedTrip } from '../../../src/plugins/dev/wrapped/wrapped-demo.ts';
-import { type Child, launch } from '../../support/child.ts';
+import { type Child, launchReady } from '../../support/child.ts';
 import { cleanEnv } from '../../support/clean-env.ts';
 import { runCommand } from '../../support/run-command.ts';
-import { waitFor } from '../../support/wait-for.ts';
 
 const ENTRY = fileURLToPath(new URL('../../../bin/run.js', import.meta.url));
 
@@ -39,17 +38,10 @@ export interface DevUp {
 
 /** Starts `svc dev --json` on free ports where the usual ones are taken, and waits until it has told its facts. */
 export async function startDev(cwd: string, ...args: string[]): Promise<DevUp> {
-  let text = '';
-  const child = await launch(process.execPath, [ENTRY, 'dev', '--json', ...args], {
-    env: cleanEnv({ HOME: cwd }),
-    cwd,
-    onOutput: (more) => {
-      text += more;
-    },
-  });
-  const facts = await waitFor('the facts of svc dev', () => child.ended || JSON.parse(text), {
-    details: () => text,
-  });
-  if (facts === true) throw new Error(`svc dev ended while starting\n${text}`);
-  return { child, facts };
+  const command = [process.execPath, ENTRY, 'dev', '--json', ...args];
+  const options = { env: cleanEnv({ HOME: cwd }), cwd };
+  const { child, found } = await launchReady('the facts of svc dev', command, options, (child) =>
+    JSON.parse(child.logs()),
+  );
+  return { child, facts: found };
 }

@@ -1,11 +1,10 @@
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { listen } from '../../support/loopback.ts';
 import { runCommand } from '../../support/run-command.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 
@@ -36,12 +35,12 @@ test('writes names of others without what a terminal would act upon', async () =
     const items = kind === 'pods' ? [pod] : kind === 'networkpolicies' ? [policy] : [];
     response.writeHead(200, { 'content-type': 'application/json' });
     response.end(JSON.stringify({ metadata: { resourceVersion: '1' }, items }));
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  });
+  const { url: address, stop } = await listen(server);
   const folder = temporaryFolder('netpol');
   const kubeconfig = join(folder.path, 'config');
   const cluster = {
-    server: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    server: address,
     'insecure-skip-tls-verify': true,
   };
   const context = { cluster: 'c', user: 'u' };
@@ -57,8 +56,7 @@ test('writes names of others without what a terminal would act upon', async () =
   const env = { KUBECONFIG: kubeconfig, HOME: folder.path };
   const args = [entry, 'netpol', '--vault-address', 'https://192.0.2.1', '--namespace', 'shop'];
   const { status, stdout, stderr } = await runCommand(process.execPath, args, folder.path, { env });
-  server.closeAllConnections();
-  server.close();
+  await stop();
   await folder.remove();
   assert.is(status, 0, stderr);
   assert.match(

@@ -1,10 +1,9 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { launch } from '../../support/child.ts';
 import { cleanEnv } from '../../support/clean-env.ts';
-import { waitFor } from '../../support/wait-for.ts';
+import { listen } from '../../support/loopback.ts';
 import { entry, runValidate, statesOf, validateArguments } from './run-validate.ts';
 
 const test = suite('how svc validate is called');
@@ -30,16 +29,15 @@ for (const [signal, status] of [
       asked += 1;
       response.writeHead(503).end();
     });
-    await new Promise<void>((resolve) => away.listen(0, '127.0.0.1', resolve));
-    const env = cleanEnv({ VAULT_ADDR: `http://127.0.0.1:${(away.address() as AddressInfo).port}` });
+    const { url, stop } = await listen(away);
+    const env = cleanEnv({ VAULT_ADDR: url });
     const args = validateArguments({ check: ['SVC-VAULT-002'], wait: '1h' });
     const child = await launch(process.execPath, [entry, 'validate', ...args], { env });
     try {
-      await waitFor('the first round', () => child.ended || asked > 0, { details: child.logs });
+      await child.until('the first round', () => asked > 0);
     } finally {
       assert.is((await child.end(signal)).code, status, child.logs());
-      away.closeAllConnections();
-      away.close();
+      await stop();
     }
   });
 }

@@ -1,11 +1,10 @@
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createServer } from 'node:tls';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createCertificateAuthority } from '../../support/certificates.ts';
+import { listen } from '../../support/loopback.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 import { type Bed, startBed } from './support/bed.ts';
 
@@ -54,11 +53,11 @@ test('expired, or for another host: 78 at once', async () => {
     [authority.issue(foreign), /ERR_TLS_CERT_ALTNAME_INVALID/],
   ] as const) {
     const server = createServer({ cert, key }).on('tlsClientError', () => undefined);
-    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { url, stop } = await listen(server);
     try {
-      assert.match(await refusal(`https://127.0.0.1:${(server.address() as AddressInfo).port}`), reason);
+      assert.match(await refusal(url), reason);
     } finally {
-      server.close();
+      await stop();
     }
   }
 });

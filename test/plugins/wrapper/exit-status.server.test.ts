@@ -1,8 +1,10 @@
 import { createServer } from 'node:net';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { LogLine } from '../../support/log-lines.ts';
+import { listen } from '../../support/loopback.ts';
 import { freePort } from '../../support/ports.ts';
-import type { LogLine, WrapperOptions } from '../../support/svc-wrapper.ts';
+import type { WrapperOptions } from '../../support/svc-wrapper.ts';
 import { type Bed, startBed } from './support/bed.ts';
 
 const statuses = suite('exit statuses of the wrapper');
@@ -119,13 +121,11 @@ statuses('78 for a certificate of another authority: it is never passed over', a
 });
 
 statuses('78 for a health port that is taken', async () => {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as { port: number };
-  const { code, reason } = await refusal({ env: { HEALTH_ADDR: `127.0.0.1:${port}` } });
+  const { address, stop } = await listen(createServer());
+  const { code, reason } = await refusal({ env: { HEALTH_ADDR: address } });
   assert.is(code, 78);
   assert.match(reason, /is taken/);
-  server.close();
+  await stop();
 });
 
 statuses('64 for a command line that it does not understand', async () => {

@@ -1,8 +1,9 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { LogLine } from '../../support/log-lines.ts';
 import { family } from '../../support/process-memory.ts';
-import type { LogLine, WrapperRun } from '../../support/svc-wrapper.ts';
+import type { WrapperRun } from '../../support/svc-wrapper.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { shown } from './support/bed.ts';
 import {

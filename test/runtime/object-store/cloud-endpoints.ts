@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listen } from '../../support/loopback.ts';
 
 export interface CloudCredentials {
   readonly accessKeyId: string;
@@ -42,17 +42,10 @@ export async function startCloudEndpoints(credentials: CloudCredentials): Promis
     );
     response.writeHead(status, { 'content-length': Buffer.byteLength(text) }).end(text);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  const { url, port, stop } = await listen(server);
   return {
-    url: `http://127.0.0.1:${port}`,
-    port,
+    ...{ url, port, stop },
     takeRequests: () => requests.splice(0),
-    stop: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
   };
 }
 

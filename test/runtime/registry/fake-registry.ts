@@ -1,6 +1,5 @@
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listen } from '../../support/loopback.ts';
 import { type Content, type Image, makeImage } from '../../support/registry-images.ts';
 import type { Stoppable } from '../../support/types.ts';
 
@@ -40,9 +39,7 @@ export async function startFakeRegistry(): Promise<FakeRegistry> {
     const found = answers.findLast(({ path }) => path.test(url))?.answer ?? answer(404);
     found(request, response);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { address: host, url, stop } = await listen(server);
   const { manifest, blobs } = image;
   for (const blob of blobs)
     answers.push({ path: new RegExp(`/v2/team/app/blobs/${blob.digest}$`), answer: send(blob) });
@@ -52,15 +49,10 @@ export async function startFakeRegistry(): Promise<FakeRegistry> {
     answer: send(manifest, digest),
   });
   return {
-    ...{ host, url: `http://${host}`, requests, image },
+    ...{ host, url, requests, image, stop },
     get asked() {
       return requests.map(({ method, url }) => `${method} ${url?.replace(/sha256(:|%3A)\w+/, 'digest')}`);
     },
     on: (path, answer) => void answers.push({ path, answer }),
-    async stop() {
-      server.close();
-      server.closeAllConnections();
-      if (server.listening) await once(server, 'close');
-    },
   };
 }

@@ -20,6 +20,7 @@ import {
   type IssueOptions,
   issueCertificate,
 } from '../../../src/runtime/net/issue-certificate.ts';
+import { listen } from '../../support/loopback.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 
 interface Context {
@@ -116,11 +117,10 @@ test('is not valid for longer than its authority', async () => {
 
 test('serves TLS', async ({ authority, server }) => {
   const listener = createServer({ ...server }, (socket) => socket.end('here'));
-  await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
-  const { port } = listener.address() as { port: number };
+  const { port, stop } = await listen(listener);
   const socket: TLSSocket = connect({ port, host: '127.0.0.1', ca: authority.cert });
   const text = (await socket.toArray()).join('');
-  listener.close();
+  await stop();
   assert.is(text, 'here');
 });
 

@@ -1,6 +1,5 @@
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listen } from '../../support/loopback.ts';
 import type { Stoppable } from '../../support/types.ts';
 import { formsOf, type Secret } from './search.ts';
 
@@ -22,15 +21,10 @@ export async function startHostileServer(fields: Readonly<Record<string, string>
     if (handle.mischief !== undefined && isAboutSecrets(request)) handle.mischief(response);
     else response.setHeader('content-type', 'application/json').end(JSON.stringify(honest));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const own = await listen(server);
   return Object.assign(handle, {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async stop() {
-      server.close();
-      server.closeAllConnections();
-      await once(server, 'close');
-    },
+    url: own.url,
+    stop: own.stop,
   });
 }
 

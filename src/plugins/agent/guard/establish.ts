@@ -10,7 +10,7 @@ import type { AccessEventListener, Mode, PassedOver, Times } from './contract.ts
 import { hasPreOpened, watchingFromNow, watchingNever } from './map-readings.ts';
 import { type Preemption, preemptionAddress, preemptionOf } from './preemption.ts';
 import { loadProgramSet, ownLinkFolders, type ProgramSet } from './program-set.ts';
-import { type CanaryMode, type Decoys, protectDecoy, tryAll } from './trial.ts';
+import { type CanaryMode, type Decoys, protectDecoy, tryAll, tryPatiently } from './trial.ts';
 
 /** A tier that its canary has proven. */
 export interface InForce {
@@ -93,7 +93,7 @@ async function prove(
   const { decoys, enforce, kill, onHit } = options;
   const mode = { denies: set.tier < 3, enforce, kill };
   protectDecoy(set, await decoys.living());
-  const wrong = await tryAll(decoys, mode, set);
+  const wrong = await tryPatiently(() => tryAll(decoys, mode, set));
   if (wrong !== undefined) throw unproven(wrong);
   return { set, pump: startEventReader(set.map('hits'), onHit, options.onUnknown), mode };
 }

@@ -1,7 +1,6 @@
 import { randomInt } from 'node:crypto';
 import type { Tier } from '../../../core/protection/report.ts';
 import { mapEntries } from '../../../runtime/bpf/map.ts';
-import { sleep } from '../../../runtime/lifecycle/wait.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import {
   type AccessEventListener,
@@ -26,7 +25,7 @@ import {
   restoreSettings,
   unpin,
 } from './program-set.ts';
-import { createDecoys, type Decoys, tryAll, tryQuick } from './trial.ts';
+import { createDecoys, type Decoys, tryAll, tryPatiently, tryQuick } from './trial.ts';
 
 export interface KeeperOptions extends Mode {
   /** On a BPF file system. */
@@ -64,9 +63,6 @@ const beatsBetweenDeadlyCanaries = 30;
 /** What a higher tier lacked may have come meanwhile. */
 const beatsBetweenClimbs = 150;
 const beatsBetweenSweeps = 60;
-/** A canary that fails once may have met a busy machine. */
-const triesOfCanary = 3;
-const pauseBetweenTriesMs = 100;
 
 /** Resolves when a tier is in force, or none can be. */
 export async function startKeeper(options: KeeperOptions): Promise<Keeper> {
@@ -223,23 +219,11 @@ async function climb(state: State, { set }: InForce, options: KeeperOptions): Pr
 }
 
 /** @returns what is wrong with the tier in force */
-async function examine(state: State, inForce: InForce): Promise<string | undefined> {
-  let wrong: string | undefined;
-  for (let tries = 0; tries < triesOfCanary; tries += 1) {
-    if (tries > 0) await sleep(pauseBetweenTriesMs);
-    wrong = await examineOnce(state, inForce);
-    if (wrong === undefined) return undefined;
-  }
-  return wrong;
-}
-
-async function examineOnce(state: State, { set, mode }: InForce): Promise<string | undefined> {
-  try {
-    const isDeadly = state.beats % beatsBetweenDeadlyCanaries === 0;
-    return await (isDeadly ? tryAll : tryQuick)(state.decoys, mode, set);
-  } catch (error) {
-    return (error as Error).message;
-  }
+function examine(state: State, { set, mode }: InForce): Promise<string | undefined> {
+  const isDeadly = state.beats % beatsBetweenDeadlyCanaries === 0;
+  return tryPatiently(() =>
+    (isDeadly ? tryAll : tryQuick)(state.decoys, mode, set).catch((error: Error) => error.message),
+  );
 }
 
 /** Maps are shared by their pins; where somebody has removed those, what was covered is copied. */

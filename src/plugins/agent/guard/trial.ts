@@ -13,6 +13,19 @@ const mostDecoys = 8;
 /** Who is killed goes on for a moment, without its memory. */
 const untilEndedMs = 20;
 
+/** A canary that fails once may have met a busy machine, or another program of BPF at work on its processor. */
+const triesOfCanary = 3;
+const pauseBetweenTriesMs = 100;
+
+/** @returns what the last attempt says is wrong; undefined as soon as one says nothing */
+export async function tryPatiently(attempt: () => Promise<string | undefined>): Promise<string | undefined> {
+  for (let tries = 1; ; tries += 1) {
+    const wrong = await attempt();
+    if (wrong === undefined || tries === triesOfCanary) return wrong;
+    await sleep(pauseBetweenTriesMs);
+  }
+}
+
 /** The canary of each beat. @returns what is wrong */
 export const tryQuick = (decoys: Decoys, mode: CanaryMode, set: ProgramSet): Promise<string | undefined> =>
   tryOnLiving(decoys, set, (decoy) => tryCanary(decoy, mode, () => readTallies(set).decoy_hits));

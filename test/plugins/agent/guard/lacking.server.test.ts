@@ -4,9 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { privateFileSystem } from '../../../runtime/bpf/private-file-system.ts';
-import { launch } from '../../../support/child.ts';
-import { cleanEnv } from '../../../support/clean-env.ts';
-import { startUpLine } from '../../../support/start-up-line.ts';
+import { startSvcAgent } from '../../../support/svc-agent.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';
 
 const test = suite('tier 3 on a kernel without the tracepoint of memory that is locked');
@@ -29,25 +27,18 @@ test('goes on without it, enforces, and says what it cannot do', async () => {
   const [folder, files] = [temporaryFolder('package'), privateFileSystem()];
   try {
     packageThatAsksForMore(folder.path);
-    let said = '';
-    const agent = await launch(process.execPath, [join(folder.path, 'bin/run.js'), 'run', 'agent'], {
-      env: cleanEnv({
-        SVC_AGENT_SOCKET: join(folder.path, 'agent.sock'),
-        SVC_AGENT_HEALTH: '127.0.0.1:0',
-        SVC_AGENT_BPF_FOLDER: join(files.path, 'svc'),
-        SVC_AGENT_TIERS: '3',
-        SVC_AGENT_REACTIVE_KILL: 'true',
-      }),
-      onOutput: (text) => {
-        said += text;
-      },
+    const agent = await startSvcAgent({
+      bpfFolder: join(files.path, 'svc'),
+      entry: join(folder.path, 'bin/run.js'),
+      env: { SVC_AGENT_TIERS: '3', SVC_AGENT_REACTIVE_KILL: 'true' },
     });
-    const started = await startUpLine('svc run agent', agent, () => said);
-    await agent.end();
+    const { started } = agent;
+    await agent.kill('SIGTERM');
+    await agent.stop();
     assert.is(started['tier'], '3');
     assert.is(started['enforcing'], 'true');
     assert.match(
-      started['not_higher'] ?? '',
+      started['not_higher'],
       /^tracepoint: Readers of several threads .* memory_locking .* ENOENT$/,
     );
   } finally {

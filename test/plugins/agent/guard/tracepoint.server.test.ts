@@ -59,7 +59,7 @@ test('says that it only sees where killing is off', async () => {
   const victim = bed.victim();
   guard.protect(victim.pid);
   assert.is(attack(victim), 'read');
-  assert.match(guard.status.reason, /reactiveKill is off/);
+  assert.match(guard.status.reason, /reactiveKill is off/, guard.status.reason);
 });
 
 test('covers the descendants that a process has, and those that it gets', async () => {

@@ -1,5 +1,4 @@
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import {
   CompleteMultipartUploadCommand,
   CreateMultipartUploadCommand,
@@ -12,6 +11,7 @@ import * as assert from 'uvu/assert';
 import type { BucketReport } from '../../../../src/plugins/audit/bucket/audit-bucket.ts';
 import { launch } from '../../../support/child.ts';
 import { cleanEnv } from '../../../support/clean-env.ts';
+import { listen } from '../../../support/loopback.ts';
 import { startMinio } from '../../../support/minio.ts';
 import { s3Client } from '../../../support/object-store.ts';
 import { startOpenBao } from '../../../support/openbao.ts';
@@ -149,7 +149,6 @@ shared('a key that the store lists otherwise than it takes it is not passed over
 shared('a million objects take bounded memory', async () => {
   const million = 1_000_000;
   const server = await listingServer(million);
-  let output = '';
   const args = ['audit', '--bucket', Bucket, '--sample', '500', '--json'];
   const child = await launch(process.execPath, ['bin/run.js', ...args], {
     env: cleanEnv({
@@ -160,9 +159,6 @@ shared('a million objects take bounded memory', async () => {
         AWS_SECRET_ACCESS_KEY: 'b',
       },
     }),
-    onOutput: (text) => {
-      output += text;
-    },
   });
   let peak = 0;
   const watch = setInterval(() => {
@@ -171,12 +167,12 @@ shared('a million objects take bounded memory', async () => {
     if (now > peak) peak = now;
   }, 100);
   try {
-    assert.is((await child.exited).code, 0, output);
+    assert.is((await child.exited).code, 0, child.logs());
   } finally {
     clearInterval(watch);
     await server.stop();
   }
-  const { sample, tally } = JSON.parse(output) as BucketReport;
+  const { sample, tally } = JSON.parse(child.logs()) as BucketReport;
   assert.is(sample?.listed, million);
   assert.is(tally.objects, 500);
   const { low = 0, high = 0 } = sample?.encrypted ?? {};
@@ -199,11 +195,7 @@ async function listingServer(total: number) {
       `<ListBucketResult><IsTruncated>${more !== ''}</IsTruncated>${contents}${more}</ListBucketResult>`,
     );
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    stop: () => new Promise((resolve) => server.close(resolve).closeAllConnections()),
-  };
+  return listen(server);
 }
 
 function head(number: number, response: ServerResponse): void {

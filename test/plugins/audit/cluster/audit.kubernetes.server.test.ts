@@ -215,27 +215,24 @@ test('SARIF holds a result for each finding', async () => {
 });
 
 test('watching tells of each change as a line, and ends with the interrupt', async () => {
-  let output = '';
   const child = await launch(process.execPath, ['bin/run.js', 'audit', '--watch'], {
     env: cleanEnv({ KUBECONFIG: kube.kubeconfig() }),
     cwd: process.cwd(),
-    onOutput: (text) => {
-      output += text;
-    },
   });
   const changed = (kind: string, name: string) => () =>
-    output
+    child
+      .logs()
       .split('\n')
       .some((line) => line.includes(`"change":"${kind}"`) && line.includes(`"name":"${name}"`));
   try {
-    await waitFor('the first rows', changed('added', 'bare'));
+    await child.until('the first rows', changed('added', 'bare'));
     await pod('late', {}, container());
-    await waitFor('the new row', changed('added', 'late'));
+    await child.until('the new row', changed('added', 'late'));
     await kube.must('DELETE', `/api/v1/namespaces/${namespace}/pods/late?gracePeriodSeconds=0`);
-    await waitFor('the row to go', changed('removed', 'late'));
+    await child.until('the row to go', changed('removed', 'late'));
     assert.is((await child.end('SIGINT')).code, 130);
   } finally {
-    if (!child.ended) await child.end('SIGKILL');
+    await child.stop();
   }
 });
 

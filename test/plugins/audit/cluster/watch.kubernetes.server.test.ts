@@ -92,20 +92,14 @@ test('a window that is too low shows the beginning and how it came out, and neve
 });
 
 test('ends when nobody reads its lines any more', async () => {
-  let output = '';
   const line = `${command.join(' ')} | head -n 1`;
-  const child = await launch('sh', ['-c', line], {
-    env: cleanEnv({ KUBECONFIG: kube.kubeconfig() }),
-    onOutput: (text) => {
-      output += text;
-    },
-  });
+  const child = await launch('sh', ['-c', line], { env: cleanEnv({ KUBECONFIG: kube.kubeconfig() }) });
   try {
-    await waitFor('the first line', async () => output.includes('"added"'));
+    await child.until('the first line', () => child.logs().includes('"added"'));
     await pod('written-to-nobody');
     assert.is((await child.exited).code, 0);
   } finally {
-    if (!child.ended) await child.end('SIGKILL');
+    await child.stop();
   }
 });
 

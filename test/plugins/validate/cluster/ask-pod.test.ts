@@ -1,9 +1,8 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { askPod } from '../../../../src/plugins/validate/cluster/ask-pod.ts';
+import { listen } from '../../../support/loopback.ts';
 import { contextOf } from '../test-context.ts';
 import { fakeClient } from './fake-cluster.ts';
 
@@ -24,13 +23,10 @@ test('goes through the API server from outside, and tells an answer from none', 
 
 test('goes to the pod itself from within the cluster, and through the API server where that fails', async () => {
   const server = createServer((_, response) => void response.end('from the pod'));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const { port, stop } = await listen(server);
   const context = asking('service account');
   assert.equal(await askPod(context, web, port, 'healthz'), { kind: 'ok', text: 'from the pod' });
-  server.close();
-  await once(server, 'close');
+  await stop();
   assert.is((await askPod(context, web, port, 'healthz')).kind, 'silent');
   const there = { ...web, address: undefined };
   assert.equal(await askPod(context, there, 8081, 'healthz'), { kind: 'ok', text: 'from the API server' });

@@ -1,13 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { LogLine } from '../../../support/log-lines.ts';
 import {
   type AgentAnswer,
   agentAddress,
   startNodeAgent,
   type TestNodeAgent,
 } from '../../../support/node-agent.ts';
-import type { LogLine, WrapperRun } from '../../../support/svc-wrapper.ts';
+import type { WrapperRun } from '../../../support/svc-wrapper.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import { type FaultyBed, page, startFaultyBed } from '../support/faulty-bed.ts';
 

@@ -1,31 +1,31 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { http } from '../../../support/http.ts';
+import { type Loopback, listen } from '../../../support/loopback.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';
 import { type Bed, shown, startBed } from '../support/bed.ts';
 import { type Exploit, exploitsOn } from './exploits.ts';
 
 const steering = suite('fields whose names steer programs');
 const folder = temporaryFolder('steering');
-const proxy: Server = createServer((_, response) => response.end('PWNED'));
+let proxy: Loopback;
 let bed: Bed;
 let exploits: readonly Exploit[];
 
 steering.before(async () => {
-  await new Promise<void>((listening) => proxy.listen(0, '127.0.0.1', listening));
+  proxy = await listen(createServer((_, response) => response.end('PWNED')));
   bed = await startBed();
   exploits = await exploitsOn({
     folder: folder.path,
-    proxy: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+    proxy: proxy.url,
     server: bed.bao.url,
     authority: bed.bao.caFile as string,
   });
 });
 steering.after(async () => {
   await bed?.stop();
-  proxy.close();
+  await proxy?.stop();
   await folder.remove();
 });
 

@@ -1,20 +1,14 @@
 import { join } from 'node:path';
 import { unpinAll } from '../../../../../src/plugins/agent/guard/program-set.ts';
-import { type Child, launch } from '../../../../support/child.ts';
+import { launchReady } from '../../../../support/child.ts';
 import { cleanEnv } from '../../../../support/clean-env.ts';
+import type { LogLine } from '../../../../support/log-lines.ts';
 import { temporaryFolder } from '../../../../support/temporary.ts';
-import { waitFor } from '../../../../support/wait-for.ts';
 import { hitCounts } from './hit-counts.ts';
 import type { AgentMode, Machine } from './plan.ts';
 import type { HitLine } from './records.ts';
 import { startRegistrar } from './registrar-place.ts';
 import type { Session } from './session.ts';
-
-interface LogLine {
-  readonly event: string;
-  // biome-ignore lint/suspicious/noExplicitAny: fields of a log line are picked apart freely
-  readonly [field: string]: any;
-}
 
 /** The built agent, with registrars that register with it. */
 export interface AgentSession extends Session {
@@ -29,11 +23,16 @@ export async function startAgentSession(
   const home = temporaryFolder('agent');
   const socket = join(home.path, 'agent.sock');
   const lines: LogLine[] = [];
-  const agent = await launch(process.execPath, [machine.svc, 'run', 'agent'], {
-    env: cleanEnv({ ...environment(mode), SVC_AGENT_SOCKET: socket, SVC_AGENT_BPF_FOLDER: folder }),
-    onOutput: lineReader(lines),
-  });
-  const listening = await started(agent, lines);
+  const { child: agent, found: listening } = await launchReady(
+    'the agent',
+    [process.execPath, machine.svc, 'run', 'agent'],
+    {
+      env: cleanEnv({ ...environment(mode), SVC_AGENT_SOCKET: socket, SVC_AGENT_BPF_FOLDER: folder }),
+      onOutput: lineReader(lines),
+    },
+    () => lines.find(({ event }) => event === 'listening'),
+    longestStartMs,
+  );
   return {
     socket,
     facts: { tier: Number(listening['tier']), enforcing: listening['enforcing'] === 'true' },
@@ -72,17 +71,6 @@ function lineReader(lines: LogLine[]): (text: string) => void {
 
 /** On a busy host an emulated machine attaches the programs of a tier in a minute. */
 const longestStartMs = 180_000;
-
-async function started(agent: Child, lines: readonly LogLine[]): Promise<LogLine> {
-  const listening = () => lines.find(({ event }) => event === 'listening');
-  await waitFor('the agent', () => listening() ?? agent.ended, {
-    details: agent.logs,
-    timeoutMs: longestStartMs,
-  });
-  const line = listening();
-  if (line === undefined) throw new Error(`The agent ended:\n${agent.logs()}`);
-  return line;
-}
 
 function hitLine({ road, outcome, syscall, ...line }: LogLine): HitLine {
   const { source_pid: sourcePid, source_comm: sourceComm, target_pid: targetPid } = line;

@@ -1,16 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { launch } from '../../../../support/child.ts';
+import { launchReady } from '../../../../support/child.ts';
 import { cleanEnv } from '../../../../support/clean-env.ts';
-import { linesOf, startUpLine } from '../../../../support/start-up-line.ts';
+import { startUpLine } from '../../../../support/component.ts';
+import { type LogLine, logLines } from '../../../../support/log-lines.ts';
 import type { AgentMode, Machine } from './machine.ts';
-
-/** A line of the agent's log. */
-export interface LogLine {
-  readonly time: string;
-  readonly event: string;
-  // biome-ignore lint/suspicious/noExplicitAny: fields of a log line are picked apart freely
-  readonly [field: string]: any;
-}
 
 /** An agent from its start to its end. */
 export interface Agent {
@@ -35,21 +28,18 @@ export async function startAgent(
   hear: (text: string) => void,
 ): Promise<Agent> {
   const since = Date.now();
-  let output = '';
-  const [command = '', ...args] = machine.agent;
-  const child = await launch(command, args, {
-    env: cleanEnv({ ...environment(machine, mode), SVC_AGENT_SOCKET: socket }),
-    onOutput(text) {
-      output += text;
-      hear(text);
-    },
-  });
-  const lines = (event: string) => (linesOf(output) as LogLine[]).filter((line) => line.event === event);
-  const listening = (await startUpLine('the agent', child, () => output)) as LogLine;
+  const env = cleanEnv({ ...environment(machine, mode), SVC_AGENT_SOCKET: socket });
+  const { child, found: listening } = await launchReady(
+    'the agent',
+    machine.agent,
+    { env, onOutput: hear },
+    (child) => startUpLine(child.logs()),
+  );
   const get = (path: string) => fetch(`http://${listening['health']}${path}`);
   return {
-    ...{ pid: child.pid, since, listening, lines },
-    output: () => output,
+    ...{ pid: child.pid, since, listening },
+    lines: (event) => logLines(child.logs(), event),
+    output: child.logs,
     metrics: async () => (await get('/metrics')).text(),
     async probe(path) {
       const answer = await get(path);

@@ -5,7 +5,7 @@ import { withMemory } from '../../../../../src/runtime/native/memory.ts';
 import { readOrdinarily } from '../../../../support/bypass/load.ts';
 import type { VictimFacts } from '../../../../support/bypass/types.ts';
 import { startVictim } from '../../../../support/bypass/victim.ts';
-import type { LogLine } from './agent.ts';
+import type { LogLine } from '../../../../support/log-lines.ts';
 import { attempt } from './attempts.ts';
 import type { Bench } from './bench.ts';
 

@@ -1,5 +1,5 @@
 import { makeEvents } from '../../../../support/bypass/load.ts';
-import { linesOf } from '../../../../support/start-up-line.ts';
+import { logLines } from '../../../../support/log-lines.ts';
 import { waitFor } from '../../../../support/wait-for.ts';
 import { cpuOf } from './cpu-of.ts';
 import { sumOf } from './samples.ts';
@@ -49,7 +49,7 @@ export async function flood(
   await waitFor('all hits', arrived, { timeoutMs: settledWithinMs }).catch(() => false);
   // what is counted twice shows only after a while, and what was held back from the log at the end of the second
   await new Promise((resolve) => setTimeout(resolve, 1_500));
-  const lines = linesOf(agent.output());
+  const lines = logLines(agent.output());
   return {
     ...{ attempts, milliseconds, earlier: before, counted: await counted(), cpuMs: cpuOf(agent.pid) - began },
     lost: sumOf(await agent.metrics(), 'svc_agent_lost_total'),

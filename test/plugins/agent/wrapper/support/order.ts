@@ -1,6 +1,6 @@
 import { newMarker } from '../../../../support/bypass/victim.ts';
+import type { LogLine } from '../../../../support/log-lines.ts';
 import type { SvcAgent } from '../../../../support/svc-agent.ts';
-import type { LogLine } from '../../../../support/svc-wrapper.ts';
 import type { LoggedRequest } from '../../../../support/types.ts';
 import type { KeyServer } from './key-server.ts';
 import type { Machine } from './machine.ts';

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type LogLine, startWrapper, type WrapperRun } from '../../../../support/svc-wrapper.ts';
+import type { LogLine } from '../../../../support/log-lines.ts';
+import { startWrapper, type WrapperRun } from '../../../../support/svc-wrapper.ts';
 import { temporaryFolder } from '../../../../support/temporary.ts';
 import type { KeyServer } from './key-server.ts';
 import type { Machine } from './machine.ts';

@@ -1,5 +1,4 @@
-import { createServer, type Server } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:https';
 import type { OperatorCertificates } from '../../../../../src/plugins/operator/certificates/follow-certificates.ts';
 import {
   type CertificatesOptions,
@@ -9,6 +8,7 @@ import { createHealth, createLeanMetrics } from '../../../../../src/runtime/heal
 import type { KubeClient } from '../../../../../src/runtime/kube/client.ts';
 import { createElector, type Elector } from '../../../../../src/runtime/kube/elector.ts';
 import type { LogFields, Logger } from '../../../../../src/runtime/logging/logger.ts';
+import { listen } from '../../../../support/loopback.ts';
 
 /** Certificates of one replica, with everything around them. */
 export interface OperatorReplica {
@@ -83,7 +83,7 @@ export interface AdmittingServer {
 /** A webhook that admits everything, with the certificate that is current. */
 export async function startAdmitting(certificates: OperatorCertificates): Promise<AdmittingServer> {
   let calls = 0;
-  const server: Server = createServer({ ...certificates.current() }, async (request, response) => {
+  const server = createServer({ ...certificates.current() }, async (request, response) => {
     const body = JSON.parse((await request.toArray()).join(''));
     calls += 1;
     response.setHeader('content-type', 'application/json');
@@ -92,12 +92,12 @@ export async function startAdmitting(certificates: OperatorCertificates): Promis
     response.end(JSON.stringify({ ...body, response: { uid: body.request.uid, allowed: true } }));
   });
   certificates.onChange(() => server.setSecureContext({ ...certificates.current() }));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port, stop } = await listen(server);
   return {
-    url: `https://localhost:${(server.address() as AddressInfo).port}/mutate`,
+    url: `https://localhost:${port}/mutate`,
     get calls() {
       return calls;
     },
-    close: () => void server.close(),
+    close: () => void stop(),
   };
 }

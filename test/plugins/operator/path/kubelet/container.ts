@@ -7,7 +7,6 @@ import { JoinedOutput } from '../../../../support/joined-output.ts';
 import { reapProcess } from '../../../../support/reaper.ts';
 import { runCommand } from '../../../../support/run-command.ts';
 import type { CommandResult } from '../../../../support/types.ts';
-import { waitFor } from '../../../../support/wait-for.ts';
 import { type ContainerFacts, ociConfig } from './oci-config.ts';
 
 /** A container under runc. */
@@ -71,18 +70,8 @@ function rootOf({ image, container }: Omit<ContainerFacts, 'root'>, bundle: stri
   return root;
 }
 
-async function startedPid(child: Child, pidFile: string): Promise<number> {
-  const read = () => {
-    try {
-      return Number(readFileSync(pidFile, 'utf8'));
-    } catch {
-      return undefined;
-    }
-  };
-  await waitFor('the container', () => read() || child.ended, { details: child.logs });
-  const pid = read();
-  if (pid === undefined) throw new Error(`runc: ${child.logs()}`);
-  return pid;
+function startedPid(child: Child, pidFile: string): Promise<number> {
+  return child.until('the container under runc', () => Number(readFileSync(pidFile, 'utf8')));
 }
 
 function kill(pid: number, signal: NodeJS.Signals): void {

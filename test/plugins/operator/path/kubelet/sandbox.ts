@@ -2,10 +2,9 @@ import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { launch } from '../../../../support/child.ts';
+import { launchReady } from '../../../../support/child.ts';
 import { cleanEnv } from '../../../../support/clean-env.ts';
 import type { Stoppable } from '../../../../support/types.ts';
-import { waitFor } from '../../../../support/wait-for.ts';
 import { passOn } from './pass-on.ts';
 
 const PAUSE = fileURLToPath(new URL('./fixtures/pause.ts', import.meta.url));
@@ -29,15 +28,14 @@ export async function startSandbox(
 ): Promise<Sandbox> {
   const relays = await Promise.all(ports.map((port) => relay(join(folder, String(port)), port)));
   const pause = [process.execPath, PAUSE, folder, ...ports.map(String)];
-  const child = await launch('unshare', ['--net', 'sh', '-c', ENTER, address, ...pause], { env: cleanEnv() });
-  await waitFor('the sandbox of the pod', () => child.logs().includes('ready') || child.ended, {
-    details: child.logs,
-  });
-  if (child.ended) throw new Error(`there is no sandbox: ${child.logs()}`);
+  const command = ['unshare', '--net', 'sh', '-c', ENTER, address, ...pause];
+  const { child } = await launchReady('the sandbox of the pod', command, { env: cleanEnv() }, ({ logs }) =>
+    logs().includes('ready'),
+  );
   return {
     pid: child.pid,
     async stop() {
-      if (!child.ended) await child.end('SIGKILL');
+      await child.stop();
       await Promise.all(relays.map((each) => each.stop()));
     },
   };

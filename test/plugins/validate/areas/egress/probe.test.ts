@@ -1,8 +1,8 @@
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { probeProgram, probeStatus } from '../../../../../src/plugins/validate/areas/egress/enforced.ts';
+import { listen } from '../../../../support/loopback.ts';
 import { runCommand } from '../../../../support/run-command.ts';
 
 const test = suite('the probe of egress');
@@ -12,12 +12,9 @@ const probe = async (port: number) =>
 
 test('tells a server that answers from one that refuses', async () => {
   const server = createServer((socket) => socket.destroy());
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const { port, stop } = await listen(server);
   assert.is(await probe(port), probeStatus.reached);
-  server.close();
-  await once(server, 'close');
+  await stop();
   assert.is(await probe(port), probeStatus.refused);
 });
 
