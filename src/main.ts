@@ -2,7 +2,7 @@ import { run } from '@oclif/core/run';
 import { settings } from '@oclif/core/settings';
 import { endWithFailure } from './runtime/cli/failure.ts';
 import { ignoreBrokenPipes, painter } from './runtime/cli/terminal.ts';
-import { explainPluginWarnings, serveApi } from './runtime/plugin-host/serve-api.ts';
+import { explainPluginWarnings, serveApi } from './runtime/plugin-host.ts';
 
 ignoreBrokenPipes(process.stdout, process.stderr);
 // oclif asks for the login shell, which a user without an entry in passwd, as containers have them, does not have

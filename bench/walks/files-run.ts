@@ -27,6 +27,8 @@ export function watchWalk(): Walk {
     for (const name of reports()) rmSync(join(coverage, name));
   };
   const take = async (pid: number) => {
+    // A report of an earlier walk would be taken for the one that is asked for now.
+    empty();
     process.kill(pid, 'SIGUSR2');
     await waitFor('a report of what ran', () => reports().some((name) => isWhole(join(coverage, name))));
   };

@@ -9,7 +9,7 @@ const TYPED = ['index', 'open', 'store'];
 /** What `svc/secrets` gives, one file without any of the commands, its types, and the demo server. */
 export async function bundleSdk(root, external) {
   const { metafile } = await build({
-    entryPoints: { index: join(root, 'src/sdk/index.ts'), demo: join(root, 'src/sdk/demo/main.ts') },
+    entryPoints: { index: join(root, 'src/sdk/index.ts'), demo: join(root, 'src/sdk/demo.ts') },
     outdir: join(root, OUTPUT),
     absWorkingDir: root,
     bundle: true,

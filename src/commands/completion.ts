@@ -1,8 +1,6 @@
 import { string } from '@oclif/core/args';
-import { bashCompletion } from '../core/completion/bash.ts';
-import { fishCompletion } from '../core/completion/fish.ts';
-import { completionTree } from '../core/completion/tree.ts';
-import { zshCompletion } from '../core/completion/zsh.ts';
+import { bashCompletion, fishCompletion, zshCompletion } from '../core/completion-scripts.ts';
+import { completionTree } from '../core/completion-tree.ts';
 import { BaseCommand } from '../runtime/cli/base-command.ts';
 
 const writers = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion };

@@ -69,9 +69,9 @@ export default class Validate extends CheckCommand {
 /** Those whose variables are looked at and, where there is a check, whose sections of the configuration file are. */
 async function components(): Promise<readonly ComponentRules[]> {
   const [{ checkProxy }, { checkOperator }, { checkAgent }] = await Promise.all([
-    import('../plugins/proxy/rules.ts'),
-    import('../plugins/operator/rules.ts'),
-    import('../plugins/agent/rules.ts'),
+    import('../plugins/proxy/config.ts'),
+    import('../plugins/operator/settings.ts'),
+    import('../plugins/agent/settings.ts'),
   ]);
   return [
     { name: 'proxy', settings: withCommonSettings(proxySettings), check: checkProxy },

@@ -49,7 +49,7 @@ export type {
 export type { KubeClient, KubeRequest } from '../runtime/kube/client.ts';
 export { untilAborted } from '../runtime/lifecycle/wait.ts';
 export type { LogFields, Logger } from '../runtime/logging/logger.ts';
-export { apiLevel } from '../runtime/plugin-host/plugin-identity.ts';
+export { apiLevel } from '../runtime/plugin-host.ts';
 export type { VaultRequest } from '../runtime/vault/contract.ts';
 export { type ResolvedVaultSettings, vaultRules, vaultSettings } from '../runtime/vault/settings.ts';
 export {

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Remembered } from '../../src/core/remembered.ts';
+import { Remembered } from '../../src/core/bounded-map.ts';
 
 const test = suite('remembered answers');
 const settled = () => new Promise((resolve) => setImmediate(resolve));

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createRoutes } from '../../src/plugins/proxy/routes.ts';
 import { proxySettings } from '../../src/plugins/proxy/settings.ts';
+import { createRoutes } from '../../src/plugins/proxy/start-process.ts';
 
 const test = suite('docs/PROXY.md');
 

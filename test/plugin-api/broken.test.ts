@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { apiLevel } from '../../src/runtime/plugin-host/plugin-identity.ts';
+import { apiLevel } from '../../src/runtime/plugin-host.ts';
 import { ensureBuilt } from '../cli/support/svc.ts';
 import { svcHome } from './support/svc-home.ts';
 

@@ -16,7 +16,7 @@ const folder = temporaryFolder('demo');
 const goDemo = `${folder.path}/demo`;
 await go(['build', '-o', goDemo, './cmd/demo']);
 const demos: Record<string, Command> = {
-  TypeScript: [process.execPath, fileURLToPath(new URL('../../src/sdk/demo/main.ts', import.meta.url))],
+  TypeScript: [process.execPath, fileURLToPath(new URL('../../src/sdk/demo.ts', import.meta.url))],
   Go: [goDemo],
 };
 const loopback = { HOST: '127.0.0.1', PORT: '0' };

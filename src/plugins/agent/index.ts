@@ -20,11 +20,11 @@ import {
   type RegistrationOptions,
   startRegistration,
 } from './registration/start-registration.ts';
-import { checkAgent } from './rules.ts';
 import {
   type AgentConfig,
   type AgentSettings,
   agentSettings,
+  checkAgent,
   type ResolvedOperatorSettings,
 } from './settings.ts';
 

@@ -22,8 +22,7 @@ import { startEgressController } from './egress/start-egress-controller.ts';
 import { createImageCommands } from './images/create-image-commands.ts';
 import { createNodeTokens } from './nodes/node-tokens.ts';
 import { startNodeChannel } from './nodes/start-node-channel.ts';
-import { checkOperator } from './rules.ts';
-import { type OperatorConfig, type OperatorSettings, operatorSettings } from './settings.ts';
+import { checkOperator, type OperatorConfig, type OperatorSettings, operatorSettings } from './settings.ts';
 import { startClusterView } from './start-cluster-view.ts';
 import { mostConnections, startWebhook } from './webhook/start-webhook-server.ts';
 

@@ -1,4 +1,5 @@
-import { listenAddress, listenAddressOrOff } from '../../core/settings/listen-address.ts';
+import { listenAddress, listenAddressOrOff, unencrypted } from '../../core/settings/listen-address.ts';
+import { applyRules, type Rule } from '../../core/settings/resolve.ts';
 import {
   boolean,
   duration,
@@ -159,3 +160,13 @@ export const operatorSettings = {
 
 export type OperatorSettings = typeof operatorSettings;
 export type OperatorConfig = Resolved<OperatorSettings>;
+
+const rules: readonly Rule<OperatorConfig>[] = [
+  ({ vaultAddress }) => unencrypted('SVC_OPERATOR_VAULT_ADDR', vaultAddress),
+  ({ agentSocket }) =>
+    agentSocket !== undefined && !agentSocket.startsWith('/')
+      ? 'SVC_OPERATOR_AGENT_SOCKET: must be an absolute path on the nodes, such as /run/svc/agent.sock'
+      : undefined,
+];
+
+export const checkOperator = (config: OperatorConfig): readonly string[] => applyRules(config, rules);

@@ -8,9 +8,8 @@ import { createBackoff } from '../../runtime/lifecycle/retry.ts';
 import { untilAborted } from '../../runtime/lifecycle/wait.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import { setCoreLimit, setDumpable } from '../../runtime/native/own-process.ts';
-import { type ProxyConfig, readConfig } from './config.ts';
+import { checkProxy, type ProxyConfig, readConfig } from './config.ts';
 import type { Conditions } from './readiness.ts';
-import { checkProxy } from './rules.ts';
 import { type ProxySettings, proxySettings } from './settings.ts';
 import { type ProcessOptions, startProcess } from './start-process.ts';
 

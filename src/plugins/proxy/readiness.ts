@@ -3,7 +3,7 @@ import { certificateErrorCode } from '../../core/errors.ts';
 import { S3Error } from '../../core/s3/error.ts';
 import type { Health } from '../../runtime/health/health.ts';
 import { type Backoff, createBackoff } from '../../runtime/lifecycle/retry.ts';
-import { within } from '../../runtime/lifecycle/wait.ts';
+import { type Periodic, startPeriodic, within } from '../../runtime/lifecycle/wait.ts';
 import { describeError, type Logger } from '../../runtime/logging/logger.ts';
 import { isVaultError } from '../../runtime/vault/contract.ts';
 import type { ProxyConfig } from './config.ts';
@@ -59,7 +59,6 @@ const spread = 0.15;
  */
 export function watchReadiness(checks: readonly Check[], options: WatchOptions): () => void {
   const watches = checks.map((check) => new Watch(check, options));
-  for (const watch of watches) void watch.run();
   return () => {
     for (const watch of watches) watch.hurry();
   };
@@ -70,34 +69,36 @@ class Watch {
   readonly #options: WatchOptions;
   readonly #beats: Beats;
   readonly #backoff: Backoff;
+  readonly #attempts: Periodic;
   #state: 'untried' | 'met' | 'doubted' | 'unmet' = 'untried';
   #told = '';
   #hurried = false;
-  #wake = (): void => undefined;
+  #isTrying = false;
 
   constructor(check: Check, options: WatchOptions) {
     this.#check = check;
     this.#options = options;
     this.#beats = options.beats ?? usual;
     this.#backoff = createBackoff({ initialMs: this.#beats.againMs, maxMs: this.#beats.everyMs });
+    options.conditions.notReady(check.condition, 'not tried yet');
+    this.#attempts = startPeriodic({ pass: () => this.#pass(), signal: options.signal });
   }
 
-  async run(): Promise<void> {
-    const { conditions, signal } = this.#options;
-    conditions.notReady(this.#check.condition, 'not tried yet');
-    while (!signal.aborted) {
-      this.#hurried = false;
-      const failing = await this.#attempt();
-      if (signal.aborted) return;
-      const pause = failing === undefined ? this.#met() : this.#failed(failing);
-      await this.#pause(this.#hurried && failing !== undefined ? 0 : pause);
-    }
-  }
-
+  /** An attempt under way may succeed: only when it has failed the next one begins at once. */
   hurry(): void {
     if (this.#state === 'met') return;
     this.#hurried = true;
-    this.#wake();
+    if (!this.#isTrying) this.#attempts.wake();
+  }
+
+  async #pass(): Promise<number> {
+    this.#hurried = false;
+    this.#isTrying = true;
+    const failing = await this.#attempt();
+    this.#isTrying = false;
+    if (this.#options.signal.aborted) return 0;
+    const pause = failing === undefined ? this.#met() : this.#failed(failing);
+    return this.#hurried && failing !== undefined ? 0 : pause;
   }
 
   async #attempt(): Promise<Failing | undefined> {
@@ -144,19 +145,6 @@ class Watch {
 
   #beat(): number {
     return this.#beats.everyMs * (1 - spread + 2 * spread * Math.random());
-  }
-
-  #pause(milliseconds: number): Promise<void> {
-    const { signal } = this.#options;
-    return new Promise((resolve) => {
-      const timer = setTimeout(() => this.#wake(), milliseconds).unref();
-      this.#wake = () => {
-        clearTimeout(timer);
-        signal.removeEventListener('abort', this.#wake);
-        resolve();
-      };
-      signal.addEventListener('abort', this.#wake, { once: true });
-    });
   }
 }
 

@@ -1,19 +1,43 @@
+import type { OperationName } from '../../core/s3/operation.ts';
 import type { ComponentDeps, Running } from '../../runtime/component/contract.ts';
 import { untilAborted } from '../../runtime/lifecycle/wait.ts';
 import { keepFreedBlocks, keepHeapSmall } from '../../runtime/memory.ts';
 import { Connections } from '../../runtime/net/connections.ts';
+import { defaultCredentials } from '../../runtime/object-store/credentials.ts';
+import { trustedAuthorities } from '../../runtime/object-store/settings.ts';
 import { createVaultClient, type ExchangingVaultClient } from '../../runtime/vault/client.ts';
+import type { Transit } from '../../runtime/vault/contract.ts';
 import { vaultConfig } from '../../runtime/vault/settings.ts';
 import { createTransit } from '../../runtime/vault/transit.ts';
 import type { ProxyConfig } from './config.ts';
-import { createContext, type OwnedContext } from './create-context.ts';
-import { createProxyMetrics } from './metrics.ts';
+import type { Handler, ProxyServices } from './context.ts';
+import { copyObject, uploadPartCopy } from './copy/copy-object.ts';
+import { createDataKeys } from './data-keys.ts';
+import { createProxyMetrics, type ProxyMetrics } from './metrics.ts';
+import { createUpload } from './multipart/create-upload.ts';
+import { abortUpload, completeUpload } from './multipart/end-upload.ts';
+import { createManifests } from './multipart/manifest-store.ts';
+import { uploadPart } from './multipart/upload-part.ts';
+import { Uploads } from './multipart/uploads.ts';
+import { deleteBucket } from './operations/delete-bucket.ts';
+import { deleteObject, deleteObjects } from './operations/delete-objects.ts';
+import { listBuckets } from './operations/list-buckets.ts';
+import { createListHandler, listParts, SizeCache } from './operations/list-objects.ts';
+import { getObjectAttributes } from './operations/object-attributes.ts';
+import { passThrough } from './operations/pass-through.ts';
+import { SpoolSpace } from './read/body/spool-file.ts';
+import { createObjectReader } from './read/create-object-reader.ts';
+import { getObject, headObject } from './read/get-object.ts';
 import { type Conditions, keyCheck, storeCheck, watchReadiness } from './readiness.ts';
-import { createRoutes } from './routes.ts';
 import { BodyBudget, createAuthenticate, RequestSlots, ResponseMemory } from './server/admit-request.ts';
 import { createDispatch } from './server/dispatch.ts';
 import { type S3Server, startServer } from './server/server.ts';
 import type { ResolvedProxySettings } from './settings.ts';
+import { createBucketFacts } from './state/bucket-facts.ts';
+import { DelayedRemovals } from './state/state-store.ts';
+import { UpstreamStateStore } from './state/upstream-state-store.ts';
+import { createUpstream, type UpstreamParts } from './upstream/s3-upstream.ts';
+import { putObject } from './write/put-object.ts';
 
 /** Milliseconds that a caller may keep a request waiting without a byte. */
 const stallMs = 60_000;
@@ -99,4 +123,79 @@ async function drained(server: S3Server, signal: AbortSignal): Promise<void> {
 async function close(context: OwnedContext, vault: ExchangingVaultClient): Promise<void> {
   context.close();
   await vault.close();
+}
+
+/** Helper objects have connections of their own: requests that hold one to the store wait for them. */
+const helperLimits = { sockets: 32, idleMs: 20_000 };
+
+interface ContextParts {
+  readonly config: ProxyConfig;
+  readonly transit: Transit;
+  readonly metrics: ProxyMetrics;
+  readonly log: ComponentDeps['log'];
+  readonly env: ComponentDeps['env'];
+}
+
+export interface OwnedContext extends ProxyServices {
+  /** How requests to the store are signed, and whom to trust there. */
+  readonly trust: Pick<UpstreamParts, 'credentials' | 'ca'>;
+  /** Gives back connections, memory and disk. */
+  close(): void;
+}
+
+/** Puts the rooms of one proxy process together. @throws SvcError when AWS_CA_BUNDLE cannot be read */
+export function createContext({ config, transit, metrics, log, env }: ContextParts): OwnedContext {
+  const credentials = defaultCredentials(env, log);
+  const ca = trustedAuthorities(env);
+  const upstream = createUpstream(config, log, { credentials, ca });
+  const buckets = createBucketFacts(upstream);
+  const helpers = createUpstream(config, log, { credentials, ca, limits: helperLimits });
+  const { reservedPrefix } = config;
+  const state = new UpstreamStateStore({ config, upstream: helpers, buckets });
+  const beside = { stateBucket: undefined, reservedPrefix };
+  const contents = new UpstreamStateStore({ config: beside, upstream: helpers, buckets });
+  const removals = new DelayedRemovals(state, log);
+  const keys = createDataKeys(transit, config);
+  const manifests = createManifests({ state, keys, reservedPrefix, removals });
+  const uploads = new Uploads(state, reservedPrefix, keys, removals);
+  const spoolSpace = new SpoolSpace(config.spoolSize);
+  const stores = { upstream, state, contents, buckets };
+  const shared = { config, log, metrics, keys, ...stores, manifests, uploads, spoolSpace };
+  const reader = createObjectReader(shared);
+  const close = () => {
+    reader.close();
+    removals.close();
+    state.close();
+    upstream.close();
+  };
+  return { ...shared, reader, trust: { credentials, ca }, close };
+}
+
+type Routes = Readonly<Record<OperationName, Handler>>;
+
+/** Which handler answers which operation. */
+export function createRoutes(): Routes {
+  const sizes = new SizeCache();
+  return {
+    PutObject: putObject,
+    GetObject: getObject,
+    HeadObject: headObject,
+    DeleteObject: deleteObject,
+    DeleteObjects: deleteObjects,
+    CopyObject: copyObject,
+    CreateMultipartUpload: createUpload,
+    UploadPart: uploadPart,
+    UploadPartCopy: uploadPartCopy,
+    CompleteMultipartUpload: completeUpload,
+    AbortMultipartUpload: abortUpload,
+    ListParts: listParts,
+    ListMultipartUploads: createListHandler('ListMultipartUploads', sizes),
+    ListObjects: createListHandler('ListObjects', sizes),
+    ListObjectsV2: createListHandler('ListObjectsV2', sizes),
+    ListObjectVersions: createListHandler('ListObjectVersions', sizes),
+    GetObjectAttributes: getObjectAttributes,
+    ListBuckets: listBuckets,
+    DeleteBucket: deleteBucket,
+    PassThrough: passThrough,
+  };
 }

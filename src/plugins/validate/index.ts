@@ -101,15 +101,15 @@ async function inFormat(
 ): Promise<string> {
   switch (format) {
     case 'table':
-      return (await import('./output/table.ts')).tableReport(report, painter(stdout, env));
+      return (await import('./output.ts')).tableReport(report, painter(stdout, env));
     case 'short':
-      return (await import('./output/table.ts')).shortReport(report);
+      return (await import('./output.ts')).shortReport(report);
     case 'json':
       return JSON.stringify(report, null, 2);
     case 'junit':
-      return (await import('./output/junit.ts')).junitReport(report, failOn);
+      return (await import('./output.ts')).junitReport(report, failOn);
     case 'sarif':
-      return (await import('./output/sarif.ts')).sarifReport(report, version);
+      return (await import('./output.ts')).sarifReport(report, version);
   }
 }
 

@@ -8,7 +8,7 @@ import {
   PutObjectCommand,
   type S3Client,
 } from '@aws-sdk/client-s3';
-import { fullMessageOf } from '../../core/errors.ts';
+import { fullMessageOf, messageOf } from '../../core/errors.ts';
 import { resolveSettings } from '../../core/settings/resolve.ts';
 import type { Component, Running } from '../../runtime/component/contract.ts';
 import { createMetrics } from '../../runtime/health/create-metrics.ts';
@@ -26,7 +26,6 @@ import {
 } from './check.ts';
 import type { Env, ValidateCall } from './read-settings.ts';
 import type { ValidateConfig } from './settings.ts';
-import { statusOf } from './store-failure.ts';
 
 export interface OpenStore extends StoreAccess {
   close(): Promise<void>;
@@ -229,3 +228,33 @@ export const quiet: Logger = {
   error: () => undefined,
   child: () => quiet,
 };
+
+/** Of an error of the AWS SDK; undefined where no answer came. */
+export function statusOf(error: unknown): number | undefined {
+  const { $metadata } = error as { readonly $metadata?: { readonly httpStatusCode?: number } };
+  return $metadata?.httpStatusCode;
+}
+
+/** What was refused, in a few words, without what the store writes beside it. */
+export function refusalOf(error: unknown): string {
+  const name = error instanceof Error ? error.name : 'unknown error';
+  const status = statusOf(error);
+  if (status !== undefined) return `${status} ${name}`;
+  const { code } = error as NodeJS.ErrnoException;
+  return code ?? (name === 'Error' ? messageOf(error) : name);
+}
+
+/**
+ * Asks the store itself: what it refuses is no verdict on it.
+ * @param permission such as `s3:GetObject`, needed for that
+ * @throws NotEvaluated
+ */
+export async function askStore<T>({ host }: S3Endpoint, permission: string, asked: Promise<T>): Promise<T> {
+  try {
+    return await asked;
+  } catch (error) {
+    const denied = statusOf(error) === 403 || statusOf(error) === 401;
+    const reason = `The object store ${host} answers: ${refusalOf(error)}`;
+    throw new NotEvaluated(reason, denied ? permission : undefined, error);
+  }
+}

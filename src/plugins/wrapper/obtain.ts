@@ -3,7 +3,8 @@ import { retry } from '../../runtime/lifecycle/retry.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import { relock } from '../../runtime/native/process-lock.ts';
 import { isVaultError, mayPass, VaultError } from '../../runtime/vault/contract.ts';
-import type { Lease, SecretClient, SecretDocument } from '../../runtime/vault/secret-client/contract.ts';
+import type { Lease } from '../../runtime/vault/logins.ts';
+import type { SecretClient, SecretDocument } from '../../runtime/vault/secret-client/contract.ts';
 import { type Delivered, nameSecrets } from './name-secrets.ts';
 import { type ApplicationEnvironment, type Prepared, prepareApplication } from './prepare-application.ts';
 

@@ -1,5 +1,6 @@
 import { isVaultError } from '../../runtime/vault/contract.ts';
-import type { Lease, Login, SecretClient } from '../../runtime/vault/secret-client/contract.ts';
+import { gainsEnough, type Lease } from '../../runtime/vault/logins.ts';
+import type { Login, SecretClient } from '../../runtime/vault/secret-client/contract.ts';
 
 type Client = Pick<SecretClient, 'logIn' | 'renew'>;
 
@@ -116,6 +117,6 @@ export class TokenKeeper {
     }
     const leaseSeconds = this.#lease.leaseSeconds ?? 0;
     this.#fullLease ||= leaseSeconds;
-    return leaseSeconds >= this.#fullLease / 2 ? 'enough' : 'little';
+    return gainsEnough(leaseSeconds, this.#fullLease) ? 'enough' : 'little';
   }
 }

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { exitStatus, messageOf, SvcError } from '../../core/errors.ts';
 import { packageFolder } from '../component/package-folder.ts';
-import { pluginLabel } from '../plugin-host/plugin-identity.ts';
+import { pluginLabel } from '../plugin-host.ts';
 import { painter, type Style } from './terminal.ts';
 
 /** What a person or a script is told about an error. Never holds argv, a stack or the error's own fields. */

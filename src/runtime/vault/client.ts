@@ -9,8 +9,8 @@ import {
   failureOf,
   type KeyRequest,
   mayPass,
+  tooBusy,
   type VaultClient,
-  VaultError,
   type VaultRequest,
   type VaultResponse,
   type VaultTransport,
@@ -164,8 +164,4 @@ export class Gate {
   }
 }
 
-/** For one whose turn did not come, or not in time. */
-export const tooBusy = (): VaultError =>
-  new VaultError('unavailable', 'Too many requests to the key server wait for their turn', {
-    nextStep: 'Find out why the key server is slow, or spread the load.',
-  });
+export { tooBusy };

@@ -1,6 +1,7 @@
 import { exitStatus, SvcError } from '../../core/errors.ts';
 import {
   mayRetryStatus,
+  namesDeadToken,
   namesExpiredVersion,
   namesMissingKey,
   serverErrors,
@@ -184,6 +185,55 @@ export function failureOf(request: VaultRequest, { status, body }: VaultResponse
   const said = reason === '' ? '' : `: ${reason}`;
   return new VaultError(kind, `The key server answered ${status} to ${path}${said}`, { status, path });
 }
+
+/**
+ * The error for an answer to a request about a token or a secret. The paths of these requests come from the settings,
+ * so what the server cannot make sense of is for the user to fix.
+ */
+export function refusalOf(request: VaultRequest, status: number, errors: readonly string[]): VaultError {
+  const { path } = request;
+  if (status === 403 && namesDeadToken(errors)) return deadToken(status, path);
+  const failure = failureOf(request, { status, body: { errors } });
+  if (failure.kind !== 'rejected') return failure;
+  return new VaultError('rejected', failure.message, {
+    status,
+    path,
+    exitStatus: exitStatus.config,
+    nextStep: 'Check the path, and whether VAULT_ADDR is a key server of a version that knows this request.',
+  });
+}
+
+const deadToken = (status: number, path: string): VaultError =>
+  new VaultError(
+    'denied',
+    'The key server does not accept the token: it is wrong, has expired or was revoked',
+    {
+      status,
+      path,
+      nextStep: 'Give a valid token by VAULT_TOKEN_FILE or VAULT_TOKEN, or a role that may log in.',
+    },
+  );
+
+/** A redirect to anywhere but the active server would take the token along. */
+export const redirectedElsewhere = (host: string, status: number, path?: string): VaultError =>
+  new VaultError(
+    'unavailable',
+    `${host} redirects ${path === undefined ? '' : `${path} `}elsewhere, which is not followed`,
+    {
+      status,
+      path,
+      nextStep: 'Let VAULT_ADDR name the active key server, or a load balancer that finds it.',
+    },
+  );
+
+/** For a request whose turn did not come, or not in time. */
+export const tooBusy = (): VaultError =>
+  new VaultError('unavailable', 'Too many requests to the key server wait for their turn', {
+    nextStep: 'Find out why the key server is slow, or spread the load.',
+  });
+
+export const clientClosed = (): VaultError =>
+  new VaultError('unavailable', 'The client of the key server was closed');
 
 export function failureKind(status: number, reason: string): VaultFailure {
   if (status === 403) return 'denied';

@@ -3,7 +3,7 @@ import https from 'node:https';
 import type { Socket } from 'node:net';
 import { isLoopback } from '../../core/settings/listen-address.ts';
 import { TlsContext, type VaultConnection } from './connection.ts';
-import { VaultError } from './contract.ts';
+import { redirectedElsewhere, VaultError } from './contract.ts';
 import { noAnswer } from './secret-client/secret-socket.ts';
 
 /** @throws SvcError (exit 78) where TLS files cannot be used. */
@@ -233,8 +233,5 @@ export function activeServer(
     target.username === '' &&
     target.pathname + target.search === request.path;
   if (usable) return target;
-  throw new VaultError('unavailable', `${request.origin.host} redirects elsewhere, which is not followed`, {
-    status: answer.status,
-    nextStep: 'Let VAULT_ADDR name the active key server, or a load balancer that finds it.',
-  });
+  throw redirectedElsewhere(request.origin.host, answer.status);
 }

@@ -2,8 +2,9 @@ import { type Backoff, createBackoff } from '../lifecycle/retry.ts';
 import { within } from '../lifecycle/wait.ts';
 import type { Logger } from '../logging/logger.ts';
 import { secrets } from '../logging/secrets.ts';
-import { type AuthMethod, grantFrom, MinuteLimit, type TokenGrant } from './auth.ts';
-import { certificateCode, failureOf, isVaultError, VaultError, type VaultTransport } from './contract.ts';
+import { type AuthMethod, renewToken, type TokenGrant } from './auth.ts';
+import { certificateCode, clientClosed, isVaultError, VaultError, type VaultTransport } from './contract.ts';
+import { gainsEnough } from './logins.ts';
 
 /** Whether a token can be had, and why not. */
 export interface SessionState {
@@ -104,7 +105,7 @@ export class Session {
 
   close(): void {
     clearTimeout(this.#timer);
-    const closed = new VaultError('unavailable', 'The key server client was closed');
+    const closed = clientClosed();
     this.#closing.abort(closed);
     for (const waiter of this.#waiting) waiter.reject(closed);
     this.#token = undefined;
@@ -155,7 +156,8 @@ export class Session {
   async #extend(token: HeldToken): Promise<void> {
     const grant = await this.#renewed(token);
     if (this.#token !== token) return;
-    if (grant !== undefined && grant.leaseSeconds >= token.lease / 2) this.#adopt(grant, 'vault.renewal');
+    if (grant !== undefined && gainsEnough(grant.leaseSeconds, token.lease))
+      this.#adopt(grant, 'vault.renewal');
     else await this.#logIn();
   }
 
@@ -221,7 +223,6 @@ const isFinal = (failure: VaultError): boolean =>
 
 const noTokenYet = (): VaultError => new VaultError('unavailable', 'No token from the key server in time');
 
-const path = 'auth/token/renew-self';
 const longestTimerMs = 2 ** 31 - 1;
 
 /** When a token is renewed or replaced: after about two thirds of its life, spread so that many clients do not come at once. */
@@ -230,13 +231,28 @@ function renewalDelayMs(leaseSeconds: number): number {
   return Math.min(longestTimerMs, Math.max(500, leaseSeconds * 1000 * fraction));
 }
 
-/** @throws VaultError: `denied` where the policy does not permit it, `rejected` where the token cannot be renewed */
-async function renewToken(
-  transport: VaultTransport,
-  token: string,
-  signal: AbortSignal,
-): Promise<TokenGrant> {
-  const response = await transport.send({ method: 'POST', path, body: {}, token, signal });
-  if (response.status !== 200) throw failureOf({ method: 'POST', path }, response);
-  return grantFrom(response.body, path);
+const windowMs = 60_000;
+
+/** At most so many events in any minute. */
+export class MinuteLimit {
+  readonly #most: number;
+  #times: number[] = [];
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  /** Time in ms until `take` succeeds. */
+  waitMs(now = performance.now()): number {
+    this.#times = this.#times.filter((time) => time > now - windowMs);
+    const oldest = this.#times[this.#times.length - this.#most];
+    return oldest === undefined ? 0 : oldest + windowMs - now;
+  }
+
+  /** Counts one event where there is room. */
+  take(now = performance.now()): boolean {
+    if (this.waitMs(now) > 0) return false;
+    this.#times.push(now);
+    return true;
+  }
 }

@@ -2,10 +2,8 @@ import { spawnSync } from 'node:child_process';
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { bashCompletion } from '../../../src/core/completion/bash.ts';
-import { fishCompletion } from '../../../src/core/completion/fish.ts';
-import { below, completionTree, type DescribedCommand, keyOf } from '../../../src/core/completion/tree.ts';
-import { zshCompletion } from '../../../src/core/completion/zsh.ts';
+import { bashCompletion, fishCompletion, zshCompletion } from '../../../src/core/completion-scripts.ts';
+import { below, completionTree, type DescribedCommand, keyOf } from '../../../src/core/completion-tree.ts';
 
 const test = suite('completion');
 

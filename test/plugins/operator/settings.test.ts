@@ -2,8 +2,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { SvcError } from '../../../src/core/errors.ts';
 import { resolveSettings } from '../../../src/core/settings/resolve.ts';
-import { checkOperator } from '../../../src/plugins/operator/rules.ts';
-import { operatorSettings } from '../../../src/plugins/operator/settings.ts';
+import { checkOperator, operatorSettings } from '../../../src/plugins/operator/settings.ts';
 
 const test = suite('settings of the operator');
 

@@ -5,8 +5,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { SvcError } from '../../../src/core/errors.ts';
 import { resolveSettings } from '../../../src/core/settings/resolve.ts';
-import { readConfig } from '../../../src/plugins/proxy/config.ts';
-import { checkProxy } from '../../../src/plugins/proxy/rules.ts';
+import { checkProxy, readConfig } from '../../../src/plugins/proxy/config.ts';
 import { proxySettings } from '../../../src/plugins/proxy/settings.ts';
 
 const test = suite('settings of the proxy');

@@ -14,9 +14,7 @@ import {
   verdictOnPart,
 } from '../../../src/plugins/validate/check.ts';
 import { runChecks, untilPassed } from '../../../src/plugins/validate/index.ts';
-import { junitReport } from '../../../src/plugins/validate/output/junit.ts';
-import { sarifReport } from '../../../src/plugins/validate/output/sarif.ts';
-import { shortReport, tableReport } from '../../../src/plugins/validate/output/table.ts';
+import { junitReport, sarifReport, shortReport, tableReport } from '../../../src/plugins/validate/output.ts';
 import { checks, readIgnores, selected } from '../../../src/plugins/validate/registry.ts';
 import { makeReport } from '../../../src/plugins/validate/report.ts';
 import { runCheck } from '../../../src/plugins/validate/run-check.ts';

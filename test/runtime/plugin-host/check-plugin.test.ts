@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { SvcError } from '../../../src/core/errors.ts';
-import { apiLevel } from '../../../src/runtime/plugin-host/plugin-identity.ts';
-import { checkPlugin } from '../../../src/runtime/plugin-host/serve-api.ts';
+import { apiLevel, checkPlugin } from '../../../src/runtime/plugin-host.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 
 const test = suite('the API that a plugin was made for');

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { MinuteLimit } from '../../../src/runtime/vault/auth.ts';
+import { MinuteLimit } from '../../../src/runtime/vault/session.ts';
 
 const test = suite('minute limit');
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { mask } from '../../../src/sdk/demo/server.ts';
+import { mask } from '../../../src/sdk/demo-server.ts';
 
 const test = suite('sdk demo mask');
 const file = new URL('../../vectors/secret-store.json', import.meta.url);

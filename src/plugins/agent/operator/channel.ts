@@ -39,7 +39,11 @@ export interface ChannelParts {
 /** The schema's bound of what the operator may ask for. */
 const longestInterval = 60_000;
 
-/** Rings at the earliest of the times that it was asked for, but not before it may. */
+/**
+ * Rings at the earliest of the times that it was asked for, but not before it may. `startPeriodic` knows one pause, which
+ * only a wake-up at once can shorten; here a hit moves the next report to the end of its batch, and the operator's own
+ * interval or a back-off keeps it away until later.
+ */
 export class Alarm {
   #due = Number.POSITIVE_INFINITY;
   #earliest = Number.NEGATIVE_INFINITY;

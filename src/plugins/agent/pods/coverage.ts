@@ -1,5 +1,6 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { messageOf } from '../../../core/errors.ts';
+import { sleep, startPeriodic } from '../../../runtime/lifecycle/wait.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import { type CgroupGuard, coverPods, planCover } from './cover-pods.ts';
 import {
@@ -48,37 +49,35 @@ const lastRetryMs = 15_000;
 const idleMs = 60_000;
 const usualStartingMs = 10_000;
 
-/** The folders' own events make the rounds; a timer makes up for those that are lost. */
+/** The folders' own events make the rounds; the pause between two makes up for those that are lost. */
 export function keepCovered(options: CoverageOptions): Coverage {
+  const ended = new AbortController();
+  const { signal } = ended;
   const watch = watchFolders(() => refresh());
   const rounds = new Rounds(options, watch);
-  let timer: NodeJS.Timeout | undefined;
   let retryMs = firstRetryMs;
-  let isDue = false;
-  let closed = false;
-  const after = (ms: number) => {
-    clearTimeout(timer);
-    if (!closed) timer = setTimeout(round, ms);
-  };
-  const round = () => {
+  let isDue = true;
+  const pass = async () => {
+    // Events come in bursts: one round is enough for those of the next milliseconds.
+    if (isDue) await sleep(settleMs, signal).catch(() => undefined);
+    if (signal.aborted) return 0;
     isDue = false;
-    const unsettled = rounds.next();
-    if (!isDue) after(unsettled ? retryMs : idleMs);
+    const pauseMs = rounds.next() ? retryMs : idleMs;
     retryMs = Math.min(retryMs * 2, lastRetryMs);
+    return pauseMs;
   };
+  const periodic = startPeriodic({ pass, signal });
   const refresh = () => {
     if (isDue) return;
     isDue = true;
     retryMs = firstRetryMs;
-    after(settleMs);
+    periodic.wake();
   };
-  refresh();
   return {
     refresh,
     uncovered: (uids) => rounds.uncovered(uids),
     close() {
-      closed = true;
-      clearTimeout(timer);
+      ended.abort();
       watch.close();
     },
   };

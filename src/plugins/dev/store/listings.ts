@@ -2,6 +2,7 @@ import { s3Error } from '../../../core/s3/error.ts';
 import { encodeKey, type Query } from '../../../core/s3/request.ts';
 import { element } from '../../../core/s3/xml-text.ts';
 import type { Bucket } from './catalog.ts';
+import { compareKeys } from './catalog.ts';
 import type { StoreExchange, StoreHandler } from './exchange.ts';
 import {
   isoTime,
@@ -13,7 +14,6 @@ import {
   type StoredObject,
   type Upload,
 } from './object.ts';
-import { compareKeys } from './sorted-map.ts';
 
 export interface PageRequest {
   readonly prefix: string;

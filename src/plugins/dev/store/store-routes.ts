@@ -12,10 +12,7 @@ import {
 import { element } from '../../../core/s3/xml-text.ts';
 import type { SharedBlobs } from './blobs.ts';
 import type { Bucket, Catalog } from './catalog.ts';
-import { completeUpload } from './complete-upload.ts';
-import { copyObject } from './copy-object.ts';
 import type { StoreHandler } from './exchange.ts';
-import { getObject } from './get-object.ts';
 import { listObjects, listObjectsV2, listObjectVersions, listParts, listUploads } from './listings.ts';
 import {
   type BlobRef,
@@ -30,6 +27,7 @@ import {
   type StoredObject,
   taggingXml,
 } from './object.ts';
+import { completeUpload, copyObject, getObject } from './object-routes.ts';
 
 const notImplemented: StoreHandler = () => {
   throw s3Error('NotImplemented');

@@ -23,8 +23,7 @@ import {
   lookUpOne,
   type OneImage,
 } from './look-up-one.ts';
-import { createCommandCache, createSingleFlight } from './lookup-cache.ts';
-import { Places } from './places.ts';
+import { createCommandCache, createSingleFlight, Places } from './lookup-cache.ts';
 import { createPullSecrets, type PullCredentials, type SecretsAge } from './pull-secrets.ts';
 
 export interface ImageCommandsDeps {

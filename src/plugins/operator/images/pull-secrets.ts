@@ -1,3 +1,4 @@
+import { Remembered } from '../../../core/bounded-map.ts';
 import { ImageError } from '../../../core/image/reference.ts';
 import {
   type RegistryCredential,
@@ -5,7 +6,6 @@ import {
   readDockercfg,
 } from '../../../core/image/registry-credentials.ts';
 import type { Pod } from '../../../core/kubernetes/pod.ts';
-import { Remembered } from '../../../core/remembered.ts';
 import { hasCode, type KubeClient } from '../../../runtime/kube/client.ts';
 
 const freshMs = 60_000;

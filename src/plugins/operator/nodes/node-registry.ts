@@ -1,6 +1,6 @@
 import { BoundedMap } from '../../../core/bounded-map.ts';
 import type { NodeAgentState, NodeReports } from '../contract.ts';
-import { type BucketSize, TokenBucket } from '../token-bucket.ts';
+import { type BucketSize, TokenBucket } from './node-tokens.ts';
 import { type NodeReport, type ReportedAccessEvent, ReportRefused, reportedState } from './read-report.ts';
 
 export interface BookLimits {

@@ -1,10 +1,8 @@
 import { createHash } from 'node:crypto';
-import { BoundedMap } from '../../../core/bounded-map.ts';
-import { Remembered } from '../../../core/remembered.ts';
+import { BoundedMap, Remembered } from '../../../core/bounded-map.ts';
 import { hasCode, type KubeClient } from '../../../runtime/kube/client.ts';
 import { describeError, type Logger } from '../../../runtime/logging/logger.ts';
 import { RateLimitedLog } from '../../../runtime/logging/rate-limited-log.ts';
-import { type BucketSize, TokenBucket } from '../token-bucket.ts';
 import { ReportRefused } from './read-report.ts';
 
 /** Which node an agent runs on, by the service-account token of its pod. */
@@ -165,3 +163,32 @@ async function reviewToken(
 }
 
 const refused = (message: string): ReportRefused => new ReportRefused('UNAUTHENTICATED', message);
+
+export interface BucketSize {
+  /** That may come at once. */
+  readonly burst: number;
+  readonly perSecond: number;
+}
+
+/** Lets so many pass on average, and a few at once. */
+export class TokenBucket {
+  readonly #size: BucketSize;
+  #tokens: number;
+  #at: number;
+
+  /** @param now in milliseconds, of a clock that only goes forward */
+  constructor(size: BucketSize, now: number) {
+    this.#size = size;
+    this.#tokens = size.burst;
+    this.#at = now;
+  }
+
+  take(now: number): boolean {
+    const { burst, perSecond } = this.#size;
+    this.#tokens = Math.min(burst, this.#tokens + ((now - this.#at) / 1_000) * perSecond);
+    this.#at = now;
+    if (this.#tokens < 1) return false;
+    this.#tokens -= 1;
+    return true;
+  }
+}

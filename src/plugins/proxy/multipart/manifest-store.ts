@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { BoundedMap } from '../../../core/bounded-map.ts';
+import { BoundedMap, Remembered } from '../../../core/bounded-map.ts';
 import { EnvelopeError } from '../../../core/envelope/cipher.ts';
 import {
   type PartList,
@@ -9,7 +9,6 @@ import {
 } from '../../../core/envelope/manifest.ts';
 import { type Envelope, type ObjectName, readEnvelope } from '../../../core/envelope/metadata.ts';
 import { manifestKey } from '../../../core/envelope/records.ts';
-import { Remembered } from '../../../core/remembered.ts';
 import { concurrently } from '../../../runtime/lifecycle/wait.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import type { DataKeys } from '../data-keys.ts';

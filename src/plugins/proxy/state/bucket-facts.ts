@@ -1,4 +1,4 @@
-import { Remembered } from '../../../core/remembered.ts';
+import { Remembered } from '../../../core/bounded-map.ts';
 import { S3Error, s3Error } from '../../../core/s3/error.ts';
 import { childText, type XmlElement } from '../../../core/s3/xml.ts';
 import { type Upstream, xmlResult } from '../upstream/upstream.ts';

@@ -14,7 +14,7 @@ import {
   skipped,
   verdict,
 } from '../check.ts';
-import { askStore, refusalOf, statusOf } from '../store-failure.ts';
+import { askStore, refusalOf, statusOf } from '../open-store.ts';
 
 export interface Canary {
   /** Of the object: `photos/svc-validate/canary-…`. */

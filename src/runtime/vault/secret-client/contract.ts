@@ -1,26 +1,14 @@
-import { exitStatus } from '../../../core/errors.ts';
 import { writeRequest } from '../../../core/http1.ts';
 import type { ByteSink } from '../../../core/http1-chunked-body.ts';
 import { JsonError } from '../../../core/json-document.ts';
 import { JsonView } from '../../../core/json-view.ts';
-import { crossOutOpaque, namesDeadToken, serverErrors } from '../../../core/vault/transit-messages.ts';
+import { crossOutOpaque, serverErrors } from '../../../core/vault/transit-messages.ts';
 import type { Region } from '../../native/memory.ts';
 import { apiHeaders, apiPrefix, type VaultConnection } from '../connection.ts';
-import { failureOf, VaultError } from '../contract.ts';
+import { redirectedElsewhere, VaultError } from '../contract.ts';
+import type { Lease, RenewedLease } from '../logins.ts';
 import type { SecretPool } from './secret-pool.ts';
 import type { SecretBuffer } from './secret-socket.ts';
-
-/** How long the token in use lasts. */
-export interface Lease {
-  /** 0 where it has no end; undefined where the token may not look itself up. */
-  readonly leaseSeconds: number | undefined;
-  /** Whether a renewal may work: true where that is not known either. */
-  readonly renewable: boolean;
-}
-
-export interface RenewedLease extends Lease {
-  readonly leaseSeconds: number;
-}
 
 export interface Login extends Lease {
   /** Whether the token is another one than before: the one that was given is only looked up. */
@@ -109,7 +97,9 @@ export class KeyServer {
       return body;
     };
     try {
-      if (status >= 300 && status < 400) throw this.#redirected(status, question);
+      if (status >= 300 && status < 400) {
+        throw redirectedElsewhere(this.#connection.address.host, status, question.path);
+      }
       return use({ status, body }, keep);
     } catch (error) {
       kept = false;
@@ -124,15 +114,6 @@ export class KeyServer {
     const headers: [string, string | Uint8Array][] = apiHeaders(this.#connection, body !== undefined);
     if (token !== undefined) headers.push(['X-Vault-Token', token()]);
     writeRequest({ method, path: this.#prefix + path, host, headers }, body, sink);
-  }
-
-  #redirected(status: number, { path }: Question): VaultError {
-    const { host } = this.#connection.address;
-    return new VaultError('unavailable', `${host} redirects ${path} elsewhere, which is not followed`, {
-      status,
-      path,
-      nextStep: 'Let VAULT_ADDR name the active key server, or a load balancer that finds it.',
-    });
   }
 
   #notJson(status: number, { path }: Question, cause: JsonError): VaultError {
@@ -169,27 +150,3 @@ function crossOut(bytes: Buffer, secret: Uint8Array): void {
     bytes.fill(0x2a, at, at + secret.length);
   }
 }
-
-/** The error for an answer that is no success, where nothing more is known. */
-export function refusalOf({ method, path }: Question, status: number, errors: readonly string[]): VaultError {
-  if (status === 403 && namesDeadToken(errors)) return deadToken(status, path);
-  const failure = failureOf({ method, path }, { status, body: { errors } });
-  if (failure.kind !== 'rejected') return failure;
-  return new VaultError('rejected', failure.message, {
-    status,
-    path,
-    exitStatus: exitStatus.config,
-    nextStep: 'Check the path, and whether VAULT_ADDR is a key server of a version that knows this request.',
-  });
-}
-
-export const deadToken = (status: number, path: string): VaultError =>
-  new VaultError(
-    'denied',
-    'The key server does not accept the token: it is wrong, has expired or was revoked',
-    {
-      status,
-      path,
-      nextStep: 'Give a valid token by VAULT_TOKEN_FILE or VAULT_TOKEN, or a role that may log in.',
-    },
-  );

@@ -3,23 +3,11 @@ import { scrubCopies } from '../../native/scrub.ts';
 import type { SecretMemory } from '../../native/secret-memory.ts';
 import { vaultConnection } from '../connection.ts';
 import { isVaultError, VaultError } from '../contract.ts';
+import { type RenewedLease, TokenBytes } from '../logins.ts';
 import type { VaultAuth, VaultConfig } from '../settings.ts';
-import {
-  KeyServer,
-  type Login,
-  type RenewedLease,
-  type SecretClient,
-  type SecretDocument,
-} from './contract.ts';
+import { KeyServer, type Login, type SecretClient, type SecretDocument } from './contract.ts';
 import { Mounts, readSecret, type SecretPlace, segmentsOf } from './kv.ts';
-import {
-  logInByServiceAccount,
-  lookUp,
-  readTokenBytes,
-  renewToken,
-  TokenBytes,
-  tokenFrom,
-} from './log-in.ts';
+import { logInByServiceAccount, lookUp, readTokenBytes, renewToken, tokenFrom } from './log-in.ts';
 import { SecretPool } from './secret-pool.ts';
 
 export interface SecretClientOptions {

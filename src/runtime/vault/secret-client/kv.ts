@@ -2,12 +2,12 @@ import { decodeString, type JsonMember } from '../../../core/json-document.ts';
 import { compact, JsonView } from '../../../core/json-view.ts';
 import { vaultPath } from '../../../core/vault/path.ts';
 import { namesDeadToken } from '../../../core/vault/transit-messages.ts';
-import { VaultError } from '../contract.ts';
+import { refusalOf, VaultError } from '../contract.ts';
+import type { AnswerFields } from '../logins.ts';
 import {
   type KeyServer,
   type Question,
   type Reply,
-  refusalOf,
   type SecretDocument,
   type SecretField,
   wordsOf,
@@ -123,8 +123,7 @@ export class Mounts {
   }
 
   async #ask(segments: readonly string[], signal: AbortSignal): Promise<Mount | undefined> {
-    const path = vaultPath('sys/internal/ui/mounts', ...segments);
-    const question: Question = { method: 'GET', path, token: this.#token };
+    const question: Question = { ...mountRequest(segments), token: this.#token };
     const mount = await this.#server.ask(question, signal, (reply) => {
       if (reply.status === 200) return mountFrom(reply, segments);
       this.#untold = reply.status === 404 || reply.status === 405;
@@ -147,18 +146,16 @@ const isBelow = (mount: Mount, segments: readonly string[]): boolean =>
   mount.segments.length < segments.length && mount.segments.every((one, index) => one === segments[index]);
 
 function mountFrom({ body }: Reply, segments: readonly string[]): Mount | undefined {
-  const view = new JsonView(body.bytes);
-  const path = view.string('data', 'path');
-  const type = view.string('data', 'type');
-  if (path === undefined || type === undefined) return undefined;
+  const found = mountIn(new JsonView(body.bytes));
+  if (found === undefined) return undefined;
+  const { path, type, kvVersion } = found;
   if (!['kv', 'generic', 'cubbyhole'].includes(type)) throw otherEngine(path, type, segments);
-  const version = view.string('data', 'options', 'version') ?? '1';
-  return { segments: path.replace(/\/+$/, '').split('/'), kvVersion: version === '2' ? 2 : 1 };
+  return { segments: path.split('/'), kvVersion };
 }
 
 function otherEngine(mount: string, type: string, segments: readonly string[]): VaultError {
   const path = segments.join('/');
-  const store = path.startsWith(mount) ? mount : 'its store';
+  const store = path.startsWith(`${mount}/`) ? `${mount}/` : 'its store';
   const named = /^[a-z]+$/.test(type) ? `type ${type}` : 'another type';
   return new VaultError('not-found', `${path} is no key/value secret: ${store} is of ${named}`, {
     path,
@@ -174,6 +171,27 @@ function notGranted(segments: readonly string[], { status }: Reply): VaultError 
     path,
     nextStep: `Grant the capability "read" on ${path} (in KV version 2: ${[mount, 'data', ...name].join('/')}) in a policy of this token or role, and check that the path exists.`,
   });
+}
+
+/** Which store holds a path: any token may ask that may do something there. */
+export const mountRequest = (segments: readonly string[]) =>
+  ({ method: 'GET', path: vaultPath('sys/internal/ui/mounts', ...segments) }) as const;
+
+export interface FoundMount {
+  /** Without slashes at its end. */
+  readonly path: string;
+  /** Of the engine. */
+  readonly type: string;
+  readonly kvVersion: 1 | 2;
+}
+
+/** The store that the answer to `mountRequest` names, or undefined. */
+export function mountIn(fields: Pick<AnswerFields, 'string'>): FoundMount | undefined {
+  const path = fields.string('data', 'path');
+  const type = fields.string('data', 'type');
+  if (path === undefined || type === undefined) return undefined;
+  const kvVersion = fields.string('data', 'options', 'version') === '2' ? 2 : 1;
+  return { path: path.replace(/\/+$/, ''), type, kvVersion };
 }
 
 /** Where a secret is: the store that holds it and its name there. */

@@ -1,22 +1,24 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { decodeString } from '../../../core/json-document.ts';
 import { escapedRuns, JsonView } from '../../../core/json-view.ts';
-import { vaultPath } from '../../../core/vault/path.ts';
-import { namesDeadToken } from '../../../core/vault/transit-messages.ts';
 import type { SecretMemory } from '../../native/secret-memory.ts';
-import { loginRefusal, unusableTokenFile } from '../auth.ts';
-import { VaultError } from '../contract.ts';
-import type { VaultAuth } from '../settings.ts';
+import { refusalOf } from '../contract.ts';
 import {
-  deadToken,
-  type KeyServer,
+  grantedLease,
   type Lease,
-  type Question,
+  loginRefusal,
+  loginRequest,
+  lookedUp,
+  lookUpRequest,
   type RenewedLease,
-  type Reply,
-  refusalOf,
-  wordsOf,
-} from './contract.ts';
+  renewRequest,
+  TokenBytes,
+  tokenInFile,
+  unreadableTokenFile,
+  withoutToken,
+} from '../logins.ts';
+import type { VaultAuth } from '../settings.ts';
+import { type KeyServer, type Question, type Reply, wordsOf } from './contract.ts';
 import { SecretBuffer } from './secret-socket.ts';
 
 /** A token that the key server has just handed out. */
@@ -26,9 +28,6 @@ export interface Grant extends RenewedLease {
 
 export type KubernetesAuth = Extract<VaultAuth, { method: 'kubernetes' }>;
 
-const lookupPath = 'auth/token/lookup-self';
-const renewPath = 'auth/token/renew-self';
-
 /** Exchanges the service account's token, read anew each time because the kubelet replaces it. */
 export async function logInByServiceAccount(
   server: KeyServer,
@@ -37,40 +36,28 @@ export async function logInByServiceAccount(
   signal: AbortSignal,
 ): Promise<Grant> {
   const jwt = readTokenBytes(serviceAccountTokenPath, 'service account token', memory);
-  const path = vaultPath(mountPath, 'login');
+  const { method, path } = loginRequest(mountPath);
   const start = Buffer.from(`{"role":${JSON.stringify(role)},"jwt":"`);
   try {
     const body = [start, ...escapedRuns(jwt.bytes), Buffer.from('"}')];
-    return await server.ask({ method: 'POST', path, body }, signal, (reply) => {
+    return await server.ask({ method, path, body }, signal, (reply) => {
       if (reply.status === 200) return grantFrom(reply, path, memory);
-      const errors = wordsOf(reply, jwt.bytes);
-      throw loginRefusal(path, role, { status: reply.status, body: { errors } });
+      throw loginRefusal(path, role, reply.status, wordsOf(reply, jwt.bytes));
     });
   } finally {
     jwt.release();
   }
 }
 
-/**
- * Looks a token up. A policy may forbid that, and then its end stays unknown until a renewal tells it.
- * @throws VaultError of kind `denied` where the key server does not know the token
- */
+/** @throws VaultError of kind `denied` where the key server does not know the token */
 export function lookUp(server: KeyServer, token: () => Uint8Array, signal: AbortSignal): Promise<Lease> {
-  const question: Question = { method: 'GET', path: lookupPath, token };
-  return server.ask(question, signal, (reply) => {
-    if (reply.status === 200) return lifetimeFrom(new JsonView(reply.body.bytes));
-    const errors = wordsOf(reply, token());
-    if (reply.status !== 403) throw refusalOf(question, reply.status, errors);
-    if (namesDeadToken(errors)) throw deadToken(reply.status, lookupPath);
-    return { leaseSeconds: undefined, renewable: true };
-  });
-}
-
-/** `ttl` counts whole seconds, 0 for a token without an end, which has no `expire_time` either. */
-function lifetimeFrom(view: JsonView): Lease {
-  const seconds = view.number('data', 'ttl') ?? 0;
-  const ends = view.at('data', 'expire_time')?.kind === 'string';
-  return { leaseSeconds: ends ? Math.max(1, seconds) : seconds, renewable: view.isTrue('data', 'renewable') };
+  return server.ask({ ...lookUpRequest, token }, signal, (reply) =>
+    lookedUp({
+      status: reply.status,
+      fields: () => new JsonView(reply.body.bytes),
+      errors: () => wordsOf(reply, token()),
+    }),
+  );
 }
 
 /** @throws VaultError: `denied` where the policy does not permit it, `rejected` where the token cannot be renewed */
@@ -80,9 +67,9 @@ export function renewToken(
   memory: SecretMemory,
   signal: AbortSignal,
 ): Promise<Grant> {
-  const question: Question = { method: 'POST', path: renewPath, body: [Buffer.from('{}')], token };
+  const question: Question = { ...renewRequest, body: [Buffer.from('{}')], token };
   return server.ask(question, signal, (reply) => {
-    if (reply.status === 200) return grantFrom(reply, renewPath, memory);
+    if (reply.status === 200) return grantFrom(reply, question.path, memory);
     throw refusalOf(question, reply.status, wordsOf(reply, token()));
   });
 }
@@ -91,63 +78,16 @@ export function renewToken(
 function grantFrom({ body: { bytes } }: Reply, path: string, memory: SecretMemory): Grant {
   const view = new JsonView(bytes);
   const found = view.at('auth', 'client_token');
-  const leaseSeconds = view.number('auth', 'lease_duration');
-  const renewable = view.isTrue('auth', 'renewable');
-  if (found?.kind !== 'string' || leaseSeconds === undefined) throw withoutToken(path);
+  if (found?.kind !== 'string') throw withoutToken(path);
+  const lease = grantedLease(view, path);
   const place = bytes.subarray(found.start);
   const token = tokenFrom(place.subarray(0, decodeString(bytes, found.start, found.end, place)), memory);
-  if (token.fault === undefined) return { token, leaseSeconds, renewable };
+  if (token.fault === undefined) return { token, ...lease };
   token.release();
   throw withoutToken(path);
 }
 
-const withoutToken = (path: string): VaultError =>
-  new VaultError('unavailable', `The key server answered ${path} without a token`, { path });
-
 const maxTokenBytes = 64 * 1024;
-
-/** Secret memory that can be given up: a Region or a SecretBuffer. */
-interface Holder {
-  readonly bytes: Buffer;
-  release(): void;
-}
-
-/** A token or JWT in secret memory, without the white space around it. */
-export class TokenBytes {
-  readonly #holder: Holder;
-  readonly #start: number;
-  readonly #end: number;
-
-  /** The holder is released with this. */
-  constructor(holder: Holder) {
-    const { bytes } = holder;
-    let start = 0;
-    let end = bytes.length;
-    while (start < end && isBlank(bytes[start])) start++;
-    while (end > start && isBlank(bytes[end - 1])) end--;
-    this.#holder = holder;
-    this.#start = start;
-    this.#end = end;
-  }
-
-  /** In place. */
-  get bytes(): Buffer {
-    return this.#holder.bytes.subarray(this.#start, this.#end);
-  }
-
-  /** Why it cannot be a token, or undefined. */
-  get fault(): string | undefined {
-    if (this.#start === this.#end) return 'is empty';
-    return this.bytes.every((byte) => byte > 0x20 && byte < 0x7f) ? undefined : 'holds something else';
-  }
-
-  release(): void {
-    this.#holder.release();
-  }
-}
-
-const isBlank = (byte: number | undefined): boolean =>
-  byte === 0x20 || (byte !== undefined && byte >= 9 && byte <= 13);
 
 /** @param bytes are copied */
 export function tokenFrom(bytes: Uint8Array, memory: SecretMemory): TokenBytes {
@@ -166,14 +106,9 @@ export function readTokenBytes(path: string, what: string, memory: SecretMemory)
     readInto(buffer, path);
   } catch (error) {
     buffer.release();
-    const { code } = error as NodeJS.ErrnoException;
-    throw unusableTokenFile(what, path, `cannot be read (${code})`, error);
+    throw unreadableTokenFile(what, path, error);
   }
-  const token = new TokenBytes(buffer);
-  const { fault } = token;
-  if (fault === undefined) return token;
-  token.release();
-  throw unusableTokenFile(what, path, fault);
+  return tokenInFile(buffer, path, what);
 }
 
 function readInto(buffer: SecretBuffer, path: string): void {

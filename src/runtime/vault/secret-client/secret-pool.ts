@@ -2,7 +2,7 @@ import type { ByteSink } from '../../../core/http1-chunked-body.ts';
 import { within } from '../../lifecycle/wait.ts';
 import type { ByteMemory } from '../../memory.ts';
 import { TlsContext, type VaultConnection } from '../connection.ts';
-import { VaultError } from '../contract.ts';
+import { clientClosed, tooBusy } from '../contract.ts';
 import { type SecretResponse, SecretSocket, StaleConnection } from './secret-socket.ts';
 
 export interface PoolTimes {
@@ -56,15 +56,15 @@ export class SecretPool {
         return await this.#once(write, signal, timeoutMs);
       } catch (error) {
         if (!(error instanceof StaleConnection) || left === 0) throw error;
-        for (const socket of this.#idle.keys()) socket.destroy(closed());
+        for (const socket of this.#idle.keys()) socket.destroy(clientClosed());
       }
     }
   }
 
   close(): void {
     this.#closed = true;
-    for (const socket of this.#sockets) socket.destroy(closed());
-    for (const waiter of this.#waiting.splice(0)) waiter.reject(closed());
+    for (const socket of this.#sockets) socket.destroy(clientClosed());
+    for (const waiter of this.#waiting.splice(0)) waiter.reject(clientClosed());
   }
 
   async #once(
@@ -82,7 +82,7 @@ export class SecretPool {
 
   async #acquire(signal: AbortSignal | undefined, timeoutMs: number): Promise<SecretSocket> {
     signal?.throwIfAborted();
-    if (this.#closed) throw closed();
+    if (this.#closed) throw clientClosed();
     const kept = this.#takeIdle();
     if (kept !== undefined) return kept;
     const waiter: Waiter = Promise.withResolvers();
@@ -141,7 +141,7 @@ export class SecretPool {
     const next = this.#waiting.shift();
     if (next !== undefined) return next.resolve(socket);
     socket.rest();
-    this.#idle.set(socket, setTimeout(() => socket.destroy(closed()), this.#times.idleMs).unref());
+    this.#idle.set(socket, setTimeout(() => socket.destroy(clientClosed()), this.#times.idleMs).unref());
   }
 
   #gone(socket: SecretSocket): void {
@@ -152,8 +152,3 @@ export class SecretPool {
     if (next !== undefined) this.#openFor(next);
   }
 }
-
-const closed = (): VaultError => new VaultError('unavailable', 'The client of the key server was closed');
-
-const tooBusy = (): VaultError =>
-  new VaultError('unavailable', 'Too many requests to the key server wait for their turn');

@@ -3,8 +3,7 @@ import * as assert from 'uvu/assert';
 import type { SvcError } from '../../../../src/core/errors.ts';
 import { applyRules, resolveSettings } from '../../../../src/core/settings/resolve.ts';
 import { operatorOf } from '../../../../src/plugins/agent/index.ts';
-import { operatorRules } from '../../../../src/plugins/agent/rules.ts';
-import { operatorSettings } from '../../../../src/plugins/agent/settings.ts';
+import { operatorRules, operatorSettings } from '../../../../src/plugins/agent/settings.ts';
 
 const test = suite('settings of the channel to the operator');
 

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createScreen as createDraw } from '../../../../src/plugins/audit/cluster/watch-view.ts';
+import { createScreen as createDraw } from '../../../../src/plugins/audit/cluster/watch-cluster.ts';
 import { createScreen } from '../../../support/screen.ts';
 
 const test = suite('reports drawn one over the other');

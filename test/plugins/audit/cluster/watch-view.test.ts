@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { ClusterReport } from '../../../../src/plugins/audit/cluster/report.ts';
-import { createWatchView } from '../../../../src/plugins/audit/cluster/watch-view.ts';
+import { createWatchView } from '../../../../src/plugins/audit/cluster/watch-cluster.ts';
 import { type AuditCall, readTerms } from '../../../../src/plugins/audit/terms.ts';
 
 const test = suite('what a watch shows');

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { compareKeys, SortedMap } from '../../../../src/plugins/dev/store/catalog.ts';
 import {
   firstOf,
   type Page,
   type PageRequest,
   takePage,
 } from '../../../../src/plugins/dev/store/listings.ts';
-import { compareKeys, SortedMap } from '../../../../src/plugins/dev/store/sorted-map.ts';
 
 const test = suite('pages of a listing');
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { compareKeys, SortedMap } from '../../../../src/plugins/dev/store/sorted-map.ts';
+import { compareKeys, SortedMap } from '../../../../src/plugins/dev/store/catalog.ts';
 
 const test = suite('sorted map');
 

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Places } from '../../../../src/plugins/operator/images/places.ts';
+import { Places } from '../../../../src/plugins/operator/images/lookup-cache.ts';
 
 const test = suite('places');
 

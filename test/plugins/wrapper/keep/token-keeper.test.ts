@@ -2,7 +2,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { TokenKeeper } from '../../../../src/plugins/wrapper/token-keeper.ts';
 import { VaultError } from '../../../../src/runtime/vault/contract.ts';
-import type { RenewedLease } from '../../../../src/runtime/vault/secret-client/contract.ts';
+import type { RenewedLease } from '../../../../src/runtime/vault/logins.ts';
 
 const keeper = suite('token keeper');
 const signal = new AbortController().signal;

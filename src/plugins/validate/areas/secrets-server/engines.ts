@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { vaultPath } from '../../../../core/vault/path.ts';
-import { dataOf, isRecord } from '../../../../core/vault/transit-messages.ts';
+import { dataOf } from '../../../../core/vault/transit-messages.ts';
+import { fieldsOf } from '../../../../runtime/vault/auth.ts';
 import { failureOf } from '../../../../runtime/vault/contract.ts';
-import { placeIn, segmentsOf } from '../../../../runtime/vault/secret-client/kv.ts';
+import { mountIn, mountRequest, placeIn, segmentsOf } from '../../../../runtime/vault/secret-client/kv.ts';
 import {
   type CheckContext,
   type CheckFailure,
@@ -105,15 +106,13 @@ interface KvPlace {
 /** @returns what is wrong instead, where the server has no such store or the login may do nothing there */
 async function kvPlace(session: VaultSession, given: string, signal: AbortSignal): Promise<KvPlace | string> {
   const segments = segmentsOf(given);
-  const query: VaultQuery = { method: 'GET', path: vaultPath('sys/internal/ui/mounts', ...segments) };
+  const query: VaultQuery = mountRequest(segments);
   const answer = await session.ask(query, signal);
   if (answer.status === 403) return 'There is no such store, or the policy permits nothing there.';
   if (answer.status !== 200) throw failureOf(query, answer);
-  const { path, type, options } = dataOf(answer.body);
-  if (typeof path !== 'string' || !['kv', 'generic'].includes(String(type)))
-    return 'It lies in no key/value store.';
-  const mount = path.replace(/\/+$/, '');
-  const version = isRecord(options) && options['version'] === '2' ? 2 : 1;
+  const found = mountIn(fieldsOf(answer));
+  if (found === undefined || !['kv', 'generic'].includes(found.type)) return 'It lies in no key/value store.';
+  const { path: mount, kvVersion: version } = found;
   const { apiPath } = placeIn(mount.split('/'), version, segments);
   return { given, mount, version, readPath: decodeURIComponent(apiPath) };
 }

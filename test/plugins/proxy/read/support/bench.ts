@@ -3,15 +3,18 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { S3Client } from '@aws-sdk/client-s3';
 import type { ProxyConfig } from '../../../../../src/plugins/proxy/config.ts';
-import { createContext, type OwnedContext } from '../../../../../src/plugins/proxy/create-context.ts';
 import type { ServerMetrics } from '../../../../../src/plugins/proxy/metrics.ts';
-import { createRoutes } from '../../../../../src/plugins/proxy/routes.ts';
 import {
   BodyBudget,
   RequestSlots,
   ResponseMemory,
 } from '../../../../../src/plugins/proxy/server/admit-request.ts';
 import { createDispatch } from '../../../../../src/plugins/proxy/server/dispatch.ts';
+import {
+  createContext,
+  createRoutes,
+  type OwnedContext,
+} from '../../../../../src/plugins/proxy/start-process.ts';
 import type { Logger } from '../../../../../src/runtime/logging/logger.ts';
 import { createVaultClient } from '../../../../../src/runtime/vault/client.ts';
 import { createTransit } from '../../../../../src/runtime/vault/transit.ts';

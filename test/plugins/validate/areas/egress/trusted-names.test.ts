@@ -4,8 +4,7 @@ import { hostsAnnotation, type NetworkPolicy } from '../../../../../src/core/egr
 import { onTrust } from '../../../../../src/plugins/validate/areas/egress/names.ts';
 import type { EgressOf } from '../../../../../src/plugins/validate/areas/egress/policies.ts';
 import { passed } from '../../../../../src/plugins/validate/check.ts';
-import { junitReport } from '../../../../../src/plugins/validate/output/junit.ts';
-import { shortReport, tableReport } from '../../../../../src/plugins/validate/output/table.ts';
+import { junitReport, shortReport, tableReport } from '../../../../../src/plugins/validate/output.ts';
 import { checks, readIgnores } from '../../../../../src/plugins/validate/registry.ts';
 import { makeReport } from '../../../../../src/plugins/validate/report.ts';
 import { redacted } from '../../../../../src/plugins/validate/run-check.ts';

@@ -4,10 +4,10 @@
  * store's own; without the wrapper they are all that can be listed.
  */
 import type { AddressInfo } from 'node:net';
-import { exitStatus } from '../../core/errors.ts';
-import { open } from '../index.ts';
-import type { Store } from '../store.ts';
-import { delivery, demoServer } from './server.ts';
+import { exitStatus } from '../core/errors.ts';
+import { delivery, demoServer } from './demo-server.ts';
+import { open } from './index.ts';
+import type { Store } from './store.ts';
 
 const shutdownMs = 5_000;
 

@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
 import module from 'node:module';
 import { pathToFileURL } from 'node:url';
-import { exitStatus, SvcError } from '../../core/errors.ts';
-import type { Style } from '../cli/terminal.ts';
-import { apiLevel } from './plugin-identity.ts';
+import { exitStatus, SvcError } from '../core/errors.ts';
+import type { Style } from './cli/terminal.ts';
 
 /**
  * Gives plugins this very svc when they import `svc/plugin`, wherever they lie: what they share with it (errors, the
@@ -69,7 +68,7 @@ function incompatible(message: string, nextStep: string): SvcError {
 }
 
 /** What oclif warns of, or Node. */
-export interface PluginWarning extends Error {
+interface PluginWarning extends Error {
   /** Lines such as `plugin: name`, where a command of a plugin could not be loaded. */
   readonly detail?: string;
 }
@@ -97,3 +96,20 @@ function describePluginWarning({ detail = '' }: PluginWarning): string | undefin
   const why = (fact('message') ?? 'it cannot be loaded').replace(/^\[MODULE_NOT_FOUND\] /, '');
   return `the plugin ${plugin}:${what} ${why}\n  Update it or svc, or remove it with \`svc plugins uninstall ${plugin}\`.`;
 }
+
+interface LoadedPlugin {
+  readonly name: string;
+  readonly version: string;
+  readonly type: string;
+}
+
+/** A plugin as errors name it: name and version; undefined for what is svc's own. */
+export function pluginLabel(plugin: LoadedPlugin | undefined): string | undefined {
+  return plugin && /^(user|link)$/.test(plugin.type) ? `${plugin.name} ${plugin.version}` : undefined;
+}
+
+/**
+ * The level of what `svc/plugin` offers. It goes up when something is taken away or changes its meaning, so that a plugin
+ * made for another level is refused; what is only added leaves it as it is.
+ */
+export const apiLevel = 1;

@@ -1,5 +1,5 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
-import type { Store } from '../store.ts';
+import type { Store } from './store.ts';
 
 export function demoServer(store: Store, named: readonly string[]): Server {
   return createServer((request, response) => {

@@ -1,0 +1,160 @@
+import { vaultPath } from '../../core/vault/path.ts';
+import { namesDeadToken } from '../../core/vault/transit-messages.ts';
+import { failureOf, plainText, refusalOf, VaultError, type VaultRequest } from './contract.ts';
+
+/*
+ * What a login, a look-up and a renewal ask the key server, and what its answers mean. Both clients use it: that of
+ * `auth.ts` makes strings of tokens, that of `secret-client` may not, so each hands over its own reader of an answer.
+ */
+
+export const lookUpRequest = { method: 'GET', path: 'auth/token/lookup-self' } as const;
+export const renewRequest = { method: 'POST', path: 'auth/token/renew-self' } as const;
+
+/** @param mountPath such as `auth/kubernetes` */
+export const loginRequest = (mountPath: string) =>
+  ({ method: 'POST', path: vaultPath(mountPath, 'login') }) as const satisfies VaultRequest;
+
+/** How long a token lasts. */
+export interface Lease {
+  /** 0 where it has no end; undefined where the token may not look itself up. */
+  readonly leaseSeconds: number | undefined;
+  /** Whether a renewal may work: true where that is not known either. */
+  readonly renewable: boolean;
+}
+
+export interface RenewedLease extends Lease {
+  readonly leaseSeconds: number;
+}
+
+/** Reads single members of an answer, none of them secret. `JsonView` does it on bytes. */
+export interface AnswerFields {
+  string(...names: readonly string[]): string | undefined;
+  number(...names: readonly string[]): number | undefined;
+  isTrue(...names: readonly string[]): boolean;
+}
+
+export interface LoginAnswer {
+  readonly status: number;
+  /** Called for a 200 only. */
+  readonly fields: () => AnswerFields;
+  /** What the key server says went wrong, without secrets. Called for any other status. */
+  readonly errors: () => readonly string[];
+}
+
+/**
+ * A policy may forbid a token to look itself up: then its end stays unknown until a renewal tells it.
+ * @throws VaultError of kind `denied` where the key server does not know the token
+ */
+export function lookedUp({ status, fields, errors }: LoginAnswer): Lease {
+  if (status === 200) return lifetime(fields());
+  const said = errors();
+  if (status === 403 && !namesDeadToken(said)) return { leaseSeconds: undefined, renewable: true };
+  throw refusalOf(lookUpRequest, status, said);
+}
+
+/** `ttl` counts whole seconds, 0 for a token without an end, which has no `expire_time` either. */
+function lifetime(fields: AnswerFields): RenewedLease {
+  const seconds = fields.number('data', 'ttl') ?? 0;
+  const ends = fields.string('data', 'expire_time') !== undefined;
+  return {
+    leaseSeconds: ends ? Math.max(1, seconds) : seconds,
+    renewable: fields.isTrue('data', 'renewable'),
+  };
+}
+
+/** The lease of a token that a login or a renewal hands out. @throws VaultError where the answer has none */
+export function grantedLease(fields: AnswerFields, path: string): RenewedLease {
+  const leaseSeconds = fields.number('auth', 'lease_duration');
+  if (leaseSeconds === undefined) throw withoutToken(path);
+  return { leaseSeconds, renewable: fields.isTrue('auth', 'renewable') };
+}
+
+export const withoutToken = (path: string): VaultError =>
+  new VaultError('unavailable', `The key server answered ${path} without a token`, { path });
+
+/** Whether a renewal gained enough: near the longest life of a token it gains less and less, and a login is due. */
+export const gainsEnough = (renewedSeconds: number, fullSeconds: number): boolean =>
+  renewedSeconds >= fullSeconds / 2;
+
+/** An unknown role is a 400, a foreign service account a 403, an absent mount a 403 or 404. */
+export function loginRefusal(
+  path: string,
+  role: string,
+  status: number,
+  errors: readonly string[],
+): VaultError {
+  const failure = failureOf({ method: 'POST', path }, { status, body: { errors } });
+  if (failure.kind === 'unavailable') return failure;
+  const reason = plainText(...errors);
+  return new VaultError('denied', `The key server refuses the login at ${path} as role ${role}: ${reason}`, {
+    status,
+    path,
+    nextStep:
+      'Check VAULT_AUTH_ROLE and VAULT_AUTH_MOUNT_PATH, and that the role is bound to this service account.',
+  });
+}
+
+/** Memory of a token that can be given up. */
+export interface TokenHolder {
+  readonly bytes: Buffer;
+  release(): void;
+}
+
+/** A token or JWT as bytes, without the white space around it. */
+export class TokenBytes {
+  readonly #holder: TokenHolder;
+  readonly #start: number;
+  readonly #end: number;
+
+  /** The holder is released with this. */
+  constructor(holder: TokenHolder) {
+    const { bytes } = holder;
+    let start = 0;
+    let end = bytes.length;
+    while (start < end && isBlank(bytes[start])) start++;
+    while (end > start && isBlank(bytes[end - 1])) end--;
+    this.#holder = holder;
+    this.#start = start;
+    this.#end = end;
+  }
+
+  /** In place. */
+  get bytes(): Buffer {
+    return this.#holder.bytes.subarray(this.#start, this.#end);
+  }
+
+  /** Why it cannot be a token, or undefined. */
+  get fault(): string | undefined {
+    if (this.#start === this.#end) return 'is empty';
+    return this.bytes.every((byte) => byte > 0x20 && byte < 0x7f) ? undefined : 'holds something else';
+  }
+
+  release(): void {
+    this.#holder.release();
+  }
+}
+
+const isBlank = (byte: number | undefined): boolean =>
+  byte === 0x20 || (byte !== undefined && byte >= 9 && byte <= 13);
+
+/**
+ * The token that a file holds.
+ * @throws VaultError of kind `unavailable`: the file may come, or be filled, later
+ */
+export function tokenInFile(holder: TokenHolder, path: string, what: string): TokenBytes {
+  const token = new TokenBytes(holder);
+  const { fault } = token;
+  if (fault === undefined) return token;
+  token.release();
+  throw unusableTokenFile(what, path, fault);
+}
+
+export const unreadableTokenFile = (what: string, path: string, cause: unknown): VaultError =>
+  unusableTokenFile(what, path, `cannot be read (${(cause as NodeJS.ErrnoException).code})`, cause);
+
+function unusableTokenFile(what: string, path: string, fault: string, cause?: unknown): VaultError {
+  return new VaultError('unavailable', `The ${what} file ${path} ${fault}`, {
+    cause,
+    nextStep: `Put one token into ${path}; it is read again at the next attempt.`,
+  });
+}
