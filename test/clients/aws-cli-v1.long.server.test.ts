@@ -3,4 +3,4 @@ import { runAwsCli } from './aws-cli.ts';
 /** Each of its many commands starts Python. */
 export const timeout = 300_000;
 
-runAwsCli('awsV1');
+runAwsCli('awsV1', 'all');

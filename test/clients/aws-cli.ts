@@ -1,7 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HeadObjectCommand } from '@aws-sdk/client-s3';
-import { suite } from 'uvu';
+import { suite, type Test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { auditStore, list } from './audit.ts';
 import { type Bed, BUCKET, failed, MiB, ok, sha256, startBed } from './bed.ts';
@@ -12,13 +12,16 @@ import { ODD_TREE, readTree, TREE, writeTree } from './trees.ts';
 const CONFIG = '[default]\ns3 =\n  multipart_threshold = 5MB\n  multipart_chunksize = 5MB\n';
 
 type Run = (...args: string[]) => Promise<string>;
+type Name = 'aws' | 'awsV1';
+type AwsSuite = Test<{ bed: Bed; s3: Run; api: Run; refused: Run }>;
 
 /**
  * Drives the proxy with one of the AWS CLIs: Debian's of version 2 signs and checks as clients did in 2022, the
  * current one of version 1 as they do today.
+ * @param extent each command starts Python anew; what other clients hold as well is left to the long run
  */
-export function runAwsCli(name: 'aws' | 'awsV1'): void {
-  const test = suite<{ bed: Bed; s3: Run; api: Run; refused: Run }>(`AWS CLI, ${name}`);
+export function runAwsCli(name: Name, extent: 'common' | 'all'): void {
+  const test: AwsSuite = suite(`AWS CLI, ${name}`);
 
   test.before(async (context) => {
     const bed = await startBed();
@@ -35,6 +38,15 @@ export function runAwsCli(name: 'aws' | 'awsV1'): void {
     await bed?.stop();
   });
 
+  declareCommon(test);
+  if (extent === 'all') declareMore(test, name);
+
+  test('the store holds ciphertext only', ({ bed }) => auditStore(bed));
+
+  test.run();
+}
+
+function declareCommon(test: AwsSuite): void {
   test('cp up and down, small, empty and in parts', async ({ bed, s3 }) => {
     for (const [file, bytes] of [
       ['small', 1000],
@@ -49,6 +61,71 @@ export function runAwsCli(name: 'aws' | 'awsV1'): void {
     assert.match(await s3('ls', `s3://${BUCKET}/cp/`), / 22020099 large\n.* 0 none\n.* 1000 small\n/);
   });
 
+  test('sync up, sync down, again without work, and with deletion', async ({ bed, s3 }) => {
+    writeTree(bed, 'tree');
+    await s3('sync', 'tree', `s3://${BUCKET}/tree`);
+    const shown = await list(bed.client, 'tree/');
+    const sizes = Object.fromEntries([...shown].map(([key, { Size }]) => [key.slice('tree/'.length), Size]));
+    assert.equal(sizes, TREE);
+    await s3('sync', `s3://${BUCKET}/tree`, 'tree-back');
+    assert.equal(readTree(bed, 'tree-back'), readTree(bed, 'tree'));
+    assert.is(await s3('sync', 'tree', `s3://${BUCKET}/tree`), '', 'sizes or times look changed');
+    assert.is(await s3('sync', `s3://${BUCKET}/tree`, 'tree-back', '--exact-timestamps'), '');
+    rmSync(join(bed.clients.dir, 'tree', 'a.txt'));
+    writeFileSync(join(bed.clients.dir, 'tree', 'empty'), `${bed.marker} no more`);
+    await s3('sync', 'tree', `s3://${BUCKET}/tree`, '--delete');
+    await s3('sync', `s3://${BUCKET}/tree`, 'tree-back', '--delete');
+    assert.equal(readTree(bed, 'tree-back'), readTree(bed, 'tree'));
+    await s3('sync', `s3://${BUCKET}/tree`, `s3://${BUCKET}/tree-beside`);
+    await s3('sync', `s3://${BUCKET}/tree-beside`, 'tree-beside');
+    assert.equal(readTree(bed, 'tree-beside'), readTree(bed, 'tree'));
+  });
+
+  test('rm removes one and many; ls sums up', async ({ bed, s3 }) => {
+    writeTree(bed, 'doomed', { one: 1, two: 2, 'sub/three': 3 });
+    await s3('cp', '--recursive', 'doomed', `s3://${BUCKET}/doomed`);
+    const listed = await s3('ls', '--recursive', '--summarize', `s3://${BUCKET}/doomed/`);
+    assert.match(listed, /Total Objects: 3\s+Total Size: 6\b/);
+    await s3('rm', `s3://${BUCKET}/doomed/one`);
+    await s3('rm', '--recursive', `s3://${BUCKET}/doomed`);
+    assert.is((await list(bed.client, 'doomed')).size, 0);
+    assert.not.match(await s3('ls', `s3://${BUCKET}/`), /\.svc/);
+    assert.not.match(await s3('ls', '--recursive', `s3://${BUCKET}`), /\.svc/);
+  });
+
+  test('s3api: ranges, conditions, checksums', async ({ bed, api, refused }) => {
+    const body = readFileSync(bed.file('object', 9000));
+    const put = JSON.parse(await api('put-object', '--key', 'api', '--body', 'object'));
+    const head = JSON.parse(await api('head-object', '--key', 'api'));
+    assert.is(head.ETag, put.ETag);
+    assert.is(head.ContentLength, 9000);
+    const got = JSON.parse(await api('get-object', '--key', 'api', '--range', 'bytes=10-19', 'slice'));
+    assert.is(got.ContentRange, 'bytes 10-19/9000');
+    assert.ok(readFileSync(join(bed.clients.dir, 'slice')).equals(body.subarray(10, 20)));
+    assert.match(await refused('get-object', '--key', 'api', '--if-none-match', put.ETag, 'no'), /304/);
+    assert.match(
+      await refused('get-object', '--key', 'api', '--if-match', '"x"', 'no'),
+      /PreconditionFailed/,
+    );
+    assert.match(await refused('get-object', '--key', 'api', '--range', 'bytes=9000-', 'no'), /InvalidRange/);
+    const md5 = Buffer.alloc(16).toString('base64');
+    bed.file('other', 9001);
+    assert.match(
+      await refused('put-object', '--key', 'api', '--body', 'other', '--content-md5', md5),
+      /BadDigest/,
+    );
+    assert.is(JSON.parse(await api('head-object', '--key', 'api')).ETag, put.ETag);
+    const { Contents } = JSON.parse(await api('list-objects-v2', '--prefix', 'api'));
+    assert.equal([Contents[0].Size, Contents[0].ETag], [9000, put.ETag]);
+    const checked = ['--checksum-algorithm', 'SHA256'];
+    const sum = JSON.parse(await api('put-object', '--key', 'summed', '--body', 'object', ...checked));
+    assert.match(sum.ChecksumSHA256, /=$/);
+    await api('get-object', '--key', 'summed', '--checksum-mode', 'ENABLED', 'summed');
+    assert.is(bed.digest('summed'), bed.digest('object'));
+  });
+}
+
+function declareMore(test: AwsSuite, name: Name): void {
   test('cp from standard input and to standard output', async ({ bed, s3 }) => {
     const input = `${bed.marker} through pipes`;
     ok(await bed.clients[name](['s3', 'cp', '-', `s3://${BUCKET}/piped`], { input }));
@@ -84,26 +161,6 @@ export function runAwsCli(name: 'aws' | 'awsV1'): void {
     }
   });
 
-  test('sync up, sync down, again without work, and with deletion', async ({ bed, s3 }) => {
-    writeTree(bed, 'tree');
-    await s3('sync', 'tree', `s3://${BUCKET}/tree`);
-    const shown = await list(bed.client, 'tree/');
-    const sizes = Object.fromEntries([...shown].map(([key, { Size }]) => [key.slice('tree/'.length), Size]));
-    assert.equal(sizes, TREE);
-    await s3('sync', `s3://${BUCKET}/tree`, 'tree-back');
-    assert.equal(readTree(bed, 'tree-back'), readTree(bed, 'tree'));
-    assert.is(await s3('sync', 'tree', `s3://${BUCKET}/tree`), '', 'sizes or times look changed');
-    assert.is(await s3('sync', `s3://${BUCKET}/tree`, 'tree-back', '--exact-timestamps'), '');
-    rmSync(join(bed.clients.dir, 'tree', 'a.txt'));
-    writeFileSync(join(bed.clients.dir, 'tree', 'empty'), `${bed.marker} no more`);
-    await s3('sync', 'tree', `s3://${BUCKET}/tree`, '--delete');
-    await s3('sync', `s3://${BUCKET}/tree`, 'tree-back', '--delete');
-    assert.equal(readTree(bed, 'tree-back'), readTree(bed, 'tree'));
-    await s3('sync', `s3://${BUCKET}/tree`, `s3://${BUCKET}/tree-beside`);
-    await s3('sync', `s3://${BUCKET}/tree-beside`, 'tree-beside');
-    assert.equal(readTree(bed, 'tree-beside'), readTree(bed, 'tree'));
-  });
-
   test('mv renames, small and in parts, and moves up and down', async ({ bed, s3 }) => {
     for (const [file, bytes] of [
       ['move-me', 3000],
@@ -117,18 +174,6 @@ export function runAwsCli(name: 'aws' | 'awsV1'): void {
       assert.is(bed.digest(`${file}.moved`), digest, file);
     }
     assert.is((await list(bed.client, 'mv/')).size, 0);
-  });
-
-  test('rm removes one and many; ls sums up', async ({ bed, s3 }) => {
-    writeTree(bed, 'doomed', { one: 1, two: 2, 'sub/three': 3 });
-    await s3('cp', '--recursive', 'doomed', `s3://${BUCKET}/doomed`);
-    const listed = await s3('ls', '--recursive', '--summarize', `s3://${BUCKET}/doomed/`);
-    assert.match(listed, /Total Objects: 3\s+Total Size: 6\b/);
-    await s3('rm', `s3://${BUCKET}/doomed/one`);
-    await s3('rm', '--recursive', `s3://${BUCKET}/doomed`);
-    assert.is((await list(bed.client, 'doomed')).size, 0);
-    assert.not.match(await s3('ls', `s3://${BUCKET}/`), /\.svc/);
-    assert.not.match(await s3('ls', '--recursive', `s3://${BUCKET}`), /\.svc/);
   });
 
   test('odd keys: synchronised both ways, copied beside, signed, removed', async ({ bed, s3 }) => {
@@ -169,37 +214,6 @@ export function runAwsCli(name: 'aws' | 'awsV1'): void {
     assert.is((await list(bed.client, 'original')).size, 0);
   });
 
-  test('s3api: ranges, conditions, checksums', async ({ bed, api, refused }) => {
-    const body = readFileSync(bed.file('object', 9000));
-    const put = JSON.parse(await api('put-object', '--key', 'api', '--body', 'object'));
-    const head = JSON.parse(await api('head-object', '--key', 'api'));
-    assert.is(head.ETag, put.ETag);
-    assert.is(head.ContentLength, 9000);
-    const got = JSON.parse(await api('get-object', '--key', 'api', '--range', 'bytes=10-19', 'slice'));
-    assert.is(got.ContentRange, 'bytes 10-19/9000');
-    assert.ok(readFileSync(join(bed.clients.dir, 'slice')).equals(body.subarray(10, 20)));
-    assert.match(await refused('get-object', '--key', 'api', '--if-none-match', put.ETag, 'no'), /304/);
-    assert.match(
-      await refused('get-object', '--key', 'api', '--if-match', '"x"', 'no'),
-      /PreconditionFailed/,
-    );
-    assert.match(await refused('get-object', '--key', 'api', '--range', 'bytes=9000-', 'no'), /InvalidRange/);
-    const md5 = Buffer.alloc(16).toString('base64');
-    bed.file('other', 9001);
-    assert.match(
-      await refused('put-object', '--key', 'api', '--body', 'other', '--content-md5', md5),
-      /BadDigest/,
-    );
-    assert.is(JSON.parse(await api('head-object', '--key', 'api')).ETag, put.ETag);
-    const { Contents } = JSON.parse(await api('list-objects-v2', '--prefix', 'api'));
-    assert.equal([Contents[0].Size, Contents[0].ETag], [9000, put.ETag]);
-    const checked = ['--checksum-algorithm', 'SHA256'];
-    const sum = JSON.parse(await api('put-object', '--key', 'summed', '--body', 'object', ...checked));
-    assert.match(sum.ChecksumSHA256, /=$/);
-    await api('get-object', '--key', 'summed', '--checksum-mode', 'ENABLED', 'summed');
-    assert.is(bed.digest('summed'), bed.digest('object'));
-  });
-
   if (name === 'awsV1') {
     test('s3api: a PUT that must not overwrite', async ({ bed, api, refused }) => {
       bed.file('first', 100);
@@ -210,8 +224,4 @@ export function runAwsCli(name: 'aws' | 'awsV1'): void {
       assert.is(JSON.parse(await api('head-object', '--key', 'once')).ContentLength, 100);
     });
   }
-
-  test('the store holds ciphertext only', ({ bed }) => auditStore(bed));
-
-  test.run();
 }

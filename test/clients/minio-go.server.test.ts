@@ -28,6 +28,9 @@ const UPLOADS: readonly (readonly [string, readonly string[]])[] = [
   ['known', ['--checksum=SHA256']],
 ];
 
+/** The proxy sends its own checksums on: of how a caller sends, a store sees the number and the size of parts. */
+const ALSO_ON_MINIO = ['file', 'unknown', 'known --checksum=FullCRC32C'];
+
 for (const store of ['versitygw', 'minio'] as const) {
   const test = suite<{ bed: Bed }>(`minio-go, ${store}`);
 
@@ -57,15 +60,16 @@ for (const store of ['versitygw', 'minio'] as const) {
   });
   test.after(({ bed }) => bed?.stop());
 
-  for (const [operation, options] of UPLOADS) {
-    const title = [operation, ...options].join(' ');
+  const uploads = UPLOADS.map(([operation, options]) => {
+    return { operation, options, title: [operation, ...options].join(' ') };
+  }).filter(({ title }) => store === 'versitygw' || ALSO_ON_MINIO.includes(title));
+  for (const { operation, options, title } of uploads)
     test(`uploads 40 MiB and reads them back: ${title}`, async ({ bed }) => {
       const key = title.replaceAll(/[^\w]/g, '-');
       await succeed(bed, options, operation, key, 'source');
       await succeed(bed, [], 'get', key, `${key}.back`);
       assert.is(bed.digest(`${key}.back`), bed.digest('source'));
     });
-  }
 
   test('puts and gets what goes in one request', async ({ bed }) => {
     for (const [name, size] of Object.entries({ empty: 0, small: 1, page: 4096, large: 9 * MiB })) {

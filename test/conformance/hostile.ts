@@ -3,7 +3,7 @@ import { call, closeCalls } from '../attacks/hostile/call.ts';
 import { runCases, shownFailure } from '../attacks/hostile/run.ts';
 import type { Part } from './part.ts';
 
-/** What `npm test` does with 10,000 requests, with as many as one likes and from any seed. */
+/** What `npm test` does with 3,000 requests, with as many as one likes and from any seed. */
 export const hostile: Part = {
   name: 'hostile',
   summary: 'a million requests with a store that lies and callers that cheat: the right bytes or an error',

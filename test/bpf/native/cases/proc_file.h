@@ -1,25 +1,3 @@
-CASE(open_enforce, "opening environ or mem of a covered process is denied and reported")
-{
-	struct actor *victim = covered_process(720);
-
-	IN_CALL(0, openat, -100, 0, 0);
-	EQUAL(HOOK_FILE_OPEN(proc_file("environ", victim->pid)), -EACCES);
-	EQUAL(last_hit()->path, SVC_PATH_ENVIRON);
-	EQUAL(last_hit()->syscall, NATIVE_openat);
-	EQUAL(HOOK_FILE_OPEN(proc_file("mem", victim->pid)), -EACCES);
-	EQUAL(last_hit()->path, SVC_PATH_MEMORY);
-	EQUAL(last_hit()->outcome, SVC_OUTCOME_DENIED);
-	EQUAL(hit_count(), 2);
-}
-
-CASE(open_thread, "the files of a covered process's threads are denied too")
-{
-	struct actor *thread = make_thread(722, covered_process(721));
-
-	EQUAL(HOOK_FILE_OPEN(proc_file("environ", thread->pid)), -EACCES);
-	EQUAL(last_hit()->target_tgid, 721);
-}
-
 CASE(open_audit, "opening passes and is reported once, with the reads that follow, where nothing is enforced")
 {
 	struct file *file = proc_file("environ", covered_process(723)->pid);

@@ -4,14 +4,6 @@ static void read_victim(struct actor *reader, struct actor *victim)
 	open_as(0, reader, proc_file("environ", victim->pid), 3);
 }
 
-CASE(kill_reader, "tracepoint tier, who reads is killed")
-{
-	read_victim(bystander, covered_process(770));
-	EQUAL(last_hit()->outcome, SVC_OUTCOME_KILLED);
-	EQUAL(host.signal, 9);
-	EQUAL(host.signals, 1);
-}
-
 CASE(kill_forming, "tracepoint tier, who opens a forming process is not killed, who reads it once covered is")
 {
 	struct actor *child = make_process(780, init);

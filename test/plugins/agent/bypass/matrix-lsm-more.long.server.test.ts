@@ -2,7 +2,7 @@ import { suite } from 'uvu';
 import { WITH_BPF } from '../../../support/vm/types.ts';
 import type { DriverRecord } from './driver/records.ts';
 import { declareMatrix } from './matrix.ts';
-import { auditing, denyingByCgroup, killing } from './phases.ts';
+import { auditing, denyingByCgroup, killing, unprotected } from './phases.ts';
 import { runInVm, timeoutOfFile } from './run-in-vm.ts';
 
 export const timeout = timeoutOfFile;
@@ -10,7 +10,7 @@ export const timeout = timeoutOfFile;
 const test = suite(
   'attack paths to processes covered by their cgroup on tier 1, and tier 3 on the same kernel',
 );
-const phases = [auditing(1), denyingByCgroup(1), killing];
+const phases = [unprotected, auditing(1), denyingByCgroup(1), killing];
 let records: readonly DriverRecord[] = [];
 
 test.before(async () => {

@@ -34,11 +34,11 @@ test('everything is readable without an agent', async () => {
   assert.equal(Object.keys(record.leaked).sort(), ways);
 });
 
-test('nothing is readable from the registration on: 12 starts', async () => {
+test('nothing is readable from the registration on: 6 starts', async () => {
   agent = await startEnforcing(machine);
-  const record = await runOrder({ name: 'starts', machine, keys, agent, starts: 12, rotations: 0 });
+  const record = await runOrder({ name: 'starts', machine, keys, agent, starts: 6, rotations: 0 });
   expectUnread(record);
-  assert.is(record.starts, 12);
+  assert.is(record.starts, 6);
 });
 
 test('nor through restarts with new secrets', async () => {

@@ -49,11 +49,21 @@ export async function flood(
   await waitFor('all hits', arrived, { timeoutMs: settledWithinMs }).catch(() => false);
   // what is counted twice shows only after a while, and what was held back from the log at the end of the second
   await new Promise((resolve) => setTimeout(resolve, 1_500));
+  const cpuMs = cpuOf(agent.pid) - began;
+  const { counted: all, ...tally } = await tallyOf(agent);
+  return { attempts, milliseconds, earlier: before, counted: all - before, cpuMs, ...tally };
+}
+
+/** What an agent says of all hits so far, in its metrics and its log. */
+export async function tallyOf(
+  agent: FloodedAgent,
+): Promise<Pick<FloodRecord, 'counted' | 'lost' | 'hitLines' | 'more'>> {
+  const metrics = await agent.metrics();
   const lines = logLines(agent.output());
   return {
-    ...{ attempts, milliseconds, earlier: before, counted: await counted(), cpuMs: cpuOf(agent.pid) - began },
-    lost: sumOf(await agent.metrics(), 'svc_agent_lost_total'),
-    hitLines: lines.filter(({ event }) => /^hit\./.test(String(event))).length,
+    counted: sumOf(metrics, 'svc_agent_hits_total'),
+    lost: sumOf(metrics, 'svc_agent_lost_total'),
+    hitLines: lines.filter(({ event }) => /^hit\./.test(event)).length,
     more: lines
       .filter(({ event }) => event === 'hits.more')
       .reduce((sum, line) => sum + Number(line['more']), 0),

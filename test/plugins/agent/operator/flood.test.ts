@@ -11,6 +11,9 @@ interface Context {
   agent: AgentRig;
 }
 
+export const idle = true;
+export const slow = true;
+
 const test = suite<Context>('10,000 hits a second');
 
 const rounds = 300;

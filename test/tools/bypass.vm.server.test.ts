@@ -1,0 +1,39 @@
+import { fileURLToPath } from 'node:url';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { buildBypass } from '../support/bypass/build.ts';
+import * as bypass from '../support/bypass.ts';
+import { temporaryFolder } from '../support/temporary.ts';
+import { bootVm } from '../support/vm/boot.ts';
+import { guestProgram } from '../support/vm/guest-program.ts';
+import { GIVEN_UP, judgeReads, judgeRoads } from './judge.ts';
+
+export const timeout = 300_000;
+
+const folder = temporaryFolder('bypass');
+const program = await buildBypass(folder.path);
+const roads = await bypass.listRoads(program);
+
+const test = suite('attack paths to an unprotected process, in a virtual machine');
+test.after(() => folder.remove());
+
+test('every attack path leaks, ordinary reads work, and a core limit of 1 stops the dump', async () => {
+  const entry = fileURLToPath(new URL('./fixtures/walk-all.ts', import.meta.url));
+  const { status, records, stderr } = await bootVm({
+    files: { '/opt/test/bypass': program, '/opt/test/walk.mjs': await guestProgram(entry) },
+    script: 'exec node /opt/test/walk.mjs /opt/test/bypass',
+    timeoutMs: 200_000,
+  });
+  assert.is(status, 0, stderr);
+  const results = records.slice(0, -1) as unknown as bypass.RoadResult[];
+  assert.equal(
+    results.map(({ road }) => road),
+    roads.map(({ road }) => road),
+  );
+  judgeRoads(results, GIVEN_UP);
+  const { reads, limited } = records.at(-1) ?? {};
+  judgeReads(reads as bypass.OrdinaryRead[]);
+  assert.equal(limited, { road: 'core-pipe', outcome: 'failed', detail: 'no dump came' });
+});
+
+test.run();
