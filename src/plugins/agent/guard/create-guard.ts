@@ -24,7 +24,7 @@ import {
   uncoveredFacts,
 } from './cover.ts';
 import { gone, unsettled } from './descendants.ts';
-import { type Keeper, type KeeperOptions, startKeeper } from './keeper.ts';
+import { type GuardKeeper, type KeeperOptions, startKeeper } from './keeper.ts';
 import { crowdedCgroups } from './map-readings.ts';
 import type { ProgramSet } from './program-set.ts';
 
@@ -43,7 +43,7 @@ export function createGuard(options: GuardOptions): StartingGuard {
   const statusListeners: ((status: GuardStatus) => void)[] = [];
   const crowdListeners: ((cgroups: readonly bigint[]) => void)[] = [];
   const unguarded = createUnguarded();
-  let keeper: Keeper | undefined;
+  let keeper: GuardKeeper | undefined;
   const set = () => keeper?.set;
   const nextTurn = createTurns();
   return {

@@ -49,31 +49,31 @@ export interface KeeperOptions extends Mode {
   readonly catchUp: (set: ProgramSet) => void;
 }
 
-/** Keeps the highest tier that works in force, and looks every beat whether it still does. */
-export interface Keeper {
+/** Keeps the highest tier that works in force, and checks in every pass whether it still does. */
+export interface GuardKeeper {
   /** Undefined while no tier works. */
   readonly set: ProgramSet | undefined;
   readonly status: GuardStatus;
   close(): Promise<void>;
 }
 
-/** Where nothing works, everything is tried again after so many beats: it costs some tenths of a second. */
-const beatsWithoutTier = 15;
+/** Where nothing works, everything is tried again after so many passes: it costs some tenths of a second. */
+const passesWithoutTier = 15;
 /** A reader that is to be killed is a process of its own. */
-const beatsBetweenDeadlyCanaries = 30;
+const passesBetweenDeadlyCanaries = 30;
 /** What a higher tier lacked may have come meanwhile. */
-const beatsBetweenClimbs = 150;
-const beatsBetweenSweeps = 60;
+const passesBetweenClimbs = 150;
+const passesBetweenCleanUps = 60;
 /** A canary that fails once may have met a busy machine. */
 const triesOfCanary = 3;
 const pauseBetweenTriesMs = 100;
 
 /** Resolves when a tier is in force, or none can be. */
-export async function startKeeper(options: KeeperOptions): Promise<Keeper> {
-  const state: State = { status: undecided, inForce: undefined, beats: 0, decoys: createDecoys() };
+export async function startKeeper(options: KeeperOptions): Promise<GuardKeeper> {
+  const state: State = { status: undecided, inForce: undefined, passes: 0, decoys: createDecoys() };
   forgetUnloaded(options.folder);
   await choose(state, options);
-  const stop = keepBeating(state, options);
+  const stop = keepPassing(state, options);
   return {
     get set() {
       return state.inForce?.set;
@@ -94,7 +94,7 @@ interface State {
   status: GuardStatus;
   inForce: InForce | undefined;
   readonly decoys: Decoys;
-  beats: number;
+  passes: number;
 }
 
 /** @param tiers fewer than all: where none of them works, what is in force stays */
@@ -165,15 +165,15 @@ function announce(state: State, passedOver: PassedOver, options: KeeperOptions):
   options.onStatus(status);
 }
 
-/** Beats come at once when settings were changed: until those are put right, the programs go by them. */
-function keepBeating(state: State, options: KeeperOptions): () => Promise<void> {
+/** A pass begins at once when settings were changed: until those are restored, the programs obey them. */
+function keepPassing(state: State, options: KeeperOptions): () => Promise<void> {
   const checkLate = createLateWatch();
   const checkCrowds = createCrowdWatch(options.onCrowded);
-  return startPeriodic({
+  return startGuardPasses({
     intervalMs: options.intervalMs,
     isUrgent: () => state.inForce !== undefined && changedSetting(state.inForce.set) !== undefined,
-    beat: () =>
-      beat(state, options, { checkLate, checkCrowds }).catch((error: Error) =>
+    pass: () =>
+      runPass(state, options, { checkLate, checkCrowds }).catch((error: Error) =>
         options.log.error('guard.beat.failed', { error: error.message }),
       ),
   });
@@ -184,10 +184,14 @@ interface Checks {
   readonly checkCrowds: ReturnType<typeof createCrowdWatch>;
 }
 
-async function beat(state: State, options: KeeperOptions, { checkLate, checkCrowds }: Checks): Promise<void> {
-  state.beats += 1;
+async function runPass(
+  state: State,
+  options: KeeperOptions,
+  { checkLate, checkCrowds }: Checks,
+): Promise<void> {
+  state.passes += 1;
   if (state.inForce === undefined) {
-    if (state.beats % beatsWithoutTier === 0) await choose(state, options);
+    if (state.passes % passesWithoutTier === 0) await choose(state, options);
     return;
   }
   const wrong = findTampering(state.inForce.set, options.folder) ?? (await examine(state, state.inForce));
@@ -197,8 +201,8 @@ async function beat(state: State, options: KeeperOptions, { checkLate, checkCrow
     restoreSettings(state.inForce.set);
     return choose(state, options);
   }
-  if (state.beats % beatsBetweenSweeps === 0) sweepGone(state.inForce.set);
-  if (state.beats % beatsBetweenClimbs === 0) await climb(state, state.inForce, options);
+  if (state.passes % passesBetweenCleanUps === 0) sweepGone(state.inForce.set);
+  if (state.passes % passesBetweenClimbs === 0) await climb(state, state.inForce, options);
   const tallies = readTallies(state.inForce.set);
   await followPreemption(state, state.inForce, options);
   checkLate(state.inForce.set, tallies);
@@ -235,7 +239,7 @@ async function examine(state: State, inForce: InForce): Promise<string | undefin
 
 async function examineOnce(state: State, { set, mode }: InForce): Promise<string | undefined> {
   try {
-    const isDeadly = state.beats % beatsBetweenDeadlyCanaries === 0;
+    const isDeadly = state.passes % passesBetweenDeadlyCanaries === 0;
     return await (isDeadly ? tryAll : tryQuick)(state.decoys, mode, set);
   } catch (error) {
     return (error as Error).message;
@@ -253,13 +257,13 @@ function carryOver(from: ProgramSet, to: ProgramSet): void {
   }
 }
 
-export interface PeriodicOptions {
-  /** Between the end of one beat and the next. */
+export interface GuardPassOptions {
+  /** Milliseconds between the end of one pass and the next. */
   readonly intervalMs: number;
-  /** Cheap, and looked at in between: whether the next beat is not to be waited for. What it throws, that beat will meet. */
+  /** Cheap, and asked every 250 ms between passes: whether the next pass begins at once. That pass meets what it throws. */
   readonly isUrgent: () => boolean;
   /** Settles, whatever happens. */
-  readonly beat: () => Promise<void>;
+  readonly pass: () => Promise<void>;
 }
 
 const glanceMs = 250;
@@ -273,8 +277,12 @@ function answered(isUrgent: () => boolean): boolean {
   }
 }
 
-/** Beats, one after the other. @returns what ends them, and resolves when the last one has come to its end */
-export function startPeriodic({ intervalMs, isUrgent, beat }: PeriodicOptions): () => Promise<void> {
+/**
+ * Passes, one after the other. Not `startPeriodic`: a pause of that one ends early by a call of `wake`, and nobody calls when
+ * somebody changes the settings in the kernel.
+ * @returns what ends them, and resolves when the last one has ended
+ */
+export function startGuardPasses({ intervalMs, isUrgent, pass }: GuardPassOptions): () => Promise<void> {
   let running = Promise.resolve();
   let ended = false;
   let timer: NodeJS.Timeout | undefined;
@@ -282,7 +290,7 @@ export function startPeriodic({ intervalMs, isUrgent, beat }: PeriodicOptions): 
     const pauseMs = Math.min(glanceMs, leftMs);
     timer = setTimeout(() => {
       if (leftMs > pauseMs && !answered(isUrgent)) glance(leftMs - pauseMs);
-      else running = beat().then(() => (ended ? undefined : glance(intervalMs)));
+      else running = pass().then(() => (ended ? undefined : glance(intervalMs)));
     }, pauseMs);
   };
   glance(intervalMs);
