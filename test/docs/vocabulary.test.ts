@@ -24,6 +24,7 @@ const names: Readonly<Record<string, string>> = {
     'startPeriodic, startRepeated, a pass',
   'Question|Reply': 'a name that says of what: SecretRequest, PodRequest, ReportReply, StoreReply',
   BookLimits: 'NodeRegistryLimits',
+  stay: 'superviseApplication',
   'tellChanges|Look|createLook|Settling': 'recordPolicyChanges, Reconcile, CaPropagation',
   'Wishes|gatherWishes|Remarks': 'RequestedSettings, Diagnostics',
   'Addend|Flights|createFlights': 'Factor, SingleFlight',

@@ -33,7 +33,7 @@ export interface KeeperOptions extends Mode {
   readonly folder: string;
   /** Bits of `leftAlone`: what is not guarded; default: nothing. */
   readonly left?: number;
-  /** To be tried in this order. */
+  /** Tried in this order. */
   readonly tiers: readonly Tier[];
   /** Between two canaries. */
   readonly intervalMs: number;
@@ -43,9 +43,9 @@ export interface KeeperOptions extends Mode {
   readonly onStatus: (status: GuardStatus) => void;
   readonly onTallies: (tallies: Tallies) => void;
   readonly onCanary: (failed: boolean) => void;
-  /** Ids of the cgroups with more processes than the table keeps for one, where they are others than before. */
+  /** Called when they change: ids of the cgroups with more processes than the table holds for one cgroup. */
   readonly onCrowded: (cgroups: readonly bigint[]) => void;
-  /** Covers what could not be covered before. */
+  /** Covers the processes that could not be covered before. */
   readonly catchUp: (set: ProgramSet) => void;
 }
 
@@ -59,12 +59,12 @@ export interface GuardKeeper {
 
 /** Where nothing works, everything is tried again after so many passes: it costs some tenths of a second. */
 const passesWithoutTier = 15;
-/** A reader that is to be killed is a process of its own. */
+/** It starts a process of its own, which is to be killed. */
 const passesBetweenDeadlyCanaries = 30;
-/** What a higher tier lacked may have come meanwhile. */
+/** What a higher tier lacked may be available by now. */
 const passesBetweenClimbs = 150;
 const passesBetweenCleanUps = 60;
-/** A canary that fails once may have met a busy machine. */
+/** A single failure of the canary may be due to a busy machine. */
 const triesOfCanary = 3;
 const pauseBetweenTriesMs = 100;
 
@@ -97,7 +97,7 @@ interface State {
   passes: number;
 }
 
-/** @param tiers fewer than all: where none of them works, what is in force stays */
+/** @param tiers fewer than all: if none of them works, the tier in force stays */
 async function choose(state: State, options: KeeperOptions, tiers = options.tiers): Promise<void> {
   const { folder, enforce, kill, left = 0, onHit, onUnknown, catchUp } = options;
   const before = state.inForce;
@@ -128,7 +128,7 @@ async function choose(state: State, options: KeeperOptions, tiers = options.tier
   announce(state, passedOver, options);
 }
 
-/** What is pinned by others goes only when the new set guards. */
+/** Pins of other sets are removed only when the new set enforces. */
 function unpinOthers(folder: string, generation: number): void {
   for (const path of ownLinkFolders(folder)) if (!path.endsWith(`-${generation}`)) unpin(path);
 }
@@ -210,7 +210,7 @@ async function runPass(
   options.onTallies(tallies);
 }
 
-/** The mode may be changed while the kernel runs: what is passed by from then on is looked for. */
+/** The preemption mode may change while the kernel runs; from then on, calls that bypass the hooks are looked for. */
 async function followPreemption(state: State, inForce: InForce, options: KeeperOptions): Promise<void> {
   const preemption = preemptionOf(inForce.set);
   if (preemption.possible === inForce.preemption.possible) return;
@@ -220,7 +220,7 @@ async function followPreemption(state: State, inForce: InForce, options: KeeperO
   announce(state, state.status.passedOver, options);
 }
 
-/** Tries what is better than the tier in force. */
+/** Tries the tiers above the one in force. */
 async function climb(state: State, { set }: InForce, options: KeeperOptions): Promise<void> {
   const higher = options.tiers.slice(0, options.tiers.indexOf(set.tier));
   if (higher.length > 0) await choose(state, options, higher);
@@ -246,7 +246,7 @@ async function examineOnce(state: State, { set, mode }: InForce): Promise<string
   }
 }
 
-/** Maps are shared by their pins; where somebody has removed those, what was covered is copied. */
+/** Sets share maps by their pins. If somebody has removed a pin, its entries are copied. */
 function carryOver(from: ProgramSet, to: ProgramSet): void {
   for (const name of ['processes', 'cgroups', 'crowds']) {
     const target = to.map(name);
