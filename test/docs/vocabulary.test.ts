@@ -20,7 +20,11 @@ const names: Readonly<Record<string, string>> = {
   'NodeBook|Ledger': 'NodeRegistry, PendingReports',
   'Hit|HitPump|ObservedHit|createHitSink': 'AccessEvent, EventReader',
   'letGoOn|hasLate|coverInTurns': 'resumeStoppedProcess, hasPreOpened, protectIncrementally',
-  'startBeats|startRounds|startSweeps': 'startPeriodic',
+  'startBeats|startRounds|startSweeps|Beats|BeatOptions|beat|keepBeating':
+    'startPeriodic, startRepeated, a pass',
+  'Question|Reply': 'a name that says of what: SecretRequest, PodRequest, ReportReply, StoreReply',
+  BookLimits: 'NodeRegistryLimits',
+  stay: 'superviseApplication',
   'tellChanges|Look|createLook|Settling': 'recordPolicyChanges, Reconcile, CaPropagation',
   'Wishes|gatherWishes|Remarks': 'RequestedSettings, Diagnostics',
   'Addend|Flights|createFlights': 'Factor, SingleFlight',

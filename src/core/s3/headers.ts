@@ -181,15 +181,17 @@ export function userMetadata(headers: Headers): Record<string, string> {
   return own;
 }
 
-const kept = [
+/** Headers by which the writer of an object says how readers are to treat it. */
+export const descriptionHeaders: readonly string[] = [
   'cache-control',
   'content-disposition',
   'content-encoding',
   'content-language',
   'content-type',
   'expires',
-  'x-amz-website-redirect-location',
 ];
+
+const kept = [...descriptionHeaders, 'x-amz-website-redirect-location'];
 
 /** What HEAD says of an object and a copy with `REPLACE` must repeat; the svc headers and the storage class are left out. */
 export function storedHeaders(headers: IncomingHttpHeaders): Record<string, string> {

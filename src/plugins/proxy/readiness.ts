@@ -12,7 +12,7 @@ import { createUpstream, type UpstreamConfig, type UpstreamParts } from './upstr
 import { reasonOf, refusal } from './upstream/upstream.ts';
 
 /** Something without which no request can be served, found out by doing it. */
-export interface Check {
+export interface ReadinessCheck {
   /** Its name in `/readyz`. */
   readonly condition: string;
   /** Resolves when it holds; ends soon after `signal` is aborted. */
@@ -30,7 +30,7 @@ export interface Failing {
 }
 
 /** Milliseconds. */
-export interface Beats {
+export interface CheckTimings {
   /** About the time between two runs while the condition holds, and the longest while it does not. */
   readonly everyMs: number;
   /** About the time after a first failure. */
@@ -46,10 +46,10 @@ export interface WatchOptions {
   readonly log: Logger;
   /** Ends the watch. */
   readonly signal: AbortSignal;
-  readonly beats?: Beats;
+  readonly timings?: CheckTimings;
 }
 
-const usual: Beats = { everyMs: 30_000, againMs: 1_000, timeoutMs: 10_000 };
+const usual: CheckTimings = { everyMs: 30_000, againMs: 1_000, timeoutMs: 10_000 };
 /** Proxies that were started together must not ask together for ever. */
 const spread = 0.15;
 
@@ -57,7 +57,7 @@ const spread = 0.15;
  * Runs each check at once, and again and again until the signal is aborted, one run of a check at a time.
  * @returns what has the checks that do not hold run again now
  */
-export function watchReadiness(checks: readonly Check[], options: WatchOptions): () => void {
+export function watchReadiness(checks: readonly ReadinessCheck[], options: WatchOptions): () => void {
   const watches = checks.map((check) => new Watch(check, options));
   return () => {
     for (const watch of watches) watch.hurry();
@@ -65,9 +65,9 @@ export function watchReadiness(checks: readonly Check[], options: WatchOptions):
 }
 
 class Watch {
-  readonly #check: Check;
+  readonly #check: ReadinessCheck;
   readonly #options: WatchOptions;
-  readonly #beats: Beats;
+  readonly #timings: CheckTimings;
   readonly #backoff: Backoff;
   readonly #attempts: Periodic;
   #state: 'untried' | 'met' | 'doubted' | 'unmet' = 'untried';
@@ -75,11 +75,11 @@ class Watch {
   #hurried = false;
   #isTrying = false;
 
-  constructor(check: Check, options: WatchOptions) {
+  constructor(check: ReadinessCheck, options: WatchOptions) {
     this.#check = check;
     this.#options = options;
-    this.#beats = options.beats ?? usual;
-    this.#backoff = createBackoff({ initialMs: this.#beats.againMs, maxMs: this.#beats.everyMs });
+    this.#timings = options.timings ?? usual;
+    this.#backoff = createBackoff({ initialMs: this.#timings.againMs, maxMs: this.#timings.everyMs });
     options.conditions.notReady(check.condition, 'not tried yet');
     this.#attempts = startPeriodic({ pass: () => this.#pass(), signal: options.signal });
   }
@@ -102,7 +102,7 @@ class Watch {
   }
 
   async #attempt(): Promise<Failing | undefined> {
-    const { timeoutMs } = this.#beats;
+    const { timeoutMs } = this.#timings;
     const ended = new AbortController();
     const signal = AbortSignal.any([this.#options.signal, ended.signal]);
     const late = () => new Error(`no answer within ${timeoutMs / 1000} s`);
@@ -124,7 +124,7 @@ class Watch {
     this.#told = '';
     this.#backoff.reset();
     conditions.ready(condition);
-    return this.#beat();
+    return this.#untilNext();
   }
 
   /** One failure of what held until now may be an accident; callers are told of it by their own requests. */
@@ -140,11 +140,11 @@ class Watch {
     conditions.notReady(condition, reason);
     if (reason !== this.#told) log.warn('proxy.readiness.lost', { condition, error: reason, nextStep });
     this.#told = reason;
-    return lasting ? this.#beat() : again;
+    return lasting ? this.#untilNext() : again;
   }
 
-  #beat(): number {
-    return this.#beats.everyMs * (1 - spread + 2 * spread * Math.random());
+  #untilNext(): number {
+    return this.#timings.everyMs * (1 - spread + 2 * spread * Math.random());
   }
 }
 
@@ -152,7 +152,10 @@ class Watch {
  * Whether keys can be wrapped and unwrapped as those of objects are: a fresh key goes there and back, bound to a name
  * that no object of a caller has. Nothing is ever encrypted by it.
  */
-export function keyCheck(keys: DataKeys, { reservedPrefix }: Pick<ProxyConfig, 'reservedPrefix'>): Check {
+export function keyCheck(
+  keys: DataKeys,
+  { reservedPrefix }: Pick<ProxyConfig, 'reservedPrefix'>,
+): ReadinessCheck {
   const name = { bucket: 'ready', key: `${reservedPrefix}ready` };
   return {
     condition: 'keys',
@@ -199,7 +202,7 @@ export interface StoreCheckConfig extends UpstreamConfig {
  * that is not there, over a connection of its own, so that each run proves the certificate anew and none waits for
  * callers. It needs no permission: any answer will do but one that the credentials themselves are wrong.
  */
-export function storeCheck(config: StoreCheckConfig, parts: Omit<UpstreamParts, 'limits'>): Check {
+export function storeCheck(config: StoreCheckConfig, parts: Omit<UpstreamParts, 'limits'>): ReadinessCheck {
   const { stateBucket: bucket = nobodysBucket, reservedPrefix } = config;
   const request = { method: 'GET', bucket, key: `${reservedPrefix}ready` };
   return {
@@ -257,10 +260,10 @@ function explain(error: unknown): Failing {
   }
   if (error instanceof Unreached) {
     const reason = `The object store cannot be reached (${reasonOf(error.cause)})`;
-    return { reason, nextStep: 'Check --upstream, the name service and the egress policy.' };
+    return { reason, nextStep: 'ReadinessCheck --upstream, the name service and the egress policy.' };
   }
   if (error instanceof Refused) {
-    const nextStep = "Check the proxy's AWS_* variables or its role, AWS_REGION and the clock.";
+    const nextStep = "ReadinessCheck the proxy's AWS_* variables or its role, AWS_REGION and the clock.";
     return { reason: error.message, nextStep };
   }
   return { reason: describeError(error).error };

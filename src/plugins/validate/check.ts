@@ -7,12 +7,12 @@ import type { Area, ValidateConfig } from './settings.ts';
 
 export type { Area };
 
-/** What has to be there before a check can run; without it the check is skipped or could not be evaluated. */
+/** What a check needs in order to run. Without it the check is skipped, or could not be evaluated. */
 export type Need = 'none' | 'vault' | 'cluster' | 'store' | 'node';
 
-/** One thing that has to hold, in a file of its own, listed by the `index.ts` of its area. */
+/** One condition that must hold. `registry.ts` lists them all. */
 export interface Check {
-  /** `SVC-<AREA>-<three digits>`; never used again for something else. */
+  /** `SVC-<AREA>-<three digits>`; never reused for another check. */
   readonly id: string;
   readonly area: Area;
   /** What holds when it passes, as a sentence without its full stop. */
@@ -20,30 +20,30 @@ export interface Check {
   /** Of what it finds, unless a failure names its own. */
   readonly level: Level;
   readonly needs: Need;
-  /** What usually brings it about, in sentences. */
+  /** Usual causes of a failure, in sentences. */
   readonly cause: string;
-  /** What to do then, in sentences. */
+  /** How to fix it, in sentences. */
   readonly fix: string;
   /** Default: 15 s. */
   readonly timeoutMs?: number;
-  /** How long it may take, after it was ended, to remove what it has created. */
+  /** How long it may take after its end to remove the objects that it has created. */
   readonly undoMs?: number;
   /**
-   * Whatever it throws is told as "could not be evaluated", an SvcError by its message.
+   * Any error is reported as "could not be evaluated", an SvcError with its message.
    * @param signal aborted when its time is over or the command is interrupted
    */
   run(context: CheckContext, signal: AbortSignal): Promise<CheckResult>;
 }
 
 export interface CheckFailure {
-  /** What has it: `shop/web-1` of a namespace and a name, or one name such as `transit/keys/svc`. */
+  /** The object: `shop/web-1` for a namespace and a name, or one name such as `transit/keys/svc`. */
   readonly subject: string;
   /** A sentence. Never a secret. */
   readonly message: string;
   readonly level?: Level;
 }
 
-/** What could not be found out, and why. */
+/** What could not be determined, and why. */
 interface Unknown {
   readonly reason: string;
   /** What is missing: `list pods`, `read on transit/keys/svc`. */
@@ -51,29 +51,29 @@ interface Unknown {
 }
 
 export type CheckResult =
-  /** `trusted`: what was believed and not seen, as a sentence. */
+  /** `trusted`: what was assumed and not verified, as a sentence. */
   | { readonly state: 'passed'; readonly note?: string; readonly trusted?: string }
-  /** `unknown` beside the failures: it counts whatever their levels are, and also when they are ignored. */
+  /** `unknown` besides the failures: it counts regardless of their levels, and also when they are ignored. */
   | { readonly state: 'failed'; readonly failures: readonly CheckFailure[]; readonly unknown?: Unknown }
-  /** It has no object here, or was not asked for: neither passed nor failed. */
+  /** The check does not apply here, or was not requested: neither passed nor failed. */
   | { readonly state: 'skipped'; readonly reason: string }
   | ({ readonly state: 'not-evaluated' } & Unknown);
 
-/** What checks may look at. Connections are made when they are first asked for, once for an attempt. */
+/** What checks may use. Connections are made at their first use, once for each attempt. */
 export interface CheckContext {
   readonly config: ValidateConfig;
   /** In variables and the configuration file, a sentence each. */
   readonly errors: readonly string[];
   /** Path of the configuration file, where one is named. */
   readonly configFile: string | undefined;
-  /** Those whose configuration can be looked at. */
+  /** The components whose configuration can be read. */
   components(): Promise<readonly ComponentRules[]>;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Of svc. */
   readonly version: string;
   /** Milliseconds since 1970. */
   now(): number;
-  /** How names outside of the cluster are looked up; unset: by this machine, with a pause between two. */
+  /** How names outside the cluster are looked up; unset: by this machine, with a pause between two lookups. */
   readonly lookUps?: { readonly resolver: NameResolver; readonly pauseMs: number };
   /** Aborted when the attempt is over; what checks share is loaded under it. */
   readonly signal: AbortSignal;
@@ -86,7 +86,7 @@ export interface CheckContext {
   readonly host: Host;
 }
 
-/** @param trusted what was believed and not seen, as a sentence */
+/** @param trusted what was assumed and not verified, as a sentence */
 export const passed = (note?: string, trusted?: string): CheckResult => ({
   state: 'passed',
   ...(note !== undefined && { note }),
@@ -108,7 +108,7 @@ export const verdict = (failures: readonly CheckFailure[], note?: string, truste
   failures.length > 0 ? failed(...failures) : passed(note, trusted);
 
 /**
- * Where a part could not be looked at: failed where there are failures in the rest, never passed.
+ * For a check of which a part could not be examined: failed if the rest has failures, never passed.
  * @param permission what is missing, such as `list pods`
  */
 export const verdictOnPart = (
@@ -125,7 +125,7 @@ const unknownBecause = (reason: string, permission: string | undefined): Unknown
   ...(permission !== undefined && { permission }),
 });
 
-/** Thrown where a check, or what several share, cannot find out what it has to know. */
+/** Thrown when a check, or what several checks share, cannot determine what it needs to know. */
 export class NotEvaluated extends Error {
   override readonly name = 'NotEvaluated';
   /** What is missing: `list pods`. */
@@ -137,14 +137,14 @@ export class NotEvaluated extends Error {
   }
 }
 
-/** Thrown where there is nothing to look at, and nobody said that there should be. */
+/** Thrown when there is nothing to examine, and no setting says that there should be. */
 export class Skipped extends Error {
   override readonly name = 'Skipped';
 }
 
 /**
- * What several checks need: loaded when the first one asks, once for an attempt, under the attempt's own signal.
- * A failure to load is one for all that ask.
+ * What several checks need: loaded at its first use, once for each attempt, under the signal of the attempt. If loading
+ * fails, it fails for all of them.
  */
 export function shared<T>(
   load: (context: CheckContext) => Promise<T>,
@@ -159,7 +159,7 @@ export function shared<T>(
   };
 }
 
-/** What can be seen of the machine, so that checks can be tested on machines that are not there. */
+/** Facts of the machine, behind an interface so that tests can supply other machines. */
 export interface Host {
   /** Such as `linux`. */
   readonly platform: string;
@@ -170,7 +170,7 @@ export interface Host {
   /** @returns undefined where the file is not there; throws where it may not be read */
   read(path: string): string | undefined;
   exists(path: string): boolean;
-  /** Whether a program of that name stands in PATH. */
+  /** Whether PATH has a program of that name. */
   hasProgram(name: string): boolean;
   /** Makes a region of secret memory and gives it back; says why it cannot. */
   trySecretMemory(): Promise<string | undefined>;
@@ -184,7 +184,7 @@ export interface StoredObject {
   readonly version: string | undefined;
 }
 
-/** One S3 endpoint, the store itself or the proxy before it. What it refuses is thrown as the AWS SDK has it. */
+/** One S3 endpoint: the store itself, or the proxy before it. A refusal is thrown as the error of the AWS SDK. */
 export interface S3Endpoint {
   /** For messages. */
   readonly host: string;
@@ -196,7 +196,7 @@ export interface S3Endpoint {
   hasBucket(signal: AbortSignal): Promise<boolean>;
 }
 
-/** What is known of the bucket's settings; undefined where the store does not say. */
+/** Settings of the bucket; undefined where the store does not return them. */
 export interface BucketFacts {
   readonly versioning: 'Enabled' | 'Suspended' | 'off' | undefined;
   /** Whether policies and grants that open the bucket to everybody are blocked. */
@@ -218,7 +218,7 @@ export interface StoreAccess {
 
 export type VaultQuery = Pick<VaultRequest, 'method' | 'path' | 'body'>;
 
-/** The secrets server as one sees it who has logged in, or has not. */
+/** Requests to the secrets server, with or without a login. */
 export interface VaultSession {
   /**
    * Answers every status, refusals too.
@@ -227,9 +227,9 @@ export interface VaultSession {
   ask(query: VaultQuery, signal: AbortSignal): Promise<VaultResponse>;
 }
 
-/** What the server shows of itself before anything is said. */
+/** The certificate that the server presents. */
 export interface PeerCertificate {
-  /** Why it is not to be trusted, as OpenSSL or Node names it; undefined where it is. */
+  /** Why it is not trusted, as OpenSSL or Node names it; undefined if it is trusted. */
   readonly problem: string | undefined;
   /** Milliseconds since 1970. */
   readonly validTo: number;
@@ -246,7 +246,7 @@ export interface VaultAccess {
   readonly anonymous: VaultSession;
   /** As the workload. @throws VaultError where it cannot log in; SvcError where settings do not say how */
   workload(): Promise<VaultSession>;
-  /** As one who may look at keys and roles; the workload where nobody else was named. */
+  /** As the auditor, who may read keys and roles; as the workload if no auditor was named. */
   auditor(): Promise<VaultSession>;
   /** What the workload may do on paths, which are not encoded. @throws NotEvaluated where nobody may ask */
   capabilities(

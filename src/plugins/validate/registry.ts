@@ -42,7 +42,7 @@ const unsealed = vaultCheck(
     title: 'The secrets server is initialised and unsealed',
     level: 'error',
     cause:
-      'It was restarted without automatic unsealing, or somebody has sealed it. Nobody can log in meanwhile.',
+      'It was restarted without automatic unsealing, or somebody has sealed it. Until it is unsealed nobody can log in.',
     fix: 'Unseal it (bao operator unseal), and set up automatic unsealing by a key of your own in the EU.',
   },
   async ({ address }, context) => {
@@ -85,8 +85,8 @@ const secretsServerConnects: Check = {
   ...{ id: 'SVC-NET-050', area: 'connectivity', level: 'error', needs: 'vault' },
   title: 'The secrets server takes connections from here',
   cause:
-    'Its name is not known to the DNS that is used here, nothing listens on the port, or a firewall is in between.',
-  fix: 'Open the way from application pods and proxies to the secrets server, on port 443 or that of VAULT_ADDR.',
+    'The DNS used here does not know its name, nothing listens on the port, or a firewall is in between.',
+  fix: 'Permit connections from application pods and proxies to the secrets server, on port 443 or that of VAULT_ADDR.',
   run: async (context, signal) => connects((await context.vault()).address, signal),
 };
 
@@ -94,8 +94,8 @@ const objectStoreConnects: Check = {
   ...{ id: 'SVC-NET-051', area: 'connectivity', level: 'error', needs: 'store' },
   title: 'The object store takes connections from here',
   cause:
-    'Its name is not known to the DNS that is used here, nothing listens on the port, or a firewall is in between.',
-  fix: 'Open the way from proxies to the object store, on port 443 or that of --upstream.',
+    'The DNS used here does not know its name, nothing listens on the port, or a firewall is in between.',
+  fix: 'Permit connections from proxies to the object store, on port 443 or that of --upstream.',
   run: async (context, signal) => connects((await context.store()).address, signal),
 };
 
@@ -121,7 +121,7 @@ const canary: Check = {
 const losses: Check = {
   ...{ id: 'SVC-AGENT-004', area: 'agent', level: 'warning', needs: 'cluster', timeoutMs: 60_000 },
   title: 'The tables of the agents have had room for everything',
-  cause: 'More processes were protected, or more attempts were made, than the tables in the kernel hold.',
+  cause: 'The tables in the kernel are too small for the number of protected processes or of attempts.',
   fix: 'Spread protected pods over more nodes, and look for an attack: svc_agent_lost_total says what was lost.',
   run: (context) =>
     judgeAgents(context, ({ lost }) =>
@@ -133,7 +133,7 @@ const priority: Check = {
   ...{ id: 'SVC-AGENT-005', area: 'agent', level: 'warning', needs: 'cluster' },
   title: 'Agents are evicted last (priority class system-node-critical)',
   cause:
-    'The DaemonSet was changed: a node that runs short of memory evicts the agent before the pods that it guards.',
+    'The DaemonSet was changed: a node short of memory evicts the agent before the pods that it protects.',
   fix: 'Apply the chart again.',
   async run(context) {
     const agents = await agentsOf(context);
@@ -150,7 +150,7 @@ const applied: Check = {
   ...{ id: 'SVC-EGRESS-001', area: 'egress', level: 'error', needs: 'cluster', timeoutMs: 90_000 },
   title: 'Every namespace with protected pods has the egress policies that svc netpol would write',
   cause:
-    'The operator does not run or may not write policies, somebody changed one, or another one of that name stands in its way. Other addresses of a name than DNS gives here are a warning; where it gives none, or some of them, those that the policies name are believed, and the result names them.',
+    'The operator does not run or may not write policies, somebody changed one, or another object has the name of one. If a policy names other addresses than DNS gives here, that is a warning. If DNS gives none here, or only some of them, the addresses in the policies count, and the result names them.',
   fix: 'See egress.* in the log of the operator; or apply the output of svc netpol.',
   async run(context) {
     const all = await egressOf(context);
@@ -166,7 +166,7 @@ const versioning: Check = {
   title: 'The bucket keeps versions',
   cause:
     'Versioning is off: what is overwritten or deleted, by mistake or by the store, is gone. Encryption does not help against that.',
-  fix: 'Turn versioning on, with a lifecycle rule that leaves .svc/ out.',
+  fix: 'Enable versioning, with a lifecycle rule that excludes .svc/.',
   async run(context) {
     const { bucket } = await context.store();
     const { versioning: state } = await factsOf(context);

@@ -1,7 +1,6 @@
 import { fullMessageOf, SvcError } from '../../core/errors.ts';
 import { encodedLength } from '../../core/secret-records/region-writer.ts';
-import { createBackoff } from '../../runtime/lifecycle/retry.ts';
-import { startPeriodic } from '../../runtime/lifecycle/wait.ts';
+import { createBackoff, type RepeatedOptions, startRepeated } from '../../runtime/lifecycle/retry.ts';
 import { describeError, type Logger } from '../../runtime/logging/logger.ts';
 import { createCollector } from '../../runtime/memory.ts';
 import type { SecretClient, SecretDocument } from '../../runtime/vault/secret-client/contract.ts';
@@ -29,13 +28,13 @@ const collectEveryMs = 30_000;
 const conditions = { token: 'token', secrets: 'secrets' } as const;
 
 /**
- * At every beat keeps the token alive and passes changed secrets on, until the signal is aborted. Whatever fails,
- * the application goes on with what it has; health and metrics tell.
+ * Periodically prolongs the token and passes changed secrets on, until the signal is aborted. Whatever fails, the
+ * application keeps what it has, and health and metrics report the failure.
  */
 export function keep(options: KeepOptions): Promise<void> {
   const { tokens, renewalInterval, observation, log, signal } = options;
   const collect = createCollector(collectEveryMs);
-  return beat({
+  return repeatWork({
     work: () => work(options).finally(collect),
     delayMs: () => tokens.delayMs(renewalInterval),
     longestRetryMs: () => tokens.longestRetryMs(),
@@ -89,38 +88,21 @@ async function telling(
   else health.degraded(condition, reason);
 }
 
-export interface BeatOptions {
-  /** What is done at each beat. */
-  readonly work: () => Promise<void>;
-  /** Time to the next beat after one that succeeded, in ms. */
-  readonly delayMs: () => number;
+export interface RetriedOptions extends Pick<RepeatedOptions, 'work' | 'delayMs' | 'onFailure' | 'signal'> {
   /** No retry comes later than this, in ms. */
   readonly longestRetryMs?: () => number;
-  /** Told of each beat that failed; it never ends the loop. */
-  readonly onFailure: (error: unknown, retryMs: number) => void;
-  readonly signal: AbortSignal;
 }
 
-/** Slow enough that a key server which refuses for a minute hears of us a few times only. */
+/** Slow enough that a secrets server which refuses for a minute gets a few requests only. */
 const backoff = { initialMs: 8_000, maxMs: 60_000 };
 const shortestRetryMs = 5_000;
 
-/** Works at every beat until the signal is aborted; after a failure at growing, jittered intervals. */
-export async function beat(options: BeatOptions): Promise<void> {
-  const { work, delayMs, longestRetryMs = () => Number.POSITIVE_INFINITY, onFailure, signal } = options;
-  const failures = createBackoff(backoff);
-  const pass = async () => {
-    try {
-      await work();
-      failures.reset();
-      return delayMs();
-    } catch (error) {
-      const wait = Math.min(longestRetryMs(), Math.max(shortestRetryMs, failures.next()));
-      if (!signal.aborted) onFailure(error, wait);
-      return wait;
-    }
-  };
-  await startPeriodic({ pass, signal, firstMs: delayMs() }).closed;
+/** Repeats the work until the signal is aborted; after a failure at growing, jittered intervals. */
+export async function repeatWork({ longestRetryMs, ...options }: RetriedOptions): Promise<void> {
+  const { next, reset } = createBackoff(backoff);
+  const longest = longestRetryMs ?? (() => Number.POSITIVE_INFINITY);
+  const bounded = { next: () => Math.min(longest(), Math.max(shortestRetryMs, next())), reset };
+  await startRepeated({ ...options, backoff: bounded, firstMs: options.delayMs() }).closed;
 }
 
 type Settings = Pick<

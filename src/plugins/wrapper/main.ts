@@ -19,8 +19,8 @@ import { prepare } from './prepare.ts';
 import { type ApplicationEnvironment, inheritedEnvironment } from './prepare-application.ts';
 import type { WrapperConfig } from './read-config.ts';
 import type { ResolvedWrapperSettings } from './settings.ts';
-import { stay } from './stay.ts';
 import { becomeApplication } from './supervise/index.ts';
+import { superviseApplication } from './supervise-application.ts';
 
 /** The whole of `svc-wrapper`. Ends the process, or becomes the application. */
 export async function main(argv: readonly string[]): Promise<void> {
@@ -46,7 +46,7 @@ async function wrap(
   return runWrapper({ ...prepared, token, interruption, crash });
 }
 
-/** Node itself would write them by `process.stderr`, which makes a pipe non-blocking for the application as well. */
+/** Node itself would write warnings to `process.stderr`, which makes a pipe non-blocking for the application too. */
 function logWarnings(log: () => Logger): void {
   process.removeAllListeners('warning');
   process.on('warning', (warning) => log().warn('node.warning', { ...describeError(warning) }));
@@ -64,8 +64,8 @@ export interface TakenToken {
 const variable = 'VAULT_TOKEN';
 
 /**
- * Moves VAULT_TOKEN out of the environment before anything makes a string of it. What memory is required is not
- * known yet: every later region is refused where this one should have been.
+ * Moves VAULT_TOKEN out of the environment before anything makes a string of it. It is
+ * not known yet which kind of memory is required: if this region lacks it, so does every later one, which is then refused.
  */
 function takeToken(): TakenToken {
   if (!Object.hasOwn(process.env, variable)) return { token: undefined, env: process.env };
@@ -77,7 +77,7 @@ function takeToken(): TakenToken {
 export interface RunOptions {
   readonly config: WrapperConfig;
   readonly log: Logger;
-  /** The bytes of VAULT_TOKEN; they belong to the run from now on. */
+  /** The bytes of VAULT_TOKEN, which the run owns from now on. */
   readonly token: Region | undefined;
   readonly interruption: Interruption;
   readonly crash: CrashWatch;
@@ -122,7 +122,7 @@ interface Service extends RunOptions {
   readonly observation: Observation;
 }
 
-/** The health endpoint is opened while the first answer from outside is waited for. */
+/** The health endpoint opens while the wrapper waits for the first response of a server. */
 async function serve(service: Service): Promise<number> {
   const { config, log, interruption, crash, client, around, observation } = service;
   const digest = createDigest();
@@ -133,7 +133,7 @@ async function serve(service: Service): Promise<number> {
     interruption.signal.throwIfAborted();
     observation.health.alive('secrets');
     if (config.settings.exec) return await become(obtained, client, interruption.signal);
-    return await stay({
+    return await superviseApplication({
       client,
       obtained,
       registered: obtained.registered,
@@ -158,7 +158,7 @@ async function obtainAfterRegistration(
   return { ...(await obtain({ client, around, digest, log, signal })), registered };
 }
 
-/** There is nobody to answer once the wrapper has become the application. */
+/** Once the wrapper has become the application, nothing could respond to probes. */
 async function serveHealth({ config, log, observation }: Service): Promise<HealthServer | undefined> {
   const { healthAddr, exec } = config.settings;
   if (healthAddr === undefined || exec) return undefined;
@@ -174,8 +174,8 @@ async function become({ prepared }: Obtained, client: SecretClient, signal: Abor
 }
 
 /**
- * Tells one set of secrets from another without keeping it. The key is random and lives in this process only, so
- * that a digest which leaks says nothing about a value that could be guessed.
+ * Distinguishes sets of secrets without keeping them. The key is random and exists in this process only, so a leaked
+ * digest does not help to verify a guessed value.
  */
 export function createDigest(): (entries: readonly SecretEntry[]) => string {
   const key = randomBytes(32);
@@ -206,7 +206,7 @@ function protectProcess(settings: ResolvedWrapperSettings, log: Logger): Protect
   if (lock.mode !== 'all') log.warn('memory.lock', { mode: lock.mode, reason: lock.reason });
   const inherited = inheritedEnvironment();
   setDumpable(false);
-  // an application that takes the wrapper's place knows nothing of orphans that would come to it
+  // an application that replaces the wrapper does not reap orphans
   if (!settings.exec) setSubreaper();
   return { lock, inherited };
 }

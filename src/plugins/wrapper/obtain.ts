@@ -3,13 +3,13 @@ import { retry } from '../../runtime/lifecycle/retry.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import { relock } from '../../runtime/native/process-lock.ts';
 import { isVaultError, mayPass, VaultError } from '../../runtime/vault/contract.ts';
-import type { Lease } from '../../runtime/vault/logins.ts';
+import type { TokenLease } from '../../runtime/vault/logins.ts';
 import type { SecretClient, SecretDocument } from '../../runtime/vault/secret-client/contract.ts';
 import { type Delivered, nameSecrets } from './name-secrets.ts';
 import { type ApplicationEnvironment, type Prepared, prepareApplication } from './prepare-application.ts';
 
 export interface Obtained {
-  readonly lease: Lease;
+  readonly lease: TokenLease;
   readonly prepared: Prepared;
   /** Of the secrets that were prepared. */
   readonly digest: string;
@@ -74,7 +74,7 @@ export interface FetchOptions {
 }
 
 export interface Fetched {
-  readonly lease: Lease;
+  readonly lease: TokenLease;
   readonly documents: readonly SecretDocument[];
 }
 
@@ -87,7 +87,7 @@ const backoff = { initialMs: 100, maxMs: 600 };
  */
 async function fetchSecrets(client: SecretClient, options: FetchOptions): Promise<Fetched> {
   const { paths, timeoutMs, signal, log } = options;
-  let lease: Lease | undefined;
+  let lease: TokenLease | undefined;
   const attempt = async (): Promise<Fetched> => {
     const [login, reading] = await Promise.allSettled([
       lease ?? client.logIn(signal),

@@ -12,13 +12,13 @@ export interface RunnerOptions {
   readonly settings: Pick<ResolvedWrapperSettings, 'stopGrace' | 'rotation'>;
   readonly observation: Observation;
   readonly log: Logger;
-  /** None is started any more once this is aborted, as by a signal that came while no application ran. */
+  /** Once this is aborted, for example by a signal while no application ran, no application is started. */
   readonly interrupted: AbortSignal;
   /** Called when an application has been started, while its region is still there; does not throw. */
   readonly onStart: (prepared: Prepared, pid: number) => void;
 }
 
-/** Runs the application, one process at a time, until it ends by itself or is told to. */
+/** Runs the application, one process at a time, until it ends by itself or is ended. */
 export class Runner {
   readonly #options: RunnerOptions;
   readonly #over = Promise.withResolvers<Ending>();
@@ -51,7 +51,7 @@ export class Runner {
     this.#letGo(prepared);
   }
 
-  /** What of the wrapper's memory still holds the secrets in use. */
+  /** The parts of the wrapper's memory that still hold the secrets in use. */
   get regions(): readonly Region[] {
     const prepared = this.#prepared;
     return prepared !== undefined && this.#keeps(prepared) ? [prepared.region] : [];
@@ -59,7 +59,7 @@ export class Runner {
 
   /**
    * Stops the application and starts it with other secrets.
-   * @returns false where it is not to run any more, because it has ended by itself or somebody asked for its end
+   * @returns false if it is not to run again, because it has ended by itself or its end was requested
    */
   async restart(prepared: Prepared): Promise<boolean> {
     const application = this.#application;
@@ -114,7 +114,7 @@ export class Runner {
     else prepared.region.release();
   }
 
-  /** Only what is renewed in place is still needed here: the rest stays with the application. */
+  /** Only memory that is renewed in place is still needed here; the application has its own copy of the rest. */
   #keeps({ shared }: Prepared): boolean {
     return shared && this.#options.settings.rotation === 'sighup';
   }

@@ -1,5 +1,5 @@
 import { isVaultError } from '../../runtime/vault/contract.ts';
-import { gainsEnough, type Lease } from '../../runtime/vault/logins.ts';
+import { gainsEnough, type TokenLease } from '../../runtime/vault/logins.ts';
 import type { Login, SecretClient } from '../../runtime/vault/secret-client/contract.ts';
 
 type Client = Pick<SecretClient, 'logIn' | 'renew'>;
@@ -19,7 +19,7 @@ const lateFraction = 1 / 3;
 export class TokenKeeper {
   readonly #client: Client;
   readonly #now: () => number;
-  #lease: Lease;
+  #lease: TokenLease;
   #endsAt: number | undefined;
   /** Seconds that the token had when it was new. */
   #fullLease: number;
@@ -30,7 +30,7 @@ export class TokenKeeper {
   #prolonged = true;
 
   /** @param now a clock in ms that never goes back */
-  constructor(client: Client, lease: Lease, now = () => performance.now()) {
+  constructor(client: Client, lease: TokenLease, now = () => performance.now()) {
     this.#client = client;
     this.#now = now;
     this.#lease = lease;
@@ -96,7 +96,7 @@ export class TokenKeeper {
     this.#prolonged = true;
   }
 
-  #hold(lease: Lease): void {
+  #hold(lease: TokenLease): void {
     this.#lease = lease;
     const { leaseSeconds } = lease;
     if (leaseSeconds === undefined) this.#endsAt = undefined;

@@ -18,13 +18,13 @@ import {
 } from './lease.ts';
 
 export interface Elector extends Leadership {
-  /** Resolves once the signal was aborted and the lease is given up, or could not be within a second; never rejects. */
+  /** Resolves once the signal was aborted and the lease was given up, or that failed within a second; never rejects. */
   readonly closed: Promise<void>;
 }
 
 /**
- * Takes part in the election of a leader over a Lease, as client-go does: the lease is taken where nobody holds it,
- * or where it has not changed for its own duration by our clock.
+ * Takes part in the election of a leader over a Lease, as client-go does: this replica takes the lease if nobody holds it,
+ * or if it has not changed for its own duration by the clock of this machine.
  * @throws RangeError when the times contradict each other
  */
 export function createElector(options: ElectorOptions): Elector {
@@ -67,7 +67,7 @@ export function createElector(options: ElectorOptions): Elector {
   };
 }
 
-/** Up to a fifth longer, so that replicas do not ask in step. */
+/** Up to a fifth longer, so that replicas do not ask at the same time. */
 const jittered = (milliseconds: number): number => milliseconds * (1 + Math.random() / 5);
 
 const farewellMs = 1_000;
@@ -78,9 +78,9 @@ export interface CandidateParts {
   readonly observation: LeaseObservation;
   readonly term: Term;
   readonly times: ElectorTimes;
-  /** What stands in the lease while it is ours. */
+  /** The holder that the lease names while this replica holds it. */
   readonly identity: string;
-  /** Takes the lease once, whoever holds it: of two that do, the later one leads. */
+  /** Takes the lease once, even if another replica holds it. If two do so, the later one leads. */
   readonly takeOver?: boolean | undefined;
   readonly log: Logger;
 }
@@ -90,7 +90,7 @@ class Candidate {
   readonly #parts: CandidateParts;
   #lease: Lease | undefined;
   #holder = '';
-  /** A write of ours may be what the API server has, even where its answer was lost. */
+  /** True after a write, which the API server may have stored even if its response was lost. */
   #mayBeOurs = false;
   #mayTakeOver: boolean;
 
@@ -99,7 +99,7 @@ class Candidate {
     this.#mayTakeOver = parts.takeOver ?? false;
   }
 
-  /** Renews the lease where it is ours, takes it where it is free. @throws KubeError */
+  /** Renews the lease if this replica holds it, takes it if it is free. @throws KubeError */
   async attempt(signal: AbortSignal): Promise<void> {
     const { store, term, times } = this.#parts;
     const call = { signal, timeoutMs: times.renewMs / 2 };
@@ -112,7 +112,7 @@ class Candidate {
     this.#mayTakeOver = false;
   }
 
-  /** Lets the next one begin at once; gives up after a second. */
+  /** Gives the lease up, so that the next leader begins at once. Stops trying after a second. */
   async giveUp(): Promise<void> {
     if (!this.#mayBeOurs) return;
     const call = { signal: AbortSignal.timeout(farewellMs), timeoutMs: farewellMs };
@@ -134,7 +134,7 @@ class Candidate {
     log.info('leader.released');
   }
 
-  /** Without reading it first, as nobody else writes it. False where somebody has. */
+  /** Without reading it first, because no other replica should write it. False if one has. */
   async #renewKnown(call: LeaseCall): Promise<boolean> {
     if (this.#lease === undefined) return false;
     try {
@@ -159,7 +159,7 @@ class Candidate {
     this.#holder = holder;
   }
 
-  /** A lease that was deleted still binds those who saw it: its holder may not know yet. Who never saw it cannot tell. */
+  /** A deleted lease still binds the replicas that saw it, because its holder may not know yet. Others cannot know of it. */
   #isFree(lease: Lease | undefined): boolean {
     const { observation, identity } = this.#parts;
     return (lease?.record.holder ?? this.#holder) === identity || observation.mayBeTaken();
@@ -193,13 +193,13 @@ class Candidate {
 }
 
 /**
- * How long a lease has stood unchanged, by a clock of our own: the times in it are by the clocks of others, which
- * may be wrong by any amount.
+ * How long a lease has been unchanged, by the clock of this machine. The times in the lease come from the clocks of other
+ * machines, which may be wrong by any amount.
  */
 interface LeaseObservation {
-  /** It was read, or written, and is like this. */
+  /** Records the lease as it was just read or written. */
   see(record: LeaseRecord): void;
-  /** No holder can believe any more that it is its own; true too where none was ever seen. */
+  /** True if no holder can still believe that it holds the lease, and if no lease was ever seen. */
   mayBeTaken(): boolean;
 }
 
@@ -235,18 +235,18 @@ export interface ElectorOptions {
   /** Of the Lease. */
   readonly namespace: string;
   readonly name: string;
-  /** Name of this replica; something random is appended, so that a restarted one is another. */
+  /** Name of this replica. A random suffix is appended, so that a restarted replica is a different one. */
   readonly identity: string;
-  /** How long others keep off a lease that is not renewed. Default: 15 s; written in whole seconds. */
+  /** How long other replicas respect a lease that is not renewed. Default: 15 s; written in whole seconds. */
   readonly leaseMs?: number;
-  /** How long a renewal lets this replica lead; shorter, so that it ends before another begins. Default: 10 s. */
+  /** How long a renewal lets this replica lead: shorter, so that its term ends before another begins. Default: 10 s. */
   readonly renewMs?: number;
   /** About the time between two attempts. Default: 2 s. */
   readonly retryMs?: number;
-  /** Takes the lease once when it starts, whoever holds it. Default: false. */
+  /** Takes the lease once when it starts, even if another replica holds it. Default: false. */
   readonly takeOver?: boolean;
   readonly log: Logger;
-  /** Aborted: it leads no more, and gives the lease up. */
+  /** When aborted, this replica stops leading and gives the lease up. */
   readonly signal: AbortSignal;
   /** Default: the machine's. */
   readonly clocks?: ElectorClocks;
@@ -258,7 +258,7 @@ interface ElectorTimes {
   readonly retryMs: number;
 }
 
-/** @throws RangeError unless retry < renewal < lease: two could lead at once */
+/** @throws RangeError unless retry < renewal < lease: otherwise two replicas could lead at once */
 function electorTimes(options: Partial<ElectorTimes>): ElectorTimes {
   const { leaseMs = 15_000, renewMs = 10_000, retryMs = 2_000 } = options;
   if (retryMs > 0 && retryMs < renewMs && renewMs < leaseMs) return { leaseMs, renewMs, retryMs };

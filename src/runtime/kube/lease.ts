@@ -1,12 +1,12 @@
 import { describeError, type Logger } from '../logging/logger.ts';
 import { isText, type KubeClient, type KubeRequest, member, unless } from './client.ts';
 
-/** Who leads, as a Lease (coordination.k8s.io/v1) says it. */
+/** The content of a Lease (coordination.k8s.io/v1). */
 export interface LeaseRecord {
   /** Empty where it was given up. */
   readonly holder: string;
   readonly durationSeconds: number;
-  /** By the clocks of their writers: shown to people, and told apart, never reckoned with. */
+  /** By the clocks of their writers: for display and comparison only, never for computing times. */
   readonly acquireTime: string;
   readonly renewTime: string;
   readonly transitions: number;
@@ -36,8 +36,8 @@ export function readLease(object: unknown): Lease {
 const skewMs = 60_000;
 
 /**
- * Whether somebody holds it and has renewed it lately, as far as another machine's clock can tell: to be shown, and
- * nothing to elect by.
+ * Whether a replica holds it and has renewed it recently, judged by the times that the clock of another machine has
+ * written. For display, not for elections.
  * @param now milliseconds since 1970
  */
 export function seemsHeld({ holder, durationSeconds, renewTime }: LeaseRecord, now: number): boolean {
@@ -48,7 +48,7 @@ export function seemsHeld({ holder, durationSeconds, renewTime }: LeaseRecord, n
 const textOf = (value: unknown): string => (isText(value) ? value : '');
 const numberOf = (value: unknown): number => (typeof value === 'number' && value > 0 ? value : 0);
 
-/** The `spec` of the object; without a holder, as one that is given up is written. */
+/** The `spec` of the object; without a holder if the lease is given up. */
 function specOf(record: LeaseRecord): object {
   return {
     holderIdentity: record.holder,
@@ -59,7 +59,7 @@ function specOf(record: LeaseRecord): object {
   };
 }
 
-/** As the API wants times of a lease: six digits of a second, no more and no fewer. */
+/** In the form that the API requires: exactly six digits of a second. */
 export function microTime(milliseconds: number): string {
   return new Date(milliseconds).toISOString().replace('Z', '000Z');
 }
@@ -100,7 +100,7 @@ export function createLeaseStore(client: KubeClient, namespace: string, name: st
   };
 }
 
-/** Two clocks in milliseconds: one that only grows, and the one on the wall, which goes on while a machine sleeps. */
+/** Two clocks in milliseconds: a monotonic one, and the wall clock, which continues while the machine sleeps. */
 export interface ElectorClocks {
   monotonic(): number;
   wall(): number;
@@ -116,9 +116,9 @@ export interface Moment {
   readonly wall: number;
 }
 
-/** The time for which a renewal lets us lead. It ends by itself, before anybody else can begin theirs. */
+/** The time for which a renewal lets this replica lead. It ends by itself, before another replica can begin. */
 export interface Term extends Leadership {
-  /** Where a term was, or still is, ours: until when, in milliseconds from now; 0 or less when it is over. */
+  /** Milliseconds until the term of this replica ends; 0 or less when it is over. */
   remainingMs(): number;
   now(): Moment;
   /** @param sent when the renewal that succeeded was sent: the lease is not older than that */
@@ -162,7 +162,7 @@ export function createTerm(lengthMs: number, clocks: ElectorClocks, log: Logger)
     },
     ...{ now, remainingMs, end },
     extend(sent) {
-      // a process that stood still finds its term over before its timer does
+      // a process that was paused sees here that its term is over before its timer fires
       if (leading && remainingMs() <= 0) end('the term was over before it was renewed');
       clearTimeout(timer);
       last = sent;
@@ -174,12 +174,12 @@ export function createTerm(lengthMs: number, clocks: ElectorClocks, log: Logger)
   };
 }
 
-/** A sleep of the machine stops the one clock, a step of the other makes the term too short: the longer time counts. */
+/** A sleep of the machine stops the monotonic clock, and the wall clock may be set: the longer of both times counts. */
 function elapsed(from: Moment, to: Moment): number {
   return Math.max(to.monotonic - from.monotonic, to.wall - from.wall);
 }
 
-/** A handler that throws must not keep others from being told. */
+/** A handler that throws must not prevent the others from being called. */
 function tell(handle: (leading: boolean) => void, leading: boolean, log: Logger): void {
   try {
     handle(leading);
@@ -191,13 +191,13 @@ function tell(handle: (leading: boolean) => void, leading: boolean, log: Logger)
 /** Whether this replica leads. */
 export interface Leadership {
   readonly leading: boolean;
-  /** Called with each change, at once where it leads already; returns what ends that. */
+  /** Called at each change, and at once if it leads already. @returns a function that removes the handler */
   onChange(handle: (leading: boolean) => void): () => void;
 }
 
 /**
- * A client that sends writes only while this replica leads. A process that stood still for longer than its lease goes on
- * with answers and timers that were due meanwhile, and hears of the end of its term only after some of them.
+ * A client that sends writes only while this replica leads. A process that was paused for longer than its lease first
+ * handles responses and timers that were due meanwhile, and may learn of the end of its term only after some of them.
  */
 export function leadersClient(client: KubeClient, leadership: Leadership): KubeClient {
   const leading = () => leadership.leading;

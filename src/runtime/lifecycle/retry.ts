@@ -1,4 +1,4 @@
-import { sleep } from './wait.ts';
+import { type Periodic, type PeriodicOptions, sleep, startPeriodic } from './wait.ts';
 
 export interface RetryOptions extends BackoffOptions {
   /** False for what a further attempt cannot fix. */
@@ -70,4 +70,30 @@ export function createBackoff({ initialMs, maxMs }: BackoffOptions): Backoff {
       ceilingMs = initialMs;
     },
   };
+}
+
+export interface RepeatedOptions extends Omit<PeriodicOptions, 'pass'> {
+  readonly work: () => Promise<void>;
+  /** Milliseconds until the next pass after one that succeeded. */
+  readonly delayMs: () => number;
+  /** Milliseconds until the next pass after one that failed. */
+  readonly backoff: Backoff;
+  /** Not called for a pass that failed because the signal was aborted. */
+  readonly onFailure: (error: unknown, retryMs: number) => void;
+}
+
+/** Repeats work that may fail: a failure is reported and never ends the loop. */
+export function startRepeated({ work, delayMs, backoff, onFailure, ...rest }: RepeatedOptions): Periodic {
+  const pass = async () => {
+    try {
+      await work();
+    } catch (error) {
+      const retryMs = backoff.next();
+      if (!rest.signal.aborted) onFailure(error, retryMs);
+      return retryMs;
+    }
+    backoff.reset();
+    return delayMs();
+  };
+  return startPeriodic({ pass, ...rest });
 }

@@ -7,7 +7,7 @@ import { hasCapability, lockedAddressSpace, memlockLimit } from './own-process.t
 export interface LockReport {
   /** `all`: everything except machine code that V8 makes, now and later; `partial`: what the limit permits. */
   readonly mode: 'all' | 'partial' | 'none';
-  /** Why not `all`. */
+  /** Why it is not `all`. */
   readonly reason?: string;
 }
 
@@ -26,7 +26,7 @@ let relockAs: () => unknown = () => undefined;
 /**
  * Keeps the process's memory out of swap. To be called before memory holds a secret.
  * Under `all` there is no WebAssembly from then on, so no `fetch` either, and there must be no worker threads.
- * @throws SvcError MEMORY_LOCK_REFUSED (exit 71) when `required` and not to be had
+ * @throws SvcError MEMORY_LOCK_REFUSED (exit 71) when `required` and refused
  */
 export function lockProcessMemory({ required, reserve }: LockOptions): LockReport {
   const reason = lockAll();
@@ -39,7 +39,7 @@ export function lockProcessMemory({ required, reserve }: LockOptions): LockRepor
   return report(lockMore() ? 'partial' : 'none', reason);
 }
 
-/** Brings the lock up to date with memory mapped since; does nothing before `lockProcessMemory`. */
+/** Locks memory that was mapped since the last call; does nothing before `lockProcessMemory`. */
 export function relock(): void {
   relockAs();
 }
@@ -50,7 +50,7 @@ export function unlockAll(): void {
   callInt('munlockall');
 }
 
-/** @returns why not, where it was not to be had */
+/** @returns why it was refused; undefined when the memory is locked */
 function lockAll(): string | undefined {
   const missing = missingRight();
   if (missing !== undefined) return missing;
@@ -71,8 +71,8 @@ function lockAll(): string | undefined {
 }
 
 /**
- * Locks what there is by ranges, but for those already in `locked`: `mlockall` for it would also walk the pages of
- * program files, which are never swapped out, and take 6 ms of the start for that.
+ * Locks the present memory range by range, except those already in `locked`. `mlockall` would also walk the pages of
+ * program files, which are never swapped out; at start that would take 6 ms.
  */
 function lockCurrent(locked: Set<string>): void {
   for (const range of swappable(ownMemoryMap())) {
@@ -81,7 +81,7 @@ function lockCurrent(locked: Set<string>): void {
   }
 }
 
-/** False for a range that another thread has given up or changed meanwhile, which fails as if the limit were reached. */
+/** False for a range that another thread has unmapped or changed meanwhile; that fails with the same error as the limit. */
 function lockRange({ start, end }: MappedRange): boolean {
   try {
     lockOnFault({ start, end });
@@ -101,7 +101,7 @@ function forbidReducingMemory(): void {
   setTimeout(() => setFlagsFromString('--no-incremental-marking'), 1000).unref();
 }
 
-/** Its code lies in memory of its own that V8 gives back to the kernel: on locked pages that ends the process. */
+/** V8 gives memory of WebAssembly code back to the kernel; on locked pages that ends the process. */
 function forbidWebAssembly(): void {
   Reflect.deleteProperty(globalThis, 'WebAssembly');
 }
@@ -232,14 +232,14 @@ export function codeRuns(ranges: readonly MappedRange[]): { start: number; end: 
     .map((run) => ({ start: run[0]?.start ?? 0, end: run.at(-1)?.end ?? 0 }));
 }
 
-/** What the kernel may swap out, now or once it is used, apart from V8's code: everything but unwritable parts of files. */
+/** What the kernel may swap out, now or after its first use, apart from V8's code: all ranges except unwritable parts of files. */
 export function swappable(ranges: readonly MappedRange[]): MappedRange[] {
   return outsideCode(ranges).filter(
     ({ permissions, anonymous, name }) => isOwn(permissions) && (anonymous || isData(permissions, name)),
   );
 }
 
-/** The ranges that belong to no run of code. @param ranges the whole map: a run is told by its neighbours */
+/** The ranges that belong to no run of code. @param ranges the whole map: neighbours decide what a run is */
 export function outsideCode<T extends MappedRange>(ranges: readonly T[]): T[] {
   const code = codeRuns(ranges);
   return ranges.filter(({ start, end }) => !code.some((run) => start >= run.start && end <= run.end));
@@ -262,7 +262,7 @@ function anonymousRuns(ranges: readonly MappedRange[]): MappedRange[][] {
   return runs;
 }
 
-/** The rest of an arena is left out as well: it becomes writable as the arena grows. */
+/** The rest of an arena is excluded too: it becomes writable as the arena grows. */
 function isOfArena(ranges: readonly MappedRange[], index: number): boolean {
   const [before, range, after] = [ranges[index - 1], ranges[index], ranges[index + 1]];
   return [before && isMallocArena(before, range), range && isMallocArena(range, after)].includes(true);

@@ -15,14 +15,14 @@ export const loginRequest = (mountPath: string) =>
   ({ method: 'POST', path: vaultPath(mountPath, 'login') }) as const satisfies VaultRequest;
 
 /** How long a token lasts. */
-export interface Lease {
+export interface TokenLease {
   /** 0 where it has no end; undefined where the token may not look itself up. */
   readonly leaseSeconds: number | undefined;
   /** Whether a renewal may work: true where that is not known either. */
   readonly renewable: boolean;
 }
 
-export interface RenewedLease extends Lease {
+export interface RenewedLease extends TokenLease {
   readonly leaseSeconds: number;
 }
 
@@ -45,7 +45,7 @@ export interface LoginAnswer {
  * A policy may forbid a token to look itself up: then its end stays unknown until a renewal tells it.
  * @throws VaultError of kind `denied` where the key server does not know the token
  */
-export function lookedUp({ status, fields, errors }: LoginAnswer): Lease {
+export function lookedUp({ status, fields, errors }: LoginAnswer): TokenLease {
   if (status === 200) return lifetime(fields());
   const said = errors();
   if (status === 403 && !namesDeadToken(said)) return { leaseSeconds: undefined, renewable: true };

@@ -3,7 +3,7 @@ import type { Container, Pod, Volume, VolumeMount } from '../../kubernetes/pod.t
 import { tokenFolder, volumeNames } from './containers.ts';
 import type { Context, Diagnostics, Shared } from './context.ts';
 
-/** The volumes with one more; one of the operator's own that is there already is set anew. */
+/** The volumes with one more. A volume of the operator that is already there is replaced. */
 export function addVolume(
   volumes: readonly Volume[],
   wanted: Volume,
@@ -45,7 +45,7 @@ function withImageOf({ image: there }: Volume, volume: Volume, mirrors: ImageMir
   return { ...volume, image: { ...image, ...there } };
 }
 
-/** The container with one more mount, or as it is where that is among its own. */
+/** The container with one more mount, or unchanged if it has that mount already. */
 export function addMount(container: Container, wanted: VolumeMount, { errors }: Diagnostics): Container {
   const { volumeMounts = [] } = container;
   const there = volumeMounts.filter(({ mountPath }) => resolvedPath(mountPath) === wanted.mountPath);
@@ -58,7 +58,7 @@ export function addMount(container: Container, wanted: VolumeMount, { errors }: 
   return container;
 }
 
-/** Of all that a mount can say, a part of the volume alone would show other files. */
+/** Of all fields of a mount, only a sub-path changes which files are shown. */
 export function isSameMount(there: VolumeMount, wanted: VolumeMount): boolean {
   const { subPath, subPathExpr } = there;
   return (
@@ -68,7 +68,7 @@ export function isSameMount(there: VolumeMount, wanted: VolumeMount): boolean {
   );
 }
 
-/** Whether what is there says all that is wanted, and nothing else in the same places. */
+/** Whether what is there has all wanted members with the same values, and arrays of the same length. */
 export function covers(there: unknown, wanted: unknown): boolean {
   if (Array.isArray(wanted)) {
     if (!Array.isArray(there) || there.length !== wanted.length) return false;
@@ -80,8 +80,8 @@ export function covers(there: unknown, wanted: unknown): boolean {
 }
 
 /**
- * Where a path of a mount leads, as the kubelet and the runtime see it: `svc`, `//svc/` and `/x/../svc` are all `/svc`.
- * In linear time: whoever writes a pod writes its paths.
+ * The path of a mount as kubelet and runtime resolve it: `svc`, `//svc/` and `/x/../svc` are all `/svc`. Takes linear time,
+ * because the author of a pod chooses its paths.
  */
 export function resolvedPath(path: string): string {
   const segments: string[] = [];
@@ -95,7 +95,7 @@ export function resolvedPath(path: string): string {
 const expirationSeconds = 3_600;
 const automounted = '/var/run/secrets/kubernetes.io/serviceaccount';
 
-/** Whether it is the token that the API server gives to containers by itself. */
+/** Whether it is the token that the API server mounts into containers by default. */
 export const isAutomounted = ({ mountPath }: VolumeMount): boolean => resolvedPath(mountPath) === automounted;
 
 /**
@@ -103,16 +103,16 @@ export const isAutomounted = ({ mountPath }: VolumeMount): boolean => resolvedPa
  * asked, unless pod or account forbid it. Once a container has ours, it keeps it.
  */
 export function needsToken({ volumeMounts = [] }: Container, audience: string | undefined): boolean {
-  // the one that is mounted by itself is for the API server
+  // the token mounted by default is for the API server
   if (audience !== undefined) return true;
   if (volumeMounts.some(({ name }) => name === volumeNames.token)) return true;
   return !volumeMounts.some(isAutomounted);
 }
 
 /**
- * A token with which one can log in at the secrets server. The kubelet gives it to the pod's group or to the one user of
+ * A token for the login at the secrets server. The kubelet gives it to the pod's group or to the one user of
  * all containers where there is such; else it has to be readable for whatever user a container has.
- * @param audience undefined: the API server's, so that it opens what the service account may do there, too
+ * @param audience undefined: that of the API server, so the token also grants what the service account may do there
  */
 export function ownToken({ spec }: Pod, audience: string | undefined): Shared {
   const defaultMode = spec.securityContext?.fsGroup === undefined ? 0o444 : 0o440;

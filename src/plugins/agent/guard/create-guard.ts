@@ -24,13 +24,13 @@ import {
   uncoveredFacts,
 } from './cover.ts';
 import { gone, unsettled } from './descendants.ts';
-import { type Keeper, type KeeperOptions, startKeeper } from './keeper.ts';
+import { type GuardKeeper, type KeeperOptions, startKeeper } from './keeper.ts';
 import { crowdedCgroups } from './map-readings.ts';
 import type { ProgramSet } from './program-set.ts';
 
 export type GuardOptions = Omit<KeeperOptions, 'onHit' | 'onUnknown' | 'onStatus' | 'onCrowded' | 'catchUp'>;
 
-/** A guard that has yet to begin; until then it is undecided, and what it is asked to cover waits. */
+/** A guard that has not started yet. Until then its status is undecided, and requests to cover processes wait. */
 export interface StartingGuard extends Guard {
   /** Resolves when a tier is in force, or when it is clear that none can be. */
   start(): Promise<void>;
@@ -43,7 +43,7 @@ export function createGuard(options: GuardOptions): StartingGuard {
   const statusListeners: ((status: GuardStatus) => void)[] = [];
   const crowdListeners: ((cgroups: readonly bigint[]) => void)[] = [];
   const unguarded = createUnguarded();
-  let keeper: Keeper | undefined;
+  let keeper: GuardKeeper | undefined;
   const set = () => keeper?.set;
   const nextTurn = createTurns();
   return {
@@ -55,7 +55,7 @@ export function createGuard(options: GuardOptions): StartingGuard {
           for (const listener of hitListeners) listener(hit, times);
         },
         onUnknown: once(() => options.log.warn('hits.unknown')),
-        // the first one is told when the guard can be asked
+        // the first status is reported when the guard can be queried
         onStatus: (status) => keeper !== undefined && callAll(statusListeners, status),
         onCrowded: (cgroups) => callAll(crowdListeners, cgroups),
         catchUp: unguarded.catchUp,
@@ -108,7 +108,7 @@ export function createGuard(options: GuardOptions): StartingGuard {
   };
 }
 
-/** One thing where a set of programs is in force, another where there is none. */
+/** Runs one function if a set of programs is in force, another if none is. */
 function apply<T>(set: ProgramSet | undefined, withPrograms: (set: ProgramSet) => T, without: () => T): T {
   return set === undefined ? without() : withPrograms(set);
 }
@@ -147,12 +147,12 @@ function countProcesses(set: ProgramSet): number {
 
 const isDecoy = (value: Buffer) => (decodeProtectionFlags(value) & protectionFlags.decoy) !== 0;
 
-/** The kernel detaches a debugger as it ends, and leaves what it had attached to stopped. */
+/** The kernel detaches a debugger that ends, and leaves its target stopped. */
 const untilDetachedMs = 100;
 
 /**
- * Has a process go on that was stopped for a debugger which was killed as it attached. Where the agent's PIDs are not
- * the host's, nothing is found.
+ * Resumes a process that was stopped for a debugger which was killed as it attached. If the PIDs of the agent are not
+ * those of the host, no process is found.
  */
 function resumeStoppedProcess({ road, outcome, target }: AccessEvent): void {
   if (road !== 'ptrace' || outcome !== 'killed') return;
@@ -169,8 +169,8 @@ function resume(pid: number): void {
 }
 
 /**
- * Covers a process and its descendants with other work of the agent in between.
- * @param inForce the programs that guard at the time: where they are others than those that it was begun with, it fails
+ * Covers a process and its descendants in steps, with other work of the agent in between.
+ * @param inForce the programs in force at the time; the work fails if they are no longer those that it began with
  * @throws SvcError PROCESS_GONE, GUARD_FULL, PROTECTION_UNSETTLED; the signal's reason
  */
 export async function protectIncrementally(
@@ -180,7 +180,7 @@ export async function protectIncrementally(
 ): Promise<ProcessFacts> {
   const steps = coverSteps(set, pid);
   return takeInTurns(steps, nextTurn, () => {
-    // programs that are not in force any more may be closed, and must not be asked
+    // programs that are no longer in force may be closed and must not be used
     if (inForce() !== set) throw unsettled(pid, 'what protects has changed meanwhile');
     if (!signal.aborted && set.ask('inspect', pid).error === 0) return;
     steps.return(undefined as never);
@@ -188,10 +188,10 @@ export async function protectIncrementally(
   });
 }
 
-/** So long one of them keeps everything else of the agent waiting, in milliseconds. */
+/** For so many milliseconds one caller may block all other work of the agent. */
 const sliceMs = 10;
 
-/** Resolves when it is the caller's turn: one caller in each round of the event loop, in the order in which they came. */
+/** Resolves when it is the caller's turn: one caller per turn of the event loop, in the order of their calls. */
 type NextTurn = () => Promise<void>;
 
 export function createTurns(): NextTurn {
@@ -207,7 +207,7 @@ export function createTurns(): NextTurn {
 }
 
 /**
- * Takes steps one after the other, and lets others have their turn every few milliseconds.
+ * Takes steps one after the other, and yields to other callers every few milliseconds.
  * @param check called after each turn of others; what it throws ends the work
  * @returns what the steps return
  * @throws what a step or `check` throws

@@ -32,7 +32,7 @@ export interface KeeperOptions extends Mode {
   readonly folder: string;
   /** Bits of `leftAlone`: what is not guarded; default: nothing. */
   readonly left?: number;
-  /** To be tried in this order. */
+  /** Tried in this order. */
   readonly tiers: readonly Tier[];
   /** Between two canaries. */
   readonly intervalMs: number;
@@ -42,34 +42,34 @@ export interface KeeperOptions extends Mode {
   readonly onStatus: (status: GuardStatus) => void;
   readonly onTallies: (tallies: Tallies) => void;
   readonly onCanary: (failed: boolean) => void;
-  /** Ids of the cgroups with more processes than the table keeps for one, where they are others than before. */
+  /** Called when they change: ids of the cgroups with more processes than the table holds for one cgroup. */
   readonly onCrowded: (cgroups: readonly bigint[]) => void;
-  /** Covers what could not be covered before. */
+  /** Covers the processes that could not be covered before. */
   readonly catchUp: (set: ProgramSet) => void;
 }
 
-/** Keeps the highest tier that works in force, and looks every beat whether it still does. */
-export interface Keeper {
+/** Keeps the highest tier that works in force, and checks in every pass whether it still does. */
+export interface GuardKeeper {
   /** Undefined while no tier works. */
   readonly set: ProgramSet | undefined;
   readonly status: GuardStatus;
   close(): Promise<void>;
 }
 
-/** Where nothing works, everything is tried again after so many beats: it costs some tenths of a second. */
-const beatsWithoutTier = 15;
-/** A reader that is to be killed is a process of its own. */
-const beatsBetweenDeadlyCanaries = 30;
-/** What a higher tier lacked may have come meanwhile. */
-const beatsBetweenClimbs = 150;
-const beatsBetweenSweeps = 60;
+/** Where nothing works, everything is tried again after so many passes: it costs some tenths of a second. */
+const passesWithoutTier = 15;
+/** It starts a process of its own, which is to be killed. */
+const passesBetweenDeadlyCanaries = 30;
+/** What a higher tier lacked may be available by now. */
+const passesBetweenClimbs = 150;
+const passesBetweenCleanUps = 60;
 
 /** Resolves when a tier is in force, or none can be. */
-export async function startKeeper(options: KeeperOptions): Promise<Keeper> {
-  const state: State = { status: undecided, inForce: undefined, beats: 0, decoys: createDecoys() };
+export async function startKeeper(options: KeeperOptions): Promise<GuardKeeper> {
+  const state: State = { status: undecided, inForce: undefined, passes: 0, decoys: createDecoys() };
   forgetUnloaded(options.folder);
   await choose(state, options);
-  const stop = keepBeating(state, options);
+  const stop = keepPassing(state, options);
   return {
     get set() {
       return state.inForce?.set;
@@ -90,10 +90,10 @@ interface State {
   status: GuardStatus;
   inForce: InForce | undefined;
   readonly decoys: Decoys;
-  beats: number;
+  passes: number;
 }
 
-/** @param tiers fewer than all: where none of them works, what is in force stays */
+/** @param tiers fewer than all: if none of them works, the tier in force stays */
 async function choose(state: State, options: KeeperOptions, tiers = options.tiers): Promise<void> {
   const { folder, enforce, kill, left = 0, onHit, onUnknown, catchUp } = options;
   const before = state.inForce;
@@ -124,7 +124,7 @@ async function choose(state: State, options: KeeperOptions, tiers = options.tier
   announce(state, passedOver, options);
 }
 
-/** What is pinned by others goes only when the new set guards. */
+/** Pins of other sets are removed only when the new set enforces. */
 function unpinOthers(folder: string, generation: number): void {
   for (const path of ownLinkFolders(folder)) if (!path.endsWith(`-${generation}`)) unpin(path);
 }
@@ -161,15 +161,15 @@ function announce(state: State, passedOver: PassedOver, options: KeeperOptions):
   options.onStatus(status);
 }
 
-/** Beats come at once when settings were changed: until those are put right, the programs go by them. */
-function keepBeating(state: State, options: KeeperOptions): () => Promise<void> {
+/** A pass begins at once when settings were changed: until those are restored, the programs obey them. */
+function keepPassing(state: State, options: KeeperOptions): () => Promise<void> {
   const checkLate = createLateWatch();
   const checkCrowds = createCrowdWatch(options.onCrowded);
-  return startPeriodic({
+  return startGuardPasses({
     intervalMs: options.intervalMs,
     isUrgent: () => state.inForce !== undefined && changedSetting(state.inForce.set) !== undefined,
-    beat: () =>
-      beat(state, options, { checkLate, checkCrowds }).catch((error: Error) =>
+    pass: () =>
+      runPass(state, options, { checkLate, checkCrowds }).catch((error: Error) =>
         options.log.error('guard.beat.failed', { error: error.message }),
       ),
   });
@@ -180,10 +180,14 @@ interface Checks {
   readonly checkCrowds: ReturnType<typeof createCrowdWatch>;
 }
 
-async function beat(state: State, options: KeeperOptions, { checkLate, checkCrowds }: Checks): Promise<void> {
-  state.beats += 1;
+async function runPass(
+  state: State,
+  options: KeeperOptions,
+  { checkLate, checkCrowds }: Checks,
+): Promise<void> {
+  state.passes += 1;
   if (state.inForce === undefined) {
-    if (state.beats % beatsWithoutTier === 0) await choose(state, options);
+    if (state.passes % passesWithoutTier === 0) await choose(state, options);
     return;
   }
   const wrong = findTampering(state.inForce.set, options.folder) ?? (await examine(state, state.inForce));
@@ -193,8 +197,8 @@ async function beat(state: State, options: KeeperOptions, { checkLate, checkCrow
     restoreSettings(state.inForce.set);
     return choose(state, options);
   }
-  if (state.beats % beatsBetweenSweeps === 0) sweepGone(state.inForce.set);
-  if (state.beats % beatsBetweenClimbs === 0) await climb(state, state.inForce, options);
+  if (state.passes % passesBetweenCleanUps === 0) sweepGone(state.inForce.set);
+  if (state.passes % passesBetweenClimbs === 0) await climb(state, state.inForce, options);
   const tallies = readTallies(state.inForce.set);
   await followPreemption(state, state.inForce, options);
   checkLate(state.inForce.set, tallies);
@@ -202,7 +206,7 @@ async function beat(state: State, options: KeeperOptions, { checkLate, checkCrow
   options.onTallies(tallies);
 }
 
-/** The mode may be changed while the kernel runs: what is passed by from then on is looked for. */
+/** The preemption mode may change while the kernel runs; from then on, calls that bypass the hooks are looked for. */
 async function followPreemption(state: State, inForce: InForce, options: KeeperOptions): Promise<void> {
   const preemption = preemptionOf(inForce.set);
   if (preemption.possible === inForce.preemption.possible) return;
@@ -212,7 +216,7 @@ async function followPreemption(state: State, inForce: InForce, options: KeeperO
   announce(state, state.status.passedOver, options);
 }
 
-/** Tries what is better than the tier in force. */
+/** Tries the tiers above the one in force. */
 async function climb(state: State, { set }: InForce, options: KeeperOptions): Promise<void> {
   const higher = options.tiers.slice(0, options.tiers.indexOf(set.tier));
   if (higher.length > 0) await choose(state, options, higher);
@@ -220,13 +224,13 @@ async function climb(state: State, { set }: InForce, options: KeeperOptions): Pr
 
 /** @returns what is wrong with the tier in force */
 function examine(state: State, { set, mode }: InForce): Promise<string | undefined> {
-  const isDeadly = state.beats % beatsBetweenDeadlyCanaries === 0;
+  const isDeadly = state.passes % passesBetweenDeadlyCanaries === 0;
   return tryPatiently(() =>
     (isDeadly ? tryAll : tryQuick)(state.decoys, mode, set).catch((error: Error) => error.message),
   );
 }
 
-/** Maps are shared by their pins; where somebody has removed those, what was covered is copied. */
+/** Sets share maps by their pins. If somebody has removed a pin, its entries are copied. */
 function carryOver(from: ProgramSet, to: ProgramSet): void {
   for (const name of ['processes', 'cgroups', 'crowds']) {
     const target = to.map(name);
@@ -237,13 +241,13 @@ function carryOver(from: ProgramSet, to: ProgramSet): void {
   }
 }
 
-export interface PeriodicOptions {
-  /** Between the end of one beat and the next. */
+export interface GuardPassOptions {
+  /** Milliseconds between the end of one pass and the next. */
   readonly intervalMs: number;
-  /** Cheap, and looked at in between: whether the next beat is not to be waited for. What it throws, that beat will meet. */
+  /** Cheap, and asked every 250 ms between passes: whether the next pass begins at once. That pass meets what it throws. */
   readonly isUrgent: () => boolean;
   /** Settles, whatever happens. */
-  readonly beat: () => Promise<void>;
+  readonly pass: () => Promise<void>;
 }
 
 const glanceMs = 250;
@@ -257,8 +261,12 @@ function answered(isUrgent: () => boolean): boolean {
   }
 }
 
-/** Beats, one after the other. @returns what ends them, and resolves when the last one has come to its end */
-export function startPeriodic({ intervalMs, isUrgent, beat }: PeriodicOptions): () => Promise<void> {
+/**
+ * Passes, one after the other. Not `startPeriodic`: a pause of that one ends early by a call of `wake`, and nobody calls when
+ * somebody changes the settings in the kernel.
+ * @returns what ends them, and resolves when the last one has ended
+ */
+export function startGuardPasses({ intervalMs, isUrgent, pass }: GuardPassOptions): () => Promise<void> {
   let running = Promise.resolve();
   let ended = false;
   let timer: NodeJS.Timeout | undefined;
@@ -266,7 +274,7 @@ export function startPeriodic({ intervalMs, isUrgent, beat }: PeriodicOptions): 
     const pauseMs = Math.min(glanceMs, leftMs);
     timer = setTimeout(() => {
       if (leftMs > pauseMs && !answered(isUrgent)) glance(leftMs - pauseMs);
-      else running = beat().then(() => (ended ? undefined : glance(intervalMs)));
+      else running = pass().then(() => (ended ? undefined : glance(intervalMs)));
     }, pauseMs);
   };
   glance(intervalMs);

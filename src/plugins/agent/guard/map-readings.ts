@@ -55,17 +55,18 @@ export function hasPreOpened(set: ProgramSet): boolean {
   return found;
 }
 
-/** Beats between two looks at whether the check of every read is still needed: each goes through all processes. */
-const beatsBetweenLooks = 15;
+/** Passes between two checks whether the hook on every read is still needed: each goes through all processes. */
+const passesBetweenChecks = 15;
 const opensToForget = 32_768;
 
 /** Keeps the check of every read attached for as long as anything is covered that was opened before, and no longer. */
 export function createLateWatch(): (set: ProgramSet, tallies: Tallies) => void {
   let known = 0;
-  let beats = 0;
+  let passes = 0;
   return (set, { covered_late: covered }) => {
     if (covered !== known) set.attachLate();
-    else if (set.isLateAttached && ++beats % beatsBetweenLooks === 0 && !hasPreOpened(set)) set.detachLate();
+    else if (set.isLateAttached && ++passes % passesBetweenChecks === 0 && !hasPreOpened(set))
+      set.detachLate();
     known = covered;
     watchAgain(set);
   };

@@ -8,7 +8,7 @@ import {
   type OperatorChannel,
   ReportError,
 } from './contract.ts';
-import { mostHits, type PendingReports, type Reply, type Report } from './pending-reports.ts';
+import { mostHits, type PendingReports, type Report, type ReportReply } from './pending-reports.ts';
 
 /** In milliseconds. */
 export interface Timings {
@@ -27,7 +27,7 @@ export interface Timings {
 }
 
 export interface ChannelParts {
-  readonly ledger: PendingReports;
+  readonly reports: PendingReports;
   readonly connection: Connection;
   readonly status: LinkStatus;
   readonly metrics: ChannelMetrics;
@@ -112,21 +112,21 @@ export class Channel implements OperatorChannel {
   }
 
   hit(hit: ObservedAccessEvent, count?: number, lastAt?: bigint): void {
-    const { ledger, metrics, timings } = this.#parts;
-    ledger.hit(hit, count, lastAt);
-    metrics.queued(ledger.queued);
-    metrics.dropped(ledger.dropped);
-    this.#alarm.within(ledger.queued < mostHits ? timings.batch : 0);
+    const { reports, metrics, timings } = this.#parts;
+    reports.hit(hit, count, lastAt);
+    metrics.queued(reports.queued);
+    metrics.dropped(reports.dropped);
+    this.#alarm.within(reports.queued < mostHits ? timings.batch : 0);
   }
 
   changed(): void {
-    this.#parts.ledger.changed();
+    this.#parts.reports.changed();
     this.#alarm.within(this.#parts.timings.change);
   }
 
   get status(): ChannelStatus {
-    const { status, ledger } = this.#parts;
-    return { connected: status.connected, lastError: status.lastError, queued: ledger.queued };
+    const { status, reports } = this.#parts;
+    return { connected: status.connected, lastError: status.lastError, queued: reports.queued };
   }
 
   close(): Promise<void> {
@@ -149,45 +149,45 @@ export class Channel implements OperatorChannel {
   }
 
   async #tellTheRest(): Promise<void> {
-    const { status, ledger, cut } = this.#parts;
+    const { status, reports, cut } = this.#parts;
     do {
       if (!status.connected || cut.signal.aborted) return;
       await this.#report();
-    } while (ledger.queued > 0);
+    } while (reports.queued > 0);
   }
 
   /** Never throws: the agent goes on whatever becomes of a report. */
   async #report(): Promise<void> {
-    const { ledger, connection, metrics } = this.#parts;
+    const { reports, connection, metrics } = this.#parts;
     try {
-      const report = ledger.next();
+      const report = reports.next();
       const reply = await connection.report(report.message);
       this.#answered(report, reply);
     } catch (error) {
       this.#failed(ReportError.from(error));
     }
-    metrics.queued(ledger.queued);
-    metrics.dropped(ledger.dropped);
+    metrics.queued(reports.queued);
+    metrics.dropped(reports.dropped);
   }
 
-  #answered(report: Report, reply: Reply): void {
-    const { ledger, status, timings } = this.#parts;
-    const tookSome = ledger.answered(report, reply);
+  #answered(report: Report, reply: ReportReply): void {
+    const { reports, status, timings } = this.#parts;
+    const tookSome = reports.answered(report, reply);
     if (!tookSome)
       throw new ReportError('no_progress', 'the operator took none of the hits that it was told');
-    status.answered(ledger.queued);
+    status.answered(reports.queued);
     this.#backoff.reset();
     this.#alarm.notBefore(Math.min(reply.minIntervalMs, longestInterval));
     this.#alarm.within(timings.heartbeat);
-    if (ledger.queued > 0) this.#alarm.within(ledger.queued < mostHits ? timings.batch : 0);
+    if (reports.queued > 0) this.#alarm.within(reports.queued < mostHits ? timings.batch : 0);
     if (reply.sendState && report.stateText === undefined) this.#alarm.within(0);
   }
 
   #failed(error: ReportError): void {
-    const { ledger, status } = this.#parts;
-    if (error.result === 'invalid_argument') ledger.refused();
-    else ledger.unanswered();
-    status.failed(error, ledger.queued);
+    const { reports, status } = this.#parts;
+    if (error.result === 'invalid_argument') reports.refused();
+    else reports.unanswered();
+    status.failed(error, reports.queued);
     this.#alarm.notBefore(this.#backoff.next());
     this.#alarm.within(0);
   }

@@ -11,7 +11,7 @@ import {
   TlsFiles,
   type TlsMaterial,
 } from './operator-client.ts';
-import type { Reply } from './pending-reports.ts';
+import type { ReportReply } from './pending-reports.ts';
 
 export interface ConnectionOptions {
   readonly address: OperatorAddress;
@@ -50,7 +50,7 @@ export class Connection {
   }
 
   /** @throws ReportError */
-  async report(message: object): Promise<Reply> {
+  async report(message: object): Promise<ReportReply> {
     const { tokenPath, timeoutMs, signal } = this.#options;
     const tls = await this.#files.current();
     const token = tokenPath === undefined ? undefined : await readToken(tokenPath);
@@ -67,7 +67,7 @@ export class Connection {
     this.#kept = undefined;
   }
 
-  async #overKept({ message, bounds }: Call, tls: TlsMaterial): Promise<Reply | undefined> {
+  async #overKept({ message, bounds }: Call, tls: TlsMaterial): Promise<ReportReply | undefined> {
     if (this.#kept?.tls !== tls) this.close();
     if (this.#kept === undefined) return undefined;
     try {
@@ -79,7 +79,7 @@ export class Connection {
     }
   }
 
-  async #overAny(call: Call, tls: TlsMaterial): Promise<Reply> {
+  async #overAny(call: Call, tls: TlsMaterial): Promise<ReportReply> {
     let failure: unknown;
     for (const endpoint of await this.#endpoints()) {
       this.#options.signal.throwIfAborted();
@@ -93,7 +93,7 @@ export class Connection {
     throw failure;
   }
 
-  async #overNew(endpoint: string, { message, bounds }: Call, tls: TlsMaterial): Promise<Reply> {
+  async #overNew(endpoint: string, { message, bounds }: Call, tls: TlsMaterial): Promise<ReportReply> {
     const client = (await this.#opener())(endpoint, this.#options.address, tls);
     try {
       const reply = await client.report(message, bounds);

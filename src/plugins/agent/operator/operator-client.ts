@@ -7,12 +7,12 @@ import { messageOf } from '../../../core/errors.ts';
 import { formatListenAddress } from '../../../core/settings/listen-address.ts';
 import { loadProtoService } from '../../../runtime/net/load-proto.ts';
 import { type OperatorAddress, ReportError, type TlsPaths } from './contract.ts';
-import type { Reply } from './pending-reports.ts';
+import type { ReportReply } from './pending-reports.ts';
 
 /** One connection to one replica of the operator, made at the first call. */
 export interface OperatorClient {
   /** @throws ReportError */
-  report(message: object, call: CallBounds): Promise<Reply>;
+  report(message: object, call: CallBounds): Promise<ReportReply>;
   close(): void;
 }
 
@@ -32,7 +32,7 @@ const nameForAddresses = 'svc-operator';
 export async function clientOpener(): Promise<OpenClient> {
   const { default: grpc } = await import('@grpc/grpc-js');
   const service = await loadProtoService('svc/operator/v1/node_channel.proto', 'svc.operator.v1.NodeChannel');
-  const method = service['ReportNode'] as MethodDefinition<object, Reply>;
+  const method = service['ReportNode'] as MethodDefinition<object, ReportReply>;
   return (endpoint, address, { context }) => {
     let closed = false;
     const credentials = grpc.credentials.createFromSecureContext(context, {
@@ -68,15 +68,15 @@ type Grpc = typeof import('@grpc/grpc-js');
 function unaryCall(
   grpc: Grpc,
   client: Client,
-  { path, requestSerialize, responseDeserialize }: MethodDefinition<object, Reply>,
+  { path, requestSerialize, responseDeserialize }: MethodDefinition<object, ReportReply>,
   message: object,
   { timeoutMs, signal, token }: CallBounds,
-): Promise<Reply> {
-  const { promise, resolve, reject } = Promise.withResolvers<Reply>();
-  const answered = (error: ServiceError | null, reply?: Reply) => {
+): Promise<ReportReply> {
+  const { promise, resolve, reject } = Promise.withResolvers<ReportReply>();
+  const answered = (error: ServiceError | null, reply?: ReportReply) => {
     signal.removeEventListener('abort', cancel);
     if (error !== null) reject(failure(grpc, error));
-    else resolve(reply as Reply);
+    else resolve(reply as ReportReply);
   };
   const options = { deadline: Date.now() + timeoutMs };
   const metadata = new grpc.Metadata();

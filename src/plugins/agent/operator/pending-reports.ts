@@ -17,7 +17,7 @@ export interface Identity {
 }
 
 /** svc.operator.v1.NodeReportReply as loadProtoService reads it. */
-export interface Reply {
+export interface ReportReply {
   readonly acceptedHit: string;
   readonly sendState: boolean;
   readonly minIntervalMs: number;
@@ -100,7 +100,7 @@ export class PendingReports {
   }
 
   /** @returns whether the operator took something of it, or there was nothing but what it knew */
-  answered({ hits, stateText }: Report, { acceptedHit, sendState }: Reply): boolean {
+  answered({ hits, stateText }: Report, { acceptedHit, sendState }: ReportReply): boolean {
     const taken = this.#queue.accept(Number(acceptedHit));
     if (sendState) this.#toldState = undefined;
     else if (stateText !== undefined) this.#toldState = stateText;

@@ -53,7 +53,7 @@ export function startOperatorChannel(options: OperatorChannelOptions): OperatorC
   const metrics = createChannelMetrics(options.metrics);
   const { node, instance, version, state } = options;
   const channel = new Channel({
-    ledger: new PendingReports({ node, instance, version, bootId: bootId() }, state),
+    reports: new PendingReports({ node, instance, version, bootId: bootId() }, state),
     connection: new Connection({ address, tls, tokenPath, timeoutMs: timings.timeout, signal: cut.signal }),
     status: new LinkStatus(options.log, metrics, options.health),
     metrics,

@@ -19,24 +19,24 @@ export interface CoverageOptions {
   readonly log: Logger;
   /** UIDs of the pods that are to be protected, and whether all of them are known. */
   readonly wanted: () => { readonly uids: ReadonlySet<string>; readonly listed: boolean };
-  /** After each round. */
-  readonly onRound: (round: Round) => void;
+  /** After each pass. */
+  readonly onPass: (pass: CoveragePass) => void;
   /** For so long a pod may have no cgroup before it counts as uncovered: the kubelet makes it when it starts the pod. */
   readonly startingMs?: number;
 }
 
-export interface Round {
+export interface CoveragePass {
   /** UIDs of the pods whose cgroup is in the kernel's table. */
   readonly covered: ReadonlySet<string>;
   /** Why a pod that is to be covered is not, by its UID; those that may only be starting left out. */
   readonly uncovered: ReadonlyMap<string, string>;
-  /** Why the round came to nothing. */
+  /** Why the pass came to nothing. */
   readonly failure?: string;
 }
 
 /** Brings what is covered into line with what is wanted, whenever either may have changed. */
 export interface Coverage {
-  /** Soon; calls that come together make one round. */
+  /** Soon; calls that come together make one pass. */
   refresh(): void;
   /** Which of these pods the kernel's table does not hold now, with the reason; a pod that is starting too. */
   uncovered(uids: Iterable<string>): ReadonlyMap<string, string>;
@@ -49,20 +49,20 @@ const lastRetryMs = 15_000;
 const idleMs = 60_000;
 const usualStartingMs = 10_000;
 
-/** The folders' own events make the rounds; the pause between two makes up for those that are lost. */
+/** The folders' own events make the passes; the pause between two makes up for those that are lost. */
 export function keepCovered(options: CoverageOptions): Coverage {
   const ended = new AbortController();
   const { signal } = ended;
   const watch = watchFolders(() => refresh());
-  const rounds = new Rounds(options, watch);
+  const passes = new CoveragePasses(options, watch);
   let retryMs = firstRetryMs;
   let isDue = true;
   const pass = async () => {
-    // Events come in bursts: one round is enough for those of the next milliseconds.
+    // Events come in bursts: one pass is enough for those of the next milliseconds.
     if (isDue) await sleep(settleMs, signal).catch(() => undefined);
     if (signal.aborted) return 0;
     isDue = false;
-    const pauseMs = rounds.next() ? retryMs : idleMs;
+    const pauseMs = passes.next() ? retryMs : idleMs;
     retryMs = Math.min(retryMs * 2, lastRetryMs);
     return pauseMs;
   };
@@ -75,7 +75,7 @@ export function keepCovered(options: CoverageOptions): Coverage {
   };
   return {
     refresh,
-    uncovered: (uids) => rounds.uncovered(uids),
+    uncovered: (uids) => passes.uncovered(uids),
     close() {
       ended.abort();
       watch.close();
@@ -83,7 +83,7 @@ export function keepCovered(options: CoverageOptions): Coverage {
   };
 }
 
-class Rounds {
+class CoveragePasses {
   readonly #options: CoverageOptions;
   readonly #watch: FolderWatch;
   #found: Found = { pods: [], parents: [], problem: 'Its cgroup has not been looked for yet.' };
@@ -98,7 +98,7 @@ class Rounds {
 
   /** @returns whether something is still to come or to go */
   next(): boolean {
-    const { guard, log, wanted, onRound } = this.#options;
+    const { guard, log, wanted, onPass } = this.#options;
     try {
       this.#found = this.#look();
       const { pods, parents } = this.#found;
@@ -108,10 +108,10 @@ class Rounds {
       const plan = planCover({ covered, wanted: uids, listed, found, isThere: this.#presence() });
       this.#failures = coverPods(guard, plan, log);
       const uncovered = this.uncovered(uids);
-      onRound({ covered: this.#covered(), uncovered: this.#overdue(uncovered) });
+      onPass({ covered: this.#covered(), uncovered: this.#overdue(uncovered) });
       return plan.unsettled || uncovered.size > 0;
     } catch (error) {
-      onRound({ covered: new Set(), uncovered: new Map(), failure: messageOf(error) });
+      onPass({ covered: new Set(), uncovered: new Map(), failure: messageOf(error) });
       return true;
     }
   }
@@ -128,7 +128,7 @@ class Rounds {
     return new Map([...uids].flatMap((uid) => withReason(uid, whyNot(uid))));
   }
 
-  /** The watch is set before the folders are read: what comes in between makes another round. */
+  /** The watch is set before the folders are read: what comes in between makes another pass. */
   #look(): Found {
     const { folder } = this.#options;
     const root = findCgroupRoot(folder);

@@ -1,13 +1,13 @@
 import { mostOfOneCgroup } from '../../../core/protection/bpf-layouts.ts';
 import type { Health, Metrics } from '../../../runtime/health/health.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
-import type { Round } from './coverage.ts';
+import type { CoveragePass } from './coverage.ts';
 
 /** Shows the state of the pod watch: by log and metrics, and in the bodies of `/healthz` and `/readyz`. */
 export interface PodWatchState {
   connected(connected: boolean): void;
   /** @param nameOf the `namespace/name` of a pod that is to be covered */
-  round(round: Round, nameOf: (uid: string) => string): void;
+  pass(pass: CoveragePass, nameOf: (uid: string) => string): void;
   /** @param cgroups those with more processes than the table keeps for one; of a pod with its UID */
   crowded(cgroups: readonly CrowdedCgroup[]): void;
   nodeKnown(known: boolean): void;
@@ -45,7 +45,7 @@ export function createPodWatchState({ log, metrics, health }: Parts): PodWatchSt
           'The API server is away: pods that came since are not covered by their label.',
         );
     },
-    round({ covered, uncovered, failure }, nameOf) {
+    pass({ covered, uncovered, failure }, nameOf) {
       pods.set(covered.size);
       health.fact('pods_covered', covered.size);
       if (failure === undefined)

@@ -126,9 +126,9 @@ function follow(options: PodWatchOptions, client: KubeClient, state: PodWatchSta
   const coverage = keepCovered({
     ...{ folder: options.cgroupRoot, guard, log, wanted },
     ...(startingMs !== undefined && { startingMs }),
-    onRound(round) {
+    onPass(pass) {
       const names = new Map([...reflector.values()].map(({ uid, name }) => [uid, name]));
-      state.round(round, (uid) => names.get(uid) ?? uid);
+      state.pass(pass, (uid) => names.get(uid) ?? uid);
       if (hasChanged(labelledPods(following))) onChange();
     },
   });

@@ -15,7 +15,7 @@ export interface StoreExchange {
   readonly catalog: Catalog;
   readonly request: S3Request;
   readonly payload: Payload;
-  readonly reply: Reply;
+  readonly reply: StoreReply;
   readonly limits: StoreLimits;
   /** The `x-amz-checksum-*` that were verified; complete when the payload has been read. */
   readonly checksums: Readonly<Record<string, string>>;
@@ -27,7 +27,7 @@ export type StoreHandler = (exchange: StoreExchange) => Promise<void> | void;
 type Headers = Readonly<Record<string, string | number | undefined>>;
 
 /** The answer to one request. */
-export class Reply {
+export class StoreReply {
   readonly #response: ServerResponse;
 
   constructor(response: ServerResponse) {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { s3Error } from '../../../core/s3/error.ts';
+import { descriptionHeaders } from '../../../core/s3/headers.ts';
 import {
   contentRange,
   parseRange,
@@ -80,19 +81,10 @@ function partRange(
   return { start, end: start + blob.size - 1 };
 }
 
-const overridable = [
-  'cache-control',
-  'content-disposition',
-  'content-encoding',
-  'content-language',
-  'content-type',
-  'expires',
-];
-
 function objectHeaders({ headers, tags }: StoredObject, { query }: S3Request): Headers {
   const answer: Headers = { ...headers, 'accept-ranges': 'bytes' };
   if (tags.length > 0) answer['x-amz-tagging-count'] = tags.length;
-  for (const name of overridable) {
+  for (const name of descriptionHeaders) {
     const wanted = query.get(`response-${name}`);
     if (wanted !== undefined) answer[name] = wanted;
   }

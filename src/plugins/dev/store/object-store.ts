@@ -8,7 +8,7 @@ import { SignatureVerifier, type VerifiedSignature } from '../../../core/s3/sigv
 import { describeError, type Logger } from '../../../runtime/logging/logger.ts';
 import { type LoopbackServer, serveOnLoopback } from '../listen.ts';
 import type { Catalog } from './catalog.ts';
-import { Reply, type StoreLimits } from './exchange.ts';
+import { type StoreLimits, StoreReply } from './exchange.ts';
 import { handlerOf } from './store-routes.ts';
 
 export interface ObjectStore extends LoopbackServer {
@@ -34,7 +34,7 @@ export async function startObjectStore(
   const server = await serveOnLoopback((request, response) => {
     const id = randomBytes(8).toString('hex').toUpperCase();
     response.setHeader('x-amz-request-id', id).setHeader('server', 'svc-dev');
-    const reply = new Reply(response);
+    const reply = new StoreReply(response);
     serve({ catalog, limits, verifier }, { id, request, reply }).catch((error) =>
       fail(error, { id, request, response, reply }, log),
     );
@@ -51,7 +51,7 @@ interface Served {
 interface Incoming {
   readonly id: string;
   readonly request: IncomingMessage;
-  readonly reply: Reply;
+  readonly reply: StoreReply;
 }
 
 async function serve(

@@ -31,7 +31,7 @@ export interface KeeperParts {
 }
 
 /** The leader's work: keeps the authority, the server's certificate and the agents' files current. */
-export class Keeper {
+export class CertificateKeeper {
   readonly #parts: KeeperParts;
   readonly #hideAuthorityKey = createSecretSlot();
   readonly #hideAgentKey = createSecretSlot();
@@ -40,8 +40,8 @@ export class Keeper {
     this.#parts = parts;
   }
 
-  /** @throws KubeError; the next round begins from what is stored by then */
-  async round(): Promise<void> {
+  /** @throws KubeError; the next pass begins from what is stored by then */
+  async pass(): Promise<void> {
     const { leading, settling } = this.#parts;
     if (!leading()) return settling.forget();
     const state = await this.#keepAuthority();

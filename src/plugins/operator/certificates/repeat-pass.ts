@@ -1,5 +1,5 @@
-import { createBackoff } from '../../../runtime/lifecycle/retry.ts';
-import { type Periodic, startPeriodic } from '../../../runtime/lifecycle/wait.ts';
+import { createBackoff, startRepeated } from '../../../runtime/lifecycle/retry.ts';
+import type { Periodic } from '../../../runtime/lifecycle/wait.ts';
 import { describeError, type Logger } from '../../../runtime/logging/logger.ts';
 
 export interface RepeatOptions {
@@ -17,18 +17,13 @@ const initialBackoffMs = 500;
 
 /** A pass that fails is logged, and repeated after a pause that grows. The first one begins at once. */
 export function repeatPass({ event, intervalMs, pass, log, signal }: RepeatOptions): Periodic {
-  const backoff = createBackoff({ initialMs: initialBackoffMs, maxMs: intervalMs });
-  const attempt = async (): Promise<number> => {
-    try {
-      await pass();
-      backoff.reset();
-      return intervalMs * (0.8 + Math.random() * 0.4);
-    } catch (error) {
-      const delayMs = backoff.next();
-      if (!signal.aborted)
-        log.warn(`${event}.failed`, { ...describeError(error), retryInMs: Math.round(delayMs) });
-      return delayMs;
-    }
-  };
-  return startPeriodic({ pass: attempt, signal, shortestPauseMs });
+  return startRepeated({
+    work: pass,
+    delayMs: () => intervalMs * (0.8 + Math.random() * 0.4),
+    backoff: createBackoff({ initialMs: initialBackoffMs, maxMs: intervalMs }),
+    onFailure: (error, retryMs) =>
+      log.warn(`${event}.failed`, { ...describeError(error), retryInMs: Math.round(retryMs) }),
+    signal,
+    shortestPauseMs,
+  });
 }

@@ -11,7 +11,7 @@ import {
   type OperatorCertificates,
   type ServerCertificate,
 } from './follow-certificates.ts';
-import { createCaPropagation, createSecretSlot, Keeper } from './keeper.ts';
+import { CertificateKeeper, createCaPropagation, createSecretSlot } from './keeper.ts';
 import { repeatPass } from './repeat-pass.ts';
 import { type Lifetimes, usualLifetimes } from './verdict.ts';
 import { keepWebhookBundle } from './webhook-bundle.ts';
@@ -68,7 +68,7 @@ async function startAuthority(options: CertificatesOptions, published: Published
   const keeper = createKeeper(options, { published, leading, written: webhook.written });
   const pass = async () => {
     try {
-      await keeper.round();
+      await keeper.pass();
     } finally {
       if (published.bundle() !== undefined) expiry.look(published.current().cert, now());
     }
@@ -131,13 +131,13 @@ export interface KeeperEnvironment {
   readonly written: () => string | undefined;
 }
 
-function createKeeper(options: CertificatesOptions, surroundings: KeeperEnvironment): Keeper {
+function createKeeper(options: CertificatesOptions, environment: KeeperEnvironment): CertificateKeeper {
   const { client, namespace, serviceName, certDir, log, signal, now = Date.now } = options;
-  const { published, leading, written } = surroundings;
+  const { published, leading, written } = environment;
   const secret = (name: string) => createSecretStore(client, namespace, name, signal);
   const lifetimes = { ...usualLifetimes, ...options.lifetimes };
   const isOwn = certDir === undefined;
-  return new Keeper({
+  return new CertificateKeeper({
     ...{ lifetimes, now, leading, log, settling: createCaPropagation(lifetimes.settleMs) },
     store: createSharedStore(secret(sharedSecretOf(serviceName))),
     agents: secret(agentSecret),

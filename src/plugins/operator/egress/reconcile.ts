@@ -26,7 +26,7 @@ export interface LookOptions {
   readonly tuning: EgressTuning;
 }
 
-/** Looks at a namespace and does what is to be done; `state` is undefined where it needs no policy. */
+/** Reconciles the policies of a namespace; `state` is undefined if it needs none. */
 export type Reconcile = (
   namespace: string,
   term: EgressTerm,
@@ -38,7 +38,7 @@ export function createReconcile({ deps, indexes, policies, tuning }: LookOptions
   const { in: policiesIn } = byNamespace(policies);
   return async (namespace, term, signal) => {
     const place = cluster.namespaces.get(namespace);
-    // what is in a namespace that ends, ends with it
+    // objects of a namespace that is being deleted are deleted with it
     if (place === undefined || place.terminating) return { next: undefined };
     const pods = [...indexes.pods.in(namespace)].filter(({ pod }) => isProtected(pod));
     const serviceConfigs = indexes.serviceConfigs.in(namespace);
@@ -116,7 +116,7 @@ async function reconcileNamespace(
   return { state, next: { requeueAfterMs: againMs } };
 }
 
-/** @returns names of those that somebody else has */
+/** @returns names of the policies that belong to somebody else */
 async function keepAll(
   policies: readonly NetworkPolicy[],
   { client, log, term, policyOf }: ReconcileDeps,
@@ -134,8 +134,8 @@ async function keepAll(
 }
 
 /**
- * Removes policies of ours that nobody needs any more, once their grace is over.
- * @returns in how many milliseconds there is more to do @throws KubeError
+ * Removes policies of the operator that are no longer needed, once their grace period is over.
+ * @returns milliseconds until the next one is due @throws KubeError
  */
 async function retire(
   namespace: string,
@@ -192,12 +192,12 @@ function refreshMs(facts: EgressFacts, tuning: EgressTuning): number {
   return (isUnresolved ? tuning.unresolvedMs : tuning.refreshMs) * (0.8 + 0.4 * Math.random());
 }
 
-/** `foreign`: somebody else has a policy of that name which says something else. */
+/** `foreign`: a policy of that name belongs to somebody else and has another content. */
 export type Kept = 'unchanged' | 'applied' | 'foreign';
 
 export const collection = '/apis/networking.k8s.io/v1/networkpolicies';
 
-/** Makes or fixes it. @throws KubeError */
+/** Creates or corrects it. @throws KubeError */
 async function keepPolicy(
   client: KubeClient,
   wanted: NetworkPolicy,
@@ -223,7 +223,7 @@ async function keepPolicy(
   }
 }
 
-/** Removes one of ours, unless it has changed since it was seen. @throws KubeError */
+/** Removes a policy of the operator, unless it has changed since it was read. @throws KubeError */
 async function removePolicy(client: KubeClient, known: KnownPolicy, signal: AbortSignal): Promise<void> {
   const { uid, version: resourceVersion } = known;
   const body = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid, resourceVersion } };
@@ -235,7 +235,7 @@ function pathOf({ namespace, name }: { readonly namespace: string; readonly name
   return `/apis/networking.k8s.io/v1/namespaces/${place}/networkpolicies/${policy}`;
 }
 
-/** With the UID, so that one that took its place is not wrong for it. */
+/** With the UID, so that a policy that has replaced it is not changed by mistake. */
 function asOurs(wanted: NetworkPolicy, known: KnownPolicy | undefined): object {
   const labels = { ...wanted.metadata.labels, ...managedBy };
   const uid = known === undefined ? {} : { uid: known.uid };

@@ -14,20 +14,20 @@ import {
 import type { KnownPolicy } from '../../../runtime/kube/project-objects.ts';
 
 export interface EgressTuning {
-  /** About how often names outside of the cluster, Services and the API server are looked up. */
+  /** About how often names outside the cluster, Services and the API server are looked up. */
   readonly refreshMs: number;
   /** The same while a name has no address at all. */
   readonly unresolvedMs: number;
   /** How long a policy stays after the last protected pod of its namespace. */
   readonly graceMs: number;
   /**
-   * For so long an address stays allowed after its name has last pointed there. Names of large stores turn through
-   * hundreds of addresses within hours: with ten minutes half of what pods were told was not allowed.
+   * For how long an address stays permitted after DNS last returned it. Names of large stores use hundreds of addresses
+   * within hours: with ten minutes, half of the addresses that pods resolved were not permitted.
    */
   readonly keepMs: number;
-  /** An answer of DNS or of the API server is not asked for again for so long. */
+  /** For how long an answer of DNS or of the API server is reused. */
   readonly freshMs: number;
-  /** Milliseconds from any moment on that never go back. */
+  /** A clock in milliseconds that never goes back. */
   readonly now: () => number;
 }
 
@@ -40,13 +40,13 @@ export const defaultTuning: EgressTuning = {
   now: () => performance.now(),
 };
 
-/** What is known for as long as this replica leads: what an earlier term knew has aged meanwhile. */
+/** What this replica knows while it leads. A new term begins without it, because it has aged meanwhile. */
 export interface EgressTerm {
   readonly addresses: ClusterAddresses;
   readonly cilium: CiliumKeeper;
   readonly states: Map<string, NamespaceState>;
   readonly unneeded: Unneeded;
-  /** Takes over which addresses a policy allows, so that DNS that fails or turns now does not take them away. */
+  /** Takes over the addresses that a policy permits, so that a failure or change of DNS does not remove them. */
   adopt(policy: KnownPolicy): void;
 }
 
@@ -72,18 +72,18 @@ export function createTerm(
     states: new Map(),
     unneeded: createUnneeded(graceMs, now),
     adopt({ ours, uid, namespace, hosts = '' }) {
-      // once: later on it is the term that knows better
+      // once: later the term has newer addresses
       if (!ours || adopted.has(uid)) return;
       adopted.add(uid);
-      // whoever may write policies there has written this one, perhaps, and has no say in other namespaces
+      // a user of that namespace may have written this policy, and must not affect other namespaces
       for (const [host, addresses] of parseHosts(hosts)) names.remember(host, addresses, namespace);
     },
   };
 }
 
-/** Since when policies have not been needed: they are kept a while, since pods come back. */
+/** Since when policies have not been needed. They are kept for a while, because pods may return. */
 interface Unneeded {
-  /** @returns how long it is still kept in milliseconds, 0 when it has been long enough */
+  /** @returns for how many milliseconds it is still kept; 0 when the time is over */
   remaining(key: string): number;
   /** It is needed again, or is gone. */
   forget(key: string): void;
@@ -105,8 +105,8 @@ const group = '/apis/cilium.io/v2';
 const plural = 'ciliumnetworkpolicies';
 
 /**
- * Policies by name for Cilium, beside those by address: Cilium allows what either allows, so that a name may point
- * anywhere, and pods keep the policies by address where only Cilium's definitions are left.
+ * Policies by name for Cilium, besides those by address. Cilium permits what either of them permits, so the addresses of a
+ * name may change freely. If only the definitions of Cilium are left in a cluster, the policies by address still work.
  */
 interface CiliumKeeper {
   /** Makes or fixes those of a namespace. @returns warnings @throws KubeError */
@@ -118,7 +118,7 @@ interface CiliumKeeper {
 interface CiliumKeeperOptions {
   readonly client: KubeClient;
   readonly now: () => number;
-  /** For so long an answer about which resources there are is taken. Default: 60 s. */
+  /** For how long the list of available resources is reused. Default: 60 s. */
   readonly freshMs?: number;
   readonly onApplied: (policy: { readonly namespace: string; readonly name: string }) => void;
 }
@@ -182,15 +182,15 @@ function says(found: CiliumObject | undefined, { spec }: CiliumPolicy): boolean 
   return found !== undefined && isDeepStrictEqual(found.spec, JSON.parse(JSON.stringify(spec)));
 }
 
-/** How the egress of a namespace was found when it was last looked at. Names are sorted. */
+/** The state of the egress of a namespace at its last reconciliation. Names are sorted. */
 export interface NamespaceState {
   /** The policy for its protected pods says what it should. */
   readonly applied: boolean;
-  /** Policies of somebody else that stand in the way of ours. */
+  /** Policies of others that have the names of the operator's own. */
   readonly foreign: readonly string[];
   /** Policies of others that let protected pods reach more. */
   readonly widening: readonly string[];
   readonly warnings: readonly string[];
-  /** Secrets servers and stores that have no address, so that nothing is allowed because of them. */
+  /** Secrets servers and stores without an address, for which nothing is permitted. */
   readonly unresolved: readonly string[];
 }

@@ -3,7 +3,7 @@ import type { NodeAgentState, NodeReports } from '../contract.ts';
 import { type BucketSize, TokenBucket } from './node-tokens.ts';
 import { type NodeReport, type ReportedAccessEvent, ReportRefused, reportedState } from './read-report.ts';
 
-export interface BookLimits {
+export interface NodeRegistryLimits {
   readonly nodes: number;
   /** Of all nodes together. */
   readonly pods: number;
@@ -15,7 +15,7 @@ export interface BookLimits {
 }
 
 /** An agent reports at least every 30 s, and gathers for 0.2 s. */
-export const defaultLimits: BookLimits = {
+export const defaultLimits: NodeRegistryLimits = {
   nodes: 5_000,
   pods: 200_000,
   reports: { burst: 20, perSecond: 8 },
@@ -39,7 +39,7 @@ interface Entry {
 }
 
 export interface BookOptions {
-  readonly limits: BookLimits;
+  readonly limits: NodeRegistryLimits;
   /** In milliseconds, of a clock that only goes forward. */
   readonly now: () => number;
   /** What is known of a node is another thing now. */
@@ -85,7 +85,7 @@ export class NodeRegistry implements NodeReports {
   }
 
   /** Tells of those that have fallen silent, and forgets them later; to be called now and then. */
-  sweep(): void {
+  removeStale(): void {
     const { now, limits, onChange } = this.#options;
     for (const [node, entry] of this.#entries) {
       const silentMs = now() - entry.heardAt;

@@ -4,22 +4,22 @@ import type { Metrics } from '../../../runtime/health/health.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import { RateLimitedLog } from '../../../runtime/logging/rate-limited-log.ts';
 import type { Leadership, NodeAgentState } from '../contract.ts';
-import { type BookLimits, NodeRegistry, type Taken } from './node-registry.ts';
+import { NodeRegistry, type NodeRegistryLimits, type Taken } from './node-registry.ts';
 import type { NodeReport, ReportedAccessEvent } from './read-report.ts';
 
 export interface NodeWatchOptions {
-  readonly limits: BookLimits;
+  readonly limits: NodeRegistryLimits;
   readonly now: () => number;
   readonly log: Logger;
   readonly metrics: NodeMetrics;
   readonly leadership: Leadership;
 }
 
-const sweepMs = 1_000;
+const cleanUpMs = 1_000;
 
-/** Keeps the book while this replica leads, and shows it. */
+/** Keeps the registry while this replica leads, and shows it in log and metrics. */
 export class NodeWatch {
-  readonly book: NodeRegistry;
+  readonly registry: NodeRegistry;
   readonly #options: NodeWatchOptions;
   readonly #log: NodeLog;
   readonly #handles: ((node: string) => void)[] = [];
@@ -32,8 +32,8 @@ export class NodeWatch {
     const { limits, now, log, leadership } = options;
     this.#options = options;
     this.#log = new NodeLog(log, now);
-    this.book = new NodeRegistry({ limits, now, onChange: (node) => this.#changed(node) });
-    this.#timer = setInterval(() => this.#sweep(), sweepMs).unref();
+    this.registry = new NodeRegistry({ limits, now, onChange: (node) => this.#changed(node) });
+    this.#timer = setInterval(() => this.#cleanUp(), cleanUpMs).unref();
     this.#forget = leadership.onChange((leading) => this.#lead(leading));
   }
 
@@ -43,7 +43,7 @@ export class NodeWatch {
 
   /** @throws Refusal */
   take(report: NodeReport): Taken {
-    const taken = this.book.take(report);
+    const taken = this.registry.take(report);
     const { metrics } = this.#options;
     metrics.hits(taken.hits);
     if (taken.dropped > 0) metrics.dropped(taken.dropped);
@@ -58,19 +58,19 @@ export class NodeWatch {
   }
 
   #lead(leading: boolean): void {
-    this.book.clear();
+    this.registry.clear();
     this.#told.clear();
     this.#options.metrics.nodes(leading ? [] : undefined);
   }
 
-  #sweep(): void {
+  #cleanUp(): void {
     if (!this.#options.leadership.leading) return;
-    this.book.sweep();
-    this.#options.metrics.nodes(this.book.agents());
+    this.registry.removeStale();
+    this.#options.metrics.nodes(this.registry.agents());
   }
 
   #changed(node: string): void {
-    const now = this.book.agentOf(node);
+    const now = this.registry.agentOf(node);
     this.#log.state(node, now, this.#told.get(node));
     if (now === undefined) this.#told.delete(node);
     else this.#told.set(node, now);

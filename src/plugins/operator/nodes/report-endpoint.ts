@@ -53,7 +53,7 @@ async function answered(
   // another may lead by now
   checkLeads(leadership);
   const { acceptedHit, sendState } = watch.take(report);
-  const minIntervalMs = Math.min(longestInterval, watch.book.size * msForNode);
+  const minIntervalMs = Math.min(longestInterval, watch.registry.size * msForNode);
   return { acceptedHit, sendState, minIntervalMs };
 }
 

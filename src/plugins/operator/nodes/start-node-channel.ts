@@ -7,7 +7,7 @@ import { untilAborted } from '../../../runtime/lifecycle/wait.ts';
 import { describeError, type Logger } from '../../../runtime/logging/logger.ts';
 import { listenAt } from '../../../runtime/net/connections.ts';
 import type { Leadership, NodeReports } from '../contract.ts';
-import { type BookLimits, defaultLimits } from './node-registry.ts';
+import { defaultLimits, type NodeRegistryLimits } from './node-registry.ts';
 import type { NodeTokens } from './node-tokens.ts';
 import { createNodeMetrics, NodeWatch } from './node-watch.ts';
 import { createAnswer, createGrpcEndpoint, type GrpcEndpoint } from './report-endpoint.ts';
@@ -22,7 +22,7 @@ export interface NodeChannelOptions {
   readonly health: Pick<Health, 'degraded' | 'recovered'>;
   /** Ends the channel. */
   readonly signal: AbortSignal;
-  readonly limits?: Partial<BookLimits>;
+  readonly limits?: Partial<NodeRegistryLimits>;
   /** In milliseconds, of a clock that only goes forward. */
   readonly now?: () => number;
 }
@@ -54,8 +54,8 @@ export async function startNodeChannel(options: NodeChannelOptions): Promise<Nod
   certificates.onChange(() => renew(listener, endpoint, options));
   log.info('nodes.listening', { address: listener.address });
   return {
-    agentOf: (node) => watch.book.agentOf(node),
-    agents: () => watch.book.agents(),
+    agentOf: (node) => watch.registry.agentOf(node),
+    agents: () => watch.registry.agents(),
     onChange: (handle) => watch.onChange(handle),
     address: listener.address,
     closed: ended(listener, endpoint, watch, signal),

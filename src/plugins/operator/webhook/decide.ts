@@ -40,17 +40,17 @@ export interface DecideDeps {
   readonly namespace: string;
   /** Of the API server, as of now. */
   readonly nativeSidecars: () => boolean;
-  /** Whether pods of this namespace would be given authorities of somebody else. */
+  /** Whether the config map with authorities in this namespace belongs to somebody else. */
   readonly hasForeignAuthorities: (namespace: string) => boolean;
 }
 
-/** What of the request's time is left for looking images up. */
+/** The part of the request's time that image lookups may take. */
 export interface Limits {
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
 
-/** Never rejects: what goes wrong refuses the pod, because it would start without its protection. */
+/** Never rejects. Any failure denies the pod, because it would start without its protection. */
 export async function decide(request: AdmissionRequest, deps: DecideDeps, limits: Limits): Promise<Decision> {
   const decision = await decided(request, deps, limits);
   return decision.kind === 'deny' ? { ...decision, errors: boundedErrors(decision.errors) } : decision;
@@ -67,7 +67,7 @@ async function decided(request: AdmissionRequest, deps: DecideDeps, limits: Limi
   }
 }
 
-/** The webhook's own configuration leaves these out, too: it may have been changed. */
+/** The webhook's configuration excludes these too, but it may have been changed. */
 function exempted({ operation, namespace }: AdmissionRequest, deps: DecideDeps): Decision | undefined {
   if (operation !== 'CREATE') return { kind: 'skip', reason: `the operation is ${operation}` };
   if (isExempt(namespace, deps.namespace))
@@ -75,7 +75,7 @@ function exempted({ operation, namespace }: AdmissionRequest, deps: DecideDeps):
   return undefined;
 }
 
-/** What is not listed yet would be taken for not being there. */
+/** An object that is not listed yet would count as missing. */
 function listed({ whenSynced }: ClusterView, { timeoutMs, signal }: Limits): Promise<void> {
   return within(whenSynced(), performance.now() + timeoutMs, signal, notListed);
 }
@@ -99,7 +99,7 @@ async function decideProtected(
   return decideInjection(request, resolution.plan, labels, deps, limits);
 }
 
-/** Where it would be refused, what it lacks may have been made together with it. */
+/** If the pod would be denied, the object that it lacks may have been created together with it. */
 async function resolved(
   request: AdmissionRequest,
   namespaceLabels: Readonly<Record<string, string>>,
@@ -139,7 +139,7 @@ async function decideInjection(
   return { kind: 'inject', patch, warnings: mutation.warnings, serviceConfig: plan.serviceConfig };
 }
 
-/** Whoever wrote them could pass for the secrets server, and be given the token of the pod. */
+/** The author of these authorities could impersonate the secrets server and receive the token of the pod. */
 function foreignAuthorities(namespace: string): Decision {
   const error = `config map ${caConfigMapName} of namespace ${namespace}: is somebody else's, and the pod would trust the authorities in it; delete it, or label it ${managedByUs} to have it overwritten`;
   return { kind: 'deny', code: 403, errors: [error] };
@@ -152,9 +152,9 @@ function described(error: unknown): string {
 
 const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
-/** New ones, in the shape that core/injection knows again: an access key of 20 characters, a secret of 240 random bits. */
+/** New keys in the form that core/injection recognises: an access key of 20 characters, a secret of 240 random bits. */
 export function newCallerKeys(): CallerKeys {
-  // 256 is a multiple of the 32 letters, so that each is as likely
+  // 256 is a multiple of the 32 letters, so each is equally likely
   const id = Array.from(randomBytes(17), (byte) => letters[byte % letters.length]).join('');
   return { id: `SVC${id}`, secret: randomBytes(30).toString('base64url') };
 }
@@ -162,7 +162,7 @@ export function newCallerKeys(): CallerKeys {
 const mostErrors = 50;
 const longestError = 2_000;
 
-/** What a person can read of errors: a pod can have as many and as long ones as whoever writes it likes. */
+/** Bounds number and length of the errors: the author of a pod can cause as many and as long ones as they like. */
 function boundedErrors(errors: readonly string[]): readonly string[] {
   const told = errors.slice(0, mostErrors).map(clipped);
   const left = errors.length - told.length;
@@ -178,16 +178,16 @@ export function patchBetween(before: Pod, after: Pod): Operation[] {
   return createPatch(before, after, wholeArrays);
 }
 
-/** A shortest edit of an array costs the square of its length; one that differs is replaced as a whole. */
+/** The shortest edit of an array costs the square of its length, so an array that differs is replaced as a whole. */
 function wholeArrays(before: unknown, after: unknown, at: { toString(): string }): Operation[] | undefined {
   if (!Array.isArray(before) || !Array.isArray(after)) return undefined;
   return isDeepStrictEqual(before, after) ? [] : [{ op: 'replace', path: at.toString(), value: after }];
 }
 
 /**
- * What the pod's images run, and as which user. A registry that does not answer in time refuses the pod, also where only
- * the user is wanted: what protects a pod must not depend on how fast a registry is. One that answers without telling the
- * user costs the pod the lock on its memory.
+ * Commands and users of the pod's images. If a registry does not respond in time the pod is denied, even if only the user
+ * is needed: the protection of a pod must not depend on the speed of a registry. If a registry responds without naming the
+ * user, the pod goes without the lock on its memory.
  * @throws ImageLookupError
  */
 function lookUpImages(
@@ -212,7 +212,7 @@ interface Namespace {
 }
 
 /**
- * Labels of a namespace; one that has just been made is asked for.
+ * Labels of a namespace. If it has just been created, the API server is asked.
  * @throws KubeError when that fails
  */
 async function labelsOf(
@@ -229,25 +229,25 @@ async function labelsOf(
 
 const enforceLabel = 'pod-security.kubernetes.io/enforce';
 
-/** The level that a namespace enforces; one that says none enforces none. */
+/** The level that a namespace enforces, if any. */
 function podSecurityOf(labels: Labels): PodSecurityLevel {
   const named = labels[enforceLabel];
-  // admission takes a level that it does not know for the strictest
+  // the API server treats an unknown level as the strictest
   return named === undefined
     ? 'privileged'
     : (podSecurityLevels.find((level) => level === named) ?? 'restricted');
 }
 
-/** What becomes of a pod that is to be created. */
+/** The decision about a pod that is to be created. */
 export type Decision =
-  /** It is none of ours. */
+  /** The pod does not ask for protection. */
   | { readonly kind: 'skip'; readonly reason: string }
   | {
       readonly kind: 'inject';
-      /** What makes of it the pod as it is to run (RFC 6902); not empty. */
+      /** Changes the pod into the one that is to run (RFC 6902); not empty. */
       readonly patch: readonly Operation[];
       readonly warnings: readonly string[];
       readonly serviceConfig: string | undefined;
     }
-  /** It would not be protected as it asks for: every reason, a sentence each. */
+  /** It would not be protected as requested: every reason, one sentence each. */
   | { readonly kind: 'deny'; readonly code: 400 | 403 | 500 | 503; readonly errors: readonly string[] };

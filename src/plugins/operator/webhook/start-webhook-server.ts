@@ -17,7 +17,7 @@ import { createHandler, createWebhookMetrics } from './handler.ts';
 export interface WebhookOptions extends DecideDeps {
   readonly address: ListenAddress;
   readonly certificates: OperatorCertificates;
-  /** PEM of the authorities that have issued for the API servers; undefined: whoever reaches it may ask. */
+  /** PEM of the authorities of the API servers' certificates; undefined: every caller is accepted. */
   readonly clientAuthorities: string | undefined;
   /** Of a review, in ms. */
   readonly timeoutMs: number;
@@ -32,7 +32,7 @@ export interface Webhook {
   readonly closed: Promise<void>;
 }
 
-/** The Service goes on sending reviews for as long as the nodes have not heard that this replica is going. */
+/** The Service keeps sending reviews until all nodes know that this replica is ending. */
 const lingerTimes = { leastMs: 4_000, quietMs: 3_000, mostMs: 12_000 };
 const drainMs = 10_000;
 
@@ -57,14 +57,14 @@ export async function startWebhook(options: WebhookOptions): Promise<Webhook> {
 
 const lineAMinute = { burst: 1, everyMs: 60_000 };
 
-/** Tells of callers that have no certificate of an API server: a line a minute, however many there are. */
+/** Logs callers without a certificate of an API server: at most one line a minute. */
 export function createUnauthorizedClientLog(every: Logger, now: () => number = () => performance.now()) {
   const log = new RateLimitedLog(every, lineAMinute, now);
   return (address: string | undefined, reason: string): void =>
     log.warn('webhook.stranger', (leftOut) => ({ address, reason, ...(leftOut > 0 && { leftOut }) }));
 }
 
-/** Idle connections outlive the API server's own 90 s, so that it is the one that closes. */
+/** Longer than the API server's own 90 s, so that the API server closes idle connections. */
 const limits = {
   handshakeTimeout: 10_000,
   headersTimeout: 10_000,
@@ -75,7 +75,7 @@ const limits = {
   noDelay: true,
 } as const;
 
-/** API servers keep some 25 each. With twice as many large reviews would take more than the container's memory. */
+/** Each API server keeps about 25. With twice as many connections, large reviews would exceed the container's memory. */
 export const mostConnections = 48;
 /** In the kernel. */
 const listenBacklog = 1_024;
@@ -84,7 +84,7 @@ export interface WebhookServer {
   readonly address: string;
   /** New connections get this one; those that are open stay as they are. */
   renew(certificate: ServerCertificate): void;
-  /** Keeps serving until callers have heard that it is going, and asks them to close their connections. */
+  /** Keeps serving until callers know that it is ending, and asks them to close their connections. */
   linger(times: LingerTimes): Promise<void>;
   /** Stops accepting; resolves when the reviews in flight have been answered, or after `withinMs`. */
   drain(withinMs: number): Promise<void>;
@@ -93,15 +93,15 @@ export interface WebhookServer {
 export interface WebhookServerOptions {
   readonly certificate: ServerCertificate;
   readonly handle: ReturnType<typeof createHandler>;
-  /** PEM of the authorities of those who may call; undefined: everybody may. */
+  /** PEM of the authorities of permitted callers; undefined: every caller is permitted. */
   readonly clientAuthorities?: string | undefined;
-  /** Told of a caller that may not: its address, and what Node says of its certificate. */
+  /** Called for a caller that is not permitted, with its address and Node's error for its certificate. */
   readonly onStranger?: (address: string | undefined, reason: string) => void;
   /** Connections at a time. */
   readonly most?: number;
 }
 
-/** @throws SvcError WEBHOOK_ADDRESS (exit 78) where the address cannot be had */
+/** @throws SvcError WEBHOOK_ADDRESS (exit 78) if it cannot listen at the address */
 export async function startWebhookServer(
   at: ListenAddress,
   { certificate, handle, clientAuthorities: ca, onStranger, most = mostConnections }: WebhookServerOptions,
@@ -164,7 +164,7 @@ async function drain(server: Server, connections: Connections, withinMs: number)
 interface LingerTimes {
   /** In ms, as the others. */
   readonly leastMs: number;
-  /** When nobody has dialled for so long, the Service has forgotten this replica. */
+  /** After so long without a new connection, the Service no longer sends to this replica. */
   readonly quietMs: number;
   readonly mostMs: number;
 }
@@ -176,9 +176,9 @@ interface Clock {
 }
 
 /**
- * Keeps serving until callers come no more. Each answer asks its caller to close the connection: the next review goes
- * through the Service again, which sends it elsewhere once it has forgotten this replica. Where the cluster is slow to
- * forget, ending after a fixed time would refuse reviews.
+ * Keeps serving until no more connections arrive. Each response asks the caller to close the connection: the next review
+ * goes through the Service again, which sends it to another replica once it has removed this one. In a cluster that is slow
+ * to do so, ending after a fixed time would fail reviews.
  */
 export async function linger(
   server: Pick<Server, 'on' | 'prependListener'>,

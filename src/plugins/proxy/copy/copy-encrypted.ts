@@ -9,6 +9,7 @@ import {
 import type { Checksums } from '../../../core/s3/checksum.ts';
 import { S3Error, s3Error } from '../../../core/s3/error.ts';
 import {
+  descriptionHeaders,
   maxUserMetadata,
   outward,
   responseHeadersDownstream,
@@ -203,14 +204,6 @@ async function sealed(
 
 const metadataDirective = 'x-amz-metadata-directive';
 const redirect = 'x-amz-website-redirect-location';
-const descriptions = new Set([
-  'cache-control',
-  'content-disposition',
-  'content-encoding',
-  'content-language',
-  'content-type',
-  'expires',
-]);
 
 /**
  * The destination's headers without an envelope: the source's metadata, or the caller's
@@ -223,7 +216,7 @@ export function destinationHeaders(copy: CopyRequest, source: StoredObject): Rec
   return { ...Object.fromEntries(Object.entries(headers).filter(([name]) => !describes(name))), ...stored };
 }
 
-const describes = (name: string) => descriptions.has(name) || name.startsWith('x-amz-meta-');
+const describes = (name: string) => descriptionHeaders.includes(name) || name.startsWith('x-amz-meta-');
 
 /** Whether a copy onto itself changes anything; S3 refuses one that does not. */
 export function changesSomething({ headers }: CopyRequest): boolean {

@@ -17,7 +17,7 @@ export const nodeKernels: Check = {
   ...{ id: 'SVC-CLUSTER-002', area: 'cluster', level: 'error', needs: 'cluster' },
   title: 'Every Linux node has kernel 5.15 or later',
   cause:
-    'memfd_secret, which keeps secrets out of reach of root, begins with Linux 5.14; what is tested and supported begins with 5.15.',
+    'memfd_secret, which keeps secrets out of reach of root, exists since Linux 5.14; svc is tested and supported from 5.15 on.',
   fix: 'Upgrade the image of the node pool, or keep protected pods off these nodes.',
   async run(context) {
     const nodes = (await nodesOf(context)).filter(({ os }) => os === 'linux');
@@ -55,7 +55,7 @@ export const nodeArchitectures: Check = {
   ...{ id: 'SVC-CLUSTER-004', area: 'cluster', level: 'info', needs: 'cluster', timeoutMs: 60_000 },
   title: 'Wrapper and agent are made for every node (Linux on amd64 or arm64)',
   cause:
-    'There are nodes of another operating system or processor. It is an error where a protected pod runs there.',
+    'Some nodes have another operating system or processor. It is an error if a protected pod runs there.',
   fix: 'Keep protected pods off these nodes by a node selector: kubernetes.io/os and kubernetes.io/arch.',
   async run(context) {
     const [nodes, { labelled }] = await Promise.all([nodesOf(context), protectedPodsOf(context)]);
@@ -82,7 +82,7 @@ export const nodeTypes: Check = {
   ...{ id: 'SVC-CLUSTER-003', area: 'cluster', level: 'warning', needs: 'cluster', timeoutMs: 60_000 },
   title: 'No node is of an unsupported type (Autopilot, Fargate, virtual)',
   cause:
-    'The provider runs these nodes without letting a privileged DaemonSet on them, so that nothing keeps other processes from reading what a protected pod holds. It is an error where a protected pod runs there, and on Autopilot.',
+    'The provider permits no privileged DaemonSet on these nodes, so nothing prevents other processes from reading the memory of a protected pod. It is an error if a protected pod runs there, and on Autopilot.',
   fix: 'Run protected workloads on ordinary node pools: use a node selector or a taint, on GKE a Standard cluster.',
   async run(context) {
     const [nodes, { labelled }] = await Promise.all([nodesOf(context), protectedPodsOf(context)]);

@@ -29,7 +29,7 @@ export const sections: Check = {
   title: 'The configuration file starts the components that it has sections for',
   cause:
     'The name of a section is mistyped; a section has a key that is not known or a wrong value, or lacks what its component requires; or a file that it names is not there.',
-  fix: 'Fix what is listed: the component would refuse to start with the same words.',
+  fix: 'Fix what is listed: the component refuses to start with the same message.',
   async run(context) {
     const { configFile } = context;
     if (configFile === undefined)
@@ -49,9 +49,8 @@ export const sections: Check = {
 export const unknownVariables: Check = {
   ...{ id: 'SVC-CONFIG-003', area: 'configuration', level: 'warning', needs: 'none' },
   title: 'No variable is a mistyped one of svc',
-  cause:
-    'The name of a variable differs by a letter or two from one that svc reads, so that svc does not see it.',
-  fix: 'Correct the name, or take the variable away.',
+  cause: 'The name of a variable differs by a letter or two from one that svc reads, so svc ignores it.',
+  fix: 'Correct the name, or remove the variable.',
   async run({ env, components }) {
     const known = (await components()).flatMap(({ settings }) =>
       Object.values(settings).map(({ variable }) => variable),
@@ -65,7 +64,7 @@ export const nodeVersion: Check = {
   ...{ id: 'SVC-CONFIG-004', area: 'configuration', level: 'warning', needs: 'none' },
   title: 'Node.js is of a version that still gets fixes',
   cause:
-    'The node that stands first in PATH is of a version without long-term support, or was not replaced when its support ended. Holes in it are not closed any more.',
+    'The first node in PATH has no long-term support, or its support has ended. Vulnerabilities in it are no longer fixed.',
   fix: 'Install a version with long-term support, or run svc by npx, which brings one along.',
   async run({ host, now }) {
     const { nodeVersion: version } = host;
@@ -80,7 +79,7 @@ const verification: Check = {
   ...{ id: 'SVC-CONFIG-005', area: 'configuration', level: 'error', needs: 'none' },
   title: 'Certificates are verified',
   cause:
-    'VAULT_SKIP_VERIFY or NODE_TLS_REJECT_UNAUTHORIZED was set for a test. Whoever is on the way can then read secrets and keys.',
+    'VAULT_SKIP_VERIFY or NODE_TLS_REJECT_UNAUTHORIZED was set for a test. Anyone on the network path can then read secrets and keys.',
   fix: 'Unset them, and give the private authority by VAULT_CACERT, SVC_BROKER_TLS_CA or AWS_CA_BUNDLE.',
   async run({ env, config }) {
     const failures: CheckFailure[] = [];
@@ -97,7 +96,7 @@ const encryptedAddresses: Check = {
   title: 'Servers are spoken to by https://',
   cause:
     'An address begins with http://. Tokens, secrets and data keys would cross the network in the clear.',
-  fix: 'Use https://. A development server on this machine is told of as a warning.',
+  fix: 'Use https://. A development server on this machine is reported as a warning.',
   async run({ config }) {
     const given = [
       { subject: 'VAULT_ADDR', url: config.vaultAddr },
@@ -136,8 +135,8 @@ const tokenInEnvironment: Check = {
 const tools: Check = {
   ...{ id: 'SVC-CONFIG-009', area: 'configuration', level: 'info', needs: 'none' },
   title: 'Tools for the cluster are installed',
-  cause: 'They were not installed on this machine, or stand elsewhere than in PATH.',
-  fix: 'Install kubectl and Helm 3, where this machine is to work with the cluster.',
+  cause: 'They are not installed on this machine, or are not in PATH.',
+  fix: 'Install kubectl and Helm 3 if this machine is used to manage the cluster.',
   async run({ host }) {
     const missing = wanted.filter(({ name }) => !host.hasProgram(name));
     return verdict(missing.map(({ name, message }) => ({ subject: name, message })));
@@ -147,8 +146,8 @@ const tools: Check = {
 const values: Check = {
   ...{ id: 'SVC-CONFIG-001', area: 'configuration', level: 'error', needs: 'none' },
   title: 'Variables that are set have values that svc takes',
-  cause: 'A value is mistyped, or has another form than the variable takes.',
-  fix: 'Set each to what the message asks for; svc run <component> --help lists them.',
+  cause: 'A value is mistyped, or does not have the form that the variable requires.',
+  fix: 'Set each value as the message says; svc run <component> --help lists the forms.',
   async run({ env, errors, components }) {
     const ofComponents = (await components()).flatMap((component) => wrongIn(component, env));
     const found = [...new Set([...errors, ...ofComponents])].sort();

@@ -31,7 +31,7 @@ export const proxiesToStore: Check = {
   ...{ id: 'SVC-NET-004', area: 'connectivity', level: 'error', needs: 'cluster', timeoutMs: 60_000 },
   title: 'Proxies reach the object store on 443 (requests of their callers have succeeded)',
   cause:
-    'The policy svc-egress-…-store does not name the store, its address has changed, or the proxy has no credentials. Up to 100 proxies are asked what they have answered.',
+    'The policy svc-egress-…-store does not name the store, its address has changed, or the proxy has no credentials. Up to 100 proxies are asked for their counts of responses.',
   fix: "Set svc/proxy-upstream or AWS_REGION so that the policy knows the store, and read the proxy's log.",
   async run(context) {
     const proxies = (await proxiesOf(context)).slice(0, most);
@@ -79,7 +79,7 @@ export const proxiesToSecretsServer: Check = {
   title: 'Proxies reach the secrets server on 443 (they are ready)',
   cause:
     'A network policy or firewall, the certificate of the secrets server, or a role that does not accept the proxy.',
-  fix: "Read the proxy's log: it names what it could not reach or was refused.",
+  fix: 'Read the log of the proxy: it names what it could not reach, or who refused it.',
   async run(context) {
     const proxies = await proxiesOf(context);
     if (proxies.length === 0) return skipped('No pod with the proxy runs');
@@ -103,7 +103,7 @@ export const podsToSecretsServer: Check = {
   title: 'Application pods reach the secrets server on 443 (their wrappers have fetched secrets)',
   cause:
     'A network policy or firewall between the pods and the secrets server, its name or certificate, or a role that does not accept them. Up to three pods of each namespace are asked through the API server.',
-  fix: "Read the pod's log: the wrapper names what it could not reach or was refused. svc netpol writes the policy that lets it.",
+  fix: 'Read the log of the pod: the wrapper names what it could not reach, or who refused it. svc netpol writes the policy that permits the connection.',
   async run(context) {
     const { labelled } = await protectedPodsOf(context);
     const pods = labelled.filter(({ running, wrapperPorts }) => running && wrapperPorts.length > 0);
@@ -121,7 +121,7 @@ export const agentsToOperator: Check = {
   ...{ id: 'SVC-NET-006', area: 'connectivity', level: 'error', needs: 'cluster', timeoutMs: 60_000 },
   title: 'Agents reach the operator on 8199 (it hears from each of them)',
   cause:
-    'A network policy or firewall on port 8199, or agents without the certificate in the Secret svc-agent-tls, which the operator makes, or without a token of their pod. An agent reports every half a minute. Each is asked whether it is answered, and the operator of how many it hears.',
+    'A network policy or firewall on port 8199, or agents without the certificate in the Secret svc-agent-tls, which the operator makes, or without a token of their pod. An agent reports every 30 seconds. Each agent is asked whether the operator responds, and the operator how many agents report.',
   fix: 'See operator.* in the log of an agent, and node.* in that of the operator.',
   async run(context) {
     const [operator, agents] = await Promise.all([operatorOf(context), toldOf(context)]);

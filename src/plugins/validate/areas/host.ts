@@ -26,7 +26,7 @@ const secretMemory = hostCheck(
     title: 'Secret memory (memfd_secret) can be used',
     level: 'warning',
     cause:
-      'Kernels before 6.5 have it only with secretmem.enable=1 at boot; a seccomp profile or a memory-lock limit can forbid it. Without it secrets lie in locked memory, which root can read.',
+      'Kernels before 6.5 have it only with secretmem.enable=1 at boot, and a seccomp profile or a memory-lock limit can forbid it. Without it, secrets are in locked memory, which root can read.',
     fix: 'Boot with secretmem.enable=1, or use a kernel from 6.5 on, and a seccomp profile that permits memfd_secret.',
   },
   async (host) => {
@@ -41,7 +41,7 @@ const memoryLock = hostCheck(
     title: 'Memory can be locked without a limit',
     level: 'warning',
     cause:
-      'The wrapper locks all of its memory and does not start where it cannot (SVC_REQUIRE_MLOCK). In pods the operator adds the capability IPC_LOCK; a service manager has its own limit.',
+      'The wrapper locks all of its memory, and does not start if it cannot (SVC_REQUIRE_MLOCK). In pods the operator adds the capability IPC_LOCK; a service manager has its own limit.',
     fix: 'Set LimitMEMLOCK=infinity in the service unit, or add the capability IPC_LOCK to the container.',
   },
   ({ read }) => {
@@ -62,7 +62,7 @@ const bpfLsm = hostCheck(
     level: 'warning',
     cause:
       'bpf is not in the list of security modules that the kernel was booted with, so that tier 1 of the agent cannot work; tier 2 can.',
-    fix: 'Add bpf to lsm= on the kernel command line, keep what stands there, and boot again.',
+    fix: 'Add bpf to lsm= on the kernel command line, keep the present entries, and boot again.',
   },
   ({ read }) => {
     const modules = read(list)?.trim();
@@ -89,7 +89,7 @@ const swap = hostCheck(
     title: 'There is no swap',
     level: 'warning',
     cause:
-      'The wrapper locks its memory, but applications keep no lock on theirs: what they hold can be written to disk.',
+      'The wrapper locks its memory, but the memory of applications is not locked: it can be written to disk.',
     fix: 'Turn swap off (swapoff -a, and in /etc/fstab), or keep it on an encrypted device.',
   },
   ({ read }) => {
@@ -111,7 +111,7 @@ const corePattern = hostCheck(
     title: 'Core dumps go to no program',
     level: 'warning',
     cause:
-      'core_pattern begins with a pipe, so that the memory of a process that crashes is given to a program, whatever its limit on core files, but for a limit of 1. The wrapper sets that for what it starts; a process that only its pod label protects has it not.',
+      'core_pattern begins with a pipe, so the kernel passes the memory of a crashed process to a program, whatever the limit on core files is, unless it is 1. The wrapper sets 1 for what it starts; a process that only its pod label protects does not have it.',
     fix: 'Set kernel.core_pattern to a file name in /etc/sysctl.d, or have the program drop the dumps of protected pods.',
   },
   ({ read }) => {
@@ -127,7 +127,8 @@ const cgroups = hostCheck(
     id: 'SVC-HOST-008',
     title: 'Control groups are of version 2',
     level: 'error',
-    cause: 'The agent finds the processes of a pod, and the pod of a caller, by control groups of version 2.',
+    cause:
+      'The agent identifies the processes of a pod, and the pod of a caller, by control groups of version 2.',
     fix: 'Boot with systemd.unified_cgroup_hierarchy=1, or use a node image with cgroup v2.',
   },
   ({ exists }) =>
@@ -142,7 +143,7 @@ const yama = hostCheck(
     title: 'Processes cannot trace others of the same user',
     level: 'info',
     cause:
-      'kernel.yama.ptrace_scope is 0 or the kernel has no Yama. The agent denies it for protected processes; this guards what is not protected, and while no agent runs.',
+      'kernel.yama.ptrace_scope is 0 or the kernel has no Yama. The agent denies such access to protected processes; this setting covers other processes, and times without an agent.',
     fix: 'Set kernel.yama.ptrace_scope=1 or more in /etc/sysctl.d.',
   },
   ({ read }) => {

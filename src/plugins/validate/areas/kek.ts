@@ -64,7 +64,7 @@ const rotated = keyCheck(
     id: 'SVC-KEK-004',
     title: 'The key was rotated within a quarter',
     level: 'error',
-    cause: 'Nobody has rotated it for more than 92 days, and nothing does it by itself.',
+    cause: 'It has not been rotated for more than 92 days, and no automatic rotation is set.',
     fix: 'Rotate it (bao write -f transit/keys/svc/rotate), and set auto_rotate_period=2160h on the key. Objects stay readable.',
   },
   ({ path, rotatedAt, latestVersion }, context) => {

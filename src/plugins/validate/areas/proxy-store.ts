@@ -139,7 +139,7 @@ export const bucketThere: Check = {
   ...{ id: 'SVC-STORE-001', area: 'proxy-store', level: 'error', needs: 'store' },
   title: 'The bucket is there and can be reached',
   cause:
-    'Its name is mistyped, it lies in another region or at another endpoint, or the certificate there is not trusted.',
+    'Its name is mistyped, it is in another region or at another endpoint, or the certificate there is not trusted.',
   fix: 'Check --bucket, --upstream and --region; give the authority of a private certificate by AWS_CA_BUNDLE.',
   async run(context, signal) {
     const { bucket, direct } = await context.store();
@@ -167,7 +167,7 @@ export const notPublic: Check = {
   title: 'The bucket is not open to everybody',
   cause:
     'A policy opens the bucket, or nothing forbids one. Bodies are encrypted; names, sizes and times are not, and .svc/ may be written.',
-  fix: 'Block public access to the bucket, and take the policy away.',
+  fix: 'Block public access to the bucket, and remove the policy.',
   async run(context) {
     const { bucket } = await context.store();
     const { isPublic, blocksPublicAccess } = await factsOf(context);

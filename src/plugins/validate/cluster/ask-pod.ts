@@ -86,7 +86,7 @@ const eachNamespace = 3;
 const most = 300;
 const atOnce = 16;
 
-export interface Question {
+export interface PodRequest {
   readonly portOf: (pod: SeenPod) => number | undefined;
   /** Such as `healthz`; whoever answers it with 200 has reached what it needs. */
   readonly path: string;
@@ -103,7 +103,7 @@ export interface Question {
 export async function askSample(
   context: CheckContext,
   pods: readonly SeenPod[],
-  question: Question,
+  question: PodRequest,
 ): Promise<CheckResult> {
   const answers = await concurrently(sampleOf(pods), atOnce, async (pod) => ({
     pod,
@@ -119,7 +119,7 @@ export async function askSample(
   return verdict(capped(failures), `${answers.length} of ${counted(pods.length, 'pod')} asked`);
 }
 
-function failureOf(pod: SeenPod, answer: PodAnswer, question: Question): readonly CheckFailure[] {
+function failureOf(pod: SeenPod, answer: PodAnswer, question: PodRequest): readonly CheckFailure[] {
   if (answer.kind === 'ok') return [];
   const subject = pod.key;
   if (answer.kind === 'refused') return [{ subject, message: question.otherwise }];

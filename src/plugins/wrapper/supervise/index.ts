@@ -38,11 +38,11 @@ import { createJob, type Job } from './job.ts';
 export type { Application, Ending, SupervisionEvent } from './application.ts';
 
 /**
- * Replaces the wrapper by the application, which keeps its process id (SVC_EXEC). A signal meanwhile is not lost:
- * what was caught before is delivered to its listener, what comes later acts on the process by default.
- * @param interrupted aborted by a listener that wants the wrapper to end: nothing is started then
+ * Replaces the wrapper by the application, which keeps its process id (SVC_EXEC). No signal is lost: those caught before
+ * are delivered to their listener, later ones have their default effect on the process.
+ * @param interrupted aborted by a listener that ends the wrapper: then nothing is started
  * @throws SvcError exit 127 (not found), 126 (cannot be run), 78 (a NUL in argument or variable); the reason of
- * `interrupted`; all is as before then
+ * `interrupted`. Then signals are caught as before
  */
 export async function becomeApplication(launch: Launch, interrupted?: AbortSignal): Promise<never> {
   const file = findProgram(launch.file);
@@ -72,7 +72,7 @@ interface SupervisorOptions {
   readonly onEvent?: OnEvent;
 }
 
-/** A small init: one application at a time, and whatever it leaves behind. */
+/** A small init: runs one application at a time and reaps the processes that it leaves behind. */
 export interface Supervisor {
   /**
    * Starts the application; forwarded signals reach it from then on until it has ended.
@@ -149,16 +149,16 @@ function run(launch: Launch, job: Job): number {
   }
 }
 
-/** Catches what is sent to the wrapper and hands it on. */
+/** Catches the signals sent to the wrapper and passes them on. */
 export interface SignalPost {
-  /** Who gets each signal from now on; undefined for nobody. */
+  /** Receives each signal from now on; undefined: no one does. */
   deliverTo(receiver: ((signal: string) => void) | undefined): void;
 }
 
 /**
  * Catches signals from now on; to be called before anything else takes time.
- * @param onEndWithoutApplication is called for SIGTERM, SIGINT, SIGQUIT and SIGHUP while nobody receives them;
- * other signals come to nothing then
+ * @param onEndWithoutApplication is called for SIGTERM, SIGINT, SIGQUIT and SIGHUP while no one receives them;
+ * other signals are then ignored
  */
 export function catchSignals(onEndWithoutApplication: (signal: string) => void): SignalPost {
   let receiver: ((signal: string) => void) | undefined;
@@ -179,7 +179,7 @@ export function catchSignals(onEndWithoutApplication: (signal: string) => void):
   };
 }
 
-/** Else a line that the wrapper logs from the background would stop the application (`stty tostop`). */
+/** Otherwise a line that the wrapper logs from the background would stop the application (`stty tostop`). */
 function ignoreTerminalAccess(): ReadonlySet<string> {
   if ((readProcess('self')?.terminal ?? 0) === 0) return new Set();
   for (const signal of terminalAccessSignals) ignoreSignal(constants.signals[signal]);
@@ -188,14 +188,14 @@ function ignoreTerminalAccess(): ReadonlySet<string> {
 
 const { SIGTERM, SIGCONT, SIGKILL } = constants.signals;
 const pollMs = 10;
-/** How long a killed process may take: one that waits for a dead disk takes for ever. */
+/** How long to wait for a killed process: one that is blocked by a dead disk never ends. */
 const killedWithinMs = 5000;
 const everybody = -1;
 
 /**
- * Ends whatever is left below this process: SIGTERM once, SIGKILL when the grace is over.
- * Only children are signalled, whose ids nobody else can have got meanwhile: what they leave behind becomes a child
- * itself, this process being PID 1 or a sub-reaper, and its turn comes.
+ * Ends all processes left below this one: SIGTERM once, SIGKILL when the grace is over. Only children are signalled,
+ * because their ids cannot have been reused. When a child ends, its own children become children of this process, which is
+ * PID 1 or a sub-reaper, and are signalled next.
  */
 async function endDescendants(children: Children, graceMs: number, onEvent: OnEvent): Promise<void> {
   const killAt = performance.now() + graceMs;
@@ -212,12 +212,12 @@ async function endDescendants(children: Children, graceMs: number, onEvent: OnEv
   }
 }
 
-/** The last resort: what these leave behind is not seen to. */
+/** The last resort: processes that the killed ones leave behind are not ended. */
 export function killChildren(): void {
   for (const pid of targets()) send(pid, SIGKILL);
 }
 
-/** Without /proc, PID 1 can still name all at once. */
+/** Without /proc, PID 1 can still signal all processes at once. */
 function targets(): number[] {
   return directChildren() ?? (process.pid === 1 ? [everybody] : []);
 }
@@ -238,7 +238,7 @@ function send(pid: number, signal: number): void {
 /** All children of this process, those included that it has inherited as PID 1 or sub-reaper. */
 interface Children {
   /**
-   * Reports every change there is, and reaps whoever has ended.
+   * Reports every change, and reaps the processes that have ended.
    * @returns false when there is no child (left)
    */
   check(): boolean;
@@ -277,7 +277,7 @@ function createChildren(onChange: (change: Change) => void): Children {
 
 /** An application that is to be started. */
 export interface Launch {
-  /** A path, or a name that is looked for in PATH. */
+  /** A path, or a name to be found in PATH. */
   readonly file: string;
   /** Without the program's name. */
   readonly args: readonly (string | Uint8Array)[];
@@ -296,7 +296,7 @@ export interface Strings {
 }
 
 /**
- * Lays arguments and environment out for the length of `use`, then wipes them; the standard streams are blocking then.
+ * Lays out arguments and environment while `use` runs, then wipes them. Meanwhile the standard streams are blocking.
  * @throws SvcError NUL_IN_STRING (exit 78)
  */
 export function withStrings<T>(launch: Launch, use: (strings: Strings) => T): T {

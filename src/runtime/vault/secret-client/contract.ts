@@ -6,11 +6,11 @@ import { crossOutOpaque, serverErrors } from '../../../core/vault/transit-messag
 import type { Region } from '../../native/memory.ts';
 import { apiHeaders, apiPrefix, type VaultConnection } from '../connection.ts';
 import { redirectedElsewhere, VaultError } from '../contract.ts';
-import type { Lease, RenewedLease } from '../logins.ts';
+import type { RenewedLease, TokenLease } from '../logins.ts';
 import type { SecretPool } from './secret-pool.ts';
 import type { SecretBuffer } from './secret-socket.ts';
 
-export interface Login extends Lease {
+export interface Login extends TokenLease {
   /** Whether the token is another one than before: the one that was given is only looked up. */
   readonly replaced: boolean;
 }
@@ -56,7 +56,7 @@ export interface SecretClient {
   close(): void;
 }
 
-export interface Question {
+export interface SecretRequest {
   readonly method: 'GET' | 'POST';
   /** Below `/v1/`, encoded. */
   readonly path: string;
@@ -67,13 +67,13 @@ export interface Question {
 }
 
 /** An answer of any status below 300 or from 400 on, in secret memory until released. */
-export interface Reply {
+export interface SecretReply {
   readonly status: number;
   readonly body: SecretBuffer;
 }
 
 /** The key server's HTTP API over connections whose memory is secret. */
-export class KeyServer {
+export class SecretsServer {
   readonly #connection: VaultConnection;
   readonly #pool: SecretPool;
   readonly #prefix: string;
@@ -86,11 +86,11 @@ export class KeyServer {
 
   /** Asks, hands the answer to `use`, and zeroes it unless `use` has kept its body. */
   async ask<T>(
-    question: Question,
+    request: SecretRequest,
     signal: AbortSignal,
-    use: (reply: Reply, keep: () => SecretBuffer) => T,
+    use: (reply: SecretReply, keep: () => SecretBuffer) => T,
   ): Promise<T> {
-    const { status, body } = await this.#pool.exchange((sink) => this.#write(question, sink), signal);
+    const { status, body } = await this.#pool.exchange((sink) => this.#write(request, sink), signal);
     let kept = false;
     const keep = () => {
       kept = true;
@@ -98,25 +98,25 @@ export class KeyServer {
     };
     try {
       if (status >= 300 && status < 400) {
-        throw redirectedElsewhere(this.#connection.address.host, status, question.path);
+        throw redirectedElsewhere(this.#connection.address.host, status, request.path);
       }
       return use({ status, body }, keep);
     } catch (error) {
       kept = false;
-      throw error instanceof JsonError ? this.#notJson(status, question, error) : error;
+      throw error instanceof JsonError ? this.#notJson(status, request, error) : error;
     } finally {
       if (!kept) body.release();
     }
   }
 
-  #write({ method, path, body, token }: Question, sink: ByteSink): void {
+  #write({ method, path, body, token }: SecretRequest, sink: ByteSink): void {
     const { host } = this.#connection.address;
     const headers: [string, string | Uint8Array][] = apiHeaders(this.#connection, body !== undefined);
     if (token !== undefined) headers.push(['X-Vault-Token', token()]);
     writeRequest({ method, path: this.#prefix + path, host, headers }, body, sink);
   }
 
-  #notJson(status: number, { path }: Question, cause: JsonError): VaultError {
+  #notJson(status: number, { path }: SecretRequest, cause: JsonError): VaultError {
     const { host } = this.#connection.address;
     return new VaultError('unavailable', `${host} answered ${status} to ${path} with what is not JSON`, {
       status,
@@ -130,7 +130,7 @@ export class KeyServer {
  * What the server says went wrong. Its words become strings, nothing else of the answer does.
  * @param secrets are crossed out, should the server repeat one, and so is whatever looks random
  */
-export function wordsOf({ body }: Reply, ...secrets: readonly Uint8Array[]): string[] {
+export function wordsOf({ body }: SecretReply, ...secrets: readonly Uint8Array[]): string[] {
   const { bytes } = body;
   for (const secret of secrets) crossOut(bytes, secret);
   try {

@@ -5,7 +5,7 @@ import { vaultConnection } from '../connection.ts';
 import { isVaultError, VaultError } from '../contract.ts';
 import { type RenewedLease, TokenBytes } from '../logins.ts';
 import type { VaultAuth, VaultConfig } from '../settings.ts';
-import { KeyServer, type Login, type SecretClient, type SecretDocument } from './contract.ts';
+import { type Login, type SecretClient, type SecretDocument, SecretsServer } from './contract.ts';
 import { Mounts, readSecret, type SecretPlace, segmentsOf } from './kv.ts';
 import { logInByServiceAccount, lookUp, readTokenBytes, renewToken, tokenFrom } from './log-in.ts';
 import { SecretPool } from './secret-pool.ts';
@@ -43,7 +43,7 @@ class KeptToken implements SecretClient {
   readonly #auth: VaultAuth;
   readonly #memory: KeptRegions;
   readonly #pool: SecretPool;
-  readonly #server: KeyServer;
+  readonly #server: SecretsServer;
   readonly #mounts: Mounts;
   readonly #given: Region | undefined;
   #token: TokenBytes | undefined;
@@ -54,7 +54,7 @@ class KeptToken implements SecretClient {
     this.#auth = config.auth;
     this.#memory = memory;
     this.#pool = pool;
-    this.#server = new KeyServer(vaultConnection(config), pool);
+    this.#server = new SecretsServer(vaultConnection(config), pool);
     this.#mounts = new Mounts(this.#server, this.#tokenInUse);
     this.#given = token;
     if (config.auth.method !== 'token') token?.release();

@@ -5,28 +5,28 @@ import { namesDeadToken } from '../../../core/vault/transit-messages.ts';
 import { refusalOf, VaultError } from '../contract.ts';
 import type { AnswerFields } from '../logins.ts';
 import {
-  type KeyServer,
-  type Question,
-  type Reply,
   type SecretDocument,
   type SecretField,
+  type SecretReply,
+  type SecretRequest,
+  type SecretsServer,
   wordsOf,
 } from './contract.ts';
 import type { SecretBuffer } from './secret-socket.ts';
 
 /** Reads the secret at one place. @throws VaultError */
 export function readSecret(
-  server: KeyServer,
+  server: SecretsServer,
   path: string,
   { kvVersion, apiPath }: SecretPlace,
   token: () => Uint8Array,
   signal: AbortSignal,
 ): Promise<SecretDocument> {
-  const question: Question = { method: 'GET', path: apiPath, token };
-  return server.ask(question, signal, (reply, keep) => {
+  const request: SecretRequest = { method: 'GET', path: apiPath, token };
+  return server.ask(request, signal, (reply, keep) => {
     const { status } = reply;
     if (status === 404) throw absent(apiPath, reply);
-    if (status !== 200) throw refusalOf(question, status, wordsOf(reply, token()));
+    if (status !== 200) throw refusalOf(request, status, wordsOf(reply, token()));
     const view = new JsonView(reply.body.bytes);
     const found = kvVersion === 2 ? view.at('data', 'data') : view.at('data');
     if (found?.kind === 'null') throw absent(apiPath, reply);
@@ -50,7 +50,7 @@ function documentOf(facts: Omit<SecretDocument, 'release'>, body: SecretBuffer):
 }
 
 /** A deleted version of KV version 2 is a 404, too, and its metadata tells. */
-function absent(apiPath: string, { status, body }: Reply): VaultError {
+function absent(apiPath: string, { status, body }: SecretReply): VaultError {
   const deletion = deletionOf(body.bytes);
   if (deletion === undefined) {
     return new VaultError('not-found', `The key server has no secret at ${apiPath}`, {
@@ -87,14 +87,14 @@ interface Mount {
 
 /** Finds out which store holds a path, and remembers it. */
 export class Mounts {
-  readonly #server: KeyServer;
+  readonly #server: SecretsServer;
   readonly #token: () => Uint8Array;
   readonly #mounts: Mount[] = [];
   readonly #asking = new Map<string, Promise<unknown>>();
-  /** The server, or a broker before it, does not have the question. */
+  /** The server, or a broker before it, does not know this request. */
   #untold = false;
 
-  constructor(server: KeyServer, token: () => Uint8Array) {
+  constructor(server: SecretsServer, token: () => Uint8Array) {
     this.#server = server;
     this.#token = token;
   }
@@ -112,9 +112,9 @@ export class Mounts {
       await asking.catch(() => undefined);
       return this.places(segments, signal);
     }
-    const question = this.#ask(segments, signal).finally(() => this.#asking.delete(first));
-    this.#asking.set(first, question);
-    return placesIn(await question, segments);
+    const answer = this.#ask(segments, signal).finally(() => this.#asking.delete(first));
+    this.#asking.set(first, answer);
+    return placesIn(await answer, segments);
   }
 
   #known(segments: readonly string[]): SecretPlace[] | undefined {
@@ -123,15 +123,15 @@ export class Mounts {
   }
 
   async #ask(segments: readonly string[], signal: AbortSignal): Promise<Mount | undefined> {
-    const question: Question = { ...mountRequest(segments), token: this.#token };
-    const mount = await this.#server.ask(question, signal, (reply) => {
+    const request: SecretRequest = { ...mountRequest(segments), token: this.#token };
+    const mount = await this.#server.ask(request, signal, (reply) => {
       if (reply.status === 200) return mountFrom(reply, segments);
       this.#untold = reply.status === 404 || reply.status === 405;
       if (this.#untold) return undefined;
       const errors = wordsOf(reply, this.#token());
       throw reply.status === 403 && !namesDeadToken(errors)
         ? notGranted(segments, reply)
-        : refusalOf(question, reply.status, errors);
+        : refusalOf(request, reply.status, errors);
     });
     if (mount === undefined || !isBelow(mount, segments)) return undefined;
     this.#mounts.push(mount);
@@ -145,7 +145,7 @@ const placesIn = (mount: Mount | undefined, segments: readonly string[]): Secret
 const isBelow = (mount: Mount, segments: readonly string[]): boolean =>
   mount.segments.length < segments.length && mount.segments.every((one, index) => one === segments[index]);
 
-function mountFrom({ body }: Reply, segments: readonly string[]): Mount | undefined {
+function mountFrom({ body }: SecretReply, segments: readonly string[]): Mount | undefined {
   const found = mountIn(new JsonView(body.bytes));
   if (found === undefined) return undefined;
   const { path, type, kvVersion } = found;
@@ -163,7 +163,7 @@ function otherEngine(mount: string, type: string, segments: readonly string[]): 
   });
 }
 
-function notGranted(segments: readonly string[], { status }: Reply): VaultError {
+function notGranted(segments: readonly string[], { status }: SecretReply): VaultError {
   const path = segments.join('/');
   const [mount, ...name] = segments;
   return new VaultError('denied', `The key server refuses read on ${path}, or has no such store`, {

@@ -5,7 +5,6 @@ import type { SecretMemory } from '../../native/secret-memory.ts';
 import { refusalOf } from '../contract.ts';
 import {
   grantedLease,
-  type Lease,
   loginRefusal,
   loginRequest,
   lookedUp,
@@ -13,12 +12,13 @@ import {
   type RenewedLease,
   renewRequest,
   TokenBytes,
+  type TokenLease,
   tokenInFile,
   unreadableTokenFile,
   withoutToken,
 } from '../logins.ts';
 import type { VaultAuth } from '../settings.ts';
-import { type KeyServer, type Question, type Reply, wordsOf } from './contract.ts';
+import { type SecretReply, type SecretRequest, type SecretsServer, wordsOf } from './contract.ts';
 import { SecretBuffer } from './secret-socket.ts';
 
 /** A token that the key server has just handed out. */
@@ -30,7 +30,7 @@ export type KubernetesAuth = Extract<VaultAuth, { method: 'kubernetes' }>;
 
 /** Exchanges the service account's token, read anew each time because the kubelet replaces it. */
 export async function logInByServiceAccount(
-  server: KeyServer,
+  server: SecretsServer,
   { role, mountPath, serviceAccountTokenPath }: KubernetesAuth,
   memory: SecretMemory,
   signal: AbortSignal,
@@ -50,7 +50,11 @@ export async function logInByServiceAccount(
 }
 
 /** @throws VaultError of kind `denied` where the key server does not know the token */
-export function lookUp(server: KeyServer, token: () => Uint8Array, signal: AbortSignal): Promise<Lease> {
+export function lookUp(
+  server: SecretsServer,
+  token: () => Uint8Array,
+  signal: AbortSignal,
+): Promise<TokenLease> {
   return server.ask({ ...lookUpRequest, token }, signal, (reply) =>
     lookedUp({
       status: reply.status,
@@ -62,20 +66,20 @@ export function lookUp(server: KeyServer, token: () => Uint8Array, signal: Abort
 
 /** @throws VaultError: `denied` where the policy does not permit it, `rejected` where the token cannot be renewed */
 export function renewToken(
-  server: KeyServer,
+  server: SecretsServer,
   token: () => Uint8Array,
   memory: SecretMemory,
   signal: AbortSignal,
 ): Promise<Grant> {
-  const question: Question = { ...renewRequest, body: [Buffer.from('{}')], token };
-  return server.ask(question, signal, (reply) => {
-    if (reply.status === 200) return grantFrom(reply, question.path, memory);
-    throw refusalOf(question, reply.status, wordsOf(reply, token()));
+  const request: SecretRequest = { ...renewRequest, body: [Buffer.from('{}')], token };
+  return server.ask(request, signal, (reply) => {
+    if (reply.status === 200) return grantFrom(reply, request.path, memory);
+    throw refusalOf(request, reply.status, wordsOf(reply, token()));
   });
 }
 
 /** The token is decoded in its place and copied into memory of its own. */
-function grantFrom({ body: { bytes } }: Reply, path: string, memory: SecretMemory): Grant {
+function grantFrom({ body: { bytes } }: SecretReply, path: string, memory: SecretMemory): Grant {
   const view = new JsonView(bytes);
   const found = view.at('auth', 'client_token');
   if (found?.kind !== 'string') throw withoutToken(path);

@@ -2,7 +2,7 @@ import { mock } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { startPeriodic } from '../../../../src/plugins/agent/guard/keeper.ts';
+import { startGuardPasses } from '../../../../src/plugins/agent/guard/keeper.ts';
 
 const test = suite('beats of the guard');
 const intervalMs = 1_100;
@@ -10,14 +10,14 @@ const stepMs = 50;
 
 function begin() {
   const seen = { beats: 0, glances: 0, urgent: false, fails: false, finish: () => {} };
-  const stop = startPeriodic({
+  const stop = startGuardPasses({
     intervalMs,
     isUrgent: () => {
       seen.glances += 1;
       if (seen.fails) throw new Error('it cannot be read');
       return seen.urgent;
     },
-    beat: () => {
+    pass: () => {
       seen.beats += 1;
       return new Promise((resolve) => {
         seen.finish = resolve;

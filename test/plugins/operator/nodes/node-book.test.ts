@@ -2,16 +2,16 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import {
-  type BookLimits,
   defaultLimits,
   NodeRegistry,
+  type NodeRegistryLimits,
 } from '../../../../src/plugins/operator/nodes/node-registry.ts';
 import type { NodeReport, NodeStateMessage } from '../../../../src/plugins/operator/nodes/read-report.ts';
 import { createCollector } from '../../../../src/runtime/memory.ts';
 
 const test = suite('the book of nodes');
 
-function bookAt(limits: Partial<BookLimits> = {}) {
+function bookAt(limits: Partial<NodeRegistryLimits> = {}) {
   const clock = { now: 0 };
   const changed: string[] = [];
   const book = new NodeRegistry({
@@ -111,17 +111,17 @@ test('believes a node for two minutes, forgets it after ten, and tells of the si
   const { book, clock, changed } = bookAt();
   book.take(report(1, { state: stateOf(3) }));
   clock.now = 120_000;
-  book.sweep();
+  book.removeStale();
   assert.ok(book.agentOf('n'));
   clock.now = 120_001;
-  for (let i = 0; i < 3; i++) book.sweep();
+  for (let i = 0; i < 3; i++) book.removeStale();
   assert.is(book.agentOf('n'), undefined);
   assert.equal(changed, ['n', 'n']);
   book.take(report(2));
   assert.ok(book.agentOf('n'));
   assert.equal(changed, ['n', 'n', 'n']);
   clock.now += 600_001;
-  book.sweep();
+  book.removeStale();
   assert.is(book.size, 0);
 });
 
@@ -140,7 +140,7 @@ test('has room for so many nodes and pods, and for others once some are forgotte
   book.take(report(3, { node: 'a', state: stateOf(1) }));
   book.take(report(2, { node: 'b', state: stateOf(9) }));
   clock.now = 600_001;
-  book.sweep();
+  book.removeStale();
   book.take(report(1, { node: 'c', state: stateOf(10) }));
 });
 

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Check, watchReadiness } from '../../../../src/plugins/proxy/readiness.ts';
+import { type ReadinessCheck, watchReadiness } from '../../../../src/plugins/proxy/readiness.ts';
 import { createHealth } from '../../../../src/runtime/health/health.ts';
 import { sleep } from '../../../../src/runtime/lifecycle/wait.ts';
 import { quietLog } from '../../../support/quiet-log.ts';
@@ -11,7 +11,7 @@ const test = suite('the watch over what a proxy needs');
 type Outcome = 'holds' | 'fails' | 'hangs' | 'is refused';
 
 /** A check whose outcome a test chooses, with what became of its runs. */
-class Chosen implements Check {
+class Chosen implements ReadinessCheck {
   readonly condition = 'chosen';
   outcome: Outcome = 'holds';
   runs = 0;
@@ -39,7 +39,7 @@ class Chosen implements Check {
   }
 }
 
-function watched(outcome: Outcome, beats = { everyMs: 40, againMs: 2, timeoutMs: 20 }) {
+function watched(outcome: Outcome, timings = { everyMs: 40, againMs: 2, timeoutMs: 20 }) {
   const check = new Chosen();
   check.outcome = outcome;
   const health = createHealth();
@@ -59,7 +59,7 @@ function watched(outcome: Outcome, beats = { everyMs: 40, againMs: 2, timeoutMs:
     },
     log: quietLog,
     signal: ended.signal,
-    beats,
+    timings,
   });
   const end = () => ended.abort();
   const reason = () => health.snapshot().notReady.chosen;

@@ -62,7 +62,7 @@ async function agentPage(enforcing: boolean): Promise<string> {
   const metrics = await createMetrics({ version: '0.1.0', component: 'agent' });
   createGuardMetrics(metrics).status({ tier: 1, enforcing, reason: '', passedOver: [] });
   const watch = createPodWatchState({ log: quietLog, metrics, health: createHealth() });
-  watch.round({ covered: new Set(['web']), uncovered: new Map() }, (uid) => uid);
+  watch.pass({ covered: new Set(['web']), uncovered: new Map() }, (uid) => uid);
   return (await metrics.expose()).body;
 }
 

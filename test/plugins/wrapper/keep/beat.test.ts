@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { beat } from '../../../../src/plugins/wrapper/keep.ts';
+import { repeatWork } from '../../../../src/plugins/wrapper/keep.ts';
 
 const beats = suite('beat');
 
@@ -8,7 +8,7 @@ beats('goes on after failures until it is told to end', async () => {
   const ending = new AbortController();
   const told: number[] = [];
   let count = 0;
-  await beat({
+  await repeatWork({
     work: async () => {
       count++;
       if (count === 2) throw new Error('away');
@@ -30,7 +30,7 @@ beats('goes on after failures until it is told to end', async () => {
 beats('retries no later than it may', async () => {
   const ending = new AbortController();
   const told: number[] = [];
-  await beat({
+  await repeatWork({
     work: () => Promise.reject(new Error('away')),
     delayMs: () => 1,
     longestRetryMs: () => 3,
@@ -44,7 +44,7 @@ beats('retries no later than it may', async () => {
 
 beats('tells nothing of a beat that was cut short', async () => {
   const ending = new AbortController();
-  await beat({
+  await repeatWork({
     work: async () => {
       ending.abort();
       throw ending.signal.reason;

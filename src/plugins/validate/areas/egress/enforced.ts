@@ -20,8 +20,8 @@ export const enforced: Check = {
   undoMs: 12_000,
   title: 'A protected pod cannot connect to what its policy does not allow (measured with --probe-pods)',
   cause:
-    "No network plugin enforces the policy. Two pods with the proxy's image try the operator's metrics in turn, one under the policy and one that is not; they are removed again.",
-  fix: 'Install or switch on a network plugin that enforces network policies, then look at SVC-EGRESS-001 and SVC-EGRESS-002.',
+    'No network plugin enforces the policy. Two pods with the image of the proxy request the metrics of the operator, one under the policy and one not. They are removed afterwards.',
+  fix: 'Install or enable a network plugin that enforces network policies, then check SVC-EGRESS-001 and SVC-EGRESS-002.',
   async run(context, signal) {
     if (!context.config.probePods) return skipped('It needs pods of its own, which --probe-pods allows');
     const [operator, all] = await Promise.all([operatorOf(context), egressOf(context)]);

@@ -19,8 +19,8 @@ export const namesListed: Check = {
   ...{ id: 'SVC-EGRESS-005', area: 'egress', level: 'warning', needs: 'cluster', timeoutMs: 90_000 },
   title: 'Names outside the cluster point to addresses that the egress policies list',
   cause:
-    'The name points to ever other addresses, as those of large object stores do, and a policy by address lists those that the operator has seen within a day. DNS here may also answer otherwise than in the cluster.',
-  fix: 'Name the blocks of the store in ServiceConfig.spec.proxy.storeCIDRs (or svc netpol --store-cidr). Where Cilium is, let the operator keep policies by name.',
+    'The addresses of the name keep changing, as those of large object stores do, and a policy by address lists those that the operator has seen within a day. DNS here may also differ from DNS in the cluster.',
+  fix: 'Name the blocks of the store in ServiceConfig.spec.proxy.storeCIDRs (or svc netpol --store-cidr). With Cilium, let the operator maintain policies by name.',
   async run(context, signal) {
     const all = await egressOf(context);
     const byAddress = (await Promise.all(all.map((one) => hostsByAddress(one, context)))).flat();

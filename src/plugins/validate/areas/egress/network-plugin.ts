@@ -6,8 +6,8 @@ export const plugin: Check = {
   ...{ id: 'SVC-EGRESS-003', area: 'egress', level: 'error', needs: 'cluster' },
   title: 'A network plugin that enforces network policies runs',
   cause:
-    'The API server takes policies whether or not anybody enforces them: flannel and the plugin of Amazon do it only where that was switched on, others can be told not to, by arguments of their DaemonSet or, Cilium, in its ConfigMap: both are looked at. A plugin that is not known here is a warning.',
-  fix: 'Install or switch on one that enforces them, such as Cilium or Calico; --probe-pods measures whether it does.',
+    'The API server accepts policies whether or not anything enforces them. Flannel and the plugin of Amazon enforce them only if that is enabled; in others it can be disabled by arguments of the DaemonSet or, for Cilium, in its ConfigMap. Both are checked. An unknown plugin is a warning.',
+  fix: 'Install or enable one that enforces them, such as Cilium or Calico; --probe-pods measures whether it does.',
   async run(context) {
     const all = (await listObjects(context, { path: '/apis/apps/v1/daemonsets', keep: seen })) ?? [];
     const plugins = await Promise.all(all.map((one) => withSettings(context, one)));

@@ -74,7 +74,7 @@ function saysTheSame({ spec }: ObservedPolicy, wanted: NetworkPolicy): boolean {
 export const notWidened: Check = {
   ...{ id: 'SVC-EGRESS-002', area: 'egress', level: 'error', needs: 'cluster', timeoutMs: 90_000 },
   title: 'No other policy lets protected pods reach more',
-  cause: 'Policies add up: whatever any policy of the namespace allows to a pod is allowed.',
+  cause: 'Policies are additive: a pod may do whatever any policy of the namespace permits.',
   fix: 'Name what the pods need in ServiceConfig.spec.egress, and narrow the podSelector or the rules of that policy.',
   async run(context) {
     const all = (await egressOf(context)).filter(({ pods }) => pods.length > 0);

@@ -53,8 +53,7 @@ const available: Check = {
 const leads: Check = {
   ...{ id: 'SVC-OPERATOR-002', area: 'operator', level: 'error', needs: 'cluster' },
   title: 'A replica of the operator leads, and keeps policies, statuses and certificates',
-  cause:
-    'No replica can write its lease: it does not run, is cut off from the API server, or lacks the role.',
+  cause: 'No replica can write its lease: none runs, none reaches the API server, or the role is missing.',
   fix: 'Look for leader.* in the log of the operator, and check the Role svc-operator in its namespace.',
   async run(context) {
     const [operator, leader] = await Promise.all([operatorOf(context), leaderOf(context)]);
@@ -71,8 +70,8 @@ const leads: Check = {
 const replicas: Check = {
   ...{ id: 'SVC-OPERATOR-003', area: 'operator', level: 'info', needs: 'cluster' },
   title: 'The operator runs in three replicas',
-  cause: 'Without high availability no protected pod can start while the only replica is moved or upgraded.',
-  fix: 'Set operator.ha=true in the chart where pods have to start at any time.',
+  cause: 'Without high availability, no protected pod can start while the only replica is moved or upgraded.',
+  fix: 'Set operator.ha=true in the chart if pods must start at any time.',
   async run(context) {
     const operator = await operatorOf(context);
     assertInstalled(operator);
@@ -85,7 +84,7 @@ const replicas: Check = {
 const development: Check = {
   ...{ id: 'SVC-OPERATOR-006', area: 'operator', level: 'error', needs: 'cluster' },
   title: 'The operator does not run in development mode',
-  cause: 'operator.development=true lets pods go without verifying the certificate of the secrets server.',
+  cause: 'operator.development=true permits pods that do not verify the certificate of the secrets server.',
   fix: 'Set operator.development=false in the chart.',
   async run(context) {
     const operator = await operatorOf(context);
@@ -101,8 +100,7 @@ const development: Check = {
 const webhookFailsClosed: Check = {
   ...{ id: 'SVC-OPERATOR-008', area: 'operator', level: 'error', needs: 'cluster' },
   title: 'Pods are refused while the webhook cannot be reached (failurePolicy Fail)',
-  cause:
-    'With failurePolicy Ignore pods start unprotected, with whatever they ask for, while no operator answers.',
+  cause: 'With failurePolicy Ignore, pods start unprotected, with any settings, while no operator responds.',
   fix: 'Set operator.webhook.failurePolicy=Fail, and apply the chart again.',
   async run(context) {
     const webhooks = await webhooksOf(context);
@@ -170,8 +168,8 @@ const secretReferences: Check = {
   ...{ id: 'SVC-OPERATOR-017', area: 'operator', level: 'warning', needs: 'cluster', timeoutMs: 60_000 },
   title: 'No protected pod is given a Kubernetes Secret',
   cause:
-    'Values of Kubernetes Secrets lie in etcd and in the API server, where the provider of the cluster can read them.',
-  fix: 'Move the values to the secrets server, name their path in svc/secret-paths, and drop the reference.',
+    'The values of Kubernetes Secrets are in etcd and in the API server, where the provider of the cluster can read them.',
+  fix: 'Move the values to the secrets server, name their path in svc/secret-paths, and remove the reference.',
   async run(context) {
     const { labelled } = await protectedPodsOf(context);
     if (labelled.length === 0) return skipped('There are no protected pods');
@@ -188,8 +186,7 @@ const secretReferences: Check = {
 const definitions: Check = {
   ...{ id: 'SVC-OPERATOR-005', area: 'operator', level: 'error', needs: 'cluster' },
   title: 'The custom resources are established, with the schemas of this version',
-  cause:
-    'They are not installed, their names clash with those of others, or an upgrade left them as they were.',
+  cause: 'They are not installed, their names conflict with others, or an upgrade did not update them.',
   fix: 'Apply the custom resources of this version of the chart; helm upgrade does so.',
   async run(context) {
     const { definitions: own } = await import('../../../../core/custom-resources/definitions.ts');

@@ -23,8 +23,8 @@ export const podsWrapped: Check = {
   ...{ id: 'SVC-OPERATOR-015', area: 'operator', level: 'error', needs: 'cluster', timeoutMs: 60_000 },
   title: 'Every pod that asks for protection runs under the wrapper',
   cause:
-    'The pod is older than its ServiceConfig or than the operator, or its label was taken off. A container may also be left out by svc/containers, which is a warning.',
-  fix: 'Make the pods anew: kubectl rollout restart. Name all containers with secrets in svc/containers, or none.',
+    'The pod is older than its ServiceConfig or than the operator, or its label was removed. A container may also be left out by svc/containers, which is a warning.',
+  fix: 'Recreate the pods: kubectl rollout restart. Name all containers with secrets in svc/containers, or none.',
   async run(context) {
     const { asking, labelled } = await protectedPodsOf(context);
     const all = [...new Set([...asking, ...labelled])];
@@ -49,7 +49,7 @@ export const wrappersCurrent: Check = {
   ...{ id: 'SVC-OPERATOR-016', area: 'operator', level: 'warning', needs: 'cluster', timeoutMs: 60_000 },
   title: 'Protected pods have the wrapper that the operator gives now',
   cause: 'The operator was upgraded after they were made.',
-  fix: 'Make them anew: kubectl rollout restart.',
+  fix: 'Recreate them: kubectl rollout restart.',
   async run(context) {
     const [operator, { labelled }] = await Promise.all([operatorOf(context), protectedPodsOf(context)]);
     assertInstalled(operator);
@@ -73,7 +73,7 @@ export const verification: Check = {
   title: 'Every protected pod verifies the certificate of the secrets server',
   cause:
     'VAULT_SKIP_VERIFY is true, by a ServiceConfig with skipVerify under an operator in development mode.',
-  fix: 'Take skipVerify out, give the authority in operator.vaultCA, and make the pods anew.',
+  fix: 'Remove skipVerify, set the authority in operator.vaultCA, and recreate the pods.',
   async run(context) {
     const { labelled } = await protectedPodsOf(context);
     if (labelled.length === 0) return skipped('There are no protected pods');

@@ -22,7 +22,7 @@ export const webhookEntries: Check = {
   ...{ id: 'SVC-OPERATOR-007', area: 'operator', level: 'error', needs: 'cluster' },
   title: 'The webhook is configured for the creation of pods, at the operator',
   cause: 'The MutatingWebhookConfiguration was deleted or changed by hand, or by a policy engine.',
-  fix: 'Apply the chart again; the operator writes the CA bundle into it then.',
+  fix: 'Apply the chart again; the operator then writes the CA bundle into it.',
   async run(context) {
     const webhooks = await webhooksOf(context);
     if (webhooks === undefined)

@@ -38,8 +38,8 @@ export const policyExact = vaultCheck(
     title: 'The policy of the login permits nothing else',
     level: 'error',
     cause:
-      'The token is of root or of a person, or a policy has a wildcard, sudo, or more capabilities than are used. Whoever takes over the workload then has them, too.',
-    fix: 'Write a policy of exactly the paths and capabilities of the specification, give it to the role alone, and take the others away. With --identity say whose policy it is.',
+      'The token is of root or of a person, or a policy has a wildcard, sudo, or more capabilities than are used. An attacker who takes over the workload then has them too.',
+    fix: 'Write a policy with exactly the paths and capabilities of the specification, attach it to the role alone, and remove the others. Use --identity to say whose policy it is.',
   },
   async (_vault, context) => verdict(collected((await granted(context)).flatMap(beyond))),
 );
@@ -123,7 +123,7 @@ export const role = vaultCheck(
     title: 'The auth role is bound to named service accounts and namespaces',
     level: 'error',
     cause:
-      'The role accepts every service account or every namespace (*), so that any pod of the cluster gets its secrets and its key. Namespaces that it chooses by their labels are a warning.',
+      'The role accepts every service account or every namespace (*), so that any pod of the cluster gets its secrets and its key. Namespaces chosen by labels are a warning.',
     fix: 'Set bound_service_account_names and bound_service_account_namespaces of the role to those of the workloads.',
   },
   async (vault, { config }, signal) => {

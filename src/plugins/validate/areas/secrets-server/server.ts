@@ -73,7 +73,7 @@ export const active = vaultCheck(
     level: 'info',
     cause:
       'The address leads to a standby, which passes requests on, or to a secondary for disaster recovery, which does not.',
-    fix: 'Let the address lead to the active node, by the health check of the load balancer (sys/health).',
+    fix: 'Make the address lead to the active node, for example by the health check of the load balancer (sys/health).',
   },
   async ({ address, anonymous }, _context, signal) => {
     const { status } = await anonymous.ask({ method: 'GET', path: 'sys/health' }, signal);
@@ -101,7 +101,7 @@ export const certificateTrusted = vaultCheck(
     level: 'error',
     cause:
       'A private authority is not among those trusted here, the chain is incomplete, or the address is a name that the certificate does not have.',
-    fix: 'Give the authority by VAULT_CACERT (in pods: mount it at /svc/certs), or use a name that stands in the certificate.',
+    fix: 'Give the authority by VAULT_CACERT (in pods: mount it at /svc/certs), or use a name that the certificate contains.',
   },
   async ({ address }, context) => {
     const certificate = await certificateOf(context);
@@ -118,8 +118,8 @@ export const certificateLasts = vaultCheck(
     title: 'The certificate of the secrets server does not end soon',
     level: 'warning',
     cause:
-      'Nothing has renewed it. When it has ended, wrappers do not start and the proxy neither stores nor reads.',
-    fix: 'Renew it, and have that done by a program.',
+      'Nothing has renewed it. After it expires, wrappers do not start and the proxy neither stores nor reads.',
+    fix: 'Renew it, and automate the renewal.',
   },
   async ({ address }, context) => {
     const certificate = await certificateOf(context);

@@ -25,7 +25,7 @@ const reportEveryMs = 300_000;
 export interface SuperviseOptions {
   readonly client: SecretClient;
   readonly obtained: Obtained;
-  /** False where the node agent, which was not required, was not there. */
+  /** False if no node agent responded and none was required. */
   readonly registered: boolean;
   readonly around: ApplicationEnvironment;
   readonly digest: (delivered: readonly Delivered[]) => string;
@@ -36,11 +36,11 @@ export interface SuperviseOptions {
 }
 
 /**
- * Starts the application and stays with it: an init that keeps token and secrets fresh. Resolves with the
- * application's exit code when it has ended. However it settles, nothing is left below this process.
- * @throws SvcError (126, 127) where it cannot be started, or not again
+ * Starts the application and supervises it, while token and secrets are kept fresh. Resolves with the exit code of the
+ * application when it has ended. However it settles, no process is left below this one.
+ * @throws SvcError (126, 127) if the application cannot be started or restarted
  */
-export async function stay(options: SuperviseOptions): Promise<number> {
+export async function superviseApplication(options: SuperviseOptions): Promise<number> {
   const { obtained, around, interruption, crash, observation, log } = options;
   const { settings } = around.config;
   const over = new AbortController();
@@ -73,7 +73,7 @@ export async function stay(options: SuperviseOptions): Promise<number> {
   }
 }
 
-/** The application runs: what of this fails is no reason to end it. */
+/** The application runs: a failure here is no reason to end it. */
 function afterStart(
   prepared: Prepared,
   pid: number,
@@ -90,7 +90,7 @@ function afterStart(
   );
 }
 
-/** An agent that comes later gets the registration, and at once what it would have been told. */
+/** If an agent appears later, it gets the registration and then the report that it missed. */
 async function keepAsking(
   { around: { config }, observation, log }: SuperviseOptions,
   repeat: Repeat,
@@ -131,7 +131,7 @@ async function keepFresh(
   await keep({ tokens, rotation: rotates, renewalInterval, observation, log, signal });
 }
 
-/** Does what the application can run without: a failure is logged and goes no further. */
+/** Runs work that the application does not depend on: a failure is logged and not passed on. */
 function attempt(log: Logger, event: string, work: () => unknown): void {
   try {
     work();
@@ -140,7 +140,7 @@ function attempt(log: Logger, event: string, work: () => unknown): void {
   }
 }
 
-/** One log line for what happens below the wrapper. */
+/** Logs one line for each event of a process below the wrapper. */
 function logSupervision(event: SupervisionEvent, log: Logger): void {
   switch (event.kind) {
     case 'reaped':
