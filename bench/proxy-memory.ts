@@ -124,7 +124,7 @@ async function mixTable(bed: Bed, load: LoadProcess, say: (text: string) => void
   }
   return {
     title: `Mix for ${mixSeconds} s, cgroup of 128 MiB`,
-    columns: ['peak MiB', 'killed', 'requests', 'MiB', 'refused with 503 and sent again'],
+    columns: ['peak MiB', 'killed', 'requests', 'MiB', 'refusals'],
     rows: [...rows, { name: 'aim', cells: [112, 0] }],
     notes: [
       'PUT and GET at once: 4 KiB, 8 clients each; 1 MiB, 4 each; 64 MiB, 4 each; GET of 1 GiB, 1 client.',

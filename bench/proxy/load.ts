@@ -70,7 +70,7 @@ async function run(job: Job): Promise<JobResult> {
   };
 }
 
-/** Undefined where the server has no room. */
+/** Undefined where the server says that it cannot, or ends the connection. */
 async function attempt(
   connection: ClientConnection,
   head: Buffer,
@@ -79,7 +79,7 @@ async function attempt(
 ): Promise<Response | undefined> {
   try {
     const response = await connection.exchange(head, body);
-    return refusals && response.status === 503 ? undefined : response;
+    return refusals && response.status >= 500 ? undefined : response;
   } catch (error) {
     if (!refusals) throw error;
     return undefined;
