@@ -36,13 +36,13 @@ const singles: Readonly<Record<string, Work | undefined>> = {
   },
 };
 
-/** All at once. */
+/** All at once; what is read is not written meanwhile. */
 const mix: readonly Work[] = [
-  { ...small, method: 'PUT', clients: 8 },
+  { ...small, prefix: `${small.prefix}new-`, method: 'PUT', clients: 8 },
   { ...small, method: 'GET', clients: 8 },
-  { ...medium, method: 'PUT', clients: 4 },
+  { ...medium, prefix: `${medium.prefix}new-`, method: 'PUT', clients: 4 },
   { ...medium, method: 'GET', clients: 4 },
-  { ...large, method: 'PUT', clients: 4 },
+  { ...large, prefix: `${large.prefix}new-`, method: 'PUT', clients: 4 },
   { ...large, method: 'GET', clients: 4 },
   { ...huge, method: 'GET', clients: 1 },
 ];
