@@ -153,7 +153,7 @@ async function clientsTable(load: LoadProcess, say: Say): Promise<Table> {
       rows,
       disturbance: disturbance([...measured.values()].flatMap(({ put, get }) => [...put, ...get])),
       notes: [
-        'Refused with 503 or cut off, and sent again after 20 ms. Calls are counted in runs of their own.',
+        'Refusals are 500, 503 and cut connections; the request is sent again after 20 ms. Calls are counted in runs of their own.',
       ],
     };
   } finally {

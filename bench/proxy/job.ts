@@ -17,7 +17,7 @@ export interface Job {
   /** PUT sends the parts 1 to `objects` of this upload of the object `<prefix>`. */
   readonly uploadId?: string;
   readonly range?: string;
-  /** 503 and cut connections are counted and tried again, as S3's clients do; otherwise they end the job. */
+  /** 500, 503 and cut connections are counted and tried again, as S3's clients do; otherwise they end the job. */
   readonly refusals?: boolean;
 }
 

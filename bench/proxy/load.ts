@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { upstreamPath } from '../../src/core/s3/request.ts';
 import { RequestSigner } from '../../src/core/s3/sigv4-sign.ts';
 import { quantile } from '../harness/quantile.ts';
-import { type Body, ClientConnection, type Response } from './client-connection.ts';
+import { ClientConnection, type Response } from './client-connection.ts';
 import type { Job, JobResult } from './job.ts';
 
 /** A load process: is sent jobs, answers each with its result. Heads are signed and connections opened before the clock runs. */
@@ -18,6 +18,8 @@ const small = 64 * 1024;
 const pieceSize = 1024 * 1024;
 const letter = 's';
 const pauseMs = 20;
+/** For one request that is refused again and again. */
+const patienceMs = 30_000;
 
 async function run(job: Job): Promise<JobResult> {
   const url = new URL(job.target.endpoint);
@@ -26,21 +28,25 @@ async function run(job: Job): Promise<JobResult> {
   const requests = prepare(job, url.host);
   const piece = Buffer.alloc(Math.min(job.size, pieceSize), letter);
   const body = job.method === 'PUT' && job.size > small ? { piece, size: job.size } : undefined;
-  const connections = await Promise.all(Array.from({ length: job.clients }, open));
+  const openFirst = () => (job.refusals ? open().catch(() => undefined) : open());
+  const connections = await Promise.all(Array.from({ length: job.clients }, openFirst));
   const tally = { issued: 0, refused: 0, received: 0, latencies: [] as number[] };
   const cpu = process.cpuUsage();
   const begun = performance.now();
   const until = begun + (job.seconds ?? Number.POSITIVE_INFINITY) * 1000;
   const most = job.requests ?? Number.POSITIVE_INFINITY;
 
-  const client = async (first: ClientConnection): Promise<void> => {
+  const client = async (first: ClientConnection | undefined): Promise<void> => {
     let connection = first;
+    const exchange = async (head: Buffer): Promise<Response> => {
+      if (!connection?.usable) connection = await open();
+      return connection.exchange(head, body);
+    };
     while (tally.issued < most && (performance.now() < until || tally.issued === 0)) {
       const head = requests[tally.issued++ % requests.length] as Buffer;
       const sent = performance.now();
       for (;;) {
-        if (!connection.usable) connection = await open();
-        const response = await attempt(connection, head, body, job);
+        const response = await attempt(() => exchange(head), job, sent);
         if (response) {
           check(job, response);
           tally.received += response.bytes;
@@ -51,7 +57,7 @@ async function run(job: Job): Promise<JobResult> {
       }
       tally.latencies.push(performance.now() - sent);
     }
-    connection.close();
+    connection?.close();
   };
 
   await Promise.all(connections.map(client));
@@ -70,18 +76,18 @@ async function run(job: Job): Promise<JobResult> {
   };
 }
 
-/** Undefined where the server has no room. */
+/** Undefined where the server says that it cannot, or ends the connection, and has not done so for too long. */
 async function attempt(
-  connection: ClientConnection,
-  head: Buffer,
-  body: Body | undefined,
+  exchange: () => Promise<Response>,
   { refusals = false }: Job,
+  since: number,
 ): Promise<Response | undefined> {
+  const again = refusals && performance.now() - since < patienceMs;
   try {
-    const response = await connection.exchange(head, body);
-    return refusals && response.status === 503 ? undefined : response;
+    const response = await exchange();
+    return again && response.status >= 500 ? undefined : response;
   } catch (error) {
-    if (!refusals) throw error;
+    if (!again) throw error;
     return undefined;
   }
 }
