@@ -163,5 +163,3 @@ export class Gate {
     return () => place.release();
   }
 }
-
-export { tooBusy };

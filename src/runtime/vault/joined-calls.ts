@@ -1,6 +1,6 @@
 import type { ItemResult, TransitInput } from '../../core/vault/transit-messages.ts';
-import { requestLimits, tooBusy } from './client.ts';
-import { isVaultError } from './contract.ts';
+import { requestLimits } from './client.ts';
+import { isVaultError, tooBusy } from './contract.ts';
 import { Caller, type CallResult, SharedCall } from './joined-callers.ts';
 import type { ItemResults, TransitCalls } from './transit-calls.ts';
 
