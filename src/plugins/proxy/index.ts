@@ -7,7 +7,7 @@ import { exposeWorkers } from '../../runtime/health/create-metrics.ts';
 import { createBackoff } from '../../runtime/lifecycle/retry.ts';
 import { untilAborted } from '../../runtime/lifecycle/wait.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
-import { setCoreLimit, setDumpable } from '../../runtime/native/own-process.ts';
+import { setCoreLimit, setDumpable, shareAllocator } from '../../runtime/native/own-process.ts';
 import { checkProxy, type ProxyConfig, readConfig } from './config.ts';
 import type { Conditions } from './readiness.ts';
 import { type ProxySettings, proxySettings } from './settings.ts';
@@ -37,6 +37,7 @@ function protectMemory(log: Logger): void {
   }
   setCoreLimit(1);
   setDumpable(false);
+  shareAllocator();
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { OperationName } from '../../core/s3/operation.ts';
 import type { ComponentDeps, Running } from '../../runtime/component/contract.ts';
 import { untilAborted } from '../../runtime/lifecycle/wait.ts';
-import { keepFreedBlocks, keepHeapSmall } from '../../runtime/memory.ts';
+import { keepFreedBlocks, keepHeapSmallUnderLoad } from '../../runtime/memory.ts';
 import { Connections } from '../../runtime/net/connections.ts';
 import { defaultCredentials } from '../../runtime/object-store/credentials.ts';
 import { trustedAuthorities } from '../../runtime/object-store/settings.ts';
@@ -63,7 +63,7 @@ export interface ProcessOptions {
 export async function startProcess(options: ProcessOptions, signal: AbortSignal): Promise<Running> {
   const { config, settings, deps, conditions } = options;
   const { log, env } = deps;
-  keepHeapSmall();
+  keepHeapSmallUnderLoad();
   keepFreedBlocks();
   let onLogin = (): void => undefined;
   const vault = createVaultClient({

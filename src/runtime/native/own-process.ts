@@ -39,6 +39,20 @@ export function setCoreLimit(bytes: number): ResourceLimit {
   return writeSoftLimit(coreLimit, bytes);
 }
 
+const arenaMaximum = -8;
+
+/**
+ * Makes glibc serve all threads from one pool of memory. By itself it keeps one for each thread, which holds what its thread
+ * took at most: 6 to 8 MiB for V8's helpers. Without effect on other C libraries.
+ */
+export function shareAllocator(): void {
+  try {
+    callInt('mallopt', arenaMaximum, 1);
+  } catch {
+    // musl has no mallopt, and no pools of threads either
+  }
+}
+
 /** The limit on locked memory, in bytes. @throws NativeError */
 export function memlockLimit(): ResourceLimit {
   return readLimit(lockLimit);

@@ -2,6 +2,7 @@ import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { ResponseParser } from '../../core/http1.ts';
 import type { ResponseHead } from '../../core/http1-head.ts';
+import { release } from '../memory.ts';
 import { resetSocket } from './connections.ts';
 
 /** A server and how to reach it. */
@@ -53,6 +54,8 @@ export class Http1Connection {
   #socket: Socket;
   /** The TCP connection, which below TLS alone can be reset. */
   readonly #carrier: Socket;
+  /** Of TLS alone. */
+  readonly #pieces = new GatheredPieces((bytes) => this.#take(bytes));
   #handler: ResponseHandler | undefined;
   #parser: ResponseParser | undefined;
   #open = false;
@@ -160,9 +163,18 @@ export class Http1Connection {
   }
 
   #listen(socket: Socket): void {
-    socket.on('error', (error) => this.#fail(error));
-    socket.once('end', () => this.#ended());
-    socket.once('close', () => this.#closed());
+    socket.on('error', (error) => {
+      this.#pieces.flush();
+      this.#fail(error);
+    });
+    socket.once('end', () => {
+      this.#pieces.flush();
+      this.#ended();
+    });
+    socket.once('close', () => {
+      this.#pieces.flush();
+      this.#closed();
+    });
   }
 
   /** A TLS socket over another one has no `onread`, and one that connects by itself cannot be reset. */
@@ -183,7 +195,11 @@ export class Http1Connection {
       session.ticket = ticket;
     });
     socket.once('secureConnect', () => this.#ready());
-    socket.on('data', (bytes: Buffer) => this.#take(bytes));
+    socket.on('data', (bytes: Buffer) => {
+      this.#pieces.add(bytes);
+      // what nobody has asked for must not wait until somebody has
+      if (this.#parser === undefined) this.#pieces.flush();
+    });
   }
 
   #ready(): void {
@@ -192,6 +208,7 @@ export class Http1Connection {
   }
 
   #take(bytes: Buffer): boolean {
+    if (this.#failure !== undefined) return false;
     this.#read += bytes.length;
     const parser = this.#parser;
     if (parser === undefined) {
@@ -249,6 +266,53 @@ export class Http1Connection {
     this.#events.failed(error);
     const unseen = this.#begun > 1 && this.#read === this.#readBefore && isClosed(error);
     handler?.failed(error, unseen);
+  }
+}
+
+const gatheredBytes = 64 * 1024;
+const mostFreeBlocks = 16;
+const freeBlocks: Buffer[] = [];
+
+/**
+ * TLS hands over a record of at most 16 KiB at a time, and each piece costs as much on its way as a large one. What one turn
+ * of the event loop brings is handed over together.
+ */
+class GatheredPieces {
+  readonly #handOver: (bytes: Buffer) => void;
+  #block: Buffer | undefined;
+  #filled = 0;
+
+  constructor(handOver: (bytes: Buffer) => void) {
+    this.#handOver = handOver;
+  }
+
+  /** The piece is given up. */
+  add(piece: Buffer): void {
+    for (let from = 0; from < piece.length; ) {
+      const block = this.#current();
+      const copied = piece.copy(block, this.#filled, from);
+      from += copied;
+      this.#filled += copied;
+      if (this.#filled === block.length) this.flush();
+    }
+    release(piece);
+  }
+
+  flush(): void {
+    const block = this.#block;
+    if (block === undefined) return;
+    const bytes = block.subarray(0, this.#filled);
+    this.#block = undefined;
+    this.#filled = 0;
+    this.#handOver(bytes);
+    if (freeBlocks.length < mostFreeBlocks) freeBlocks.push(block);
+  }
+
+  #current(): Buffer {
+    if (this.#block !== undefined) return this.#block;
+    setImmediate(() => this.flush());
+    this.#block = freeBlocks.pop() ?? Buffer.allocUnsafeSlow(gatheredBytes);
+    return this.#block;
   }
 }
 

@@ -1,12 +1,14 @@
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
+import { createServer as createTlsServer } from 'node:tls';
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { ResponseHead } from '../../../src/core/http1-head.ts';
 import { type ClientLimits, Http1Client } from '../../../src/runtime/net/http1-client.ts';
 import type { Http1Connection, ResponseHandler } from '../../../src/runtime/net/http1-connection.ts';
+import { createCertificateAuthority } from '../../support/certificates.ts';
 import { freePort } from '../../support/ports.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
@@ -22,23 +24,30 @@ interface Stand {
   stop(): void;
 }
 
+const authority = createCertificateAuthority();
+
 /** A client before a server that answers each piece that comes. */
 async function stand(
   onData: (socket: Socket, text: string) => void,
   limits: Partial<ClientLimits> = {},
+  secure = false,
 ): Promise<Stand> {
   const sockets: Socket[] = [];
   const ends: string[] = [];
-  const server: Server = createServer((socket) => {
+  const serve = (socket: Socket) => {
     sockets.push(socket);
     socket.on('data', (data) => onData(socket, data.toString('latin1')));
     socket.on('end', () => ends.push('fin'));
     socket.on('error', (error: NodeJS.ErrnoException) => ends.push(error.code ?? ''));
-  });
+  };
+  const server: Server = secure
+    ? createTlsServer(authority.issue({ commonName: 'server' }), serve)
+    : createServer(serve);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as { port: number };
-  const client = new Http1Client({ host: '127.0.0.1', port, tls: undefined }, { ...usual, ...limits }, 1_000);
+  const tls = secure ? { ca: authority.cert } : undefined;
+  const client = new Http1Client({ host: '127.0.0.1', port, tls }, { ...usual, ...limits }, 1_000);
   return {
     client,
     sockets,
@@ -95,6 +104,58 @@ test('a connection is kept, and the one used last comes first', async () => {
   assert.is(sockets.length, 3);
   for (let round = 0; round < 6; round++) await ask(client);
   assert.is(sockets.length, 3);
+  stop();
+});
+
+test('over TLS, records of one read are handed over together, and whole', async () => {
+  const body = Buffer.alloc(3 * 1024 * 1024, 'svc works ').toString();
+  const { client, stop } = await stand((socket) => socket.write(ok(body)), {}, true);
+  const pieces: Buffer[] = [];
+  const outcome = new Promise<unknown>((resolve) => {
+    client.acquire({
+      connected: (connection) =>
+        connection.begin(
+          {
+            continued() {},
+            head() {},
+            data: (bytes) => void pieces.push(Buffer.from(bytes)),
+            ended: () => resolve('ended'),
+            failed: resolve,
+          },
+          false,
+          [Buffer.from('GET / HTTP/1.1\r\nhost: x\r\n\r\n')],
+          true,
+        ),
+      failed: resolve,
+    });
+  });
+  assert.is(await outcome, 'ended');
+  assert.ok(Buffer.concat(pieces).toString() === body);
+  // a record holds 16 KiB, so that one by one they would be 192
+  assert.ok(pieces.length < 130, `${pieces.length} pieces`);
+  assert.is((await ask(client)).body.length, body.length);
+  stop();
+});
+
+test('over TLS, what came before the end of a connection counts as an answer that was cut', async () => {
+  const { client, stop } = await stand(
+    (socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf'),
+    {},
+    true,
+  );
+  const { head, body, error, unseen } = await ask(client);
+  assert.equal([head?.status, body, unseen], [200, 'half', false]);
+  assert.instance(error, Error);
+  stop();
+});
+
+test('over TLS, a server that speaks unasked loses its connection before anybody uses it', async () => {
+  const { client, sockets, stop } = await stand((socket) => socket.write(ok('hello')), {}, true);
+  assert.is((await ask(client)).body, 'hello');
+  sockets[0]?.write(ok('for nobody'));
+  await waitFor('the end of the connection', () => sockets[0]?.destroyed === true);
+  assert.is((await ask(client)).body, 'hello');
+  assert.is(sockets.length, 2);
   stop();
 });
 

@@ -46,6 +46,8 @@ export class StreamedUpload implements UpstreamUpload {
   #held = 0;
   #taken = 0;
   #checksum = 0;
+  /** Nobody reads from the frame any more. A store may answer before. */
+  #frameIsFree = false;
 
   constructor(exchange: UpstreamExchange, plan: UploadPlan) {
     this.#exchange = exchange;
@@ -76,7 +78,7 @@ export class StreamedUpload implements UpstreamUpload {
       return this.answer();
     }
     const response = await this.#plan.answer();
-    if (response.status < 300) giveFrame(this.#frame);
+    if (this.#frameIsFree) giveFrame(this.#frame);
     return response;
   }
 
@@ -107,7 +109,9 @@ export class StreamedUpload implements UpstreamUpload {
   #sendRest(): void {
     const last = this.#framed();
     try {
-      this.#exchange.end([last, this.#ending()]);
+      this.#exchange.end([last, this.#ending()], () => {
+        this.#frameIsFree = true;
+      });
     } catch (error) {
       throw this.#failure(error);
     }

@@ -1,7 +1,12 @@
 import type { ResponseHead, ResponseHeaders } from '../../../core/http1-head.ts';
 import { s3Error } from '../../../core/s3/error.ts';
 import { type ClientLimits, Http1Client, timedOut, type Watched } from '../../../runtime/net/http1-client.ts';
-import type { Http1Connection, HttpTarget, ResponseHandler } from '../../../runtime/net/http1-connection.ts';
+import type {
+  Http1Connection,
+  HttpTarget,
+  ResponseHandler,
+  Written,
+} from '../../../runtime/net/http1-connection.ts';
 import { ResponseBody } from '../../../runtime/net/http1-response-body.ts';
 import { AnsweredEarly } from './upstream.ts';
 
@@ -36,7 +41,7 @@ class HttpUpstreamExchange implements UpstreamExchange, ResponseHandler, Watched
   #connection: Http1Connection | undefined;
   /** What waits for a connection. */
   #unsent:
-    | { readonly buffers: readonly Uint8Array[]; readonly last: boolean; readonly done: () => void }
+    | { readonly buffers: readonly Uint8Array[]; readonly last: boolean; readonly done: Written }
     | undefined;
   #body: ResponseBody | undefined;
   #failure: Error | undefined;
@@ -87,16 +92,16 @@ class HttpUpstreamExchange implements UpstreamExchange, ResponseHandler, Watched
     this.#check();
     await new Promise<void>((resolve) => {
       this.#wake = resolve;
-      this.#send([buffer], false, resolve);
+      this.#send([buffer], false, () => resolve());
     });
     this.#wake = undefined;
     this.#check();
   }
 
-  end(buffers: readonly Uint8Array[]): void {
+  end(buffers: readonly Uint8Array[], taken: () => void): void {
     this.#check();
     this.#ended = true;
-    this.#send(buffers, true, () => undefined);
+    this.#send(buffers, true, (error) => error || taken());
   }
 
   reset(reason: Error): void {
@@ -171,7 +176,7 @@ class HttpUpstreamExchange implements UpstreamExchange, ResponseHandler, Watched
     }
   }
 
-  #send(buffers: readonly Uint8Array[], last: boolean, done: () => void): void {
+  #send(buffers: readonly Uint8Array[], last: boolean, done: Written): void {
     if (this.#connection === undefined) this.#unsent = { buffers, last, done };
     else this.#connection.write(buffers, last, done);
   }
@@ -268,8 +273,11 @@ export interface UpstreamExchange {
    * @throws AnsweredEarly when the store has answered already
    */
   write(buffer: Uint8Array): Promise<void>;
-  /** @throws AnsweredEarly when the store has answered already */
-  end(buffers: readonly Uint8Array[]): void;
+  /**
+   * @param taken called when the operating system has the buffers, which may be changed then
+   * @throws AnsweredEarly when the store has answered already
+   */
+  end(buffers: readonly Uint8Array[], taken: () => void): void;
   /** Resets the connection. Safe at any time. */
   reset(reason: Error): void;
 }
