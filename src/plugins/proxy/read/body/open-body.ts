@@ -4,6 +4,7 @@ import { release } from '../../../../runtime/memory.ts';
 import type { ResponseBody } from '../../../../runtime/net/http1-response-body.ts';
 import type { ProxyConfig } from '../../config.ts';
 import type { ReadOptions } from '../stored-object.ts';
+import { HeldChunks } from './held-chunks.ts';
 import {
   openSealed,
   plaintext,
@@ -139,19 +140,13 @@ async function* verified(
   }
 }
 
-/** Smaller chunks are copied together: a store may send a body byte by byte, and each chunk costs as much as hundreds. */
-const looseFrom = 16 * 1024;
-const blockBytes = 64 * 1024;
-
 /** What holding that much plaintext takes of the budget: a tenth more for what lies around the chunks. */
 const chargeFor = (bytes: number): number => Math.ceil(bytes * 1.1);
 
 /** Plaintext that waits for its verification, within a hold on the budget. */
 class HeldPlaintext {
   readonly #hold: Hold;
-  #chunks: Buffer[] = [];
-  #block: Buffer | undefined;
-  #filled = 0;
+  readonly #chunks = new HeldChunks();
 
   constructor(hold: Hold) {
     this.#hold = hold;
@@ -159,18 +154,11 @@ class HeldPlaintext {
 
   /** @param wanted the part of `chunk` that is to be given out */
   add(chunk: Buffer, wanted: Buffer): void {
-    if (wanted.length >= looseFrom && wanted.length === chunk.length) {
-      this.#seal();
-      this.#chunks.push(chunk);
-      return;
-    }
-    this.#copy(wanted);
-    release(chunk);
+    this.#chunks.add(chunk, wanted);
   }
 
   /** What was added, in order; a chunk's memory is given back when the next one is asked for. */
   *drain(): Generator<Buffer, void> {
-    this.#seal();
     for (let chunk = this.#chunks.shift(); chunk !== undefined; chunk = this.#chunks.shift()) {
       const { length } = chunk;
       yield chunk;
@@ -181,39 +169,10 @@ class HeldPlaintext {
 
   /** Gives everything back; safe at any time. */
   discard(): void {
-    this.#seal();
-    for (const chunk of this.#chunks) release(chunk);
-    this.#chunks = [];
+    this.#chunks.discard();
     this.#hold.releaseAll();
   }
-
-  #copy(bytes: Buffer): void {
-    for (let from = 0; from < bytes.length; ) {
-      this.#block ??= Buffer.allocUnsafeSlow(
-        Math.min(blockBytes, Math.max(bytes.length - from, smallestBlock)),
-      );
-      const copied = bytes.copy(this.#block, this.#filled, from);
-      from += copied;
-      this.#filled += copied;
-      if (this.#filled === this.#block.length) this.#seal();
-    }
-  }
-
-  #seal(): void {
-    const block = this.#block;
-    if (block === undefined) return;
-    this.#block = undefined;
-    this.#chunks.push(this.#filled === block.length ? block : shrunk(block, this.#filled));
-    this.#filled = 0;
-  }
 }
-
-/** Of the copied chunks: a body that comes in more than one of them is seldom much smaller. */
-const smallestBlock = 4 * 1024;
-
-/** The first `length` bytes in memory of their own size. */
-const shrunk = (block: Buffer, length: number): Buffer =>
-  Buffer.from((block.buffer as ArrayBuffer).transfer(length));
 
 /** The end of what is wanted that stays here until the whole body has been verified. */
 export const heldBack = 64 * 1024;
@@ -237,34 +196,38 @@ export async function* streamed(
       const wanted = within(chunk, offset, slice);
       offset += chunk.length;
       if (wanted.length === 0) release(chunk);
-      else yield* tail.push(wanted);
+      else yield* tail.push(chunk, wanted);
     }
     await verifyTag(reader, decryption);
     yield* tail.rest();
   } finally {
     decryption.discard();
+    tail.discard();
   }
 }
 
 /** Keeps the newest `heldBack` bytes. */
 class HeldTail {
-  #chunks: Buffer[] = [];
-  #bytes = 0;
+  readonly #chunks = new HeldChunks();
 
-  *push(chunk: Buffer): Generator<Buffer, void> {
-    this.#chunks.push(chunk);
-    this.#bytes += chunk.length;
-    let first = this.#chunks[0] as Buffer;
-    while (this.#bytes - first.length >= heldBack) {
-      this.#chunks.shift();
-      this.#bytes -= first.length;
-      yield first;
-      release(first);
-      first = this.#chunks[0] as Buffer;
-    }
+  /** @param wanted the part of `chunk` that is to be given out */
+  *push(chunk: Buffer, wanted: Buffer): Generator<Buffer, void> {
+    this.#chunks.add(chunk, wanted);
+    yield* this.#leaving(heldBack);
   }
 
-  rest(): Buffer[] {
-    return this.#chunks;
+  rest(): Generator<Buffer, void> {
+    return this.#leaving(0);
+  }
+
+  discard(): void {
+    this.#chunks.discard();
+  }
+
+  *#leaving(left: number): Generator<Buffer, void> {
+    for (let chunk = this.#chunks.shift(left); chunk !== undefined; chunk = this.#chunks.shift(left)) {
+      yield chunk;
+      release(chunk);
+    }
   }
 }
