@@ -260,10 +260,10 @@ function explain(error: unknown): Failing {
   }
   if (error instanceof Unreached) {
     const reason = `The object store cannot be reached (${reasonOf(error.cause)})`;
-    return { reason, nextStep: 'ReadinessCheck --upstream, the name service and the egress policy.' };
+    return { reason, nextStep: 'Check --upstream, the name service and the egress policy.' };
   }
   if (error instanceof Refused) {
-    const nextStep = "ReadinessCheck the proxy's AWS_* variables or its role, AWS_REGION and the clock.";
+    const nextStep = "Check the proxy's AWS_* variables or its role, AWS_REGION and the clock.";
     return { reason: error.message, nextStep };
   }
   return { reason: describeError(error).error };

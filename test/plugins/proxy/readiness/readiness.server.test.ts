@@ -88,6 +88,7 @@ test('credentials that the store does not know', async () => {
   const { store: reason = '', ...more } = await reasons(other);
   assert.match(reason, "refuses the proxy's own credentials (SignatureDoesNotMatch)");
   assert.equal(more, {});
+  assert.match(other.output(), `"Check the proxy's AWS_* variables or its role, AWS_REGION and the clock."`);
   assert.not.ok(other.output().includes('another-secret'));
 });
 
@@ -108,6 +109,7 @@ test('a store that is away', async () => {
   const away = await start({ upstream: { ...store, endpoint: 'https://127.0.0.1:9' } });
   const { store: reason = '', ...more } = await reasons(away);
   assert.match(reason, 'cannot be reached (ECONNREFUSED)');
+  assert.match(away.output(), '"Check --upstream, the name service and the egress policy."');
   assert.equal(more, {});
 });
 
