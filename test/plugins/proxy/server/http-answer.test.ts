@@ -33,13 +33,19 @@ async function settled(written: { count: number }): Promise<number> {
   return written.count;
 }
 
-test('a caller that does not read holds the handler back', async () => {
+/** A caller that has asked for an endless answer and reads nothing of it. */
+async function unread(options: Parameters<typeof serve>[1] = {}) {
   const written = { count: 0 };
   const outcome = Promise.withResolvers<unknown>();
-  const server = await serve({ GetObject: endless(written, outcome) });
+  const server = await serve({ GetObject: endless(written, outcome) }, options);
   const client = new RawClient(server.port);
   client.socket.pause();
   client.send(request);
+  return { written, outcome, server, client };
+}
+
+test('a caller that does not read holds the handler back', async () => {
+  const { written, outcome, server, client } = await unread();
   const held = await settled(written);
   assert.ok(held < 128, `wrote ${held} chunks into nothing`);
   client.socket.resume();
@@ -50,12 +56,7 @@ test('a caller that does not read holds the handler back', async () => {
 });
 
 test('a caller that resets the connection while its answer leaves is no error of the proxy', async () => {
-  const written = { count: 0 };
-  const outcome = Promise.withResolvers<unknown>();
-  const server = await serve({ GetObject: endless(written, outcome) });
-  const client = new RawClient(server.port);
-  client.socket.pause();
-  client.send(request);
+  const { written, outcome, server, client } = await unread();
   await settled(written);
   client.socket.resetAndDestroy();
   await outcome.promise;
@@ -68,12 +69,7 @@ test('a caller that resets the connection while its answer leaves is no error of
 });
 
 test('a caller that reads nothing for too long is given up', async () => {
-  const written = { count: 0 };
-  const outcome = Promise.withResolvers<unknown>();
-  const server = await serve({ GetObject: endless(written, outcome) }, { stallMs: 100 });
-  const client = new RawClient(server.port);
-  client.socket.pause();
-  client.send(request);
+  const { outcome, server, client } = await unread({ stallMs: 100 });
   assert.is(((await outcome.promise) as Error).name, 'CallerGone');
   client.destroy();
   await server.stop();
