@@ -4,6 +4,7 @@ import { agentMachines } from './agent-machines.ts';
 import { agentSoak } from './agent-soak.ts';
 import { auditMillion } from './audit-million.ts';
 import { clients } from './clients.ts';
+import { faultSoak } from './fault-soak.ts';
 import { hostile } from './hostile.ts';
 import { largeObject } from './large-object.ts';
 import { operatorFaults } from './operator-faults.ts';
@@ -15,7 +16,7 @@ import { tenThousandParts } from './ten-thousand-parts.ts';
 import { wrapperSoak } from './wrapper-soak.ts';
 
 const PARTS: readonly Part[] = [
-  ...[tenThousandParts, largeObject, soak, wrapperSoak, agentSoak, agentMachines, agentKernels],
+  ...[tenThousandParts, largeObject, soak, faultSoak, wrapperSoak, agentSoak, agentMachines, agentKernels],
   ...[operatorSoak, operatorFaults, auditMillion, hostile, clients],
 ];
 const USAGE = [

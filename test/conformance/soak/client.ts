@@ -8,6 +8,8 @@ const keysEach = 10;
 /** One of the clients: it alone writes its keys, and so knows what they must hold. */
 export class SoakClient {
   readonly held = new Map<string, Held>();
+  /** Keys of which nobody knows what they hold: a write of them failed. They are not used again. */
+  readonly retired = new Set<string>();
   readonly random: Random;
   readonly s3: S3Client;
   readonly tally: Tally;
@@ -23,7 +25,14 @@ export class SoakClient {
 
   /** Any of its keys, whether there is an object or not. */
   anyKey(): string {
-    return `${this.prefix}ä+${this.random.below(keysEach)}.bin`;
+    const slot = this.random.below(keysEach);
+    let key = this.#keyOf(slot, 0);
+    for (let generation = 1; this.retired.has(key); generation += 1) key = this.#keyOf(slot, generation);
+    return key;
+  }
+
+  #keyOf(slot: number, generation: number): string {
+    return `${this.prefix}ä+${slot}${generation === 0 ? '' : `.${generation}`}.bin`;
   }
 
   /** A key with an object, where there is one. */
@@ -41,5 +50,11 @@ export class SoakClient {
   wrote(key: string, held: Held): void {
     this.held.set(key, held);
     this.tally.bytes += sizeOf(held.content);
+  }
+
+  /** After a write has failed: it may still have been stored, or be stored later. */
+  retire(key: string): void {
+    this.held.delete(key);
+    this.retired.add(key);
   }
 }

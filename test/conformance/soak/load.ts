@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { SoakClient } from './client.ts';
 import { get, head, list, range } from './reads.ts';
 import { abort, copy, type Operation, put, putInParts, remove } from './writes.ts';
@@ -14,22 +15,44 @@ const mixture: readonly { readonly weight: number; readonly value: readonly [str
   { weight: 7, value: ['delete', remove] },
 ];
 
-/** One thing after the other until `over`; at the end reads everything that it holds once more. */
-export async function runLoad(client: SoakClient, over: () => boolean): Promise<void> {
-  while (!over()) {
-    const [name, operation] = client.random.weighted(mixture);
-    await attempt(client, name, operation, client.anyKey());
-  }
-  for (const key of client.held.keys()) await attempt(client, 'get', get, key);
+const writes: ReadonlySet<string> = new Set(['put', 'put in parts', 'copy', 'delete']);
+
+export interface LoadOptions {
+  readonly over: () => boolean;
+  /** Between two operations of a client, in ms. */
+  readonly pauseMs?: number;
+  /** Whether what failed between two moments of `performance.now()` was to be expected. */
+  readonly mayFail?: (began: number, ended: number) => boolean;
 }
 
-/** After a write that failed nobody knows what is there: the key is left out of what must be. */
-async function attempt(client: SoakClient, name: string, operation: Operation, key: string): Promise<void> {
+/** One thing after the other until `over`; at the end reads everything that it holds once more. */
+export async function runLoad(client: SoakClient, options: LoadOptions): Promise<void> {
+  while (!options.over()) {
+    const [name, operation] = client.random.weighted(mixture);
+    await attempt(client, name, operation, client.anyKey(), options);
+    if (options.pauseMs !== undefined) await sleep(options.pauseMs);
+  }
+}
+
+/** Reads everything that the client holds. */
+export async function readAll(client: SoakClient): Promise<void> {
+  for (const key of client.held.keys()) await attempt(client, 'get', get, key, {});
+}
+
+async function attempt(
+  client: SoakClient,
+  name: string,
+  operation: Operation,
+  key: string,
+  { mayFail = () => false }: Pick<LoadOptions, 'mayFail'>,
+): Promise<void> {
   client.tally.count(name);
+  const began = performance.now();
   try {
     await operation(client, key);
   } catch (error) {
-    client.tally.failed(name, key, error);
-    client.held.delete(key);
+    if (mayFail(began, performance.now())) client.tally.disturbed += 1;
+    else client.tally.failed(name, key, error);
+    if (writes.has(name)) client.retire(key);
   }
 }

@@ -6,6 +6,8 @@ export class Tally {
   /** The first few, for people. */
   readonly examples: string[] = [];
   errors = 0;
+  /** Requests that failed while something was broken on purpose. */
+  disturbed = 0;
   differences = 0;
   bytes = 0;
 
