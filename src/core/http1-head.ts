@@ -99,20 +99,21 @@ function framingOf(status: number, headers: ResponseHeaders, rules: HeadRules): 
   if (!rules.codings && list(headers['content-encoding']).some((coding) => coding !== 'identity')) {
     throw new HttpError('the answer has a content coding, which was not asked for');
   }
+  const coding = headers['transfer-encoding'];
+  const length = lengthFrom(headers['content-length']);
   if (rules.bodyless || status < 200 || status === 204 || status === 304) return { kind: 'none' };
-  const lengths = new Set(list(headers['content-length']));
-  const codings = list(headers['transfer-encoding']);
-  if (codings.length > 0) {
-    if (codings.join() !== 'chunked' || lengths.size > 0) {
+  if (coding !== undefined) {
+    if (coding.toLowerCase() !== 'chunked' || length !== undefined) {
       throw new HttpError('the answer has no single way to find its end');
     }
     return { kind: 'chunked' };
   }
-  return lengths.size === 0 ? { kind: 'until-close' } : { kind: 'length', length: lengthFrom(lengths) };
+  return length === undefined ? { kind: 'until-close' } : { kind: 'length', length };
 }
 
-function lengthFrom(lengths: ReadonlySet<string>): number {
-  const [only = ''] = lengths;
-  if (lengths.size > 1 || !/^\d{1,15}$/.test(only)) throw new HttpError('the answer has no usable length');
-  return Number(only);
+/** One number. A list is refused, of equal ones too: RFC 9112 leaves that to the reader. */
+function lengthFrom(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (!/^\d{1,15}$/.test(text)) throw new HttpError('the answer has no usable length');
+  return Number(text);
 }

@@ -51,6 +51,7 @@ async function mixed(traffic: Traffic, count: number): Promise<void> {
     (turn) => traffic.call('missing', turn % 2 ? 'GET' : 'DELETE'),
     (turn) => traffic.call(`many-${turn}`, 'PUT', body(turn), { 'transfer-encoding': 'chunked' }),
     (turn) => traffic.completeWithChecksum(`summed-${turn}`, body(turn)),
+    (turn) => traffic.abortParts(`aborted-${turn}`, 6, body(turn)),
     () => cut(traffic.address),
   ];
   let turn = 0;

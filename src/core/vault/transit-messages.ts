@@ -11,22 +11,29 @@ export type ItemResult<V> = { readonly value: V } | { readonly error: string };
 
 export interface TransitAnswer<V> {
   readonly errors: readonly string[];
-  /** Undefined where the answer does not have the shape of as many results as there were inputs. */
-  readonly results: readonly ItemResult<V>[] | undefined;
+  /**
+   * Undefined where the answer does not have the shape of as many results as there were inputs, `misplaced` where it
+   * says itself that a result belongs to another input.
+   */
+  readonly results: readonly ItemResult<V>[] | 'misplaced' | undefined;
 }
 
 /** Reads one string of an answer; undefined for what it cannot be. */
 export type ReadValue<V> = (bytes: Uint8Array, value: JsonValue) => V | undefined;
 
-/** JSON text for one item, or for many at once. No string is made of a plaintext; the caller zeroes the text. */
-export function transitBody(inputs: readonly TransitInput[]): Buffer {
+/**
+ * JSON text for one item, or for many at once. No string is made of a plaintext; the caller zeroes the text.
+ * @param reference number of the first of many; the server repeats each beside the result
+ */
+export function transitBody(inputs: readonly TransitInput[], reference = 0): Buffer {
   const many = inputs.length !== 1;
   const pieces: (string | Uint8Array)[] = many ? ['{"batch_input":['] : [];
   for (const [index, input] of inputs.entries()) {
     if (index > 0) pieces.push(',');
     if ('plaintext' in input) pieces.push('{"plaintext":"', input.plaintext, '"');
     else pieces.push(`{"ciphertext":${JSON.stringify(input.ciphertext)}`);
-    pieces.push(`${associatedData(input.associatedData)}}`);
+    const numbered = many ? `,"reference":"${reference + index}"` : '';
+    pieces.push(`${associatedData(input.associatedData)}${numbered}}`);
   }
   if (many) pieces.push(']}');
   return joined(pieces);
@@ -52,7 +59,7 @@ function joined(pieces: readonly (string | Uint8Array)[]): Buffer {
 
 /**
  * Reads the string `field` of each item out of an answer, which has the single shape for one input and the batch shape
- * for more. Values that were read of an answer of another shape are handed to `discard`.
+ * for more. Values of an answer of another shape, or with results of other inputs, are handed to `discard`.
  * @throws JsonError for what is no JSON text
  */
 export function readTransitAnswer<V>(
@@ -61,15 +68,42 @@ export function readTransitAnswer<V>(
   count: number,
   readValue: ReadValue<V>,
   discard: (value: V) => void,
+  reference = 0,
 ): TransitAnswer<V> {
   const view = new JsonView(bytes);
-  const results: (ItemResult<V> | undefined)[] = itemsOf(view, count).map((item) =>
+  const items = itemsOf(view, count);
+  const results: (ItemResult<V> | undefined)[] = items.map((item) =>
     itemResult(view, item, field, readValue),
   );
   const found = results.filter((result) => result !== undefined);
   const whole = found.length === count;
-  if (!whole) for (const result of found) if ('value' in result) discard(result.value);
-  return { errors: errorsOf(view), results: whole ? found : undefined };
+  const placed = count === 1 || !whole || inOrder(view, items, found, reference);
+  if (!whole || !placed) for (const result of found) if ('value' in result) discard(result.value);
+  return { errors: errorsOf(view), results: whole ? (placed ? found : 'misplaced') : undefined };
+}
+
+/** Whether each value repeats the reference of the input in its place, or none any: older servers repeat none. */
+function inOrder<V>(
+  view: JsonView,
+  items: readonly JsonValue[],
+  results: readonly ItemResult<V>[],
+  reference: number,
+): boolean {
+  let named = 0;
+  let unnamed = 0;
+  for (const [index, result] of results.entries()) {
+    const text = referenceOf(view, items[index] as JsonValue);
+    if (text !== '' && text !== String(reference + index)) return false;
+    if (text !== '') named++;
+    else if ('value' in result) unnamed++;
+  }
+  return named === 0 || unnamed === 0;
+}
+
+function referenceOf(view: JsonView, item: JsonValue): string {
+  const member = view.members(item).find(({ name }) => name === 'reference');
+  if (member === undefined || member.kind === 'null') return '';
+  return member.kind === 'string' ? readName(view.bytes, member.start, member.end) : 'no string';
 }
 
 function errorsOf(view: JsonView): string[] {

@@ -5,6 +5,7 @@ import type { ProxyConfig } from './config.ts';
 import type { DataKeys } from './data-keys.ts';
 import type { ProxyMetrics } from './metrics.ts';
 import type { Manifests } from './multipart/manifest-store.ts';
+import type { PartKeys } from './multipart/part-keys.ts';
 import type { Uploads } from './multipart/uploads.ts';
 import type { SpoolSpace } from './read/body/spool-file.ts';
 import type { ObjectReader } from './read/stored-object.ts';
@@ -20,6 +21,8 @@ export interface ProxyServices {
   readonly metrics: ProxyMetrics;
   /** Wraps and unwraps under the KEK, with bindings applied. */
   readonly keys: DataKeys;
+  /** Those of parts, some of which are asked for ahead. */
+  readonly partKeys: PartKeys;
   /** Sends callers' requests to the store. */
   readonly upstream: Upstream;
   /** Reads and writes the proxy's own helper objects. */

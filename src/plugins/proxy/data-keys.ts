@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomFillSync } from 'node:crypto';
 import { dekBytes, EnvelopeError } from '../../core/envelope/cipher.ts';
 import {
   associatedData,
@@ -81,7 +81,7 @@ async function createKeys(
   purposes: readonly KeyPurpose[],
   signal: AbortSignal | undefined,
 ): Promise<FreshKey[]> {
-  const keys = purposes.map((purpose) => ({ key: randomBytes(dekBytes), purpose }));
+  const keys = purposes.map((purpose) => ({ key: randomKey(), purpose }));
   try {
     const wrapped = await wrap(name, keys, signal);
     return keys.map(({ key }, index) => ({ key, ...(wrapped[index] as WrappedKey) }));
@@ -90,6 +90,9 @@ async function createKeys(
     throw error;
   }
 }
+
+/** In memory of its own: collections leave copies of small arrays that Node allocates itself. */
+const randomKey = (): Buffer => randomFillSync(Buffer.from(new ArrayBuffer(dekBytes)));
 
 function refuseForeign(stored: WrapScheme, keyName: string): void {
   if (stored.keyName === keyName) return;

@@ -17,6 +17,7 @@ import { createProxyMetrics, type ProxyMetrics } from './metrics.ts';
 import { createUpload } from './multipart/create-upload.ts';
 import { abortUpload, completeUpload } from './multipart/end-upload.ts';
 import { createManifests } from './multipart/manifest-store.ts';
+import { createPartKeys } from './multipart/part-keys.ts';
 import { uploadPart } from './multipart/upload-part.ts';
 import { Uploads } from './multipart/uploads.ts';
 import { deleteBucket } from './operations/delete-bucket.ts';
@@ -81,7 +82,7 @@ export async function startProcess(options: ProcessOptions, signal: AbortSignal)
     keyName: settings.transitKey,
     joinCalls: settings.joinKeyCalls,
   });
-  const context = createContext({ config, transit, metrics, log, env });
+  const context = createContext({ config, transit, metrics, log, env, keysAhead: settings.joinKeyCalls });
   try {
     const connections = new Connections(connectionBounds);
     const dispatch = createDispatch({
@@ -134,6 +135,8 @@ interface ContextParts {
   readonly metrics: ProxyMetrics;
   readonly log: ComponentDeps['log'];
   readonly env: ComponentDeps['env'];
+  /** Whether keys of parts may be asked for before the parts come. */
+  readonly keysAhead: boolean;
 }
 
 export interface OwnedContext extends ProxyServices {
@@ -144,7 +147,7 @@ export interface OwnedContext extends ProxyServices {
 }
 
 /** Puts the rooms of one proxy process together. @throws SvcError when AWS_CA_BUNDLE cannot be read */
-export function createContext({ config, transit, metrics, log, env }: ContextParts): OwnedContext {
+export function createContext({ config, transit, metrics, log, env, keysAhead }: ContextParts): OwnedContext {
   const credentials = defaultCredentials(env, log);
   const ca = trustedAuthorities(env);
   const upstream = createUpstream(config, log, { credentials, ca });
@@ -156,14 +159,16 @@ export function createContext({ config, transit, metrics, log, env }: ContextPar
   const contents = new UpstreamStateStore({ config: beside, upstream: helpers, buckets });
   const removals = new DelayedRemovals(state, log);
   const keys = createDataKeys(transit, config);
+  const partKeys = createPartKeys(keys, { ahead: keysAhead });
   const manifests = createManifests({ state, keys, reservedPrefix, removals });
   const uploads = new Uploads(state, reservedPrefix, keys, removals);
   const spoolSpace = new SpoolSpace(config.spoolSize);
   const stores = { upstream, state, contents, buckets };
-  const shared = { config, log, metrics, keys, ...stores, manifests, uploads, spoolSpace };
+  const shared = { config, log, metrics, keys, partKeys, ...stores, manifests, uploads, spoolSpace };
   const reader = createObjectReader(shared);
   const close = () => {
     reader.close();
+    partKeys.close();
     removals.close();
     state.close();
     upstream.close();

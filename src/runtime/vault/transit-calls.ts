@@ -58,14 +58,16 @@ export interface TransitField<V> {
   readonly discard: (value: V) => void;
 }
 
-/** OpenBao refuses a request with more than some 1,000 strings: 249 items with associated data pass, 250 do not. */
-const mostItems = 200;
+/** OpenBao refuses a request with more than 1,000 strings: 166 items with associated data pass, 167 do not. */
+const mostItems = 160;
 
 class PlainCalls<V> implements TransitCalls<V> {
   readonly path: string;
   readonly #client: Pick<ExchangingVaultClient, 'exchange'>;
   readonly #field: TransitField<V>;
   #most = mostItems;
+  /** Of items in lists, so that no two lists of this process have a reference in common. */
+  #referencesUsed = 0;
 
   constructor(client: Pick<ExchangingVaultClient, 'exchange'>, path: string, field: TransitField<V>) {
     this.#client = client;
@@ -100,11 +102,13 @@ class PlainCalls<V> implements TransitCalls<V> {
   /** A batch with a bad item is answered by 400, and still carries what came of the others. */
   #exchange(inputs: readonly TransitInput[]): ByteExchange {
     const { name, read, discard } = this.#field;
+    const reference = this.#referencesUsed;
+    if (inputs.length > 1) this.#referencesUsed += inputs.length;
     return {
-      body: transitBody(inputs),
+      body: transitBody(inputs, reference),
       read: (status, answer) => {
         const count = status === 200 || (status === 400 && inputs.length > 1) ? inputs.length : 0;
-        return readTransitAnswer(answer, name, count, read, discard);
+        return readTransitAnswer(answer, name, count, read, discard, reference);
       },
     };
   }
@@ -112,6 +116,7 @@ class PlainCalls<V> implements TransitCalls<V> {
   #results(request: KeyRequest, response: VaultResponse, count: number): ItemResults<V> {
     const { status, body } = response;
     const results = (body as TransitAnswer<V> | undefined)?.results;
+    if (results === 'misplaced') throw misplaced(this.path, status);
     if (results?.length === count) return { status, results };
     if (status === 400 && count === 1) return { status, results: [{ error: serverReason(body) }] };
     if (status >= 300) throw failureOf(request, response);
@@ -119,3 +124,10 @@ class PlainCalls<V> implements TransitCalls<V> {
     throw new VaultError('rejected', message, { status, path: this.path });
   }
 }
+
+/** No item is the cause, so nobody asks again for each alone. */
+const misplaced = (path: string, status: number): VaultError =>
+  new VaultError('unavailable', `The key server answered ${path} with the results of other items`, {
+    ...{ path, status },
+    nextStep: 'Check the key server, and what answers in its place: nothing of this answer was used.',
+  });

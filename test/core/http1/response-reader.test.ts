@@ -127,6 +127,12 @@ const refused: Record<string, string> = {
   'a folded header': 'HTTP/1.1 200 OK\nA: b\n c\nContent-Length: 0\n\n',
   'a control character': 'HTTP/1.1 200 OK\nA: \u0000\n\n',
   'two lengths': 'HTTP/1.1 200 OK\nContent-Length: 5\nContent-Length: 6\n\n',
+  'the same length twice': 'HTTP/1.1 200 OK\nContent-Length: 5\nContent-Length: 5\n\n',
+  'a list of equal lengths': 'HTTP/1.1 200 OK\nContent-Length: 5, 5\n\n',
+  'a list of lengths where no body follows': 'HTTP/1.1 304 Not Modified\nContent-Length: 5, 5\n\n',
+  'chunked twice': 'HTTP/1.1 200 OK\nTransfer-Encoding: chunked\nTransfer-Encoding: chunked\n\n',
+  'an empty transfer coding': 'HTTP/1.1 200 OK\nTransfer-Encoding:\nContent-Length: 5\n\n',
+  'an empty length': 'HTTP/1.1 200 OK\nContent-Length:\n\n',
   'a signed length': 'HTTP/1.1 200 OK\nContent-Length: +5\n\n',
   'a length and chunks': 'HTTP/1.1 200 OK\nContent-Length: 5\nTransfer-Encoding: chunked\n\n',
   'another transfer coding': 'HTTP/1.1 200 OK\nTransfer-Encoding: gzip, chunked\n\n',
@@ -161,6 +167,53 @@ responses('a body without an end is bounded', () => {
   const head = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n';
   assert.is(whole(`${head}${tenChunks}0\r\n\r\n`).body.length, 1000);
   assert.throws(() => whole(`${head}${tenChunks}1\r\nx`), isHttpError);
+});
+
+const blanks = fc.constantFrom('', ' ', '\t', ' \t ');
+const casing = (text: string) => fc.constantFrom(text, text.toLowerCase(), text.toUpperCase());
+const wrongLength = fc.oneof(
+  fc.tuple(fc.constantFrom('+', '-', '0x', '.', '1e', ' ', '"'), fc.nat()).map(([sign, n]) => `0${sign}${n}`),
+  fc.nat().map((n) => `+${n}`),
+  fc.nat().map((n) => `-${n}`),
+  fc.nat().map((n) => `${n};`),
+  fc.nat().map((n) => `${n}a`),
+  fc.stringMatching(/^[1-9][0-9]{15,40}$/),
+  fc.array(fc.constantFrom('5', '5', '6', ''), { minLength: 2, maxLength: 4 }).map((list) => list.join(', ')),
+  fc.constant(''),
+);
+const wrongCoding = fc.constantFrom(
+  ...['', 'identity', 'gzip', 'chunked, chunked', 'chunked,', ', chunked', 'gzip, chunked', 'chunked, gzip'],
+  ...['chunked;q=1', '"chunked"', 'xchunked', 'chunkedx', 'chunk ed'],
+);
+
+responses('only one plain number, or `chunked` alone, tells the end of a body', () => {
+  const line = (name: string, value: fc.Arbitrary<string>) =>
+    fc
+      .tuple(casing(name), blanks, value, blanks)
+      .map(([key, before, text, after]) => `${key}:${before}${text}${after}`);
+  const length = (value: fc.Arbitrary<string>) => line('Content-Length', value);
+  const coding = (value: fc.Arbitrary<string>) => line('Transfer-Encoding', value);
+  const goodLength = length(fc.nat(1000).map(String));
+  const goodCoding = coding(casing('chunked'));
+  const wrong = fc.oneof(
+    fc.tuple(length(wrongLength)),
+    fc.tuple(coding(wrongCoding)),
+    fc.tuple(goodLength, goodLength),
+    fc.tuple(goodCoding, goodCoding),
+    fc.tuple(goodLength, goodCoding),
+    fc.tuple(goodCoding, goodLength),
+    fc.tuple(length(fc.constant('5')), length(fc.constant('5')), length(fc.constant('5'))),
+    fc.tuple(coding(wrongCoding), goodLength),
+  );
+  const head = (lines: readonly string[]) =>
+    `HTTP/1.1 200 OK\r\nX: y\r\n${lines.map((one) => `${one}\r\n`).join('')}\r\n`;
+  fc.assert(
+    fc.property(wrong, (lines) => assert.throws(() => whole(head(lines)), isHttpError)),
+    { numRuns: 500 },
+  );
+  fc.assert(
+    fc.property(fc.oneof(goodLength, goodCoding), (one) => assert.is(whole(head([one])).status, 200)),
+  );
 });
 
 responses.run();

@@ -21,7 +21,10 @@ test('one input goes plain, more go as a batch', () => {
   const [a, b] = [Buffer.from('a'), Buffer.from('b')];
   assert.equal(parsed([{ plaintext: a }]), { plaintext: 'YQ==' });
   assert.equal(parsed([{ plaintext: a }, { plaintext: b }]), {
-    batch_input: [{ plaintext: 'YQ==' }, { plaintext: 'Yg==' }],
+    batch_input: [
+      { plaintext: 'YQ==', reference: '0' },
+      { plaintext: 'Yg==', reference: '1' },
+    ],
   });
   assert.equal(parsed([{ ciphertext: 'vault:v1:AAAA' }]), { ciphertext: 'vault:v1:AAAA' });
 });
@@ -56,6 +59,52 @@ test('answers nothing for another shape, as with too few or too many results', (
   for (const body of [null, {}, { data: null }, { data: { plaintext: 1 } }, 'text', [1]]) {
     assert.is(answerOf(body, 1).results, undefined);
   }
+});
+
+test('results that say that they belong to other inputs are none, and their values are discarded', () => {
+  const discarded: string[] = [];
+  const results = (...references: readonly unknown[]) => {
+    const items = references.map((reference, index) => ({
+      plaintext: `value ${index}`,
+      ...(reference !== undefined && { reference }),
+    }));
+    const bytes = Buffer.from(JSON.stringify({ data: { batch_results: items } }));
+    const read = readTransitAnswer(
+      bytes,
+      'plaintext',
+      items.length,
+      readWrapped,
+      (value) => discarded.push(value),
+      7,
+    );
+    return read.results;
+  };
+  const both = [{ value: 'value 0' }, { value: 'value 1' }];
+  assert.equal(results('7', '8'), both);
+  assert.equal(results(undefined, undefined), both, 'an older server');
+  assert.equal(results('', null), both);
+  assert.equal(discarded, []);
+  for (const bad of [
+    ['8', '7'],
+    ['7', '7'],
+    ['0', '1'],
+    ['7', undefined],
+    ['', '8'],
+    ['7', '9'],
+    ['7', 8],
+    ['7 ', '8'],
+  ]) {
+    assert.is(results(...bad), 'misplaced', String(bad));
+    assert.equal(discarded.splice(0), ['value 0', 'value 1']);
+  }
+});
+
+test('a refused item need not repeat its reference, and may not have that of another', () => {
+  const results = (...list: readonly object[]) => answerOf({ data: { batch_results: list } }, 2).results;
+  const value = { plaintext: 'x', reference: '0' };
+  assert.equal(results(value, { error: 'bad' }), [{ value: 'x' }, { error: 'bad' }]);
+  assert.equal(results(value, { error: 'bad', reference: '1' }), [{ value: 'x' }, { error: 'bad' }]);
+  assert.is(results(value, { error: 'bad', reference: '2' }), 'misplaced');
 });
 
 test('base64 of any bytes is what Node makes of them, and comes back', () => {

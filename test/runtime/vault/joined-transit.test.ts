@@ -162,7 +162,7 @@ test('650 keys of one caller go beside others, in order', async () => {
   const keys = await unwrapping;
   assert.ok(many.every(({ ciphertext }, n) => keys[n]?.equals(keyIn(ciphertext))));
   await Promise.all([...before, ...others]);
-  assert.equal(sizes, [1, 1, 200, 2, 200, 200, 50]);
+  assert.equal(sizes, [1, 1, 160, 2, 160, 160, 160, 10]);
 });
 
 test.run();

@@ -199,6 +199,31 @@ test('a thousand keys with associated data are wrapped and unwrapped', async ({ 
   assert.is(error.index, 777);
 });
 
+test('a list of the longest kind passes, and its results bear references', async ({ bao, connect }) => {
+  const relay = await startRequestLog(bao.url);
+  try {
+    const auth = { method: 'token', token: await bao.policyToken() } as const;
+    const { client } = await connect(auth, { url: relay.url });
+    const transit = transitOf(client);
+    const items = Array.from({ length: 160 }, (_, n) => ({ key: randomBytes(32), associatedData: `${n}` }));
+    relay.clear();
+    const wrapped = await transit.wrap(items);
+    await transit.unwrap(wrapped.map(({ ciphertext }, n) => ({ ciphertext, associatedData: `${n}` })));
+    assert.is(relay.matching('POST', /crypt/).length, 2);
+    const batch_input = [
+      { plaintext: 'AAAA', reference: '41' },
+      { plaintext: 'no base64!', reference: '42' },
+    ];
+    const { json } = await bao.request('POST', 'transit/encrypt/svc', { batch_input });
+    assert.equal(
+      json.data.batch_results.map(({ reference }: { reference: string }) => reference),
+      ['41', '42'],
+    );
+  } finally {
+    await relay.stop();
+  }
+});
+
 test('64 callers at a time: joined they are fewer calls, and each gets its own key', async ({
   bao,
   connect,

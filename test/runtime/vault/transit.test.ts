@@ -12,6 +12,7 @@ interface Item {
   readonly plaintext?: string;
   readonly ciphertext?: string;
   readonly associated_data?: string;
+  readonly reference?: string;
 }
 type Body = Item & { readonly batch_input?: Item[] };
 /** The request with its body parsed, which is bytes on its way. */
@@ -132,7 +133,7 @@ test('no items need no call', async () => {
   assert.is(requests.length, 0);
 });
 
-test('any number of keys comes back in order, in batches of at most 200', async () => {
+test('any number of keys comes back in order, in batches of at most 160', async () => {
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 1, max: 650 }), async (count) => {
       const { transit, requests } = transitOver();
@@ -141,8 +142,8 @@ test('any number of keys comes back in order, in batches of at most 200', async 
         associatedData: `part ${n}`,
       }));
       const wrapped = await transit.wrap(items);
-      assert.ok(sizes(requests).every((size) => size <= 200));
-      assert.is(requests.length, Math.ceil(count / 200));
+      assert.ok(sizes(requests).every((size) => size <= 160));
+      assert.is(requests.length, Math.ceil(count / 160));
       const back = await transit.unwrap(
         wrapped.map(({ ciphertext }, n) => ({ ciphertext, associatedData: `part ${n}` })),
       );
@@ -165,7 +166,7 @@ test('halves batches that the server refuses as too large, and remembers that', 
     );
     const items = Array.from({ length: 250 }, () => ({ key: randomBytes(32) }));
     assert.is((await transit.wrap(items)).length, 250);
-    assert.equal(sizes(requests), [200, 100, 50, 50, 50, 50, 50]);
+    assert.equal(sizes(requests), [160, 80, 40, 40, 40, 40, 40, 40, 10]);
   }
 });
 
@@ -178,7 +179,7 @@ test('a single item that is too large ends', async () => {
 test('names the bad item of many', async () => {
   const { transit } = transitOver();
   const wrapped = await transit.wrap(Array.from({ length: 450 }, () => ({ key: randomBytes(32) })));
-  for (const bad of [0, 199, 200, 449]) {
+  for (const bad of [0, 159, 160, 449]) {
     const items = wrapped.map(({ ciphertext }, n) =>
       n === bad ? { ciphertext, associatedData: 'x' } : { ciphertext },
     );
@@ -206,7 +207,7 @@ test('zeroes the keys that it had when a later batch fails', async () => {
   const zeroed: string[] = [];
   const original = Buffer.prototype.fill;
   const { transit } = transitOver();
-  const keys = Array.from({ length: 201 }, () => randomBytes(32));
+  const keys = Array.from({ length: 161 }, () => randomBytes(32));
   const wrapped = await transit.wrap(keys.map((key) => ({ key })));
   Buffer.prototype.fill = function (this: Buffer, ...given: Parameters<typeof original>) {
     zeroed.push(this.toString('hex'));
@@ -214,7 +215,7 @@ test('zeroes the keys that it had when a later batch fails', async () => {
   } as typeof original;
   try {
     const items = wrapped.map(({ ciphertext }, n) =>
-      n === 200 ? { ciphertext, associatedData: 'x' } : { ciphertext },
+      n === 160 ? { ciphertext, associatedData: 'x' } : { ciphertext },
     );
     await vaultFailure(transit.unwrap(items), 'rejected');
   } finally {
@@ -223,7 +224,7 @@ test('zeroes the keys that it had when a later batch fails', async () => {
   const known = new Set(keys.map((key) => key.toString('hex')));
   assert.equal(
     zeroed.filter((value) => known.has(value)),
-    keys.slice(0, 200).map((key) => key.toString('hex')),
+    keys.slice(0, 160).map((key) => key.toString('hex')),
   );
 });
 
@@ -282,6 +283,51 @@ test('an answer that is none of transit is rejected', async () => {
   const short = { data: { batch_results: [{ ciphertext: 'vault:v1:AAAA', plaintext: 'AAAA' }] } };
   const { transit } = transitOver(() => ({ status: 200, body: short }));
   await vaultFailure(transit.wrap([{ key: randomBytes(32) }, { key: randomBytes(32) }]), 'rejected');
+});
+
+/** Repeats the references, and then does `meddle` to the results. */
+const meddling =
+  (meddle: (results: object[]) => object[]): Exchange =>
+  (request) => {
+    const { status, body } = echo(request) as { status: number; body: { data: { batch_results: object[] } } };
+    const references = request.body.batch_input?.map(({ reference }) => ({ reference })) ?? [];
+    const results = body.data.batch_results.map((result, index) => ({ ...result, ...references[index] }));
+    return { status, body: { data: { batch_results: meddle(results) } } };
+  };
+
+test('results that the server gives to other keys are not used', async () => {
+  const items = Array.from({ length: 5 }, () => ({ key: randomBytes(32) }));
+  const { transit: honest } = transitOver(meddling((results) => results));
+  const wrapped = await honest.wrap(items);
+  assert.ok((await honest.unwrap(wrapped)).every((key, n) => items[n]?.key.equals(key)));
+  for (const meddle of [
+    (results: object[]) => results.toReversed(),
+    (results: object[]) => [...results.slice(1), results[0] as object],
+    (results: object[]) => results.map(() => results[0] as object),
+  ]) {
+    const { transit, requests } = transitOver(meddling(meddle));
+    for (const asked of [transit.wrap(items), transit.unwrap(wrapped)]) {
+      const error = await vaultFailure(asked, 'unavailable');
+      assert.match(error.message, /answered transit\/(en|de)crypt\/svc with the results of other items/);
+      assert.match(error.nextStep, /nothing of this answer was used/);
+    }
+    assert.is(requests.length, 2, 'nothing is asked for again');
+  }
+});
+
+test('results of another call, or too few of them, are not used', async () => {
+  const items = [{ key: randomBytes(32) }, { key: randomBytes(32) }];
+  let former: object[] | undefined;
+  const { transit } = transitOver(
+    meddling((results) => {
+      former ??= results;
+      return former;
+    }),
+  );
+  await transit.wrap(items);
+  await vaultFailure(transit.wrap(items), 'unavailable');
+  const { transit: dropping } = transitOver(meddling((results) => results.slice(1)));
+  await vaultFailure(dropping.wrap(items), 'rejected');
 });
 
 test('neither keys nor associated data stand in errors', async () => {

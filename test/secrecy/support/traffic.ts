@@ -116,6 +116,16 @@ export class Traffic {
     return (await this.call(`${key}?uploadId=${id}`, 'POST', Buffer.from(list))).status;
   }
 
+  /** An upload that is given up after `count` parts. */
+  async abortParts(key: string, count: number, body: Uint8Array): Promise<void> {
+    const begun = await this.call(`${key}?uploads=`, 'POST');
+    const [, id] = /<UploadId>([\w-]+)</.exec(begun.body.toString()) ?? [];
+    if (id === undefined) return;
+    for (let number = 1; number <= count; number++)
+      await this.call(`${key}?partNumber=${number}&uploadId=${id}`, 'PUT', body);
+    await this.call(`${key}?uploadId=${id}`, 'DELETE');
+  }
+
   /** A request with a signature of another secret. */
   async forge(path: string, body: Uint8Array): Promise<void> {
     const signer = new RequestSigner(this.#rig.store.region);

@@ -51,6 +51,7 @@ export async function completeOnce(
   await saveManifest(services, record, sealed);
   const replaced = await manifestToReplace(services, name);
   const completed = await completeAtStore(services, context, record, records, sealed);
+  services.partKeys.forget(record.manifest);
   await keepManifest(services, record, sealed);
   if (replaced !== record.manifest) await removeManifest(services, name, replaced);
   const settled = await inlineParts(services, record, sealed, completed);

@@ -85,6 +85,7 @@ export const abortUpload: Handler = async (services, { request, answer, signal, 
   });
   if (response.status >= 300) throw await refusal(response);
   response.body.resume();
+  if (record !== undefined) services.partKeys.forget(record.manifest);
   await forget(services, name, uploadId, record).catch((error: Error) => {
     log.warn('proxy.upload.records-left', { error: error.message });
   });

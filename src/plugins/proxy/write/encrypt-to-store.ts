@@ -62,17 +62,26 @@ function strategyFor(context: WriteContext, plan: EncryptionPlan): (key: FreshKe
 }
 
 async function withFreshKey<T>(
-  { keys }: WriteContext,
-  { name, purpose, signal }: EncryptionPlan,
+  context: WriteContext,
+  plan: EncryptionPlan,
   use: (key: FreshKey) => Promise<T>,
 ): Promise<T> {
-  const [fresh] = await keys.create(name, [purpose], signal);
-  if (fresh === undefined) throw new TypeError('a purpose without a key');
+  const fresh = await freshKey(context, plan);
   try {
     return await use(fresh);
   } finally {
     fresh.key.fill(0);
   }
+}
+
+async function freshKey(
+  { keys, partKeys }: WriteContext,
+  { name, purpose, signal }: EncryptionPlan,
+): Promise<FreshKey> {
+  if (purpose.kind === 'part') return partKeys.take(name, purpose, signal);
+  const [fresh] = await keys.create(name, [purpose], signal);
+  if (fresh === undefined) throw new TypeError('a purpose without a key');
+  return fresh;
 }
 
 interface Acceptance {
@@ -295,7 +304,10 @@ interface Sealed {
   readonly response: UpstreamResponse;
 }
 
-export type WriteContext = Pick<ProxyServices, 'config' | 'keys' | 'upstream' | 'metrics' | 'spoolSpace'>;
+export type WriteContext = Pick<
+  ProxyServices,
+  'config' | 'keys' | 'partKeys' | 'upstream' | 'metrics' | 'spoolSpace'
+>;
 
 const objectSize = 'x-amz-object-size';
 

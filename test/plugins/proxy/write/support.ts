@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { decryptBody, nonceBytes, tagBytes } from '../../../../src/core/envelope/cipher.ts';
 import type { DataKeys, FreshKey } from '../../../../src/plugins/proxy/data-keys.ts';
+import { createPartKeys } from '../../../../src/plugins/proxy/multipart/part-keys.ts';
 import { SpoolSpace } from '../../../../src/plugins/proxy/read/body/spool-file.ts';
 import type {
   Upstream,
@@ -117,9 +118,11 @@ export function writeContext(
   options: { upstreamChecksum?: 'crc32' | 'none'; spoolSize?: number; spoolDir?: string } = {},
 ): TestContext {
   const { upstreamChecksum = 'crc32', spoolSize = 64 * MiB, spoolDir = tmpdir() } = options;
+  const keys = new TestKeys();
   return {
     config: { upstreamChecksum, spoolDir } as WriteContext['config'],
-    keys: new TestKeys(),
+    keys,
+    partKeys: createPartKeys(keys, { ahead: false }),
     upstream,
     metrics: { request() {}, refused() {}, bytes() {} },
     spoolSpace: new SpoolSpace(spoolSize),

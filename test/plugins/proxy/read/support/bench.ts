@@ -97,7 +97,7 @@ async function startProxy(
   const metrics = recording(refused);
   const transit = createTransit(vaultClient, { mount: 'transit', keyName: 'svc', joinCalls: true });
   const env = { AWS_ACCESS_KEY_ID: store.accessKeyId, AWS_SECRET_ACCESS_KEY: store.secretAccessKey };
-  const context = createContext({ config, transit, metrics, log: quiet, env });
+  const context = createContext({ config, transit, metrics, log: quiet, env, keysAhead: true });
   const dispatch = createDispatch({
     services: context,
     metrics,

@@ -1,0 +1,246 @@
+import { BoundedMap } from '../../../core/bounded-map.ts';
+import type { ObjectName } from '../../../core/envelope/metadata.ts';
+import { maxPartNumber } from '../../../core/s3/request-documents.ts';
+import { isVaultError } from '../../../runtime/vault/contract.ts';
+import type { DataKeys, FreshKey } from '../data-keys.ts';
+
+/** DEKs for parts of uploads. */
+export interface PartKeys {
+  /**
+   * A key that nobody else gets, bound to the part; the caller zeroes it.
+   * @throws VaultError; the signal's reason when aborted
+   */
+  take(name: ObjectName, part: PartOfUpload, signal?: AbortSignal): Promise<FreshKey>;
+  /** Wipes what is held for an upload that has ended. */
+  forget(upload: string): void;
+  /** Wipes everything, and what is still on its way once it comes. */
+  close(): void;
+}
+
+export interface PartOfUpload {
+  /** Manifest id. */
+  readonly upload: string;
+  readonly number: number;
+}
+
+/**
+ * Asks for keys of an upload in batches once it has shown that it has many parts: with the key of a part come those of
+ * parts that are likely next. Such a key ahead is bound to its part like any other, is given once, and encrypts nothing
+ * before that.
+ */
+export function createPartKeys(keys: Pick<DataKeys, 'create'>, { ahead }: { ahead: boolean }): PartKeys {
+  return ahead ? new PartKeysAhead(keys) : new PartKeysAlone(keys);
+}
+
+/** A process asks for no key ahead before it has been asked for so many of an upload. */
+const partsBeforeAhead = 3;
+/**
+ * Keys of a batch: six for each key ahead that was used since the last one, so that batches grow where several proxies
+ * take the parts of an upload in turn, and stay small where parts come in no order.
+ */
+const batchBounds = { least: 8, most: 128, perUse: 6 };
+/** Keys that are held, or on their way. */
+const heldBounds = { upload: 256, all: 4096 };
+const uploadsKnown = 128;
+/** So long after it was asked for, a key ahead is wiped. */
+export const aheadLifeMs = 60_000;
+
+class PartKeysAlone implements PartKeys {
+  readonly #keys: Pick<DataKeys, 'create'>;
+
+  constructor(keys: Pick<DataKeys, 'create'>) {
+    this.#keys = keys;
+  }
+
+  async take(name: ObjectName, part: PartOfUpload, signal?: AbortSignal): Promise<FreshKey> {
+    const [fresh] = await this.#keys.create(name, [{ kind: 'part', ...part }], signal);
+    if (fresh === undefined) throw new TypeError('a purpose without a key');
+    return fresh;
+  }
+
+  forget(): void {}
+
+  close(): void {}
+}
+
+class PartKeysAhead implements PartKeys {
+  readonly #keys: Pick<DataKeys, 'create'>;
+  readonly #alone: PartKeys;
+  readonly #uploads = new BoundedMap<string, Upload>(uploadsKnown);
+  /** Oldest first. */
+  readonly #held = new Set<KeyAhead>();
+  readonly #closed = new AbortController();
+
+  constructor(keys: Pick<DataKeys, 'create'>) {
+    this.#keys = keys;
+    this.#alone = new PartKeysAlone(keys);
+  }
+
+  async take(name: ObjectName, part: PartOfUpload, signal?: AbortSignal): Promise<FreshKey> {
+    signal?.throwIfAborted();
+    const upload = this.#uploadOf(part.upload);
+    upload.asked++;
+    const ahead = upload.claim(part.number);
+    if (ahead !== undefined) this.#held.delete(ahead);
+    else if (upload.asked <= partsBeforeAhead || upload.refused) return this.#alone.take(name, part, signal);
+    const key = await this.#keyOf(ahead ?? this.#batch(name, part, upload), signal);
+    return key ?? this.#alone.take(name, part, signal);
+  }
+
+  forget(upload: string): void {
+    for (const ahead of this.#uploads.peek(upload)?.ahead.values() ?? []) this.#wipe(ahead);
+    this.#uploads.delete(upload);
+  }
+
+  close(): void {
+    this.#closed.abort();
+    for (const ahead of this.#held) this.#wipe(ahead);
+  }
+
+  #uploadOf(id: string): Upload {
+    const known = this.#uploads.get(id);
+    if (known !== undefined) return known;
+    const upload = new Upload();
+    this.#uploads.set(id, upload);
+    return upload;
+  }
+
+  /** @returns the key of `part`, which nobody else finds, in a batch that brings others, too */
+  #batch(name: ObjectName, { upload: id, number }: PartOfUpload, upload: Upload): KeyAhead {
+    const numbers = [number, ...upload.likelyNext(number)];
+    const purposes = numbers.map((each) => ({ kind: 'part', upload: id, number: each }) as const);
+    const created = this.#keys.create(name, purposes, this.#closed.signal);
+    const batch = numbers.map((each) => new KeyAhead(each, upload, created));
+    for (const ahead of batch.slice(1)) this.#hold(ahead);
+    void created.then(
+      (keys) => {
+        for (const [index, key] of keys.entries()) batch[index]?.arrived(key);
+      },
+      () => {
+        for (const ahead of batch) this.#wipe(ahead);
+      },
+    );
+    setTimeout(() => {
+      for (const ahead of batch.slice(1)) if (this.#held.has(ahead)) this.#wipe(ahead);
+    }, aheadLifeMs).unref();
+    return batch[0] as KeyAhead;
+  }
+
+  #hold(ahead: KeyAhead): void {
+    const { upload } = ahead;
+    upload.ahead.set(ahead.number, ahead);
+    this.#held.add(ahead);
+    if (upload.ahead.size > heldBounds.upload) this.#wipeFirst(upload.ahead.values());
+    if (this.#held.size > heldBounds.all) this.#wipeFirst(this.#held.values());
+  }
+
+  #wipeFirst(oldestFirst: Iterable<KeyAhead>): void {
+    for (const oldest of oldestFirst) return this.#wipe(oldest);
+  }
+
+  #wipe(ahead: KeyAhead): void {
+    ahead.wipe();
+    this.#held.delete(ahead);
+    if (ahead.upload.ahead.get(ahead.number) === ahead) ahead.upload.ahead.delete(ahead.number);
+  }
+
+  /**
+   * Undefined where it has to be asked for alone: one key of the batch may be the cause of its refusal.
+   * A caller that goes away leaves the batch to the others.
+   */
+  async #keyOf(ahead: KeyAhead, signal: AbortSignal | undefined): Promise<FreshKey | undefined> {
+    try {
+      await untilSettled(ahead.created, signal);
+      return ahead.take();
+    } catch (error) {
+      ahead.wipe();
+      if (signal?.aborted || !isVaultError(error) || error.kind === 'unavailable') throw error;
+      ahead.upload.refused = true;
+      return undefined;
+    }
+  }
+}
+
+/** What this process knows of one upload. */
+class Upload {
+  asked = 0;
+  /** The key server refused a batch. */
+  refused = false;
+  /** Keys by part number, oldest first. */
+  readonly ahead = new Map<number, KeyAhead>();
+  /** Of each part number, whether a key for it was asked for. */
+  readonly #seen = new Uint8Array(maxPartNumber + 1);
+  #used = 0;
+  #lastBatchAt = 0;
+
+  /** The key ahead of a part, which nobody else finds from then on. */
+  claim(number: number): KeyAhead | undefined {
+    this.#seen[number] = 1;
+    const ahead = this.ahead.get(number);
+    if (ahead === undefined) return undefined;
+    this.ahead.delete(number);
+    this.#used++;
+    return ahead;
+  }
+
+  /** Parts without a key so far, nearest first in the direction of the upload, and then in the other one. */
+  likelyNext(number: number): number[] {
+    const { least, most, perUse } = batchBounds;
+    const count = Math.min(most, Math.max(least, this.#used * perUse)) - 1;
+    const step = number < this.#lastBatchAt ? -1 : 1;
+    const next: number[] = [];
+    this.#lastBatchAt = number;
+    this.#used = 0;
+    this.#collect(number, step, count, next);
+    this.#collect(number, -step, count, next);
+    for (const each of next) this.#seen[each] = 1;
+    return next;
+  }
+
+  #collect(from: number, step: number, count: number, into: number[]): void {
+    for (let each = from + step; each >= 1 && each <= maxPartNumber && into.length < count; each += step)
+      if (this.#seen[each] === 0) into.push(each);
+  }
+}
+
+/** A key of a batch, from its asking on. */
+class KeyAhead {
+  readonly number: number;
+  readonly upload: Upload;
+  /** Settles with the batch. */
+  readonly created: Promise<unknown>;
+  #key: FreshKey | undefined;
+  #wiped = false;
+
+  constructor(number: number, upload: Upload, created: Promise<unknown>) {
+    this.number = number;
+    this.upload = upload;
+    this.created = created;
+  }
+
+  arrived(key: FreshKey): void {
+    if (this.#wiped) key.key.fill(0);
+    else this.#key = key;
+  }
+
+  /** Undefined where it was wiped. */
+  take(): FreshKey | undefined {
+    const key = this.#key;
+    this.#key = undefined;
+    return key;
+  }
+
+  wipe(): void {
+    this.#wiped = true;
+    this.take()?.key.fill(0);
+  }
+}
+
+function untilSettled(promise: Promise<unknown>, signal: AbortSignal | undefined): Promise<unknown> {
+  if (signal === undefined) return promise;
+  return new Promise((resolve, reject) => {
+    const aborted = () => reject(signal.reason);
+    signal.addEventListener('abort', aborted, { once: true });
+    void promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', aborted));
+  });
+}
