@@ -34,11 +34,13 @@ const copyConditions = 'x-amz-copy-source-';
  */
 export function requestHeadersUpstream(headers: IncomingHttpHeaders): Record<string, string> {
   const upstream: Record<string, string> = {};
-  for (const [name, value] of Object.entries(headers)) {
+  for (const name in headers) {
+    const value = headers[name];
     if (typeof value === 'string' && (forwarded.has(name) || isForwarded(name))) upstream[name] = value;
   }
-  for (const [name, value] of Object.entries(inwardConditions(headers))) {
-    if (!name.startsWith(copyConditions) && name !== 'if-range') upstream[name] = value;
+  const conditions = inwardConditions(headers);
+  for (const name in conditions) {
+    if (!name.startsWith(copyConditions) && name !== 'if-range') upstream[name] = conditions[name] as string;
   }
   const encoding = withoutAwsChunked(headers['content-encoding']);
   if (encoding !== undefined) upstream['content-encoding'] = encoding;
@@ -52,7 +54,8 @@ function isForwarded(name: string): boolean {
 
 /** `aws-chunked` frames the request; every other coding is the object's. */
 export function withoutAwsChunked(encoding: string | undefined): string | undefined {
-  const codings = (encoding ?? '').split(',').map((coding) => coding.trim());
+  if (encoding === undefined) return undefined;
+  const codings = encoding.split(',').map((coding) => coding.trim());
   const kept = codings.filter((coding) => coding !== '' && coding.toLowerCase() !== 'aws-chunked');
   return kept.length === 0 ? undefined : kept.join(',');
 }
@@ -84,7 +87,8 @@ function answerHeaders(
   wanted: (name: string) => boolean,
 ): Record<string, string> {
   const answer: Record<string, string> = {};
-  for (const [name, value] of Object.entries(headers)) {
+  for (const name in headers) {
+    const value = headers[name];
     if (value !== undefined && !hopByHop.has(name) && wanted(name)) answer[name] = String(value);
   }
   if (answer['etag'] !== undefined) answer['etag'] = outward(answer['etag']);
@@ -164,7 +168,8 @@ export const maxUserMetadata = 2048;
 /** User metadata as S3 counts it: bytes of names without `x-amz-meta-`, and of values. Header values are byte strings. */
 export function userMetadataSize(headers: Headers): number {
   let size = 0;
-  for (const [name, value] of Object.entries(headers)) {
+  for (const name in headers) {
+    const value = headers[name];
     if (name.startsWith(userPrefix) && value !== undefined)
       size += name.length - userPrefix.length + String(value).length;
   }

@@ -79,12 +79,14 @@ export class RequestSigner {
     const signingKey = this.#keys.get(credentials.accessKeyId, credentials.secretAccessKey, scope);
     const signedHeaders = signable(headers);
     const query = canonicalQuery(request.query);
-    const canonical = canonicalRequest({ ...request, query, headers, signedHeaders });
+    const names = signedHeaders.join(';');
+    const { method, path, payload } = request;
+    const canonical = canonicalRequest({ method, path, query, headers, signedHeaders, payload }, names);
     const scopeName = scopeText(scope);
     const seed = hmacHex(signingKey, stringToSign(timestamp, scopeName, canonical));
     const credential = `${credentials.accessKeyId}/${scopeName}`;
     headers['authorization'] =
-      `${algorithm} Credential=${credential}, SignedHeaders=${signedHeaders.join(';')}, Signature=${seed}`;
+      `${algorithm} Credential=${credential}, SignedHeaders=${names}, Signature=${seed}`;
     return { headers, chunks: { signingKey, timestamp, scope: scopeName, seed } };
   }
 }
@@ -104,9 +106,9 @@ function withSigningHeaders(
 }
 
 function signable(headers: Readonly<Record<string, string>>): string[] {
-  return Object.keys(headers)
-    .filter((name) => !neverSigned.has(name))
-    .sort();
+  const names: string[] = [];
+  for (const name in headers) if (!neverSigned.has(name)) names.push(name);
+  return names.sort();
 }
 
 /** What a signature is over. */
@@ -123,16 +125,19 @@ export interface CanonicalParts {
   readonly payload: string;
 }
 
-export function canonicalRequest(parts: CanonicalParts): string {
-  const headers = parts.signedHeaders
-    .map((name) => `${name}:${canonicalValue(parts.headers[name])}\n`)
-    .join('');
-  return `${parts.method}\n${parts.path}\n${parts.query}\n${headers}\n${parts.signedHeaders.join(';')}\n${parts.payload}`;
+export function canonicalRequest(parts: CanonicalParts, signedNames = parts.signedHeaders.join(';')): string {
+  let text = `${parts.method}\n${parts.path}\n${parts.query}\n`;
+  for (const name of parts.signedHeaders) text += `${name}:${canonicalValue(parts.headers[name])}\n`;
+  return `${text}\n${signedNames}\n${parts.payload}`;
 }
+
+/** What trimming and folding would change. */
+const unfolded = /\t|^ | $| {2}/;
 
 /** Trimmed, runs of blanks folded. Not by `trim` and `\s`: they take the byte A0, which UTF-8 text may hold, for a blank. */
 function canonicalValue(value: string | readonly string[] | undefined): string {
   const text = typeof value === 'string' ? value : (value ?? []).join(',');
+  if (!unfolded.test(text)) return text;
   return text.replace(/[ \t]+/g, ' ').replace(/^ | $/g, '');
 }
 
@@ -176,9 +181,13 @@ function compare(left: string, right: string): number {
   return left < right ? -1 : Number(left > right);
 }
 
+// biome-ignore lint/suspicious/noControlCharactersInRegex: all of ASCII
+const isAscii = /^[\0-\x7f]*$/;
+
 /** Header values are strings of bytes (latin1), as node:http gives and takes them. */
 export function stringToSign(timestamp: string, scope: string, canonical: string): string {
-  const digest = hash('sha256', Buffer.from(canonical, 'latin1'), 'hex');
+  const bytes = isAscii.test(canonical) ? canonical : Buffer.from(canonical, 'latin1');
+  const digest = hash('sha256', bytes, 'hex');
   return `${algorithm}\n${timestamp}\n${scope}\n${digest}`;
 }
 
@@ -213,9 +222,17 @@ export function hmacHex(key: KeyObject, text: string): string {
   return createHmac('sha256', key).update(text).digest('hex');
 }
 
-/** `20130524T000000Z` of that time in milliseconds. */
+let lastSecond = Number.NaN;
+let lastText = '';
+
+/** `20130524T000000Z` of that time in milliseconds. The last one is remembered: it serves all requests of a second. */
 export function isoBasicOf(time: number): string {
-  return new Date(time).toISOString().replace(/[-:]|\.\d{3}/g, '');
+  const second = Math.floor(time / 1000);
+  if (second !== lastSecond) {
+    lastText = new Date(time).toISOString().replace(/[-:]|\.\d{3}/g, '');
+    lastSecond = second;
+  }
+  return lastText;
 }
 
 /** What ties a body's chunk signatures to its request; `seed` is the signature of the request's head. */

@@ -68,19 +68,27 @@ export function refuseAmbiguous({
 }: Pick<IncomingMessage, 'httpVersionMajor' | 'rawHeaders'>): void {
   if (httpVersionMajor !== 1) throw s3Error('InvalidRequest', 'Only HTTP/1.0 and HTTP/1.1 are served.');
   if (hosts(rawHeaders) > 1) throw s3Error('InvalidRequest', 'The request has more than one Host header.');
-  const odd = names(rawHeaders).find((name) => /^x-amz-/i.test(name) && !plain.test(name));
-  if (odd !== undefined)
-    throw s3Error('InvalidRequest', `The header ${odd.slice(0, 100)} could be taken for another one.`);
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] as string;
+    if (ofS3.test(name) && !plain.test(name))
+      throw s3Error('InvalidRequest', `The header ${name.slice(0, 100)} could be taken for another one.`);
+  }
 }
+
+const ofS3 = /^x-amz-/i;
 
 /** User metadata may have any name; what of it could be taken for the proxy's own is left out later. */
 const plain = /^x-amz-(?:[a-z0-9-]+|meta-.*)$/i;
 
-const hosts = (rawHeaders: readonly string[]): number =>
-  names(rawHeaders).filter((name) => name.length === 4 && name.toLowerCase() === 'host').length;
-
 /** Names and values stand in turn. */
-const names = (rawHeaders: readonly string[]): string[] => rawHeaders.filter((_, at) => at % 2 === 0);
+function hosts(rawHeaders: readonly string[]): number {
+  let count = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] as string;
+    if (name.length === 4 && name.toLowerCase() === 'host') count++;
+  }
+  return count;
+}
 
 type Reservation = Pick<ProxyConfig, 'reservedPrefix' | 'stateBucket'>;
 

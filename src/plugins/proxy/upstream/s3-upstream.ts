@@ -225,8 +225,11 @@ export class RequestComposer {
   async compose(request: UpstreamRequest, payload: string, framing: HeaderValues): Promise<Composed> {
     const { method, bucket, key } = request;
     const path = this.#endpoint.path(bucket, key);
-    const query = serializeQuery(request.query ?? []);
-    const headers = { ...defined(request.headers), ...defined(framing), host: this.#endpoint.authority };
+    const query = request.query === undefined ? '' : serializeQuery(request.query);
+    const headers: Record<string, string> = {};
+    addDefined(headers, request.headers);
+    addDefined(headers, framing);
+    headers['host'] = this.#endpoint.authority;
     const credentials = await this.#credentials();
     const signed = this.#signer.sign({ method, path, query, headers, payload }, credentials);
     const target = query === '' ? path : `${path}?${query}`;
@@ -234,13 +237,11 @@ export class RequestComposer {
   }
 }
 
-function defined(values: HeaderValues | undefined): Record<string, string> {
-  const headers: Record<string, string> = {};
+function addDefined(headers: Record<string, string>, values: HeaderValues | undefined): void {
   for (const name in values) {
     const value = values[name];
     if (value !== undefined) headers[name] = value;
   }
-  return headers;
 }
 
 /** Where the store listens and how requests name it. */

@@ -213,7 +213,8 @@ const joinedBytes = 64 * 1024;
 
 /** Head and body, together where copying costs less than a second piece. */
 function joined(head: string, buffers: readonly Uint8Array[]): readonly Uint8Array[] {
-  const size = buffers.reduce((sum, { length }) => sum + length, 0);
+  let size = 0;
+  for (const { length } of buffers) size += length;
   if (size > joinedBytes) return [Buffer.from(head, 'latin1'), ...buffers];
   const message = Buffer.allocUnsafe(head.length + size);
   let at = message.write(head, 'latin1');
@@ -226,15 +227,16 @@ function joined(head: string, buffers: readonly Uint8Array[]): readonly Uint8Arr
 
 /** What ends a line or a head before its time. Values are byte strings; the signer has normalized their blanks. */
 const unfit = /[^\t\x20-\x7e\x80-\xff]/;
+const unfitTarget = /[^\x21-\x7e]/;
+const fieldName = /^[\w!#$%&'*+\-.^`|~]+$/;
 
 /** @throws TypeError for what would break out of its line */
 function headText({ method, target, headers }: UpstreamRequestHead): string {
   let text = `${method} ${target} HTTP/1.1\r\n`;
-  if (/[^\x21-\x7e]/.test(target))
-    throw new TypeError('a request target has a character that is not encoded');
+  if (unfitTarget.test(target)) throw new TypeError('a request target has a character that is not encoded');
   for (const name in headers) {
     const value = headers[name] as string;
-    if (unfit.test(value) || !/^[\w!#$%&'*+\-.^`|~]+$/.test(name))
+    if (unfit.test(value) || !fieldName.test(name))
       throw new TypeError(`the header ${JSON.stringify(name)} cannot be sent`);
     text += `${name}: ${value}\r\n`;
   }
