@@ -45,12 +45,6 @@ export function failureBlock(result: FileResult): string {
   return [...blocks, output].filter(Boolean).join('\n');
 }
 
-/** What a file failed with beside others that passed alone. */
-export function unsteadyBlock(result: FileResult): string {
-  const file = relative(process.cwd(), result.file);
-  return `UNSTEADY ${file} failed beside other suites and passed alone. Fix it. It had failed with:\n${failureBlock(result)}`;
-}
-
 function indent(text: string): string {
   return text.replace(/^/gm, '    ');
 }

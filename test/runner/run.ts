@@ -2,9 +2,8 @@ import { isIdle, select } from './discover.ts';
 import type { FileResult } from './events.ts';
 import { runInLanes } from './lanes.ts';
 import type { RunnerOptions } from './options.ts';
-import { failureBlock, fileLines, skipsAsFailures, summaryLine, totals, unsteadyBlock } from './report.ts';
+import { failureBlock, fileLines, skipsAsFailures, summaryLine, totals } from './report.ts';
 import { runFile } from './run-file.ts';
-import { runFailedAlone } from './second-run.ts';
 import { untilSpareTime } from './spare-time.ts';
 
 /**
@@ -24,16 +23,11 @@ export async function runTests(
     if (judged.failures.length > 0) print(failureBlock(judged));
     return judged;
   };
-  const inLanes = await runInLanes(files, { jobs: options.jobs, kubernetes, isIdle, untilSpareTime }, run);
-  const isWhole = options.fragments.length === 0;
-  const { results, unsteady } = isWhole
-    ? await runFailedAlone(inLanes, run)
-    : { results: inLanes, unsteady: [] };
+  const results = await runInLanes(files, { jobs: options.jobs, kubernetes, isIdle, untilSpareTime }, run);
   const bad = [
     ...unmatched.map(nothingMatches),
     ...(files.length + unmatched.length === 0 ? [noTests(options)] : []),
   ];
-  for (const result of unsteady) print(`\n${unsteadyBlock(result)}`);
   return conclude([...results, ...bad], print);
 }
 

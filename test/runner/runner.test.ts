@@ -1,7 +1,4 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -124,22 +121,6 @@ runner('fails on a fragment that matches nothing, beside one that does', () => {
   assert.is(last, '2 passed, 1 failed');
   assert.match(output, /no-such-file › selection/);
   assert.is(status, 1);
-});
-
-runner('runs what failed once more where it runs all, and tells of it', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'svc-runner-'));
-  const env = { SVC_TEST_FIXTURE_FOLDER: folder };
-  try {
-    const { status, output, last } = run(['--root', join(FIXTURES, 'unsteady')], env);
-    assert.is(last, '1 passed, 0 failed');
-    assert.match(output, /UNSTEADY .*fails-once[\s\S]*crowded out/);
-    assert.is(status, 0);
-    rmSync(join(folder, 'ran'));
-    const named = run(['--root', join(FIXTURES, 'unsteady'), fixture('unsteady/fails-once')], env);
-    assert.is(named.last, '0 passed, 1 failed');
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
 });
 
 runner('ends the processes that a file leaves behind', () => {
