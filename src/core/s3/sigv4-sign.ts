@@ -181,7 +181,6 @@ function compare(left: string, right: string): number {
   return left < right ? -1 : Number(left > right);
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: all of ASCII
 const isAscii = /^[\0-\x7f]*$/;
 
 /** Header values are strings of bytes (latin1), as node:http gives and takes them. */
