@@ -1,5 +1,5 @@
 import { string } from '@oclif/core/flags';
-import type { Finding } from '../plugins/netpol/generate.ts';
+import type { PolicyConflict } from '../plugins/netpol/generate.ts';
 import { netpolSettings } from '../plugins/netpol/settings.ts';
 import { asCheckError, BaseCommand } from '../runtime/cli/base-command.ts';
 import { createProgress } from '../runtime/cli/interactive.ts';
@@ -50,7 +50,7 @@ export default class Netpol extends BaseCommand {
     return super.catch(asCheckError(error));
   }
 
-  private tell(warnings: readonly string[], findings: readonly Finding[]): void {
+  private tell(warnings: readonly string[], findings: readonly PolicyConflict[]): void {
     const paint = painter(process.stderr, process.env);
     for (const text of [...findings.map(({ message }) => message), ...warnings]) {
       process.stderr.write(`${paint('yellow', 'Warning:')} ${printable(text)}\n`);

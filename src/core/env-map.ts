@@ -1,13 +1,13 @@
 import { type Parser, SettingMistake } from './settings/setting.ts';
 
 /** One item of SVC_ENV_MAP: the field of a secret, and the variable that gets its value. */
-export interface Mapping {
+export interface EnvMapping {
   readonly field: string;
   readonly variable: string;
 }
 
 /** One group of mappings for each secret path, in the order of the paths; groups may be missing at the end. */
-export type EnvMap = readonly (readonly Mapping[])[];
+export type EnvMap = readonly (readonly EnvMapping[])[];
 
 export interface ParsedEnvMap {
   readonly map: EnvMap;
@@ -32,7 +32,7 @@ export function parseEnvMap(text: string): ParsedEnvMap {
 }
 
 /** The mapping, or what is wrong with it. */
-function item(text: string, group: number): Mapping | string {
+function item(text: string, group: number): EnvMapping | string {
   const [, field = '', variable = ''] = /^(.*)=(.*)$/s.exec(text)?.map((part) => part.trim()) ?? [];
   if (field !== '' && variableName.test(variable)) return { field, variable };
   const named = `${JSON.stringify(text.trim())} in group ${group + 1}`;

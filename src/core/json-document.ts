@@ -51,7 +51,7 @@ export const readText = (bytes: Uint8Array, start: number, end: number): string 
 export const maxDepth = 100;
 
 /** Gets each member of an object: where its name stands, quotes included, and its value. */
-export type Visit = (nameStart: number, nameEnd: number, value: JsonValue) => void;
+export type VisitMember = (nameStart: number, nameEnd: number, value: JsonValue) => void;
 
 function skipSpace(bytes: Uint8Array, at: number): number {
   let next = at;
@@ -78,7 +78,7 @@ function scanValue(bytes: Uint8Array, at: number, depth = 0): JsonValue {
 const value = (kind: JsonKind, start: number, end: number): JsonValue => ({ kind, start, end });
 
 /** @returns the end of the object that begins at `at` */
-function scanMembers(bytes: Uint8Array, at: number, depth: number, visit?: Visit): number {
+function scanMembers(bytes: Uint8Array, at: number, depth: number, visit?: VisitMember): number {
   return scanList(bytes, at, depth, char.closeBrace, (start) => {
     if (bytes[start] !== char.quote) throw new JsonError(start, 'a name');
     const nameEnd = scanString(bytes, start);

@@ -2,47 +2,47 @@
  * One field on the wire, or nothing: proto3 leaves default values out. A message is the concatenation of its
  * fields; numbers are those of the schema, 1 to 536,870,911.
  */
-export type Field = Uint8Array;
+export type ProtobufField = Uint8Array;
 
 const VARINT = 0;
 const LENGTH_DELIMITED = 2;
-const NOTHING: Field = new Uint8Array(0);
+const NOTHING: ProtobufField = new Uint8Array(0);
 const utf8 = new TextEncoder();
 
 /** The message that these fields make, in their order. */
-export function message(...fields: readonly Field[]): Uint8Array {
+export function message(...fields: readonly ProtobufField[]): Uint8Array {
   return concat(fields);
 }
 
 /** uint32, uint64 or an enum; the value is a whole number from 0 to 2^64-1. Zero is left out. */
-export function unsigned(number: number, value: number | bigint): Field {
+export function unsigned(number: number, value: number | bigint): ProtobufField {
   return BigInt(value) === 0n ? NOTHING : presentUnsigned(number, value);
 }
 
 /** As `unsigned` for a field with presence: zero is written, undefined left out. */
-export function presentUnsigned(number: number, value: number | bigint | undefined): Field {
+export function presentUnsigned(number: number, value: number | bigint | undefined): ProtobufField {
   return value === undefined ? NOTHING : concat([key(number, VARINT), varint(BigInt(value))]);
 }
 
-export function bool(number: number, value: boolean): Field {
+export function bool(number: number, value: boolean): ProtobufField {
   return unsigned(number, value ? 1 : 0);
 }
 
 /** As `bool` for a field with presence: false is written, undefined left out. */
-export function presentBool(number: number, value: boolean | undefined): Field {
+export function presentBool(number: number, value: boolean | undefined): ProtobufField {
   return presentUnsigned(number, value === undefined ? undefined : Number(value));
 }
 
-export function string(number: number, value: string): Field {
+export function string(number: number, value: string): ProtobufField {
   return bytes(number, utf8.encode(value));
 }
 
-export function bytes(number: number, value: Uint8Array): Field {
+export function bytes(number: number, value: Uint8Array): ProtobufField {
   return value.length === 0 ? NOTHING : embedded(number, value);
 }
 
 /** A message inside of a message; an empty one is written, undefined left out. */
-export function embedded(number: number, value: Uint8Array | undefined): Field {
+export function embedded(number: number, value: Uint8Array | undefined): ProtobufField {
   if (value === undefined) return NOTHING;
   return concat([key(number, LENGTH_DELIMITED), varint(BigInt(value.length)), value]);
 }
@@ -77,7 +77,7 @@ export class ProtobufError extends Error {
 }
 
 /** What a message holds, by field number; the last of several wins, as the schema's language says of single fields. */
-export class Fields {
+export class ProtobufFields {
   readonly #varints: ReadonlyMap<number, bigint>;
   readonly #bytes: ReadonlyMap<number, Uint8Array>;
 
@@ -120,7 +120,7 @@ export class Fields {
  * which proto3 does not have, are refused.
  * @throws ProtobufError when the bytes are cut or malformed
  */
-export function readFields(message: Uint8Array): Fields {
+export function readFields(message: Uint8Array): ProtobufFields {
   const cursor = new Cursor(message);
   const varints = new Map<number, bigint>();
   const bytes = new Map<number, Uint8Array>();
@@ -130,7 +130,7 @@ export function readFields(message: Uint8Array): Fields {
     if (number === 0) throw new ProtobufError('field number 0');
     readField(cursor, number, key & 7, varints, bytes);
   }
-  return new Fields(varints, bytes);
+  return new ProtobufFields(varints, bytes);
 }
 
 function readField(
@@ -186,14 +186,14 @@ class Cursor {
 }
 
 /** Called with each field of bytes: its number, and where it lies. */
-export type Visit = (number: number, start: number, end: number) => void;
+export type VisitField = (number: number, start: number, end: number) => void;
 
 /**
  * Goes through the fields of a message that lies between two offsets, without making anything of them: for judging a
  * message by its shape before it is decoded. Numbers are passed over.
  * @throws ProtobufError when the bytes are cut or malformed; what `visit` throws
  */
-export function visitNested(bytes: Uint8Array, start: number, end: number, visit: Visit): void {
+export function visitNested(bytes: Uint8Array, start: number, end: number, visit: VisitField): void {
   let at = start;
   const varint = (): number => {
     let value = 0;

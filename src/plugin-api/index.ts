@@ -10,7 +10,7 @@ export {
   listenAddress,
   listenAddressOrOff,
 } from '../core/settings/listen-address.ts';
-export { applyRules, type Rule } from '../core/settings/resolve.ts';
+export { applyRules, type SettingsRule } from '../core/settings/resolve.ts';
 export {
   boolean,
   byteSize,

@@ -17,10 +17,10 @@ export interface MappedRegion {
 /** A store over mapped secret memory, open until it is closed. */
 export class MappedStore implements Store {
   readonly #mapping: MappedRegion;
-  readonly #environment: Environment;
+  readonly #environment: ProcessEnvironment;
   #reader: RegionReader | undefined;
 
-  constructor(mapping: MappedRegion, environment: Environment) {
+  constructor(mapping: MappedRegion, environment: ProcessEnvironment) {
     this.#mapping = mapping;
     this.#environment = environment;
     this.#reader = new RegionReader(mapping.bytes);
@@ -110,10 +110,10 @@ function readIndex(region: Uint8Array): [Generation, Map<string, ValueRange>] {
   }
 }
 
-export type Environment = Readonly<Record<string, string | undefined>>;
+export type ProcessEnvironment = Readonly<Record<string, string | undefined>>;
 
 /** '' for a variable that is not set, and for what process.env inherits from Object. */
-export function variableOf(environment: Environment, key: string): string {
+export function variableOf(environment: ProcessEnvironment, key: string): string {
   const value: unknown = environment[key];
   return typeof value === 'string' ? value : '';
 }

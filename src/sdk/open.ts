@@ -2,7 +2,13 @@ import { closeSync, fstatSync } from 'node:fs';
 import { exitStatus, messageOf, SvcError } from '../core/errors.ts';
 import { NativeError } from '../runtime/native/libc.ts';
 import { mapDescriptor } from '../runtime/native/memory.ts';
-import { type Environment, type MappedRegion, MappedStore, required, variableOf } from './mapped-store.ts';
+import {
+  type MappedRegion,
+  MappedStore,
+  type ProcessEnvironment,
+  required,
+  variableOf,
+} from './mapped-store.ts';
 import type { Store } from './store.ts';
 
 export interface OpenOptions {
@@ -34,7 +40,7 @@ export function open(options: OpenOptions = {}): Store {
 }
 
 /** What a program has that was not started under the wrapper: the environment. */
-function nilStore(environment: Environment): Store {
+function nilStore(environment: ProcessEnvironment): Store {
   return {
     state: 'nil',
     get: (key) => variableOf(environment, key),

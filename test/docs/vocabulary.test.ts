@@ -39,6 +39,8 @@ const phrases: Readonly<Record<string, string>> = {
   'of two as old': 'ties are broken by',
 };
 
+const exportedType = /^export (?:abstract |declare )?(?:type|interface|class) (\w+)/gm;
+
 const tracked = (...paths: string[]) =>
   execFileSync('git', ['ls-files', '-co', '--exclude-standard', ...paths], { cwd: root, encoding: 'utf8' })
     .split('\n')
@@ -101,6 +103,19 @@ test('a word that came back would be found', () => {
   assert.ok(declares('Wire').test('export interface Wire {'));
   assert.not.ok(declares('Wire').test('type WireTap = string;'));
   assert.ok(says('mend|mends').test('// what it may mend'));
+});
+
+test('the name of an exported type stands for one thing in src/', () => {
+  const declared = tracked('src/**/*.ts').flatMap((path) =>
+    [...readFileSync(root + path, 'utf8').matchAll(exportedType)].map(([, name = '']) => ({ name, path })),
+  );
+  const byName = Object.groupBy(declared, ({ name }) => name);
+  const several = Object.entries(byName).filter(([, places = []]) => places.length > 1);
+  assert.ok(declared.length > 500, `${declared.length} types found`);
+  assert.equal(
+    several.map(([name, places = []]) => `${name}: ${places.map(({ path }) => path).join(', ')}`),
+    [],
+  );
 });
 
 test.run();

@@ -10,7 +10,7 @@ import {
   type SchemaOf,
 } from './definition.ts';
 import {
-  type NodeReport,
+  type NodeReportEntry,
   type ProtectionReportStatus,
   type ReportSummary,
   reportName,
@@ -149,7 +149,7 @@ const passedOver: SchemaOf<PassedOverTier> = {
   properties: { tier: tier('Which one.'), reason: prose('Why not, as the agent says it.') },
 };
 
-const node: SchemaOf<NodeReport> = {
+const node: SchemaOf<NodeReportEntry> = {
   type: 'object',
   description: 'What the agent of a node enforces.',
   required: { name: true, tier: true, enforcing: true },

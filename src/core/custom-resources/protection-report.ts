@@ -8,7 +8,7 @@ export interface ProtectionReportStatus {
   /** Sorted by kind and name, at most 500. */
   readonly workloads: readonly WorkloadReport[];
   /** Those that its pods run on and whose agent tells, sorted by name, at most 500; absent in reports of older operators. */
-  readonly nodes?: readonly NodeReport[];
+  readonly nodes?: readonly NodeReportEntry[];
   readonly conditions?: readonly Condition[];
 }
 
@@ -33,7 +33,7 @@ export interface WorkloadReport {
 }
 
 /** What the agent of a node enforces, and why nothing better. */
-export interface NodeReport {
+export interface NodeReportEntry {
   readonly name: string;
   /** 1 to 4, see core/protection/tier. */
   readonly tier: number;

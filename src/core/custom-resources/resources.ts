@@ -13,10 +13,10 @@ export interface ServiceConfigSpec {
   readonly envMapOnly?: boolean;
   /** Names of SecretMappings of its namespace. */
   readonly secretMappings?: readonly string[];
-  readonly rotation?: Rotation;
+  readonly rotation?: RotationMode;
   /** Go duration. */
   readonly renewalInterval?: string;
-  readonly delivery?: Delivery;
+  readonly delivery?: ResourceDelivery;
   /** Names of the containers to wrap; unset: all but known mesh sidecars. */
   readonly containers?: readonly string[];
   readonly proxy?: ProxyRequest;
@@ -78,8 +78,8 @@ export interface ServiceConfigStatus {
 export const rotations = ['restart', 'sighup', 'none'] as const;
 export const deliveries = ['both', 'env', 'fd'] as const;
 
-export type Rotation = (typeof rotations)[number];
-export type Delivery = (typeof deliveries)[number];
+export type RotationMode = (typeof rotations)[number];
+export type ResourceDelivery = (typeof deliveries)[number];
 
 /** KV paths and the variables that their fields become, under a name that several pods use. */
 export interface SecretMappingSpec {

@@ -1,5 +1,5 @@
 import { isReachable, parseAddress, serviceOfHost } from './address.ts';
-import type { EgressFacts, EgressPolicies, Endpoint } from './contract.ts';
+import type { EgressEndpoint, EgressFacts, EgressPolicies } from './contract.ts';
 import {
   dnsGrants,
   type Extra,
@@ -8,7 +8,7 @@ import {
   narrowExtras,
   storeBlockGrants,
 } from './destination-grants.ts';
-import { byText, type Grant, onValidPorts, type Protocol } from './grants.ts';
+import { byText, type EgressGrant, onValidPorts, type Protocol } from './grants.ts';
 import { type PolicyHead, policiesOf } from './policies.ts';
 
 type Warn = (text: string) => void;
@@ -59,7 +59,12 @@ function policyOf(
 }
 
 /** A name stays a name: Cilium follows it wherever it points. */
-function ciliumEndpoint(endpoint: Endpoint, what: string, protocol: Protocol, warn: Warn): CiliumGrant[] {
+function ciliumEndpoint(
+  endpoint: EgressEndpoint,
+  what: string,
+  protocol: Protocol,
+  warn: Warn,
+): CiliumGrant[] {
   const { host, kind, port } = endpoint;
   if (kind === 'external' && !isAddress(host)) return named(host, what, { protocol, port }, warn);
   return endpointGrants(endpoint, what, protocol, warn).grants.map(asCilium);
@@ -110,7 +115,7 @@ function ciliumApiServer(
 type PeerKind = keyof CiliumPeers;
 
 /** One peer on one port, as Cilium names it. */
-interface CiliumGrant extends Pick<Grant, 'protocol' | 'port'> {
+interface CiliumGrant extends Pick<EgressGrant, 'protocol' | 'port'> {
   readonly kind: PeerKind;
   readonly peer: unknown;
   /** It is a DNS server, whose answers Cilium has to see. */
@@ -118,7 +123,7 @@ interface CiliumGrant extends Pick<Grant, 'protocol' | 'port'> {
 }
 
 /** What is known of a destination as Kubernetes has it, in Cilium's words. */
-function asCilium({ peer, protocol, port }: Grant): CiliumGrant {
+function asCilium({ peer, protocol, port }: EgressGrant): CiliumGrant {
   if ('ipBlock' in peer) return { kind: 'toCIDR', peer: peer.ipBlock.cidr, protocol, port };
   const place = peer.namespaceSelector.matchLabels['kubernetes.io/metadata.name'] ?? '';
   return { ...podsIn(place, peer.podSelector.matchLabels), protocol, port };

@@ -5,9 +5,9 @@ import { managedBy } from '../kubernetes/labels.ts';
 export interface EgressFacts {
   readonly namespace: string;
   /** One each, duplicates allowed: all secrets servers that its pods use. */
-  readonly vaults: readonly Endpoint[];
+  readonly vaults: readonly EgressEndpoint[];
   /** Object stores of the pods that have the proxy; none: no store policy. */
-  readonly stores: readonly Endpoint[];
+  readonly stores: readonly EgressEndpoint[];
   /** Blocks that the addresses of stores outside of the cluster are in, on the ports of these. */
   readonly storeBlocks?: readonly string[];
   readonly apiServer: readonly AddressAndPort[];
@@ -22,7 +22,7 @@ export interface EgressFacts {
 }
 
 /** Where a URL leads. */
-export type Endpoint =
+export type EgressEndpoint =
   | { readonly kind: 'service'; readonly host: string; readonly service: ServiceFacts; readonly port: number }
   /** A name outside of the cluster, or an address; all its addresses, none when it could not be resolved. */
   | {

@@ -9,24 +9,24 @@ import {
 } from './address.ts';
 import {
   type DnsFacts,
+  type EgressEndpoint,
   type EgressFacts,
-  type Endpoint,
   namespaceName,
   type Peer,
   type ServiceFacts,
 } from './contract.ts';
-import { addressGrant, type Grant, type Protocol, usable } from './grants.ts';
+import { addressGrant, type EgressGrant, type Protocol, usable } from './grants.ts';
 
 /** What the policy of one endpoint is made of. */
 export interface EndpointGrants {
-  readonly grants: readonly Grant[];
+  readonly grants: readonly EgressGrant[];
   /** The addresses that a name stood for; none for Services and for addresses. */
   readonly addresses: readonly string[];
 }
 
 /** @param what it is, such as `Secrets server`, for warnings */
 export function endpointGrants(
-  endpoint: Endpoint,
+  endpoint: EgressEndpoint,
   what: string,
   protocol: Protocol,
   warn: (text: string) => void,
@@ -57,7 +57,11 @@ function literalOf(host: string): string | undefined {
  * What reaches a Service of the cluster on one of its ports: its own addresses, and what stands behind them, since
  * whether addresses are translated before a policy looks at them is not defined.
  */
-function serviceGrants(service: ServiceFacts, protocol: Protocol, warn: (text: string) => void): Grant[] {
+function serviceGrants(
+  service: ServiceFacts,
+  protocol: Protocol,
+  warn: (text: string) => void,
+): EgressGrant[] {
   const refuse = (address: string) =>
     warn(`${nameOf(service)}: ${address} is no address that a server can have; it is left out`);
   const own = usable(service.clusterIPs, isReachable, refuse);
@@ -73,7 +77,7 @@ function behind(
   protocol: Protocol,
   refuse: (address: string) => void,
   warn: (text: string) => void,
-): Grant[] {
+): EgressGrant[] {
   const peer = podsOf(service);
   // a client of a headless Service connects to its pods itself, on the port that it was told
   if (peer !== undefined) return [{ peer, protocol, port: headless ? service.port : service.targetPort }];
@@ -107,7 +111,7 @@ export const usualDns: ServiceFacts = {
 };
 
 /** Both protocols: long answers come over TCP. */
-export function dnsGrants({ service, addresses }: DnsFacts, warn: (text: string) => void): Grant[] {
+export function dnsGrants({ service, addresses }: DnsFacts, warn: (text: string) => void): EgressGrant[] {
   const refuse = (text: string) => warn(`DNS server ${text} is no address that it can have; it is left out`);
   const servers = usable(addresses, isDnsServer, refuse);
   const unknown = service === undefined && servers.length === 0;
@@ -144,7 +148,7 @@ export function extraGrants(extra: Extra, warn: Warn): EndpointGrants {
   return endpointGrants(endpoint, 'Further destination', protocol, warn);
 }
 
-function blockGrants({ port = 443, protocol = 'TCP' }: Extra, cidr: string, warn: Warn): Grant[] {
+function blockGrants({ port = 443, protocol = 'TCP' }: Extra, cidr: string, warn: Warn): EgressGrant[] {
   const block = usableBlock(cidr, 'Further destination', warn);
   return block === undefined ? [] : [{ peer: { ipBlock: { cidr: block } }, protocol, port }];
 }
@@ -153,7 +157,7 @@ function blockGrants({ port = 443, protocol = 'TCP' }: Extra, cidr: string, warn
 export function storeBlockGrants(
   { stores, storeBlocks = [] }: Pick<EgressFacts, 'stores' | 'storeBlocks'>,
   warn: Warn,
-): Grant[] {
+): EgressGrant[] {
   const outside = stores.filter(({ kind }) => kind === 'external');
   const ports = [...new Set(outside.map(({ port }) => port))];
   if (areTogetherTooWide(storeBlocks, 'object store', warn)) return [];

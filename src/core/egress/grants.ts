@@ -4,7 +4,7 @@ import type { EgressRule, Peer } from './contract.ts';
 export type Protocol = 'TCP' | 'UDP';
 
 /** One peer on one port: the smallest thing that a policy allows. */
-export interface Grant {
+export interface EgressGrant {
   readonly peer: Peer;
   readonly protocol: Protocol;
   /** A number, or the name of a port of the peer's pods. */
@@ -20,7 +20,7 @@ interface PeerPorts {
  * Rules that allow exactly these, in one order whatever order they come in. Peers share a rule only when they have the
  * same ports: a rule allows each of its peers on each of its ports.
  */
-export function rulesOf(grants: readonly Grant[]): EgressRule[] {
+export function rulesOf(grants: readonly EgressGrant[]): EgressRule[] {
   const byPorts = new Map<string, { ports: EgressRule['ports']; peers: Peer[] }>();
   for (const entry of portsByPeer(grants)) {
     const keys = [...entry.ports.keys()].sort(byText);
@@ -33,7 +33,7 @@ export function rulesOf(grants: readonly Grant[]): EgressRule[] {
   return [...byPorts.values()].map(({ ports, peers }) => ({ to: peers, ports }));
 }
 
-function portsByPeer(grants: readonly Grant[]): PeerPorts[] {
+function portsByPeer(grants: readonly EgressGrant[]): PeerPorts[] {
   const known = new Map<string, PeerPorts>();
   for (const { peer, protocol, port } of grants) {
     const key = sortKey(peer);
@@ -87,7 +87,7 @@ export function byText(one: string, other: string): number {
 }
 
 /** The address alone, on one port. */
-export function addressGrant(address: Address, protocol: Protocol, port: number): Grant {
+export function addressGrant(address: Address, protocol: Protocol, port: number): EgressGrant {
   return { peer: { ipBlock: { cidr: blockOf(address) } }, protocol, port };
 }
 

@@ -1,9 +1,9 @@
 import { protectedLabel, proxyLabel } from '../kubernetes/labels.ts';
 import { canonicalAddress, isReachable } from './address.ts';
 import {
+  type EgressEndpoint,
   type EgressFacts,
   type EgressPolicies,
-  type Endpoint,
   hostsAnnotation,
   type NetworkPolicy,
   policyLabels,
@@ -17,7 +17,7 @@ import {
   narrowExtras,
   storeBlockGrants,
 } from './destination-grants.ts';
-import { addressGrant, byText, type Grant, onValidPorts, rulesOf, usable } from './grants.ts';
+import { addressGrant, byText, type EgressGrant, onValidPorts, rulesOf, usable } from './grants.ts';
 
 type Warn = (text: string) => void;
 
@@ -66,7 +66,7 @@ export function policiesOf<Content, Policy>(
 }
 
 interface Draft {
-  readonly grants: readonly Grant[];
+  readonly grants: readonly EgressGrant[];
   readonly hosts: ReadonlyMap<string, readonly string[]>;
 }
 
@@ -87,7 +87,7 @@ function gatherStores(facts: EgressFacts, warn: Warn): Draft {
 
 type Named = EndpointGrants & { readonly host: string };
 
-function endpoints(list: readonly Endpoint[], what: string, warn: Warn): Named[] {
+function endpoints(list: readonly EgressEndpoint[], what: string, warn: Warn): Named[] {
   return list.map((endpoint) => ({
     host: endpoint.host,
     ...endpointGrants(endpoint, what, 'TCP', warn),
@@ -102,7 +102,7 @@ function together(parts: readonly Named[]): Draft {
   return { grants: parts.flatMap(({ grants }) => grants), hosts };
 }
 
-function apiServerGrants({ apiServer }: EgressFacts, warn: Warn): Grant[] {
+function apiServerGrants({ apiServer }: EgressFacts, warn: Warn): EgressGrant[] {
   const refuse = (text: string) => warn(`API server: ${text} is no address that it can have; it is left out`);
   return apiServer.flatMap(({ address, port }) =>
     usable([address], isReachable, refuse).map((found) => addressGrant(found, 'TCP', port)),

@@ -1,9 +1,9 @@
 import type { EgressDestination, ServiceConfigSpec } from '../custom-resources/resources.ts';
 import { containersOf, proxyName } from '../injection/mutate/containers.ts';
 import {
-  type CredentialSource,
   credentialServers,
   credentialSource,
+  type InjectedCredentials,
 } from '../injection/mutate/proxy-container.ts';
 import type { Container, Pod } from '../kubernetes/pod.ts';
 import { type CreatedConfig, selectServiceConfig, wrappedContainers } from '../kubernetes/protected-pods.ts';
@@ -93,7 +93,7 @@ interface PodUrls {
   readonly vaults: readonly string[];
   readonly stores: readonly string[];
   /** How its proxy comes by credentials; undefined: it has none, or that is not known. */
-  readonly credentials?: CredentialSource;
+  readonly credentials?: InjectedCredentials;
 }
 
 /**

@@ -1,5 +1,5 @@
-import type { Delivery, ProxyRequest, Rotation } from '../custom-resources/resources.ts';
-import type { Mapping } from '../env-map.ts';
+import type { ProxyRequest, ResourceDelivery, RotationMode } from '../custom-resources/resources.ts';
+import type { EnvMapping } from '../env-map.ts';
 import type { ImageMirrors } from '../image/reference.ts';
 import type { Pod } from '../kubernetes/pod.ts';
 
@@ -38,9 +38,9 @@ export interface InjectionPlan {
   readonly secrets: readonly PlannedSecret[];
   /** No field is delivered but those that have a mapping. Default: false. */
   readonly envMapOnly?: boolean;
-  readonly rotation: Rotation | undefined;
+  readonly rotation: RotationMode | undefined;
   readonly renewalInterval: string | undefined;
-  readonly delivery: Delivery | undefined;
+  readonly delivery: ResourceDelivery | undefined;
   /** Undefined: all but known mesh sidecars. */
   readonly containers: readonly string[] | undefined;
   /** Entrypoint and arguments, instead of what the image says. */
@@ -54,7 +54,7 @@ export interface InjectionPlan {
 export interface PlannedSecret {
   readonly path: string;
   /** Empty: every field keeps its own name. */
-  readonly mappings: readonly Mapping[];
+  readonly mappings: readonly EnvMapping[];
 }
 
 /** `skip`: the pod asks for nothing; `deny`: it asks for what it cannot get, every error named. */

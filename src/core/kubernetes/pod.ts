@@ -79,7 +79,7 @@ export interface Container {
   readonly livenessProbe?: Probe;
   readonly readinessProbe?: Probe;
   readonly startupProbe?: Probe;
-  readonly lifecycle?: { readonly postStart?: Handler; readonly preStop?: Handler };
+  readonly lifecycle?: { readonly postStart?: LifecycleHandler; readonly preStop?: LifecycleHandler };
   /** Of an init container: `Always` makes it a native sidecar. */
   readonly restartPolicy?: string;
   readonly stdin?: boolean;
@@ -153,14 +153,14 @@ export interface ContainerSecurityContext {
   readonly seccompProfile?: { readonly type?: string };
 }
 
-export interface Probe extends Handler {
+export interface Probe extends LifecycleHandler {
   readonly initialDelaySeconds?: number;
   readonly periodSeconds?: number;
   readonly timeoutSeconds?: number;
   readonly failureThreshold?: number;
 }
 
-export interface Handler {
+export interface LifecycleHandler {
   readonly exec?: { readonly command?: readonly string[] };
   readonly httpGet?: { readonly path?: string; readonly port: number | string; readonly host?: string };
   readonly tcpSocket?: { readonly port: number | string };

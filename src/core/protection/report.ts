@@ -12,7 +12,7 @@ export interface ProtectionReport {
   readonly wrapperVersion: string;
   readonly wrapper: ProcessProtection | undefined;
   readonly application: ApplicationProtection | undefined;
-  readonly secretMemory: SecretMemory | undefined;
+  readonly secretMemory: MeasuredSecretMemory | undefined;
   readonly delivery: Delivery;
 }
 
@@ -36,7 +36,7 @@ interface ApplicationProtection {
   readonly dumpable: boolean | undefined;
 }
 
-export interface SecretMemory {
+export interface MeasuredSecretMemory {
   readonly kind: SecretMemoryKind;
   readonly bytes: number;
   readonly locked: boolean;
@@ -91,14 +91,14 @@ interface SecretMemoryMessage {
   readonly undumped: boolean;
 }
 
-export interface Measured {
+export interface MeasuredProtection {
   readonly wrapper: ProcessProtection | undefined;
   readonly application: ApplicationProtection | undefined;
-  readonly secretMemory: SecretMemory | undefined;
+  readonly secretMemory: MeasuredSecretMemory | undefined;
   readonly delivery: Delivery;
 }
 
-export function measured(message: MeasuredMessage): Measured {
+export function measured(message: MeasuredMessage): MeasuredProtection {
   const { wrapper, application, secretMemory, delivery } = message;
   return {
     wrapper: wrapper ? processProtection(wrapper) : undefined,
@@ -131,7 +131,7 @@ function applicationProtection(message: ApplicationMessage): ApplicationProtecti
   };
 }
 
-function secretMemoryOf({ kind, bytes, locked, undumped }: SecretMemoryMessage): SecretMemory {
+function secretMemoryOf({ kind, bytes, locked, undumped }: SecretMemoryMessage): MeasuredSecretMemory {
   return {
     kind: wordOf(secretMemoryKinds, 'SECRET_MEMORY_KIND', kind),
     bytes: Number(bytes),

@@ -1,7 +1,7 @@
 import { overheadBytes } from '../envelope/cipher.ts';
 
 /** `from`..`to` (inclusive, `to` open-ended when absent) or the last `suffix` bytes. */
-export type ByteRange = { from: number; to?: number } | { suffix: number };
+export type RequestedRange = { from: number; to?: number } | { suffix: number };
 
 export interface ResolvedRange {
   start: number;
@@ -12,7 +12,7 @@ export interface ResolvedRange {
 const single = /^bytes=[ \t]*(\d{0,18})-(\d{0,18})[ \t]*$/i;
 
 /** A single `bytes=` range; undefined (answer the whole object, as S3 does) for several, malformed or absent. */
-export function parseRange(header: string | undefined): ByteRange | undefined {
+export function parseRange(header: string | undefined): RequestedRange | undefined {
   const match = header === undefined ? null : single.exec(header);
   if (!match) return undefined;
   const [, from = '', to = ''] = match;
@@ -22,7 +22,7 @@ export function parseRange(header: string | undefined): ByteRange | undefined {
 }
 
 /** The range within `size` bytes, or undefined when it cannot be satisfied (416). */
-export function resolveRange(range: ByteRange, size: number): ResolvedRange | undefined {
+export function resolveRange(range: RequestedRange, size: number): ResolvedRange | undefined {
   if ('suffix' in range) {
     if (range.suffix === 0 || size === 0) return undefined;
     return { start: Math.max(0, size - range.suffix), end: size - 1 };

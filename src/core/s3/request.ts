@@ -25,7 +25,7 @@ export interface Query {
   has(name: string): boolean;
 }
 
-export interface Target {
+export interface RequestTarget {
   readonly bucket: string;
   readonly key: string;
   readonly rawPath: string;
@@ -62,7 +62,7 @@ const presignedDigest = /^x-amz-(?:sdk-checksum-algorithm$|checksum-(?!(?:algori
  * Empty segments are kept; `.` and `..` are refused, since a store may resolve them to another object.
  * @throws S3Error InvalidURI, InvalidBucketName, KeyTooLongError, InvalidRequest
  */
-export function parseTarget(requestTarget: string, host: string | undefined): Target {
+export function parseTarget(requestTarget: string, host: string | undefined): RequestTarget {
   const rest = originForm(requestTarget, host);
   const mark = rest.indexOf('?');
   const rawPath = mark < 0 ? rest : rest.slice(0, mark);

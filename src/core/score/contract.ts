@@ -85,7 +85,7 @@ export interface Judgement {
 }
 
 /** One part of a score. */
-export interface Rule {
+export interface ScoreRule {
   readonly name: string;
   /** The most points that it gives. */
   readonly of: number;

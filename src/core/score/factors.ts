@@ -2,7 +2,7 @@ import { isInjected } from '../injection/mutate/containers.ts';
 import { isLabelled } from '../kubernetes/labels.ts';
 import type { Container, Pod, Volume } from '../kubernetes/pod.ts';
 import { tierNames } from '../protection/report.ts';
-import type { Judgement, Rule, Subject } from './contract.ts';
+import type { Judgement, ScoreRule, Subject } from './contract.ts';
 import { coreDumps, delivery, memoryLock, secretMemory } from './process-factors.ts';
 import { settingOf, worstWrapper } from './wrapper-reports.ts';
 
@@ -12,10 +12,10 @@ const verificationPoints = 5;
 const verificationRemedy = 'Set VAULT_SKIP_VERIFY to false, and name private authorities in the operator.';
 
 /** The agent of its node covers the pod's processes. */
-const coverage: Rule = { name: 'coverage', of: coveragePoints, judge: judgeCoverage };
+const coverage: ScoreRule = { name: 'coverage', of: coveragePoints, judge: judgeCoverage };
 
 /** The wrapper verifies the certificate of the secrets server. */
-const verification: Rule = {
+const verification: ScoreRule = {
   name: 'verification',
   of: verificationPoints,
   judge: (subject) =>
@@ -34,7 +34,7 @@ const allWrapped = (exists: boolean): string =>
   exists ? 'Every container starts under the wrapper.' : 'The webhook adds the wrapper to each pod.';
 
 /** Every container of the application starts under the wrapper; half of it at most where only some do. */
-const wrapper: Rule = { name: 'wrapper', of: wrapperPoints, judge: judgeWrapper };
+const wrapper: ScoreRule = { name: 'wrapper', of: wrapperPoints, judge: judgeWrapper };
 
 const enforcementPoints = 20;
 
@@ -42,7 +42,7 @@ const seeCoverage = 'See coverage: the agent has to know the pod first.';
 const kernelRemedy = 'Use nodes whose kernel has bpf in its LSM list, or BTF.';
 
 /** What the node agent does about attempts on this pod's processes; nothing counts where it does not know the pod. */
-const enforcement: Rule = { name: 'enforcement', of: enforcementPoints, judge: judgeEnforcement };
+const enforcement: ScoreRule = { name: 'enforcement', of: enforcementPoints, judge: judgeEnforcement };
 
 const egressPoints = 10;
 
@@ -63,7 +63,7 @@ const widened = (names: readonly string[]): Judgement => ({
 });
 
 /** The egress policy of the namespace is there and selects the pod. */
-const egress: Rule = { name: 'egress', of: egressPoints, judge: judgeEgress };
+const egress: ScoreRule = { name: 'egress', of: egressPoints, judge: judgeEgress };
 
 const referencesPoints = 10;
 
@@ -76,10 +76,10 @@ const referencesUnknown: Judgement = {
 const secretNamed = (name: string | undefined): string => `Secret ${name ?? '?'}`;
 
 /** No secret reaches the pod by way of the cluster's own store. */
-const references: Rule = { name: 'references', of: referencesPoints, judge: judgeReferences };
+const references: ScoreRule = { name: 'references', of: referencesPoints, judge: judgeReferences };
 
 /** All parts of a score, in the order in which they are shown; their `of` sum to 100. */
-export const rules: readonly Rule[] = [
+export const rules: readonly ScoreRule[] = [
   wrapper,
   delivery,
   memoryLock,

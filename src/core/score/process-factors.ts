@@ -1,12 +1,12 @@
 import type { Container } from '../kubernetes/pod.ts';
 import type { Delivery } from '../protection/report.ts';
-import type { Judgement, PodProtection, Rule } from './contract.ts';
+import type { Judgement, PodProtection, ScoreRule } from './contract.ts';
 import { settingOf, worstWrapper } from './wrapper-reports.ts';
 
 const coreDumpsPoints = 5;
 
 /** A crash leaves no copy of the memory. Only a limit of 1 stops dumps into a pipe too: 0 does not. */
-export const coreDumps: Rule = {
+export const coreDumps: ScoreRule = {
   name: 'core-dumps',
   of: coreDumpsPoints,
   judge: (subject) => worstWrapper(subject, { measured: coreDumpsByReport, configured: coreDumpsByVariable }),
@@ -47,7 +47,7 @@ function byLimits(limits: readonly (number | undefined)[]): Judgement {
 const memoryLockPoints = 8;
 
 /** The wrapper's memory cannot be swapped out. */
-export const memoryLock: Rule = {
+export const memoryLock: ScoreRule = {
   name: 'memory-lock',
   of: memoryLockPoints,
   judge: (subject) =>
@@ -95,7 +95,7 @@ const lockRequired: Judgement = {
 const secretMemoryPoints = 7;
 
 /** Secrets lie in memory that the kernel itself cannot read. */
-export const secretMemory: Rule = {
+export const secretMemory: ScoreRule = {
   name: 'secret-memory',
   of: secretMemoryPoints,
   judge: (subject) =>
@@ -144,7 +144,7 @@ const secretMemoryRequired: Judgement = {
 const deliveryPoints = 10;
 
 /** A descriptor of secret memory shows in no environment; `both` leaves the application the choice. */
-export const delivery: Rule = {
+export const delivery: ScoreRule = {
   name: 'delivery',
   of: deliveryPoints,
   judge: (subject) =>

@@ -3,8 +3,8 @@ import { asksForWrapper } from '../kubernetes/protected-pods.ts';
 import {
   type Factor,
   type Finding,
-  type Rule,
   type Score,
+  type ScoreRule,
   type Subject,
   subjectsOf,
   type WorkloadFacts,
@@ -38,7 +38,7 @@ function scored(subject: Subject): Scored {
   return { addends, score: addends.reduce((sum, { points }) => sum + points, 0) };
 }
 
-function factorOf({ name, of, judge }: Rule, subject: Subject): Factor {
+function factorOf({ name, of, judge }: ScoreRule, subject: Subject): Factor {
   const { points, because, remedy } = judge(subject);
   return { name, points, of, because: clipped(because), ...(remedy && { remedy: clipped(remedy) }) };
 }

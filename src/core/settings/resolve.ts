@@ -2,7 +2,7 @@ import { exitStatus, SvcError } from '../errors.ts';
 import { type Resolved, type Setting, SettingMistake, type Settings } from './setting.ts';
 
 /** What the settings need from each other, as `Component.check` has it. */
-export type Check<S extends Settings> = (config: Resolved<S>) => readonly string[];
+export type SettingsCheck<S extends Settings> = (config: Resolved<S>) => readonly string[];
 
 /**
  * The value of each setting: flag before variable before file before default.
@@ -11,7 +11,7 @@ export type Check<S extends Settings> = (config: Resolved<S>) => readonly string
 export function resolveSettings<S extends Settings>(
   settings: S,
   sources: Sources,
-  check?: Check<S>,
+  check?: SettingsCheck<S>,
 ): Resolved<S> {
   const values: Record<string, unknown> = {};
   const errors = [...(sources.file?.errors ?? [])];
@@ -57,7 +57,7 @@ export function invalidConfig(errors: readonly string[]): SvcError {
 }
 
 /** One requirement across settings: the error, led by the variable's name, or nothing. */
-export type Rule<C> = (config: C) => string | undefined;
+export type SettingsRule<C> = (config: C) => string | undefined;
 
 /** Thrown where a rule reads a setting that has an error of its own. */
 export class UnusableSetting extends Error {
@@ -68,7 +68,7 @@ export class UnusableSetting extends Error {
  * The errors that the rules find. A rule that needs a setting which is itself
  * wrong is passed over, so that one error is not reported as two.
  */
-export function applyRules<C>(config: C, rules: readonly Rule<C>[]): string[] {
+export function applyRules<C>(config: C, rules: readonly SettingsRule<C>[]): string[] {
   return rules.map((rule) => outcome(() => rule(config))).filter((found) => found !== undefined);
 }
 

@@ -12,12 +12,12 @@ import { createAccessEventSink, createClock } from './access-events.ts';
 import { describePassedOver, type Guard, type GuardStatus, type ProtectedProcess } from './guard/contract.ts';
 import { createGuard, type StartingGuard } from './guard/create-guard.ts';
 import type { Tallies } from './guard/map-readings.ts';
-import type { NodeState, OperatorChannel, ReportedPod, ReportedProcess } from './operator/contract.ts';
+import type { NodeState, OperatorChannel, PodMeasurement, ReportedProcess } from './operator/contract.ts';
 import { type Operator, startOperatorChannel } from './operator/start-operator-channel.ts';
 import { type PodWatch, startPodWatch } from './pods/start-pod-watch.ts';
 import {
-  type Registration,
   type RegistrationOptions,
+  type RegistrationServer,
   startRegistration,
 } from './registration/start-registration.ts';
 import {
@@ -89,7 +89,7 @@ export async function startAgent(
 async function registrationOr(
   options: RegistrationOptions,
   health: ComponentDeps['health'],
-): Promise<Registration> {
+): Promise<RegistrationServer> {
   try {
     return await startRegistration(options);
   } catch (error) {
@@ -205,7 +205,7 @@ type PodOf = (process: ProtectedProcess) => string | undefined;
 export function createNodeState(
   { enforce }: { readonly enforce: boolean },
   guard: Guard,
-  registration: Pick<Registration, 'registered' | 'reports'>,
+  registration: Pick<RegistrationServer, 'registered' | 'reports'>,
   pods: Pick<PodWatch, 'labelled' | 'crowded' | 'resolver'>,
 ): () => NodeState {
   const remembering = rememberPods(({ pid }) => pods.resolver.podOfProcess(pid));
@@ -256,7 +256,7 @@ export interface PodSources {
 }
 
 /** Groups by pod, labelled pods without a listed process included; wrappers come before what they started. */
-export function reportedPods(sources: PodSources): ReportedPod[] {
+export function reportedPods(sources: PodSources): PodMeasurement[] {
   const { processes, registered, reports, labelled, crowded, podOf } = sources;
   const own = new Set(registered.map(processKey));
   const reportOf = new Map(reports.map((report) => [processKey(report), report]));

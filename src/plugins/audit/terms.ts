@@ -67,10 +67,10 @@ export function usage(errors: readonly string[]): SvcError {
   });
 }
 
-export type Env = Readonly<Record<string, string | undefined>>;
-export type Format = 'table' | 'json' | 'sarif' | 'html';
+export type AuditEnv = Readonly<Record<string, string | undefined>>;
+export type AuditFormat = 'table' | 'json' | 'sarif' | 'html';
 
-export interface Output extends Screen {
+export interface AuditOutput extends Screen {
   readonly rows?: number;
   /** @param written called when it is, or with why it cannot be */
   write(text: string, written?: (error?: Error | null) => void): unknown;
@@ -78,7 +78,7 @@ export interface Output extends Screen {
 
 /** What `svc audit` was called with, as its flags are named. */
 export interface AuditFlags {
-  readonly output: Format;
+  readonly output: AuditFormat;
   readonly json: boolean;
   readonly 'fail-on': FailOn;
   readonly 'min-score'?: string | undefined;
@@ -99,16 +99,16 @@ export interface AuditFlags {
 
 export interface AuditCall {
   readonly flags: AuditFlags;
-  readonly env: Env;
-  readonly stdout: Output;
+  readonly env: AuditEnv;
+  readonly stdout: AuditOutput;
   /** Progress goes there. */
-  readonly stderr: Output;
+  readonly stderr: AuditOutput;
   /** Of svc. */
   readonly version: string;
 }
 
 /** What is done with what was found. */
 interface Terms {
-  readonly format: Format;
+  readonly format: AuditFormat;
   readonly failOn: FailOn;
 }

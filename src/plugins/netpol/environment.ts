@@ -22,7 +22,7 @@ import type { NetpolSettings } from './settings.ts';
 /** What policies are made from: a cluster, or what was named on the command line alone. */
 export interface Environment {
   /** Sorted by name. */
-  readonly namespaces: ReadonlyMap<string, NamespaceContent>;
+  readonly namespaces: ReadonlyMap<string, NamespaceObjects>;
   readonly addresses: ClusterAddresses;
   readonly warnings: readonly string[];
 }
@@ -95,7 +95,7 @@ function isService(host: string, namespace: string): boolean {
 
 export interface ReadContent {
   /** Sorted by name; of all namespaces those that have something protected. */
-  readonly namespaces: ReadonlyMap<string, NamespaceContent>;
+  readonly namespaces: ReadonlyMap<string, NamespaceObjects>;
   readonly warnings: readonly string[];
 }
 
@@ -121,7 +121,7 @@ async function readContent(
   if (failures.length > 0) throw unevaluated(failures);
   const names = [...pods.objects, ...configs.objects].map(({ metadata }) => metadata.namespace ?? '');
   const all = [...new Set([...names, ...(only ?? [])])].sort();
-  const contentOf = (name: string): NamespaceContent => ({
+  const contentOf = (name: string): NamespaceObjects => ({
     pods: pods.by.get(name) ?? [],
     configs: (configs.by.get(name) ?? []).map(asConfig),
     policies: (policies.by.get(name) ?? []).map(projectPolicy),
@@ -247,10 +247,10 @@ function unreachable(error: KubeError): Error {
 export type SeenPolicy = ObservedPolicy & { readonly ours: boolean };
 
 /** What a cluster has in a namespace that matters for its egress policies; of pods, the protected ones. */
-export interface NamespaceContent {
+export interface NamespaceObjects {
   readonly pods: readonly Pod[];
   readonly configs: readonly CreatedConfig[];
   readonly policies: readonly SeenPolicy[];
 }
 
-const emptyContent: NamespaceContent = { pods: [], configs: [], policies: [] };
+const emptyContent: NamespaceObjects = { pods: [], configs: [], policies: [] };

@@ -16,7 +16,7 @@ import {
 import {
   clusterEnvironment,
   type Environment,
-  type NamespaceContent,
+  type NamespaceObjects,
   namedEnvironment,
   unevaluated,
 } from './environment.ts';
@@ -26,7 +26,7 @@ export interface Generated {
   /** By namespace, and there the one for all protected pods first. */
   readonly policies: readonly (NetworkPolicy | CiliumPolicy)[];
   readonly warnings: readonly string[];
-  readonly findings: readonly Finding[];
+  readonly findings: readonly PolicyConflict[];
 }
 
 export interface GenerateOptions {
@@ -55,7 +55,7 @@ async function generate(options: GenerateOptions): Promise<Generated> {
   const warnings = createWarnings([...environment.namespaces.keys()]);
   const servers = await givenApiServers(settings, lookUps, warnings.add, signal);
   const policies: (NetworkPolicy | CiliumPolicy)[] = [];
-  const findings: Finding[] = [];
+  const findings: PolicyConflict[] = [];
   for (const [namespace, content] of environment.namespaces) {
     onProgress(`Finding out where ${namespace} connects to …`);
     const wanted = wantedFor(content, settings);
@@ -117,7 +117,7 @@ const noLookUps: NameBook = { addressesOf: async () => [], remember: () => {} };
 type Given = Pick<NetpolSettings, 'vaultAddress' | 'store' | 'storeCidr' | 'allow'>;
 
 /** What the pods of a namespace connect to, as the operator has it, and what a person has named beside that. */
-function wantedFor({ pods, configs }: NamespaceContent, given: Given): Wanted {
+function wantedFor({ pods, configs }: NamespaceObjects, given: Given): Wanted {
   const vaultAddress = given.vaultAddress?.href;
   const urls = [
     ...configs.map(({ spec }) => urlsOfSpec(spec, vaultAddress)),
@@ -201,7 +201,7 @@ function withGiven(
 }
 
 /** A policy of somebody else that matters beside ours. */
-export interface Finding {
+export interface PolicyConflict {
   readonly namespace: string;
   readonly policy: string;
   /** It lets protected pods reach more, or has the name of one of ours. */
@@ -212,9 +212,9 @@ export interface Finding {
 /** @param ours as `egressPolicies` makes them */
 function findingsOf(
   namespace: string,
-  { pods, policies }: NamespaceContent,
+  { pods, policies }: NamespaceObjects,
   ours: readonly NetworkPolicy[],
-): Finding[] {
+): PolicyConflict[] {
   const names = new Set(ours.map(({ metadata }) => metadata.name));
   const others = policies.filter((each) => !(each.ours && names.has(each.name)));
   const labels =

@@ -5,7 +5,7 @@ import { createKubeClient } from '../../runtime/kube/create-client.ts';
 import { type Generated, generatePolicies } from './generate.ts';
 import { netpolSettings } from './settings.ts';
 
-export interface Written extends Generated {
+export interface WrittenPolicies extends Generated {
   /** The policies, for `kubectl apply -f -`. */
   readonly yaml: string;
 }
@@ -19,7 +19,7 @@ type Env = Readonly<Record<string, string | undefined>>;
 export async function writePolicies(
   { configFile, ...given }: Sources & { readonly env: Env; readonly configFile?: string | undefined },
   onProgress: (text: string) => void,
-): Promise<Written> {
+): Promise<WrittenPolicies> {
   const file = await sectionOfFile(configFile, given.env, 'netpol', netpolSettings);
   const sources = { ...given, file };
   const settings = resolveSettings(netpolSettings, sources);

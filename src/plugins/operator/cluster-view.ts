@@ -26,10 +26,10 @@ export type { KnownNamespace, KnownPod, KnownSecretMapping, KnownServiceConfig, 
  * Only what is read is kept of an object.
  */
 export interface ClusterView {
-  readonly pods: Followed<KnownPod>;
-  readonly namespaces: Followed<KnownNamespace>;
-  readonly serviceConfigs: Followed<KnownServiceConfig>;
-  readonly secretMappings: Followed<KnownSecretMapping>;
+  readonly pods: FollowedKind<KnownPod>;
+  readonly namespaces: FollowedKind<KnownNamespace>;
+  readonly serviceConfigs: FollowedKind<KnownServiceConfig>;
+  readonly secretMappings: FollowedKind<KnownSecretMapping>;
   /** Controllers of pods: Deployments, StatefulSets, DaemonSets, ReplicaSets, Jobs and CronJobs, by `kind/namespace/name`. */
   readonly workloads: Workloads;
   /** Resolves when all are listed once, or the signal is aborted. */
@@ -37,12 +37,12 @@ export interface ClusterView {
 }
 
 /** A reflector that tells those who want to know. */
-export interface Followed<T> extends Pick<Reflector<T>, 'get' | 'values' | 'size' | 'synced'> {
+export interface FollowedKind<T> extends Pick<Reflector<T>, 'get' | 'values' | 'size' | 'synced'> {
   /** Called with each value that is new, changed or gone; it must not throw. */
   onChange(handle: (value: T, before: T | undefined, gone: boolean) => void): void;
 }
 
-export interface Workloads extends Followed<KnownWorkload> {
+export interface Workloads extends FollowedKind<KnownWorkload> {
   /** The outermost controller of a pod, by its owner references; the pod itself where it has none. */
   readonly ownerOf: OwnerOf;
 }
@@ -60,7 +60,7 @@ interface Namespaced {
 }
 
 /** Follows what it is given, beginning with what is there. */
-export function byNamespace<T extends Namespaced>(followed: Followed<T>): ByNamespace<T> {
+export function byNamespace<T extends Namespaced>(followed: FollowedKind<T>): ByNamespace<T> {
   const all = new Map<string, Map<string, T>>();
   const put = (value: T) => {
     const within = all.get(value.namespace) ?? new Map<string, T>();
@@ -79,10 +79,10 @@ export function byNamespace<T extends Namespaced>(followed: Followed<T>): ByName
   };
 }
 
-type Handle<T> = Parameters<Followed<T>['onChange']>[0];
+type Handle<T> = Parameters<FollowedKind<T>['onChange']>[0];
 
 /** A reflector that tells those who want to know. */
-export interface Following<T> extends Followed<T>, Pick<Reflector<T>, 'whenSynced' | 'closed'> {}
+export interface Following<T> extends FollowedKind<T>, Pick<Reflector<T>, 'whenSynced' | 'closed'> {}
 
 export function follow<O extends KubeObject, T>(
   options: Omit<ReflectOptions<O, T>, 'onAdd' | 'onChange' | 'onDelete'>,

@@ -1,5 +1,5 @@
 import { listenAddress, listenAddressOrOff, unencrypted } from '../../core/settings/listen-address.ts';
-import { applyRules, type Rule } from '../../core/settings/resolve.ts';
+import { applyRules, type SettingsRule } from '../../core/settings/resolve.ts';
 import {
   boolean,
   duration,
@@ -161,7 +161,7 @@ export const operatorSettings = {
 export type OperatorSettings = typeof operatorSettings;
 export type OperatorConfig = Resolved<OperatorSettings>;
 
-const rules: readonly Rule<OperatorConfig>[] = [
+const rules: readonly SettingsRule<OperatorConfig>[] = [
   ({ vaultAddress }) => unencrypted('SVC_OPERATOR_VAULT_ADDR', vaultAddress),
   ({ agentSocket }) =>
     agentSocket !== undefined && !agentSocket.startsWith('/')

@@ -2,7 +2,7 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import type { BindingMode } from '../../core/envelope/metadata.ts';
 import { isLoopback } from '../../core/settings/listen-address.ts';
-import { applyRules, type Rule } from '../../core/settings/resolve.ts';
+import { applyRules, type SettingsRule } from '../../core/settings/resolve.ts';
 import { formatByteSize } from '../../core/units.ts';
 import { storeOf } from '../../runtime/object-store/settings.ts';
 import { vaultRules } from '../../runtime/vault/settings.ts';
@@ -80,7 +80,7 @@ function callerKeys({ accessKeyId, secretAccessKey }: ResolvedProxySettings): Pr
 
 type Config = ResolvedProxySettings;
 
-const proxyRules: readonly Rule<Config>[] = [
+const proxyRules: readonly SettingsRule<Config>[] = [
   callersKnown,
   bothKeys,
   endpointKnown,

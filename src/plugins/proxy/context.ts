@@ -69,4 +69,4 @@ export interface ResponseWriter {
 }
 
 /** Answers one operation or throws S3Error, EnvelopeError or VaultError, which the server turns into an answer. */
-export type Handler = (services: ProxyServices, context: RequestContext) => Promise<void>;
+export type OperationHandler = (services: ProxyServices, context: RequestContext) => Promise<void>;

@@ -10,7 +10,7 @@ import type { Transit } from '../../runtime/vault/contract.ts';
 import { vaultConfig } from '../../runtime/vault/settings.ts';
 import { createTransit } from '../../runtime/vault/transit.ts';
 import type { ProxyConfig } from './config.ts';
-import type { Handler, ProxyServices } from './context.ts';
+import type { OperationHandler, ProxyServices } from './context.ts';
 import { copyObject, uploadPartCopy } from './copy/copy-object.ts';
 import { createDataKeys } from './data-keys.ts';
 import { createProxyMetrics, type ProxyMetrics } from './metrics.ts';
@@ -176,7 +176,7 @@ export function createContext({ config, transit, metrics, log, env, keysAhead }:
   return { ...shared, reader, trust: { credentials, ca }, close };
 }
 
-type Routes = Readonly<Record<OperationName, Handler>>;
+type Routes = Readonly<Record<OperationName, OperationHandler>>;
 
 /** Which handler answers which operation. */
 export function createRoutes(): Routes {

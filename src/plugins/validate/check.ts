@@ -176,7 +176,7 @@ export interface Host {
   trySecretMemory(): Promise<string | undefined>;
 }
 
-export interface StoredObject {
+export interface FetchedObject {
   readonly body: Buffer;
   /** User metadata, names in lower case without `x-amz-meta-`. */
   readonly metadata: Readonly<Record<string, string>>;
@@ -189,7 +189,7 @@ export interface S3Endpoint {
   /** For messages. */
   readonly host: string;
   put(key: string, body: Buffer, signal: AbortSignal): Promise<void>;
-  get(key: string, signal: AbortSignal): Promise<StoredObject>;
+  get(key: string, signal: AbortSignal): Promise<FetchedObject>;
   /** @param version removes that one for good */
   remove(key: string, version: string | undefined, signal: AbortSignal): Promise<void>;
   /** Whether the bucket is there. */
@@ -197,7 +197,7 @@ export interface S3Endpoint {
 }
 
 /** Settings of the bucket; undefined where the store does not return them. */
-export interface BucketFacts {
+export interface CheckedBucket {
   readonly versioning: 'Enabled' | 'Suspended' | 'off' | undefined;
   /** Whether policies and grants that open the bucket to everybody are blocked. */
   readonly blocksPublicAccess: boolean | undefined;
@@ -213,7 +213,7 @@ export interface StoreAccess {
   readonly direct: S3Endpoint;
   /** Through the proxy that `--proxy` names, or one in this process. @throws NotEvaluated where it does not start */
   proxied(): Promise<S3Endpoint>;
-  facts(signal: AbortSignal): Promise<BucketFacts>;
+  facts(signal: AbortSignal): Promise<CheckedBucket>;
 }
 
 export type VaultQuery = Pick<VaultRequest, 'method' | 'path' | 'body'>;

@@ -8,16 +8,16 @@ import { secrets } from '../../runtime/logging/secrets.ts';
 import type { Check, CheckContext } from './check.ts';
 import { type ReadSettings, readSettings, type ValidateCall, type ValidateFlags } from './read-settings.ts';
 import {
+  type CheckSelection,
   checks,
   type Ignores,
   readIgnores,
   reportingOfErrors,
-  type Selection,
   selected,
 } from './registry.ts';
 import { type Checked, makeReport, type ValidateReport } from './report.ts';
 import { openContext, runCheck } from './run-check.ts';
-import type { Format } from './settings.ts';
+import type { ValidateFormat } from './settings.ts';
 
 /**
  * Checks what the flags name, writes the report, and resolves with the exit status.
@@ -173,8 +173,8 @@ export async function runChecks(
 }
 
 /** What is checked, and what is done with what was found. */
-export interface Terms extends Selection {
-  readonly format: Format;
+export interface Terms extends CheckSelection {
+  readonly format: ValidateFormat;
   readonly failOn: FailOn;
   /** Milliseconds; undefined: one attempt. */
   readonly wait: number | undefined;

@@ -18,13 +18,13 @@ import { defaultCredentials } from '../../runtime/object-store/credentials.ts';
 import { storeClient } from '../../runtime/object-store/s3-client.ts';
 import { type StoreAddress, storeOf, trustedAuthorities } from '../../runtime/object-store/settings.ts';
 import {
-  type BucketFacts,
+  type CheckedBucket,
+  type FetchedObject,
   NotEvaluated,
   type S3Endpoint,
   type StoreAccess,
-  type StoredObject,
 } from './check.ts';
-import type { Env, ValidateCall } from './read-settings.ts';
+import type { ValidateCall, ValidateEnv } from './read-settings.ts';
 import type { ValidateConfig } from './settings.ts';
 
 export interface OpenStore extends StoreAccess {
@@ -119,7 +119,7 @@ export async function bucketFacts(
   client: S3Client,
   Bucket: string,
   abortSignal: AbortSignal,
-): Promise<BucketFacts> {
+): Promise<CheckedBucket> {
   const [versioning, block, policy] = await Promise.all([
     known(client.send(new GetBucketVersioningCommand({ Bucket }), { abortSignal })),
     known(client.send(new GetPublicAccessBlockCommand({ Bucket }), { abortSignal })),
@@ -162,7 +162,7 @@ async function get(
   Bucket: string,
   Key: string,
   abortSignal: AbortSignal,
-): Promise<StoredObject> {
+): Promise<FetchedObject> {
   const found = await client.send(new GetObjectCommand({ Bucket, Key }), { abortSignal });
   const { Body, Metadata = {}, VersionId: version } = found;
   const body = Buffer.from((await Body?.transformToByteArray()) ?? []);
@@ -189,7 +189,7 @@ export interface OwnProxyOptions {
   readonly component: Component;
   /** What it is to be told beside the environment. */
   readonly flags: Readonly<Record<string, string | boolean | undefined>>;
-  readonly env: Env;
+  readonly env: ValidateEnv;
   readonly version: string;
 }
 

@@ -11,7 +11,7 @@ import type { Screen } from '../../runtime/cli/terminal.ts';
 import type { Component } from '../../runtime/component/contract.ts';
 import { loadConfigFile } from '../../runtime/component/read-config.ts';
 import { secrets } from '../../runtime/logging/secrets.ts';
-import { type Area, type Format, type ValidateConfig, validateSettings } from './settings.ts';
+import { type Area, type ValidateConfig, type ValidateFormat, validateSettings } from './settings.ts';
 
 export interface ReadSettings {
   /** Path of the configuration file, where one is named. */
@@ -52,15 +52,15 @@ function readOne(setting: Setting<unknown>, sources: Sources, wrongFlags: string
   }
 }
 
-export type Env = Readonly<Record<string, string | undefined>>;
+export type ValidateEnv = Readonly<Record<string, string | undefined>>;
 
-export interface Output extends Screen {
+export interface ValidateOutput extends Screen {
   write(text: string): unknown;
 }
 
 /** What `svc validate` was called with, as its flags are named, without those of settings. */
 export interface ValidateFlags {
-  readonly output: Format;
+  readonly output: ValidateFormat;
   readonly json: boolean;
   readonly 'fail-on': FailOn;
   readonly wait?: string | undefined;
@@ -76,8 +76,8 @@ export interface ValidateCall {
   readonly flags: ValidateFlags;
   /** Flags of settings, by name. */
   readonly given: Readonly<Record<string, string | boolean | undefined>>;
-  readonly env: Env;
-  readonly stdout: Output;
+  readonly env: ValidateEnv;
+  readonly stdout: ValidateOutput;
   /** Progress and warnings go there. */
   readonly stderr: Pick<NodeJS.WriteStream, 'isTTY' | 'write'>;
   /** Of svc. */

@@ -196,7 +196,7 @@ export const checks: readonly Check[] = [
 
 const wanted = 'system-node-critical';
 
-export interface Selection {
+export interface CheckSelection {
   /** Without a cluster. */
   readonly pre: boolean;
   /** This machine, as a node. */
@@ -209,7 +209,7 @@ export interface Selection {
  * Areas and ids name exactly what is checked. Without them: `node` is the machine, `pre` all that needs no cluster, both
  * are both, and neither is everything but the machine.
  */
-export function selected(checks: readonly Check[], selection: Selection): readonly Check[] {
+export function selected(checks: readonly Check[], selection: CheckSelection): readonly Check[] {
   const { pre, node, areas, ids } = selection;
   const named = areas.length + ids.length > 0;
   return checks.filter((check) => {

@@ -18,7 +18,7 @@ import {
 import { missingPermission } from './cluster/read.ts';
 import type { OpenStore } from './open-store.ts';
 import type { OpenVault } from './open-vault.ts';
-import type { Env, ReadSettings, ValidateCall } from './read-settings.ts';
+import type { ReadSettings, ValidateCall, ValidateEnv } from './read-settings.ts';
 
 const defaultTimeoutMs = 15_000;
 
@@ -182,7 +182,7 @@ function once<T extends Closable>(make: () => Promise<T>): Once<T> {
 const answerMs = 8_000;
 
 /** @throws NotEvaluated where the environment names no cluster, or it does not answer */
-async function connectCluster(env: Env, signal: AbortSignal): Promise<KubeClient> {
+async function connectCluster(env: ValidateEnv, signal: AbortSignal): Promise<KubeClient> {
   const { createKubeClient } = await import('../../runtime/kube/create-client.ts');
   const client = await createKubeClient(env).catch((cause: unknown) => {
     throw new NotEvaluated(messageOf(cause), undefined, cause);
@@ -211,7 +211,7 @@ async function answers(client: KubeClient, signal: AbortSignal): Promise<void> {
 }
 
 /** The machine that this runs on. */
-function localHost(env: Env): Host {
+function localHost(env: ValidateEnv): Host {
   return {
     platform: process.platform,
     kernelRelease: release(),
@@ -232,7 +232,7 @@ function read(path: string): string | undefined {
   }
 }
 
-const folders = (env: Env) => (env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
+const folders = (env: ValidateEnv) => (env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
 
 function isExecutable(path: string): boolean {
   try {

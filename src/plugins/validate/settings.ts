@@ -28,7 +28,7 @@ export type Area = (typeof areas)[number];
 
 /** How the report is written. */
 export const formats = ['table', 'short', 'json', 'junit', 'sarif'] as const;
-export type Format = (typeof formats)[number];
+export type ValidateFormat = (typeof formats)[number];
 
 const { vaultAddr, ...vaultRest } = requiredVaultSettings;
 const { required: _, ...optionalAddress } = vaultAddr;

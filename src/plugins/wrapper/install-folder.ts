@@ -24,7 +24,7 @@ const versionForm = /^[0-9a-f]{32}$/;
 const mostFormer = 1;
 const mayBeGone = { throwIfNoEntry: false } as const;
 
-export interface Installed {
+export interface InstalledFolder {
   /** Name of the folder that the link leads to. */
   readonly version: string;
   /** Files that were not there as they should be. */
@@ -38,7 +38,7 @@ export interface Installed {
  * one go. Whoever mounts the link gets one version or another and never a mixture, and what runs keeps its own.
  * @throws SvcError COPY_FAILED (exit 71)
  */
-export function installFolder(from: string, to: string): Installed {
+export function installFolder(from: string, to: string): InstalledFolder {
   const version = versionOf(from);
   const folder = join(to, version);
   const { files } = manifestOf(from);

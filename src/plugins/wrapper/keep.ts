@@ -7,7 +7,7 @@ import type { SecretClient, SecretDocument } from '../../runtime/vault/secret-cl
 import { type Delivered, nameSecrets } from './name-secrets.ts';
 import type { Observation } from './observation.ts';
 import { readAll, releaseAll, valuesIn } from './obtain.ts';
-import type { Prepared } from './prepare-application.ts';
+import type { PreparedApplication } from './prepare-application.ts';
 import type { Runner } from './runner.ts';
 import type { ResolvedWrapperSettings } from './settings.ts';
 import type { TokenKeeper } from './token-keeper.ts';
@@ -116,7 +116,7 @@ export interface RotationOptions {
   readonly runner: Pick<Runner, 'restart' | 'renew'>;
   /** Wipes what reading has left of these values outside of protected memory. */
   readonly scrub: (values: readonly Buffer[]) => void;
-  readonly prepare: (delivered: readonly Delivered[]) => Prepared;
+  readonly prepare: (delivered: readonly Delivered[]) => PreparedApplication;
   readonly digest: (delivered: readonly Delivered[]) => string;
   /** Digest of the secrets that the application was started with. */
   readonly inUse: string;

@@ -74,7 +74,7 @@ function takeToken(): TakenToken {
   return { token, env: { ...process.env, ...(given ? { [variable]: '*' } : {}) } };
 }
 
-export interface RunOptions {
+export interface WrapperRunOptions {
   readonly config: WrapperConfig;
   readonly log: Logger;
   /** The bytes of VAULT_TOKEN, which the run owns from now on. */
@@ -87,7 +87,7 @@ export interface RunOptions {
  * From a protected process without any secret to the end of the application. Failures have been logged.
  * @returns the exit status: the application's, or one of the wrapper's own
  */
-async function runWrapper(options: RunOptions): Promise<number> {
+async function runWrapper(options: WrapperRunOptions): Promise<number> {
   const { log, interruption } = options;
   try {
     return await run(options);
@@ -100,7 +100,7 @@ async function runWrapper(options: RunOptions): Promise<number> {
   }
 }
 
-async function run(options: RunOptions): Promise<number> {
+async function run(options: WrapperRunOptions): Promise<number> {
   const { config, log, token } = options;
   const { settings, file } = config;
   const { lock, inherited } = protectProcess(settings, log);
@@ -116,7 +116,7 @@ async function run(options: RunOptions): Promise<number> {
   }
 }
 
-interface Service extends RunOptions {
+interface Service extends WrapperRunOptions {
   readonly client: SecretClient;
   readonly around: ApplicationEnvironment;
   readonly observation: Observation;
@@ -190,7 +190,7 @@ export function createDigest(): (entries: readonly SecretEntry[]) => string {
 
 const byKey = (a: SecretEntry, b: SecretEntry): number => (a.key < b.key ? -1 : 1);
 
-export interface ProtectedProcess {
+export interface ProtectedSelf {
   readonly lock: LockReport;
   /** The environment that the wrapper was started with, without the token, as `KEY=VALUE` bytes. */
   readonly inherited: readonly Uint8Array[];
@@ -200,7 +200,7 @@ export interface ProtectedProcess {
  * Protects this process before it holds any secret: no core dumps, no swap, no reading by others of its user.
  * @throws SvcError MEMORY_LOCK_REFUSED (exit 71) where the lock is required and refused
  */
-function protectProcess(settings: ResolvedWrapperSettings, log: Logger): ProtectedProcess {
+function protectProcess(settings: ResolvedWrapperSettings, log: Logger): ProtectedSelf {
   if (settings.coreLimit !== 'inherit') setCoreLimit(settings.coreLimit);
   const lock = lockProcessMemory({ required: settings.requireMlock });
   if (lock.mode !== 'all') log.warn('memory.lock', { mode: lock.mode, reason: lock.reason });

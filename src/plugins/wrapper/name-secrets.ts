@@ -1,4 +1,4 @@
-import { type EnvMap, type Mapping, steeringFamilyOf } from '../../core/env-map.ts';
+import { type EnvMap, type EnvMapping, steeringFamilyOf } from '../../core/env-map.ts';
 import { exitStatus, SvcError } from '../../core/errors.ts';
 import type { SecretEntry } from '../../core/secret-records/region-writer.ts';
 import { errorCount } from '../../core/settings/resolve.ts';
@@ -30,7 +30,7 @@ export function nameSecrets(documents: readonly Document[], naming: Naming): rea
   return delivered;
 }
 
-function named({ path, fields }: Document, group: readonly Mapping[], mapOnly: boolean): Delivered[] {
+function named({ path, fields }: Document, group: readonly EnvMapping[], mapOnly: boolean): Delivered[] {
   return fields.flatMap(({ name, value }) => {
     const mapped = group.filter(({ field }) => field === name).map(({ variable }) => variable);
     const keys = mapped.length > 0 || mapOnly ? mapped : [name];
@@ -38,7 +38,7 @@ function named({ path, fields }: Document, group: readonly Mapping[], mapOnly: b
   });
 }
 
-function missingIn({ path, fields }: Document, group: readonly Mapping[]): string[] {
+function missingIn({ path, fields }: Document, group: readonly EnvMapping[]): string[] {
   return group
     .filter(({ field }) => !fields.some(({ name }) => name === field))
     .map(
@@ -48,7 +48,7 @@ function missingIn({ path, fields }: Document, group: readonly Mapping[]): strin
 }
 
 /** Who may write a secret is not to say what the application runs: only who writes SVC_ENV_MAP is. */
-function steering({ path, fields }: Document, group: readonly Mapping[], mapOnly: boolean): string[] {
+function steering({ path, fields }: Document, group: readonly EnvMapping[], mapOnly: boolean): string[] {
   const unmapped = fields.filter(({ name }) => !mapOnly && !group.some(({ field }) => field === name));
   return unmapped.flatMap(({ name: field }) => {
     const family = ownVariables.includes(field) ? undefined : steeringFamilyOf(field);

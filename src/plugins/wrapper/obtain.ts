@@ -6,11 +6,15 @@ import { isVaultError, mayPass, VaultError } from '../../runtime/vault/contract.
 import type { TokenLease } from '../../runtime/vault/logins.ts';
 import type { SecretClient, SecretDocument } from '../../runtime/vault/secret-client/contract.ts';
 import { type Delivered, nameSecrets } from './name-secrets.ts';
-import { type ApplicationEnvironment, type Prepared, prepareApplication } from './prepare-application.ts';
+import {
+  type ApplicationEnvironment,
+  type PreparedApplication,
+  prepareApplication,
+} from './prepare-application.ts';
 
 export interface Obtained {
   readonly lease: TokenLease;
-  readonly prepared: Prepared;
+  readonly prepared: PreparedApplication;
   /** Of the secrets that were prepared. */
   readonly digest: string;
   /** Their number. */
@@ -46,7 +50,7 @@ export async function obtain({ client, around, digest, log, signal }: ObtainOpti
 
 /** Names and numbers only. */
 function tell(
-  { shared, replaced, region }: Prepared,
+  { shared, replaced, region }: PreparedApplication,
   delivered: readonly Delivered[],
   { config: { settings } }: ApplicationEnvironment,
   log: Logger,

@@ -17,7 +17,7 @@ export interface ApplicationEnvironment {
 }
 
 /** An application with its secrets laid out, ready to be started once. */
-export interface Prepared {
+export interface PreparedApplication {
   readonly launch: Launch;
   /** The records that the application shares, or that its environment is made of. */
   readonly region: Region;
@@ -35,7 +35,7 @@ export interface Prepared {
 export function prepareApplication(
   delivered: readonly Delivered[],
   around: ApplicationEnvironment,
-): Prepared {
+): PreparedApplication {
   const { settings, file, args } = around.config;
   const room = { spare: settings.rotation === 'sighup', lockLimit: memlockLimit().soft };
   const region = around.memory.allocate(regionSize(encodedLength(delivered), room, pageSize()));

@@ -12,7 +12,9 @@ import { wrapperSettings } from './settings.ts';
 type Env = Readonly<Record<string, string | undefined>>;
 
 /** What to run, or the exit status where nothing is to run. */
-export type Prepared = { readonly config: WrapperConfig; readonly log: Logger } | { readonly status: number };
+export type PreparedConfig =
+  | { readonly config: WrapperConfig; readonly log: Logger }
+  | { readonly status: number };
 
 const standardOutput = 1;
 
@@ -21,7 +23,7 @@ const standardOutput = 1;
  * wrapper's folder copied where a status comes back.
  * @param env VAULT_TOKEN may hold anything that is not the token: only its presence counts
  */
-export function prepare(argv: readonly string[], env: Env): Prepared {
+export function prepare(argv: readonly string[], env: Env): PreparedConfig {
   try {
     const { shows, copyTo, installTo, ...given } = parseArguments(argv);
     if (shows !== undefined) return show(shows === 'help' ? helpText() : `svc-wrapper ${wrapperVersion()}`);
@@ -44,19 +46,19 @@ function preloads(env: Env): string[] {
   ];
 }
 
-function copyOwnFolder(to: string, env: Env): Prepared {
+function copyOwnFolder(to: string, env: Env): PreparedConfig {
   const files = copyFolder(ownFolder(), to);
   earlyLogger(env).info('folder.copied', { to, files });
   return { status: 0 };
 }
 
-function installOwnFolder(to: string, env: Env): Prepared {
+function installOwnFolder(to: string, env: Env): PreparedConfig {
   const installed = installFolder(ownFolder(), to);
   earlyLogger(env).info('folder.installed', { to, ...installed });
   return { status: 0 };
 }
 
-function show(text: string): Prepared {
+function show(text: string): PreparedConfig {
   descriptorSink(standardOutput).write(`${text}\n`);
   return { status: 0 };
 }

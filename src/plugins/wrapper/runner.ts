@@ -3,7 +3,7 @@ import type { Logger } from '../../runtime/logging/logger.ts';
 import type { Region } from '../../runtime/native/memory.ts';
 import type { Delivered } from './name-secrets.ts';
 import type { Observation } from './observation.ts';
-import type { Prepared } from './prepare-application.ts';
+import type { PreparedApplication } from './prepare-application.ts';
 import type { ResolvedWrapperSettings } from './settings.ts';
 import type { Application, Ending, Supervisor } from './supervise/index.ts';
 
@@ -15,7 +15,7 @@ export interface RunnerOptions {
   /** Once this is aborted, for example by a signal while no application ran, no application is started. */
   readonly interrupted: AbortSignal;
   /** Called when an application has been started, while its region is still there; does not throw. */
-  readonly onStart: (prepared: Prepared, pid: number) => void;
+  readonly onStart: (prepared: PreparedApplication, pid: number) => void;
 }
 
 /** Runs the application, one process at a time, until it ends by itself or is ended. */
@@ -23,7 +23,7 @@ export class Runner {
   readonly #options: RunnerOptions;
   readonly #over = Promise.withResolvers<Ending>();
   #application: Application | undefined;
-  #prepared: Prepared | undefined;
+  #prepared: PreparedApplication | undefined;
   #restarting = false;
   #ended = false;
 
@@ -37,7 +37,7 @@ export class Runner {
   }
 
   /** @throws SvcError (127, 126, 78) where it cannot be run */
-  start(prepared: Prepared): void {
+  start(prepared: PreparedApplication): void {
     const { supervisor, observation, log, onStart } = this.#options;
     const application = supervisor.start(prepared.launch);
     this.#application = application;
@@ -61,7 +61,7 @@ export class Runner {
    * Stops the application and starts it with other secrets.
    * @returns false if it is not to run again, because it has ended by itself or its end was requested
    */
-  async restart(prepared: Prepared): Promise<boolean> {
+  async restart(prepared: PreparedApplication): Promise<boolean> {
     const application = this.#application;
     if (application === undefined || this.#ended) {
       prepared.region.release();
@@ -108,14 +108,14 @@ export class Runner {
     this.#prepared?.region.release();
   }
 
-  #letGo(prepared: Prepared): void {
+  #letGo(prepared: PreparedApplication): void {
     if (this.#keeps(prepared)) return;
     if (prepared.shared) prepared.region.handOver();
     else prepared.region.release();
   }
 
   /** Only memory that is renewed in place is still needed here; the application has its own copy of the rest. */
-  #keeps({ shared }: Prepared): boolean {
+  #keeps({ shared }: PreparedApplication): boolean {
     return shared && this.#options.settings.rotation === 'sighup';
   }
 

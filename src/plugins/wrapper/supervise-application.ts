@@ -11,7 +11,7 @@ import type { Observation } from './observation.ts';
 import type { Obtained } from './obtain.ts';
 import {
   type ApplicationEnvironment,
-  type Prepared,
+  type PreparedApplication,
   prepareApplication,
   recordsIn,
   valueIn,
@@ -56,7 +56,7 @@ export async function superviseApplication(options: SuperviseOptions): Promise<n
   };
   const interrupted = AbortSignal.any([interruption.signal, over.signal]);
   const repeat = createRepeater(reportEveryMs);
-  const onStart = (prepared: Prepared, pid: number) => afterStart(prepared, pid, options, repeat);
+  const onStart = (prepared: PreparedApplication, pid: number) => afterStart(prepared, pid, options, repeat);
   const runner = new Runner({ supervisor, settings, observation, log, interrupted, onStart });
   crash.endBy(end);
   try {
@@ -75,7 +75,7 @@ export async function superviseApplication(options: SuperviseOptions): Promise<n
 
 /** The application runs: a failure here is no reason to end it. */
 function afterStart(
-  prepared: Prepared,
+  prepared: PreparedApplication,
   pid: number,
   { client, around, observation, log }: SuperviseOptions,
   repeat: Repeat,

@@ -1,4 +1,4 @@
-import { type Mapping, mapFlags, mapMemory, pageSize, protection } from '../native/memory.ts';
+import { type MemoryMapping, mapFlags, mapMemory, pageSize, protection } from '../native/memory.ts';
 import { type BpfMap, mapType } from './map.ts';
 
 /** The reading end of a map of type BPF_MAP_TYPE_RINGBUF; there is to be one only. It never waits. */
@@ -33,7 +33,7 @@ export function openRingBuffer({ name, descriptor, facts }: BpfMap): RingBuffer 
 }
 
 /** The kernel lets the reader write to the first page only, and refuses a larger mapping that is writable. */
-function mapReadOnly(own: Mapping, length: number, descriptor: number): Mapping {
+function mapReadOnly(own: MemoryMapping, length: number, descriptor: number): MemoryMapping {
   try {
     return mapMemory(length, protection.read, mapFlags.shared, descriptor);
   } catch (error) {

@@ -3,10 +3,10 @@ import type { ErrorCode, YAMLError } from 'yaml';
 import { exitStatus, SvcError } from '../../core/errors.ts';
 import type { ListenAddress } from '../../core/settings/listen-address.ts';
 import {
-  type Check,
   type ConfigFile,
   type ConfigSection,
   resolveSettings,
+  type SettingsCheck,
   sectionOf,
 } from '../../core/settings/resolve.ts';
 import type { Resolved, Settings } from '../../core/settings/setting.ts';
@@ -39,7 +39,7 @@ export async function readConfig<S extends Settings>(
 ): Promise<RunConfig<S>> {
   const settings = withCommonSettings(component.settings);
   const file = await sectionOfFile(options.configFile, options.env, component.name, settings);
-  const check = component.check?.bind(component) as Check<S & CommonSettings> | undefined;
+  const check = component.check?.bind(component) as SettingsCheck<S & CommonSettings> | undefined;
   const config = resolveSettings(settings, { flags: options.flags ?? {}, env: options.env, file }, check);
   registerSecrets(settings, config);
   const { health } = config as { health?: ListenAddress };

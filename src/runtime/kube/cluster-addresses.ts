@@ -3,8 +3,8 @@ import { type Destination, destinationOf, plainHost, serviceOfHost } from '../..
 import type {
   AddressAndPort,
   DnsFacts,
+  EgressEndpoint,
   EgressFacts,
-  Endpoint,
   ServiceFacts,
 } from '../../core/egress/contract.ts';
 import { usualDns } from '../../core/egress/destination-grants.ts';
@@ -28,7 +28,12 @@ export interface ClusterAddressesOptions {
 /** Where what pods connect to is, as egress policies need it. All of it throws KubeError when the API server fails. */
 export interface ClusterAddresses {
   /** @param namespace of the pods that connect, since a host without dots is a Service there */
-  endpointOf(to: Destination, namespace: string, signal: AbortSignal, protocol?: Protocol): Promise<Endpoint>;
+  endpointOf(
+    to: Destination,
+    namespace: string,
+    signal: AbortSignal,
+    protocol?: Protocol,
+  ): Promise<EgressEndpoint>;
   extraOf(
     extra: EgressDestination,
     namespace: string,
@@ -70,7 +75,7 @@ export function createClusterAddresses(options: ClusterAddressesOptions): Cluste
 }
 
 /** An endpoint, or a name that DNS has to be asked about. */
-type Target = Endpoint | { readonly kind: 'name'; readonly name: string };
+type Target = EgressEndpoint | { readonly kind: 'name'; readonly name: string };
 
 async function targetOf(
   { host, port }: Destination,
@@ -81,7 +86,7 @@ async function targetOf(
 ): Promise<Target> {
   const name = serviceOfHost(host, namespace, clusterDomain);
   const service = name && (await getService(client, name.namespace, name.name, signal));
-  const nowhere: Endpoint = { kind: 'external', host, addresses: [], port };
+  const nowhere: EgressEndpoint = { kind: 'external', host, addresses: [], port };
   if (service === undefined) return isName(host) && !name?.certain ? { kind: 'name', name: host } : nowhere;
   const { type, externalName = '' } = service.spec ?? {};
   if (type === 'ExternalName')
@@ -294,7 +299,7 @@ export async function gatherFacts(
   addresses: ClusterAddresses,
   signal: AbortSignal,
 ): Promise<EgressFacts> {
-  const endpoints = (urls: ReadonlySet<string>): Promise<Endpoint[]> => {
+  const endpoints = (urls: ReadonlySet<string>): Promise<EgressEndpoint[]> => {
     // what is no URL is refused where it was said
     const destinations = [...urls].flatMap((url) => destinationOf(url) ?? []);
     return inTurn(destinations, (to) => addresses.endpointOf(to, namespace, signal));

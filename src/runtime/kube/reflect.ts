@@ -200,7 +200,7 @@ interface StoreHandlers<T> {
 }
 
 /** The objects that are known, of each what `project` keeps of it. */
-export interface Store<O, T> {
+export interface ReflectedStore<O, T> {
   readonly size: number;
   get(key: string): T | undefined;
   values(): IterableIterator<T>;
@@ -220,7 +220,7 @@ interface Entry<T> {
 export function createStore<O extends KubeObject, T>(
   project: (object: O) => T,
   handlers: StoreHandlers<T>,
-): Store<O, T> {
+): ReflectedStore<O, T> {
   const entries = new Map<string, Entry<T>>();
   const drop = (key: string) => {
     const entry = entries.get(key);

@@ -63,7 +63,7 @@ export function formatted(sink: Sink, format: LogFormat): Sink {
   return { write: (line) => sink.write(textLine(line, paint)) };
 }
 
-export type Paint = (style: Style, text: string) => string;
+export type PaintLog = (style: Style, text: string) => string;
 
 const levelStyle: Readonly<Record<string, Style>> = {
   debug: 'dim',
@@ -73,7 +73,7 @@ const levelStyle: Readonly<Record<string, Style>> = {
 };
 
 /** One line for people from one JSON line: `12:00:01.123 info  proxy listening address=127.0.0.1:8190`. */
-function textLine(json: string, paint: Paint): string {
+function textLine(json: string, paint: PaintLog): string {
   const { level, time, component, event, ...fields } = JSON.parse(json) as Record<string, unknown>;
   const name = String(level);
   const head = [
@@ -87,7 +87,7 @@ function textLine(json: string, paint: Paint): string {
 }
 
 /** Lists of texts, such as configuration errors, take a line an item. */
-function field(name: string, value: unknown, paint: Paint): string[] {
+function field(name: string, value: unknown, paint: PaintLog): string[] {
   if (Array.isArray(value))
     return value.map((item) => `\n    ${paint('dim', `${name}:`)} ${printable(String(item))}`);
   return [`${paint('dim', `${name}=`)}${typeof value === 'string' ? quoted(value) : JSON.stringify(value)}`];

@@ -6,7 +6,7 @@ export const protection = { read: 1, readWrite: 3 } as const;
 export const mapFlags = { shared: 1, privateAnonymous: 0x22 } as const;
 
 /** Mapped memory and the one buffer over it. */
-export interface Mapping {
+export interface MemoryMapping {
   readonly address: bigint;
   /** Bytes that can be used, as asked for; the mapping itself ends at a page. */
   readonly length: number;
@@ -29,7 +29,7 @@ export function roundToPage(length: number): number {
 }
 
 /** @throws NativeError */
-export function mapMemory(length: number, prot: number, flags: number, descriptor = -1): Mapping {
+export function mapMemory(length: number, prot: number, flags: number, descriptor = -1): MemoryMapping {
   const size = BigInt(roundToPage(length));
   const address = tryLong('mmap', 0n, size, prot, flags, descriptor, 0n);
   let view: Buffer | undefined = memoryAt(address, length);
@@ -62,7 +62,7 @@ export interface Scratch {
 
 const alignment = 16;
 const capacity = 16 * 1024;
-let memory: Mapping | undefined;
+let memory: MemoryMapping | undefined;
 let used = 0;
 
 /** Lends `length` bytes for as long as `use` runs; it may be nested, up to 16 KiB in all. */
@@ -104,7 +104,7 @@ export interface RegionTraits {
   descriptor: number | undefined;
 }
 
-export function regionOver(mapping: Mapping, traits: RegionTraits): Region {
+export function regionOver(mapping: MemoryMapping, traits: RegionTraits): Region {
   let released = false;
   const end = (wipe: boolean) => {
     if (released) return;
@@ -172,7 +172,7 @@ const secretMemoryMagic = 0x5345434d;
  * The descriptor stays open.
  * @throws SvcError NOT_SECRET_MEMORY for any other descriptor, NativeError when the mapping is refused
  */
-export function mapDescriptor(descriptor: number): Mapping {
+export function mapDescriptor(descriptor: number): MemoryMapping {
   if (!isSecretMemory(descriptor)) throw notSecretMemory(descriptor);
   return mapMemory(fstatSync(descriptor).size, protection.read, mapFlags.shared, descriptor);
 }

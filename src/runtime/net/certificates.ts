@@ -9,7 +9,7 @@ export function readCertificate(pem: string): X509Certificate {
 }
 
 /** The same of a whole identity. @throws Error when one cannot be read, or the key is another one's */
-export function readIdentity({ cert, key }: Identity): X509Certificate {
+export function readIdentity({ cert, key }: TlsIdentity): X509Certificate {
   const certificate = readCertificate(cert);
   if (!certificate.checkPrivateKey(readKey(key)))
     throw new Error('the key does not belong to the certificate');
@@ -36,7 +36,7 @@ export function validityOf(certificate: X509Certificate): { readonly from: numbe
 }
 
 /** A certificate and its private key. */
-export interface Identity {
+export interface TlsIdentity {
   /** PEM; the certificate itself first, then its chain. */
   readonly cert: string;
   /** PEM (PKCS #8). */

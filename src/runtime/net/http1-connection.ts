@@ -26,7 +26,7 @@ export interface ResponseHandler {
   failed(error: Error, unseen: boolean): void;
 }
 
-export type Written = (error?: Error | null) => void;
+export type WriteCallback = (error?: Error | null) => void;
 
 export interface ConnectionEvents {
   /** It stands, the TLS handshake included. */
@@ -95,7 +95,7 @@ export class Http1Connection {
     bodyless: boolean,
     first: readonly Uint8Array[],
     whole: boolean,
-    done?: Written,
+    done?: WriteCallback,
   ): void {
     this.#handler = handler;
     this.#begun += 1;
@@ -116,7 +116,7 @@ export class Http1Connection {
   }
 
   /** @param done called once the operating system has all of it, or with the error that kept it from that */
-  write(buffers: readonly Uint8Array[], last: boolean, done?: Written): void {
+  write(buffers: readonly Uint8Array[], last: boolean, done?: WriteCallback): void {
     this.#sent = false;
     const written = (error?: Error | null) => {
       if (last && !error) this.#sent = true;

@@ -1,7 +1,7 @@
 import { generateKeyPair, randomBytes, sign } from 'node:crypto';
 import { promisify } from 'node:util';
 import forge from 'node-forge';
-import type { Identity } from './certificates.ts';
+import type { TlsIdentity } from './certificates.ts';
 
 const dayMs = 86_400_000;
 const dnsName = 2;
@@ -24,7 +24,7 @@ export interface IssueOptions {
  * A certificate of the authority with a new key (RSA 2048), for servers or for clients, never for both.
  * @throws Error when the authority's PEM cannot be read
  */
-export async function issueCertificate(authority: Identity, options: IssueOptions): Promise<Identity> {
+export async function issueCertificate(authority: TlsIdentity, options: IssueOptions): Promise<TlsIdentity> {
   const { commonName, days, now = Date.now() } = options;
   const issuer = forge.pki.certificateFromPem(authority.cert);
   const { publicKey, privateKey } = await rsaKeyPair(2_048);
@@ -73,7 +73,7 @@ export async function createAuthority({
   commonName,
   days,
   now = Date.now(),
-}: AuthorityOptions): Promise<Identity> {
+}: AuthorityOptions): Promise<TlsIdentity> {
   const { publicKey, privateKey } = await rsaKeyPair(3_072);
   const name = [{ name: 'commonName', value: commonName }];
   const plan = {

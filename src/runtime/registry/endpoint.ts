@@ -5,7 +5,7 @@ import { isLoopback } from '../../core/settings/listen-address.ts';
 import { httpUrl } from '../../core/settings/setting.ts';
 
 /** One place where a repository can be read. */
-export interface Endpoint {
+export interface RegistryEndpoint {
   readonly origin: URL;
   /** Of the repository there. */
   readonly repository: string;
@@ -19,7 +19,7 @@ export interface Endpoint {
 const hosts: Readonly<Record<string, string>> = { 'docker.io': 'registry-1.docker.io' };
 
 /** The mirrors of a registry, then itself: by HTTPS, on this machine by plain HTTP. */
-export function endpointsFor({ registry, repository }: ImageReference, mirrors: Mirrors): Endpoint[] {
+export function endpointsFor({ registry, repository }: ImageReference, mirrors: Mirrors): RegistryEndpoint[] {
   const found = mirrors.get(registry) ?? [];
   return [
     ...found.map((url) => mirrorEndpoint(url, registry, repository)),
@@ -27,7 +27,7 @@ export function endpointsFor({ registry, repository }: ImageReference, mirrors: 
   ];
 }
 
-function mirrorEndpoint(url: URL, registry: string, repository: string): Endpoint {
+function mirrorEndpoint(url: URL, registry: string, repository: string): RegistryEndpoint {
   const name = `${mirrorPlace(url)}/${repository}`;
   return {
     ...{ origin: new URL(url.origin), name, mirrorOf: registry },
@@ -45,7 +45,7 @@ function originOf(registry: string): URL {
  * Whether what an endpoint says may lead there: by HTTPS, never with credentials in the URL, and to this machine only
  * where the endpoint is on it.
  */
-export function mayLeadTo({ origin }: Endpoint, url: URL): boolean {
+export function mayLeadTo({ origin }: RegistryEndpoint, url: URL): boolean {
   if (url.username !== '' || url.password !== '') return false;
   if (isLoopback(url.hostname))
     return isLoopback(origin.hostname) && (url.protocol === 'http:' || url.protocol === 'https:');
@@ -101,7 +101,7 @@ function readItem(item: string): { registry: string; at: URL } {
 
 /** One way to read a repository: where, and as whom. */
 export interface Access {
-  readonly endpoint: Endpoint;
+  readonly endpoint: RegistryEndpoint;
   /** Undefined: as anybody. */
   readonly credential: RegistryCredential | undefined;
 }

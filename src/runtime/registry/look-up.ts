@@ -16,7 +16,7 @@ import {
   verifyDigest,
 } from '../../core/image/reference.ts';
 import type { ImageCommand } from '../../core/injection/contract.ts';
-import type { Access, Endpoint } from './endpoint.ts';
+import type { Access, RegistryEndpoint } from './endpoint.ts';
 import {
   hasCode,
   RegistryError,
@@ -68,8 +68,8 @@ export async function lookUp(
   throw failure;
 }
 
-function placesOf(accesses: readonly Access[]): (readonly [Endpoint, Access[]])[] {
-  const places = new Map<Endpoint, Access[]>();
+function placesOf(accesses: readonly Access[]): (readonly [RegistryEndpoint, Access[]])[] {
+  const places = new Map<RegistryEndpoint, Access[]>();
   for (const access of accesses) {
     const ways = places.get(access.endpoint);
     if (ways === undefined) places.set(access.endpoint, [access]);
@@ -115,7 +115,7 @@ async function bySession(
 
 async function within<T>(
   timeoutMs: number,
-  { origin }: Endpoint,
+  { origin }: RegistryEndpoint,
   signal: AbortSignal,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {

@@ -4,7 +4,7 @@ import type { RegistryCredential } from '../../core/image/registry-credentials.t
 import { retry } from '../lifecycle/retry.ts';
 import { sleep } from '../lifecycle/wait.ts';
 import { secrets } from '../logging/secrets.ts';
-import { type Endpoint, mayLeadTo } from './endpoint.ts';
+import { mayLeadTo, type RegistryEndpoint } from './endpoint.ts';
 import {
   hasCode,
   RegistryError,
@@ -18,9 +18,9 @@ const mostRedirects = 5;
 const longestWaitMs = 2_000;
 const retries = { initialMs: 150, maxMs: 1_000, maxAttempts: 3 };
 
-export interface SessionOptions {
+export interface RegistrySessionOptions {
   readonly client: RegistryHttpClient;
-  readonly endpoint: Endpoint;
+  readonly endpoint: RegistryEndpoint;
   /** Undefined: as anybody. */
   readonly credential: RegistryCredential | undefined;
   readonly signal: AbortSignal;
@@ -36,7 +36,7 @@ export interface RegistryRequest {
 
 /** One user's requests to one repository. */
 export interface RegistrySession {
-  readonly endpoint: Endpoint;
+  readonly endpoint: RegistryEndpoint;
   /** Whether what was answered so far was answered by a registry. */
   readonly isRegistry: boolean;
   /** @throws RegistryError unless the answer is a success */
@@ -46,7 +46,7 @@ export interface RegistrySession {
 }
 
 /** Logs in when it is asked to, follows redirects without taking the log-in along, and tries again what may pass. */
-export function openSession(options: SessionOptions): RegistrySession {
+export function openSession(options: RegistrySessionOptions): RegistrySession {
   const { endpoint, credential } = options;
   const known = credential === undefined ? [] : [secrets.register(credential.password)];
   const state: State = {
@@ -74,7 +74,7 @@ export function openSession(options: SessionOptions): RegistrySession {
 }
 
 interface State {
-  readonly options: SessionOptions;
+  readonly options: RegistrySessionOptions;
   /** `Authorization` by origin: undefined where there is nothing to say. */
   readonly headers: Map<string, string | undefined>;
   readonly onToken: (token: string) => void;
@@ -139,7 +139,7 @@ const longestParameter = 1_024;
 
 export interface AuthorizeOptions {
   readonly client: RegistryHttpClient;
-  readonly endpoint: Endpoint;
+  readonly endpoint: RegistryEndpoint;
   /** Undefined: as anybody. */
   readonly credential: RegistryCredential | undefined;
   readonly signal: AbortSignal;
@@ -180,7 +180,7 @@ async function token({ parameters }: AuthChallenge, options: AuthorizeOptions): 
   return found;
 }
 
-function realmOf(realm: string | undefined, endpoint: Endpoint): URL {
+function realmOf(realm: string | undefined, endpoint: RegistryEndpoint): URL {
   const url = realm !== undefined && URL.canParse(realm) ? new URL(realm) : undefined;
   if (url === undefined || !mayLeadTo(endpoint, url))
     throw new RegistryError(

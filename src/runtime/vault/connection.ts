@@ -8,7 +8,7 @@ import type { VaultEndpoint, VaultPlace } from './settings.ts';
 export type TlsFiles = Pick<VaultEndpoint, 'caFiles' | 'caPath' | 'client'>;
 
 /** Where the key server is and how it is spoken to. */
-export interface VaultConnection {
+export interface VaultConnectionSettings {
   /** `https://host:port`, with a path where a gateway adds one. */
   readonly address: URL;
   readonly namespace: string | undefined;
@@ -33,10 +33,10 @@ export const connectionDefaults = {
   requestTimeoutMs: 10_000,
   maxAnswerBytes: 8 * 1024 * 1024,
   maxSockets: 64,
-} as const satisfies Partial<VaultConnection>;
+} as const satisfies Partial<VaultConnectionSettings>;
 
 /** A client certificate is for the server or broker that was named, so with one no redirect is followed. */
-export function vaultConnection({ endpoint, namespace }: VaultPlace): VaultConnection {
+export function vaultConnection({ endpoint, namespace }: VaultPlace): VaultConnectionSettings {
   const { url, skipVerify, caFiles, caPath, client } = endpoint;
   return {
     ...connectionDefaults,
@@ -49,11 +49,11 @@ export function vaultConnection({ endpoint, namespace }: VaultPlace): VaultConne
 }
 
 /** What stands before every path: `/v1/`, below the path of a gateway where there is one. */
-export const apiPrefix = ({ address }: VaultConnection): string =>
+export const apiPrefix = ({ address }: VaultConnectionSettings): string =>
   `${address.pathname.replace(/\/+$/, '')}/v1/`;
 
 /** Headers of every request; the token is added by those who have one, as text or as bytes. */
-export function apiHeaders({ namespace }: VaultConnection, hasBody: boolean): [string, string][] {
+export function apiHeaders({ namespace }: VaultConnectionSettings, hasBody: boolean): [string, string][] {
   return [
     ['Accept', 'application/json'],
     ['X-Vault-Request', 'true'],

@@ -1,8 +1,8 @@
 import type { TransitInput } from '../../core/vault/transit-messages.ts';
 import type { ItemResults } from './transit-calls.ts';
 
-/** One that has to wait. It is its own listener of its signal, and settles once. */
-export class Caller<V> {
+/** One of the callers of a joined call. It is its own listener of its signal, and settles once. */
+export class JoinedCaller<V> {
   readonly inputs: readonly TransitInput[];
   readonly deadline: number;
   readonly answer: Promise<CallResult<V>>;
@@ -13,7 +13,7 @@ export class Caller<V> {
   /** From then on its items are of no use: they may be keys that their owner has zeroed. */
   settled = false;
   readonly #signal: AbortSignal | undefined;
-  readonly #onGone: (caller: Caller<V>) => void;
+  readonly #onGone: (caller: JoinedCaller<V>) => void;
   readonly #resolve: (answer: CallResult<V>) => void;
   readonly #reject: (reason: unknown) => void;
 
@@ -21,7 +21,7 @@ export class Caller<V> {
     inputs: readonly TransitInput[],
     signal: AbortSignal | undefined,
     deadline: number,
-    onGone: (caller: Caller<V>) => void,
+    onGone: (caller: JoinedCaller<V>) => void,
   ) {
     const { promise, resolve, reject } = Promise.withResolvers<CallResult<V>>();
     this.inputs = inputs;
@@ -65,11 +65,11 @@ export class Caller<V> {
 
 /** One call for several callers. It is aborted when all of them have gone. */
 export class SharedCall<V> {
-  readonly callers: readonly Caller<V>[];
+  readonly callers: readonly JoinedCaller<V>[];
   readonly #controller = new AbortController();
   #left: number;
 
-  constructor(callers: readonly Caller<V>[]) {
+  constructor(callers: readonly JoinedCaller<V>[]) {
     this.callers = callers;
     this.#left = callers.length;
     for (const caller of callers) caller.call = this;

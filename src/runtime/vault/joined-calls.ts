@@ -1,12 +1,12 @@
 import type { ItemResult, TransitInput } from '../../core/vault/transit-messages.ts';
 import { requestLimits } from './client.ts';
 import { isVaultError, tooBusy } from './contract.ts';
-import { Caller, type CallResult, SharedCall } from './joined-callers.ts';
+import { type CallResult, JoinedCaller, SharedCall } from './joined-callers.ts';
 import type { ItemResults, TransitCalls } from './transit-calls.ts';
 
 /**
- * Joins the calls of many callers: two are in flight at a time, and what arrives meanwhile leaves together as soon as
- * one of them has ended. A caller that meets fewer in flight waits for nobody.
+ * Joins the calls of many callers: what arrives in one turn of the event loop leaves together, two calls are in flight at
+ * a time, and what arrives meanwhile leaves together as soon as one of them has ended.
  *
  * Callers do not notice each other: each gets the results of its own items, and has its own signal and its own
  * deadline, which counts from its arrival. A call that was refused as a whole, possibly because of one item, is made
@@ -32,10 +32,12 @@ class Lane<V> implements TransitCalls<V> {
   readonly #calls: TransitCalls<V>;
   readonly #deadlineMs: number;
   #inFlight = 0;
+  /** Whether what has arrived in this turn is sent at its end. */
+  #due = false;
   /** In order of arrival. */
-  #waiting = new Set<Caller<V>>();
+  #waiting = new Set<JoinedCaller<V>>();
   #itemsWaiting = 0;
-  /** Calls in flight whose callers have waited. */
+  /** Calls in flight with callers that have waited for another to end. */
   readonly #shared = new Set<SharedCall<V>>();
   #timer: NodeJS.Timeout | undefined;
 
@@ -56,49 +58,57 @@ class Lane<V> implements TransitCalls<V> {
     this.#calls.discard(value);
   }
 
-  /** Where there is room nothing is added to a plain call: the client keeps deadline and signal itself. */
-  async call(inputs: readonly TransitInput[], signal: AbortSignal | undefined) {
-    if (this.#inFlight >= mostInFlight) return this.#join(inputs, signal);
-    this.#inFlight++;
-    try {
-      return await this.#calls.call(inputs, signal);
-    } finally {
-      this.#ended();
+  async call(inputs: readonly TransitInput[], signal: AbortSignal | undefined): Promise<CallResult<V>> {
+    const answer = this.#join(inputs, signal);
+    if (!this.#due && this.#inFlight < mostInFlight) {
+      this.#due = true;
+      setImmediate(this.#sendArrived);
     }
+    return answer;
   }
+
+  /** Their deadlines have just begun: the client keeps them, and knows what a request that takes longer died of. */
+  readonly #sendArrived = (): void => {
+    this.#due = false;
+    this.#sendWaiting('keeps deadlines');
+  };
 
   #join(inputs: readonly TransitInput[], signal: AbortSignal | undefined): Promise<CallResult<V>> {
     signal?.throwIfAborted();
     if (this.#itemsWaiting + inputs.length > mostWaiting) throw tooBusy();
-    const caller = new Caller<V>(inputs, signal, performance.now() + this.#deadlineMs, this.#onGone);
+    const caller = new JoinedCaller<V>(inputs, signal, performance.now() + this.#deadlineMs, this.#onGone);
     this.#enqueue(caller);
     this.#timer ??= this.#watch(this.#deadlineMs);
     return caller.answer;
   }
 
-  #enqueue(caller: Caller<V>): void {
+  #enqueue(caller: JoinedCaller<V>): void {
     this.#waiting.add(caller);
     this.#itemsWaiting += caller.count;
   }
 
-  #dequeue(caller: Caller<V>): void {
+  #dequeue(caller: JoinedCaller<V>): void {
     if (this.#waiting.delete(caller)) this.#itemsWaiting -= caller.count;
   }
 
   /** One that was aborted. Its call goes on as long as anybody waits for it. */
-  readonly #onGone = (caller: Caller<V>): void => {
+  readonly #onGone = (caller: JoinedCaller<V>): void => {
     if (caller.call === undefined) this.#dequeue(caller);
     else caller.call.leave();
   };
 
   #ended(): void {
     this.#inFlight--;
-    while (this.#inFlight < mostInFlight && this.#waiting.size > 0) void this.#send(this.#next());
+    this.#sendWaiting();
+  }
+
+  #sendWaiting(client?: 'keeps deadlines'): void {
+    while (this.#inFlight < mostInFlight && this.#waiting.size > 0) void this.#send(this.#next(), client);
   }
 
   /** The first that wait, as many as fit into one call. */
-  #next(): Caller<V>[] {
-    const callers: Caller<V>[] = [];
+  #next(): JoinedCaller<V>[] {
+    const callers: JoinedCaller<V>[] = [];
     let items = 0;
     for (const caller of this.#waiting) {
       items += caller.count;
@@ -110,10 +120,10 @@ class Lane<V> implements TransitCalls<V> {
     return callers;
   }
 
-  async #send(callers: readonly Caller<V>[]): Promise<void> {
+  async #send(callers: readonly JoinedCaller<V>[], client?: 'keeps deadlines'): Promise<void> {
     const call = new SharedCall(callers);
     this.#inFlight++;
-    this.#shared.add(call);
+    if (client === undefined) this.#shared.add(call);
     try {
       const inputs = callers.flatMap((caller) => caller.inputs);
       const answer = await this.#calls.call(inputs, call.signal);
@@ -127,7 +137,7 @@ class Lane<V> implements TransitCalls<V> {
     }
   }
 
-  #handOut(callers: readonly Caller<V>[], { status, results }: ItemResults<V>): void {
+  #handOut(callers: readonly JoinedCaller<V>[], { status, results }: ItemResults<V>): void {
     let at = 0;
     for (const caller of callers) {
       const own = results.slice(at, at + caller.count);
@@ -141,13 +151,13 @@ class Lane<V> implements TransitCalls<V> {
   }
 
   /** Callers whose items still fit go again in smaller calls; the others cut theirs themselves. */
-  #cut(callers: readonly Caller<V>[]): void {
+  #cut(callers: readonly JoinedCaller<V>[]): void {
     for (const caller of callers) if (caller.count > this.most) caller.settle('too large');
     this.#again(callers);
   }
 
   /** What concerns all of them is one error for all. */
-  #failed(callers: readonly Caller<V>[], error: unknown): void {
+  #failed(callers: readonly JoinedCaller<V>[], error: unknown): void {
     if (callers.length > 1 && mayBeOneItem(error)) {
       for (const caller of callers) caller.alone = true;
       this.#again(callers);
@@ -157,7 +167,7 @@ class Lane<V> implements TransitCalls<V> {
   }
 
   /** They have waited longer than the others. */
-  #again(callers: readonly Caller<V>[]): void {
+  #again(callers: readonly JoinedCaller<V>[]): void {
     const later = this.#waiting;
     this.#waiting = new Set();
     this.#itemsWaiting = 0;
@@ -183,7 +193,7 @@ class Lane<V> implements TransitCalls<V> {
     this.#timer = next === Number.POSITIVE_INFINITY ? undefined : this.#watch(next - now);
   };
 
-  #unanswered(): Caller<V>[] {
+  #unanswered(): JoinedCaller<V>[] {
     const sent = [...this.#shared].flatMap(({ callers }) => callers);
     return [...this.#waiting, ...sent].filter(({ settled }) => !settled);
   }

@@ -2,12 +2,12 @@ import http from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
 import { isLoopback } from '../../core/settings/listen-address.ts';
-import { TlsContext, type VaultConnection } from './connection.ts';
+import { TlsContext, type VaultConnectionSettings } from './connection.ts';
 import { redirectedElsewhere, VaultError } from './contract.ts';
 import { noAnswer } from './secret-client/secret-socket.ts';
 
 /** @throws SvcError (exit 78) where TLS files cannot be used. */
-export function createJsonHttpClient(connection: VaultConnection): JsonHttpClient {
+export function createJsonHttpClient(connection: VaultConnectionSettings): JsonHttpClient {
   const agent = createAgent(connection);
   return {
     exchange: (request) =>
@@ -27,7 +27,7 @@ type Connector = (...parameters: Parameters<http.Agent['createConnection']>) => 
  * A bounded pool of kept connections, with a bound on the time that connecting takes.
  * Proxy variables of the environment are not read.
  */
-function createAgent(connection: VaultConnection): http.Agent {
+function createAgent(connection: VaultConnectionSettings): http.Agent {
   const options = {
     keepAlive: true,
     maxSockets: connection.maxSockets,
@@ -203,7 +203,7 @@ export interface JsonHttpClient {
 /** Sends the request once more, to the server that `activeServer` finds in the answer. */
 export async function followStandby(
   client: Pick<JsonHttpClient, 'exchange'>,
-  connection: VaultConnection,
+  connection: VaultConnectionSettings,
   request: JsonHttpRequest,
   answer: JsonHttpResponse,
 ): Promise<JsonHttpResponse> {
@@ -220,7 +220,7 @@ export async function followStandby(
  * @throws VaultError of kind `unavailable`
  */
 export function activeServer(
-  connection: VaultConnection,
+  connection: VaultConnectionSettings,
   request: Pick<JsonHttpRequest, 'origin' | 'path'>,
   answer: Pick<JsonHttpResponse, 'status' | 'location'>,
 ): URL {

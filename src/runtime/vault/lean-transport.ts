@@ -2,7 +2,7 @@ import { writeRequest } from '../../core/http1.ts';
 import { JsonError } from '../../core/json-document.ts';
 import { isEncodedPath } from '../../core/vault/path.ts';
 import { createWipedMemory } from '../memory.ts';
-import { apiHeaders, apiPrefix, type VaultConnection } from './connection.ts';
+import { apiHeaders, apiPrefix, type VaultConnectionSettings } from './connection.ts';
 import {
   type ByteExchange,
   VaultError,
@@ -25,7 +25,7 @@ type SendRequest = Parameters<VaultTransport['send']>[0];
  * The key server's API over `node:http` and nothing else: for what starts fast and calls often.
  * @throws SvcError (exit 78) where TLS files cannot be used
  */
-export function createLeanTransport(connection: VaultConnection): VaultTransport {
+export function createLeanTransport(connection: VaultConnectionSettings): VaultTransport {
   const client = createJsonHttpClient(connection);
   const toWire = httpRequests(connection);
   const bytes = new ByteTransport(connection);
@@ -46,7 +46,7 @@ export function createLeanTransport(connection: VaultConnection): VaultTransport
 }
 
 /** Turns requests into what goes on the wire. A LIST goes as a GET with `list=true`, which every gateway lets through. */
-export function httpRequests(connection: VaultConnection): (request: SendRequest) => JsonHttpRequest {
+export function httpRequests(connection: VaultConnectionSettings): (request: SendRequest) => JsonHttpRequest {
   const { address, requestTimeoutMs } = connection;
   const prefix = apiPrefix(connection);
   return (request) => ({
@@ -60,7 +60,7 @@ export function httpRequests(connection: VaultConnection): (request: SendRequest
   });
 }
 
-function headersFor({ body, bytes, token }: SendRequest, connection: VaultConnection) {
+function headersFor({ body, bytes, token }: SendRequest, connection: VaultConnectionSettings) {
   const headers = Object.fromEntries(apiHeaders(connection, body !== undefined || bytes !== undefined));
   return token === undefined ? headers : { ...headers, 'X-Vault-Token': token };
 }
@@ -74,11 +74,11 @@ const times = { idleMs: 30_000, patienceMs: 2 };
 
 /** Calls whose bodies hold keys: written from and read into memory that is zeroed after each call. */
 class ByteTransport {
-  readonly #connection: VaultConnection;
+  readonly #connection: VaultConnectionSettings;
   readonly #memory = createWipedMemory();
   readonly #pools = new Map<string, SecretPool>();
 
-  constructor(connection: VaultConnection) {
+  constructor(connection: VaultConnectionSettings) {
     this.#connection = connection;
   }
 

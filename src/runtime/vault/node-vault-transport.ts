@@ -1,4 +1,4 @@
-import { apiPrefix, type VaultConnection } from './connection.ts';
+import { apiPrefix, type VaultConnectionSettings } from './connection.ts';
 import type { VaultResponse, VaultTransport } from './contract.ts';
 import {
   createJsonHttpClient,
@@ -23,7 +23,7 @@ interface HttpOptions {
  * to any host with the token, has no bound on the size of an answer and obeys proxy variables.
  * @throws SvcError (exit 78) where TLS files cannot be used
  */
-export async function createNodeVaultTransport(connection: VaultConnection): Promise<VaultTransport> {
+export async function createNodeVaultTransport(connection: VaultConnectionSettings): Promise<VaultTransport> {
   const http = createJsonHttpClient(connection);
   const client = await loadClient(http, connection);
   const toHttpRequest = httpRequests(connection);
@@ -48,7 +48,7 @@ export async function createNodeVaultTransport(connection: VaultConnection): Pro
   };
 }
 
-async function loadClient(http: JsonHttpClient, connection: VaultConnection) {
+async function loadClient(http: JsonHttpClient, connection: VaultConnectionSettings) {
   const { default: nodeVault } = await import('node-vault');
   const client = nodeVault({
     endpoint: connection.address.href.replace(/\/+$/, ''),
@@ -60,7 +60,7 @@ async function loadClient(http: JsonHttpClient, connection: VaultConnection) {
   return Object.assign(client, { token: '', namespace: '', pathPrefix: '' });
 }
 
-async function overHttp(http: JsonHttpClient, connection: VaultConnection, options: HttpOptions) {
+async function overHttp(http: JsonHttpClient, connection: VaultConnectionSettings, options: HttpOptions) {
   const { method, headers, json, exchange } = options;
   const path = options.uri.slice(connection.address.origin.length);
   const body = json === undefined ? undefined : JSON.stringify(json);

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { EgressFacts, Endpoint, ServiceFacts } from '../../../src/core/egress/contract.ts';
+import type { EgressEndpoint, EgressFacts, ServiceFacts } from '../../../src/core/egress/contract.ts';
 import { egressPolicies } from '../../../src/core/egress/policies.ts';
 
 const test = suite('egress policies');
@@ -20,7 +20,7 @@ const vault: ServiceFacts = {
   },
   selector: { 'app.kubernetes.io/name': 'vault', app: 'vault' },
 };
-const inCluster: Endpoint = { kind: 'service', host: 'vault.vault.svc', service: vault, port: 443 };
+const inCluster: EgressEndpoint = { kind: 'service', host: 'vault.vault.svc', service: vault, port: 443 };
 const facts: EgressFacts = {
   namespace: 'shop',
   vaults: [inCluster],
@@ -33,7 +33,7 @@ const facts: EgressFacts = {
   dns: { service: dns, addresses: ['169.254.20.10'] },
   extra: [],
 };
-const external = (host: string, addresses: readonly string[], port = 443): Endpoint => ({
+const external = (host: string, addresses: readonly string[], port = 443): EgressEndpoint => ({
   ...{ kind: 'external', host, addresses, port },
 });
 const given = (more: Partial<EgressFacts>) => egressPolicies({ ...facts, ...more });
@@ -151,7 +151,7 @@ test('keep the object store to the pods with the proxy', () => {
 
 test('take the endpoints of a Service without a selector', () => {
   const service = { ...vault, selector: {}, endpoints: [{ address: '192.0.2.77', port: 8200 }] };
-  const endpoint: Endpoint = { ...inCluster, service };
+  const endpoint: EgressEndpoint = { ...inCluster, service };
   assert.equal(added({ vaults: [endpoint] }), ['192.0.2.77/32 TCP 8200']);
   assert.ok(allowedBy({ vaults: [endpoint] }).includes('10.96.3.4/32 TCP 443'));
 });

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { EgressFacts, Endpoint, ServiceFacts } from '../../../src/core/egress/contract.ts';
+import type { EgressEndpoint, EgressFacts, ServiceFacts } from '../../../src/core/egress/contract.ts';
 import type { Connection, PolicyPod } from '../../support/network-policy.ts';
 
 /** A cluster, what its facts are, and what its protected pods are meant to reach. */
@@ -58,7 +58,7 @@ function serviceIn(families: Families): fc.Arbitrary<ServiceFacts> {
   });
 }
 
-function endpointIn(families: Families): fc.Arbitrary<Endpoint> {
+function endpointIn(families: Families): fc.Arbitrary<EgressEndpoint> {
   const addresses = fc.array(addressIn(families), { maxLength: 4 });
   const host = fc.constantFrom('vault.example.com', 'store.example.org', 'a.example');
   return fc.oneof(
@@ -129,7 +129,7 @@ function mainOf(facts: EgressFacts): Expected {
   ]);
 }
 
-function endpointOf(endpoint: Endpoint): Expected {
+function endpointOf(endpoint: EgressEndpoint): Expected {
   if (endpoint.kind === 'service') return behind(endpoint.service, 'TCP');
   return anyOf(endpoint.addresses.map((address) => at(address, 'TCP', endpoint.port)));
 }

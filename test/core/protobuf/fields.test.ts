@@ -6,9 +6,9 @@ import {
   bool,
   bytes,
   embedded,
-  type Fields,
   message,
   ProtobufError,
+  type ProtobufFields,
   presentBool,
   presentUnsigned,
   readFields,
@@ -85,7 +85,7 @@ function theirs(one: Value): Record<string, unknown> {
   return { count: String(one.count), flag, text, raw: Buffer.from(one.raw), small, ...optional };
 }
 
-function assertReads(fields: Fields, one: Value): void {
+function assertReads(fields: ProtobufFields, one: Value): void {
   assert.is(fields.unsigned(1), one.count);
   assert.is(fields.unsigned(2), one.limit ?? 0n);
   assert.is(fields.bool(3), one.flag);

@@ -4,9 +4,9 @@ import { SvcError } from '../../../src/core/errors.ts';
 import { listenAddressOrOff } from '../../../src/core/settings/listen-address.ts';
 import {
   applyRules,
-  type Check,
   type ConfigSection,
   resolveSettings,
+  type SettingsCheck,
   type Sources,
   sectionOf,
 } from '../../../src/core/settings/resolve.ts';
@@ -102,7 +102,7 @@ resolving('adds the reason that a parser of a component gives', () => {
 });
 
 resolving('checks settings against each other together with the rest', () => {
-  const check: Check<typeof settings> = (config) =>
+  const check: SettingsCheck<typeof settings> = (config) =>
     applyRules(config, [
       ({ size, strict }) => (strict && size < 7 ? 'SVC_SIZE: at least 7 under --strict' : undefined),
       ({ name }) => (name === 'bad' ? 'SVC_NAME: is bad' : undefined),
@@ -116,12 +116,12 @@ resolving('checks settings against each other together with the rest', () => {
 });
 
 resolving('passes over a plain check that reads a wrong setting', () => {
-  const check: Check<typeof settings> = ({ size }) => [`size is ${size}`];
+  const check: SettingsCheck<typeof settings> = ({ size }) => [`size is ${size}`];
   assert.equal(errorsOf({ env: { SVC_NAME: 'n', SVC_SIZE: 'x' } }, check).length, 1);
 });
 
 resolving('lets the breakage of a check through', () => {
-  const check: Check<typeof settings> = () => fail('broken');
+  const check: SettingsCheck<typeof settings> = () => fail('broken');
   assert.throws(() => resolveSettings(settings, { env: { SVC_NAME: 'n' } }, check), /broken/);
 });
 
@@ -135,7 +135,7 @@ function section(demo: Record<string, unknown>): ConfigSection {
   return sectionOf({ path: 'svc.yaml', content: { demo } }, 'demo', settings);
 }
 
-function errorsOf(sources: Sources, check?: Check<typeof settings>): readonly string[] {
+function errorsOf(sources: Sources, check?: SettingsCheck<typeof settings>): readonly string[] {
   return failure(() => resolveSettings(settings, sources, check)).details;
 }
 

@@ -9,10 +9,10 @@ import * as assert from 'uvu/assert';
 import {
   bundleOf,
   certificatesIn,
-  type Identity,
   isIssuedBy,
   readCertificate,
   readIdentity,
+  type TlsIdentity,
   validityOf,
 } from '../../../src/runtime/net/certificates.ts';
 import {
@@ -24,9 +24,9 @@ import { listen } from '../../support/loopback.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 
 interface Context {
-  authority: Identity;
-  other: Identity;
-  server: Identity;
+  authority: TlsIdentity;
+  other: TlsIdentity;
+  server: TlsIdentity;
 }
 
 const test = suite<Context>('certificates');

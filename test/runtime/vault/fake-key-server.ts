@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer, type ServerOptions } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
-import { connectionDefaults, type VaultConnection } from '../../../src/runtime/vault/connection.ts';
+import { connectionDefaults, type VaultConnectionSettings } from '../../../src/runtime/vault/connection.ts';
 
 export interface SeenRequest {
   readonly method: string;
@@ -79,7 +79,10 @@ async function answer(
 }
 
 /** A connection to it with the given differences from the defaults. */
-export function connectionTo(url: URL, changes: Partial<VaultConnection> = {}): VaultConnection {
+export function connectionTo(
+  url: URL,
+  changes: Partial<VaultConnectionSettings> = {},
+): VaultConnectionSettings {
   return {
     ...connectionDefaults,
     address: url,

@@ -29,33 +29,48 @@ async function told(asked: Asked): Promise<string[]> {
 }
 
 /** One lane with both places taken: what is asked next has to wait. */
-function busyLane({ limit, deadlineMs }: { limit?: number; deadlineMs?: number } = {}) {
+async function busyLane({ limit, deadlineMs }: { limit?: number; deadlineMs?: number } = {}) {
   const calls = new FakeCalls(limit);
   const lane: TransitCalls<Buffer> = joinedCalls(calls, deadlineMs);
   const ask = (...texts: string[]) => lane.call(inputsOf(...texts), undefined);
   const first = ask('first');
+  await turn();
   const second = ask('second');
+  await turn();
   const [one, other] = calls.made;
   assert.ok(one && other);
   return { calls, lane, ask, first, second, one, other };
 }
 
-test('the first two go at once, as they are and with their own signals', async () => {
+test('what arrives in one turn leaves as one call at its end', async () => {
   const calls = new FakeCalls();
   const lane = joinedCalls(calls);
-  const { signal } = new AbortController();
-  const one = lane.call(inputsOf('a'), signal);
+  const one = lane.call(inputsOf('a'), undefined);
   const other = lane.call(inputsOf('b', 'c'), undefined);
-  assert.equal(calls.sent, [['a'], ['b', 'c']]);
-  assert.is(calls.made[0]?.signal, signal);
-  assert.is(calls.made[1]?.signal, undefined);
+  assert.is(calls.made.length, 0);
+  await turn();
+  assert.equal(calls.sent, [['a', 'b', 'c']]);
+  const alone = lane.call(inputsOf('d'), undefined);
+  await turn();
+  assert.equal(calls.sent.slice(1), [['d']]);
   await calls.finish();
   assert.equal(await told(one), ['a']);
   assert.equal(await told(other), ['b', 'c']);
+  assert.equal(await told(alone), ['d']);
+});
+
+test('the deadline of one that has not waited for others is kept by the client', async () => {
+  const calls = new FakeCalls();
+  const lane = joinedCalls(calls, 50);
+  const asked = lane.call(inputsOf('a'), undefined);
+  await turn();
+  await new Promise((resolve) => setTimeout(resolve, 250));
+  calls.made[0]?.fail(new VaultError('unavailable', 'no answer within 8 s'));
+  assert.match((await vaultFailure(asked, 'unavailable')).message, /no answer/);
 });
 
 test('what arrives meanwhile leaves as one call, in order, when one has ended', async () => {
-  const { calls, ask, one, other, first } = busyLane();
+  const { calls, ask, one, other, first } = await busyLane();
   const asked = [ask('a'), ask('b', 'c'), ask('d')];
   await turn();
   assert.is(calls.made.length, 2);
@@ -73,7 +88,7 @@ test('what arrives meanwhile leaves as one call, in order, when one has ended', 
 });
 
 test('a call that fails makes room as well, and nobody else is told of it', async () => {
-  const { calls, ask, one, first } = busyLane();
+  const { calls, ask, one, first } = await busyLane();
   const waiting = ask('a');
   one.fail(new VaultError('unavailable', 'sealed'));
   await vaultFailure(first, 'unavailable');
@@ -82,7 +97,7 @@ test('a call that fails makes room as well, and nobody else is told of it', asyn
 });
 
 test('a call has at most 200 items, and no caller is cut in two', async () => {
-  const { calls, ask } = busyLane();
+  const { calls, ask } = await busyLane();
   const texts = (count: number, name: string) => Array.from({ length: count }, (_, n) => `${name}${n}`);
   const asked = [ask(...texts(150, 'a')), ask(...texts(51, 'b')), ask(...texts(149, 'c')), ask('d')];
   await calls.finish();
@@ -97,7 +112,7 @@ test('a call has at most 200 items, and no caller is cut in two', async () => {
 });
 
 test('one bad item is told to its caller alone, whose other values are not', async () => {
-  const { calls, ask } = busyLane();
+  const { calls, ask } = await busyLane();
   const asked = [ask('a'), ask('b', 'bad', 'c'), ask('d')];
   await calls.finish();
   assert.equal(await Promise.all(asked.map(told)), [['a'], ['b', 'bad is refused', 'c'], ['d']]);
@@ -105,7 +120,7 @@ test('one bad item is told to its caller alone, whose other values are not', asy
 });
 
 test('a refusal of the whole call is followed by one call for each caller', async () => {
-  const { calls, ask } = busyLane();
+  const { calls, ask } = await busyLane();
   const asked = [ask('a', 'b'), ask('poison'), ask('c')];
   const refused = vaultFailure(asked[1] as Asked, 'rejected');
   await calls.finish();
@@ -116,7 +131,7 @@ test('a refusal of the whole call is followed by one call for each caller', asyn
 });
 
 test('those who are sent again go before those who came later, and alone', async () => {
-  const { calls, ask, one, other } = busyLane();
+  const { calls, ask, one, other } = await busyLane();
   const asked = [ask('a'), ask('poison')];
   asked[1]?.catch(() => undefined);
   one.answer();
@@ -132,7 +147,7 @@ test('those who are sent again go before those who came later, and alone', async
 
 test('what concerns the server is told to all callers at once', async () => {
   for (const kind of ['unavailable', 'denied', 'not-found'] as const) {
-    const { calls, ask, one } = busyLane();
+    const { calls, ask, one } = await busyLane();
     const asked = [ask('a'), ask('b')];
     one.answer();
     await turn();
@@ -143,7 +158,7 @@ test('what concerns the server is told to all callers at once', async () => {
 });
 
 test('one that is aborted while it waits is told at once, and nothing of it is sent', async () => {
-  const { calls, lane, ask } = busyLane();
+  const { calls, lane, ask } = await busyLane();
   const abort = new AbortController();
   const key = Buffer.from('key');
   const inputs = [{ plaintext: key }];
@@ -158,14 +173,14 @@ test('one that is aborted while it waits is told at once, and nothing of it is s
 });
 
 test('one that was aborted before it asks is told so, and waits for nothing', async () => {
-  const { calls, lane } = busyLane();
+  const { calls, lane } = await busyLane();
   assert.is(await rejection(lane.call(inputsOf('a'), AbortSignal.abort('gone'))), 'gone');
   await calls.finish();
   assert.is(calls.made.length, 2);
 });
 
 test('one that is aborted after sending is told at once; its value is zeroed, the call goes on', async () => {
-  const { calls, lane, ask, one } = busyLane();
+  const { calls, lane, ask, one } = await busyLane();
   const abort = new AbortController();
   const gone = rejection(lane.call(inputsOf('secret'), abort.signal));
   const staying = ask('b');
@@ -183,7 +198,7 @@ test('one that is aborted after sending is told at once; its value is zeroed, th
 
 test('one that is aborted in a call that has to be made again is in none of the further calls', async () => {
   for (const limit of [200, 2]) {
-    const { calls, lane, ask, one } = busyLane({ limit });
+    const { calls, lane, ask, one } = await busyLane({ limit });
     const asked = [ask('a')];
     const abort = new AbortController();
     const gone = rejection(lane.call(inputsOf('gone'), abort.signal));
@@ -202,7 +217,7 @@ test('one that is aborted in a call that has to be made again is in none of the 
 });
 
 test('one that is aborted while it waits to be sent again is not sent', async () => {
-  const { calls, lane, ask, one } = busyLane();
+  const { calls, lane, ask, one } = await busyLane();
   const asked = [ask('a'), ask('poison')];
   const abort = new AbortController();
   const gone = rejection(lane.call(inputsOf('gone'), abort.signal));
@@ -220,7 +235,7 @@ test('one that is aborted while it waits to be sent again is not sent', async ()
 });
 
 test('one that has to go alone does so behind others, too', async () => {
-  const { calls, ask, one, other } = busyLane({ limit: 4 });
+  const { calls, ask, one, other } = await busyLane({ limit: 4 });
   const refused = [ask('a'), ask('poison')];
   refused[1]?.catch(() => undefined);
   one.answer();
@@ -242,7 +257,7 @@ test('one that has to go alone does so behind others, too', async () => {
 });
 
 test('a shared call is aborted when all its callers have gone, and its place is free', async () => {
-  const { calls, lane, ask, one } = busyLane();
+  const { calls, lane, ask, one } = await busyLane();
   const aborts = [new AbortController(), new AbortController()];
   const gone = aborts.map(({ signal }, n) => rejection(lane.call(inputsOf(`${n}`), signal)));
   one.answer();
@@ -261,7 +276,7 @@ test('a shared call is aborted when all its callers have gone, and its place is 
 });
 
 test('a signal that serves many requests keeps no listener of one that has its answer', async () => {
-  const { calls, lane } = busyLane();
+  const { calls, lane } = await busyLane();
   const { signal } = new AbortController();
   let listeners = 0;
   const { addEventListener, removeEventListener } = signal;
@@ -281,7 +296,7 @@ test('a signal that serves many requests keeps no listener of one that has its a
 });
 
 test('whose deadline has passed is told so, whether its call is in flight or not', async () => {
-  const { calls, ask, one } = busyLane({ deadlineMs: 150 });
+  const { calls, ask, one } = await busyLane({ deadlineMs: 150 });
   const began = performance.now();
   const sent = ask('sent');
   one.answer();
@@ -297,7 +312,7 @@ test('whose deadline has passed is told so, whether its call is in flight or not
 });
 
 test('a deadline counts from the arrival of each', async () => {
-  const { calls, ask, one } = busyLane({ deadlineMs: 300 });
+  const { calls, ask, one } = await busyLane({ deadlineMs: 300 });
   const early = vaultFailure(ask('early'), 'unavailable');
   await new Promise((resolve) => setTimeout(resolve, 200));
   const late = ask('late');
@@ -310,7 +325,7 @@ test('a deadline counts from the arrival of each', async () => {
 });
 
 test('more than 10,000 items do not wait', async () => {
-  const { calls, ask } = busyLane();
+  const { calls, ask } = await busyLane();
   const texts = Array.from({ length: 200 }, (_, n) => `${n}`);
   const asked = Array.from({ length: 50 }, () => ask(...texts));
   await vaultFailure(ask('a'), 'unavailable');
@@ -322,7 +337,7 @@ test('more than 10,000 items do not wait', async () => {
 });
 
 test('those who are sent again are counted once', async () => {
-  const { calls, ask, one } = busyLane();
+  const { calls, ask, one } = await busyLane();
   const texts = Array.from({ length: 199 }, (_, n) => `${n}`);
   const asked = [ask(...texts), ask('poison')];
   asked[1]?.catch(() => undefined);
@@ -337,7 +352,7 @@ test('those who are sent again are counted once', async () => {
 });
 
 test('what was refused as too large goes again in smaller calls', async () => {
-  const { calls, lane, ask } = busyLane({ limit: 4 });
+  const { calls, lane, ask } = await busyLane({ limit: 4 });
   const asked = [ask('a', 'b', 'c'), ask('d', 'e'), ask('f', 'g'), ask('h')];
   await calls.finish();
   assert.equal(await Promise.all(asked.map(told)), [['a', 'b', 'c'], ['d', 'e'], ['f', 'g'], ['h']]);
@@ -351,7 +366,7 @@ test('what was refused as too large goes again in smaller calls', async () => {
 });
 
 test('one that has more items than fit is told to cut them', async () => {
-  const { calls, ask } = busyLane({ limit: 2 });
+  const { calls, ask } = await busyLane({ limit: 2 });
   const asked = [ask('a', 'b', 'c', 'd', 'e'), ask('f')];
   await calls.finish();
   assert.equal(await Promise.all(asked.map(told)), [['too large'], ['f']]);

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { VaultConnection } from '../../../src/runtime/vault/connection.ts';
+import type { VaultConnectionSettings } from '../../../src/runtime/vault/connection.ts';
 import {
   followStandby,
   type JsonHttpClient,
@@ -8,7 +8,7 @@ import {
 } from '../../../src/runtime/vault/json-http-client.ts';
 
 const test = suite('the way from a standby to the active server');
-const connection = { followStandby: true } as VaultConnection;
+const connection = { followStandby: true } as VaultConnectionSettings;
 
 /** Where the token goes after a 307 from `origin` to the same path at `target`; undefined: nowhere. */
 async function followed(origin: string, target: string): Promise<string | undefined> {

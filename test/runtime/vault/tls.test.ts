@@ -4,7 +4,7 @@ import type { TLSSocket } from 'node:tls';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SvcError } from '../../../src/core/errors.ts';
-import type { TlsFiles, VaultConnection } from '../../../src/runtime/vault/connection.ts';
+import type { TlsFiles, VaultConnectionSettings } from '../../../src/runtime/vault/connection.ts';
 import { createLeanTransport } from '../../../src/runtime/vault/lean-transport.ts';
 import { createNodeVaultTransport } from '../../../src/runtime/vault/node-vault-transport.ts';
 import {
@@ -61,7 +61,7 @@ test.after(async ({ folder, server, mutual }) => {
 async function ask(
   server: FakeKeyServer,
   tls: Partial<TlsFiles>,
-  changes: Partial<VaultConnection> = {},
+  changes: Partial<VaultConnectionSettings> = {},
 ): Promise<unknown> {
   const transport = createLeanTransport(
     connectionTo(server.url, { tls: { ...nothing, ...tls }, ...changes }),

@@ -1,14 +1,14 @@
 import { type AddressInfo, createServer } from 'node:net';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { VaultConnection } from '../../../src/runtime/vault/connection.ts';
+import type { VaultConnectionSettings } from '../../../src/runtime/vault/connection.ts';
 import type { VaultTransport } from '../../../src/runtime/vault/contract.ts';
 import { createLeanTransport } from '../../../src/runtime/vault/lean-transport.ts';
 import { createNodeVaultTransport } from '../../../src/runtime/vault/node-vault-transport.ts';
 import { connectionTo, type FakeKeyServer, fakeKeyServer } from './fake-key-server.ts';
 import { rejection, vaultFailure } from './rejection.ts';
 
-type Create = (connection: VaultConnection) => VaultTransport | Promise<VaultTransport>;
+type Create = (connection: VaultConnectionSettings) => VaultTransport | Promise<VaultTransport>;
 
 interface Context {
   server: FakeKeyServer;
@@ -33,7 +33,7 @@ for (const [name, create] of Object.entries(transports)) {
     await server.stop();
   });
 
-  const connect = async ({ server, open }: Context, changes: Partial<VaultConnection> = {}) => {
+  const connect = async ({ server, open }: Context, changes: Partial<VaultConnectionSettings> = {}) => {
     const transport = await create(connectionTo(server.url, changes));
     open.push(transport);
     return transport;

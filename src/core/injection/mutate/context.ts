@@ -1,7 +1,7 @@
 import type {
   Container,
   ContainerSecurityContext,
-  Handler,
+  LifecycleHandler,
   Pod,
   Resources,
   Volume,
@@ -95,7 +95,7 @@ function portsOf({ ports = [], lifecycle, ...container }: Container): number[] {
   return [...ports.map(({ containerPort }) => containerPort), ...handlers.flatMap(aimOf)];
 }
 
-function aimOf(handler: Handler | undefined): number[] {
+function aimOf(handler: LifecycleHandler | undefined): number[] {
   const aims = [handler?.httpGet?.port, handler?.tcpSocket?.port, handler?.grpc?.port];
   return aims.map(Number).filter(Number.isInteger);
 }

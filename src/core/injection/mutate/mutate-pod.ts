@@ -123,7 +123,7 @@ function addProxy(spec: PodSpec, context: Context): PodSpec {
   };
 }
 
-export interface Place {
+export interface ContainerPlace {
   /** Where it goes when it is not there yet. */
   readonly at: number;
   /** Where it has to stand at the latest; one that is behind is moved to `at`. */
@@ -134,7 +134,7 @@ export interface Place {
 function placeContainer(
   containers: readonly Container[],
   wanted: Container,
-  { at, latest }: Place,
+  { at, latest }: ContainerPlace,
   context: Pick<Context, 'defaults' | 'remarks'>,
 ): readonly Container[] {
   const index = containers.findIndex(({ name }) => name === wanted.name);

@@ -122,13 +122,13 @@ export const credentialServers = {
 } as const;
 
 /** `given`: as variables; `role`: from STS, for a token of the pod. */
-export type CredentialSource = 'given' | 'role' | keyof typeof credentialServers;
+export type InjectedCredentials = 'given' | 'role' | keyof typeof credentialServers;
 
 /**
  * How the proxy comes by credentials for the object store: the first that applies, as in the AWS default provider chain.
  * @param names of the proxy's variables
  */
-export function credentialSource(names: ReadonlySet<string>): CredentialSource {
+export function credentialSource(names: ReadonlySet<string>): InjectedCredentials {
   const hasAll = (...wanted: string[]) => wanted.every((name) => names.has(name));
   if (hasAll('AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY')) return 'given';
   if (hasAll('AWS_ROLE_ARN', 'AWS_WEB_IDENTITY_TOKEN_FILE')) return 'role';

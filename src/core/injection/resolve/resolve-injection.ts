@@ -4,7 +4,7 @@ import { isLabelled } from '../../kubernetes/labels.ts';
 import type { Pod } from '../../kubernetes/pod.ts';
 import { type CreatedConfig, selectServiceConfig } from '../../kubernetes/protected-pods.ts';
 import { unencrypted } from '../../settings/listen-address.ts';
-import { applyRules, outcome, type Rule } from '../../settings/resolve.ts';
+import { applyRules, outcome, type SettingsRule } from '../../settings/resolve.ts';
 import type { InjectionDefaults, InjectionPlan, PlannedSecret, Resolution } from '../contract.ts';
 import { annotationErrors, annotations, givenAnnotations, optsOut } from './annotations.ts';
 import { gatherRequestedSettings, type RequestedSettings, type Wish } from './requested-settings.ts';
@@ -215,7 +215,7 @@ interface Asked {
 }
 
 /** What a plan needs beside right values; each led by the annotation that would fix it. */
-const rules: readonly Rule<Asked>[] = [
+const rules: readonly SettingsRule<Asked>[] = [
   addressKnown,
   addressEncrypted,
   roleKnown,
@@ -271,7 +271,9 @@ function verified({ wishes: { skipVerify }, defaults }: Asked): string | undefin
 }
 
 /** A ServiceConfig may keep what its proxy would need while it is off; an annotation of it is a misunderstanding. */
-function withProxy(key: 'proxyRole' | 'proxyUpstream' | 'proxyTransitKey' | 'proxyCallerKeys'): Rule<Asked> {
+function withProxy(
+  key: 'proxyRole' | 'proxyUpstream' | 'proxyTransitKey' | 'proxyCallerKeys',
+): SettingsRule<Asked> {
   return ({ wishes }) => {
     const place = wishes[key]?.place;
     return place?.startsWith('svc/') && wishes.proxyEnabled?.value !== true

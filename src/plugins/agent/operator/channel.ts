@@ -8,7 +8,7 @@ import {
   type OperatorChannel,
   ReportError,
 } from './contract.ts';
-import { mostHits, type PendingReports, type Report, type ReportReply } from './pending-reports.ts';
+import { mostHits, type PendingReport, type PendingReports, type ReportReply } from './pending-reports.ts';
 
 /** In milliseconds. */
 export interface Timings {
@@ -170,7 +170,7 @@ export class Channel implements OperatorChannel {
     metrics.dropped(reports.dropped);
   }
 
-  #answered(report: Report, reply: ReportReply): void {
+  #answered(report: PendingReport, reply: ReportReply): void {
     const { reports, status, timings } = this.#parts;
     const tookSome = reports.answered(report, reply);
     if (!tookSome)

@@ -5,10 +5,10 @@ import { within } from '../../../runtime/lifecycle/wait.ts';
 import { type OperatorAddress, ReportError, type TlsPaths } from './contract.ts';
 import {
   type CallBounds,
+  ClientTlsFiles,
   clientOpener,
   type OpenClient,
   type OperatorClient,
-  TlsFiles,
   type TlsMaterial,
 } from './operator-client.ts';
 import type { ReportReply } from './pending-reports.ts';
@@ -40,13 +40,13 @@ const final = new Set(['invalid_argument', 'permission_denied', 'resource_exhaus
  */
 export class Connection {
   readonly #options: ConnectionOptions;
-  readonly #files: TlsFiles;
+  readonly #files: ClientTlsFiles;
   #open: Promise<OpenClient> | undefined;
   #kept: { client: OperatorClient; tls: TlsMaterial } | undefined;
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
-    this.#files = new TlsFiles(options.tls);
+    this.#files = new ClientTlsFiles(options.tls);
   }
 
   /** @throws ReportError */

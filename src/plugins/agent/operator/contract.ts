@@ -31,10 +31,10 @@ export interface ChannelStatus {
 export interface NodeState extends GuardStatus {
   /** False in audit mode. */
   readonly enforceMode: boolean;
-  readonly pods: readonly ReportedPod[];
+  readonly pods: readonly PodMeasurement[];
 }
 
-export interface ReportedPod {
+export interface PodMeasurement {
   /** Empty for processes that belong to no pod. */
   readonly uid: string;
   /** Every process in its cgroup is to be covered; those need not be listed. */
@@ -52,11 +52,11 @@ export interface ReportedProcess {
   readonly start: bigint;
   /** How it came to be protected. */
   readonly registration: 'wrapper' | 'inherited' | 'pod_label';
-  readonly measured?: Measured | undefined;
+  readonly measured?: MeasuredNode | undefined;
 }
 
 /** What a wrapper last reported. */
-export type Measured = Pick<
+export type MeasuredNode = Pick<
   ProtectionReport,
   'wrapperVersion' | 'wrapper' | 'application' | 'secretMemory' | 'delivery'
 >;

@@ -107,7 +107,7 @@ export interface TlsMaterial {
 }
 
 /** The agent's identity and what it trusts, read again before each use; kept while new files do not fit together. */
-export class TlsFiles {
+export class ClientTlsFiles {
   readonly #paths: TlsPaths;
   #seen = '';
   #material: TlsMaterial | undefined;

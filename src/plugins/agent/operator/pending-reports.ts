@@ -1,14 +1,20 @@
 import type { AccessEvent, AccessOutcome, AccessPath } from '../../../core/protection/bpf-layouts.ts';
 import {
+  type MeasuredSecretMemory,
   type ProcessProtection,
-  type SecretMemory,
   type Tier,
   tierNames,
 } from '../../../core/protection/report.ts';
 import { AccessEventQueue, type NumberedAccessEvent } from './access-event-queue.ts';
-import type { Measured, NodeState, ObservedAccessEvent, ReportedPod, ReportedProcess } from './contract.ts';
+import type {
+  MeasuredNode,
+  NodeState,
+  ObservedAccessEvent,
+  PodMeasurement,
+  ReportedProcess,
+} from './contract.ts';
 
-export interface Identity {
+export interface AgentIdentity {
   readonly node: string;
   /** Random, of this start of the agent. */
   readonly instance: string;
@@ -24,7 +30,7 @@ export interface ReportReply {
 }
 
 /** A report and what it will have told. */
-export interface Report {
+export interface PendingReport {
   readonly message: object;
   readonly hits: number;
   /** The state in it; undefined where it was left out. */
@@ -57,7 +63,7 @@ class AccessEventCounts {
 
 /** What the operator has been told, and what it has not. */
 export class PendingReports {
-  readonly #identity: Identity;
+  readonly #identity: AgentIdentity;
   readonly #state: () => NodeState;
   readonly #counts = new AccessEventCounts();
   readonly #queue = new AccessEventQueue(queueCapacity);
@@ -65,7 +71,7 @@ export class PendingReports {
   #toldState: string | undefined;
   #askAgainAt = 0;
 
-  constructor(identity: Identity, state: () => NodeState) {
+  constructor(identity: AgentIdentity, state: () => NodeState) {
     this.#identity = identity;
     this.#state = state;
   }
@@ -91,7 +97,7 @@ export class PendingReports {
   }
 
   /** The next report: hits that wait and, where it differs from what was told, the state. */
-  next(): Report {
+  next(): PendingReport {
     this.#sequence += 1;
     const hits = this.#queue.take(mostHits);
     const news = this.#stateNews();
@@ -100,7 +106,7 @@ export class PendingReports {
   }
 
   /** @returns whether the operator took something of it, or there was nothing but what it knew */
-  answered({ hits, stateText }: Report, { acceptedHit, sendState }: ReportReply): boolean {
+  answered({ hits, stateText }: PendingReport, { acceptedHit, sendState }: ReportReply): boolean {
     const taken = this.#queue.accept(Number(acceptedHit));
     if (sendState) this.#toldState = undefined;
     else if (stateText !== undefined) this.#toldState = stateText;
@@ -208,7 +214,7 @@ export function stateMessage(state: NodeState): object {
   };
 }
 
-function podMessages(pods: readonly ReportedPod[]): { pods: object[]; processesLeftOut: number } {
+function podMessages(pods: readonly PodMeasurement[]): { pods: object[]; processesLeftOut: number } {
   const room = { processes: mostProcesses, measured: mostMeasured };
   const told = pods.slice(0, mostPods).map((pod) => podMessage(pod, room));
   const all = pods.reduce((sum, pod) => sum + pod.processes.length, 0);
@@ -220,7 +226,7 @@ interface Room {
   measured: number;
 }
 
-function podMessage(pod: ReportedPod, room: Room): object {
+function podMessage(pod: PodMeasurement, room: Room): object {
   const { uid, labelled, covered, uncoveredReason, processes } = pod;
   const told = processes.slice(0, room.processes);
   room.processes -= told.length;
@@ -244,7 +250,7 @@ const clip = (text: string, length: number): string => text.slice(0, length);
 const longestVersion = 64;
 
 /** svc.operator.v1.Measured as grpc-js takes it; what was not told stays out. */
-function measuredMessage(measured: Measured): object {
+function measuredMessage(measured: MeasuredNode): object {
   const { wrapperVersion, wrapper, application, secretMemory, delivery } = measured;
   return {
     wrapperVersion: wrapperVersion.slice(0, longestVersion),
@@ -259,6 +265,6 @@ function protectionMessage(wrapper: ProcessProtection): object {
   return { ...wrapper, lockMode: `LOCK_MODE_${wrapper.lockMode.toUpperCase()}` };
 }
 
-function secretMemoryMessage(memory: SecretMemory): object {
+function secretMemoryMessage(memory: MeasuredSecretMemory): object {
   return { ...memory, kind: `SECRET_MEMORY_KIND_${memory.kind.toUpperCase()}` };
 }

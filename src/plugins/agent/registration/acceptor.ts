@@ -8,14 +8,14 @@ import {
 } from '../../../runtime/native/sockets.ts';
 import type { Guard } from '../guard/contract.ts';
 import { identify } from './caller.ts';
-import type { Calls, Identity, RegisterAnswer, RegisterMessage, ReportMessage } from './calls.ts';
+import type { Calls, IdentifiedCaller, RegisterAnswer, RegisterMessage, ReportMessage } from './calls.ts';
 import { asRegistrationRefused, givenUp } from './refusal.ts';
 
 export interface AcceptorOptions {
   readonly guard: Guard;
   readonly calls: Calls;
   readonly protocol: Protocol;
-  readonly bounds: ConnectionBounds;
+  readonly bounds: AcceptorBounds;
   /** How long a connection lives. */
   readonly lifetimeMs: number;
 }
@@ -70,7 +70,7 @@ export class Acceptor {
     });
   }
 
-  #bound(socket: Socket, { pid, uid }: PeerCredentials, identity: Identity): void {
+  #bound(socket: Socket, { pid, uid }: PeerCredentials, identity: IdentifiedCaller): void {
     const cgroup = identity instanceof Error ? 0n : identity.cgroup;
     const bounded: Bounded = { pid, owner: `${uid} ${cgroup}`, drop: () => socket.destroy() };
     this.#limit.add(bounded);
@@ -78,7 +78,7 @@ export class Acceptor {
   }
 }
 
-function identityOf(descriptor: number, peer: PeerCredentials, guard: Guard): Identity {
+function identityOf(descriptor: number, peer: PeerCredentials, guard: Guard): IdentifiedCaller {
   try {
     return identify(descriptor, peer, guard);
   } catch (error) {
@@ -106,7 +106,7 @@ const bounds = {
  */
 function serveConnection(
   socket: Socket,
-  identity: Identity,
+  identity: IdentifiedCaller,
   calls: Calls,
   { grpc, service }: Protocol,
 ): () => void {
@@ -158,7 +158,7 @@ interface Bounded {
   drop(): void;
 }
 
-export interface ConnectionBounds {
+export interface AcceptorBounds {
   readonly perProcess: number;
   readonly total: number;
 }
@@ -168,11 +168,11 @@ export interface ConnectionBounds {
  * process, or of whoever holds the most. So nobody keeps others out by holding connections.
  */
 export class ConnectionLimit {
-  readonly #bounds: ConnectionBounds;
+  readonly #bounds: AcceptorBounds;
   /** Oldest first. */
   readonly #held = new Set<Bounded>();
 
-  constructor(bounds: ConnectionBounds) {
+  constructor(bounds: AcceptorBounds) {
     this.#bounds = bounds;
   }
 

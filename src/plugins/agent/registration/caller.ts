@@ -6,7 +6,7 @@ import { gone, RegistrationRefused } from './refusal.ts';
 import { keyOf } from './registry.ts';
 
 /** The process that made a connection. */
-export interface Caller {
+export interface CallerProcess {
   readonly pid: number;
   readonly uid: number;
   /** Nanoseconds since boot: another process with this PID has another one. */
@@ -28,7 +28,7 @@ export function requireReady({ status }: Guard): void {
  * @param descriptor of the connection, and what it says of the peer
  * @throws Refusal where the agent cannot tell, or the process has gone already
  */
-export function identify(descriptor: number, { pid, uid }: PeerCredentials, guard: Guard): Caller {
+export function identify(descriptor: number, { pid, uid }: PeerCredentials, guard: Guard): CallerProcess {
   if (pid === 0) throw outside();
   requireReady(guard);
   const facts = guard.inspect(pid);
@@ -38,7 +38,7 @@ export function identify(descriptor: number, { pid, uid }: PeerCredentials, guar
 }
 
 /** @throws Refusal where the facts are those of another process that was given the PID */
-export function requireSame(caller: Caller, facts: ProcessFacts | undefined): ProcessFacts {
+export function requireSame(caller: CallerProcess, facts: ProcessFacts | undefined): ProcessFacts {
   if (facts === undefined || keyOf(facts) !== keyOf(caller)) throw gone();
   return facts;
 }

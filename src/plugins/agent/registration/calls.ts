@@ -2,7 +2,14 @@ import { readFileSync } from 'node:fs';
 import { type MeasuredMessage, measured, type Tier, tierNames } from '../../../core/protection/report.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import type { Guard, ProcessFacts } from '../guard/contract.ts';
-import { type Caller, podOf, type ReadCgroups, requireReady, requireSame, versionText } from './caller.ts';
+import {
+  type CallerProcess,
+  podOf,
+  type ReadCgroups,
+  requireReady,
+  requireSame,
+  versionText,
+} from './caller.ts';
 import type { Protecting } from './protecting.ts';
 import {
   asRegistrationRefused,
@@ -36,13 +43,13 @@ export interface CallDeps extends RegisterDeps {
 }
 
 /** The caller, or why it cannot be told. */
-export type Identity = Caller | RegistrationRefused;
+export type IdentifiedCaller = CallerProcess | RegistrationRefused;
 
 /** The schema's calls, each done when it returns or resolves. All throw Refusal. */
 export interface Calls {
   /** @param asker aborted with a Refusal when the caller has given up */
-  register(identity: Identity, message: RegisterMessage, asker: AbortSignal): Promise<RegisterAnswer>;
-  report(identity: Identity, message: ReportMessage): void;
+  register(identity: IdentifiedCaller, message: RegisterMessage, asker: AbortSignal): Promise<RegisterAnswer>;
+  report(identity: IdentifiedCaller, message: ReportMessage): void;
 }
 
 const refusalsPerSecond = 10;
@@ -50,7 +57,7 @@ const refusalsPerSecond = 10;
 export function createCalls(deps: CallDeps): Calls {
   const { guard, count, registry, readCgroups } = deps;
   const mayLog = lineLimit(refusalsPerSecond);
-  const refused = (call: string, identity: Identity, error: unknown): RegistrationRefused => {
+  const refused = (call: string, identity: IdentifiedCaller, error: unknown): RegistrationRefused => {
     const refusal = asRegistrationRefused(error);
     if (refusal.outcome === 'failed' || mayLog()) logRefusal(deps.log, call, identity, refusal);
     return refusal;
@@ -84,7 +91,7 @@ export function createCalls(deps: CallDeps): Calls {
   };
 }
 
-function known(identity: Identity): Caller {
+function known(identity: IdentifiedCaller): CallerProcess {
   if (identity instanceof Error) throw identity;
   return identity;
 }
@@ -105,7 +112,12 @@ function logRegistered(
   if (openedBefore) log.warn('registered.opened_before', fields);
 }
 
-function logRefusal(log: Logger, call: string, identity: Identity, refusal: RegistrationRefused): void {
+function logRefusal(
+  log: Logger,
+  call: string,
+  identity: IdentifiedCaller,
+  refusal: RegistrationRefused,
+): void {
   const { outcome, message, cause } = refusal;
   const pid = identity instanceof Error ? undefined : identity.pid;
   const fields = { call, outcome, pid, reason: message };
@@ -157,7 +169,7 @@ interface Registered {
  * @throws Refusal; SvcError of the guard; the asker's reason
  */
 async function register(
-  caller: Caller,
+  caller: CallerProcess,
   { podUid: named }: RegisterRequest,
   { guard, protecting, readCgroups }: RegisterDeps,
   asker: AbortSignal,
@@ -207,7 +219,7 @@ export interface ReportMessage extends MeasuredMessage {
  * @throws Refusal
  */
 function report(
-  caller: Caller,
+  caller: CallerProcess,
   message: ReportMessage,
   guard: Guard,
   read: ReadCgroups,

@@ -7,7 +7,7 @@ import type { Metrics } from '../../../runtime/health/health.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import { loadProtoService } from '../../../runtime/net/load-proto.ts';
 import type { Guard, ProtectedProcess } from '../guard/contract.ts';
-import { Acceptor, type ConnectionBounds } from './acceptor.ts';
+import { Acceptor, type AcceptorBounds } from './acceptor.ts';
 import { type ReadCgroups, readCgroups } from './caller.ts';
 import { createCalls } from './calls.ts';
 import { createProtecting } from './protecting.ts';
@@ -23,7 +23,7 @@ export interface RegistrationOptions {
   readonly version: string;
   /** Called when a process has registered that was not, or reported. */
   readonly onChange?: () => void;
-  readonly bounds?: ConnectionBounds;
+  readonly bounds?: AcceptorBounds;
   /** How long a connection lives, in milliseconds: a wrapper makes one call on each, and waits 5 s for its answer. */
   readonly lifetimeMs?: number;
   /** How long a process that has given up is still being protected, for when it asks again, in milliseconds. */
@@ -32,7 +32,7 @@ export interface RegistrationOptions {
 }
 
 /** What wrappers call, being served. */
-export interface Registration {
+export interface RegistrationServer {
   /** Of the form that `SVC_EBPF_AGENT_ADDR` takes. */
   readonly address: string;
   /** The newest report of each process that is still there. */
@@ -43,14 +43,14 @@ export interface Registration {
   close(): Promise<void>;
 }
 
-const usualBounds: ConnectionBounds = { perProcess: 16, total: 256 };
+const usualBounds: AcceptorBounds = { perProcess: 16, total: 256 };
 const usualLifetimeMs = 10_000;
 
 /**
  * Serves proto/svc/agent/v1 on a Unix socket.
  * @throws SvcError of `listenAt`
  */
-export async function startRegistration(options: RegistrationOptions): Promise<Registration> {
+export async function startRegistration(options: RegistrationOptions): Promise<RegistrationServer> {
   const { socketPath, guard, log, metrics, version } = options;
   const registry = new Registry(guard);
   const count = registrationMetrics(metrics);

@@ -22,10 +22,10 @@ import {
   auditSample,
   type Estimate,
   emptyTally,
-  type Sample,
+  type ObjectSample,
   type Tally,
 } from './look-at-objects.ts';
-import { type AuditId, type Progress, readProgress, writeProgress } from './progress-file.ts';
+import { type AuditId, type AuditProgress, readProgress, writeProgress } from './progress-file.ts';
 import { type AuditStore, s3AuditStore, storeFailure } from './s3-store.ts';
 
 /** Audits a bucket, writes the report, and resolves with the exit status. @throws SvcError */
@@ -85,7 +85,9 @@ export interface BucketLook {
 }
 
 /** Looks at a sample, or at everything, from where an interrupted audit had got to. */
-export async function lookAtBucket(look: BucketLook): Promise<{ tally: Tally; sample: Sample | undefined }> {
+export async function lookAtBucket(
+  look: BucketLook,
+): Promise<{ tally: Tally; sample: ObjectSample | undefined }> {
   const { store, id, call, terms, signal } = look;
   const progress = createProgress(call.stderr, call.env);
   const { list, concurrency } = terms;
@@ -107,7 +109,7 @@ async function lookAtAll(
   show: (text: string) => void,
 ): Promise<Tally> {
   const { resume } = call.flags;
-  const begin: Progress =
+  const begin: AuditProgress =
     resume === undefined ? { after: undefined, tally: emptyTally() } : readProgress(resume, id);
   const { tally } = begin;
   let { after } = begin;
@@ -197,7 +199,7 @@ export interface BucketReport {
   readonly bucket: string;
   readonly prefix: string;
   /** Only where a sample was looked at: everything below is of the sample then, but for `helpers`. */
-  readonly sample?: Sample;
+  readonly sample?: ObjectSample;
   readonly tally: Tally;
   readonly outcome: CheckOutcome;
 }
@@ -205,7 +207,7 @@ export interface BucketReport {
 export function bucketReport(
   { store, bucket, prefix }: AuditId,
   tally: Tally,
-  sample: Sample | undefined,
+  sample: ObjectSample | undefined,
   { failOn }: AuditTerms,
 ): BucketReport {
   const found = { error: tally.plaintext + tally.unreadable, warning: 0, info: 0 };

@@ -1,7 +1,7 @@
 import { algorithmName, EnvelopeError } from '../../../core/envelope/cipher.ts';
 import { type Headers, readEnvelope } from '../../../core/envelope/metadata.ts';
 import { concurrently } from '../../../runtime/lifecycle/wait.ts';
-import type { AuditStore, ListedObject } from './s3-store.ts';
+import type { AuditedObject, AuditStore } from './s3-store.ts';
 
 interface LookOptions {
   readonly store: AuditStore;
@@ -34,10 +34,10 @@ export async function auditAll(
 }
 
 function withoutHelpers(
-  page: readonly ListedObject[],
+  page: readonly AuditedObject[],
   tally: Tally,
   { reservedPrefix }: Pick<LookOptions, 'reservedPrefix'>,
-): readonly ListedObject[] {
+): readonly AuditedObject[] {
   const objects = page.filter(({ key }) => !key.startsWith(reservedPrefix));
   tally.helpers += page.length - objects.length;
   return objects;
@@ -45,7 +45,7 @@ function withoutHelpers(
 
 /** All heads first, in their order, so that a page counts whole or not at all. */
 async function lookAt(
-  objects: readonly ListedObject[],
+  objects: readonly AuditedObject[],
   tally: Tally,
   { store, concurrency, list, signal }: LookOptions,
 ): Promise<void> {
@@ -64,7 +64,7 @@ export interface Estimate {
   readonly high: number;
 }
 
-export interface Sample {
+export interface ObjectSample {
   /** Objects that were listed, helper objects left out. */
   readonly listed: number;
   /** Of them, those that were looked at. */
@@ -83,8 +83,8 @@ export async function auditSample(
   options: LookOptions,
   onPage: (listed: number) => void,
   random: () => number = Math.random,
-): Promise<Sample> {
-  const chosen: ListedObject[] = [];
+): Promise<ObjectSample> {
+  const chosen: AuditedObject[] = [];
   let listed = 0;
   for await (const page of options.store.pages(undefined, options.signal)) {
     for (const object of withoutHelpers(page, tally, options)) {

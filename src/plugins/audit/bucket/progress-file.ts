@@ -10,7 +10,7 @@ export interface AuditId {
   readonly reservedPrefix: string;
 }
 
-export interface Progress {
+export interface AuditProgress {
   /** The last key that is counted; undefined: none is. */
   readonly after: string | undefined;
   readonly tally: Tally;
@@ -30,7 +30,7 @@ const names = ['store', 'bucket', 'prefix', 'reservedPrefix'] as const;
  * Where an interrupted audit goes on; from the beginning where there is no file, or it tells of a complete one.
  * @throws SvcError AUDIT_USAGE for a file of another audit, or of something else
  */
-export function readProgress(path: string, id: AuditId): Progress {
+export function readProgress(path: string, id: AuditId): AuditProgress {
   const kept = parsed(path);
   if (kept === undefined) return { after: undefined, tally: emptyTally() };
   const differing = names.filter((name) => kept[name] !== id[name]);
@@ -79,7 +79,7 @@ const isCount = (value: unknown) => Number.isSafeInteger(value) && (value as num
 export function writeProgress(
   path: string,
   id: AuditId,
-  progress: Progress & { readonly done: boolean },
+  progress: AuditProgress & { readonly done: boolean },
 ): void {
   const beside = `${path}.${process.pid}.tmp`;
   try {

@@ -23,7 +23,7 @@ async function* pages(
   Prefix: string,
   StartAfter: string | undefined,
   abortSignal: AbortSignal,
-): AsyncGenerator<readonly ListedObject[]> {
+): AsyncGenerator<readonly AuditedObject[]> {
   let token: string | undefined;
   do {
     const from = token === undefined ? { StartAfter } : { ContinuationToken: token };
@@ -42,7 +42,7 @@ function nextOf(page: ListObjectsV2CommandOutput, token: string | undefined): st
   throw Object.assign(new Error('the listing does not go on'), { name: 'BrokenListing' });
 }
 
-function listed({ Contents = [], EncodingType }: ListObjectsV2CommandOutput): readonly ListedObject[] {
+function listed({ Contents = [], EncodingType }: ListObjectsV2CommandOutput): readonly AuditedObject[] {
   const decoded = EncodingType === 'url' ? fromUrl : (key: string) => key;
   return Contents.flatMap(({ Key, Size = 0 }) =>
     Key === undefined ? [] : [{ key: decoded(Key), size: Size }],
@@ -88,7 +88,7 @@ async function isListed(
   return listed(await client.send(command, { abortSignal })).some((one) => one.key === key);
 }
 
-export interface ListedObject {
+export interface AuditedObject {
   readonly key: string;
   /** In bytes, as it is stored. */
   readonly size: number;
@@ -105,7 +105,7 @@ export type Head =
 /** What the audit asks of an object store; all of it reads. */
 export interface AuditStore {
   /** Keys in the order of their bytes. @param after the key to go on behind; undefined: from the beginning */
-  pages(after: string | undefined, signal: AbortSignal): AsyncIterable<readonly ListedObject[]>;
+  pages(after: string | undefined, signal: AbortSignal): AsyncIterable<readonly AuditedObject[]>;
   head(key: string, signal: AbortSignal): Promise<Head>;
   close(): void;
 }
@@ -116,7 +116,7 @@ function httpStatusOf(error: unknown): number | undefined {
   return $metadata?.httpStatusCode;
 }
 
-export interface Place {
+export interface BucketPlace {
   readonly host: string;
   readonly bucket: string;
   /** Where the progress is kept. */
@@ -127,7 +127,7 @@ export interface Place {
  * Names what is missing, as far as the store says it. "Could not be evaluated", but for a
  * certificate that is not accepted: that is configuration.
  */
-export function storeFailure(error: unknown, { host, bucket, resume }: Place): SvcError {
+export function storeFailure(error: unknown, { host, bucket, resume }: BucketPlace): SvcError {
   const name = nameOf(error);
   const certificate = certificateErrorCode(error);
   if (certificate !== undefined) {

@@ -3,7 +3,7 @@ import { messageOf, SvcError } from '../../../core/errors.ts';
 import { hasCode, type KubeClient, KubeError, type KubeObject, keyOf } from '../../../runtime/kube/client.ts';
 import { createKubeClient } from '../../../runtime/kube/create-client.ts';
 import { listAll } from '../../../runtime/kube/list.ts';
-import type { AuditCall, AuditTerms, Env } from '../terms.ts';
+import type { AuditCall, AuditEnv, AuditTerms } from '../terms.ts';
 import {
   type ClusterObjects,
   type Collection,
@@ -51,7 +51,7 @@ const nextStep =
   'Set KUBECONFIG, or run it in a pod with a service account; for an object store, name --bucket.';
 
 /** @throws SvcError where the environment names no cluster */
-export async function connect(env: Env): Promise<KubeClient> {
+export async function connect(env: AuditEnv): Promise<KubeClient> {
   const client = await createKubeClient(env).catch((cause: unknown) => {
     throw unevaluated('AUDIT_NO_CLUSTER', messageOf(cause), nextStep, cause);
   });

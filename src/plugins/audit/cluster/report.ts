@@ -1,5 +1,5 @@
 import { type CheckOutcome, countLevels, outcomeOf } from '../../../core/check-outcome.ts';
-import type { NodeReport } from '../../../core/custom-resources/protection-report.ts';
+import type { NodeReportEntry } from '../../../core/custom-resources/protection-report.ts';
 import { type Tier, tierNames } from '../../../core/protection/report.ts';
 import { counted } from '../../../core/units.ts';
 import { tableText } from '../../../runtime/cli/report-table.ts';
@@ -95,7 +95,7 @@ export function gradeOf(score: number): Grade {
 }
 
 /** What the agent of a node enforces, as the operator was told. */
-interface AuditedNode extends NodeReport {
+interface AuditedNode extends NodeReportEntry {
   /** Such as `lsm`. */
   readonly tierName: string;
 }
@@ -110,7 +110,7 @@ export function auditedNodes(
   namespaces: readonly string[] | undefined,
 ): readonly AuditedNode[] {
   if (!operator.alive) return [];
-  const found = new Map<string, NodeReport>();
+  const found = new Map<string, NodeReportEntry>();
   for (const { namespace, status } of reports.values()) {
     if (namespaces?.includes(namespace) === false) continue;
     for (const node of status?.nodes ?? []) {
@@ -157,7 +157,7 @@ export function whyNot({ reason, passedOver = [] }: AuditedNode): string {
   return [...(reason === undefined ? [] : [reason]), ...tiers].join('; ');
 }
 
-function weaker(a: NodeReport, b: NodeReport): boolean {
+function weaker(a: NodeReportEntry, b: NodeReportEntry): boolean {
   if (a.enforcing !== b.enforcing) return b.enforcing;
   return a.tier > b.tier;
 }

@@ -6,7 +6,7 @@ import { reflect } from '../../../runtime/kube/reflect.ts';
 import { sleep, within } from '../../../runtime/lifecycle/wait.ts';
 import { createLogger } from '../../../runtime/logging/create-logger.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
-import type { AuditCall, AuditTerms, Output } from '../terms.ts';
+import type { AuditCall, AuditOutput, AuditTerms } from '../terms.ts';
 import { type ClusterObjects, type Collection, collections, operatorState } from './collections.ts';
 import { evaluate } from './evaluate.ts';
 import { type AuditedWorkload, titleOf } from './findings.ts';
@@ -197,7 +197,7 @@ const [eraseLineEnd, eraseBelow] = ['\u001b[K', '\u001b[J'];
  * Changes no mode of the terminal, so that nothing has to be put right however the process ends, and never scrolls,
  * so that no copies pile up above.
  */
-export function createScreen(terminal: Output): Draw {
+export function createScreen(terminal: AuditOutput): Draw {
   let [drawn, size] = ['', ''];
   return (text) => {
     // a serial console says 0

@@ -5,10 +5,10 @@ export interface Token {
   readonly id: string;
   readonly policies: readonly string[] | undefined;
   /** Undefined: it has no end. */
-  readonly lease: Lease | undefined;
+  readonly lease: DevLease | undefined;
 }
 
-export interface Lease {
+export interface DevLease {
   /** Of a new token, and after each renewal that does not ask for another span. */
   readonly seconds: number;
   readonly renewable: boolean;
@@ -56,7 +56,7 @@ export class Tokens {
   }
 
   /** @throws Refusal 403 where the token's policies do not allow the path */
-  authorize(token: Token, capability: Capability | undefined, path: string): void {
+  authorize(token: Token, capability: DevCapability | undefined, path: string): void {
     if (token.policies !== undefined && !permits(this.#held(token), capability, path)) throw outsidePolicy();
   }
 
@@ -80,7 +80,7 @@ export function remainingSeconds({ lease }: Token): number | undefined {
   return lease === undefined ? undefined : Math.max(0, Math.ceil((lease.endsAt - Date.now()) / 1000));
 }
 
-const leaseFor = (seconds: number, renewable: boolean): Lease => ({
+const leaseFor = (seconds: number, renewable: boolean): DevLease => ({
   seconds,
   renewable,
   endsAt: Date.now() + seconds * 1000,
@@ -106,9 +106,9 @@ function parsePolicy(text: string): Policy {
   return policy;
 }
 
-export type Capability = 'create' | 'read' | 'update' | 'delete' | 'list' | 'patch';
+export type DevCapability = 'create' | 'read' | 'update' | 'delete' | 'list' | 'patch';
 
-const capabilities: Readonly<Record<string, Capability>> = {
+const capabilities: Readonly<Record<string, DevCapability>> = {
   GET: 'read',
   POST: 'update',
   PUT: 'update',
@@ -117,9 +117,9 @@ const capabilities: Readonly<Record<string, Capability>> = {
 };
 
 /** What the method needs, where neither a list is asked for nor something new is written. */
-export const capabilityFor = (method: string): Capability | undefined => capabilities[method];
+export const capabilityFor = (method: string): DevCapability | undefined => capabilities[method];
 
-function permits(policies: readonly Policy[], capability: Capability | undefined, path: string): boolean {
+function permits(policies: readonly Policy[], capability: DevCapability | undefined, path: string): boolean {
   return capability !== undefined && policies.some((policy) => policy.get(path)?.has(capability));
 }
 

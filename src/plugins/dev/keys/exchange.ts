@@ -16,7 +16,7 @@ export interface UnauthorizedRequest {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-export interface KeyRequest extends UnauthorizedRequest {
+export interface DevKeyRequest extends UnauthorizedRequest {
   readonly token: Token;
 }
 

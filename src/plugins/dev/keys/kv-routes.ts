@@ -1,7 +1,7 @@
 import { isRecord } from '../../../core/vault/transit-messages.ts';
 import { KeyRefusal, noSuchPath, nothingThere, unsupported } from './access.ts';
-import type { KeyAnswer, KeyRequest, KeyServerState } from './exchange.ts';
-import { type Fields, isBelowKv, type KvStore, kvMount } from './kv-store.ts';
+import type { DevKeyRequest, KeyAnswer, KeyServerState } from './exchange.ts';
+import { isBelowKv, type KvFields, type KvStore, kvMount } from './kv-store.ts';
 
 const done: KeyAnswer = { status: 204 };
 const ok = (data: unknown): KeyAnswer => ({ status: 200, body: { data } });
@@ -14,7 +14,7 @@ export function isNewSecret(secrets: KvStore, path: string): boolean {
 }
 
 /** KV version 2: versions of secrets, and what there is. @throws Refusal */
-export function answerKv({ secrets }: KeyServerState, request: KeyRequest): KeyAnswer {
+export function answerKv({ secrets }: KeyServerState, request: DevKeyRequest): KeyAnswer {
   const { area, name } = partsOf(request.path);
   if (area === 'data') return data(secrets, name, request);
   if (area === 'metadata') return metadata(secrets, name, request);
@@ -29,7 +29,7 @@ function partsOf(path: string): { readonly area: string; readonly name: string }
   return { area, name: segments.join('/') };
 }
 
-function data(secrets: KvStore, name: string, { method, query, body }: KeyRequest): KeyAnswer {
+function data(secrets: KvStore, name: string, { method, query, body }: DevKeyRequest): KeyAnswer {
   switch (method) {
     case 'GET':
       return read(secrets, name, query.get('version') ?? '0');
@@ -54,7 +54,7 @@ function read(secrets: KvStore, name: string, version: string): KeyAnswer {
   return { status: metadata.deletion_time === '' ? 200 : 404, body: { data: { data: fields, metadata } } };
 }
 
-function write(secrets: KvStore, name: string, body: KeyRequest['body']): KeyAnswer {
+function write(secrets: KvStore, name: string, body: DevKeyRequest['body']): KeyAnswer {
   if (name === '' || name.endsWith('/')) throw new KeyRefusal(400, "cannot write to a path ending in '/'");
   const fields = fieldsIn(body);
   const options = isRecord(body['options']) ? body['options'] : {};
@@ -62,13 +62,13 @@ function write(secrets: KvStore, name: string, body: KeyRequest['body']): KeyAns
   return ok(secrets.change(name, (secret) => secret.write(fields, expected)));
 }
 
-function fieldsIn({ data }: KeyRequest['body']): Fields {
+function fieldsIn({ data }: DevKeyRequest['body']): KvFields {
   if (data === undefined) throw new KeyRefusal(400, 'no data provided');
   if (data === null || isRecord(data)) return data;
   throw new KeyRefusal(400, 'error converting input for field "data": expected an object');
 }
 
-function metadata(secrets: KvStore, name: string, { method, query }: KeyRequest): KeyAnswer {
+function metadata(secrets: KvStore, name: string, { method, query }: DevKeyRequest): KeyAnswer {
   if (method === 'DELETE') {
     secrets.remove(name);
     return done;

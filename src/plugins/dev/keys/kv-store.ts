@@ -35,10 +35,10 @@ export class KvStore {
   }
 }
 
-export type Fields = Readonly<Record<string, unknown>> | null;
+export type KvFields = Readonly<Record<string, unknown>> | null;
 
 interface Version {
-  readonly fields: Fields;
+  readonly fields: KvFields;
   readonly created: string;
   /** When it was deleted, '' before. */
   deleted: string;
@@ -64,7 +64,7 @@ class KvSecret {
    * @param expected the version that this one is to follow, 0 for none; undefined: any
    * @throws Refusal where it follows another
    */
-  write(fields: Fields, expected?: number): VersionMetadata {
+  write(fields: KvFields, expected?: number): VersionMetadata {
     if (expected !== undefined && expected !== this.#current)
       throw new KeyRefusal(400, 'check-and-set parameter did not match the current version');
     this.#current += 1;
@@ -74,7 +74,7 @@ class KvSecret {
   }
 
   /** The version, 0 for the current one; `fields` is null for one that was deleted. */
-  read(asked: number): { readonly fields: Fields; readonly metadata: VersionMetadata } | undefined {
+  read(asked: number): { readonly fields: KvFields; readonly metadata: VersionMetadata } | undefined {
     const number = asked === 0 ? this.#current : asked;
     const metadata = this.#metadata(number);
     const version = this.#versions.get(number);

@@ -1,14 +1,14 @@
 import { DurationError, parseDuration } from '../../../core/units.ts';
 import { isCanonicalBase64, isRecord } from '../../../core/vault/transit-messages.ts';
 import {
-  type Capability,
   capabilityFor,
+  type DevCapability,
   KeyRefusal,
   noSuchPath,
   remainingSeconds,
   type Token,
 } from './access.ts';
-import type { KeyAnswer, KeyRequest, KeyServerState, UnauthorizedRequest } from './exchange.ts';
+import type { DevKeyRequest, KeyAnswer, KeyServerState, UnauthorizedRequest } from './exchange.ts';
 import { answerKv, isNewSecret } from './kv-routes.ts';
 import { isBelowKv, kvMount } from './kv-store.ts';
 import type { TransitKey, TransitMounts } from './transit-keys.ts';
@@ -25,20 +25,20 @@ export function answerKeyRequest(
   return handlerOf(request.path)(state, request);
 }
 
-function handlerOf(path: string): (state: KeyServerState, request: KeyRequest) => KeyAnswer {
+function handlerOf(path: string): (state: KeyServerState, request: DevKeyRequest) => KeyAnswer {
   if (path.startsWith('sys/')) return answerSystem;
   if (path.startsWith('auth/token/')) return answerToken;
   return isBelowKv(path) ? answerKv : answerTransit;
 }
 
-function neededFor({ secrets }: KeyServerState, request: KeyRequest): Capability | undefined {
+function neededFor({ secrets }: KeyServerState, request: DevKeyRequest): DevCapability | undefined {
   const capability = capabilityFor(request.method);
   if (capability === 'read' && request.query.get('list') === 'true') return 'list';
   return capability === 'update' && isNewSecret(secrets, request.path) ? 'create' : capability;
 }
 
 /** Mounts and policies. @throws Refusal */
-function answerSystem({ tokens, mounts }: KeyServerState, { method, path, body }: KeyRequest): KeyAnswer {
+function answerSystem({ tokens, mounts }: KeyServerState, { method, path, body }: DevKeyRequest): KeyAnswer {
   if (path === 'sys/mounts' && method === 'GET') return { status: 200, body: mountList(mounts.names()) };
   const [, kind, name] = /^sys\/(mounts|policies\/acl)\/(.+)$/.exec(path) ?? [];
   if (name === undefined || (method !== 'POST' && method !== 'PUT')) throw noSuchPath();
@@ -68,11 +68,11 @@ const describedMount = {
 } as const;
 
 /** Asking what engine a path belongs to needs no right but one to anything in that engine. */
-const isMountLookup = ({ method, path }: Pick<KeyRequest, 'method' | 'path'>): boolean =>
+const isMountLookup = ({ method, path }: Pick<DevKeyRequest, 'method' | 'path'>): boolean =>
   method === 'GET' && path.startsWith(lookup);
 
 /** @throws Refusal 403 also for a mount that does not exist, so that nobody learns which do */
-function answerMountLookup(state: KeyServerState, { path, token }: KeyRequest): KeyAnswer {
+function answerMountLookup(state: KeyServerState, { path, token }: DevKeyRequest): KeyAnswer {
   const asked = decodeURIComponent(path.slice(lookup.length)).replace(/\/*$/, '/');
   const mount = mountOf(state, asked);
   if (mount === undefined || !state.tokens.mayReach(token, mount)) throw refused(asked);
@@ -94,7 +94,7 @@ const refused = (asked: string): KeyRefusal =>
 const done: KeyAnswer = { status: 204 };
 
 /** Wraps, unwraps and looks after keys. @throws Refusal */
-function answerTransit({ mounts }: KeyServerState, { method, path, body }: KeyRequest): KeyAnswer {
+function answerTransit({ mounts }: KeyServerState, { method, path, body }: DevKeyRequest): KeyAnswer {
   const { mount, rest } = mounts.resolve(path);
   const [area, name = '', action, ...more] = rest;
   if (name === '' || more.length > 0) throw noSuchPath();
@@ -137,13 +137,13 @@ function describe(key: TransitKey | undefined, name: string): KeyAnswer {
 type Item = Readonly<Record<string, unknown>>;
 type Operation = (key: TransitKey, item: Item) => Record<string, unknown>;
 
-export interface TransitAnswer {
+export interface DevTransitAnswer {
   readonly status: number;
   readonly body: { readonly data: unknown };
 }
 
 /** One item, or many as `batch_input`; with a bad item among many the status is 400 and the good ones are there. */
-function runTransit(operation: Operation, key: TransitKey, body: Item): TransitAnswer {
+function runTransit(operation: Operation, key: TransitKey, body: Item): DevTransitAnswer {
   const { batch_input: batch } = body;
   if (batch === undefined) return { status: 200, body: { data: operation(key, body) } };
   if (!Array.isArray(batch) || batch.length === 0)
@@ -195,7 +195,7 @@ function bytes(value: unknown, name: string): Buffer | undefined {
 }
 
 /** Hands tokens out, renews them, tells about them. @throws Refusal */
-function answerToken({ tokens }: KeyServerState, { method, path, body, token }: KeyRequest): KeyAnswer {
+function answerToken({ tokens }: KeyServerState, { method, path, body, token }: DevKeyRequest): KeyAnswer {
   switch (`${method === 'PUT' ? 'POST' : method} ${path}`) {
     case 'GET auth/token/lookup-self':
       return { status: 200, body: { data: lookedUp(token) } };

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { vaultPath } from '../../../core/vault/path.ts';
 import { isRecord } from '../../../core/vault/transit-messages.ts';
-import { connectionDefaults, type VaultConnection } from '../../../runtime/vault/connection.ts';
+import { connectionDefaults, type VaultConnectionSettings } from '../../../runtime/vault/connection.ts';
 import { failureOf, type VaultRequest } from '../../../runtime/vault/contract.ts';
 import { createNodeVaultTransport } from '../../../runtime/vault/node-vault-transport.ts';
 import { kvMount } from './kv-store.ts';
@@ -69,7 +69,7 @@ function textOf(policy: PolicyRules): string {
   return rules.join('');
 }
 
-function connectionTo(url: string): VaultConnection {
+function connectionTo(url: string): VaultConnectionSettings {
   return {
     ...connectionDefaults,
     address: new URL(url),

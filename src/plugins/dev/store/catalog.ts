@@ -5,7 +5,7 @@ import { exitStatus, SvcError } from '../../../core/errors.ts';
 import { S3Error, s3Error } from '../../../core/s3/error.ts';
 import { writeAtomically } from '../atomic-file.ts';
 import type { SharedBlobs } from './blobs.ts';
-import type { Part, StoredObject, Upload } from './object.ts';
+import type { DevObject, Part, Upload } from './object.ts';
 
 /** Buckets, objects and uploads. Each change is on disk, where there is one, before it can be seen. */
 export class Catalog {
@@ -51,7 +51,7 @@ export class Catalog {
   }
 
   /** Puts the object in place of another; takes a share of its content. */
-  put(object: StoredObject): void {
+  put(object: DevObject): void {
     const { objects } = this.bucket(object.bucket);
     const before = objects.get(object.key);
     this.#records.save(['object', object.bucket, object.key], { kind: 'object', object });
@@ -125,7 +125,7 @@ const contentOf = ({ blob }: Part) => (blob ? [blob] : []);
 /** What the catalog keeps on disk. */
 type KeptRecord =
   | { readonly kind: 'bucket'; readonly name: string; readonly created: number }
-  | { readonly kind: 'object'; readonly object: StoredObject }
+  | { readonly kind: 'object'; readonly object: DevObject }
   | { readonly kind: 'upload'; readonly upload: Upload }
   | {
       readonly kind: 'part';
@@ -143,7 +143,7 @@ function recordsInOrder(values: readonly unknown[]): KeptRecord[] {
   return (values as KeptRecord[]).toSorted((left, right) => place(left) - place(right));
 }
 
-export interface OpenUpload {
+export interface DevUpload {
   readonly upload: Upload;
   readonly parts: Map<number, Part>;
 }
@@ -153,8 +153,8 @@ export class Bucket {
   readonly name: string;
   /** Milliseconds since 1970. */
   readonly created: number;
-  readonly objects = new SortedMap<StoredObject>();
-  readonly uploads = new Map<string, OpenUpload>();
+  readonly objects = new SortedMap<DevObject>();
+  readonly uploads = new Map<string, DevUpload>();
 
   constructor(name: string, created: number) {
     this.name = name;
@@ -162,7 +162,7 @@ export class Bucket {
   }
 
   /** @throws S3Error NoSuchKey, NoSuchVersion */
-  object(key: string, versionId?: string): StoredObject {
+  object(key: string, versionId?: string): DevObject {
     if (versionId !== undefined && versionId !== 'null') throw s3Error('NoSuchVersion');
     const object = this.objects.get(key);
     if (object === undefined) throw s3Error('NoSuchKey', undefined, { details: { Key: key } });
@@ -170,7 +170,7 @@ export class Bucket {
   }
 
   /** @throws S3Error NoSuchUpload, also for an upload of another key */
-  upload(key: string, id: string | undefined): OpenUpload {
+  upload(key: string, id: string | undefined): DevUpload {
     const open = this.uploads.get(id ?? '');
     if (open?.upload.key !== key)
       throw s3Error('NoSuchUpload', undefined, { details: { UploadId: id ?? '' } });

@@ -5,13 +5,13 @@ import type { Bucket } from './catalog.ts';
 import { compareKeys } from './catalog.ts';
 import type { StoreExchange, StoreHandler } from './exchange.ts';
 import {
+  type DevObject,
   isoTime,
   namespace,
   owner,
   type Part,
   partSize,
   quoted,
-  type StoredObject,
   type Upload,
 } from './object.ts';
 
@@ -148,7 +148,7 @@ export const listObjectVersions: StoreHandler = (exchange) => {
 
 interface Listing {
   readonly query: Query;
-  readonly page: Page<StoredObject>;
+  readonly page: Page<DevObject>;
   readonly write: ReturnType<typeof nameWriter>;
   /** The objects, each with what `more` adds. */
   readonly entries: (name: string, more: () => string) => string;
@@ -178,7 +178,7 @@ function list(
   reply.xml(200, `<${root} ${namespace}>${fields.join('')}</${root}>`);
 }
 
-function objectXml({ key, modified, etag, size, headers }: StoredObject, write: Listing['write']): string {
+function objectXml({ key, modified, etag, size, headers }: DevObject, write: Listing['write']): string {
   return [
     write('Key', key),
     element('LastModified', isoTime(modified)),

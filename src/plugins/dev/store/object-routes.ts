@@ -16,11 +16,12 @@ import {
   parsePartNumber,
 } from '../../../core/s3/request-documents.ts';
 import { element } from '../../../core/s3/xml-text.ts';
-import type { Catalog, OpenUpload } from './catalog.ts';
+import type { Catalog, DevUpload } from './catalog.ts';
 import type { StoreExchange, StoreHandler, StoreLimits } from './exchange.ts';
 import {
   checkWrite,
   type Description,
+  type DevObject,
   describeObject,
   isoTime,
   judgeRead,
@@ -29,7 +30,6 @@ import {
   type Part,
   partSize,
   quoted,
-  type StoredObject,
 } from './object.ts';
 
 /** GetObject and HeadObject: conditions, one range, part numbers. */
@@ -45,7 +45,7 @@ export const getObject: StoreHandler = async (exchange) => {
 
 type Headers = Record<string, string | number>;
 
-function serve({ catalog, request, reply }: StoreExchange, object: StoredObject, headers: Headers) {
+function serve({ catalog, request, reply }: StoreExchange, object: DevObject, headers: Headers) {
   const range = rangeOf(request, object);
   if (range === 'unsatisfiable')
     return reply.empty(416, { 'content-range': unsatisfiedRange(object.size), 'content-length': 0 });
@@ -60,7 +60,7 @@ function serve({ catalog, request, reply }: StoreExchange, object: StoredObject,
 
 function rangeOf(
   { headers, query }: S3Request,
-  object: StoredObject,
+  object: DevObject,
 ): ResolvedRange | 'unsatisfiable' | undefined {
   const part = query.get('partNumber');
   if (part !== undefined) return partRange(object, parsePartNumber(part));
@@ -71,7 +71,7 @@ function rangeOf(
 }
 
 function partRange(
-  { content, size }: StoredObject,
+  { content, size }: DevObject,
   number: number,
 ): ResolvedRange | undefined | 'unsatisfiable' {
   if (number === 1 && content.length <= 1) return size === 0 ? undefined : { start: 0, end: size - 1 };
@@ -81,7 +81,7 @@ function partRange(
   return { start, end: start + blob.size - 1 };
 }
 
-function objectHeaders({ headers, tags }: StoredObject, { query }: S3Request): Headers {
+function objectHeaders({ headers, tags }: DevObject, { query }: S3Request): Headers {
   const answer: Headers = { ...headers, 'accept-ranges': 'bytes' };
   if (tags.length > 0) answer['x-amz-tagging-count'] = tags.length;
   for (const name of descriptionHeaders) {
@@ -118,7 +118,7 @@ export const copyObject: StoreHandler = async ({ catalog, request, payload, repl
   }
 };
 
-function sourceOf(catalog: Catalog, headers: IncomingHttpHeaders): StoredObject {
+function sourceOf(catalog: Catalog, headers: IncomingHttpHeaders): DevObject {
   const { bucket, key, versionId } = parseCopySource(String(headers['x-amz-copy-source']));
   const source = catalog.bucket(bucket).object(key, versionId);
   if (judgeRead(headers, source, conditions) !== 'serve') throw s3Error('PreconditionFailed');
@@ -128,16 +128,11 @@ function sourceOf(catalog: Catalog, headers: IncomingHttpHeaders): StoredObject 
 const replaces = (headers: IncomingHttpHeaders, directive: string): boolean =>
   headers[directive] === 'REPLACE';
 
-function isPointless(
-  headers: IncomingHttpHeaders,
-  source: StoredObject,
-  bucket: string,
-  key: string,
-): boolean {
+function isPointless(headers: IncomingHttpHeaders, source: DevObject, bucket: string, key: string): boolean {
   return source.bucket === bucket && source.key === key && !replaces(headers, 'x-amz-metadata-directive');
 }
 
-function describeCopy(headers: IncomingHttpHeaders, source: StoredObject): Description {
+function describeCopy(headers: IncomingHttpHeaders, source: DevObject): Description {
   const own = describeObject(headers);
   return {
     headers: replaces(headers, 'x-amz-metadata-directive') ? own.headers : source.headers,
@@ -146,14 +141,14 @@ function describeCopy(headers: IncomingHttpHeaders, source: StoredObject): Descr
 }
 
 /** A copy is of one part: its ETag is the MD5 of the whole. */
-async function etagOf({ blobs }: Catalog, { etag, content, size }: StoredObject): Promise<string> {
+async function etagOf({ blobs }: Catalog, { etag, content, size }: DevObject): Promise<string> {
   if (!etag.includes('-')) return etag;
   const md5 = createHash('md5');
   for await (const chunk of blobs.read(content, 0, size)) md5.update(chunk);
   return md5.digest('hex');
 }
 
-function copyResultXml({ modified, etag }: StoredObject): string {
+function copyResultXml({ modified, etag }: DevObject): string {
   const fields = element('LastModified', isoTime(modified)) + element('ETag', quoted(etag));
   return `<CopyObjectResult ${namespace}>${fields}</CopyObjectResult>`;
 }
@@ -175,7 +170,7 @@ export const completeUpload: StoreHandler = async ({ catalog, limits, request, p
   reply.xml(200, uploadResultXml(object));
 };
 
-function chosenParts({ parts }: OpenUpload, wanted: readonly CompletedPart[]): Part[] {
+function chosenParts({ parts }: DevUpload, wanted: readonly CompletedPart[]): Part[] {
   return wanted.map(({ partNumber, etag }) => {
     const part = parts.get(partNumber);
     if (part?.etag !== etag)
@@ -197,7 +192,7 @@ function checkSizes(
 
 const total = (parts: readonly Part[]): number => parts.reduce((sum, part) => sum + partSize(part), 0);
 
-function assemble({ upload }: OpenUpload, parts: readonly Part[]): StoredObject {
+function assemble({ upload }: DevUpload, parts: readonly Part[]): DevObject {
   const { bucket, key, headers, tags } = upload;
   const md5 = createHash('md5');
   for (const { etag } of parts) md5.update(etag, 'hex');
@@ -206,7 +201,7 @@ function assemble({ upload }: OpenUpload, parts: readonly Part[]): StoredObject 
   return { bucket, key, headers, tags, etag, size: total(parts), modified: Date.now(), content };
 }
 
-function uploadResultXml({ bucket, key, etag }: StoredObject): string {
+function uploadResultXml({ bucket, key, etag }: DevObject): string {
   const fields = [element('Bucket', bucket), element('Key', key), element('ETag', quoted(etag))].join('');
   const root = 'CompleteMultipartUploadResult';
   return `<${root} ${namespace}>${fields}</${root}>`;

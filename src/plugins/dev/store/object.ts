@@ -21,7 +21,7 @@ export interface Description {
   readonly tags: Tags;
 }
 
-export interface StoredObject extends Description {
+export interface DevObject extends Description {
   readonly bucket: string;
   readonly key: string;
   /** Without quotes: MD5 in hexadecimal, for several parts `md5-N`. */
@@ -114,7 +114,7 @@ export function describeObject(headers: IncomingHttpHeaders): Description {
   return { headers: own, tags: parseTagHeader(headers['x-amz-tagging']) };
 }
 
-type Facts = Pick<StoredObject, 'etag' | 'modified'>;
+type Facts = Pick<DevObject, 'etag' | 'modified'>;
 export type ReadVerdict = 'serve' | 'not-modified' | 'failed';
 
 /** The conditions of a read, with `prefix` (`x-amz-copy-source-`) those of a copy on its source. */

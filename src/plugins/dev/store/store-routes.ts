@@ -17,6 +17,7 @@ import { listObjects, listObjectsV2, listObjectVersions, listParts, listUploads 
 import {
   type BlobRef,
   checkWrite,
+  type DevObject,
   describeObject,
   isoTime,
   maxTaggingBytes,
@@ -24,7 +25,6 @@ import {
   owner,
   parseTagging,
   quoted,
-  type StoredObject,
   taggingXml,
 } from './object.ts';
 import { completeUpload, copyObject, getObject } from './object-routes.ts';
@@ -96,7 +96,7 @@ const getObjectAttributes: StoreHandler = ({ catalog, request, reply }) => {
   reply.xml(200, `<${root} ${namespace}>${fields.join('')}</${root}>`, { 'last-modified': modified });
 };
 
-const attributes: Readonly<Record<string, (object: StoredObject) => string>> = {
+const attributes: Readonly<Record<string, (object: DevObject) => string>> = {
   ETag: ({ etag }) => element('ETag', etag),
   Checksum: () => '',
   ObjectParts: partsXml,
@@ -180,7 +180,7 @@ const objectTagging: StoreHandler = async ({ catalog, request, payload, reply })
   reply.empty(method === 'PUT' ? 200 : 204);
 };
 
-function partsXml({ etag, content }: StoredObject): string {
+function partsXml({ etag, content }: DevObject): string {
   return etag.includes('-') ? `<ObjectParts>${element('TotalPartsCount', content.length)}</ObjectParts>` : '';
 }
 

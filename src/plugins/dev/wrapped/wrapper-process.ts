@@ -134,7 +134,7 @@ function builtFile(name: string): string {
   });
 }
 
-export interface Failure {
+export interface WrapperFailure {
   /** Undefined where it was the application that failed. */
   readonly code: string | undefined;
   readonly reason: string;
@@ -148,7 +148,7 @@ export class WrapperStory {
   applicationPid: number | undefined;
   /** Name of the event that was logged last. */
   lastEvent: string | undefined;
-  #failure: Failure | undefined;
+  #failure: WrapperFailure | undefined;
   #applicationWords = '';
 
   /** Takes a line of its standard error, which the application shares. @returns the event where it is of the log */
@@ -163,7 +163,7 @@ export class WrapperStory {
   }
 
   /** Why it ended, where that was told. */
-  get failure(): Failure | undefined {
+  get failure(): WrapperFailure | undefined {
     if (this.#failure !== undefined) return this.#failure;
     const reason = this.#applicationWords;
     return reason === '' ? undefined : { code: undefined, reason };
@@ -180,7 +180,7 @@ function parsed(line: string): Record<string, unknown> | undefined {
   }
 }
 
-function failureIn({ code, error, details }: Record<string, unknown>): Failure {
+function failureIn({ code, error, details }: Record<string, unknown>): WrapperFailure {
   const findings = Array.isArray(details) ? details : [];
   return { code: String(code), reason: [error, ...findings].join('; ') };
 }

@@ -1,6 +1,6 @@
 import { managedBy } from '../../../core/kubernetes/labels.ts';
 import { type KubeClient, member, readObject } from '../../../runtime/kube/client.ts';
-import { bundleOf, type Identity } from '../../../runtime/net/certificates.ts';
+import { bundleOf, type TlsIdentity } from '../../../runtime/net/certificates.ts';
 
 interface KeptSecret {
   /** Texts by their keys. */
@@ -91,10 +91,10 @@ export function createSharedStore(secret: SecretStore): AuthorityStore {
 
 /** All that replicas share: who signs, who signed before, and what is served. */
 export interface AuthorityState {
-  readonly authority: Identity;
+  readonly authority: TlsIdentity;
   /** PEM of the certificate of the authority before, while something that it signed may be in use. */
   readonly previous: string | undefined;
-  readonly server: Identity;
+  readonly server: TlsIdentity;
 }
 
 /** The same as it was stored: any of it may be missing or unreadable. */
@@ -127,7 +127,10 @@ export function fromData(data: Readonly<Record<string, string>>): StoredState {
 }
 
 /** `<name>.crt` and `<name>.key`; one that is missing is as an empty one, which cannot be read. */
-export function identityIn(data: Readonly<Record<string, string>>, name: 'ca' | 'tls'): Identity | undefined {
+export function identityIn(
+  data: Readonly<Record<string, string>>,
+  name: 'ca' | 'tls',
+): TlsIdentity | undefined {
   const { [`${name}.crt`]: cert, [`${name}.key`]: key } = data;
   return cert === undefined && key === undefined ? undefined : { cert: cert ?? '', key: key ?? '' };
 }

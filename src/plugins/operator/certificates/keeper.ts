@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import { secrets } from '../../../runtime/logging/secrets.ts';
-import { type Identity, readCertificate, validityOf } from '../../../runtime/net/certificates.ts';
+import { readCertificate, type TlsIdentity, validityOf } from '../../../runtime/net/certificates.ts';
 import { backdatedMs, createAuthority, issueCertificate } from '../../../runtime/net/issue-certificate.ts';
 import {
   type AuthorityState,
@@ -117,7 +117,7 @@ export async function agentFiles(
     leaf = await issueCertificate(authority, { ...common, days: lifetimes.leafDays, now });
   }
   if (stored['ca.crt'] !== serverBundle) changes.push("agents' authorities: the operator's are other ones");
-  const { cert, key } = leaf as Identity;
+  const { cert, key } = leaf as TlsIdentity;
   return { data: { 'tls.crt': cert, 'tls.key': key, 'ca.crt': serverBundle }, changes };
 }
 
@@ -148,13 +148,14 @@ export async function renewed(stored: StoredState, facts: RenewFacts): Promise<R
     names: facts.dnsNames.map((name) => `DNS:${name}`),
   };
   const { kind, reason } = leafVerdict(stored.server, leaf);
-  if (kind === 'good') return { state: { authority, previous, server: stored.server as Identity }, changes };
+  if (kind === 'good')
+    return { state: { authority, previous, server: stored.server as TlsIdentity }, changes };
   changes.push(`server certificate: ${reason}`);
   return { state: { authority, previous, server: await serverCertificate(authority, facts) }, changes };
 }
 
 interface Authorities {
-  readonly authority: Identity;
+  readonly authority: TlsIdentity;
   readonly previous: string | undefined;
   readonly isNew: boolean;
 }
@@ -169,25 +170,28 @@ async function authorityFor(stored: StoredState, facts: RenewFacts, changes: str
     const former = stored.authority?.cert;
     return { authority, previous: isValidAuthority(former, now) ? former : previous, isNew: true };
   }
-  const authority = stored.authority as Identity;
+  const authority = stored.authority as TlsIdentity;
   const needed = previous !== undefined && !isOutlived(authority, facts);
   if (stored.previous !== undefined && !needed) changes.push('former authority: nothing of it is in use');
   return { authority, previous: needed ? previous : undefined, isNew: false };
 }
 
 /** Since an authority is there, nobody has signed by the one before; it is younger than its first date by `backdatedMs`. */
-function isOutlived(authority: Identity, { now, lifetimes }: RenewFacts): boolean {
+function isOutlived(authority: TlsIdentity, { now, lifetimes }: RenewFacts): boolean {
   return (
     now > validityOf(readCertificate(authority.cert)).from + lifetimes.leafDays * dayMs + 2 * backdatedMs
   );
 }
 
-function newAuthority(now: number, { authorityDays }: Lifetimes): Promise<Identity> {
+function newAuthority(now: number, { authorityDays }: Lifetimes): Promise<TlsIdentity> {
   const commonName = `svc-operator-ca-${randomBytes(4).toString('hex')}`;
   return createAuthority({ commonName, days: authorityDays, now });
 }
 
-function serverCertificate(authority: Identity, { now, lifetimes, dnsNames }: RenewFacts): Promise<Identity> {
+function serverCertificate(
+  authority: TlsIdentity,
+  { now, lifetimes, dnsNames }: RenewFacts,
+): Promise<TlsIdentity> {
   const days = lifetimes.leafDays;
   return issueCertificate(authority, { commonName: 'svc-operator', dnsNames, days, now, usage: 'server' });
 }

@@ -1,9 +1,9 @@
 import type { X509Certificate } from 'node:crypto';
 import {
-  type Identity,
   isIssuedBy,
   readCertificate,
   readIdentity,
+  type TlsIdentity,
   validityOf,
 } from '../../../runtime/net/certificates.ts';
 
@@ -23,7 +23,7 @@ const good: Verdict = { kind: 'good', reason: '' };
 const due = (reason: string): Verdict => ({ kind: 'due', reason });
 const unusable = (reason: string): Verdict => ({ kind: 'unusable', reason });
 
-export function authorityVerdict(authority: Identity | undefined, now: number): Verdict {
+export function authorityVerdict(authority: TlsIdentity | undefined, now: number): Verdict {
   return judged(authority, now, (certificate) => {
     if (!certificate.ca) return unusable('it is no authority');
     return spent(certificate, now) >= renewalShare ? due('two thirds of its life are over') : good;
@@ -32,7 +32,7 @@ export function authorityVerdict(authority: Identity | undefined, now: number): 
 
 export interface LeafFacts {
   readonly now: number;
-  readonly authority: Identity;
+  readonly authority: TlsIdentity;
   readonly previous: string | undefined;
   /** What it has to be good for, as subjectAltName has it: `DNS:…`, `URI:…`. */
   readonly names: readonly string[];
@@ -40,7 +40,7 @@ export interface LeafFacts {
   readonly settled: boolean;
 }
 
-export function leafVerdict(leaf: Identity | undefined, facts: LeafFacts): Verdict {
+export function leafVerdict(leaf: TlsIdentity | undefined, facts: LeafFacts): Verdict {
   const { now, authority, previous, names, settled } = facts;
   return judged(leaf, now, (certificate) => {
     const missing = names.filter((name) => !namesOf(certificate).includes(name));
@@ -66,7 +66,7 @@ export function isValidAuthority(pem: string | undefined, now: number): pem is s
 }
 
 function judged(
-  identity: Identity | undefined,
+  identity: TlsIdentity | undefined,
   now: number,
   judge: (certificate: X509Certificate) => Verdict,
 ): Verdict {

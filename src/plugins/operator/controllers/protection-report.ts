@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import {
-  type NodeReport,
+  type NodeReportEntry,
   type ProtectionReportStatus,
   reportName,
   type WorkloadReport,
@@ -81,7 +81,7 @@ const mostBytes = { workloads: 700_000, nodes: 300_000 };
  */
 export function reportStatus(
   scores: readonly Score[],
-  nodes: readonly NodeReport[] = [],
+  nodes: readonly NodeReportEntry[] = [],
 ): ProtectionReportStatus {
   const lowestFirst = [...scores].sort((a, b) => a.score - b.score || byName(a, b));
   const told = fitting(lowestFirst.map(workloadReport), mostBytes.workloads);
@@ -113,7 +113,7 @@ function fitting<T>(items: readonly T[], most: number): T[] {
   return items.slice(0, Math.min(mostItems, tooLong < 0 ? mostItems : tooLong));
 }
 
-function weakestFirst(a: NodeReport, b: NodeReport): number {
+function weakestFirst(a: NodeReportEntry, b: NodeReportEntry): number {
   return Number(a.enforcing) - Number(b.enforcing) || b.tier - a.tier || compare(a.name, b.name);
 }
 

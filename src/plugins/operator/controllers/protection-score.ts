@@ -1,4 +1,4 @@
-import type { NodeReport } from '../../../core/custom-resources/protection-report.ts';
+import type { NodeReportEntry } from '../../../core/custom-resources/protection-report.ts';
 import { isLabelled } from '../../../core/kubernetes/labels.ts';
 import { isExempt, isOver } from '../../../core/kubernetes/protected-pods.ts';
 import type { Score } from '../../../core/score/contract.ts';
@@ -140,7 +140,7 @@ export function templatesOf(workloads: Workloads): Templates {
 export function nodeReports(
   { indexes, nodes }: Pick<ScoreDeps, 'indexes' | 'nodes'>,
   namespace: string,
-): readonly NodeReport[] {
+): readonly NodeReportEntry[] {
   const names = new Set<string>();
   for (const { pod } of indexes.pods.in(namespace)) {
     if (pod.spec.nodeName !== undefined && !isOver(pod)) names.add(pod.spec.nodeName);
@@ -151,7 +151,7 @@ export function nodeReports(
   });
 }
 
-function nodeReport({ node, tier, enforcing, reason, passedOver }: NodeAgentState): NodeReport {
+function nodeReport({ node, tier, enforcing, reason, passedOver }: NodeAgentState): NodeReportEntry {
   return {
     ...{ name: node, tier, enforcing },
     ...(reason !== '' && { reason }),

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { apiVersion, type Condition } from '../../../core/custom-resources/resources.ts';
 import { applyStatus, type KubeClient } from '../../../runtime/kube/client.ts';
-import type { Followed } from '../cluster-view.ts';
+import type { FollowedKind } from '../cluster-view.ts';
 import { type Controller, type ControllerDeps, commonOptions, runController } from './run-controller.ts';
 
 /** A kind of custom resource, and how one of it is looked at. */
@@ -11,7 +11,7 @@ export interface StatusControllerOptions<T, Status> {
   readonly kind: string;
   /** Of the kind, as its paths have it. */
   readonly plural: string;
-  readonly objects: Followed<T>;
+  readonly objects: FollowedKind<T>;
   /** @param before what its status is */
   readonly judge: (
     object: T,
@@ -74,7 +74,7 @@ export interface OwnStatus<T, Status> {
 /** @param plural of the kind, as its paths have it */
 export function createOwnStatus<Status extends object, T extends WithStatus<Status>>(
   client: KubeClient,
-  followed: Followed<T>,
+  followed: FollowedKind<T>,
   kind: string,
   plural: string,
 ): OwnStatus<T, Status> {
@@ -99,7 +99,7 @@ export function createOwnStatus<Status extends object, T extends WithStatus<Stat
 }
 
 /** What is gone, or was told anew while it was written, is not remembered. */
-function isCurrent<T extends { readonly key: string }>(followed: Followed<T>, object: T): boolean {
+function isCurrent<T extends { readonly key: string }>(followed: FollowedKind<T>, object: T): boolean {
   return followed.get(object.key) === object;
 }
 

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
+  type EgressEndpoint,
   type EgressFacts,
-  type Endpoint,
   hostsAnnotation,
   type NetworkPolicy,
   policyNames,
@@ -15,14 +15,14 @@ import { apply, hasCode, type KubeClient, unless } from '../../../runtime/kube/c
 import { gatherFacts } from '../../../runtime/kube/cluster-addresses.ts';
 import type { KnownPolicy } from '../../../runtime/kube/project-objects.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
-import { byNamespace, type Followed, type KnownPod, type KnownServiceConfig } from '../cluster-view.ts';
+import { byNamespace, type FollowedKind, type KnownPod, type KnownServiceConfig } from '../cluster-view.ts';
 import type { ControllerDeps, Indexes, Reconciled } from '../controllers/run-controller.ts';
 import type { EgressTerm, EgressTuning, NamespaceState } from './term.ts';
 
 export interface LookOptions {
   readonly deps: ControllerDeps;
   readonly indexes: Pick<Indexes, 'pods' | 'serviceConfigs'>;
-  readonly policies: Followed<KnownPolicy>;
+  readonly policies: FollowedKind<KnownPolicy>;
   readonly tuning: EgressTuning;
 }
 
@@ -179,7 +179,7 @@ function distinctLabels(pods: readonly KnownPod[]): Readonly<Record<string, stri
 }
 
 function unresolvedIn({ vaults, stores }: EgressFacts): string[] {
-  const hosts = (endpoints: readonly Endpoint[], what: string) =>
+  const hosts = (endpoints: readonly EgressEndpoint[], what: string) =>
     endpoints.flatMap((to) =>
       to.kind === 'external' && to.addresses.length === 0 ? [`${what} ${to.host}`] : [],
     );

@@ -7,7 +7,7 @@ import type { EventRecorder } from '../../../runtime/kube/event-recorder.ts';
 import { type NameResolver, systemResolver } from '../../../runtime/kube/name-book.ts';
 import { type KnownPolicy, type PolicyObject, projectPolicy } from '../../../runtime/kube/project-objects.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
-import { type ClusterView, type Followed, follow, type KnownPod } from '../cluster-view.ts';
+import { type ClusterView, type FollowedKind, follow, type KnownPod } from '../cluster-view.ts';
 import {
   type ControllerDeps,
   commonOptions,
@@ -99,7 +99,7 @@ export function startEgressController(
 /** Has a namespace looked at when what its policies are made from changes, or when they themselves do. */
 function enqueueChanges(
   cluster: ClusterView,
-  policies: Followed<KnownPolicy>,
+  policies: FollowedKind<KnownPolicy>,
   enqueue: (namespace: string) => void,
 ): void {
   cluster.pods.onChange((pod, before, gone) => {

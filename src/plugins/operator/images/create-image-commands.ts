@@ -18,8 +18,8 @@ import {
 import {
   createLookupCounter,
   ImageLookupError,
-  type Limits,
   type LookUpDeps,
+  type LookupLimits,
   lookUpOne,
   type OneImage,
 } from './look-up-one.ts';
@@ -177,7 +177,7 @@ interface Failure {
 /** Looks images up at the same time, each once. Never rejects. */
 async function lookUpAll(
   { images, ...common }: AllImages,
-  limits: Limits,
+  limits: LookupLimits,
   deps: LookUpDeps,
 ): Promise<FoundImages> {
   const commands = new Map<string, ImageCommand>();

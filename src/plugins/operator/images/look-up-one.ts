@@ -13,7 +13,7 @@ import { within } from '../../../runtime/lifecycle/wait.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import { accessesTo, type Mirrors } from '../../../runtime/registry/endpoint.ts';
 import { hasCode, RegistryError } from '../../../runtime/registry/registry-http-client.ts';
-import { type CommandCache, hash, type SingleFlight, scopeOf, type Wanted } from './lookup-cache.ts';
+import { type CommandCache, hash, type SingleFlight, scopeOf, type WantedImage } from './lookup-cache.ts';
 
 export interface LookUpDeps {
   readonly mirrors: Mirrors;
@@ -35,7 +35,7 @@ export interface OneImage {
   readonly credentials: readonly RegistryCredential[];
 }
 
-export interface Limits {
+export interface LookupLimits {
   /** Of `performance.now()`. */
   readonly deadline: number;
   readonly signal: AbortSignal | undefined;
@@ -47,7 +47,11 @@ export interface Limits {
  * Looks one image up, in memory first; what is too old serves where the registry does not answer.
  * @throws SvcError; the signal's reason when aborted
  */
-export async function lookUpOne(one: OneImage, limits: Limits, deps: LookUpDeps): Promise<ImageCommand> {
+export async function lookUpOne(
+  one: OneImage,
+  limits: LookupLimits,
+  deps: LookUpDeps,
+): Promise<ImageCommand> {
   const { cache, flights, count } = deps;
   const wanted = wantedOf(one, deps);
   const kept = cache.fresh(wanted);
@@ -69,7 +73,7 @@ export async function lookUpOne(one: OneImage, limits: Limits, deps: LookUpDeps)
   }
 }
 
-function staleInstead(wanted: Wanted, error: unknown, { cache, count, log }: LookUpDeps): ImageCommand {
+function staleInstead(wanted: WantedImage, error: unknown, { cache, count, log }: LookUpDeps): ImageCommand {
   const stale = hasCode(error, 'REGISTRY_UNAVAILABLE') ? cache.stale(wanted) : undefined;
   count(stale === undefined ? 'failed' : 'stale');
   const fields = {
@@ -84,7 +88,10 @@ function staleInstead(wanted: Wanted, error: unknown, { cache, count, log }: Loo
   return stale;
 }
 
-function wantedOf({ image, architecture, credentials }: OneImage, { mirrors, local }: LookUpDeps): Wanted {
+function wantedOf(
+  { image, architecture, credentials }: OneImage,
+  { mirrors, local }: LookUpDeps,
+): WantedImage {
   const reference = referenceOf(image);
   const accesses = accessesTo(reference, mirrors, credentials).filter(
     ({ endpoint: { origin, mirrorOf } }) => local || mirrorOf !== undefined || !isLoopback(origin.hostname),
@@ -109,7 +116,7 @@ function referenceOf(image: string): ImageReference {
 }
 
 /** Others who ask the same as the same users share the look-up, and nobody else. */
-function keyOf({ reference, architecture, accesses }: Wanted): string {
+function keyOf({ reference, architecture, accesses }: WantedImage): string {
   return hash([formatImageReference(reference), architecture ?? '', ...accesses.map(scopeOf)]);
 }
 

@@ -14,16 +14,16 @@ const freshTagMs = 5 * 60_000;
 /** What images run, kept by whom it was found. */
 export interface CommandCache {
   /** Not older than a tag may be. */
-  fresh(wanted: Wanted): ImageCommand | undefined;
+  fresh(wanted: WantedImage): ImageCommand | undefined;
   /** As old as it may be where the registry does not answer. */
-  stale(wanted: Wanted): ImageCommand | undefined;
+  stale(wanted: WantedImage): ImageCommand | undefined;
   /** What a digest runs for those who may read it this way. */
-  ofDigest(wanted: Wanted, access: Access, digest: string): ImageCommand | undefined;
-  keep(wanted: Wanted, found: FoundBy): void;
+  ofDigest(wanted: WantedImage, access: Access, digest: string): ImageCommand | undefined;
+  keep(wanted: WantedImage, found: FoundBy): void;
 }
 
 /** An image that a pod may read by any of several ways. */
-export interface Wanted {
+export interface WantedImage {
   readonly reference: ImageReference;
   readonly architecture: string | undefined;
   readonly accesses: readonly Access[];
@@ -32,7 +32,7 @@ export interface Wanted {
 /** @param now in ms, of a clock that only goes forward */
 export function createCommandCache(now: () => number): CommandCache {
   const commands = new BoundedMap<string, ImageCommand>(most, { age: { mostMs: longestMs, now } });
-  const find = ({ accesses, reference, architecture }: Wanted, maxAgeMs: number) => {
+  const find = ({ accesses, reference, architecture }: WantedImage, maxAgeMs: number) => {
     for (const access of accesses) {
       const found = commands.get(keyOf(access, reference, architecture), maxAgeMs);
       if (found !== undefined) return found;
@@ -68,7 +68,7 @@ const mostFailures = 2_000;
 /** Look-ups under way, one for each image however many wait for it, and those that have just failed. */
 export interface SingleFlight {
   /** Fails at once for some seconds after it has failed. @throws RegistryError */
-  lookUp(key: string, wanted: Wanted, namespace: string): Promise<ImageCommand>;
+  lookUp(key: string, wanted: WantedImage, namespace: string): Promise<ImageCommand>;
 }
 
 export interface SingleFlightOptions {
@@ -84,7 +84,7 @@ export function createSingleFlight({ wire, cache, signal, now }: SingleFlightOpt
   const flying = new Map<string, Promise<ImageCommand>>();
   const places = new Places(mostFlights, mostOfNamespace);
   const failed = new BoundedMap<string, unknown>(mostFailures, { age: { mostMs: failedMs, now } });
-  const fly = async (key: string, wanted: Wanted, leave: () => void) => {
+  const fly = async (key: string, wanted: WantedImage, leave: () => void) => {
     try {
       const known = (access: Parameters<CommandCache['ofDigest']>[1], digest: string) =>
         cache.ofDigest(wanted, access, digest);

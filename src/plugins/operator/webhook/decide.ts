@@ -45,18 +45,22 @@ export interface DecideDeps {
 }
 
 /** The part of the request's time that image lookups may take. */
-export interface Limits {
+export interface ReviewLimits {
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
 
 /** Never rejects. Any failure denies the pod, because it would start without its protection. */
-export async function decide(request: AdmissionRequest, deps: DecideDeps, limits: Limits): Promise<Decision> {
+export async function decide(
+  request: AdmissionRequest,
+  deps: DecideDeps,
+  limits: ReviewLimits,
+): Promise<Decision> {
   const decision = await decided(request, deps, limits);
   return decision.kind === 'deny' ? { ...decision, errors: boundedErrors(decision.errors) } : decision;
 }
 
-async function decided(request: AdmissionRequest, deps: DecideDeps, limits: Limits): Promise<Decision> {
+async function decided(request: AdmissionRequest, deps: DecideDeps, limits: ReviewLimits): Promise<Decision> {
   try {
     const exempt = exempted(request, deps);
     if (exempt !== undefined) return exempt;
@@ -76,7 +80,7 @@ function exempted({ operation, namespace }: AdmissionRequest, deps: DecideDeps):
 }
 
 /** An object that is not listed yet would count as missing. */
-function listed({ whenSynced }: ClusterView, { timeoutMs, signal }: Limits): Promise<void> {
+function listed({ whenSynced }: ClusterView, { timeoutMs, signal }: ReviewLimits): Promise<void> {
   return within(whenSynced(), performance.now() + timeoutMs, signal, notListed);
 }
 
@@ -90,7 +94,7 @@ function notListed(): SvcError {
 async function decideProtected(
   request: AdmissionRequest,
   deps: DecideDeps,
-  limits: Limits,
+  limits: ReviewLimits,
 ): Promise<Decision> {
   const labels = await labelsOf(request.namespace, deps, limits.signal);
   const resolution = await resolved(request, labels, deps, limits);
@@ -104,7 +108,7 @@ async function resolved(
   request: AdmissionRequest,
   namespaceLabels: Readonly<Record<string, string>>,
   deps: DecideDeps,
-  { signal }: Limits,
+  { signal }: ReviewLimits,
 ): Promise<Resolution> {
   const { pod, namespace } = request;
   const { defaults } = deps;
@@ -121,7 +125,7 @@ async function decideInjection(
   plan: InjectionPlan,
   labels: Readonly<Record<string, string>>,
   deps: DecideDeps,
-  limits: Limits,
+  limits: ReviewLimits,
 ): Promise<Decision> {
   const { pod, namespace } = request;
   if (deps.hasForeignAuthorities(namespace)) return foreignAuthorities(namespace);

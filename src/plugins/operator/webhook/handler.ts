@@ -4,7 +4,7 @@ import { messageOf } from '../../../core/errors.ts';
 import { carriesWrapper } from '../../../core/kubernetes/protected-pods.ts';
 import type { Metrics } from '../../../runtime/health/health.ts';
 import { describeError, type Logger } from '../../../runtime/logging/logger.ts';
-import type { Decision, Limits } from './decide.ts';
+import type { Decision, ReviewLimits } from './decide.ts';
 import {
   type AdmissionRequest,
   type AdmissionResponse,
@@ -16,7 +16,7 @@ import {
 } from './review.ts';
 
 export interface HandlerOptions {
-  readonly decide: (request: AdmissionRequest, limits: Limits) => Promise<Decision>;
+  readonly decide: (request: AdmissionRequest, limits: ReviewLimits) => Promise<Decision>;
   readonly metrics: WebhookMetrics;
   readonly log: Logger;
   /** How long a review may take, in ms, whatever its caller says; default: 10 s. */
@@ -177,7 +177,7 @@ interface ReviewTime {
   /** Aborted when nobody does any more. */
   readonly signal: AbortSignal;
   /** What is left of it for what may take long. */
-  left(): Limits;
+  left(): ReviewLimits;
   /** The review has been answered. */
   end(): void;
 }

@@ -4,7 +4,7 @@ import { type ChecksumAlgorithm, type Checksums, createChecksum } from '../../..
 import { s3Error } from '../../../core/s3/error.ts';
 import { encodeComponent } from '../../../core/s3/request.ts';
 import { childText, parseXml } from '../../../core/s3/xml.ts';
-import type { Handler, ProxyServices } from '../context.ts';
+import type { OperationHandler, ProxyServices } from '../context.ts';
 import { manifestToReplace, removeManifest } from '../multipart/manifest-store.ts';
 import { encryptPart, type PartTarget, partTarget, recordPart } from '../multipart/upload-part.ts';
 import { readAgain } from '../read/deliver.ts';
@@ -32,7 +32,7 @@ import {
 } from './copy-request.ts';
 
 /** CopyObject. What it leaves is encrypted under the latest KEK version, whatever the source was. */
-export const copyObject: Handler = async (services, context) => {
+export const copyObject: OperationHandler = async (services, context) => {
   const { request, payload, signal } = context;
   await payload.read(0);
   const copy = readCopyRequest(request);
@@ -128,7 +128,7 @@ function taggingHeader(xml: string, limit: number): string {
 }
 
 /** UploadPartCopy: the source's range is decrypted, verified, and encrypted as a part of its own. */
-export const uploadPartCopy: Handler = async (services, context) => {
+export const uploadPartCopy: OperationHandler = async (services, context) => {
   const { request, payload, signal } = context;
   await payload.read(0);
   const copy = readCopyRequest(request);

@@ -5,7 +5,7 @@ import { maxUserMetadata, requestHeadersUpstream, userMetadataSize } from '../..
 import { readUploadChecksum } from '../../../core/s3/object-checksum.ts';
 import { childText } from '../../../core/s3/xml.ts';
 import { element } from '../../../core/s3/xml-text.ts';
-import type { Handler, ProxyServices, RequestContext } from '../context.ts';
+import type { OperationHandler, ProxyServices, RequestContext } from '../context.ts';
 import type { FreshKey } from '../data-keys.ts';
 import { xmlResult } from '../upstream/upstream.ts';
 import { type UploadRecord, uploadRecordText } from './upload-record.ts';
@@ -18,7 +18,7 @@ const recordLimit = 8 * 1024;
  * CreateMultipartUpload: the svc headers are set here, because the store takes
  * metadata at this moment only. They point to a manifest that Complete will write.
  */
-export const createUpload: Handler = async (services, context) => {
+export const createUpload: OperationHandler = async (services, context) => {
   const { request } = context;
   await context.payload.read(0);
   const name = { bucket: request.bucket, key: request.key };

@@ -4,7 +4,7 @@ import { s3Error } from '../../../core/s3/error.ts';
 import { inward, requestHeadersUpstream } from '../../../core/s3/headers.ts';
 import { type ObjectChecksum, readObjectChecksum } from '../../../core/s3/object-checksum.ts';
 import { type CompletedPart, parseCompleteMultipart } from '../../../core/s3/request-documents.ts';
-import type { Handler, ProxyServices, RequestContext } from '../context.ts';
+import type { OperationHandler, ProxyServices, RequestContext } from '../context.ts';
 import { respondSlowly } from '../server/slow-answer.ts';
 import { refusal } from '../upstream/upstream.ts';
 import { type Completed, completedAnswer, completedObject, completeOnce } from './complete-once.ts';
@@ -34,7 +34,7 @@ const flightsOf = new WeakMap<ProxyServices, Map<string, Flight>>();
  * but for checksums, which are verified by the first one only; two at once are one.
  * It goes on when the caller goes away, so that a retry finds it done.
  */
-export const completeUpload: Handler = async (services, context) => {
+export const completeUpload: OperationHandler = async (services, context) => {
   const text = (await context.payload.read(listLimit)).toString();
   const parts = parseCompleteMultipart(text).map((part) => ({ ...part, etag: inward(part.etag) }));
   const named = readObjectChecksum(context.request.headers);
@@ -71,7 +71,7 @@ function singleFlight(
 }
 
 /** AbortMultipartUpload: the store forgets the parts, then the records go; what fails there is left to `svc proxy gc`. */
-export const abortUpload: Handler = async (services, { request, answer, signal, log, payload }) => {
+export const abortUpload: OperationHandler = async (services, { request, answer, signal, log, payload }) => {
   await payload.read(0);
   const name = { bucket: request.bucket, key: request.key };
   const uploadId = request.query.get('uploadId') ?? '';

@@ -6,12 +6,12 @@ import { s3Error } from '../../../core/s3/error.ts';
 import { requestHeadersUpstream } from '../../../core/s3/headers.ts';
 import type { S3Request } from '../../../core/s3/request.ts';
 import { parsePartNumber } from '../../../core/s3/request-documents.ts';
-import type { Handler, ProxyServices } from '../context.ts';
+import type { OperationHandler, ProxyServices } from '../context.ts';
 import { encryptToStore, type WriteContext, writeAnswer } from '../write/encrypt-to-store.ts';
 import type { UploadRecord } from './upload-record.ts';
 
 /** UploadPart: encrypted under a DEK of its own and recorded before the caller hears of it. */
-export const uploadPart: Handler = async (services, context) => {
+export const uploadPart: OperationHandler = async (services, context) => {
   const { request, payload, signal } = context;
   const target = await partTarget(services, request);
   const part = await encryptPart(services, {

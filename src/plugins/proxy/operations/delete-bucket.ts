@@ -1,7 +1,7 @@
 import { manifestKey, uploadPrefix } from '../../../core/envelope/records.ts';
 import { S3Error, s3Error } from '../../../core/s3/error.ts';
 import { concurrently } from '../../../runtime/lifecycle/wait.ts';
-import type { Handler, ProxyServices, RequestContext } from '../context.ts';
+import type { OperationHandler, ProxyServices, RequestContext } from '../context.ts';
 import { manifestLimit, parseManifest } from '../multipart/manifest-store.ts';
 import { readUploadRecord } from '../multipart/upload-record.ts';
 import type { StateVersion } from '../state/state-store.ts';
@@ -12,7 +12,7 @@ import { forward } from './pass-through.ts';
  * DeleteBucket. Where nothing but helper objects keeps the store from it, they go first. The store stays the judge:
  * when it refuses again, because a caller wrote something in between, what that may need is put back.
  */
-export const deleteBucket: Handler = async (services, context) => {
+export const deleteBucket: OperationHandler = async (services, context) => {
   await context.payload.read(0);
   const response = await forward(services, context, nothing);
   if (response.status < 300) return answerGone(context, response);

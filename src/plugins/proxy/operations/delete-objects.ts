@@ -11,7 +11,7 @@ import {
 import { childText, parseXml } from '../../../core/s3/xml.ts';
 import { element } from '../../../core/s3/xml-text.ts';
 import { concurrently } from '../../../runtime/lifecycle/wait.ts';
-import type { Handler, ProxyServices, RequestContext } from '../context.ts';
+import type { OperationHandler, ProxyServices, RequestContext } from '../context.ts';
 import { manifestOf, removeManifest, removeManifests } from '../multipart/manifest-store.ts';
 import { isReservedKey, reservedKey } from '../server/admit-request.ts';
 import { readBody, refusal } from '../upstream/upstream.ts';
@@ -20,7 +20,7 @@ import { forward } from './pass-through.ts';
 const headsAtOnce = 16;
 
 /** DeleteObjects: keys that are not the caller's to delete are answered one by one, the rest goes to the store. */
-export const deleteObjects: Handler = async (services, context) => {
+export const deleteObjects: OperationHandler = async (services, context) => {
   const { objects, quiet } = parseDeleteObjects((await context.payload.read(maxDeleteBytes)).toString());
   const refusals = objects.flatMap((object) => refusalFor(object, services.config.reservedPrefix));
   const refused = new Set(refusals.map(({ object }) => object));
@@ -116,7 +116,7 @@ function errorElement({ object, error }: DeletionError): string {
 }
 
 /** DeleteObject; a multipart object's part list goes after it. */
-export const deleteObject: Handler = async (services, context) => {
+export const deleteObject: OperationHandler = async (services, context) => {
   const { request, payload, signal, answer } = context;
   const body = await payload.read(0);
   const name = { bucket: request.bucket, key: request.key };

@@ -1,6 +1,6 @@
 import { s3Error } from '../../../core/s3/error.ts';
 import { type ElementHandler, scanXml, unescapeXml } from '../../../core/s3/xml-text.ts';
-import type { Handler } from '../context.ts';
+import type { OperationHandler } from '../context.ts';
 import { readBody, refusal } from '../upstream/upstream.ts';
 import { forward } from './pass-through.ts';
 
@@ -8,7 +8,7 @@ import { forward } from './pass-through.ts';
 const listLimit = 8 * 1024 * 1024;
 
 /** ListBuckets without the bucket of the proxy's own helper objects. */
-export const listBuckets: Handler = async (services, context) => {
+export const listBuckets: OperationHandler = async (services, context) => {
   await context.held.begin();
   const response = await forward(services, context, await context.payload.read(0));
   if (response.status !== 200) throw await refusal(response);

@@ -17,7 +17,7 @@ import {
 import { encodeComponent } from '../../../core/s3/request.ts';
 import { element } from '../../../core/s3/xml-text.ts';
 import { concurrently } from '../../../runtime/lifecycle/wait.ts';
-import type { Handler, ProxyServices, RequestContext } from '../context.ts';
+import type { OperationHandler, ProxyServices, RequestContext } from '../context.ts';
 import { readBody, refusal } from '../upstream/upstream.ts';
 
 /** 1,000 keys of 1,024 bytes, each byte escaped, with all that S3 says of an object. */
@@ -25,7 +25,7 @@ const listingLimit = 8 * 1024 * 1024;
 
 /** A listing without the reserved keys, with plaintext sizes and the ETags that callers know. */
 export const createListHandler =
-  (operation: ListingOperation, cache: SizeCache): Handler =>
+  (operation: ListingOperation, cache: SizeCache): OperationHandler =>
   async (services, context) => {
     await context.payload.read(0);
     const listing = await callersPage(operation, services, context);
@@ -236,7 +236,7 @@ const costOf = (id: string): number => id.length * 2 + 72;
 const partsListingLimit = 4 * 1024 * 1024;
 
 /** ListParts with plaintext sizes; the store's checksums are of ciphertext and are left out. */
-export const listParts: Handler = async (services, { request, answer, held, signal, payload }) => {
+export const listParts: OperationHandler = async (services, { request, answer, held, signal, payload }) => {
   await payload.read(0);
   await held.begin();
   const { bucket, key, query, headers } = request;

@@ -3,7 +3,7 @@ import type { PartEntry } from '../../../core/envelope/manifest.ts';
 import { outward, requestHeadersUpstream, responseHeadersDownstream } from '../../../core/s3/headers.ts';
 import { rewriteListing, scanAttributes } from '../../../core/s3/listing.ts';
 import { element } from '../../../core/s3/xml-text.ts';
-import type { Handler, ProxyServices, RequestContext } from '../context.ts';
+import type { OperationHandler, ProxyServices, RequestContext } from '../context.ts';
 import type { ObjectLayout } from '../read/stored-object.ts';
 import { readBody, refusal } from '../upstream/upstream.ts';
 
@@ -11,7 +11,7 @@ const answerLimit = 4 * 1024 * 1024;
 const attributesHeader = 'x-amz-object-attributes';
 
 /** GetObjectAttributes about the plaintext; checksums of ciphertext are left out. */
-export const getObjectAttributes: Handler = async (services, context) => {
+export const getObjectAttributes: OperationHandler = async (services, context) => {
   const { request, payload, signal, answer } = context;
   await payload.read(0);
   const name = { bucket: request.bucket, key: request.key };

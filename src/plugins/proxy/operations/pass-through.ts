@@ -2,14 +2,14 @@ import { hash } from 'node:crypto';
 import { s3Error } from '../../../core/s3/error.ts';
 import { passedResponseHeaders, requestHeadersUpstream } from '../../../core/s3/headers.ts';
 import { checkRestoreBody } from '../../../core/s3/request-documents.ts';
-import type { Handler, ProxyServices, RequestContext } from '../context.ts';
+import type { OperationHandler, ProxyServices, RequestContext } from '../context.ts';
 import type { UpstreamResponse } from '../upstream/upstream.ts';
 
 /** Configuration documents; the longest that S3 takes is a policy or a lifecycle of some hundred KiB. */
 const bodyLimit = 1024 * 1024;
 
 /** Sends a request that carries no object to the store, signed anew, and its answer back. */
-export const passThrough: Handler = async (services, context) => {
+export const passThrough: OperationHandler = async (services, context) => {
   const { method } = context.request;
   const body = await context.payload.read(method === 'PUT' || method === 'POST' ? bodyLimit : 0);
   refuseData(context.request.query.has('policy'), body);

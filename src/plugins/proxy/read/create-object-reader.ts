@@ -9,10 +9,10 @@ import type { ProxyServices } from '../context.ts';
 import { refusal, type UpstreamResponse } from '../upstream/upstream.ts';
 import { type BodyRequest, noRoom, openBody, type ReadTools, streamed } from './body/open-body.ts';
 import {
+  type BodySlice,
   ciphertext,
   cut,
   type SealedBody,
-  type Slice,
   sealedPart,
   singleKey,
   type TakeKey,
@@ -22,10 +22,10 @@ import { SpoolUnavailable } from './body/spool-file.ts';
 import { type Hold, VerifyBudget } from './body/verify-budget.ts';
 import {
   oneRun,
-  PartKeys,
   type PartRun,
   partRuns,
   spoolFrom,
+  UnwrappedPartKeys,
   verifiedParts,
   type WantedPart,
 } from './object-parts.ts';
@@ -83,7 +83,7 @@ const smallBytes = 64 * 1024;
 /** One sealed body of an object and what is wanted of it. */
 interface Wanted {
   readonly body: SealedBody;
-  readonly slice: Slice;
+  readonly slice: BodySlice;
   /** Where the sealed body lies in the stored object; undefined: it is the whole. */
   readonly stored: ByteRange | undefined;
   /** The wrapped DEK: the same one gives the same plaintext. */
@@ -231,7 +231,7 @@ class Plaintext {
     }
   }
 
-  #wantedOfSingle(object: StoredObject, { size }: ObjectLayout, slice: Slice): Wanted {
+  #wantedOfSingle(object: StoredObject, { size }: ObjectLayout, slice: BodySlice): Wanted {
     const { keys } = this.#parts;
     return {
       body: { size, nonce: undefined },
@@ -286,9 +286,9 @@ class Plaintext {
     layout: ObjectLayout,
     wanted: readonly PartEntry[],
     signal: AbortSignal,
-  ): PartKeys {
+  ): UnwrappedPartKeys {
     if (layout.list === undefined) throw new TypeError('the object has no part list');
-    return new PartKeys(this.#parts.keys, object, layout.list, wanted, signal);
+    return new UnwrappedPartKeys(this.#parts.keys, object, layout.list, wanted, signal);
   }
 
   /** The body is fetched once for all whose slices are asked for at about the same time. */

@@ -6,7 +6,7 @@ import {
   wrappedDekHeader,
 } from '../../../core/envelope/metadata.ts';
 import { maxUserMetadata, userMetadataSize } from '../../../core/s3/headers.ts';
-import type { Handler, ProxyServices, RequestContext } from '../context.ts';
+import type { OperationHandler, ProxyServices, RequestContext } from '../context.ts';
 import type { UpstreamResponse } from '../upstream/upstream.ts';
 import { answerUnsatisfied, deliver, passOn, passRefusalOn, readAgain, readOptions } from './deliver.ts';
 import {
@@ -20,7 +20,7 @@ import {
 import { apparentSize, ObjectChanged, type ObjectLayout, type StoredObject } from './stored-object.ts';
 
 /** GetObject: the whole by one request to the store, ranges and parts after a look at the headers. */
-export const getObject: Handler = async (services, context) => {
+export const getObject: OperationHandler = async (services, context) => {
   const request = readRequest(context.request);
   const sliced = request.range !== undefined || request.partNumber !== undefined;
   await readAgain(context.answer, () =>
@@ -155,7 +155,7 @@ async function passSlice(
 }
 
 /** HeadObject in plaintext sizes. */
-export const headObject: Handler = async (services, context) => {
+export const headObject: OperationHandler = async (services, context) => {
   const request = readRequest(context.request);
   await readAgain(context.answer, () => answerHead(services, context, request));
 };

@@ -53,7 +53,7 @@ function extent(parts: readonly WantedPart[]): ByteRange {
 const window = 64;
 
 /** DEKs of the parts that a read will need, unwrapped a window ahead, each given out once. */
-export class PartKeys {
+export class UnwrappedPartKeys {
   readonly #keys: DataKeys;
   readonly #object: StoredObject;
   readonly #list: PartList;
@@ -121,7 +121,7 @@ export async function* verifiedParts(
   spool: Spool,
   reader: ResponseBody,
   wanted: readonly WantedPart[],
-  openKeys: () => PartKeys,
+  openKeys: () => UnwrappedPartKeys,
 ): AsyncGenerator<Buffer, void> {
   const file = await strictFile(
     spool,
@@ -143,7 +143,10 @@ export async function* verifiedParts(
   }
 }
 
-async function withKeys<T>(openKeys: () => PartKeys, use: (keys: PartKeys) => Promise<T>): Promise<T> {
+async function withKeys<T>(
+  openKeys: () => UnwrappedPartKeys,
+  use: (keys: UnwrappedPartKeys) => Promise<T>,
+): Promise<T> {
   const keys = openKeys();
   try {
     return await use(keys);
@@ -156,7 +159,7 @@ async function spoolAll(
   file: SpoolFile,
   reader: ResponseBody,
   wanted: readonly WantedPart[],
-  keys: PartKeys,
+  keys: UnwrappedPartKeys,
 ): Promise<SpooledBody[]> {
   const bodies: SpooledBody[] = [];
   for (const { entry } of wanted)

@@ -7,7 +7,7 @@ import { createPayload, hasBody } from '../../../core/s3/received-payload.ts';
 import { mergeHoisted, parseTarget, type S3Request } from '../../../core/s3/request.ts';
 import type { VerifiedSignature } from '../../../core/s3/sigv4-verify.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
-import type { Handler, ProxyServices, RequestContext } from '../context.ts';
+import type { OperationHandler, ProxyServices, RequestContext } from '../context.ts';
 import type { ServerMetrics } from '../metrics.ts';
 import {
   type Authenticate,
@@ -31,7 +31,7 @@ export interface Dispatching {
   readonly services: ProxyServices;
   readonly metrics: ServerMetrics;
   readonly authenticate: Authenticate;
-  readonly routes: Readonly<Record<OperationName, Handler>>;
+  readonly routes: Readonly<Record<OperationName, OperationHandler>>;
   /** Milliseconds without a byte from or to the caller. */
   readonly stallMs: number;
   readonly draining: () => boolean;

@@ -98,7 +98,7 @@ class S3Upstream implements Upstream {
   async #received(
     { method }: UpstreamRequest,
     exchange: UpstreamExchange,
-    report: Report,
+    report: ReportFailure,
   ): Promise<UpstreamResponse> {
     const response = await received(exchange, method, report);
     this.#denials.note(method, response.status);
@@ -156,9 +156,9 @@ export class Denials {
 }
 
 /** Turns a failure of the connection into S3's words and logs it once. */
-export type Report = (error: unknown) => unknown;
+export type ReportFailure = (error: unknown) => unknown;
 
-export function reporter(log: Logger, { method, signal }: UpstreamRequest): Report {
+export function reporter(log: Logger, { method, signal }: UpstreamRequest): ReportFailure {
   return (error) => {
     if (signal?.aborted) return signal.reason;
     if (!(error instanceof S3Error)) log.warn('upstream.failed', { method, error: reasonOf(error) });
@@ -176,7 +176,7 @@ const successes = new Set([200, 202, 204]);
 export async function received(
   exchange: UpstreamExchange,
   method: string,
-  report: Report,
+  report: ReportFailure,
 ): Promise<UpstreamResponse> {
   const response = await exchange.response.catch((error) => {
     throw report(error);
@@ -211,11 +211,11 @@ export interface Composed {
 
 /** Puts requests into the form in which they go to the store, signed with the proxy's credentials. */
 export class RequestComposer {
-  readonly #endpoint: Endpoint;
+  readonly #endpoint: StoreEndpoint;
   readonly #credentials: CredentialSource;
   readonly #signer: RequestSigner;
 
-  constructor(endpoint: Endpoint, region: string, credentials: CredentialSource) {
+  constructor(endpoint: StoreEndpoint, region: string, credentials: CredentialSource) {
     this.#endpoint = endpoint;
     this.#credentials = credentials;
     this.#signer = new RequestSigner(region);
@@ -245,7 +245,7 @@ function addDefined(headers: Record<string, string>, values: HeaderValues | unde
 }
 
 /** Where the store listens and how requests name it. */
-export interface Endpoint {
+export interface StoreEndpoint {
   readonly secure: boolean;
   /** To connect to; an IPv6 address without brackets. */
   readonly host: string;
@@ -256,7 +256,7 @@ export interface Endpoint {
   path(bucket: string, key: string): string;
 }
 
-export function endpointOf(upstream: URL): Endpoint {
+export function endpointOf(upstream: URL): StoreEndpoint {
   const secure = upstream.protocol === 'https:';
   const base = upstream.pathname.replace(/\/+$/, '');
   return {

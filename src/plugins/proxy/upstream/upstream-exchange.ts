@@ -5,7 +5,7 @@ import type {
   Http1Connection,
   HttpTarget,
   ResponseHandler,
-  Written,
+  WriteCallback,
 } from '../../../runtime/net/http1-connection.ts';
 import { ResponseBody } from '../../../runtime/net/http1-response-body.ts';
 import { AnsweredEarly } from './upstream.ts';
@@ -41,7 +41,7 @@ class HttpUpstreamExchange implements UpstreamExchange, ResponseHandler, Watched
   #connection: Http1Connection | undefined;
   /** What waits for a connection. */
   #unsent:
-    | { readonly buffers: readonly Uint8Array[]; readonly last: boolean; readonly done: Written }
+    | { readonly buffers: readonly Uint8Array[]; readonly last: boolean; readonly done: WriteCallback }
     | undefined;
   #body: ResponseBody | undefined;
   #failure: Error | undefined;
@@ -176,7 +176,7 @@ class HttpUpstreamExchange implements UpstreamExchange, ResponseHandler, Watched
     }
   }
 
-  #send(buffers: readonly Uint8Array[], last: boolean, done: Written): void {
+  #send(buffers: readonly Uint8Array[], last: boolean, done: WriteCallback): void {
     if (this.#connection === undefined) this.#unsent = { buffers, last, done };
     else this.#connection.write(buffers, last, done);
   }

@@ -9,13 +9,13 @@ import {
   userMetadataSize,
 } from '../../../core/s3/headers.ts';
 import type { WrappedKey } from '../../../runtime/vault/contract.ts';
-import type { Handler, ProxyServices } from '../context.ts';
+import type { OperationHandler, ProxyServices } from '../context.ts';
 import type { WrapScheme } from '../data-keys.ts';
 import { manifestToReplace, removeManifest } from '../multipart/manifest-store.ts';
 import { encryptToStore, type StoredBody, writeAnswer } from './encrypt-to-store.ts';
 
 /** PutObject: the body is encrypted under a DEK of its own, which is stored wrapped in the object's metadata. */
-export const putObject: Handler = async (services, { request, payload, answer, signal }) => {
+export const putObject: OperationHandler = async (services, { request, payload, answer, signal }) => {
   const name = { bucket: request.bucket, key: request.key };
   const replaced = await manifestToReplace(services, name, signal);
   const stored = await encryptToStore(services, {

@@ -5,7 +5,7 @@ import {
   findGiven,
   hint,
   nearest,
-  type Check as Rules,
+  type SettingsCheck as Rules,
   resolveSettings,
   sectionOf,
   wrongValue,
@@ -22,7 +22,7 @@ import {
   skipped,
   verdict,
 } from '../check.ts';
-import type { ComponentRules, Env } from '../read-settings.ts';
+import type { ComponentRules, ValidateEnv } from '../read-settings.ts';
 
 export const sections: Check = {
   ...{ id: 'SVC-CONFIG-002', area: 'configuration', level: 'error', needs: 'none' },
@@ -217,7 +217,7 @@ function errorsIn(component: ComponentRules, file: File, { env }: CheckContext):
 }
 
 /** The variables that components read; whether one is required is asked where a component is configured by a file. */
-function wrongIn({ settings }: ComponentRules, env: Env): readonly string[] {
+function wrongIn({ settings }: ComponentRules, env: ValidateEnv): readonly string[] {
   return Object.values(settings).flatMap((setting) => {
     const { fallback: _, ...withoutDefault } = setting;
     const given = findGiven(withoutDefault, { env });

@@ -4,12 +4,12 @@ import { certificateErrorCode } from '../../../core/errors.ts';
 import {
   type Check,
   type CheckContext,
+  type FetchedObject,
   failed,
   notEvaluated,
   passed,
   type S3Endpoint,
   type StoreAccess,
-  type StoredObject,
   shared,
   skipped,
   verdict,
@@ -23,7 +23,7 @@ export interface Canary {
   /** Why the proxy did not take it. */
   readonly refusal?: string;
   /** As the store holds it; undefined where it was not taken. */
-  readonly stored?: StoredObject;
+  readonly stored?: FetchedObject;
   /** As the proxy gives it back, or why it does not. */
   readonly returned?: Buffer | string;
   /** It could not be removed again. */

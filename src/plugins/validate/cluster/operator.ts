@@ -9,7 +9,7 @@ export const operatorName = 'svc-operator';
 export const agentName = 'svc-ebpf';
 
 /** A Deployment or DaemonSet of the chart. */
-export interface Installed {
+export interface InstalledOperator {
   readonly namespace: string;
   readonly name: string;
   /** Of the release, as the chart labels it. */
@@ -43,7 +43,9 @@ export const operatorOf = shared((context) =>
 );
 
 /** For checks of the operator itself. @throws Skipped where there is none */
-export function assertInstalled(operator: Installed | undefined): asserts operator is Installed {
+export function assertInstalled(
+  operator: InstalledOperator | undefined,
+): asserts operator is InstalledOperator {
   if (operator === undefined) throw new Skipped('The operator is not installed');
 }
 
@@ -56,14 +58,14 @@ export const agentsOf = shared((context) =>
   })),
 );
 
-type Counts = Pick<Installed, 'wanted' | 'ready' | 'updated'>;
+type Counts = Pick<InstalledOperator, 'wanted' | 'ready' | 'updated'>;
 
 async function installed(
   context: CheckContext,
   plural: string,
   name: string,
   count: (workload: Workload) => Counts,
-): Promise<Installed | undefined> {
+): Promise<InstalledOperator | undefined> {
   const namespace = context.config.operatorNamespace;
   const path = `/apis/apps/v1/namespaces/${namespace}/${plural}/${name}`;
   const workload = await getObject<Workload>(context, path);
@@ -130,7 +132,7 @@ export const agentPodsOf = shared(async (context): Promise<readonly SeenPod[]> =
   );
 });
 
-export interface Sample {
+export interface MetricSample {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
 }
@@ -139,7 +141,7 @@ export interface Sample {
  * The samples of one metric out of a page of them.
  * Source: https://prometheus.io/docs/instrumenting/exposition_formats/
  */
-export function samplesOf(page: string, metric: string): readonly Sample[] {
+export function samplesOf(page: string, metric: string): readonly MetricSample[] {
   return page.split('\n').flatMap((line) => {
     const [, name, labels = '', value] = /^(\w+)(?:\{(.*)\})? (\S+)$/.exec(line) ?? [];
     return name === metric ? [{ labels: labelsIn(labels), value: Number(value) }] : [];

@@ -22,7 +22,7 @@ export async function getObject<T>(context: CheckContext, path: string): Promise
   }
 }
 
-export interface Listing<O extends KubeObject, T> extends Selection {
+export interface ClusterListing<O extends KubeObject, T> extends Selection {
   /** What is kept of each; nothing where it is undefined. */
   readonly keep: (object: O) => T | undefined;
 }
@@ -30,7 +30,7 @@ export interface Listing<O extends KubeObject, T> extends Selection {
 /** Page by page. @returns undefined where the cluster does not know the kind @throws NotEvaluated */
 export async function listObjects<O extends KubeObject, T>(
   context: CheckContext,
-  { keep, ...selection }: Listing<O, T>,
+  { keep, ...selection }: ClusterListing<O, T>,
 ): Promise<readonly T[] | undefined> {
   const client = await context.cluster();
   const found: T[] = [];

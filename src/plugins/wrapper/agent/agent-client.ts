@@ -3,9 +3,9 @@ import { socketName } from '../../../core/grpc.ts';
 import {
   bool,
   embedded,
-  type Fields,
   message,
   ProtobufError,
+  type ProtobufFields,
   presentBool,
   presentUnsigned,
   readFields,
@@ -145,7 +145,7 @@ export interface Registration {
   /** UID of the pod; empty outside of a cluster. */
   readonly podUid: string;
   readonly version: string;
-  readonly protection: ProcessProtection;
+  readonly protection: ProtectionStatus;
   readonly requireEnforcement: boolean;
 }
 
@@ -160,10 +160,10 @@ export interface Acknowledgement {
   readonly reason: string;
 }
 
-export interface ProtectionReport {
+export interface AgentReport {
   readonly podUid: string;
   readonly version: string;
-  readonly wrapper: ProcessProtection;
+  readonly wrapper: ProtectionStatus;
   readonly application: ApplicationProtection | undefined;
   readonly secretMemory: SecretMemoryProtection | undefined;
   readonly delivery: 'both' | 'env' | 'fd';
@@ -182,7 +182,7 @@ export function encodeRegistration(registration: Registration): Uint8Array {
 
 /** @throws ProtobufError */
 export function decodeAcknowledgement(answer: Uint8Array): Acknowledgement {
-  const fields: Fields = readFields(answer);
+  const fields: ProtobufFields = readFields(answer);
   return {
     registeredPid: fields.unsigned32(1),
     tier: fields.unsigned32(2),
@@ -192,7 +192,7 @@ export function decodeAcknowledgement(answer: Uint8Array): Acknowledgement {
   };
 }
 
-export function encodeReport(report: ProtectionReport): Uint8Array {
+export function encodeReport(report: AgentReport): Uint8Array {
   return message(
     string(1, report.podUid),
     string(2, report.version),
@@ -212,7 +212,7 @@ const lockModes = { none: 1, partial: 2, all: 3 } as const;
 const secretMemoryKinds = { memfd_secret: 1, anonymous: 2 } as const;
 
 /** ProcessProtection of the schema. */
-function processFields(protection: ProcessProtection): Uint8Array {
+function processFields(protection: ProtectionStatus): Uint8Array {
   return message(
     unsigned(1, lockModes[protection.lockMode]),
     unsigned(2, protection.lockedBytes),
@@ -257,7 +257,7 @@ function limit(bytes: number): number | undefined {
 }
 
 /** What protects a process, as the kernel says. Sizes are bytes; Infinity where there is no limit. */
-export interface ProcessProtection {
+export interface ProtectionStatus {
   /** `all`: every private writable mapping that holds anything is locked, memory around generated code left aside. */
   readonly lockMode: 'all' | 'partial' | 'none';
   /** Private writable memory, present or swapped out, in locked mappings, and in others. */

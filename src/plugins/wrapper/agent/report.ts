@@ -5,15 +5,15 @@ import { hasCapability, isDumpable } from '../../../runtime/native/own-process.t
 import { type MappedRange, outsideCode, parseRange } from '../../../runtime/native/process-lock.ts';
 import { wrapperVersion } from '../loggers.ts';
 import type { Observation } from '../observation.ts';
-import type { Prepared } from '../prepare-application.ts';
+import type { PreparedApplication } from '../prepare-application.ts';
 import type { ResolvedWrapperSettings } from '../settings.ts';
 import {
   type AgentCallOptions,
+  type AgentReport,
   type ApplicationProtection,
   callAgent,
   encodeReport,
-  type ProcessProtection,
-  type ProtectionReport,
+  type ProtectionStatus,
   type SecretMemoryProtection,
 } from './agent-client.ts';
 
@@ -32,7 +32,7 @@ const timeoutMs = 10_000;
  * called while the wrapper still holds the region.
  */
 export function reportProtection(
-  { region }: Prepared,
+  { region }: PreparedApplication,
   pid: number,
   { settings, observation, log, repeat }: ReportOptions,
 ): void {
@@ -63,7 +63,7 @@ export function reportProtection(
  * nothing about the protection: the caller logs it.
  * @throws SvcError as `registerWithAgent`; the signal's reason
  */
-export async function reportToAgent(report: ProtectionReport, options: AgentCallOptions): Promise<void> {
+export async function reportToAgent(report: AgentReport, options: AgentCallOptions): Promise<void> {
   await callAgent('Report', encodeReport(report), options);
 }
 
@@ -116,7 +116,7 @@ export function createRepeater(everyMs: number): Repeat {
 }
 
 export interface OwnProtection {
-  readonly wrapper: ProcessProtection;
+  readonly wrapper: ProtectionStatus;
   /** Undefined where no region was named. */
   readonly secretMemory: SecretMemoryProtection | undefined;
 }
@@ -137,7 +137,7 @@ export function measureOwnProtection(secrets: readonly SecretRange[] = []): OwnP
   return { wrapper: processProtection(mapped), secretMemory: secretMemory(mapped, secrets) };
 }
 
-function processProtection(mapped: readonly MappedMemory[]): ProcessProtection {
+function processProtection(mapped: readonly MappedMemory[]): ProtectionStatus {
   const status = readFileSync('/proc/self/status', 'latin1');
   const limits = readFileSync('/proc/self/limits', 'latin1');
   return {
@@ -150,7 +150,7 @@ function processProtection(mapped: readonly MappedMemory[]): ProcessProtection {
   };
 }
 
-type LockProtection = Pick<ProcessProtection, 'lockMode' | 'lockedBytes' | 'unlockedBytes'>;
+type LockProtection = Pick<ProtectionStatus, 'lockMode' | 'lockedBytes' | 'unlockedBytes'>;
 
 /** Generated code and its neighbours are never locked (V8 would end the process): they do not count for the mode. */
 export function lockProtection(mapped: readonly MappedMemory[]): LockProtection {

@@ -4,7 +4,7 @@ import { JsonError } from '../../../core/json-document.ts';
 import { JsonView } from '../../../core/json-view.ts';
 import { crossOutOpaque, serverErrors } from '../../../core/vault/transit-messages.ts';
 import type { Region } from '../../native/memory.ts';
-import { apiHeaders, apiPrefix, type VaultConnection } from '../connection.ts';
+import { apiHeaders, apiPrefix, type VaultConnectionSettings } from '../connection.ts';
 import { redirectedElsewhere, VaultError } from '../contract.ts';
 import type { RenewedLease, TokenLease } from '../logins.ts';
 import type { SecretPool } from './secret-pool.ts';
@@ -74,11 +74,11 @@ export interface SecretReply {
 
 /** The key server's HTTP API over connections whose memory is secret. */
 export class SecretsServer {
-  readonly #connection: VaultConnection;
+  readonly #connection: VaultConnectionSettings;
   readonly #pool: SecretPool;
   readonly #prefix: string;
 
-  constructor(connection: VaultConnection, pool: SecretPool) {
+  constructor(connection: VaultConnectionSettings, pool: SecretPool) {
     this.#connection = connection;
     this.#pool = pool;
     this.#prefix = apiPrefix(connection);

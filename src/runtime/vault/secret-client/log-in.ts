@@ -22,7 +22,7 @@ import { type SecretReply, type SecretRequest, type SecretsServer, wordsOf } fro
 import { SecretBuffer } from './secret-socket.ts';
 
 /** A token that the key server has just handed out. */
-export interface Grant extends RenewedLease {
+export interface LoginGrant extends RenewedLease {
   readonly token: TokenBytes;
 }
 
@@ -34,7 +34,7 @@ export async function logInByServiceAccount(
   { role, mountPath, serviceAccountTokenPath }: KubernetesAuth,
   memory: SecretMemory,
   signal: AbortSignal,
-): Promise<Grant> {
+): Promise<LoginGrant> {
   const jwt = readTokenBytes(serviceAccountTokenPath, 'service account token', memory);
   const { method, path } = loginRequest(mountPath);
   const start = Buffer.from(`{"role":${JSON.stringify(role)},"jwt":"`);
@@ -70,7 +70,7 @@ export function renewToken(
   token: () => Uint8Array,
   memory: SecretMemory,
   signal: AbortSignal,
-): Promise<Grant> {
+): Promise<LoginGrant> {
   const request: SecretRequest = { ...renewRequest, body: [Buffer.from('{}')], token };
   return server.ask(request, signal, (reply) => {
     if (reply.status === 200) return grantFrom(reply, request.path, memory);
@@ -79,7 +79,7 @@ export function renewToken(
 }
 
 /** The token is decoded in its place and copied into memory of its own. */
-function grantFrom({ body: { bytes } }: SecretReply, path: string, memory: SecretMemory): Grant {
+function grantFrom({ body: { bytes } }: SecretReply, path: string, memory: SecretMemory): LoginGrant {
   const view = new JsonView(bytes);
   const found = view.at('auth', 'client_token');
   if (found?.kind !== 'string') throw withoutToken(path);

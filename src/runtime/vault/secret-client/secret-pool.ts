@@ -1,7 +1,7 @@
 import type { ByteSink } from '../../../core/http1-chunked-body.ts';
 import { within } from '../../lifecycle/wait.ts';
 import type { ByteMemory } from '../../memory.ts';
-import { TlsContext, type VaultConnection } from '../connection.ts';
+import { TlsContext, type VaultConnectionSettings } from '../connection.ts';
 import { clientClosed, tooBusy } from '../contract.ts';
 import { type SecretResponse, SecretSocket, StaleConnection } from './secret-socket.ts';
 
@@ -24,7 +24,7 @@ type Waiter = PromiseWithResolvers<SecretSocket>;
 
 /** A few kept connections. A request takes the first that is free, whether it was opened for it or not. */
 export class SecretPool {
-  readonly #connection: VaultConnection;
+  readonly #connection: VaultConnectionSettings;
   readonly #memory: ByteMemory;
   readonly #times: PoolTimes;
   readonly #tls: TlsContext | undefined;
@@ -35,7 +35,7 @@ export class SecretPool {
   #closed = false;
 
   /** @throws SvcError (exit 78) where TLS files cannot be used */
-  constructor(connection: VaultConnection, memory: ByteMemory, times = usualTimes) {
+  constructor(connection: VaultConnectionSettings, memory: ByteMemory, times = usualTimes) {
     this.#connection = connection;
     this.#memory = memory;
     this.#times = times;

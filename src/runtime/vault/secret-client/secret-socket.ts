@@ -4,7 +4,7 @@ import { exitStatus } from '../../../core/errors.ts';
 import { ResponseReader } from '../../../core/http1.ts';
 import { type ByteSink, HttpError } from '../../../core/http1-chunked-body.ts';
 import { type ByteBlock, type ByteMemory, overwriteStackSoon } from '../../memory.ts';
-import type { VaultConnection } from '../connection.ts';
+import type { VaultConnectionSettings } from '../connection.ts';
 import { certificateCode, VaultError, type VaultErrorOptions } from '../contract.ts';
 
 /** What the key server answered; the body lies in secret memory until it is released. */
@@ -22,7 +22,7 @@ export class StaleConnection extends VaultError {
 }
 
 export interface SocketOptions {
-  readonly connection: VaultConnection;
+  readonly connection: VaultConnectionSettings;
   /** Undefined: without TLS. */
   readonly secureContext: SecureContext | undefined;
   readonly memory: ByteMemory;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { clientOpener, TlsFiles } from '../../../../src/plugins/agent/operator/operator-client.ts';
+import { ClientTlsFiles, clientOpener } from '../../../../src/plugins/agent/operator/operator-client.ts';
 import { startOperator } from '../../../support/operator-channel.ts';
 
 /** What gRPC waits before it connects again, a second and a fifth of it, and room for the connection. */
@@ -14,7 +14,11 @@ test('that was closed after a failure keeps no connection to an operator that co
   operator.down();
   const open = await clientOpener();
   const { host, port } = operator.address;
-  const client = open(`ipv4:${host}:${port}`, operator.address, await new TlsFiles(operator.tls).current());
+  const client = open(
+    `ipv4:${host}:${port}`,
+    operator.address,
+    await new ClientTlsFiles(operator.tls).current(),
+  );
   const bounds = { timeoutMs: 5_000, signal: new AbortController().signal, token: undefined };
   await client.report({ node: 'node-1' }, bounds).then(
     () => assert.unreachable(),

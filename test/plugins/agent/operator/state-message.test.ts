@@ -8,7 +8,7 @@ import {
 } from '../../../../src/core/protection/bpf-layouts.ts';
 import type {
   NodeState,
-  ReportedPod,
+  PodMeasurement,
   ReportedProcess,
 } from '../../../../src/plugins/agent/operator/contract.ts';
 import {
@@ -134,7 +134,7 @@ test('leave out what is beyond the bounds, say how much, and stay below 1 MiB at
   });
   const pods = Array.from(
     { length: 1_200 },
-    (): ReportedPod => ({
+    (): PodMeasurement => ({
       ...{ uid, labelled: true, covered: true, uncoveredReason: '' },
       processes: Array.from({ length: 6 }, (_, i) => process(i)),
     }),

@@ -10,7 +10,7 @@ import {
   type ServerCertificate,
 } from '../../../../src/plugins/operator/certificates/follow-certificates.ts';
 import { createHealth } from '../../../../src/runtime/health/health.ts';
-import type { Identity } from '../../../../src/runtime/net/certificates.ts';
+import type { TlsIdentity } from '../../../../src/runtime/net/certificates.ts';
 import {
   compose,
   createAuthority,
@@ -21,9 +21,9 @@ import { quietLog } from '../../../support/quiet-log.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';
 
 interface Context {
-  authority: Identity;
-  other: Identity;
-  leaf: Identity;
+  authority: TlsIdentity;
+  other: TlsIdentity;
+  leaf: TlsIdentity;
   put(files: Readonly<Record<string, string | undefined>>): void;
   read(now?: number): Promise<ServerCertificate>;
   folder: string;

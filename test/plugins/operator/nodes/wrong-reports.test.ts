@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { embedded, type Field, message, string, unsigned } from '../../../../src/core/protobuf.ts';
+import { embedded, message, type ProtobufField, string, unsigned } from '../../../../src/core/protobuf.ts';
 import { type ChannelRig, startChannel } from './channel-rig.ts';
 import { type RawAgent, rawAgent } from './raw-agent.ts';
 
@@ -21,14 +21,15 @@ test.after.each(async ({ rig, agent }) => {
   await rig.stop();
 });
 
-const times = (count: number, field: Field): Field =>
+const times = (count: number, field: ProtobufField): ProtobufField =>
   Buffer.concat(Array.from({ length: count }, () => field));
-const emptyMessage = (number: number): Field => embedded(number, new Uint8Array(0));
-const hit = (number: number, count = 1): Field =>
+const emptyMessage = (number: number): ProtobufField => embedded(number, new Uint8Array(0));
+const hit = (number: number, count = 1): ProtobufField =>
   embedded(10, message(unsigned(1, number), unsigned(2, count), unsigned(5, 1), unsigned(6, 2)));
-const head = (node = 'node-1', instance = 'i'): Field =>
+const head = (node = 'node-1', instance = 'i'): ProtobufField =>
   message(string(1, node), string(2, instance), unsigned(5, 1));
-const state = (...fields: Field[]): Field => embedded(7, message(unsigned(1, 1), unsigned(2, 1), ...fields));
+const state = (...fields: ProtobufField[]): ProtobufField =>
+  embedded(7, message(unsigned(1, 1), unsigned(2, 1), ...fields));
 
 test('are taken where they are', async ({ agent, rig }) => {
   const { code } = await agent.send(message(head(), state(), hit(1), hit(5, 3)));

@@ -1,16 +1,16 @@
 import type {
   ClusterView,
-  Followed,
+  FollowedKind,
   KnownNamespace,
   KnownPod,
   KnownServiceConfig,
   KnownWorkload,
 } from '../../../../src/plugins/operator/cluster-view.ts';
 
-type Handle<T> = Parameters<Followed<T>['onChange']>[0];
+type Handle<T> = Parameters<FollowedKind<T>['onChange']>[0];
 
 /** Objects that a test puts and takes away. */
-export interface FakeFollowed<T> extends Followed<T> {
+export interface FakeFollowed<T> extends FollowedKind<T> {
   put(key: string, value: T): void;
   remove(key: string): void;
 }

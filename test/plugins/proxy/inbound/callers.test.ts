@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { RequestSigner } from '../../../../src/core/s3/sigv4-sign.ts';
-import type { Handler } from '../../../../src/plugins/proxy/context.ts';
+import type { OperationHandler } from '../../../../src/plugins/proxy/context.ts';
 import { createAuthenticate } from '../../../../src/plugins/proxy/server/admit-request.ts';
 import { refusal } from '../../../core/s3/refusals.ts';
 import { elementOf, RawClient, serve } from '../support/serve.ts';
@@ -9,7 +9,7 @@ import { elementOf, RawClient, serve } from '../support/serve.ts';
 const test = suite('who may call, and for what');
 
 const callerKeys = { accessKeyId: 'AKCALLER', secretAccessKey: 'caller-secret' };
-const answer: Handler = async (_context, exchange) => {
+const answer: OperationHandler = async (_context, exchange) => {
   await exchange.payload.read(1024);
   await exchange.answer.end('served');
 };

@@ -1,12 +1,12 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Handler } from '../../../../src/plugins/proxy/context.ts';
+import type { OperationHandler } from '../../../../src/plugins/proxy/context.ts';
 import { rawBytes } from '../../../support/raw-http.ts';
 import { serve } from '../support/serve.ts';
 
 const test = suite('heads that can be read in two ways');
 
-const served: Handler = async (_context, { answer }) => {
+const served: OperationHandler = async (_context, { answer }) => {
   answer.head(200, {});
   await answer.end('served');
 };

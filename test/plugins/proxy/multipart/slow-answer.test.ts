@@ -2,7 +2,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { EnvelopeError } from '../../../../src/core/envelope/cipher.ts';
 import { s3Error } from '../../../../src/core/s3/error.ts';
-import type { Handler, ResponseWriter } from '../../../../src/plugins/proxy/context.ts';
+import type { OperationHandler, ResponseWriter } from '../../../../src/plugins/proxy/context.ts';
 import { respondSlowly } from '../../../../src/plugins/proxy/server/slow-answer.ts';
 import { VaultError } from '../../../../src/runtime/vault/contract.ts';
 import { elementOf, serve } from '../support/serve.ts';
@@ -11,7 +11,7 @@ const test = suite('answers that take long');
 
 /** A copy whose outcome comes after its answer has begun. */
 async function late(outcome: () => Promise<{ xml: string }>) {
-  const handler: Handler = (context, exchange) => {
+  const handler: OperationHandler = (context, exchange) => {
     const begun = Promise.withResolvers<void>();
     const { answer: real } = exchange;
     const answer: ResponseWriter = {

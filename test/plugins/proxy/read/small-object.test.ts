@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { encryptBody } from '../../../../src/core/envelope/cipher.ts';
-import type { Handler, ProxyServices } from '../../../../src/plugins/proxy/context.ts';
+import type { OperationHandler, ProxyServices } from '../../../../src/plugins/proxy/context.ts';
 import { SpoolSpace } from '../../../../src/plugins/proxy/read/body/spool-file.ts';
 import { createObjectReader } from '../../../../src/plugins/proxy/read/create-object-reader.ts';
 import { getObject } from '../../../../src/plugins/proxy/read/get-object.ts';
@@ -35,7 +35,7 @@ function sealed(): Buffer {
 }
 
 /** Answers behind it on the same connection wait for it. */
-const untilGone: Handler = async (_services, { signal }) => untilAborted(signal);
+const untilGone: OperationHandler = async (_services, { signal }) => untilAborted(signal);
 
 interface Bed {
   /** Answers the store's GET of an object that is announced as one of ours. */

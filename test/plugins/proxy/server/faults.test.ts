@@ -2,14 +2,14 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { EnvelopeError } from '../../../../src/core/envelope/cipher.ts';
 import { s3Error } from '../../../../src/core/s3/error.ts';
-import type { Handler } from '../../../../src/plugins/proxy/context.ts';
+import type { OperationHandler } from '../../../../src/plugins/proxy/context.ts';
 import { VaultError } from '../../../../src/runtime/vault/contract.ts';
 import { elementOf, RawClient, serve } from '../support/serve.ts';
 
 const test = suite('faults of handlers become answers');
 
 const failing =
-  (error: unknown): Handler =>
+  (error: unknown): OperationHandler =>
   () =>
     Promise.reject(error);
 

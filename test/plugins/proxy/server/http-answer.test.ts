@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Handler } from '../../../../src/plugins/proxy/context.ts';
+import type { OperationHandler } from '../../../../src/plugins/proxy/context.ts';
 import { RawClient, serve } from '../support/serve.ts';
 
 const test = suite('back-pressure towards callers');
@@ -9,7 +9,7 @@ const test = suite('back-pressure towards callers');
 const chunk = Buffer.alloc(256 * 1024, 'x');
 const request = 'GET /bkt/k HTTP/1.1\r\nHost: h\r\n\r\n';
 
-function endless(written: { count: number }, outcome: PromiseWithResolvers<unknown>): Handler {
+function endless(written: { count: number }, outcome: PromiseWithResolvers<unknown>): OperationHandler {
   return async (_context, { answer }) => {
     answer.head(200, {});
     try {

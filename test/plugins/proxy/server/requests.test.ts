@@ -2,13 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { s3Error } from '../../../../src/core/s3/error.ts';
-import type { Handler } from '../../../../src/plugins/proxy/context.ts';
+import type { OperationHandler } from '../../../../src/plugins/proxy/context.ts';
 import { elementOf, RawClient, serve } from '../support/serve.ts';
 
 const test = suite('requests over HTTP');
 
 const answerText =
-  (text: string): Handler =>
+  (text: string): OperationHandler =>
   async (_context, { payload, answer }) => {
     await payload.read(1024);
     answer.head(200, {});

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import type { OperationName } from '../../../../src/core/s3/operation.ts';
-import type { Handler, ProxyServices } from '../../../../src/plugins/proxy/context.ts';
+import type { OperationHandler, ProxyServices } from '../../../../src/plugins/proxy/context.ts';
 import type { ServerMetrics } from '../../../../src/plugins/proxy/metrics.ts';
 import {
   BodyBudget,
@@ -68,7 +68,10 @@ export interface ServeOptions {
 }
 
 /** The real server in front of given handlers; whatever they do not name answers 500. */
-export async function serve(routes: Partial<Record<OperationName, Handler>>, options: ServeOptions = {}) {
+export async function serve(
+  routes: Partial<Record<OperationName, OperationHandler>>,
+  options: ServeOptions = {},
+) {
   const log = recordingLog();
   const metrics = countingMetrics();
   const { stateBucket } = options;
@@ -85,7 +88,7 @@ export async function serve(routes: Partial<Record<OperationName, Handler>>, opt
         listen: { host: '127.0.0.1' },
         hosts: ['h', 'a'],
       }),
-      routes: routes as Record<OperationName, Handler>,
+      routes: routes as Record<OperationName, OperationHandler>,
       stallMs: options.stallMs ?? 20_000,
       draining: () => draining,
       bodies: new BodyBudget(4 * 1024 * 1024),

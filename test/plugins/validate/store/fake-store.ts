@@ -1,16 +1,16 @@
 import type {
-  BucketFacts,
+  CheckedBucket,
+  FetchedObject,
   S3Endpoint,
   StoreAccess,
-  StoredObject,
 } from '../../../../src/plugins/validate/check.ts';
 
 export interface FakeStore {
   /** What the store holds after the proxy was given a body. */
-  readonly encrypted: (body: Buffer) => Pick<StoredObject, 'body' | 'metadata'>;
+  readonly encrypted: (body: Buffer) => Pick<FetchedObject, 'body' | 'metadata'>;
   readonly decrypted: (stored: Buffer) => Buffer;
   readonly hasBucket: boolean;
-  readonly facts: BucketFacts;
+  readonly facts: CheckedBucket;
   readonly address: URL;
 }
 
@@ -30,7 +30,7 @@ const healthy: FakeStore = {
 /** A store and a proxy that does as the real one with another cipher; `objects` is what is left in it. */
 export function fakeStore(changes: Partial<FakeStore> = {}) {
   const facts = { ...healthy, ...changes };
-  const objects = new Map<string, StoredObject>();
+  const objects = new Map<string, FetchedObject>();
   const direct: S3Endpoint = {
     host: facts.address.host,
     put: async (key, body) => void objects.set(key, { body, metadata: {}, version: '1' }),

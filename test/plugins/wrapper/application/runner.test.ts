@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createObservation } from '../../../../src/plugins/wrapper/observation.ts';
-import type { Prepared } from '../../../../src/plugins/wrapper/prepare-application.ts';
+import type { PreparedApplication } from '../../../../src/plugins/wrapper/prepare-application.ts';
 import { Runner } from '../../../../src/plugins/wrapper/runner.ts';
 import type { Application, Ending, Supervisor } from '../../../../src/plugins/wrapper/supervise/index.ts';
 import { createLeanLogger } from '../../../../src/runtime/logging/lean-logger.ts';
@@ -70,7 +70,7 @@ test.before.each((context) => {
   Object.assign(context, { onEnd: () => undefined, onStart: () => undefined });
 });
 
-function prepared(memory: PlainMemory): Prepared {
+function prepared(memory: PlainMemory): PreparedApplication {
   const region = memory.allocate(4096);
   const launch = { file: 'app', args: [], env: [], memory };
   return { launch, region, shared: false, replaced: [] };

@@ -6,10 +6,10 @@ import type { ProxyConfig } from '../../config.ts';
 import type { ReadOptions } from '../stored-object.ts';
 import { HeldChunks } from './held-chunks.ts';
 import {
+  type BodySlice,
   openSealed,
   plaintext,
   type SealedBody,
-  type Slice,
   type TakeKey,
   verifyTag,
   within,
@@ -31,7 +31,7 @@ export interface ReadTools {
 export interface BodyRequest {
   readonly reader: ResponseBody;
   readonly body: SealedBody;
-  readonly slice: Slice;
+  readonly slice: BodySlice;
   readonly takeKey: TakeKey;
 }
 
@@ -118,7 +118,7 @@ export const noRoom = (cause: unknown) =>
 async function* verified(
   reader: ResponseBody,
   body: SealedBody,
-  slice: Slice,
+  slice: BodySlice,
   takeKey: TakeKey,
   hold: Hold,
 ): AsyncGenerator<Buffer, void> {
@@ -185,7 +185,7 @@ export const heldBack = 64 * 1024;
 export async function* streamed(
   reader: ResponseBody,
   body: SealedBody,
-  slice: Slice,
+  slice: BodySlice,
   takeKey: TakeKey,
 ): AsyncGenerator<Buffer, void> {
   const decryption = await openSealed(reader, body, takeKey);

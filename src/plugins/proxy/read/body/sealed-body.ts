@@ -25,7 +25,7 @@ export const sealedPart = ({ size, nonce }: PartEntry): SealedBody => ({
 });
 
 /** What is wanted of a body's plaintext. */
-export interface Slice {
+export interface BodySlice {
   readonly skip: number;
   readonly take: number;
 }
@@ -93,7 +93,7 @@ export async function verifyTag(reader: ResponseBody, decryption: Decryption): P
 }
 
 /** The part of `chunk`, which begins at `offset` of the body's plaintext, that lies in the slice. */
-export function within(chunk: Buffer, offset: number, { skip, take }: Slice): Buffer {
+export function within(chunk: Buffer, offset: number, { skip, take }: BodySlice): Buffer {
   const from = Math.min(Math.max(skip - offset, 0), chunk.length);
   const to = Math.min(Math.max(skip + take - offset, from), chunk.length);
   return chunk.subarray(from, to);

@@ -2,10 +2,10 @@ import { decryptVerifiedFrom, discard } from '../../../../core/envelope/cipher.t
 import { release } from '../../../../runtime/memory.ts';
 import type { ResponseBody } from '../../../../runtime/net/http1-response-body.ts';
 import {
+  type BodySlice,
   ciphertext,
   openSealed,
   type SealedBody,
-  type Slice,
   type TakeKey,
   verifyTag,
 } from './sealed-body.ts';
@@ -216,7 +216,7 @@ export async function spoolBody(
 /** Decrypts a slice of a spooled body. */
 export async function* spooledSlice(
   { file, nonce, start = 0 }: SpooledBody,
-  { skip, take }: Slice,
+  { skip, take }: BodySlice,
   takeKey: TakeKey,
 ): AsyncGenerator<Buffer, void> {
   const dek = await takeKey();

@@ -36,7 +36,7 @@ export const enforced: Check = {
 };
 
 /** What every pod can reach that no egress policy holds back: the operator admits it from all namespaces. */
-async function forbidden(context: CheckContext): Promise<Target | undefined> {
+async function forbidden(context: CheckContext): Promise<ProbeTarget | undefined> {
   const path = `/api/v1/namespaces/${context.config.operatorNamespace}/services/svc-operator-metrics`;
   const service = await getObject<{ readonly spec?: { readonly clusterIP?: string } }>(context, path);
   const { clusterIP = 'None' } = service?.spec ?? {};
@@ -46,7 +46,7 @@ async function forbidden(context: CheckContext): Promise<Target | undefined> {
 async function measured(
   context: CheckContext,
   namespace: string,
-  given: { readonly image: string; readonly target: Target },
+  given: { readonly image: string; readonly target: ProbeTarget },
   signal: AbortSignal,
 ): Promise<CheckResult> {
   const free = await runProbe(context, namespace, { ...given, covered: false }, signal);
@@ -87,7 +87,7 @@ const removeMs = 10_000;
 async function runProbe(
   context: CheckContext,
   namespace: string,
-  given: { readonly image: string; readonly target: Target; readonly covered: boolean },
+  given: { readonly image: string; readonly target: ProbeTarget; readonly covered: boolean },
   signal: AbortSignal,
 ): Promise<Probed> {
   const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods`;
@@ -125,7 +125,7 @@ async function remove(context: CheckContext, path: string): Promise<void> {
   await client.request({ method: 'DELETE', path, body, timeoutMs: removeMs }).catch(() => {});
 }
 
-export interface Target {
+export interface ProbeTarget {
   readonly host: string;
   readonly port: number;
 }
@@ -134,7 +134,7 @@ export interface Target {
  * A pod that tries one connection.
  * @param covered as a protected pod it is under the egress policy, and the webhook leaves it alone
  */
-export function probePod(image: string, { host, port }: Target, covered: boolean): object {
+export function probePod(image: string, { host, port }: ProbeTarget, covered: boolean): object {
   const labels = { 'app.kubernetes.io/name': 'svc-validate', ...(covered && { [protectedLabel]: 'true' }) };
   return {
     ...{ apiVersion: 'v1', kind: 'Pod' },

@@ -15,7 +15,7 @@ import {
 import {
   agentsOf,
   assertInstalled,
-  type Installed,
+  type InstalledOperator,
   leaderOf,
   operatorMetrics,
   operatorOf,
@@ -287,7 +287,7 @@ const versions: Check = {
   },
 };
 
-function differences({ namespace, name, version, wanted, updated }: Installed, own: string) {
+function differences({ namespace, name, version, wanted, updated }: InstalledOperator, own: string) {
   const subject = `${namespace}/${name}`;
   const another =
     version === own

@@ -1,7 +1,4 @@
-import type {
-  ProtectionReport,
-  Registration,
-} from '../../../../../src/plugins/wrapper/agent/agent-client.ts';
+import type { AgentReport, Registration } from '../../../../../src/plugins/wrapper/agent/agent-client.ts';
 
 export const POD = '6f9c1c1e-5d1c-4f0e-9f8a-0d7b3a1f2c4d';
 
@@ -24,7 +21,7 @@ export const registration: Registration = {
   requireEnforcement: false,
 };
 
-export const wrapperReport: ProtectionReport = {
+export const wrapperReport: AgentReport = {
   podUid: '',
   version: '0.1.0',
   wrapper: protection,

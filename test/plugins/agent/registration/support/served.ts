@@ -1,8 +1,8 @@
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import {
-  type Registration,
   type RegistrationOptions,
+  type RegistrationServer,
   startRegistration,
 } from '../../../../../src/plugins/agent/registration/start-registration.ts';
 import { createMetrics } from '../../../../../src/runtime/health/create-metrics.ts';
@@ -16,7 +16,7 @@ export interface LogEntry {
   readonly fields: LogFields;
 }
 
-export interface Served extends Registration {
+export interface Served extends RegistrationServer {
   readonly socketPath: string;
   readonly guard: FakeGuard;
   readonly log: readonly LogEntry[];

@@ -7,7 +7,7 @@ import {
 } from '../../../../../src/plugins/operator/certificates/authority-store.ts';
 import { renewed } from '../../../../../src/plugins/operator/certificates/keeper.ts';
 import { usualLifetimes } from '../../../../../src/plugins/operator/certificates/verdict.ts';
-import type { Identity } from '../../../../../src/runtime/net/certificates.ts';
+import type { TlsIdentity } from '../../../../../src/runtime/net/certificates.ts';
 import { issueCertificate } from '../../../../../src/runtime/net/issue-certificate.ts';
 import type { Kubernetes } from '../../../../support/kubernetes.ts';
 import type { Replica } from '../../../../support/operator-cluster.ts';
@@ -40,7 +40,7 @@ export async function writeState(kubernetes: Kubernetes, state: AuthorityState):
 }
 
 /** A server certificate that this share of its life is over of. */
-export function agedServer(authority: Identity, share: number): Promise<Identity> {
+export function agedServer(authority: TlsIdentity, share: number): Promise<TlsIdentity> {
   const now = Date.now() - serverDays * dayMs * share;
   return issueCertificate(authority, {
     commonName: 'svc-operator',

@@ -1,4 +1,4 @@
-import type { Container, Handler } from '../../../../../src/core/kubernetes/pod.ts';
+import type { Container, LifecycleHandler } from '../../../../../src/core/kubernetes/pod.ts';
 import { runCommand } from '../../../../support/run-command.ts';
 import type { CommandResult } from '../../../../support/types.ts';
 import { waitFor } from '../../../../support/wait-for.ts';
@@ -38,7 +38,7 @@ function commandLine(
 export async function handle(
   facts: PodFacts,
   run: ContainerRun,
-  { exec, httpGet }: Handler,
+  { exec, httpGet }: LifecycleHandler,
 ): Promise<CommandResult> {
   if (exec?.command) return run.exec(exec.command);
   if (httpGet === undefined) throw new Error(`${run.name}: this kubelet does not know such a handler`);

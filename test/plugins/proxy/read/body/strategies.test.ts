@@ -4,7 +4,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { EnvelopeError, encryptBody } from '../../../../../src/core/envelope/cipher.ts';
 import { heldBack, openBody, type ReadTools } from '../../../../../src/plugins/proxy/read/body/open-body.ts';
-import type { Slice } from '../../../../../src/plugins/proxy/read/body/sealed-body.ts';
+import type { BodySlice } from '../../../../../src/plugins/proxy/read/body/sealed-body.ts';
 import { Spool } from '../../../../../src/plugins/proxy/read/body/spool.ts';
 import { SpoolSpace } from '../../../../../src/plugins/proxy/read/body/spool-file.ts';
 import { VerifyBudget } from '../../../../../src/plugins/proxy/read/body/verify-budget.ts';
@@ -41,7 +41,13 @@ interface Read {
   readonly key: Buffer;
 }
 
-async function read(road: ReadTools, stored: Buffer, size: number, dek: Buffer, slice: Slice): Promise<Read> {
+async function read(
+  road: ReadTools,
+  stored: Buffer,
+  size: number,
+  dek: Buffer,
+  slice: BodySlice,
+): Promise<Read> {
   const { message, stop } = await incoming((response) => response.end(stored));
   const reader = message;
   const key = Buffer.from(dek);

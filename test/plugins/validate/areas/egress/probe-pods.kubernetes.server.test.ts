@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import {
+  type ProbeTarget,
   probePod,
   probeStatus,
-  type Target,
 } from '../../../../../src/plugins/validate/areas/egress/enforced.ts';
 import { manifest } from '../../../../support/helm.ts';
 import { buildImage, type TestImage } from '../../../../support/image.ts';
@@ -171,7 +171,7 @@ test('fails where nobody enforces it, and names what was reached', async () => {
 });
 
 /** What a protected pod of the shop sees there. */
-async function seen({ kubelet }: Node, target: Target): Promise<string | undefined> {
+async function seen({ kubelet }: Node, target: ProbeTarget): Promise<string | undefined> {
   const path = `/api/v1/namespaces/${shop}/pods`;
   const { metadata } = await kube.must('POST', path, probePod(proxyImage(), target, true));
   const status = await runToTheEnd(kube, kubelet, shop, metadata.name);
