@@ -10,7 +10,7 @@ const SPARE: readonly Kind[] = ['kubernetes', 'server', 'plain'];
 const LIGHT_FIRST: readonly Kind[] = ['server', 'plain', 'machine', 'kubernetes', 'idle'];
 
 export interface LaneOptions {
-  /** How many suites run at once; another one does beside them where it waits more than it works. */
+  /** How many suites run at once; two more do beside them where they wait more than they work. */
   readonly jobs: number;
   /** Suites that need it begin when this has settled. */
   readonly kubernetes: Promise<unknown>;
@@ -58,7 +58,7 @@ export async function runInLanes<T>(
 
 function lanesFor(jobs: number): (readonly Kind[])[] {
   if (jobs === 1) return [HEAVY_FIRST];
-  return [HEAVY_FIRST, ...Array.from({ length: jobs - 1 }, () => LIGHT_FIRST), ['idle']];
+  return [HEAVY_FIRST, ...Array.from({ length: jobs - 1 }, () => LIGHT_FIRST), ['idle'], ['idle']];
 }
 
 function kindOf(file: string, isIdle: (file: string) => boolean): Kind {

@@ -10,8 +10,6 @@ import { waitFor } from '../../../support/wait-for.ts';
 import { runAudit } from '../run-audit.ts';
 import { agentPod, agentToken, tellOperator } from './telling-agent.ts';
 
-export const idle = true;
-
 export const timeout = 240_000;
 const test = suite('svc audit of a cluster');
 const asked = { 'svc/inject': 'true', 'svc/vault-role': 'app', 'svc/secret-paths': 'secret/app' };
