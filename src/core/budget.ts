@@ -1,4 +1,4 @@
-/** Who is served next: whoever came first, or whoever wants least and of those came first. */
+/** The order of service: by arrival, or by size and then by arrival. */
 export type Order = 'first' | 'smallest';
 
 /** What somebody wants of a budget, and holds once it is granted. */
@@ -27,7 +27,7 @@ export class Budget {
   readonly #waiting = new Set<Waiter>();
   #used = 0;
 
-  /** @param most of any unit, such as bytes or places; whoever wants more by itself waits until it gives up */
+  /** @param most in any unit, such as bytes or places; a single request for more waits until its time is over */
   constructor(most: number, order: Order = 'first') {
     this.#most = most;
     this.#order = order;

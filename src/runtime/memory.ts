@@ -69,7 +69,7 @@ class WipedBlock implements ByteBlock {
 }
 
 /**
- * Gives the memory of a buffer back at once, not when the collector comes to it: V8 sees a buffer of 64 KiB as a few bytes
+ * Frees the memory of a buffer at once instead of leaving it to the garbage collector: V8 sees a buffer of 64 KiB as a few bytes
  * of its heap and lets hundreds of megabytes of dead ones stand. To be called where nobody reads from it any more, the
  * operating system included, which does so until the callback of a write. A part of a larger block is left alone.
  */

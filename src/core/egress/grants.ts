@@ -91,7 +91,7 @@ export function addressGrant(address: Address, protocol: Protocol, port: number)
   return { peer: { ipBlock: { cidr: blockOf(address) } }, protocol, port };
 }
 
-/** Those of the addresses that can be servers; `refuse` is told of each other one. */
+/** The addresses that can be servers; `refuse` is called for each other one. */
 export function usable(
   addresses: readonly string[],
   accepts: (address: Address) => boolean,
@@ -105,7 +105,7 @@ export function usable(
   });
 }
 
-/** Those on a port that there is; `warn` is told of the others. */
+/** Those with a valid port; `warn` is called for the others. */
 export function onValidPorts<T extends { readonly port: number | string }>(
   grants: readonly T[],
   warn: (text: string) => void,

@@ -22,7 +22,7 @@ const configTypes = [
   'application/vnd.docker.container.image.v1+json',
 ];
 
-/** Its digest is not that of its bytes, so it is told by its type. @throws ImageError where it is of that kind */
+/** Its digest is not that of its bytes, so its type identifies it. @throws ImageError for that type */
 export function refuseOldSchema(contentType: string): void {
   if (contentType.startsWith('application/vnd.docker.distribution.manifest.v1')) throw oldSchema();
 }

@@ -56,7 +56,7 @@ export const fieldManager = 'svc-operator';
 
 const label = 'app.kubernetes.io/managed-by';
 
-/** By which objects that are the operator's to keep are told from those of others. */
+/** Marks the objects that the operator manages. */
 export const managedBy = { [label]: fieldManager } as const;
 /** The same as people write it. */
 export const managedByUs = `${label}=${fieldManager}`;
@@ -71,7 +71,7 @@ export function hasOtherWriters({ managedFields = [] }: OwnedMetadata): boolean 
   return managedFields.some(({ manager }) => manager !== fieldManager);
 }
 
-/** Whoever takes the label off an object that the operator has applied does not make it theirs. */
+/** Removing the label does not hand an object that the operator has applied over to somebody else. */
 export function isOperators({ labels = {}, managedFields = [] }: OwnedMetadata): boolean {
   return (
     labels[label] === fieldManager ||

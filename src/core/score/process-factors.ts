@@ -171,7 +171,7 @@ const deliveryUnknown: Judgement = {
   remedy: deliveryRemedy,
 };
 
-/** The wrapper delivers both ways unless it is told otherwise. */
+/** The wrapper delivers both ways by default. */
 function deliveryByVariable(container: Container): Judgement {
   const setting = settingOf(container, 'SVC_DELIVERY');
   if (!setting.known) return deliveryUnknown;

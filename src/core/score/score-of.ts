@@ -104,7 +104,7 @@ function unlabelled({ pod, exists, wrapped }: Subject): readonly Finding[] {
   return [{ id: 'missing-label', message: 'The label svc/protected=true was taken off the pod.' }];
 }
 
-/** Whoever writes to the store directly writes plaintext. */
+/** A write that goes to the store directly is plaintext. */
 function storeCredentials({ applications }: Subject): readonly Finding[] {
   return applications
     .filter(({ env = [] }) => env.some(({ name }) => name === storeKey))

@@ -201,7 +201,7 @@ export function createGuardMetrics(metrics: Metrics): GuardMetrics {
 
 type PodOf = (process: ProtectedProcess) => string | undefined;
 
-/** What the operator is told of this node, put together when it is asked for. */
+/** The report on this node for the operator, composed on request. */
 export function createNodeState(
   { enforce }: { readonly enforce: boolean },
   guard: Guard,
@@ -226,7 +226,7 @@ export function createNodeState(
   };
 }
 
-/** A process stays in its pod: its cgroup is read once, not whenever the state of thousands is told. */
+/** A process stays in its pod: its cgroup is read once, not for every report on thousands of processes. */
 export function rememberPods(find: PodOf): (processes: readonly ProtectedProcess[]) => PodOf {
   let known = new Map<string, string | undefined>();
   return (processes) => {

@@ -31,7 +31,7 @@ export interface Demonstration {
   readonly tell: (facts: object) => void;
 }
 
-/** Milliseconds that requests in flight get when it is told to end. */
+/** How long requests in flight may take after the signal to end, in ms. */
 const graceMs = 10_000;
 
 /**
@@ -194,7 +194,7 @@ async function runProxy(
 
 const { parse: parseAddress } = listenAddress();
 
-/** All that the proxy is told; nothing of this process's own environment, which may steer it elsewhere. */
+/** The proxy's whole environment: nothing of this process's own, which might point it elsewhere. */
 function proxyEnvironment({ keyServer, store, proxyToken }: Servers, listen: string) {
   return {
     SVC_PROXY_LISTEN: listen,

@@ -97,7 +97,7 @@ function warnNothing(warnings: Warnings): void {
 
 /**
  * Looks each name up once.
- * @param warn is told of names of which not every address may be known
+ * @param warn called for names of which some addresses may be unknown
  */
 function lookUpOnce(warn: (text: string) => void, resolver: NameResolver = systemResolver()): NameBook {
   return createNameBook({

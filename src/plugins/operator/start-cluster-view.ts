@@ -112,7 +112,7 @@ function allWorkloads(byKind: ByKind): Workloads {
 /** Longer than an API server takes to start anew, and than the pauses between attempts. */
 export const defaultStaleMs = 60_000;
 
-/** What a reflector tells of one kind of object. */
+/** Changes of one kind of object, from a reflector. */
 export interface Heard {
   readonly onListed: () => void;
   readonly onConnected: (connected: boolean) => void;

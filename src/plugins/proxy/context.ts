@@ -48,7 +48,7 @@ export interface RequestContext {
   readonly answer: ResponseWriter;
   /** Room for answers of the store that are read whole; released with the request. */
   readonly held: HeldResponses;
-  /** Aborted when the caller goes away or the proxy gives up draining. */
+  /** Aborted when the caller disconnects or the time to drain is over. */
   readonly signal: AbortSignal;
   readonly log: Logger;
 }

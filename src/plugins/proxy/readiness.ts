@@ -127,7 +127,7 @@ class Watch {
     return this.#untilNext();
   }
 
-  /** One failure of what held until now may be an accident; callers are told of it by their own requests. */
+  /** A single failure of a condition that was met may be an accident; callers see it in their own requests. */
   #failed({ reason, nextStep, lasting = false }: Failing): number {
     const { conditions, log } = this.#options;
     const { condition } = this.#check;
@@ -221,7 +221,7 @@ export function storeCheck(config: StoreCheckConfig, parts: Omit<UpstreamParts, 
   };
 }
 
-/** What is wrong is told once, and not by each run. */
+/** A failure is logged once and not by each run. */
 const untold: Logger = { debug() {}, info() {}, warn() {}, error() {}, child: () => untold };
 
 /** Without a right to the object it is AccessDenied, which says that they are known. */

@@ -220,7 +220,7 @@ async function start(
   return component.start(config, { log: quiet, health: createHealth(), metrics, env }, signal);
 }
 
-/** What fails is told by the checks. */
+/** The checks report failures. */
 export const quiet: Logger = {
   debug: () => undefined,
   info: () => undefined,

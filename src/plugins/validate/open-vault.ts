@@ -120,7 +120,7 @@ export type Capabilities = ReadonlyMap<string, readonly string[]>;
 const ownPath = 'sys/capabilities-self';
 
 /**
- * What the workload may do, as it may ask itself by the default policy, or else as the auditor is told of its token.
+ * The workload's capabilities: from its own lookup where the default policy allows it, else from the auditor's.
  * @throws NotEvaluated where neither may ask
  */
 export async function capabilitiesOf(

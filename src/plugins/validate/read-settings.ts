@@ -17,7 +17,7 @@ export interface ReadSettings {
   /** Path of the configuration file, where one is named. */
   readonly configFile: string | undefined;
   readonly config: ValidateConfig;
-  /** In variables and the file, a sentence each: a check of the configuration tells of them. */
+  /** Errors in variables and the file, a sentence each, for the check of the configuration. */
   readonly errors: readonly string[];
 }
 

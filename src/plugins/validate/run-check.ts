@@ -195,7 +195,7 @@ async function connectCluster(env: ValidateEnv, signal: AbortSignal): Promise<Ku
   return client;
 }
 
-/** Whoever may not read the version has reached the API server nevertheless. */
+/** A 403 for the version shows that the API server was reached. */
 async function answers(client: KubeClient, signal: AbortSignal): Promise<void> {
   try {
     await client.request({ path: '/version', timeoutMs: answerMs, signal });

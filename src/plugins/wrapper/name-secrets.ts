@@ -47,7 +47,7 @@ function missingIn({ path, fields }: Document, group: readonly EnvMapping[]): st
     );
 }
 
-/** Who may write a secret is not to say what the application runs: only who writes SVC_ENV_MAP is. */
+/** A secret must not decide what the application runs; only SVC_ENV_MAP may. */
 function steering({ path, fields }: Document, group: readonly EnvMapping[], mapOnly: boolean): string[] {
   const unmapped = fields.filter(({ name }) => !mapOnly && !group.some(({ field }) => field === name));
   return unmapped.flatMap(({ name: field }) => {

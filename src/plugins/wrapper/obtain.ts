@@ -114,7 +114,7 @@ async function fetchSecrets(client: SecretClient, options: FetchOptions): Promis
   });
 }
 
-/** The first failure is told, then every tenth: a minute of attempts must not fill a log. */
+/** Logs the first failure, then every tenth: a minute of attempts must not fill a log. */
 function complain(log: Logger, error: unknown, delayMs: number, count: number): void {
   if (count % 10 !== 1) return;
   const reason = messageOf(error);
@@ -150,7 +150,7 @@ export function valuesIn(documents: readonly SecretDocument[]): Buffer[] {
 const asBuffer = ({ buffer, byteOffset, length }: Uint8Array): Buffer =>
   Buffer.from(buffer, byteOffset, length);
 
-/** What no further attempt can fix goes before what it can, and all refusals are told at once. */
+/** Failures that no retry can fix come before those that one can; all refusals are reported together. */
 function together(failures: readonly unknown[]): unknown {
   const final = failures.filter((error) => !mayPass(error));
   const [first] = final;

@@ -12,7 +12,7 @@ const shortestRetryMs = 1_000;
 /** A renewal says what could not be looked up: soon, because the token may be short-lived. */
 const unknownDelayMs = 1_000;
 
-/** Part of a token's life after which it is told that nothing prolongs it. */
+/** Share of a token's lifetime after which a warning says that nothing renews it. */
 const lateFraction = 1 / 3;
 
 /** Keeps one token alive: renews it, and logs in again when that is refused or gains too little. */

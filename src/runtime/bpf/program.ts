@@ -99,7 +99,7 @@ function testRun(name: string, descriptor: number, context: Uint8Array): number 
 export interface BpfLink {
   readonly descriptor: number;
   /**
-   * Lets it survive this process. To let go, unlink the path.
+   * Keeps it alive after this process. To remove it, unlink the path.
    * @throws NativeError such as EEXIST, SvcError BPF_FILE_SYSTEM_UNAVAILABLE
    */
   pin(path: string): void;

@@ -4,7 +4,7 @@ import { packageFolder } from '../component/package-folder.ts';
 import { pluginLabel } from '../plugin-host.ts';
 import { painter, type Style } from './terminal.ts';
 
-/** What a person or a script is told about an error. Never holds argv, a stack or the error's own fields. */
+/** An error as people and scripts see it. Never contains argv, a stack or the error's own fields. */
 export interface Failure {
   readonly code: string;
   readonly message: string;

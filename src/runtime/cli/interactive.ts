@@ -35,7 +35,7 @@ type Interruption = 'SIGINT' | 'SIGTERM';
 
 /**
  * Does work that the user may interrupt, or that may be ended from outside: its signal is aborted then, and when the work
- * has given up the status is 130 or 143, as shells say it. The same signal once more ends the process at once.
+ * has given up the status is 130 or 143, as shells say it. A second signal ends the process at once.
  * @returns the status that the work resolves with, unless it was interrupted before
  */
 export async function interruptible(work: (signal: AbortSignal) => Promise<number>): Promise<number> {

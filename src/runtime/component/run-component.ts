@@ -63,7 +63,7 @@ interface ComponentEnvironment {
   readonly exposeBy: (running: Running) => void;
 }
 
-/** Serves health, runs the component until it ends or is told to, and resolves with the exit status. */
+/** Serves health, runs the component until it ends or is stopped, and resolves with the exit status. */
 export async function serve<S extends Settings>(
   component: Component<S>,
   config: RunConfig<S>,

@@ -206,7 +206,7 @@ export interface ReflectedStore<O, T> {
   values(): IterableIterator<T>;
   put(object: O): void;
   remove(object: O): void;
-  /** Begins a list: what it does not put again until it is told of its end has been deleted meanwhile. */
+  /** Begins a list: objects that are not put again before the list ends were deleted meanwhile. */
   beginList(): { put(object: O): void; end(): void };
 }
 

@@ -33,7 +33,7 @@ export interface WorkQueueOptions {
 export interface WorkQueue {
   /**
    * To be worked on in `delayMs` (default: now), or sooner where that was said before.
-   * @returns false when it was turned away for want of room
+   * @returns false when the queue is full
    */
   add(key: string, delayMs?: number): boolean;
   /** Resolves when there is room, or the signal is aborted; never rejects. */

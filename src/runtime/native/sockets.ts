@@ -4,7 +4,7 @@ import { SvcError } from '../../core/errors.ts';
 import { callInt, NativeError, tryInt } from './libc.ts';
 import { withScratch } from './memory.ts';
 
-/** Who made a connection to a Unix socket, as the kernel kept it when it was made. */
+/** The process that opened a connection to a Unix socket, as the kernel recorded it at that moment. */
 export interface PeerCredentials {
   /** As this process's PID namespace numbers it; 0 for a process outside of it. */
   readonly pid: number;

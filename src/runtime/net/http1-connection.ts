@@ -41,7 +41,7 @@ export interface ConnectionEvents {
 
 /**
  * Every connection without TLS is read into it. libuv asks for memory, reads and hands over without anything in between,
- * so that what lies here belongs to the callback that is told of it, and to nobody after that.
+ * so that these bytes are valid only inside the callback that receives them.
  */
 const slab = Buffer.allocUnsafeSlow(256 * 1024);
 

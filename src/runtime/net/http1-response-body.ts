@@ -31,7 +31,7 @@ export class ResponseBody implements AsyncIterable<Buffer> {
   /** Bytes still to go through `#transform`. */
   #left = 0;
 
-  /** @param broken makes what a reader is told of a body that did not come whole */
+  /** @param broken makes the error that a reader gets for an incomplete body */
   constructor(flow: BodyFlow, broken: (cause: Error | undefined) => Error) {
     this.#flow = flow;
     this.#broken = broken;

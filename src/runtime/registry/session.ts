@@ -63,7 +63,7 @@ export function openSession(options: RegistrySessionOptions): RegistrySession {
     async request(request) {
       const path = `/v2/${endpoint.repository}/${request.path}`;
       const url = new URL(path, endpoint.origin);
-      // a mirror of several registries is told which one is meant
+      // a mirror of several registries needs to know which one is meant
       if (endpoint.mirrorOf !== undefined) url.searchParams.set('ns', endpoint.mirrorOf);
       return await follow(state, url, request);
     },
@@ -234,7 +234,7 @@ const codes: Readonly<Record<number, RegistryErrorCode>> = {
   429: 'REGISTRY_UNAVAILABLE',
 };
 
-/** The error that an answer which is no success amounts to; of its body only a code in capitals is told. */
+/** The error for an unsuccessful response; of its body it shows only a code in capitals. */
 function failureOf(host: string, answer: RegistryHttpResponse): RegistryError {
   const { status, headers, body } = answer;
   const code = codes[status] ?? (status >= 500 ? 'REGISTRY_UNAVAILABLE' : 'REGISTRY_REFUSED');

@@ -200,7 +200,7 @@ export interface JsonHttpClient {
   close(): void;
 }
 
-/** Sends the request once more, to the server that `activeServer` finds in the answer. */
+/** Repeats the request at the server that `activeServer` finds in the response. */
 export async function followStandby(
   client: Pick<JsonHttpClient, 'exchange'>,
   connection: VaultConnectionSettings,

@@ -204,7 +204,7 @@ export class Session {
   }
 }
 
-/** What failed was written to the log and is told to whoever waits for a token. */
+/** The failure was logged, and every caller that waits for a token gets it. */
 const ignore = (): void => undefined;
 
 function hold({ token, leaseSeconds, renewable }: TokenGrant): HeldToken {

@@ -168,7 +168,7 @@ function copier(pod: Pod, image: string): Container {
   };
 }
 
-/** Why the folder cannot come into a pod of this namespace as the operator is told. */
+/** Why the folder cannot be delivered into a pod of this namespace with the operator's settings. */
 export function deliveryErrors(
   { wrapperDelivery }: InjectionDefaults,
   level: PodSecurityLevel,

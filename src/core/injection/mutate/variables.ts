@@ -94,7 +94,7 @@ export function callerVariables(
   return [...variable(applicationNames.id, keys.id), ...variable(applicationNames.secret, keys.secret)];
 }
 
-/** Whoever calls the proxy with other keys than these is refused. */
+/** The proxy refuses callers with any other key. */
 export function callerWarnings(
   { proxy }: InjectionPlan,
   chosen: readonly Container[],

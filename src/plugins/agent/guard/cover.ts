@@ -107,7 +107,7 @@ export function createUnguarded(): Unguarded {
   };
 }
 
-/** One that has ended meanwhile is no matter; a full table is told of by its figures and covers less, not nothing. */
+/** A process that has ended meanwhile is ignored; a full table shows in its figures and covers less, not nothing. */
 function coverIfThere(set: ProgramSet, pid: number): void {
   try {
     coverProcess(set, pid);

@@ -10,7 +10,7 @@ import { readTallies } from './map-readings.ts';
 import type { ProgramSet } from './program-set.ts';
 
 const mostDecoys = 8;
-/** Who is killed goes on for a moment, without its memory. */
+/** A killed process lives on for a moment, without its memory. */
 const untilEndedMs = 20;
 
 /** A canary that fails once may have met a busy machine, or another program of BPF at work on its processor. */

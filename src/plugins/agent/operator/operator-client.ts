@@ -43,7 +43,7 @@ export async function clientOpener(): Promise<OpenClient> {
     return {
       report: (message, bounds) => unaryCall(grpc, client, method, message, bounds),
       close() {
-        // gRPC connects once more when a client is closed while it waits to connect again, and keeps that connection.
+        // gRPC reconnects when a client is closed during its back-off, and keeps that connection.
         closed = true;
         client.close();
       },

@@ -196,7 +196,7 @@ function countUnreadable(tally: Tally, key: string, error: string, list: number)
   if (tally.unreadableKeys.length < list) tally.unreadableKeys.push(key);
 }
 
-/** Whoever writes to the bucket chooses these names. */
+/** Anyone who can write to the bucket chooses these names. */
 const mostNames = 1_000;
 const longestName = 128;
 const others = '(others)';

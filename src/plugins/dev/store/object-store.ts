@@ -82,7 +82,7 @@ function fail(
     log.error('dev.store.broke', describeError(error));
   if (reply.started || gone) return reply.destroy();
   const told = error instanceof S3Error ? error : s3Error('InternalError');
-  // Whoever is still sending reads the answer when it has sent everything.
+  // A caller that is still sending reads the response after it has sent everything.
   request.resume();
   if (request.method === 'HEAD') return reply.empty(told.status);
   const xml = errorXml(told, { resource: (request.url ?? '').split('?', 1)[0] ?? '', requestId: id });
@@ -97,7 +97,7 @@ export interface Admitted {
 /** Below it, anybody on this machine may look at what is stored, as it is. */
 const peekPath = '/_peek';
 
-/** Who asks for what. @throws S3Error for everybody who does not sign with the store's keys */
+/** The caller and its operation. @throws S3Error for a request that is not signed with the store's keys */
 function admit(id: string, incoming: IncomingMessage, verifier: SignatureVerifier): Admitted {
   const { method = '', url = '', headers } = incoming;
   if (isPeek(method, url)) return peek(id, method, url.slice(peekPath.length), headers.range);

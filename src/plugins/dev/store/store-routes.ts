@@ -160,7 +160,7 @@ const ofBucket: Readonly<Record<string, StoreHandler>> = {
   HEAD: headBucket,
 };
 
-/** Who answers; NotImplemented for what a development store need not know. */
+/** The handler of an operation; NotImplemented for those that a development store does not need. */
 export function handlerOf(operation: OperationName, request: S3Request): StoreHandler {
   if (operation !== 'PassThrough') return handlers[operation];
   if (request.key !== '') return objectTagging;

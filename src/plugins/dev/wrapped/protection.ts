@@ -50,7 +50,7 @@ const noDescriptor: ReadonlySet<string | undefined> = new Set([
 /** How often the wrapper looks for new versions, in Go's form. */
 export const lookEvery = '1s';
 
-/** All that the wrapper and the demo below it are told; nothing else of this process's own environment. */
+/** The whole environment of the wrapper and the demo below it: nothing else of this process's own. */
 export function wrapperEnvironment(
   { keyServer, secrets, tokens }: SecretsSource,
   protection: Protection,

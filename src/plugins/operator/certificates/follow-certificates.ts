@@ -148,7 +148,7 @@ export async function readCertDir({ folder, host, now }: CertDir): Promise<Serve
   throw unusable(folder, errors);
 }
 
-/** @param unreadable is told of a file that cannot be read */
+/** @param unreadable called for a file that cannot be read */
 async function text(folder: string, name: string, unreadable: string[], missing?: string): Promise<string> {
   try {
     return await readFile(join(folder, name), 'utf8');

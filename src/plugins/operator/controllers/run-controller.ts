@@ -101,7 +101,7 @@ async function reconcileOne(
   return outcome;
 }
 
-/** What the end of the term cuts short is no failure; a process that stood still hears of that end a little later. */
+/** Work that the end of the term cuts short has not failed; a paused process learns late that its term ended. */
 function isOver({ leadership }: ControllerOptions, signal: AbortSignal): boolean {
   return signal.aborted || !leadership.leading;
 }

@@ -19,7 +19,7 @@ export interface StatusControllerOptions<T, Status> {
   ) => { readonly status: Status; readonly errors: readonly string[] };
 }
 
-/** Keeps the status of each object of a kind, and tells of errors in its spec by an event. */
+/** Keeps the status of each object of a kind, and reports errors in its spec by an event. */
 export function startStatusController<Status extends object, T extends WithStatus<Status>>(
   deps: ControllerDeps,
   { name, kind, plural, objects, judge }: StatusControllerOptions<T, Status>,

@@ -94,7 +94,7 @@ export function createImageCommands(deps: ImageCommandsDeps): ImageCommands {
   };
 }
 
-/** Whoever runs the operator has named them. */
+/** The administrator of the operator named them. */
 function placesOf(mirrors: Mirrors): ReadonlySet<string> {
   return new Set([...mirrors.values()].flat().map(placeOf));
 }
@@ -106,7 +106,7 @@ function joined(one: PullCredentials, other: PullCredentials): PullCredentials {
   };
 }
 
-/** Whoever can slow a registry down, or keep it away, must not thereby weaken a pod. */
+/** A slow or unreachable registry must not weaken a pod. */
 function commandsOrFailure(
   { commands, failures }: FoundImages,
   { problems }: PullCredentials,

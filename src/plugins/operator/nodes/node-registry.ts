@@ -96,7 +96,7 @@ export class NodeRegistry implements NodeReports {
     }
   }
 
-  /** Forgets everything: another replica is told from now on. */
+  /** Forgets everything: another replica gets the reports from now on. */
   clear(): void {
     this.#entries.clear();
     this.#pods = 0;
@@ -175,7 +175,7 @@ interface Heard {
 /** A late report of the instance before the last one must not be counted again; older ones do not come any more. */
 const mostInstances = 4;
 
-/** The last few starts of one node's agent: reports come at least once, and are told apart by number. */
+/** The last few starts of one node's agent. Reports arrive at least once; their numbers tell repeats. */
 class Instances {
   readonly #known = new BoundedMap<string, Instance>(mostInstances);
 

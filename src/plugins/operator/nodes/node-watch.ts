@@ -139,7 +139,7 @@ export interface NodeMetrics {
   report(result: string): void;
   hits(hits: readonly ReportedAccessEvent[]): void;
   dropped(count: number): void;
-  /** Of the nodes that are told of now; undefined while another replica is told. */
+  /** Of the nodes that report to this replica; undefined while another replica gets the reports. */
   nodes(agents: Iterable<NodeAgentState> | undefined): void;
 }
 

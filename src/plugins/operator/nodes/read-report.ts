@@ -165,7 +165,7 @@ function measuredOf(message: WrapperMessage): ReportedPod['reports'][number] {
   return { wrapperVersion: message.wrapperVersion.slice(0, longestVersion), ...measured(message) };
 }
 
-/** Why a report is not taken; the agent is told both. */
+/** Why a report is refused; the agent gets both. */
 export class ReportRefused extends Error {
   override readonly name = 'Refusal';
   readonly status: GrpcStatus;
@@ -200,7 +200,7 @@ export function reportedState(node: string, message: NodeStateMessage): NodeAgen
   };
 }
 
-/** One reason for each tier that is known, however often it is told. */
+/** One reason for each known tier, however often it is reported. */
 function passedOverOf(messages: NodeStateMessage['passedOver']): NodeAgentState['passedOver'] {
   const reasons = new Map<Tier, string>();
   for (const { tier, reason } of messages) {

@@ -183,7 +183,7 @@ interface ReviewTime {
 }
 
 /**
- * The caller gives up after its time; so do we, a little earlier, and with a reason.
+ * The API server stops waiting at its timeout; this ends a little earlier, with a reason.
  * @param mostMs as the webhook is configured: a caller that names a longer time is not waited for any longer
  */
 function startReviewTime(url: URL, socket: Socket, mostMs = defaultTimeoutMs): ReviewTime {

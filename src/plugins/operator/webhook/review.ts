@@ -11,7 +11,7 @@ export interface AdmissionRequest {
   /** Of the object, empty where `generateName` makes it later. */
   readonly name: string;
   readonly dryRun: boolean;
-  /** Who asks, for the log. */
+  /** The requesting user, for the log. */
   readonly user: string;
   readonly pod: Pod;
 }

@@ -204,7 +204,7 @@ export async function manifestToReplace(
       ? await manifestOf(context, name, signal)
       : undefined;
   } catch {
-    // What is wrong with the store is told by the write itself
+    // The write itself reports failures of the store
     return undefined;
   }
 }

@@ -10,7 +10,7 @@ import type { OperationHandler, ProxyServices } from '../context.ts';
 import { encryptToStore, type WriteContext, writeAnswer } from '../write/encrypt-to-store.ts';
 import type { UploadRecord } from './upload-record.ts';
 
-/** UploadPart: encrypted under a DEK of its own and recorded before the caller hears of it. */
+/** UploadPart: encrypted under a DEK of its own and recorded before the caller gets the response. */
 export const uploadPart: OperationHandler = async (services, context) => {
   const { request, payload, signal } = context;
   const target = await partTarget(services, request);

@@ -128,7 +128,7 @@ function newestOf(versions: readonly StateVersion[]): Iterable<StateVersion> {
 
 const timeOf = ({ lastModified }: StateVersion) => lastModified?.getTime() ?? Number.POSITIVE_INFINITY;
 
-/** Whose helper objects they are, and which may be needed again. */
+/** Which objects the helper objects belong to, and whether they may be needed again. */
 class Survey {
   readonly kept: { key: string; body: string }[] = [];
   foreign = false;

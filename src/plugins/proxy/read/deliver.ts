@@ -82,7 +82,7 @@ export async function passOn(
 }
 
 /**
- * Reads once more when the object was replaced in between, or when its part list
+ * Reads again when the object was replaced in between, or when its part list
  * is gone: it may just have moved into the object's own headers.
  */
 export async function readAgain<T>(

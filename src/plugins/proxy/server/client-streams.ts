@@ -13,7 +13,7 @@ export interface HttpResponseWriterOptions {
   readonly sent?: (bytes: number) => void;
 }
 
-/** Bytes handed over at a time, so that a slow caller is told from one that takes nothing. */
+/** Bytes written at a time: small enough to tell a slow caller from one that reads nothing. */
 const largestWrite = 256 * 1024;
 /** Characters of a text that are made bytes at a time. */
 const largestText = 64 * 1024;

@@ -6,7 +6,7 @@ import { isVaultError, type VaultError } from '../../../runtime/vault/contract.t
 import type { ProxyMetrics } from '../metrics.ts';
 import type { HttpResponseWriter } from './client-streams.ts';
 
-/** What the caller is told about a failure. What is wrong inside is for the log and never for the caller. */
+/** A failure as the caller sees it. Internal causes go to the log and never to the caller. */
 export function faultOf(error: unknown): S3Error {
   if (error instanceof S3Error) return error;
   if (error instanceof EnvelopeError && error.reason === 'unencrypted') {

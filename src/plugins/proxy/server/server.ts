@@ -74,7 +74,7 @@ interface HttpSocket extends Socket {
 
 /**
  * Answers what is not HTTP: malformed heads, broken chunked framing, heads that never end.
- * Whoever serves a request on that socket is told by its closing.
+ * The close of that socket ends the request that is served on it.
  */
 function answerClientError(error: NodeJS.ErrnoException, socket: HttpSocket): void {
   if (error.code === 'ECONNRESET' || !socket.writable || socket._httpMessage?.headersSent) {

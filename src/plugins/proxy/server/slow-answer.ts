@@ -49,7 +49,7 @@ async function inTime<T>(result: Promise<T>, milliseconds: number): Promise<T | 
   }
 }
 
-/** Nobody else hears of what failed after the head of the answer had gone out. */
+/** A failure after the response's head was sent shows nowhere else. */
 function lateError(
   metrics: ProxyServices['metrics'],
   { request, log }: RequestContext,

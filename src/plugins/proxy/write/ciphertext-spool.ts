@@ -88,5 +88,5 @@ export class CiphertextSpool {
   }
 }
 
-/** Bodies up to this size are checked in memory before the store hears of them. Plaintext bytes. */
+/** Bodies up to this size are verified in memory before the store gets them. Plaintext bytes. */
 export const smallBytes = 64 * 1024;

@@ -34,7 +34,7 @@ export interface StoredBody extends Omit<Sealed, 'response'>, Acceptance {
 
 /**
  * Encrypts a plaintext under a fresh DEK and stores it. The DEK is wrapped
- * before the store hears of the request, and gone when this settles.
+ * before the store gets the request, and wiped when this settles.
  * @throws S3Error EntityTooLarge before anything is sent; the store's refusal; what `source` throws,
  *   after which the store has kept nothing.
  */

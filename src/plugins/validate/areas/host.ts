@@ -185,5 +185,5 @@ function hostCheck(facts: Facts, look: (host: Host) => CheckResult | Promise<Che
   };
 }
 
-/** What failures are told of. */
+/** The subject of a failure. */
 const subject = 'this machine';

@@ -110,7 +110,7 @@ export const policiesOf = shared(async (context) => {
 
 const most = 200;
 
-/** Of thousands of alike failures the first 200 are told one by one, the others counted, as the worst of them. */
+/** Of thousands of equal failures the first 200 are listed; the others are counted, with the worst status. */
 export function capped(failures: readonly CheckFailure[]): readonly CheckFailure[] {
   const rest = failures.slice(most);
   const has = (level: CheckFailure['level']) => rest.find((one) => one.level === level);

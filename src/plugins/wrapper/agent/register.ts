@@ -57,7 +57,7 @@ export async function register(
 
 /**
  * Asks an agent that was not there at the start, once a call: it covers the application that runs by now as well.
- * A refusal is told by log and health; nothing is ended for it.
+ * A refusal is logged and shown by health; it ends nothing.
  * @returns whether it has registered
  */
 export async function registerLater(

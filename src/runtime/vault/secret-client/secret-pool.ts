@@ -43,7 +43,7 @@ export class SecretPool {
   }
 
   /**
-   * One request; once more where a kept connection turns out to be dead.
+   * One request, repeated once if a kept connection turns out to be dead.
    * @throws VaultError of kind `unavailable`; the signal's reason when aborted
    */
   async exchange(

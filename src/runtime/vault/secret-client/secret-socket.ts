@@ -209,7 +209,7 @@ export class SecretSocket {
   }
 
   /**
-   * Ends the connection, and what waits for it. Its memory is released when the system has let go of it.
+   * Ends the connection and the requests that wait for it. Its memory is released once the kernel no longer reads from it.
    * `lost`: the other side or the network ended it.
    */
   #fail(error: unknown, lost = false): void {

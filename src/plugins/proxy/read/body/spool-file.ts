@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 /** Bytes on disk that may be given up for others. */
 export interface Evictable {
-  /** @returns false when nothing is left to give up. */
+  /** @returns false when nothing is left to evict. */
   evictOne(): boolean;
 }
 

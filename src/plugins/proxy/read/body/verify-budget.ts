@@ -4,7 +4,7 @@ import { s3Error } from '../../../../core/s3/error.ts';
 export interface VerifyTimes {
   /** A hold older than this may be evicted when others wait. Milliseconds. */
   readonly holdDeadline: number;
-  /** A request that has waited this long is told to slow down. Milliseconds. */
+  /** A request that has waited this long gets SlowDown. Milliseconds. */
   readonly longestWait: number;
 }
 
