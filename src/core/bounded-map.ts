@@ -1,7 +1,7 @@
 export interface BoundedMapOptions<K, V> {
   /** Default: values do not age. */
   readonly age?: Age;
-  /** What an entry takes of the bound, in its unit; the same for as long as the entry is kept. Default: 1. */
+  /** The share of the bound that an entry takes, in its unit; constant while the entry is kept. Default: 1. */
   readonly costOf?: (key: K, value: V) => number;
 }
 

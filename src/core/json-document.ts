@@ -118,7 +118,7 @@ function scanList(
 
 type JsonKind = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null';
 
-/** Where a value stands: `end` is the first byte after it. The quotes of a string belong to it. */
+/** The position of a value: `end` is the first byte after it. The quotes of a string belong to it. */
 export interface JsonValue {
   readonly kind: JsonKind;
   readonly start: number;

@@ -76,7 +76,7 @@ export class ProtobufError extends Error {
   override readonly name = 'ProtobufError';
 }
 
-/** What a message holds, by field number; the last of several wins, as the schema's language says of single fields. */
+/** The fields of a message by number; of repeated single fields the last one wins, as protobuf specifies. */
 export class ProtobufFields {
   readonly #varints: ReadonlyMap<number, bigint>;
   readonly #bytes: ReadonlyMap<number, Uint8Array>;

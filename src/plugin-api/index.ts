@@ -1,5 +1,5 @@
 /**
- * What plugins of svc are made of: `import … from 'svc/plugin'`. Nothing else of svc is for others to import.
+ * The public API for plugins of svc: `import … from 'svc/plugin'`. Nothing else of svc may be imported.
  * `types/plugin.d.ts` is generated from here. Importing it is cheap: what is heavy loads when it is called.
  */
 export * as Args from '@oclif/core/args';

@@ -22,7 +22,7 @@ interface DemoResponse {
   readonly body: unknown;
 }
 
-/** What the demo answers from the store as it is at the moment. `named` are keys to show besides the store's own. */
+/** The demo's response from the current store. `named` are further keys to show. */
 function responseTo(path: string, store: Store, named: readonly string[]): DemoResponse {
   switch (path) {
     case '/':

@@ -186,7 +186,7 @@ export interface CelRule {
   readonly message: string;
 }
 
-/** Of a set of words: every one of them; of other texts: how long they may be. */
+/** For an enumeration: its words; for other texts: their longest length. */
 export type TextSchema<T> = string extends T ? FreeTextSchema : WordSchema<T & string>;
 
 interface FreeTextSchema extends Described {
@@ -216,7 +216,7 @@ export interface ListSchema<E> extends Described {
   readonly type: 'array';
   readonly maxItems: number;
   readonly minItems?: number;
-  /** What makes an item the same as another: nothing, the whole item, or these members. */
+  /** The identity of an item: none, the whole item, or these members. */
   readonly unique: 'no' | 'items' | readonly (keyof E & string)[];
   readonly items: SchemaOf<E>;
 }

@@ -7,7 +7,7 @@ export interface ProtectionReportStatus {
   readonly summary: ReportSummary;
   /** Sorted by kind and name, at most 500. */
   readonly workloads: readonly WorkloadReport[];
-  /** Those that its pods run on and whose agent tells, sorted by name, at most 500; absent in reports of older operators. */
+  /** Nodes of its pods whose agent reports, sorted by name, at most 500; absent in reports of older operators. */
   readonly nodes?: readonly NodeReportEntry[];
   readonly conditions?: readonly Condition[];
 }

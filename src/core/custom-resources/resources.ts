@@ -29,7 +29,7 @@ export interface VaultReference {
   readonly role?: string;
   /** Such as `auth/kubernetes`. */
   readonly authMount?: string;
-  /** Of the token that it is shown; unset: that of the operator, or the API server's. */
+  /** Audience of the token; unset: the operator's, or the API server's. */
   readonly tokenAudience?: string;
   /** Refused unless the operator runs in development mode. */
   readonly skipVerify?: boolean;

@@ -88,7 +88,7 @@ export type Peer =
 
 export interface EgressPolicies<Policy = NetworkPolicy> {
   readonly policies: readonly Policy[];
-  /** What could not be found out or may change, a sentence each; never a reason for a wider policy. */
+  /** Facts that are unknown or may change, a sentence each; they never widen a policy. */
   readonly warnings: readonly string[];
 }
 

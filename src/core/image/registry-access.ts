@@ -56,7 +56,7 @@ const refusedRanges: ReadonlySet<string> = new Set([
   ...['6to4', 'teredo', 'rfc6145'],
 ]);
 
-/** What clouds tell their machines, credentials among it, outside of the link-local ranges. */
+/** Metadata servers of clouds outside of the link-local ranges; they hand out credentials. */
 const cloudServices = ['fd00:ec2::/32', '100.100.100.200/32', '168.63.129.16/32', '192.0.0.192/32'].map(
   (text) => ipaddr.parseCIDR(text),
 );

@@ -24,7 +24,7 @@ export interface InjectionDefaults {
 /** How the wrapper's folder reaches `/svc`: copied by an init container, as an image volume, or kept on the node. */
 export type WrapperDelivery = 'copy' | 'image' | 'host';
 
-/** What a pod asks for, once everything has been put together; nothing in it is missing any more. */
+/** A pod's complete request, with all defaults applied. */
 export interface InjectionPlan {
   readonly vault: {
     readonly address: string;

@@ -71,7 +71,7 @@ const mostSteps = 4;
 
 /**
  * The outermost controller of a pod, by its owner references; the pod itself where it has none.
- * What is not known, of a kind of others or not listed yet, is named by the reference to it.
+ * An unknown object (a foreign kind, or not listed yet) is named by the reference to it.
  * @param get by `kind/namespace/name`
  */
 export function ownerOf(

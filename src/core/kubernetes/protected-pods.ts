@@ -42,7 +42,7 @@ export function hasProtectedPod(pods: Iterable<{ readonly pod: Pod }>): boolean 
   return false;
 }
 
-/** Those that have to start under the wrapper: a mesh's sidecars and what the webhook adds hold none of its secrets. */
+/** Containers that must start under the wrapper. Sidecars of a mesh and those of the webhook hold none of its secrets. */
 export function applicationContainers({ spec }: Pod): readonly Container[] {
   return spec.containers.filter((container) => !isInjected(container) && !isMeshSidecar(container));
 }

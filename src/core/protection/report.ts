@@ -154,7 +154,7 @@ export function processKey({ pid, start }: { readonly pid: number; readonly star
   return `${pid} ${start}`;
 }
 
-/** What guards a node: 1 BPF LSM, 2 fmod_ret on the LSM's hooks, 3 raw tracepoints, 4 nothing. */
+/** The tier of a node: 1 BPF LSM, 2 fmod_ret on the LSM's hooks, 3 raw tracepoints, 4 nothing. */
 export type Tier = 1 | 2 | 3 | 4;
 
 /** Names as the schema of the node agent has them, for logs and metrics too. */

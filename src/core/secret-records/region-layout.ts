@@ -96,10 +96,10 @@ function wordOf(region: Uint8Array): BigUint64Array {
 
 const slots = 3;
 
-/** What secrets may grow by at least: with it a region is 200 KiB, little beside the 8 MiB that a process may usually lock. */
+/** The least room for growing secrets. A region then has 200 KiB, little beside the usual lock limit of 8 MiB. */
 const leastGrowth = 64 * 1024;
 
-/** Of what a process may lock: its application maps the region as well, and has locked memory of its own. */
+/** Share of the lock limit: the application maps the region as well and has locked memory of its own. */
 const shareOfLimit = 1 / 4;
 
 /** Bytes of each of the three slots between which generations go round. */

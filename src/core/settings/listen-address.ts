@@ -60,7 +60,7 @@ function isHost(name: string): boolean {
   return /(^|\.)\d+$/.test(name) ? isIPv4(name) : hostName.test(name);
 }
 
-/** What is wrong with an address that a token or secret would travel to in the clear, led by where it was given. */
+/** The error for an address to which a token or secret would travel in the clear; it begins with the setting's name. */
 export function unencrypted(place: string, url: URL | undefined): string | undefined {
   return url?.protocol === 'http:' && !isLoopback(url.hostname)
     ? `${place}: must be https:// (http:// is accepted for loopback addresses only)`

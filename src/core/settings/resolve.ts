@@ -115,7 +115,7 @@ function shown(value: string): string {
 export const errorCount = ({ length }: readonly string[]): string =>
   length === 1 ? 'an error' : `${length} errors`;
 
-/** Where values come from, first before last; the default of a setting comes after them. */
+/** Sources of values in order of precedence; the default of a setting comes last. */
 export interface Sources {
   /** By flag name; `true` and `false` for a flag without a value. */
   readonly flags?: Readonly<Record<string, string | boolean | undefined>>;

@@ -74,7 +74,7 @@ function asArgument([name, value]: [string, string | boolean | undefined]): stri
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** What a configuration file gives, as variables: those that the environment does not give, by name. */
+/** Values of the configuration file as variables, unless the environment sets them. */
 export function fileVariables(file: ConfigSection, env: Env): ReadonlyMap<string, string> {
   const variables = new Map<string, string>();
   for (const setting of Object.values<Setting<unknown>>(wrapperSettings)) {

@@ -91,7 +91,7 @@ function sharedNames(delivered: readonly Delivered[]): string[] {
     );
 }
 
-/** What the secrets server holds at a path. Values are bytes in protected memory, in place. */
+/** The secret at a path. Values are bytes in protected memory, in place. */
 interface Document {
   readonly path: string;
   readonly fields: readonly { readonly name: string; readonly value: Uint8Array }[];

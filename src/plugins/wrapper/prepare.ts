@@ -38,7 +38,7 @@ export function prepare(argv: readonly string[], env: Env): PreparedConfig {
   }
 }
 
-/** What has run by now cannot be undone; the Node of a self-contained folder does not know the variable. */
+/** Code that already ran cannot be undone; the Node of a self-contained folder ignores the variable. */
 function preloads(env: Env): string[] {
   if (!env[nodeOptions] || isSelfContained()) return [];
   return [

@@ -67,13 +67,13 @@ const checkWrapper = (config: Config): readonly string[] =>
   applyRules(config, [...wrapperRules, ...vaultRules]);
 
 /**
- * What is allowed but hardly meant, or meant for development only; one remark a line.
+ * Warnings on settings that are allowed but probably unintended, or for development only; one a line.
  * @param isGiven whether somebody has set a setting, by flag or variable
  */
 const remarksOn = (config: Config, isGiven: (setting: keyof Config) => boolean): readonly string[] =>
   applyRules(config, [signalWithoutDescriptor, unverified, (one) => ignoredUnderExec(one, isGiven)]);
 
-/** What only a wrapper that stays can do; an address of the agent is used before. */
+/** Settings that need a resident wrapper; the agent's address is used before. */
 const needWrapper = ['renewalInterval', 'stopGrace', 'signalGroup', 'healthAddr'] as const;
 
 function ignoredUnderExec(config: Config, isGiven: (setting: keyof Config) => boolean): string | undefined {

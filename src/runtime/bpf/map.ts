@@ -198,7 +198,7 @@ const cursorLength = 8;
 const noOptions = 0n;
 
 /**
- * All entries of a hash map without values per CPU. What is added or removed meanwhile may be there or not.
+ * All entries of a hash map without values per CPU. Entries that are added or removed meanwhile may be missing.
  * @throws NativeError
  */
 export function mapEntries(map: BpfMap): MapEntry[] {

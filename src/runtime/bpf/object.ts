@@ -161,7 +161,7 @@ const room = 8 << 20;
 const tail = 16 << 10;
 
 export interface ProgramLogs {
-  /** What the kernel said of each program that it said something of, in the order of the handles. */
+  /** The kernel's messages on programs, in the order of the handles; programs without one are left out. */
   said(): { index: number; lines: string[] }[];
   release(): void;
 }
@@ -195,7 +195,7 @@ const longestLine = 240;
 const noise = /^(processed \d+ insns|verification time|stack depth|max_states|peak_states|mark_read|\s*$)/;
 
 /**
- * What to show of what the kernel's verifier said: the last lines, which hold the reason, without its statistics.
+ * The last lines of the verifier's log, which hold the reason, without its statistics.
  * @param log as the kernel left it, up to a NUL
  */
 export function reasonLines(log: string): string[] {

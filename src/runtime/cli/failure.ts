@@ -81,7 +81,7 @@ export function failureJson({ code, message, details, nextStep }: Failure): obje
   return { error: { code, message, nextStep, ...(details.length > 0 ? { details } : {}) } };
 }
 
-/** For errors that no command has dealt with: says so on standard error and ends the process with the status. */
+/** For errors that no command handled: writes to standard error and ends the process with the exit status. */
 export async function endWithFailure(error: unknown): Promise<never> {
   if (isOclifError(error) && (error as NodeJS.ErrnoException).code === 'EEXIT')
     process.exit(error.oclif.exit ?? 0);

@@ -73,7 +73,7 @@ export async function loadConfigFile(path: string): Promise<ConfigFile> {
 }
 
 /**
- * What the file that `--config` or else SVC_CONFIG names says of one command or component; undefined: none is named.
+ * The section for one command or component in the file that `--config` or SVC_CONFIG names; undefined without a file.
  * @throws SvcError CONFIG_INVALID
  */
 export async function sectionOfFile(

@@ -56,7 +56,7 @@ function overRegistry(prometheus: typeof import('prom-client'), registry: Regist
   };
 }
 
-/** In a worker of node:cluster: hands the registry's figures to the primary when it asks. */
+/** In a worker of node:cluster: sends the registry's figures to the primary on request. */
 function offerToPrimary({ AggregatorRegistry }: typeof import('prom-client'), registry: Registry): void {
   if (!cluster.isWorker) return;
   AggregatorRegistry.setRegistries(registry);

@@ -92,7 +92,7 @@ export interface HealthSource {
 }
 
 export interface HealthServer {
-  /** Where it listens, with the port that it got: `127.0.0.1:8191`, `[::]:8191`. */
+  /** The listen address with the actual port: `127.0.0.1:8191`, `[::]:8191`. */
   readonly address: string;
   close(): Promise<void>;
 }

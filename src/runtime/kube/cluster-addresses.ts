@@ -20,12 +20,12 @@ export interface ClusterAddressesOptions {
   readonly names: NameBook;
   /** Milliseconds from any moment on that never go back. */
   readonly now: () => number;
-  /** What the API server said is not asked for again for so long. Default: 20 s. */
+  /** How long responses of the API server are reused. Default: 20 s. */
   readonly freshMs?: number;
   readonly clusterDomain?: string;
 }
 
-/** Where what pods connect to is, as egress policies need it. All of it throws KubeError when the API server fails. */
+/** Addresses of the destinations of pods, for egress policies. Every method throws KubeError when the API server fails. */
 export interface ClusterAddresses {
   /** @param namespace of the pods that connect, since a host without dots is a Service there */
   endpointOf(

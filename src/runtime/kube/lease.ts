@@ -6,7 +6,7 @@ export interface LeaseRecord {
   /** Empty where it was given up. */
   readonly holder: string;
   readonly durationSeconds: number;
-  /** By the clocks of their writers: for display and comparison only, never for computing times. */
+  /** From the writers' clocks: for display and comparison only, never for computing times. */
   readonly acquireTime: string;
   readonly renewTime: string;
   readonly transitions: number;

@@ -5,7 +5,7 @@ export interface NameBookOptions {
   readonly resolver: NameResolver;
   /** Milliseconds from any moment on that never go back. */
   readonly now: () => number;
-  /** For so long an address is given after its name has last pointed there. Default: 10 minutes. */
+  /** How long an address is kept after its name last resolved to it. Default: 10 minutes. */
   readonly keepMs?: number;
   /** An answer is not asked for again for so long. Default: 20 s. */
   readonly freshMs?: number;
@@ -17,7 +17,7 @@ export interface NameBookOptions {
 export interface NameBook {
   /** Sorted; none when it never had one. Rejects only with the reason of the signal. */
   addressesOf(host: string, signal: AbortSignal, scope?: string): Promise<readonly string[]>;
-  /** What is known of it from before, to those of this scope alone; what is newer stays. */
+  /** Restores earlier addresses for this scope alone; newer ones stay. */
   remember(host: string, addresses: readonly string[], scope?: string): void;
 }
 

@@ -6,7 +6,7 @@ export interface LineRate {
   readonly everyMs: number;
 }
 
-/** For lines that others can cause as often as they like: what finds no room is counted and told by the next line. */
+/** For lines that others can cause at will: those above the limit are counted, and the next line shows the count. */
 export class RateLimitedLog {
   readonly #log: Logger;
   readonly #rate: LineRate;

@@ -232,7 +232,7 @@ export function codeRuns(ranges: readonly MappedRange[]): { start: number; end: 
     .map((run) => ({ start: run[0]?.start ?? 0, end: run.at(-1)?.end ?? 0 }));
 }
 
-/** What the kernel may swap out, now or after its first use, apart from V8's code: all ranges except unwritable parts of files. */
+/** Ranges that the kernel may swap out, now or after their first use, except V8's code: all but read-only file mappings. */
 export function swappable(ranges: readonly MappedRange[]): MappedRange[] {
   return outsideCode(ranges).filter(
     ({ permissions, anonymous, name }) => isOwn(permissions) && (anonymous || isData(permissions, name)),

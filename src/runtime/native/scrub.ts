@@ -10,7 +10,7 @@ const fewestDifferentBytes = 5;
 const longestAnchor = 32;
 const usualWindow = 128 << 10;
 
-/** What is looked for: the middle of the secret, since freeing memory overwrites the start of what it held. */
+/** The middle of the secret: freeing a block overwrites its beginning. */
 interface Pattern {
   secret: Buffer;
   anchor: Buffer;

@@ -15,7 +15,7 @@ export interface ConnectionBounds {
 interface Watched {
   /** Requests in progress. */
   requests: number;
-  /** Of `bytesRead`, when the last request ended: whoever has sent more is in the middle of a head. */
+  /** `bytesRead` at the end of the last request: a connection that has more is in the middle of a head. */
   readBefore: number;
   idleSince: number;
   /** Read and written, when it was last looked at. */

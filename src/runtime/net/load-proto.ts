@@ -3,7 +3,7 @@ import type { ServiceDefinition } from '@grpc/grpc-js';
 import { packageFolder } from '../component/package-folder.ts';
 
 /**
- * Such as `svc.agent.v1.NodeAgent`, found in `svc/agent/v1/node_agent.proto` of the package's folder `proto`.
+ * For example `svc.agent.v1.NodeAgent` in `svc/agent/v1/node_agent.proto`, below the package's folder `proto`.
  * Messages have camelCase fields; 64-bit integers and names of enums are text; what is absent is the field's
  * default, null for a message, [] for a repeated one, and left out for an `optional` one.
  */

@@ -3,7 +3,7 @@ import { exitStatus, SvcError } from '../../core/errors.ts';
 import { regionalEndpoint, regionName, unnamedRegion } from '../../core/s3/aws-endpoint.ts';
 import { httpUrl, matching, type Resolved, type Settings } from '../../core/settings/setting.ts';
 
-/** Where the object store is; said alike to the proxy and to the commands that look at its store. */
+/** The object store's address, the same for the proxy and for commands that read its store. */
 export const storeSettings = {
   upstream: {
     variable: 'SVC_PROXY_UPSTREAM',

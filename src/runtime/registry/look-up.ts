@@ -148,7 +148,7 @@ export interface ReadImageOptions {
 }
 
 /**
- * What an image runs. Whatever is named by a digest is what the digest says, or refused.
+ * The command of an image. Content that a digest names must match it, or is refused.
  * @throws RegistryError
  */
 async function readImage(

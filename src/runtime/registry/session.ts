@@ -214,7 +214,7 @@ function basic(credential: RegistryCredential | undefined): string | undefined {
   return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
 }
 
-/** What registries answer with, and no other servers. Source: https://github.com/opencontainers/distribution-spec */
+/** A header that only registries send. Source: https://github.com/opencontainers/distribution-spec */
 function isFromRegistry({ headers, body }: RegistryHttpResponse): boolean {
   return (
     headers['docker-distribution-api-version'] !== undefined ||

@@ -48,7 +48,7 @@ export function vaultConnection({ endpoint, namespace }: VaultPlace): VaultConne
   };
 }
 
-/** What stands before every path: `/v1/`, below the path of a gateway where there is one. */
+/** The prefix of every path: `/v1/`, below a gateway's path where there is one. */
 export const apiPrefix = ({ address }: VaultConnectionSettings): string =>
   `${address.pathname.replace(/\/+$/, '')}/v1/`;
 

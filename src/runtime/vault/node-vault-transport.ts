@@ -8,7 +8,7 @@ import {
 } from './json-http-client.ts';
 import { httpRequests } from './lean-transport.ts';
 
-/** What node-vault hands to its HTTP library; `exchange` is ours and passes through it. */
+/** The options that node-vault gives to its HTTP library; our `exchange` passes through them. */
 interface HttpOptions {
   readonly uri: string;
   readonly method: string;

@@ -66,7 +66,7 @@ class PlainCalls<V> implements TransitCalls<V> {
   readonly #client: Pick<ExchangingVaultClient, 'exchange'>;
   readonly #field: TransitField<V>;
   #most = mostItems;
-  /** Of items in lists, so that no two lists of this process have a reference in common. */
+  /** References used so far: no two lists of this process share one. */
   #referencesUsed = 0;
 
   constructor(client: Pick<ExchangingVaultClient, 'exchange'>, path: string, field: TransitField<V>) {

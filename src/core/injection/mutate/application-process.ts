@@ -168,7 +168,7 @@ function runsAsRoot(
 
 const capability = 'IPC_LOCK';
 
-/** What keeps a container from locking its memory and from registering with the node agent; undefined where nothing does. */
+/** Why a container cannot lock its memory or register with the node agent; undefined if it can. */
 export function unlockable(
   pod: Pod,
   container: Container,

@@ -29,7 +29,7 @@ function notThere(name: string, known: readonly string[]): string {
   return `svc/containers: the pod has no container ${JSON.stringify(name)}, it has ${known.join(', ')}`;
 }
 
-/** What the operator adds to a pod, by name. `docs/adr/0006-injection.md` says what each is for. */
+/** Names of the parts that the operator adds to a pod. `docs/adr/0006-injection.md` explains each. */
 export const volumeNames = {
   wrapper: 'svc-wrapper',
   certificates: 'svc-ca',
@@ -45,7 +45,7 @@ export const proxyName = 'svc-proxy';
 export const isInjected = ({ name }: { readonly name: string }): boolean =>
   name === copierName || name === proxyName;
 
-/** Where the wrapper's folder lies in a container; its program is built for this very path. */
+/** The wrapper's folder in a container; its program is built for exactly this path. */
 export const wrapperFolder = '/svc';
 export const wrapperProgram = `${wrapperFolder}/svc-wrapper`;
 export const certificateFolder = `${wrapperFolder}/certs`;

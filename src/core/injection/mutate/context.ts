@@ -46,7 +46,7 @@ export interface Shared {
   readonly mount: VolumeMount;
 }
 
-/** What is found on the way: errors deny the pod, warnings go to the person who applied it. */
+/** Errors deny the pod; warnings go to the person who applied it. */
 export interface Diagnostics {
   readonly errors: string[];
   readonly warnings: string[];

@@ -17,7 +17,7 @@ import { cloudIdentity, credentialServers, credentialSource } from './proxy-cont
 import { secretErrors } from './variables.ts';
 import { resolvedPath } from './volumes.ts';
 
-/** What is wrong with pod and plan before anything is changed, each a sentence that says where. */
+/** Errors in pod and plan before any change, each a sentence that names the place. */
 export function errorsIn(
   pod: Pod,
   plan: InjectionPlan,
@@ -103,7 +103,7 @@ const unexpected = (containers: readonly Container[], expected: readonly string[
     .filter((container) => isInjected(container) && !expected.includes(container.name))
     .map(({ name }) => `container ${name}: the name is kept for the operator's own container`);
 
-/** What is done otherwise than one might expect, or protects less than it could; a sentence each. */
+/** Warnings on unexpected or weaker protection; a sentence each. */
 export function warningsFor(
   pod: Pod,
   plan: InjectionPlan,

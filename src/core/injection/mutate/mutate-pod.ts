@@ -126,7 +126,7 @@ function addProxy(spec: PodSpec, context: Context): PodSpec {
 export interface ContainerPlace {
   /** Where it goes when it is not there yet. */
   readonly at: number;
-  /** Where it has to stand at the latest; one that is behind is moved to `at`. */
+  /** Its last allowed position; a later one is moved to `at`. */
   readonly latest: number;
 }
 
@@ -173,7 +173,7 @@ function strayMounts(
     );
 }
 
-/** What the API server and its own plugins fill in or see to; it makes no other program of a container. */
+/** Fields that the API server and its plugins fill in; they do not change a container's program. */
 const filledIn = [
   'imagePullPolicy',
   'resizePolicy',

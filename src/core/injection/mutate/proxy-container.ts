@@ -72,7 +72,7 @@ const spoolFolder = '/var/spool/svc';
 const credentials = (name: string): EnvironmentVariable[] =>
   credentialNames.map((key) => ({ name: key, valueFrom: { secretKeyRef: { name, key } } }));
 
-/** By which EKS gives a role to a pod; on other clouds the metadata server does, for all containers of a pod. */
+/** Variables by which EKS gives a role to a pod; on other clouds the metadata server gives it to all its containers. */
 const roleVariables = [
   'AWS_ROLE_ARN',
   'AWS_ROLE_SESSION_NAME',

@@ -53,14 +53,14 @@ export function vaultVariables({ vault }: InjectionPlan, role: string): readonly
   ];
 }
 
-/** By which the proxy knows its callers; its own credentials for the store have other names. */
+/** Credentials of the proxy's callers; its own for the store have other names. */
 export const proxyKeyNames = {
   id: 'SVC_PROXY_ACCESS_KEY_ID',
   secret: 'SVC_PROXY_SECRET_ACCESS_KEY',
 } as const;
 
 const applicationNames = { id: 'AWS_ACCESS_KEY_ID', secret: 'AWS_SECRET_ACCESS_KEY' } as const;
-/** Where an application names one of these, it has credentials of its own. A role that its cloud gives it is none that it names. */
+/** An application that sets one of these has credentials of its own. A role from its cloud does not count. */
 const credentialNames: ReadonlySet<string> = new Set([
   ...[applicationNames.id, applicationNames.secret, 'AWS_SESSION_TOKEN', 'AWS_PROFILE'],
   ...['AWS_SHARED_CREDENTIALS_FILE', 'AWS_CONFIG_FILE'],
@@ -69,7 +69,7 @@ const credentialNames: ReadonlySet<string> = new Set([
 /** What makes the keys writes them so; of others, somebody may know them. */
 const shapes = { id: /^SVC[A-Z2-7]{17}$/, secret: /^[\w-]{40}$/ } as const;
 
-/** Those that the pod was given before, when the webhook is asked again; else new ones. Undefined: it asks for none. */
+/** The pod's earlier ones when the webhook is called again; else new ones. Undefined: none are requested. */
 export function callerKeysOf(
   pod: Pod,
   { proxy }: InjectionPlan,

@@ -131,7 +131,7 @@ export const annotationNames: readonly string[] = Object.values(annotations).map
 
 type Given = Readonly<Record<string, string>>;
 
-/** Those of a pod's annotations that are ours by their prefix, known or not. */
+/** A pod's annotations with our prefix, known or not. */
 export function givenAnnotations({ metadata }: Pod): Given {
   const all = Object.entries(metadata.annotations ?? {});
   return Object.fromEntries(all.filter(([name]) => isOurs(name)));

@@ -10,7 +10,7 @@ import { annotationErrors, annotations, givenAnnotations, optsOut } from './anno
 import { gatherRequestedSettings, type RequestedSettings, type Wish } from './requested-settings.ts';
 import { combineSecrets, listedSecrets, mappedSecrets } from './secrets.ts';
 
-/** What a pod's request is judged by; the configs and mappings are those of its namespace. */
+/** The input for a pod's decision; configs and mappings are those of its namespace. */
 export interface ResolveEnvironment {
   readonly namespace: string;
   readonly namespaceLabels: Readonly<Record<string, string>>;
@@ -74,7 +74,7 @@ const most = {
   containerNames: 500,
 } as const;
 
-/** What there is too much of to look any further; nothing else is worth saying then. */
+/** Errors for excessive input; no other errors are looked for then. */
 function boundErrors({ spec }: Pod, given: Readonly<Record<string, string>>): string[] {
   const { containers, initContainers = [], volumes = [] } = spec;
   const entries = Object.entries(given);
@@ -158,7 +158,7 @@ function hostNetwork({ spec }: Pod): string | undefined {
     : undefined;
 }
 
-/** What the API server is given is a mirror: changing it does not change what runs. */
+/** The API server holds only a mirror of a static pod: changing it does not change the pod. */
 function staticPod({ metadata }: Pod): string | undefined {
   return metadata.annotations !== undefined &&
     Object.hasOwn(metadata.annotations, 'kubernetes.io/config.mirror')
@@ -214,7 +214,7 @@ interface Asked {
   readonly config: string | undefined;
 }
 
-/** What a plan needs beside right values; each led by the annotation that would fix it. */
+/** Missing parts of a plan; each begins with the annotation that would fix it. */
 const rules: readonly SettingsRule<Asked>[] = [
   addressKnown,
   addressEncrypted,

@@ -89,7 +89,7 @@ export function createSharedStore(secret: SecretStore): AuthorityStore {
   };
 }
 
-/** All that replicas share: who signs, who signed before, and what is served. */
+/** State that replicas share: the signing authority, earlier ones, and the served certificate. */
 export interface AuthorityState {
   readonly authority: TlsIdentity;
   /** PEM of the certificate of the authority before, while something that it signed may be in use. */

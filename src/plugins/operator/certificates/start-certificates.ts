@@ -176,7 +176,7 @@ export interface CertificatesOptions {
   readonly intervalMs?: number;
 }
 
-/** What is served now. It is complete once both parts were there. */
+/** The certificate served now; complete once both parts were read. */
 interface Published {
   current(): ServerCertificate;
   /** PEM that what is served is verified by; undefined while there is nothing. */

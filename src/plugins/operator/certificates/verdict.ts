@@ -34,7 +34,7 @@ export interface LeafFacts {
   readonly now: number;
   readonly authority: TlsIdentity;
   readonly previous: string | undefined;
-  /** What it has to be good for, as subjectAltName has it: `DNS:…`, `URI:…`. */
+  /** Required names in the form of subjectAltName: `DNS:…`, `URI:…`. */
   readonly names: readonly string[];
   /** Everybody knows the authority by now. */
   readonly settled: boolean;

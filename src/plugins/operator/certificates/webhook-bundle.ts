@@ -78,7 +78,7 @@ export interface WebhookFacts {
 }
 
 /**
- * What a MutatingWebhookConfiguration says, and what has to change in it.
+ * The contents of a MutatingWebhookConfiguration, and the required changes.
  * @param bundle PEM
  */
 export function readWebhooks(configuration: unknown, bundle: string): WebhookFacts {

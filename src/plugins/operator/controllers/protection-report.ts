@@ -25,7 +25,7 @@ export interface ReportStore {
 const kind = 'ProtectionReport';
 const nothing = 'none';
 
-/** What stands there is read once, and again after `trustMs`: nobody else writes reports. */
+/** The stored report is read once, and again after `trustMs`: nobody else writes reports. */
 export function createReportStore(client: KubeClient, trustMs: number): ReportStore {
   const known = new Map<string, { readonly digest: string; readonly until: number }>();
   return {
@@ -131,7 +131,7 @@ function compare(a: string, b: string): number {
 
 /** `svc_workload_protection_score` and `svc_workload_enforced`, which one replica shows at a time. */
 export interface ScoreGauge {
-  /** All workloads of a namespace; those that were shown before and are not among them are shown no longer. */
+  /** All workloads of a namespace; earlier ones that are missing are removed. */
   show(namespace: string, scores: readonly Score[]): void;
   clear(): void;
 }

@@ -136,7 +136,7 @@ export function templatesOf(workloads: Workloads): Templates {
   return { in: (namespace) => all.get(namespace)?.values() ?? [] };
 }
 
-/** What the agents tell of the nodes that pods of a namespace run on; nodes whose agent is silent are left out. */
+/** Agents' reports on the nodes of a namespace's pods; nodes whose agent is silent are left out. */
 export function nodeReports(
   { indexes, nodes }: Pick<ScoreDeps, 'indexes' | 'nodes'>,
   namespace: string,
@@ -184,7 +184,7 @@ export interface ScoreTiming {
   readonly resync: number;
   /** How long a new leader waits for the agents to tell it, before it writes down what it does not know. */
   readonly agents: number;
-  /** For how long a report that was written is taken to be there still. */
+  /** How long a written report is assumed to exist. */
   readonly trust: number;
 }
 

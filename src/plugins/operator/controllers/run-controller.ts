@@ -170,7 +170,7 @@ export interface ControllerOptions {
   readonly signal: AbortSignal;
   /** Resolves once what `keys` and `reconcile` read is there, such as `cluster.whenSynced`. */
   readonly whenReady: () => Promise<void>;
-  /** All there are: they are reconciled whenever this replica begins to lead, and every `resyncMs`. */
+  /** Keys of all objects: reconciled when this replica begins to lead, and every `resyncMs`. */
   readonly keys: () => Iterable<string>;
   /**
    * Brings one object into line, by what the cluster is now and not by what has changed. Never called with a key that

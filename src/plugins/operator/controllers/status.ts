@@ -98,7 +98,7 @@ export function createOwnStatus<Status extends object, T extends WithStatus<Stat
   };
 }
 
-/** What is gone, or was told anew while it was written, is not remembered. */
+/** Objects that were deleted or changed during the write are not remembered. */
 function isCurrent<T extends { readonly key: string }>(followed: FollowedKind<T>, object: T): boolean {
   return followed.get(object.key) === object;
 }

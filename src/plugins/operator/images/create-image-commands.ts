@@ -212,7 +212,7 @@ export interface ImageCommands {
 }
 
 export interface LookupOptions {
-  /** In all; what takes longer goes on, so that the next one finds it. */
+  /** For all images together; lookups that take longer continue, so that the next request finds their result. */
   readonly timeoutMs: number;
   /** Images of which only the user is wanted. */
   readonly dispensable?: ReadonlySet<string> | undefined;

@@ -106,7 +106,7 @@ function absent(error: unknown): undefined {
 
 /** The chart's service account of the agents. */
 const account = 'svc-ebpf';
-/** What the agents' tokens are for: one for the API server, which others see too, is none of them. */
+/** The audience of agents' tokens. Tokens for the API server are refused: others see them too. */
 const audience = 'svc-operator';
 const extra = 'authentication.kubernetes.io';
 

@@ -81,7 +81,7 @@ export class NodeWatch {
 const lines = { burst: 50, everyMs: 500 };
 const mostPods = 5;
 
-/** What of the agents' reports is worth a line, however many nodes are under attack at once. */
+/** Reports that are logged; their number is limited however many nodes are under attack. */
 class NodeLog {
   readonly #log: RateLimitedLog;
 
@@ -194,7 +194,7 @@ function countBy(agents: Iterable<NodeAgentState>): ReadonlyMap<string, number> 
   return counts;
 }
 
-/** What a later version of the agent calls otherwise is one value more, however many names it has. */
+/** Unknown names of later agents count as one more value, however many there are. */
 function labelsOf(road: string | number, outcome: string | number) {
   return {
     road: accessPaths.find((one) => road === `ROAD_${one.toUpperCase()}`) ?? 'other',

@@ -91,7 +91,7 @@ const agents = 'svc://node-agent';
 const alternativeName = /([A-Za-z ]+):("(?:[^"\\]|\\.)*"|[^,]*)(?:, |$)/gy;
 
 /**
- * What a certificate with these names says of its owner: that it is the agent of this node, or an agent of some node.
+ * The owner that a certificate with these names states: the agent of this node, or an agent of some node.
  * @param names the subject's alternative names as Node writes them
  */
 export function ownerOf(names: string | undefined, node: string): 'node' | 'agent' | undefined {

@@ -37,7 +37,7 @@ export interface NodeChannel extends NodeReports {
 }
 
 const condition = 'node-channel-certificates';
-/** What is under way on a connection is answered at once; this is for the answer to leave. */
+/** Time for responses to leave; requests in progress are answered at once. */
 const graceMs = 2_000;
 
 /**

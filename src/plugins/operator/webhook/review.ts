@@ -3,7 +3,7 @@ import { Budget } from '../../../core/budget.ts';
 import { SvcError } from '../../../core/errors.ts';
 import type { Pod } from '../../../core/kubernetes/pod.ts';
 
-/** What of an AdmissionReview's request is read. Source: admission.k8s.io/v1. */
+/** The fields of an AdmissionReview's request that are read. Source: admission.k8s.io/v1. */
 export interface AdmissionRequest {
   readonly uid: string;
   readonly operation: string;

@@ -136,7 +136,7 @@ function tlsOf({ cert, key }: ServerCertificate, ca: string | undefined): Server
   return { cert, key, ca, minVersion: 'TLSv1.2' };
 }
 
-/** What is wrong with the caller's certificate; undefined where its connection failed for another reason. */
+/** The error in the caller's certificate; undefined if its connection failed for another reason. */
 function strangeness({ code }: NodeJS.ErrnoException, socket: TLSSocket): string | undefined {
   if (code === 'ERR_SSL_PEER_DID_NOT_RETURN_A_CERTIFICATE') return code;
   // a code of OpenSSL, whatever the types say

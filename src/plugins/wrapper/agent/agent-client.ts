@@ -60,13 +60,13 @@ export async function callAgent(
   }
 }
 
-/** What another attempt may fix: an agent that is away, starting, overloaded or being replaced. */
+/** Failures that a retry may fix: the agent is away, starting, overloaded or being replaced. */
 function isRetryable(error: unknown): boolean {
   return error instanceof GrpcError && !(error.status in verdicts);
 }
 
 /**
- * What the agent's answer means for the wrapper; what is no answer of an agent is passed on as it is.
+ * The agent's response as the wrapper's result; other errors are passed on unchanged.
  * - AGENT_UNAVAILABLE, exit 69: nobody answered in time
  * - AGENT_INCOMPATIBLE, exit 69: something answered that is no agent of this schema
  * - AGENT_REFUSED, exit 77: the agent judged the caller and will not protect it
@@ -256,7 +256,7 @@ function limit(bytes: number): number | undefined {
   return bytes === Number.POSITIVE_INFINITY ? undefined : bytes;
 }
 
-/** What protects a process, as the kernel says. Sizes are bytes; Infinity where there is no limit. */
+/** A process's protection, read from the kernel. Sizes are bytes; Infinity means no limit. */
 export interface ProtectionStatus {
   /** `all`: every private writable mapping that holds anything is locked, memory around generated code left aside. */
   readonly lockMode: 'all' | 'partial' | 'none';

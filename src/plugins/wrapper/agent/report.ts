@@ -103,7 +103,7 @@ function effectiveUser(status: string): number {
 /** Takes an action in the place of the one before; without one, does that again. */
 export type Repeat = (action?: () => void) => void;
 
-/** What it takes is done at once and then every so many milliseconds; no process stays for it. */
+/** Interval of reports in ms; the first is sent at once. It keeps no process alive. */
 export function createRepeater(everyMs: number): Repeat {
   let timer: NodeJS.Timeout | undefined;
   let current = () => {};

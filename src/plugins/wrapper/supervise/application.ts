@@ -149,7 +149,7 @@ export type SupervisionEvent =
 export type OnEvent = (event: SupervisionEvent) => void;
 
 /**
- * What is passed on to the application: every signal that a program can be sent and that Node can listen to.
+ * Signals that are forwarded to the application: all that Node can listen to.
  * Left out are those by which the kernel reports a fault of the wrapper itself (SEGV, BUS, FPE, ILL, SYS, TRAP),
  * PIPE, which the wrapper's own writes can cause, and CHLD. Node knows no real-time signals.
  */

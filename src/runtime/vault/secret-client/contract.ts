@@ -17,7 +17,7 @@ export interface Login extends TokenLease {
 
 export interface SecretField {
   readonly name: string;
-  /** In secret memory, until the document is released: UTF-8 of a string, compact JSON of anything else. */
+  /** UTF-8 of a string, compact JSON of any other value; in secret memory until the document is released. */
   readonly value: Uint8Array;
 }
 
@@ -127,7 +127,7 @@ export class SecretsServer {
 }
 
 /**
- * What the server says went wrong. Its words become strings, nothing else of the answer does.
+ * The server's error messages. Nothing else of the response becomes a string.
  * @param secrets are crossed out, should the server repeat one, and so is whatever looks random
  */
 export function wordsOf({ body }: SecretReply, ...secrets: readonly Uint8Array[]): string[] {

@@ -149,7 +149,7 @@ class KeptToken implements SecretClient {
     });
   };
 
-  /** Of several places, the first that has the secret; else what the first one answered. */
+  /** The first of several places that has the secret; else the first one's response. */
   async #readFirst(
     path: string,
     places: readonly SecretPlace[],

@@ -225,7 +225,7 @@ export function placeIn(
   return { kvVersion, apiPath: vaultPath(mount.join('/'), ...(kvVersion === 2 ? ['data'] : []), ...bare) };
 }
 
-/** Where it may be in a server that does not tell: the API's form of version 2 tells the mount, else it is one segment. */
+/** The likely mount on a server that does not name it: as in the path form of version 2, else the first segment. */
 export function guessedPlaces(segments: readonly string[]): SecretPlace[] {
   const data = segments.indexOf('data', 1);
   const depth = data > 0 && data < segments.length - 1 ? data : 1;

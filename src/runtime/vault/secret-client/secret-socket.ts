@@ -7,7 +7,7 @@ import { type ByteBlock, type ByteMemory, overwriteStackSoon } from '../../memor
 import type { VaultConnectionSettings } from '../connection.ts';
 import { certificateCode, VaultError, type VaultErrorOptions } from '../contract.ts';
 
-/** What the key server answered; the body lies in secret memory until it is released. */
+/** A response of the secrets server; the body lies in secret memory until it is released. */
 export interface SecretResponse {
   readonly status: number;
   readonly location: string | undefined;
