@@ -1,7 +1,6 @@
 import type { ItemResult, TransitInput } from '../../core/vault/transit-messages.ts';
 import { requestLimits } from './client.ts';
-import { isVaultError, tooBusy } from './contract.ts';
-import type { ItemResults, TransitCalls } from './transit-calls.ts';
+import { type ItemResults, isVaultError, type TransitCalls, tooBusy } from './contract.ts';
 
 /**
  * Joins the calls of many callers: what arrives in one turn of the event loop leaves together, two calls are in flight at
