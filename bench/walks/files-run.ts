@@ -15,6 +15,8 @@ export interface Walk {
   begin(pid: number): Promise<void>;
   /** Files of which a function was called since `begin`, or since the start; of a process that has ended without `pid`. */
   end(pid?: number): Promise<string[]>;
+  /** Files that each of three calls runs, as what a process does besides comes by chance; `before` is not counted. */
+  inEach(pid: number, call: () => Promise<unknown>, before?: () => Promise<unknown>): Promise<string[]>;
   remove(): Promise<void>;
 }
 
@@ -32,7 +34,7 @@ export function watchWalk(): Walk {
     process.kill(pid, 'SIGUSR2');
     await waitFor('a report of what ran', () => reports().some((name) => isWhole(join(coverage, name))));
   };
-  return {
+  const walk: Walk = {
     under: ['env', `NODE_V8_COVERAGE=${coverage}`, process.execPath, '--no-warnings', program],
     async begin(pid) {
       await take(pid);
@@ -42,8 +44,20 @@ export function watchWalk(): Walk {
       if (pid !== undefined) await take(pid);
       return [...new Set(reports().flatMap((name) => filesIn(join(coverage, name))))].sort();
     },
+    async inEach(pid, call, before) {
+      let common: string[] | undefined;
+      for (let count = 0; count < 3; count++) {
+        await before?.();
+        await walk.begin(pid);
+        await call();
+        const files = new Set(await walk.end(pid));
+        common = (common ?? [...files]).filter((file) => files.has(file));
+      }
+      return common ?? [];
+    },
     remove: folder.remove,
   };
+  return walk;
 }
 
 interface Coverage {

@@ -5,11 +5,6 @@
 export * as Args from '@oclif/core/args';
 export * as Flags from '@oclif/core/flags';
 export { exitStatus, SvcError, type SvcErrorOptions } from '../core/errors.ts';
-export {
-  type ListenAddress,
-  listenAddress,
-  listenAddressOrOff,
-} from '../core/settings/listen-address.ts';
 export { applyRules, type SettingsRule } from '../core/settings/resolve.ts';
 export {
   boolean,
@@ -18,7 +13,10 @@ export {
   enumeration,
   httpUrl,
   integer,
+  type ListenAddress,
   list,
+  listenAddress,
+  listenAddressOrOff,
   matching,
   type Parser,
   path,

@@ -1,12 +1,14 @@
 import type { Tier } from '../../core/protection/report.ts';
-import { type ListenAddress, listenAddress, listenAddressOrOff } from '../../core/settings/listen-address.ts';
 import { applyRules, type SettingsRule } from '../../core/settings/resolve.ts';
 import {
   boolean,
   duration,
   integer,
   invalidValue,
+  type ListenAddress,
   list,
+  listenAddress,
+  listenAddressOrOff,
   type Parser,
   path,
   type Resolved,

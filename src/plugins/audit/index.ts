@@ -1,4 +1,4 @@
-import { interruptible } from '../../runtime/cli/interactive.ts';
+import { interruptible } from '../../runtime/cli/terminal.ts';
 import { type AuditCall, readTerms } from './terms.ts';
 
 /**

@@ -1,4 +1,3 @@
-import { listenAddress, listenAddressOrOff, unencrypted } from '../../core/settings/listen-address.ts';
 import { applyRules, type SettingsRule } from '../../core/settings/resolve.ts';
 import {
   boolean,
@@ -6,10 +5,13 @@ import {
   enumeration,
   httpUrl,
   list,
+  listenAddress,
+  listenAddressOrOff,
   path,
   type Resolved,
   type Settings,
   text,
+  unencrypted,
 } from '../../core/settings/setting.ts';
 
 /** Flags and variables of `svc run operator`. */

@@ -1,11 +1,10 @@
 import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import { exitStatus, SvcError } from '../../core/errors.ts';
-import { formatListenAddress } from '../../core/settings/listen-address.ts';
+import { formatListenAddress } from '../../core/settings/setting.ts';
 import type { Component, ComponentDeps, Running } from '../../runtime/component/contract.ts';
 import { exposeWorkers } from '../../runtime/health/create-metrics.ts';
-import { createBackoff } from '../../runtime/lifecycle/retry.ts';
-import { untilAborted } from '../../runtime/lifecycle/wait.ts';
+import { createBackoff, untilAborted } from '../../runtime/lifecycle/wait.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import { setCoreLimit, setDumpable, shareAllocator } from '../../runtime/native/own-process.ts';
 import { checkProxy, type ProxyConfig, readConfig } from './config.ts';

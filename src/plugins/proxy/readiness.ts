@@ -2,8 +2,13 @@ import { timingSafeEqual } from 'node:crypto';
 import { certificateErrorCode } from '../../core/errors.ts';
 import { S3Error } from '../../core/s3/error.ts';
 import type { Health } from '../../runtime/health/health.ts';
-import { type Backoff, createBackoff } from '../../runtime/lifecycle/retry.ts';
-import { type Periodic, startPeriodic, within } from '../../runtime/lifecycle/wait.ts';
+import {
+  type Backoff,
+  createBackoff,
+  type Periodic,
+  startPeriodic,
+  within,
+} from '../../runtime/lifecycle/wait.ts';
 import { describeError, type Logger } from '../../runtime/logging/logger.ts';
 import { isVaultError } from '../../runtime/vault/contract.ts';
 import type { ProxyConfig } from './config.ts';

@@ -1,8 +1,7 @@
 import { checkStatus, type FailOn } from '../../core/check-outcome.ts';
 import { messageOf, SvcError } from '../../core/errors.ts';
 import { counted, parseDuration } from '../../core/units.ts';
-import { createProgress, interruptible, type Progress } from '../../runtime/cli/interactive.ts';
-import { painter } from '../../runtime/cli/terminal.ts';
+import { createProgress, interruptible, type Progress, painter } from '../../runtime/cli/terminal.ts';
 import { concurrently, sleep } from '../../runtime/lifecycle/wait.ts';
 import { secrets } from '../../runtime/logging/secrets.ts';
 import type { Check, CheckContext } from './check.ts';

@@ -11,16 +11,20 @@ import type { SecretClient } from '../../runtime/vault/secret-client/contract.ts
 import { createSecretClient } from '../../runtime/vault/secret-client/create-secret-client.ts';
 import { vaultConfig } from '../../runtime/vault/settings.ts';
 import { register } from './agent/register.ts';
-import { type CrashWatch, type Interruption, watchCrash, watchInterruption } from './early-end.ts';
-import { earlyLogger, wrapperVersion } from './loggers.ts';
-import { createObservation, type Observation } from './observation.ts';
+import { createObservation, earlyLogger, type Observation, wrapperVersion } from './observation.ts';
 import { type Obtained, obtain } from './obtain.ts';
 import { prepare } from './prepare.ts';
 import { type ApplicationEnvironment, inheritedEnvironment } from './prepare-application.ts';
 import type { WrapperConfig } from './read-config.ts';
 import type { ResolvedWrapperSettings } from './settings.ts';
 import { becomeApplication } from './supervise/index.ts';
-import { superviseApplication } from './supervise-application.ts';
+import {
+  type CrashWatch,
+  type Interruption,
+  superviseApplication,
+  watchCrash,
+  watchInterruption,
+} from './supervise-application.ts';
 
 /** The whole of `svc-wrapper`. Ends the process, or becomes the application. */
 export async function main(argv: readonly string[]): Promise<void> {

@@ -1,5 +1,5 @@
 import { messageOf, SvcError } from '../../core/errors.ts';
-import { retry } from '../../runtime/lifecycle/retry.ts';
+import { retry } from '../../runtime/lifecycle/wait.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import { relock } from '../../runtime/native/process-lock.ts';
 import { isVaultError, mayPass, VaultError } from '../../runtime/vault/contract.ts';

@@ -4,7 +4,7 @@ import { type Setting, settingSummary } from '../../core/settings/setting.ts';
 import { descriptorSink } from '../../runtime/logging/lean-logger.ts';
 import { type Logger, reportFailure } from '../../runtime/logging/logger.ts';
 import { copyFolder, installFolder, isSelfContained, ownFolder } from './install-folder.ts';
-import { configuredLogger, earlyLogger, wrapperVersion } from './loggers.ts';
+import { configuredLogger, earlyLogger, wrapperVersion } from './observation.ts';
 import { nodeOptions } from './prepare-application.ts';
 import { readConfig, type WrapperConfig } from './read-config.ts';
 import { wrapperSettings } from './settings.ts';

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { createBackoff } from '../lifecycle/retry.ts';
-import { sleep } from '../lifecycle/wait.ts';
+import { createBackoff, sleep } from '../lifecycle/wait.ts';
 import { describeError, type Logger } from '../logging/logger.ts';
 import { hasCode, type KubeClient } from './client.ts';
 import {

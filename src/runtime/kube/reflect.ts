@@ -1,5 +1,4 @@
-import { type Backoff, createBackoff } from '../lifecycle/retry.ts';
-import { sleep } from '../lifecycle/wait.ts';
+import { type Backoff, createBackoff, sleep } from '../lifecycle/wait.ts';
 import { describeError, type Logger } from '../logging/logger.ts';
 import { hasCode, type KubeClient, KubeError, type KubeObject, keyOf } from './client.ts';
 import { listAll, type Selection } from './list.ts';

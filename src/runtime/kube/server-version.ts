@@ -1,5 +1,4 @@
-import { createBackoff } from '../lifecycle/retry.ts';
-import { sleep } from '../lifecycle/wait.ts';
+import { createBackoff, sleep } from '../lifecycle/wait.ts';
 import { describeError, type Logger } from '../logging/logger.ts';
 import { isText, type KubeClient, member } from './client.ts';
 

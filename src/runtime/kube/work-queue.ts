@@ -1,4 +1,4 @@
-import { type Backoff, createBackoff } from '../lifecycle/retry.ts';
+import { type Backoff, createBackoff } from '../lifecycle/wait.ts';
 
 /** `done`; `again` after a growing pause, as after an error; or again after that many milliseconds. */
 export type ReconcileOutcome = 'done' | 'again' | number;

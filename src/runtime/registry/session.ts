@@ -1,8 +1,7 @@
 import { isJsonObject, textOf } from '../../core/image/manifest.ts';
 import { type AuthChallenge, parseChallenges } from '../../core/image/registry-access.ts';
 import type { RegistryCredential } from '../../core/image/registry-credentials.ts';
-import { retry } from '../lifecycle/retry.ts';
-import { sleep } from '../lifecycle/wait.ts';
+import { retry, sleep } from '../lifecycle/wait.ts';
 import { secrets } from '../logging/secrets.ts';
 import { mayLeadTo, type RegistryEndpoint } from './endpoint.ts';
 import {

@@ -1,7 +1,6 @@
 import { Budget } from '../../core/budget.ts';
 import { mayRetryStatus, namesDeadToken, serverErrors } from '../../core/vault/transit-messages.ts';
-import { retry } from '../lifecycle/retry.ts';
-import { within } from '../lifecycle/wait.ts';
+import { retry, within } from '../lifecycle/wait.ts';
 import type { Logger } from '../logging/logger.ts';
 import { authMethodFor } from './auth.ts';
 import { vaultConnection } from './connection.ts';

@@ -1,11 +1,13 @@
 import { exitStatus, SvcError } from '../../core/errors.ts';
 import {
+  type ItemResult,
   mayRetryStatus,
   namesDeadToken,
   namesExpiredVersion,
   namesMissingKey,
   serverErrors,
   summarize,
+  type TransitInput,
 } from '../../core/vault/transit-messages.ts';
 import { secrets } from '../logging/secrets.ts';
 
@@ -85,6 +87,30 @@ export interface Transit {
    * @throws VaultError of kind `rejected` naming the index of a bad item, after zeroing the good ones.
    */
   unwrap(items: readonly TransitItem[], signal?: AbortSignal): Promise<Buffer[]>;
+}
+
+/** Calls of one operation of the transit engine. */
+export interface TransitCalls<V> {
+  /** Path below `/v1/`. */
+  readonly path: string;
+  /** Items of one call. It shrinks where the server takes fewer. */
+  readonly most: number;
+  /**
+   * Answers a value or a refusal for each item, in order, or `too large` where `most` has shrunk and smaller calls may
+   * be taken. Whoever called has to use or to discard all values.
+   * @throws VaultError where nothing came of any item; the signal's reason when aborted
+   */
+  call(
+    inputs: readonly TransitInput[],
+    signal: AbortSignal | undefined,
+  ): Promise<ItemResults<V> | 'too large'>;
+  discard(value: V): void;
+}
+
+export interface ItemResults<V> {
+  /** HTTP status of the answer: a batch with a bad item is answered by 400. */
+  readonly status: number;
+  readonly results: readonly ItemResult<V>[];
 }
 
 /**

@@ -1,5 +1,4 @@
-import { type Backoff, createBackoff } from '../lifecycle/retry.ts';
-import { within } from '../lifecycle/wait.ts';
+import { type Backoff, createBackoff, within } from '../lifecycle/wait.ts';
 import type { Logger } from '../logging/logger.ts';
 import { secrets } from '../logging/secrets.ts';
 import { type AuthMethod, renewToken, type TokenGrant } from './auth.ts';

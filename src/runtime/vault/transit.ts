@@ -1,23 +1,35 @@
 import { vaultPath } from '../../core/vault/path.ts';
 import {
+  namesTooLarge,
   parseWrappedKey,
+  type ReadValue,
   readKey,
+  readTransitAnswer,
   readWrapped,
+  serverErrors,
+  type TransitAnswer,
   type TransitInput,
+  transitBody,
 } from '../../core/vault/transit-messages.ts';
 import type { ExchangingVaultClient } from './client.ts';
 import {
+  type ByteExchange,
   failureKind,
+  failureOf,
+  type ItemResults,
   isVaultError,
+  type KeyRequest,
   plainText,
+  serverReason,
   type Transit,
+  type TransitCalls,
   type TransitItem,
   VaultError,
+  type VaultResponse,
   type WrapItem,
   type WrappedKey,
 } from './contract.ts';
 import { joinedCalls } from './joined-calls.ts';
-import { type ItemResults, type TransitCalls, type TransitField, transitCalls } from './transit-calls.ts';
 
 export interface TransitOptions {
   /** Mount of the transit engine, such as `transit`. */
@@ -130,3 +142,94 @@ function valuesOf<V>(calls: TransitCalls<V>, { status, results }: ItemResults<V>
   const message = `The key server refuses item ${from + bad} at ${calls.path}: ${reason}`;
   throw new VaultError(failureKind(status, reason), message, { status, path: calls.path, index: from + bad });
 }
+
+/** Calls of one operation of the transit engine: one item goes as a plain call, more as `batch_input`. */
+function transitCalls<V>(
+  client: Pick<ExchangingVaultClient, 'exchange'>,
+  path: string,
+  field: TransitField<V>,
+): TransitCalls<V> {
+  return new PlainCalls(client, path, field);
+}
+
+/** What one operation of the transit engine answers for an item. */
+interface TransitField<V> {
+  readonly name: string;
+  readonly read: ReadValue<V>;
+  /** Told of each value that was read and is not handed over. */
+  readonly discard: (value: V) => void;
+}
+
+/** OpenBao refuses a request with more than 1,000 strings: 166 items with associated data pass, 167 do not. */
+const mostItems = 160;
+
+class PlainCalls<V> implements TransitCalls<V> {
+  readonly path: string;
+  readonly #client: Pick<ExchangingVaultClient, 'exchange'>;
+  readonly #field: TransitField<V>;
+  #most = mostItems;
+  /** References used so far: no two lists of this process share one. */
+  #referencesUsed = 0;
+
+  constructor(client: Pick<ExchangingVaultClient, 'exchange'>, path: string, field: TransitField<V>) {
+    this.#client = client;
+    this.path = path;
+    this.#field = field;
+  }
+
+  get most(): number {
+    return this.#most;
+  }
+
+  discard(value: V): void {
+    this.#field.discard(value);
+  }
+
+  async call(inputs: readonly TransitInput[], signal: AbortSignal | undefined) {
+    const bytes = this.#exchange(inputs);
+    const call: KeyRequest = { method: 'POST', path: this.path, bytes };
+    const request = signal === undefined ? call : { ...call, signal };
+    try {
+      const response = await this.#client.exchange(request);
+      if (inputs.length > 1 && namesTooLarge(response.status, serverErrors(response.body))) {
+        this.#most = Math.min(this.#most, Math.floor(inputs.length / 2));
+        return 'too large' as const;
+      }
+      return this.#results(request, response, inputs.length);
+    } finally {
+      bytes.body.fill(0);
+    }
+  }
+
+  /** A batch with a bad item is answered by 400, and still carries what came of the others. */
+  #exchange(inputs: readonly TransitInput[]): ByteExchange {
+    const { name, read, discard } = this.#field;
+    const reference = this.#referencesUsed;
+    if (inputs.length > 1) this.#referencesUsed += inputs.length;
+    return {
+      body: transitBody(inputs, reference),
+      read: (status, answer) => {
+        const count = status === 200 || (status === 400 && inputs.length > 1) ? inputs.length : 0;
+        return readTransitAnswer(answer, name, count, read, discard, reference);
+      },
+    };
+  }
+
+  #results(request: KeyRequest, response: VaultResponse, count: number): ItemResults<V> {
+    const { status, body } = response;
+    const results = (body as TransitAnswer<V> | undefined)?.results;
+    if (results === 'misplaced') throw misplaced(this.path, status);
+    if (results?.length === count) return { status, results };
+    if (status === 400 && count === 1) return { status, results: [{ error: serverReason(body) }] };
+    if (status >= 300) throw failureOf(request, response);
+    const message = `The key server answered ${this.path} as no transit engine does`;
+    throw new VaultError('rejected', message, { status, path: this.path });
+  }
+}
+
+/** No item is the cause, so nobody asks again for each alone. */
+const misplaced = (path: string, status: number): VaultError =>
+  new VaultError('unavailable', `The key server answered ${path} with the results of other items`, {
+    ...{ path, status },
+    nextStep: 'Check the key server, and what answers in its place: nothing of this answer was used.',
+  });

@@ -1,7 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SvcError } from '../../../src/core/errors.ts';
-import { listenAddressOrOff } from '../../../src/core/settings/listen-address.ts';
 import {
   applyRules,
   type ConfigSection,
@@ -14,6 +13,7 @@ import {
   boolean,
   integer,
   list,
+  listenAddressOrOff,
   SettingMistake,
   type Settings,
   text,

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { interruptible } from '../../../src/runtime/cli/interactive.ts';
+import { interruptible } from '../../../src/runtime/cli/terminal.ts';
 import { untilAborted } from '../../../src/runtime/lifecycle/wait.ts';
 
 const test = suite('work that may be interrupted');

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createProgress } from '../../../src/runtime/cli/interactive.ts';
+import { createProgress } from '../../../src/runtime/cli/terminal.ts';
 
 const test = suite('progress');
 

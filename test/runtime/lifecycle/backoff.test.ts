@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createBackoff } from '../../../src/runtime/lifecycle/retry.ts';
+import { createBackoff } from '../../../src/runtime/lifecycle/wait.ts';
 
 const backoffs = suite('back-off');
 

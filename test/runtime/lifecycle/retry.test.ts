@@ -1,7 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type RetryOptions, retry } from '../../../src/runtime/lifecycle/retry.ts';
-import { sleep } from '../../../src/runtime/lifecycle/wait.ts';
+import { type RetryOptions, retry, sleep } from '../../../src/runtime/lifecycle/wait.ts';
 
 const retries = suite('retries');
 const quick: RetryOptions = { initialMs: 1, maxMs: 1, isRetryable: () => true };

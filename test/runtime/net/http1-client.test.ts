@@ -5,7 +5,7 @@ import { createServer as createTlsServer } from 'node:tls';
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { ResponseHead } from '../../../src/core/http1-head.ts';
+import type { ResponseHead } from '../../../src/core/http1.ts';
 import { type ClientLimits, Http1Client } from '../../../src/runtime/net/http1-client.ts';
 import type { Http1Connection, ResponseHandler } from '../../../src/runtime/net/http1-connection.ts';
 import { createCertificateAuthority } from '../../support/certificates.ts';

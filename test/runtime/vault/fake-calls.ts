@@ -1,6 +1,6 @@
 import type { ItemResult, TransitInput } from '../../../src/core/vault/transit-messages.ts';
+import type { ItemResults, TransitCalls } from '../../../src/runtime/vault/contract.ts';
 import { VaultError } from '../../../src/runtime/vault/contract.ts';
-import type { ItemResults, TransitCalls } from '../../../src/runtime/vault/transit-calls.ts';
 
 /** A call that waits for its answer. */
 export interface FakeCall {

@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { ItemResult } from '../../../src/core/vault/transit-messages.ts';
+import type { ItemResults, TransitCalls } from '../../../src/runtime/vault/contract.ts';
 import { VaultError } from '../../../src/runtime/vault/contract.ts';
 import { joinedCalls } from '../../../src/runtime/vault/joined-calls.ts';
-import type { ItemResults, TransitCalls } from '../../../src/runtime/vault/transit-calls.ts';
 import { FakeCalls, inputsOf, turn, wholeRefusal } from './fake-calls.ts';
 import { rejection, vaultFailure } from './rejection.ts';
 

@@ -1,5 +1,5 @@
 import type { Health, Metrics } from '../../../runtime/health/health.ts';
-import { type Backoff, createBackoff } from '../../../runtime/lifecycle/retry.ts';
+import { type Backoff, createBackoff } from '../../../runtime/lifecycle/wait.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import type { Connection } from './connection.ts';
 import {

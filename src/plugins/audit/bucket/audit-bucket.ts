@@ -2,10 +2,9 @@ import { type CheckFinding, type CheckOutcome, outcomeOf } from '../../../core/c
 import { SvcError } from '../../../core/errors.ts';
 import { sarifLog } from '../../../core/sarif.ts';
 import { resolveSettings } from '../../../core/settings/resolve.ts';
-import { createProgress } from '../../../runtime/cli/interactive.ts';
 import { type Cell, tableText } from '../../../runtime/cli/report-table.ts';
 import { outcomeText, printable, sectionsText } from '../../../runtime/cli/report-text.ts';
-import { type Paint, painter } from '../../../runtime/cli/terminal.ts';
+import { createProgress, type Paint, painter } from '../../../runtime/cli/terminal.ts';
 import { sectionOfFile } from '../../../runtime/component/read-config.ts';
 import { createLogger } from '../../../runtime/logging/create-logger.ts';
 import { defaultCredentials } from '../../../runtime/object-store/credentials.ts';

@@ -1,5 +1,5 @@
-import { createBackoff, startRepeated } from '../../../runtime/lifecycle/retry.ts';
 import type { Periodic } from '../../../runtime/lifecycle/wait.ts';
+import { createBackoff, startRepeated } from '../../../runtime/lifecycle/wait.ts';
 import { describeError, type Logger } from '../../../runtime/logging/logger.ts';
 
 export interface RepeatOptions {

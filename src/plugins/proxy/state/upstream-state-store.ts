@@ -3,7 +3,7 @@ import { EnvelopeError } from '../../../core/envelope/cipher.ts';
 import { S3Error, s3Error } from '../../../core/s3/error.ts';
 import { deleteObjectsXml } from '../../../core/s3/request-documents.ts';
 import { childText } from '../../../core/s3/xml.ts';
-import { retry } from '../../../runtime/lifecycle/retry.ts';
+import { retry } from '../../../runtime/lifecycle/wait.ts';
 import type { ProxyConfig } from '../config.ts';
 import {
   readBody,

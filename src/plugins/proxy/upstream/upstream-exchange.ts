@@ -1,4 +1,4 @@
-import type { ResponseHead, ResponseHeaders } from '../../../core/http1-head.ts';
+import type { ResponseHead, ResponseHeaders } from '../../../core/http1.ts';
 import { s3Error } from '../../../core/s3/error.ts';
 import { type ClientLimits, Http1Client, timedOut, type Watched } from '../../../runtime/net/http1-client.ts';
 import type {

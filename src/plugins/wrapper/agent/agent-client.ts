@@ -12,7 +12,7 @@ import {
   string,
   unsigned,
 } from '../../../core/protobuf.ts';
-import { retry } from '../../../runtime/lifecycle/retry.ts';
+import { retry } from '../../../runtime/lifecycle/wait.ts';
 import { GrpcError, unaryCall } from '../../../runtime/net/grpc-call.ts';
 
 export interface AgentCallOptions {

@@ -1,7 +1,7 @@
 import { messageOf, SvcError } from '../../../core/errors.ts';
 import { describeError, type Logger } from '../../../runtime/logging/logger.ts';
-import { wrapperVersion } from '../loggers.ts';
 import type { Observation } from '../observation.ts';
+import { wrapperVersion } from '../observation.ts';
 import type { ResolvedWrapperSettings } from '../settings.ts';
 import {
   type Acknowledgement,

@@ -3,8 +3,8 @@ import { softLimit, statusBytes, statusField } from '../../../core/proc-text.ts'
 import { describeError, type Logger } from '../../../runtime/logging/logger.ts';
 import { hasCapability, isDumpable } from '../../../runtime/native/own-process.ts';
 import { type MappedRange, outsideCode, parseRange } from '../../../runtime/native/process-lock.ts';
-import { wrapperVersion } from '../loggers.ts';
 import type { Observation } from '../observation.ts';
+import { wrapperVersion } from '../observation.ts';
 import type { PreparedApplication } from '../prepare-application.ts';
 import type { ResolvedWrapperSettings } from '../settings.ts';
 import {

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { TokenKeeper } from '../../../../src/plugins/wrapper/token-keeper.ts';
+import { TokenKeeper } from '../../../../src/plugins/wrapper/keep.ts';
 import { VaultError } from '../../../../src/runtime/vault/contract.ts';
 import type { RenewedLease } from '../../../../src/runtime/vault/logins.ts';
 

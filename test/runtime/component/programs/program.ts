@@ -1,5 +1,4 @@
-import { listenAddressOrOff } from '../../../../src/core/settings/listen-address.ts';
-import { integer, type Settings, text } from '../../../../src/core/settings/setting.ts';
+import { integer, listenAddressOrOff, type Settings, text } from '../../../../src/core/settings/setting.ts';
 import type { Component, Running } from '../../../../src/runtime/component/contract.ts';
 import { runComponent } from '../../../../src/runtime/component/run-component.ts';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { VaultError } from '../../../../src/runtime/vault/contract.ts';
-import { readTokenBytes } from '../../../../src/runtime/vault/secret-client/log-in.ts';
+import { readTokenBytes } from '../../../../src/runtime/vault/secret-client/create-secret-client.ts';
 import { plainMemory } from '../../../support/plain-memory.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';
 
