@@ -164,7 +164,7 @@ class Lane<V> implements TransitCalls<V> {
     }
   }
 
-  /** They have waited longer than the others. */
+  /** They have waited longer than the others. The timer may know nothing of their deadlines: the client kept them. */
   #again(callers: readonly JoinedCaller<V>[]): void {
     const later = this.#waiting;
     this.#waiting = new Set();
@@ -174,6 +174,8 @@ class Lane<V> implements TransitCalls<V> {
       if (!caller.settled) this.#enqueue(caller);
     }
     for (const caller of later) this.#enqueue(caller);
+    clearTimeout(this.#timer);
+    this.#expire();
   }
 
   /** One timer for all: it fires at the deadline of the first that waits. */

@@ -69,6 +69,28 @@ test('the deadline of one that has not waited for others is kept by the client',
   assert.match((await vaultFailure(asked, 'unavailable')).message, /no answer/);
 });
 
+test('callers of a call that is refused late have no more time for another', async () => {
+  const calls = new FakeCalls();
+  const lane = joinedCalls(calls, 300);
+  const before = lane.call(inputsOf('before'), undefined);
+  await calls.finish();
+  await before;
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  const asked = ['a', 'b', 'c'].map((text) =>
+    vaultFailure(lane.call(inputsOf(text), undefined), 'unavailable'),
+  );
+  const from = performance.now();
+  // Meanwhile the timer fires that was set for the caller before them.
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  assert.equal(calls.sent.slice(1), [['a', 'b', 'c']]);
+  calls.made[1]?.fail(wholeRefusal());
+  await turn();
+  assert.equal(calls.sent.slice(2), [['a'], ['b']]);
+  const patience = new Promise((resolve) => setTimeout(resolve, 1_500, 'they wait'));
+  assert.is.not(await Promise.race([Promise.all(asked), patience]), 'they wait');
+  assert.ok(performance.now() - from < 600);
+});
+
 test('what arrives meanwhile leaves as one call, in order, when one has ended', async () => {
   const { calls, ask, one, other, first } = await busyLane();
   const asked = [ask('a'), ask('b', 'c'), ask('d')];

@@ -1,7 +1,8 @@
 import { BoundedMap } from '../../../core/bounded-map.ts';
 import type { ObjectName } from '../../../core/envelope/metadata.ts';
 import { maxPartNumber } from '../../../core/s3/request-documents.ts';
-import { isVaultError } from '../../../runtime/vault/contract.ts';
+import { requestLimits } from '../../../runtime/vault/client.ts';
+import { isVaultError, tooBusy } from '../../../runtime/vault/contract.ts';
 import type { DataKeys, FreshKey } from '../data-keys.ts';
 
 /** DEKs for parts of uploads. */
@@ -27,9 +28,13 @@ export interface PartOfUpload {
  * Asks for keys of an upload in batches once it has shown that it has many parts: with the key of a part come those of
  * parts that are likely next. Such a key ahead is bound to its part like any other, is given once, and encrypts nothing
  * before that.
+ * @param options.deadlineMs for whoever is refused in a batch and asks again
  */
-export function createPartKeys(keys: Pick<DataKeys, 'create'>, { ahead }: { ahead: boolean }): PartKeys {
-  return ahead ? new PartKeysAhead(keys) : new PartKeysAlone(keys);
+export function createPartKeys(
+  keys: Pick<DataKeys, 'create'>,
+  { ahead, deadlineMs = requestLimits.deadlineMs }: { ahead: boolean; deadlineMs?: number },
+): PartKeys {
+  return ahead ? new PartKeysAhead(keys, deadlineMs) : new PartKeysAlone(keys);
 }
 
 /** A process asks for no key ahead before it has been asked for so many of an upload. */
@@ -66,13 +71,15 @@ class PartKeysAlone implements PartKeys {
 class PartKeysAhead implements PartKeys {
   readonly #keys: Pick<DataKeys, 'create'>;
   readonly #alone: PartKeys;
+  readonly #deadlineMs: number;
   readonly #uploads = new BoundedMap<string, Upload>(uploadsKnown);
   /** Oldest first. */
   readonly #held = new Set<KeyAhead>();
   readonly #closed = new AbortController();
 
-  constructor(keys: Pick<DataKeys, 'create'>) {
+  constructor(keys: Pick<DataKeys, 'create'>, deadlineMs: number) {
     this.#keys = keys;
+    this.#deadlineMs = deadlineMs;
     this.#alone = new PartKeysAlone(keys);
   }
 
@@ -83,8 +90,21 @@ class PartKeysAhead implements PartKeys {
     const ahead = upload.claim(part.number);
     if (ahead !== undefined) this.#held.delete(ahead);
     else if (upload.asked <= partsBeforeAhead || upload.refused) return this.#alone.take(name, part, signal);
+    const deadline = performance.now() + this.#deadlineMs;
     const key = await this.#keyOf(ahead ?? this.#batch(name, part, upload), signal);
-    return key ?? this.#alone.take(name, part, signal);
+    return key ?? this.#takeUntil(deadline, name, part, signal);
+  }
+
+  /** The time that went by for the batch counts, as it does where calls are joined. */
+  async #takeUntil(deadline: number, name: ObjectName, part: PartOfUpload, signal: AbortSignal | undefined) {
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(tooBusy()), Math.max(0, deadline - performance.now()));
+    const signals = signal === undefined ? [late.signal] : [late.signal, signal];
+    try {
+      return await this.#alone.take(name, part, AbortSignal.any(signals));
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   forget(upload: string): void {
@@ -100,9 +120,15 @@ class PartKeysAhead implements PartKeys {
   #uploadOf(id: string): Upload {
     const known = this.#uploads.get(id);
     if (known !== undefined) return known;
+    if (this.#uploads.size === uploadsKnown) this.#forgetFirst();
     const upload = new Upload();
     this.#uploads.set(id, upload);
     return upload;
+  }
+
+  /** Nobody would find its keys any more, nor wipe them when it ends. */
+  #forgetFirst(): void {
+    for (const [id] of this.#uploads) return this.forget(id);
   }
 
   /** @returns the key of `part`, which nobody else finds, in a batch that brings others, too */

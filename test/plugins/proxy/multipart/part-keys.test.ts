@@ -213,6 +213,17 @@ test('when an upload ends its keys are wiped, those on their way too', async () 
   assert.is(bed.keys.left, 0);
 });
 
+test('keys of an upload that is forgotten over many others are wiped at once', async () => {
+  const bed = setUp();
+  await takeAll(bed, ascending(4));
+  assert.is(bed.keys.left, 7);
+  for (let other = 0; other < 128; other++) {
+    const { key } = await bed.parts.take(name, { upload: `${upload}-${other}`, number: 1 });
+    key.fill(0);
+  }
+  assert.is(bed.keys.left, 0);
+});
+
 test('at the end of the process all are wiped, and what was asked for is given up', async () => {
   const bed = setUp();
   await takeAll(bed, ascending(40));
@@ -256,6 +267,28 @@ test('no more than 256 keys of an upload are held, and 4,096 in all', async () =
   parts.close();
   assert.is(keys.left, 0);
 });
+
+test('an error comes in the time of one call, also where a batch was refused late', async () => {
+  const keys = new Keys();
+  const parts = createPartKeys(keys, { ahead: true, deadlineMs: 300 });
+  for (const number of [1, 2, 3]) await parts.take(name, { upload, number });
+  keys.answer = async (count) => {
+    if (count === 1) return untilAborted(keys.calls.at(-1)?.signal);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    throw new VaultError('rejected', 'late');
+  };
+  const from = performance.now();
+  await vaultFailure(parts.take(name, { upload, number: 4 }), 'unavailable');
+  const took = performance.now() - from;
+  assert.ok(took > 250 && took < 450, `${took} ms`);
+});
+
+/** Gives up after a second by itself. */
+const untilAborted = (signal: AbortSignal | undefined) =>
+  new Promise<void>((_, reject) => {
+    signal?.addEventListener('abort', () => reject(signal.reason));
+    setTimeout(() => reject(new VaultError('unavailable', 'no answer')), 1_000);
+  });
 
 test('without keys ahead each part is a call with the signal of its caller', async () => {
   const { keys, parts } = setUp(false);
