@@ -48,9 +48,9 @@ export interface SvcErrorOptions {
  * The errors that the rules find. A rule that needs a setting which is itself
  * wrong is passed over, so that one error is not reported as two.
  */
-export declare function applyRules<C>(config: C, rules: readonly SettingsRule<C>[]): string[];
+export declare function applyRules<C>(config: C, rules: readonly Rule<C>[]): string[];
 /** One requirement across settings: the error, led by the variable's name, or nothing. */
-export type SettingsRule<C> = (config: C) => string | undefined;
+export type Rule<C> = (config: C) => string | undefined;
 /** `true` or `false` and nothing else: `False`, `0` or `no` must not be taken for the other. */
 export declare function boolean(): Parser<boolean>;
 /** Bytes. */
@@ -300,7 +300,7 @@ export interface VaultRequest {
 }
 export type ResolvedVaultSettings = Resolved<VaultSettings>;
 /** What the vault settings need from each other, and that the files they name can be read. */
-export declare const vaultRules: readonly SettingsRule<Config>[];
+export declare const vaultRules: readonly Rule<Config>[];
 /** How a component reaches the key server and who it is there; shared by proxy and wrapper. */
 export declare const vaultSettings: {
     vaultAddr: {
@@ -479,7 +479,7 @@ export interface VaultConnectionOptions {
     readonly health?: Health;
 }
 
-/** What a person or a script is told about an error. Never holds argv, a stack or the error's own fields. */
+/** An error as people and scripts see it. Never contains argv, a stack or the error's own fields. */
 interface Failure {
     readonly code: string;
     readonly message: string;

@@ -5,7 +5,7 @@
 export * as Args from '@oclif/core/args';
 export * as Flags from '@oclif/core/flags';
 export { exitStatus, SvcError, type SvcErrorOptions } from '../core/errors.ts';
-export { applyRules, type SettingsRule } from '../core/settings/resolve.ts';
+export { applyRules, type Rule } from '../core/settings/resolve.ts';
 export {
   boolean,
   byteSize,

@@ -127,9 +127,14 @@ export interface CanonicalParts {
 
 export function canonicalRequest(parts: CanonicalParts, signedNames = parts.signedHeaders.join(';')): string {
   let text = `${parts.method}\n${parts.path}\n${parts.query}\n`;
-  for (const name of parts.signedHeaders) text += `${name}:${canonicalValue(parts.headers[name])}\n`;
+  for (const name of parts.signedHeaders)
+    text += `${name}:${canonicalValue(ownValue(parts.headers, name))}\n`;
   return `${text}\n${signedNames}\n${parts.payload}`;
 }
+
+/** A caller may list any name as signed, such as `constructor`. */
+const ownValue = (headers: CanonicalParts['headers'], name: string) =>
+  Object.hasOwn(headers, name) ? headers[name] : undefined;
 
 /** What trimming and folding would change. */
 const unfolded = /\t|^ | $| {2}/;

@@ -57,7 +57,7 @@ export function invalidConfig(errors: readonly string[]): SvcError {
 }
 
 /** One requirement across settings: the error, led by the variable's name, or nothing. */
-export type SettingsRule<C> = (config: C) => string | undefined;
+export type Rule<C> = (config: C) => string | undefined;
 
 /** Thrown where a rule reads a setting that has an error of its own. */
 export class UnusableSetting extends Error {
@@ -68,7 +68,7 @@ export class UnusableSetting extends Error {
  * The errors that the rules find. A rule that needs a setting which is itself
  * wrong is passed over, so that one error is not reported as two.
  */
-export function applyRules<C>(config: C, rules: readonly SettingsRule<C>[]): string[] {
+export function applyRules<C>(config: C, rules: readonly Rule<C>[]): string[] {
   return rules.map((rule) => outcome(() => rule(config))).filter((found) => found !== undefined);
 }
 

@@ -1,5 +1,5 @@
 import type { Tier } from '../../core/protection/report.ts';
-import { applyRules, type SettingsRule } from '../../core/settings/resolve.ts';
+import { applyRules, type Rule } from '../../core/settings/resolve.ts';
 import {
   boolean,
   duration,
@@ -187,12 +187,12 @@ const tlsFiles: readonly TlsFile[] = ['operatorTlsCert', 'operatorTlsKey', 'oper
  * An operator is spoken to over mutual TLS or not at all; a token is for certificates that do not name the node. The files
  * themselves are not looked at: their secret may be mounted before the operator has filled it.
  */
-export const operatorRules: readonly SettingsRule<ResolvedOperatorSettings>[] = [
+export const operatorRules: readonly Rule<ResolvedOperatorSettings>[] = [
   ...tlsFiles.map(required),
   ...[...tlsFiles, 'operatorToken' as const].map(withoutAddress),
 ];
 
-const rules: readonly SettingsRule<AgentConfig>[] = [
+const rules: readonly Rule<AgentConfig>[] = [
   ({ enforce, requireEnforcement }) =>
     requireEnforcement && !enforce
       ? 'SVC_AGENT_REQUIRE_ENFORCEMENT: cannot be, because SVC_AGENT_ENFORCE is false'
@@ -205,14 +205,14 @@ export const checkAgent = (config: AgentConfig): readonly string[] => applyRules
 type TlsFile = 'operatorTlsCert' | 'operatorTlsKey' | 'operatorTlsCa';
 type File = TlsFile | 'operatorToken';
 
-function required(file: TlsFile): SettingsRule<ResolvedOperatorSettings> {
+function required(file: TlsFile): Rule<ResolvedOperatorSettings> {
   return (config) =>
     config.operatorAddr !== undefined && config[file] === undefined
       ? `${operatorSettings[file].variable}: required, because SVC_OPERATOR_ADDR is set`
       : undefined;
 }
 
-function withoutAddress(file: File): SettingsRule<ResolvedOperatorSettings> {
+function withoutAddress(file: File): Rule<ResolvedOperatorSettings> {
   return (config) =>
     config.operatorAddr === undefined && config[file] !== undefined
       ? `${operatorSettings[file].variable}: of no use, because SVC_OPERATOR_ADDR is not set`

@@ -1,4 +1,4 @@
-import { applyRules, type SettingsRule } from '../../core/settings/resolve.ts';
+import { applyRules, type Rule } from '../../core/settings/resolve.ts';
 import {
   boolean,
   duration,
@@ -163,7 +163,7 @@ export const operatorSettings = {
 export type OperatorSettings = typeof operatorSettings;
 export type OperatorConfig = Resolved<OperatorSettings>;
 
-const rules: readonly SettingsRule<OperatorConfig>[] = [
+const rules: readonly Rule<OperatorConfig>[] = [
   ({ vaultAddress }) => unencrypted('SVC_OPERATOR_VAULT_ADDR', vaultAddress),
   ({ agentSocket }) =>
     agentSocket !== undefined && !agentSocket.startsWith('/')

@@ -1,7 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import type { BindingMode } from '../../core/envelope/metadata.ts';
-import { applyRules, type SettingsRule } from '../../core/settings/resolve.ts';
+import { applyRules, type Rule } from '../../core/settings/resolve.ts';
 import { isLoopback } from '../../core/settings/setting.ts';
 import { formatByteSize } from '../../core/units.ts';
 import { storeOf } from '../../runtime/object-store/settings.ts';
@@ -80,7 +80,7 @@ function callerKeys({ accessKeyId, secretAccessKey }: ResolvedProxySettings): Pr
 
 type Config = ResolvedProxySettings;
 
-const proxyRules: readonly SettingsRule<Config>[] = [
+const proxyRules: readonly Rule<Config>[] = [
   callersKnown,
   bothKeys,
   endpointKnown,

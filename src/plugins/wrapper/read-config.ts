@@ -1,5 +1,5 @@
 import { encodeOriginalArgs } from '../../core/original-args.ts';
-import { applyRules, resolveSettings, type SettingsRule } from '../../core/settings/resolve.ts';
+import { applyRules, type Rule, resolveSettings } from '../../core/settings/resolve.ts';
 import type { Setting } from '../../core/settings/setting.ts';
 import { vaultRules } from '../../runtime/vault/settings.ts';
 import { type ResolvedWrapperSettings, type WrapperSettings, wrapperSettings } from './settings.ts';
@@ -53,7 +53,7 @@ function withoutToken(env: Env): Env {
 
 type Config = ResolvedWrapperSettings;
 
-const wrapperRules: readonly SettingsRule<Config>[] = [
+const wrapperRules: readonly Rule<Config>[] = [
   commandKnown,
   pathsDiffer,
   groupsHavePaths,

@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync, readdirSync } from 'node:fs';
 import { exitStatus, SvcError } from '../../core/errors.ts';
-import type { SettingsRule } from '../../core/settings/resolve.ts';
+import type { Rule } from '../../core/settings/resolve.ts';
 import {
   boolean,
   enumeration,
@@ -256,7 +256,7 @@ export function authMethod(config: Config): 'kubernetes' | 'token' {
 }
 
 /** What the vault settings need from each other, and that the files they name can be read. */
-export const vaultRules: readonly SettingsRule<Config>[] = [
+export const vaultRules: readonly Rule<Config>[] = [
   (config) => unencrypted('VAULT_ADDR', config.vaultAddr),
   (config) => unencrypted('SVC_BROKER_ADDR', config.brokerAddr),
   (config) =>

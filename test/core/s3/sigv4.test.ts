@@ -239,6 +239,17 @@ test('the host has to be signed', () => {
   );
 });
 
+test('a signed header that is not there is empty, whatever its name means to JavaScript', () => {
+  for (const name of ['constructor', '__proto__']) {
+    const authorization = headerSigned(`${plainNames};${name}`, 'ab'.repeat(32));
+    assert.match(
+      refusal(() => verify(withHeaders({ authorization }))),
+      /^(SignatureDoesNotMatch|AuthorizationHeaderMalformed|AccessDenied)$/,
+      name,
+    );
+  }
+});
+
 test('an unknown access key is InvalidAccessKeyId', () => {
   const authorization = headerSigned(plainNames, 'ab'.repeat(32), `AKIAUNKNOWN/${scope}`);
   assert.is(

@@ -3,7 +3,7 @@ import { areTooWide, type Block, isTooWide, parseBlock } from '../../egress/addr
 import { isLabelled } from '../../kubernetes/labels.ts';
 import type { Pod } from '../../kubernetes/pod.ts';
 import { type CreatedConfig, selectServiceConfig } from '../../kubernetes/protected-pods.ts';
-import { applyRules, outcome, type SettingsRule } from '../../settings/resolve.ts';
+import { applyRules, outcome, type Rule } from '../../settings/resolve.ts';
 import { unencrypted } from '../../settings/setting.ts';
 import type { InjectionDefaults, InjectionPlan, PlannedSecret, Resolution } from '../contract.ts';
 import { annotationErrors, annotations, givenAnnotations, optsOut } from './annotations.ts';
@@ -215,7 +215,7 @@ interface Asked {
 }
 
 /** Missing parts of a plan; each begins with the annotation that would fix it. */
-const rules: readonly SettingsRule<Asked>[] = [
+const rules: readonly Rule<Asked>[] = [
   addressKnown,
   addressEncrypted,
   roleKnown,
@@ -271,9 +271,7 @@ function verified({ wishes: { skipVerify }, defaults }: Asked): string | undefin
 }
 
 /** A ServiceConfig may keep what its proxy would need while it is off; an annotation of it is a misunderstanding. */
-function withProxy(
-  key: 'proxyRole' | 'proxyUpstream' | 'proxyTransitKey' | 'proxyCallerKeys',
-): SettingsRule<Asked> {
+function withProxy(key: 'proxyRole' | 'proxyUpstream' | 'proxyTransitKey' | 'proxyCallerKeys'): Rule<Asked> {
   return ({ wishes }) => {
     const place = wishes[key]?.place;
     return place?.startsWith('svc/') && wishes.proxyEnabled?.value !== true

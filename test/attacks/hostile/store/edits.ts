@@ -73,6 +73,15 @@ const cutOrGone = (bucket: StoredBucket, keys: readonly string[], choices: Choic
     });
 };
 
+/** Undefined where an earlier edit has cut it. */
+function parsed(body: Buffer) {
+  try {
+    return JSON.parse(body.toString());
+  } catch {
+    return undefined;
+  }
+}
+
 /** A part less, said in one voice by list and body: the seal alone can tell. */
 const partDropped: Edit = (bucket, choices) => {
   const wrapped = 'x-amz-meta-svc-wrapped-dek';
@@ -84,7 +93,7 @@ const partDropped: Edit = (bucket, choices) => {
   const helper = [...bucket.objects].find(
     ([name]) => name.startsWith('.svc/manifests/') && name.endsWith(told.manifest),
   );
-  const whole = told.parts ? told : helper && JSON.parse(helper[1].body.toString());
+  const whole = told.parts ? told : helper && parsed(helper[1].body);
   const list = whole?.list ?? whole;
   if (!Array.isArray(list?.parts) || list.parts.length < 2) return [];
   const { size } = list.parts.pop();
