@@ -88,6 +88,18 @@ export function keepFreedBlocks(): void {
 }
 
 /**
+ * Whether this process has more resident bytes, or nobody knows: reading it takes a file descriptor, and there may be none
+ * left.
+ */
+export function isLargerThan(bytes: number, resident = process.memoryUsage.rss): boolean {
+  try {
+    return resident() > bytes;
+  } catch {
+    return true;
+  }
+}
+
+/**
  * A full collection, at most once in `everyMs`. For a process that is idle between short pieces of work: left to itself
  * V8 would let dead buffers, whose bytes lie outside of its heap, gather for hours.
  */

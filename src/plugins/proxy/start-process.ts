@@ -1,7 +1,7 @@
 import type { OperationName } from '../../core/s3/operation.ts';
 import type { ComponentDeps, Running } from '../../runtime/component/contract.ts';
 import { startPeriodic, untilAborted } from '../../runtime/lifecycle/wait.ts';
-import { keepFreedBlocks, keepHeapSmallUnderLoad } from '../../runtime/memory.ts';
+import { isLargerThan, keepFreedBlocks, keepHeapSmallUnderLoad } from '../../runtime/memory.ts';
 import { returnFreeMemory } from '../../runtime/native/own-process.ts';
 import { Connections } from '../../runtime/net/connections.ts';
 import { defaultCredentials } from '../../runtime/object-store/credentials.ts';
@@ -125,7 +125,7 @@ function returnMemoryNowAndThen(signal: AbortSignal): void {
   let returnedAt = 0;
   const pass = async () => {
     const now = performance.now();
-    if (now - returnedAt >= returnEveryMs.always || process.memoryUsage.rss() > largeBytes) {
+    if (now - returnedAt >= returnEveryMs.always || isLargerThan(largeBytes)) {
       returnFreeMemory();
       returnedAt = now;
     }
