@@ -1,6 +1,6 @@
 import type { KubeClient } from '../src/runtime/kube/client.ts';
 import { createKubeClient } from '../src/runtime/kube/create-client.ts';
-import { createMemoryCgroup, type MemoryCgroup } from '../test/support/memory-cgroup.ts';
+import { createMemoryCgroup, type MemoryCgroup } from '../test/support/limit-cgroup.ts';
 import { type OperatorCluster, startOperatorCluster } from '../test/support/operator-cluster.ts';
 import { type Registry, startRegistry } from '../test/support/registry.ts';
 import type { Bench, Row, Table } from './harness/bench.ts';

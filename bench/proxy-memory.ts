@@ -1,4 +1,4 @@
-import { createMemoryCgroup } from '../test/support/memory-cgroup.ts';
+import { createMemoryCgroup } from '../test/support/limit-cgroup.ts';
 import type { Bench, Row, Table } from './harness/bench.ts';
 import type { Contender } from './proxy/contender.ts';
 import { type Bed, bucket, type ContenderName, startBed } from './proxy/contenders.ts';

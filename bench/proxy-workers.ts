@@ -1,4 +1,4 @@
-import { createCpuCgroup } from '../test/support/cpu-cgroup.ts';
+import { createCpuCgroup } from '../test/support/limit-cgroup.ts';
 import { family } from '../test/support/process-memory.ts';
 import type { Bench, Row } from './harness/bench.ts';
 import { median } from './harness/median.ts';

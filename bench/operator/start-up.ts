@@ -1,6 +1,6 @@
 import { cpuOf } from '../../test/plugins/agent/load/support/cpu-of.ts';
 import { http } from '../../test/support/http.ts';
-import type { MemoryCgroup } from '../../test/support/memory-cgroup.ts';
+import type { MemoryCgroup } from '../../test/support/limit-cgroup.ts';
 import type { OperatorCluster, Replica } from '../../test/support/operator-cluster.ts';
 import type { Registry } from '../../test/support/registry.ts';
 import { waitFor } from '../../test/support/wait-for.ts';

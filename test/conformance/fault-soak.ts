@@ -1,11 +1,9 @@
-import { createMemoryCgroup } from '../support/memory-cgroup.ts';
+import { createMemoryCgroup } from '../support/limit-cgroup.ts';
 import { startRig } from '../support/rig.ts';
 import type { Part } from './part.ts';
 import { checkAnswers, checkGrowth } from './soak/checks.ts';
-import { SoakClient } from './soak/client.ts';
 import { Disturber } from './soak/disturbances.ts';
-import { readAll, runLoad } from './soak/load.ts';
-import { sampleUntil } from './soak/samples.ts';
+import { runClients } from './soak/run-clients.ts';
 import { Tally } from './soak/tally.ts';
 import { Bucket } from './support/real-bed.ts';
 
@@ -18,20 +16,15 @@ const containerBytes = 128 * 1024 ** 2;
 export const faultSoak: Part = {
   name: 'fault-soak',
   summary: 'a mixed load while key server and store break in turns: contents, recovery, memory in 128 MiB',
-  async run(report, { minutes, seed }) {
+  async run(report, options) {
     const [rig, cgroup] = [await startRig(), createMemoryCgroup(containerBytes)];
     try {
       await rig.store.createBucket(Bucket);
       const { s3, pid, rss } = await rig.proxy({ under: cgroup.under });
-      const [tally, disturber] = [new Tally(), new Disturber(rig, seed)];
-      const end = performance.now() + minutes * 60_000;
-      const options = { over: () => performance.now() >= end, pauseMs, mayFail: disturber.mayFail };
-      const callers = Array.from({ length: clients }, (_, number) => new SoakClient(number, seed, s3, tally));
-      const loads = callers.map((caller) => runLoad(caller, options));
-      const disturbed = disturber.run(options.over);
-      const samples = await sampleUntil(pid, options.over);
-      await Promise.all([...loads, disturbed]);
-      await Promise.all(callers.map(readAll));
+      const [tally, disturber] = [new Tally(), new Disturber(rig, options.seed)];
+      const { mayFail } = disturber;
+      const beside = (over: () => boolean) => disturber.run(over);
+      const samples = await runClients(options, { s3, pid, clients, tally, pauseMs, mayFail, beside });
       report.say([...disturber.done].map(([name, count]) => `${name} ${count}`).join(', '));
       report.say(`latest failure ${disturber.latestMs.toFixed(0)} ms after the end of a disturbance`);
       report.say(`${tally.disturbed} requests failed while something was broken`);

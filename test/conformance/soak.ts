@@ -1,12 +1,11 @@
-import type { Part, PartOptions } from './part.ts';
+import type { Part } from './part.ts';
 import { checkAnswers, checkGrowth } from './soak/checks.ts';
-import { SoakClient } from './soak/client.ts';
-import { readAll, runLoad } from './soak/load.ts';
-import { type Sample, sampleUntil } from './soak/samples.ts';
+import { runClients } from './soak/run-clients.ts';
 import { Tally } from './soak/tally.ts';
-import { type RealBed, startRealBed } from './support/real-bed.ts';
+import { startRealBed } from './support/real-bed.ts';
 
 const clients = 8;
+
 /** A mixed load whose every answer is compared with what was written, and whether the proxy grows under it. */
 export const soak: Part = {
   name: 'soak',
@@ -15,7 +14,7 @@ export const soak: Part = {
     const bed = await startRealBed();
     try {
       const tally = new Tally();
-      const samples = await load(bed, options, tally);
+      const samples = await runClients(options, { s3: bed.s3, pid: bed.proxy.pid, clients, tally });
       checkAnswers(report, tally);
       checkGrowth(report, samples, bed.proxy.rss().peak);
     } finally {
@@ -23,14 +22,3 @@ export const soak: Part = {
     }
   },
 };
-
-async function load({ s3, proxy }: RealBed, { minutes, seed }: PartOptions, tally: Tally): Promise<Sample[]> {
-  const end = performance.now() + minutes * 60_000;
-  const over = () => performance.now() >= end;
-  const callers = Array.from({ length: clients }, (_, number) => new SoakClient(number, seed, s3, tally));
-  const loads = callers.map((caller) => runLoad(caller, { over }));
-  const samples = await sampleUntil(proxy.pid, over);
-  await Promise.all(loads);
-  await Promise.all(callers.map(readAll));
-  return samples;
-}

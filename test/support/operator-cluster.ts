@@ -1,7 +1,7 @@
 import { insideOf } from '../plugins/agent/load/support/service-account.ts';
 import { helm, type Manifest, manifest } from './helm.ts';
 import { type Kubernetes, type KubernetesOptions, startKubernetes } from './kubernetes.ts';
-import type { MemoryCgroup } from './memory-cgroup.ts';
+import type { MemoryCgroup } from './limit-cgroup.ts';
 import { serviceAddress } from './service-address.ts';
 import { type SvcOperator, startSvcOperator } from './svc-operator.ts';
 import type { Stoppable } from './types.ts';
