@@ -70,6 +70,18 @@ export function createDataKeys(transit: Transit, config: KeyConfig): DataKeys {
   };
 }
 
+/** One fresh key, as `create` makes several. The caller zeroes it. */
+export async function createKey(
+  keys: Pick<DataKeys, 'create'>,
+  name: ObjectName,
+  purpose: KeyPurpose,
+  signal?: AbortSignal,
+): Promise<FreshKey> {
+  const [fresh] = await keys.create(name, [purpose], signal);
+  if (fresh === undefined) throw new TypeError('a purpose without a key');
+  return fresh;
+}
+
 function bound(mode: BindingMode, name: ObjectName, purpose: KeyPurpose): { associatedData?: string } {
   const text = associatedData(mode, name, purpose);
   return text === undefined ? {} : { associatedData: text };

@@ -1,7 +1,7 @@
 import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import { exitStatus, SvcError } from '../../core/errors.ts';
-import { formatListenAddress } from '../../core/settings/setting.ts';
+import { formatListenAddress } from '../../core/settings/listen-address.ts';
 import type { Component, ComponentDeps, Running } from '../../runtime/component/contract.ts';
 import { exposeWorkers } from '../../runtime/health/create-metrics.ts';
 import { createBackoff, untilAborted } from '../../runtime/lifecycle/wait.ts';

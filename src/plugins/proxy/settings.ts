@@ -1,11 +1,9 @@
+import { hostNames, listenAddress, listenAddressOrOff } from '../../core/settings/listen-address.ts';
 import {
   boolean,
   byteSize,
   enumeration,
-  hostNames,
   integer,
-  listenAddress,
-  listenAddressOrOff,
   matching,
   path,
   type Resolved,

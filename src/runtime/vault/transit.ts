@@ -46,8 +46,8 @@ export function createTransit(
   client: Pick<ExchangingVaultClient, 'exchange'>,
   { mount, keyName, joinCalls = false }: TransitOptions,
 ): Transit {
-  const encrypt = transitCalls(client, vaultPath(mount, 'encrypt', keyName), ciphertext);
-  const decrypt = transitCalls(client, vaultPath(mount, 'decrypt', keyName), plaintext);
+  const encrypt = new PlainCalls(client, vaultPath(mount, 'encrypt', keyName), ciphertext);
+  const decrypt = new PlainCalls(client, vaultPath(mount, 'decrypt', keyName), plaintext);
   const wrapCalls = joinCalls ? joinedCalls(encrypt) : encrypt;
   const unwrapCalls = joinCalls ? joinedCalls(decrypt) : decrypt;
   return {
@@ -143,15 +143,6 @@ function valuesOf<V>(calls: TransitCalls<V>, { status, results }: ItemResults<V>
   throw new VaultError(failureKind(status, reason), message, { status, path: calls.path, index: from + bad });
 }
 
-/** Calls of one operation of the transit engine: one item goes as a plain call, more as `batch_input`. */
-function transitCalls<V>(
-  client: Pick<ExchangingVaultClient, 'exchange'>,
-  path: string,
-  field: TransitField<V>,
-): TransitCalls<V> {
-  return new PlainCalls(client, path, field);
-}
-
 /** What one operation of the transit engine answers for an item. */
 interface TransitField<V> {
   readonly name: string;
@@ -163,6 +154,7 @@ interface TransitField<V> {
 /** OpenBao refuses a request with more than 1,000 strings: 166 items with associated data pass, 167 do not. */
 const mostItems = 160;
 
+/** Calls of one operation of the transit engine: one item goes as a plain call, more as `batch_input`. */
 class PlainCalls<V> implements TransitCalls<V> {
   readonly path: string;
   readonly #client: Pick<ExchangingVaultClient, 'exchange'>;

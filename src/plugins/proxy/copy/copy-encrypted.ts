@@ -21,6 +21,7 @@ import { childText } from '../../../core/s3/xml.ts';
 import { element } from '../../../core/s3/xml-text.ts';
 import type { WrappedKey } from '../../../runtime/vault/contract.ts';
 import type { ProxyServices } from '../context.ts';
+import { createKey } from '../data-keys.ts';
 import { ObjectChanged, type StoredObject } from '../read/stored-object.ts';
 import type { SlowResponse } from '../server/slow-answer.ts';
 import { type UpstreamResponse, xmlResult } from '../upstream/upstream.ts';
@@ -192,8 +193,7 @@ async function sealed(
   parts: readonly PartEntry[],
   signal: AbortSignal,
 ): Promise<{ list: PartList; keyVersion: number }> {
-  const [seal] = await keys.create(to, [{ kind: 'seal', upload: manifest }], signal);
-  if (seal === undefined) throw new TypeError('a purpose without a key');
+  const seal = await createKey(keys, to, { kind: 'seal', upload: manifest }, signal);
   try {
     const list = { manifest, parts, seal: seal.ciphertext, mac: sealMac(seal.key, manifest, parts) };
     return { list, keyVersion: seal.keyVersion };

@@ -6,7 +6,7 @@ import { readUploadChecksum } from '../../../core/s3/object-checksum.ts';
 import { childText } from '../../../core/s3/xml.ts';
 import { element } from '../../../core/s3/xml-text.ts';
 import type { OperationHandler, ProxyServices, RequestContext } from '../context.ts';
-import type { FreshKey } from '../data-keys.ts';
+import { createKey, type FreshKey } from '../data-keys.ts';
 import { xmlResult } from '../upstream/upstream.ts';
 import { type UploadRecord, uploadRecordText } from './upload-record.ts';
 
@@ -61,8 +61,7 @@ function createdXml({ bucket, key }: ObjectName, uploadId: string): string {
 
 async function draftUpload(services: ProxyServices, { request, signal }: RequestContext, name: ObjectName) {
   const manifest = randomBytes(16).toString('base64url');
-  const [seal] = await services.keys.create(name, [{ kind: 'seal', upload: manifest }], signal);
-  if (seal === undefined) throw new TypeError('a purpose without a key');
+  const seal = await createKey(services.keys, name, { kind: 'seal', upload: manifest }, signal);
   try {
     return { ...draftOf(services, request, name, { manifest, seal }), sealKey: seal.key };
   } catch (error) {

@@ -3,7 +3,7 @@ import type { ObjectName } from '../../../core/envelope/metadata.ts';
 import { maxPartNumber } from '../../../core/s3/request-documents.ts';
 import { requestLimits } from '../../../runtime/vault/client.ts';
 import { isVaultError, tooBusy } from '../../../runtime/vault/contract.ts';
-import type { DataKeys, FreshKey } from '../data-keys.ts';
+import { createKey, type DataKeys, type FreshKey } from '../data-keys.ts';
 
 /** DEKs for parts of uploads. */
 export interface PartKeys {
@@ -57,10 +57,8 @@ class PartKeysAlone implements PartKeys {
     this.#keys = keys;
   }
 
-  async take(name: ObjectName, part: PartOfUpload, signal?: AbortSignal): Promise<FreshKey> {
-    const [fresh] = await this.#keys.create(name, [{ kind: 'part', ...part }], signal);
-    if (fresh === undefined) throw new TypeError('a purpose without a key');
-    return fresh;
+  take(name: ObjectName, part: PartOfUpload, signal?: AbortSignal): Promise<FreshKey> {
+    return createKey(this.#keys, name, { kind: 'part', ...part }, signal);
   }
 
   forget(): void {}

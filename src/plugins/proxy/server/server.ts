@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net';
 import { exitStatus, SvcError } from '../../../core/errors.ts';
 import { errorXml, s3Error } from '../../../core/s3/error.ts';
-import { formatListenAddress } from '../../../core/settings/setting.ts';
+import { formatListenAddress } from '../../../core/settings/listen-address.ts';
 import { type Connections, listenAt } from '../../../runtime/net/connections.ts';
 import type { ProxyConfig } from '../config.ts';
 import type { Dispatch } from './dispatch.ts';

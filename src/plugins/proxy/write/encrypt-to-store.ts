@@ -13,7 +13,7 @@ import { responseHeadersDownstream, unquote } from '../../../core/s3/headers.ts'
 import { release } from '../../../runtime/memory.ts';
 import type { WrappedKey } from '../../../runtime/vault/contract.ts';
 import type { ProxyServices } from '../context.ts';
-import type { FreshKey } from '../data-keys.ts';
+import { createKey, type FreshKey } from '../data-keys.ts';
 import { checksumTrailer } from '../upstream/streamed-upload.ts';
 import {
   AnsweredEarly,
@@ -74,15 +74,11 @@ async function withFreshKey<T>(
   }
 }
 
-async function freshKey(
+const freshKey = (
   { keys, partKeys }: WriteContext,
   { name, purpose, signal }: EncryptionPlan,
-): Promise<FreshKey> {
-  if (purpose.kind === 'part') return partKeys.take(name, purpose, signal);
-  const [fresh] = await keys.create(name, [purpose], signal);
-  if (fresh === undefined) throw new TypeError('a purpose without a key');
-  return fresh;
-}
+): Promise<FreshKey> =>
+  purpose.kind === 'part' ? partKeys.take(name, purpose, signal) : createKey(keys, name, purpose, signal);
 
 interface Acceptance {
   readonly status: number;
