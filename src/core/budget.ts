@@ -27,7 +27,7 @@ export class Budget {
   readonly #waiting = new Set<Waiter>();
   #used = 0;
 
-  /** @param most in any unit, such as bytes or places; a single request for more waits until its time is over */
+  /** @param most in any unit, such as bytes or places; a single request for more waits until it gives up */
   constructor(most: number, order: Order = 'first') {
     this.#most = most;
     this.#order = order;

@@ -204,7 +204,7 @@ const shortestTokenRetryMs = 1_000;
 /** A renewal says what could not be looked up: soon, because the token may be short-lived. */
 const unknownDelayMs = 1_000;
 
-/** Share of a token's lifetime after which a warning says that nothing renews it. */
+/** Rest of a token's lifetime, as a share of it, below which a warning says that nothing renews it. */
 const lateFraction = 1 / 3;
 
 /** Keeps one token alive: renews it, and logs in again when that is refused or gains too little. */

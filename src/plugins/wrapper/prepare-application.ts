@@ -191,7 +191,7 @@ function renamed(entry: Uint8Array, from: string, to: string): Uint8Array {
   return nameOf(entry) === from ? Buffer.concat([Buffer.from(to), entry.subarray(from.length)]) : entry;
 }
 
-/** The name in a `KEY=VALUE` string; undefined without `=`. */
+/** The name in a `KEY=VALUE` string; empty without `=`. */
 export function nameOf(entry: Uint8Array): string {
   const end = entry.indexOf(0x3d);
   return Buffer.from(entry.subarray(0, Math.max(end, 0))).toString();

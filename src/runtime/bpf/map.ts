@@ -198,7 +198,7 @@ const cursorLength = 8;
 const noOptions = 0n;
 
 /**
- * All entries of a hash map without values per CPU. Entries that are added or removed meanwhile may be missing.
+ * All entries of a hash map without values per CPU. Entries that are added or removed meanwhile may or may not be among them.
  * @throws NativeError
  */
 export function mapEntries(map: BpfMap): MapEntry[] {

@@ -213,7 +213,7 @@ function basic(credential: RegistryCredential | undefined): string | undefined {
   return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
 }
 
-/** A header that only registries send. Source: https://github.com/opencontainers/distribution-spec */
+/** Whether a response has what only registries send. Source: https://github.com/opencontainers/distribution-spec */
 function isFromRegistry({ headers, body }: RegistryHttpResponse): boolean {
   return (
     headers['docker-distribution-api-version'] !== undefined ||

@@ -1,7 +1,6 @@
 import { messageOf, SvcError } from '../../../core/errors.ts';
 import { describeError, type Logger } from '../../../runtime/logging/logger.ts';
-import type { Observation } from '../observation.ts';
-import { wrapperVersion } from '../observation.ts';
+import { type Observation, wrapperVersion } from '../observation.ts';
 import type { ResolvedWrapperSettings } from '../settings.ts';
 import {
   type Acknowledgement,

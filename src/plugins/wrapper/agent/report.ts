@@ -3,8 +3,7 @@ import { softLimit, statusBytes, statusField } from '../../../core/proc-text.ts'
 import { describeError, type Logger } from '../../../runtime/logging/logger.ts';
 import { hasCapability, isDumpable } from '../../../runtime/native/own-process.ts';
 import { type MappedRange, outsideCode, parseRange } from '../../../runtime/native/process-lock.ts';
-import type { Observation } from '../observation.ts';
-import { wrapperVersion } from '../observation.ts';
+import { type Observation, wrapperVersion } from '../observation.ts';
 import type { PreparedApplication } from '../prepare-application.ts';
 import type { ResolvedWrapperSettings } from '../settings.ts';
 import {
@@ -103,7 +102,7 @@ function effectiveUser(status: string): number {
 /** Takes an action in the place of the one before; without one, does that again. */
 export type Repeat = (action?: () => void) => void;
 
-/** Interval of reports in ms; the first is sent at once. It keeps no process alive. */
+/** Runs its action at once and then every `everyMs`. It keeps no process alive. */
 export function createRepeater(everyMs: number): Repeat {
   let timer: NodeJS.Timeout | undefined;
   let current = () => {};
