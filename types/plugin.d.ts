@@ -44,6 +44,15 @@ export interface SvcErrorOptions {
     details?: readonly string[];
     cause?: unknown;
 }
+/** Where a server listens. Without a host it listens on every interface; port 0 takes a free one. */
+export interface ListenAddress {
+    readonly host: string | undefined;
+    readonly port: number;
+}
+/** `127.0.0.1:8190`, `localhost:8190`, `[::1]:8190`, `:8190`, `127.0.0.1:0`. */
+export declare function listenAddress(): Parser<ListenAddress>;
+/** As `listenAddress`, and the empty text turns the listener off (undefined). */
+export declare function listenAddressOrOff(): Parser<ListenAddress | undefined>;
 /**
  * The errors that the rules find. A rule that needs a setting which is itself
  * wrong is passed over, so that one error is not reported as two.
@@ -64,17 +73,8 @@ export declare function enumeration<const T extends string>(...allowed: readonly
  */
 export declare function httpUrl(example: string): Parser<URL>;
 export declare function integer(min: number, max: number): Parser<number>;
-/** Where a server listens. Without a host it listens on every interface; port 0 takes a free one. */
-export interface ListenAddress {
-    readonly host: string | undefined;
-    readonly port: number;
-}
 /** Items separated by commas, blanks around them dropped; empty items are an error. */
 export declare function list<T>(item: Parser<T>): Parser<readonly T[]>;
-/** `127.0.0.1:8190`, `localhost:8190`, `[::1]:8190`, `:8190`, `127.0.0.1:0`. */
-export declare function listenAddress(): Parser<ListenAddress>;
-/** As `listenAddress`, and the empty text turns the listener off (undefined). */
-export declare function listenAddressOrOff(): Parser<ListenAddress | undefined>;
 export declare function matching(shape: RegExp, expects: string): Parser<string>;
 /** The part of a setting that reads its text: spread one into a declaration. */
 export type Parser<T> = Pick<Setting<T>, 'parse' | 'expects' | 'helpValue' | 'admitsEmpty'>;
@@ -304,8 +304,8 @@ export declare const vaultRules: readonly Rule<Config>[];
 /** How a component reaches the key server and who it is there; shared by proxy and wrapper. */
 export declare const vaultSettings: {
     vaultAddr: {
-        expects: string;
         parse: (text: string) => URL;
+        expects: string;
         helpValue?: string;
         admitsEmpty?: boolean;
         variable: string;
@@ -314,8 +314,8 @@ export declare const vaultSettings: {
         required: true;
     };
     vaultToken: {
-        expects: string;
         parse: (text: string) => string;
+        expects: string;
         helpValue?: string;
         admitsEmpty?: boolean;
         variable: string;
@@ -323,8 +323,8 @@ export declare const vaultSettings: {
         secret: true;
     };
     vaultTokenFile: {
-        expects: string;
         parse: (text: string) => string;
+        expects: string;
         helpValue?: string;
         admitsEmpty?: boolean;
         variable: string;
@@ -332,8 +332,8 @@ export declare const vaultSettings: {
         summary: string;
     };
     vaultAuthMethod: {
-        expects: string;
         parse: (text: string) => "token" | "kubernetes";
+        expects: string;
         helpValue?: string;
         admitsEmpty?: boolean;
         variable: string;
@@ -341,8 +341,8 @@ export declare const vaultSettings: {
         summary: string;
     };
     vaultAuthRole: {
-        expects: string;
         parse: (text: string) => string;
+        expects: string;
         helpValue?: string;
         admitsEmpty?: boolean;
         variable: string;
@@ -350,8 +350,8 @@ export declare const vaultSettings: {
         summary: string;
     };
     vaultAuthMountPath: {
-        expects: string;
         parse: (text: string) => string;
+        expects: string;
         helpValue?: string;
         admitsEmpty?: boolean;
         variable: string;
@@ -360,8 +360,8 @@ export declare const vaultSettings: {
         fallback: string;
     };
     vaultSkipVerify: {
-        expects: string;
         parse: (text: string) => boolean;
+        expects: string;
         helpValue?: string;
         admitsEmpty?: boolean;
         variable: string;
@@ -369,8 +369,8 @@ export declare const vaultSettings: {
         fallback: string;
     };
     vaultCaCert: {
-        expects: string;
         parse: (text: string) => string;
+        expects: string;
         helpValue?: string;
         admitsEmpty?: boolean;
         variable: string;
@@ -378,8 +378,8 @@ export declare const vaultSettings: {
         summary: string;
     };
     vaultCaPath: {
-        expects: string;
         parse: (text: string) => string;
+        expects: string;
         helpValue?: string;
         admitsEmpty?: boolean;
         variable: string;
@@ -387,8 +387,8 @@ export declare const vaultSettings: {
         summary: string;
     };
     vaultNamespace: {
-        expects: string;
         parse: (text: string) => string;
+        expects: string;
         helpValue?: string;
         admitsEmpty?: boolean;
         variable: string;
@@ -396,8 +396,8 @@ export declare const vaultSettings: {
         summary: string;
     };
     serviceAccountTokenPath: {
-        expects: string;
         parse: (text: string) => string;
+        expects: string;
         helpValue?: string;
         admitsEmpty?: boolean;
         variable: string;
@@ -405,8 +405,8 @@ export declare const vaultSettings: {
         fallback: string;
     };
     brokerAddr: {
-        expects: string;
         parse: (text: string) => URL;
+        expects: string;
         helpValue?: string;
         admitsEmpty?: boolean;
         variable: string;
@@ -414,24 +414,24 @@ export declare const vaultSettings: {
         summary: string;
     };
     brokerTlsCert: {
-        expects: string;
         parse: (text: string) => string;
+        expects: string;
         helpValue?: string;
         admitsEmpty?: boolean;
         variable: string;
         summary: string;
     };
     brokerTlsKey: {
-        expects: string;
         parse: (text: string) => string;
+        expects: string;
         helpValue?: string;
         admitsEmpty?: boolean;
         variable: string;
         summary: string;
     };
     brokerTlsCa: {
-        expects: string;
         parse: (text: string) => string;
+        expects: string;
         helpValue?: string;
         admitsEmpty?: boolean;
         variable: string;

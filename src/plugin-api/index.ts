@@ -5,6 +5,7 @@
 export * as Args from '@oclif/core/args';
 export * as Flags from '@oclif/core/flags';
 export { exitStatus, SvcError, type SvcErrorOptions } from '../core/errors.ts';
+export { type ListenAddress, listenAddress, listenAddressOrOff } from '../core/settings/listen-address.ts';
 export { applyRules, type Rule } from '../core/settings/resolve.ts';
 export {
   boolean,
@@ -13,10 +14,7 @@ export {
   enumeration,
   httpUrl,
   integer,
-  type ListenAddress,
   list,
-  listenAddress,
-  listenAddressOrOff,
   matching,
   type Parser,
   path,

@@ -1,4 +1,3 @@
-import { isIPv4, isIPv6 } from 'node:net';
 import { formatByteSize, formatDuration, parseByteSize, parseDuration } from '../units.ts';
 
 /** Thrown by a parser: says what the value should be, never what it was (it may be a secret). */
@@ -144,70 +143,4 @@ export function httpUrl(example: string): Parser<URL> {
 function parseHttpUrl(text: string): URL | undefined {
   const plain = /^https?:\/\/[^\s/?#@\\]+(\/[^\s?#\\]*)?$/i.test(text);
   return plain && URL.canParse(text) ? new URL(text) : undefined;
-}
-
-/** Where a server listens. Without a host it listens on every interface; port 0 takes a free one. */
-export interface ListenAddress {
-  readonly host: string | undefined;
-  readonly port: number;
-}
-
-const expects = '[host]:port such as 127.0.0.1:8190, [::1]:8190 or :8190';
-const hostName = /^(?!-)[A-Za-z0-9-]{1,63}(\.[A-Za-z0-9-]{1,63})*$/;
-
-/** `127.0.0.1:8190`, `localhost:8190`, `[::1]:8190`, `:8190`, `127.0.0.1:0`. */
-export function listenAddress(): Parser<ListenAddress> {
-  return { expects, parse };
-}
-
-/** As `listenAddress`, and the empty text turns the listener off (undefined). */
-export function listenAddressOrOff(): Parser<ListenAddress | undefined> {
-  return {
-    expects: `${expects}, or empty for none`,
-    admitsEmpty: true,
-    parse: (text) => (text === '' ? undefined : parse(text)),
-  };
-}
-
-/** Names and IPv4 addresses without a port, in lower case, separated by commas. */
-export function hostNames(): Parser<readonly string[]> {
-  const each = 'a host name without a port';
-  return list({
-    expects: each,
-    parse: (text) => (isHost(text) ? text.toLowerCase() : invalidValue(each)),
-  });
-}
-
-/** `host:port` with IPv6 in brackets; `:port` without a host. */
-export function formatListenAddress({ host, port }: ListenAddress): string {
-  return `${host?.includes(':') ? `[${host}]` : (host ?? '')}:${port}`;
-}
-
-/** True for `localhost`, 127.0.0.0/8 and `::1` only, brackets allowed; a name that merely resolves there is not trusted. */
-export function isLoopback(host: string | undefined): boolean {
-  if (host === undefined) return false;
-  const bare = host.replace(/^\[(.*)\]$/, '$1').toLowerCase();
-  return bare === 'localhost' || bare === '::1' || (isIPv4(bare) && bare.startsWith('127.'));
-}
-
-function parse(text: string): ListenAddress {
-  const match = /^(?:\[([^\]]+)\]|([^:[\]]*)):(\d{1,5})$/.exec(text);
-  const port = Number(match?.[3]);
-  if (match === null || port > 65_535) return invalidValue(expects);
-  const [, ipv6, name] = match;
-  if (ipv6 !== undefined) return isIPv6(ipv6) ? { host: ipv6, port } : invalidValue(expects);
-  if (name === undefined || name === '') return { host: undefined, port };
-  return isHost(name) ? { host: name, port } : invalidValue(expects);
-}
-
-/** A last label of digits is an IPv4 address or nothing: `127.0.0.300` and `127.1` must not be looked up as names. */
-function isHost(name: string): boolean {
-  return /(^|\.)\d+$/.test(name) ? isIPv4(name) : hostName.test(name);
-}
-
-/** The error for an address to which a token or secret would travel in the clear; it begins with the setting's name. */
-export function unencrypted(place: string, url: URL | undefined): string | undefined {
-  return url?.protocol === 'http:' && !isLoopback(url.hostname)
-    ? `${place}: must be https:// (http:// is accepted for loopback addresses only)`
-    : undefined;
 }

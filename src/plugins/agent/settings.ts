@@ -1,14 +1,12 @@
 import type { Tier } from '../../core/protection/report.ts';
+import { type ListenAddress, listenAddress, listenAddressOrOff } from '../../core/settings/listen-address.ts';
 import { applyRules, type Rule } from '../../core/settings/resolve.ts';
 import {
   boolean,
   duration,
   integer,
   invalidValue,
-  type ListenAddress,
   list,
-  listenAddress,
-  listenAddressOrOff,
   type Parser,
   path,
   type Resolved,

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { listenAddress } from '../../core/settings/setting.ts';
+import { listenAddress } from '../../core/settings/listen-address.ts';
 import { painter, widthOf } from '../../runtime/cli/terminal.ts';
 import type { Component, ComponentDeps, Running } from '../../runtime/component/contract.ts';
 import { svcVersion } from '../../runtime/component/package-folder.ts';

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { exitStatus, SvcError } from '../../core/errors.ts';
 import type { InjectionDefaults } from '../../core/injection/contract.ts';
-import type { ListenAddress } from '../../core/settings/setting.ts';
+import type { ListenAddress } from '../../core/settings/listen-address.ts';
 import type { Component, ComponentDeps, Running } from '../../runtime/component/contract.ts';
 import { startHealthServer } from '../../runtime/health/health-server.ts';
 import type { KubeClient } from '../../runtime/kube/client.ts';

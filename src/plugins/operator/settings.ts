@@ -1,3 +1,4 @@
+import { listenAddress, listenAddressOrOff, unencrypted } from '../../core/settings/listen-address.ts';
 import { applyRules, type Rule } from '../../core/settings/resolve.ts';
 import {
   boolean,
@@ -5,13 +6,10 @@ import {
   enumeration,
   httpUrl,
   list,
-  listenAddress,
-  listenAddressOrOff,
   path,
   type Resolved,
   type Settings,
   text,
-  unencrypted,
 } from '../../core/settings/setting.ts';
 
 /** Flags and variables of `svc run operator`. */

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { ErrorCode, YAMLError } from 'yaml';
 import { exitStatus, SvcError } from '../../core/errors.ts';
+import type { ListenAddress } from '../../core/settings/listen-address.ts';
 import {
   type ConfigFile,
   type ConfigSection,
@@ -8,7 +9,7 @@ import {
   type SettingsCheck,
   sectionOf,
 } from '../../core/settings/resolve.ts';
-import type { ListenAddress, Resolved, Settings } from '../../core/settings/setting.ts';
+import type { Resolved, Settings } from '../../core/settings/setting.ts';
 import { secrets } from '../logging/secrets.ts';
 import type { Component } from './contract.ts';
 import { type CommonConfig, type CommonSettings, withCommonSettings } from './settings.ts';

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { ListenAddress } from '../../core/settings/setting.ts';
+import type { ListenAddress } from '../../core/settings/listen-address.ts';
 import { type HealthServer, type HealthSource, healthPage, listen } from './lean-health-server.ts';
 
 const limits = {

@@ -1,6 +1,6 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { exitStatus, SvcError } from '../../core/errors.ts';
-import { formatListenAddress, type ListenAddress } from '../../core/settings/setting.ts';
+import { formatListenAddress, type ListenAddress } from '../../core/settings/listen-address.ts';
 import { listenAt } from '../net/connections.ts';
 import type { HealthSnapshot, Metrics } from './health.ts';
 

@@ -1,7 +1,7 @@
 import type http from 'node:http';
 import type { ServerResponse } from 'node:http';
 import type { AddressInfo, Server, Socket } from 'node:net';
-import { formatListenAddress, type ListenAddress } from '../../core/settings/setting.ts';
+import { formatListenAddress, type ListenAddress } from '../../core/settings/listen-address.ts';
 
 export interface ConnectionBounds {
   /** Connections at a time. */

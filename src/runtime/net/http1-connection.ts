@@ -1,7 +1,6 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import type { ResponseHead } from '../../core/http1.ts';
-import { ResponseParser } from '../../core/http1.ts';
+import { type ResponseHead, ResponseParser } from '../../core/http1.ts';
 import { release } from '../memory.ts';
 import { resetSocket } from './connections.ts';
 

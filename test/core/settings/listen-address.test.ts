@@ -6,7 +6,7 @@ import {
   isLoopback,
   listenAddress,
   listenAddressOrOff,
-} from '../../../src/core/settings/setting.ts';
+} from '../../../src/core/settings/listen-address.ts';
 
 const addresses = suite('listen addresses');
 const { parse } = listenAddress();

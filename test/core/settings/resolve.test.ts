@@ -1,6 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SvcError } from '../../../src/core/errors.ts';
+import { listenAddressOrOff } from '../../../src/core/settings/listen-address.ts';
 import {
   applyRules,
   type ConfigSection,
@@ -13,7 +14,6 @@ import {
   boolean,
   integer,
   list,
-  listenAddressOrOff,
   SettingMistake,
   type Settings,
   text,

@@ -1,6 +1,5 @@
 import type { ItemResult, TransitInput } from '../../../src/core/vault/transit-messages.ts';
-import type { ItemResults, TransitCalls } from '../../../src/runtime/vault/contract.ts';
-import { VaultError } from '../../../src/runtime/vault/contract.ts';
+import { type ItemResults, type TransitCalls, VaultError } from '../../../src/runtime/vault/contract.ts';
 
 /** A call that waits for its answer. */
 export interface FakeCall {

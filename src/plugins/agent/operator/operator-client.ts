@@ -4,7 +4,7 @@ import { isIP } from 'node:net';
 import { checkServerIdentity, createSecureContext, type SecureContext } from 'node:tls';
 import type { ChannelOptions, Client, MethodDefinition, ServiceError } from '@grpc/grpc-js';
 import { messageOf } from '../../../core/errors.ts';
-import { formatListenAddress } from '../../../core/settings/setting.ts';
+import { formatListenAddress } from '../../../core/settings/listen-address.ts';
 import { loadProtoService } from '../../../runtime/net/load-proto.ts';
 import { type OperatorAddress, ReportError, type TlsPaths } from './contract.ts';
 import type { ReportReply } from './pending-reports.ts';

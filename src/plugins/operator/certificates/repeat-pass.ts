@@ -1,5 +1,4 @@
-import type { Periodic } from '../../../runtime/lifecycle/wait.ts';
-import { createBackoff, startRepeated } from '../../../runtime/lifecycle/wait.ts';
+import { createBackoff, type Periodic, startRepeated } from '../../../runtime/lifecycle/wait.ts';
 import { describeError, type Logger } from '../../../runtime/logging/logger.ts';
 
 export interface RepeatOptions {

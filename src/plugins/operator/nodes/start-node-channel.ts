@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { createSecureContext, createServer, type Server, type TLSSocket } from 'node:tls';
 import { exitStatus, SvcError } from '../../../core/errors.ts';
-import { formatListenAddress, type ListenAddress } from '../../../core/settings/setting.ts';
+import { formatListenAddress, type ListenAddress } from '../../../core/settings/listen-address.ts';
 import type { Health, Metrics } from '../../../runtime/health/health.ts';
 import { untilAborted } from '../../../runtime/lifecycle/wait.ts';
 import { describeError, type Logger } from '../../../runtime/logging/logger.ts';

@@ -3,7 +3,7 @@ import { createServer, type Server, type ServerOptions } from 'node:https';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { exitStatus, SvcError } from '../../../core/errors.ts';
-import { formatListenAddress, type ListenAddress } from '../../../core/settings/setting.ts';
+import { formatListenAddress, type ListenAddress } from '../../../core/settings/listen-address.ts';
 import type { Metrics } from '../../../runtime/health/health.ts';
 import { sleep as delay, untilAborted } from '../../../runtime/lifecycle/wait.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';

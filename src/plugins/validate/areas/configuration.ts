@@ -1,4 +1,5 @@
 import { messageOf, SvcError } from '../../../core/errors.ts';
+import { isLoopback } from '../../../core/settings/listen-address.ts';
 import {
   applyRules,
   findGiven,
@@ -10,7 +11,6 @@ import {
   wrongValue,
 } from '../../../core/settings/resolve.ts';
 import type { Settings } from '../../../core/settings/setting.ts';
-import { isLoopback } from '../../../core/settings/setting.ts';
 import { loadConfigFile } from '../../../runtime/component/read-config.ts';
 import { vaultRules } from '../../../runtime/vault/settings.ts';
 import {

@@ -1,4 +1,5 @@
-import { integer, listenAddressOrOff, type Settings, text } from '../../../../src/core/settings/setting.ts';
+import { listenAddressOrOff } from '../../../../src/core/settings/listen-address.ts';
+import { integer, type Settings, text } from '../../../../src/core/settings/setting.ts';
 import type { Component, Running } from '../../../../src/runtime/component/contract.ts';
 import { runComponent } from '../../../../src/runtime/component/run-component.ts';
 

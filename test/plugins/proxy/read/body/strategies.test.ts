@@ -17,7 +17,7 @@ let folder: TemporaryFolder;
 const { signal } = new AbortController();
 
 test.before(() => {
-  folder = temporaryFolder('roads');
+  folder = temporaryFolder('strategies');
 });
 test.after(() => folder.remove());
 
@@ -42,7 +42,7 @@ interface Read {
 }
 
 async function read(
-  road: ReadTools,
+  chosen: ReadTools,
   stored: Buffer,
   size: number,
   dek: Buffer,
@@ -55,7 +55,7 @@ async function read(
   const request = { reader, body: { size, nonce: undefined }, slice, takeKey: async () => key };
   let failure: unknown;
   try {
-    for await (const chunk of openBody(road, request, { signal })) given.push(Buffer.from(chunk));
+    for await (const chunk of openBody(chosen, request, { signal })) given.push(Buffer.from(chunk));
   } catch (error) {
     failure = error;
   } finally {
@@ -65,32 +65,32 @@ async function read(
   return { given: Buffer.concat(given), failure, key };
 }
 
-const roads: [string, () => ReadTools][] = [
+const strategies: [string, () => ReadTools][] = [
   ['memory', () => tools(4 * MiB)],
   ['stream', () => tools(0)],
   ['disk', () => tools(0, true)],
 ];
 
-for (const [label, make] of roads)
+for (const [label, make] of strategies)
   test(`${label}: any slice is given, and the key and all room given back`, async () => {
     const plaintext = randomBytes(1_500_000);
     const dek = randomBytes(32);
     const stored = seal(dek, plaintext);
-    const road = make();
+    const chosen = make();
     await fc.assert(
       fc.asyncProperty(fc.nat({ max: plaintext.length }), fc.nat({ max: plaintext.length }), async (a, b) => {
         const slice = { skip: Math.min(a, b), take: Math.abs(a - b) };
-        const { given, failure, key } = await read(road, stored, plaintext.length, dek, slice);
+        const { given, failure, key } = await read(chosen, stored, plaintext.length, dek, slice);
         assert.is(failure, undefined);
         assert.ok(given.equals(plaintext.subarray(slice.skip, slice.skip + slice.take)));
         assert.ok(key.every((byte) => byte === 0));
       }),
       { numRuns: 20 },
     );
-    assert.equal([road.budget.used, road.spool.used], [0, 0]);
+    assert.equal([chosen.budget.used, chosen.spool.used], [0, 0]);
   });
 
-for (const [label, make] of roads)
+for (const [label, make] of strategies)
   test(`${label}: a changed body gives no whole slice, and memory and disk nothing at all`, async () => {
     const plaintext = randomBytes(300_000);
     const dek = randomBytes(32);
@@ -103,20 +103,20 @@ for (const [label, make] of roads)
         { skip: 5, take: 10 },
         { skip: 10, take: 200_000 },
       ]) {
-        const road = make();
-        const { given, failure } = await read(road, stored, plaintext.length, dek, slice);
+        const chosen = make();
+        const { given, failure } = await read(chosen, stored, plaintext.length, dek, slice);
         assert.ok(
           failure instanceof EnvelopeError && failure.reason === 'authentication-failed',
           `${label} ${at}`,
         );
         const most = label === 'stream' ? Math.max(0, slice.take - heldBack) : 0;
         assert.ok(given.length <= most, `${given.length} of ${slice.take} bytes were given`);
-        assert.equal([road.budget.used, road.spool.used], [0, 0]);
+        assert.equal([chosen.budget.used, chosen.spool.used], [0, 0]);
       }
     }
   });
 
-for (const [label, make] of roads)
+for (const [label, make] of strategies)
   test(`${label}: a body cut anywhere is refused`, async () => {
     const dek = randomBytes(32);
     const stored = seal(dek, randomBytes(1000));
@@ -131,32 +131,32 @@ for (const [label, make] of roads)
   });
 
 test('without memory a small body goes through the disk', async () => {
-  const road = tools(4 * MiB);
-  const hold = await road.budget.acquire({ bytes: 8 * MiB, signal });
+  const chosen = tools(4 * MiB);
+  const hold = await chosen.budget.acquire({ bytes: 8 * MiB, signal });
   const plaintext = randomBytes(100_000);
   const dek = randomBytes(32);
   const slice = { skip: 0, take: plaintext.length };
-  const { given, failure } = await read(road, seal(dek, plaintext), plaintext.length, dek, slice);
+  const { given, failure } = await read(chosen, seal(dek, plaintext), plaintext.length, dek, slice);
   assert.is(failure, undefined);
   assert.ok(given.equals(plaintext));
   hold?.releaseAll();
-  assert.equal([road.budget.used, road.spool.used], [0, 0]);
+  assert.equal([chosen.budget.used, chosen.spool.used], [0, 0]);
 });
 
 test('who stops reading gives everything back', async () => {
-  for (const [label, make] of roads) {
-    const road = make();
+  for (const [label, make] of strategies) {
+    const chosen = make();
     const plaintext = randomBytes(MiB);
     const dek = randomBytes(32);
     const { message, stop } = await incoming((response) => response.end(seal(dek, plaintext)));
     const reader = message;
     const body = { size: plaintext.length, nonce: undefined };
     const slice = { skip: 0, take: plaintext.length };
-    for await (const _ of openBody(road, { reader, body, slice, takeKey: async () => dek }, { signal }))
+    for await (const _ of openBody(chosen, { reader, body, slice, takeKey: async () => dek }, { signal }))
       break;
     reader.close();
     stop();
-    assert.equal([label, road.budget.used, road.spool.used], [label, 0, 0]);
+    assert.equal([label, chosen.budget.used, chosen.spool.used], [label, 0, 0]);
   }
 });
 

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { listenAddress } from '../../../../../src/core/settings/setting.ts';
+import { listenAddress } from '../../../../../src/core/settings/listen-address.ts';
 import { vaultSettings } from '../../../../../src/runtime/vault/settings.ts';
 import type { Fixture, Fixtures } from '../../fixture.ts';
 import { fakeHost } from '../../host/fake-host.ts';
