@@ -2,11 +2,14 @@
  * What a body has, in one piece.
  * @param most bytes
  * @param tooLong makes what is thrown as soon as there are more
+ * @param free told of each chunk that has been copied, where the caller owns them
+ * @returns memory of its own
  */
 export async function collect(
   body: AsyncIterable<Buffer>,
   most: number,
   tooLong: () => Error,
+  free: (chunk: Buffer) => void = () => undefined,
 ): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -15,5 +18,11 @@ export async function collect(
     if (size > most) throw tooLong();
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks, size);
+  const whole = Buffer.allocUnsafeSlow(size);
+  let at = 0;
+  for (const chunk of chunks) {
+    at += chunk.copy(whole, at);
+    free(chunk);
+  }
+  return whole;
 }

@@ -1,5 +1,6 @@
+import { type BlockBody, inBlocks } from '../block-body.ts';
 import { s3Error } from './error.ts';
-import { escapeXml, scanXml, unescapeXml } from './xml-text.ts';
+import { escapeXml, scanXml, Utf8Text } from './xml-text.ts';
 
 /** MinIO begins it with a small letter. */
 const attributes = /^[Gg]etObjectAttributes\w+$/;
@@ -30,12 +31,13 @@ const topFields = new Set([
  * Reads a listing of the store: ListObjects (both versions), ListObjectVersions, ListParts, ListMultipartUploads.
  * @throws S3Error InternalError when it is none of these or cannot be read safely
  */
-export const scanListing = (xml: string): Listing => scan(xml, lists);
+export const scanListing = (xml: Buffer): Listing => scan(xml, lists);
 
 /** Reads GetObjectAttributes, which holds a listing of parts. @throws S3Error InternalError as `scanListing` */
-export const scanAttributes = (xml: string): Listing => scan(xml, attributes);
+export const scanAttributes = (xml: Buffer): Listing => scan(xml, attributes);
 
-function scan(xml: string, roots: RegExp): Listing {
+function scan(bytes: Buffer, roots: RegExp): Listing {
+  const xml = new Utf8Text(bytes);
   const scanner = new ListingScanner(xml);
   if (!scanXml(xml, scanner) || !roots.test(scanner.root)) throw unreadable();
   return scanner.listing();
@@ -51,7 +53,7 @@ interface Open {
 
 class ListingScanner {
   root = '';
-  readonly #xml: string;
+  readonly #xml: Utf8Text;
   readonly #entries: Open[] = [];
   readonly #checksums: Span[] = [];
   readonly #top = new Map<string, Span>();
@@ -62,7 +64,7 @@ class ListingScanner {
   /** Where the content of the open element of each depth begins. */
   readonly #contents: number[] = [];
 
-  constructor(xml: string) {
+  constructor(xml: Utf8Text) {
     this.#xml = xml;
   }
 
@@ -161,8 +163,7 @@ class ListingScanner {
 
   #text(span: Span | undefined): string | undefined {
     if (span === undefined) return undefined;
-    const raw = this.#xml.slice(span.start, span.end);
-    const text = raw.includes('<') ? undefined : unescapeXml(raw);
+    const text = this.#xml.text(span.start, span.end);
     if (text === undefined) throw unreadable();
     return text;
   }
@@ -202,7 +203,7 @@ export interface ListingEntry {
   readonly partNumber?: number;
 }
 
-/** A stretch of the document's text that can be replaced. */
+/** A stretch of the document that can be replaced, by offsets in bytes. */
 interface Span {
   readonly start: number;
   readonly end: number;
@@ -216,7 +217,7 @@ interface LocatedEntry extends ListingEntry {
 
 /** A listing of the store, read and ready to be rewritten. */
 export interface Listing {
-  readonly xml: string;
+  readonly xml: Utf8Text;
   readonly entries: readonly LocatedEntry[];
   /** `Checksum…` elements, which are of ciphertext. */
   readonly checksums: readonly Span[];
@@ -236,11 +237,11 @@ interface Replacement extends Span {
   readonly text: string;
 }
 
-/** The listing's text with entries as `edit` has them, the count of keys corrected, checksums of ciphertext left out. */
+/** The listing with entries as `edit` has them, the count of keys corrected, checksums of ciphertext left out. */
 export function rewriteListing(
   listing: Listing,
   edit: (entry: ListingEntry) => EntryEdit | undefined,
-): string {
+): BlockBody {
   const replacements: Replacement[] = listing.checksums.map(remove);
   const dropped = new Set<LocatedEntry>();
   for (const entry of listing.entries) {
@@ -250,7 +251,7 @@ export function rewriteListing(
   }
   for (const { span } of dropped) replacements.push(remove(span));
   if (dropped.size > 0) replacements.push(...corrected(listing, dropped));
-  return apply(listing.xml, replacements);
+  return apply(listing.xml.bytes, replacements);
 }
 
 const remove = ({ start, end }: Span): Replacement => ({ start, end, text: '' });
@@ -287,15 +288,25 @@ function missingMarker(listing: Listing, dropped: ReadonlySet<LocatedEntry>): Re
   return { start: at, end: at, text: `<NextMarker>${rawKey}</NextMarker>` };
 }
 
-function apply(xml: string, replacements: Replacement[]): string {
+/** What is left of `xml` after `replacements`; where one begins within another, it is left out. */
+function apply(xml: Buffer, replacements: Replacement[]): BlockBody {
   replacements.sort((left, right) => left.start - right.start || left.end - right.end);
-  const pieces: string[] = [];
+  let [at, length] = [0, xml.length];
+  const applied = replacements.filter(({ start, end, text }) => {
+    if (start < at) return false;
+    at = end;
+    length += Buffer.byteLength(text) - (end - start);
+    return true;
+  });
+  return { length, blocks: inBlocks(pieces(xml, applied)) };
+}
+
+function* pieces(xml: Buffer, replacements: readonly Replacement[]): Generator<Buffer> {
   let at = 0;
   for (const { start, end, text } of replacements) {
-    if (start < at) continue;
-    pieces.push(xml.slice(at, start), text);
+    yield xml.subarray(at, start);
+    if (text !== '') yield Buffer.from(text);
     at = end;
   }
-  pieces.push(xml.slice(at));
-  return pieces.join('');
+  yield xml.subarray(at);
 }

@@ -50,6 +50,93 @@ function fromCode(decimal: string | undefined, hexadecimal: string | undefined):
   return valid ? String.fromCodePoint(code) : undefined;
 }
 
+/** The text of a document, as a string or as a body that is too large to be made one. Offsets are of its own kind. */
+export interface XmlText {
+  readonly length: number;
+  /** Where the character, which is ASCII, stands next; -1 where it does not. */
+  indexOf(character: string, from: number): number;
+  charCodeAt(at: number): number;
+  slice(start: number, end?: number): string;
+}
+
+/** A document in UTF-8, by offsets in bytes: only what is asked for becomes a string. */
+export class Utf8Text implements XmlText {
+  readonly bytes: Buffer;
+
+  constructor(bytes: Buffer) {
+    this.bytes = bytes;
+  }
+
+  get length(): number {
+    return this.bytes.length;
+  }
+
+  indexOf(character: string, from: number): number {
+    const { bytes } = this;
+    const code = character.charCodeAt(0);
+    for (let at = from; at < bytes.length; at++) if (bytes[at] === code) return at;
+    return -1;
+  }
+
+  charCodeAt(at: number): number {
+    return this.bytes[at] ?? Number.NaN;
+  }
+
+  slice(start: number, end = this.length): string {
+    return this.bytes.toString('utf8', start, end);
+  }
+
+  /** The content of an element as `unescapeXml` has it; undefined where it holds more than text. */
+  text(start: number, end: number): string | undefined {
+    const content = this.bytes.subarray(start, end);
+    if (content.includes('<')) return undefined;
+    return content.includes('&') ? unescapeBytes(content) : content.toString();
+  }
+}
+
+const ampersand = '&'.charCodeAt(0);
+const entities = Object.entries(predefined).map(([name, character]) => ({
+  reference: Buffer.from(`&${name};`),
+  code: character.charCodeAt(0),
+}));
+
+/** Without a string for each reference: a listing may hold a million of them, and V8 keeps such garbage for long. */
+function unescapeBytes(bytes: Buffer): string | undefined {
+  // a reference is never shorter than what it stands for
+  const plain = scratch(bytes.length);
+  let filled = 0;
+  for (let at = 0; at < bytes.length; ) {
+    const start = bytes.indexOf(ampersand, at);
+    filled += bytes.copy(plain, filled, at, start < 0 ? bytes.length : start);
+    if (start < 0) break;
+    at = bytes.indexOf(';', start) + 1;
+    if (at === 0) return undefined;
+    const code = codeOfEntity(bytes, start, at);
+    if (code !== undefined) plain[filled++] = code;
+    else {
+      const character = unescapeXml(bytes.toString('latin1', start, at));
+      if (character === undefined) return undefined;
+      filled += plain.write(character, filled);
+    }
+  }
+  return plain.toString('utf8', 0, filled);
+}
+
+function codeOfEntity(bytes: Buffer, start: number, end: number): number | undefined {
+  for (const { reference, code } of entities)
+    if (reference.length === end - start && bytes.compare(reference, 0, reference.length, start, end) === 0)
+      return code;
+  return undefined;
+}
+
+let scratched = Buffer.alloc(0);
+
+/** Memory that is overwritten by the next call. */
+function scratch(length: number): Buffer {
+  if (scratched.length < length) scratched = Buffer.allocUnsafeSlow(Math.max(length, 8 * 1024));
+  return scratched;
+}
+
 /** Told of every element of a document; offsets are into its text. */
 export interface ElementHandler {
   /** `depth` of the root is 1; `start` is where the tag begins, `content` where it ends. */
@@ -59,12 +146,13 @@ export interface ElementHandler {
 }
 
 const maxDepth = 16;
+const slash = '/'.charCodeAt(0);
 
 /**
  * Walks a document's elements without building a tree. Returns false for what is not well-formed and for what the
  * walk does not read: document types, comments and CDATA.
  */
-export function scanXml(text: string, handler: ElementHandler): boolean {
+export function scanXml(text: XmlText, handler: ElementHandler): boolean {
   const stack: string[] = [];
   let at = skipDeclaration(text);
   let roots = 0;
@@ -76,7 +164,7 @@ export function scanXml(text: string, handler: ElementHandler): boolean {
     const gt = text.indexOf('>', start);
     if (gt < 0) return false;
     at = gt + 1;
-    if (text[start + 1] === '/') {
+    if (text.charCodeAt(start + 1) === slash) {
       const name = stack.pop();
       if (name === undefined || text.slice(start + 2, gt).trimEnd() !== name) return false;
       handler.close(name, stack.length + 1, start, at);
@@ -91,17 +179,21 @@ export function scanXml(text: string, handler: ElementHandler): boolean {
   }
 }
 
-function skipDeclaration(text: string): number {
-  const start = text.startsWith('\uFEFF') ? 1 : 0;
-  if (!text.startsWith('<?xml', start)) return start;
-  const end = text.indexOf('?>', start);
-  return end < 0 ? text.length : end + 2;
+function skipDeclaration(text: XmlText): number {
+  const start = lengthsOfMark.find((length) => text.slice(0, length) === '\uFEFF') ?? 0;
+  if (text.slice(start, start + 5) !== '<?xml') return start;
+  for (let at = text.indexOf('?', start + 5); at >= 0; at = text.indexOf('?', at + 1))
+    if (text.slice(at, at + 2) === '?>') return at + 2;
+  return text.length;
 }
+
+/** The byte order mark, in characters and in bytes. */
+const lengthsOfMark = [1, 3];
 
 const attributes = /^(?:\s+[A-Za-z_][\w:.-]*\s*=\s*(?:"[^"<]*"|'[^'<]*'))*\s*$/;
 
-function readTag(text: string, start: number, gt: number): { name: string; empty: boolean } | undefined {
-  const empty = text[gt - 1] === '/';
+function readTag(text: XmlText, start: number, gt: number): { name: string; empty: boolean } | undefined {
+  const empty = text.charCodeAt(gt - 1) === slash;
   const inner = text.slice(start + 1, empty ? gt - 1 : gt);
   const name = /^[A-Za-z_][\w:.-]*/.exec(inner)?.[0];
   if (name === undefined) return undefined;

@@ -1,3 +1,4 @@
+import type { BlockBody } from '../../core/block-body.ts';
 import type { Payload } from '../../core/s3/received-payload.ts';
 import type { S3Request } from '../../core/s3/request.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
@@ -63,7 +64,8 @@ export interface ResponseWriter {
    * overwritten (it is pooled memory); rejects when the caller's connection is gone.
    */
   write(chunk: Uint8Array): Promise<void>;
-  end(lastChunk?: Uint8Array | string): Promise<void>;
+  /** A long body is sent block by block, each of which is freed. */
+  end(lastChunk?: Uint8Array | string | BlockBody): Promise<void>;
   /** Breaks the connection so that the caller cannot take what it has for a whole body. */
   destroy(reason: Error): void;
 }

@@ -2,12 +2,7 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { S3Error } from '../../../src/core/s3/error.ts';
-import {
-  type ListingEntry,
-  rewriteListing,
-  scanAttributes,
-  scanListing,
-} from '../../../src/core/s3/listing.ts';
+import * as listings from '../../../src/core/s3/listing.ts';
 import { element } from '../../../src/core/s3/xml-text.ts';
 import { refusal } from './refusals.ts';
 
@@ -21,7 +16,17 @@ const contents = (key: string, size = 30) =>
   `<ChecksumAlgorithm>CRC32</ChecksumAlgorithm><ChecksumType>FULL_OBJECT</ChecksumType><Size>${size}</Size>` +
   '<Owner><ID>me</ID><DisplayName>Size</DisplayName></Owner><StorageClass>STANDARD</StorageClass></Contents>';
 const unchanged = () => undefined;
-const essence = (entries: readonly ListingEntry[]) =>
+const scanListing = (xml: string) => listings.scanListing(Buffer.from(xml));
+const scanAttributes = (xml: string) => listings.scanAttributes(Buffer.from(xml));
+
+function rewriteListing(...given: Parameters<typeof listings.rewriteListing>): string {
+  const { length, blocks } = listings.rewriteListing(...given);
+  const written = Buffer.concat([...blocks]);
+  assert.is(written.length, length);
+  return written.toString();
+}
+
+const essence = (entries: readonly listings.ListingEntry[]) =>
   entries.map(({ element: name, key, etag, size, versionId, partNumber, uploadId }) =>
     JSON.parse(JSON.stringify({ name, key, etag, size, versionId, partNumber, uploadId })),
   );
@@ -112,7 +117,7 @@ test('leaves entries out and corrects the count', () => {
 test('names the key to go on after when the last one of a truncated first ListObjects is left out', () => {
   const body = `<Marker></Marker><IsTruncated>true</IsTruncated>${contents('a')}${contents('b&amp;')}`;
   const last = scanListing(document('ListBucketResult', body));
-  const drop = (name: string) => (entry: ListingEntry) =>
+  const drop = (name: string) => (entry: listings.ListingEntry) =>
     entry.key === name ? ({ drop: true } as const) : undefined;
   assert.match(
     rewriteListing(last, drop('b&')),

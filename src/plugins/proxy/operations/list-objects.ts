@@ -17,6 +17,7 @@ import {
 import { encodeComponent } from '../../../core/s3/request.ts';
 import { element } from '../../../core/s3/xml-text.ts';
 import { concurrently } from '../../../runtime/lifecycle/wait.ts';
+import { release } from '../../../runtime/memory.ts';
 import type { OperationHandler, ProxyServices, RequestContext } from '../context.ts';
 import { readBody, refusal } from '../upstream/upstream.ts';
 
@@ -29,21 +30,33 @@ export const createListHandler =
   async (services, context) => {
     await context.payload.read(0);
     const listing = await callersPage(operation, services, context);
-    const { bucket } = context.request;
-    const { reservedPrefix } = services.config;
-    const shown = listing.entries.filter(({ key }) => !key.startsWith(reservedPrefix));
-    const sizes = await plaintextSizes(services, cache, bucket, shown, context.signal);
-    const xml = rewriteListing(listing, (entry): EntryEdit => {
-      if (entry.key.startsWith(reservedPrefix)) return { drop: true };
-      const size = sizes.get(entry);
-      return {
-        ...(entry.etag === undefined ? {} : { etag: outward(entry.etag) }),
-        ...(size === undefined ? {} : { size }),
-      };
-    });
-    context.answer.head(200, { 'content-type': 'application/xml' });
-    await context.answer.end(xml);
+    try {
+      await answerListing(listing, cache, services, context);
+    } finally {
+      release(listing.xml.bytes);
+    }
   };
+
+async function answerListing(
+  listing: Listing,
+  cache: SizeCache,
+  services: ProxyServices,
+  { request: { bucket }, answer, signal }: RequestContext,
+): Promise<void> {
+  const { reservedPrefix } = services.config;
+  const shown = listing.entries.filter(({ key }) => !key.startsWith(reservedPrefix));
+  const sizes = await plaintextSizes(services, cache, bucket, shown, signal);
+  const xml = rewriteListing(listing, (entry): EntryEdit => {
+    if (entry.key.startsWith(reservedPrefix)) return { drop: true };
+    const size = sizes.get(entry);
+    return {
+      ...(entry.etag === undefined ? {} : { etag: outward(entry.etag) }),
+      ...(size === undefined ? {} : { size }),
+    };
+  });
+  answer.head(200, { 'content-type': 'application/xml' });
+  await answer.end(xml);
+}
 
 /** The page that was asked for, or the one behind the reserved keys when it holds nothing else. */
 async function callersPage(
@@ -55,6 +68,7 @@ async function callersPage(
   const query = context.request.query.entries;
   const listing = scanListing(await fetchListing(services, context, query));
   if (!isWhollyReserved(listing, reservedPrefix)) return listing;
+  release(listing.xml.bytes);
   const behind = await fetchListing(services, context, queryBehind(operation, query, reservedPrefix));
   return scanListing(withOwnEcho(operation, query, behind));
 }
@@ -63,7 +77,7 @@ async function fetchListing(
   { upstream }: ProxyServices,
   { request, answer, held, signal }: RequestContext,
   query: QueryEntries,
-): Promise<string> {
+): Promise<Buffer> {
   const { bucket, headers } = request;
   const forwarded = requestHeadersUpstream(headers);
   await held.begin();
@@ -77,7 +91,7 @@ async function fetchListing(
   });
   if (response.status !== 200) throw await refusal(response);
   answer.head(200, responseHeadersDownstream(response.headers));
-  return (await readBody(response, listingLimit, held)).toString();
+  return readBody(response, listingLimit, held);
 }
 
 type QueryEntries = readonly (readonly [name: string, value: string])[];
@@ -117,12 +131,18 @@ export function queryBehind(
 }
 
 /** What the store echoes of that query, as if the caller's own had been asked. */
-export function withOwnEcho(operation: ListingOperation, query: QueryEntries, xml: string): string {
+export function withOwnEcho(operation: ListingOperation, query: QueryEntries, xml: Buffer): Buffer {
   const { parameter, echo } = resumptions[operation];
+  const start = xml.indexOf(`<${echo}>`);
+  const close = xml.indexOf('<', start + 1);
+  const end = close + `</${echo}>`.length;
+  if (start < 0 || xml.toString('latin1', close, end) !== `</${echo}>`) return xml;
   const own = query.find(([name]) => name === parameter)?.[1];
   const encoded = query.some(([name, value]) => name === 'encoding-type' && value === 'url');
   const text = own === undefined ? '' : element(echo, encoded ? encodeComponent(own) : own);
-  return xml.replace(new RegExp(`<${echo}>[^<]*</${echo}>`), () => text);
+  const edited = Buffer.concat([xml.subarray(0, start), Buffer.from(text), xml.subarray(end)]);
+  release(xml);
+  return edited;
 }
 
 const headsAtOnce = 16;
@@ -249,7 +269,7 @@ export const listParts: OperationHandler = async (services, { request, answer, h
     signal,
   });
   if (response.status !== 200) throw await refusal(response);
-  const listing = scanListing((await readBody(response, partsListingLimit, held)).toString());
+  const listing = scanListing(await readBody(response, partsListingLimit, held));
   const xml = rewriteListing(listing, ({ etag, size }) => ({
     ...(etag === undefined ? {} : { etag: outward(etag) }),
     ...(size === undefined ? {} : { size: plaintextSize(size) ?? size }),

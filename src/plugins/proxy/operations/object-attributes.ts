@@ -1,3 +1,4 @@
+import type { BlockBody } from '../../../core/block-body.ts';
 import { overheadBytes } from '../../../core/envelope/cipher.ts';
 import type { PartEntry } from '../../../core/envelope/manifest.ts';
 import { outward, requestHeadersUpstream, responseHeadersDownstream } from '../../../core/s3/headers.ts';
@@ -31,7 +32,7 @@ async function fetchAttributes(
   { upstream }: ProxyServices,
   { request, answer, held, signal }: RequestContext,
   encrypted: boolean,
-): Promise<string> {
+): Promise<Buffer> {
   const { bucket, key, query, headers } = request;
   const forwarded = requestHeadersUpstream(headers);
   await held.begin();
@@ -46,7 +47,7 @@ async function fetchAttributes(
   });
   if (response.status !== 200) throw await refusal(response);
   answer.head(200, responseHeadersDownstream(response.headers));
-  return (await readBody(response, answerLimit, held)).toString();
+  return readBody(response, answerLimit, held);
 }
 
 const namesOf = (header = ''): string[] => header.split(',').map((name) => name.trim());
@@ -57,16 +58,17 @@ function withoutChecksum(header: string | undefined): string {
   return names.length === 0 ? 'StorageClass' : names.join(',');
 }
 
-function withOutwardEtag(xml: string): string {
+function withOutwardEtag(xml: Buffer): BlockBody {
   const listing = { ...scanAttributes(xml), checksums: [] };
   return rewriteListing(listing, ({ etag }) => (etag === undefined ? undefined : { etag: outward(etag) }));
 }
 
-function ofPlaintext(xml: string, { request }: RequestContext, { size, list }: ObjectLayout): string {
-  const rewritten = rewriteListing(scanAttributes(xml), (entry) => {
+function ofPlaintext(xml: Buffer, { request }: RequestContext, { size, list }: ObjectLayout): string {
+  const { blocks } = rewriteListing(scanAttributes(xml), (entry) => {
     if (entry.element === 'Part') return { size: Math.max(0, (entry.size ?? 0) - overheadBytes) };
     return { size, ...(entry.etag === undefined ? {} : { etag: outward(entry.etag) }) };
   });
+  const rewritten = Buffer.concat([...blocks]).toString();
   const wanted = namesOf(String(request.headers[attributesHeader] ?? '')).includes('ObjectParts');
   if (!wanted || list === undefined || rewritten.includes('<ObjectParts>')) return rewritten;
   return withParts(rewritten, request.headers, list.parts);

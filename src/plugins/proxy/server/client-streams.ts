@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type BlockBody, textInBlocks } from '../../../core/block-body.ts';
 import { s3Error } from '../../../core/s3/error.ts';
 import { release } from '../../../runtime/memory.ts';
 import { resetSocket } from '../../../runtime/net/connections.ts';
@@ -15,10 +16,10 @@ export interface HttpResponseWriterOptions {
 
 /** Bytes written at a time: small enough to tell a slow caller from one that reads nothing. */
 const largestWrite = 256 * 1024;
-/** Characters of a text that are made bytes at a time. */
+/** Characters of a text that is made bytes at once. */
 const largestText = 64 * 1024;
-/** Milliseconds for a caller that takes nothing of a long text: others wait for the memory that it is in. */
-const textStallMs = 10_000;
+/** Milliseconds for a caller that takes nothing of a long body: others wait for the memory that it is made from. */
+const blocksStallMs = 10_000;
 
 /**
  * An answer over `node:http`. One `write` or `end` at a time; each settles when the
@@ -77,25 +78,30 @@ export class HttpResponseWriter implements ResponseWriter {
     }
   }
 
-  end(lastChunk?: Uint8Array | string): Promise<void> {
-    if (typeof lastChunk === 'string' && lastChunk.length > largestText) return this.#endText(lastChunk);
+  end(lastChunk?: Uint8Array | string | BlockBody): Promise<void> {
     if (lastChunk === undefined) {
       if (this.#response.req.method !== 'HEAD') this.#measure(0);
       return this.#handOver(0, (done) => this.#response.end(done));
     }
-    const bytes = typeof lastChunk === 'string' ? Buffer.from(lastChunk) : lastChunk;
+    if (typeof lastChunk === 'string')
+      return lastChunk.length > largestText
+        ? this.#endBlocks(textInBlocks(lastChunk))
+        : this.#endBytes(Buffer.from(lastChunk));
+    return 'blocks' in lastChunk ? this.#endBlocks(lastChunk) : this.#endBytes(lastChunk);
+  }
+
+  #endBytes(bytes: Uint8Array): Promise<void> {
     this.#measure(bytes.length);
     return this.#handOver(bytes.length, (done) => this.#response.end(bytes, done));
   }
 
-  async #endText(text: string): Promise<void> {
-    this.#measure(Buffer.byteLength(text));
+  async #endBlocks({ length, blocks }: BlockBody): Promise<void> {
+    this.#measure(length);
     clearTimeout(this.#stall);
-    this.#stall = setTimeout(() => this.#stalled(), Math.min(textStallMs, this.#options.stallMs)).unref();
-    for (let start = 0; start < text.length; ) {
-      const end = start + largestText - (isHighSurrogate(text.charCodeAt(start + largestText - 1)) ? 1 : 0);
-      await this.write(Buffer.from(text.slice(start, end)));
-      start = end;
+    this.#stall = setTimeout(() => this.#stalled(), Math.min(blocksStallMs, this.#options.stallMs)).unref();
+    for (const block of blocks) {
+      await this.write(block);
+      release(block);
     }
     await this.end();
   }
@@ -152,9 +158,6 @@ export class HttpResponseWriter implements ResponseWriter {
     this.#reject = undefined;
   }
 }
-
-/** Its other half must be in the same piece. */
-const isHighSurrogate = (code: number): boolean => code >= 0xd800 && code < 0xdc00;
 
 export interface BodyReaderOptions {
   /** Milliseconds without a byte after which the caller is given up. */

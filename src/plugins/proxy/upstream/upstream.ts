@@ -3,6 +3,7 @@ import { collect } from '../../../core/collect.ts';
 import { S3Error, s3Error } from '../../../core/s3/error.ts';
 import { parseXml, type XmlElement } from '../../../core/s3/xml.ts';
 import { unescapeXml } from '../../../core/s3/xml-text.ts';
+import { release } from '../../../runtime/memory.ts';
 import type { ResponseBody } from '../../../runtime/net/http1-response-body.ts';
 import type { HeldResponses } from '../server/admit-request.ts';
 
@@ -142,7 +143,7 @@ export async function readBody(
   const tooLong = () => s3Error('InternalError', 'The object store answered with more than it should.');
   const bounded = held === undefined ? body : withRoom(body, held);
   try {
-    return await collect(bounded, limit, tooLong);
+    return await collect(bounded, limit, tooLong, release);
   } catch (error) {
     throw unavailable(error);
   }

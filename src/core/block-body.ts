@@ -1,0 +1,45 @@
+/** A long body that is made block by block while it is sent, and never stands in memory as a whole. */
+export interface BlockBody {
+  /** Bytes of all blocks together. */
+  readonly length: number;
+  /** Each in memory of its own, so that it can be freed when it was sent. */
+  readonly blocks: Iterable<Buffer>;
+}
+
+const blockBytes = 64 * 1024;
+
+/** The same bytes in blocks of 64 KiB. A piece may be overwritten when the next one is asked for. */
+export function* inBlocks(pieces: Iterable<Uint8Array>, size = blockBytes): Generator<Buffer> {
+  let [block, filled] = [Buffer.allocUnsafeSlow(size), 0];
+  for (const piece of pieces) {
+    for (let at = 0; at < piece.length; ) {
+      const taken = Math.min(piece.length - at, size - filled);
+      block.set(piece.subarray(at, at + taken), filled);
+      [at, filled] = [at + taken, filled + taken];
+      if (filled < size) continue;
+      yield block;
+      [block, filled] = [Buffer.allocUnsafeSlow(size), 0];
+    }
+  }
+  if (filled > 0) yield block.subarray(0, filled);
+}
+
+/** Characters of a text that are made bytes at a time. */
+const pieceLength = 16 * 1024;
+
+/** A long text as UTF-8. */
+export const textInBlocks = (text: string): BlockBody => ({
+  length: Buffer.byteLength(text),
+  blocks: inBlocks(encoded(text)),
+});
+
+function* encoded(text: string): Generator<Buffer> {
+  for (let start = 0; start < text.length; ) {
+    const end = start + pieceLength - (isHighSurrogate(text.charCodeAt(start + pieceLength - 1)) ? 1 : 0);
+    yield Buffer.from(text.slice(start, end));
+    start = end;
+  }
+}
+
+/** Its other half must be in the same piece. */
+const isHighSurrogate = (code: number): boolean => code >= 0xd800 && code < 0xdc00;
