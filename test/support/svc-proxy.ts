@@ -1,8 +1,14 @@
 import { startComponent } from './component.ts';
+import { dockerTarget } from './dockerfile.ts';
 import { http } from './http.ts';
 import { residentMemory } from './process-memory.ts';
 import type { S3Target, SvcProxy, SvcProxyConfig } from './types.ts';
 import { vaultEnvironment } from './vault-environment.ts';
+
+/** What the image sets, which is how the proxy ships. */
+const imageEnvironment: Readonly<Record<string, string>> = Object.fromEntries(
+  dockerTarget('proxy').env.flatMap((line) => line.split(' ').map((setting) => setting.split('=', 2))),
+);
 
 /**
  * Starts `svc run proxy` on free ports and waits for it.
@@ -39,6 +45,7 @@ export async function startSvcProxy(config: SvcProxyConfig): Promise<SvcProxy> {
 
 function environment({ upstream, vault, env }: SvcProxyConfig): Record<string, string | undefined> {
   return {
+    MALLOC_ARENA_MAX: imageEnvironment['MALLOC_ARENA_MAX'],
     SVC_PROXY_LISTEN: '127.0.0.1:0',
     SVC_PROXY_HEALTH: '127.0.0.1:0',
     SVC_PROXY_UPSTREAM: upstream.endpoint,
