@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"sync"
 
+	"svc.example/bypass/internal/kernel"
 	"svc.example/bypass/internal/report"
 
 	"golang.org/x/sys/unix"
@@ -24,14 +25,14 @@ func Watch(arguments []string) error {
 	tell := flags.Bool("tell", false, "also say at once when something leaked, for the reader may be killed next")
 	nice := flags.Int("nice", 0, "how much the threads that read yield to others")
 	_ = flags.Parse(arguments)
-	family, closed := newFamily(*pid), report.Closed()
+	begun, family, closed := kernel.NewestPID(), newFamily(*pid), report.Closed()
 	results := make([]count, runtime.NumCPU())
 	var all sync.WaitGroup
 	for index := range results {
 		all.Go(func() {
 			runtime.LockOSThread()
 			_ = unix.Setpriority(unix.PRIO_PROCESS, 0, *nice)
-			watcher := &watcher{family: family, marker: *marker, result: &results[index], tell: *tell}
+			watcher := &watcher{family: family, marker: *marker, result: &results[index], tell: *tell, last: begun}
 			for !closed.Load() {
 				watcher.round()
 			}

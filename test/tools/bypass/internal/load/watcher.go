@@ -9,26 +9,25 @@ import (
 // ahead is how many numbers beyond the last one given out are tried too, to be there before the process is.
 const ahead = 2
 
+// behind is how many of the numbers seen in earlier rounds are tried again: the kernel counts one before its process is there.
+const behind = 8
+
 type watcher struct {
 	family *family
 	marker string
 	result *count
 	tell   bool
-	last   int
+	// last is the newest number of the last round, and before the first one of when the watch began.
+	last int
 }
 
 // round tries all living descendants, and every number given out since the last round.
 func (w *watcher) round() {
 	newest := kernel.NewestPID()
-	if w.last == 0 {
-		w.last = newest
-	}
-	for pid := w.last + 1; pid <= newest+ahead; pid++ {
+	for pid := max(1, w.last+1-behind); pid <= newest+ahead; pid++ {
 		w.try(pid)
 	}
-	if newest != w.last {
-		w.last = newest
-	}
+	w.last = newest
 	for _, pid := range w.family.living() {
 		w.try(pid)
 	}
