@@ -17,11 +17,13 @@ export default class Dev extends BaseCommand {
       summary: 'Where clients reach the proxy [default 127.0.0.1:8190, or a free port where that is taken]',
       helpValue: '<address>',
     }),
+    tls: boolean({ summary: 'Serve clients over TLS, with a certificate made for it' }),
   };
   static override examples = [
     '<%= config.bin %> dev',
     '<%= config.bin %> dev --once',
     '<%= config.bin %> dev --data ./svc-dev',
+    '<%= config.bin %> dev --tls',
   ];
 
   async run(): Promise<void> {
@@ -30,11 +32,11 @@ export default class Dev extends BaseCommand {
       import('../plugins/dev/index.ts'),
       import('../plugins/proxy/index.ts'),
     ]);
-    const { once, data: dataFolder, listen } = flags;
+    const { once, data: dataFolder, listen, tls } = flags;
     const say = (text: string) => this.log(text);
     const tell = (facts: object) => {
       if (this.jsonEnabled()) this.logJson(facts);
     };
-    this.exit(await demonstrate({ proxy, once, dataFolder, listen, say, tell }));
+    this.exit(await demonstrate({ proxy, once, dataFolder, listen, tls, say, tell }));
   }
 }

@@ -1,6 +1,7 @@
 import { startComponent } from './component.ts';
 import { dockerTarget } from './dockerfile.ts';
 import { http } from './http.ts';
+import type { LogLine } from './log-lines.ts';
 import { residentMemory } from './process-memory.ts';
 import type { S3Target, SvcProxy, SvcProxyConfig } from './types.ts';
 import { vaultEnvironment } from './vault-environment.ts';
@@ -27,13 +28,13 @@ export async function startSvcProxy(config: SvcProxyConfig): Promise<SvcProxy> {
       return proxy.pid;
     },
     get url() {
-      return `http://${proxy.started['address']}`;
+      return urlOf(proxy.started);
     },
     get health() {
       return `http://${proxy.started['health']}`;
     },
     get target() {
-      return { ...callerCredentials(config), endpoint: `http://${proxy.started['address']}` };
+      return { ...callerCredentials(config), endpoint: urlOf(proxy.started) };
     },
     output: proxy.output,
     rss: () => residentMemory(proxy.pid),
@@ -42,6 +43,8 @@ export async function startSvcProxy(config: SvcProxyConfig): Promise<SvcProxy> {
     stop: proxy.stop,
   };
 }
+
+const urlOf = ({ address, tls }: LogLine): string => `${tls === undefined ? 'http' : 'https'}://${address}`;
 
 function environment({ upstream, vault, env }: SvcProxyConfig): Record<string, string | undefined> {
   return {

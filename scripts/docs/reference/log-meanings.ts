@@ -62,6 +62,11 @@ export const logMeanings: Readonly<Record<string, readonly [means: string, todo?
     'Records of a multipart upload that has ended could not be removed',
     'Run `svc proxy gc`, which removes them, and check that the proxy may delete below `.svc/`',
   ],
+  'proxy.tls.refused': [
+    'The files of the certificate for callers have changed and cannot be used, for `reason`. The one before is still shown',
+    'Write a certificate and its key that belong together. It is tried again when the files change',
+  ],
+  'proxy.tls.renewed': ['New connections of callers are shown the certificate that the files hold now'],
   'proxy.vault.denied': [
     'The key server refuses to wrap or unwrap',
     'Grant `update` on the `path` that the line names',

@@ -11,6 +11,7 @@ import { startHealthServer } from '../../runtime/health/health-server.ts';
 import { untilAborted } from '../../runtime/lifecycle/wait.ts';
 import { createLogger } from '../../runtime/logging/create-logger.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
+import { createCertificate, type DevelopmentCertificate } from './certificate.ts';
 import type { SecretsSource } from './keys/set-up.ts';
 import { givenAddress, startNear } from './listen.ts';
 import { endText, type Pen, roundTripText, serversText, tryLines, tryText } from './report.ts';
@@ -25,6 +26,8 @@ export interface Demonstration {
   readonly once: boolean;
   readonly dataFolder: string | undefined;
   readonly listen: string | undefined;
+  /** Serve clients over TLS, with a new certificate. */
+  readonly tls: boolean;
   /** Shows text to a person. */
   readonly say: (text: string) => void;
   /** Tells a script where everything is and what came of the round trips. */
@@ -128,6 +131,8 @@ export interface DevelopmentOptions {
   readonly listen: string | undefined;
   /** `--data`; undefined: memory. */
   readonly dataFolder: string | undefined;
+  /** `--tls` */
+  readonly tls: boolean;
   readonly log: Logger;
   /** Asks all of it to drain and end. */
   readonly signal: AbortSignal;
@@ -148,15 +153,22 @@ const region = 'us-east-1';
 /** Key server, object store and the proxy in front of them, all on loopback. @throws SvcError */
 export async function startDevelopment(options: DevelopmentOptions): Promise<Development> {
   const servers = await startServers(options.dataFolder, options.log);
+  let certificate: DevelopmentCertificate | undefined;
   try {
-    return await startProxy(options, servers);
+    certificate = options.tls ? await createCertificate(servers.dataFolder) : undefined;
+    return await startProxy(options, servers, certificate);
   } catch (error) {
+    certificate?.remove();
     await servers.close();
     throw error;
   }
 }
 
-async function startProxy(options: DevelopmentOptions, servers: Servers): Promise<Development> {
+async function startProxy(
+  options: DevelopmentOptions,
+  servers: Servers,
+  certificate: DevelopmentCertificate | undefined,
+): Promise<Development> {
   const { proxy, listen } = options;
   const health = createHealth();
   const ownMetrics = () => createMetrics({ version: svcVersion(), component: proxy.name });
@@ -166,14 +178,20 @@ async function startProxy(options: DevelopmentOptions, servers: Servers): Promis
   const close = async () => {
     await healthServer.close();
     await servers.close();
+    certificate?.remove();
   };
   const start = async (at: string) => {
     metrics = await ownMetrics(); // one that did not start has left its own
-    return runProxy(options, servers, at, { health, metrics });
+    return runProxy(options, proxyEnvironment(servers, at, certificate), { health, metrics });
   };
   try {
     const running = await (listen === undefined ? startNear(usualPort, start) : start(givenAddress(listen)));
-    const facts = factsOf(servers, { proxy: running.facts['address'], health: healthServer.address });
+    const { address } = running.facts;
+    const facts = factsOf(servers, {
+      proxy: address,
+      health: healthServer.address,
+      caFile: certificate?.caFile,
+    });
     return { facts, secrets: servers.secrets, closed: running.closed, close };
   } catch (error) {
     await healthServer.close();
@@ -183,11 +201,9 @@ async function startProxy(options: DevelopmentOptions, servers: Servers): Promis
 
 async function runProxy(
   { proxy, log, signal }: DevelopmentOptions,
-  servers: Servers,
-  listen: string,
+  env: Readonly<Record<string, string>>,
   observed: Pick<ComponentDeps, 'health' | 'metrics'>,
 ): Promise<Running> {
-  const env = proxyEnvironment(servers, listen);
   const { own } = await readConfig(proxy, { env });
   return proxy.start(own, { log, env, ...observed }, signal);
 }
@@ -195,9 +211,15 @@ async function runProxy(
 const { parse: parseAddress } = listenAddress();
 
 /** The proxy's whole environment: nothing of this process's own, which might point it elsewhere. */
-function proxyEnvironment({ keyServer, store, proxyToken }: Servers, listen: string) {
+function proxyEnvironment(
+  { keyServer, store, proxyToken }: Servers,
+  listen: string,
+  certificate: DevelopmentCertificate | undefined,
+): Readonly<Record<string, string>> {
+  const { certFile, keyFile } = certificate ?? {};
   return {
     SVC_PROXY_LISTEN: listen,
+    ...(certFile && keyFile && { SVC_PROXY_TLS_CERT: certFile, SVC_PROXY_TLS_KEY: keyFile }),
     SVC_PROXY_UPSTREAM: store.url,
     AWS_REGION: region,
     AWS_ACCESS_KEY_ID: store.accessKeyId,
@@ -213,10 +235,11 @@ const client = { region, accessKeyId: 'dev', secretAccessKey: 'development' };
 
 function factsOf(
   { keyServer, store, dataFolder }: Servers,
-  { proxy, health }: { readonly proxy: string | undefined; readonly health: string },
+  { proxy, health, caFile }: { proxy: string | undefined; health: string; caFile: string | undefined },
 ): Facts {
   return {
-    proxy: `http://${proxy}`,
+    proxy: `${caFile === undefined ? 'http' : 'https'}://${proxy}`,
+    ...(caFile === undefined ? {} : { caFile }),
     health: `http://${health}`,
     keyServer: keyServer.url,
     store: store.url,

@@ -17,6 +17,7 @@ export function serversText(facts: Facts, { usualProxy }: { readonly usualProxy:
     : 'Keys and objects are in memory, and gone when it ends.';
   const rows = [
     ['proxy', facts.proxy, usualProxy ? 'for any S3 client' : 'for any S3 client (8190 was taken)'],
+    ...(facts.caFile === undefined ? [] : [['authority', facts.caFile, 'for clients to trust'] as const]),
     ['health', facts.health, '/healthz /readyz /metrics'],
     ['key server', facts.keyServer, 'transit key svc, secrets in secret/demo'],
     ['store', facts.store, 'stands for the cloud'],
@@ -155,13 +156,13 @@ const file = 'README.md';
 const note = 'note.txt';
 
 /** `hasReadme`: whether the folder has a README.md to copy; otherwise a line of text is. */
-export function tryLines({ proxy, peek, client }: Facts, hasReadme: boolean): TryLines {
+export function tryLines({ proxy, caFile, peek, client }: Facts, hasReadme: boolean): TryLines {
   const environment = [
     `AWS_ACCESS_KEY_ID=${client.accessKeyId}`,
     `AWS_SECRET_ACCESS_KEY=${client.secretAccessKey}`,
     `AWS_DEFAULT_REGION=${client.region}`,
   ];
-  const aws = `${environment.join(' ')} aws --endpoint-url ${proxy} s3 cp`;
+  const aws = `${environment.join(' ')} aws --endpoint-url ${proxy}${caFile === undefined ? '' : ` --ca-bundle ${caFile}`} s3 cp`;
   const key = hasReadme ? file : note;
   return {
     write: hasReadme

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { Agent } from 'node:https';
 import { CreateBucketCommand, GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { exitStatus, SvcError } from '../../core/errors.ts';
 
@@ -24,8 +26,9 @@ const text = 'Nobody but the holder of the key reads this text';
 export async function roundTrip(facts: Facts): Promise<RoundTrip> {
   const { region, ...credentials } = facts.client;
   const target = { endpoint: facts.proxy, region, credentials, forcePathStyle: true };
+  const trust = facts.caFile === undefined ? {} : { requestHandler: trusting(facts.caFile) };
   // the proxy asks the key server and the store again by itself
-  const client = new S3Client({ ...target, maxAttempts: 1 });
+  const client = new S3Client({ ...target, ...trust, maxAttempts: 1 });
   const written = Buffer.from(text);
   try {
     await client.send(new CreateBucketCommand({ Bucket: bucket }));
@@ -42,6 +45,8 @@ export async function roundTrip(facts: Facts): Promise<RoundTrip> {
     client.destroy();
   }
 }
+
+const trusting = (caFile: string) => ({ httpsAgent: new Agent({ ca: readFileSync(caFile) }) });
 
 async function lookAt(url: string): Promise<StoredAsIs> {
   const response = await fetch(url);
@@ -71,6 +76,8 @@ const failed = (message: string, cause?: unknown): SvcError =>
 /** Where everything is, for people and scripts. URLs without a slash at the end. */
 export interface Facts {
   readonly proxy: string;
+  /** PEM file of the authority that vouches for the proxy, where it speaks TLS. */
+  readonly caFile?: string;
   readonly health: string;
   readonly keyServer: string;
   readonly store: string;

@@ -6,11 +6,14 @@ import { applyRules, type Rule } from '../../core/settings/resolve.ts';
 import { formatByteSize } from '../../core/units.ts';
 import { storeOf } from '../../runtime/object-store/settings.ts';
 import { vaultRules } from '../../runtime/vault/settings.ts';
+import { type CertificateFiles, tlsFaults } from './server/tls-files.ts';
 import type { ResolvedProxySettings } from './settings.ts';
 
 /** Configuration of the proxy after parsing; sizes in bytes, times in milliseconds. */
 export interface ProxyConfig {
   readonly listen: { readonly host: string; readonly port: number };
+  /** Undefined: callers are served over plain HTTP. */
+  readonly tls: CertificateFiles | undefined;
   /** Base URL of the store; path-style requests go below it. */
   readonly upstream: URL;
   readonly region: string;
@@ -48,6 +51,7 @@ const everyInterface = '::';
 export function readConfig(settings: ResolvedProxySettings): ProxyConfig {
   return {
     listen: { host: settings.listen.host ?? everyInterface, port: settings.listen.port },
+    tls: tlsFiles(settings),
     ...storeOf(settings),
     upstreamSigning: settings.upstreamSigning,
     upstreamChecksum: settings.upstreamChecksum,
@@ -73,6 +77,11 @@ export function readConfig(settings: ResolvedProxySettings): ProxyConfig {
 export const spoolDirOf = ({ spoolDir }: Pick<ResolvedProxySettings, 'spoolDir'>): string =>
   spoolDir ?? tmpdir();
 
+function tlsFiles({ tlsCert, tlsKey }: ResolvedProxySettings): CertificateFiles | undefined {
+  if (tlsCert === undefined || tlsKey === undefined) return undefined;
+  return { certFile: tlsCert, keyFile: tlsKey };
+}
+
 function callerKeys({ accessKeyId, secretAccessKey }: ResolvedProxySettings): ProxyConfig['callerKeys'] {
   if (accessKeyId === undefined || secretAccessKey === undefined) return undefined;
   return { accessKeyId, secretAccessKey };
@@ -83,6 +92,8 @@ type Config = ResolvedProxySettings;
 const proxyRules: readonly Rule<Config>[] = [
   callersKnown,
   bothKeys,
+  bothTlsFiles,
+  tlsUsable,
   endpointKnown,
   budgetHoldsOne,
   ownWritesReadable,
@@ -108,6 +119,18 @@ function bothKeys({ accessKeyId, secretAccessKey }: Config): string | undefined 
       ? ['ACCESS_KEY_ID', 'SECRET_ACCESS_KEY']
       : ['SECRET_ACCESS_KEY', 'ACCESS_KEY_ID'];
   return `SVC_PROXY_${missing}: required, because SVC_PROXY_${given} is set`;
+}
+
+function bothTlsFiles({ tlsCert, tlsKey }: Config): string | undefined {
+  if ((tlsCert === undefined) === (tlsKey === undefined)) return undefined;
+  const [missing, given] = tlsCert === undefined ? ['CERT', 'KEY'] : ['KEY', 'CERT'];
+  return `SVC_PROXY_TLS_${missing}: required, because SVC_PROXY_TLS_${given} is set`;
+}
+
+function tlsUsable(config: Config): string | undefined {
+  const files = tlsFiles(config);
+  const faults = files === undefined ? [] : tlsFaults(files);
+  return faults.length === 0 ? undefined : faults.join('\n');
 }
 
 function endpointKnown({ upstream, region, defaultRegion }: Config): string | undefined {

@@ -21,6 +21,18 @@ export const proxySettings = {
     fallback: '127.0.0.1:8190',
     ...listenAddress(),
   },
+  tlsCert: {
+    variable: 'SVC_PROXY_TLS_CERT',
+    flag: 'tls-cert',
+    summary: 'PEM file of a certificate: callers are served over TLS; followed when it changes',
+    ...path('a file'),
+  },
+  tlsKey: {
+    variable: 'SVC_PROXY_TLS_KEY',
+    flag: 'tls-key',
+    summary: 'PEM file of its private key',
+    ...path('a file'),
+  },
   health: {
     variable: 'SVC_PROXY_HEALTH',
     flag: 'health',

@@ -97,7 +97,7 @@ export async function startProcess(options: ProcessOptions, signal: AbortSignal)
       slots: new RequestSlots(requestsAtOnce, () => connections.endStale()),
       answers: new ResponseMemory(answerBytes),
     });
-    const server = await startServer(config.listen, dispatch, connections);
+    const server = await startServer(config, { dispatch, connections, log, signal });
     void vault.start();
     if (process.platform === 'linux') returnMemoryNowAndThen(signal);
     const checks = [keyCheck(context.keys, config), storeCheck(config, context.trust)];
@@ -137,6 +137,7 @@ function returnMemoryNowAndThen(signal: AbortSignal): void {
 const facts = (config: ProxyConfig, server: S3Server) => ({
   address: server.address,
   upstream: config.upstream.origin,
+  ...(config.tls === undefined ? {} : { tls: config.tls.certFile }),
   callers: config.callerKeys === undefined ? 'not authenticated' : 'authenticated',
 });
 

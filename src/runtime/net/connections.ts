@@ -121,6 +121,13 @@ export class Connections {
   }
 }
 
+const carriers = new WeakMap<Socket, Socket>();
+
+/** Tells which TCP connection is below a TLS socket. */
+export function carry(socket: Socket, carrier: Socket): void {
+  carriers.set(socket, carrier);
+}
+
 /**
  * Closes a connection by RST, so that the peer cannot take what it has for the whole.
  * With a FIN under way libuv refuses to reset, and Node 24 would leave the socket open and
@@ -128,7 +135,7 @@ export class Connections {
  *
  * @param carrier the TCP connection below a TLS socket; Node resets no other
  */
-export function resetSocket(socket: Socket, carrier = socket): void {
+export function resetSocket(socket: Socket, carrier = carriers.get(socket) ?? socket): void {
   if (!isEnding(socket) && !isEnding(carrier)) carrier.resetAndDestroy();
   socket.destroy();
 }

@@ -39,7 +39,7 @@ const broken: Component = {
 test('ends with what failed first, and lets go of its data whatever fails then', async () => {
   const error = await rejection(
     demonstrate({
-      ...{ proxy: broken, once: true, dataFolder: folder.path, listen: undefined },
+      ...{ proxy: broken, once: true, dataFolder: folder.path, listen: undefined, tls: false },
       ...{ say: () => undefined, tell: () => undefined },
     }),
   );

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -45,6 +45,23 @@ test('work in a shell as they stand', async () => {
   assert.is(Number(stored), text.length + 28);
   assert.is(readFileSync(readme, 'utf8'), text);
   await child.end();
+  await folder.remove();
+});
+
+test('--tls: they work over TLS, and nothing of the certificate is left', async () => {
+  const aws = (await requireTool('awscli')).bins['aws'] as string;
+  const folder = temporaryFolder('try-lines-tls');
+  const env = { HOME: folder.path, PATH: `${dirname(aws)}:${process.env['PATH']}`, AWS_PAGER: '' };
+  const { child, facts } = await startDev(folder.path, '--tls');
+  assert.match(facts.proxy, /^https:/);
+  for (const line of [facts.try.write, facts.try.read]) {
+    const { status, stderr } = await runCommand('bash', ['-o', 'pipefail', '-c', line], folder.path, { env });
+    assert.is(status, 0, `${line}\n${stderr}`);
+  }
+  const caFile = facts.caFile as string;
+  assert.ok(existsSync(caFile));
+  await child.end();
+  assert.not.ok(existsSync(dirname(caFile)));
   await folder.remove();
 });
 

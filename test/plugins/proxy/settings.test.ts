@@ -7,6 +7,7 @@ import type { SvcError } from '../../../src/core/errors.ts';
 import { resolveSettings } from '../../../src/core/settings/resolve.ts';
 import { checkProxy, readConfig } from '../../../src/plugins/proxy/config.ts';
 import { proxySettings } from '../../../src/plugins/proxy/settings.ts';
+import { createCertificateAuthority } from '../../support/certificates.ts';
 
 const test = suite('settings of the proxy');
 
@@ -41,6 +42,33 @@ test('little is needed, and the defaults are the documented ones', () => {
   assert.is(resolve({}).transitKey, 'svc');
   assert.is(resolve({}).joinKeyCalls, true);
   assert.equal(resolve({}).health, { host: undefined, port: 8191 });
+});
+
+test('files of a certificate are two, can be read, and belong together', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-tls-'));
+  const [one, other] = [0, 1].map(() => createCertificateAuthority().issue({ commonName: 'proxy' }));
+  const late = createCertificateAuthority().issue({ commonName: 'proxy', notAfter: new Date('2020-01-01') });
+  const file = (name: string, text = '') => {
+    writeFileSync(join(folder, name), text);
+    return join(folder, name);
+  };
+  const cert = file('tls.crt', one?.cert);
+  const key = file('tls.key', one?.key);
+  const found = (certFile: string, keyFile?: string) =>
+    errors({ SVC_PROXY_TLS_CERT: certFile, SVC_PROXY_TLS_KEY: keyFile }).join('\n');
+  assert.equal(readConfig(resolve({ SVC_PROXY_TLS_CERT: cert, SVC_PROXY_TLS_KEY: key })).tls, {
+    certFile: cert,
+    keyFile: key,
+  });
+  assert.match(found(cert), /^SVC_PROXY_TLS_KEY: required/);
+  assert.match(
+    found(cert, file('other', other?.key)),
+    /^SVC_PROXY_TLS_KEY: .*is not the key of the certificate/,
+  );
+  assert.match(found(cert, file('none')), /^SVC_PROXY_TLS_KEY: .*holds no private key/);
+  assert.match(found(join(folder, 'missing'), key), /^SVC_PROXY_TLS_CERT: .*cannot be read \(ENOENT\)/);
+  assert.match(found(file('late', late.cert), file('late.key', late.key)), /expired on/);
+  rmSync(folder, { recursive: true });
 });
 
 test('a flag goes before its variable', () => {

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { exitStatus, SvcError } from '../../../core/errors.ts';
 import { errorXml, s3Error } from '../../../core/s3/error.ts';
 import { formatListenAddress } from '../../../core/settings/listen-address.ts';
+import type { Logger } from '../../../runtime/logging/logger.ts';
 import { type Connections, listenAt } from '../../../runtime/net/connections.ts';
 import type { ProxyConfig } from '../config.ts';
 import type { Dispatch } from './dispatch.ts';
@@ -32,22 +33,33 @@ export interface S3Server {
   drain(): Promise<void>;
 }
 
+export interface ServerParts {
+  readonly dispatch: Dispatch;
+  readonly connections: Connections;
+  readonly log: Logger;
+  /** Ends what follows the files of the certificate. */
+  readonly signal: AbortSignal;
+}
+
 /** @throws SvcError PROXY_ADDRESS (exit 78) where the address cannot be had */
 export async function startServer(
-  listen: ProxyConfig['listen'],
-  dispatch: Dispatch,
-  connections: Connections,
+  { listen, tls }: Pick<ProxyConfig, 'listen' | 'tls'>,
+  { dispatch, connections, log, signal }: ServerParts,
 ): Promise<S3Server> {
   const serve = (expectsContinue: boolean) => (request: IncomingMessage, response: ServerResponse) => {
     if (connections.begin(request.socket, response)) void dispatch(request, response, expectsContinue);
   };
-  const server = createServer(limits, serve(false));
+  // loaded where it is needed
+  const { createTlsServer, followTlsFiles } = tls ? await import('./tls-listener.ts') : {};
+  const overTls = tls && createTlsServer?.(tls, limits, serve(false));
+  const server: Server = overTls ?? createServer(limits, serve(false));
   server.on('checkContinue', serve(true));
-  server.on('connection', (socket: Socket) => connections.add(socket));
+  server.on(overTls ? 'secureConnection' : 'connection', (socket: Socket) => connections.add(socket));
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) =>
     answerClientError(error, socket),
   );
   const address = await listenAt(server, listen, (cause) => refused(listen, cause), listenBacklog);
+  if (overTls) followTlsFiles?.(tls, { server: overTls, log, signal });
   return { address, drain: () => drain(server, connections) };
 }
 

@@ -79,23 +79,27 @@ export async function serve(
   const context = { config, log, metrics, ...options.context } as ProxyServices;
   let draining = false;
   const server = await startServer(
-    { host: '127.0.0.1', port: 0 },
-    createDispatch({
-      services: context,
-      metrics,
-      authenticate: createAuthenticate({
-        callerKeys: options.callerKeys,
-        listen: { host: '127.0.0.1' },
-        hosts: ['h', 'a'],
+    { listen: { host: '127.0.0.1', port: 0 }, tls: undefined },
+    {
+      log,
+      signal: new AbortController().signal,
+      connections: options.connections ?? new Connections(),
+      dispatch: createDispatch({
+        services: context,
+        metrics,
+        authenticate: createAuthenticate({
+          callerKeys: options.callerKeys,
+          listen: { host: '127.0.0.1' },
+          hosts: ['h', 'a'],
+        }),
+        routes: routes as Record<OperationName, OperationHandler>,
+        stallMs: options.stallMs ?? 20_000,
+        draining: () => draining,
+        bodies: new BodyBudget(4 * 1024 * 1024),
+        slots: new RequestSlots(128, () => false),
+        answers: new ResponseMemory(Number.POSITIVE_INFINITY),
       }),
-      routes: routes as Record<OperationName, OperationHandler>,
-      stallMs: options.stallMs ?? 20_000,
-      draining: () => draining,
-      bodies: new BodyBudget(4 * 1024 * 1024),
-      slots: new RequestSlots(128, () => false),
-      answers: new ResponseMemory(Number.POSITIVE_INFINITY),
-    }),
-    options.connections ?? new Connections(),
+    },
   );
   const port = Number(server.address.split(':').at(-1));
   return {

@@ -137,6 +137,7 @@ async function startProxy(
 function defaults(store: ObjectStore, upstream: string, folder: TemporaryFolder): ProxyConfig {
   return {
     listen: { host: '127.0.0.1', port: 0 },
+    tls: undefined,
     upstream: new URL(upstream),
     region: store.region,
     upstreamSigning: 'auto',
