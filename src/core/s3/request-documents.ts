@@ -77,7 +77,7 @@ function namedChecksums(text: PartTexts): Checksums | undefined {
 export function parsePartNumber(text: string): number {
   const number = /^\d{1,9}$/.test(text) ? Number(text) : 0;
   if (number >= 1 && number <= maxPartNumber) return number;
-  throw s3Error('InvalidArgument', 'Part number must be an integer between 1 and 10000, inclusive', {
+  throw s3Error('InvalidArgument', 'Part number must be an integer between 1 and 10000, inclusive.', {
     details: { ArgumentName: 'partNumber', ArgumentValue: text.slice(0, 20) },
   });
 }
