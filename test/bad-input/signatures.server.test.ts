@@ -34,7 +34,7 @@ function sign({ key = 'new', method = 'PUT', headers = {}, payload, credentials,
   return signer.sign({ ...request, payload: payload ?? sha256(body) }, credentials ?? keys);
 }
 
-const put = (headers: Record<string, string>, path = 'new', call: RawCall = {}) =>
+const put = (headers: Record<string, string | string[]>, path = 'new', call: RawCall = {}) =>
   target.at.send(path, { ...(call.method === undefined && { body }), headers, ...call });
 
 test('the same request is taken when nothing is wrong with it', async () => {
@@ -74,6 +74,28 @@ test('whatever was changed after signing', async () => {
   for (const [label, answer] of changes) assert.is(await answer, '403 SignatureDoesNotMatch', label);
   const added = { ...headers, 'x-amz-acl': 'public-read' };
   assert.is(await put(added), '403 AccessDenied', 'a header that was not signed');
+});
+
+test('repeated headers: all values in their order are signed, as one', async () => {
+  const { headers } = sign({ headers: { 'x-amz-meta-a': 'one,two', 'x-amz-object-lock-mode': 'a,b' } });
+  const lines = (...values: string[]) => put({ ...headers, 'x-amz-meta-a': values });
+  for (const [label, answer] of [
+    ['another order', lines('two', 'one')],
+    ['one left out', lines('one')],
+    ['one added', lines('one', 'two', 'three')],
+    ['one twice', lines('one', 'two', 'two')],
+    ['an empty one added', lines('one', 'two', '')],
+  ] as const)
+    assert.is(await answer, '403 SignatureDoesNotMatch', label);
+  const { headers: other } = sign();
+  assert.is(await put({ ...other, 'x-amz-acl': ['private', 'private'] }), '403 AccessDenied', 'not signed');
+  const date = other['x-amz-date'] ?? '';
+  assert.is(await put({ ...other, 'x-amz-date': [date, date] }), '403 AccessDenied', 'two dates');
+  const digest = other['x-amz-content-sha256'] ?? '';
+  assert.is(
+    await put({ ...other, 'x-amz-content-sha256': [digest, 'UNSIGNED-PAYLOAD'] }),
+    '403 SignatureDoesNotMatch',
+  );
 });
 
 test('another body under a good signature', async () => {

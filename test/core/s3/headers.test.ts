@@ -1,6 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import {
+  joinRepeated,
   passedResponseHeaders,
   requestHeadersUpstream,
   responseHeadersDownstream,
@@ -30,6 +31,25 @@ test('what describes the object and its storage goes to the store', () => {
     'x-amz-tagging': 'a=b',
   };
   assert.equal(requestHeadersUpstream(kept), kept);
+});
+
+test('repeated headers are joined as SigV4 joins them, and those that node:http takes once stay as they are', () => {
+  const raw = [
+    'X-Amz-Meta-A',
+    'one, two',
+    'Host',
+    'h',
+    'x-amz-meta-a',
+    'three',
+    'Content-Type',
+    'a',
+    'content-type',
+    'b',
+  ];
+  const headers = { 'x-amz-meta-a': 'one, two, three', host: 'h', 'content-type': 'a' };
+  assert.equal(joinRepeated(headers, raw), { ...headers, 'x-amz-meta-a': 'one, two,three' });
+  const once = { 'x-amz-meta-a': 'one, two' };
+  assert.is(joinRepeated(once, ['X-Amz-Meta-A', 'one, two']), once);
 });
 
 test('the caller’s signature, framing, checksums and svc metadata do not', () => {

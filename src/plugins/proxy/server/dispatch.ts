@@ -2,6 +2,7 @@ import { randomFillSync } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { maxPlaintextBytes } from '../../../core/envelope/cipher.ts';
 import { s3Error } from '../../../core/s3/error.ts';
+import { joinRepeated } from '../../../core/s3/headers.ts';
 import { classify, type OperationName } from '../../../core/s3/operation.ts';
 import { createPayload, hasBody } from '../../../core/s3/received-payload.ts';
 import { mergeHoisted, parseTarget, type S3Request } from '../../../core/s3/request.ts';
@@ -120,7 +121,8 @@ class Serving {
   /** Who asks for what. */
   #admit(authenticate: Authenticate): { request: S3Request; signature: VerifiedSignature | undefined } {
     refuseAmbiguous(this.#request);
-    const { method = '', url = '', headers } = this.#request;
+    const { method = '', url = '', rawHeaders } = this.#request;
+    const headers = joinRepeated(this.#request.headers, rawHeaders);
     const { bucket, key, rawPath, rawQuery, query, hoisted } = parseTarget(url, headers.host);
     const signature = authenticate({ method, rawPath, rawQuery, headers });
     const merged = mergeHoisted(headers, hoisted);
