@@ -139,6 +139,9 @@ function onlyParameters({ query }: Subject, ...allowed: string[]): boolean {
 /** Sub-resources whose bodies are configuration of an object, never its data. */
 const objectConfiguration = ['acl', 'tagging', 'retention', 'legal-hold'];
 
+const emptyBodyWanted =
+  'The request included a body. Requests of this type must not include a non-empty body.';
+
 /** Headers by which a store takes a body otherwise than as the object's new content. */
 const divertingHeaders = new Set([
   'x-amz-write-offset-bytes',
@@ -175,7 +178,7 @@ function put(request: Subject): Classified {
     return refuse('InvalidRequest', 'A part needs both partNumber and uploadId.');
   }
   const copies = headers['x-amz-copy-source'] !== undefined;
-  if (copies && hasBody(request)) return refuse('InvalidRequest', 'A copy request carries no body.');
+  if (copies && hasBody(request)) return refuse('InvalidRequest', emptyBodyWanted);
   if (query.has('uploadId')) return { name: copies ? 'UploadPartCopy' : 'UploadPart' };
   return { name: copies ? 'CopyObject' : 'PutObject' };
 }

@@ -12,7 +12,7 @@ export function sameAnswers(kind: ObjectStore['kind']): void {
     parity = await startParity(kind);
   });
   test.after(() => parity?.stop());
-  for (const [name, rows] of readTables())
+  for (const [name, rows] of readTables(kind))
     test(`${name} (${rows.length} requests)`, async () => {
       const differences = [];
       for (const row of rows) differences.push(...(await compare(parity, kind, row)));

@@ -22,18 +22,22 @@ const folder = join(import.meta.dirname, '../rows');
 /**
  * The tables in `rows/`, by name. A line is a request: `[unsigned] METHOD path | name: value | > body`. One below it
  * that begins with `!` says what the proxy answers where that differs, `! versitygw 404 NoSuchKey: why`, of one store
- * or of all; `#` begins a comment.
+ * or of all; `#` begins a comment, and `@ versitygw` says that a table is for that store alone, because others answer
+ * what is wrong in words and codes of their own.
  */
-export function readTables(): ReadonlyMap<string, readonly Row[]> {
-  const names = readdirSync(folder).sort();
-  return new Map(names.map((name) => [name.replace(/\.txt$/, ''), readRows(join(folder, name))]));
+export function readTables(kind: ObjectStore['kind']): ReadonlyMap<string, readonly Row[]> {
+  const tables = readdirSync(folder)
+    .sort()
+    .map((name) => [name.replace(/\.txt$/, ''), readFileSync(join(folder, name), 'utf8')] as const);
+  const wanted = tables.filter(([, text]) => (/^@ (\w+)$/m.exec(text)?.[1] ?? kind) === kind);
+  return new Map(wanted.map(([name, text]) => [name, readRows(text)]));
 }
 
-function readRows(path: string): Row[] {
+function readRows(text: string): Row[] {
   const rows: Row[] = [];
-  for (const line of readFileSync(path, 'utf8').split('\n')) {
+  for (const line of text.split('\n')) {
     if (line.startsWith('!')) Object.assign((rows.at(-1) as Row).through, exception(line));
-    else if (line !== '' && !line.startsWith('#')) rows.push(readRow(line));
+    else if (line !== '' && !/^[#@]/.test(line)) rows.push(readRow(line));
   }
   return rows;
 }
