@@ -58,6 +58,7 @@ export const errorCatalog = {
   InvalidRequest: [400, 'Invalid Request.'],
   InvalidURI: [400, "The specified URI couldn't be parsed."],
   KeyTooLongError: [400, 'Your key is too long.'],
+  MalformedPolicy: [400, "Policies must be valid JSON and the first byte must be '{'"],
   MalformedTrailerError: [
     400,
     'The request contained trailing data that was not well-formed or did not conform to our published schema.',
@@ -69,6 +70,7 @@ export const errorCatalog = {
   MaxMessageLengthExceeded: [400, 'Your request was too big.'],
   MetadataTooLarge: [400, 'Your metadata headers exceed the maximum allowed metadata size'],
   MethodNotAllowed: [405, 'The specified method is not allowed against this resource.'],
+  MissingRequestBodyError: [400, 'Request Body is empty'],
   MissingContentLength: [411, 'You must provide the Content-Length HTTP header.'],
   NoSuchBucket: [404, 'The specified bucket does not exist.'],
   NoSuchKey: [404, 'The specified key does not exist.'],

@@ -106,30 +106,31 @@ class Serving {
 
   async #serve(): Promise<void> {
     const { services, authenticate, routes, slots } = this.#with;
-    const { request, signature } = this.#admit(authenticate);
+    const { request, operation, signature } = this.#admit(authenticate);
     this.#admitted = request;
     this.#leaveSlot = slots.enter();
-    const operation = classify(request);
-    this.#operation = operation.name;
-    if (operation.name === 'Refused') throw operation.error;
     refuseReserved(request, services.config);
     const context = this.#context(request, signature);
-    judgeLength(operation.name, context);
-    await routes[operation.name](services, context);
+    judgeLength(operation, context);
+    await routes[operation](services, context);
   }
 
-  /** Who asks for what. */
-  #admit(authenticate: Authenticate): { request: S3Request; signature: VerifiedSignature | undefined } {
+  /**
+   * Who asks for what. A request that is served to nobody, by its form alone, is refused as such and not for want of a
+   * signature: that of a form is in its body.
+   */
+  #admit(authenticate: Authenticate): Admitted {
     refuseAmbiguous(this.#request);
     const { method = '', url = '', rawHeaders } = this.#request;
     const headers = joinRepeated(this.#request.headers, rawHeaders);
     const { bucket, key, rawPath, rawQuery, query, hoisted } = parseTarget(url, headers.host);
-    const signature = authenticate({ method, rawPath, rawQuery, headers });
     const merged = mergeHoisted(headers, hoisted);
-    return {
-      request: { id: this.#id, method, bucket, key, rawPath, rawQuery, query, headers: merged },
-      signature,
-    };
+    const request = { id: this.#id, method, bucket, key, rawPath, rawQuery, query, headers: merged };
+    const operation = classify(request);
+    this.#operation = operation.name;
+    if (operation.name === 'Refused') throw operation.error;
+    const signature = authenticate({ method, rawPath, rawQuery, headers });
+    return { request, operation: operation.name, signature };
   }
 
   #context(request: S3Request, signature: VerifiedSignature | undefined): RequestContext {
@@ -216,6 +217,12 @@ class Serving {
       milliseconds: Math.round(performance.now() - this.#begun),
     });
   }
+}
+
+interface Admitted {
+  readonly request: S3Request;
+  readonly operation: OperationName;
+  readonly signature: VerifiedSignature | undefined;
 }
 
 /** Random names of requests, of 16 hexadecimal digits: bytes are drawn for many at a time. */

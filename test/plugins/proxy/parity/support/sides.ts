@@ -50,6 +50,9 @@ async function prepared(rig: Rig, side: Side, name: string): Promise<Side> {
   const { variables } = side;
   variables.bucket = name;
   variables.versioned = `${name}-versioned`;
+  variables.access = side.keys.accessKeyId;
+  variables.time = `${new Date().toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}Z`;
+  variables.date = variables.time.slice(0, 8);
   await rig.store.createBucket(variables.bucket);
   await rig.store.createBucket(variables.versioned, { versioning: true });
   const put = async (path: string, body: string) =>
@@ -138,7 +141,9 @@ export function told(answer: RawAnswer): Told {
     new RegExp(`<${name}>([^<]*)</${name}>`)
       .exec(text)?.[1]
       ?.replaceAll(/&(?:#39|apos);/g, "'")
-      .replaceAll(/&(?:#34|quot);/g, '"');
+      .replaceAll(/&(?:#34|quot);/g, '"')
+      .replaceAll('&gt;', '>')
+      .replaceAll('&lt;', '<');
   const headers = Object.fromEntries(
     Object.entries(answer.headers)
       .sort()
