@@ -94,6 +94,7 @@ export function chooseSlice(object: StoredObject, layout: ObjectLayout, request:
   if (request.partNumber !== undefined) return partSlice(layout, request.partNumber);
   if (request.range === undefined || !rangeHolds(object, request.ifRange)) return 'whole';
   const range = resolveRange(request.range, layout.size);
+  if (range === 'whole') return range;
   return range === undefined ? 'unsatisfied' : { range, headers: {} };
 }
 

@@ -133,8 +133,11 @@ function authorized({ url, keys }: Side, { method, path, query, body, values }: 
 const compared =
   /^(?:content-(?:type|length|range|encoding|disposition|language)|cache-control|expires|x-amz-(?:mp-parts-count|delete-marker|missing-meta|meta-(?!svc).*|tagging-count))$/;
 
-/** What an answer tells a client, but for what differs by nature: ids, dates, ETags, sizes of documents. */
-export function told(answer: RawAnswer): Told {
+/**
+ * What an answer tells a client, but for what differs by nature: ids, dates, ETags, sizes of documents, and the words of
+ * MinIO, which are not those of S3.
+ */
+export function told(answer: RawAnswer, kind: ObjectStore['kind']): Told {
   const text = answer.body.toString();
   const isDocument = /^\s*(?:<\?xml|<[A-Z])/.test(text);
   const field = (name: string) =>
@@ -155,7 +158,7 @@ export function told(answer: RawAnswer): Told {
     return {
       status: answer.status,
       code: field('Code'),
-      message: field('Message')?.replace(/\.$/, ''),
+      message: kind === 'minio' ? undefined : field('Message')?.replace(/\.$/, ''),
       headers: {},
     };
   return { status: answer.status, headers, ...(isDocument ? {} : { body: text.slice(0, 200) }) };
