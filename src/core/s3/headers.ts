@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { isReservedMetadata } from '../envelope/metadata.ts';
+import { s3Error } from './error.ts';
 
 /**
  * A repeated header as stores and SigV4 read it: the values in order with a comma between them, and nothing else,
@@ -196,6 +197,19 @@ export function userMetadataSize(headers: Headers): number {
       size += name.length - userPrefix.length + String(value).length;
   }
   return size;
+}
+
+/**
+ * Sizes in the error are of the caller's own metadata, and of the room that ours leaves: of that alone a caller can
+ * leave something out. @throws S3Error MetadataTooLarge
+ */
+export function checkUserMetadata(headers: Headers): void {
+  const size = userMetadataSize(headers);
+  if (size <= maxUserMetadata) return;
+  const own = userMetadataSize(userMetadata(headers));
+  throw s3Error('MetadataTooLarge', undefined, {
+    details: { Size: String(own), MaxSizeAllowed: String(maxUserMetadata - (size - own)) },
+  });
 }
 
 /** The caller's own metadata: what a caller puts under the name of ours is left out. */

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { S3Error, s3Error } from '../../../core/s3/error.ts';
-import { inwardConditions, requestHeadersUpstream } from '../../../core/s3/headers.ts';
+import { checkUserMetadata, inwardConditions, requestHeadersUpstream } from '../../../core/s3/headers.ts';
 import {
   type CopySource,
   copySourceHeader,
@@ -29,9 +29,10 @@ const customerKey = `${sourcePrefix}server-side-encryption-customer-`;
 const sourceOwner = 'x-amz-source-expected-bucket-owner';
 const payer = 'x-amz-request-payer';
 
-/** @throws S3Error InvalidArgument */
+/** Metadata of the caller's is judged even where that of the source is kept. @throws S3Error InvalidArgument, MetadataTooLarge */
 export function readCopyRequest({ headers }: S3Request): CopyRequest {
   const { [sourceOwner]: owner, ...destination } = requestHeadersUpstream(headers);
+  checkUserMetadata(destination);
   const payment = destination[payer] === undefined ? {} : { [payer]: destination[payer] };
   const keys = customerKeys(headers);
   return {

@@ -68,19 +68,42 @@ async function prepared(rig: Rig, side: Side, name: string): Promise<Side> {
   variables.utf8 = Buffer.from('grün €').toString('latin1');
   variables.marker = String(removed.headers['x-amz-version-id']);
   variables.upload = await beginUpload(side, '/{bucket}/open');
-  const upload = await beginUpload(side, '/{bucket}/parts');
-  const etags = [];
-  for (const [index, body] of [part, 'last'].entries()) {
-    const sent = await put(`/{bucket}/parts?partNumber=${index + 1}&uploadId=${upload}`, body);
-    etags.push(`<Part><PartNumber>${index + 1}</PartNumber><ETag>${sent.headers.etag}</ETag></Part>`);
-  }
-  const body = `<CompleteMultipartUpload>${etags.join('')}</CompleteMultipartUpload>`;
-  succeeded(await send(side, { method: 'POST', path: `/{bucket}/parts?uploadId=${upload}`, body }));
+  await putParts(side, 'parts', [part, 'last']);
+  await putParts(
+    side,
+    'described',
+    ['one'],
+    [
+      ['x-amz-meta-MiXed.Case_', 'Va  Lue'],
+      ['x-amz-meta-empty', ''],
+      ['x-amz-meta-utf8', '{utf8}'],
+      ['cache-control', 'no-cache'],
+      ['content-type', 'text/plain; charset=utf-8'],
+    ],
+  );
   return side;
 }
 
-async function beginUpload(side: Side, path: string): Promise<string> {
-  const { body } = succeeded(await send(side, { method: 'POST', path: `${path}?uploads` }));
+async function putParts(
+  side: Side,
+  key: string,
+  bodies: readonly string[],
+  lines: Row['lines'] = [],
+): Promise<void> {
+  const path = `/{bucket}/${key}`;
+  const upload = await beginUpload(side, path, lines);
+  const parts = [];
+  for (const [index, body] of bodies.entries()) {
+    const query = `partNumber=${index + 1}&uploadId=${upload}`;
+    const { headers } = succeeded(await send(side, { method: 'PUT', path: `${path}?${query}`, body }));
+    parts.push(`<Part><PartNumber>${index + 1}</PartNumber><ETag>${headers.etag}</ETag></Part>`);
+  }
+  const body = `<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`;
+  succeeded(await send(side, { method: 'POST', path: `${path}?uploadId=${upload}`, body }));
+}
+
+async function beginUpload(side: Side, path: string, lines: Row['lines'] = []): Promise<string> {
+  const { body } = succeeded(await send(side, { method: 'POST', path: `${path}?uploads`, lines }));
   return /<UploadId>([^<]+)</.exec(body.toString())?.[1] ?? '';
 }
 
