@@ -73,8 +73,8 @@ test('CompleteMultipartUpload: a list that is not that of the upload', async () 
       '400 MalformedXML',
     ],
     ['number 0', complete(part(0)), '400 InvalidArgument'],
-    ['number 10,001', complete(part(10_001)), '400 InvalidArgument'],
-    ['a negative number', complete(part(-1)), '400 MalformedXML'],
+    ['number 10,001', complete(part(10_001)), '400 InvalidPart'],
+    ['a negative number', complete(part(-1)), '400 InvalidArgument'],
     ['a number with a fraction', complete(part('1.0')), '400 MalformedXML'],
     ['a number in hexadecimal', complete(part('0x1')), '400 MalformedXML'],
     [
@@ -102,7 +102,11 @@ test('CompleteMultipartUpload: an upload that is not there, or of another key', 
 
 test('DeleteObjects: broken documents', async () => {
   for (const [label, document] of broken('Delete', '<Object><Key>kept</Key></Object>'))
-    assert.is(await postDelete(document), '400 MalformedXML', label);
+    assert.is(
+      await postDelete(document),
+      `400 ${document === '' ? 'MissingRequestBodyError' : 'MalformedXML'}`,
+      label,
+    );
 });
 
 test('DeleteObjects: a list that is not one', async () => {
@@ -159,7 +163,7 @@ test("an object's bytes where configuration is expected never reach the store", 
     'made',
     'made/',
   ])
-    assert.is(await sent('PUT', path), '400 MalformedXML', path);
+    assert.is(await sent('PUT', path), `400 Malformed${path.endsWith('policy') ? 'Policy' : 'XML'}`, path);
   for (const method of ['OPTIONS', 'DELETE'])
     assert.is.not((await sent(method, 'bucket/kept?tagging')).slice(0, 1), '2', method);
   const buckets = await rig.store.client.send(new ListBucketsCommand({}));

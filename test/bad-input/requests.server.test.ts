@@ -73,7 +73,7 @@ test('what would put a body into the store unencrypted', async () => {
   assert.is(await send('kept?append&position=3000', { method: 'POST', body }), '501 NotImplemented');
   assert.is(await send('kept?select&select-type=2', { method: 'POST', body }), '501 NotImplemented');
   assert.is(await send('new?renameObject', { body }), '501 NotImplemented');
-  assert.is(await send('new', { method: 'POST', body }), '501 NotImplemented');
+  assert.is(await send('new', { method: 'POST', body }), '405 MethodNotAllowed');
   assert.is(await send('new', { method: 'PATCH', body }), '405 MethodNotAllowed');
   assert.is(await send('new?unknown-subresource', { body }), '501 NotImplemented');
   const form =

@@ -34,7 +34,7 @@ function sign({ key = 'new', method = 'PUT', headers = {}, payload, credentials,
   return signer.sign({ ...request, payload: payload ?? sha256(body) }, credentials ?? keys);
 }
 
-const put = (headers: Record<string, string>, path = 'new', call: RawCall = {}) =>
+const put = (headers: Record<string, string | string[]>, path = 'new', call: RawCall = {}) =>
   target.at.send(path, { ...(call.method === undefined && { body }), headers, ...call });
 
 test('the same request is taken when nothing is wrong with it', async () => {
@@ -76,6 +76,28 @@ test('whatever was changed after signing', async () => {
   assert.is(await put(added), '403 AccessDenied', 'a header that was not signed');
 });
 
+test('repeated headers: all values in their order are signed, as one', async () => {
+  const { headers } = sign({ headers: { 'x-amz-meta-a': 'one,two', 'x-amz-object-lock-mode': 'a,b' } });
+  const lines = (...values: string[]) => put({ ...headers, 'x-amz-meta-a': values });
+  for (const [label, answer] of [
+    ['another order', lines('two', 'one')],
+    ['one left out', lines('one')],
+    ['one added', lines('one', 'two', 'three')],
+    ['one twice', lines('one', 'two', 'two')],
+    ['an empty one added', lines('one', 'two', '')],
+  ] as const)
+    assert.is(await answer, '403 SignatureDoesNotMatch', label);
+  const { headers: other } = sign();
+  assert.is(await put({ ...other, 'x-amz-acl': ['private', 'private'] }), '403 AccessDenied', 'not signed');
+  const date = other['x-amz-date'] ?? '';
+  assert.is(await put({ ...other, 'x-amz-date': [date, date] }), '403 AccessDenied', 'two dates');
+  const digest = other['x-amz-content-sha256'] ?? '';
+  assert.is(
+    await put({ ...other, 'x-amz-content-sha256': [digest, 'UNSIGNED-PAYLOAD'] }),
+    '400 InvalidArgument',
+  );
+});
+
 test('another body under a good signature', async () => {
   const { headers } = sign();
   assert.is(await put(headers, 'new', { body: randomBytes(1000) }), '400 XAmzContentSHA256Mismatch');
@@ -89,8 +111,8 @@ test('authorization that has another form', async () => {
   const { headers } = sign();
   const forms: [string, string][] = [
     ['AWS AKCALLER:c2lnbmF0dXJl', '400 InvalidRequest'],
-    ['Bearer token', '400 InvalidRequest'],
-    ['AWS4-HMAC-SHA256', '400 InvalidRequest'],
+    ['Bearer token', '400 InvalidArgument'],
+    ['AWS4-HMAC-SHA256', '400 InvalidArgument'],
     ['AWS4-HMAC-SHA256 Credential=AKCALLER', '400 AuthorizationHeaderMalformed'],
     [(headers.authorization ?? '').replace('/s3/', '/ec2/'), '400 AuthorizationHeaderMalformed'],
     [(headers.authorization ?? '').replace('host', ''), '403 AccessDenied'],
@@ -173,10 +195,16 @@ test('a trailer without a signature of its own', async () => {
   assert.is(await sendChunks({}, 'AAAAAA=='), '403 SignatureDoesNotMatch');
 });
 
-test('who is not known learns nothing about keys, helpers and operations', async () => {
-  for (const path of ['kept', '.svc/manifests/x', 'nothing-there', 'kept?select&select-type=2'])
-    for (const method of ['GET', 'PUT', 'POST', 'DELETE'])
+test('who is not known learns nothing about keys and helpers', async () => {
+  for (const path of ['kept', '.svc/manifests/x', 'nothing-there']) {
+    for (const method of ['GET', 'PUT', 'DELETE'])
       assert.is(await put({}, path, { method }), '403 AccessDenied', `${method} ${path}`);
+    assert.is(await put({}, path, { method: 'POST' }), '405 MethodNotAllowed', path);
+    assert.is(await put({}, `${path}?select&select-type=2`, { method: 'POST' }), '501 NotImplemented', path);
+    const headers = { 'x-amz-copy-source': path };
+    assert.is(await put(headers, path, { method: 'PUT' }), '403 AccessDenied', `copy of ${path}`);
+    assert.is(await put(headers, path, { method: 'GET' }), '400 InvalidArgument', path);
+  }
 });
 
 test('nobody is told the secret or what should have been signed', async () => {

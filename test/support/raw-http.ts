@@ -1,4 +1,4 @@
-import { type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
+import { type IncomingHttpHeaders, type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http';
 import { connect } from 'node:net';
 
 /** An answer as the wire had it, without a client library that hides how it ended. */
@@ -15,7 +15,8 @@ export interface RawAnswer {
 
 export interface RawCall {
   readonly method?: string;
-  readonly headers?: Readonly<Record<string, string>>;
+  /** A list stands for as many lines. */
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
   readonly body?: Uint8Array;
   /** Bound in ms, default 60 000: reached only when something is broken. */
   readonly timeoutMs?: number;
@@ -25,7 +26,11 @@ export interface RawCall {
 export function rawHttp(url: string, call: RawCall = {}): Promise<RawAnswer> {
   const { method = 'GET', headers = {}, timeoutMs = 60_000 } = call;
   const { promise, resolve, reject } = Promise.withResolvers<RawAnswer>();
-  const sent = request(url, { method, headers, agent: false }, (incoming) => read(incoming, resolve));
+  const sent = request(
+    url,
+    { method, headers: { ...headers } as OutgoingHttpHeaders, agent: false },
+    (incoming) => read(incoming, resolve),
+  );
   const timer = setTimeout(() => {
     reject(new Error(`${method} ${url}: no end within ${timeoutMs} ms`));
     sent.destroy();

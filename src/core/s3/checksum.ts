@@ -188,6 +188,6 @@ function algorithmOf(name: string): ChecksumAlgorithm {
 export function decodeDigest(text: string, algorithm: ChecksumAlgorithm, name: string): Buffer {
   const value = Buffer.from(text, 'base64');
   if (value.length === digestLength[algorithm] && value.toString('base64') === text) return value;
-  if (algorithm === 'md5') throw s3Error('InvalidDigest', `The ${name} you specified is not valid.`);
+  if (algorithm === 'md5') throw s3Error('InvalidDigest');
   throw s3Error('InvalidRequest', `Value for ${name} is invalid.`);
 }

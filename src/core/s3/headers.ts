@@ -1,5 +1,28 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { isReservedMetadata } from '../envelope/metadata.ts';
+import { s3Error } from './error.ts';
+
+/**
+ * A repeated header as stores and SigV4 read it: the values in order with a comma between them, and nothing else,
+ * where `node:http` puts a blank behind it. What signatures are checked over is then what the store gets.
+ */
+export function joinRepeated(
+  headers: IncomingHttpHeaders,
+  rawHeaders: readonly string[],
+): IncomingHttpHeaders {
+  if (rawHeaders.length === 2 * Object.keys(headers).length) return headers;
+  const lines = new Map<string, string[]>();
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    const name = (rawHeaders[at] as string).toLowerCase();
+    const values = lines.get(name);
+    if (values === undefined) lines.set(name, [rawHeaders[at + 1] as string]);
+    else values.push(rawHeaders[at + 1] as string);
+  }
+  const joined = { ...headers };
+  for (const [name, values] of lines)
+    if (values.length > 1 && headers[name] === values.join(', ')) joined[name] = values.join(',');
+  return joined;
+}
 
 /** Beside `x-amz-*` and conditions: what describes an object, and CORS. Range is the handler's matter. */
 const forwarded = new Set([
@@ -174,6 +197,19 @@ export function userMetadataSize(headers: Headers): number {
       size += name.length - userPrefix.length + String(value).length;
   }
   return size;
+}
+
+/**
+ * Sizes in the error are of the caller's own metadata, and of the room that ours leaves: of that alone a caller can
+ * leave something out. @throws S3Error MetadataTooLarge
+ */
+export function checkUserMetadata(headers: Headers): void {
+  const size = userMetadataSize(headers);
+  if (size <= maxUserMetadata) return;
+  const own = userMetadataSize(userMetadata(headers));
+  throw s3Error('MetadataTooLarge', undefined, {
+    details: { Size: String(own), MaxSizeAllowed: String(maxUserMetadata - (size - own)) },
+  });
 }
 
 /** The caller's own metadata: what a caller puts under the name of ours is left out. */

@@ -8,6 +8,10 @@ import type { S3Request } from './request.ts';
  */
 export function classify(request: Subject): Classified {
   if (hasRepeatedName(request)) return refuse('InvalidRequest', 'A query parameter is repeated.');
+  if (namesStraySource(request))
+    return refuse('InvalidArgument', 'You can only specify a copy source header for copy requests.', {
+      ArgumentName: 'x-amz-copy-source',
+    });
   if (request.key !== '') return objectOperation(request);
   if (request.bucket !== '') return bucketOperation(request);
   return serviceOperation(request);
@@ -16,6 +20,11 @@ export function classify(request: Subject): Classified {
 function hasRepeatedName({ query }: Subject): boolean {
   if (query.entries.length < 2) return false;
   return new Set(query.entries.map(([name]) => name)).size < query.entries.length;
+}
+
+function namesStraySource({ method, query, headers }: Subject): boolean {
+  if (headers['x-amz-copy-source'] === undefined) return false;
+  return method === 'POST' ? query.has('uploadId') : method !== 'PUT' && method !== 'OPTIONS';
 }
 
 function serviceOperation({ method }: Subject): Classified {
@@ -120,8 +129,12 @@ type Subject = Pick<S3Request, 'method' | 'bucket' | 'key' | 'query' | 'headers'
 
 const passThrough: Classified = { name: 'PassThrough' };
 
-function refuse(code: S3ErrorCode, message?: string): Classified {
-  return { name: 'Refused', error: s3Error(code, message) };
+function refuse(
+  code: S3ErrorCode,
+  message?: string,
+  details: Readonly<Record<string, string>> = {},
+): Classified {
+  return { name: 'Refused', error: s3Error(code, message, { details }) };
 }
 
 function notImplemented(what: string): Classified {
@@ -138,6 +151,9 @@ function onlyParameters({ query }: Subject, ...allowed: string[]): boolean {
 
 /** Sub-resources whose bodies are configuration of an object, never its data. */
 const objectConfiguration = ['acl', 'tagging', 'retention', 'legal-hold'];
+
+const emptyBodyWanted =
+  'The request included a body. Requests of this type must not include a non-empty body.';
 
 /** Headers by which a store takes a body otherwise than as the object's new content. */
 const divertingHeaders = new Set([
@@ -171,13 +187,19 @@ function put(request: Subject): Classified {
   if (diverting) return notImplemented(`The header ${diverting}`);
   if (isConfiguration(request)) return passThrough;
   if (!onlyParameters(request, 'partNumber', 'uploadId')) return notImplemented('This sub-resource of PUT');
-  if (query.has('partNumber') !== query.has('uploadId')) {
-    return refuse('InvalidRequest', 'A part needs both partNumber and uploadId.');
-  }
+  if (query.has('partNumber') !== query.has('uploadId')) return halfAPart(query.get('partNumber'));
   const copies = headers['x-amz-copy-source'] !== undefined;
-  if (copies && hasBody(request)) return refuse('InvalidRequest', 'A copy request carries no body.');
+  if (copies && hasBody(request)) return refuse('InvalidRequest', emptyBodyWanted);
   if (query.has('uploadId')) return { name: copies ? 'UploadPartCopy' : 'UploadPart' };
   return { name: copies ? 'CopyObject' : 'PutObject' };
+}
+
+function halfAPart(partNumber: string | undefined): Classified {
+  if (partNumber === undefined) return refuse('MethodNotAllowed');
+  return refuse('InvalidArgument', 'This operation does not accept partNumber without uploadId', {
+    ArgumentName: 'partNumber',
+    ArgumentValue: partNumber.slice(0, 20),
+  });
 }
 
 function isConfiguration(request: Subject): boolean {
@@ -200,7 +222,7 @@ function postObject(request: Subject): Classified {
   if (query.has('restore') && onlyParameters(request, 'restore', 'versionId')) {
     return { name: 'PassThrough', bodyCheck: 'restore' };
   }
-  return notImplemented('This POST to an object');
+  return onlyParameters(request) ? refuse('MethodNotAllowed') : notImplemented('This POST to an object');
 }
 
 function getObject(request: Subject): Classified {
@@ -208,6 +230,10 @@ function getObject(request: Subject): Classified {
   if (query.has('uploadId')) return { name: 'ListParts' };
   if (query.has('attributes')) return { name: 'GetObjectAttributes' };
   if (objectConfiguration.some((name) => query.has(name))) return passThrough;
+  if (query.has('uploads'))
+    return refuse('InvalidRequest', 'Key is not expected for the GET method ?uploads subresource');
+  if (query.has('versions'))
+    return refuse('InvalidRequest', 'There is no such thing as the ?versions sub-resource for a key');
   if (query.has('torrent')) return refuse('NotImplemented', 'Torrents would give out ciphertext.');
   return { name: 'GetObject' };
 }

@@ -9,22 +9,33 @@ export interface ResolvedRange {
   end: number;
 }
 
-const single = /^bytes=[ \t]*(\d{0,18})-(\d{0,18})[ \t]*$/i;
+const single = /^bytes=(\d*)-(\d*)$/;
+const largest = 2n ** 63n - 1n;
 
-/** A single `bytes=` range; undefined (answer the whole object, as S3 does) for several, malformed or absent. */
+/**
+ * A single `bytes=` range; undefined (answer the whole object, as S3 does) for several, malformed or absent. S3 takes
+ * no blanks, no capitals and nothing that has more than 64 bits.
+ */
 export function parseRange(header: string | undefined): RequestedRange | undefined {
   const match = header === undefined ? null : single.exec(header);
   if (!match) return undefined;
   const [, from = '', to = ''] = match;
+  if (exceeds(from) || exceeds(to)) return undefined;
   if (from === '') return to === '' ? undefined : { suffix: Number(to) };
   if (to === '') return { from: Number(from) };
   return Number(to) < Number(from) ? undefined : { from: Number(from), to: Number(to) };
 }
 
-/** The range within `size` bytes, or undefined when it cannot be satisfied (416). */
-export function resolveRange(range: RequestedRange, size: number): ResolvedRange | undefined {
+function exceeds(digits: string): boolean {
+  const significant = digits.replace(/^0+/, '');
+  return significant.length > 19 || (significant.length === 19 && BigInt(significant) > largest);
+}
+
+/** The range within `size` bytes, `whole` for the end of nothing, or undefined when it cannot be satisfied (416). */
+export function resolveRange(range: RequestedRange, size: number): ResolvedRange | 'whole' | undefined {
   if ('suffix' in range) {
-    if (range.suffix === 0 || size === 0) return undefined;
+    if (range.suffix === 0) return undefined;
+    if (size === 0) return 'whole';
     return { start: Math.max(0, size - range.suffix), end: size - 1 };
   }
   if (range.from >= size) return undefined;

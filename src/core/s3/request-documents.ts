@@ -25,7 +25,7 @@ const checksumElements = checksumAlgorithms.map(
   (algorithm) => [checksumElement(algorithm), algorithm] as const,
 );
 
-/** The part list of CompleteMultipartUpload. @throws S3Error MalformedXML, InvalidPartOrder, InvalidPart, InvalidRequest */
+/** The part list of CompleteMultipartUpload. @throws S3Error MalformedXML, InvalidArgument, InvalidPartOrder, InvalidPart, InvalidRequest */
 export function parseCompleteMultipart(xml: string): CompletedPart[] {
   const texts = Buffer.byteLength(xml) <= maxCompleteBytes ? scanParts(xml) : undefined;
   const parts = (texts ?? parseParts(xml)).slice(0, maxPartNumber + 1).map(readPart);
@@ -55,9 +55,13 @@ function parseParts(xml: string): PartTexts[] {
 function readPart(text: PartTexts): CompletedPart {
   const number = text('PartNumber')?.trim() ?? '';
   const etag = text('ETag')?.trim();
-  if (!/^\d{1,9}$/.test(number) || etag === undefined) throw s3Error('MalformedXML');
-  const partNumber = parsePartNumber(number);
-  if (etag === '') throw s3Error('InvalidPart');
+  if (!/^-?\d{1,9}$/.test(number) || etag === undefined) throw s3Error('MalformedXML');
+  const partNumber = Number(number);
+  if (partNumber < 1)
+    throw s3Error('InvalidArgument', 'PartNumber must be >= 1', {
+      details: { ArgumentName: 'PartNumber', ArgumentValue: number },
+    });
+  if (etag === '' || partNumber > maxPartNumber) throw s3Error('InvalidPart');
   const named = namedChecksums(text);
   return { partNumber, etag: unquote(etag), ...(named !== undefined && { named }) };
 }
@@ -77,7 +81,7 @@ function namedChecksums(text: PartTexts): Checksums | undefined {
 export function parsePartNumber(text: string): number {
   const number = /^\d{1,9}$/.test(text) ? Number(text) : 0;
   if (number >= 1 && number <= maxPartNumber) return number;
-  throw s3Error('InvalidArgument', 'Part number must be an integer between 1 and 10000, inclusive', {
+  throw s3Error('InvalidArgument', 'Part number must be an integer between 1 and 10000, inclusive.', {
     details: { ArgumentName: 'partNumber', ArgumentValue: text.slice(0, 20) },
   });
 }
@@ -113,8 +117,9 @@ export const maxDeleteResultBytes = 8 * 1024 * 1024;
 
 const conditions = { versionId: 'VersionId', etag: 'ETag', lastModifiedTime: 'LastModifiedTime' } as const;
 
-/** 1 to 1,000 keys. Keys are as the caller gave them: check each with `checkKey`. @throws S3Error MalformedXML, NotImplemented for a condition on the size, which the store has for ciphertext */
+/** 1 to 1,000 keys. Keys are as the caller gave them: check each with `checkKey`. @throws S3Error MalformedXML, MissingRequestBodyError, NotImplemented for a condition on the size, which the store has for ciphertext */
 export function parseDeleteObjects(xml: string): DeleteObjectsRequest {
+  if (xml === '') throw s3Error('MissingRequestBodyError');
   const root = parseXml(xml, 'Delete', maxDeleteBytes);
   const objects = (root.children.get('Object') ?? []).map(readObject);
   if (objects.length === 0 || objects.length > maxObjects) throw s3Error('MalformedXML');

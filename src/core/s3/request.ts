@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { s3Error } from './error.ts';
+import { type S3Error, s3Error } from './error.ts';
 
 /** A caller's S3 request after its target was parsed; immutable. */
 export interface S3Request {
@@ -106,11 +106,13 @@ function decodeKey(raw: string): string {
 /** @throws S3Error KeyTooLongError above 1,024 bytes; InvalidURI for a `.` or `..` segment or NUL */
 export function checkKey(key: string): void {
   if (key.length * 3 > maxKeyBytes && Buffer.byteLength(key) > maxKeyBytes) throw s3Error('KeyTooLongError');
-  if (key.includes('.') && key.split('/').some((segment) => segment === '.' || segment === '..')) {
+  if (hasDotSegment(key))
     throw s3Error('InvalidURI', 'Keys with the path segments "." or ".." are not served.');
-  }
   if (key.includes('\0')) throw s3Error('InvalidURI');
 }
+
+const hasDotSegment = (key: string): boolean =>
+  key.includes('.') && key.split('/').some((segment) => segment === '.' || segment === '..');
 
 function splitQuery(rawQuery: string): { query: Query; hoisted: Record<string, string> } {
   const plain: (readonly [string, string])[] = [];
@@ -233,11 +235,10 @@ function decodeUtf8(text: string): string {
 
 /** SigV4's URI encoding of one component: everything but `A-Z a-z 0-9 - . _ ~` is escaped, in upper case. */
 export function encodeComponent(text: string): string {
-  return encodeURIComponent(text).replace(
-    reservedByUs,
-    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
-  );
+  return encodeURIComponent(text).replace(reservedByUs, (character) => `%${hexByte(character)}`);
 }
+
+const hexByte = (character: string): string => character.charCodeAt(0).toString(16).toUpperCase();
 
 const unreservedKey = /^[A-Za-z0-9\-._~/]*$/;
 
@@ -253,21 +254,24 @@ export interface CopySource {
   versionId?: string;
 }
 
-const copySourceForm = /^\/?([A-Za-z0-9][A-Za-z0-9._-]{1,254})\/(.+)$/s;
-const version = /^(.*)\?versionId=([^?&]+)$/s;
+const versionMark = '?versionId=';
 
 /**
- * `x-amz-copy-source`: `bucket/key` or `/bucket/key`, percent-encoded, with an optional `?versionId=`.
- * The whole may be encoded, slash included, as some clients have it.
- * @throws S3Error InvalidArgument
+ * `x-amz-copy-source` as S3 reads it: `bucket/key` with or without a leading slash, percent-encoded, the separators
+ * too where a client has them so, `+` for a blank, then an optional `?versionId=`, which has to stand as it is:
+ * encoded, it is part of the key.
+ * @throws S3Error InvalidArgument, KeyTooLongError
  */
 export function parseCopySource(header: string): CopySource {
-  const [, path = header, versionId] = version.exec(header) ?? [];
-  const match = copySourceForm.exec(decodePart(path));
-  if (!match?.[1] || !match[2]) throw invalidSource();
-  checkKey(match[2]);
-  const source = { bucket: match[1], key: match[2] };
-  return versionId === undefined ? source : { ...source, versionId: decodePart(versionId) };
+  const mark = header.indexOf(versionMark);
+  const path = decodeSource(mark < 0 ? header : header.slice(0, mark)).replace(/^\//, '');
+  const slash = path.indexOf('/');
+  const [bucket, key] = slash < 0 ? [path, ''] : [path.slice(0, slash), path.slice(slash + 1)];
+  if (!bucketName.test(bucket)) throw invalidSource('bucket name');
+  if (key === '' || hasDotSegment(key)) throw invalidSource('object key');
+  checkKey(key);
+  const versionId = mark < 0 ? '' : decodeSource(header.slice(mark + versionMark.length));
+  return versionId === '' ? { bucket, key } : { bucket, key, versionId };
 }
 
 /** The header's value for the store. */
@@ -276,21 +280,21 @@ export function copySourceHeader({ bucket, key, versionId }: CopySource): string
   return versionId === undefined ? path : `${path}?versionId=${encodeComponent(versionId)}`;
 }
 
-function decodePart(text: string): string {
+/** Clients leave blanks and characters beyond ASCII as they are. Header values are strings of bytes. */
+const unencoded = /[\x20\x80-\xff]/g;
+
+function decodeSource(text: string): string {
+  const encoded = text.replaceAll('+', '%20').replace(unencoded, (byte) => `%${hexByte(byte)}`);
   try {
-    return decodeStrict(text);
+    return decodeStrict(encoded);
   } catch (cause) {
-    throw invalidSource(cause);
+    throw invalidSource('encoding', cause);
   }
 }
 
-function invalidSource(cause?: unknown) {
-  return s3Error(
-    'InvalidArgument',
-    'Copy Source must mention the source bucket and key: sourcebucket/sourcekey',
-    {
-      details: { ArgumentName: 'x-amz-copy-source' },
-      cause,
-    },
-  );
-}
+/** `what`: `bucket name`, `object key` or `encoding` */
+export const invalidSource = (what: string, cause?: unknown): S3Error =>
+  s3Error('InvalidArgument', `Invalid copy source ${what}`, {
+    details: { ArgumentName: 'x-amz-copy-source' },
+    cause,
+  });

@@ -1,6 +1,9 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { S3Error } from '../../../src/core/s3/error.ts';
 import {
+  checkUserMetadata,
+  joinRepeated,
   passedResponseHeaders,
   requestHeadersUpstream,
   responseHeadersDownstream,
@@ -30,6 +33,39 @@ test('what describes the object and its storage goes to the store', () => {
     'x-amz-tagging': 'a=b',
   };
   assert.equal(requestHeadersUpstream(kept), kept);
+});
+
+test('repeated headers are joined as SigV4 joins them, and those that node:http takes once stay as they are', () => {
+  const raw = [
+    'X-Amz-Meta-A',
+    'one, two',
+    'Host',
+    'h',
+    'x-amz-meta-a',
+    'three',
+    'Content-Type',
+    'a',
+    'content-type',
+    'b',
+  ];
+  const headers = { 'x-amz-meta-a': 'one, two, three', host: 'h', 'content-type': 'a' };
+  assert.equal(joinRepeated(headers, raw), { ...headers, 'x-amz-meta-a': 'one, two,three' });
+  const once = { 'x-amz-meta-a': 'one, two' };
+  assert.is(joinRepeated(once, ['X-Amz-Meta-A', 'one, two']), once);
+});
+
+test('metadata that is too large is told in sizes of the caller’s own', () => {
+  const ours = { 'x-amz-meta-svc-key-name': 'k'.repeat(188) };
+  checkUserMetadata({ ...ours, 'x-amz-meta-a': 'x'.repeat(1847) });
+  const over = { ...ours, 'x-amz-meta-a': 'x'.repeat(1848), 'content-type': 'x'.repeat(5000) };
+  try {
+    checkUserMetadata(over);
+    assert.unreachable();
+  } catch (error) {
+    assert.ok(error instanceof S3Error);
+    assert.is(error.code, 'MetadataTooLarge');
+    assert.equal(error.details, { Size: '1849', MaxSizeAllowed: '1848' });
+  }
 });
 
 test('the caller’s signature, framing, checksums and svc metadata do not', () => {

@@ -22,7 +22,8 @@ test('the forms of a single range', () => {
   assert.equal(resolve('bytes=-10', 100), { start: 90, end: 99 });
   assert.equal(resolve('bytes=-1000', 100), { start: 0, end: 99 });
   assert.equal(resolve('bytes=99-1000', 100), { start: 99, end: 99 });
-  assert.equal(resolve('Bytes= 0-0 ', 1), { start: 0, end: 0 });
+  assert.equal(resolve('bytes=1-9223372036854775807', 100), { start: 1, end: 99 });
+  assert.equal(resolve(`bytes=-${'0'.repeat(30)}7`, 100), { start: 93, end: 99 });
 });
 
 for (const header of [
@@ -36,6 +37,10 @@ for (const header of [
   '0-1',
   'bytes=0x0-1',
   'bytes=--1',
+  'bytes= -1',
+  'bytes=0 -1',
+  'Bytes=0-1',
+  'bytes=0-9223372036854775808',
   `bytes=0-${'9'.repeat(19)}`,
 ]) {
   test(`${header} is passed over`, () => assert.is(parseRange(header), undefined));
@@ -43,10 +48,10 @@ for (const header of [
 
 test('no header, no range', () => assert.is(parseRange(undefined), undefined));
 
-test('what begins at or after the end, and any range of nothing, cannot be satisfied', () => {
+test('what begins at or after the end, and the last 0 bytes, cannot be satisfied', () => {
   assert.is(resolveRange({ from: 100 }, 100), undefined);
   assert.is(resolveRange({ from: 0 }, 0), undefined);
-  assert.is(resolveRange({ suffix: 5 }, 0), undefined);
+  assert.is(resolveRange({ suffix: 5 }, 0), 'whole');
   assert.is(resolveRange({ suffix: 0 }, 5), undefined);
   assert.is(unsatisfiedRange(100), 'bytes */100');
 });

@@ -171,6 +171,10 @@ test('a presigned URL is not valid long before its date, nor with other paramete
     'SignatureDoesNotMatch',
   );
   assert.is(
+    refusal(() => verify(presigned({ 'X-Amz-Signature': 'abc' }))),
+    'SignatureDoesNotMatch',
+  );
+  assert.is(
     refusal(() => verify(presigned({ versionId: 'other' }))),
     'SignatureDoesNotMatch',
   );
@@ -182,7 +186,6 @@ const badPresigned: Record<string, Record<string, string>> = {
   'more than a week': { 'X-Amz-Expires': '604801' },
   'a negative expiry': { 'X-Amz-Expires': '-1' },
   'a broken date': { 'X-Amz-Date': '2013-05-24' },
-  'a broken signature': { 'X-Amz-Signature': 'abc' },
 };
 
 for (const [what, over] of Object.entries(badPresigned)) {
@@ -260,10 +263,10 @@ test('an unknown access key is InvalidAccessKeyId', () => {
 
 const badAuthorization: Record<string, [authorization: string, code: string]> = {
   SigV2: ['AWS AKIAIOSFODNN7EXAMPLE:frJIUN8DYpKDtOLCwo//yllqDzg=', 'InvalidRequest'],
-  SigV4A: ['AWS4-ECDSA-P256-SHA256 Credential=a,SignedHeaders=b,Signature=c', 'InvalidRequest'],
-  'a bearer token': ['Bearer abc', 'InvalidRequest'],
+  SigV4A: ['AWS4-ECDSA-P256-SHA256 Credential=a,SignedHeaders=b,Signature=c', 'InvalidArgument'],
+  'a bearer token': ['Bearer abc', 'InvalidArgument'],
   'parts missing': ['AWS4-HMAC-SHA256 Credential=a,SignedHeaders=host', 'AuthorizationHeaderMalformed'],
-  'a signature in capitals': [headerSigned(plainNames, 'AB'.repeat(32)), 'AuthorizationHeaderMalformed'],
+  'a signature in capitals': [headerSigned(plainNames, 'AB'.repeat(32)), 'SignatureDoesNotMatch'],
   'another service': [
     headerSigned(plainNames, 'ab'.repeat(32), `${accessKeyId}/20130524/us-east-1/ec2/aws4_request`),
     'AuthorizationHeaderMalformed',

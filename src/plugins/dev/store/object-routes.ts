@@ -67,7 +67,8 @@ function rangeOf(
   const asked = parseRange(headers.range);
   const ifRange = headers['if-range'];
   if (asked === undefined || (typeof ifRange === 'string' && !names(ifRange, object.etag))) return undefined;
-  return resolveRange(asked, object.size) ?? 'unsatisfiable';
+  const range = resolveRange(asked, object.size) ?? 'unsatisfiable';
+  return range === 'whole' ? undefined : range;
 }
 
 function partRange(

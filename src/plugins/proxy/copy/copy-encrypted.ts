@@ -9,6 +9,7 @@ import {
 import type { Checksums } from '../../../core/s3/checksum.ts';
 import { S3Error, s3Error } from '../../../core/s3/error.ts';
 import {
+  checkUserMetadata,
   descriptionHeaders,
   maxUserMetadata,
   outward,
@@ -42,7 +43,7 @@ export async function copyEncrypted(
   const saved = envelope.keys.form === 'pointer' ? envelope.keys.manifest : undefined;
   const headers = { ...base, ...envelopeHeaders(envelope) };
   try {
-    if (userMetadataSize(headers) > maxUserMetadata) throw s3Error('MetadataTooLarge');
+    checkUserMetadata(headers);
     return await copyInStore(services, copy, source, to, headers, signal);
   } catch (error) {
     if (saved !== undefined && isRefusal(error)) await forget(services, to, saved);

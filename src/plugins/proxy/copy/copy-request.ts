@@ -1,9 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { s3Error } from '../../../core/s3/error.ts';
-import { inwardConditions, requestHeadersUpstream } from '../../../core/s3/headers.ts';
+import { S3Error, s3Error } from '../../../core/s3/error.ts';
+import { checkUserMetadata, inwardConditions, requestHeadersUpstream } from '../../../core/s3/headers.ts';
 import {
   type CopySource,
   copySourceHeader,
+  invalidSource,
   parseCopySource,
   type S3Request,
 } from '../../../core/s3/request.ts';
@@ -28,9 +29,10 @@ const customerKey = `${sourcePrefix}server-side-encryption-customer-`;
 const sourceOwner = 'x-amz-source-expected-bucket-owner';
 const payer = 'x-amz-request-payer';
 
-/** @throws S3Error InvalidArgument */
+/** Metadata of the caller's is judged even where that of the source is kept. @throws S3Error InvalidArgument, MetadataTooLarge */
 export function readCopyRequest({ headers }: S3Request): CopyRequest {
   const { [sourceOwner]: owner, ...destination } = requestHeadersUpstream(headers);
+  checkUserMetadata(destination);
   const payment = destination[payer] === undefined ? {} : { [payer]: destination[payer] };
   const keys = customerKeys(headers);
   return {
@@ -57,9 +59,13 @@ export type Directive = 'COPY' | 'REPLACE';
 
 /** @throws S3Error InvalidArgument */
 export function directive(headers: CopyRequest['headers'], name: string): Directive {
-  const value = (headers[name] ?? 'COPY').toUpperCase();
-  if (value === 'COPY' || value === 'REPLACE') return value;
-  throw s3Error('InvalidArgument', `Unknown value of ${name}`, { details: { ArgumentName: name } });
+  const value = headers[name] ?? 'COPY';
+  const upper = value.toUpperCase();
+  if (upper === 'COPY' || upper === 'REPLACE') return upper;
+  const [, what = ''] = /^x-amz-(.+)-directive$/.exec(name) ?? [];
+  throw s3Error('InvalidArgument', `Unknown ${what} directive.`, {
+    details: { ArgumentName: name, ArgumentValue: value },
+  });
 }
 
 function sourceConditions(headers: IncomingHttpHeaders): Record<string, string> {
@@ -99,11 +105,20 @@ export async function statSource(
   { source: { bucket, key, versionId }, conditions, sourceAccess }: CopyRequest,
   signal: AbortSignal,
 ): Promise<SourceObject> {
-  const object = await reader.stat(
-    { bucket, key },
-    { versionId, headers: conditions, access: sourceAccess, signal },
-  );
+  const options = { versionId, headers: conditions, access: sourceAccess, signal };
+  const object = await reader.stat({ bucket, key }, options).catch((error) => {
+    throw asSource(error);
+  });
   return { object, layout: await reader.layout(object, signal) };
+}
+
+/** What the store says of a request for the source, as S3 says it of the copy. */
+function asSource(error: unknown): unknown {
+  if (!(error instanceof S3Error)) return error;
+  if (error.code === 'InvalidBucketName') return invalidSource('bucket name', error);
+  if (error.code !== 'MethodNotAllowed') return error;
+  const message = 'The source of a copy request may not specifically refer to a delete marker by version id.';
+  return s3Error('InvalidRequest', message, { cause: error });
 }
 
 export const sourceTooLarge = () =>

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { envelopeHeaders, type ObjectName } from '../../../core/envelope/metadata.ts';
 import { s3Error } from '../../../core/s3/error.ts';
-import { maxUserMetadata, requestHeadersUpstream, userMetadataSize } from '../../../core/s3/headers.ts';
+import { checkUserMetadata, requestHeadersUpstream, userMetadataSize } from '../../../core/s3/headers.ts';
 import { readUploadChecksum } from '../../../core/s3/object-checksum.ts';
 import { childText } from '../../../core/s3/xml.ts';
 import { element } from '../../../core/s3/xml-text.ts';
@@ -85,7 +85,7 @@ function draftOf(
   });
   const callers = requestHeadersUpstream(request.headers);
   const headers = { ...callers, ...own, ...checksumHeaders(services) };
-  if (userMetadataSize(headers) > maxUserMetadata) throw s3Error('MetadataTooLarge');
+  checkUserMetadata(headers);
   const checksum = readUploadChecksum(request.headers);
   const record: Omit<UploadRecord, 'uploadId'> = {
     ...name,

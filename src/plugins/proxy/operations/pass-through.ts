@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
 import { s3Error } from '../../../core/s3/error.ts';
 import { passedResponseHeaders, requestHeadersUpstream } from '../../../core/s3/headers.ts';
 import { checkRestoreBody } from '../../../core/s3/request-documents.ts';
@@ -21,10 +22,7 @@ export const passThrough: OperationHandler = async (services, context) => {
 function refuseData(isPolicy: boolean, body: Buffer): void {
   const start = body.toString('utf8', 0, 1024).trimStart();
   if (start === '' ? body.length <= 1024 : start.startsWith(isPolicy ? '{' : '<')) return;
-  throw s3Error(
-    'MalformedXML',
-    'What is sent here is configuration, and goes to the store as it is: this body is none.',
-  );
+  throw s3Error(isPolicy ? 'MalformedPolicy' : 'MalformedXML');
 }
 
 /**
@@ -38,10 +36,14 @@ export function forward(
 ): Promise<UpstreamResponse> {
   const { method, bucket, key, query } = request;
   const headers = requestHeadersUpstream(request.headers);
-  const own = body.length === 0 ? {} : { 'content-md5': hash('md5', body, 'base64') };
+  const own =
+    body.length === 0 && !hasDigest(request.headers) ? {} : { 'content-md5': hash('md5', body, 'base64') };
   const forwarded = { method, bucket, key, query: query.entries, headers: { ...headers, ...own }, signal };
   return upstream.send(forwarded, body.length === 0 ? undefined : body);
 }
+
+const hasDigest = (headers: IncomingHttpHeaders): boolean =>
+  Object.keys(headers).some((name) => name === 'content-md5' || /^x-amz-(?:checksum-|trailer$)/.test(name));
 
 async function relay({ answer }: RequestContext, response: UpstreamResponse): Promise<void> {
   answer.head(response.status, passedResponseHeaders(response.headers));

@@ -6,7 +6,13 @@ import { coveringParts } from '../../../core/s3/range.ts';
 import { release } from '../../../runtime/memory.ts';
 import type { ResponseBody } from '../../../runtime/net/http1-response-body.ts';
 import type { ProxyServices } from '../context.ts';
-import { refusal, type UpstreamResponse } from '../upstream/upstream.ts';
+import {
+  refusal,
+  refusalOf,
+  type Upstream,
+  type UpstreamRequest,
+  type UpstreamResponse,
+} from '../upstream/upstream.ts';
 import { type BodyRequest, noRoom, openBody, type ReadTools, streamed } from './body/open-body.ts';
 import {
   type BodySlice,
@@ -52,14 +58,14 @@ export function createObjectReader(parts: ReaderParts): ObjectReader {
   return {
     stat: async (name, { versionId, headers, access = {}, signal }) => {
       const address: ObjectAddress = { name, versionId, access };
-      const response = await upstream.send({
-        method: 'HEAD',
+      const request = {
         ...name,
         query: versionQuery(address),
         headers: { ...access, ...headers },
         ...(signal ? { signal } : {}),
-      });
-      if (response.status !== 200) throw preconditionOf(await refusal(response));
+      };
+      const response = await upstream.send({ method: 'HEAD', ...request });
+      if (response.status !== 200) throw await headRefusal(upstream, request, response);
       response.body.resume();
       return describe(config, address, response.headers);
     },
@@ -73,9 +79,23 @@ export function createObjectReader(parts: ReaderParts): ObjectReader {
   };
 }
 
-/** A condition that was not met is 412 for those who want the object for something else than a GET. */
-const preconditionOf = (error: S3Error): S3Error =>
-  error.status === 304 ? s3Error('PreconditionFailed') : error;
+/**
+ * Why a HEAD was refused. It has no error body, so the same is asked once more, by a GET of one byte. A condition that
+ * was not met is 412 for those who want the object for something else than a GET.
+ */
+async function headRefusal(
+  upstream: Upstream,
+  request: Omit<UpstreamRequest, 'method'>,
+  { status, body }: UpstreamResponse,
+): Promise<S3Error> {
+  body.resume();
+  if (status === 304 || status === 412) return s3Error('PreconditionFailed');
+  const headers = { ...request.headers, range: 'bytes=0-0' };
+  const response = await upstream.send({ method: 'GET', ...request, headers });
+  if (response.status === status) return refusal(response);
+  response.body.destroy();
+  return refusalOf(status, '');
+}
 
 /** Bodies up to this size are decrypted in one step, in plaintext bytes. */
 const smallBytes = 64 * 1024;

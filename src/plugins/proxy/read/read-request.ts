@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { S3Error, s3Error } from '../../../core/s3/error.ts';
+import { s3Error } from '../../../core/s3/error.ts';
 import {
   inward,
   requestHeadersUpstream,
@@ -59,7 +59,7 @@ function readPartNumber(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const number = /^\d{1,5}$/.test(text) ? Number(text) : 0;
   if (number >= 1 && number <= 10_000) return number;
-  throw s3Error('InvalidArgument', 'Part number must be an integer between 1 and 10000, inclusive', {
+  throw s3Error('InvalidArgument', 'Part number must be an integer between 1 and 10000, inclusive.', {
     details: { ArgumentName: 'partNumber', ArgumentValue: text.slice(0, 20) },
   });
 }
@@ -94,6 +94,7 @@ export function chooseSlice(object: StoredObject, layout: ObjectLayout, request:
   if (request.partNumber !== undefined) return partSlice(layout, request.partNumber);
   if (request.range === undefined || !rangeHolds(object, request.ifRange)) return 'whole';
   const range = resolveRange(request.range, layout.size);
+  if (range === 'whole') return range;
   return range === undefined ? 'unsatisfied' : { range, headers: {} };
 }
 
@@ -101,8 +102,7 @@ export function chooseSlice(object: StoredObject, layout: ObjectLayout, request:
 function partSlice({ size, list }: ObjectLayout, number: number): Slice {
   const sizes = list?.parts.map((part) => part.size) ?? [size];
   const length = sizes[number - 1];
-  if (length === undefined)
-    throw new S3Error('InvalidPartNumber', 416, 'The requested partnumber is not satisfiable');
+  if (length === undefined) throw s3Error('InvalidPartNumber');
   if (length === 0) return size === 0 ? 'whole' : 'unsatisfied';
   const start = sizes.slice(0, number - 1).reduce((sum, part) => sum + part, 0);
   const headers: Record<string, string> =

@@ -2,6 +2,7 @@ import { randomFillSync } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { maxPlaintextBytes } from '../../../core/envelope/cipher.ts';
 import { s3Error } from '../../../core/s3/error.ts';
+import { joinRepeated } from '../../../core/s3/headers.ts';
 import { classify, type OperationName } from '../../../core/s3/operation.ts';
 import { createPayload, hasBody } from '../../../core/s3/received-payload.ts';
 import { mergeHoisted, parseTarget, type S3Request } from '../../../core/s3/request.ts';
@@ -105,29 +106,31 @@ class Serving {
 
   async #serve(): Promise<void> {
     const { services, authenticate, routes, slots } = this.#with;
-    const { request, signature } = this.#admit(authenticate);
+    const { request, operation, signature } = this.#admit(authenticate);
     this.#admitted = request;
     this.#leaveSlot = slots.enter();
+    refuseReserved(request, services.config);
+    const context = this.#context(request, signature);
+    judgeLength(operation, context);
+    await routes[operation](services, context);
+  }
+
+  /**
+   * Who asks for what. A request that is served to nobody, by its form alone, is refused as such and not for want of a
+   * signature: that of a form is in its body.
+   */
+  #admit(authenticate: Authenticate): Admitted {
+    refuseAmbiguous(this.#request);
+    const { method = '', url = '', rawHeaders } = this.#request;
+    const headers = joinRepeated(this.#request.headers, rawHeaders);
+    const { bucket, key, rawPath, rawQuery, query, hoisted } = parseTarget(url, headers.host);
+    const merged = mergeHoisted(headers, hoisted);
+    const request = { id: this.#id, method, bucket, key, rawPath, rawQuery, query, headers: merged };
     const operation = classify(request);
     this.#operation = operation.name;
     if (operation.name === 'Refused') throw operation.error;
-    refuseReserved(request, services.config);
-    const context = this.#context(request, signature);
-    judgeLength(operation.name, context);
-    await routes[operation.name](services, context);
-  }
-
-  /** Who asks for what. */
-  #admit(authenticate: Authenticate): { request: S3Request; signature: VerifiedSignature | undefined } {
-    refuseAmbiguous(this.#request);
-    const { method = '', url = '', headers } = this.#request;
-    const { bucket, key, rawPath, rawQuery, query, hoisted } = parseTarget(url, headers.host);
     const signature = authenticate({ method, rawPath, rawQuery, headers });
-    const merged = mergeHoisted(headers, hoisted);
-    return {
-      request: { id: this.#id, method, bucket, key, rawPath, rawQuery, query, headers: merged },
-      signature,
-    };
+    return { request, operation: operation.name, signature };
   }
 
   #context(request: S3Request, signature: VerifiedSignature | undefined): RequestContext {
@@ -214,6 +217,12 @@ class Serving {
       milliseconds: Math.round(performance.now() - this.#begun),
     });
   }
+}
+
+interface Admitted {
+  readonly request: S3Request;
+  readonly operation: OperationName;
+  readonly signature: VerifiedSignature | undefined;
 }
 
 /** Random names of requests, of 16 hexadecimal digits: bytes are drawn for many at a time. */

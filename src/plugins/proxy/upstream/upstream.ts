@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { collect } from '../../../core/collect.ts';
-import { S3Error, s3Error } from '../../../core/s3/error.ts';
+import { errorCatalog, S3Error, type S3ErrorCode, s3Error } from '../../../core/s3/error.ts';
 import { parseXml, type XmlElement } from '../../../core/s3/xml.ts';
 import { unescapeXml } from '../../../core/s3/xml-text.ts';
 import { release } from '../../../runtime/memory.ts';
@@ -110,9 +110,14 @@ export function refusalOf(status: number, text: string): S3Error {
   return new S3Error(
     code,
     failed,
-    message === undefined ? `The object store answered ${failed}.` : (unescapeXml(message) ?? message),
+    message === undefined ? standingMessage(code) : (unescapeXml(message) ?? message),
   );
 }
+
+const standingMessage = (code: string): string =>
+  Object.hasOwn(errorCatalog, code)
+    ? errorCatalog[code as S3ErrorCode][1]
+    : `The object store answered ${code}.`;
 
 async function readText({ body }: UpstreamResponse): Promise<string> {
   const chunks: Buffer[] = [];

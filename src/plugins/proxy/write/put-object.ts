@@ -2,12 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { storedSize } from '../../../core/envelope/cipher.ts';
 import { envelopeHeaders, type ObjectName } from '../../../core/envelope/metadata.ts';
 import { s3Error } from '../../../core/s3/error.ts';
-import {
-  maxUserMetadata,
-  requestHeadersUpstream,
-  unquote,
-  userMetadataSize,
-} from '../../../core/s3/headers.ts';
+import { checkUserMetadata, requestHeadersUpstream, unquote } from '../../../core/s3/headers.ts';
 import type { WrappedKey } from '../../../runtime/vault/contract.ts';
 import type { OperationHandler, ProxyServices } from '../context.ts';
 import type { WrapScheme } from '../data-keys.ts';
@@ -55,7 +50,7 @@ export function objectHeaders(
     binding,
   });
   const all = { ...headers, ...envelope };
-  if (userMetadataSize(all) > maxUserMetadata) throw s3Error('MetadataTooLarge');
+  checkUserMetadata(all);
   return all;
 }
 

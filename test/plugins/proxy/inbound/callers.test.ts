@@ -54,10 +54,12 @@ test('with caller keys only those who hold them are served', async () => {
   await server.stop();
 });
 
-test('who is not known learns nothing, not even that a request is not implemented', async () => {
+test('what is served to nobody is refused as such, and everything else for want of a signature', async () => {
   const server = await serve(routes, { callerKeys });
-  const response = await fetch(`${server.url}/bkt`, { method: 'POST' });
-  assert.is(elementOf(await response.text(), 'Code'), 'AccessDenied');
+  const form = await fetch(`${server.url}/bkt`, { method: 'POST' });
+  assert.is(elementOf(await form.text(), 'Code'), 'NotImplemented');
+  const deletion = await fetch(`${server.url}/bkt?delete`, { method: 'POST' });
+  assert.is(elementOf(await deletion.text(), 'Code'), 'AccessDenied');
   await server.stop();
 });
 

@@ -1,0 +1,3 @@
+import { sameAnswers } from './support/same-answers.ts';
+
+sameAnswers('versitygw');
