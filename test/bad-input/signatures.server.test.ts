@@ -89,8 +89,8 @@ test('authorization that has another form', async () => {
   const { headers } = sign();
   const forms: [string, string][] = [
     ['AWS AKCALLER:c2lnbmF0dXJl', '400 InvalidRequest'],
-    ['Bearer token', '400 InvalidRequest'],
-    ['AWS4-HMAC-SHA256', '400 InvalidRequest'],
+    ['Bearer token', '400 InvalidArgument'],
+    ['AWS4-HMAC-SHA256', '400 InvalidArgument'],
     ['AWS4-HMAC-SHA256 Credential=AKCALLER', '400 AuthorizationHeaderMalformed'],
     [(headers.authorization ?? '').replace('/s3/', '/ec2/'), '400 AuthorizationHeaderMalformed'],
     [(headers.authorization ?? '').replace('host', ''), '403 AccessDenied'],

@@ -21,27 +21,27 @@ export class S3Error extends Error {
   }
 }
 
-/** HTTP status and standing message of every S3 error that is answered here. */
+/** HTTP status and standing message of every S3 error that is answered here, in the words of S3. */
 export const errorCatalog = {
   AccessDenied: [403, 'Access Denied'],
-  AuthorizationHeaderMalformed: [400, 'The authorization header that you provided is not valid.'],
-  AuthorizationQueryParametersError: [
-    400,
-    'The authorization query parameters that you provided are not valid.',
-  ],
+  AuthorizationHeaderMalformed: [400, 'The authorization header you provided is invalid.'],
+  AuthorizationQueryParametersError: [400, 'The authorization query parameters you provided are invalid.'],
   BadDigest: [400, 'The digest or checksum that you specified did not match what was received.'],
   ConditionalRequestConflict: [409, 'A conflicting operation took place during this request. Retry it.'],
   EntityTooLarge: [400, 'Your proposed upload exceeds the maximum allowed object size.'],
   EntityTooSmall: [400, 'Your proposed upload is smaller than the minimum allowed object size.'],
-  IncompleteBody: [400, 'You did not provide the number of bytes specified by the Content-Length header.'],
+  IncompleteBody: [
+    400,
+    'You did not provide the number of bytes specified by the Content-Length HTTP header',
+  ],
   InternalError: [500, 'We encountered an internal error. Please try again.'],
-  InvalidAccessKeyId: [403, 'The access key ID that you provided does not exist in our records.'],
+  InvalidAccessKeyId: [403, 'The AWS Access Key Id you provided does not exist in our records.'],
   InvalidArgument: [400, 'Invalid Argument'],
   InvalidBucketName: [400, 'The specified bucket is not valid.'],
   InvalidDigest: [400, 'The Content-MD5 or checksum value that you specified is not valid.'],
   InvalidPart: [
     400,
-    'One or more of the specified parts could not be found, or its entity tag does not match.',
+    "One or more of the specified parts could not be found.  The part may not have been uploaded, or the specified entity tag may not match the part's entity tag.",
   ],
   InvalidPartOrder: [
     400,
@@ -49,39 +49,43 @@ export const errorCatalog = {
   ],
   InvalidRange: [416, 'The requested range is not satisfiable'],
   InvalidRequest: [400, 'Invalid Request'],
-  InvalidURI: [400, 'The specified URI could not be parsed.'],
+  InvalidURI: [400, "The specified URI couldn't be parsed."],
   KeyTooLongError: [400, 'Your key is too long.'],
-  MalformedTrailerError: [400, 'The request contained trailing data that was not well-formed.'],
-  MalformedXML: [400, 'The XML that you provided was not well-formed or did not validate.'],
-  MaxMessageLengthExceeded: [400, 'Your request was too large.'],
-  MetadataTooLarge: [400, 'Your metadata headers exceed the maximum allowed metadata size.'],
+  InvalidToken: [400, 'The provided token is malformed or otherwise invalid.'],
+  MalformedTrailerError: [
+    400,
+    'The request contained trailing data that was not well-formed or did not conform to our published schema.',
+  ],
+  MalformedXML: [
+    400,
+    'The XML you provided was not well-formed or did not validate against our published schema.',
+  ],
+  MaxMessageLengthExceeded: [400, 'Your request was too big.'],
+  MetadataTooLarge: [400, 'Your metadata headers exceed the maximum allowed metadata size'],
   MethodNotAllowed: [405, 'The specified method is not allowed against this resource.'],
   MissingContentLength: [411, 'You must provide the Content-Length HTTP header.'],
   NoSuchBucket: [404, 'The specified bucket does not exist.'],
   NoSuchKey: [404, 'The specified key does not exist.'],
   NoSuchUpload: [
     404,
-    'The specified multipart upload does not exist. It may have been aborted or completed.',
+    'The specified multipart upload does not exist. The upload ID may be invalid, or the upload may have been aborted or completed.',
   ],
   NoSuchVersion: [404, 'The specified version does not exist.'],
-  NotImplemented: [
-    501,
-    'A header or parameter that you provided implies functionality that is not implemented.',
-  ],
+  NotImplemented: [501, 'A header you provided implies functionality that is not implemented.'],
   OperationAborted: [409, 'A conflicting operation is in progress against this resource. Try again.'],
-  PreconditionFailed: [412, 'At least one of the preconditions that you specified did not hold.'],
-  RequestTimeTooSkewed: [403, "The difference between the request time and the server's time is too large."],
+  PreconditionFailed: [412, 'At least one of the pre-conditions you specified did not hold.'],
+  RequestTimeTooSkewed: [403, 'The difference between the request time and the current time is too large.'],
   RequestTimeout: [400, 'Your socket connection was not read from or written to within the time-out period.'],
   ServiceUnavailable: [503, 'Service is unable to handle the request. Please retry.'],
   SignatureDoesNotMatch: [
     403,
-    'The request signature that we calculated does not match the one you provided.',
+    'The request signature we calculated does not match the signature you provided. Check your key and signing method.',
   ],
   SlowDown: [503, 'Please reduce your request rate.'],
   UnexpectedContent: [400, 'This request does not support content.'],
   XAmzContentSHA256Mismatch: [
     400,
-    'The provided x-amz-content-sha256 header does not match what was computed.',
+    "The provided 'x-amz-content-sha256' header does not match what was computed.",
   ],
 } as const satisfies Record<string, readonly [status: number, message: string]>;
 

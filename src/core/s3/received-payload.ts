@@ -219,7 +219,7 @@ export class PlaintextVerifier {
     this.#refuseStrangers(trailers);
     for (const expectation of this.#expectations) {
       const actual = digests.get(expectation.algorithm) as Buffer;
-      if (!actual.equals(expectedValue(expectation, trailers))) throw mismatch(expectation);
+      if (!actual.equals(expectedValue(expectation, trailers))) throw mismatch(expectation, actual);
       if (expectation.name.startsWith('x-amz-checksum-')) checksums.set(expectation.algorithm, actual);
     }
     if (this.#also !== undefined) checksums.set(this.#also, digests.get(this.#also) as Buffer);
@@ -252,8 +252,15 @@ function expectedValue(
   return decodeDigest(text, algorithm, name);
 }
 
-function mismatch({ source, algorithm }: Expectation) {
-  if (source === 'content-sha256') return s3Error('XAmzContentSHA256Mismatch');
+function mismatch({ source, algorithm, value }: Expectation, actual: Buffer) {
+  if (source === 'content-sha256') {
+    return s3Error('XAmzContentSHA256Mismatch', undefined, {
+      details: {
+        ClientComputedContentSHA256: (value as Buffer).toString('hex'),
+        S3ComputedContentSHA256: actual.toString('hex'),
+      },
+    });
+  }
   if (source === 'content-md5')
     return s3Error('BadDigest', 'The Content-MD5 you specified did not match what we received.');
   return s3Error(

@@ -1,21 +1,21 @@
 import type { KeyObject } from 'node:crypto';
-import type { IncomingHttpHeaders } from 'node:http';
 import { s3Error } from './error.ts';
-import { parseQueryEntries } from './request.ts';
 import {
-  algorithm,
+  badParameters,
+  type ClaimSource,
+  malformedHeader,
+  readClaim,
+  type SignatureClaim,
+} from './sigv4-claim.ts';
+import {
   canonicalPath,
   canonicalQuery,
   canonicalRequest,
   hmacHex,
-  isoBasicOf,
-  type Scope,
   SigningKeyCache,
   sameHex,
   scopeText,
   stringToSign,
-  terminator,
-  unsignedPayload,
 } from './sigv4-sign.ts';
 
 export interface SignedRequest extends ClaimSource {
@@ -36,6 +36,8 @@ export interface VerifiedSignature {
 }
 
 const maxSkew = 15 * 60 * 1000;
+/** The keys that are known here are permanent: no token belongs to them. */
+const securityToken = /(?:^|&)X-Amz-Security-Token=/;
 
 /** Verifies SigV4 of callers, in the header and presigned, by signing again and comparing. Any region is accepted. */
 export class SignatureVerifier {
@@ -55,24 +57,39 @@ export class SignatureVerifier {
     checkTime(claim, this.#now());
     checkSignedHeaders(claim, request);
     const secret = this.#secretOf(claim.accessKeyId);
-    if (secret === undefined) throw s3Error('InvalidAccessKeyId');
+    if (secret === undefined) {
+      throw s3Error('InvalidAccessKeyId', undefined, { details: { AWSAccessKeyId: claim.accessKeyId } });
+    }
     const signingKey = this.#keys.get(claim.accessKeyId, secret, claim.scope);
-    if (!matches(claim, request, signingKey)) throw s3Error('SignatureDoesNotMatch');
+    if (!matches(claim, request, signingKey)) {
+      throw s3Error(
+        claim.presigned && securityToken.test(request.rawQuery) ? 'InvalidToken' : 'SignatureDoesNotMatch',
+      );
+    }
     const { accessKeyId, presigned, contentSha256, timestamp, signature } = claim;
     const scope = scopeText(claim.scope);
     return { accessKeyId, presigned, contentSha256, signingKey, timestamp, scope, seed: signature };
   }
 }
 
-function checkTime({ timestamp, scope, expires }: SignatureClaim, now: number): void {
+function checkTime({ presigned, timestamp, scope, expires }: SignatureClaim, now: number): void {
   const signedAt = Date.parse(timestamp.replace(/^(....)(..)(..)T(..)(..)(..)Z$/, '$1-$2-$3T$4:$5:$6Z'));
   if (Number.isNaN(signedAt) || !timestamp.startsWith(scope.date)) {
-    throw s3Error('AuthorizationHeaderMalformed', 'The date of the credential is not that of the request.');
+    const what = `Invalid credential date "${scope.date}". This date is not the same as X-Amz-Date: "${timestamp.slice(0, 8)}".`;
+    throw presigned ? badParameters(what) : malformedHeader(what);
   }
   if (signedAt - now > maxSkew) throw s3Error('RequestTimeTooSkewed');
-  if (expires === undefined && now - signedAt > maxSkew) throw s3Error('RequestTimeTooSkewed');
-  if (expires !== undefined && now > signedAt + expires * 1000)
-    throw s3Error('AccessDenied', 'Request has expired');
+  if (expires === undefined) {
+    if (now - signedAt > maxSkew) throw s3Error('RequestTimeTooSkewed');
+  } else if (now > signedAt + expires * 1000) {
+    throw s3Error('AccessDenied', 'Request has expired.', {
+      details: {
+        ServerTime: new Date(now).toISOString(),
+        'X-Amz-Expires': String(expires),
+        Expires: new Date(signedAt + expires * 1000).toISOString(),
+      },
+    });
+  }
 }
 
 function checkSignedHeaders({ signedHeaders }: SignatureClaim, { headers }: SignedRequest): void {
@@ -106,128 +123,4 @@ function signatureOver(path: string, claim: SignatureClaim, request: SignedReque
     payload: claim.contentSha256,
   });
   return hmacHex(key, stringToSign(claim.timestamp, scopeText(claim.scope), canonical));
-}
-
-/** What a request says about its own signature; nothing of it is checked against a secret yet. */
-interface SignatureClaim {
-  readonly presigned: boolean;
-  readonly accessKeyId: string;
-  readonly scope: Scope;
-  /** ISO basic, `20130524T000000Z`. */
-  readonly timestamp: string;
-  /** Seconds; presigned only. */
-  readonly expires?: number;
-  readonly signedHeaders: readonly string[];
-  readonly signature: string;
-  readonly contentSha256: string;
-}
-
-interface ClaimSource {
-  readonly rawQuery: string;
-  /** As they arrived, nothing hoisted into them. */
-  readonly headers: IncomingHttpHeaders;
-}
-
-const maxExpires = 604_800;
-const isoBasic = /^\d{8}T\d{6}Z$/;
-const authorization =
-  /^AWS4-HMAC-SHA256 +Credential=([^,\s]+) *, *SignedHeaders=([^,\s]+) *, *Signature=([0-9a-f]{64})$/;
-
-/** @throws S3Error AccessDenied when there is no signature, else what is wrong with its form */
-function readClaim(source: ClaimSource): SignatureClaim {
-  const header = source.headers.authorization;
-  const inQuery = /(?:^|&)(?:X-Amz-(?:Algorithm|Signature)|AWSAccessKeyId)=/.test(source.rawQuery);
-  if (header !== undefined && inQuery)
-    throw s3Error('InvalidArgument', 'Only one authorization mechanism is allowed.');
-  if (header !== undefined) return fromHeader(header, source.headers);
-  if (inQuery) return fromQuery(source);
-  throw s3Error('AccessDenied', 'The request is not signed.');
-}
-
-function fromHeader(header: string, headers: IncomingHttpHeaders): SignatureClaim {
-  if (!header.startsWith(`${algorithm} `)) throw unsupported();
-  const [, credential, signedHeaders, signature] = authorization.exec(header) ?? [];
-  if (!credential || !signedHeaders || !signature) throw s3Error('AuthorizationHeaderMalformed');
-  const contentSha256 = headers['x-amz-content-sha256'];
-  if (typeof contentSha256 !== 'string') {
-    throw s3Error('InvalidRequest', 'Missing required header for this request: x-amz-content-sha256');
-  }
-  const names = signedHeaders.split(';');
-  const timestamp = headerTimestamp(headers);
-  return {
-    presigned: false,
-    ...parseCredential(credential),
-    timestamp,
-    signedHeaders: names,
-    signature,
-    contentSha256,
-  };
-}
-
-function headerTimestamp(headers: IncomingHttpHeaders): string {
-  const own = headers['x-amz-date'];
-  if (typeof own === 'string' && isoBasic.test(own)) return own;
-  const time = Date.parse(headers.date ?? '');
-  if (own !== undefined || Number.isNaN(time)) {
-    throw s3Error('AccessDenied', 'AWS authentication requires a valid Date or x-amz-date header.');
-  }
-  return isoBasicOf(time);
-}
-
-function fromQuery({ rawQuery, headers }: ClaimSource): SignatureClaim {
-  const parameters = signatureParameters(rawQuery);
-  if (parameters.get('X-Amz-Algorithm') !== algorithm) throw unsupported();
-  const timestamp = parameters.get('X-Amz-Date') ?? '';
-  const signature = parameters.get('X-Amz-Signature') ?? '';
-  const signedHeaders = parameters.get('X-Amz-SignedHeaders') ?? '';
-  if (!isoBasic.test(timestamp) || !/^[0-9a-f]{64}$/.test(signature) || signedHeaders === '')
-    throw badParameters();
-  const inHeader = headers['x-amz-content-sha256'];
-  return {
-    presigned: true,
-    ...parseCredential(parameters.get('X-Amz-Credential') ?? ''),
-    timestamp,
-    expires: parseExpires(parameters.get('X-Amz-Expires')),
-    signedHeaders: signedHeaders.split(';'),
-    signature,
-    contentSha256:
-      parameters.get('X-Amz-Content-Sha256') ?? (typeof inHeader === 'string' ? inHeader : unsignedPayload),
-  };
-}
-
-function signatureParameters(rawQuery: string): Map<string, string> {
-  const parameters = new Map<string, string>();
-  for (const [name, value] of parseQueryEntries(rawQuery)) {
-    if (!name.startsWith('X-Amz-')) continue;
-    if (parameters.has(name)) throw badParameters();
-    parameters.set(name, value);
-  }
-  return parameters;
-}
-
-function parseExpires(text: string | undefined): number {
-  const seconds = /^\d{1,6}$/.test(text ?? '') ? Number(text) : 0;
-  if (seconds < 1 || seconds > maxExpires) throw badParameters();
-  return seconds;
-}
-
-/** The access key ID may hold slashes, the scope does not. */
-function parseCredential(credential: string): { accessKeyId: string; scope: Scope } {
-  const [, accessKeyId, date, region, service, end] =
-    /^(.+)\/(\d{8})\/([^/]+)\/([^/]+)\/([^/]+)$/.exec(credential) ?? [];
-  if (!accessKeyId || !date || !region || service !== 's3' || end !== terminator) {
-    throw s3Error(
-      'AuthorizationHeaderMalformed',
-      'The credential must end in <date>/<region>/s3/aws4_request.',
-    );
-  }
-  return { accessKeyId, scope: { date, region, service } };
-}
-
-function unsupported() {
-  return s3Error('InvalidRequest', `This authorization mechanism is not supported. Please use ${algorithm}.`);
-}
-
-function badParameters() {
-  return s3Error('AuthorizationQueryParametersError');
 }

@@ -260,8 +260,8 @@ test('an unknown access key is InvalidAccessKeyId', () => {
 
 const badAuthorization: Record<string, [authorization: string, code: string]> = {
   SigV2: ['AWS AKIAIOSFODNN7EXAMPLE:frJIUN8DYpKDtOLCwo//yllqDzg=', 'InvalidRequest'],
-  SigV4A: ['AWS4-ECDSA-P256-SHA256 Credential=a,SignedHeaders=b,Signature=c', 'InvalidRequest'],
-  'a bearer token': ['Bearer abc', 'InvalidRequest'],
+  SigV4A: ['AWS4-ECDSA-P256-SHA256 Credential=a,SignedHeaders=b,Signature=c', 'InvalidArgument'],
+  'a bearer token': ['Bearer abc', 'InvalidArgument'],
   'parts missing': ['AWS4-HMAC-SHA256 Credential=a,SignedHeaders=host', 'AuthorizationHeaderMalformed'],
   'a signature in capitals': [headerSigned(plainNames, 'AB'.repeat(32)), 'AuthorizationHeaderMalformed'],
   'another service': [
