@@ -74,7 +74,7 @@ test('CompleteMultipartUpload: a list that is not that of the upload', async () 
     ],
     ['number 0', complete(part(0)), '400 InvalidArgument'],
     ['number 10,001', complete(part(10_001)), '400 InvalidArgument'],
-    ['a negative number', complete(part(-1)), '400 MalformedXML'],
+    ['a negative number', complete(part(-1)), '400 InvalidArgument'],
     ['a number with a fraction', complete(part('1.0')), '400 MalformedXML'],
     ['a number in hexadecimal', complete(part('0x1')), '400 MalformedXML'],
     [

@@ -247,9 +247,8 @@ function expectedValue(
 ): Buffer {
   if (value) return value;
   const text = trailers.get(name);
-  if (text === undefined)
-    throw s3Error('MalformedTrailerError', 'The trailer that x-amz-trailer announces is missing.');
-  return decodeDigest(text, algorithm, name);
+  if (text === undefined) throw s3Error('MalformedTrailerError');
+  return decodeDigest(text, algorithm, `${name} trailing header`);
 }
 
 function mismatch({ source, algorithm, value }: Expectation, actual: Buffer) {

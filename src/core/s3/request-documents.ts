@@ -1,4 +1,4 @@
-import { type ChecksumAlgorithm, type Checksums, checksumAlgorithms, decodeDigest } from './checksum.ts';
+import { type ChecksumAlgorithm, type Checksums, checksumAlgorithms, isDigest } from './checksum.ts';
 import { s3Error } from './error.ts';
 import { unquote } from './headers.ts';
 import { childText, parseXml, type XmlElement } from './xml.ts';
@@ -55,7 +55,12 @@ function parseParts(xml: string): PartTexts[] {
 function readPart(text: PartTexts): CompletedPart {
   const number = text('PartNumber')?.trim() ?? '';
   const etag = text('ETag')?.trim();
-  if (!/^\d{1,9}$/.test(number) || etag === undefined) throw s3Error('MalformedXML');
+  if (!/^-?\d{1,9}$/.test(number) || etag === undefined) throw s3Error('MalformedXML');
+  if (Number(number) < 1) {
+    throw s3Error('InvalidArgument', 'PartNumber must be >= 1', {
+      details: { ArgumentName: 'PartNumber', ArgumentValue: number },
+    });
+  }
   const partNumber = parsePartNumber(number);
   if (etag === '') throw s3Error('InvalidPart');
   const named = namedChecksums(text);
@@ -67,11 +72,16 @@ function namedChecksums(text: PartTexts): Checksums | undefined {
   for (const [name, algorithm] of checksumElements) {
     const value = text(name)?.trim();
     if (!value) continue;
-    named ??= new Map();
-    named.set(algorithm, decodeDigest(value, algorithm, name));
+    if (named !== undefined || !isDigest(value, algorithm)) throw badPartChecksum(value);
+    named = new Map([[algorithm, Buffer.from(value, 'base64')]]);
   }
   return named;
 }
+
+const badPartChecksum = (value: string) =>
+  s3Error('InvalidArgument', 'Invalid Base64 or multiple checksums present in request', {
+    details: { ArgumentName: 'Checksum', ArgumentValue: value.slice(0, 200) },
+  });
 
 /** `partNumber` of a query or document: 1 to 10,000. @throws S3Error InvalidArgument */
 export function parsePartNumber(text: string): number {

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/versity/versitygw/tests/integration"
@@ -96,7 +97,7 @@ var versioned = []group{
 func main() {
 	endpoint := flag.String("endpoint", "", "URL of the store")
 	versions := flag.Bool("versioning", false, "the groups of a store that keeps versions, in place of all others")
-	only := flag.String("only", "", "run this group alone")
+	only := flag.String("only", "", "names of the groups to run, with commas between")
 	flag.Parse()
 	options := []integration.Option{
 		integration.WithEndpoint(*endpoint),
@@ -119,7 +120,7 @@ func main() {
 func run(conf *integration.S3Conf, groups []group, only string) error {
 	rows := json.NewEncoder(os.Stdout)
 	for _, one := range groups {
-		if only != "" && only != one.name {
+		if only != "" && !slices.Contains(strings.Split(only, ","), one.name) {
 			continue
 		}
 		text, err := captured(func() {
