@@ -52,6 +52,7 @@ export const errorCatalog = {
   InvalidURI: [400, "The specified URI couldn't be parsed."],
   KeyTooLongError: [400, 'Your key is too long.'],
   InvalidToken: [400, 'The provided token is malformed or otherwise invalid.'],
+  MalformedPolicy: [400, "Policies must be valid JSON and the first byte must be '{'"],
   MalformedTrailerError: [
     400,
     'The request contained trailing data that was not well-formed or did not conform to our published schema.',

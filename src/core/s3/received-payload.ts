@@ -260,8 +260,14 @@ function mismatch({ source, algorithm, value }: Expectation, actual: Buffer) {
       },
     });
   }
-  if (source === 'content-md5')
-    return s3Error('BadDigest', 'The Content-MD5 you specified did not match what we received.');
+  if (source === 'content-md5') {
+    return s3Error('BadDigest', 'The Content-MD5 you specified did not match what we received.', {
+      details: {
+        ExpectedDigest: (value as Buffer).toString('hex'),
+        CalculatedDigest: actual.toString('base64'),
+      },
+    });
+  }
   return s3Error(
     'BadDigest',
     `The ${algorithm.toUpperCase()} you specified did not match the calculated checksum.`,

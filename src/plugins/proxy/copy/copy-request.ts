@@ -56,10 +56,13 @@ export const copyHeaders = ({ source, copyAccess }: CopyRequest, etag: string): 
 export type Directive = 'COPY' | 'REPLACE';
 
 /** @throws S3Error InvalidArgument */
-export function directive(headers: CopyRequest['headers'], name: string): Directive {
+export function directive(headers: CopyRequest['headers'], kind: 'metadata' | 'tagging'): Directive {
+  const name = `x-amz-${kind}-directive`;
   const value = (headers[name] ?? 'COPY').toUpperCase();
   if (value === 'COPY' || value === 'REPLACE') return value;
-  throw s3Error('InvalidArgument', `Unknown value of ${name}`, { details: { ArgumentName: name } });
+  throw s3Error('InvalidArgument', `Unknown ${kind} directive.`, {
+    details: { ArgumentName: name, ArgumentValue: headers[name] ?? '' },
+  });
 }
 
 function sourceConditions(headers: IncomingHttpHeaders): Record<string, string> {

@@ -21,10 +21,7 @@ export const passThrough: OperationHandler = async (services, context) => {
 function refuseData(isPolicy: boolean, body: Buffer): void {
   const start = body.toString('utf8', 0, 1024).trimStart();
   if (start === '' ? body.length <= 1024 : start.startsWith(isPolicy ? '{' : '<')) return;
-  throw s3Error(
-    'MalformedXML',
-    'What is sent here is configuration, and goes to the store as it is: this body is none.',
-  );
+  throw s3Error(isPolicy ? 'MalformedPolicy' : 'MalformedXML');
 }
 
 /**
@@ -33,15 +30,18 @@ function refuseData(isPolicy: boolean, body: Buffer): void {
  */
 export function forward(
   { upstream }: ProxyServices,
-  { request, signal }: RequestContext,
+  { request, signal }: Pick<RequestContext, 'request' | 'signal'>,
   body: Buffer,
 ): Promise<UpstreamResponse> {
   const { method, bucket, key, query } = request;
   const headers = requestHeadersUpstream(request.headers);
-  const own = body.length === 0 ? {} : { 'content-md5': hash('md5', body, 'base64') };
+  const summed = body.length > 0 || Object.keys(request.headers).some((name) => announcesDigest.test(name));
+  const own = summed ? { 'content-md5': hash('md5', body, 'base64') } : {};
   const forwarded = { method, bucket, key, query: query.entries, headers: { ...headers, ...own }, signal };
   return upstream.send(forwarded, body.length === 0 ? undefined : body);
 }
+
+const announcesDigest = /^(content-md5|x-amz-trailer|x-amz-checksum-(?!algorithm|mode|type).*)$/;
 
 async function relay({ answer }: RequestContext, response: UpstreamResponse): Promise<void> {
   answer.head(response.status, passedResponseHeaders(response.headers));
