@@ -139,28 +139,47 @@ for (const kind of ['versitygw', 'minio'] as const satisfies readonly ObjectStor
       assert.ok(whole.equals(await read(proxy.s3, title)));
     });
 
-    test(`${title}: a wrong one is BadDigest and replaces nothing, and the right one completes`, async () => {
+    test(`${title}: a wrong one is BadDigest, or InvalidPart, and replaces nothing, and the right one completes`, async () => {
       const Key = `wrong ${title}`;
       await proxy.s3.send(new PutObjectCommand({ Bucket: 'bucket', Key, Body: 'earlier' }));
       const upload = await begin(proxy.s3, Key, { algorithm, type });
-      const parts = await sendAll([proxy.s3], upload, algorithm);
+      const sent = await sendAll([proxy.s3], upload, algorithm);
+      const parts = sent.map((part, index) => ({ ...part, ...sumOf(algorithm, bodies[index] as Buffer) }));
       const [first, second] = parts as [CompletedPart, CompletedPart];
       const other = Buffer.from('another');
       const right = objectSum([algorithm, type], bodies);
-      const wrong: readonly (readonly [string, CompletedPart[], Sums])[] = [
+      const wrong: readonly (readonly [string, CompletedPart[], Sums, string?])[] = [
         ['the whole', parts, objectSum([algorithm, type], [bodies[0], other])],
-        ['a part', [first, { ...second, ...sumOf(algorithm, other) }], right],
-        ['a part alone', [first, { ...second, ...sumOf(algorithm, other) }], {}],
+        ['a part', [first, { ...second, ...sumOf(algorithm, other) }], right, 'InvalidPart'],
+        ['a part alone', [first, { ...second, ...sumOf(algorithm, other) }], {}, 'InvalidPart'],
         ['a part is left out', [first], right],
         ['order', parts, objectSum([algorithm, type], bodies.toReversed())],
       ];
-      for (const [label, Parts, named] of wrong)
-        assert.is(await refused(complete(proxy.s3, upload, Parts, named)), 'BadDigest', label);
+      for (const [label, Parts, named, code = 'BadDigest'] of wrong)
+        assert.is(await refused(complete(proxy.s3, upload, Parts, named)), code, label);
       assert.is((await read(proxy.s3, Key)).toString(), 'earlier');
       await complete(proxy.s3, upload, parts, right);
       assert.ok(whole.equals(await read(proxy.s3, Key)));
     });
   }
+
+  test('a Complete of a composite one names the checksum of every part, a Complete of the other type is refused', async () => {
+    const upload = await begin(proxy.s3, 'bare', { algorithm: 'SHA256', type: 'COMPOSITE' });
+    const parts = await sendAll([proxy.s3], upload, 'SHA256');
+    assert.is(await refused(complete(proxy.s3, upload, parts)), 'InvalidRequest');
+    const full = await begin(proxy.s3, 'full', { algorithm: 'CRC32', type: 'FULL_OBJECT' });
+    const ofFull = await sendAll([proxy.s3], full, 'CRC32');
+    const other = complete(proxy.s3, full, ofFull, { ChecksumType: 'COMPOSITE' });
+    assert.is(await refused(other), 'InvalidRequest');
+  });
+
+  test('a part comes with the checksum that its upload was begun with', async () => {
+    const upload = await begin(proxy.s3, 'parts', { algorithm: 'SHA256', type: 'COMPOSITE' });
+    assert.is(await refused(send(plain, upload, 1, bodies[0])), 'InvalidRequest');
+    const other = send(plain, upload, 1, bodies[0], sumOf('CRC32', bodies[0]));
+    assert.is(await refused(other), 'InvalidRequest');
+    await send(plain, upload, 1, bodies[0], sumOf('SHA256', bodies[0]));
+  });
 
   test('the number of parts behind a composite one is verified', async () => {
     const upload = await begin(proxy.s3, 'count', { algorithm: 'SHA256' });
@@ -213,7 +232,7 @@ for (const kind of ['versitygw', 'minio'] as const satisfies readonly ObjectStor
     const parts = [sent, known].map(({ ETag }, index) => ({ PartNumber: index + 1, ETag }));
     const [first, second] = parts as [CompletedPart, CompletedPart];
     const ofPart = complete(plain, upload, [first, { ...second, ...sumOf('CRC32', whole) }]);
-    assert.is(await refused(ofPart), 'BadDigest');
+    assert.is(await refused(ofPart), 'InvalidPart');
     const done = await complete(plain, upload, parts, sumOf('CRC32', bodies[0]));
     assert.is(done.ChecksumCRC32, undefined);
     assert.ok(whole.equals(await read(plain, 'unknown')));

@@ -11,13 +11,14 @@ import { operatorFaults } from './operator-faults.ts';
 import { operatorSoak } from './operator-soak.ts';
 import type { Part, PartOptions } from './part.ts';
 import { runParts } from './report.ts';
+import { s3Suite } from './s3-suite.ts';
 import { soak } from './soak.ts';
 import { tenThousandParts } from './ten-thousand-parts.ts';
 import { wrapperSoak } from './wrapper-soak.ts';
 
 const PARTS: readonly Part[] = [
   ...[tenThousandParts, largeObject, soak, faultSoak, wrapperSoak, agentSoak, agentMachines, agentKernels],
-  ...[operatorSoak, operatorFaults, auditMillion, hostile, clients],
+  ...[operatorSoak, operatorFaults, auditMillion, hostile, clients, s3Suite],
 ];
 const USAGE = [
   'Usage: npm run conformance [-- [--minutes N] [--seed N] [--objects N] [--cases N] [--from N] [--case N] [part…]]',

@@ -8,6 +8,7 @@ import { minioGoClient } from './recipes/minio-go-client.ts';
 import { networkPolicyJudge } from './recipes/network-policy-judge.ts';
 import { openbao } from './recipes/openbao.ts';
 import { promtool } from './recipes/promtool.ts';
+import { s3Suite } from './recipes/s3-suite.ts';
 import { type Recipe, TOOL_NAMES, type ToolName } from './types.ts';
 
 const debian = (command: string): Recipe => ({ kind: 'system', command, debianPackage: command });
@@ -21,6 +22,7 @@ export const CATALOG: Readonly<Record<ToolName, Recipe>> = {
   s3cmd: debian('s3cmd'),
   'rclone-client': debian('rclone'),
   'minio-go-client': minioGoClient,
+  's3-suite': s3Suite,
   minio,
   rclone,
   tini: debian('tini'),

@@ -7,6 +7,7 @@ export const TOOL_NAMES = [
   's3cmd',
   'rclone-client',
   'minio-go-client',
+  's3-suite',
   'minio',
   'rclone',
   'tini',

@@ -133,20 +133,29 @@ const notDigests = new Set(['x-amz-checksum-algorithm', 'x-amz-checksum-mode', '
  * @throws S3Error InvalidDigest for malformed values; InvalidRequest for more than one checksum and unknown ones
  */
 export function expectations(headers: IncomingHttpHeaders, mode: PayloadMode): Expectation[] {
-  const checksums = [...headerChecksums(headers), ...trailerChecksums(headers, mode)];
-  if (checksums.length > 1) {
-    throw s3Error(
-      'InvalidRequest',
-      'Expecting a single x-amz-checksum- header. Multiple checksum Types are not allowed.',
-    );
-  }
+  const inHeaders = digestHeaders(headers);
+  const trailers = announcedTrailers(headers, mode);
+  if (inHeaders.length + trailers.length > 1) throw manyChecksums();
+  const checksums = [
+    ...inHeaders.map((name) => headerChecksum(headers, name)),
+    ...trailers.map(trailerChecksum),
+  ];
+  const named = headers['x-amz-sdk-checksum-algorithm'];
+  if (named !== undefined && checksums.some(({ algorithm }) => algorithm !== String(named).toLowerCase()))
+    throw s3Error('InvalidRequest', 'Value for x-amz-sdk-checksum-algorithm header is invalid.');
   return [...contentMd5(headers), ...contentSha256(mode), ...checksums];
 }
+
+export const manyChecksums = () =>
+  s3Error(
+    'InvalidRequest',
+    'Expecting a single x-amz-checksum- header. Multiple checksum Types are not allowed.',
+  );
 
 function contentMd5(headers: IncomingHttpHeaders): Expectation[] {
   const text = headers['content-md5'];
   if (text === undefined) return [];
-  const value = decodeDigest(String(text), 'md5', 'Content-MD5');
+  const value = decodeDigest(String(text), 'md5', 'Content-MD5 header');
   return [{ algorithm: 'md5', source: 'content-md5', name: 'content-md5', value }];
 }
 
@@ -156,27 +165,30 @@ function contentSha256(mode: PayloadMode): Expectation[] {
   return [{ algorithm: 'sha256', source: 'content-sha256', name: 'x-amz-content-sha256', value }];
 }
 
-function headerChecksums(headers: IncomingHttpHeaders): Expectation[] {
-  const names = Object.keys(headers).filter(
-    (name) => name.startsWith('x-amz-checksum-') && !notDigests.has(name),
-  );
-  return names.map((name) => {
-    const algorithm = algorithmOf(name);
-    return { algorithm, source: 'header', name, value: decodeDigest(String(headers[name]), algorithm, name) };
-  });
+const digestHeaders = (headers: IncomingHttpHeaders): string[] =>
+  Object.keys(headers).filter((name) => name.startsWith('x-amz-checksum-') && !notDigests.has(name));
+
+function headerChecksum(headers: IncomingHttpHeaders, name: string): Expectation {
+  const algorithm = algorithmOf(name);
+  const value = decodeDigest(String(headers[name]), algorithm, `${name} header`);
+  return { algorithm, source: 'header', name, value };
 }
 
-function trailerChecksums(headers: IncomingHttpHeaders, mode: PayloadMode): Expectation[] {
+function announcedTrailers(headers: IncomingHttpHeaders, mode: PayloadMode): string[] {
   const announced = headers['x-amz-trailer'];
   if (announced === undefined) return [];
   if (mode.kind !== 'chunked' || !mode.trailer) {
     throw s3Error('InvalidRequest', 'x-amz-trailer needs a payload that is announced with a trailer.');
   }
   const names = String(announced).split(',');
-  return names
-    .map((name) => name.trim().toLowerCase())
-    .map((name) => ({ algorithm: algorithmOf(name), source: 'trailer', name }));
+  return names.map((name) => name.trim().toLowerCase());
 }
+
+const trailerChecksum = (name: string): Expectation => ({
+  algorithm: algorithmOf(name),
+  source: 'trailer',
+  name,
+});
 
 function algorithmOf(name: string): ChecksumAlgorithm {
   const algorithm = Object.hasOwn(checksumHeaders, name) ? checksumHeaders[name] : undefined;
@@ -184,10 +196,23 @@ function algorithmOf(name: string): ChecksumAlgorithm {
   return algorithm;
 }
 
-/** Strict base64 of a digest of the right length. @throws S3Error InvalidDigest, or InvalidRequest for `x-amz-` headers */
-export function decodeDigest(text: string, algorithm: ChecksumAlgorithm, name: string): Buffer {
-  const value = Buffer.from(text, 'base64');
-  if (value.length === digestLength[algorithm] && value.toString('base64') === text) return value;
-  if (algorithm === 'md5') throw s3Error('InvalidDigest');
-  throw s3Error('InvalidRequest', `Value for ${name} is invalid.`);
+/**
+ * The bytes of a digest in base64.
+ * @param what where it stands, for the message
+ * @throws S3Error InvalidDigest, or InvalidRequest for `x-amz-` headers
+ */
+export function decodeDigest(text: string, algorithm: ChecksumAlgorithm, what: string): Buffer {
+  if (isDigest(text, algorithm)) return Buffer.from(text, 'base64');
+  if (algorithm === 'md5') {
+    throw s3Error('InvalidDigest', 'The Content-Md5 you specified is not valid.', {
+      details: { 'Content-MD5': text },
+    });
+  }
+  throw s3Error('InvalidRequest', `Value for ${what} is invalid.`);
 }
+
+/** Base64 of as many bytes as the algorithm gives, padded; the bits that the padding leaves over may be any, as stores take it. */
+export const isDigest = (text: string, algorithm: ChecksumAlgorithm): boolean =>
+  text.length === 4 * Math.ceil(digestLength[algorithm] / 3) &&
+  /^[A-Za-z0-9+/]+={0,2}$/.test(text) &&
+  Buffer.from(text, 'base64').length === digestLength[algorithm];

@@ -113,7 +113,7 @@ export class ChunkSigner {
   }
 }
 
-/** Checks each chunk of a signed body after its last byte. @throws S3Error SignatureDoesNotMatch */
+/** Checks each chunk of a signed body after its last byte. @throws S3Error SignatureDoesNotMatch, MalformedTrailerError */
 export class ChunkSignatureVerifier implements ChunkObserver {
   readonly #signer: ChunkSigner;
   #claimed: string | undefined;
@@ -137,6 +137,7 @@ export class ChunkSignatureVerifier implements ChunkObserver {
   }
 
   trailers(trailers: ReadonlyMap<string, string>, signature: string | undefined): void {
+    if (trailers.size === 0) throw s3Error('MalformedTrailerError');
     this.#check(this.#signer.trailers(trailers), signature);
   }
 

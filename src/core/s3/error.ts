@@ -57,6 +57,7 @@ export const errorCatalog = {
   InvalidRange: [416, 'The requested range is not satisfiable'],
   InvalidRequest: [400, 'Invalid Request.'],
   InvalidURI: [400, "The specified URI couldn't be parsed."],
+  InvalidToken: [400, 'The provided token is malformed or otherwise invalid.'],
   KeyTooLongError: [400, 'Your key is too long.'],
   MalformedPolicy: [400, "Policies must be valid JSON and the first byte must be '{'"],
   MalformedTrailerError: [

@@ -1,5 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { type ChecksumAlgorithm, checksumAlgorithms, createChecksum, decodeDigest } from './checksum.ts';
+import {
+  type ChecksumAlgorithm,
+  type Checksums,
+  checksumAlgorithms,
+  createChecksum,
+  decodeDigest,
+  manyChecksums,
+} from './checksum.ts';
 import { s3Error } from './error.ts';
 
 /** How the checksum of an object in parts is made: as if it were one, or over those of its parts. */
@@ -31,14 +38,52 @@ export interface SummedPart {
   readonly checksum: Buffer;
 }
 
-/**
- * From the headers of CreateMultipartUpload; undefined for an algorithm that is not known, of which no part is taken.
- * @throws S3Error InvalidRequest
- */
+/** From the headers of CreateMultipartUpload. @throws S3Error InvalidRequest */
 export function readUploadChecksum(headers: IncomingHttpHeaders): UploadChecksum | undefined {
   const name = headers['x-amz-checksum-algorithm'];
+  const type = readChecksumType(headers);
+  if (name === undefined || name === '') {
+    if (type === undefined) return undefined;
+    throw s3Error(
+      'InvalidRequest',
+      'The x-amz-checksum-type header can only be used with the x-amz-checksum-algorithm header.',
+    );
+  }
   const algorithm = checksumAlgorithms.find((known) => known === String(name).toLowerCase());
-  return algorithm === undefined ? undefined : { algorithm, ...typeOf(headers, algorithm) };
+  if (algorithm === undefined) {
+    const known = checksumAlgorithms.map((one) => one.toUpperCase()).sort();
+    throw s3Error(
+      'InvalidRequest',
+      `Checksum algorithm provided is unsupported. Please try again with any of the valid types: [${known.join(', ')}]`,
+    );
+  }
+  return { algorithm, ...typeOf(type, algorithm) };
+}
+
+/**
+ * Whether a part comes with the checksum that its upload was begun with: of a composite one S3 wants each part's.
+ * @throws S3Error InvalidRequest
+ */
+export function judgePartChecksum(headers: IncomingHttpHeaders, begun: UploadChecksum | undefined): void {
+  if (begun === undefined) return;
+  const announced = announcedAlgorithm(headers);
+  if (announced === begun.algorithm || (announced === undefined && !needsPartChecksums(begun.type))) return;
+  throw s3Error(
+    'InvalidRequest',
+    `Checksum Type mismatch occurred, expected checksum Type: ${begun.algorithm.toUpperCase()}, ` +
+      `actual checksum Type: ${announced?.toUpperCase() ?? 'null'}`,
+  );
+}
+
+const needsPartChecksums = (type: ChecksumType | undefined): boolean => type === 'COMPOSITE';
+
+/** In a header or a trailer; there is one at most. */
+function announcedAlgorithm(headers: IncomingHttpHeaders): ChecksumAlgorithm | undefined {
+  const trailer = String(headers['x-amz-trailer']).trim().toLowerCase();
+  return checksumAlgorithms.find((algorithm) => {
+    const name = `x-amz-checksum-${algorithm}`;
+    return headers[name] !== undefined || trailer === name;
+  });
 }
 
 /** From the headers of CompleteMultipartUpload. @throws S3Error InvalidRequest */
@@ -48,23 +93,54 @@ export function readObjectChecksum(headers: IncomingHttpHeaders): ObjectChecksum
   );
   const [algorithm] = named;
   if (algorithm === undefined) return undefined;
-  if (named.length > 1) throw s3Error('InvalidRequest', 'Multiple checksum Types are not allowed.');
+  if (named.length > 1) throw manyChecksums();
   const header = `x-amz-checksum-${algorithm}`;
   const [, text = '', count] = /^([^-]*)(?:-(\d{1,5}))?$/.exec(String(headers[header])) ?? [];
-  const value = decodeDigest(text, algorithm, header);
-  const type = count === undefined ? typeOf(headers, algorithm) : { type: 'COMPOSITE' as const };
+  const value = decodeDigest(text, algorithm, `${header} header`);
+  const stated = readChecksumType(headers);
+  const type = count === undefined ? typeOf(stated, algorithm) : { type: 'COMPOSITE' as const };
   return { algorithm, value, ...type, ...(count !== undefined && { parts: Number(count) }) };
 }
 
-function typeOf(headers: IncomingHttpHeaders, algorithm: ChecksumAlgorithm): { type?: ChecksumType } {
+/** `x-amz-checksum-type`. @throws S3Error InvalidRequest */
+export function readChecksumType(headers: IncomingHttpHeaders): ChecksumType | undefined {
   const type = headers['x-amz-checksum-type'];
-  if (type === undefined || type === '') return {};
-  if (type !== 'FULL_OBJECT' && type !== 'COMPOSITE')
-    throw s3Error('InvalidRequest', 'Value for x-amz-checksum-type header is invalid.');
+  if (type === undefined || type === '') return undefined;
+  if (type === 'FULL_OBJECT' || type === 'COMPOSITE') return type;
+  throw s3Error('InvalidRequest', 'Value for x-amz-checksum-type header is invalid.');
+}
+
+function typeOf(type: ChecksumType | undefined, algorithm: ChecksumAlgorithm): { type?: ChecksumType } {
+  if (type === undefined) return {};
   if (typesOf(algorithm).includes(type)) return { type };
   throw s3Error(
     'InvalidRequest',
     `The ${type} checksum type cannot be used with the ${algorithm} checksum algorithm.`,
+  );
+}
+
+/**
+ * What a Complete has to say for an upload that was begun with a checksum.
+ * @param stated `x-amz-checksum-type` of the Complete
+ * @throws S3Error InvalidRequest for another type, and where one of a composite upload's parts is named without its checksum
+ */
+export function judgeCompletedChecksums(
+  { algorithm, type }: UploadChecksum,
+  stated: ChecksumType | undefined,
+  parts: readonly { readonly partNumber: number; readonly named?: Checksums }[],
+): void {
+  if (stated !== undefined && type !== undefined && stated !== type) {
+    throw s3Error(
+      'InvalidRequest',
+      `The upload was created using the ${type} checksum mode. The complete request must use the same checksum mode.`,
+    );
+  }
+  const bare = needsPartChecksums(type) ? parts.find(({ named }) => named === undefined) : undefined;
+  if (bare === undefined) return;
+  throw s3Error(
+    'InvalidRequest',
+    `The upload was created using a ${algorithm} checksum. The complete request must include the checksum for each part. ` +
+      `It was missing for part ${bare.partNumber} in the request.`,
   );
 }
 
@@ -92,7 +168,7 @@ export function verifyObjectChecksum(
   if (found === undefined || !counted)
     throw s3Error(
       'BadDigest',
-      `The ${algorithm.toUpperCase()} of the whole object that you specified did not match the one calculated from its parts.`,
+      `The ${algorithm.toUpperCase()} you specified did not match the calculated checksum.`,
     );
   const count = found === 'COMPOSITE' ? `-${parts.length}` : '';
   return { algorithm, type: found, text: value.toString('base64') + count };

@@ -240,9 +240,9 @@ function getObject(request: Subject): Classified {
 
 function remove(request: Subject): Classified {
   const { query, headers } = request;
+  if (onlyParameters(request, 'versionId')) return { name: 'DeleteObject' };
   if (headers['x-amz-if-match-size'] !== undefined)
     return refuse('NotImplemented', 'A condition on the stored size.');
-  if (onlyParameters(request, 'versionId')) return { name: 'DeleteObject' };
   if (query.has('uploadId') && onlyParameters(request, 'uploadId')) return { name: 'AbortMultipartUpload' };
   if (query.has('tagging') && onlyParameters(request, 'tagging', 'versionId')) return passThrough;
   return notImplemented('This sub-resource of DELETE');

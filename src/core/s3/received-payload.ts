@@ -219,7 +219,7 @@ export class PlaintextVerifier {
     this.#refuseStrangers(trailers);
     for (const expectation of this.#expectations) {
       const actual = digests.get(expectation.algorithm) as Buffer;
-      if (!actual.equals(expectedValue(expectation, trailers))) throw mismatch(expectation);
+      if (!actual.equals(expectedValue(expectation, trailers))) throw mismatch(expectation, actual);
       if (expectation.name.startsWith('x-amz-checksum-')) checksums.set(expectation.algorithm, actual);
     }
     if (this.#also !== undefined) checksums.set(this.#also, digests.get(this.#also) as Buffer);
@@ -247,15 +247,27 @@ function expectedValue(
 ): Buffer {
   if (value) return value;
   const text = trailers.get(name);
-  if (text === undefined)
-    throw s3Error('MalformedTrailerError', 'The trailer that x-amz-trailer announces is missing.');
-  return decodeDigest(text, algorithm, name);
+  if (text === undefined) throw s3Error('MalformedTrailerError');
+  return decodeDigest(text, algorithm, `${name} trailing header`);
 }
 
-function mismatch({ source, algorithm }: Expectation) {
-  if (source === 'content-sha256') return s3Error('XAmzContentSHA256Mismatch');
-  if (source === 'content-md5')
-    return s3Error('BadDigest', 'The Content-MD5 you specified did not match what we received.');
+function mismatch({ source, algorithm, value }: Expectation, actual: Buffer) {
+  if (source === 'content-sha256') {
+    return s3Error('XAmzContentSHA256Mismatch', undefined, {
+      details: {
+        ClientComputedContentSHA256: (value as Buffer).toString('hex'),
+        S3ComputedContentSHA256: actual.toString('hex'),
+      },
+    });
+  }
+  if (source === 'content-md5') {
+    return s3Error('BadDigest', 'The Content-MD5 you specified did not match what we received.', {
+      details: {
+        ExpectedDigest: (value as Buffer).toString('hex'),
+        CalculatedDigest: actual.toString('base64'),
+      },
+    });
+  }
   return s3Error(
     'BadDigest',
     `The ${algorithm.toUpperCase()} you specified did not match the calculated checksum.`,

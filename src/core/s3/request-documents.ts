@@ -1,4 +1,4 @@
-import { type ChecksumAlgorithm, type Checksums, checksumAlgorithms, decodeDigest } from './checksum.ts';
+import { type ChecksumAlgorithm, type Checksums, checksumAlgorithms, isDigest } from './checksum.ts';
 import { s3Error } from './error.ts';
 import { unquote } from './headers.ts';
 import { childText, parseXml, type XmlElement } from './xml.ts';
@@ -71,11 +71,16 @@ function namedChecksums(text: PartTexts): Checksums | undefined {
   for (const [name, algorithm] of checksumElements) {
     const value = text(name)?.trim();
     if (!value) continue;
-    named ??= new Map();
-    named.set(algorithm, decodeDigest(value, algorithm, name));
+    if (named !== undefined || !isDigest(value, algorithm)) throw badPartChecksum(value);
+    named = new Map([[algorithm, Buffer.from(value, 'base64')]]);
   }
   return named;
 }
+
+const badPartChecksum = (value: string) =>
+  s3Error('InvalidArgument', 'Invalid Base64 or multiple checksums present in request', {
+    details: { ArgumentName: 'Checksum', ArgumentValue: value.slice(0, 200) },
+  });
 
 /** `partNumber` of a query or document: 1 to 10,000. @throws S3Error InvalidArgument */
 export function parsePartNumber(text: string): number {

@@ -1,13 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type S3Error, s3Error } from './error.ts';
 import { parseQueryEntries } from './request.ts';
-import { algorithm, isoBasicOf, type Scope, terminator, unsignedPayload } from './sigv4-sign.ts';
+import { algorithm, isoBasicOf, payloadMode, type Scope, terminator, unsignedPayload } from './sigv4-sign.ts';
 
 /** What a request says about its own signature; nothing of it is checked against a secret yet. */
 export interface SignatureClaim {
   readonly presigned: boolean;
   readonly accessKeyId: string;
-  /** Its date is that of `timestamp`. */
   readonly scope: Scope;
   /** ISO basic, `20130524T000000Z`. */
   readonly timestamp: string;
@@ -24,64 +23,63 @@ export interface ClaimSource {
   readonly headers: IncomingHttpHeaders;
 }
 
-/** SigV4A, which S3 itself has. */
-const asymmetric = 'AWS4-ECDSA-P256-SHA256';
 const maxExpires = 604_800;
 const isoBasic = /^\d{8}T\d{6}Z$/;
-const inQuery = /(?:^|&)X-Amz-(?:Algorithm|Credential|Signature|SignedHeaders|Expires)=/;
-const signedInQuery = /(?:^|&)(?:X-Amz-(?:Algorithm|Signature)|AWSAccessKeyId)=/;
 
-/** @throws S3Error AccessDenied when there is no signature, else what is wrong with its form, in the words of S3 */
+/** @throws S3Error AccessDenied when there is no signature, else what is wrong with its form */
 export function readClaim(source: ClaimSource): SignatureClaim {
-  const { rawQuery, headers } = source;
-  const { authorization } = headers;
-  if (authorization === undefined) {
-    if (inQuery.test(rawQuery)) return fromQuery(source);
-    throw signedInQuery.test(rawQuery) ? unsupported() : s3Error('AccessDenied');
-  }
-  if (signedInQuery.test(rawQuery))
+  const header = source.headers.authorization;
+  const inQuery = /(?:^|&)(?:X-Amz-(?:Algorithm|Signature)|AWSAccessKeyId)=/.test(source.rawQuery);
+  if (header !== undefined && inQuery)
     throw s3Error('InvalidArgument', 'Only one authorization mechanism is allowed.');
-  return fromHeader(authorization, headers);
+  if (header !== undefined) return fromHeader(header, source.headers);
+  if (inQuery) return fromQuery(source);
+  throw s3Error('AccessDenied');
 }
 
 function fromHeader(header: string, headers: IncomingHttpHeaders): SignatureClaim {
-  const [credential, signedHeaders, signature] = readComponents(header);
-  const { accessKeyId, scope } = parseCredential(credential, malformed);
+  const { credential, signedHeaders, signature } = headerComponents(header);
+  const scoped = parseCredential(credential, malformedHeader);
   const contentSha256 = headers['x-amz-content-sha256'];
   if (typeof contentSha256 !== 'string') {
     throw s3Error('InvalidRequest', 'Missing required header for this request: x-amz-content-sha256');
   }
-  const timestamp = headerTimestamp(headers);
-  if (!timestamp.startsWith(scope.date))
-    throw malformed('Invalid credential date. Date is not the same as X-Amz-Date.');
+  payloadMode(contentSha256);
   return {
     presigned: false,
-    ...{ accessKeyId, scope, timestamp },
+    ...scoped,
+    timestamp: headerTimestamp(headers),
     signedHeaders: signedHeaders.split(';'),
-    ...{ signature, contentSha256 },
+    signature,
+    contentSha256,
   };
 }
 
 const componentNames = ['Credential', 'SignedHeaders', 'Signature'] as const;
 
-function readComponents(header: string): [credential: string, signedHeaders: string, signature: string] {
-  const [, mechanism = '', rest] = /^(\S*)(?: +(.*))?$/.exec(header) ?? [];
-  if (rest === undefined)
-    throw ofHeader("Authorization header is invalid -- one and only one ' ' (space) required.");
-  if (mechanism === 'AWS') throw unsupported();
-  if (mechanism !== algorithm) throw ofHeader('Unsupported Authorization Type');
-  const components = rest.split(',').map((component) => component.trim());
-  if (components.length !== componentNames.length)
-    throw malformed(
+/** `AWS4-HMAC-SHA256 Credential=…,SignedHeaders=…,Signature=…`, refused in the words of S3. */
+function headerComponents(header: string): { credential: string; signedHeaders: string; signature: string } {
+  const space = header.indexOf(' ');
+  const type = header.slice(0, space);
+  if (space < 0) {
+    throw badHeader("Authorization header is invalid -- one and only one ' ' (space) required.", header);
+  }
+  if (type === 'AWS') throw unsupported();
+  if (type !== algorithm) throw badHeader('Unsupported Authorization Type', type);
+  const components = header.slice(space).split(',');
+  if (components.length !== componentNames.length) {
+    throw malformedHeader(
       'the authorization header requires three components: Credential, SignedHeaders, and Signature.',
     );
-  return components.map((component, index) => {
-    const equals = component.indexOf('=');
-    if (equals < 0) throw malformed(`the authorization component ${quoted(component)} is malformed.`);
-    const name = componentNames[index] as string;
-    if (component.slice(0, equals) !== name) throw malformed(`missing ${name}.`);
-    return component.slice(equals + 1);
-  }) as [string, string, string];
+  }
+  const [credential = '', signedHeaders = '', signature = ''] = components.map((component, index) => {
+    const [, name, value] = /^([^=\s]+)=([^=\s]+)$/.exec(component.trim()) ?? [];
+    const expected = componentNames[index];
+    if (name === undefined || value === undefined) throw malformedComponent(component);
+    if (name !== expected) throw malformedHeader(`missing ${expected}.`);
+    return value;
+  });
+  return { credential, signedHeaders, signature };
 }
 
 function headerTimestamp(headers: IncomingHttpHeaders): string {
@@ -96,32 +94,43 @@ function headerTimestamp(headers: IncomingHttpHeaders): string {
 
 function fromQuery({ rawQuery, headers }: ClaimSource): SignatureClaim {
   const parameters = signatureParameters(rawQuery);
+  const kind = parameters.get('X-Amz-Algorithm');
+  if (kind === undefined && /(?:^|&)AWSAccessKeyId=/.test(rawQuery)) throw unsupported();
   const required = (name: string): string => {
     const value = parameters.get(name);
-    if (value) return value;
-    throw badParameters(
-      'Query-string authentication version 4 requires the X-Amz-Algorithm, X-Amz-Credential, X-Amz-Signature, X-Amz-Date, X-Amz-SignedHeaders, and X-Amz-Expires parameters.',
-    );
+    if (value === undefined || value === '') throw badParameters(missingParameters);
+    return value;
   };
-  const asked = required('X-Amz-Algorithm');
-  if (asked !== algorithm)
-    throw badParameters(
-      `X-Amz-Algorithm only supports "${asked === asymmetric ? algorithm : `${algorithm} and ${asymmetric}`}"`,
-    );
-  const { accessKeyId, scope } = parseCredential(required('X-Amz-Credential'), (message) =>
-    badParameters(`Error parsing the X-Amz-Credential parameter; ${message}`),
+  if (required('X-Amz-Algorithm') !== algorithm) throw badParameters(badAlgorithm(kind));
+  const scoped = parseCredential(required('X-Amz-Credential'), (what) =>
+    badParameters(`Error parsing the X-Amz-Credential parameter; ${what}`),
   );
+  const timestamp = required('X-Amz-Date');
+  if (!isoBasic.test(timestamp)) {
+    throw badParameters(`X-Amz-Date must be in the ISO8601 Long Format "yyyyMMdd'T'HHmmss'Z'"`);
+  }
+  const signature = required('X-Amz-Signature');
   const inHeader = headers['x-amz-content-sha256'];
   return {
     presigned: true,
-    ...{ accessKeyId, scope, timestamp: parseDate(required('X-Amz-Date'), scope) },
-    signature: required('X-Amz-Signature'),
+    ...scoped,
+    timestamp,
     signedHeaders: required('X-Amz-SignedHeaders').split(';'),
     expires: parseExpires(required('X-Amz-Expires')),
+    signature,
     contentSha256:
       parameters.get('X-Amz-Content-Sha256') ?? (typeof inHeader === 'string' ? inHeader : unsignedPayload),
   };
 }
+
+const missingParameters =
+  'Query-string authentication version 4 requires the X-Amz-Algorithm, X-Amz-Credential, X-Amz-Signature, ' +
+  'X-Amz-Date, X-Amz-SignedHeaders, and X-Amz-Expires parameters.';
+
+const badAlgorithm = (kind = '') =>
+  kind === 'AWS4-ECDSA-P256-SHA256'
+    ? `X-Amz-Algorithm only supports "${algorithm}"`
+    : `X-Amz-Algorithm only supports "${algorithm} and AWS4-ECDSA-P256-SHA256"`;
 
 function signatureParameters(rawQuery: string): Map<string, string> {
   const parameters = new Map<string, string>();
@@ -133,60 +142,65 @@ function signatureParameters(rawQuery: string): Map<string, string> {
   return parameters;
 }
 
-function parseDate(timestamp: string, { date }: Scope): string {
-  if (!isoBasic.test(timestamp))
-    throw badParameters("X-Amz-Date must be in the ISO8601 Long Format \"yyyyMMdd'T'HHmmss'Z'\"");
-  if (timestamp.startsWith(date)) return timestamp;
-  throw badParameters(
-    `Invalid credential date ${quoted(date)}. This date is not the same as X-Amz-Date: ${quoted(timestamp.slice(0, 8))}.`,
-  );
-}
-
 function parseExpires(text: string): number {
-  if (!/^-?\d{1,18}$/.test(text)) throw badParameters('X-Amz-Expires should be a number');
+  if (!/^-?\d+$/.test(text)) throw badParameters('X-Amz-Expires should be a number');
   const seconds = Number(text);
-  if (seconds < 0) throw badParameters('X-Amz-Expires must be non-negative');
-  if (seconds === 0) throw badParameters();
-  if (seconds <= maxExpires) return seconds;
-  throw badParameters(
-    'X-Amz-Expires must be less than a week (in seconds); that is, the given X-Amz-Expires must be less than 604800 seconds',
-  );
+  if (seconds < 1) throw badParameters('X-Amz-Expires must be non-negative');
+  if (seconds > maxExpires) {
+    throw badParameters(
+      'X-Amz-Expires must be less than a week (in seconds); that is, the given X-Amz-Expires must be less than 604800 seconds',
+    );
+  }
+  return seconds;
 }
 
 /** The access key ID may hold slashes, the scope does not. */
 function parseCredential(
   credential: string,
-  refuse: (message: string) => S3Error,
+  refuse: (what: string) => S3Error,
 ): { accessKeyId: string; scope: Scope } {
-  const [, accessKeyId, date = '', region, service = '', end = ''] =
+  const [, accessKeyId, date, region, service, end] =
     /^(.+)\/([^/]*)\/([^/]+)\/([^/]*)\/([^/]*)$/.exec(credential) ?? [];
-  if (!accessKeyId || !region)
+  const scoped = service === 's3' && end === terminator;
+  if (!accessKeyId || date === undefined || !region || (!scoped && accessKeyId.includes('/'))) {
     throw refuse(
       `the Credential is mal-formed; expecting "<YOUR-AKID>/YYYYMMDD/REGION/SERVICE/${terminator}".`,
     );
-  if (service !== 's3') throw refuse(`incorrect service ${quoted(service)}. This endpoint belongs to "s3".`);
-  if (end !== terminator)
-    throw refuse(`incorrect terminal ${quoted(end)}. This endpoint uses "${terminator}".`);
-  if (!/^\d{8}$/.test(date))
+  }
+  if (service !== 's3') throw refuse(`incorrect service "${service}". This endpoint belongs to "s3".`);
+  if (end !== terminator) {
+    throw refuse(`incorrect terminal "${end}". This endpoint uses "${terminator}".`);
+  }
+  if (!/^\d{8}$/.test(date)) {
     throw refuse(
-      `incorrect date format ${quoted(date)}. This date in the credential must be in the format "yyyyMMdd".`,
+      `incorrect date format "${date}". This date in the credential must be in the format "yyyyMMdd".`,
     );
+  }
   return { accessKeyId, scope: { date, region, service } };
 }
 
-/** As the caller sent it; long ones are cut. */
-const quoted = (text: string): string => JSON.stringify(text.slice(0, 100));
-
-const malformed = (message: string): S3Error =>
-  s3Error('AuthorizationHeaderMalformed', `The authorization header is malformed; ${message}`);
-
-const badParameters = (message?: string): S3Error => s3Error('AuthorizationQueryParametersError', message);
-
-const ofHeader = (message: string): S3Error =>
-  s3Error('InvalidArgument', message, { details: { ArgumentName: 'Authorization' } });
-
-const unsupported = (): S3Error =>
-  s3Error(
+function unsupported() {
+  return s3Error(
     'InvalidRequest',
     `The authorization mechanism you have provided is not supported. Please use ${algorithm}.`,
   );
+}
+
+/** What of the request is told back to its sender goes into no log. */
+function badHeader(message: string, value: string) {
+  return s3Error('InvalidArgument', message, {
+    details: { ArgumentName: 'Authorization', ArgumentValue: value },
+  });
+}
+
+export function malformedHeader(what: string) {
+  return s3Error('AuthorizationHeaderMalformed', `The authorization header is malformed; ${what}`);
+}
+
+function malformedComponent(component: string) {
+  return malformedHeader(`the authorization component "${component.trim()}" is malformed.`);
+}
+
+export function badParameters(message?: string) {
+  return s3Error('AuthorizationQueryParametersError', message);
+}

@@ -1,12 +1,17 @@
 import type { KeyObject } from 'node:crypto';
 import { s3Error } from './error.ts';
-import { type ClaimSource, readClaim, type SignatureClaim } from './sigv4-claim.ts';
+import {
+  badParameters,
+  type ClaimSource,
+  malformedHeader,
+  readClaim,
+  type SignatureClaim,
+} from './sigv4-claim.ts';
 import {
   canonicalPath,
   canonicalQuery,
   canonicalRequest,
   hmacHex,
-  payloadMode,
   SigningKeyCache,
   sameHex,
   scopeText,
@@ -31,6 +36,8 @@ export interface VerifiedSignature {
 }
 
 const maxSkew = 15 * 60 * 1000;
+/** The keys that are known here are permanent: no token belongs to them. */
+const securityToken = /(?:^|&)X-Amz-Security-Token=/;
 
 /** Verifies SigV4 of callers, in the header and presigned, by signing again and comparing. Any region is accepted. */
 export class SignatureVerifier {
@@ -48,26 +55,41 @@ export class SignatureVerifier {
   verify(request: SignedRequest): VerifiedSignature {
     const claim = readClaim(request);
     checkTime(claim, this.#now());
-    payloadMode(claim.contentSha256);
     checkSignedHeaders(claim, request);
     const secret = this.#secretOf(claim.accessKeyId);
-    if (secret === undefined) throw s3Error('InvalidAccessKeyId');
+    if (secret === undefined) {
+      throw s3Error('InvalidAccessKeyId', undefined, { details: { AWSAccessKeyId: claim.accessKeyId } });
+    }
     const signingKey = this.#keys.get(claim.accessKeyId, secret, claim.scope);
-    if (!/^[0-9a-f]{64}$/.test(claim.signature) || !matches(claim, request, signingKey))
-      throw s3Error('SignatureDoesNotMatch');
+    if (!matches(claim, request, signingKey)) {
+      throw s3Error(
+        claim.presigned && securityToken.test(request.rawQuery) ? 'InvalidToken' : 'SignatureDoesNotMatch',
+      );
+    }
     const { accessKeyId, presigned, contentSha256, timestamp, signature } = claim;
     const scope = scopeText(claim.scope);
     return { accessKeyId, presigned, contentSha256, signingKey, timestamp, scope, seed: signature };
   }
 }
 
-function checkTime({ timestamp, expires }: SignatureClaim, now: number): void {
+function checkTime({ presigned, timestamp, scope, expires }: SignatureClaim, now: number): void {
   const signedAt = Date.parse(timestamp.replace(/^(....)(..)(..)T(..)(..)(..)Z$/, '$1-$2-$3T$4:$5:$6Z'));
-  if (Number.isNaN(signedAt)) throw s3Error('AccessDenied');
+  if (Number.isNaN(signedAt) || !timestamp.startsWith(scope.date)) {
+    const what = `Invalid credential date "${scope.date}". This date is not the same as X-Amz-Date: "${timestamp.slice(0, 8)}".`;
+    throw presigned ? badParameters(what) : malformedHeader(what);
+  }
   if (signedAt - now > maxSkew) throw s3Error('RequestTimeTooSkewed');
-  if (expires === undefined && now - signedAt > maxSkew) throw s3Error('RequestTimeTooSkewed');
-  if (expires !== undefined && now > signedAt + expires * 1000)
-    throw s3Error('AccessDenied', 'Request has expired.');
+  if (expires === undefined) {
+    if (now - signedAt > maxSkew) throw s3Error('RequestTimeTooSkewed');
+  } else if (now > signedAt + expires * 1000) {
+    throw s3Error('AccessDenied', 'Request has expired.', {
+      details: {
+        ServerTime: new Date(now).toISOString(),
+        'X-Amz-Expires': String(expires),
+        Expires: new Date(signedAt + expires * 1000).toISOString(),
+      },
+    });
+  }
 }
 
 function checkSignedHeaders({ signedHeaders }: SignatureClaim, { headers }: SignedRequest): void {

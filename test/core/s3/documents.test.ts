@@ -57,8 +57,17 @@ const badLists: [xml: string, code: string][] = [
   [complete(part('one')), 'MalformedXML'],
   [complete(part('1.0')), 'MalformedXML'],
   [complete(part('-1')), 'InvalidArgument'],
+  [
+    complete(
+      part(1).replace(
+        '</Part>',
+        '<ChecksumCRC32>AAAAAA==</ChecksumCRC32><ChecksumCRC32C>AAAAAA==</ChecksumCRC32C></Part>',
+      ),
+    ),
+    'InvalidArgument',
+  ],
   [complete(part(1, '')), 'InvalidPart'],
-  [complete(part(1).replace('</Part>', '<ChecksumSHA1>AAAAAA==</ChecksumSHA1></Part>')), 'InvalidRequest'],
+  [complete(part(1).replace('</Part>', '<ChecksumSHA1>AAAAAA==</ChecksumSHA1></Part>')), 'InvalidArgument'],
   [complete(part(0)), 'InvalidArgument'],
   [complete(part(10001)), 'InvalidPart'],
   [complete(part(2), part(1)), 'InvalidPartOrder'],

@@ -5,6 +5,8 @@ import { type ChecksumAlgorithm, createChecksum } from '../../../src/core/s3/che
 import {
   type CrcAlgorithm,
   combineCrcs,
+  judgeCompletedChecksums,
+  judgePartChecksum,
   readObjectChecksum,
   readUploadChecksum,
   type UploadChecksum,
@@ -90,16 +92,63 @@ test('an upload begins with one of the known algorithms, or with none', () => {
     });
   assert.equal(begun('CRC64NVME'), { algorithm: 'crc64nvme' });
   assert.equal(begun('crc32', 'FULL_OBJECT'), { algorithm: 'crc32', type: 'FULL_OBJECT' });
-  for (const none of [undefined, 'MD5', 'XXHASH64', 'constructor']) assert.is(begun(none), undefined);
+  assert.is(begun(), undefined);
   for (const [algorithm, type] of [
     ['SHA1', 'FULL_OBJECT'],
     ['CRC64NVME', 'COMPOSITE'],
     ['CRC32', 'HALF_OBJECT'],
+    [undefined, 'COMPOSITE'],
+    [undefined, 'HALF_OBJECT'],
+    ['XXHASH64'],
+    ['constructor'],
   ])
     assert.is(
       refusal(() => begun(algorithm, type)),
       'InvalidRequest',
     );
+});
+
+const partRefusal = (headers: Record<string, string>, begun: UploadChecksum | undefined) => {
+  try {
+    judgePartChecksum(headers, begun);
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+};
+const mismatch = (expected: string, actual: string) =>
+  `Checksum Type mismatch occurred, expected checksum Type: ${expected}, actual checksum Type: ${actual}`;
+
+test('a part has the checksum that its upload was begun with, in a header or a trailer', () => {
+  const full = { algorithm: 'crc32', type: 'FULL_OBJECT' } as const;
+  const composite = { algorithm: 'crc32', type: 'COMPOSITE' } as const;
+  const right = [{ 'x-amz-checksum-crc32': 'AAAAAA==' }, { 'x-amz-trailer': 'x-amz-checksum-crc32' }];
+  const other = [{ 'x-amz-checksum-sha256': 'AA==' }, { 'x-amz-trailer': 'x-amz-checksum-sha256' }];
+  for (const begun of [full, composite, { algorithm: 'crc32' } as const]) {
+    for (const headers of right) assert.is(partRefusal(headers, begun), undefined);
+    for (const headers of other) assert.is(partRefusal(headers, begun), mismatch('CRC32', 'SHA256'));
+  }
+  for (const headers of [...right, ...other, {}]) assert.is(partRefusal(headers, undefined), undefined);
+  assert.is(partRefusal({}, full), undefined);
+  assert.is(partRefusal({}, composite), mismatch('CRC32', 'null'));
+});
+
+test('a Complete keeps to the type of its upload, and names the checksum of every part of a composite one', () => {
+  const named = new Map([['crc32', Buffer.alloc(4)]] as const);
+  const parts = [{ partNumber: 1, named }, { partNumber: 3 }];
+  const full = { algorithm: 'crc32', type: 'FULL_OBJECT' } as const;
+  const composite = { algorithm: 'crc32', type: 'COMPOSITE' } as const;
+  judgeCompletedChecksums(full, 'FULL_OBJECT', parts);
+  judgeCompletedChecksums({ algorithm: 'crc32' }, 'COMPOSITE', parts);
+  judgeCompletedChecksums(composite, undefined, [{ partNumber: 1, named }]);
+  assert.throws(
+    () => judgeCompletedChecksums(full, 'COMPOSITE', parts),
+    /using the FULL_OBJECT checksum mode. The complete request must use the same checksum mode\.$/,
+  );
+  assert.throws(
+    () => judgeCompletedChecksums(composite, undefined, parts),
+    /It was missing for part 3 in the/,
+  );
 });
 
 test('a Complete names one checksum of the right form, or none', () => {

@@ -114,8 +114,10 @@ for (const header of [
   });
 }
 
-test('a deletion under a condition on the stored size is refused', () => {
-  assert.is(code(classified('DELETE /bucket/key', { 'x-amz-if-match-size': '1' })), 'NotImplemented');
+test('a condition on the size is one of the deletion of an object alone', () => {
+  const size = { 'x-amz-if-match-size': '1' };
+  assert.equal(classified('DELETE /bucket/key', size), { name: 'DeleteObject' });
+  assert.is(code(classified('DELETE /bucket/key?tagging', size)), 'NotImplemented');
 });
 
 test('a restore is marked for a look into its body', () => {

@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type ChecksumAlgorithm, createChecksum, expectations } from '../../../src/core/s3/checksum.ts';
+import type { S3Error } from '../../../src/core/s3/error.ts';
 import { checksumHeaders, PlaintextVerifier } from '../../../src/core/s3/received-payload.ts';
 import { announcedLength, payloadMode } from '../../../src/core/s3/sigv4-sign.ts';
 import { refusal } from './refusals.ts';
@@ -54,6 +55,33 @@ test('Content-MD5 is verified', () => {
   assert.is(
     refusal(() => check({ 'content-md5': base64('md5') }, other)),
     'BadDigest',
+  );
+});
+
+test('Content-MD5 may have any bits where the padding leaves some over, and a refusal tells both digests', () => {
+  const right = base64('md5');
+  const [last = ''] = right.slice(-3);
+  const odd = `${right.slice(0, -3)}${String.fromCharCode(last.charCodeAt(0) + 1)}==`;
+  assert.equal(Buffer.from(odd, 'base64'), Buffer.from(right, 'base64'));
+  assert.equal(check({ 'content-md5': odd }, body), {});
+  try {
+    check({ 'content-md5': right }, other);
+    assert.unreachable();
+  } catch (error) {
+    const { details } = error as S3Error;
+    const calculated = createHash('md5').update(other).digest('base64');
+    const expected = Buffer.from(right, 'base64').toString('hex');
+    assert.equal(details, { ExpectedDigest: expected, CalculatedDigest: calculated });
+  }
+});
+
+test('the algorithm that the SDK names is the one of the checksum that comes', () => {
+  const sum = { 'x-amz-checksum-crc32': base64('crc32') };
+  check({ ...sum, 'x-amz-sdk-checksum-algorithm': 'CRC32' }, body);
+  check({ 'x-amz-sdk-checksum-algorithm': 'SHA1' }, body);
+  assert.is(
+    refusal(() => check({ ...sum, 'x-amz-sdk-checksum-algorithm': 'SHA1' }, body)),
+    'InvalidRequest',
   );
 });
 

@@ -212,7 +212,7 @@ const redirect = 'x-amz-website-redirect-location';
  */
 export function destinationHeaders(copy: CopyRequest, source: StoredObject): Record<string, string> {
   const { [metadataDirective]: asked, ...headers } = copy.headers;
-  if (directive(copy.headers, metadataDirective) === 'REPLACE') return headers;
+  if (directive(copy.headers, 'metadata') === 'REPLACE') return headers;
   const { [redirect]: own, ...stored } = storedHeaders(source.headers);
   return { ...Object.fromEntries(Object.entries(headers).filter(([name]) => !describes(name))), ...stored };
 }
@@ -221,7 +221,7 @@ const describes = (name: string) => descriptionHeaders.includes(name) || name.st
 
 /** Whether a copy onto itself changes anything; S3 refuses one that does not. */
 export function changesSomething({ headers }: CopyRequest): boolean {
-  if (directive(headers, metadataDirective) === 'REPLACE') return true;
+  if (directive(headers, 'metadata') === 'REPLACE') return true;
   return Object.keys(headers).some(
     (name) => name === redirect || name === 'x-amz-storage-class' || name.startsWith('x-amz-server-side-'),
   );

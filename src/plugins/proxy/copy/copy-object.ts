@@ -2,6 +2,7 @@ import { maxPlaintextBytes } from '../../../core/envelope/cipher.ts';
 import type { ObjectName } from '../../../core/envelope/metadata.ts';
 import { type ChecksumAlgorithm, type Checksums, createChecksum } from '../../../core/s3/checksum.ts';
 import { s3Error } from '../../../core/s3/error.ts';
+import { maxUserMetadata, userMetadataSize } from '../../../core/s3/headers.ts';
 import { encodeComponent } from '../../../core/s3/request.ts';
 import { childText, parseXml } from '../../../core/s3/xml.ts';
 import type { OperationHandler, ProxyServices } from '../context.ts';
@@ -36,6 +37,9 @@ export const copyObject: OperationHandler = async (services, context) => {
   const { request, payload, signal } = context;
   await payload.read(0);
   const copy = readCopyRequest(request);
+  directive(copy.headers, 'metadata');
+  directive(copy.headers, 'tagging');
+  if (userMetadataSize(copy.headers) > maxUserMetadata) throw s3Error('MetadataTooLarge');
   const to = { bucket: request.bucket, key: request.key };
   const copying = readAgain({ started: false }, () => copyOnce(services, copy, to, signal));
   await respondSlowly(services, context, copying);
@@ -84,7 +88,7 @@ async function copyPlaintext(
   signal: AbortSignal,
 ): Promise<Copied> {
   const { [taggingDirective]: asked, ...headers } = destinationHeaders(copy, object);
-  const tags = directive(copy.headers, taggingDirective) === 'COPY' ? await copiedTags(services, object) : {};
+  const tags = directive(copy.headers, 'tagging') === 'COPY' ? await copiedTags(services, object) : {};
   const stored = await encryptToStore(services, {
     name: to,
     purpose: { kind: 'object' },

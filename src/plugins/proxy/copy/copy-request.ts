@@ -58,13 +58,12 @@ export const copyHeaders = ({ source, copyAccess }: CopyRequest, etag: string): 
 export type Directive = 'COPY' | 'REPLACE';
 
 /** @throws S3Error InvalidArgument */
-export function directive(headers: CopyRequest['headers'], name: string): Directive {
-  const value = headers[name] ?? 'COPY';
-  const upper = value.toUpperCase();
-  if (upper === 'COPY' || upper === 'REPLACE') return upper;
-  const [, what = ''] = /^x-amz-(.+)-directive$/.exec(name) ?? [];
-  throw s3Error('InvalidArgument', `Unknown ${what} directive.`, {
-    details: { ArgumentName: name, ArgumentValue: value },
+export function directive(headers: CopyRequest['headers'], kind: 'metadata' | 'tagging'): Directive {
+  const name = `x-amz-${kind}-directive`;
+  const value = (headers[name] ?? 'COPY').toUpperCase();
+  if (value === 'COPY' || value === 'REPLACE') return value;
+  throw s3Error('InvalidArgument', `Unknown ${kind} directive.`, {
+    details: { ArgumentName: name, ArgumentValue: headers[name] ?? '' },
   });
 }
 

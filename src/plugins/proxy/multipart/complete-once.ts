@@ -10,7 +10,11 @@ import {
   storedHeaders,
   userMetadataSize,
 } from '../../../core/s3/headers.ts';
-import type { ObjectChecksum, VerifiedChecksum } from '../../../core/s3/object-checksum.ts';
+import {
+  type ObjectChecksum,
+  readChecksumType,
+  type VerifiedChecksum,
+} from '../../../core/s3/object-checksum.ts';
 import { copySourceHeader, encodeKey, type S3Request } from '../../../core/s3/request.ts';
 import {
   type CompletedPart,
@@ -46,7 +50,8 @@ export async function completeOnce(
   if (done?.list === list) return { ...name, etag: done.etag, versionId: done.versionId };
   const record = await services.uploads.find(name, uploadId);
   const records = matchParts(parts, await services.uploads.parts(record));
-  const checksum = await verifyChecksums(services.keys, record, { parts, records, named });
+  const type = readChecksumType(request.headers);
+  const checksum = await verifyChecksums(services.keys, record, { parts, records, named, type });
   const sealed = await sealParts(services, record, records);
   await saveManifest(services, record, sealed);
   const replaced = await manifestToReplace(services, name);
@@ -134,8 +139,16 @@ const storedPart = ({ part, etag, checksum }: PartRecord): CompletedPart => ({
 function completeHeaders({ headers }: S3Request, sealed: PartList): Record<string, string> {
   const announced = headers['x-amz-mp-object-size'];
   const size = sealed.parts.reduce((sum, part) => sum + part.size, 0);
+  if (typeof announced === 'string' && /^-\d+$/.test(announced))
+    throw s3Error(
+      'InvalidRequest',
+      `Value for x-amz-mp-object-size header is less than zero: '${announced}'`,
+    );
   if (announced !== undefined && announced !== String(size))
-    throw s3Error('InvalidRequest', 'The size given in x-amz-mp-object-size does not match the parts.');
+    throw s3Error(
+      'InvalidRequest',
+      `The provided 'x-amz-mp-object-size' header value ${announced} does not match what was computed: ${size}`,
+    );
   return { ...requestHeadersUpstream(headers), 'content-type': 'application/xml' };
 }
 

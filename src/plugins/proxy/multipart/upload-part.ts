@@ -4,6 +4,7 @@ import type { ObjectName } from '../../../core/envelope/metadata.ts';
 import type { Checksums } from '../../../core/s3/checksum.ts';
 import { s3Error } from '../../../core/s3/error.ts';
 import { requestHeadersUpstream } from '../../../core/s3/headers.ts';
+import { judgePartChecksum } from '../../../core/s3/object-checksum.ts';
 import type { S3Request } from '../../../core/s3/request.ts';
 import { parsePartNumber } from '../../../core/s3/request-documents.ts';
 import type { OperationHandler, ProxyServices } from '../context.ts';
@@ -14,6 +15,7 @@ import type { UploadRecord } from './upload-record.ts';
 export const uploadPart: OperationHandler = async (services, context) => {
   const { request, payload, signal } = context;
   const target = await partTarget(services, request);
+  judgePartChecksum(request.headers, target.record.checksum);
   const part = await encryptPart(services, {
     name: target.name,
     uploadId: target.record.uploadId,

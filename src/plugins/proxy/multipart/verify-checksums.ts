@@ -4,7 +4,10 @@ import { openChecksums } from '../../../core/envelope/sealed-checksums.ts';
 import type { ChecksumAlgorithm, Checksums } from '../../../core/s3/checksum.ts';
 import { s3Error } from '../../../core/s3/error.ts';
 import {
+  type ChecksumType,
+  judgeCompletedChecksums,
   type ObjectChecksum,
+  type UploadChecksum,
   type VerifiedChecksum,
   verifyObjectChecksum,
 } from '../../../core/s3/object-checksum.ts';
@@ -20,6 +23,8 @@ interface Asked {
   readonly parts: readonly CompletedPart[];
   readonly records: readonly PartRecord[];
   readonly named: ObjectChecksum | undefined;
+  /** `x-amz-checksum-type`. */
+  readonly type?: ChecksumType | undefined;
 }
 
 type Keys = Pick<DataKeys, 'unwrap'>;
@@ -27,19 +32,23 @@ type Keys = Pick<DataKeys, 'unwrap'>;
 /**
  * Compares the checksums that a Complete names, of parts and of the whole, with those that were calculated when the parts
  * passed. Parts whose checksum was neither sent nor asked for at the beginning have none, and are taken as they are.
- * @throws S3Error BadDigest; InvalidRequest for another algorithm than the upload was begun with. EnvelopeError `record-forged`
+ * @throws S3Error InvalidPart for a part's checksum that is wrong, BadDigest for the object's and for one of another algorithm than
+ *   the upload was begun with; InvalidRequest for another type, and one that is missing. EnvelopeError `record-forged`
  */
 export async function verifyChecksums(
   keys: Keys,
   upload: UploadRecord,
-  { parts, records, named }: Asked,
+  { parts, records, named, type }: Asked,
 ): Promise<VerifiedChecksum | undefined> {
+  if (upload.checksum !== undefined) judgeCompletedChecksums(upload.checksum, type, parts);
   if (named === undefined && parts.every((part) => part.named === undefined)) return undefined;
   const known = await openAll(keys, upload, records);
   for (const [index, part] of parts.entries()) verifyPart(upload, part, known[index] as Checksums);
   if (named === undefined) return undefined;
   const summed = known.flatMap((checksums, index) => {
     const checksum = checksumIn(upload, checksums, named.algorithm);
+    if (checksum === undefined && upload.checksum !== undefined)
+      throw otherAlgorithm(upload.checksum, named.algorithm);
     return checksum === undefined ? [] : [{ checksum, size: records[index]?.part.size ?? 0 }];
   });
   return summed.length === known.length ? verifyObjectChecksum(named, summed, upload.checksum) : undefined;
@@ -81,35 +90,41 @@ async function openSome(
 
 function verifyPart(
   upload: UploadRecord,
-  { partNumber, named = new Map() }: CompletedPart,
+  { partNumber, etag, named = new Map() }: CompletedPart,
   known: Checksums,
 ) {
   for (const [algorithm, digest] of named) {
     const checksum = checksumIn(upload, known, algorithm);
+    if (checksum === undefined && upload.checksum !== undefined) {
+      throw s3Error(
+        'BadDigest',
+        `The ${algorithm} you specified for part ${partNumber} did not match what we received.`,
+      );
+    }
     if (checksum === undefined || checksum.equals(digest)) continue;
-    throw s3Error(
-      'BadDigest',
-      `The ${algorithm.toUpperCase()} of part ${partNumber} that you specified did not match the calculated checksum.`,
-      { details: { PartNumber: String(partNumber) } },
-    );
+    throw s3Error('InvalidPart', undefined, {
+      details: { UploadId: upload.uploadId, PartNumber: String(partNumber), ETag: etag },
+    });
   }
 }
 
-/** Undefined where none needs to be. */
+/** Undefined where there is none of that algorithm. */
 function checksumIn(
   { checksum }: UploadRecord,
   known: Checksums,
   algorithm: ChecksumAlgorithm,
 ): Buffer | undefined {
   const found = known.get(algorithm);
-  if (found !== undefined || checksum === undefined) return found;
-  if (checksum.algorithm === algorithm)
+  if (found === undefined && checksum?.algorithm === algorithm)
     throw new EnvelopeError(
       'record-forged',
       'the record of a part does not have the checksum that it was written with',
     );
-  throw s3Error(
-    'InvalidRequest',
-    `The upload was begun with the checksum algorithm ${checksum.algorithm}; one of ${algorithm} cannot be verified.`,
-  );
+  return found;
 }
+
+const otherAlgorithm = (begun: UploadChecksum, named: ChecksumAlgorithm) =>
+  s3Error(
+    'InvalidRequest',
+    `The upload was begun with the checksum algorithm ${begun.algorithm}; one of ${named} cannot be verified.`,
+  );

@@ -1,6 +1,6 @@
 import { S3Error, s3Error } from '../../../core/s3/error.ts';
-import { inward, responseHeadersDownstream } from '../../../core/s3/headers.ts';
-import { checkKey } from '../../../core/s3/request.ts';
+import { inward, outward, responseHeadersDownstream } from '../../../core/s3/headers.ts';
+import { checkKey, type S3Request } from '../../../core/s3/request.ts';
 import {
   deleteObjectsXml,
   maxDeleteBytes,
@@ -121,10 +121,31 @@ export const deleteObject: OperationHandler = async (services, context) => {
   const body = await payload.read(0);
   const name = { bucket: request.bucket, key: request.key };
   const manifest = request.query.has('versionId') ? undefined : await manifestOf(services, name, signal);
-  const response = await forward(services, context, body);
+  const conditional = await withSizeCondition(services, context.request, signal);
+  const response = await forward(services, { request: conditional, signal }, body);
   if (response.status >= 300) throw await refusal(response);
   response.body.resume();
   await removeManifest(services, name, manifest);
   answer.head(204, responseHeadersDownstream(response.headers));
   await answer.end();
 };
+
+/**
+ * The store has sizes of ciphertext, so that of the plaintext is compared here, and the deletion bound to the object that has it.
+ * @throws S3Error PreconditionFailed
+ */
+async function withSizeCondition(
+  { reader }: ProxyServices,
+  request: S3Request,
+  signal: AbortSignal,
+): Promise<S3Request> {
+  const { 'x-amz-if-match-size': wanted, ...headers } = request.headers;
+  if (wanted === undefined) return request;
+  const { bucket, key, query } = request;
+  const versionId = query.get('versionId');
+  const object = await reader.stat({ bucket, key }, { versionId, headers: {}, signal });
+  const { size } = await reader.layout(object, signal);
+  if (wanted !== String(size)) throw s3Error('PreconditionFailed');
+  const { 'if-match': match = '*' } = headers;
+  return { ...request, headers: { ...headers, 'if-match': match === '*' ? outward(object.etag) : match } };
+}

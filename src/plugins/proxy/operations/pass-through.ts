@@ -31,7 +31,7 @@ function refuseData(isPolicy: boolean, body: Buffer): void {
  */
 export function forward(
   { upstream }: ProxyServices,
-  { request, signal }: RequestContext,
+  { request, signal }: Pick<RequestContext, 'request' | 'signal'>,
   body: Buffer,
 ): Promise<UpstreamResponse> {
   const { method, bucket, key, query } = request;

@@ -70,6 +70,18 @@ test('a copy reads, keeps metadata and headers, and is bound to its new name', a
   assert.is(answer.headers['x-amz-meta-own'], 'value');
 });
 
+test('directives that there are not, and more metadata than S3 takes, are refused whatever is copied', async () => {
+  await put(proxy, 'directed', randomBytes(10));
+  for (const kind of ['Metadata', 'Tagging']) {
+    const attempt = copy(proxy, 'directed', 'directed', { [`${kind}Directive`]: 'MOVE' });
+    const message = attempt.catch((error: Error) => error.message);
+    assert.equal(await failure(attempt), ['InvalidArgument', 400]);
+    assert.is(await message, `Unknown ${kind.toLowerCase()} directive.`);
+  }
+  const long = copy(proxy, 'directed', 'elsewhere', { Metadata: { long: 'x'.repeat(2048) } });
+  assert.equal(await failure(long), ['MetadataTooLarge', 400]);
+});
+
 test('a rename by copy and delete leaves a readable object', async () => {
   const body = randomBytes(100);
   await put(proxy, 'before', body);

@@ -119,6 +119,25 @@ test('reserved keys among many are refused one by one, and the others go', async
   assert.is(await manifests(Bucket), 1);
 });
 
+test('a condition on the size is one on that of the plaintext', async () => {
+  const Bucket = 'sized';
+  await bench.store.createBucket(Bucket);
+  await put(Bucket, 'small');
+  await putInParts(Bucket, 'large');
+  for (const Key of ['small', 'large']) {
+    const remove = (IfMatchSize: number, IfMatch?: string) =>
+      proxy.client.send(new DeleteObjectCommand({ Bucket, Key, IfMatchSize, IfMatch })).then(
+        () => 'deleted',
+        (error: Error) => error.name,
+      );
+    for (const size of [0, 4, 5 + 28]) assert.is(await remove(size), 'PreconditionFailed', `${Key}, ${size}`);
+    assert.is(await remove(5, '"other"'), 'PreconditionFailed');
+    assert.ok(await exists(Bucket, Key));
+    assert.is(await remove(5), 'deleted');
+    assert.not.ok(await exists(Bucket, Key));
+  }
+});
+
 test('when nothing is left to delete the store is not asked', async () => {
   bench.log.clear();
   const Delete = { Objects: [{ Key: '.svc/x' }] };

@@ -120,7 +120,7 @@ test('of parts that have several, each that is named is compared', async () => {
   const [first, second] = parts as [(typeof parts)[0], (typeof parts)[0]];
   for (const [named, code] of [
     [right, 'none'],
-    [wrong, 'BadDigest'],
+    [wrong, 'InvalidPart'],
   ] as const) {
     const asked = { parts: [{ ...first, named }, second], records, named: whole('crc64nvme') };
     assert.is(await refusal(verifyChecksums(keys, begunWith('crc64nvme'), asked)), code);

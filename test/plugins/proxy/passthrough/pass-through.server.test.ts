@@ -6,10 +6,12 @@ import {
   GetObjectTaggingCommand,
   HeadBucketCommand,
   ListBucketsCommand,
+  PutBucketPolicyCommand,
   PutBucketTaggingCommand,
   PutBucketVersioningCommand,
   PutObjectAclCommand,
   PutObjectCommand,
+  PutObjectLegalHoldCommand,
   PutObjectTaggingCommand,
 } from '@aws-sdk/client-s3';
 import { suite } from 'uvu';
@@ -84,6 +86,15 @@ test('a document whose checksum does not fit is refused before the store sees it
   });
   assert.match(await response.text(), /<Code>BadDigest<\/Code>/);
   assert.is(bench.log.requests.length, 0);
+});
+
+test('what is no policy is refused in the words of S3, and an empty document by the store', async () => {
+  const policy = proxy.client.send(new PutBucketPolicyCommand({ Bucket, Policy: 'none' }));
+  assert.is(await failure(policy), 'MalformedPolicy');
+  const hold = { Bucket, Key: 'any' };
+  assert.is(await failure(proxy.client.send(new PutObjectLegalHoldCommand(hold))), 'MalformedXML');
+  const elsewhere = new PutObjectLegalHoldCommand({ ...hold, Bucket: 'no-such-bucket' });
+  assert.is(await failure(proxy.client.send(elsewhere)), 'NoSuchBucket');
 });
 
 test('a document may come without length and with its checksum in a trailer', async () => {
