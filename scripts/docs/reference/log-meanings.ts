@@ -22,6 +22,10 @@ export const logMeanings: Readonly<Record<string, readonly [means: string, todo?
   stopped: ['The component has ended as requested'],
 
   // proxy
+  'proxy.access': [
+    'A request is over (`--access-log`): who asked for what, how it was answered, bytes of both bodies, the version of the transit ' +
+      'key. `keyHash` is an HMAC of bucket and key',
+  ],
   'proxy.answer.late-error': [
     'A request failed after the headers of its response were sent; the end of the response tells the caller',
     'The line before gives the reason. Callers repeat the request by themselves',

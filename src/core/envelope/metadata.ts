@@ -92,8 +92,11 @@ const wrappedPattern = /^vault:v([1-9]\d{0,9}):[A-Za-z0-9+/]+={0,2}$/;
 
 function versionOf(keys: WrappedKeys): number {
   const wrapped = keys.form === 'single' ? keys.dek : keys.form === 'inline' ? keys.list.seal : keys.seal;
-  return Number(wrappedPattern.exec(wrapped)?.[1]);
+  return versionOfWrapped(wrapped);
 }
+
+/** The version of the transit key that wrapped it; NaN for what is no wrapped key. */
+export const versionOfWrapped = (wrapped: string): number => Number(wrappedPattern.exec(wrapped)?.[1]);
 
 function readKeys(text: string): WrappedKeys {
   if (wrappedPattern.test(text)) return { form: 'single', dek: text };

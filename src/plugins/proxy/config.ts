@@ -6,6 +6,7 @@ import { applyRules, type Rule } from '../../core/settings/resolve.ts';
 import { formatByteSize } from '../../core/units.ts';
 import { storeOf } from '../../runtime/object-store/settings.ts';
 import { vaultRules } from '../../runtime/vault/settings.ts';
+import type { AccessLogConfig } from './server/access-log.ts';
 import { type CertificateFiles, tlsFaults } from './server/tls-files.ts';
 import type { ResolvedProxySettings } from './settings.ts';
 
@@ -26,6 +27,8 @@ export interface ProxyConfig {
   /** Further names, in lower case, that callers may use where they are not authenticated. */
   readonly hosts: readonly string[];
   readonly allowAnonymous: boolean;
+  /** Undefined: no line for each request. */
+  readonly accessLog: AccessLogConfig | undefined;
   readonly binding: BindingMode;
   readonly requireBound: boolean;
   readonly unencryptedReads: 'allow' | 'deny';
@@ -58,6 +61,7 @@ export function readConfig(settings: ResolvedProxySettings): ProxyConfig {
     callerKeys: callerKeys(settings),
     hosts: settings.hosts ?? [],
     allowAnonymous: settings.allowAnonymous,
+    accessLog: accessLogOf(settings),
     binding: settings.bind,
     requireBound: settings.requireBound,
     unencryptedReads: settings.unencryptedReads,
@@ -82,6 +86,10 @@ function tlsFiles({ tlsCert, tlsKey }: ResolvedProxySettings): CertificateFiles 
   return { certFile: tlsCert, keyFile: tlsKey };
 }
 
+function accessLogOf({ accessLog, accessLogSecret }: ResolvedProxySettings): AccessLogConfig | undefined {
+  return accessLog === 'off' ? undefined : { keys: accessLog, secret: accessLogSecret };
+}
+
 function callerKeys({ accessKeyId, secretAccessKey }: ResolvedProxySettings): ProxyConfig['callerKeys'] {
   if (accessKeyId === undefined || secretAccessKey === undefined) return undefined;
   return { accessKeyId, secretAccessKey };
@@ -92,6 +100,7 @@ type Config = ResolvedProxySettings;
 const proxyRules: readonly Rule<Config>[] = [
   callersKnown,
   bothKeys,
+  hashSecretKnown,
   bothTlsFiles,
   tlsUsable,
   endpointKnown,
@@ -119,6 +128,11 @@ function bothKeys({ accessKeyId, secretAccessKey }: Config): string | undefined 
       ? ['ACCESS_KEY_ID', 'SECRET_ACCESS_KEY']
       : ['SECRET_ACCESS_KEY', 'ACCESS_KEY_ID'];
   return `SVC_PROXY_${missing}: required, because SVC_PROXY_${given} is set`;
+}
+
+function hashSecretKnown({ accessLog, accessLogSecret }: Config): string | undefined {
+  if (accessLog !== 'hashed' || accessLogSecret !== undefined) return undefined;
+  return 'SVC_PROXY_ACCESS_LOG_SECRET: required, because SVC_PROXY_ACCESS_LOG is hashed';
 }
 
 function bothTlsFiles({ tlsCert, tlsKey }: Config): string | undefined {

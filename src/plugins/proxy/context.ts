@@ -52,6 +52,8 @@ export interface RequestContext {
   /** Aborted when the caller disconnects or the time to drain is over. */
   readonly signal: AbortSignal;
   readonly log: Logger;
+  /** For the access log: the version of the transit key that wraps the object's keys, once it is known. */
+  keyVersion: number | undefined;
 }
 
 /** The answer to the caller; headers go out with the first byte or with `end`. */

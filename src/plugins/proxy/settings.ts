@@ -80,6 +80,19 @@ export const proxySettings = {
     fallback: 'false',
     ...boolean(),
   },
+  accessLog: {
+    variable: 'SVC_PROXY_ACCESS_LOG',
+    flag: 'access-log',
+    summary: 'A line in the log for each request, with object keys as they are or hashed',
+    fallback: 'off',
+    ...enumeration('off', 'plain', 'hashed'),
+  },
+  accessLogSecret: {
+    variable: 'SVC_PROXY_ACCESS_LOG_SECRET',
+    summary: 'Secret of the HMAC that stands for an object key in a hashed access log',
+    secret: true,
+    ...matching(/^[\x21-\x7e]{16,256}$/, '16 to 256 printable characters without blanks'),
+  },
   ...transitSettings,
   joinKeyCalls: {
     variable: 'SVC_PROXY_JOIN_KEY_CALLS',

@@ -31,6 +31,7 @@ import { SpoolSpace } from './read/body/spool-file.ts';
 import { createObjectReader } from './read/create-object-reader.ts';
 import { getObject, headObject } from './read/get-object.ts';
 import { type Conditions, keyCheck, storeCheck, watchReadiness } from './readiness.ts';
+import { createAccessLog } from './server/access-log.ts';
 import { BodyBudget, createAuthenticate, RequestSlots, ResponseMemory } from './server/admit-request.ts';
 import { createDispatch } from './server/dispatch.ts';
 import { type S3Server, startServer } from './server/server.ts';
@@ -96,6 +97,7 @@ export async function startProcess(options: ProcessOptions, signal: AbortSignal)
       bodies: new BodyBudget(bodyBytes),
       slots: new RequestSlots(requestsAtOnce, () => connections.endStale()),
       answers: new ResponseMemory(answerBytes),
+      accessLog: config.accessLog && createAccessLog(config.accessLog, log),
     });
     const server = await startServer(config, { dispatch, connections, log, signal });
     void vault.start();

@@ -71,6 +71,16 @@ test('files of a certificate are two, can be read, and belong together', () => {
   rmSync(folder, { recursive: true });
 });
 
+test('an access log with hashed keys needs a secret', () => {
+  assert.is(readConfig(resolve({})).accessLog, undefined);
+  assert.equal(readConfig(resolve({ SVC_PROXY_ACCESS_LOG: 'plain' })).accessLog, {
+    keys: 'plain',
+    secret: undefined,
+  });
+  assert.match(errors({ SVC_PROXY_ACCESS_LOG: 'hashed' }).join(), /^SVC_PROXY_ACCESS_LOG_SECRET: required/);
+  assert.match(errors({ SVC_PROXY_ACCESS_LOG: 'yes' }).join(), /^SVC_PROXY_ACCESS_LOG: /);
+});
+
 test('a flag goes before its variable', () => {
   const config = readConfig(resolve({ SVC_PROXY_BIND: 'none' }, { bind: 'bucket-key', strict: true }));
   assert.is(config.binding, 'bucket-key');

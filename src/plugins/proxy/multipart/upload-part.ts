@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { PartEntry } from '../../../core/envelope/manifest.ts';
-import type { ObjectName } from '../../../core/envelope/metadata.ts';
+import { type ObjectName, versionOfWrapped } from '../../../core/envelope/metadata.ts';
 import type { Checksums } from '../../../core/s3/checksum.ts';
 import { s3Error } from '../../../core/s3/error.ts';
 import { requestHeadersUpstream } from '../../../core/s3/headers.ts';
@@ -27,6 +27,7 @@ export const uploadPart: OperationHandler = async (services, context) => {
     headers: request.headers,
     signal,
   });
+  context.keyVersion = versionOfWrapped(part.entry.dek);
   await recordPart(services, target, part);
   context.answer.head(200, part.answer);
   await context.answer.end();

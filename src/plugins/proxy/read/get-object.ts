@@ -64,13 +64,14 @@ async function deliverWhole(
 /** The body waits meanwhile. @returns undefined for an object that is not encrypted. */
 async function begin(
   { reader }: ProxyServices,
-  { signal }: RequestContext,
+  context: RequestContext,
   { address }: ReadRequest,
   response: UpstreamResponse,
 ): Promise<{ object: StoredObject; layout: ObjectLayout } | undefined> {
   try {
     const object = reader.describe(address, response.headers);
-    return object.envelope && { object, layout: await reader.layout(object, signal) };
+    context.keyVersion = object.envelope?.keyVersion;
+    return object.envelope && { object, layout: await reader.layout(object, context.signal) };
   } catch (error) {
     response.body.destroy();
     throw error;
@@ -89,6 +90,7 @@ async function getSlice(
   head.body.resume();
   if (head.status !== 200) return passRefusal(services, context, request);
   const object = services.reader.describe(address, head.headers);
+  context.keyVersion = object.envelope?.keyVersion;
   if (object.envelope === undefined) return passSlice(services, context, object, request);
   const layout = await services.reader.layout(object, signal);
   const slice = chooseSlice(object, layout, request);

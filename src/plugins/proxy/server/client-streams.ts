@@ -164,6 +164,8 @@ export interface BodyReaderOptions {
   readonly stallMs: number;
   /** Called when the first byte is asked for: the moment to answer `Expect: 100-continue`. */
   readonly onStart?: () => void;
+  /** Told of what has come, in bytes. */
+  readonly received?: (bytes: number) => void;
 }
 
 /**
@@ -179,6 +181,7 @@ export async function* readRawBody(
   options.onStart?.();
   try {
     for (let chunk = await inbox.next(); chunk !== undefined; chunk = await inbox.next()) {
+      options.received?.(chunk.length);
       yield chunk;
       release(chunk);
     }
@@ -194,7 +197,7 @@ export async function* readRawBody(
 export function readWholeBody(
   request: IncomingMessage,
   length: number,
-  { stallMs, onStart }: BodyReaderOptions,
+  { stallMs, onStart, received }: BodyReaderOptions,
 ): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const body = Buffer.allocUnsafeSlow(length);
@@ -205,6 +208,7 @@ export function readWholeBody(
       if (filled + chunk.length > length) return settle(s3Error('IncompleteBody'));
       body.set(chunk, filled);
       filled += chunk.length;
+      received?.(chunk.length);
       release(chunk);
     };
     const ended = () => settle(filled === length ? undefined : s3Error('IncompleteBody'));

@@ -10,6 +10,7 @@ import type { VerifiedSignature } from '../../../core/s3/sigv4-verify.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import type { OperationHandler, ProxyServices, RequestContext } from '../context.ts';
 import type { ServerMetrics } from '../metrics.ts';
+import type { AccessLog } from './access-log.ts';
 import {
   type Authenticate,
   type BodyBudget,
@@ -39,6 +40,8 @@ export interface Dispatching {
   readonly bodies: BodyBudget;
   readonly slots: RequestSlots;
   readonly answers: ResponseMemory;
+  /** Undefined: no line for each request. */
+  readonly accessLog: AccessLog | undefined;
 }
 
 /** Serves one request to its end; never rejects. `expectsContinue`: the caller waits with its body for a 100. */
@@ -68,6 +71,11 @@ class Serving {
   #leaveSlot = (): void => undefined;
   #operation = 'Unknown';
   #admitted: S3Request | undefined;
+  #caller: string | undefined;
+  #context: RequestContext | undefined;
+  #code: string | undefined;
+  #received = 0;
+  #sent = 0;
 
   constructor(
     dispatching: Dispatching,
@@ -83,7 +91,10 @@ class Serving {
     this.#answer = new HttpResponseWriter(response, {
       stallMs: dispatching.stallMs,
       mayReuse: () => !dispatching.draining() && this.#bodyIsRead(),
-      sent: (bytes) => dispatching.metrics.sent(bytes),
+      sent: (bytes) => {
+        this.#sent += bytes;
+        dispatching.metrics.sent(bytes);
+      },
     });
     response.on('close', () => response.writableFinished || this.#gone.abort(new ClientDisconnected()));
   }
@@ -110,7 +121,8 @@ class Serving {
     this.#admitted = request;
     this.#leaveSlot = slots.enter();
     refuseReserved(request, services.config);
-    const context = this.#context(request, signature);
+    const context = this.#contextOf(request, signature);
+    this.#context = context;
     judgeLength(operation, context);
     await routes[operation](services, context);
   }
@@ -130,10 +142,11 @@ class Serving {
     this.#operation = operation.name;
     if (operation.name === 'Refused') throw operation.error;
     const signature = authenticate({ method, rawPath, rawQuery, headers });
+    this.#caller = signature?.accessKeyId;
     return { request, operation: operation.name, signature };
   }
 
-  #context(request: S3Request, signature: VerifiedSignature | undefined): RequestContext {
+  #contextOf(request: S3Request, signature: VerifiedSignature | undefined): RequestContext {
     const { services, bodies } = this.#with;
     const whole = createPayload({
       headers: this.#operation === 'CompleteMultipartUpload' ? ofDocument(request.headers) : request.headers,
@@ -153,6 +166,7 @@ class Serving {
       answer: this.#answer,
       held: this.#held,
       signal: this.#gone.signal,
+      keyVersion: undefined,
       /** A child logger costs more than a small request can spare, and few requests log. */
       get log() {
         log ??= createLog();
@@ -166,7 +180,10 @@ class Serving {
       if (this.#awaitsContinue) this.#response.writeContinue();
       this.#awaitsContinue = false;
     };
-    return { stallMs: this.#with.stallMs, onStart };
+    const received = (bytes: number) => {
+      this.#received += bytes;
+    };
+    return { stallMs: this.#with.stallMs, onStart, received };
   }
 
   /** Clients check what they get back for what they sent. */
@@ -187,7 +204,9 @@ class Serving {
     const { method = '', url = '' } = this.#request;
     const resource = url.split('?', 1)[0] ?? '';
     this.#answer.forget((name) => !ownHeaders.has(name));
-    await answerFault(this.#answer, faultOf(error), {
+    const fault = faultOf(error);
+    this.#code = fault.code;
+    await answerFault(this.#answer, fault, {
       method,
       resource,
       requestId: this.#id,
@@ -210,11 +229,19 @@ class Serving {
   }
 
   #logAccess(): void {
-    this.#with.services.log.debug('proxy.request', {
+    const { services, accessLog } = this.#with;
+    const [operation, status] = [this.#operation, this.#statusForMetrics()];
+    const milliseconds = performance.now() - this.#begun;
+    services.log.debug('proxy.request', {
       requestId: this.#id,
-      operation: this.#operation,
-      status: this.#statusForMetrics(),
-      milliseconds: Math.round(performance.now() - this.#begun),
+      ...{ operation, status },
+      milliseconds: Math.round(milliseconds),
+    });
+    accessLog?.({
+      id: this.#id,
+      request: this.#admitted,
+      ...{ operation, status, milliseconds, caller: this.#caller, code: this.#code },
+      ...{ received: this.#received, sent: this.#sent, keyVersion: this.#context?.keyVersion },
     });
   }
 }

@@ -10,7 +10,8 @@ import { manifestToReplace, removeManifest } from '../multipart/manifest-store.t
 import { encryptToStore, type StoredBody, writeAnswer } from './encrypt-to-store.ts';
 
 /** PutObject: the body is encrypted under a DEK of its own, which is stored wrapped in the object's metadata. */
-export const putObject: OperationHandler = async (services, { request, payload, answer, signal }) => {
+export const putObject: OperationHandler = async (services, context) => {
+  const { request, payload, answer, signal } = context;
   const name = { bucket: request.bucket, key: request.key };
   const replaced = await manifestToReplace(services, name, signal);
   const stored = await encryptToStore(services, {
@@ -20,12 +21,11 @@ export const putObject: OperationHandler = async (services, { request, payload, 
     short: (limit) => payload.short?.(limit),
     length: payload.length,
     signal,
-    request: (key) => ({
-      method: 'PUT',
-      ...name,
-      headers: objectHeaders(requestHeadersUpstream(request.headers), key, services.keys.scheme),
-      signal,
-    }),
+    request: (key) => {
+      context.keyVersion = key.keyVersion;
+      const headers = objectHeaders(requestHeadersUpstream(request.headers), key, services.keys.scheme);
+      return { method: 'PUT', ...name, headers, signal };
+    },
   });
   if (services.config.upstreamChecksum === 'none')
     await verifyStored(services, name, stored, request.headers);

@@ -98,6 +98,7 @@ export async function serve(
         bodies: new BodyBudget(4 * 1024 * 1024),
         slots: new RequestSlots(128, () => false),
         answers: new ResponseMemory(Number.POSITIVE_INFINITY),
+        accessLog: undefined,
       }),
     },
   );

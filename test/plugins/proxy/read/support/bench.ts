@@ -108,6 +108,7 @@ async function startProxy(
     bodies: new BodyBudget(4 * 1024 * 1024),
     slots: new RequestSlots(128, () => false),
     answers: new ResponseMemory(Number.POSITIVE_INFINITY),
+    accessLog: undefined,
   });
   const server = createServer({ requestTimeout: 0, maxHeaderSize: 64 * 1024 }, (request, response) => {
     void dispatch(request, response, false);
@@ -138,6 +139,7 @@ function defaults(store: ObjectStore, upstream: string, folder: TemporaryFolder)
   return {
     listen: { host: '127.0.0.1', port: 0 },
     tls: undefined,
+    accessLog: undefined,
     upstream: new URL(upstream),
     region: store.region,
     upstreamSigning: 'auto',
