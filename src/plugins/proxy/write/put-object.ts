@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { storedSize } from '../../../core/envelope/cipher.ts';
-import { envelopeHeaders, type ObjectName } from '../../../core/envelope/metadata.ts';
+import { envelopeHeaders, hasNoBody, type ObjectName } from '../../../core/envelope/metadata.ts';
 import { s3Error } from '../../../core/s3/error.ts';
 import {
   maxUserMetadata,
@@ -25,10 +25,14 @@ export const putObject: OperationHandler = async (services, { request, payload, 
     short: (limit) => payload.short?.(limit),
     length: payload.length,
     signal,
-    request: (key) => ({
+    request: (key, emptySeal) => ({
       method: 'PUT',
       ...name,
-      headers: objectHeaders(requestHeadersUpstream(request.headers), key, services.keys.scheme),
+      headers: objectHeaders(
+        requestHeadersUpstream(request.headers),
+        { ...key, emptySeal },
+        services.keys.scheme,
+      ),
       signal,
     }),
   });
@@ -45,7 +49,7 @@ export const putObject: OperationHandler = async (services, { request, payload, 
  */
 export function objectHeaders(
   headers: Readonly<Record<string, string>>,
-  { ciphertext, keyVersion }: WrappedKey,
+  { ciphertext, keyVersion, emptySeal }: WrappedKey & { readonly emptySeal?: string | undefined },
   { keyName, binding }: WrapScheme,
 ): Record<string, string> {
   const envelope = envelopeHeaders({
@@ -53,6 +57,7 @@ export function objectHeaders(
     keyName,
     keyVersion,
     binding,
+    ...(emptySeal !== undefined && { emptySeal }),
   });
   const all = { ...headers, ...envelope };
   if (userMetadataSize(all) > maxUserMetadata) throw s3Error('MetadataTooLarge');
@@ -81,7 +86,8 @@ export async function verifyStored(
   });
   body.resume();
   if (status !== 200 || unquote(kept.etag ?? '') !== stored.etag) return replacedMeanwhile(log, status);
-  if (Number(kept['content-length']) === storedSize(stored.size)) return;
+  const expected = hasNoBody(name.key, stored.size) ? 0 : storedSize(stored.size);
+  if (Number(kept['content-length']) === expected) return;
   throw s3Error('ServiceUnavailable', 'The object store did not keep the whole body. Please retry.');
 }
 
