@@ -15,7 +15,7 @@ const CONTROL = 'control-in-plaintext';
 
 /**
  * Looks at the store past the proxy: no file of it holds plaintext, every object carries the svc metadata, its
- * size is plaintext and 28 bytes a part, and the proxy shows neither helper objects nor other keys.
+ * size is plaintext and 28 bytes a part (nothing for an empty one whose key ends in a slash), and the proxy shows neither helper objects nor other keys.
  */
 export async function auditStore(bed: Bed): Promise<void> {
   await assertCiphertext(bed);
@@ -69,7 +69,9 @@ async function assertSealed(bed: Bed, key: string, shown: _Object): Promise<void
   assert.match(wrapped, /vault:v\d+:/, key);
   assert.is(raw.ContentEncoding?.includes('aws-chunked') ?? false, false, key);
   const parts = wrapped.startsWith('vault:') ? 1 : partsOf(raw.ETag ?? '', wrapped);
-  assert.is(raw.ContentLength, (shown.Size ?? 0) + 28 * parts, `${key}: ${parts} parts`);
+  const folder = key.endsWith('/') && shown.Size === 0;
+  assert.is(metadata['svc-empty-seal'] !== undefined, folder, key);
+  assert.is(raw.ContentLength, folder ? 0 : (shown.Size ?? 0) + 28 * parts, `${key}: ${parts} parts`);
 }
 
 /** From the ETag, or from the inline array where a self-copy gave the object another one. */

@@ -26,4 +26,6 @@ export const objectHeaders: Readonly<Record<string, string>> = {
   'x-amz-meta-svc-key-name': 'Transit key that wraps the data key',
   'x-amz-meta-svc-key-version': 'Version of that key',
   'x-amz-meta-svc-binding': '`key` or `bucket-key`: what the data key is bound to; absent: to nothing',
+  'x-amz-meta-svc-empty-seal':
+    'nonce and tag in base64, of an empty object whose key ends in `/`: its stored body is empty, too',
 };

@@ -1,4 +1,4 @@
-import { algorithmName, EnvelopeError } from './cipher.ts';
+import { algorithmName, EnvelopeError, overheadBytes } from './cipher.ts';
 import { isManifestId, type PartList, readPartList, serializePartList } from './manifest.ts';
 
 /** Response or request headers, names in lower case. */
@@ -11,8 +11,9 @@ const algorithmHeader = 'x-amz-meta-svc-algorithm';
 const keyNameHeader = 'x-amz-meta-svc-key-name';
 const keyVersionHeader = 'x-amz-meta-svc-key-version';
 const bindingHeader = 'x-amz-meta-svc-binding';
+const sealHeader = 'x-amz-meta-svc-empty-seal';
 const required = [encryptedHeader, wrappedDekHeader, algorithmHeader, keyNameHeader, keyVersionHeader];
-const known = [...required, bindingHeader];
+const known = [...required, bindingHeader, sealHeader];
 
 /**
  * A header's name as a store may read it that takes names by way of environment variables (CGI, WSGI): `_`, `.` and
@@ -36,7 +37,15 @@ export interface Envelope {
   /** Version of the KEK; for multipart that of the seal key. */
   readonly keyVersion: number;
   readonly binding: BindingMode;
+  /** Nonce and tag in base64, of an empty plaintext whose stored body is empty. */
+  readonly emptySeal?: string;
 }
+
+/**
+ * Stores with real folders take a key that ends in a slash for a folder, which has no body. So the seal of an empty plaintext
+ * stands in the metadata there.
+ */
+export const hasNoBody = (key: string, size: number): boolean => size === 0 && key.endsWith('/');
 
 /** @returns the headers to store, binding left out under `none` as the specification has it. */
 export function envelopeHeaders(envelope: Envelope): Record<string, string> {
@@ -48,6 +57,7 @@ export function envelopeHeaders(envelope: Envelope): Record<string, string> {
     [keyVersionHeader]: String(envelope.keyVersion),
   };
   if (envelope.binding !== 'none') headers[bindingHeader] = envelope.binding;
+  if (envelope.emptySeal !== undefined) headers[sealHeader] = envelope.emptySeal;
   return headers;
 }
 
@@ -76,7 +86,15 @@ export function readEnvelope(headers: Headers): Envelope | undefined {
   const keys = readKeys(value(wrappedDekHeader));
   const keyVersion = versionOf(keys);
   if (value(keyVersionHeader) !== String(keyVersion)) throw malformed(keyVersionHeader);
-  return { keys, keyName: value(keyNameHeader), keyVersion, binding: readBinding(headers[bindingHeader]) };
+  const emptySeal = readSeal(headers[sealHeader], keys);
+  const binding = readBinding(headers[bindingHeader]);
+  return {
+    keys,
+    keyName: value(keyNameHeader),
+    keyVersion,
+    binding,
+    ...(emptySeal !== undefined && { emptySeal }),
+  };
 }
 
 /** @returns true when any header of the envelope is there, whether or not the set is whole. */
@@ -86,6 +104,13 @@ function readBinding(value: string | string[] | undefined): BindingMode {
   if (value === undefined) return 'none';
   if (value === 'key' || value === 'bucket-key') return value;
   throw malformed(bindingHeader);
+}
+
+function readSeal(value: string | string[] | undefined, { form }: WrappedKeys): string | undefined {
+  if (value === undefined) return undefined;
+  const right = typeof value === 'string' && Buffer.from(value, 'base64').length === overheadBytes;
+  if (!right || form !== 'single' || !/^[A-Za-z0-9+/]+={0,2}$/.test(value)) throw malformed(sealHeader);
+  return value;
 }
 
 const wrappedPattern = /^vault:v([1-9]\d{0,9}):[A-Za-z0-9+/]+={0,2}$/;

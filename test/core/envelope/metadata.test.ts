@@ -72,6 +72,30 @@ test('the headers are those of the specification, and no sixth without binding',
   });
 });
 
+test('the seal of an empty object stands beside a single key only, and is 28 bytes', () => {
+  const envelope = {
+    keyName: 'svc',
+    keyVersion: 3,
+    binding: 'key',
+    emptySeal: Buffer.alloc(28, 1).toString('base64'),
+  } as const;
+  const single = envelopeHeaders({ ...envelope, keys: { form: 'single', dek: 'vault:v3:AAAA' } });
+  assert.equal(readEnvelope(single), { ...envelope, keys: { form: 'single', dek: 'vault:v3:AAAA' } });
+  const pointer = { form: 'pointer', manifest: 'AAAAAAAAAAAAAAAAAAAAAA', seal: 'vault:v3:AAAA' } as const;
+  const bad = [
+    envelopeHeaders({ ...envelope, keys: pointer }),
+    ...['', 'AAAA', Buffer.alloc(29).toString('base64'), `${'-'.repeat(38)}==`].map((seal) => ({
+      ...single,
+      'x-amz-meta-svc-empty-seal': seal,
+    })),
+  ];
+  for (const headers of bad)
+    assert.is(
+      faultOf(() => readEnvelope(headers)),
+      'malformed-metadata',
+    );
+});
+
 test('an object without any svc header has no envelope', () => {
   assert.is(readEnvelope({ 'x-amz-meta-own': 'x', etag: '"e"' }), undefined);
   assert.is(hasEnvelope({ 'x-amz-meta-own': 'x' }), false);
@@ -99,7 +123,7 @@ test('any part of the set, alone or missing, is partial', () => {
 
 test('a svc header that is none of ours says nothing; one of ours alone is partial', () => {
   assert.is(readEnvelope({ 'x-amz-meta-svc-other': '1' }), undefined);
-  for (const name of ['binding', 'encrypted', 'key-name'])
+  for (const name of ['binding', 'encrypted', 'key-name', 'empty-seal'])
     assert.is(
       faultOf(() => readEnvelope({ 'x-amz-meta-svc-other': '1', [`x-amz-meta-svc-${name}`]: 'key' })),
       'partial-metadata',

@@ -152,7 +152,7 @@ export interface Looked {
   readonly headers: Headers | undefined;
 }
 
-/** Nonce and tag. */
+/** Nonce and tag; those of an empty object whose key ends in a slash are in its metadata. */
 const smallestBody = 28;
 
 /** @param list most keys to keep of each kind of finding */
@@ -166,7 +166,8 @@ function count(tally: Tally, { key, size, headers }: Looked, list: number): void
   try {
     const envelope = readEnvelope(headers);
     if (envelope === undefined) return countPlaintext(tally, key, list);
-    if (size < smallestBody) return countUnreadable(tally, key, 'body-too-short', list);
+    const fits = envelope.emptySeal === undefined ? size >= smallestBody : size === 0;
+    if (!fits) return countUnreadable(tally, key, 'body-too-short', list);
     tally.encrypted++;
     add(tally.keyVersions, `${envelope.keyName.slice(0, longestName)} v${envelope.keyVersion}`);
     add(tally.algorithms, algorithmName);

@@ -1,5 +1,5 @@
 import { maxPlaintextBytes } from '../../../core/envelope/cipher.ts';
-import type { ObjectName } from '../../../core/envelope/metadata.ts';
+import { hasNoBody, type ObjectName } from '../../../core/envelope/metadata.ts';
 import { type ChecksumAlgorithm, type Checksums, createChecksum } from '../../../core/s3/checksum.ts';
 import { s3Error } from '../../../core/s3/error.ts';
 import { maxUserMetadata, userMetadataSize } from '../../../core/s3/headers.ts';
@@ -56,10 +56,15 @@ async function copyOnce(
   const encrypted = source.object.envelope !== undefined;
   if (encrypted) refuseIdle(copy, source, to);
   const replaced = await manifestToReplace(services, to, signal);
-  const copied = await (encrypted ? copyEncrypted : copyPlaintext)(services, copy, source, to, signal);
+  const anew = !encrypted || withoutBody(source, to);
+  const copied = await (anew ? copyPlaintext : copyEncrypted)(services, copy, source, to, signal);
   await removeManifest(services, to, replaced);
   return copiedAnswer('CopyObjectResult', copied, versionOf(source));
 }
+
+/** Whether an object has a body or none follows from its name, and versitygw copies none that has none to another name. */
+const withoutBody = ({ object, layout }: SourceObject, to: ObjectName): boolean =>
+  object.envelope?.emptySeal !== undefined || hasNoBody(to.key, layout.size);
 
 /** As S3 does; an object that is not encrypted may be copied onto itself, which encrypts it. */
 function refuseIdle(copy: CopyRequest, { object }: SourceObject, to: ObjectName): void {
@@ -79,7 +84,7 @@ function versionOf({ object }: SourceObject): string | undefined {
 const taggingDirective = 'x-amz-tagging-directive';
 const taggingLimit = 64 * 1024;
 
-/** A source that is not encrypted is read and written anew: no copy through the proxy leaves plaintext. */
+/** The source is read and written anew: where it is not encrypted, no copy through the proxy leaves plaintext. */
 async function copyPlaintext(
   services: ProxyServices,
   copy: CopyRequest,
@@ -95,10 +100,10 @@ async function copyPlaintext(
     source: services.reader.plaintext(object, layout, undefined, { signal }),
     length: layout.size,
     signal,
-    request: (key) => ({
+    request: (key, emptySeal) => ({
       method: 'PUT',
       ...to,
-      headers: objectHeaders({ ...headers, ...tags }, key, services.keys.scheme),
+      headers: objectHeaders({ ...headers, ...tags }, { ...key, emptySeal }, services.keys.scheme),
       signal,
     }),
   });

@@ -1,4 +1,4 @@
-import { EnvelopeError, openWhole } from '../../../core/envelope/cipher.ts';
+import { EnvelopeError, openWhole, overheadBytes } from '../../../core/envelope/cipher.ts';
 import type { PartEntry } from '../../../core/envelope/manifest.ts';
 import { hasEnvelope } from '../../../core/envelope/metadata.ts';
 import { type S3Error, s3Error } from '../../../core/s3/error.ts';
@@ -100,6 +100,10 @@ async function headRefusal(
 /** Bodies up to this size are decrypted in one step, in plaintext bytes. */
 const smallBytes = 64 * 1024;
 
+/** What stands in the metadata in place of the body, in memory of its own. */
+const sealOf = ({ envelope }: StoredObject): Buffer | undefined =>
+  envelope?.emptySeal === undefined ? undefined : Buffer.alloc(overheadBytes, envelope.emptySeal, 'base64');
+
 /** One sealed body of an object and what is wanted of it. */
 interface Wanted {
   readonly body: SealedBody;
@@ -132,7 +136,7 @@ class Plaintext {
     const unwrapped = singleKey(this.#parts.keys, object, signal)();
     unwrapped.catch(() => undefined);
     try {
-      const stored = await response.body.exact(object.storedSize);
+      const stored = sealOf(object) ?? (await response.body.exact(object.storedSize));
       if (stored === undefined) throw cut();
       const plaintext = openWhole(stored, await unwrapped);
       release(stored);
@@ -160,6 +164,7 @@ class Plaintext {
     const reader = response.body;
     try {
       if (object.envelope === undefined) yield* ciphertext(reader, object.storedSize);
+      else if (object.envelope.emptySeal !== undefined) await this.#verifySeal(object, options);
       else if (layout.list === undefined) yield* this.#whole(object, layout, reader, options);
       else yield* this.#inOrder(object, layout, wholeParts(layout), reader, options);
     } finally {
@@ -175,6 +180,7 @@ class Plaintext {
   ): AsyncGenerator<Buffer, void> {
     const whole = range === undefined || (range.start === 0 && range.end === layout.size - 1);
     if (object.envelope === undefined) yield* this.#asStored(object, whole ? undefined : range, options);
+    else if (object.envelope.emptySeal !== undefined) await this.#verifySeal(object, options);
     else if (whole)
       yield* this.arriving(object, layout, await this.#fetch(object, undefined, options.signal), options);
     else if (layout.list === undefined) yield* this.#ofSingle(object, layout, range, options);
@@ -184,6 +190,7 @@ class Plaintext {
   /** Reads a body in one piece up to its tag, unless it lies verified on disk: only that vouches for its length. */
   async verifySize(object: StoredObject, layout: ObjectLayout, options: ReadOptions): Promise<void> {
     if (object.envelope === undefined || layout.list !== undefined) return;
+    if (object.envelope.emptySeal !== undefined) return this.#verifySeal(object, options);
     const wanted = this.#wantedOfSingle(object, layout, { skip: 0, take: 0 });
     const spooled = this.#tools.spool.find(spoolId(object, wanted));
     if (spooled !== undefined) return refuseOtherSize(spooled, wanted);
@@ -194,6 +201,16 @@ class Plaintext {
       this.#parts.metrics.bytes('decrypted', layout.size);
     } finally {
       reader.close();
+    }
+  }
+
+  /** All that there is of an object without a body. */
+  async #verifySeal(object: StoredObject, { signal }: ReadOptions): Promise<void> {
+    const dek = await singleKey(this.#parts.keys, object, signal)();
+    try {
+      openWhole(sealOf(object) as Buffer, dek);
+    } finally {
+      dek.fill(0);
     }
   }
 

@@ -22,6 +22,7 @@ export interface StoredObject extends ObjectAddress {
   readonly etag: string;
   /** Undefined for an object that svc did not encrypt. */
   readonly envelope: Envelope | undefined;
+  /** Bytes of the stored body; a seal in the metadata counts as if it were the body. */
   readonly storedSize: number;
 }
 
@@ -120,9 +121,11 @@ export function describe(
   const envelope = readEnvelope(headers);
   if (envelope === undefined && unencryptedReads === 'deny')
     throw new EnvelopeError('unencrypted', 'the object is not encrypted and --unencrypted-reads is deny');
-  const storedSize = Number(headers['content-length'] ?? Number.NaN);
-  if (!Number.isSafeInteger(storedSize))
+  const length = Number(headers['content-length'] ?? Number.NaN);
+  if (!Number.isSafeInteger(length))
     throw new EnvelopeError('wrong-size', 'the store does not say how long the object is');
+  if (envelope?.emptySeal !== undefined && length !== 0) throw wrongSize();
+  const storedSize = envelope?.emptySeal === undefined ? length : overheadBytes;
   return { name, versionId, access, headers, etag: headers.etag ?? '', envelope, storedSize };
 }
 

@@ -5,7 +5,7 @@ import {
   maxPlaintextBytes,
   storedSize,
 } from '../../../core/envelope/cipher.ts';
-import type { KeyPurpose, ObjectName } from '../../../core/envelope/metadata.ts';
+import { hasNoBody, type KeyPurpose, type ObjectName } from '../../../core/envelope/metadata.ts';
 import { sealChecksums } from '../../../core/envelope/sealed-checksums.ts';
 import type { Checksums } from '../../../core/s3/checksum.ts';
 import { s3Error } from '../../../core/s3/error.ts';
@@ -126,6 +126,7 @@ async function sendSpooled(context: WriteContext, plan: EncryptionPlan, key: Fre
   const cipher = encryptBody(key.key);
   try {
     const size = await fill(spool, cipher, plan.source);
+    if (size === 0) return await sendWhole(context, plan, Buffer.alloc(0), key);
     const whole = spool.inMemory();
     const response = whole
       ? await sendSealed(context, target, whole)
@@ -236,15 +237,17 @@ async function collect(source: AsyncIterable<Buffer>, length: number): Promise<B
 /** Sends a body that is held in memory. Its SHA-256 is signed, so it cannot be stored in part. */
 async function sendWhole(
   context: WriteContext,
-  { request }: EncryptionPlan,
+  { name, purpose, request }: EncryptionPlan,
   plaintext: Buffer,
   key: FreshKey,
 ): Promise<Sealed> {
-  const target = request(key);
   const size = plaintext.length;
   const { body, nonce } = sealWhole(plaintext, key.key);
   release(plaintext);
-  const response = await sendSealed(context, target, body);
+  const aside = purpose.kind === 'object' && hasNoBody(name.key, size);
+  const response = aside
+    ? await sendSealed(context, request(key, body.toString('base64')), Buffer.alloc(0))
+    : await sendSealed(context, request(key), body);
   return { response, nonce, size };
 }
 
@@ -286,8 +289,8 @@ export interface EncryptionPlan {
   readonly length: number | undefined;
   /** Of the plaintext, to be kept beside its key; asked for once `source` has ended. */
   readonly checksums?: () => Checksums;
-  /** The request that carries the ciphertext; what it throws comes before any data is sent. */
-  readonly request: (key: WrappedKey) => UpstreamRequest;
+  /** The request that carries the ciphertext, or its seal in the metadata; what it throws comes before any data is sent. */
+  readonly request: (key: WrappedKey, emptySeal?: string) => UpstreamRequest;
   readonly signal?: AbortSignal | undefined;
 }
 

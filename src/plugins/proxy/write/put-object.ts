@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { storedSize } from '../../../core/envelope/cipher.ts';
-import { envelopeHeaders, type ObjectName } from '../../../core/envelope/metadata.ts';
+import { envelopeHeaders, hasNoBody, type ObjectName } from '../../../core/envelope/metadata.ts';
 import { s3Error } from '../../../core/s3/error.ts';
 import { checkUserMetadata, requestHeadersUpstream, unquote } from '../../../core/s3/headers.ts';
 import type { WrappedKey } from '../../../runtime/vault/contract.ts';
@@ -21,9 +21,10 @@ export const putObject: OperationHandler = async (services, context) => {
     short: (limit) => payload.short?.(limit),
     length: payload.length,
     signal,
-    request: (key) => {
+    request: (key, emptySeal) => {
       context.keyVersion = key.keyVersion;
-      const headers = objectHeaders(requestHeadersUpstream(request.headers), key, services.keys.scheme);
+      const own = requestHeadersUpstream(request.headers);
+      const headers = objectHeaders(own, { ...key, emptySeal }, services.keys.scheme);
       return { method: 'PUT', ...name, headers, signal };
     },
   });
@@ -40,7 +41,7 @@ export const putObject: OperationHandler = async (services, context) => {
  */
 export function objectHeaders(
   headers: Readonly<Record<string, string>>,
-  { ciphertext, keyVersion }: WrappedKey,
+  { ciphertext, keyVersion, emptySeal }: WrappedKey & { readonly emptySeal?: string | undefined },
   { keyName, binding }: WrapScheme,
 ): Record<string, string> {
   const envelope = envelopeHeaders({
@@ -48,6 +49,7 @@ export function objectHeaders(
     keyName,
     keyVersion,
     binding,
+    ...(emptySeal !== undefined && { emptySeal }),
   });
   const all = { ...headers, ...envelope };
   checkUserMetadata(all);
@@ -76,7 +78,8 @@ export async function verifyStored(
   });
   body.resume();
   if (status !== 200 || unquote(kept.etag ?? '') !== stored.etag) return replacedMeanwhile(log, status);
-  if (Number(kept['content-length']) === storedSize(stored.size)) return;
+  const expected = hasNoBody(name.key, stored.size) ? 0 : storedSize(stored.size);
+  if (Number(kept['content-length']) === expected) return;
   throw s3Error('ServiceUnavailable', 'The object store did not keep the whole body. Please retry.');
 }
 

@@ -61,6 +61,16 @@ test('counts what each object is, under which key and version', async () => {
   assert.not.ok(store.heads.includes('.svc/uploads/x'));
 });
 
+test('an empty object with its seal in the metadata is ciphertext, one with a body beside it is none', async () => {
+  const headers = {
+    ...encryptedHeaders(),
+    'x-amz-meta-svc-empty-seal': Buffer.alloc(28).toString('base64'),
+  };
+  const objects = [0, 28].map((size) => ({ key: `${size}/`, size, head: { found: true, headers } as const }));
+  const { tally } = await look(fakeStore(objects));
+  assert.equal([tally.encrypted, tally.unreadableKeys], [1, ['28/']]);
+});
+
 test('lists no more keys than it was asked for, and counts them all', async () => {
   const { tally } = await look(fakeStore(Array.from({ length: 50 }, (_, at) => plain(`k${at}`))), {
     list: '2',
