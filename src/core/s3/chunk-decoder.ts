@@ -63,7 +63,7 @@ class ChunkLine {
 
 /**
  * Decodes an `aws-chunked` body: `size-in-hex[;chunk-signature=…]\r\n data \r\n … 0 … \r\n [trailers] \r\n`.
- * Trailers are accepted only where announced. @throws S3Error InvalidRequest, IncompleteBody, MalformedTrailerError
+ * Trailers are accepted only where announced. @throws S3Error IncompleteBody, MalformedTrailerError
  */
 export class ChunkDecoder {
   #state: State = 'size';
@@ -100,7 +100,7 @@ export class ChunkDecoder {
 
   /** The body has ended. @throws S3Error IncompleteBody when it was cut or is not as long as announced */
   end(): void {
-    if (!this.done) throw s3Error('IncompleteBody', 'The chunked body ended early.');
+    if (!this.done) throw malformed();
   }
 
   #takeData(input: Buffer, at: number, slices: Buffer[]): number {
@@ -113,7 +113,7 @@ export class ChunkDecoder {
   }
 
   #takeLine(input: Buffer, at: number): number {
-    if (this.#state === 'done') throw s3Error('InvalidRequest', 'Bytes follow the end of the chunked body.');
+    if (this.#state === 'done') throw malformed();
     const next = this.#line.take(input, at);
     if (this.#line.complete) this.#onLine(this.#line.reset());
     return next;
@@ -138,23 +138,19 @@ export class ChunkDecoder {
     const { decodedLength } = this.#options;
     if (decodedLength === undefined) return;
     if (this.#decoded > decodedLength || (last && this.#decoded < decodedLength)) {
-      throw s3Error(
-        'IncompleteBody',
-        'The chunked body is not as long as x-amz-decoded-content-length says.',
-      );
+      throw s3Error('IncompleteBody');
     }
   }
 
   #endChunk(line: string): void {
-    if (line !== '') throw s3Error('InvalidRequest', 'A chunk is longer than its size says.');
+    if (line !== '') throw malformed();
     this.#options.observer?.chunkEnd();
     this.#state = 'size';
   }
 
   #onTrailer(line: string): void {
     if (line === '') return this.#finish();
-    if (!this.#options.trailer)
-      throw s3Error('MalformedTrailerError', 'The request did not announce trailers.');
+    if (!this.#options.trailer) throw s3Error('MalformedTrailerError');
     const [name, value] = parseTrailerLine(line);
     if (this.#trailers.has(name) || this.#trailers.size >= maxTrailers)
       throw s3Error('MalformedTrailerError');
@@ -177,14 +173,13 @@ interface ChunkHeader {
 /** Eight digits: up to 4 GiB − 1, far above any SDK's chunk. */
 const header = /^([0-9a-fA-F]{1,8})(?:;chunk-signature=([0-9a-f]{64}))?$/;
 
-/** `size-in-hex`, with `;chunk-signature=` exactly where the body is signed. @throws S3Error InvalidRequest */
+/** `size-in-hex`, with `;chunk-signature=` exactly where the body is signed. @throws S3Error IncompleteBody */
 function parseChunkHeader(line: string, signed: boolean): ChunkHeader {
   const [, digits, signature] = header.exec(line) ?? [];
-  if (digits === undefined) throw s3Error('InvalidRequest', 'A chunk header is malformed.');
+  if (digits === undefined) throw malformed();
   const size = Number.parseInt(digits, 16);
   if (!signed) return { size };
-  if (signature === undefined)
-    throw s3Error('InvalidRequest', 'A chunk of a signed body carries no signature.');
+  if (signature === undefined) throw malformed();
   return { size, signature };
 }
 
@@ -201,6 +196,7 @@ const maxLine = 1024;
 const CR = 13;
 const LF = 10;
 
+/** S3 says of whatever is wrong with the framing that the body ended. */
 function malformed() {
-  return s3Error('InvalidRequest', 'A line of the chunked body is too long or not ended by CRLF.');
+  return s3Error('IncompleteBody', 'The request body terminated unexpectedly');
 }

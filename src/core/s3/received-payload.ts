@@ -247,8 +247,7 @@ function expectedValue(
 ): Buffer {
   if (value) return value;
   const text = trailers.get(name);
-  if (text === undefined)
-    throw s3Error('MalformedTrailerError', 'The trailer that x-amz-trailer announces is missing.');
+  if (text === undefined) throw s3Error('MalformedTrailerError');
   return decodeDigest(text, algorithm, name);
 }
 

@@ -1,7 +1,7 @@
 import { createHmac, createSecretKey, hash, type KeyObject, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { BoundedMap } from '../bounded-map.ts';
-import { s3Error } from './error.ts';
+import { type S3Error, s3Error } from './error.ts';
 import { encodeComponent, encodeKey } from './request.ts';
 
 export interface SigningCredentials {
@@ -285,15 +285,20 @@ export function payloadMode(contentSha256: string | undefined): PayloadMode {
 
 /**
  * Plaintext bytes that the request announces: `x-amz-decoded-content-length` of a chunked body, else
- * `Content-Length`; undefined when neither says. @throws S3Error InvalidArgument
+ * `Content-Length`; undefined when neither says. @throws S3Error MissingContentLength, IncompleteBody, EntityTooLarge
  */
 export function announcedLength(headers: IncomingHttpHeaders, mode: PayloadMode): number | undefined {
   const value = mode.kind === 'chunked' ? headers['x-amz-decoded-content-length'] : headers['content-length'];
   if (value === undefined) return undefined;
   if (typeof value !== 'string' || !/^\d{1,15}$/.test(value)) {
-    throw s3Error('InvalidArgument', 'The length of the body is not a number.');
+    throw noLength(String(value));
   }
   return Number(value);
+}
+
+function noLength(text: string): S3Error {
+  if (/^\d+$/.test(text)) return s3Error('EntityTooLarge');
+  return s3Error(/^-\d+$/.test(text) ? 'IncompleteBody' : 'MissingContentLength');
 }
 
 /** Compares in constant time; texts of different length differ. */

@@ -85,7 +85,7 @@ for (const [what, text] of Object.entries(malformed)) {
   test(`refuses ${what}`, () => {
     assert.is(
       refusal(() => decode(wire(text))),
-      'InvalidRequest',
+      'IncompleteBody',
     );
   });
 }
@@ -96,7 +96,7 @@ test('bounds the length of a line that never ends', () => {
     refusal(() => {
       for (let piece = 0; piece < 100; piece++) decoder.push(Buffer.alloc(100, 'a'));
     }),
-    'InvalidRequest',
+    'IncompleteBody',
   );
 });
 
@@ -132,7 +132,7 @@ test('takes a line feed before the end of a trailer line, as minio-go sends it',
 test('refuses a signed body whose chunks are not signed', () => {
   assert.is(
     refusal(() => decode(wire(good), { signed: true, trailer: true })),
-    'InvalidRequest',
+    'IncompleteBody',
   );
 });
 

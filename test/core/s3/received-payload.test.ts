@@ -104,8 +104,8 @@ test('an aws-chunked body with a trailer is decoded and its checksum verified', 
 });
 
 test('malformed chunk framing and lies about the length are refused', async () => {
-  assert.is(await codeOf(trailing, ['zz\r\nhello\r\n0\r\n\r\n']), 'InvalidRequest');
-  assert.is(await codeOf(trailing, ['5\r\nhello world\r\n']), 'InvalidRequest');
+  assert.is(await codeOf(trailing, ['zz\r\nhello\r\n0\r\n\r\n']), 'IncompleteBody');
+  assert.is(await codeOf(trailing, ['5\r\nhello world\r\n']), 'IncompleteBody');
   assert.is(await codeOf(trailing, ['5\r\nhello\r\n']), 'IncompleteBody');
   const lying = { ...trailing, 'x-amz-decoded-content-length': '6' };
   assert.is(await codeOf(lying, ['5\r\nhello\r\n0\r\n\r\n']), 'IncompleteBody');

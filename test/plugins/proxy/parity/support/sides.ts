@@ -148,7 +148,8 @@ function authorized({ url, keys }: Side, { method, path, query, body, values }: 
   const joined = Object.fromEntries(
     [...values].map(([name, list]) => [name, list.map((value) => value.trim()).join(',')]),
   );
-  const payload = createHash('sha256').update(body).digest('hex');
+  const payload =
+    values.get('x-amz-content-sha256')?.[0]?.trim() ?? createHash('sha256').update(body).digest('hex');
   const headers = { ...joined, host: new URL(url).host };
   return new RequestSigner('us-east-1').sign({ method, path, query, headers, payload }, keys).headers;
 }
