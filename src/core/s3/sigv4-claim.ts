@@ -67,9 +67,9 @@ const componentNames = ['Credential', 'SignedHeaders', 'Signature'] as const;
 function readComponents(header: string): [credential: string, signedHeaders: string, signature: string] {
   const [, mechanism = '', rest] = /^(\S*)(?: +(.*))?$/.exec(header) ?? [];
   if (rest === undefined)
-    throw ofHeader("Authorization header is invalid -- one and only one ' ' (space) required.");
+    throw ofHeader("Authorization header is invalid -- one and only one ' ' (space) required.", mechanism);
   if (mechanism === 'AWS') throw unsupported();
-  if (mechanism !== algorithm) throw ofHeader('Unsupported Authorization Type');
+  if (mechanism !== algorithm) throw ofHeader('Unsupported Authorization Type', mechanism);
   const components = rest.split(',').map((component) => component.trim());
   if (components.length !== componentNames.length)
     throw malformed(
@@ -182,8 +182,10 @@ const malformed = (message: string): S3Error =>
 
 const badParameters = (message?: string): S3Error => s3Error('AuthorizationQueryParametersError', message);
 
-const ofHeader = (message: string): S3Error =>
-  s3Error('InvalidArgument', message, { details: { ArgumentName: 'Authorization' } });
+const ofHeader = (message: string, value: string): S3Error =>
+  s3Error('InvalidArgument', message, {
+    details: { ArgumentName: 'Authorization', ArgumentValue: value.slice(0, 100) },
+  });
 
 const unsupported = (): S3Error =>
   s3Error(

@@ -279,7 +279,7 @@ export function payloadMode(contentSha256: string | undefined): PayloadMode {
   throw s3Error(
     'InvalidArgument',
     'x-amz-content-sha256 must be UNSIGNED-PAYLOAD, STREAMING-UNSIGNED-PAYLOAD-TRAILER, STREAMING-AWS4-HMAC-SHA256-PAYLOAD, STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER, STREAMING-AWS4-ECDSA-P256-SHA256-PAYLOAD, STREAMING-AWS4-ECDSA-P256-SHA256-PAYLOAD-TRAILER or a valid sha256 value.',
-    { details: { ArgumentName: 'x-amz-content-sha256' } },
+    { details: { ArgumentName: 'x-amz-content-sha256', ArgumentValue: contentSha256.slice(0, 100) } },
   );
 }
 

@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto';
-import { s3Error } from './error.ts';
+import { type S3Error, s3Error } from './error.ts';
 import { type ClaimSource, readClaim, type SignatureClaim } from './sigv4-claim.ts';
 import {
   canonicalPath,
@@ -51,7 +51,8 @@ export class SignatureVerifier {
     payloadMode(claim.contentSha256);
     checkSignedHeaders(claim, request);
     const secret = this.#secretOf(claim.accessKeyId);
-    if (secret === undefined) throw s3Error('InvalidAccessKeyId');
+    if (secret === undefined)
+      throw s3Error('InvalidAccessKeyId', undefined, { details: { AWSAccessKeyId: claim.accessKeyId } });
     const signingKey = this.#keys.get(claim.accessKeyId, secret, claim.scope);
     if (!/^[0-9a-f]{64}$/.test(claim.signature) || !matches(claim, request, signingKey))
       throw s3Error('SignatureDoesNotMatch');
@@ -66,8 +67,16 @@ function checkTime({ timestamp, expires }: SignatureClaim, now: number): void {
   if (Number.isNaN(signedAt)) throw s3Error('AccessDenied');
   if (signedAt - now > maxSkew) throw s3Error('RequestTimeTooSkewed');
   if (expires === undefined && now - signedAt > maxSkew) throw s3Error('RequestTimeTooSkewed');
-  if (expires !== undefined && now > signedAt + expires * 1000)
-    throw s3Error('AccessDenied', 'Request has expired.');
+  if (expires !== undefined && now > signedAt + expires * 1000) throw expired(signedAt, expires, now);
+}
+
+function expired(signedAt: number, expires: number, now: number): S3Error {
+  const details = {
+    'X-Amz-Expires': String(expires),
+    Expires: new Date(signedAt + expires * 1000).toISOString(),
+    ServerTime: new Date(now).toISOString(),
+  };
+  return s3Error('AccessDenied', 'Request has expired.', { details });
 }
 
 function checkSignedHeaders({ signedHeaders }: SignatureClaim, { headers }: SignedRequest): void {

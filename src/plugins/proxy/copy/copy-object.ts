@@ -204,5 +204,7 @@ function readRange(header: string): ByteRange {
 function lengthWithin(range: ByteRange | undefined, size: number): number {
   if (range === undefined) return size;
   if (range.end < size) return range.end - range.start + 1;
-  throw s3Error('InvalidArgument', `Range specified is not valid for source object of size: ${size}`);
+  throw s3Error('InvalidArgument', `Range specified is not valid for source object of size: ${size}`, {
+    details: { ArgumentName: 'x-amz-copy-source-range', ArgumentValue: String(size) },
+  });
 }

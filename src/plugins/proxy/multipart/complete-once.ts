@@ -135,8 +135,15 @@ function completeHeaders({ headers }: S3Request, sealed: PartList): Record<strin
   const announced = headers['x-amz-mp-object-size'];
   const size = sealed.parts.reduce((sum, part) => sum + part.size, 0);
   if (announced !== undefined && announced !== String(size))
-    throw s3Error('InvalidRequest', 'The size given in x-amz-mp-object-size does not match the parts.');
+    throw s3Error('InvalidRequest', wrongSize(String(announced), size));
   return { ...requestHeadersUpstream(headers), 'content-type': 'application/xml' };
+}
+
+function wrongSize(announced: string, size: number): string {
+  if (/^-\d+$/.test(announced))
+    return `Value for x-amz-mp-object-size header is less than zero: '${announced}'`;
+  if (!/^\d+$/.test(announced)) return `Value for x-amz-mp-object-size header is invalid: '${announced}'`;
+  return `The provided 'x-amz-mp-object-size' header value ${announced} does not match what was computed: ${size}`;
 }
 
 const storedBytes = (list: PartList) => list.parts.reduce((sum, part) => sum + storedSize(part.size), 0);
