@@ -188,6 +188,7 @@ function algorithmOf(name: string): ChecksumAlgorithm {
 export function decodeDigest(text: string, algorithm: ChecksumAlgorithm, name: string): Buffer {
   const value = Buffer.from(text, 'base64');
   if (value.length === digestLength[algorithm] && value.toString('base64') === text) return value;
-  if (algorithm === 'md5') throw s3Error('InvalidDigest');
+  if (algorithm === 'md5')
+    throw s3Error('InvalidDigest', undefined, { details: { 'Content-MD5': text.slice(0, 100) } });
   throw s3Error('InvalidRequest', `Value for ${name} is invalid.`);
 }

@@ -254,6 +254,8 @@ export interface CopySource {
   versionId?: string;
 }
 
+/** No bucket has the form of an address. */
+const address = /^\d{1,3}(?:\.\d{1,3}){3}$/;
 const versionMark = '?versionId=';
 
 /**
@@ -267,7 +269,8 @@ export function parseCopySource(header: string): CopySource {
   const path = decodeSource(mark < 0 ? header : header.slice(0, mark)).replace(/^\//, '');
   const slash = path.indexOf('/');
   const [bucket, key] = slash < 0 ? [path, ''] : [path.slice(0, slash), path.slice(slash + 1)];
-  if (!bucketName.test(bucket)) throw invalidSource('bucket name', header.replace(/^\//, ''));
+  if (!bucketName.test(bucket) || address.test(bucket))
+    throw invalidSource('bucket name', header.replace(/^\//, ''));
   if (key === '' || hasDotSegment(key)) throw invalidSource('object key', key);
   checkKey(key);
   const versionId = mark < 0 ? '' : decodeSource(header.slice(mark + versionMark.length));

@@ -156,7 +156,7 @@ function authorized({ url, keys }: Side, { method, path, query, body, values }: 
   return new RequestSigner('us-east-1').sign({ method, path, query, headers, payload }, keys).headers;
 }
 
-const details = ['ArgumentName', 'ArgumentValue', 'Condition', 'Method', 'ResourceType'];
+const details = ['ArgumentName', 'ArgumentValue', 'Condition', 'Content-MD5', 'Method', 'ResourceType'];
 
 const compared =
   /^(?:content-(?:type|length|range|encoding|disposition|language)|cache-control|expires|x-amz-(?:mp-parts-count|delete-marker|missing-meta|meta-(?!svc).*|tagging-count))$/;
