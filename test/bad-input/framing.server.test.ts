@@ -65,12 +65,14 @@ for (const size of sizes)
         '400 IncompleteBody',
         `${wrong}`,
       );
-    for (const wrong of ['-1', 'many', '1e3', '', '9'.repeat(16)])
-      assert.is(
-        await target.at.sendEverywhere({ body, headers: chunkedHeaders(wrong) }),
-        '400 InvalidArgument',
-        wrong,
-      );
+    for (const [wrong, answer] of [
+      ['-1', '400 IncompleteBody'],
+      ['many', '411 MissingContentLength'],
+      ['1e3', '411 MissingContentLength'],
+      ['', '411 MissingContentLength'],
+      ['9'.repeat(16), '400 EntityTooLarge'],
+    ] as const)
+      assert.is(await target.at.sendEverywhere({ body, headers: chunkedHeaders(wrong) }), answer, wrong);
     const beyond = { body, headers: chunkedHeaders(6 * 1024 ** 3) };
     assert.is(await target.at.sendEverywhere(beyond), '400 EntityTooLarge');
   });

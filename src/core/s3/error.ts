@@ -86,6 +86,7 @@ export const errorCatalog = {
     'A conflicting conditional operation is currently in progress against this resource. Please try again.',
   ],
   PreconditionFailed: [412, 'At least one of the pre-conditions you specified did not hold.'],
+  RequestHeaderSectionTooLarge: [400, 'Your request header section exceeds the maximum allowed size.'],
   RequestTimeTooSkewed: [403, 'The difference between the request time and the current time is too large.'],
   RequestTimeout: [
     400,

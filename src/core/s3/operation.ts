@@ -11,6 +11,7 @@ export function classify(request: Subject): Classified {
   if (namesStraySource(request))
     return refuse('InvalidArgument', 'You can only specify a copy source header for copy requests.', {
       ArgumentName: 'x-amz-copy-source',
+      ArgumentValue: String(request.headers['x-amz-copy-source']),
     });
   if (request.key !== '') return objectOperation(request);
   if (request.bucket !== '') return bucketOperation(request);
@@ -29,7 +30,7 @@ function namesStraySource({ method, query, headers }: Subject): boolean {
 
 function serviceOperation({ method }: Subject): Classified {
   if (method === 'GET') return { name: 'ListBuckets' };
-  return method === 'HEAD' || method === 'OPTIONS' ? passThrough : refuse('MethodNotAllowed');
+  return method === 'HEAD' || method === 'OPTIONS' ? passThrough : notAllowed(method, 'SERVICE');
 }
 
 /** Configuration sub-resources of a bucket: their bodies never hold objects. */
@@ -72,7 +73,7 @@ function bucketOperation(request: Subject): Classified {
     case 'OPTIONS':
       return passThrough;
     default:
-      return refuse('MethodNotAllowed');
+      return notAllowed(request.method, 'BUCKET');
   }
 }
 
@@ -137,6 +138,10 @@ function refuse(
   return { name: 'Refused', error: s3Error(code, message, { details }) };
 }
 
+function notAllowed(Method: string, ResourceType: 'SERVICE' | 'BUCKET' | 'OBJECT' | 'UPLOAD'): Classified {
+  return refuse('MethodNotAllowed', undefined, { Method, ResourceType });
+}
+
 function notImplemented(what: string): Classified {
   return refuse(
     'NotImplemented',
@@ -177,7 +182,7 @@ function objectOperation(request: Subject): Classified {
     case 'OPTIONS':
       return passThrough;
     default:
-      return refuse('MethodNotAllowed');
+      return notAllowed(request.method, 'OBJECT');
   }
 }
 
@@ -187,18 +192,18 @@ function put(request: Subject): Classified {
   if (diverting) return notImplemented(`The header ${diverting}`);
   if (isConfiguration(request)) return passThrough;
   if (!onlyParameters(request, 'partNumber', 'uploadId')) return notImplemented('This sub-resource of PUT');
-  if (query.has('partNumber') !== query.has('uploadId')) return halfAPart(query.get('partNumber'));
+  if (query.has('partNumber') !== query.has('uploadId')) return halfAPart(query.has('partNumber'));
   const copies = headers['x-amz-copy-source'] !== undefined;
   if (copies && hasBody(request)) return refuse('InvalidRequest', emptyBodyWanted);
   if (query.has('uploadId')) return { name: copies ? 'UploadPartCopy' : 'UploadPart' };
   return { name: copies ? 'CopyObject' : 'PutObject' };
 }
 
-function halfAPart(partNumber: string | undefined): Classified {
-  if (partNumber === undefined) return refuse('MethodNotAllowed');
+function halfAPart(hasNumber: boolean): Classified {
+  if (!hasNumber) return notAllowed('PUT', 'UPLOAD');
   return refuse('InvalidArgument', 'This operation does not accept partNumber without uploadId', {
     ArgumentName: 'partNumber',
-    ArgumentValue: partNumber.slice(0, 20),
+    ArgumentValue: 'partNumber',
   });
 }
 
@@ -222,7 +227,7 @@ function postObject(request: Subject): Classified {
   if (query.has('restore') && onlyParameters(request, 'restore', 'versionId')) {
     return { name: 'PassThrough', bodyCheck: 'restore' };
   }
-  return onlyParameters(request) ? refuse('MethodNotAllowed') : notImplemented('This POST to an object');
+  return onlyParameters(request) ? notAllowed('POST', 'OBJECT') : notImplemented('This POST to an object');
 }
 
 function getObject(request: Subject): Classified {

@@ -254,6 +254,8 @@ export interface CopySource {
   versionId?: string;
 }
 
+/** No bucket has the form of an address. */
+const address = /^\d{1,3}(?:\.\d{1,3}){3}$/;
 const versionMark = '?versionId=';
 
 /**
@@ -267,8 +269,9 @@ export function parseCopySource(header: string): CopySource {
   const path = decodeSource(mark < 0 ? header : header.slice(0, mark)).replace(/^\//, '');
   const slash = path.indexOf('/');
   const [bucket, key] = slash < 0 ? [path, ''] : [path.slice(0, slash), path.slice(slash + 1)];
-  if (!bucketName.test(bucket)) throw invalidSource('bucket name');
-  if (key === '' || hasDotSegment(key)) throw invalidSource('object key');
+  if (!bucketName.test(bucket) || address.test(bucket))
+    throw invalidSource('bucket name', header.replace(/^\//, ''));
+  if (key === '' || hasDotSegment(key)) throw invalidSource('object key', key);
   checkKey(key);
   const versionId = mark < 0 ? '' : decodeSource(header.slice(mark + versionMark.length));
   return versionId === '' ? { bucket, key } : { bucket, key, versionId };
@@ -288,13 +291,13 @@ function decodeSource(text: string): string {
   try {
     return decodeStrict(encoded);
   } catch (cause) {
-    throw invalidSource('encoding', cause);
+    throw invalidSource('encoding', text, cause);
   }
 }
 
-/** `what`: `bucket name`, `object key` or `encoding` */
-export const invalidSource = (what: string, cause?: unknown): S3Error =>
+/** `what`: `bucket name`, `object key` or `encoding`; `value`: as the caller sent it */
+export const invalidSource = (what: string, value: string, cause?: unknown): S3Error =>
   s3Error('InvalidArgument', `Invalid copy source ${what}`, {
-    details: { ArgumentName: 'x-amz-copy-source' },
+    details: { ArgumentName: 'x-amz-copy-source', ArgumentValue: value },
     cause,
   });

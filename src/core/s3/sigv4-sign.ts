@@ -1,7 +1,7 @@
 import { createHmac, createSecretKey, hash, type KeyObject, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { BoundedMap } from '../bounded-map.ts';
-import { s3Error } from './error.ts';
+import { type S3Error, s3Error } from './error.ts';
 import { encodeComponent, encodeKey } from './request.ts';
 
 export interface SigningCredentials {
@@ -278,24 +278,27 @@ export function payloadMode(contentSha256: string | undefined): PayloadMode {
     throw s3Error('NotImplemented', 'This payload signature is not known.');
   throw s3Error(
     'InvalidArgument',
-    'x-amz-content-sha256 must be UNSIGNED-PAYLOAD, STREAMING-UNSIGNED-PAYLOAD-TRAILER, STREAMING-AWS4-HMAC-SHA256-PAYLOAD, ' +
-      'STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER, STREAMING-AWS4-ECDSA-P256-SHA256-PAYLOAD, ' +
-      'STREAMING-AWS4-ECDSA-P256-SHA256-PAYLOAD-TRAILER or a valid sha256 value.',
-    { details: { ArgumentName: 'x-amz-content-sha256', ArgumentValue: contentSha256 } },
+    'x-amz-content-sha256 must be UNSIGNED-PAYLOAD, STREAMING-UNSIGNED-PAYLOAD-TRAILER, STREAMING-AWS4-HMAC-SHA256-PAYLOAD, STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER, STREAMING-AWS4-ECDSA-P256-SHA256-PAYLOAD, STREAMING-AWS4-ECDSA-P256-SHA256-PAYLOAD-TRAILER or a valid sha256 value.',
+    { details: { ArgumentName: 'x-amz-content-sha256', ArgumentValue: contentSha256.slice(0, 100) } },
   );
 }
 
 /**
  * Plaintext bytes that the request announces: `x-amz-decoded-content-length` of a chunked body, else
- * `Content-Length`; undefined when neither says. @throws S3Error InvalidArgument
+ * `Content-Length`; undefined when neither says. @throws S3Error MissingContentLength, IncompleteBody, EntityTooLarge
  */
 export function announcedLength(headers: IncomingHttpHeaders, mode: PayloadMode): number | undefined {
   const value = mode.kind === 'chunked' ? headers['x-amz-decoded-content-length'] : headers['content-length'];
   if (value === undefined) return undefined;
   if (typeof value !== 'string' || !/^\d{1,15}$/.test(value)) {
-    throw s3Error('InvalidArgument', 'The length of the body is not a number.');
+    throw noLength(String(value));
   }
   return Number(value);
+}
+
+function noLength(text: string): S3Error {
+  if (/^\d+$/.test(text)) return s3Error('EntityTooLarge');
+  return s3Error(/^-\d+$/.test(text) ? 'IncompleteBody' : 'MissingContentLength');
 }
 
 /** Compares in constant time; texts of different length differ. */

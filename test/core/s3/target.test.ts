@@ -282,6 +282,7 @@ for (const header of [
   '//bucket/key',
   '%2F%2Fbucket%2Fkey',
   'bucket%252Fkey',
+  '192.168.1.1/key',
   'bucket/k?versionId=%zz',
   'arn:aws:s3:::bucket/key',
 ]) {

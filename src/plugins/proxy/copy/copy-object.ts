@@ -37,9 +37,6 @@ export const copyObject: OperationHandler = async (services, context) => {
   const { request, payload, signal } = context;
   await payload.read(0);
   const copy = readCopyRequest(request);
-  directive(copy.headers, 'metadata');
-  directive(copy.headers, 'tagging');
-  if (userMetadataSize(copy.headers) > maxUserMetadata) throw s3Error('MetadataTooLarge');
   const to = { bucket: request.bucket, key: request.key };
   const copying = readAgain({ started: false }, () => copyOnce(services, copy, to, signal));
   await respondSlowly(services, context, copying);
@@ -213,5 +210,7 @@ function readRange(header: string): ByteRange {
 function lengthWithin(range: ByteRange | undefined, size: number): number {
   if (range === undefined) return size;
   if (range.end < size) return range.end - range.start + 1;
-  throw s3Error('InvalidArgument', `Range specified is not valid for source object of size: ${size}`);
+  throw s3Error('InvalidArgument', `Range specified is not valid for source object of size: ${size}`, {
+    details: { ArgumentName: 'x-amz-copy-source-range', ArgumentValue: String(size) },
+  });
 }

@@ -33,6 +33,7 @@ const payer = 'x-amz-request-payer';
 export function readCopyRequest({ headers }: S3Request): CopyRequest {
   const { [sourceOwner]: owner, ...destination } = requestHeadersUpstream(headers);
   checkUserMetadata(destination);
+  for (const kind of ['metadata', 'tagging'] as const) directive(destination, kind);
   const payment = destination[payer] === undefined ? {} : { [payer]: destination[payer] };
   const keys = customerKeys(headers);
   return {
@@ -106,15 +107,15 @@ export async function statSource(
 ): Promise<SourceObject> {
   const options = { versionId, headers: conditions, access: sourceAccess, signal };
   const object = await reader.stat({ bucket, key }, options).catch((error) => {
-    throw asSource(error);
+    throw asSource(error, `${bucket}/${key}`);
   });
   return { object, layout: await reader.layout(object, signal) };
 }
 
 /** What the store says of a request for the source, as S3 says it of the copy. */
-function asSource(error: unknown): unknown {
+function asSource(error: unknown, source: string): unknown {
   if (!(error instanceof S3Error)) return error;
-  if (error.code === 'InvalidBucketName') return invalidSource('bucket name', error);
+  if (error.code === 'InvalidBucketName') return invalidSource('bucket name', source, error);
   if (error.code !== 'MethodNotAllowed') return error;
   const message = 'The source of a copy request may not specifically refer to a delete marker by version id.';
   return s3Error('InvalidRequest', message, { cause: error });

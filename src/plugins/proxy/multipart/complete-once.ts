@@ -139,17 +139,16 @@ const storedPart = ({ part, etag, checksum }: PartRecord): CompletedPart => ({
 function completeHeaders({ headers }: S3Request, sealed: PartList): Record<string, string> {
   const announced = headers['x-amz-mp-object-size'];
   const size = sealed.parts.reduce((sum, part) => sum + part.size, 0);
-  if (typeof announced === 'string' && /^-\d+$/.test(announced))
-    throw s3Error(
-      'InvalidRequest',
-      `Value for x-amz-mp-object-size header is less than zero: '${announced}'`,
-    );
   if (announced !== undefined && announced !== String(size))
-    throw s3Error(
-      'InvalidRequest',
-      `The provided 'x-amz-mp-object-size' header value ${announced} does not match what was computed: ${size}`,
-    );
+    throw s3Error('InvalidRequest', wrongSize(String(announced), size));
   return { ...requestHeadersUpstream(headers), 'content-type': 'application/xml' };
+}
+
+function wrongSize(announced: string, size: number): string {
+  if (/^-\d+$/.test(announced))
+    return `Value for x-amz-mp-object-size header is less than zero: '${announced}'`;
+  if (!/^\d+$/.test(announced)) return `Value for x-amz-mp-object-size header is invalid: '${announced}'`;
+  return `The provided 'x-amz-mp-object-size' header value ${announced} does not match what was computed: ${size}`;
 }
 
 const storedBytes = (list: PartList) => list.parts.reduce((sum, part) => sum + storedSize(part.size), 0);

@@ -89,7 +89,7 @@ async function headRefusal(
   { status, body }: UpstreamResponse,
 ): Promise<S3Error> {
   body.resume();
-  if (status === 304 || status === 412) return s3Error('PreconditionFailed');
+  if (status === 304) return s3Error('PreconditionFailed');
   const headers = { ...request.headers, range: 'bytes=0-0' };
   const response = await upstream.send({ method: 'GET', ...request, headers });
   if (response.status === status) return refusal(response);

@@ -94,10 +94,8 @@ function answerClientError(error: NodeJS.ErrnoException, socket: HttpSocket): vo
     return;
   }
   const body = errorXml(errorFor(error.code), { resource: '', requestId: '' });
-  const status =
-    error.code === 'HPE_HEADER_OVERFLOW' ? '431 Request Header Fields Too Large' : '400 Bad Request';
   socket.end(
-    `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: application/xml\r\n` +
+    `HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Type: application/xml\r\n` +
       `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
     () => socket.destroy(),
   );
@@ -105,8 +103,7 @@ function answerClientError(error: NodeJS.ErrnoException, socket: HttpSocket): vo
 
 function errorFor(code: string | undefined) {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return s3Error('RequestTimeout');
-  if (code === 'HPE_HEADER_OVERFLOW')
-    return s3Error('InvalidRequest', 'The head of the request is too long.');
+  if (code === 'HPE_HEADER_OVERFLOW') return s3Error('RequestHeaderSectionTooLarge');
   if (code === 'HPE_INVALID_EOF_STATE') return s3Error('IncompleteBody');
   return s3Error('InvalidRequest', 'The request is not well-formed HTTP.');
 }

@@ -106,12 +106,32 @@ export function refusalOf(status: number, text: string): S3Error {
   const failed = status >= 300 ? status : 500;
   const code =
     /<Code>([A-Za-z0-9.]{1,100})<\/Code>/.exec(text)?.[1] ?? codeOfStatus[failed] ?? 'InternalError';
-  const message = /<Message>([^<]{0,1000})<\/Message>/.exec(text)?.[1];
-  return new S3Error(
-    code,
-    failed,
-    message === undefined ? standingMessage(code) : (unescapeXml(message) ?? message),
-  );
+  return new S3Error(code, failed, elementIn(text, 'Message') ?? standingMessage(code), {
+    details: detailsIn(text),
+  });
+}
+
+/** What S3 says of an error beside its code and message; sizes and digests would be those of the ciphertext. */
+const passedDetails = [
+  'ArgumentName',
+  'ArgumentValue',
+  'BucketName',
+  'Condition',
+  'Key',
+  'Method',
+  'ResourceType',
+  'UploadId',
+  'VersionId',
+];
+
+function detailsIn(text: string): Record<string, string> {
+  const found = passedDetails.map((name) => [name, elementIn(text, name)] as const);
+  return Object.fromEntries(found.filter((entry): entry is [string, string] => entry[1] !== undefined));
+}
+
+function elementIn(text: string, name: string): string | undefined {
+  const [, content] = new RegExp(`<${name}>([^<]{0,1000})</${name}>`).exec(text) ?? [];
+  return content === undefined ? undefined : (unescapeXml(content) ?? content);
 }
 
 const standingMessage = (code: string): string =>

@@ -179,7 +179,10 @@ test('conditions on the source hold', async () => {
 });
 
 test('what is missing, and what is the proxy’s own, cannot be copied', async () => {
+  bench.log.clear();
   assert.equal(await failure(copy(proxy, 'missing', 'copy')), ['NoSuchKey', 404]);
+  const asked = ['HEAD', 'GET', 'PUT'].map((method) => bench.log.matching(method, /^\/data\//).length);
+  assert.equal(asked, [1, 1, 0], 'a HEAD, and once more for the reason that it does not have');
   assert.equal(await failure(copy(proxy, '.svc/manifests/x', 'copy')), ['AccessDenied', 403]);
 });
 

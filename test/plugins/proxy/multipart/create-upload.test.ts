@@ -31,7 +31,8 @@ async function createWith(grant: number) {
 }
 
 test('with more headers than a record may hold is refused before the store hears of it', async () => {
-  assert.equal(await createWith(20_000), { code: 'InvalidRequest', asked: 0 });
+  assert.equal(await createWith(9_000), { code: 'InvalidRequest', asked: 0 });
+  assert.equal(await createWith(20_000), { code: 'RequestHeaderSectionTooLarge', asked: 0 });
 });
 
 test('with as many as S3 takes goes to the store', async () => {

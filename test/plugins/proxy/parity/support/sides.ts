@@ -10,6 +10,8 @@ export interface Told {
   readonly status: number;
   readonly code?: string | undefined;
   readonly message?: string | undefined;
+  /** Beside code and message. */
+  readonly details?: readonly (string | undefined)[];
   readonly headers: Readonly<Record<string, string>>;
   /** Of a success, but for documents, which hold dates and ids. */
   readonly body?: string | undefined;
@@ -148,13 +150,19 @@ function authorized({ url, keys }: Side, { method, path, query, body, values }: 
   const joined = Object.fromEntries(
     [...values].map(([name, list]) => [name, list.map((value) => value.trim()).join(',')]),
   );
-  const payload = createHash('sha256').update(body).digest('hex');
+  const payload =
+    values.get('x-amz-content-sha256')?.[0]?.trim() ?? createHash('sha256').update(body).digest('hex');
   const headers = { ...joined, host: new URL(url).host };
   return new RequestSigner('us-east-1').sign({ method, path, query, headers, payload }, keys).headers;
 }
 
+const details = ['ArgumentName', 'ArgumentValue', 'Condition', 'Content-MD5', 'Method', 'ResourceType'];
+
 const compared =
   /^(?:content-(?:type|length|range|encoding|disposition|language)|cache-control|expires|x-amz-(?:mp-parts-count|delete-marker|missing-meta|meta-(?!svc).*|tagging-count))$/;
+
+const inGeneral = (detail: string | undefined) =>
+  detail?.replace(/\b(?:bare|sealed)\b/g, '{bucket}') || undefined;
 
 /**
  * What an answer tells a client, but for what differs by nature: ids, dates, ETags, sizes of documents, and the words of
@@ -182,6 +190,7 @@ export function told(answer: RawAnswer, kind: ObjectStore['kind']): Told {
       status: answer.status,
       code: field('Code'),
       message: kind === 'minio' ? undefined : field('Message')?.replace(/\.$/, ''),
+      details: kind === 'minio' ? [] : details.map((name) => inGeneral(field(name))),
       headers: {},
     };
   return { status: answer.status, headers, ...(isDocument ? {} : { body: text.slice(0, 200) }) };
