@@ -2,7 +2,6 @@ import { maxPlaintextBytes } from '../../../core/envelope/cipher.ts';
 import { hasNoBody, type ObjectName } from '../../../core/envelope/metadata.ts';
 import { type ChecksumAlgorithm, type Checksums, createChecksum } from '../../../core/s3/checksum.ts';
 import { s3Error } from '../../../core/s3/error.ts';
-import { maxUserMetadata, userMetadataSize } from '../../../core/s3/headers.ts';
 import { encodeComponent } from '../../../core/s3/request.ts';
 import { childText, parseXml } from '../../../core/s3/xml.ts';
 import type { OperationHandler, ProxyServices } from '../context.ts';
