@@ -143,11 +143,11 @@ const listing = Buffer.from(
 );
 
 /** Answers listings as a store does whose keys are as long as they may be, 5 MB each, or as one that lies. */
-const startListingStore = (answer = (_url: string) => listing): Promise<Loopback> =>
+const startListingStore = (answer: () => Buffer = () => listing): Promise<Loopback> =>
   listen(
-    createServer(({ method, url = '' }, response) => {
+    createServer(({ method }, response) => {
       response.writeHead(200, { 'content-type': 'application/xml' });
-      response.end(method === 'GET' ? answer(url) : undefined);
+      response.end(method === 'GET' ? answer() : undefined);
     }),
   );
 
@@ -174,7 +174,7 @@ test('stays within 128 MiB while many ask for the longest listings and do not re
   await cgroup.remove();
 });
 
-const filled = (root: string, piece: string, bytes: number): Buffer =>
+const filled = (root: string, piece: string, bytes: number) =>
   Buffer.from(`<${root}>${piece.repeat(Math.floor(bytes / piece.length) - 10)}</${root}>`);
 
 const lies: Readonly<Record<string, () => Buffer>> = {
@@ -189,7 +189,7 @@ const lies: Readonly<Record<string, () => Buffer>> = {
 };
 
 test('stays within 128 MiB while the store answers with listings that take many times their size', async () => {
-  let lie = listing;
+  let lie: Buffer = listing;
   const store = await startListingStore(() => lie);
   const upstream = { endpoint: store.url, region: 'us-east-1', accessKeyId: 'a', secretAccessKey: 'b' };
   const proxy = await rig.proxy({ upstream, under: cgroup.under, waitReady: false });
