@@ -2,7 +2,7 @@
  * What a body has, in one piece.
  * @param most bytes
  * @param tooLong makes what is thrown as soon as there are more
- * @param free told of each chunk that has been copied, where the caller owns them
+ * @param free told of each chunk that has been copied or is not wanted any more, where the caller owns them
  * @returns memory of its own
  */
 export async function collect(
@@ -13,10 +13,15 @@ export async function collect(
 ): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of body) {
-    size += chunk.length;
-    if (size > most) throw tooLong();
-    chunks.push(chunk);
+  try {
+    for await (const chunk of body) {
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size > most) throw tooLong();
+    }
+  } catch (error) {
+    for (const chunk of chunks) free(chunk);
+    throw error;
   }
   const whole = Buffer.allocUnsafeSlow(size);
   let at = 0;

@@ -142,12 +142,12 @@ const listing = Buffer.from(
     .join('')}</ListBucketResult>`,
 );
 
-/** Answers listings as a store does whose keys are as long as they may be: 5 MB each. */
-const startListingStore = (): Promise<Loopback> =>
+/** Answers listings as a store does whose keys are as long as they may be, 5 MB each, or as one that lies. */
+const startListingStore = (answer: () => Buffer = () => listing): Promise<Loopback> =>
   listen(
     createServer(({ method }, response) => {
       response.writeHead(200, { 'content-type': 'application/xml' });
-      response.end(method === 'GET' ? listing : undefined);
+      response.end(method === 'GET' ? answer() : undefined);
     }),
   );
 
@@ -171,6 +171,40 @@ test('stays within 128 MiB while many ask for the longest listings and do not re
   assert.equal([...new Set(seen)], ['200 of all']);
   await store.stop();
   await proxy.stop();
+  await cgroup.remove();
+});
+
+const filled = (root: string, piece: string, bytes: number) =>
+  Buffer.from(`<${root}>${piece.repeat(Math.floor(bytes / piece.length) - 10)}</${root}>`);
+
+const lies: Readonly<Record<string, () => Buffer>> = {
+  'empty entries': () => filled('ListBucketResult', '<Part/>', 8 * MiB),
+  checksums: () => filled('ListBucketResult', '<ChecksumA/>', 8 * MiB),
+  'short keys': () => filled('ListBucketResult', '<Contents><Key>a</Key></Contents>', 8 * MiB),
+  'as many short keys as are taken': () =>
+    Buffer.from(
+      `<ListBucketResult>${'<Contents><Key/><Size>1</Size></Contents>'.repeat(10_000)}</ListBucketResult>`,
+    ),
+  attributes: () => Buffer.from(`<ListBucketResult${' a=""'.repeat(1.6 * MiB)}/>`),
+};
+
+test('stays within 128 MiB while the store answers with listings that take many times their size', async () => {
+  let lie: Buffer = listing;
+  const store = await startListingStore(() => lie);
+  const upstream = { endpoint: store.url, region: 'us-east-1', accessKeyId: 'a', secretAccessKey: 'b' };
+  const proxy = await rig.proxy({ upstream, under: cgroup.under, waitReady: false });
+  for (const [name, make] of Object.entries(lies)) {
+    lie = make();
+    const asked = Array.from({ length: 20 }, () => rawHttp(`${proxy.url}/bucket?list-type=2`));
+    const seen = new Set((await Promise.all(asked)).map(({ status }) => status));
+    assert.ok(
+      [...seen].every((status) => status === 500 || status === 200),
+      `${name}: ${[...seen]}`,
+    );
+    assert.is(cgroup.killed(), 0, name);
+  }
+  await proxy.stop();
+  await store.stop();
   await cgroup.remove();
 });
 

@@ -31,4 +31,24 @@ test('ends the body as soon as there is more', async () => {
   assert.equal(given, ['ab', 'cd', 'ended']);
 });
 
+test('gives every chunk back that it has taken, whatever comes of it', async () => {
+  async function* body(ending: () => void) {
+    for (const text of ['ab', 'cd', 'ef']) yield Buffer.from(text);
+    ending();
+  }
+  const cut = () => {
+    throw new Error('cut off');
+  };
+  for (const [most, ending, expected] of [
+    [9, () => undefined, 'ab cd ef'],
+    [3, () => undefined, 'ab cd'],
+    [9, cut, 'ab cd ef'],
+  ] as const) {
+    const freed: string[] = [];
+    const free = (chunk: Buffer) => freed.push(chunk.toString());
+    await collect(body(ending), most, tooLong, free).catch(() => undefined);
+    assert.is(freed.join(' '), expected);
+  }
+});
+
 test.run();

@@ -5,6 +5,11 @@ import { escapeXml, scanXml, Utf8Text } from './xml-text.ts';
 /** MinIO begins it with a small letter. */
 const attributes = /^[Gg]etObjectAttributes\w+$/;
 const lists = /^(?:ListBucketResult|ListVersionsResult|ListPartsResult|ListMultipartUploadsResult)$/;
+/** S3 lists 1,000 at a time, MinIO 10,000 parts. What is made of an entry takes up to 1 KB. */
+const maxEntries = 10_000;
+const maxChecksums = 5 * maxEntries;
+/** What each entry has, where it has not the name of one. */
+const required: Readonly<Record<string, string>> = { CommonPrefixes: 'Prefix', Part: 'PartNumber' };
 const entryElements = new Set(['Contents', 'Version', 'DeleteMarker', 'CommonPrefixes', 'Upload', 'Part']);
 const named = new Set<string>(['Contents', 'Version', 'DeleteMarker', 'CommonPrefixes', 'Upload']);
 const fields = new Set([
@@ -39,8 +44,16 @@ export const scanAttributes = (xml: Buffer): Listing => scan(xml, attributes);
 function scan(bytes: Buffer, roots: RegExp): Listing {
   const xml = new Utf8Text(bytes);
   const scanner = new ListingScanner(xml);
-  if (!scanXml(xml, scanner) || !roots.test(scanner.root)) throw unreadable();
+  if (!isUtf8(bytes) || !scanXml(xml, scanner) || !roots.test(scanner.root)) throw unreadable();
   return scanner.listing();
+}
+
+/** Another encoding may have other characters for the same bytes, and a client may go by what the document says of itself. */
+function isUtf8(bytes: Buffer): boolean {
+  const start = bytes.toString('latin1', 0, 256);
+  const [, encoding = 'utf-8'] =
+    /^(?:\xEF\xBB\xBF)?<\?xml\s[^>]*?encoding\s*=\s*["']([^"']*)/.exec(start) ?? [];
+  return /^(?:utf-?8|us-ascii)$/i.test(encoding);
 }
 
 interface Open {
@@ -70,6 +83,8 @@ class ListingScanner {
 
   open(name: string, depth: number, start: number, content: number): void {
     if (depth === 1) this.root = name;
+    // some clients would leave the prefix of a namespace out
+    if (name.includes(':')) throw unreadable();
     if (this.#skipping > 0) return;
     if (name.startsWith('Checksum')) this.#skipping = depth;
     else if (!this.#entry && depth > 1 && entryElements.has(name))
@@ -82,8 +97,7 @@ class ListingScanner {
     if (this.#skipping > 0) {
       if (depth === this.#skipping) this.#endChecksum(end);
     } else if (this.#entry && depth === this.#entry.depth) {
-      this.#entry.end = end;
-      this.#entry = undefined;
+      this.#endEntry(this.#entry, end);
     } else if (
       this.#entry ? depth === this.#entry.depth + 1 && fields.has(name) : depth === 2 && topFields.has(name)
     ) {
@@ -92,11 +106,20 @@ class ListingScanner {
   }
 
   #begin(element: EntryElement, depth: number, start: number): void {
+    if (this.#entries.length >= maxEntries) throw unreadable();
     this.#entry = { element, depth, start, found: new Map(), end: start };
     this.#entries.push(this.#entry);
   }
 
+  /** Empty ones would be a million in a listing. */
+  #endEntry(entry: Open, end: number): void {
+    if (!entry.found.has(required[entry.element] ?? 'Key')) throw unreadable();
+    entry.end = end;
+    this.#entry = undefined;
+  }
+
   #endChecksum(end: number): void {
+    if (this.#checksums.length >= maxChecksums) throw unreadable();
     this.#checksums.push({ start: this.#start, end });
     this.#skipping = 0;
   }

@@ -64,19 +64,23 @@ export interface PartSlice {
   cipherEnd: number;
 }
 
-/** The parts that cover plaintext bytes `start`..`end` (inclusive) of an object whose parts hold `sizes` plaintext bytes. */
-export function coveringParts(sizes: readonly number[], { start, end }: ResolvedRange): PartSlice[] {
-  const slices: PartSlice[] = [];
+/**
+ * The parts that cover plaintext bytes `start`..`end` (inclusive) of an object whose parts hold so many plaintext bytes, those
+ * without any that lie between them included. One by one: an object has up to 10,000, and as many readers as it takes.
+ */
+export function* coveringParts(
+  parts: readonly { readonly size: number }[],
+  { start, end }: ResolvedRange,
+): Generator<PartSlice, void> {
   let plain = 0;
   let cipher = 0;
-  for (const [index, size] of sizes.entries()) {
+  for (const [index, { size }] of parts.entries()) {
     const skip = Math.max(start - plain, 0);
     const take = Math.min(end + 1 - plain, size) - skip;
-    if (take > 0)
-      slices.push({ index, skip, take, cipherStart: cipher, cipherEnd: cipher + size + overheadBytes - 1 });
+    if (take > 0 || (size === 0 && plain > start))
+      yield { index, skip, take, cipherStart: cipher, cipherEnd: cipher + size + overheadBytes - 1 };
     plain += size;
     cipher += size + overheadBytes;
-    if (plain > end) break;
+    if (plain > end) return;
   }
-  return slices;
 }

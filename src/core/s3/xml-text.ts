@@ -46,9 +46,11 @@ export function unescapeXml(text: string): string | undefined {
 
 function fromCode(decimal: string | undefined, hexadecimal: string | undefined): string | undefined {
   const code = decimal ? Number(decimal) : Number.parseInt(hexadecimal ?? '', 16);
-  const valid = code > 0 && code <= 0x10ffff && !(code >= 0xd800 && code <= 0xdfff);
-  return valid ? String.fromCodePoint(code) : undefined;
+  return isCharacter(code) ? String.fromCodePoint(code) : undefined;
 }
+
+const isCharacter = (code: number): boolean =>
+  code > 0 && code <= 0x10ffff && !(code >= 0xd800 && code <= 0xdfff);
 
 /** The text of a document, as a string or as a body that is too large to be made one. Offsets are of its own kind. */
 export interface XmlText {
@@ -95,6 +97,8 @@ export class Utf8Text implements XmlText {
 }
 
 const ampersand = '&'.charCodeAt(0);
+const numberSign = '#'.charCodeAt(0);
+const letterX = 'x'.charCodeAt(0);
 const entities = Object.entries(predefined).map(([name, character]) => ({
   reference: Buffer.from(`&${name};`),
   code: character.charCodeAt(0),
@@ -111,13 +115,10 @@ function unescapeBytes(bytes: Buffer): string | undefined {
     if (start < 0) break;
     at = bytes.indexOf(';', start) + 1;
     if (at === 0) return undefined;
-    const code = codeOfEntity(bytes, start, at);
-    if (code !== undefined) plain[filled++] = code;
-    else {
-      const character = unescapeXml(bytes.toString('latin1', start, at));
-      if (character === undefined) return undefined;
-      filled += plain.write(character, filled);
-    }
+    const code = codeOfEntity(bytes, start, at) ?? codeOfNumber(bytes, start + 1, at - 1);
+    if (code === undefined) return undefined;
+    if (code < 0x80) plain[filled++] = code;
+    else filled += plain.write(String.fromCodePoint(code), filled);
   }
   return plain.toString('utf8', 0, filled);
 }
@@ -127,6 +128,28 @@ function codeOfEntity(bytes: Buffer, start: number, end: number): number | undef
     if (reference.length === end - start && bytes.compare(reference, 0, reference.length, start, end) === 0)
       return code;
   return undefined;
+}
+
+/** The character of `#65` or `#x41`, which stands between `start` and `end`. */
+function codeOfNumber(bytes: Buffer, start: number, end: number): number | undefined {
+  if (bytes[start] !== numberSign) return undefined;
+  const isHexadecimal = bytes[start + 1] === letterX;
+  const [first, base, most] = isHexadecimal ? [start + 2, 16, 6] : [start + 1, 10, 7];
+  if (end <= first || end - first > most) return undefined;
+  let code = 0;
+  for (let at = first; at < end; at++) {
+    const digit = digitOf(bytes[at] as number);
+    if (digit >= base) return undefined;
+    code = code * base + digit;
+  }
+  return isCharacter(code) ? code : undefined;
+}
+
+/** 0 to 15; more for what is no digit. */
+function digitOf(byte: number): number {
+  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
+  const letter = byte | 0x20;
+  return letter >= 0x61 && letter <= 0x66 ? letter - 0x61 + 10 : 16;
 }
 
 let scratched = Buffer.alloc(0);
@@ -146,11 +169,14 @@ export interface ElementHandler {
 }
 
 const maxDepth = 16;
+/** Of a tag with its attributes, which is matched as a whole: that takes many times its length. */
+const maxTag = 4 * 1024;
 const slash = '/'.charCodeAt(0);
+const greater = '>'.charCodeAt(0);
 
 /**
  * Walks a document's elements without building a tree. Returns false for what is not well-formed and for what the
- * walk does not read: document types, comments and CDATA.
+ * walk does not read: document types, comments, CDATA, and tags of more than 4 KiB.
  */
 export function scanXml(text: XmlText, handler: ElementHandler): boolean {
   const stack: string[] = [];
@@ -159,10 +185,10 @@ export function scanXml(text: XmlText, handler: ElementHandler): boolean {
   for (;;) {
     const start = text.indexOf('<', at);
     const outside = stack.length === 0;
-    if (outside && text.slice(at, start < 0 ? text.length : start).trim() !== '') return false;
+    if (outside && !isBlank(text, at, start < 0 ? text.length : start)) return false;
     if (start < 0) return outside && roots === 1;
     const gt = text.indexOf('>', start);
-    if (gt < 0) return false;
+    if (gt < 0 || gt - start > maxTag) return false;
     at = gt + 1;
     if (text.charCodeAt(start + 1) === slash) {
       const name = stack.pop();
@@ -183,9 +209,16 @@ function skipDeclaration(text: XmlText): number {
   const start = lengthsOfMark.find((length) => text.slice(0, length) === '\uFEFF') ?? 0;
   if (text.slice(start, start + 5) !== '<?xml') return start;
   for (let at = text.indexOf('?', start + 5); at >= 0; at = text.indexOf('?', at + 1))
-    if (text.slice(at, at + 2) === '?>') return at + 2;
+    if (text.charCodeAt(at + 1) === greater) return at + 2;
   return text.length;
 }
+
+function isBlank(text: XmlText, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if (!blanks.has(text.charCodeAt(at))) return false;
+  return true;
+}
+
+const blanks = new Set([...' \t\r\n'].map((character) => character.charCodeAt(0)));
 
 /** The byte order mark, in characters and in bytes. */
 const lengthsOfMark = [1, 3];

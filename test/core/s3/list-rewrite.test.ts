@@ -237,4 +237,41 @@ test('whatever the store sends, the answer is a listing or an S3 error', () => {
   );
 });
 
+test('refuses entries by the million, and those without a name', () => {
+  const many = (one: string, root = 'ListBucketResult', times = 10_001) => document(root, one.repeat(times));
+  const keyed = '<Contents><Key>k</Key></Contents>';
+  assert.is(
+    refusal(() => scanListing(many(keyed))),
+    'InternalError',
+  );
+  assert.is(scanListing(many(keyed, 'ListBucketResult', 10_000)).entries.length, 10_000);
+  assert.is(
+    refusal(() => scanListing(many('<ChecksumCRC32/>', 'ListPartsResult', 50_001))),
+    'InternalError',
+  );
+  for (const nameless of ['<Part/>', '<Part><Size>1</Size></Part>', '<Contents/>', '<CommonPrefixes/>'])
+    assert.is(
+      refusal(() => scanListing(many(nameless, 'ListPartsResult', 1))),
+      'InternalError',
+      nameless,
+    );
+});
+
+test('refuses what clients may read otherwise: other encodings, prefixes of namespaces', () => {
+  const listing = '<ListBucketResult><Contents><Key>k</Key></Contents></ListBucketResult>';
+  for (const encoding of ['UTF-16', 'ISO-8859-1', 'utf-7', ''])
+    assert.is(
+      refusal(() => scanListing(`<?xml version="1.0" encoding='${encoding}'?>${listing}`)),
+      'InternalError',
+      encoding,
+    );
+  for (const start of ['<?xml version="1.0"?>', '\uFEFF<?xml version="1.0" encoding="utf-8"?>', '\uFEFF', ''])
+    assert.is(scanListing(start + listing).entries.length, 1, start);
+  const prefixed = listing.replace('<Contents>', '<s3:Contents>').replace('</Contents>', '</s3:Contents>');
+  assert.is(
+    refusal(() => scanListing(prefixed)),
+    'InternalError',
+  );
+});
+
 test.run();

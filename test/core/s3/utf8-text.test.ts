@@ -18,6 +18,12 @@ const piece = fc.constantFrom(
     '&#65;',
     '&#x1F600;',
     '&#0;',
+    '&#xD800;',
+    '&#x110000;',
+    '&#x;',
+    '&#6a;',
+    '&#00000065;',
+    '&#xfF;',
     '&nbsp;',
     '&',
   ],
@@ -60,6 +66,14 @@ test('long content is read whole', () => {
     new Utf8Text(Buffer.from(text)).text(0, Buffer.byteLength(text)),
     `${'&ä'.repeat(5_000)}\u{10FFFF}`,
   );
+});
+
+test('a tag of more than 4 KiB is not read, nor is other white space around the root', () => {
+  assert.is(told(`<a b="${'x'.repeat(4_000)}"/>`)?.length, 2);
+  assert.is(told(`<a b="${'x'.repeat(4_100)}"/>`), undefined);
+  assert.is(told(`<a></a${' '.repeat(4_100)}>`), undefined);
+  assert.is(told(` \t\r\n<a/> \n`)?.length, 2);
+  assert.is(told('\u00a0<a/>'), undefined);
 });
 
 test.run();

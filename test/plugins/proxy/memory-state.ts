@@ -1,4 +1,5 @@
 import type {
+  Admit,
   DelayedRemovals,
   StateObject,
   StateStore,
@@ -19,8 +20,10 @@ export class MemoryState implements StateStore {
     this.objects.set(`${bucket}/${key}`, body);
   }
 
-  async get(bucket: string, key: string): Promise<string | undefined> {
-    return this.objects.get(`${bucket}/${key}`);
+  async get(bucket: string, key: string, _limit?: number, admit?: Admit): Promise<string | undefined> {
+    const text = this.objects.get(`${bucket}/${key}`);
+    if (text !== undefined) await admit?.(text.length);
+    return text;
   }
 
   async *list(bucket: string, prefix: string): AsyncIterable<readonly StateObject[]> {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { BoundedMap, Remembered } from '../../../core/bounded-map.ts';
+import { Budget, type Share } from '../../../core/budget.ts';
 import { EnvelopeError } from '../../../core/envelope/cipher.ts';
 import {
   type PartList,
@@ -9,6 +10,7 @@ import {
 } from '../../../core/envelope/manifest.ts';
 import { type Envelope, type ObjectName, readEnvelope } from '../../../core/envelope/metadata.ts';
 import { manifestKey } from '../../../core/envelope/records.ts';
+import { s3Error } from '../../../core/s3/error.ts';
 import { concurrently } from '../../../runtime/lifecycle/wait.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import type { DataKeys } from '../data-keys.ts';
@@ -31,15 +33,38 @@ interface ManifestStoreOptions {
   readonly removals: DelayedRemovals;
 }
 
+/** Of the text of manifests that are read at a time, in bytes; what is made of it takes five times as much. */
+const roomForText = 4 * 1024 * 1024;
+/** Those of up to 200 parts are bounded by the number of requests. */
+const smallText = 32 * 1024;
+/** For room, in milliseconds. */
+const patience = 20_000;
+
 export function createManifests({ state, keys, reservedPrefix, removals }: ManifestStoreOptions): Manifests {
   const verified = new BoundedMap<string, PartList>(verifiedBytes, { costOf });
+  const loading = new Map<string, Promise<PartList>>();
+  const room = new Budget(roomForText);
   const present = new Remembered<boolean>(mostBuckets, { mostMs: presenceLifeMs, now: Date.now });
 
+  /** In its turn: a list of 10,000 parts takes 8 MB while it is read. */
+  async function findManifest(name: ObjectName, id: string): Promise<PartList | undefined> {
+    let share: Share | undefined;
+    const admit = async (bytes: number) => {
+      share?.release();
+      if (bytes > smallText) share = await inTurn(room, Math.min(bytes, roomForText));
+    };
+    try {
+      const text = await state.get(name.bucket, manifestKey(reservedPrefix, name, id), manifestLimit, admit);
+      return text === undefined ? undefined : readManifest(text, name);
+    } finally {
+      share?.release();
+    }
+  }
+
   async function loadManifest(name: ObjectName, id: string, seal: string): Promise<PartList> {
-    const text = await state.get(name.bucket, manifestKey(reservedPrefix, name, id), manifestLimit);
-    if (text === undefined)
+    const list = await findManifest(name, id);
+    if (list === undefined)
       throw new EnvelopeError('manifest-missing', `the part list ${id} that the object names does not exist`);
-    const list = readManifest(text, name);
     if (list.manifest !== id || list.seal !== seal)
       throw new EnvelopeError('manifest-forged', 'the part list is not the one that the object names');
     return list;
@@ -67,15 +92,17 @@ export function createManifests({ state, keys, reservedPrefix, removals }: Manif
       const known = verified.get(id);
       if (known !== undefined) return known;
       const list =
-        stored.form === 'inline' ? stored.list : await loadManifest(name, stored.manifest, stored.seal);
+        stored.form === 'inline'
+          ? stored.list
+          : await shared(loading, id, () => loadManifest(name, stored.manifest, stored.seal));
+      signal?.throwIfAborted();
+      const meanwhile = verified.get(id);
+      if (meanwhile !== undefined) return meanwhile;
       await verify(name, envelope, list, signal);
       verified.set(id, list);
       return list;
     },
-    async find(name, id) {
-      const text = await state.get(name.bucket, manifestKey(reservedPrefix, name, id), manifestLimit);
-      return text === undefined ? undefined : readManifest(text, name);
-    },
+    find: findManifest,
     async save(name, list) {
       readPartList(JSON.parse(serializePartList(list)));
       present.keep(name.bucket, Promise.resolve(true));
@@ -91,6 +118,26 @@ export function createManifests({ state, keys, reservedPrefix, removals }: Manif
     removeLater: (name, id) => removals.add(name.bucket, manifestKey(reservedPrefix, name, id), graceMs),
     mayExist: (bucket) => present.get(bucket) ?? present.keep(bucket, anyIn(state, bucket, reservedPrefix)),
   };
+}
+
+/** @throws S3Error SlowDown when others are long in making room */
+async function inTurn(room: Budget, bytes: number): Promise<Share> {
+  const share = room.ask(bytes);
+  if (!share.waits) return share;
+  const late = setTimeout(() => share.giveUp(), patience);
+  const granted = await share.granted;
+  clearTimeout(late);
+  if (!granted) throw s3Error('SlowDown');
+  return share;
+}
+
+/** What is under way for `id`, or `begin`: many readers of one object would read its part list at once. */
+function shared<T>(underWay: Map<string, Promise<T>>, id: string, begin: () => Promise<T>): Promise<T> {
+  const earlier = underWay.get(id);
+  if (earlier !== undefined) return earlier;
+  const own = begin().finally(() => underWay.delete(id));
+  underWay.set(id, own);
+  return own;
 }
 
 /** False too where the store does not say: what then stays behind is left to `svc proxy gc`. */
@@ -141,8 +188,21 @@ export interface ManifestOf extends ObjectName {
   readonly list: PartList;
 }
 
+/** One for each of 10,000 parts, and those that may stand in the names of the object. */
+const mostOpenings = 10_000 + 2_000;
+
+/** Empty objects and arrays take twenty times the room of their text. */
+function openings(text: string): number {
+  let count = 0;
+  for (const opening of ['{', '['])
+    for (let at = text.indexOf(opening); at >= 0; at = text.indexOf(opening, at + 1)) count++;
+  return count;
+}
+
 /** @throws EnvelopeError `malformed-metadata`. */
 export function parseManifest(text: string): ManifestOf {
+  if (openings(text) > mostOpenings)
+    throw new EnvelopeError('malformed-metadata', 'a manifest does not have the form that svc writes');
   let value: { v?: unknown; bucket?: unknown; key?: unknown; list?: unknown } | null;
   try {
     value = JSON.parse(text);

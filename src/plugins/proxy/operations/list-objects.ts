@@ -66,11 +66,21 @@ async function callersPage(
 ): Promise<Listing> {
   const { reservedPrefix } = services.config;
   const query = context.request.query.entries;
-  const listing = scanListing(await fetchListing(services, context, query));
+  const listing = scanned(await fetchListing(services, context, query));
   if (!isWhollyReserved(listing, reservedPrefix)) return listing;
   release(listing.xml.bytes);
   const behind = await fetchListing(services, context, queryBehind(operation, query, reservedPrefix));
-  return scanListing(withOwnEcho(operation, query, behind));
+  return scanned(withOwnEcho(operation, query, behind));
+}
+
+/** What cannot be read is not left to the garbage collector either. */
+function scanned(xml: Buffer): Listing {
+  try {
+    return scanListing(xml);
+  } catch (error) {
+    release(xml);
+    throw error;
+  }
 }
 
 async function fetchListing(
@@ -269,11 +279,15 @@ export const listParts: OperationHandler = async (services, { request, answer, h
     signal,
   });
   if (response.status !== 200) throw await refusal(response);
-  const listing = scanListing(await readBody(response, partsListingLimit, held));
-  const xml = rewriteListing(listing, ({ etag, size }) => ({
-    ...(etag === undefined ? {} : { etag: outward(etag) }),
-    ...(size === undefined ? {} : { size: plaintextSize(size) ?? size }),
-  }));
-  answer.head(200, { 'content-type': 'application/xml' });
-  await answer.end(xml);
+  const listing = scanned(await readBody(response, partsListingLimit, held));
+  try {
+    const xml = rewriteListing(listing, ({ etag, size }) => ({
+      ...(etag === undefined ? {} : { etag: outward(etag) }),
+      ...(size === undefined ? {} : { size: plaintextSize(size) ?? size }),
+    }));
+    answer.head(200, { 'content-type': 'application/xml' });
+    await answer.end(xml);
+  } finally {
+    release(listing.xml.bytes);
+  }
 };

@@ -27,13 +27,15 @@ import { Spool, type SpoolLease, spoolBody, spooledSlice } from './body/spool.ts
 import { SpoolUnavailable } from './body/spool-file.ts';
 import { type Hold, VerifyBudget } from './body/verify-budget.ts';
 import {
-  oneRun,
+  bytesOf,
   type PartRun,
   partRuns,
   spoolFrom,
   UnwrappedPartKeys,
   verifiedParts,
   type WantedPart,
+  type WantedParts,
+  wholeParts,
 } from './object-parts.ts';
 import {
   type ByteRange,
@@ -166,7 +168,7 @@ class Plaintext {
       if (object.envelope === undefined) yield* ciphertext(reader, object.storedSize);
       else if (object.envelope.emptySeal !== undefined) await this.#verifySeal(object, options);
       else if (layout.list === undefined) yield* this.#whole(object, layout, reader, options);
-      else yield* this.#inOrder(object, layout, wholeParts(layout), reader, options);
+      else yield* this.#inOrder(object, layout, wholeParts(layout.list.parts), reader, options);
     } finally {
       reader.close();
     }
@@ -246,18 +248,14 @@ class Plaintext {
   async *#inOrder(
     object: StoredObject,
     layout: ObjectLayout,
-    wanted: readonly WantedPart[],
+    wanted: WantedParts,
     reader: ResponseBody,
     options: ReadOptions,
   ): AsyncGenerator<Buffer, void> {
-    const entries = wanted.map(({ entry }) => entry);
-    const openKeys = () => this.#partKeys(object, layout, entries, options.signal);
-    if (this.#tools.config.strict && wanted.length > 1) {
+    const openKeys = () => this.#partKeys(object, layout, wanted, options.signal);
+    if (this.#tools.config.strict && wanted.end - wanted.first > 1) {
       yield* verifiedParts(this.#tools.spool, reader, wanted, openKeys);
-      return this.#parts.metrics.bytes(
-        'decrypted',
-        entries.reduce((sum, { size }) => sum + size, 0),
-      );
+      return this.#parts.metrics.bytes('decrypted', bytesOf(wanted));
     }
     const keys = openKeys();
     try {
@@ -288,10 +286,8 @@ class Plaintext {
 
   async *#ofParts(object: StoredObject, layout: ObjectLayout, range: ByteRange, options: ReadOptions) {
     const entries = layout.list?.parts ?? [];
-    const sizes = entries.map(({ size }) => size);
-    const slices = coveringParts(sizes, range);
-    const together = this.#tools.config.strict && slices.length > 1;
-    for (const run of together ? [oneRun(entries, slices)] : partRuns(entries, slices)) {
+    const together = this.#tools.config.strict && severalParts(entries, range);
+    for (const run of partRuns(entries, range, together)) {
       if (run.shared) yield* this.#shared(object, this.#wantedOf(object, layout, run), options);
       else yield* this.#run(object, layout, run, options);
     }
@@ -308,20 +304,21 @@ class Plaintext {
   }
 
   #wantedOf(object: StoredObject, layout: ObjectLayout, run: PartRun): Wanted {
-    const { entry, slice } = run.parts[0] as WantedPart;
+    const [first] = run.parts;
+    const { entry, slice } = first as WantedPart;
     return {
       body: sealedPart(entry),
       slice,
       stored: run.stored,
       wrapped: entry.dek,
-      keyFor: (signal) => this.#partKeys(object, layout, [entry], signal).of(entry),
+      keyFor: (signal) => this.#partKeys(object, layout, run.parts, signal).of(entry),
     };
   }
 
   #partKeys(
     object: StoredObject,
     layout: ObjectLayout,
-    wanted: readonly PartEntry[],
+    wanted: WantedParts,
     signal: AbortSignal,
   ): UnwrappedPartKeys {
     if (layout.list === undefined) throw new TypeError('the object has no part list');
@@ -374,11 +371,9 @@ class Plaintext {
   }
 }
 
-function wholeParts({ list }: ObjectLayout): WantedPart[] {
-  return (list?.parts ?? []).map((entry, index) => ({
-    entry,
-    slice: { index, skip: 0, take: entry.size, cipherStart: 0, cipherEnd: 0 },
-  }));
+function severalParts(entries: readonly PartEntry[], range: ByteRange): boolean {
+  const [, second] = coveringParts(entries, range);
+  return second !== undefined;
 }
 
 /** @throws EnvelopeError `wrong-size` when the store now claims another length than the one that was verified. */

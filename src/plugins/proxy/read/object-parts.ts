@@ -1,9 +1,9 @@
 import type { PartEntry, PartList } from '../../../core/envelope/manifest.ts';
-import type { PartSlice } from '../../../core/s3/range.ts';
+import { coveringParts, type PartSlice } from '../../../core/s3/range.ts';
 import type { ResponseBody } from '../../../runtime/net/http1-response-body.ts';
 import type { DataKeys } from '../data-keys.ts';
 import { noRoom, strictFile } from './body/open-body.ts';
-import { sealedPart, type TakeKey } from './body/sealed-body.ts';
+import { type BodySlice, sealedPart, type TakeKey } from './body/sealed-body.ts';
 import { type Spool, type SpooledBody, spoolBody, spooledSlice } from './body/spool.ts';
 import { type SpoolFile, SpoolUnavailable } from './body/spool-file.ts';
 import type { ByteRange, StoredObject } from './stored-object.ts';
@@ -13,40 +13,68 @@ export const spoolFrom = 1024 * 1024;
 
 export interface WantedPart {
   readonly entry: PartEntry;
-  readonly slice: PartSlice;
+  readonly slice: BodySlice;
+}
+
+/** Parts that lie side by side. Each is made when it is asked for, and anew each time. */
+export interface WantedParts extends Iterable<WantedPart> {
+  /** Their place in the part list; `end` is behind the last. */
+  readonly first: number;
+  readonly end: number;
 }
 
 /** Parts that lie side by side in the stored object and are fetched by one request. */
 export interface PartRun {
   readonly stored: ByteRange;
-  readonly parts: readonly WantedPart[];
+  readonly parts: WantedParts;
   /** The run is one part of which only a slice is wanted, and others may want the rest. */
   readonly shared: boolean;
 }
 
-/** How the parts that cover a range are fetched. */
-export function partRuns(entries: readonly PartEntry[], slices: readonly PartSlice[]): PartRun[] {
-  const runs: { parts: WantedPart[]; shared: boolean }[] = [];
-  for (const slice of slices) {
-    const entry = entries[slice.index] as PartEntry;
-    const shared = slice.take < entry.size && entry.size > spoolFrom;
-    const last = runs.at(-1);
-    if (last === undefined || last.shared || shared) runs.push({ parts: [{ entry, slice }], shared });
-    else last.parts.push({ entry, slice });
+/** All parts, each as a whole. */
+export const wholeParts = (entries: readonly PartEntry[]): WantedParts => ({
+  first: 0,
+  end: entries.length,
+  *[Symbol.iterator]() {
+    for (const entry of entries) yield { entry, slice: { skip: 0, take: entry.size } };
+  },
+});
+
+/** How the parts that cover a range are fetched; `together`: all of them by one request. */
+export function* partRuns(
+  entries: readonly PartEntry[],
+  range: ByteRange,
+  together = false,
+): Generator<PartRun, void> {
+  let run: { first: PartSlice; last: PartSlice; shared: boolean } | undefined;
+  for (const slice of coveringParts(entries, range)) {
+    const { size } = entries[slice.index] as PartEntry;
+    const shared = !together && slice.take < size && size > spoolFrom;
+    if (run !== undefined && !run.shared && !shared) run = { ...run, last: slice };
+    else {
+      if (run !== undefined) yield partRun(entries, range, run);
+      run = { first: slice, last: slice, shared };
+    }
   }
-  return runs.map((run) => ({ ...run, stored: extent(run.parts) }));
+  if (run !== undefined) yield partRun(entries, range, run);
 }
 
-/** All of them by one request. */
-export function oneRun(entries: readonly PartEntry[], slices: readonly PartSlice[]): PartRun {
-  const parts = slices.map((slice) => ({ entry: entries[slice.index] as PartEntry, slice }));
-  return { parts, shared: false, stored: extent(parts) };
-}
-
-function extent(parts: readonly WantedPart[]): ByteRange {
-  const first = parts[0] as WantedPart;
-  const last = parts.at(-1) as WantedPart;
-  return { start: first.slice.cipherStart, end: last.slice.cipherEnd };
+function partRun(
+  entries: readonly PartEntry[],
+  range: ByteRange,
+  { first, last, shared }: { first: PartSlice; last: PartSlice; shared: boolean },
+): PartRun {
+  const parts: WantedParts = {
+    first: first.index,
+    end: last.index + 1,
+    *[Symbol.iterator]() {
+      for (const slice of coveringParts(entries, range)) {
+        if (slice.index > last.index) return;
+        if (slice.index >= first.index) yield { entry: entries[slice.index] as PartEntry, slice };
+      }
+    },
+  };
+  return { parts, shared, stored: { start: first.cipherStart, end: last.cipherEnd } };
 }
 
 /** Parts whose DEKs are unwrapped by one request to the key server. */
@@ -58,7 +86,8 @@ export class UnwrappedPartKeys {
   readonly #object: StoredObject;
   readonly #list: PartList;
   readonly #signal: AbortSignal;
-  readonly #ahead: PartEntry[];
+  readonly #end: number;
+  #next: number;
   readonly #unwrapped = new Map<number, Buffer>();
   #closed = false;
 
@@ -66,14 +95,15 @@ export class UnwrappedPartKeys {
     keys: DataKeys,
     object: StoredObject,
     list: PartList,
-    wanted: readonly PartEntry[],
+    { first, end }: Pick<WantedParts, 'first' | 'end'>,
     signal: AbortSignal,
   ) {
     this.#keys = keys;
     this.#object = object;
     this.#list = list;
     this.#signal = signal;
-    this.#ahead = [...wanted];
+    this.#next = first;
+    this.#end = end;
   }
 
   /** Parts are to be asked for in the order of `wanted`. */
@@ -95,7 +125,8 @@ export class UnwrappedPartKeys {
   }
 
   async #advance(): Promise<void> {
-    const parts = this.#ahead.splice(0, window);
+    const parts = this.#list.parts.slice(this.#next, Math.min(this.#next + window, this.#end));
+    this.#next += parts.length;
     const upload = this.#list.manifest;
     const items = parts.map(({ n, dek }) => ({
       wrapped: dek,
@@ -120,19 +151,17 @@ export class UnwrappedPartKeys {
 export async function* verifiedParts(
   spool: Spool,
   reader: ResponseBody,
-  wanted: readonly WantedPart[],
+  wanted: WantedParts,
   openKeys: () => UnwrappedPartKeys,
 ): AsyncGenerator<Buffer, void> {
-  const file = await strictFile(
-    spool,
-    wanted.reduce((sum, { entry }) => sum + entry.size, 0),
-  );
+  const file = await strictFile(spool, bytesOf(wanted));
   try {
     const bodies = await withKeys(openKeys, (keys) => spoolAll(file, reader, wanted, keys));
     const keys = openKeys();
     try {
-      for (const [index, { entry, slice }] of wanted.entries())
-        yield* spooledSlice(bodies[index] as SpooledBody, slice, keys.of(entry));
+      let index = 0;
+      for (const { entry, slice } of wanted)
+        yield* spooledSlice(bodies[index++] as SpooledBody, slice, keys.of(entry));
     } finally {
       keys.close();
     }
@@ -141,6 +170,13 @@ export async function* verifiedParts(
   } finally {
     file.close();
   }
+}
+
+/** Plaintext bytes of the parts as a whole. */
+export function bytesOf(parts: WantedParts): number {
+  let bytes = 0;
+  for (const { entry } of parts) bytes += entry.size;
+  return bytes;
 }
 
 async function withKeys<T>(
@@ -158,7 +194,7 @@ async function withKeys<T>(
 async function spoolAll(
   file: SpoolFile,
   reader: ResponseBody,
-  wanted: readonly WantedPart[],
+  wanted: WantedParts,
   keys: UnwrappedPartKeys,
 ): Promise<SpooledBody[]> {
   const bodies: SpooledBody[] = [];

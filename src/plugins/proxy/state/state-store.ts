@@ -10,6 +10,9 @@ export interface StateVersion extends StateObject {
   readonly versionId?: string | undefined;
 }
 
+/** Resolves when there is room for so many bytes; asked again for a further attempt. */
+export type Admit = (bytes: number) => Promise<void>;
+
 /**
  * Helper objects of the proxy (records, manifests), in the bucket of
  * the object or in `--state-bucket`. `bucket` is always the object's.
@@ -17,8 +20,11 @@ export interface StateVersion extends StateObject {
  */
 export interface StateStore {
   put(bucket: string, key: string, body: string): Promise<void>;
-  /** @returns undefined when there is no such object. */
-  get(bucket: string, key: string, limit: number): Promise<string | undefined>;
+  /**
+   * @param admit awaited before the first byte of so many is read
+   * @returns undefined when there is no such object.
+   */
+  get(bucket: string, key: string, limit: number, admit?: Admit): Promise<string | undefined>;
   /** Pages through all keys below `prefix`, in order. */
   list(bucket: string, prefix: string): AsyncIterable<readonly StateObject[]>;
   /** Deletes for good: by version where the bucket keeps versions. */

@@ -15,7 +15,7 @@ import {
 } from '../upstream/upstream.ts';
 import type { BucketFacts } from './bucket-facts.ts';
 import { type Attempt, objectPages, openUploadPages, versionPages } from './listings.ts';
-import type { BucketContents, StateObject, StateStore, StateVersion } from './state-store.ts';
+import type { Admit, BucketContents, StateObject, StateStore, StateVersion } from './state-store.ts';
 
 export interface StateParts {
   readonly config: Pick<ProxyConfig, 'stateBucket' | 'reservedPrefix'>;
@@ -49,11 +49,11 @@ export class UpstreamStateStore implements StateStore, BucketContents {
     });
   }
 
-  get(bucket: string, key: string, limit: number): Promise<string | undefined> {
+  get(bucket: string, key: string, limit: number, admit?: Admit): Promise<string | undefined> {
     const request = { method: 'GET', bucket: this.#home(bucket), key };
     return this.#attempt(async (upstream) => {
       const response = await upstream.send(request);
-      if (response.status === 200) return (await readWithin(response, limit)).toString();
+      if (response.status === 200) return (await readWithin(response, limit, admit)).toString();
       const refused = await refusal(response);
       if (isMissing(refused)) return undefined;
       throw refused;
@@ -121,9 +121,17 @@ export class UpstreamStateStore implements StateStore, BucketContents {
 }
 
 /** An overlong object stays what it is, so that no further attempt may follow. */
-async function readWithin(response: UpstreamResponse, limit: number): Promise<Buffer> {
-  const announced = Number(response.headers['content-length'] ?? 0);
-  if (announced <= limit) return readBody(response, limit);
+async function readWithin(response: UpstreamResponse, limit: number, admit?: Admit): Promise<Buffer> {
+  const announced = Number(response.headers['content-length'] ?? limit);
+  if (announced <= limit) {
+    try {
+      await admit?.(announced);
+    } catch (error) {
+      response.body.destroy();
+      throw error;
+    }
+    return readBody(response, limit);
+  }
   response.body.destroy();
   throw new EnvelopeError('malformed-metadata', `a helper object is longer than ${limit} bytes`);
 }

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { EnvelopeError } from '../../../../src/core/envelope/cipher.ts';
@@ -107,6 +108,56 @@ test('a removed manifest is gone', async () => {
   assert.equal((await manifests.find(name, list.manifest))?.mac, list.mac);
   await manifests.remove(name, list.manifest);
   assert.is(state.objects.size, 0);
+});
+
+test('many who want one list at the same time read it once', async () => {
+  const { manifests, state } = bed();
+  const list = partList(300);
+  await manifests.save(name, list);
+  let reads = 0;
+  const get = state.get.bind(state);
+  state.get = (...asked) => {
+    reads++;
+    return get(...asked);
+  };
+  const lists = await Promise.all(Array.from({ length: 50 }, () => manifests.load(name, pointer(list))));
+  assert.is(reads, 1);
+  assert.ok(lists.every(({ mac }) => mac === list.mac));
+  const leaving = new AbortController();
+  leaving.abort(new Error('gone'));
+  const other = { ...name, key: 'other' };
+  await manifests.save(other, list);
+  const left = manifests.load(other, pointer(list), leaving.signal).then(String, String);
+  assert.is((await manifests.load(other, pointer(list))).mac, list.mac);
+  assert.is(await left, 'Error: gone');
+});
+
+test('of long lists few are read at a time', async () => {
+  const { manifests, state } = bed();
+  const names = Array.from({ length: 12 }, (_, at) => ({ ...name, key: `long ${at}` }));
+  const list = partList(5_000);
+  for (const each of names) await manifests.save(each, list);
+  let [now, most] = [0, 0];
+  const get = state.get.bind(state);
+  state.get = async (bucket, key, limit, admit) => {
+    const text = await get(bucket, key, limit, admit);
+    most = Math.max(most, ++now);
+    await setImmediate();
+    now--;
+    return text;
+  };
+  await Promise.all(names.map((each) => manifests.load(each, pointer(list))));
+  const size = state.objects.values().next().value?.length ?? 0;
+  assert.ok(most >= 1 && most * size <= 4 * 1024 * 1024, `${most} of ${size} bytes`);
+});
+
+test('a manifest of empty objects by the million is refused before it is read', async () => {
+  const { manifests, state } = bed();
+  const list = partList(1);
+  await manifests.save(name, list);
+  const [key = ''] = state.objects.keys();
+  state.objects.set(key, `{"v":1,"list":{"parts":[${'{},'.repeat(1_000_000)}{}]}}`);
+  assert.is(await fault(manifests.load(name, pointer(list))), 'malformed-metadata');
 });
 
 test.run();
