@@ -20,7 +20,9 @@ export const faultSoak: Part = {
     const [rig, cgroup] = [await startRig(), createMemoryCgroup(containerBytes)];
     try {
       await rig.store.createBucket(Bucket);
-      const { s3, pid, rss } = await rig.proxy({ under: cgroup.under });
+      // the usual one ends after an hour, and its policy does not let the proxy renew it
+      const vault = { addr: rig.toVault.url, token: await rig.bao.policyToken({ ttl: '30h' }) };
+      const { s3, pid, rss } = await rig.proxy({ under: cgroup.under, vault });
       const [tally, disturber] = [new Tally(), new Disturber(rig, options.seed)];
       const { mayFail } = disturber;
       const beside = (over: () => boolean) => disturber.run(over);

@@ -32,9 +32,17 @@ export async function startOpenBao(options: OpenBaoOptions = {}): Promise<OpenBa
     ],
     folder: folder.path,
     scheme: options.tls ? 'https' : 'http',
-    ready: async (url) => (await http(`${url}/v1/sys/health`, { ca: pem(caFile) })).status === 200,
+    ready: (url) => isReady(url, pem(caFile)),
   });
   return handle(server, folder, caFile);
+}
+
+/** Beside the server its mount `secret`, which refuses writes for a moment while it becomes one of version 2. */
+async function isReady(url: string, ca: string | undefined): Promise<boolean> {
+  const health = await http(`${url}/v1/sys/health`, { ca });
+  if (health.status !== 200) return false;
+  const mount = await http(`${url}/v1/secret/config`, { ca, headers: { 'x-vault-token': ROOT } });
+  return mount.status === 200;
 }
 
 function handle(server: Server, folder: TemporaryFolder, caFile: string | undefined): OpenBao {

@@ -24,7 +24,7 @@ export async function startRealBed({ proxyArgs = [] }: RealBedOptions = {}): Pro
   await Promise.all([bao.enableTransit(), store.createBucket(Bucket)]);
   const proxy = await startSvcProxy({
     upstream: store,
-    vault: { addr: bao.url, token: await bao.policyToken() },
+    vault: { addr: bao.url, token: await bao.policyToken({ ttl: '30h' }) },
     args: proxyArgs,
   });
   const client = await renewedClient(proxy);
