@@ -100,6 +100,10 @@ export function responseHeadersDownstream(headers: IncomingHttpHeaders): Record<
   return answerHeaders(headers, (name) => !ofStoredBody.test(name));
 }
 
+/** What an answer says without the metadata that svc keeps beside the caller's. */
+export const withoutEnvelope = (headers: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => !isReservedMetadata(name)));
+
 /** The store's answer as it is for what is not encrypted; its ETag as callers see it. */
 export function passedResponseHeaders(headers: IncomingHttpHeaders): Record<string, string> {
   return answerHeaders(headers, () => true);

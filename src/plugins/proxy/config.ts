@@ -38,6 +38,7 @@ export interface ProxyConfig {
   readonly spoolSize: number;
   readonly verifyBuffer: number;
   readonly verifyBudget: number;
+  readonly envelopeHeaders: 'shown' | 'hidden';
   readonly listSizes: 'plaintext' | 'stored';
   /** Ends with `/`, such as `.svc/`. */
   readonly reservedPrefix: string;
@@ -70,6 +71,7 @@ export function readConfig(settings: ResolvedProxySettings): ProxyConfig {
     spoolSize: settings.spoolSize,
     verifyBuffer: settings.verifyBuffer,
     verifyBudget: settings.verifyBudget,
+    envelopeHeaders: settings.envelopeHeaders,
     listSizes: settings.listSizes,
     reservedPrefix: settings.reservedPrefix,
     stateBucket: settings.stateBucket,

@@ -158,6 +158,14 @@ export const proxySettings = {
     fallback: '32MiB',
     ...byteSize(64 * 1024, 64 * 1024 ** 3),
   },
+  envelopeHeaders: {
+    variable: 'SVC_PROXY_ENVELOPE_HEADERS',
+    flag: 'envelope-headers',
+    summary:
+      'Metadata of svc in answers: shown beside the metadata of callers, or hidden from tools that copy it',
+    fallback: 'shown',
+    ...enumeration('shown', 'hidden'),
+  },
   listSizes: {
     variable: 'SVC_PROXY_LIST_SIZES',
     flag: 'list-sizes',

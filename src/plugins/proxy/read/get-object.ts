@@ -21,7 +21,7 @@ import { apparentSize, ObjectChanged, type ObjectLayout, type StoredObject } fro
 
 /** GetObject: the whole by one request to the store, ranges and parts after a look at the headers. */
 export const getObject: OperationHandler = async (services, context) => {
-  const request = readRequest(context.request);
+  const request = readRequest(context.request, services.config);
   const sliced = request.range !== undefined || request.partNumber !== undefined;
   await readAgain(context.answer, () =>
     sliced ? getSlice(services, context, request) : getWhole(services, context, request),
@@ -158,7 +158,7 @@ async function passSlice(
 
 /** HeadObject in plaintext sizes. */
 export const headObject: OperationHandler = async (services, context) => {
-  const request = readRequest(context.request);
+  const request = readRequest(context.request, services.config);
   await readAgain(context.answer, () => answerHead(services, context, request));
 };
 

@@ -5,9 +5,11 @@ import {
   requestHeadersUpstream,
   responseHeadersDownstream,
   unquote,
+  withoutEnvelope,
 } from '../../../core/s3/headers.ts';
 import { contentRange, parseRange, resolveRange } from '../../../core/s3/range.ts';
 import type { S3Request } from '../../../core/s3/request.ts';
+import type { ProxyConfig } from '../config.ts';
 import type { ByteRange, ObjectAddress, ObjectLayout, StoredObject } from './stored-object.ts';
 
 const accessNames =
@@ -26,10 +28,14 @@ export interface ReadRequest {
   readonly range: ReturnType<typeof parseRange>;
   readonly ifRange: string | undefined;
   readonly partNumber: number | undefined;
+  readonly envelopeHeaders: ProxyConfig['envelopeHeaders'];
 }
 
 /** @throws S3Error InvalidArgument, InvalidRequest */
-export function readRequest({ bucket, key, query, headers }: S3Request): ReadRequest {
+export function readRequest(
+  { bucket, key, query, headers }: S3Request,
+  { envelopeHeaders }: Pick<ProxyConfig, 'envelopeHeaders'>,
+): ReadRequest {
   const upstream = requestHeadersUpstream(headers);
   const partNumber = readPartNumber(query.get('partNumber'));
   if (partNumber !== undefined && headers.range !== undefined)
@@ -42,6 +48,7 @@ export function readRequest({ bucket, key, query, headers }: S3Request): ReadReq
     range: parseRange(headers.range),
     ifRange: single(headers['if-range']),
     partNumber,
+    envelopeHeaders,
   };
 }
 
@@ -122,9 +129,11 @@ type AnswerHeaders = Record<string, string>;
 export const wholeHeaders = (
   object: StoredObject,
   size: number,
-  { overrides }: ReadRequest,
+  { overrides, envelopeHeaders }: ReadRequest,
 ): AnswerHeaders => ({
-  ...responseHeadersDownstream(object.headers),
+  ...(envelopeHeaders === 'hidden'
+    ? withoutEnvelope(responseHeadersDownstream(object.headers))
+    : responseHeadersDownstream(object.headers)),
   ...overrides,
   'accept-ranges': 'bytes',
   'content-length': String(size),

@@ -24,16 +24,19 @@ const object = {
 } as unknown as StoredObject;
 
 const request = (headers: Record<string, string>, query = '') =>
-  readRequest({
-    id: '1',
-    method: 'GET',
-    bucket: 'b',
-    key: 'k',
-    rawPath: '/b/k',
-    rawQuery: query,
-    query: queryOf(parseQueryEntries(query)),
-    headers,
-  });
+  readRequest(
+    {
+      id: '1',
+      method: 'GET',
+      bucket: 'b',
+      key: 'k',
+      rawPath: '/b/k',
+      rawQuery: query,
+      query: queryOf(parseQueryEntries(query)),
+      headers,
+    },
+    { envelopeHeaders: 'shown' },
+  );
 
 test('parts are counted in their order', () => {
   const layout = layoutOf(10, 20, 0, 5);

@@ -155,6 +155,7 @@ function defaults(store: ObjectStore, upstream: string, folder: TemporaryFolder)
     spoolSize: 1024 * MiB,
     verifyBuffer: 16 * MiB,
     verifyBudget: 32 * MiB,
+    envelopeHeaders: 'shown',
     listSizes: 'plaintext',
     reservedPrefix: '.svc/',
     stateBucket: undefined,
