@@ -26,7 +26,8 @@ export const faultSoak: Part = {
       const [tally, disturber] = [new Tally(), new Disturber(rig, options.seed)];
       const { mayFail } = disturber;
       const beside = (over: () => boolean) => disturber.run(over);
-      const samples = await runClients(options, { s3, pid, clients, tally, pauseMs, mayFail, beside });
+      const { say } = report;
+      const samples = await runClients(options, { s3, pid, clients, tally, say, pauseMs, mayFail, beside });
       report.say([...disturber.done].map(([name, count]) => `${name} ${count}`).join(', '));
       report.say(`latest failure ${disturber.latestMs.toFixed(0)} ms after the end of a disturbance`);
       report.say(`${tally.disturbed} requests failed while something was broken`);

@@ -14,7 +14,13 @@ export const soak: Part = {
     const bed = await startRealBed();
     try {
       const tally = new Tally();
-      const samples = await runClients(options, { s3: bed.s3, pid: bed.proxy.pid, clients, tally });
+      const samples = await runClients(options, {
+        s3: bed.s3,
+        pid: bed.proxy.pid,
+        clients,
+        tally,
+        say: report.say,
+      });
       checkAnswers(report, tally);
       checkGrowth(report, samples, bed.proxy.rss().peak);
     } finally {
