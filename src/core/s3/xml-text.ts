@@ -152,11 +152,14 @@ function digitOf(byte: number): number {
   return letter >= 0x61 && letter <= 0x66 ? letter - 0x61 + 10 : 16;
 }
 
-let scratched = Buffer.alloc(0);
+/** More than S3's longest key takes with each byte as an entity. */
+const scratchBytes = 8 * 1024;
+let scratched: Buffer | undefined;
 
-/** Memory that is overwritten by the next call. */
+/** Memory that is overwritten by the next call; more than a key takes is not kept. */
 function scratch(length: number): Buffer {
-  if (scratched.length < length) scratched = Buffer.allocUnsafeSlow(Math.max(length, 8 * 1024));
+  if (length > scratchBytes) return Buffer.allocUnsafeSlow(length);
+  scratched ??= Buffer.allocUnsafeSlow(scratchBytes);
   return scratched;
 }
 
