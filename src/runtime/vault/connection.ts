@@ -150,17 +150,15 @@ function certificateFiles(dir: string): string[] {
     .filter((file) => statSync(file).isFile());
 }
 
-/** Changes with every write and every rename into place. */
-function fingerprint(files: TlsFiles): string {
-  return filesOf(files).map(stamp).join('\n');
-}
+const fingerprint = (files: TlsFiles): string => filesOf(files).map(stamp).join('\n');
 
 function filesOf({ caFiles, caPath, client }: TlsFiles): string[] {
   const identity = client === undefined ? [] : [client.certFile, client.keyFile];
   return [...caFiles, ...(caPath === undefined ? [] : certificateFiles(caPath)), ...identity];
 }
 
-function stamp(file: string): string {
+/** Changes with every write and every rename into place. */
+export function stamp(file: string): string {
   const { ino, mtimeMs, size } = statSync(file);
   return `${file} ${ino} ${mtimeMs} ${size}`;
 }

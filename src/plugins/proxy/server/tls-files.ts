@@ -1,6 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import type { TlsIdentity } from '../../../runtime/net/certificates.ts';
+import { stamp } from '../../../runtime/vault/connection.ts';
 
 /** PEM files of the listener's certificate, intermediate authorities included, and of its key. */
 export interface CertificateFiles {
@@ -42,9 +43,6 @@ export function readTlsFiles({ certFile, keyFile }: CertificateFiles): TlsIdenti
   return { cert: readFileSync(certFile, 'utf8'), key: readFileSync(keyFile, 'utf8') };
 }
 
-/** Changes with every write and every rename into place. */
+/** Changes when one of them does. */
 export const stampOf = ({ certFile, keyFile }: CertificateFiles): string =>
-  [certFile, keyFile]
-    .map((file) => attempt(() => statSync(file)).value)
-    .map((found) => `${found?.ino} ${found?.mtimeMs} ${found?.size}`)
-    .join('\n');
+  [certFile, keyFile].map((file) => attempt(() => stamp(file)).value).join('\n');
