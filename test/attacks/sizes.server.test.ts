@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { PutObjectCommand } from '@aws-sdk/client-s3';
+import { ListObjectsV2Command, PutObjectCommand } from '@aws-sdk/client-s3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type MeddlingStore, type StoreAnswer, startMeddlingStore } from '../support/meddling-store.ts';
@@ -168,5 +168,30 @@ test("a 416 of the store's own is not passed on, because it was not asked for a 
     assert.is(head.status, 500, name);
   }
 });
+
+for (const [status, code] of [
+  [500, 'InternalError'],
+  [503, 'ServiceUnavailable'],
+  [429, 'SlowDown'],
+] as const)
+  test(`a listing fails as the store does when a size is answered with ${status}`, async () => {
+    const { s3 } = proxies.default;
+    const Bucket = `failing-${status}`;
+    await rig.store.createBucket(Bucket);
+    for (const Key of ['a', 'b']) await s3.send(new PutObjectCommand({ Bucket, Key, Body: 'hello' }));
+    const failed = { status, headers: { 'content-length': '0' }, body: Buffer.alloc(0) };
+    store.meddle({
+      before: ({ method, path }) => (method === 'HEAD' && path === `/${Bucket}/b` ? failed : undefined),
+    });
+    const refused = await rawHttp(`${proxies.default.url}/${Bucket}?list-type=2`);
+    assert.is(refused.status, status);
+    assert.match(refused.body.toString(), new RegExp(`<Code>${code}</Code>`));
+    store.meddle(undefined);
+    const { Contents } = await s3.send(new ListObjectsV2Command({ Bucket }));
+    assert.equal(
+      Contents?.map(({ Size }) => Size),
+      [5, 5],
+    );
+  });
 
 test.run();

@@ -206,7 +206,10 @@ function partsOfEtag(etag: string): number | undefined {
   return suffix === undefined ? undefined : Number(suffix);
 }
 
-/** Undefined when the object is another by now, or when its metadata cannot be read. */
+/**
+ * Undefined when the object is another by now, or when its metadata cannot be read.
+ * @throws S3Error when the store fails: a stored size in its place would be a wrong answer
+ */
 async function askedSize(
   services: ProxyServices,
   bucket: string,
@@ -214,15 +217,10 @@ async function askedSize(
   signal: AbortSignal,
 ): Promise<number | undefined> {
   const head = async (query: readonly (readonly [string, string])[]) => {
-    const { status, headers, body } = await services.upstream.send({
-      method: 'HEAD',
-      bucket,
-      key,
-      query,
-      signal,
-    });
-    body.resume();
-    return { status, headers };
+    const response = await services.upstream.send({ method: 'HEAD', bucket, key, query, signal });
+    if (isFailure(response.status)) throw await refusal(response);
+    response.body.resume();
+    return response;
   };
   const first = await head(versionId === undefined ? [] : [['versionId', versionId]]);
   // versitygw lists the version `null` in buckets without versions, and refuses to be asked for it.
@@ -240,6 +238,9 @@ async function askedSize(
     throw error;
   }
 }
+
+/** Of the store itself, or of its patience: nothing is said of the object. */
+const isFailure = (status: number): boolean => status >= 500 || status === 429;
 
 async function partCount(
   { manifests }: ProxyServices,

@@ -91,6 +91,7 @@ const codeOfStatus: Readonly<Record<number, string>> = {
   409: 'OperationAborted',
   412: 'PreconditionFailed',
   416: 'InvalidRange',
+  429: 'SlowDown',
   501: 'NotImplemented',
   503: 'ServiceUnavailable',
 };
