@@ -19,6 +19,11 @@ const numbers: readonly (readonly [number, ChecksumAlgorithm])[] = [
   [3, 'crc64nvme'],
   [4, 'sha1'],
   [5, 'sha256'],
+  [6, 'sha512'],
+  [7, 'md5'],
+  [8, 'xxhash64'],
+  [9, 'xxhash3'],
+  [10, 'xxhash128'],
 ];
 
 /**

@@ -4,8 +4,17 @@ import { crc32 } from 'node:zlib';
 import { Crc64Nvme } from './crc64nvme.ts';
 import { s3Error } from './error.ts';
 import type { PayloadMode } from './sigv4-sign.ts';
+import { isXxhash, loadXxhash, Xxhash, type XxhashAlgorithm } from './xxhash.ts';
 
-export type ChecksumAlgorithm = 'crc32' | 'crc32c' | 'crc64nvme' | 'sha1' | 'sha256' | 'md5';
+export type ChecksumAlgorithm =
+  | 'crc32'
+  | 'crc32c'
+  | 'crc64nvme'
+  | 'sha1'
+  | 'sha256'
+  | 'sha512'
+  | 'md5'
+  | XxhashAlgorithm;
 
 /** Of one body. */
 export type Checksums = ReadonlyMap<ChecksumAlgorithm, Buffer>;
@@ -30,10 +39,25 @@ export const digestLength: Readonly<Record<ChecksumAlgorithm, number>> = {
   crc64nvme: 8,
   sha1: 20,
   sha256: 32,
+  sha512: 64,
   md5: 16,
+  xxhash64: 8,
+  xxhash3: 8,
+  xxhash128: 16,
 };
 
+/** What has to be awaited before any of these is created; undefined for those that are there, which most are. */
+export function loadChecksums(algorithms: readonly ChecksumAlgorithm[]): Promise<void> | undefined {
+  const loaded = algorithms.filter(isXxhash);
+  return loaded.length === 0 ? undefined : loadAll(loaded);
+}
+
+async function loadAll(algorithms: readonly XxhashAlgorithm[]): Promise<void> {
+  await Promise.all(algorithms.map(loadXxhash));
+}
+
 export function createChecksum(algorithm: ChecksumAlgorithm): Checksum {
+  if (isXxhash(algorithm)) return new Xxhash(algorithm);
   switch (algorithm) {
     case 'crc32':
       return new RunningCrc32(crc32);
@@ -118,8 +142,13 @@ const checksumHeaders: Readonly<Record<string, ChecksumAlgorithm>> = {
   'x-amz-checksum-crc32': 'crc32',
   'x-amz-checksum-crc32c': 'crc32c',
   'x-amz-checksum-crc64nvme': 'crc64nvme',
+  'x-amz-checksum-md5': 'md5',
   'x-amz-checksum-sha1': 'sha1',
   'x-amz-checksum-sha256': 'sha256',
+  'x-amz-checksum-sha512': 'sha512',
+  'x-amz-checksum-xxhash64': 'xxhash64',
+  'x-amz-checksum-xxhash3': 'xxhash3',
+  'x-amz-checksum-xxhash128': 'xxhash128',
 };
 
 /** Those that S3 has headers for. */
@@ -155,7 +184,11 @@ export const manyChecksums = () =>
 function contentMd5(headers: IncomingHttpHeaders): Expectation[] {
   const text = headers['content-md5'];
   if (text === undefined) return [];
-  const value = decodeDigest(String(text), 'md5', 'Content-MD5 header');
+  if (!isDigest(String(text), 'md5'))
+    throw s3Error('InvalidDigest', 'The Content-Md5 you specified is not valid.', {
+      details: { 'Content-MD5': String(text) },
+    });
+  const value = Buffer.from(String(text), 'base64');
   return [{ algorithm: 'md5', source: 'content-md5', name: 'content-md5', value }];
 }
 
@@ -199,15 +232,10 @@ function algorithmOf(name: string): ChecksumAlgorithm {
 /**
  * The bytes of a digest in base64.
  * @param what where it stands, for the message
- * @throws S3Error InvalidDigest, or InvalidRequest for `x-amz-` headers
+ * @throws S3Error InvalidRequest
  */
 export function decodeDigest(text: string, algorithm: ChecksumAlgorithm, what: string): Buffer {
   if (isDigest(text, algorithm)) return Buffer.from(text, 'base64');
-  if (algorithm === 'md5') {
-    throw s3Error('InvalidDigest', 'The Content-Md5 you specified is not valid.', {
-      details: { 'Content-MD5': text },
-    });
-  }
   throw s3Error('InvalidRequest', `Value for ${what} is invalid.`);
 }
 

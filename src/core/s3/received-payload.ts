@@ -7,6 +7,7 @@ import {
   decodeDigest,
   type Expectation,
   expectations,
+  loadChecksums,
 } from './checksum.ts';
 import { ChunkDecoder } from './chunk-decoder.ts';
 import { ChunkSignatureVerifier } from './chunk-encoder.ts';
@@ -87,6 +88,7 @@ interface Checks {
 
 async function* verified(source: PayloadSource, checks: Checks): AsyncGenerator<Buffer> {
   const { mode, length, expected, also, onEnd } = checks;
+  await loadChecksums(algorithmsOf(expected, also));
   const verifier = new PlaintextVerifier(expected, also);
   const decoder = mode.kind === 'chunked' ? decoderFor(mode, length, source.signature) : undefined;
   let received = 0;
@@ -108,9 +110,11 @@ const mostFraming = 64 * 1024;
 
 async function verifiedWhole(raw: Promise<Buffer>, source: PayloadSource, checks: Checks): Promise<Buffer> {
   const { mode, length, expected, also, onEnd } = checks;
+  const loading = loadChecksums(algorithmsOf(expected, also));
+  const bytes = await raw;
+  if (loading !== undefined) await loading;
   const verifier = new PlaintextVerifier(expected, also);
   const decoder = mode.kind === 'chunked' ? decoderFor(mode, length, source.signature) : undefined;
-  const bytes = await raw;
   const pieces = decoder?.push(bytes) ?? [bytes];
   const body = pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces);
   verifier.update(body);
@@ -187,6 +191,14 @@ export class JoinedPieces {
   }
 }
 
+function algorithmsOf(
+  expectations: readonly Expectation[],
+  also: ChecksumAlgorithm | undefined,
+): ChecksumAlgorithm[] {
+  const wanted = expectations.map(({ algorithm }) => algorithm);
+  return also === undefined ? wanted : [...wanted, also];
+}
+
 /** Checks a body, as it passes, against everything that the caller announced about it. */
 export class PlaintextVerifier {
   readonly #expectations: readonly Expectation[];
@@ -197,8 +209,7 @@ export class PlaintextVerifier {
   constructor(expectations: readonly Expectation[], also?: ChecksumAlgorithm) {
     this.#expectations = expectations;
     this.#also = also;
-    const wanted = expectations.map(({ algorithm }) => algorithm);
-    for (const algorithm of also === undefined ? wanted : [...wanted, also]) {
+    for (const algorithm of algorithmsOf(expectations, also)) {
       if (!this.#running.has(algorithm)) this.#running.set(algorithm, createChecksum(algorithm));
     }
   }

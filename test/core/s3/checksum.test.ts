@@ -3,7 +3,12 @@ import { createRequire } from 'node:module';
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type ChecksumAlgorithm, createChecksum, digestLength } from '../../../src/core/s3/checksum.ts';
+import {
+  type ChecksumAlgorithm,
+  createChecksum,
+  digestLength,
+  loadChecksums,
+} from '../../../src/core/s3/checksum.ts';
 
 const test = suite('checksums');
 const digest = (algorithm: ChecksumAlgorithm, ...pieces: Buffer[]) => {
@@ -18,8 +23,15 @@ const checkValues: Record<ChecksumAlgorithm, string> = {
   crc64nvme: 'ae8b14860a799888',
   sha1: 'f7c3bc1d808e04732adf679965ccc34ca7ae3441',
   sha256: '15e2b0d3c33891ebb0f1ef609ec419420c20e320ce94c65fbc8c3312448eb225',
+  sha512:
+    'd9e6762dd1c8eaf6d61b3c6192fc408d4d6d5f1176d0c29169bc24e71c3f274ad27fcd5811b313d681f7e55ec02d73d499c95455b6b5bb503acf574fba8ffe85',
   md5: '25f9e794323b453885f5181f1b624d0b',
+  xxhash64: '8cb841db40e6ae83',
+  xxhash3: '72dcb18b67a17dff',
+  xxhash128: '33119477ede5dcd5e9716427681d5860',
 };
+
+test.before(() => loadChecksums(Object.keys(checkValues) as ChecksumAlgorithm[]));
 
 for (const [algorithm, expected] of Object.entries(checkValues) as [ChecksumAlgorithm, string][]) {
   test(`${algorithm} has the catalogue's check value for 123456789`, () => {
@@ -42,6 +54,21 @@ for (const [algorithm, expected] of Object.entries(checkValues) as [ChecksumAlgo
     );
   });
 }
+
+for (const algorithm of ['xxhash64', 'xxhash3', 'xxhash128'] as const)
+  test(`several bodies at a time have each their own ${algorithm}`, () => {
+    const pieces = fc.array(fc.tuple(fc.nat(3), fc.uint8Array({ maxLength: 600 })), { maxLength: 20 });
+    fc.assert(
+      fc.property(pieces, (order) => {
+        const running = [0, 1, 2, 3].map(() => createChecksum(algorithm));
+        for (const [index, bytes] of order) running[index]?.update(Buffer.from(bytes));
+        for (const [index, checksum] of running.entries()) {
+          const own = order.filter(([to]) => to === index).map(([, bytes]) => bytes);
+          assert.equal(checksum.digest(), digest(algorithm, Buffer.concat(own)));
+        }
+      }),
+    );
+  });
 
 interface AwsChecksum {
   update(data: Uint8Array): void;

@@ -99,7 +99,9 @@ test('an upload begins with one of the known algorithms, or with none', () => {
     ['CRC32', 'HALF_OBJECT'],
     [undefined, 'COMPOSITE'],
     [undefined, 'HALF_OBJECT'],
-    ['XXHASH64'],
+    ['XXHASH32'],
+    ['XXHASH64', 'FULL_OBJECT'],
+    ['SHA512', 'FULL_OBJECT'],
     ['constructor'],
   ])
     assert.is(

@@ -1,6 +1,11 @@
 import { maxPlaintextBytes } from '../../../core/envelope/cipher.ts';
 import { hasNoBody, type ObjectName } from '../../../core/envelope/metadata.ts';
-import { type ChecksumAlgorithm, type Checksums, createChecksum } from '../../../core/s3/checksum.ts';
+import {
+  type ChecksumAlgorithm,
+  type Checksums,
+  createChecksum,
+  loadChecksums,
+} from '../../../core/s3/checksum.ts';
 import { s3Error } from '../../../core/s3/error.ts';
 import { encodeComponent } from '../../../core/s3/request.ts';
 import { childText, parseXml } from '../../../core/s3/xml.ts';
@@ -182,9 +187,10 @@ const none = (): Checksums => new Map();
 
 /** `plaintext` as it is, and its checksum once it has ended. */
 function sum(plaintext: AsyncIterable<Buffer>, algorithm: ChecksumAlgorithm) {
-  const running = createChecksum(algorithm);
   const checksums = new Map<ChecksumAlgorithm, Buffer>();
   async function* source(): AsyncGenerator<Buffer> {
+    await loadChecksums([algorithm]);
+    const running = createChecksum(algorithm);
     for await (const chunk of plaintext) {
       running.update(chunk);
       yield chunk;

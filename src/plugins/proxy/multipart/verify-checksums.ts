@@ -1,7 +1,7 @@
 import { EnvelopeError } from '../../../core/envelope/cipher.ts';
 import type { PartRecord } from '../../../core/envelope/records.ts';
 import { openChecksums } from '../../../core/envelope/sealed-checksums.ts';
-import type { ChecksumAlgorithm, Checksums } from '../../../core/s3/checksum.ts';
+import { type ChecksumAlgorithm, type Checksums, loadChecksums } from '../../../core/s3/checksum.ts';
 import { s3Error } from '../../../core/s3/error.ts';
 import {
   type ChecksumType,
@@ -51,6 +51,7 @@ export async function verifyChecksums(
       throw otherAlgorithm(upload.checksum, named.algorithm);
     return checksum === undefined ? [] : [{ checksum, size: records[index]?.part.size ?? 0 }];
   });
+  await loadChecksums([named.algorithm]);
   return summed.length === known.length ? verifyObjectChecksum(named, summed, upload.checksum) : undefined;
 }
 
