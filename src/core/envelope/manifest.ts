@@ -21,6 +21,8 @@ export interface PartList {
   readonly seal: string;
   /** HMAC-SHA-256 under the seal key, base64. */
   readonly mac: string;
+  /** The checksum of the whole object, as `sealWholeChecksum` writes it, where there is one. */
+  readonly sum?: string;
 }
 
 const maxParts = 10_000;
@@ -44,7 +46,8 @@ export function verifySeal(sealKey: Uint8Array, list: PartList): void {
 /** JSON of the inline form and of the manifest's `list`, fields in fixed order. */
 export function serializePartList(list: PartList): string {
   const parts = list.parts.map(({ n, dek, nonce, size }) => ({ n, dek, nonce, size }));
-  return JSON.stringify({ v: 1, manifest: list.manifest, parts, seal: list.seal, mac: list.mac });
+  const { manifest, seal, mac, sum } = list;
+  return JSON.stringify({ v: 1, manifest, parts, seal, mac, sum });
 }
 
 /** @throws EnvelopeError `malformed-metadata` unless every field has its exact shape. */
@@ -55,6 +58,7 @@ export function readPartList(value: unknown): PartList {
     !isManifestId(list.manifest) ||
     !isWrappedKey(list.seal) ||
     typeof list.mac !== 'string' ||
+    !isSum(list.sum) ||
     !Array.isArray(list.parts) ||
     list.parts.length < 1 ||
     list.parts.length > maxParts
@@ -67,7 +71,8 @@ export function readPartList(value: unknown): PartList {
     previous = entry.n;
     return entry;
   });
-  return { manifest: list.manifest, parts, seal: list.seal, mac: list.mac };
+  const { manifest, seal, mac, sum } = list;
+  return { manifest, parts, seal, mac, ...(sum !== undefined && { sum }) };
 }
 
 function readPart(value: unknown): PartEntry {
@@ -88,6 +93,9 @@ function readPart(value: unknown): PartEntry {
 /** 16 random bytes in base64url. */
 export const isManifestId = (value: unknown): value is string =>
   typeof value === 'string' && /^[A-Za-z0-9_-]{22}$/.test(value);
+
+const isSum = (value: unknown): value is string | undefined =>
+  value === undefined || (typeof value === 'string' && /^[A-Za-z0-9_-]{1,200}$/.test(value));
 
 const isWrappedKey = (value: unknown): value is string =>
   typeof value === 'string' &&

@@ -1,5 +1,6 @@
 import { algorithmName, EnvelopeError, overheadBytes } from './cipher.ts';
 import { isManifestId, type PartList, readPartList, serializePartList } from './manifest.ts';
+import { type EnvelopeChecksum, readChecksum, serializeChecksum } from './whole-checksum.ts';
 
 /** Response or request headers, names in lower case. */
 export type Headers = Readonly<Record<string, string | string[] | undefined>>;
@@ -12,8 +13,9 @@ const keyNameHeader = 'x-amz-meta-svc-key-name';
 const keyVersionHeader = 'x-amz-meta-svc-key-version';
 const bindingHeader = 'x-amz-meta-svc-binding';
 const sealHeader = 'x-amz-meta-svc-empty-seal';
+const checksumHeader = 'x-amz-meta-svc-checksum';
 const required = [encryptedHeader, wrappedDekHeader, algorithmHeader, keyNameHeader, keyVersionHeader];
-const known = [...required, bindingHeader, sealHeader];
+const known = [...required, bindingHeader, sealHeader, checksumHeader];
 
 /**
  * A header's name as a store may read it that takes names by way of environment variables (CGI, WSGI): `_`, `.` and
@@ -39,6 +41,8 @@ export interface Envelope {
   readonly binding: BindingMode;
   /** Nonce and tag in base64, of an empty plaintext whose stored body is empty. */
   readonly emptySeal?: string;
+  /** Of the plaintext, where one is kept. */
+  readonly checksum?: EnvelopeChecksum;
 }
 
 /**
@@ -58,6 +62,7 @@ export function envelopeHeaders(envelope: Envelope): Record<string, string> {
   };
   if (envelope.binding !== 'none') headers[bindingHeader] = envelope.binding;
   if (envelope.emptySeal !== undefined) headers[sealHeader] = envelope.emptySeal;
+  if (envelope.checksum !== undefined) headers[checksumHeader] = serializeChecksum(envelope.checksum);
   return headers;
 }
 
@@ -88,12 +93,14 @@ export function readEnvelope(headers: Headers): Envelope | undefined {
   if (value(keyVersionHeader) !== String(keyVersion)) throw malformed(keyVersionHeader);
   const emptySeal = readSeal(headers[sealHeader], keys);
   const binding = readBinding(headers[bindingHeader]);
+  const checksum = readKept(headers[checksumHeader], keys);
   return {
     keys,
     keyName: value(keyNameHeader),
     keyVersion,
     binding,
     ...(emptySeal !== undefined && { emptySeal }),
+    ...(checksum !== undefined && { checksum }),
   };
 }
 
@@ -111,6 +118,15 @@ function readSeal(value: string | string[] | undefined, { form }: WrappedKeys): 
   const right = typeof value === 'string' && Buffer.from(value, 'base64').length === overheadBytes;
   if (!right || form !== 'single' || !/^[A-Za-z0-9+/]+={0,2}$/.test(value)) throw malformed(sealHeader);
   return value;
+}
+
+function readKept(value: string | string[] | undefined, { form }: WrappedKeys): EnvelopeChecksum | undefined {
+  if (value === undefined) return undefined;
+  const read = typeof value === 'string' ? readChecksum(value) : undefined;
+  if (read === 'unknown') return undefined;
+  if (read === undefined || (read.sealed !== undefined) !== (form === 'single'))
+    throw malformed(checksumHeader);
+  return read;
 }
 
 const wrappedPattern = /^vault:v([1-9]\d{0,9}):[A-Za-z0-9+/]+={0,2}$/;

@@ -26,6 +26,14 @@ const numbers: readonly (readonly [number, ChecksumAlgorithm])[] = [
   [10, 'xxhash128'],
 ];
 
+/** The number of an algorithm in stored forms. */
+export const numberOf = (algorithm: ChecksumAlgorithm): number =>
+  numbers.find(([, known]) => known === algorithm)?.[0] ?? 0;
+
+/** @returns undefined for one that a later version has added */
+export const ofNumber = (number: number | undefined): ChecksumAlgorithm | undefined =>
+  numbers.find(([known]) => known === number)?.[1];
+
 /**
  * Checksums of a plaintext say something about it, so they are kept encrypted, under the DEK of their body and with a
  * nonce of their own. The associated data keep them apart from bodies, and bind them to this one.
@@ -67,7 +75,7 @@ export function openChecksums(dek: Uint8Array, body: SummedBody, sealed: string)
 function readEntries(plain: Buffer): Checksums {
   const checksums = new Map<ChecksumAlgorithm, Buffer>();
   for (let at = 0; at < plain.length; ) {
-    const [, algorithm] = numbers.find(([number]) => number === plain[at]) ?? [];
+    const algorithm = ofNumber(plain[at]);
     if (algorithm === undefined) break;
     const end = at + 1 + digestLength[algorithm];
     checksums.set(algorithm, plain.subarray(at + 1, end));

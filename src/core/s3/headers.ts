@@ -203,6 +203,11 @@ export function userMetadataSize(headers: Headers): number {
   return size;
 }
 
+/** The same as MinIO counts it, with the names whole. */
+export const strictMetadataSize = (headers: Headers): number =>
+  userMetadataSize(headers) +
+  userPrefix.length * Object.keys(headers).filter((name) => name.startsWith(userPrefix)).length;
+
 /**
  * Sizes in the error are of the caller's own metadata, and of the room that ours leaves: of that alone a caller can
  * leave something out. @throws S3Error MetadataTooLarge

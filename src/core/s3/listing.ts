@@ -1,6 +1,7 @@
 import { type BlockBody, inBlocks } from '../block-body.ts';
 import { s3Error } from './error.ts';
-import { escapeXml, scanXml, Utf8Text } from './xml-text.ts';
+import type { UploadChecksum } from './object-checksum.ts';
+import { element, escapeXml, scanXml, Utf8Text } from './xml-text.ts';
 
 /** MinIO begins it with a small letter. */
 const attributes = /^[Gg]etObjectAttributes\w+$/;
@@ -251,10 +252,15 @@ export interface Listing {
   readonly root: string;
 }
 
-/** What becomes of an entry: left out, or shown with another size (bytes) and ETag. */
-export type EntryEdit =
-  | { readonly drop: true }
-  | { readonly drop?: false; readonly size?: number; readonly etag?: string };
+/** What becomes of an entry: left out, or shown with another size (bytes), ETag and checksum. */
+export type EntryEdit = { readonly drop: true } | ({ readonly drop?: false } & ShownEntry);
+
+interface ShownEntry {
+  readonly size?: number;
+  readonly etag?: string;
+  /** What is kept of the plaintext; its value is not in listings. */
+  readonly checksum?: Required<UploadChecksum>;
+}
 
 interface Replacement extends Span {
   readonly text: string;
@@ -270,7 +276,7 @@ export function rewriteListing(
   for (const entry of listing.entries) {
     const change = edit(entry);
     if (change?.drop) dropped.add(entry);
-    else if (change) replacements.push(...changed(entry, change));
+    else if (change) replacements.push(...changed(listing.xml.bytes, entry, change));
   }
   for (const { span } of dropped) replacements.push(remove(span));
   if (dropped.size > 0) replacements.push(...corrected(listing, dropped));
@@ -279,10 +285,18 @@ export function rewriteListing(
 
 const remove = ({ start, end }: Span): Replacement => ({ start, end, text: '' });
 
-function changed(entry: LocatedEntry, { size, etag }: { size?: number; etag?: string }): Replacement[] {
+function changed(xml: Buffer, entry: LocatedEntry, { size, etag, checksum }: ShownEntry): Replacement[] {
   const replacements: Replacement[] = [];
   if (etag !== undefined && entry.etagSpan) replacements.push({ ...entry.etagSpan, text: escapeXml(etag) });
   if (size !== undefined && entry.sizeSpan) replacements.push({ ...entry.sizeSpan, text: String(size) });
+  if (checksum !== undefined) {
+    const close = xml.lastIndexOf('<', entry.span.end - 1);
+    const fields = [
+      element('ChecksumAlgorithm', checksum.algorithm.toUpperCase()),
+      element('ChecksumType', checksum.type),
+    ];
+    replacements.push({ start: close, end: close, text: fields.join('') });
+  }
   return replacements;
 }
 

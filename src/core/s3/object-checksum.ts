@@ -25,13 +25,28 @@ export interface ObjectChecksum extends UploadChecksum {
   readonly parts?: number;
 }
 
-/** A checksum of the whole object that was found right. */
-export interface VerifiedChecksum {
+/** A checksum of the whole object, as answers have it. */
+export interface WholeChecksum {
   readonly algorithm: ChecksumAlgorithm;
   readonly type: ChecksumType;
-  /** As answers have it. */
+  /** Base64; a composite one ends in `-` and the number of parts. */
   readonly text: string;
 }
+
+export const toldChecksum = (
+  { algorithm, type }: Omit<WholeChecksum, 'text'>,
+  digest: Buffer,
+  parts: number,
+): WholeChecksum => {
+  const count = type === 'COMPOSITE' ? `-${parts}` : '';
+  return { algorithm, type, text: digest.toString('base64') + count };
+};
+
+/** As headers of an answer. */
+export const wholeChecksumHeaders = ({ algorithm, type, text }: WholeChecksum): Record<string, string> => ({
+  [`x-amz-checksum-${algorithm}`]: text,
+  'x-amz-checksum-type': type,
+});
 
 export interface SummedPart {
   readonly size: number;
@@ -158,7 +173,7 @@ export function verifyObjectChecksum(
   named: ObjectChecksum,
   parts: readonly SummedPart[],
   begun?: UploadChecksum,
-): VerifiedChecksum {
+): WholeChecksum {
   const { algorithm, value } = named;
   const type = named.type ?? (begun?.algorithm === algorithm ? begun.type : undefined);
   const found = (type === undefined ? typesOf(algorithm) : [type]).find((candidate) =>
@@ -170,9 +185,19 @@ export function verifyObjectChecksum(
       'BadDigest',
       `The ${algorithm.toUpperCase()} you specified did not match the calculated checksum.`,
     );
-  const count = found === 'COMPOSITE' ? `-${parts.length}` : '';
-  return { algorithm, type: found, text: value.toString('base64') + count };
+  return toldChecksum({ algorithm, type: found }, value, parts.length);
 }
+
+/** The checksum that an upload was begun with, from those of its parts. */
+export function wholeChecksum(begun: UploadChecksum, parts: readonly SummedPart[]): WholeChecksum {
+  const { algorithm } = begun;
+  const type = typeOfUpload(begun);
+  return toldChecksum({ algorithm, type }, checksumOf(algorithm, type, parts), parts.length);
+}
+
+/** As S3 has it where Create does not say. */
+export const typeOfUpload = ({ algorithm, type }: UploadChecksum): ChecksumType =>
+  type ?? (algorithm === 'crc64nvme' ? 'FULL_OBJECT' : 'COMPOSITE');
 
 function checksumOf(algorithm: ChecksumAlgorithm, type: ChecksumType, parts: readonly SummedPart[]): Buffer {
   if (type === 'FULL_OBJECT' && isCrc(algorithm)) return combineCrcs(algorithm, parts);

@@ -26,6 +26,10 @@ export interface Payload {
    * @param also a checksum that is calculated whether or not it was announced
    */
   chunks(also?: ChecksumAlgorithm): AsyncIterable<Buffer>;
+  /** True where the sender names a checksum, in a header or a trailer. */
+  readonly announcesChecksum: boolean;
+  /** Those that a header names. The iteration ends only if they are right. */
+  readonly announced: Checksums;
   /** Of the body, once the iteration has ended: the announced ones, found right, and the one that was asked for. */
   checksums(): Checksums;
   /**
@@ -64,9 +68,12 @@ export function createPayload(source: PayloadSource): Payload {
     source.onVerified?.(checksumHeaders(checksums));
   };
   const chunks = (also?: ChecksumAlgorithm) => verified(source, { mode, length, expected, also, onEnd });
+  const named = expected.filter(({ name }) => name.startsWith(checksumPrefix));
   return {
     length,
     chunks,
+    announcesChecksum: named.length > 0,
+    announced: new Map(named.flatMap(({ algorithm, value }) => (value ? [[algorithm, value]] : []))),
     checksums: () => found,
     short: (limit, also) => {
       const wire = Number(headers['content-length'] ?? Number.NaN);
@@ -77,6 +84,8 @@ export function createPayload(source: PayloadSource): Payload {
     read: (limit) => readAll(chunks, length, limit),
   };
 }
+
+const checksumPrefix = 'x-amz-checksum-';
 
 interface Checks {
   readonly mode: PayloadMode;
@@ -231,7 +240,7 @@ export class PlaintextVerifier {
     for (const expectation of this.#expectations) {
       const actual = digests.get(expectation.algorithm) as Buffer;
       if (!actual.equals(expectedValue(expectation, trailers))) throw mismatch(expectation, actual);
-      if (expectation.name.startsWith('x-amz-checksum-')) checksums.set(expectation.algorithm, actual);
+      if (expectation.name.startsWith(checksumPrefix)) checksums.set(expectation.algorithm, actual);
     }
     if (this.#also !== undefined) checksums.set(this.#also, digests.get(this.#also) as Buffer);
     return checksums;
@@ -249,7 +258,7 @@ export class PlaintextVerifier {
 /** Checksums as the headers of an answer have them. */
 export const checksumHeaders = (checksums: Checksums): Record<string, string> =>
   Object.fromEntries(
-    [...checksums].map(([algorithm, digest]) => [`x-amz-checksum-${algorithm}`, digest.toString('base64')]),
+    [...checksums].map(([algorithm, digest]) => [`${checksumPrefix}${algorithm}`, digest.toString('base64')]),
   );
 
 function expectedValue(

@@ -1,6 +1,7 @@
 import { type ChecksumAlgorithm, type Checksums, checksumAlgorithms, isDigest } from './checksum.ts';
 import { s3Error } from './error.ts';
 import { unquote } from './headers.ts';
+import type { WholeChecksum } from './object-checksum.ts';
 import { childText, parseXml, type XmlElement } from './xml.ts';
 import { element, scanEntries } from './xml-text.ts';
 
@@ -20,6 +21,12 @@ const maxCompleteBytes = 4 * 1024 * 1024;
 
 /** Element by which documents name a checksum of that kind. */
 export const checksumElement = (algorithm: ChecksumAlgorithm): string => `Checksum${algorithm.toUpperCase()}`;
+
+/** The checksum of a whole object, as documents have it. */
+export const checksumFields = ({ algorithm, type, text }: WholeChecksum): string[] => [
+  element(checksumElement(algorithm), text),
+  element('ChecksumType', type),
+];
 
 const checksumElements = checksumAlgorithms.map(
   (algorithm) => [checksumElement(algorithm), algorithm] as const,

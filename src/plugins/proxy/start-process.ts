@@ -24,7 +24,7 @@ import { Uploads } from './multipart/uploads.ts';
 import { deleteBucket } from './operations/delete-bucket.ts';
 import { deleteObject, deleteObjects } from './operations/delete-objects.ts';
 import { listBuckets } from './operations/list-buckets.ts';
-import { createListHandler, listParts, SizeCache } from './operations/list-objects.ts';
+import { createListHandler, listParts, PlaintextCache } from './operations/list-objects.ts';
 import { getObjectAttributes } from './operations/object-attributes.ts';
 import { passThrough } from './operations/pass-through.ts';
 import { SpoolSpace } from './read/body/spool-file.ts';
@@ -207,7 +207,7 @@ type Routes = Readonly<Record<OperationName, OperationHandler>>;
 
 /** Which handler answers which operation. */
 export function createRoutes(): Routes {
-  const sizes = new SizeCache();
+  const sizes = new PlaintextCache();
   return {
     PutObject: putObject,
     GetObject: getObject,

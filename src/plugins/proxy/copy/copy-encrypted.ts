@@ -6,10 +6,10 @@ import {
   type ObjectName,
   type WrappedKeys,
 } from '../../../core/envelope/metadata.ts';
+import { openWholeChecksum, sealWholeChecksum } from '../../../core/envelope/whole-checksum.ts';
 import type { Checksums } from '../../../core/s3/checksum.ts';
 import { S3Error, s3Error } from '../../../core/s3/error.ts';
 import {
-  checkUserMetadata,
   descriptionHeaders,
   maxUserMetadata,
   outward,
@@ -17,7 +17,8 @@ import {
   storedHeaders,
   userMetadataSize,
 } from '../../../core/s3/headers.ts';
-import { checksumElement } from '../../../core/s3/request-documents.ts';
+import type { WholeChecksum } from '../../../core/s3/object-checksum.ts';
+import { checksumElement, checksumFields } from '../../../core/s3/request-documents.ts';
 import { childText } from '../../../core/s3/xml.ts';
 import { element } from '../../../core/s3/xml-text.ts';
 import type { WrappedKey } from '../../../runtime/vault/contract.ts';
@@ -26,7 +27,9 @@ import { createKey } from '../data-keys.ts';
 import { ObjectChanged, type StoredObject } from '../read/stored-object.ts';
 import type { SlowResponse } from '../server/slow-answer.ts';
 import { type UpstreamResponse, xmlResult } from '../upstream/upstream.ts';
+import { withEnvelope } from '../write/put-object.ts';
 import { type CopyRequest, copyHeaders, directive, type SourceObject } from './copy-request.ts';
+import { checksumAsked } from './sum-plaintext.ts';
 
 const answerLimit = 64 * 1024;
 
@@ -39,40 +42,52 @@ export async function copyEncrypted(
   signal: AbortSignal,
 ): Promise<Copied> {
   const base = destinationHeaders(copy, source.object);
-  const envelope = await newEnvelope(services, base, source, to, signal);
+  const anew = await checksumAsked(services, copy, source, signal);
+  const { envelope, told } = await newEnvelope(services, base, source, anew, to, signal);
   const saved = envelope.keys.form === 'pointer' ? envelope.keys.manifest : undefined;
-  const headers = { ...base, ...envelopeHeaders(envelope) };
   try {
-    checkUserMetadata(headers);
-    return await copyInStore(services, copy, source, to, headers, signal);
+    const headers = withEnvelope(base, envelope);
+    return { ...(await copyInStore(services, copy, source, to, headers, signal)), checksum: told };
   } catch (error) {
     if (saved !== undefined && isRefusal(error)) await forget(services, to, saved);
     throw error;
   }
 }
 
+/** @param anew the checksum that the caller asked for; undefined: the source's is kept */
 async function newEnvelope(
   services: ProxyServices,
   base: Record<string, string>,
   { object, layout }: SourceObject,
+  anew: WholeChecksum | undefined,
   to: ObjectName,
   signal: AbortSignal,
-): Promise<Envelope> {
+): Promise<{ readonly envelope: Envelope; readonly told: WholeChecksum | undefined }> {
   const { keys } = services;
   const { name, envelope } = object;
   if (envelope === undefined) throw new TypeError('the source is not encrypted');
   if (envelope.keys.form === 'single') {
-    const from = { name, envelope, dek: envelope.keys.dek };
-    const { ciphertext, keyVersion } = await rewrapSingle(keys, from, to, signal);
-    return { ...keys.scheme, keyVersion, keys: { form: 'single', dek: ciphertext } };
+    const from = { name, envelope, dek: envelope.keys.dek, size: layout.size };
+    const { wrapped, kept, told } = await rewrapSingle(keys, from, anew, to, signal);
+    const { ciphertext: dek, keyVersion } = wrapped;
+    return { envelope: { ...keys.scheme, keyVersion, keys: { form: 'single', dek }, ...kept }, told };
   }
   if (layout.list === undefined) throw new TypeError('the source has no part list');
-  const { list, keyVersion } = await rewrapParts(keys, { name, envelope, list: layout.list }, to, signal);
-  const envelopeOf = (wrapped: WrappedKeys): Envelope => ({ ...keys.scheme, keyVersion, keys: wrapped });
+  const told = anew ?? layout.list.checksum;
+  const from = { name, envelope, list: layout.list };
+  const { list, keyVersion } = await rewrapParts(keys, from, told, to, signal);
+  const kept = told && { checksum: { algorithm: told.algorithm, type: told.type } };
+  const envelopeOf = (wrapped: WrappedKeys): Envelope => ({
+    ...keys.scheme,
+    keyVersion,
+    keys: wrapped,
+    ...kept,
+  });
   const inline = envelopeOf({ form: 'inline', list });
-  if (fitsInline(services, { ...base, ...envelopeHeaders(inline) }, layout.size)) return inline;
+  if (fitsInline(services, { ...base, ...envelopeHeaders(inline) }, layout.size))
+    return { envelope: inline, told };
   await services.manifests.save(to, list);
-  return envelopeOf({ form: 'pointer', manifest: list.manifest, seal: list.seal });
+  return { envelope: envelopeOf({ form: 'pointer', manifest: list.manifest, seal: list.seal }), told };
 }
 
 function fitsInline({ config }: ProxyServices, headers: Record<string, string>, size: number): boolean {
@@ -128,19 +143,47 @@ const window = 64;
 /** An object in one piece under another name: its DEK wrapped for that name under the latest KEK version. */
 async function rewrapSingle(
   keys: Keys,
-  from: { readonly name: ObjectName; readonly envelope: Envelope; readonly dek: string },
+  from: SingleBody,
+  anew: WholeChecksum | undefined,
   to: ObjectName,
   signal: AbortSignal,
-): Promise<WrappedKey> {
+): Promise<{ wrapped: WrappedKey; kept: Pick<Envelope, 'checksum'>; told: WholeChecksum | undefined }> {
   const purpose = { kind: 'object' } as const;
   const unwrapped = await keys.unwrap(from.name, from.envelope, [{ wrapped: from.dek, purpose }], signal);
-  return wrapAndForget(keys, to, unwrapped, [purpose], signal).then(([key]) => key as WrappedKey);
+  try {
+    const checksum = checksumUnder(unwrapped[0] as Buffer, from, anew);
+    const [wrapped] = await keys.wrap(to, [{ key: unwrapped[0] as Buffer, purpose }], signal);
+    return { wrapped: wrapped as WrappedKey, ...checksum };
+  } finally {
+    for (const key of unwrapped) key.fill(0);
+  }
+}
+
+interface SingleBody {
+  readonly name: ObjectName;
+  readonly envelope: Envelope;
+  readonly dek: string;
+  /** Plaintext bytes. */
+  readonly size: number;
+}
+
+/** The DEK stays, and so does what is sealed under it. */
+function checksumUnder(dek: Buffer, { envelope, size }: SingleBody, anew: WholeChecksum | undefined) {
+  const of = String(size);
+  if (anew !== undefined) {
+    const { algorithm, type } = anew;
+    return { kept: { checksum: { algorithm, type, sealed: sealWholeChecksum(dek, of, anew) } }, told: anew };
+  }
+  const { checksum } = envelope;
+  if (checksum?.sealed === undefined) return { kept: {}, told: undefined };
+  return { kept: { checksum }, told: openWholeChecksum(dek, of, checksum.sealed, 1) };
 }
 
 /** The parts of a copied object: each DEK wrapped again, under a seal of its own. */
 async function rewrapParts(
   keys: Keys,
   from: { readonly name: ObjectName; readonly envelope: Envelope; readonly list: PartList },
+  checksum: WholeChecksum | undefined,
   to: ObjectName,
   signal: AbortSignal,
 ): Promise<{ readonly list: PartList; readonly keyVersion: number }> {
@@ -150,7 +193,7 @@ async function rewrapParts(
     const batch = from.list.parts.slice(start, start + window);
     parts.push(...(await rewrapBatch(keys, from, to, batch, manifest, signal)));
   }
-  return sealed(keys, to, manifest, parts, signal);
+  return sealed(keys, to, { manifest, parts, checksum }, signal);
 }
 
 async function rewrapBatch(
@@ -187,16 +230,21 @@ async function wrapAndForget(
   }
 }
 
+interface Unsealed extends Pick<PartList, 'manifest' | 'parts'> {
+  readonly checksum: WholeChecksum | undefined;
+}
+
 async function sealed(
   keys: Keys,
   to: ObjectName,
-  manifest: string,
-  parts: readonly PartEntry[],
+  { manifest, parts, checksum }: Unsealed,
   signal: AbortSignal,
 ): Promise<{ list: PartList; keyVersion: number }> {
   const seal = await createKey(keys, to, { kind: 'seal', upload: manifest }, signal);
   try {
-    const list = { manifest, parts, seal: seal.ciphertext, mac: sealMac(seal.key, manifest, parts) };
+    const mac = sealMac(seal.key, manifest, parts);
+    const sum = checksum && sealWholeChecksum(seal.key, mac, checksum);
+    const list = { manifest, parts, seal: seal.ciphertext, mac, ...(sum !== undefined && { sum }) };
     return { list, keyVersion: seal.keyVersion };
   } finally {
     seal.key.fill(0);
@@ -235,7 +283,9 @@ export interface Copied {
   readonly lastModified: string | undefined;
   /** The store's answer to the write. */
   readonly headers: UpstreamResponse['headers'];
-  /** Of the plaintext, where the caller asked for any. */
+  /** The one that is kept with the object. */
+  readonly checksum?: WholeChecksum | undefined;
+  /** Of a part, where its upload has any. */
   readonly checksums?: Checksums;
 }
 
@@ -244,13 +294,14 @@ const sourceVersion = 'x-amz-copy-source-version-id';
 /** `root`: `CopyObjectResult` or `CopyPartResult`. */
 export function copiedAnswer(
   root: string,
-  { etag, lastModified, headers, checksums = new Map() }: Copied,
+  { etag, lastModified, headers, checksum, checksums = new Map() }: Copied,
   versionId: string | undefined,
 ): SlowResponse {
   const modified = lastModified ?? new Date().toISOString();
   const fields = [
     element('LastModified', modified),
     element('ETag', outward(etag)),
+    ...(checksum === undefined ? [] : checksumFields(checksum)),
     ...[...checksums].map(([algorithm, digest]) =>
       element(checksumElement(algorithm), digest.toString('base64')),
     ),

@@ -1,12 +1,8 @@
 import { maxPlaintextBytes } from '../../../core/envelope/cipher.ts';
 import { hasNoBody, type ObjectName } from '../../../core/envelope/metadata.ts';
-import {
-  type ChecksumAlgorithm,
-  type Checksums,
-  createChecksum,
-  loadChecksums,
-} from '../../../core/s3/checksum.ts';
+import type { Checksums } from '../../../core/s3/checksum.ts';
 import { s3Error } from '../../../core/s3/error.ts';
+import { toldChecksum } from '../../../core/s3/object-checksum.ts';
 import { encodeComponent } from '../../../core/s3/request.ts';
 import { childText, parseXml } from '../../../core/s3/xml.ts';
 import type { OperationHandler, ProxyServices } from '../context.ts';
@@ -18,7 +14,7 @@ import { type ByteRange, type StoredObject, versionQuery } from '../read/stored-
 import { respondSlowly, type SlowResponse } from '../server/slow-answer.ts';
 import { readBody, refusal } from '../upstream/upstream.ts';
 import { encryptToStore } from '../write/encrypt-to-store.ts';
-import { objectHeaders, verifyStored } from '../write/put-object.ts';
+import { defaultChecksum, objectHeaders, verifyStored } from '../write/put-object.ts';
 import {
   type Copied,
   changesSomething,
@@ -35,6 +31,7 @@ import {
   sourceTooLarge,
   statSource,
 } from './copy-request.ts';
+import { summed } from './sum-plaintext.ts';
 
 /** CopyObject. What it leaves is encrypted under the latest KEK version, whatever the source was. */
 export const copyObject: OperationHandler = async (services, context) => {
@@ -95,21 +92,29 @@ async function copyPlaintext(
 ): Promise<Copied> {
   const { [taggingDirective]: asked, ...headers } = destinationHeaders(copy, object);
   const tags = directive(copy.headers, 'tagging') === 'COPY' ? await copiedTags(services, object) : {};
+  const plaintext = services.reader.plaintext(object, layout, undefined, { signal });
+  const algorithm = copy.checksum ?? defaultChecksum;
+  const read = summed(plaintext, algorithm);
   const stored = await encryptToStore(services, {
     name: to,
     purpose: { kind: 'object' },
-    source: services.reader.plaintext(object, layout, undefined, { signal }),
+    ...read,
     length: layout.size,
     signal,
-    request: (key, emptySeal) => ({
+    request: (key, added) => ({
       method: 'PUT',
       ...to,
-      headers: objectHeaders({ ...headers, ...tags }, { ...key, emptySeal }, services.keys.scheme),
+      headers: objectHeaders({ ...headers, ...tags }, { ...key, ...added }, services.keys.scheme),
       signal,
     }),
   });
   if (services.config.upstreamChecksum === 'none') await verifyStored(services, to, stored, copy.headers);
-  return { etag: `"${stored.etag}"`, lastModified: undefined, headers: stored.headers };
+  const checksum = toldChecksum(
+    { algorithm, type: 'FULL_OBJECT' },
+    read.checksums().get(algorithm) as Buffer,
+    1,
+  );
+  return { etag: `"${stored.etag}"`, lastModified: undefined, headers: stored.headers, checksum };
 }
 
 async function copiedTags(
@@ -162,13 +167,14 @@ async function copyPart(
   if (length > maxPlaintextBytes) throw sourceTooLarge();
   const plaintext = services.reader.plaintext(object, layout, range, { signal });
   const { algorithm } = target.record.checksum ?? {};
-  const summed = algorithm === undefined ? { source: plaintext, checksums: none } : sum(plaintext, algorithm);
+  const read =
+    algorithm === undefined ? { source: plaintext, checksums: none } : summed(plaintext, algorithm);
   const part = await encryptPart(services, {
     name: target.name,
     uploadId: target.record.uploadId,
     manifest: target.record.manifest,
     number: target.number,
-    ...summed,
+    ...read,
     length,
     headers: accessHeaders(copy.headers),
     signal,
@@ -178,27 +184,12 @@ async function copyPart(
     etag: `"${part.etag}"`,
     lastModified: undefined,
     headers: {},
-    checksums: summed.checksums(),
+    checksums: read.checksums(),
   };
   return copiedAnswer('CopyPartResult', copied, versionOf(source));
 }
 
 const none = (): Checksums => new Map();
-
-/** `plaintext` as it is, and its checksum once it has ended. */
-function sum(plaintext: AsyncIterable<Buffer>, algorithm: ChecksumAlgorithm) {
-  const checksums = new Map<ChecksumAlgorithm, Buffer>();
-  async function* source(): AsyncGenerator<Buffer> {
-    await loadChecksums([algorithm]);
-    const running = createChecksum(algorithm);
-    for await (const chunk of plaintext) {
-      running.update(chunk);
-      yield chunk;
-    }
-    checksums.set(algorithm, running.digest());
-  }
-  return { source: source(), checksums: (): Checksums => checksums };
-}
 
 /** Both ends must be given and lie within the source, unlike those of a GET. */
 function readRange(header: string): ByteRange {

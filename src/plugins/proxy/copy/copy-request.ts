@@ -1,6 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { ChecksumAlgorithm } from '../../../core/s3/checksum.ts';
 import { S3Error, s3Error } from '../../../core/s3/error.ts';
 import { checkUserMetadata, inwardConditions, requestHeadersUpstream } from '../../../core/s3/headers.ts';
+import { readUploadChecksum } from '../../../core/s3/object-checksum.ts';
 import {
   type CopySource,
   copySourceHeader,
@@ -20,6 +22,8 @@ export interface CopyRequest {
   readonly sourceAccess: Readonly<Record<string, string>>;
   /** What the store wants with a copy, to read its source. */
   readonly copyAccess: Readonly<Record<string, string>>;
+  /** The algorithm that the caller asks for; undefined: what the source has is kept. */
+  readonly checksum: ChecksumAlgorithm | undefined;
   /** Headers of the destination. */
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -45,6 +49,7 @@ export function readCopyRequest({ headers }: S3Request): CopyRequest {
       ...(owner === undefined ? {} : { 'x-amz-expected-bucket-owner': owner }),
     },
     copyAccess: { ...keys, ...(owner === undefined ? {} : { [sourceOwner]: owner }) },
+    checksum: readUploadChecksum(headers)?.algorithm,
     headers: destination,
   };
 }

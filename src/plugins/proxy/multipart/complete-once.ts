@@ -2,6 +2,7 @@ import { storedSize } from '../../../core/envelope/cipher.ts';
 import { type PartList, sealMac } from '../../../core/envelope/manifest.ts';
 import { envelopeHeaders, type ObjectName, readEnvelope } from '../../../core/envelope/metadata.ts';
 import type { PartRecord } from '../../../core/envelope/records.ts';
+import { sealWholeChecksum } from '../../../core/envelope/whole-checksum.ts';
 import { S3Error, s3Error } from '../../../core/s3/error.ts';
 import {
   maxUserMetadata,
@@ -13,12 +14,12 @@ import {
 import {
   type ObjectChecksum,
   readChecksumType,
-  type VerifiedChecksum,
+  type WholeChecksum,
 } from '../../../core/s3/object-checksum.ts';
 import { copySourceHeader, encodeKey, type S3Request } from '../../../core/s3/request.ts';
 import {
   type CompletedPart,
-  checksumElement,
+  checksumFields,
   completeMultipartXml,
 } from '../../../core/s3/request-documents.ts';
 import { childText } from '../../../core/s3/xml.ts';
@@ -27,7 +28,7 @@ import type { ProxyServices, RequestContext } from '../context.ts';
 import type { SlowResponse } from '../server/slow-answer.ts';
 import { refusal, xmlResult } from '../upstream/upstream.ts';
 import { manifestToReplace, removeManifest } from './manifest-store.ts';
-import { listHash, type UploadRecord } from './upload-record.ts';
+import { envelopeChecksum, listHash, type UploadRecord } from './upload-record.ts';
 import { verifyChecksums } from './verify-checksums.ts';
 
 const answerLimit = 1024 * 1024;
@@ -52,7 +53,7 @@ export async function completeOnce(
   const records = matchParts(parts, await services.uploads.parts(record));
   const type = readChecksumType(request.headers);
   const checksum = await verifyChecksums(services.keys, record, { parts, records, named, type });
-  const sealed = await sealParts(services, record, records);
+  const sealed = await sealParts(services, record, records, checksum);
   await saveManifest(services, record, sealed);
   const replaced = await manifestToReplace(services, name);
   const completed = await completeAtStore(services, context, record, records, sealed);
@@ -72,6 +73,7 @@ async function sealParts(
   services: ProxyServices,
   record: UploadRecord,
   records: readonly PartRecord[],
+  checksum: WholeChecksum | undefined,
 ): Promise<PartList> {
   const entries = records.map(({ part }) => part);
   const { manifest, seal } = record;
@@ -80,7 +82,9 @@ async function sealParts(
   ]);
   if (sealKey === undefined) throw new TypeError('a purpose without a key');
   try {
-    return { manifest, parts: entries, seal, mac: sealMac(sealKey, manifest, entries) };
+    const mac = sealMac(sealKey, manifest, entries);
+    const sum = checksum && sealWholeChecksum(sealKey, mac, checksum);
+    return { manifest, parts: entries, seal, mac, ...(sum !== undefined && { sum }) };
   } finally {
     sealKey.fill(0);
   }
@@ -207,8 +211,8 @@ export interface Completed extends ObjectName {
   /** As the store has it, quoted. */
   readonly etag: string;
   readonly versionId?: string | undefined;
-  /** Of the plaintext, where the caller named one and it was found right. */
-  readonly checksum?: VerifiedChecksum | undefined;
+  /** Of the plaintext, where the caller named one or wanted one when the upload began. */
+  readonly checksum?: WholeChecksum | undefined;
 }
 
 export function completedAnswer(completed: Completed, location: string): SlowResponse {
@@ -218,12 +222,7 @@ export function completedAnswer(completed: Completed, location: string): SlowRes
     element('Bucket', bucket),
     element('Key', key),
     element('ETag', outward(etag)),
-    ...(checksum === undefined
-      ? []
-      : [
-          element(checksumElement(checksum.algorithm), checksum.text),
-          element('ChecksumType', checksum.type),
-        ]),
+    ...(checksum === undefined ? [] : checksumFields(checksum)),
   ];
   return {
     headers: versionId === undefined ? {} : { 'x-amz-version-id': versionId },
@@ -272,8 +271,14 @@ async function mayCopy({ buckets }: ProxyServices, { bucket }: UploadRecord): Pr
   return (await buckets.keepsVersions(bucket)) === 'no' && !(await buckets.locked(bucket));
 }
 
-const inlineHeaders = ({ keyName, keyVersion, binding }: UploadRecord, list: PartList) =>
-  envelopeHeaders({ keys: { form: 'inline', list }, keyName, keyVersion, binding });
+const inlineHeaders = ({ keyName, keyVersion, binding, checksum }: UploadRecord, list: PartList) =>
+  envelopeHeaders({
+    keys: { form: 'inline', list },
+    keyName,
+    keyVersion,
+    binding,
+    ...envelopeChecksum(checksum),
+  });
 
 async function copyOntoItself(
   { upstream, reader }: ProxyServices,

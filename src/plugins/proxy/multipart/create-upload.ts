@@ -1,14 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import { envelopeHeaders, type ObjectName } from '../../../core/envelope/metadata.ts';
+import type { ObjectName } from '../../../core/envelope/metadata.ts';
 import { s3Error } from '../../../core/s3/error.ts';
-import { checkUserMetadata, requestHeadersUpstream, userMetadataSize } from '../../../core/s3/headers.ts';
-import { readUploadChecksum } from '../../../core/s3/object-checksum.ts';
+import { requestHeadersUpstream, userMetadataSize } from '../../../core/s3/headers.ts';
+import { readUploadChecksum, typeOfUpload, type UploadChecksum } from '../../../core/s3/object-checksum.ts';
 import { childText } from '../../../core/s3/xml.ts';
 import { element } from '../../../core/s3/xml-text.ts';
 import type { OperationHandler, ProxyServices, RequestContext } from '../context.ts';
 import { createKey, type FreshKey } from '../data-keys.ts';
 import { xmlResult } from '../upstream/upstream.ts';
-import { type UploadRecord, uploadRecordText } from './upload-record.ts';
+import { withEnvelope } from '../write/put-object.ts';
+import { envelopeChecksum, type UploadRecord, uploadRecordText } from './upload-record.ts';
 
 const answerLimit = 64 * 1024;
 /** S3 takes no more of headers together; a thousand records stay in memory. */
@@ -26,7 +27,7 @@ export const createUpload: OperationHandler = async (services, context) => {
   try {
     const uploadId = await createAtStore(services, context, name, draft.headers);
     await beginOrAbort(services, { ...draft.record, uploadId }, draft.sealKey);
-    context.answer.head(200, { 'content-type': 'application/xml' });
+    context.answer.head(200, { 'content-type': 'application/xml', ...toldHeaders(draft.record.checksum) });
     await context.answer.end(createdXml(name, uploadId));
   } finally {
     draft.sealKey.fill(0);
@@ -54,6 +55,14 @@ async function createAtStore(
   return uploadId;
 }
 
+const toldHeaders = (checksum: UploadChecksum | undefined): Record<string, string> =>
+  checksum === undefined
+    ? {}
+    : {
+        'x-amz-checksum-algorithm': checksum.algorithm.toUpperCase(),
+        'x-amz-checksum-type': typeOfUpload(checksum),
+      };
+
 function createdXml({ bucket, key }: ObjectName, uploadId: string): string {
   const fields = [element('Bucket', bucket), element('Key', key), element('UploadId', uploadId)].join('');
   return `<?xml version="1.0" encoding="UTF-8"?>\n<InitiateMultipartUploadResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${fields}</InitiateMultipartUploadResult>`;
@@ -77,16 +86,16 @@ function draftOf(
   { manifest, seal }: { manifest: string; seal: FreshKey },
 ) {
   const { keyName, binding } = services.keys.scheme;
-  const own = envelopeHeaders({
+  const checksum = readUploadChecksum(request.headers);
+  const callers = requestHeadersUpstream(request.headers);
+  const own = withEnvelope(callers, {
     keys: { form: 'pointer', manifest, seal: seal.ciphertext },
     keyName,
     keyVersion: seal.keyVersion,
     binding,
+    ...envelopeChecksum(checksum),
   });
-  const callers = requestHeadersUpstream(request.headers);
-  const headers = { ...callers, ...own, ...checksumHeaders(services) };
-  checkUserMetadata(headers);
-  const checksum = readUploadChecksum(request.headers);
+  const headers = { ...own, ...checksumHeaders(services) };
   const record: Omit<UploadRecord, 'uploadId'> = {
     ...name,
     manifest,

@@ -10,7 +10,9 @@ import {
 } from '../../../core/envelope/manifest.ts';
 import { type Envelope, type ObjectName, readEnvelope } from '../../../core/envelope/metadata.ts';
 import { manifestKey } from '../../../core/envelope/records.ts';
+import { openWholeChecksum } from '../../../core/envelope/whole-checksum.ts';
 import { s3Error } from '../../../core/s3/error.ts';
+import type { WholeChecksum } from '../../../core/s3/object-checksum.ts';
 import { concurrently } from '../../../runtime/lifecycle/wait.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import type { DataKeys } from '../data-keys.ts';
@@ -41,7 +43,7 @@ const smallText = 32 * 1024;
 const patience = 20_000;
 
 export function createManifests({ state, keys, reservedPrefix, removals }: ManifestStoreOptions): Manifests {
-  const verified = new BoundedMap<string, PartList>(verifiedBytes, { costOf });
+  const verified = new BoundedMap<string, VerifiedList>(verifiedBytes, { costOf });
   const loading = new Map<string, Promise<PartList>>();
   const room = new Budget(roomForText);
   const present = new Remembered<boolean>(mostBuckets, { mostMs: presenceLifeMs, now: Date.now });
@@ -70,12 +72,20 @@ export function createManifests({ state, keys, reservedPrefix, removals }: Manif
     return list;
   }
 
-  async function verify(name: ObjectName, envelope: Envelope, list: PartList, signal?: AbortSignal) {
+  async function verify(
+    name: ObjectName,
+    envelope: Envelope,
+    list: PartList,
+    signal?: AbortSignal,
+  ): Promise<VerifiedList> {
     const purpose = { kind: 'seal', upload: list.manifest } as const;
     const [sealKey] = await keys.unwrap(name, envelope, [{ wrapped: list.seal, purpose }], signal);
     if (sealKey === undefined) throw new EnvelopeError('manifest-forged', 'the seal key cannot be had');
     try {
       verifySeal(sealKey, list);
+      const { mac, sum, parts } = list;
+      const checksum = sum === undefined ? undefined : openWholeChecksum(sealKey, mac, sum, parts.length);
+      return checksum === undefined ? list : { ...list, checksum };
     } finally {
       sealKey.fill(0);
     }
@@ -98,9 +108,9 @@ export function createManifests({ state, keys, reservedPrefix, removals }: Manif
       signal?.throwIfAborted();
       const meanwhile = verified.get(id);
       if (meanwhile !== undefined) return meanwhile;
-      await verify(name, envelope, list, signal);
-      verified.set(id, list);
-      return list;
+      const found = await verify(name, envelope, list, signal);
+      verified.set(id, found);
+      return found;
     },
     find: findManifest,
     async save(name, list) {
@@ -162,6 +172,11 @@ const verifiedBytes = 6 * 1024 * 1024;
 
 const costOf = (_: string, list: PartList) => listCost + list.parts.length * partCost;
 
+/** A part list whose seal was verified, with the checksum of the whole where one is kept. */
+export interface VerifiedList extends PartList {
+  readonly checksum?: WholeChecksum;
+}
+
 /** Part lists of multipart objects, whether inline or in a manifest object, with their seals verified. */
 export interface Manifests {
   /**
@@ -169,7 +184,7 @@ export interface Manifests {
    * A short, bounded cache holds lists (wrapped keys only) that were verified before.
    * @throws EnvelopeError `manifest-missing`, `manifest-forged`, `malformed-metadata`.
    */
-  load(name: ObjectName, envelope: Envelope, signal?: AbortSignal): Promise<PartList>;
+  load(name: ObjectName, envelope: Envelope, signal?: AbortSignal): Promise<VerifiedList>;
   /** The stored manifest as it stands, seal not verified, or undefined. */
   find(name: ObjectName, id: string): Promise<PartList | undefined>;
   save(name: ObjectName, list: PartList): Promise<void>;

@@ -2,8 +2,9 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { EnvelopeError } from '../../../core/envelope/cipher.ts';
 import { isManifestId } from '../../../core/envelope/manifest.ts';
 import type { BindingMode, ObjectName } from '../../../core/envelope/metadata.ts';
+import type { EnvelopeChecksum } from '../../../core/envelope/whole-checksum.ts';
 import { checksumAlgorithms } from '../../../core/s3/checksum.ts';
-import type { UploadChecksum } from '../../../core/s3/object-checksum.ts';
+import { typeOfUpload, type UploadChecksum } from '../../../core/s3/object-checksum.ts';
 import type { CompletedPart } from '../../../core/s3/request-documents.ts';
 
 /**
@@ -35,6 +36,10 @@ export type StoredUploadRecord = UploadRecord & { readonly mac: string };
  */
 export const uploadRecordText = (record: UploadRecord, sealKey: Uint8Array): string =>
   JSON.stringify({ v: versionOf(record), ...record, mac: recordMac(record, sealKey) });
+
+/** What the object's metadata say of it; its value stands in the part list. */
+export const envelopeChecksum = (begun: UploadChecksum | undefined): { checksum?: EnvelopeChecksum } =>
+  begun === undefined ? {} : { checksum: { algorithm: begun.algorithm, type: typeOfUpload(begun) } };
 
 const versionOf = ({ checksum }: UploadRecord): number => (checksum === undefined ? 2 : 3);
 

@@ -8,8 +8,9 @@ import {
   judgeCompletedChecksums,
   type ObjectChecksum,
   type UploadChecksum,
-  type VerifiedChecksum,
   verifyObjectChecksum,
+  type WholeChecksum,
+  wholeChecksum,
 } from '../../../core/s3/object-checksum.ts';
 import type { CompletedPart } from '../../../core/s3/request-documents.ts';
 import type { DataKeys } from '../data-keys.ts';
@@ -32,6 +33,7 @@ type Keys = Pick<DataKeys, 'unwrap'>;
 /**
  * Compares the checksums that a Complete names, of parts and of the whole, with those that were calculated when the parts
  * passed. Parts whose checksum was neither sent nor asked for at the beginning have none, and are taken as they are.
+ * @returns the checksum of the whole that the Complete names, or that the upload was begun with
  * @throws S3Error InvalidPart for a part's checksum that is wrong, BadDigest for the object's and for one of another algorithm than
  *   the upload was begun with; InvalidRequest for another type, and one that is missing. EnvelopeError `record-forged`
  */
@@ -39,20 +41,23 @@ export async function verifyChecksums(
   keys: Keys,
   upload: UploadRecord,
   { parts, records, named, type }: Asked,
-): Promise<VerifiedChecksum | undefined> {
+): Promise<WholeChecksum | undefined> {
   if (upload.checksum !== undefined) judgeCompletedChecksums(upload.checksum, type, parts);
-  if (named === undefined && parts.every((part) => part.named === undefined)) return undefined;
+  const algorithm = named?.algorithm ?? upload.checksum?.algorithm;
+  if (algorithm === undefined && parts.every((part) => part.named === undefined)) return undefined;
   const known = await openAll(keys, upload, records);
   for (const [index, part] of parts.entries()) verifyPart(upload, part, known[index] as Checksums);
-  if (named === undefined) return undefined;
+  if (algorithm === undefined) return undefined;
   const summed = known.flatMap((checksums, index) => {
-    const checksum = checksumIn(upload, checksums, named.algorithm);
+    const checksum = checksumIn(upload, checksums, algorithm);
     if (checksum === undefined && upload.checksum !== undefined)
-      throw otherAlgorithm(upload.checksum, named.algorithm);
+      throw otherAlgorithm(upload.checksum, algorithm);
     return checksum === undefined ? [] : [{ checksum, size: records[index]?.part.size ?? 0 }];
   });
-  await loadChecksums([named.algorithm]);
-  return summed.length === known.length ? verifyObjectChecksum(named, summed, upload.checksum) : undefined;
+  if (summed.length < known.length) return undefined;
+  await loadChecksums([algorithm]);
+  if (named !== undefined) return verifyObjectChecksum(named, summed, upload.checksum);
+  return upload.checksum && wholeChecksum(upload.checksum, summed);
 }
 
 /** The checksums of every part, in order; none of one that has none. */

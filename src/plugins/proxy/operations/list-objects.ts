@@ -14,6 +14,7 @@ import {
   rewriteListing,
   scanListing,
 } from '../../../core/s3/listing.ts';
+import type { UploadChecksum } from '../../../core/s3/object-checksum.ts';
 import { encodeComponent } from '../../../core/s3/request.ts';
 import { element } from '../../../core/s3/xml-text.ts';
 import { concurrently } from '../../../runtime/lifecycle/wait.ts';
@@ -26,7 +27,7 @@ const listingLimit = 8 * 1024 * 1024;
 
 /** A listing without the reserved keys, with plaintext sizes and the ETags that callers know. */
 export const createListHandler =
-  (operation: ListingOperation, cache: SizeCache): OperationHandler =>
+  (operation: ListingOperation, cache: PlaintextCache): OperationHandler =>
   async (services, context) => {
     await context.payload.read(0);
     const listing = await callersPage(operation, services, context);
@@ -39,20 +40,16 @@ export const createListHandler =
 
 async function answerListing(
   listing: Listing,
-  cache: SizeCache,
+  cache: PlaintextCache,
   services: ProxyServices,
   { request: { bucket }, answer, signal }: RequestContext,
 ): Promise<void> {
   const { reservedPrefix } = services.config;
   const shown = listing.entries.filter(({ key }) => !key.startsWith(reservedPrefix));
-  const sizes = await plaintextSizes(services, cache, bucket, shown, signal);
+  const shownOf = await plaintexts(services, cache, bucket, shown, signal);
   const xml = rewriteListing(listing, (entry): EntryEdit => {
     if (entry.key.startsWith(reservedPrefix)) return { drop: true };
-    const size = sizes.get(entry);
-    return {
-      ...(entry.etag === undefined ? {} : { etag: outward(entry.etag) }),
-      ...(size === undefined ? {} : { size }),
-    };
+    return { ...(entry.etag === undefined ? {} : { etag: outward(entry.etag) }), ...shownOf.get(entry) };
   });
   answer.head(200, { 'content-type': 'application/xml' });
   await answer.end(xml);
@@ -161,27 +158,34 @@ const leastPart = 5 * 1024 * 1024;
 
 type SizedEntry = ListingEntry & { readonly size: number; readonly etag: string };
 
-/** Plaintext sizes of entries of one bucket; an entry that is left out has its stored size. */
-async function plaintextSizes(
+/** What a listing shows of a plaintext. */
+interface ShownPlaintext {
+  /** Bytes. */
+  readonly size: number;
+  readonly checksum?: Required<UploadChecksum>;
+}
+
+/** Of entries of one bucket; an entry that is left out has its stored size. */
+async function plaintexts(
   services: ProxyServices,
-  cache: SizeCache,
+  cache: PlaintextCache,
   bucket: string,
   entries: readonly ListingEntry[],
   signal: AbortSignal,
-): Promise<ReadonlyMap<ListingEntry, number>> {
-  const sizes = new Map<ListingEntry, number>();
+): Promise<ReadonlyMap<ListingEntry, ShownPlaintext>> {
+  const sizes = new Map<ListingEntry, ShownPlaintext>();
   if (services.config.listSizes === 'stored') return sizes;
   const unknown: SizedEntry[] = [];
   for (const entry of entries.filter(isSized)) {
-    const size = cache.get(cacheId(bucket, entry)) ?? arithmeticSize(services, entry);
-    if (size === undefined) unknown.push(entry);
-    else sizes.set(entry, size);
+    const known = cache.get(cacheId(bucket, entry)) ?? bySize(arithmeticSize(services, entry));
+    if (known === undefined) unknown.push(entry);
+    else sizes.set(entry, known);
   }
   await concurrently(unknown, headsAtOnce, async (entry) => {
-    const size = await askedSize(services, bucket, entry, signal);
-    if (size === undefined) return;
-    cache.set(cacheId(bucket, entry), size);
-    sizes.set(entry, size);
+    const asked = await askedPlaintext(services, bucket, entry, signal);
+    if (asked === undefined) return;
+    cache.set(cacheId(bucket, entry), asked);
+    sizes.set(entry, asked);
   });
   return sizes;
 }
@@ -210,12 +214,12 @@ function partsOfEtag(etag: string): number | undefined {
  * Undefined when the object is another by now, or when its metadata cannot be read.
  * @throws S3Error when the store fails: a stored size in its place would be a wrong answer
  */
-async function askedSize(
+async function askedPlaintext(
   services: ProxyServices,
   bucket: string,
   { key, etag, versionId }: SizedEntry,
   signal: AbortSignal,
-): Promise<number | undefined> {
+): Promise<ShownPlaintext | undefined> {
   const head = async (query: readonly (readonly [string, string])[]) => {
     const response = await services.upstream.send({ method: 'HEAD', bucket, key, query, signal });
     if (isFailure(response.status)) throw await refusal(response);
@@ -230,14 +234,21 @@ async function askedSize(
   if (unquote(headers.etag ?? '') !== unquote(etag)) return undefined;
   try {
     const envelope = readEnvelope(headers);
-    if (envelope === undefined) return stored;
+    if (envelope === undefined) return { size: stored };
     const parts = await partCount(services, { bucket, key }, envelope, etag);
-    return parts === undefined ? undefined : Math.max(0, stored - parts * overheadBytes);
+    if (parts === undefined) return undefined;
+    return { size: Math.max(0, stored - parts * overheadBytes), ...checksumOf(envelope) };
   } catch (error) {
     if (error instanceof EnvelopeError) return undefined;
     throw error;
   }
 }
+
+const bySize = (size: number | undefined): ShownPlaintext | undefined =>
+  size === undefined ? undefined : { size };
+
+const checksumOf = ({ checksum }: Envelope): { checksum?: Required<UploadChecksum> } =>
+  checksum === undefined ? {} : { checksum: { algorithm: checksum.algorithm, type: checksum.type } };
 
 /** Of the store itself, or of its patience: nothing is said of the object. */
 const isFailure = (status: number): boolean => status >= 500 || status === 429;
@@ -253,16 +264,16 @@ async function partCount(
   return partsOfEtag(etag) ?? (await manifests.find(name, keys.manifest))?.parts.length;
 }
 
-/** Plaintext sizes that are known, by what names a stored body. */
-export class SizeCache extends BoundedMap<string, number> {
+/** What is known of plaintexts, by what names a stored body. */
+export class PlaintextCache extends BoundedMap<string, ShownPlaintext> {
   /** `maxBytes`: memory for all entries, about. */
   constructor(maxBytes = 4 * 1024 * 1024) {
     super(maxBytes, { costOf });
   }
 }
 
-/** Two bytes a character at most, and the entry in the map. */
-const costOf = (id: string): number => id.length * 2 + 72;
+/** Two bytes a character at most, the entry in the map and what it holds. */
+const costOf = (id: string): number => id.length * 2 + 144;
 
 const partsListingLimit = 4 * 1024 * 1024;
 

@@ -3,6 +3,8 @@ import { overheadBytes } from '../../../core/envelope/cipher.ts';
 import type { PartEntry } from '../../../core/envelope/manifest.ts';
 import { outward, requestHeadersUpstream, responseHeadersDownstream } from '../../../core/s3/headers.ts';
 import { rewriteListing, scanAttributes } from '../../../core/s3/listing.ts';
+import type { WholeChecksum } from '../../../core/s3/object-checksum.ts';
+import { checksumFields } from '../../../core/s3/request-documents.ts';
 import { element } from '../../../core/s3/xml-text.ts';
 import type { OperationHandler, ProxyServices, RequestContext } from '../context.ts';
 import type { ObjectLayout } from '../read/stored-object.ts';
@@ -24,8 +26,14 @@ export const getObjectAttributes: OperationHandler = async (services, context) =
   const encrypted = object.envelope !== undefined;
   const xml = await fetchAttributes(services, context, encrypted);
   const layout = encrypted ? await services.reader.layout(object, signal) : undefined;
+  if (layout === undefined) {
+    answer.head(200, { 'content-type': 'application/xml' });
+    return answer.end(withOutwardEtag(xml));
+  }
+  const wanted = namesOf(String(request.headers[attributesHeader])).includes('Checksum');
+  const checksum = wanted ? await services.reader.checksum(object, layout, signal) : undefined;
   answer.head(200, { 'content-type': 'application/xml' });
-  await answer.end(layout === undefined ? withOutwardEtag(xml) : ofPlaintext(xml, context, layout));
+  await answer.end(ofPlaintext(xml, context, layout, checksum));
 };
 
 async function fetchAttributes(
@@ -63,12 +71,18 @@ function withOutwardEtag(xml: Buffer): BlockBody {
   return rewriteListing(listing, ({ etag }) => (etag === undefined ? undefined : { etag: outward(etag) }));
 }
 
-function ofPlaintext(xml: Buffer, { request }: RequestContext, { size, list }: ObjectLayout): string {
+function ofPlaintext(
+  xml: Buffer,
+  { request }: RequestContext,
+  { size, list }: ObjectLayout,
+  checksum: WholeChecksum | undefined,
+): string {
   const { blocks } = rewriteListing(scanAttributes(xml), (entry) => {
     if (entry.element === 'Part') return { size: Math.max(0, (entry.size ?? 0) - overheadBytes) };
     return { size, ...(entry.etag === undefined ? {} : { etag: outward(entry.etag) }) };
   });
-  const rewritten = Buffer.concat([...blocks]).toString();
+  const sum = checksum === undefined ? '' : `<Checksum>${checksumFields(checksum).join('')}</Checksum>`;
+  const rewritten = beforeEnd(Buffer.concat([...blocks]).toString(), sum);
   const wanted = namesOf(String(request.headers[attributesHeader] ?? '')).includes('ObjectParts');
   if (!wanted || list === undefined || rewritten.includes('<ObjectParts>')) return rewritten;
   return withParts(rewritten, request.headers, list.parts);
@@ -84,8 +98,11 @@ function withParts(
     marker: Number(headers['x-amz-part-number-marker'] ?? 0) || 0,
     limit: Number(headers['x-amz-max-parts'] ?? 1000) || 1000,
   });
-  return xml.replace(/<\/[Gg]etObjectAttributes\w+>\s*$/, (end) => page + end);
+  return beforeEnd(xml, page);
 }
+
+const beforeEnd = (xml: string, added: string): string =>
+  xml.replace(/<\/[Gg]etObjectAttributes\w+>\s*$/, (end) => added + end);
 
 export interface PartsPage {
   /** Part number after which the page begins. */

@@ -1,7 +1,9 @@
 import { EnvelopeError, openWhole, overheadBytes } from '../../../core/envelope/cipher.ts';
 import type { PartEntry } from '../../../core/envelope/manifest.ts';
 import { hasEnvelope } from '../../../core/envelope/metadata.ts';
+import { openWholeChecksum } from '../../../core/envelope/whole-checksum.ts';
 import { type S3Error, s3Error } from '../../../core/s3/error.ts';
+import type { WholeChecksum } from '../../../core/s3/object-checksum.ts';
 import { coveringParts } from '../../../core/s3/range.ts';
 import { release } from '../../../runtime/memory.ts';
 import type { ResponseBody } from '../../../runtime/net/http1-response-body.ts';
@@ -47,6 +49,7 @@ import {
   type ObjectLayout,
   type ObjectReader,
   type ReadOptions,
+  type SmallObject,
   type StoredObject,
   versionQuery,
 } from './stored-object.ts';
@@ -75,6 +78,7 @@ export function createObjectReader(parts: ReaderParts): ObjectReader {
     layout: (object, signal) => loadLayout(manifests, object, signal),
     decrypt: (object, layout, response, options) => plaintext.arriving(object, layout, response, options),
     decryptSmall: (object, layout, response, options) => plaintext.small(object, layout, response, options),
+    checksum: (object, layout, signal) => keptChecksum(parts, object, layout, signal),
     plaintext: (object, layout, range, options) => plaintext.fetched(object, layout, range, options),
     verifySize: (object, layout, options) => plaintext.verifySize(object, layout, options),
     close: () => spool.close(),
@@ -97,6 +101,31 @@ async function headRefusal(
   if (response.status === status) return refusal(response);
   response.body.destroy();
   return refusalOf(status, '');
+}
+
+async function keptChecksum(
+  { keys }: ReaderParts,
+  object: StoredObject,
+  layout: ObjectLayout,
+  signal: AbortSignal,
+): Promise<WholeChecksum | undefined> {
+  if (layout.list !== undefined) return layout.list.checksum;
+  if (object.envelope?.checksum === undefined) return undefined;
+  const dek = await singleKey(keys, object, signal)();
+  try {
+    return openKept(object, layout, dek);
+  } finally {
+    dek.fill(0);
+  }
+}
+
+function openKept(
+  { envelope }: StoredObject,
+  { size }: ObjectLayout,
+  dek: Buffer,
+): WholeChecksum | undefined {
+  const sealed = envelope?.checksum?.sealed;
+  return sealed === undefined ? undefined : openWholeChecksum(dek, String(size), sealed, 1);
 }
 
 /** Bodies up to this size are decrypted in one step, in plaintext bytes. */
@@ -130,24 +159,32 @@ class Plaintext {
   small(object: StoredObject, layout: ObjectLayout, response: UpstreamResponse, options: ReadOptions) {
     if (object.envelope?.keys.form !== 'single' || layout.size > smallBytes) return undefined;
     const hold = this.#tools.budget.take(2 * object.storedSize, options.evict);
-    return hold && this.#small(object, response, hold, options);
+    return hold && this.#small(object, layout, response, hold, options);
   }
 
   /** The key is asked for while the body comes, and may be refused before. */
-  async #small(object: StoredObject, response: UpstreamResponse, hold: Hold, { signal }: ReadOptions) {
+  async #small(
+    object: StoredObject,
+    layout: ObjectLayout,
+    response: UpstreamResponse,
+    hold: Hold,
+    { signal, checksum: wanted }: ReadOptions,
+  ): Promise<SmallObject> {
     const unwrapped = singleKey(this.#parts.keys, object, signal)();
     unwrapped.catch(() => undefined);
     try {
       const stored = sealOf(object) ?? (await response.body.exact(object.storedSize));
       if (stored === undefined) throw cut();
-      const plaintext = openWhole(stored, await unwrapped);
+      const dek = await unwrapped;
+      const checksum = wanted ? openKept(object, layout, dek) : undefined;
+      const plaintext = openWhole(stored, dek);
       release(stored);
       this.#parts.metrics.bytes('decrypted', plaintext.length);
       const done = () => {
         hold.releaseAll();
         release(plaintext);
       };
-      return { plaintext, done };
+      return { plaintext, checksum, done };
     } catch (error) {
       hold.releaseAll();
       throw error;

@@ -6,6 +6,7 @@ import {
   wrappedDekHeader,
 } from '../../../core/envelope/metadata.ts';
 import { maxUserMetadata, userMetadataSize } from '../../../core/s3/headers.ts';
+import { wholeChecksumHeaders } from '../../../core/s3/object-checksum.ts';
 import type { OperationHandler, ProxyServices, RequestContext } from '../context.ts';
 import type { UpstreamResponse } from '../upstream/upstream.ts';
 import { answerUnsatisfied, deliver, passOn, passRefusalOn, readAgain, readOptions } from './deliver.ts';
@@ -17,7 +18,13 @@ import {
   type Slice,
   wholeHeaders,
 } from './read-request.ts';
-import { apparentSize, ObjectChanged, type ObjectLayout, type StoredObject } from './stored-object.ts';
+import {
+  apparentSize,
+  ObjectChanged,
+  type ObjectLayout,
+  type SmallObject,
+  type StoredObject,
+} from './stored-object.ts';
 
 /** GetObject: the whole by one request to the store, ranges and parts after a look at the headers. */
 export const getObject: OperationHandler = async (services, context) => {
@@ -41,20 +48,36 @@ async function getWhole(
   if (read === undefined) return passOn(context, response);
   const { object, layout } = read;
   const announced = wholeHeaders(object, layout.size, request);
-  const small = services.reader.decryptSmall(object, layout, response, readOptions(context));
+  const options = { ...readOptions(context), checksum: request.checksum };
+  const small = services.reader.decryptSmall(object, layout, response, options);
   if (small !== undefined) return deliverWhole(context, announced, await small);
-  const chunks = services.reader.decrypt(object, layout, response, readOptions(context));
-  await deliver(context, 200, announced, chunks);
+  const sum = await keptChecksum(services, context, request, read).catch((error) => {
+    response.body.destroy();
+    throw error;
+  });
+  const chunks = services.reader.decrypt(object, layout, response, options);
+  await deliver(context, 200, { ...announced, ...sum }, chunks);
+}
+
+/** As headers of an answer that carries the whole: of a range it is not the checksum. */
+async function keptChecksum(
+  { reader }: ProxyServices,
+  { signal }: RequestContext,
+  request: ReadRequest,
+  { object, layout }: Pick<Read, 'object' | 'layout'>,
+): Promise<Record<string, string>> {
+  const found = request.checksum ? await reader.checksum(object, layout, signal) : undefined;
+  return found === undefined ? {} : wholeChecksumHeaders(found);
 }
 
 /** Head and body leave together, or the caller goes before: what the plaintext took is given back in any case. */
 async function deliverWhole(
   { answer }: RequestContext,
   headers: Readonly<Record<string, string>>,
-  { plaintext, done }: { readonly plaintext: Buffer; readonly done: () => void },
+  { plaintext, checksum, done }: SmallObject,
 ): Promise<void> {
   try {
-    answer.head(200, headers);
+    answer.head(200, checksum === undefined ? headers : { ...headers, ...wholeChecksumHeaders(checksum) });
     await answer.end(plaintext);
   } finally {
     done();
@@ -112,7 +135,10 @@ async function answerSlice(
   if (slice === 'unsatisfied') return answerUnsatisfied(services, context, object, layout);
   const whole = slice === 'whole';
   const headers = whole
-    ? wholeHeaders(object, layout.size, request)
+    ? {
+        ...wholeHeaders(object, layout.size, request),
+        ...(await keptChecksum(services, context, request, { object, layout })),
+      }
     : { ...rangeHeaders(object, layout.size, slice.range, request), ...slice.headers };
   const range = whole ? undefined : slice.range;
   const chunks = services.reader.plaintext(object, layout, range, readOptions(context));
@@ -175,9 +201,11 @@ async function answerHead(
   const object = services.reader.describe(address, response.headers);
   if (object.envelope === undefined) return passStored(services, context, request);
   const sliced = range !== undefined || partNumber !== undefined;
-  const size = sliced ? undefined : apparentSize(object);
+  const inList = request.checksum && object.envelope.keys.form !== 'single';
+  const size = sliced || inList ? undefined : apparentSize(object);
   if (size === undefined) return answerLoaded(services, context, request, object);
-  answer.head(200, wholeHeaders(object, size, request));
+  const sum = await keptChecksum(services, context, request, { object, layout: { size, list: undefined } });
+  answer.head(200, { ...wholeHeaders(object, size, request), ...sum });
   await answer.end();
 }
 
@@ -213,8 +241,10 @@ async function answerLoaded(
   const shown = { ...object, headers: { ...object.headers, ...partsShown(object, layout) } };
   const slice = chooseSlice(object, layout, request);
   if (slice === 'unsatisfied') return answerUnsatisfied(services, context, object, layout);
-  if (slice === 'whole') answer.head(200, wholeHeaders(shown, layout.size, request));
-  else answer.head(206, { ...rangeHeaders(shown, layout.size, slice.range, request), ...slice.headers });
+  if (slice === 'whole') {
+    const sum = await keptChecksum(services, context, request, { object, layout });
+    answer.head(200, { ...wholeHeaders(shown, layout.size, request), ...sum });
+  } else answer.head(206, { ...rangeHeaders(shown, layout.size, slice.range, request), ...slice.headers });
   await answer.end();
 }
 

@@ -28,6 +28,8 @@ export interface ReadRequest {
   readonly range: ReturnType<typeof parseRange>;
   readonly ifRange: string | undefined;
   readonly partNumber: number | undefined;
+  /** Whether the checksum of the whole is wanted. */
+  readonly checksum: boolean;
   readonly envelopeHeaders: ProxyConfig['envelopeHeaders'];
 }
 
@@ -48,6 +50,7 @@ export function readRequest(
     range: parseRange(headers.range),
     ifRange: single(headers['if-range']),
     partNumber,
+    checksum: String(headers['x-amz-checksum-mode']).toUpperCase() === 'ENABLED',
     envelopeHeaders,
   };
 }

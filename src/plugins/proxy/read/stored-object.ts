@@ -1,9 +1,9 @@
 import { EnvelopeError, overheadBytes, plaintextSize, storedSize } from '../../../core/envelope/cipher.ts';
-import type { PartList } from '../../../core/envelope/manifest.ts';
 import { type Envelope, type ObjectName, readEnvelope } from '../../../core/envelope/metadata.ts';
 import { S3Error } from '../../../core/s3/error.ts';
+import type { WholeChecksum } from '../../../core/s3/object-checksum.ts';
 import type { ProxyConfig } from '../config.ts';
-import type { Manifests } from '../multipart/manifest-store.ts';
+import type { Manifests, VerifiedList } from '../multipart/manifest-store.ts';
 import { refusal, type Upstream, type UpstreamResponse } from '../upstream/upstream.ts';
 
 /** Where an object is and what the store wants with every request for it. */
@@ -34,7 +34,7 @@ export interface ObjectLayout {
   /** Plaintext bytes. */
   readonly size: number;
   /** The verified part list of a multipart object. */
-  readonly list: PartList | undefined;
+  readonly list: VerifiedList | undefined;
 }
 
 /** Inclusive plaintext offsets. */
@@ -55,6 +55,17 @@ export interface ReadOptions {
   readonly signal: AbortSignal;
   /** Called when the reader of this plaintext is so slow that others cannot get memory. */
   readonly evict?: (reason: Error) => void;
+  /** Whether the kept checksum of a small object is wanted with it. */
+  readonly checksum?: boolean;
+}
+
+/** A small plaintext in one piece. */
+export interface SmallObject {
+  readonly plaintext: Buffer;
+  /** As `checksum` gives it. */
+  readonly checksum: WholeChecksum | undefined;
+  /** To be called when the plaintext has served. */
+  readonly done: () => void;
 }
 
 /** Reads objects of the store as plaintext that was authenticated before it is given out, as the configuration demands. */
@@ -82,14 +93,23 @@ export interface ObjectReader {
   ): AsyncIterable<Buffer>;
   /**
    * The same at once, where the object is in one piece, small, and there is memory for it; undefined for others, of which
-   * `decrypt` takes charge. `done` is to be called when the plaintext has served.
+   * `decrypt` takes charge.
    */
   decryptSmall(
     object: StoredObject,
     layout: ObjectLayout,
     response: UpstreamResponse,
     options: ReadOptions,
-  ): Promise<{ readonly plaintext: Buffer; readonly done: () => void }> | undefined;
+  ): Promise<SmallObject> | undefined;
+  /**
+   * The checksum that is kept with an object, where there is one.
+   * @throws EnvelopeError `record-forged`
+   */
+  checksum(
+    object: StoredObject,
+    layout: ObjectLayout,
+    signal: AbortSignal,
+  ): Promise<WholeChecksum | undefined>;
   /**
    * The plaintext of `range` (default: everything), fetched from the store under the object's ETag.
    * The iteration ends without error only when every byte given out was authenticated. Chunks are
@@ -155,7 +175,7 @@ function singleLayout(stored: number): ObjectLayout {
   return { size, list: undefined };
 }
 
-function listLayout(stored: number, list: PartList): ObjectLayout {
+function listLayout(stored: number, list: VerifiedList): ObjectLayout {
   let size = 0;
   let expected = 0;
   for (const part of list.parts) {

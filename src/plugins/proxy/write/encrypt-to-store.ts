@@ -7,9 +7,11 @@ import {
 } from '../../../core/envelope/cipher.ts';
 import { hasNoBody, type KeyPurpose, type ObjectName } from '../../../core/envelope/metadata.ts';
 import { sealChecksums } from '../../../core/envelope/sealed-checksums.ts';
+import { type EnvelopeChecksum, sealWholeChecksum } from '../../../core/envelope/whole-checksum.ts';
 import type { Checksums } from '../../../core/s3/checksum.ts';
 import { s3Error } from '../../../core/s3/error.ts';
 import { responseHeadersDownstream, unquote } from '../../../core/s3/headers.ts';
+import { toldChecksum } from '../../../core/s3/object-checksum.ts';
 import { release } from '../../../runtime/memory.ts';
 import type { WrappedKey } from '../../../runtime/vault/contract.ts';
 import type { ProxyServices } from '../context.ts';
@@ -45,7 +47,7 @@ export async function encryptToStore(context: WriteContext, plan: EncryptionPlan
     const { response, nonce, size } = await send(key);
     const acceptance = await accepted(response);
     context.metrics.bytes('encrypted', size);
-    const checksums = plan.checksums?.();
+    const checksums = plan.purpose.kind === 'part' ? plan.checksums?.() : undefined;
     const sealed = checksums?.size ? sealChecksums(key.key, { nonce, size }, checksums) : undefined;
     return { ...acceptance, nonce, size, dek: key.ciphertext, ...(sealed !== undefined && { sealed }) };
   });
@@ -121,12 +123,13 @@ async function accepted(response: UpstreamResponse): Promise<Acceptance> {
  * first, and sends it from there. Only ciphertext touches the disk.
  */
 async function sendSpooled(context: WriteContext, plan: EncryptionPlan, key: FreshKey): Promise<Sealed> {
-  const target = plan.request(key);
+  plan.request(key, {});
   const spool = new CiphertextSpool(context.config.spoolDir, context.spoolSpace);
   const cipher = encryptBody(key.key);
   try {
     const size = await fill(spool, cipher, plan.source);
     if (size === 0) return await sendWhole(context, plan, Buffer.alloc(0), key);
+    const target = plan.request(key, besides(plan, key, size, plan.checksums?.()));
     const whole = spool.inMemory();
     const response = whole
       ? await sendSealed(context, target, whole)
@@ -164,14 +167,15 @@ function sendFile(upload: UpstreamUpload, spool: CiphertextSpool): Promise<Upstr
 /** Encrypts while the source is read. The end goes out once the source has ended and was found right. */
 async function sendStreamed(
   { upstream }: WriteContext,
-  { source, request }: EncryptionPlan,
+  plan: EncryptionPlan,
   length: number,
   key: FreshKey,
 ): Promise<Sealed> {
-  const upload = await upstream.upload(request(key), storedSize(length));
+  const target = plan.request(key, besides(plan, key, length, plan.announced));
+  const upload = await upstream.upload(target, storedSize(length));
   const cipher = encryptBody(key.key);
   try {
-    const response = await sendAll(upload, () => sendBody(upload, cipher, source, length));
+    const response = await sendAll(upload, () => sendBody(upload, cipher, plan.source, length));
     return { response, nonce: cipher.nonce.toString('base64'), size: length };
   } finally {
     cipher.discard();
@@ -237,17 +241,23 @@ async function collect(source: AsyncIterable<Buffer>, length: number): Promise<B
 /** Sends a body that is held in memory. Its SHA-256 is signed, so it cannot be stored in part. */
 async function sendWhole(
   context: WriteContext,
-  { name, purpose, request }: EncryptionPlan,
+  plan: EncryptionPlan,
   plaintext: Buffer,
   key: FreshKey,
 ): Promise<Sealed> {
+  const { name, purpose, request } = plan;
   const size = plaintext.length;
   const { body, nonce } = sealWhole(plaintext, key.key);
   release(plaintext);
+  const added = besides(plan, key, size, plan.checksums?.());
   const aside = purpose.kind === 'object' && hasNoBody(name.key, size);
   const response = aside
-    ? await sendSealed(context, request(key, body.toString('base64')), Buffer.alloc(0))
-    : await sendSealed(context, request(key), body);
+    ? await sendSealed(
+        context,
+        request(key, { ...added, emptySeal: body.toString('base64') }),
+        Buffer.alloc(0),
+      )
+    : await sendSealed(context, request(key, added), body);
   return { response, nonce, size };
 }
 
@@ -260,6 +270,22 @@ function sealWhole(plaintext: Buffer, dek: Buffer): { readonly body: Buffer; rea
   release(ciphertext);
   body.set(cipher.finish(), cipher.nonce.length + plaintext.length);
   return { body, nonce: cipher.nonce.toString('base64') };
+}
+
+/** An object has its checksum in its metadata, which leave before its body. */
+function besides(
+  { purpose }: EncryptionPlan,
+  { key }: FreshKey,
+  size: number,
+  checksums: Checksums = new Map(),
+): Besides {
+  const [first] = checksums;
+  if (purpose.kind !== 'object' || first === undefined) return {};
+  const [algorithm, digest] = first;
+  const kind = { algorithm, type: 'FULL_OBJECT' } as const;
+  return {
+    checksum: { ...kind, sealed: sealWholeChecksum(key, String(size), toldChecksum(kind, digest, 1)) },
+  };
 }
 
 /** @param body nonce, ciphertext and tag */
@@ -289,9 +315,17 @@ export interface EncryptionPlan {
   readonly length: number | undefined;
   /** Of the plaintext, to be kept beside its key; asked for once `source` has ended. */
   readonly checksums?: () => Checksums;
+  /** Those of them that are known before; `source` ends only if they are right. */
+  readonly announced?: Checksums;
   /** The request that carries the ciphertext, or its seal in the metadata; what it throws comes before any data is sent. */
-  readonly request: (key: WrappedKey, emptySeal?: string) => UpstreamRequest;
+  readonly request: (key: WrappedKey, added: Besides) => UpstreamRequest;
   readonly signal?: AbortSignal | undefined;
+}
+
+/** What an envelope has besides the wrapped DEK. */
+export interface Besides {
+  readonly emptySeal?: string;
+  readonly checksum?: EnvelopeChecksum;
 }
 
 /** What the store said to a body that it has taken. */

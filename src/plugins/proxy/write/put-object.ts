@@ -1,13 +1,26 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { storedSize } from '../../../core/envelope/cipher.ts';
-import { envelopeHeaders, hasNoBody, type ObjectName } from '../../../core/envelope/metadata.ts';
+import {
+  type Envelope,
+  envelopeHeaders,
+  hasNoBody,
+  type ObjectName,
+} from '../../../core/envelope/metadata.ts';
 import { s3Error } from '../../../core/s3/error.ts';
-import { checkUserMetadata, requestHeadersUpstream, unquote } from '../../../core/s3/headers.ts';
+import {
+  checkUserMetadata,
+  maxUserMetadata,
+  requestHeadersUpstream,
+  strictMetadataSize,
+  unquote,
+} from '../../../core/s3/headers.ts';
+import type { Payload } from '../../../core/s3/received-payload.ts';
 import type { WrappedKey } from '../../../runtime/vault/contract.ts';
 import type { OperationHandler, ProxyServices } from '../context.ts';
 import type { WrapScheme } from '../data-keys.ts';
 import { manifestToReplace, removeManifest } from '../multipart/manifest-store.ts';
-import { encryptToStore, type StoredBody, writeAnswer } from './encrypt-to-store.ts';
+import { smallBytes } from './ciphertext-spool.ts';
+import { type Besides, encryptToStore, type StoredBody, writeAnswer } from './encrypt-to-store.ts';
 
 /** PutObject: the body is encrypted under a DEK of its own, which is stored wrapped in the object's metadata. */
 export const putObject: OperationHandler = async (services, context) => {
@@ -17,41 +30,71 @@ export const putObject: OperationHandler = async (services, context) => {
   const stored = await encryptToStore(services, {
     name,
     purpose: { kind: 'object' },
-    source: payload.chunks(),
-    short: (limit) => payload.short?.(limit),
+    ...summed(payload),
     length: payload.length,
     signal,
-    request: (key, emptySeal) => {
+    request: (key, added) => {
       context.keyVersion = key.keyVersion;
       const own = requestHeadersUpstream(request.headers);
-      const headers = objectHeaders(own, { ...key, emptySeal }, services.keys.scheme);
+      const headers = objectHeaders(own, { ...key, ...added }, services.keys.scheme);
       return { method: 'PUT', ...name, headers, signal };
     },
   });
   if (services.config.upstreamChecksum === 'none')
     await verifyStored(services, name, stored, request.headers);
   await removeManifest(services, name, replaced);
-  answer.head(stored.status, writeAnswer(stored));
+  const type = payload.checksums().size > 0 ? { 'x-amz-checksum-type': 'FULL_OBJECT' } : {};
+  answer.head(stored.status, { ...writeAnswer(stored), ...type });
   await answer.end();
 };
 
 /**
- * `headers` with the envelope of a single body.
- * @throws S3Error MetadataTooLarge when both together exceed what the store takes
+ * The body with the checksum that is kept: the announced one, or where there is none S3's own default. That costs as much
+ * as the rest of a large body, and would be known only when its metadata have left.
  */
+function summed(payload: Payload) {
+  const { length = 0 } = payload;
+  const also = payload.announcesChecksum || length > smallBytes ? undefined : defaultChecksum;
+  return {
+    source: payload.chunks(also),
+    short: (limit: number) => payload.short?.(limit, also),
+    announced: payload.announced,
+    checksums: payload.checksums,
+  };
+}
+
+/** Of S3, where the caller names none. */
+export const defaultChecksum = 'crc64nvme';
+
+/** `headers` with the envelope of a single body. @throws S3Error MetadataTooLarge */
 export function objectHeaders(
   headers: Readonly<Record<string, string>>,
-  { ciphertext, keyVersion, emptySeal }: WrappedKey & { readonly emptySeal?: string | undefined },
+  { ciphertext, keyVersion, checksum, emptySeal }: WrappedKey & Besides,
   { keyName, binding }: WrapScheme,
 ): Record<string, string> {
-  const envelope = envelopeHeaders({
+  const envelope = {
     keys: { form: 'single', dek: ciphertext },
     keyName,
     keyVersion,
     binding,
     ...(emptySeal !== undefined && { emptySeal }),
-  });
-  const all = { ...headers, ...envelope };
+  } as const;
+  return withEnvelope(headers, { ...envelope, ...(checksum !== undefined && { checksum }) });
+}
+
+/**
+ * Without the checksum where there is no room for it.
+ * @throws S3Error MetadataTooLarge when both together exceed what the store takes
+ */
+export function withEnvelope(
+  headers: Readonly<Record<string, string>>,
+  { checksum, ...envelope }: Envelope,
+): Record<string, string> {
+  if (checksum !== undefined) {
+    const all = { ...headers, ...envelopeHeaders({ ...envelope, checksum }) };
+    if (strictMetadataSize(all) <= maxUserMetadata) return all;
+  }
+  const all = { ...headers, ...envelopeHeaders(envelope) };
   checkUserMetadata(all);
   return all;
 }

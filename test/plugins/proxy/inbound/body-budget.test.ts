@@ -12,6 +12,8 @@ function body(length: number | undefined) {
   const payload: Payload = {
     length,
     async *chunks() {},
+    announcesChecksum: false,
+    announced: new Map(),
     checksums: () => new Map(),
     async read() {
       noted.reads++;

@@ -200,7 +200,7 @@ test('attributes are of the plaintext', async () => {
   );
   assert.is(attributes.ObjectSize, 5);
   assert.is(attributes.ETag, ETag?.replaceAll('"', ''));
-  assert.is(attributes.Checksum, undefined);
+  assert.equal(attributes.Checksum, { ChecksumCRC32: 'NhCmhg==', ChecksumType: 'FULL_OBJECT' });
 });
 
 test("the store's refusal comes through", async () => {

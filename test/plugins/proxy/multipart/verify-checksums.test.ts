@@ -90,10 +90,21 @@ test('DEKs are unwrapped by the hundred where something is named, and wiped', as
   assert.ok(given.length === 250 && given.every((dek) => dek.every((byte) => byte === 0)));
 });
 
-test('where nothing is named the key server is not asked', async () => {
+test('where nothing is named nor was asked for at the beginning, the key server is not asked', async () => {
   const { keys, records, parts, calls } = world(3, () => ['crc32c']);
-  const found = await verifyChecksums(keys, begunWith('crc32c'), { parts, records, named: undefined });
+  const found = await verifyChecksums(keys, upload, { parts, records, named: undefined });
   assert.equal([found, calls], [undefined, []]);
+});
+
+test('what was asked for at the beginning is calculated where the Complete does not name it', async () => {
+  const { keys, records, parts, whole } = world(3, () => ['crc64nvme', 'sha256']);
+  const found = (algorithm: ChecksumAlgorithm) =>
+    verifyChecksums(keys, begunWith(algorithm), { parts, records, named: undefined });
+  const full = whole('crc64nvme').value.toString('base64');
+  assert.equal(await found('crc64nvme'), { algorithm: 'crc64nvme', type: 'FULL_OBJECT', text: full });
+  const digests = records.map((_unused, index) => digest('sha256', Buffer.of(index)));
+  const composite = `${digest('sha256', Buffer.concat(digests)).toString('base64')}-3`;
+  assert.equal(await found('sha256'), { algorithm: 'sha256', type: 'COMPOSITE', text: composite });
 });
 
 test('DEKs are wiped where a record is forged', async () => {

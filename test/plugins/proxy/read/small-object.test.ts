@@ -74,13 +74,13 @@ async function start({ body, unwrap }: Bed) {
   const watched: ObjectReader = {
     ...reader,
     decryptSmall: (...parameters) =>
-      reader.decryptSmall(...parameters)?.then(({ plaintext: bytes, done }) => {
+      reader.decryptSmall(...parameters)?.then(({ plaintext: bytes, done, ...rest }) => {
         plaintexts.had += 1;
         const counted = () => {
           done();
           plaintexts.given += 1;
         };
-        return { plaintext: bytes, done: counted };
+        return { plaintext: bytes, done: counted, ...rest };
       }),
   };
   const { metrics: _metrics, ...shared } = services;

@@ -29,7 +29,13 @@ async function put(context: TestContext, headers: Record<string, string>, text =
   const told = new Told();
   const exchange = {
     request: { ...name, headers },
-    payload: { length: text.length, chunks: () => source([Buffer.from(text)]) },
+    payload: {
+      length: text.length,
+      chunks: () => source([Buffer.from(text)]),
+      announcesChecksum: true,
+      announced: new Map(),
+      checksums: () => new Map(),
+    },
     answer: told.answer,
     signal: new AbortController().signal,
   } as unknown as RequestContext;
