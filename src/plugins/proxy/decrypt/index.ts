@@ -105,7 +105,7 @@ async function decryptInto(run: Run): Promise<DecryptReport> {
   let whole = false;
   try {
     const report = await overAll(run, new Faults(call.to), async (page, counts, each) => {
-      const known = await folder.journal.until(page.at(-1)?.key ?? '');
+      const known = await folder.journal.until(lastOf(page));
       await each(async (object, signal) => {
         const earlier = known.get(object.key);
         if (earlier !== undefined && isSame(earlier, object) && folder.holds(earlier)) {
@@ -139,7 +139,7 @@ async function dryRun(run: Run): Promise<DecryptReport> {
   const { call, source, place } = run;
   const before = openJournal(call.to, place);
   const report = await overAll(run, new Faults(call.to), async (page, counts, each) => {
-    const known = await before?.journal.until(page.at(-1)?.key ?? '');
+    const known = await before?.journal.until(lastOf(page));
     await each(async (object, signal) => {
       const earlier = known?.get(object.key);
       if (earlier !== undefined && isSame(earlier, object) && before?.holds(earlier)) {
@@ -154,6 +154,14 @@ async function dryRun(run: Run): Promise<DecryptReport> {
   });
   before?.journal.close(false);
   return { ...report, renamed: [], renamedCount: 0 };
+}
+
+/** By bytes; the last one of a page, unless a store lists in an order of its own. */
+function lastOf(page: readonly ListedObject[]): string {
+  const [last = ''] = page
+    .map(({ key }) => key)
+    .sort((one, other) => Buffer.compare(Buffer.from(other), Buffer.from(one)));
+  return last;
 }
 
 const isSame = (one: Pick<ListedObject, 'etag' | 'stored' | 'modified'>, other: ListedObject) =>
