@@ -8,7 +8,7 @@ import { vaultRules } from '../../../runtime/vault/settings.ts';
 import { type Fault, Faults } from './faults.ts';
 import type { Place } from './journal.ts';
 import { decryptSettings } from './settings.ts';
-import { type ListedObject, openSource, type Source } from './source.ts';
+import { openSource, type Source, type StoredEntry } from './source.ts';
 import { openJournal, TargetFolder } from './target-folder.ts';
 
 export interface DecryptCall {
@@ -157,30 +157,30 @@ async function dryRun(run: Run): Promise<DecryptReport> {
 }
 
 /** By bytes; the last one of a page, unless a store lists in an order of its own. */
-function lastOf(page: readonly ListedObject[]): string {
+function lastOf(page: readonly StoredEntry[]): string {
   const [last = ''] = page
     .map(({ key }) => key)
     .sort((one, other) => Buffer.compare(Buffer.from(other), Buffer.from(one)));
   return last;
 }
 
-const isSame = (one: Pick<ListedObject, 'etag' | 'stored' | 'modified'>, other: ListedObject) =>
+const isSame = (one: Pick<StoredEntry, 'etag' | 'stored' | 'modified'>, other: StoredEntry) =>
   one.etag === other.etag && one.stored === other.stored && one.modified === other.modified;
 
-type Work = (object: ListedObject, signal: AbortSignal) => Promise<void>;
+type Work = (object: StoredEntry, signal: AbortSignal) => Promise<void>;
 type OnPage = (
-  page: readonly ListedObject[],
+  page: readonly StoredEntry[],
   counts: Counts,
   each: (work: Work) => Promise<void>,
 ) => Promise<void>;
-type Outcome = Omit<DecryptReport, 'renamed' | 'renamedCount'>;
+type RunResult = Omit<DecryptReport, 'renamed' | 'renamedCount'>;
 
 /** Page after page, so that what is kept of earlier runs can be read beside it. */
 async function overAll(
   { call, source, place, host, concurrency }: Run,
   faults: Faults,
   onPage: OnPage,
-): Promise<Outcome> {
+): Promise<RunResult> {
   const counts: Counts = { listed: 0, done: 0, unencrypted: 0, skipped: 0, bytes: 0 };
   let endedBy: Error | undefined;
   try {
@@ -245,19 +245,13 @@ function endOf(error: unknown, host: string, bucket: string): Error {
   const certificate = certificateErrorCode(error);
   const name =
     certificate ?? (error instanceof S3Error ? error.code : error instanceof Error ? error.name : 'unknown');
-  const status = (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode;
-  const denied = status === 403 || status === 401;
   return new SvcError(
     'DECRYPT_STORE_FAILED',
     `The object store ${host} refused bucket ${bucket} or could not be reached (${name})`,
     {
       nextStep:
         'Check --upstream, the bucket, and that the credentials may list it and read its objects; then run it again, and it goes on.',
-      exitStatus: denied
-        ? exitStatus.denied
-        : certificate === undefined
-          ? exitStatus.unavailable
-          : exitStatus.config,
+      exitStatus: certificate === undefined ? exitStatus.unavailable : exitStatus.config,
       cause: error,
     },
   );

@@ -11,7 +11,7 @@ export interface Place {
 }
 
 /** An object whose plaintext lies in the folder, whole and verified. */
-export interface Completed {
+export interface DecryptedObject {
   readonly key: string;
   /** The store's, unquoted. */
   readonly etag: string;
@@ -58,14 +58,14 @@ export class Journal {
   }
 
   /** What earlier runs completed of the keys up to and including this one; to be asked in ascending order. */
-  async until(lastKey: string): Promise<ReadonlyMap<string, Completed>> {
-    const known = new Map<string, Completed>();
+  async until(lastKey: string): Promise<ReadonlyMap<string, DecryptedObject>> {
+    const known = new Map<string, DecryptedObject>();
     for (const file of this.#earlier)
       for await (const entry of file.until(lastKey)) known.set(entry.key, entry);
     return known;
   }
 
-  add(entry: Completed): void {
+  add(entry: DecryptedObject): void {
     if (this.#own !== undefined) writeSync(this.#own, line(entry));
   }
 
@@ -83,7 +83,7 @@ const line = (value: object): string => `${JSON.stringify(value)}\n`;
 class JournalFile {
   readonly path: string;
   #lines: AsyncIterator<string> | undefined;
-  #next: Completed | undefined;
+  #next: DecryptedObject | undefined;
   #ended = false;
 
   constructor(path: string) {
@@ -103,7 +103,7 @@ class JournalFile {
     });
   }
 
-  async *until(lastKey: string): AsyncGenerator<Completed> {
+  async *until(lastKey: string): AsyncGenerator<DecryptedObject> {
     const last = Buffer.from(lastKey);
     for (;;) {
       this.#next ??= await this.#read();
@@ -119,7 +119,7 @@ class JournalFile {
   }
 
   /** Lines that were cut by the end of a run say nothing. */
-  async #read(): Promise<Completed | undefined> {
+  async #read(): Promise<DecryptedObject | undefined> {
     this.#lines ??= createInterface({ input: createReadStream(this.path), crlfDelay: 0 })[
       Symbol.asyncIterator
     ]();
@@ -128,7 +128,7 @@ class JournalFile {
       if (done) this.#ended = true;
       else {
         const entry = parsed(value);
-        if (isCompleted(entry)) return entry;
+        if (isDecryptedObject(entry)) return entry;
       }
     }
     return undefined;
@@ -157,8 +157,8 @@ function parsed(text: string): unknown {
   }
 }
 
-function isCompleted(value: unknown): value is Completed {
-  const entry = value as Partial<Completed> | undefined | null;
+function isDecryptedObject(value: unknown): value is DecryptedObject {
+  const entry = value as Partial<DecryptedObject> | undefined | null;
   const texts = [entry?.key, entry?.etag, entry?.modified, entry?.path];
   return (
     texts.every((text) => typeof text === 'string') &&

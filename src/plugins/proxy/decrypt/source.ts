@@ -22,7 +22,7 @@ import { createUpstream } from '../upstream/s3-upstream.ts';
 import { refusal, type Upstream } from '../upstream/upstream.ts';
 import type { DecryptSettings } from './settings.ts';
 
-export interface ListedObject {
+export interface StoredEntry {
   readonly key: string;
   /** The store's, unquoted. */
   readonly etag: string;
@@ -49,7 +49,7 @@ export interface OpenedObject {
 /** Objects of one bucket past the proxy, and the keys that open them. */
 export interface Source {
   /** Pages of objects, in the order of the bytes of their keys; helper objects are left out. */
-  pages(prefix: string, signal: AbortSignal): AsyncIterable<readonly ListedObject[]>;
+  pages(prefix: string, signal: AbortSignal): AsyncIterable<readonly StoredEntry[]>;
   look(key: string, signal: AbortSignal): Promise<LookedAt>;
   /** @param take is called again, with the object from its beginning, where that may help */
   read<T>(key: string, take: (object: OpenedObject) => Promise<T>, signal: AbortSignal): Promise<T>;
@@ -173,7 +173,7 @@ async function* pages(
   Bucket: string,
   { prefix, reservedPrefix }: { prefix: string; reservedPrefix: string },
   abortSignal: AbortSignal,
-): AsyncGenerator<readonly ListedObject[]> {
+): AsyncGenerator<readonly StoredEntry[]> {
   let token: string | undefined;
   do {
     const from = token === undefined ? {} : { ContinuationToken: token };
@@ -187,7 +187,7 @@ async function* pages(
   } while (token !== undefined);
 }
 
-function listed({ Contents = [], EncodingType }: ListObjectsV2CommandOutput): readonly ListedObject[] {
+function listed({ Contents = [], EncodingType }: ListObjectsV2CommandOutput): readonly StoredEntry[] {
   const decoded = EncodingType === 'url' ? fromUrl : (key: string) => key;
   return Contents.flatMap(({ Key, Size = 0, ETag = '', LastModified }) =>
     Key === undefined

@@ -16,7 +16,7 @@ import { open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { exitStatus, SvcError } from '../../../core/errors.ts';
 import { folderBeside, pathParts, secondName } from './file-name.ts';
-import { type Completed, Journal, type Place } from './journal.ts';
+import { type DecryptedObject, Journal, type Place } from './journal.ts';
 
 /** No key stands for a name that begins with `%` and goes on so. */
 const ownFolder = '%svc-decrypt';
@@ -66,7 +66,7 @@ export class TargetFolder {
   }
 
   /** Whether what an earlier run completed is still there; a file of the same size is taken for it. */
-  holds({ path, bytes }: Completed): boolean {
+  holds({ path, bytes }: DecryptedObject): boolean {
     return isThere(this.#root, path, bytes);
   }
 
@@ -167,7 +167,7 @@ export class NameTaken extends Error {
 export function openJournal(
   root: string,
   place: Place,
-): { journal: Journal; holds(entry: Completed): boolean } | undefined {
+): { journal: Journal; holds(entry: DecryptedObject): boolean } | undefined {
   const own = join(root, ownFolder);
   if (lookAt(own) === undefined) return undefined;
   return inFolder(root, () => ({
