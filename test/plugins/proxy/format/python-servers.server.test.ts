@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   CompleteMultipartUploadCommand,
@@ -109,9 +110,15 @@ test('objects of each form, fetched past the proxy, come out byte for byte', asy
   const read = await readByPython([stored, '--to', plain, '--encrypted-only'], vault);
   assert.is(read.status, 0, read.stderr);
   assert.equal(digests(filesBelow(plain)), digests(written));
+  const refused = await readByPython([stored, '--to', plain], { ...vault, VAULT_TOKEN: 'wrong' });
+  assert.is(refused.status, 2, 'a key server that refuses is no fault of the objects');
   await bed.bao.rotate();
-  const again = await readByPython([stored, '--to', plain], { ...vault, VAULT_TOKEN: 'wrong' });
-  assert.is(again.status, 2, 'a key server that refuses is no fault of the objects');
+  await bed.bao.request('POST', 'transit/keys/svc/config', { exportable: true });
+  const keys = join(folder.path, 'transit-key.json');
+  writeFileSync(keys, (await bed.bao.request('GET', 'transit/export/encryption-key/svc')).text);
+  const alone = await readByPython([stored, '--to', join(folder.path, 'alone'), '--keys', keys]);
+  assert.is(alone.status, 0, `without a key server: ${alone.stderr}`);
+  assert.equal(digests(filesBelow(join(folder.path, 'alone'))), digests(written));
   await folder.remove();
 });
 
