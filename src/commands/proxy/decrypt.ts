@@ -7,6 +7,9 @@ import { BaseCommand } from '../../runtime/cli/base-command.ts';
 import { flagsOf } from '../../runtime/cli/setting-flags.ts';
 import { createProgress, interruptible } from '../../runtime/cli/terminal.ts';
 
+/** Between two lines of progress, in milliseconds. */
+const progressMs = 100;
+
 export default class ProxyDecrypt extends BaseCommand {
   static override summary = 'Decrypt objects of a bucket into a folder, without the proxy.';
   static override description =
@@ -38,13 +41,19 @@ export default class ProxyDecrypt extends BaseCommand {
     const { decryptObjects } = await import('../../plugins/proxy/decrypt/index.ts');
     const { reportLines, progressLine, reportJson } = await import('../../plugins/proxy/decrypt/report.ts');
     const progress = createProgress(process.stderr, process.env);
+    let shownAt = 0;
     let report: DecryptReport | undefined;
     const status = await interruptible(async (signal) => {
       report = await decryptObjects({
         ...{ sources: { flags, env: process.env }, from: args.source, to: String(to) },
         ...{ dryRun: dryRun === true, signal },
-        onProgress: (counts: Counts) => progress.show(progressLine(counts)),
+        onProgress(counts: Counts) {
+          if (performance.now() - shownAt < progressMs) return;
+          shownAt = performance.now();
+          progress.show(progressLine(counts));
+        },
       });
+      signal.throwIfAborted();
       return statusOf(report);
     }).finally(() => progress.clear());
     if (report === undefined) return this.exit(status);

@@ -20,6 +20,9 @@ const mostUnavailable = 16;
 /** Errors of a file system that are about one name, and not about the disk. */
 const ofName = new Set(['ENAMETOOLONG', 'ENOTDIR', 'EISDIR', 'ELOOP', 'EILSEQ', 'EINVAL', 'ENOENT']);
 
+/** No store has keys that are longer, and no message needs to be. */
+const cut = (text: string) => (text.length > 1024 ? `${text.slice(0, 1024)}…` : text);
+
 /** Sorts what goes wrong into faults of single objects, which are reported at the end, and what ends the run. */
 export class Faults {
   readonly listed: Fault[] = [];
@@ -43,7 +46,8 @@ export class Faults {
     if (reason === undefined) throw this.#ending(error);
     this.count++;
     this.byReason[reason] = (this.byReason[reason] ?? 0) + 1;
-    if (this.listed.length < mostListed) this.listed.push({ key, reason, message: messageOf(error) });
+    if (this.listed.length >= mostListed) return;
+    this.listed.push({ key: cut(key), reason, message: cut(messageOf(error)) });
   }
 
   #reasonOf(error: unknown): string | undefined {

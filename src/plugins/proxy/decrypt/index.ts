@@ -1,5 +1,5 @@
 import { certificateErrorCode, exitStatus, SvcError } from '../../../core/errors.ts';
-import { S3Error } from '../../../core/s3/error.ts';
+import { S3Error, s3Error } from '../../../core/s3/error.ts';
 import { resolveSettings, type Sources } from '../../../core/settings/resolve.ts';
 import { createLogger } from '../../../runtime/logging/create-logger.ts';
 import { storeOf } from '../../../runtime/object-store/settings.ts';
@@ -7,8 +7,9 @@ import { isVaultError } from '../../../runtime/vault/contract.ts';
 import { vaultRules } from '../../../runtime/vault/settings.ts';
 import { type Fault, Faults } from './faults.ts';
 import type { Place } from './journal.ts';
+import type { StoredEntry } from './list-objects.ts';
 import { decryptSettings } from './settings.ts';
-import { openSource, type Source, type StoredEntry } from './source.ts';
+import { openSource, type Source } from './source.ts';
 import { openJournal, TargetFolder } from './target-folder.ts';
 
 export interface DecryptCall {
@@ -105,7 +106,7 @@ async function decryptInto(run: Run): Promise<DecryptReport> {
   let whole = false;
   try {
     const report = await overAll(run, new Faults(call.to), async (page, counts, each) => {
-      const known = await folder.journal.until(lastOf(page));
+      const known = await folder.journal.of(page.map(({ key }) => key));
       await each(async (object, signal) => {
         const earlier = known.get(object.key);
         if (earlier !== undefined && isSame(earlier, object) && folder.holds(earlier)) {
@@ -127,7 +128,7 @@ async function decryptInto(run: Run): Promise<DecryptReport> {
           renamed.push({ key: object.key, path });
       });
     });
-    whole = report.endedBy === undefined;
+    whole = report.endedBy === undefined && !call.signal.aborted;
     return { ...report, renamed, renamedCount };
   } finally {
     folder.close(whole);
@@ -139,7 +140,7 @@ async function dryRun(run: Run): Promise<DecryptReport> {
   const { call, source, place } = run;
   const before = openJournal(call.to, place);
   const report = await overAll(run, new Faults(call.to), async (page, counts, each) => {
-    const known = await before?.journal.until(lastOf(page));
+    const known = await before?.journal.of(page.map(({ key }) => key));
     await each(async (object, signal) => {
       const earlier = known?.get(object.key);
       if (earlier !== undefined && isSame(earlier, object) && before?.holds(earlier)) {
@@ -154,14 +155,6 @@ async function dryRun(run: Run): Promise<DecryptReport> {
   });
   before?.journal.close(false);
   return { ...report, renamed: [], renamedCount: 0 };
-}
-
-/** By bytes; the last one of a page, unless a store lists in an order of its own. */
-function lastOf(page: readonly StoredEntry[]): string {
-  const [last = ''] = page
-    .map(({ key }) => key)
-    .sort((one, other) => Buffer.compare(Buffer.from(other), Buffer.from(one)));
-  return last;
 }
 
 const isSame = (one: Pick<StoredEntry, 'etag' | 'stored' | 'modified'>, other: StoredEntry) =>
@@ -189,6 +182,7 @@ async function overAll(
       await onPage(page, counts, (work) =>
         eachOf(page, concurrency, call.signal, async (object, signal) => {
           try {
+            refuseTooLong(object.key);
             await work(object, signal);
             faults.succeeded();
           } catch (error) {
@@ -200,8 +194,8 @@ async function overAll(
       );
     }
   } catch (error) {
-    if (call.signal.aborted) throw error;
-    endedBy = endOf(error, host, place.bucket);
+    // An interruption is no fault, and what came out before it is told
+    if (!call.signal.aborted) endedBy = endOf(error, host, place.bucket);
   }
   const { listed, count, byReason } = faults;
   return {
@@ -212,6 +206,13 @@ async function overAll(
     faultsByReason: byReason,
     endedBy,
   };
+}
+
+/** S3 has none that is longer, in bytes. */
+const longestKey = 1024;
+
+function refuseTooLong(key: string): void {
+  if (Buffer.byteLength(key) > longestKey) throw s3Error('KeyTooLongError');
 }
 
 /** As `concurrently`, but nothing goes on once this has ended: what is under way is aborted first. */

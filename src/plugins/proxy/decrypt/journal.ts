@@ -57,11 +57,13 @@ export class Journal {
     return new Journal(earlier, own);
   }
 
-  /** What earlier runs completed of the keys up to and including this one; to be asked in ascending order. */
-  async until(lastKey: string): Promise<ReadonlyMap<string, DecryptedObject>> {
+  /** What earlier runs completed of a page of keys; pages are to be asked for in ascending order. */
+  async of(keys: readonly string[]): Promise<ReadonlyMap<string, DecryptedObject>> {
+    const wanted = new Set(keys);
     const known = new Map<string, DecryptedObject>();
     for (const file of this.#earlier)
-      for await (const entry of file.until(lastKey)) known.set(entry.key, entry);
+      for await (const entry of file.until(lastOf(keys)))
+        if (wanted.has(entry.key)) known.set(entry.key, entry);
     return known;
   }
 
@@ -76,6 +78,14 @@ export class Journal {
     closeSync(this.#own);
     if (whole) for (const { path } of this.#earlier) rmSync(path, { force: true });
   }
+}
+
+/** By bytes; the last one of a page, unless a store lists in an order of its own. */
+function lastOf(keys: readonly string[]): Buffer {
+  const [last = Buffer.alloc(0)] = keys
+    .map((key) => Buffer.from(key))
+    .sort((one, other) => other.compare(one));
+  return last;
 }
 
 const line = (value: object): string => `${JSON.stringify(value)}\n`;
@@ -103,8 +113,7 @@ class JournalFile {
     });
   }
 
-  async *until(lastKey: string): AsyncGenerator<DecryptedObject> {
-    const last = Buffer.from(lastKey);
+  async *until(last: Buffer): AsyncGenerator<DecryptedObject> {
     for (;;) {
       this.#next ??= await this.#read();
       if (this.#next === undefined || Buffer.compare(Buffer.from(this.#next.key), last) > 0) return;

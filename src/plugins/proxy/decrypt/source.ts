@@ -1,11 +1,9 @@
-import { ListObjectsV2Command, type ListObjectsV2CommandOutput, type S3Client } from '@aws-sdk/client-s3';
 import { EnvelopeError } from '../../../core/envelope/cipher.ts';
 import { S3Error } from '../../../core/s3/error.ts';
 import { unquote } from '../../../core/s3/headers.ts';
 import { retry } from '../../../runtime/lifecycle/wait.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import { defaultCredentials } from '../../../runtime/object-store/credentials.ts';
-import { storeClient } from '../../../runtime/object-store/s3-client.ts';
 import { storeOf, trustedAuthorities } from '../../../runtime/object-store/settings.ts';
 import { createVaultClient } from '../../../runtime/vault/client.ts';
 import { vaultConfig } from '../../../runtime/vault/settings.ts';
@@ -20,16 +18,8 @@ import { DelayedRemovals } from '../state/state-store.ts';
 import { UpstreamStateStore } from '../state/upstream-state-store.ts';
 import { createUpstream } from '../upstream/s3-upstream.ts';
 import { refusal, type Upstream } from '../upstream/upstream.ts';
+import { listObjects, type StoredEntry } from './list-objects.ts';
 import type { DecryptSettings } from './settings.ts';
-
-export interface StoredEntry {
-  readonly key: string;
-  /** The store's, unquoted. */
-  readonly etag: string;
-  /** Stored bytes. */
-  readonly stored: number;
-  readonly modified: string;
-}
 
 /** What metadata and length say of an object whose body was not read. */
 export interface LookedAt {
@@ -99,17 +89,19 @@ export function openSource(
   const metrics = { request() {}, refused() {}, bytes() {} };
   const spoolSpace = new SpoolSpace(0);
   const reader = createObjectReader({ config, keys, upstream, manifests, metrics, spoolSpace });
-  const client = storeClient({ address: storeOf(settings), credentials, ca });
   void vault.start();
   return {
-    pages: (prefix, signal) => pages(client, bucket, { prefix, reservedPrefix }, signal),
+    async *pages(prefix, signal) {
+      const attempt = <T>(request: () => Promise<T>) => again(request, signal);
+      for await (const page of listObjects(upstream, attempt, { bucket, prefix }, signal))
+        yield page.filter(({ key }) => !key.startsWith(reservedPrefix));
+    },
     look: (key, signal) => again(() => look(reader, bucket, key, signal), signal),
     read: (key, take, signal) =>
       again(async () => take(await open({ upstream, reader }, bucket, key, signal)), signal),
     async close() {
       reader.close();
       state.close();
-      client.destroy();
       await vault.close();
     },
   };
@@ -165,49 +157,5 @@ async function open(
   } catch (error) {
     response.body.destroy();
     throw error;
-  }
-}
-
-async function* pages(
-  client: S3Client,
-  Bucket: string,
-  { prefix, reservedPrefix }: { prefix: string; reservedPrefix: string },
-  abortSignal: AbortSignal,
-): AsyncGenerator<readonly StoredEntry[]> {
-  let token: string | undefined;
-  do {
-    const from = token === undefined ? {} : { ContinuationToken: token };
-    const command = new ListObjectsV2Command({ Bucket, Prefix: prefix, EncodingType: 'url', ...from });
-    const page: ListObjectsV2CommandOutput = await client.send(command, { abortSignal });
-    yield listed(page).filter(({ key }) => !key.startsWith(reservedPrefix));
-    const next = page.IsTruncated ? page.NextContinuationToken : undefined;
-    if (page.IsTruncated && (next === undefined || next === token))
-      throw Object.assign(new Error('the listing does not go on'), { name: 'BrokenListing' });
-    token = next;
-  } while (token !== undefined);
-}
-
-function listed({ Contents = [], EncodingType }: ListObjectsV2CommandOutput): readonly StoredEntry[] {
-  const decoded = EncodingType === 'url' ? fromUrl : (key: string) => key;
-  return Contents.flatMap(({ Key, Size = 0, ETag = '', LastModified }) =>
-    Key === undefined
-      ? []
-      : [
-          {
-            key: decoded(Key),
-            etag: unquote(ETag),
-            stored: Size,
-            modified: LastModified?.toISOString() ?? '',
-          },
-        ],
-  );
-}
-
-/** As a form is encoded: a blank is a plus. What is not encoded as it says stays as it is. */
-function fromUrl(text: string): string {
-  try {
-    return decodeURIComponent(text.replaceAll('+', ' '));
-  } catch {
-    return text;
   }
 }

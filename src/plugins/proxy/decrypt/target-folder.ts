@@ -205,10 +205,15 @@ function makeFolder(path: string): boolean {
   }
 }
 
+/** File systems that do not know it for folders. */
+const cannotSync = new Set(['EINVAL', 'ENOTSUP', 'EISDIR', 'EPERM']);
+
 function syncFolder(path: string): void {
   const folder = openSync(path, 'r');
   try {
     fsyncSync(folder);
+  } catch (error) {
+    if (!cannotSync.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
   } finally {
     closeSync(folder);
   }

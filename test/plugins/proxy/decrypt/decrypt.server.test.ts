@@ -213,6 +213,7 @@ test('an interruption ends it with 130, and leaves a folder to go on in', async 
   const { code } = await child.end('SIGINT');
   bed.store.resume();
   assert.is(code, 130);
+  assert.match(child.logs(), /^Decrypted: \d+ objects?, /m, 'what came out before is told');
   assert.not.ok(own(to).includes('lock'));
   assert.is((await decrypt(setting, `s3://${BUCKET}/kill/`, to)).status, 0);
 });

@@ -149,6 +149,7 @@ test('what is cut, odd or contradictory is reported, leaves nothing, and does no
     ['part-of-it', status(206, { 'content-length': 6 })],
     ['elsewhere', status(301, { location: 'http://127.0.0.1:1/' })],
     ['denied', status(403)],
+    [`long/${'k'.repeat(5000)}`, 'long'],
     ['late', 'late'],
   ];
   const to = join(folder.path, 'odd');
@@ -156,10 +157,11 @@ test('what is cut, odd or contradictory is reported, leaves nothing, and does no
   assert.is(result.status, 1, result.stdout);
   const { faults, done } = reportOf(result);
   assert.is(done, 2);
-  assert.equal(faults.map(({ key, reason }) => `${key} ${reason}`).sort(), [
+  assert.equal(faults.map(({ key, reason }) => `${key.slice(0, 20)} ${reason}`).sort(), [
     'cut\u001b[31m ServiceUnavailable',
     'denied AccessDenied',
     'elsewhere InternalError',
+    'long/kkkkkkkkkkkkkkk KeyTooLongError',
     'part-of-it wrong-size',
     'partial partial-metadata',
   ]);
@@ -179,12 +181,20 @@ test('what is cut, odd or contradictory is reported, leaves nothing, and does no
 
 test('a listing without end, and one that is none, end the run', async ({ store, setting, folder }) => {
   store.objects = [['a', 'a']];
-  store.listing = '<IsTruncated>true</IsTruncated><NextContinuationToken>same</NextContinuationToken>';
   const to = join(folder.path, 'endless');
-  const result = await decrypt(setting, 's3://bucket', to, '--json');
+  const listings = [
+    '<IsTruncated>true</IsTruncated><NextContinuationToken>same</NextContinuationToken>',
+    '<IsTruncated>true</IsTruncated>',
+    `<Name>${'n'.repeat(9 * 1024 * 1024)}</Name>`,
+    '<Contents>',
+  ];
+  for (const listing of listings) {
+    store.listing = listing;
+    const result = await decrypt(setting, 's3://bucket', to, '--json');
+    assert.is(result.status, 69, result.stdout);
+    assert.is(reportOf(result).error?.code, 'DECRYPT_STORE_FAILED');
+  }
   store.listing = '<IsTruncated>false</IsTruncated>';
-  assert.is(result.status, 69, result.stdout);
-  assert.is(reportOf(result).error?.code, 'DECRYPT_STORE_FAILED');
   assert.is((await decrypt(setting, 's3://bucket', to)).status, 0);
 });
 
