@@ -1,5 +1,6 @@
 import { boto3 } from './recipes/boto3.ts';
 import { ciliumPolicyCheck } from './recipes/cilium-policy-check.ts';
+import { cryptography } from './recipes/cryptography.ts';
 import { minio, rclone, versitygw } from './recipes/go.ts';
 import { helm } from './recipes/helm.ts';
 import { kernel, kernel612 } from './recipes/kernel.ts';
@@ -18,6 +19,7 @@ export const CATALOG: Readonly<Record<ToolName, Recipe>> = {
   openbao,
   versitygw,
   boto3,
+  cryptography,
   awscli: { kind: 'system', command: 'aws', debianPackage: 'awscli' },
   s3cmd: debian('s3cmd'),
   'rclone-client': debian('rclone'),
@@ -64,6 +66,7 @@ const CLIENTS: readonly ToolName[] = ['boto3', 'awscli', 's3cmd', 'rclone-client
 export const TEST_TOOLS: readonly ToolName[] = [
   'openbao',
   'versitygw',
+  'cryptography',
   ...VM,
   ...REGISTRY,
   'chromium',

@@ -3,6 +3,7 @@ export const TOOL_NAMES = [
   'openbao',
   'versitygw',
   'boto3',
+  'cryptography',
   'awscli',
   's3cmd',
   'rclone-client',

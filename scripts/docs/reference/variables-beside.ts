@@ -24,7 +24,10 @@ export const variablesBeside: Readonly<Record<string, readonly [by: string, mean
   ],
   KUBERNETES_SERVICE_HOST: ['the same, in a pod', 'Address of the API server; Kubernetes sets it'],
   KUBERNETES_SERVICE_PORT: ['the same, in a pod', 'Its port; Kubernetes sets it'],
-  AWS_ACCESS_KEY_ID: ['proxy, `svc proxy gc`, `svc audit`', 'Credentials for the object store'],
+  AWS_ACCESS_KEY_ID: [
+    'proxy, `svc proxy gc`, `svc proxy decrypt`, `svc audit`',
+    'Credentials for the object store',
+  ],
   AWS_SECRET_ACCESS_KEY: ['the same', 'Secret of that access key'],
   AWS_SESSION_TOKEN: ['the same', 'Token of temporary credentials'],
   AWS_CREDENTIAL_EXPIRATION: ['the same', 'When those end'],

@@ -10,6 +10,7 @@ export const elsewhere: Readonly<Record<string, string>> = {
   AWS_IGNORE_CONFIGURED_ENDPOINT_URLS: 'the same',
   AWS_SHARED_CREDENTIALS_FILE: 'the same',
   'svc/secret-path': 'an error that is shown',
+  'svc/upload': 'what is under an HMAC in the stored format',
   '--minutes': 'npm run conformance',
   '--admission-control-config-file': 'kube-apiserver',
   '--no-hooks': 'helm',

@@ -7,6 +7,7 @@ import type { WholeChecksum } from '../../../core/s3/object-checksum.ts';
 import { coveringParts } from '../../../core/s3/range.ts';
 import { release } from '../../../runtime/memory.ts';
 import type { ResponseBody } from '../../../runtime/net/http1-response-body.ts';
+import type { ProxyConfig } from '../config.ts';
 import type { ProxyServices } from '../context.ts';
 import {
   refusal,
@@ -426,8 +427,10 @@ function refuseOtherSize({ size }: { readonly size: number }, { body }: Wanted):
 const spoolId = ({ name, versionId, etag }: StoredObject, { wrapped, stored }: Wanted): string =>
   JSON.stringify([name.bucket, name.key, versionId ?? null, etag, wrapped, stored?.start ?? null]);
 
-/** What reading takes of a proxy process. */
-type ReaderParts = Pick<
-  ProxyServices,
-  'config' | 'keys' | 'upstream' | 'manifests' | 'metrics' | 'spoolSpace'
->;
+/** What reading takes of a proxy process, or of a command that reads as it does. */
+type ReaderParts = Pick<ProxyServices, 'keys' | 'upstream' | 'manifests' | 'metrics' | 'spoolSpace'> & {
+  readonly config: Pick<
+    ProxyConfig,
+    'unencryptedReads' | 'strict' | 'spoolDir' | 'verifyBuffer' | 'verifyBudget'
+  >;
+};

@@ -1,0 +1,84 @@
+import { s3Error } from '../../../core/s3/error.ts';
+import { unquote } from '../../../core/s3/headers.ts';
+import { type EntryShape, type ScannedEntries, scanEntries } from '../../../core/s3/xml-text.ts';
+import { type Upstream, xmlText } from '../upstream/upstream.ts';
+
+/** An object as the store lists it. */
+export interface StoredEntry {
+  readonly key: string;
+  /** The store's, unquoted. */
+  readonly etag: string;
+  /** Stored bytes. */
+  readonly stored: number;
+  readonly modified: string;
+}
+
+/** Of 1,000 keys of 1,024 bytes, each of which is encoded by three. */
+const pageLimit = 8 * 1024 * 1024;
+const shape: EntryShape = {
+  root: 'ListBucketResult',
+  entries: ['Contents'],
+  fields: ['Key', 'ETag', 'Size', 'LastModified', 'EncodingType', 'IsTruncated', 'NextContinuationToken'],
+};
+
+/** Calls a request, again where that may help. */
+type Attempt = <T>(request: () => Promise<T>) => Promise<T>;
+
+/**
+ * Pages of ListObjectsV2, keys encoded, because XML cannot hold all of them.
+ * @throws S3Error as the store has it; InternalError for a page that is too long or none, or a listing that does not go on
+ */
+export async function* listObjects(
+  upstream: Upstream,
+  attempt: Attempt,
+  { bucket, prefix }: { readonly bucket: string; readonly prefix: string },
+  signal: AbortSignal,
+): AsyncGenerator<readonly StoredEntry[]> {
+  let token: string | undefined;
+  do {
+    const query: [string, string][] = [
+      ['list-type', '2'],
+      ['encoding-type', 'url'],
+      ['prefix', prefix],
+    ];
+    if (token !== undefined) query.push(['continuation-token', token]);
+    const page = await attempt(() => onePage(upstream, bucket, query, signal));
+    yield entriesOf(page);
+    const next = page.top.get('IsTruncated')?.trim() === 'true' ? page.top.get('NextContinuationToken') : '';
+    if (next === undefined || (next !== '' && next === token))
+      throw s3Error('InternalError', 'A listing of the object store does not go on.');
+    token = next === '' ? undefined : next;
+  } while (token !== undefined);
+}
+
+async function onePage(
+  upstream: Upstream,
+  bucket: string,
+  query: readonly (readonly [string, string])[],
+  signal: AbortSignal,
+): Promise<ScannedEntries> {
+  const response = await upstream.send({ method: 'GET', bucket, key: '', query, signal });
+  const page = scanEntries(await xmlText(response, pageLimit), shape);
+  if (page === undefined)
+    throw s3Error('InternalError', `The object store did not answer with a ${shape.root}.`);
+  return page;
+}
+
+function entriesOf({ top, entries }: ScannedEntries): readonly StoredEntry[] {
+  const decoded = top.get('EncodingType')?.trim() === 'url' ? fromUrl : (key: string) => key;
+  return entries.flatMap((entry) => {
+    const key = decoded(entry.get('Key') ?? '');
+    const text = (field: string) => (entry.get(field) ?? '').trim();
+    const stored = Number(text('Size'));
+    return key === '' ? [] : [{ key, etag: unquote(text('ETag')), stored, modified: text('LastModified') }];
+  });
+}
+
+/** As a form is encoded: a blank is a plus. What is not encoded as it says stays as it is. */
+function fromUrl(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,161 @@
+import { EnvelopeError } from '../../../core/envelope/cipher.ts';
+import { S3Error } from '../../../core/s3/error.ts';
+import { unquote } from '../../../core/s3/headers.ts';
+import { retry } from '../../../runtime/lifecycle/wait.ts';
+import type { Logger } from '../../../runtime/logging/logger.ts';
+import { defaultCredentials } from '../../../runtime/object-store/credentials.ts';
+import { storeOf, trustedAuthorities } from '../../../runtime/object-store/settings.ts';
+import { createVaultClient } from '../../../runtime/vault/client.ts';
+import { vaultConfig } from '../../../runtime/vault/settings.ts';
+import { createTransit } from '../../../runtime/vault/transit.ts';
+import { createDataKeys } from '../data-keys.ts';
+import { createManifests } from '../multipart/manifest-store.ts';
+import { SpoolSpace } from '../read/body/spool-file.ts';
+import { createObjectReader } from '../read/create-object-reader.ts';
+import { apparentSize, ObjectChanged, type ObjectReader } from '../read/stored-object.ts';
+import { createBucketFacts } from '../state/bucket-facts.ts';
+import { DelayedRemovals } from '../state/state-store.ts';
+import { UpstreamStateStore } from '../state/upstream-state-store.ts';
+import { createUpstream } from '../upstream/s3-upstream.ts';
+import { refusal, type Upstream } from '../upstream/upstream.ts';
+import { listObjects, type StoredEntry } from './list-objects.ts';
+import type { DecryptSettings } from './settings.ts';
+
+/** What metadata and length say of an object whose body was not read. */
+export interface LookedAt {
+  readonly encrypted: boolean;
+  /** Of the plaintext in bytes, as far as the headers tell it. */
+  readonly size: number | undefined;
+}
+
+/** Plaintext that is under way. It is authentic only once `chunks` have ended without error. */
+export interface OpenedObject {
+  readonly encrypted: boolean;
+  readonly etag: string;
+  readonly size: number;
+  readonly chunks: AsyncIterable<Buffer>;
+}
+
+/** Objects of one bucket past the proxy, and the keys that open them. */
+export interface Source {
+  /** Pages of objects, in the order of the bytes of their keys; helper objects are left out. */
+  pages(prefix: string, signal: AbortSignal): AsyncIterable<readonly StoredEntry[]>;
+  look(key: string, signal: AbortSignal): Promise<LookedAt>;
+  /** @param take is called again, with the object from its beginning, where that may help */
+  read<T>(key: string, take: (object: OpenedObject) => Promise<T>, signal: AbortSignal): Promise<T>;
+  close(): Promise<void>;
+}
+
+/**
+ * Bodies are decrypted while they arrive: what is written before its tag was verified has no name yet. So no memory is
+ * needed to hold them, and no disk.
+ */
+const reading = { strict: false, verifyBuffer: 0, verifyBudget: 0, spoolDir: '' } as const;
+const sending = { upstreamSigning: 'auto', upstreamChecksum: 'crc32' } as const;
+
+/** @throws SvcError where certificates or tokens cannot be had */
+export function openSource(
+  bucket: string,
+  settings: DecryptSettings,
+  env: Readonly<Record<string, string | undefined>>,
+  log: Logger,
+): Source {
+  const credentials = defaultCredentials(env, log);
+  const ca = trustedAuthorities(env);
+  const { reservedPrefix, stateBucket, unencryptedReads, requireBound } = settings;
+  const config = {
+    ...storeOf(settings),
+    ...sending,
+    ...reading,
+    reservedPrefix,
+    stateBucket,
+    unencryptedReads,
+  };
+  const vault = createVaultClient({ config: vaultConfig(settings), log, onState: () => undefined });
+  const transit = createTransit(vault, {
+    mount: settings.transitMount,
+    keyName: settings.transitKey,
+    joinCalls: true,
+  });
+  const keys = createDataKeys(transit, { binding: 'key', requireBound });
+  const upstream = createUpstream(config, log, { credentials, ca });
+  const state = new UpstreamStateStore({ config, upstream, buckets: createBucketFacts(upstream) });
+  const manifests = createManifests({
+    state,
+    keys,
+    reservedPrefix,
+    removals: new DelayedRemovals(state, log),
+  });
+  const metrics = { request() {}, refused() {}, bytes() {} };
+  const spoolSpace = new SpoolSpace(0);
+  const reader = createObjectReader({ config, keys, upstream, manifests, metrics, spoolSpace });
+  void vault.start();
+  return {
+    async *pages(prefix, signal) {
+      const attempt = <T>(request: () => Promise<T>) => again(request, signal);
+      for await (const page of listObjects(upstream, attempt, { bucket, prefix }, signal))
+        yield page.filter(({ key }) => !key.startsWith(reservedPrefix));
+    },
+    look: (key, signal) => again(() => look(reader, bucket, key, signal), signal),
+    read: (key, take, signal) =>
+      again(async () => take(await open({ upstream, reader }, bucket, key, signal)), signal),
+    async close() {
+      reader.close();
+      state.close();
+      await vault.close();
+    },
+  };
+}
+
+/** An object that was replaced meanwhile, or whose part list has just moved into its headers, and a store that stumbled. */
+function mayHelp(error: unknown): boolean {
+  if (error instanceof EnvelopeError) return error.reason === 'manifest-missing';
+  return error instanceof ObjectChanged || (error instanceof S3Error && error.status >= 500);
+}
+
+const again = <T>(attempt: () => Promise<T>, signal: AbortSignal): Promise<T> =>
+  retry(attempt, { initialMs: 200, maxMs: 2_000, maxAttempts: 3, isRetryable: mayHelp, signal });
+
+async function look(
+  reader: ObjectReader,
+  bucket: string,
+  key: string,
+  signal: AbortSignal,
+): Promise<LookedAt> {
+  const object = await reader.stat({ bucket, key }, { signal });
+  return { encrypted: object.envelope !== undefined, size: apparentSize(object) };
+}
+
+interface Reading {
+  readonly upstream: Upstream;
+  readonly reader: ObjectReader;
+}
+
+async function open(
+  { upstream, reader }: Reading,
+  bucket: string,
+  key: string,
+  signal: AbortSignal,
+): Promise<OpenedObject> {
+  const name = { bucket, key };
+  const response = await upstream.send({ method: 'GET', ...name, signal });
+  if (response.status >= 300) throw await refusal(response);
+  try {
+    if (response.status !== 200)
+      throw new EnvelopeError(
+        'wrong-size',
+        `the store answered ${response.status} to a request for the whole`,
+      );
+    const object = reader.describe({ name, versionId: undefined, access: {} }, response.headers);
+    const layout = await reader.layout(object, signal);
+    return {
+      encrypted: object.envelope !== undefined,
+      etag: unquote(object.etag),
+      size: layout.size,
+      chunks: reader.decrypt(object, layout, response, { signal }),
+    };
+  } catch (error) {
+    response.body.destroy();
+    throw error;
+  }
+}

@@ -1,0 +1,69 @@
+import { createHash, createHmac } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { openWhole } from '../../src/core/envelope/cipher.ts';
+import { readPartList } from '../../src/core/envelope/manifest.ts';
+import { associatedData } from '../../src/core/envelope/metadata.ts';
+import { storedVectors } from '../plugins/proxy/format/vectors.ts';
+import { transitKey } from '../tools/format-vectors/stored-objects.ts';
+
+const test = suite('docs/FORMAT.md');
+
+const page = readFileSync(new URL('../../docs/FORMAT.md', import.meta.url), 'utf8');
+const vectors = storedVectors();
+
+function objectOf(vector: string) {
+  const [object] = vectors.find(({ name }) => name === vector)?.objects ?? [];
+  if (object === undefined) throw new Error(`no vector ${vector}`);
+  return {
+    ...object,
+    body: Buffer.from(object.body, 'base64'),
+    dek: object.metadata['svc-wrapped-dek'] ?? '',
+  };
+}
+
+const says = (...values: string[]) => {
+  for (const value of values) assert.ok(page.includes(`\`${value}\``), value);
+};
+
+test('says how many vectors there are, and names every reason that they do', () => {
+  assert.ok(page.includes(`holds ${vectors.length} test vectors`), String(vectors.length));
+  const reasons = vectors.flatMap(({ expect }) => ('refused' in expect ? [expect.refused] : []));
+  says(...new Set(reasons));
+});
+
+test('its example of an object in one piece is that of the vector', () => {
+  const { bucket, key, body, dek } = objectOf('read/single-1-byte');
+  const text = associatedData('key', { bucket, key }, { kind: 'object' }) as string;
+  const opened = transitKey.decrypt(dek, Buffer.from(text));
+  const plaintext = openWhole(body, opened).toString('hex');
+  says(text, Buffer.from(text).toString('base64'), opened.toString('hex'), plaintext);
+  says(body.subarray(0, 12).toString('hex'), body.subarray(12, 13).toString('hex'));
+  says(body.subarray(13).toString('hex'));
+});
+
+test('its example of a part list is that of the vector', () => {
+  const { bucket, key, dek } = objectOf('read/inline-1-part');
+  const list = readPartList(JSON.parse(dek));
+  const [part] = list.parts;
+  if (part === undefined) throw new Error('no part');
+  const sealText = associatedData('key', { bucket, key }, { kind: 'seal', upload: list.manifest }) as string;
+  const sealKey = transitKey.decrypt(list.seal, Buffer.from(sealText));
+  const input = `svc/1\n${list.manifest}\n1\n${part.n} ${part.size} ${part.nonce} ${part.dek}\n`;
+  const mac = createHmac('sha256', sealKey).update(input).digest();
+  assert.is(mac.toString('base64'), list.mac);
+  says(sealText, sealKey.toString('hex'), input.replaceAll('\n', '⏎'), mac.toString('hex'));
+  const purpose = { kind: 'part', upload: list.manifest, number: 1 } as const;
+  const partText = associatedData('key', { bucket, key }, purpose) as string;
+  says(partText, transitKey.decrypt(part.dek, Buffer.from(partText)).toString('hex'));
+});
+
+test('its manifest is where that of the vector lies', () => {
+  const { key } = objectOf('read/pointer-unbound');
+  const hash = createHash('sha256').update('["reports","pointer-unbound.bin"]').digest('hex');
+  assert.ok(key.startsWith(`.svc/manifests/${hash}/`));
+  says(`.svc/manifests/${hash}/`);
+});
+
+test.run();

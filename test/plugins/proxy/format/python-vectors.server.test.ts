@@ -1,0 +1,62 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { concurrently } from '../../../../src/runtime/lifecycle/wait.ts';
+import { type TemporaryFolder, temporaryFolder } from '../../../support/temporary.ts';
+import { filesBelow, readByPython } from './python-reader.ts';
+import { expected, type NamedVector, storedVectors, vectorFolder } from './vectors.ts';
+
+const test = suite<{ folder: TemporaryFolder }>('vectors of the stored format, by the reader in Python');
+
+test.before((context) => {
+  context.folder = temporaryFolder('python');
+});
+
+test.after(async ({ folder }) => {
+  await folder?.remove();
+});
+
+async function outcome(to: string, vector: NamedVector, ...args: string[]): Promise<string> {
+  const state = vector.stateBucket === undefined ? [] : ['--state-bucket', vector.stateBucket];
+  const { status, stderr } = await readByPython([
+    ...[join(vectorFolder, `${vector.name}.json`), '--keys', join(vectorFolder, 'transit-key.json')],
+    ...['--to', to, ...state, ...args],
+  ]);
+  const files = [...filesBelow(to).values()];
+  const [reason] = /(?<=: )[a-z-]+(?=: )/.exec(stderr) ?? [];
+  if (status === 1 && files.length === 0) return `refused: ${reason}`;
+  if (status === 0 && files.length === 1) return `plaintext ${(files[0] as Buffer).toString('base64')}`;
+  return `status ${status}, ${files.length} files: ${stderr}`;
+}
+
+const atOnce = 3;
+
+test('each is read or refused as it says', async ({ folder }) => {
+  const vectors = storedVectors();
+  const outcomes = await concurrently(vectors, atOnce, (vector) =>
+    outcome(join(folder.path, vector.name), vector),
+  );
+  assert.ok(vectors.length > 150);
+  for (const [index, vector] of vectors.entries()) assert.is(outcomes[index], expected(vector), vector.name);
+});
+
+test('where encrypted objects are wanted only, nothing without svc metadata is read', async ({ folder }) => {
+  const plain = storedVectors().filter(({ expect }) => 'unencrypted' in expect);
+  for (const vector of plain)
+    assert.is(
+      await outcome(join(folder.path, 'only', vector.name), vector, '--encrypted-only'),
+      expected(vector, true),
+    );
+});
+
+test('without a key, and called wrongly, it ends with 2', async ({ folder }) => {
+  const [vector] = storedVectors();
+  const file = join(vectorFolder, `${vector?.name}.json`);
+  mkdirSync(join(folder.path, 'none'));
+  for (const args of [[file], [file, '--to', join(folder.path, 'none')]])
+    assert.is((await readByPython(args)).status, 2);
+  assert.is(filesBelow(join(folder.path, 'none')).size, 0);
+});
+
+test.run();

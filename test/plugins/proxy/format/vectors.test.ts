@@ -1,0 +1,150 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { EnvelopeError } from '../../../../src/core/envelope/cipher.ts';
+import { TransitKey } from '../../../../src/plugins/dev/keys/transit-keys.ts';
+import type { ProxyConfig } from '../../../../src/plugins/proxy/config.ts';
+import type { ProxyMetrics } from '../../../../src/plugins/proxy/metrics.ts';
+import { createContext, type OwnedContext } from '../../../../src/plugins/proxy/start-process.ts';
+import { type Transit, VaultError } from '../../../../src/runtime/vault/contract.ts';
+import { vectorFiles } from '../../../tools/format-vectors/vector-files.ts';
+import { recordingLog } from '../support/serve.ts';
+import { expected, type NamedVector, storedVectors, vectorFolder } from './vectors.ts';
+
+const test = suite('vectors of the stored format');
+
+test('the files are what the generator writes', () => {
+  const written = vectorFiles();
+  const found = readdirSync(vectorFolder, { recursive: true, encoding: 'utf8' }).filter((file) =>
+    file.endsWith('.json'),
+  );
+  assert.equal(found.sort(), written.map(([name]) => name).sort());
+  for (const [name, text] of written) assert.is(readFileSync(`${vectorFolder}${name}`, 'utf8'), text, name);
+});
+
+/** Opens what the exported key of the vectors wraps, as the key server would. */
+function vectorTransit(): Transit {
+  const { data } = JSON.parse(readFileSync(`${vectorFolder}transit-key.json`, 'utf8'));
+  const versions = Object.values(data.keys) as string[];
+  const key = new TransitKey({ created: '', versions, minDecryptionVersion: 1 });
+  return {
+    keyName: data.name,
+    wrap: () => Promise.reject(new Error('nothing is written')),
+    async unwrap(items) {
+      try {
+        return items.map(({ ciphertext, associatedData = '' }) =>
+          key.decrypt(ciphertext, Buffer.from(associatedData)),
+        );
+      } catch (cause) {
+        throw new VaultError('rejected', 'refused', { cause });
+      }
+    },
+  };
+}
+
+const pathOf = (bucket: string, key: string) =>
+  `/${bucket}/${key.split('/').map(encodeURIComponent).join('/')}`;
+
+/** A store that holds the objects of one vector at a time. */
+class VectorStore {
+  readonly #server: Server;
+  vector: NamedVector | undefined;
+
+  constructor() {
+    this.#server = createServer((request, response) => {
+      const found = this.vector?.objects.find(
+        ({ bucket, key }) => decodedPath(pathOf(bucket, key)) === decodedPath(request.url ?? ''),
+      );
+      if (found === undefined) return response.writeHead(404).end('<Error><Code>NoSuchKey</Code></Error>');
+      const body = Buffer.from(found.body, 'base64');
+      for (const [name, value] of Object.entries(found.metadata))
+        response.setHeader(`x-amz-meta-${name}`, value);
+      return response.writeHead(200, { etag: '"e"', 'content-length': body.length }).end(body);
+    });
+  }
+
+  async listen(): Promise<URL> {
+    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
+    return new URL(`http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`);
+  }
+
+  close(): void {
+    this.#server.closeAllConnections();
+    this.#server.close();
+  }
+}
+
+const decodedPath = (path: string) => path.split('/').map(decodeURIComponent).join('/');
+
+const metrics: ProxyMetrics = { request() {}, refused() {}, bytes() {} };
+
+function reading(upstream: URL, options: Partial<ProxyConfig>): OwnedContext {
+  const config = {
+    ...{ upstream, region: 'eu-central-1', upstreamSigning: 'auto', upstreamChecksum: 'crc32' },
+    ...{ reservedPrefix: '.svc/', stateBucket: undefined, requireBound: false, unencryptedReads: 'allow' },
+    ...{ strict: false, spoolDir: '/nowhere', spoolSize: 0, verifyBuffer: 1 << 20, verifyBudget: 1 << 20 },
+    ...options,
+  } as ProxyConfig;
+  const env = { AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE', AWS_SECRET_ACCESS_KEY: 'not-a-secret' };
+  const transit = vectorTransit();
+  return createContext({ config, transit, metrics, log: recordingLog(), env, keysAhead: false });
+}
+
+async function outcome({ reader }: OwnedContext, { bucket, key }: NamedVector): Promise<string> {
+  const { signal } = new AbortController();
+  try {
+    const object = await reader.stat({ bucket, key }, { signal });
+    const layout = await reader.layout(object, signal);
+    const chunks: Buffer[] = [];
+    for await (const chunk of reader.plaintext(object, layout, undefined, { signal }))
+      chunks.push(Buffer.from(chunk));
+    return `plaintext ${Buffer.concat(chunks).toString('base64')}`;
+  } catch (error) {
+    if (error instanceof EnvelopeError) return `refused: ${error.reason}`;
+    if (error instanceof VaultError && error.kind === 'rejected') return 'refused: key-refused';
+    throw error;
+  }
+}
+
+const vectors = storedVectors();
+
+for (const streamed of [false, true])
+  test(`the proxy reads or refuses each as it says, bodies ${streamed ? 'streamed' : 'in memory'}`, async () => {
+    const store = new VectorStore();
+    const upstream = await store.listen();
+    try {
+      for (const vector of vectors) {
+        store.vector = vector;
+        const context = reading(upstream, {
+          stateBucket: vector.stateBucket,
+          ...(streamed && { verifyBuffer: 0 }),
+        });
+        const found = await outcome(context, vector);
+        context.close();
+        assert.is(found, expected(vector), vector.name);
+      }
+    } finally {
+      store.close();
+    }
+  });
+
+test('where unencrypted reads are denied, nothing without svc metadata is read', async () => {
+  const store = new VectorStore();
+  const upstream = await store.listen();
+  try {
+    const plain = vectors.filter(({ expect }) => 'unencrypted' in expect);
+    assert.is(plain.length, 3);
+    for (const vector of plain) {
+      store.vector = vector;
+      const context = reading(upstream, { unencryptedReads: 'deny' });
+      assert.is(await outcome(context, vector), expected(vector, true), vector.name);
+      context.close();
+    }
+  } finally {
+    store.close();
+  }
+});
+
+test.run();

@@ -1,0 +1,29 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { VectorFile } from '../../../tools/format-vectors/vector-files.ts';
+
+export const vectorFolder = fileURLToPath(new URL('../../../vectors/format/', import.meta.url));
+
+export interface NamedVector extends VectorFile {
+  /** `read/…` or `refuse/…`, without the ending. */
+  readonly name: string;
+}
+
+/** The vectors as they lie in their files. */
+export function storedVectors(): readonly NamedVector[] {
+  return ['read', 'refuse'].flatMap((folder) =>
+    readdirSync(`${vectorFolder}${folder}`)
+      .sort()
+      .map((file) => ({
+        name: `${folder}/${file.replace('.json', '')}`,
+        ...(JSON.parse(readFileSync(`${vectorFolder}${folder}/${file}`, 'utf8')) as VectorFile),
+      })),
+  );
+}
+
+/** What has to come of a vector, in one line. */
+export function expected({ expect }: VectorFile, encryptedOnly = false): string {
+  if ('refused' in expect) return `refused: ${expect.refused}`;
+  if ('plaintext' in expect) return `plaintext ${expect.plaintext}`;
+  return encryptedOnly ? 'refused: unencrypted' : `plaintext ${expect.unencrypted}`;
+}

@@ -1,0 +1,156 @@
+import { randomBytes } from 'node:crypto';
+import { dekBytes, encryptBody } from '../../../src/core/envelope/cipher.ts';
+import { type PartEntry, type PartList, sealMac } from '../../../src/core/envelope/manifest.ts';
+import {
+  associatedData,
+  type BindingMode,
+  type Envelope,
+  envelopeHeaders,
+  hasNoBody,
+  type KeyPurpose,
+  type ObjectName,
+  type WrappedKeys,
+} from '../../../src/core/envelope/metadata.ts';
+import { manifestKey } from '../../../src/core/envelope/records.ts';
+import { TransitKey } from '../../../src/plugins/dev/keys/transit-keys.ts';
+import { manifestText } from '../../../src/plugins/proxy/multipart/manifest-store.ts';
+import { seededBytes } from './seeded.ts';
+
+/** One object as the store holds it; names of metadata without `x-amz-meta-`. */
+export interface StoredObject extends ObjectName {
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+}
+
+const created = '2026-01-01T00:00:00Z';
+const minDecryptionVersion = 1;
+const versions = [1, 2].map((version) =>
+  seededBytes(`transit key version ${version}`, 32).toString('base64'),
+);
+
+/** The transit key of the vectors after its rotation, and before. */
+export const transitKey = new TransitKey({ created, versions, minDecryptionVersion });
+export const olderTransitKey = new TransitKey({
+  created,
+  versions: versions.slice(0, 1),
+  minDecryptionVersion,
+});
+
+/** The versions in the form in which the key server exports them. */
+export const exportedKey = () => ({
+  about:
+    'A transit key in the clear, for these vectors alone: what GET transit/export/encryption-key/svc answers.',
+  data: {
+    name: keyName,
+    type: 'aes256-gcm96',
+    keys: Object.fromEntries(versions.map((key, index) => [String(index + 1), key])),
+  },
+});
+
+export const keyName = 'svc';
+export const reservedPrefix = '.svc/';
+
+export interface WriteOptions {
+  readonly binding?: BindingMode;
+  /** Default: the rotated one. */
+  readonly key?: TransitKey;
+}
+
+export function wrap(
+  dek: Uint8Array,
+  name: ObjectName,
+  purpose: KeyPurpose,
+  { binding = 'key', key = transitKey }: WriteOptions = {},
+): string {
+  return key.encrypt(Buffer.from(dek), Buffer.from(associatedData(binding, name, purpose) ?? ''));
+}
+
+function sealedBody(dek: Buffer, plaintext: Buffer): Buffer {
+  const encryption = encryptBody(dek);
+  return Buffer.concat([encryption.nonce, encryption.update(plaintext), encryption.finish()]);
+}
+
+/** Metadata names as S3 tools show them. */
+const shortNames = (headers: Readonly<Record<string, string>>) =>
+  Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name.slice('x-amz-meta-'.length), value]),
+  );
+
+function metadataOf(
+  keys: WrappedKeys,
+  { binding = 'key', key = transitKey }: WriteOptions,
+  emptySeal?: string,
+) {
+  const envelope: Envelope = {
+    ...{ keys, keyName, keyVersion: key.latest, binding },
+    ...(emptySeal !== undefined && { emptySeal }),
+  };
+  return shortNames(envelopeHeaders(envelope));
+}
+
+/** An object in one piece, as PutObject leaves it. */
+export function single(name: ObjectName, plaintext: Buffer, options: WriteOptions = {}): StoredObject {
+  const dek = randomBytes(dekBytes);
+  const body = sealedBody(dek, plaintext);
+  const keys = { form: 'single', dek: wrap(dek, name, { kind: 'object' }, options) } as const;
+  if (!hasNoBody(name.key, plaintext.length)) return { ...name, metadata: metadataOf(keys, options), body };
+  return { ...name, metadata: metadataOf(keys, options, body.toString('base64')), body: Buffer.alloc(0) };
+}
+
+/** A multipart object in both of its forms. */
+export interface Multipart {
+  readonly list: PartList;
+  readonly sealKey: Buffer;
+  /** The stored bodies of the parts. */
+  readonly bodies: readonly Buffer[];
+  readonly inline: StoredObject;
+  readonly pointer: StoredObject;
+  readonly manifest: StoredObject;
+}
+
+export interface Part {
+  readonly n: number;
+  readonly plaintext: Buffer;
+  readonly key?: TransitKey;
+}
+
+export function multipart(name: ObjectName, parts: readonly Part[], options: WriteOptions = {}): Multipart {
+  const id = randomBytes(16).toString('base64url');
+  const sealKey = randomBytes(dekBytes);
+  const seal = wrap(sealKey, name, { kind: 'seal', upload: id }, options);
+  const written = parts.map(({ n, plaintext, key }) => {
+    const dek = randomBytes(dekBytes);
+    const body = sealedBody(dek, plaintext);
+    const purpose = { kind: 'part', upload: id, number: n } as const;
+    const wrapped = wrap(dek, name, purpose, { ...options, ...(key && { key }) });
+    const nonce = body.subarray(0, 12).toString('base64');
+    return { body, entry: { n, dek: wrapped, nonce, size: plaintext.length } satisfies PartEntry };
+  });
+  const entries = written.map(({ entry }) => entry);
+  const list: PartList = { manifest: id, parts: entries, seal, mac: sealMac(sealKey, id, entries) };
+  const bodies = written.map(({ body }) => body);
+  return { list, sealKey, bodies, ...listed(name, list, bodies, options) };
+}
+
+/** The objects that hold such a list, whether or not it is true. */
+export function listed(
+  name: ObjectName,
+  list: PartList,
+  bodies: readonly Buffer[],
+  options: WriteOptions = {},
+): Pick<Multipart, 'inline' | 'pointer' | 'manifest'> {
+  const body = Buffer.concat(bodies);
+  const { manifest, seal } = list;
+  return {
+    inline: { ...name, metadata: metadataOf({ form: 'inline', list }, options), body },
+    pointer: { ...name, metadata: metadataOf({ form: 'pointer', manifest, seal }, options), body },
+    manifest: manifestObject(name, list),
+  };
+}
+
+export const manifestObject = (name: ObjectName, list: PartList, inside = name): StoredObject => ({
+  bucket: name.bucket,
+  key: manifestKey(reservedPrefix, name, list.manifest),
+  metadata: {},
+  body: Buffer.from(manifestText(inside, list)),
+});
