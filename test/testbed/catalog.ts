@@ -8,6 +8,7 @@ import { minioGoClient } from './recipes/minio-go-client.ts';
 import { networkPolicyJudge } from './recipes/network-policy-judge.ts';
 import { openbao } from './recipes/openbao.ts';
 import { promtool } from './recipes/promtool.ts';
+import { pythonTools } from './recipes/python-tools.ts';
 import { s3Suite } from './recipes/s3-suite.ts';
 import { type Recipe, TOOL_NAMES, type ToolName } from './types.ts';
 
@@ -47,6 +48,7 @@ export const CATALOG: Readonly<Record<ToolName, Recipe>> = {
   fish: debian('fish'),
   ruby: debian('ruby'),
   lua: { kind: 'system', command: 'lua5.4', debianPackage: 'lua5.4', versionFlag: '-v' },
+  'python-tools': pythonTools,
 };
 
 /** What a virtual machine is made of. */

@@ -32,6 +32,7 @@ export const TOOL_NAMES = [
   'fish',
   'ruby',
   'lua',
+  'python-tools',
 ] as const;
 
 export type ToolName = (typeof TOOL_NAMES)[number];

@@ -1,0 +1,69 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { HeadObjectCommand, paginateListObjectsV2 } from '@aws-sdk/client-s3';
+import { temporaryFolder } from '../../support/temporary.ts';
+import type { ObjectStore } from '../../support/types.ts';
+import type { Application } from './application.ts';
+import type { ApplicationBed, Way } from './bed.ts';
+import { type Outcome, rounded } from './compare.ts';
+
+/** The proxy tidies up behind some answers. */
+const settleMs = 500;
+
+export interface Tried {
+  readonly outcome: Outcome;
+  /** What went wrong, or figures. */
+  readonly detail: string;
+}
+
+/** Runs an application against the bare store and through the proxy, each time in a bucket of its own. */
+export async function runTwice(application: Application, bed: ApplicationBed): Promise<Tried> {
+  const bare = await runOnce(application, bed, 'bare');
+  if (bare.error !== undefined) return { outcome: { result: 'fails at the store too' }, detail: bare.error };
+  const proxied = await runOnce(application, bed, 'proxy');
+  if (proxied.error !== undefined) return { outcome: { result: 'fails' }, detail: proxied.error };
+  const bytes = rounded(proxied.bytes / bare.bytes);
+  const requests = rounded(proxied.requests / bare.requests);
+  const detail = `${proxied.bytes} of ${bare.bytes} bytes, ${proxied.requests} of ${bare.requests} requests`;
+  return { outcome: { result: 'passes', bytes, requests }, detail };
+}
+
+interface Once {
+  readonly error?: string;
+  readonly bytes: number;
+  readonly requests: number;
+}
+
+async function runOnce(
+  { name, tls = false, run }: Application,
+  bed: ApplicationBed,
+  way: Way,
+): Promise<Once> {
+  const bucket = `${name}-${way}`;
+  await bed.store.createBucket(bucket);
+  const target = await bed.target(way, tls);
+  const folder = temporaryFolder(bucket);
+  const before = bed.output().length;
+  try {
+    await run({ target, bucket, folder: folder.path });
+    await sleep(settleMs);
+    const traffic = bed.traffic(bucket);
+    if (way === 'proxy') await assertSealed(bed.store, bucket);
+    return traffic;
+  } catch (error) {
+    const text = error instanceof Error ? error.message : String(error);
+    const log = way === 'proxy' ? `\nthe proxy's log:\n${bed.output().slice(before).slice(-3000)}` : '';
+    return { error: `${text}${log}`, ...bed.traffic(bucket) };
+  } finally {
+    await folder.remove();
+  }
+}
+
+/** Every object that the application left carries the envelope's metadata. @throws Error naming one that does not */
+async function assertSealed(store: ObjectStore, Bucket: string): Promise<void> {
+  for await (const { Contents = [] } of paginateListObjectsV2({ client: store.client }, { Bucket })) {
+    for (const { Key = '' } of Contents.filter(({ Key }) => !Key?.startsWith('.svc/'))) {
+      const { Metadata = {} } = await store.client.send(new HeadObjectCommand({ Bucket, Key }));
+      if (Metadata['svc-encrypted'] !== 'true') throw new Error(`${Key} is not encrypted in the store`);
+    }
+  }
+}
