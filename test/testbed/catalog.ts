@@ -1,9 +1,11 @@
+import { awscliCurrent } from './recipes/awscli-current.ts';
 import { boto3 } from './recipes/boto3.ts';
 import { ciliumPolicyCheck } from './recipes/cilium-policy-check.ts';
-import { minio, rclone, versitygw } from './recipes/go.ts';
+import { minio, opentofu, rclone, restic, versitygw } from './recipes/go.ts';
 import { helm } from './recipes/helm.ts';
 import { kernel, kernel612 } from './recipes/kernel.ts';
 import { kubernetes } from './recipes/kubernetes.ts';
+import { litestream } from './recipes/litestream.ts';
 import { minioGoClient } from './recipes/minio-go-client.ts';
 import { networkPolicyJudge } from './recipes/network-policy-judge.ts';
 import { openbao } from './recipes/openbao.ts';
@@ -14,7 +16,7 @@ import { type Recipe, TOOL_NAMES, type ToolName } from './types.ts';
 
 const debian = (command: string): Recipe => ({ kind: 'system', command, debianPackage: command });
 
-/** `rclone-client` is Debian's, quick to have; `rclone` is a current one that can also serve S3. */
+/** `rclone-client` and `awscli` are Debian's, quick to have; `rclone` is a current one that can also serve S3. */
 export const CATALOG: Readonly<Record<ToolName, Recipe>> = {
   openbao,
   versitygw,
@@ -49,6 +51,10 @@ export const CATALOG: Readonly<Record<ToolName, Recipe>> = {
   ruby: debian('ruby'),
   lua: { kind: 'system', command: 'lua5.4', debianPackage: 'lua5.4', versionFlag: '-v' },
   'python-tools': pythonTools,
+  'awscli-current': awscliCurrent,
+  restic,
+  litestream,
+  opentofu,
 };
 
 /** What a virtual machine is made of. */

@@ -33,6 +33,10 @@ export const TOOL_NAMES = [
   'ruby',
   'lua',
   'python-tools',
+  'awscli-current',
+  'restic',
+  'litestream',
+  'opentofu',
 ] as const;
 
 export type ToolName = (typeof TOOL_NAMES)[number];

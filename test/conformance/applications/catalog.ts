@@ -1,6 +1,13 @@
 import type { Application } from './application.ts';
+import { awsCli } from './aws-cli.ts';
+import { dockerRegistry } from './docker-registry.ts';
 import { dvc } from './dvc.ts';
 import { pythonPrograms } from './python-programs.ts';
+import { rclone } from './rclone.ts';
+import { restic } from './restic.ts';
 
 /** In the order of the table. */
-export const applications: readonly Application[] = [...pythonPrograms, dvc];
+export const applications: readonly Application[] = [
+  ...pythonPrograms,
+  ...[dvc, restic, rclone, awsCli, dockerRegistry],
+];
