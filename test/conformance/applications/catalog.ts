@@ -2,6 +2,8 @@ import type { Application } from './application.ts';
 import { awsCli } from './aws-cli.ts';
 import { dockerRegistry } from './docker-registry.ts';
 import { dvc } from './dvc.ts';
+import { litestream } from './litestream.ts';
+import { openTofu } from './opentofu.ts';
 import { pythonPrograms } from './python-programs.ts';
 import { rclone } from './rclone.ts';
 import { restic } from './restic.ts';
@@ -9,5 +11,5 @@ import { restic } from './restic.ts';
 /** In the order of the table. */
 export const applications: readonly Application[] = [
   ...pythonPrograms,
-  ...[dvc, restic, rclone, awsCli, dockerRegistry],
+  ...[dvc, restic, rclone, awsCli, dockerRegistry, litestream, openTofu],
 ];
