@@ -37,6 +37,11 @@ export const TOOL_NAMES = [
   'restic',
   'litestream',
   'opentofu',
+  'maven',
+  'java',
+  'hadoop-s3a',
+  'pgbackrest',
+  'postgresql',
 ] as const;
 
 export type ToolName = (typeof TOOL_NAMES)[number];
