@@ -1,7 +1,7 @@
 import { awscliCurrent } from './recipes/awscli-current.ts';
 import { boto3 } from './recipes/boto3.ts';
 import { ciliumPolicyCheck } from './recipes/cilium-policy-check.ts';
-import { minio, opentofu, rclone, restic, versitygw } from './recipes/go.ts';
+import { minio, opentofu, rclone, restic, thanos, versitygw } from './recipes/go.ts';
 import { hadoopS3a } from './recipes/hadoop-s3a.ts';
 import { helm } from './recipes/helm.ts';
 import { kernel, kernel612 } from './recipes/kernel.ts';
@@ -56,6 +56,7 @@ export const CATALOG: Readonly<Record<ToolName, Recipe>> = {
   restic,
   litestream,
   opentofu,
+  thanos,
   maven: { kind: 'system', command: 'mvn', debianPackage: 'maven' },
   java: { kind: 'system', command: 'java', debianPackage: 'openjdk-17-jdk-headless' },
   'hadoop-s3a': hadoopS3a,

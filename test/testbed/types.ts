@@ -37,6 +37,7 @@ export const TOOL_NAMES = [
   'restic',
   'litestream',
   'opentofu',
+  'thanos',
   'maven',
   'java',
   'hadoop-s3a',

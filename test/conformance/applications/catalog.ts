@@ -9,9 +9,10 @@ import { pgBackRest } from './pgbackrest.ts';
 import { pythonPrograms } from './python-programs.ts';
 import { rclone } from './rclone.ts';
 import { restic } from './restic.ts';
+import { thanos } from './thanos.ts';
 
 /** In the order of the table. */
 export const applications: readonly Application[] = [
   ...pythonPrograms,
-  ...[dvc, restic, rclone, awsCli, dockerRegistry, litestream, openTofu, pgBackRest, hadoop],
+  ...[dvc, restic, rclone, awsCli, dockerRegistry, litestream, openTofu, thanos, pgBackRest, hadoop],
 ];

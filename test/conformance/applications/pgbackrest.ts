@@ -1,4 +1,4 @@
-import { appendFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, copyFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { getuid } from 'node:process';
 import { waitFor } from '../../support/wait-for.ts';
@@ -78,7 +78,8 @@ async function commands(place: Place) {
     start: () => pgCtl('start'),
     stop: () => pgCtl('-m', 'fast', 'stop'),
     async create() {
-      writeFileSync(config, configuration(place), { mode: 0o644 });
+      writeFileSync(config, configuration(place));
+      copyFileSync(place.target.caFile ?? '', join(folder, 'ca.pem'));
       if (isRoot) await runIn(place, 'chown', ['-R', 'postgres:', folder]);
       await run(program('initdb'), '-D', 'data', '-U', 'postgres', '--no-sync');
       const archive = `${pgBackRestCommand} --config ${config} --stanza main archive-push %p`;
@@ -109,7 +110,7 @@ repo1-s3-key=${target.accessKeyId}
 repo1-s3-key-secret=${target.secretAccessKey}
 repo1-s3-uri-style=path
 repo1-storage-port=${new URL(target.endpoint).port}
-repo1-storage-ca-file=${target.caFile}
+repo1-storage-ca-file=${folder}/ca.pem
 repo1-retention-full=2
 start-fast=y
 process-max=2

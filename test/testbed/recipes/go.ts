@@ -55,3 +55,4 @@ export const minio = goTool(
 export const rclone = goTool('rclone', 'github.com/rclone/rclone', 'v1.75.1');
 export const restic = goModuleTool('restic', 'github.com/restic/restic', 'v0.18.1', './cmd/restic');
 export const opentofu = goModuleTool('tofu', 'github.com/opentofu/opentofu', 'v1.12.6', './cmd/tofu');
+export const thanos = goModuleTool('thanos', 'github.com/thanos-io/thanos', 'v0.42.4', './cmd/thanos');
