@@ -45,7 +45,7 @@ async function tryOne(
     const { kind } = bed.store;
     const { outcome, detail } = await runTwice(application, bed);
     found[kind] = outcome;
-    report.say(`${title} ${version}, ${kind}: ${JSON.stringify(outcome)}, ${detail}`);
+    report.say(`${title} ${version}, ${kind}: ${JSON.stringify(outcome)}\n${detail}`);
     const wrong = write ? [] : complaints(row, kind, outcome);
     report.check(`${title} with ${kind} is as recorded`, wrong.length === 0, wrong.join('; '));
   }

@@ -6,10 +6,24 @@ import { startOpenBao } from '../../support/openbao.ts';
 import { startRequestLog } from '../../support/request-log.ts';
 import { startSvcProxy } from '../../support/svc-proxy.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
-import type { ObjectStore, RequestLog, S3Target, Stoppable, SvcProxy } from '../../support/types.ts';
+import type {
+  LoggedRequest,
+  ObjectStore,
+  RequestLog,
+  S3Target,
+  Stoppable,
+  SvcProxy,
+} from '../../support/types.ts';
 import { startVersityGw } from '../../support/versitygw.ts';
 
 export type Way = 'bare' | 'proxy';
+
+export interface Traffic {
+  readonly bytes: number;
+  readonly requests: number;
+  /** The same by kind, such as `PUT`, `PUT helper` or `PUT ?partNumber`. */
+  readonly kinds: Readonly<Record<string, { bytes: number; requests: number }>>;
+}
 
 /** A store behind a relay that counts, and proxies that reach it by the same relay. */
 export interface ApplicationBed extends Stoppable {
@@ -17,7 +31,7 @@ export interface ApplicationBed extends Stoppable {
   /** Where an application finds the bare store, or the proxy. */
   target(way: Way, tls: boolean): Promise<S3Target>;
   /** Body bytes in both directions, and requests, of one bucket at the store. */
-  traffic(bucket: string): { readonly bytes: number; readonly requests: number };
+  traffic(bucket: string): Traffic;
   /** What the proxies have written. */
   output(): string;
 }
@@ -25,7 +39,7 @@ export interface ApplicationBed extends Stoppable {
 /** @throws ToolUnavailable */
 export async function startApplicationBed(kind: ObjectStore['kind']): Promise<ApplicationBed> {
   const startStore = kind === 'minio' ? startMinio : startVersityGw;
-  const [bao, store] = await Promise.all([startOpenBao(), startStore({ keepAlive: true })]);
+  const [bao, store] = await Promise.all([startOpenBao(), startStore()]);
   await bao.enableTransit();
   const plain = await startRequestLog(store.url);
   const { accessKeyId, secretAccessKey, region } = store;
@@ -46,11 +60,8 @@ export async function startApplicationBed(kind: ObjectStore['kind']): Promise<Ap
     },
     traffic(bucket) {
       const own = new RegExp(`^/${bucket}(?:[/?]|$)`);
-      const requests = [plain, ...(tls ? [tls.log] : [])].flatMap((log) =>
-        log.requests.filter(({ path }) => own.test(path)),
-      );
-      const bytes = requests.reduce((sum, each) => sum + each.requestBytes + each.responseBytes, 0);
-      return { bytes, requests: requests.length };
+      const logs = [plain, ...(tls ? [tls.log] : [])];
+      return sum(logs.flatMap(({ requests }) => requests.filter(({ path }) => own.test(path))));
     },
     output: () => proxy.output() + (tls?.proxy.output() ?? ''),
     async stop() {
@@ -59,6 +70,21 @@ export async function startApplicationBed(kind: ObjectStore['kind']): Promise<Ap
       await Promise.all([bao.stop(), store.stop(), tls?.remove()]);
     },
   };
+}
+
+function sum(requests: readonly LoggedRequest[]): Traffic {
+  const kinds: Record<string, { bytes: number; requests: number }> = {};
+  for (const { method, path, requestBytes, responseBytes } of requests) {
+    const query = /\?([\w-]+)/.exec(path)?.[1];
+    const helper = /\.svc(?:%2F|\/)/i.test(path) ? ' helper' : '';
+    const kind = `${method}${helper}${query === undefined || query === 'x-id' ? '' : ` ?${query}`}`;
+    kinds[kind] ??= { bytes: 0, requests: 0 };
+    kinds[kind].bytes += requestBytes + responseBytes;
+    kinds[kind].requests += 1;
+  }
+  const all = Object.values(kinds);
+  const total = (what: 'bytes' | 'requests') => all.reduce((total, each) => total + each[what], 0);
+  return { bytes: total('bytes'), requests: total('requests'), kinds };
 }
 
 interface TlsSide {

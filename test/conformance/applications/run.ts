@@ -3,7 +3,7 @@ import { HeadObjectCommand, paginateListObjectsV2 } from '@aws-sdk/client-s3';
 import { temporaryFolder } from '../../support/temporary.ts';
 import type { ObjectStore } from '../../support/types.ts';
 import type { Application } from './application.ts';
-import type { ApplicationBed, Way } from './bed.ts';
+import type { ApplicationBed, Traffic, Way } from './bed.ts';
 import { type Outcome, rounded } from './compare.ts';
 
 /** The proxy tidies up behind some answers. */
@@ -23,14 +23,25 @@ export async function runTwice(application: Application, bed: ApplicationBed): P
   if (proxied.error !== undefined) return { outcome: { result: 'fails' }, detail: proxied.error };
   const bytes = rounded(proxied.bytes / bare.bytes);
   const requests = rounded(proxied.requests / bare.requests);
-  const detail = `${proxied.bytes} of ${bare.bytes} bytes, ${proxied.requests} of ${bare.requests} requests`;
-  return { outcome: { result: 'passes', bytes, requests }, detail };
+  return { outcome: { result: 'passes', bytes, requests }, detail: differences(bare, proxied) };
 }
 
-interface Once {
+/** Which kinds of requests make the difference. */
+function differences(bare: Traffic, proxied: Traffic): string {
+  const names = [...new Set([...Object.keys(bare.kinds), ...Object.keys(proxied.kinds)])].sort();
+  const line = (name: string, one: Counts, other: Counts) =>
+    `  ${name}: ${other.requests} of ${one.requests} requests, ${other.bytes} of ${one.bytes} bytes`;
+  const none = { bytes: 0, requests: 0 };
+  return [
+    line('all', bare, proxied),
+    ...names.map((name) => line(name, bare.kinds[name] ?? none, proxied.kinds[name] ?? none)),
+  ].join('\n');
+}
+
+type Counts = Pick<Traffic, 'bytes' | 'requests'>;
+
+interface Once extends Traffic {
   readonly error?: string;
-  readonly bytes: number;
-  readonly requests: number;
 }
 
 async function runOnce(

@@ -27,8 +27,9 @@ export function goModuleTool(
   module: string,
   version: string,
   packagePath: string,
+  tags: readonly string[] = [],
 ): CachedRecipe {
-  const flags = ['build', '-trimpath', '-ldflags=-s -w'];
+  const flags = ['build', '-trimpath', '-ldflags=-s -w', ...tags.map((tag) => `-tags=${tag}`)];
   return {
     kind: 'cached',
     version,
@@ -55,4 +56,12 @@ export const minio = goTool(
 export const rclone = goTool('rclone', 'github.com/rclone/rclone', 'v1.75.1');
 export const restic = goModuleTool('restic', 'github.com/restic/restic', 'v0.18.1', './cmd/restic');
 export const opentofu = goModuleTool('tofu', 'github.com/opentofu/opentofu', 'v1.12.6', './cmd/tofu');
-export const thanos = goModuleTool('thanos', 'github.com/thanos-io/thanos', 'v0.42.4', './cmd/thanos');
+/** With the tag of its own Makefile: without it, its servers panic. */
+const THANOS_TAGS = ['slicelabels'];
+export const thanos = goModuleTool(
+  'thanos',
+  'github.com/thanos-io/thanos',
+  'v0.42.4',
+  './cmd/thanos',
+  THANOS_TAGS,
+);
