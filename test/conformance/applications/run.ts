@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HeadObjectCommand, paginateListObjectsV2 } from '@aws-sdk/client-s3';
+import { logLines } from '../../support/log-lines.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 import type { ObjectStore } from '../../support/types.ts';
 import type { Application } from './application.ts';
@@ -23,7 +24,8 @@ export async function runTwice(application: Application, bed: ApplicationBed): P
   if (proxied.error !== undefined) return { outcome: { result: 'fails' }, detail: proxied.error };
   const bytes = rounded(proxied.bytes / bare.bytes);
   const requests = rounded(proxied.requests / bare.requests);
-  return { outcome: { result: 'passes', bytes, requests }, detail: differences(bare, proxied) };
+  const detail = [differences(bare, proxied), ...(proxied.events ?? [])].join('\n');
+  return { outcome: { result: 'passes', bytes, requests }, detail };
 }
 
 /** Which kinds of requests make the difference. */
@@ -42,6 +44,13 @@ type Counts = Pick<Traffic, 'bytes' | 'requests'>;
 
 interface Once extends Traffic {
   readonly error?: string;
+  readonly events?: readonly string[];
+}
+
+/** What the proxy found worth a warning, each kind once. */
+function unusualEvents(output: string): string[] {
+  const unusual = logLines(output).filter(({ level }) => level === 'warn' || level === 'error');
+  return [...new Set(unusual.map(({ level, event, error = '' }) => `  ${level} ${event} ${error}`))];
 }
 
 async function runOnce(
@@ -59,7 +68,7 @@ async function runOnce(
     await sleep(settleMs);
     const traffic = bed.traffic(bucket);
     if (way === 'proxy') await assertSealed(bed.store, bucket);
-    return traffic;
+    return { ...traffic, events: unusualEvents(bed.output().slice(before)) };
   } catch (error) {
     const text = error instanceof Error ? error.message : String(error);
     const log = way === 'proxy' ? `\nthe proxy's log:\n${bed.output().slice(before).slice(-3000)}` : '';

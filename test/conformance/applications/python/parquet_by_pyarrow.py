@@ -10,7 +10,10 @@ from pyarrow import fs
 
 bucket = os.environ['BUCKET']
 scheme, _, host = os.environ['AWS_ENDPOINT_URL'].partition('://')
-store = fs.S3FileSystem(endpoint_override=host, scheme=scheme, region=os.environ['AWS_REGION'])
+settings = {'endpoint_override': host, 'scheme': scheme, 'region': os.environ['AWS_REGION']}
+store = fs.S3FileSystem(**settings)
+# the others begin an upload in parts for each file, whatever its size
+one_put_store = fs.S3FileSystem(**settings, allow_delayed_open=True)
 
 
 def table(rows):
@@ -21,9 +24,9 @@ def table(rows):
     })
 
 
-def write(name, rows, group):
+def write(name, rows, group, filesystem):
     whole = table(rows)
-    pq.write_table(whole, f'{bucket}/{name}', filesystem=store, row_group_size=group, compression='none',
+    pq.write_table(whole, f'{bucket}/{name}', filesystem=filesystem, row_group_size=group, compression='none',
                    use_dictionary=False)
     return whole
 
@@ -43,9 +46,9 @@ def check(name, whole, groups):
     assert pq.read_table(path, filesystem=store).equals(whole)
 
 
-one_put = write('small.parquet', 40_000, 10_000)
+one_put = write('small.parquet', 40_000, 10_000, one_put_store)
 check('small.parquet', one_put, 4)
-in_parts = write('large.parquet', 400_000, 50_000)
+in_parts = write('large.parquet', 400_000, 50_000, store)
 check('large.parquet', in_parts, 8)
 
 ds.write_dataset(one_put, f'{bucket}/by-bucket', filesystem=store, format='parquet',
