@@ -14,5 +14,5 @@ import { thanos } from './thanos.ts';
 /** In the order of the table. */
 export const applications: readonly Application[] = [
   ...pythonPrograms,
-  ...[dvc, restic, rclone, awsCli, dockerRegistry, litestream, openTofu, thanos, pgBackRest, hadoop],
+  ...[dvc, restic, ...rclone, awsCli, dockerRegistry, litestream, openTofu, thanos, pgBackRest, hadoop],
 ];
