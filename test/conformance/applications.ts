@@ -22,7 +22,11 @@ export const applicationsPart: Part = {
     const beds = [await startApplicationBed('versitygw'), await startApplicationBed('minio')];
     const rows = readRows();
     try {
-      for (const application of wanted) await tryOne(report, application, beds, rows, write);
+      for (const application of wanted) {
+        await tryOne(report, application, beds, rows, write).catch((error: Error) =>
+          report.check(`${application.title} can be tried`, false, error.message),
+        );
+      }
     } finally {
       for (const bed of beds) await bed.stop();
     }
