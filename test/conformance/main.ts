@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { agentKernels } from './agent-kernels.ts';
 import { agentMachines } from './agent-machines.ts';
 import { agentSoak } from './agent-soak.ts';
+import { applicationsPart } from './applications.ts';
 import { auditMillion } from './audit-million.ts';
 import { clients } from './clients.ts';
 import { faultSoak } from './fault-soak.ts';
@@ -18,13 +19,14 @@ import { wrapperSoak } from './wrapper-soak.ts';
 
 const PARTS: readonly Part[] = [
   ...[tenThousandParts, largeObject, soak, faultSoak, wrapperSoak, agentSoak, agentMachines, agentKernels],
-  ...[operatorSoak, operatorFaults, auditMillion, hostile, clients, s3Suite],
+  ...[operatorSoak, operatorFaults, auditMillion, hostile, clients, s3Suite, applicationsPart],
 ];
 const USAGE = [
-  'Usage: npm run conformance [-- [--minutes N] [--seed N] [--objects N] [--cases N] [--from N] [--case N] [part…]]',
+  'Usage: npm run conformance [-- [--minutes N] [--seed N] [--objects N] [--cases N] [--from N] [--case N] [--only NAME,…] [--write] [part…]]',
   ...PARTS.map(({ name, summary }) => `  ${name}  ${summary}`),
   'Without a name, all of them. --minutes (10) and --seed (1) are of the soaks, --objects (1000000) of audit-million,',
-  '--cases (1000000 requests), --from (the number of its first case, 0) and --case (one case alone) of hostile.',
+  '--cases (1000000 requests), --from (the number of its first case, 0) and --case (one case alone) of hostile,',
+  '--only (some of them) and --write (records what they need) of applications.',
 ].join('\n');
 
 const print = (text: string) => process.stdout.write(`${text}\n`);
@@ -44,6 +46,8 @@ function readWish(argv: string[]): Wish | undefined {
     cases: text,
     from: text,
     case: text,
+    only: text,
+    write: { type: 'boolean' },
     help,
   } as const;
   const { values, positionals } = parseArgs({ args: argv, allowPositionals: true, options });
@@ -59,6 +63,8 @@ function readWish(argv: string[]): Wish | undefined {
     requests: positive('cases', values.cases ?? '1000000'),
     from: whole('from', values.from ?? '0'),
     case: values.case === undefined ? undefined : whole('case', values.case),
+    only: values.only?.split(','),
+    write: values.write ?? false,
   };
 }
 

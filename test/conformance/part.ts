@@ -19,6 +19,10 @@ export interface PartOptions {
   readonly from: number;
   /** Which one of these cases alone, by its number. */
   readonly case: number | undefined;
+  /** Which applications run, by their names; default: all. */
+  readonly only?: readonly string[] | undefined;
+  /** Records what the applications need, in place of comparing it with what is recorded. */
+  readonly write: boolean;
 }
 
 /** One long run with real servers. What it throws is one failure. */

@@ -26,6 +26,8 @@ export interface ImageOptions {
   readonly entrypoint?: readonly string[];
   readonly cmd?: readonly string[];
   readonly user?: string;
+  /** The one layer, uncompressed; default: an empty one. */
+  readonly tar?: Buffer;
 }
 
 export interface Content {
@@ -49,11 +51,11 @@ export function descriptorOf({ bytes, digest, mediaType }: Content): object {
   return { mediaType, digest, size: bytes.length };
 }
 
-/** An image with one empty layer. */
+/** An image with one layer. */
 export function makeImage(options: ImageOptions = {}): Image {
   const { format = 'oci', os = 'linux', architecture = 'amd64', entrypoint, cmd, user } = options;
+  const { tar = Buffer.alloc(1_024) } = options;
   const types = mediaTypes[format];
-  const tar = Buffer.alloc(1_024);
   const layer = contentOf(gzipSync(tar), types.layer);
   const config = contentOf(
     {

@@ -14,6 +14,8 @@ export interface RegistryOptions {
   readonly users?: boolean;
   /** Serve HTTPS with a certificate of this authority. */
   readonly authority?: CertificateAuthority;
+  /** Where it keeps images, as its configuration says it. Default: on disk. */
+  readonly storage?: Readonly<Record<string, unknown>>;
 }
 
 /** The users of a registry that has any: names and passwords. */
@@ -25,7 +27,7 @@ const htpasswd = [
   'bob:$2y$04$FNhPWem65hFnd5PBRV8YtOaFwjdaeO6Ev9UZ3ITjPsG4q7vC2AnFC',
 ];
 
-/** A real registry (docker-registry) with its images on disk. */
+/** A real registry (docker-registry). */
 export interface Registry extends Server {
   /** `127.0.0.1:PORT`, as an image reference has it. */
   readonly host: string;
@@ -51,9 +53,9 @@ export interface BuildOptions {
 export async function startRegistry(options: RegistryOptions = {}): Promise<Registry> {
   const { bins } = await requireTool('docker-registry');
   const folder = temporaryFolder('registry');
-  const { users = false, authority } = options;
+  const { users = false, authority, storage } = options;
   const ca = authority?.cert;
-  const configure = configurer(folder.path, users, authority);
+  const configure = configurer(folder.path, users, authority, storage);
   const server = await startServer({
     name: 'docker-registry',
     command: bins['docker-registry'] as string,
@@ -103,7 +105,12 @@ export async function startRegistry(options: RegistryOptions = {}): Promise<Regi
 }
 
 /** Yields what writes the configuration for a port and returns its path. */
-function configurer(folder: string, users: boolean, authority: CertificateAuthority | undefined) {
+function configurer(
+  folder: string,
+  users: boolean,
+  authority: CertificateAuthority | undefined,
+  storage: RegistryOptions['storage'],
+) {
   const write = (name: string, text: string) => {
     writeFileSync(join(folder, name), text, { mode: 0o600 });
     return join(folder, name);
@@ -118,7 +125,7 @@ function configurer(folder: string, users: boolean, authority: CertificateAuthor
   const common = {
     version: 0.1,
     log: { level: 'warn', accesslog: { disabled: true } },
-    storage: { filesystem: { rootdirectory: join(folder, 'data') } },
+    storage: storage ?? { filesystem: { rootdirectory: join(folder, 'data') } },
     compatibility: { schema1: { enabled: true } },
     ...(users && { auth }),
   };

@@ -1,8 +1,10 @@
 import { GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { createCertificateAuthority } from './certificates.ts';
 import { clientsFor } from './clients.ts';
 import { startFaultProxy } from './fault-proxy.ts';
+import { http } from './http.ts';
 import { s3Client } from './object-store.ts';
 import { startRequestLog } from './request-log.ts';
 import type { ObjectStore, RequestLog } from './types.ts';
@@ -21,6 +23,14 @@ test.before.each(({ log }) => log.clear());
 test.after(async ({ log, store }) => {
   await log?.stop();
   await store?.stop();
+});
+
+test('callers are served over TLS where an identity is given', async ({ store }) => {
+  const authority = createCertificateAuthority();
+  const tls = await startRequestLog(store.endpoint, authority.issue({ commonName: 'store' }));
+  const { status } = await http(`${tls.url}/`, { ca: authority.cert });
+  assert.equal([status, tls.requests.length], [403, 1]);
+  await tls.stop();
 });
 
 test('signed requests pass and are written down with their bytes', async ({ store, log }) => {

@@ -5,16 +5,19 @@ import {
   type IncomingMessage,
   type ServerResponse,
 } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import { pipeline } from 'node:stream/promises';
 import { resetSocket } from '../../src/runtime/net/connections.ts';
+import type { Identity } from './certificates.ts';
 import { listen } from './loopback.ts';
 import type { LoggedRequest, RequestLog } from './types.ts';
 
 /**
  * Starts an HTTP relay in front of `target` (plain HTTP) that writes down each request. Headers pass as they
  * are, so signatures hold. A cut on one side is a reset on the other.
+ * @param identity with which callers are served over TLS; default: plain HTTP for them, too
  */
-export async function startRequestLog(target: string): Promise<RequestLog> {
+export async function startRequestLog(target: string, identity?: Identity): Promise<RequestLog> {
   const { hostname, port } = new URL(target);
   const agent = new Agent({ keepAlive: true });
   const requests: LoggedRequest[] = [];
@@ -35,8 +38,11 @@ export async function startRequestLog(target: string): Promise<RequestLog> {
     if (request.headers.expect) upstream.flushHeaders();
     pipeline(request, upstream).catch(() => undefined);
   };
-  const server = createServer({ requestTimeout: 0 }, relay).on('checkContinue', relay);
-  const own = await listen(server);
+  const options = { requestTimeout: 0 };
+  const server = identity
+    ? createTlsServer({ ...options, ...identity }, relay)
+    : createServer(options, relay);
+  const own = await listen(server.on('checkContinue', relay));
   return {
     ...{ port: own.port, url: own.url },
     requests,

@@ -1,20 +1,24 @@
+import { awscliCurrent } from './recipes/awscli-current.ts';
 import { boto3 } from './recipes/boto3.ts';
 import { ciliumPolicyCheck } from './recipes/cilium-policy-check.ts';
 import { cryptography } from './recipes/cryptography.ts';
-import { minio, rclone, versitygw } from './recipes/go.ts';
+import { minio, minio, opentofu, rclone, rclone, restic, thanos, versitygw, versitygw } from './recipes/go.ts';
+import { hadoopS3a } from './recipes/hadoop-s3a.ts';
 import { helm } from './recipes/helm.ts';
 import { kernel, kernel612 } from './recipes/kernel.ts';
 import { kubernetes } from './recipes/kubernetes.ts';
+import { litestream } from './recipes/litestream.ts';
 import { minioGoClient } from './recipes/minio-go-client.ts';
 import { networkPolicyJudge } from './recipes/network-policy-judge.ts';
 import { openbao } from './recipes/openbao.ts';
 import { promtool } from './recipes/promtool.ts';
+import { pythonTools } from './recipes/python-tools.ts';
 import { s3Suite } from './recipes/s3-suite.ts';
 import { type Recipe, TOOL_NAMES, type ToolName } from './types.ts';
 
 const debian = (command: string): Recipe => ({ kind: 'system', command, debianPackage: command });
 
-/** `rclone-client` is Debian's, quick to have; `rclone` is a current one that can also serve S3. */
+/** `rclone-client` and `awscli` are Debian's, quick to have; `rclone` is a current one that can also serve S3. */
 export const CATALOG: Readonly<Record<ToolName, Recipe>> = {
   openbao,
   versitygw,
@@ -49,6 +53,17 @@ export const CATALOG: Readonly<Record<ToolName, Recipe>> = {
   fish: debian('fish'),
   ruby: debian('ruby'),
   lua: { kind: 'system', command: 'lua5.4', debianPackage: 'lua5.4', versionFlag: '-v' },
+  'python-tools': pythonTools,
+  'awscli-current': awscliCurrent,
+  restic,
+  litestream,
+  opentofu,
+  thanos,
+  maven: { kind: 'system', command: 'mvn', debianPackage: 'maven' },
+  java: { kind: 'system', command: 'java', debianPackage: 'openjdk-17-jdk-headless' },
+  'hadoop-s3a': hadoopS3a,
+  pgbackrest: { kind: 'system', command: 'pgbackrest', debianPackage: 'pgbackrest', versionFlag: 'version' },
+  postgresql: { kind: 'library', file: 'postgresql/15/bin/postgres', debianPackage: 'postgresql-15' },
 };
 
 /** What a virtual machine is made of. */

@@ -33,6 +33,17 @@ export const TOOL_NAMES = [
   'fish',
   'ruby',
   'lua',
+  'python-tools',
+  'awscli-current',
+  'restic',
+  'litestream',
+  'opentofu',
+  'thanos',
+  'maven',
+  'java',
+  'hadoop-s3a',
+  'pgbackrest',
+  'postgresql',
 ] as const;
 
 export type ToolName = (typeof TOOL_NAMES)[number];

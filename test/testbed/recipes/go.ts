@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { exec } from '../exec.ts';
 import type { CachedRecipe } from '../types.ts';
 
@@ -20,6 +21,31 @@ export function goTool(
   };
 }
 
+/** The same for a module that `go install` refuses, because its go.mod replaces others: built where Go keeps its source. */
+export function goModuleTool(
+  command: string,
+  module: string,
+  version: string,
+  packagePath: string,
+  tags: readonly string[] = [],
+): CachedRecipe {
+  const flags = ['build', '-trimpath', '-ldflags=-s -w', ...tags.map((tag) => `-tags=${tag}`)];
+  return {
+    kind: 'cached',
+    version,
+    id: `go ${[module, version, ...flags, packagePath].join(' ')}`,
+    bins: { [command]: command },
+    async build(dir) {
+      const { Dir } = JSON.parse(await exec('go', ['mod', 'download', '-json', `${module}@${version}`]));
+      const env = { ...process.env, CGO_ENABLED: '0', GOFLAGS: '-buildvcs=false' };
+      await exec('nice', ['-n', '19', 'go', ...flags, '-o', join(dir, command), packagePath], {
+        cwd: Dir,
+        env,
+      });
+    },
+  };
+}
+
 export const versitygw = goTool('versitygw', 'github.com/versity/versitygw/cmd/versitygw', 'v1.8.0');
 export const minio = goTool(
   'minio',
@@ -28,3 +54,14 @@ export const minio = goTool(
   '20260212',
 );
 export const rclone = goTool('rclone', 'github.com/rclone/rclone', 'v1.75.1');
+export const restic = goModuleTool('restic', 'github.com/restic/restic', 'v0.18.1', './cmd/restic');
+export const opentofu = goModuleTool('tofu', 'github.com/opentofu/opentofu', 'v1.12.6', './cmd/tofu');
+/** With the tag of its own Makefile: without it, its servers panic. */
+const THANOS_TAGS = ['slicelabels'];
+export const thanos = goModuleTool(
+  'thanos',
+  'github.com/thanos-io/thanos',
+  'v0.42.4',
+  './cmd/thanos',
+  THANOS_TAGS,
+);
