@@ -59,6 +59,7 @@ async function deleteAll(
   await context.held.begin();
   const response = await forward(services, context, Buffer.from(deleteObjectsXml({ quiet, objects })));
   if (response.status !== 200) throw await refusal(response);
+  context.answer.head(200, responseHeadersDownstream(response.headers));
   const xml = (await readBody(response, maxDeleteResultBytes, context.held)).toString();
   const deleted = deletedKeys(
     objects.map(({ key }) => key),

@@ -159,7 +159,10 @@ function authorized({ url, keys }: Side, { method, path, query, body, values }: 
 const details = ['ArgumentName', 'ArgumentValue', 'Condition', 'Content-MD5', 'Method', 'ResourceType'];
 
 const compared =
-  /^(?:content-(?:type|length|range|encoding|disposition|language)|cache-control|expires|x-amz-(?:mp-parts-count|delete-marker|missing-meta|meta-(?!svc).*|tagging-count))$/;
+  /^(?:content-(?:type|length|range|encoding|disposition|language)|cache-control|expires|access-control-[a-z-]+|x-amz-(?:mp-parts-count|delete-marker|missing-meta|meta-(?!svc).*|tagging-count))$/;
+
+/** The list of headers that a page may read has those of the envelope, too. */
+const withoutOwn = (value: string) => value.replaceAll(/, x-amz-meta-svc-[a-z-]+/g, '');
 
 const inGeneral = (detail: string | undefined) =>
   detail?.replace(/\b(?:bare|sealed)\b/g, '{bucket}') || undefined;
@@ -182,7 +185,9 @@ export function told(answer: RawAnswer, kind: ObjectStore['kind']): Told {
     Object.entries(answer.headers)
       .sort()
       .flatMap(([name, value]) =>
-        compared.test(name) && !(isDocument && name === 'content-length') ? [[name, String(value)]] : [],
+        compared.test(name) && !(isDocument && name === 'content-length')
+          ? [[name, withoutOwn(String(value))]]
+          : [],
       ),
   );
   if (answer.status >= 300)
