@@ -167,6 +167,7 @@ export class ChunkDecoder {
   #finish(): void {
     const signature = this.#trailers.get(trailerSignature);
     this.#trailers.delete(trailerSignature);
+    if (signature !== undefined && !signatureForm.test(signature)) throw malformed();
     this.#state = 'done';
     if (this.#options.trailer) this.#options.observer?.trailers(this.#trailers, signature);
   }
@@ -190,6 +191,7 @@ function parseChunkHeader(line: string, signed: boolean): ChunkHeader {
   return { size, signature };
 }
 
+const signatureForm = /^[0-9a-f]{64}$/;
 const trailer = /^(x-amz-[a-z0-9-]{1,64}):[ \t]*([\x21-\x7e]{0,256})[ \t]*\n?$/i;
 
 /** Name in lower case, and value; minio-go puts a line feed before the CRLF. */
