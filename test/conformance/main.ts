@@ -7,6 +7,7 @@ import { clients } from './clients.ts';
 import { faultSoak } from './fault-soak.ts';
 import { hostile } from './hostile.ts';
 import { largeObject } from './large-object.ts';
+import { minioGoSuite } from './minio-go-suite.ts';
 import { operatorFaults } from './operator-faults.ts';
 import { operatorSoak } from './operator-soak.ts';
 import type { Part, PartOptions } from './part.ts';
@@ -18,13 +19,13 @@ import { wrapperSoak } from './wrapper-soak.ts';
 
 const PARTS: readonly Part[] = [
   ...[tenThousandParts, largeObject, soak, faultSoak, wrapperSoak, agentSoak, agentMachines, agentKernels],
-  ...[operatorSoak, operatorFaults, auditMillion, hostile, clients, s3Suite],
+  ...[operatorSoak, operatorFaults, auditMillion, hostile, clients, s3Suite, minioGoSuite],
 ];
 const USAGE = [
-  'Usage: npm run conformance [-- [--minutes N] [--seed N] [--objects N] [--cases N] [--from N] [--case N] [part…]]',
+  'Usage: npm run conformance [-- [--minutes N] [--seed N] [--objects N] [--cases N] [--from N] [--case N] [--store NAME] [part…]]',
   ...PARTS.map(({ name, summary }) => `  ${name}  ${summary}`),
   'Without a name, all of them. --minutes (10) and --seed (1) are of the soaks, --objects (1000000) of audit-million,',
-  '--cases (1000000 requests), --from (the number of its first case, 0) and --case (one case alone) of hostile.',
+  '--cases (1000000 requests), --from (the number of its first case, 0) and --case (one case alone) of hostile, --store (versitygw or minio, both without it) of the suites.',
 ].join('\n');
 
 const print = (text: string) => process.stdout.write(`${text}\n`);
@@ -44,6 +45,7 @@ function readWish(argv: string[]): Wish | undefined {
     cases: text,
     from: text,
     case: text,
+    store: text,
     help,
   } as const;
   const { values, positionals } = parseArgs({ args: argv, allowPositionals: true, options });
@@ -58,8 +60,14 @@ function readWish(argv: string[]): Wish | undefined {
     objects: positive('objects', values.objects ?? '1000000'),
     requests: positive('cases', values.cases ?? '1000000'),
     from: whole('from', values.from ?? '0'),
+    store: storeNamed(values.store),
     case: values.case === undefined ? undefined : whole('case', values.case),
   };
+}
+
+function storeNamed(text: string | undefined): Wish['store'] {
+  if (text === undefined || text === 'versitygw' || text === 'minio') return text;
+  throw new Error(`--store takes versitygw or minio, not ${text}.`);
 }
 
 function positive(name: string, text: string): number {

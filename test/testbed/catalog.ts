@@ -5,6 +5,7 @@ import { helm } from './recipes/helm.ts';
 import { kernel, kernel612 } from './recipes/kernel.ts';
 import { kubernetes } from './recipes/kubernetes.ts';
 import { minioGoClient } from './recipes/minio-go-client.ts';
+import { minioGoSuite } from './recipes/minio-go-suite.ts';
 import { networkPolicyJudge } from './recipes/network-policy-judge.ts';
 import { openbao } from './recipes/openbao.ts';
 import { promtool } from './recipes/promtool.ts';
@@ -23,6 +24,7 @@ export const CATALOG: Readonly<Record<ToolName, Recipe>> = {
   'rclone-client': debian('rclone'),
   'minio-go-client': minioGoClient,
   's3-suite': s3Suite,
+  'minio-go-suite': minioGoSuite,
   minio,
   rclone,
   tini: debian('tini'),
