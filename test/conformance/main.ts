@@ -8,6 +8,7 @@ import { clients } from './clients.ts';
 import { faultSoak } from './fault-soak.ts';
 import { hostile } from './hostile.ts';
 import { largeObject } from './large-object.ts';
+import { minioGoSuite } from './minio-go-suite.ts';
 import { operatorFaults } from './operator-faults.ts';
 import { operatorSoak } from './operator-soak.ts';
 import type { Part, PartOptions } from './part.ts';
@@ -19,13 +20,14 @@ import { wrapperSoak } from './wrapper-soak.ts';
 
 const PARTS: readonly Part[] = [
   ...[tenThousandParts, largeObject, soak, faultSoak, wrapperSoak, agentSoak, agentMachines, agentKernels],
-  ...[operatorSoak, operatorFaults, auditMillion, hostile, clients, s3Suite, applicationsPart],
+  ...[operatorSoak, operatorFaults, auditMillion, hostile, clients, s3Suite, minioGoSuite, applicationsPart],
 ];
 const USAGE = [
-  'Usage: npm run conformance [-- [--minutes N] [--seed N] [--objects N] [--cases N] [--from N] [--case N] [--only NAME,…] [--write] [part…]]',
+  'Usage: npm run conformance [-- [--minutes N] [--seed N] [--objects N] [--cases N] [--from N] [--case N] [--store NAME] [--only NAME,…] [--write] [part…]]',
   ...PARTS.map(({ name, summary }) => `  ${name}  ${summary}`),
   'Without a name, all of them. --minutes (10) and --seed (1) are of the soaks, --objects (1000000) of audit-million,',
   '--cases (1000000 requests), --from (the number of its first case, 0) and --case (one case alone) of hostile,',
+  '--store (versitygw or minio, both without it) of the suites,',
   '--only (some of them) and --write (records what they need) of applications.',
 ].join('\n');
 
@@ -48,6 +50,7 @@ function readWish(argv: string[]): Wish | undefined {
     case: text,
     only: text,
     write: { type: 'boolean' },
+    store: text,
     help,
   } as const;
   const { values, positionals } = parseArgs({ args: argv, allowPositionals: true, options });
@@ -62,10 +65,16 @@ function readWish(argv: string[]): Wish | undefined {
     objects: positive('objects', values.objects ?? '1000000'),
     requests: positive('cases', values.cases ?? '1000000'),
     from: whole('from', values.from ?? '0'),
+    store: storeNamed(values.store),
     case: values.case === undefined ? undefined : whole('case', values.case),
     only: values.only?.split(','),
     write: values.write ?? false,
   };
+}
+
+function storeNamed(text: string | undefined): Wish['store'] {
+  if (text === undefined || text === 'versitygw' || text === 'minio') return text;
+  throw new Error(`--store takes versitygw or minio, not ${text}.`);
 }
 
 function positive(name: string, text: string): number {

@@ -1,3 +1,5 @@
+import type { ObjectStore } from '../support/types.ts';
+
 /** Shows what a part finds, and counts. */
 export interface Report {
   /** A line, or several, for people. */
@@ -17,6 +19,8 @@ export interface PartOptions {
   readonly requests: number;
   /** The number of the first of their cases. */
   readonly from: number;
+  /** The only store that the suites of others are run against. */
+  readonly store: ObjectStore['kind'] | undefined;
   /** Which one of these cases alone, by its number. */
   readonly case: number | undefined;
   /** Which applications run, by their names; default: all. */

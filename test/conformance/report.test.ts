@@ -4,7 +4,16 @@ import type { Part } from './part.ts';
 import { runParts } from './report.ts';
 
 const test = suite('what the conformance run reports');
-const options = { minutes: 1, seed: 1, objects: 1, requests: 1, from: 0, case: undefined, write: false };
+const options = {
+  minutes: 1,
+  seed: 1,
+  objects: 1,
+  requests: 1,
+  from: 0,
+  store: undefined,
+  case: undefined,
+  write: false,
+};
 
 const part = (name: string, run: Part['run']): Part => ({ name, summary: `tries ${name}`, run });
 

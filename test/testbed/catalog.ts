@@ -2,13 +2,14 @@ import { awscliCurrent } from './recipes/awscli-current.ts';
 import { boto3 } from './recipes/boto3.ts';
 import { ciliumPolicyCheck } from './recipes/cilium-policy-check.ts';
 import { cryptography } from './recipes/cryptography.ts';
-import { minio, minio, opentofu, rclone, rclone, restic, thanos, versitygw, versitygw } from './recipes/go.ts';
+import { minio, opentofu, rclone, restic, thanos, versitygw } from './recipes/go.ts';
 import { hadoopS3a } from './recipes/hadoop-s3a.ts';
 import { helm } from './recipes/helm.ts';
 import { kernel, kernel612 } from './recipes/kernel.ts';
 import { kubernetes } from './recipes/kubernetes.ts';
 import { litestream } from './recipes/litestream.ts';
 import { minioGoClient } from './recipes/minio-go-client.ts';
+import { minioGoSuite } from './recipes/minio-go-suite.ts';
 import { networkPolicyJudge } from './recipes/network-policy-judge.ts';
 import { openbao } from './recipes/openbao.ts';
 import { promtool } from './recipes/promtool.ts';
@@ -29,6 +30,7 @@ export const CATALOG: Readonly<Record<ToolName, Recipe>> = {
   'rclone-client': debian('rclone'),
   'minio-go-client': minioGoClient,
   's3-suite': s3Suite,
+  'minio-go-suite': minioGoSuite,
   minio,
   rclone,
   tini: debian('tini'),

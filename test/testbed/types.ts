@@ -9,6 +9,7 @@ export const TOOL_NAMES = [
   'rclone-client',
   'minio-go-client',
   's3-suite',
+  'minio-go-suite',
   'minio',
   'rclone',
   'tini',

@@ -151,15 +151,23 @@ export class ChunkDecoder {
   #onTrailer(line: string): void {
     if (line === '') return this.#finish();
     if (!this.#options.trailer) throw s3Error('MalformedTrailerError');
-    const [name, value] = parseTrailerLine(line);
+    const [name, value] = this.#parseTrailer(line);
     if (this.#trailers.has(name) || this.#trailers.size >= maxTrailers)
       throw s3Error('MalformedTrailerError');
     this.#trailers.set(name, value);
   }
 
+  /** What stands behind the trailer of a signed body can only be its signature, and anything else is broken framing. */
+  #parseTrailer(line: string): [name: string, value: string] {
+    const parsed = parseTrailerLine(line);
+    if (parsed !== undefined) return parsed;
+    throw this.#options.signed && this.#trailers.size > 0 ? malformed() : s3Error('MalformedTrailerError');
+  }
+
   #finish(): void {
     const signature = this.#trailers.get(trailerSignature);
     this.#trailers.delete(trailerSignature);
+    if (signature !== undefined && !signatureForm.test(signature)) throw malformed();
     this.#state = 'done';
     if (this.#options.trailer) this.#options.observer?.trailers(this.#trailers, signature);
   }
@@ -183,13 +191,13 @@ function parseChunkHeader(line: string, signed: boolean): ChunkHeader {
   return { size, signature };
 }
 
+const signatureForm = /^[0-9a-f]{64}$/;
 const trailer = /^(x-amz-[a-z0-9-]{1,64}):[ \t]*([\x21-\x7e]{0,256})[ \t]*\n?$/i;
 
-/** Name in lower case, and value; minio-go puts a line feed before the CRLF. @throws S3Error MalformedTrailerError */
-function parseTrailerLine(line: string): [name: string, value: string] {
+/** Name in lower case, and value; minio-go puts a line feed before the CRLF. */
+function parseTrailerLine(line: string): [name: string, value: string] | undefined {
   const [, name, value] = trailer.exec(line) ?? [];
-  if (name === undefined || value === undefined) throw s3Error('MalformedTrailerError');
-  return [name.toLowerCase(), value];
+  return name === undefined || value === undefined ? undefined : [name.toLowerCase(), value];
 }
 
 const maxLine = 1024;

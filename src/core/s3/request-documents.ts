@@ -108,12 +108,14 @@ export function completeMultipartXml(parts: readonly CompletedPart[]): string {
   return `<CompleteMultipartUpload ${namespace}>${list.join('')}</CompleteMultipartUpload>`;
 }
 
-/** ETag and LastModifiedTime are conditions; the ETag is in the form of the document. */
+/** ETag, LastModifiedTime and Size are conditions; the ETag is in the form of the document. */
 export interface ObjectToDelete {
   readonly key: string;
   readonly versionId?: string;
   readonly etag?: string;
   readonly lastModifiedTime?: string;
+  /** Bytes, of what the caller sees: no store gets it. */
+  readonly size?: number;
 }
 
 export interface DeleteObjectsRequest {
@@ -129,7 +131,7 @@ export const maxDeleteResultBytes = 8 * 1024 * 1024;
 
 const conditions = { versionId: 'VersionId', etag: 'ETag', lastModifiedTime: 'LastModifiedTime' } as const;
 
-/** 1 to 1,000 keys. Keys are as the caller gave them: check each with `checkKey`. @throws S3Error MalformedXML, MissingRequestBodyError, NotImplemented for a condition on the size, which the store has for ciphertext */
+/** 1 to 1,000 keys. Keys are as the caller gave them: check each with `checkKey`. @throws S3Error MalformedXML, MissingRequestBodyError */
 export function parseDeleteObjects(xml: string): DeleteObjectsRequest {
   if (xml === '') throw s3Error('MissingRequestBodyError');
   const root = parseXml(xml, 'Delete', maxDeleteBytes);
@@ -141,13 +143,18 @@ export function parseDeleteObjects(xml: string): DeleteObjectsRequest {
 function readObject(object: XmlElement): ObjectToDelete {
   const key = childText(object, 'Key');
   if (!key) throw s3Error('MalformedXML');
-  if (object.children.has('Size')) throw s3Error('NotImplemented', 'A condition on the stored size.');
   const read: Record<string, string> = {};
   for (const [name, tag] of Object.entries(conditions)) {
     const value = childText(object, tag);
     if (value !== undefined) read[name] = value;
   }
-  return { key, ...read };
+  return { key, ...read, ...sizeIn(childText(object, 'Size')) };
+}
+
+function sizeIn(text: string | undefined): { size?: number } {
+  if (text === undefined) return {};
+  if (!/^\d{1,15}$/.test(text.trim())) throw s3Error('MalformedXML');
+  return { size: Number(text) };
 }
 
 /** The document for the store. */

@@ -125,7 +125,7 @@ const badDeletions: [xml: string, code: string][] = [
   ['<Delete><Object></Object></Delete>', 'MalformedXML'],
   ['<Delete><Object><Key></Key></Object></Delete>', 'MalformedXML'],
   [`<Delete>${object('k').repeat(1001)}</Delete>`, 'MalformedXML'],
-  ['<Delete><Object><Key>k</Key><Size>1</Size></Object></Delete>', 'NotImplemented'],
+  ['<Delete><Object><Key>k</Key><Size>-1</Size></Object></Delete>', 'MalformedXML'],
 ];
 
 for (const [xml, code] of badDeletions) {

@@ -1,7 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import type { ObjectName } from '../../../core/envelope/metadata.ts';
 import { s3Error } from '../../../core/s3/error.ts';
-import { requestHeadersUpstream, userMetadataSize } from '../../../core/s3/headers.ts';
+import {
+  requestHeadersUpstream,
+  responseHeadersDownstream,
+  userMetadataSize,
+} from '../../../core/s3/headers.ts';
 import { readUploadChecksum, typeOfUpload, type UploadChecksum } from '../../../core/s3/object-checksum.ts';
 import { childText } from '../../../core/s3/xml.ts';
 import { element } from '../../../core/s3/xml-text.ts';
@@ -36,7 +40,7 @@ export const createUpload: OperationHandler = async (services, context) => {
 
 async function createAtStore(
   services: ProxyServices,
-  { request, signal }: RequestContext,
+  { request, answer, signal }: RequestContext,
   name: ObjectName,
   headers: Record<string, string>,
 ): Promise<string> {
@@ -52,6 +56,7 @@ async function createAtStore(
     'UploadId',
   );
   if (uploadId === undefined) throw s3Error('InternalError', 'The object store named no upload.');
+  answer.head(200, responseHeadersDownstream(response.headers));
   return uploadId;
 }
 

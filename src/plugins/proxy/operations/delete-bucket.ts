@@ -96,7 +96,7 @@ async function findLeftovers(services: ProxyServices, bucket: string): Promise<L
   }
   const open = await openPrefixes(services, bucket);
   const survey = new Survey(services, bucket, open);
-  await concurrently([...newestOf(versions)], readsAtOnce, (object) => survey.look(object));
+  await concurrently([...byKey(versions)], readsAtOnce, (entries) => survey.look(entries));
   if (survey.foreign) return undefined;
   return { versions: versions.filter((version) => !survey.hasGone(version)), kept: survey.kept };
 }
@@ -116,14 +116,18 @@ async function openPrefixes(
   return prefixes;
 }
 
-/** One entry a key, the youngest. */
-function newestOf(versions: readonly StateVersion[]): Iterable<StateVersion> {
-  const newest = new Map<string, StateVersion>();
+/** Versions and delete markers of one key, the youngest first. */
+type Entries = readonly [StateVersion, ...StateVersion[]];
+
+function byKey(versions: readonly StateVersion[]): Iterable<Entries> {
+  const found = new Map<string, [StateVersion, ...StateVersion[]]>();
   for (const version of versions) {
-    const known = newest.get(version.key);
-    if (known === undefined || timeOf(version) > timeOf(known)) newest.set(version.key, version);
+    const known = found.get(version.key);
+    if (known === undefined) found.set(version.key, [version]);
+    else known.push(version);
   }
-  return newest.values();
+  for (const entries of found.values()) entries.sort((one, other) => timeOf(other) - timeOf(one));
+  return found.values();
 }
 
 const timeOf = ({ lastModified }: StateVersion) => lastModified?.getTime() ?? Number.POSITIVE_INFINITY;
@@ -146,18 +150,30 @@ class Survey {
     this.#uploads = `${services.config.reservedPrefix}uploads/`;
   }
 
-  async look(object: StateVersion): Promise<void> {
+  async look(entries: Entries): Promise<void> {
     if (this.foreign) return;
+    const [object] = entries;
     const { key } = object;
     const isRecord = key.startsWith(this.#uploads);
     const isMarker = isRecord && !/\/(create|done)$/.test(key);
     const body = isMarker ? '' : await this.#services.contents.get(this.#bucket, key, manifestLimit);
     if (body === undefined) {
       this.#gone.add(key);
-      return;
+      return this.#lookBehind(entries);
     }
     if (!isMarker && !this.#isOwn(key, body, isRecord)) this.foreign = true;
     if (Date.now() - timeOf(object) < settledAfter || this.#isOpen(key)) this.#keep(key, body);
+  }
+
+  /** What a delete marker hides nobody needs here, but it may be of another bucket, whose proxy can get it back. */
+  async #lookBehind(entries: Entries): Promise<void> {
+    for (const version of entries) {
+      if (version.versionId === undefined) continue;
+      const { key } = version;
+      const body = await this.#services.contents.getVersion(this.#bucket, version, manifestLimit);
+      if (body !== undefined && !this.#isOwn(key, body, key.startsWith(this.#uploads))) this.foreign = true;
+      if (body !== undefined) return;
+    }
   }
 
   /** Whoever took it away may put it back, and nobody here knows what it was. Versions are never written again. */

@@ -1,3 +1,4 @@
+import type { ObjectName } from '../../../core/envelope/metadata.ts';
 import { S3Error, s3Error } from '../../../core/s3/error.ts';
 import { inward, outward, responseHeadersDownstream } from '../../../core/s3/headers.ts';
 import { checkKey, type S3Request } from '../../../core/s3/request.ts';
@@ -24,11 +25,36 @@ export const deleteObjects: OperationHandler = async (services, context) => {
   const { objects, quiet } = parseDeleteObjects((await context.payload.read(maxDeleteBytes)).toString());
   const refusals = objects.flatMap((object) => refusalFor(object, services.config.reservedPrefix));
   const refused = new Set(refusals.map(({ object }) => object));
-  const wanted = objects.filter((object) => !refused.has(object)).map(inwardObject);
+  const own = objects.filter((object) => !refused.has(object)).map(inwardObject);
+  const judged = await concurrently(own, headsAtOnce, (object) => withSizeJudged(services, context, object));
+  const wanted = judged.flatMap(({ object, error }) => (error === undefined ? [object] : []));
+  const failed = judged.flatMap(({ object, error }) => (error === undefined ? [] : [{ object, error }]));
   const xml = wanted.length === 0 ? emptyResult : await deleteAll(services, context, wanted, quiet);
   context.answer.head(200, { 'content-type': 'application/xml' });
-  await context.answer.end(withRefusals(xml, refusals));
+  await context.answer.end(withRefusals(xml, [...refusals, ...failed]));
 };
+
+/** An object whose size is a condition is bound to the ETag of the one that has it. */
+async function withSizeJudged(
+  services: ProxyServices,
+  { request, signal }: RequestContext,
+  object: ObjectToDelete,
+): Promise<{ object: ObjectToDelete; error?: S3Error }> {
+  const { size, ...rest } = object;
+  if (size === undefined) return { object };
+  try {
+    const name = { bucket: request.bucket, key: object.key };
+    const etag = await etagOfSize(
+      services,
+      { name, versionId: object.versionId, wanted: String(size) },
+      signal,
+    );
+    return { object: { ...rest, etag: object.etag ?? etag } };
+  } catch (error) {
+    if (error instanceof S3Error && error.status < 500) return { object, error };
+    throw error;
+  }
+}
 
 function refusalFor(object: ObjectToDelete, reservedPrefix: string): DeletionError[] {
   if (isReservedKey(object.key, reservedPrefix)) return [{ object, error: reservedKey(reservedPrefix) }];
@@ -59,6 +85,7 @@ async function deleteAll(
   await context.held.begin();
   const response = await forward(services, context, Buffer.from(deleteObjectsXml({ quiet, objects })));
   if (response.status !== 200) throw await refusal(response);
+  context.answer.head(200, responseHeadersDownstream(response.headers));
   const xml = (await readBody(response, maxDeleteResultBytes, context.held)).toString();
   const deleted = deletedKeys(
     objects.map(({ key }) => key),
@@ -135,17 +162,38 @@ export const deleteObject: OperationHandler = async (services, context) => {
  * @throws S3Error PreconditionFailed
  */
 async function withSizeCondition(
-  { reader }: ProxyServices,
+  services: ProxyServices,
   request: S3Request,
   signal: AbortSignal,
 ): Promise<S3Request> {
   const { 'x-amz-if-match-size': wanted, ...headers } = request.headers;
   if (wanted === undefined) return request;
   const { bucket, key, query } = request;
-  const versionId = query.get('versionId');
-  const object = await reader.stat({ bucket, key }, { versionId, headers: {}, signal });
-  const { size } = await reader.layout(object, signal);
-  if (wanted !== String(size)) throw s3Error('PreconditionFailed');
+  const sized = { name: { bucket, key }, versionId: query.get('versionId'), wanted: String(wanted) };
+  const etag = await etagOfSize(services, sized, signal);
   const { 'if-match': match = '*' } = headers;
-  return { ...request, headers: { ...headers, 'if-match': match === '*' ? outward(object.etag) : match } };
+  return { ...request, headers: { ...headers, 'if-match': match === '*' ? outward(etag) : match } };
+}
+
+/** That of no object: what comes into being meanwhile is not deleted. */
+const noEtag = '"-"';
+
+/**
+ * The store's ETag of the object, if that has so many bytes of plaintext. Where nothing has a size, the store judges: that there
+ * is nothing to delete, or that a delete marker is another object.
+ * @throws S3Error PreconditionFailed
+ */
+async function etagOfSize(
+  { reader }: ProxyServices,
+  { name, versionId, wanted }: { name: ObjectName; versionId: string | undefined; wanted: string },
+  signal: AbortSignal,
+): Promise<string> {
+  const object = await reader.stat(name, { versionId, headers: {}, signal }).catch((error: unknown) => {
+    if (error instanceof S3Error && (error.status === 404 || error.status === 405)) return undefined;
+    throw error;
+  });
+  if (object === undefined) return noEtag;
+  const { size } = await reader.layout(object, signal);
+  if (wanted === String(size)) return object.etag;
+  throw s3Error('PreconditionFailed', undefined, { details: { Condition: 'If-Match-Size' } });
 }

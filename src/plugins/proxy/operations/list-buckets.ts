@@ -1,4 +1,5 @@
 import { s3Error } from '../../../core/s3/error.ts';
+import { responseHeadersDownstream } from '../../../core/s3/headers.ts';
 import { type ElementHandler, scanXml, unescapeXml } from '../../../core/s3/xml-text.ts';
 import type { OperationHandler } from '../context.ts';
 import { readBody, refusal } from '../upstream/upstream.ts';
@@ -12,6 +13,7 @@ export const listBuckets: OperationHandler = async (services, context) => {
   await context.held.begin();
   const response = await forward(services, context, await context.payload.read(0));
   if (response.status !== 200) throw await refusal(response);
+  context.answer.head(200, responseHeadersDownstream(response.headers));
   const xml = (await readBody(response, listLimit, context.held)).toString();
   context.answer.head(200, { 'content-type': 'application/xml' });
   await context.answer.end(withoutBucket(xml, services.config.stateBucket));

@@ -291,6 +291,7 @@ export const listParts: OperationHandler = async (services, { request, answer, h
     signal,
   });
   if (response.status !== 200) throw await refusal(response);
+  answer.head(200, responseHeadersDownstream(response.headers));
   const listing = scanned(await readBody(response, partsListingLimit, held));
   try {
     const xml = rewriteListing(listing, ({ etag, size }) => ({

@@ -1,6 +1,7 @@
 import type { BlockBody } from '../../../core/block-body.ts';
 import { overheadBytes } from '../../../core/envelope/cipher.ts';
 import type { PartEntry } from '../../../core/envelope/manifest.ts';
+import { S3Error } from '../../../core/s3/error.ts';
 import { outward, requestHeadersUpstream, responseHeadersDownstream } from '../../../core/s3/headers.ts';
 import { rewriteListing, scanAttributes } from '../../../core/s3/listing.ts';
 import type { WholeChecksum } from '../../../core/s3/object-checksum.ts';
@@ -18,10 +19,12 @@ export const getObjectAttributes: OperationHandler = async (services, context) =
   const { request, payload, signal, answer } = context;
   await payload.read(0);
   const name = { bucket: request.bucket, key: request.key };
-  const object = await services.reader.stat(name, {
+  const wanted = {
     versionId: request.query.get('versionId'),
     headers: requestHeadersUpstream(request.headers),
-    signal,
+  };
+  const object = await services.reader.stat(name, { ...wanted, signal }).catch(async (error: unknown) => {
+    throw error instanceof S3Error ? await ownRefusal(services, context, error) : error;
   });
   const encrypted = object.envelope !== undefined;
   const xml = await fetchAttributes(services, context, encrypted);
@@ -30,11 +33,23 @@ export const getObjectAttributes: OperationHandler = async (services, context) =
     answer.head(200, { 'content-type': 'application/xml' });
     return answer.end(withOutwardEtag(xml));
   }
-  const wanted = namesOf(String(request.headers[attributesHeader])).includes('Checksum');
-  const checksum = wanted ? await services.reader.checksum(object, layout, signal) : undefined;
+  const asked = namesOf(String(request.headers[attributesHeader])).includes('Checksum');
+  const checksum = asked ? await services.reader.checksum(object, layout, signal) : undefined;
   answer.head(200, { 'content-type': 'application/xml' });
   await answer.end(ofPlaintext(xml, context, layout, checksum));
 };
+
+/** Why the store refuses this request, which it may judge otherwise than the HEAD before it. */
+async function ownRefusal(
+  services: ProxyServices,
+  context: RequestContext,
+  ofHead: S3Error,
+): Promise<S3Error> {
+  return fetchAttributes(services, context, true).then(
+    () => ofHead,
+    (refused: unknown) => (refused instanceof S3Error ? refused : ofHead),
+  );
+}
 
 async function fetchAttributes(
   { upstream }: ProxyServices,

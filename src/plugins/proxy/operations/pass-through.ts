@@ -12,10 +12,24 @@ const bodyLimit = 1024 * 1024;
 /** Sends a request that carries no object to the store, signed anew, and its answer back. */
 export const passThrough: OperationHandler = async (services, context) => {
   const { method } = context.request;
+  if (method === 'OPTIONS') return preflight(services, context);
   const body = await context.payload.read(method === 'PUT' || method === 'POST' ? bodyLimit : 0);
   refuseData(context.request.query.has('policy'), body);
   if (context.request.query.has('restore')) checkRestoreBody(body.toString());
   await relay(context, await forward(services, context, body));
+};
+
+const preflightHeaders = ['origin', 'access-control-request-method', 'access-control-request-headers'];
+
+/** A browser's question, which nobody signs: nothing else of it goes to the store, which answers by the bucket's rules. */
+const preflight: OperationHandler = async ({ upstream }, context) => {
+  const { request, payload, signal } = context;
+  await payload.read(0);
+  const { method, bucket, key } = request;
+  const headers = Object.fromEntries(
+    preflightHeaders.map((name) => [name, request.headers[name]?.toString()]),
+  );
+  await relay(context, await upstream.send({ method, bucket, key, headers, signal }));
 };
 
 /** An object's bytes that were sent to a bucket or a sub-resource by mistake must not reach the store as they are. */

@@ -23,13 +23,16 @@ export type CallerRules = Pick<ProxyConfig, 'callerKeys' | 'hosts'> & {
   readonly listen: Pick<ProxyConfig['listen'], 'host'>;
 };
 
-/** Checks signatures, in the header and presigned, where the proxy has caller keys; else host and origin. */
+/**
+ * Checks signatures, in the header and presigned, where the proxy has caller keys; else host and origin. Browsers ask
+ * unsigned what they may send (OPTIONS); what they then send has to be signed.
+ */
 export function createAuthenticate(rules: CallerRules): Authenticate {
   const { callerKeys } = rules;
   if (callerKeys === undefined) return ({ headers }) => refuseForeign(headers, rules);
   const { accessKeyId, secretAccessKey } = callerKeys;
   const verifier = new SignatureVerifier((id) => (id === accessKeyId ? secretAccessKey : undefined));
-  return (request) => verifier.verify(request);
+  return (request) => (request.method === 'OPTIONS' ? undefined : verifier.verify(request));
 }
 
 /**

@@ -38,6 +38,8 @@ export interface BucketContents extends Pick<StateStore, 'put' | 'get'> {
   everything(bucket: string): AsyncIterable<readonly StateVersion[]>;
   /** Ids of the uploads in parts that are open. */
   openUploads(bucket: string): AsyncIterable<readonly string[]>;
+  /** @returns undefined for a delete marker, and when there is no such version */
+  getVersion(bucket: string, version: StateVersion, limit: number): Promise<string | undefined>;
   /** Deletes exactly these. */
   deleteVersions(bucket: string, versions: readonly StateVersion[]): Promise<void>;
 }

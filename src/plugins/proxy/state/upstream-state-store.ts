@@ -10,6 +10,7 @@ import {
   refusal,
   refusalOf,
   type Upstream,
+  type UpstreamRequest,
   type UpstreamResponse,
   xmlResult,
 } from '../upstream/upstream.ts';
@@ -50,12 +51,24 @@ export class UpstreamStateStore implements StateStore, BucketContents {
   }
 
   get(bucket: string, key: string, limit: number, admit?: Admit): Promise<string | undefined> {
-    const request = { method: 'GET', bucket: this.#home(bucket), key };
+    return this.#read({ method: 'GET', bucket: this.#home(bucket), key }, limit, admit);
+  }
+
+  getVersion(
+    bucket: string,
+    { key, versionId = 'null' }: StateVersion,
+    limit: number,
+  ): Promise<string | undefined> {
+    return this.#read({ method: 'GET', bucket, key, query: [['versionId', versionId]] }, limit);
+  }
+
+  #read(request: UpstreamRequest, limit: number, admit?: Admit): Promise<string | undefined> {
+    const missing = request.query === undefined ? noObject : noVersion;
     return this.#attempt(async (upstream) => {
       const response = await upstream.send(request);
       if (response.status === 200) return (await readWithin(response, limit, admit)).toString();
       const refused = await refusal(response);
-      if (isMissing(refused)) return undefined;
+      if (missing.has(refused.code)) return undefined;
       throw refused;
     });
   }
@@ -136,8 +149,10 @@ async function readWithin(response: UpstreamResponse, limit: number, admit?: Adm
   throw new EnvelopeError('malformed-metadata', `a helper object is longer than ${limit} bytes`);
 }
 
-/** True for an answer that says that the object does not exist. */
-const isMissing = (error: unknown): boolean => error instanceof S3Error && error.code === 'NoSuchKey';
+/** What a store says of an object that does not exist. */
+const noObject: ReadonlySet<string> = new Set(['NoSuchKey']);
+/** The same of a version, and of a delete marker. */
+const noVersion: ReadonlySet<string> = new Set(['NoSuchKey', 'NoSuchVersion', 'MethodNotAllowed']);
 
 /** Throws what went wrong with a helper object as callers see it. The store's own words stay in the cause. */
 function stateFailure(error: unknown): never {

@@ -8,6 +8,7 @@ import {
   GetObjectCommand,
   ListObjectsV2Command,
   ListObjectVersionsCommand,
+  PutBucketVersioningCommand,
   PutObjectCommand,
   type S3Client,
 } from '@aws-sdk/client-s3';
@@ -365,5 +366,118 @@ for (const kind of ['versitygw', 'minio'] as const) {
     assert.is(await code(deleteBucket(s3, bucket)), 'none');
   });
 
+  test('with versions and delete markers of helper objects alone', async ({ bed }) => {
+    const { client } = bed.rig.store;
+    const { s3 } = bed.proxy;
+    for (const status of ['Enabled', 'Suspended'] as const) {
+      const bucket = await newBucket(bed);
+      await putParts(s3, bucket, 'large', hello);
+      const sent = await sendParts(s3, bucket, 'aborted', hello);
+      for (const one of status === 'Enabled' ? [status] : (['Enabled', status] as const))
+        await keep(bed, bucket, one);
+      // The proxy still takes it for a bucket without versions, so that its deletions leave markers
+      await drop(s3, bucket, 'large');
+      await s3.send(
+        new AbortMultipartUploadCommand({ Bucket: bucket, Key: 'aborted', UploadId: sent.UploadId }),
+      );
+      for (const key of await held(bed, bucket, '.svc/')) await drop(client, bucket, key);
+      assert.is.not(await code(deleteBucket(s3, bucket)), 'none', 'a delete marker of the caller is there');
+      await dropVersions(bed, bucket, (key) => !key.startsWith('.svc/'));
+      assert.ok(
+        (await versionsOf(bed, bucket)).some(({ marker }) => marker),
+        status,
+      );
+      assert.is(await code(deleteBucket(s3, bucket)), 'none', status);
+      assert.is(await code(held(bed, bucket)), 'NoSuchBucket');
+    }
+  });
+
+  test('with an open upload that keeps versions, which can go on if the bucket stays', async ({ bed }) => {
+    const bucket = await newBucket(bed, { versioning: true });
+    const { s3 } = bed.proxy;
+    const sent = await sendParts(s3, bucket, 'open', hello);
+    betweenClearingAndDeleting(bed, bucket, () => put(s3, bucket, 'meanwhile').then(() => undefined));
+    assert.is.not(await code(deleteBucket(s3, bucket)), 'none');
+    bed.relay.meddle(undefined);
+    await complete(s3, bucket, 'open', sent);
+    assert.is(await content(s3, bucket, 'open'), 'hello');
+    await dropVersions(bed, bucket, (key) => !key.startsWith('.svc/'));
+    await sendParts(s3, bucket, 'open again', hello);
+    assert.is(await code(deleteBucket(s3, bucket)), 'none');
+  });
+
+  test('an upload that is begun meanwhile is as good as the bucket', async ({ bed }) => {
+    for (const versioning of [false, true]) {
+      const bucket = await newBucket(bed, { versioning });
+      const { s3 } = bed.proxy;
+      await putParts(s3, bucket, 'large', hello);
+      await dropVersions(bed, bucket, (key) => key === 'large');
+      let sent: Awaited<ReturnType<typeof sendParts>> | undefined;
+      betweenClearingAndDeleting(bed, bucket, async () => {
+        sent = await sendParts(s3, bucket, 'begun', hello);
+      });
+      const deleted = await code(deleteBucket(s3, bucket));
+      bed.relay.meddle(undefined);
+      assert.ok(sent !== undefined);
+      assert.is.not(deleted, 'none', 'its records are objects in the bucket');
+      await complete(s3, bucket, 'begun', sent as Awaited<ReturnType<typeof sendParts>>);
+      assert.is(await content(s3, bucket, 'begun'), 'hello');
+    }
+  });
+
+  once?.('what a delete marker hides may be of another bucket, and is left alone', async ({ bed }) => {
+    const [stateBucket, served] = [await newBucket(bed, { versioning: true }), await newBucket(bed)];
+    const { region, accessKeyId, secretAccessKey } = bed.rig.store;
+    const upstream = { endpoint: bed.relay.url, region, accessKeyId, secretAccessKey };
+    const args = ['--inline-limit', '0', '--state-bucket', stateBucket];
+    const other = await bed.rig.proxy({ upstream, args });
+    await putParts(other.s3, served, 'large', hello);
+    const { client } = bed.rig.store;
+    for (const key of await held(bed, stateBucket, '.svc/')) await drop(client, stateBucket, key);
+    const before = await versionsOf(bed, stateBucket);
+    assert.is.not(await code(deleteBucket(bed.proxy.s3, stateBucket)), 'none');
+    assert.equal(await versionsOf(bed, stateBucket), before);
+    await dropVersions(
+      bed,
+      stateBucket,
+      () => true,
+      (one) => one.marker,
+    );
+    assert.is(await content(other.s3, served, 'large'), 'hello');
+  });
+
   test.run();
+}
+
+async function keep({ rig }: Bed, Bucket: string, Status: 'Enabled' | 'Suspended'): Promise<void> {
+  await rig.store.client.send(
+    new PutBucketVersioningCommand({ Bucket, VersioningConfiguration: { Status } }),
+  );
+}
+
+interface Held {
+  readonly key: string;
+  readonly version: string | undefined;
+  readonly marker: boolean;
+}
+
+/** All that the store itself has. */
+async function versionsOf({ rig }: Bed, Bucket: string): Promise<Held[]> {
+  const { Versions = [], DeleteMarkers = [] } = await rig.store.client.send(
+    new ListObjectVersionsCommand({ Bucket }),
+  );
+  const told = (marker: boolean) => (one: { Key?: string | undefined; VersionId?: string | undefined }) => ({
+    ...{ key: one.Key ?? '', version: one.VersionId, marker },
+  });
+  return [...Versions.map(told(false)), ...DeleteMarkers.map(told(true))];
+}
+
+async function dropVersions(
+  bed: Bed,
+  bucket: string,
+  wanted: (key: string) => boolean,
+  which: (one: Held) => boolean = () => true,
+): Promise<void> {
+  for (const one of await versionsOf(bed, bucket))
+    if (wanted(one.key) && which(one)) await drop(bed.rig.store.client, bucket, one.key, one.version);
 }

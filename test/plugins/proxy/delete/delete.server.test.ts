@@ -138,6 +138,29 @@ test('a condition on the size is one on that of the plaintext', async () => {
   }
 });
 
+test('so are those in a list, key by key', async () => {
+  const Bucket = 'sized';
+  await put(Bucket, 'small');
+  await put(Bucket, 'kept');
+  await putInParts(Bucket, 'large');
+  const Objects = [
+    { Key: 'small', Size: 5 },
+    { Key: 'kept', Size: 5 + 28 },
+    { Key: 'large', Size: 5 },
+    { Key: 'none', Size: 5 },
+  ];
+  const { Errors, Deleted } = await proxy.client.send(
+    new DeleteObjectsCommand({ Bucket, Delete: { Objects } }),
+  );
+  assert.equal(
+    Errors?.map(({ Key, Code }) => [Key, Code]),
+    [['kept', 'PreconditionFailed']],
+  );
+  assert.equal(Deleted?.map(({ Key }) => Key).sort(), ['large', 'none', 'small']);
+  for (const [Key, left] of Object.entries({ small: false, kept: true, large: false }))
+    assert.is(await exists(Bucket, Key), left, Key);
+});
+
 test('when nothing is left to delete the store is not asked', async () => {
   bench.log.clear();
   const Delete = { Objects: [{ Key: '.svc/x' }] };

@@ -13,7 +13,7 @@ export interface Told {
   /** Beside code and message. */
   readonly details?: readonly (string | undefined)[];
   readonly headers: Readonly<Record<string, string>>;
-  /** Of a success, but for documents, which hold dates and ids. */
+  /** Of a success; of documents, which hold dates and ids, the codes of errors in them. */
   readonly body?: string | undefined;
 }
 
@@ -52,16 +52,21 @@ async function prepared(rig: Rig, side: Side, name: string): Promise<Side> {
   const { variables } = side;
   variables.bucket = name;
   variables.versioned = `${name}-versioned`;
+  variables.locked = `${name}-locked`;
   variables.access = side.keys.accessKeyId;
   variables.time = `${new Date().toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}Z`;
   variables.date = variables.time.slice(0, 8);
   await rig.store.createBucket(variables.bucket);
   await rig.store.createBucket(variables.versioned, { versioning: true });
+  await rig.store.createBucket(variables.locked, { objectLock: true });
   const put = async (path: string, body: string) =>
     succeeded(await send(side, { method: 'PUT', path, body }));
   const ten = await put('/{bucket}/ten', '0123456789');
   variables.etag = String(ten.headers.etag);
   await put('/{bucket}/empty', '');
+  await put('/{bucket}/dated', 'x');
+  const dated = await send(side, { method: 'HEAD', path: '/{bucket}/dated' });
+  variables.modified = String(dated.headers['last-modified']);
   await put('/{bucket}/b%2Bl%20a%3Fn%25k', 'odd');
   const versioned = await put('/{versioned}/ten', '0123456789');
   variables.version = String(versioned.headers['x-amz-version-id']);
@@ -159,7 +164,12 @@ function authorized({ url, keys }: Side, { method, path, query, body, values }: 
 const details = ['ArgumentName', 'ArgumentValue', 'Condition', 'Content-MD5', 'Method', 'ResourceType'];
 
 const compared =
-  /^(?:content-(?:type|length|range|encoding|disposition|language)|cache-control|expires|x-amz-(?:mp-parts-count|delete-marker|missing-meta|meta-(?!svc).*|tagging-count))$/;
+  /^(?:content-(?:type|length|range|encoding|disposition|language)|cache-control|expires|access-control-[a-z-]+|x-amz-(?:mp-parts-count|delete-marker|missing-meta|meta-(?!svc).*|tagging-count))$/;
+
+const codesIn = (text: string) => text.match(/<Code>\w+/g)?.join() ?? '';
+
+/** The list of headers that a page may read has those of the envelope, too. */
+const withoutOwn = (value: string) => value.replaceAll(/, x-amz-meta-svc-[a-z-]+/g, '');
 
 const inGeneral = (detail: string | undefined) =>
   detail?.replace(/\b(?:bare|sealed)\b/g, '{bucket}') || undefined;
@@ -182,7 +192,9 @@ export function told(answer: RawAnswer, kind: ObjectStore['kind']): Told {
     Object.entries(answer.headers)
       .sort()
       .flatMap(([name, value]) =>
-        compared.test(name) && !(isDocument && name === 'content-length') ? [[name, String(value)]] : [],
+        compared.test(name) && !(isDocument && name === 'content-length')
+          ? [[name, withoutOwn(String(value))]]
+          : [],
       ),
   );
   if (answer.status >= 300)
@@ -193,5 +205,5 @@ export function told(answer: RawAnswer, kind: ObjectStore['kind']): Told {
       details: kind === 'minio' ? [] : details.map((name) => inGeneral(field(name))),
       headers: {},
     };
-  return { status: answer.status, headers, ...(isDocument ? {} : { body: text.slice(0, 200) }) };
+  return { status: answer.status, headers, body: isDocument ? codesIn(text) : text.slice(0, 200) };
 }
