@@ -4,7 +4,7 @@ import { type ChecksumAlgorithm, type Checksums, createChecksum } from '../../..
 import { s3Error } from '../../../core/s3/error.ts';
 import { encodeComponent } from '../../../core/s3/request.ts';
 import { childText, parseXml } from '../../../core/s3/xml.ts';
-import type { OperationHandler, ProxyServices } from '../context.ts';
+import type { OperationHandler, ProxyServices, RequestContext } from '../context.ts';
 import { manifestToReplace, removeManifest } from '../multipart/manifest-store.ts';
 import { encryptPart, type PartTarget, partTarget, recordPart } from '../multipart/upload-part.ts';
 import { readAgain } from '../read/deliver.ts';
@@ -33,11 +33,11 @@ import {
 
 /** CopyObject. What it leaves is encrypted under the latest KEK version, whatever the source was. */
 export const copyObject: OperationHandler = async (services, context) => {
-  const { request, payload, signal } = context;
+  const { request, payload } = context;
   await payload.read(0);
   const copy = readCopyRequest(request);
   const to = { bucket: request.bucket, key: request.key };
-  const copying = readAgain({ started: false }, () => copyOnce(services, copy, to, signal));
+  const copying = readAgain({ started: false }, () => copyOnce(services, copy, to, context));
   await respondSlowly(services, context, copying);
 };
 
@@ -45,9 +45,10 @@ async function copyOnce(
   services: ProxyServices,
   copy: CopyRequest,
   to: ObjectName,
-  signal: AbortSignal,
+  context: RequestContext,
 ): Promise<SlowResponse> {
-  const source = await statSource(services, copy, signal);
+  const { signal } = context;
+  const source = await statSource(services, copy, context);
   if (source.object.storedSize > maxCopyBytes) throw sourceTooLarge();
   const encrypted = source.object.envelope !== undefined;
   if (encrypted) refuseIdle(copy, source, to);
@@ -134,13 +135,13 @@ function taggingHeader(xml: string, limit: number): string {
 
 /** UploadPartCopy: the source's range is decrypted, verified, and encrypted as a part of its own. */
 export const uploadPartCopy: OperationHandler = async (services, context) => {
-  const { request, payload, signal } = context;
+  const { request, payload } = context;
   await payload.read(0);
   const copy = readCopyRequest(request);
   const range = request.headers['x-amz-copy-source-range'];
   const wanted = range === undefined ? undefined : readRange(String(range));
   const target = await partTarget(services, request);
-  const copying = readAgain({ started: false }, () => copyPart(services, copy, wanted, target, signal));
+  const copying = readAgain({ started: false }, () => copyPart(services, copy, wanted, target, context));
   await respondSlowly(services, context, copying);
 };
 
@@ -149,9 +150,10 @@ async function copyPart(
   copy: CopyRequest,
   range: ByteRange | undefined,
   target: PartTarget,
-  signal: AbortSignal,
+  context: RequestContext,
 ): Promise<SlowResponse> {
-  const source = await statSource(services, copy, signal);
+  const { signal } = context;
+  const source = await statSource(services, copy, context);
   const { object, layout } = source;
   const length = lengthWithin(range, layout.size);
   if (length > maxPlaintextBytes) throw sourceTooLarge();

@@ -121,7 +121,7 @@ export const deleteObject: OperationHandler = async (services, context) => {
   const body = await payload.read(0);
   const name = { bucket: request.bucket, key: request.key };
   const manifest = request.query.has('versionId') ? undefined : await manifestOf(services, name, signal);
-  const conditional = await withSizeCondition(services, context.request, signal);
+  const conditional = await withSizeCondition(services, context);
   const response = await forward(services, { request: conditional, signal }, body);
   if (response.status >= 300) throw await refusal(response);
   response.body.resume();
@@ -136,15 +136,14 @@ export const deleteObject: OperationHandler = async (services, context) => {
  */
 async function withSizeCondition(
   { reader }: ProxyServices,
-  request: S3Request,
-  signal: AbortSignal,
+  { request, ...user }: Pick<RequestContext, 'request' | 'signal' | 'atEnd'>,
 ): Promise<S3Request> {
   const { 'x-amz-if-match-size': wanted, ...headers } = request.headers;
   if (wanted === undefined) return request;
   const { bucket, key, query } = request;
   const versionId = query.get('versionId');
-  const object = await reader.stat({ bucket, key }, { versionId, headers: {}, signal });
-  const { size } = await reader.layout(object, signal);
+  const object = await reader.stat({ bucket, key }, { versionId, headers: {}, signal: user.signal });
+  const { size } = await reader.layout(object, user);
   if (wanted !== String(size)) throw s3Error('PreconditionFailed');
   const { 'if-match': match = '*' } = headers;
   return { ...request, headers: { ...headers, 'if-match': match === '*' ? outward(object.etag) : match } };

@@ -72,7 +72,7 @@ export function createObjectReader(parts: ReaderParts): ObjectReader {
       return describe(config, address, response.headers);
     },
     describe: (address, headers) => describe(config, address, headers),
-    layout: (object, signal) => loadLayout(manifests, object, signal),
+    layout: (object, user) => loadLayout(manifests, object, user),
     decrypt: (object, layout, response, options) => plaintext.arriving(object, layout, response, options),
     decryptSmall: (object, layout, response, options) => plaintext.small(object, layout, response, options),
     plaintext: (object, layout, range, options) => plaintext.fetched(object, layout, range, options),
