@@ -1,3 +1,4 @@
+import { within } from '../lifecycle/wait.ts';
 import type { Logger } from '../logging/logger.ts';
 import { isVaultError, NoAnswerInTime, type TransitCalls, VaultError } from './contract.ts';
 
@@ -17,20 +18,28 @@ const briefMs = 500;
 /** For the client behind the guard, in ms: it ends a little earlier, because it knows what a call has died of. */
 export const clientDeadlineMs = (timeoutMs: number): number => timeoutMs - 50;
 
+/** From the moment when the key server hangs until its next answer. */
+interface Hang {
+  readonly since: number;
+  readonly over: PromiseWithResolvers<void>;
+  /** Who asks it meanwhile: one that waits for the whole time, and one that waits briefly. */
+  readonly asking: Set<'whole' | 'brief'>;
+}
+
 /**
  * Bounds how long callers wait for the key server.
  *
  * It hangs from the moment when a caller has waited for the whole time and nobody got an answer meanwhile, until the next
  * answer, whatever that says. A key server that refuses connections does not hang: such calls end early by themselves.
- * While it hangs callers wait briefly, except for one at a time: a key server that answers slowly again is found out by
- * the whole time only.
+ * While it hangs two calls at a time ask it: one with the whole time, which finds out whether it answers slowly, and a brief
+ * one, which finds out whether new connections are served. Other callers wait briefly for what comes of these, and then fail:
+ * whatever the key server was asked it may work off when it comes back.
  */
 export class HangGuard {
   readonly #options: HangGuardOptions;
   readonly #now: () => number;
   #answeredAt = Number.NEGATIVE_INFINITY;
-  #hangsSince: number | undefined;
-  #probing = false;
+  #hang: Hang | undefined;
 
   constructor(options: HangGuardOptions) {
     this.#options = options;
@@ -40,12 +49,12 @@ export class HangGuard {
   /** How long a caller that comes now may wait, in ms. */
   get patienceMs(): number {
     const { timeoutMs } = this.#options;
-    return this.#hangsSince === undefined ? timeoutMs : Math.min(briefMs, timeoutMs);
+    return this.#hang === undefined ? timeoutMs : Math.min(briefMs, timeoutMs);
   }
 
   /** For somebody who has waited for that long. */
   get tooLate(): VaultError {
-    return this.#hangsSince === undefined ? noAnswerWithin(this.patienceMs) : new KeyServerHangs();
+    return this.#hang === undefined ? noAnswerWithin(this.patienceMs) : new KeyServerHangs();
   }
 
   /** The same calls; whoever has waited for too long gets an error, and is no longer in the way of others. */
@@ -56,57 +65,73 @@ export class HangGuard {
         return calls.most;
       },
       discard: (value) => calls.discard(value),
-      call: (inputs, signal) => this.#bounded((ended) => calls.call(inputs, ended), signal),
+      call: (inputs, signal) => this.#admit((ended) => calls.call(inputs, ended), signal),
     };
   }
 
-  async #bounded<T>(call: (ended: AbortSignal) => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  async #admit<T>(call: Call<T>, signal: AbortSignal | undefined): Promise<T> {
     signal?.throwIfAborted();
-    const isProbe = this.#hangsSince !== undefined && !this.#probing;
-    const patienceMs = isProbe ? this.#options.timeoutMs : this.patienceMs;
+    const { timeoutMs } = this.#options;
+    const hang = this.#hang;
+    if (hang === undefined) return this.#bounded(call, signal, timeoutMs, 'whole');
+    const kind = (['whole', 'brief'] as const).find((each) => !hang.asking.has(each));
+    if (kind === undefined) {
+      const begun = this.#now();
+      const late = () => new KeyServerHangs();
+      await within(hang.over.promise, performance.now() + this.patienceMs, signal, late);
+      return this.#bounded(call, signal, timeoutMs - (this.#now() - begun), 'brief');
+    }
+    hang.asking.add(kind);
+    const patienceMs = kind === 'whole' ? timeoutMs : this.patienceMs;
+    return this.#bounded(call, signal, patienceMs, kind).finally(() => hang.asking.delete(kind));
+  }
+
+  async #bounded<T>(
+    call: Call<T>,
+    signal: AbortSignal | undefined,
+    patienceMs: number,
+    kind: 'whole' | 'brief',
+  ): Promise<T> {
     const begun = this.#now();
     const ended = new AbortController();
     const timer = setTimeout(() => ended.abort(noAnswerWithin(patienceMs)), patienceMs);
     const leave = () => ended.abort(signal?.reason);
     signal?.addEventListener('abort', leave, { once: true });
-    if (isProbe) this.#probing = true;
     try {
       const answer = await call(ended.signal);
       this.#answered();
       return answer;
     } catch (error) {
-      throw this.#explained(error, begun, patienceMs);
+      if (isVaultError(error) && error.status !== undefined) this.#answered();
+      if (!(error instanceof NoAnswerInTime)) throw error;
+      if (kind === 'whole' && this.#answeredAt < begun) this.#begin();
+      throw this.#hang === undefined ? error : new KeyServerHangs(error);
     } finally {
-      if (isProbe) this.#probing = false;
       clearTimeout(timer);
       signal?.removeEventListener('abort', leave);
     }
   }
 
-  #explained(error: unknown, begun: number, patienceMs: number): unknown {
-    if (isVaultError(error) && error.status !== undefined) this.#answered();
-    if (!(error instanceof NoAnswerInTime)) return error;
-    if (patienceMs === this.#options.timeoutMs && this.#answeredAt < begun) this.#hangs();
-    return this.#hangsSince === undefined ? error : new KeyServerHangs(error);
-  }
-
-  #hangs(): void {
-    if (this.#hangsSince !== undefined) return;
+  #begin(): void {
+    if (this.#hang !== undefined) return;
     const { timeoutMs, log, onChange } = this.#options;
-    this.#hangsSince = this.#now();
+    this.#hang = { since: this.#now(), over: Promise.withResolvers(), asking: new Set() };
     log.warn('vault.hangs', { timeout_ms: timeoutMs });
     onChange?.(true);
   }
 
   #answered(): void {
     this.#answeredAt = this.#now();
-    if (this.#hangsSince === undefined) return;
-    const seconds = Math.round((this.#answeredAt - this.#hangsSince) / 1000);
-    this.#hangsSince = undefined;
-    this.#options.log.info('vault.answers', { seconds });
+    const hang = this.#hang;
+    if (hang === undefined) return;
+    this.#hang = undefined;
+    hang.over.resolve();
+    this.#options.log.info('vault.answers', { seconds: Math.round((this.#answeredAt - hang.since) / 1000) });
     this.#options.onChange?.(false);
   }
 }
+
+type Call<T> = (ended: AbortSignal) => Promise<T>;
 
 /** For callers of a key server that hangs, which was logged when it began to. */
 export class KeyServerHangs extends VaultError {

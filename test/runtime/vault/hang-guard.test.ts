@@ -51,12 +51,14 @@ test('whoever has waited for the whole time is told so and waits no longer', asy
   assert.is(guard.patienceMs, 500);
 });
 
-test('while it hangs one at a time has the whole time, the others a moment', async () => {
+test('while it hangs one has the whole time and one a moment; others wait a moment and ask nothing', async () => {
   const { calls, askInVain, changes } = guardOver();
   await askInVain();
   for (let round = 0; round < 2; round++) {
     const probe = askInVain();
-    for (const { error, took } of await Promise.all([askInVain(), askInVain()])) {
+    const others = [askInVain(), askInVain(), askInVain()];
+    assert.is(calls.inFlight.size, 2);
+    for (const { error, took } of await Promise.all(others)) {
       assert.instance(error, KeyServerHangs);
       about(took, 500);
     }
@@ -64,6 +66,26 @@ test('while it hangs one at a time has the whole time, the others a moment', asy
     about((await probe).took, timeoutMs);
   }
   assert.equal(changes, [true]);
+});
+
+test('those who wait for others to find out are served when it answers again, or leave', async () => {
+  const { calls, ask, askInVain } = guardOver();
+  await askInVain();
+  const probe = ask('probe');
+  const brief = ask('brief');
+  const waiting = ask('waiting');
+  const leaving = new AbortController();
+  const left = askInVain('left', leaving.signal);
+  leaving.abort('gone');
+  assert.is((await left).error, 'gone');
+  await pass(300);
+  calls.made[2]?.answer();
+  await brief;
+  await turn();
+  assert.equal(calls.sent.at(-1), ['waiting']);
+  await pass(3_000);
+  await calls.finish();
+  await Promise.all([probe, waiting]);
 });
 
 test('the first answer ends it, whoever gets it', async () => {
