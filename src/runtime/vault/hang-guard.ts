@@ -93,6 +93,7 @@ export class HangGuard {
     kind: 'whole' | 'brief',
   ): Promise<T> {
     const begun = this.#now();
+    const begunInHang = this.#hang !== undefined;
     const ended = new AbortController();
     const timer = setTimeout(() => ended.abort(noAnswerWithin(patienceMs)), patienceMs);
     const leave = () => ended.abort(signal?.reason);
@@ -105,7 +106,7 @@ export class HangGuard {
       if (isVaultError(error) && error.status !== undefined) this.#answered();
       if (!(error instanceof NoAnswerInTime)) throw error;
       if (kind === 'whole' && this.#answeredAt < begun) this.#begin();
-      throw this.#hang === undefined ? error : new KeyServerHangs(error);
+      throw begunInHang || this.#hang !== undefined ? new KeyServerHangs(error) : error;
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener('abort', leave);
