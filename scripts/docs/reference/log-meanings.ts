@@ -108,6 +108,11 @@ export const logMeanings: Readonly<Record<string, readonly [means: string, todo?
     'The store cannot be reached, or it ended an exchange early',
     'Check `--upstream`, `AWS_CA_BUNDLE` and the egress policy `svc-egress-<namespace>-store`',
   ],
+  'vault.answers': ['The key server answers again, after `seconds`'],
+  'vault.hangs': [
+    'The key server gave no answer within `timeout_ms`. Callers get 503 after half a second until it answers; each such request is not logged by itself',
+    'Find out what the key server waits for (its storage, a lock, a network that drops packets). The proxy goes on asking',
+  ],
   'vault.login': ['The client has a token of the key server'],
   'vault.login.failed': [
     'The login at the key server failed. It is repeated after `retry_ms`',

@@ -51,6 +51,8 @@ export interface RequestContext {
   readonly held: HeldResponses;
   /** Aborted when the caller disconnects or the time to drain is over. */
   readonly signal: AbortSignal;
+  /** What is to be called when the request has ended, however it does. */
+  atEnd(release: () => void): void;
   readonly log: Logger;
   /** For the access log: the version of the transit key that wraps the object's keys, once it is known. */
   keyVersion: number | undefined;

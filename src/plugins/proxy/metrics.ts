@@ -7,6 +7,7 @@ export interface ServerMetrics extends ProxyMetrics {
   /** Requests being served: +1 or -1. */
   inFlight(by: 1 | -1): void;
   sent(bytes: number): void;
+  keyServerHangs(hangs: boolean): void;
 }
 
 export function createProxyMetrics(metrics: Metrics): ServerMetrics {
@@ -25,6 +26,7 @@ export function createProxyMetrics(metrics: Metrics): ServerMetrics {
   ]);
   const sent = metrics.counter('svc_proxy_sent_bytes_total', 'Bytes of bodies sent to callers');
   const inFlight = metrics.gauge('svc_proxy_requests_in_flight', 'Requests being served');
+  const hangs = metrics.gauge('svc_proxy_key_server_hangs', '1 while the key server gives no answer in time');
   return {
     request(operation, status, took) {
       requests.inc({ operation, status: String(status) });
@@ -34,6 +36,7 @@ export function createProxyMetrics(metrics: Metrics): ServerMetrics {
     bytes: (direction, count) => bytes.inc({ direction }, count),
     inFlight: (by) => inFlight.add(by),
     sent: (count) => sent.inc({}, count),
+    keyServerHangs: (now) => hangs.set(now ? 1 : 0),
   };
 }
 

@@ -11,6 +11,7 @@ import {
 } from '../../runtime/lifecycle/wait.ts';
 import { describeError, type Logger } from '../../runtime/logging/logger.ts';
 import { isVaultError } from '../../runtime/vault/contract.ts';
+import { KeyServerHangs } from '../../runtime/vault/hang-guard.ts';
 import type { ProxyConfig } from './config.ts';
 import type { DataKeys } from './data-keys.ts';
 import { createUpstream, type UpstreamConfig, type UpstreamParts } from './upstream/s3-upstream.ts';
@@ -32,6 +33,8 @@ export interface Failing {
   readonly nextStep?: string | undefined;
   /** Asking again soon would be of no use, or would do harm. */
   readonly lasting?: boolean;
+  /** Asking again does no harm, and shows at once when it is over. */
+  readonly passing?: boolean;
 }
 
 /** Milliseconds. */
@@ -60,13 +63,22 @@ const spread = 0.15;
 
 /**
  * Runs each check at once, and again and again until the signal is aborted, one run of a check at a time.
- * @returns what has the checks that do not hold run again now
  */
-export function watchReadiness(checks: readonly ReadinessCheck[], options: WatchOptions): () => void {
-  const watches = checks.map((check) => new Watch(check, options));
-  return () => {
-    for (const watch of watches) watch.hurry();
+export function watchReadiness(checks: readonly ReadinessCheck[], options: WatchOptions): ReadinessWatch {
+  const watches = new Map(checks.map((check) => [check.condition, new Watch(check, options)]));
+  return {
+    hurry() {
+      for (const watch of watches.values()) watch.hurry();
+    },
+    fails: (condition, failing) => watches.get(condition)?.fails(failing),
   };
+}
+
+export interface ReadinessWatch {
+  /** Has the checks that do not hold run again now. */
+  hurry(): void;
+  /** A condition was seen not to hold: its check finds out when it does again. */
+  fails(condition: string, failing: Failing): void;
 }
 
 class Watch {
@@ -94,6 +106,11 @@ class Watch {
     if (this.#state === 'met') return;
     this.#hurried = true;
     if (!this.#isTrying) this.#attempts.wake();
+  }
+
+  fails(failing: Failing): void {
+    this.#lost(failing);
+    this.hurry();
   }
 
   async #pass(): Promise<number> {
@@ -133,19 +150,24 @@ class Watch {
   }
 
   /** A single failure of a condition that was met may be an accident; callers see it in their own requests. */
-  #failed({ reason, nextStep, lasting = false }: Failing): number {
-    const { conditions, log } = this.#options;
-    const { condition } = this.#check;
+  #failed(failing: Failing): number {
     const again = this.#backoff.next();
     if (this.#state === 'met') {
       this.#state = 'doubted';
       return again;
     }
+    this.#lost(failing);
+    if (failing.passing) return this.#timings.againMs / 2;
+    return failing.lasting ? this.#untilNext() : again;
+  }
+
+  #lost({ reason, nextStep }: Failing): void {
+    const { conditions, log } = this.#options;
+    const { condition } = this.#check;
     this.#state = 'unmet';
     conditions.notReady(condition, reason);
     if (reason !== this.#told) log.warn('proxy.readiness.lost', { condition, error: reason, nextStep });
     this.#told = reason;
-    return lasting ? this.#untilNext() : again;
   }
 
   #untilNext(): number {
@@ -165,13 +187,16 @@ export function keyCheck(
   return {
     condition: 'keys',
     run: (signal) => thereAndBack(keys, name, signal),
-    explain(error) {
-      if (!isVaultError(error)) return { reason: describeError(error).error };
-      const { message: reason, nextStep, kind } = error;
-      // Each refusal has the client log in again, which it may do a few times a minute only.
-      return { reason, nextStep, lasting: kind === 'denied' };
-    },
+    explain: whyUnusable,
   };
+}
+
+/** What it means for the keys that the key server fails. */
+export function whyUnusable(error: unknown): Failing {
+  if (!isVaultError(error)) return { reason: describeError(error).error };
+  const { message: reason, nextStep, kind } = error;
+  // Each refusal has the client log in again, which it may do a few times a minute only.
+  return { reason, nextStep, lasting: kind === 'denied', passing: error instanceof KeyServerHangs };
 }
 
 const purpose = { kind: 'object' } as const;

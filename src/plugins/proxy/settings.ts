@@ -2,6 +2,7 @@ import { hostNames, listenAddress, listenAddressOrOff } from '../../core/setting
 import {
   boolean,
   byteSize,
+  duration,
   enumeration,
   integer,
   matching,
@@ -100,6 +101,13 @@ export const proxySettings = {
     summary: 'Calls to the key server that wait leave as one; false: a call is about one object',
     fallback: 'true',
     ...boolean(),
+  },
+  vaultTimeout: {
+    variable: 'SVC_PROXY_VAULT_TIMEOUT',
+    flag: 'vault-timeout',
+    summary: 'How long a request waits for an answer of the key server, further attempts included',
+    fallback: '5s',
+    ...duration(250, 60_000),
   },
   bind: {
     variable: 'SVC_PROXY_BIND',

@@ -8,6 +8,7 @@ import { defaultCredentials } from '../../runtime/object-store/credentials.ts';
 import { trustedAuthorities } from '../../runtime/object-store/settings.ts';
 import { createVaultClient, type ExchangingVaultClient } from '../../runtime/vault/client.ts';
 import type { Transit } from '../../runtime/vault/contract.ts';
+import { clientDeadlineMs, HangGuard, KeyServerHangs } from '../../runtime/vault/hang-guard.ts';
 import { vaultConfig } from '../../runtime/vault/settings.ts';
 import { createTransit } from '../../runtime/vault/transit.ts';
 import type { ProxyConfig } from './config.ts';
@@ -30,7 +31,14 @@ import { passThrough } from './operations/pass-through.ts';
 import { SpoolSpace } from './read/body/spool-file.ts';
 import { createObjectReader } from './read/create-object-reader.ts';
 import { getObject, headObject } from './read/get-object.ts';
-import { type Conditions, keyCheck, storeCheck, watchReadiness } from './readiness.ts';
+import {
+  type Conditions,
+  keyCheck,
+  type ReadinessWatch,
+  storeCheck,
+  watchReadiness,
+  whyUnusable,
+} from './readiness.ts';
 import { createAccessLog } from './server/access-log.ts';
 import { BodyBudget, createAuthenticate, RequestSlots, ResponseMemory } from './server/admit-request.ts';
 import { createDispatch } from './server/dispatch.ts';
@@ -68,23 +76,35 @@ export async function startProcess(options: ProcessOptions, signal: AbortSignal)
   const { log, env } = deps;
   keepHeapSmallUnderLoad();
   keepFreedBlocks();
-  let onLogin = (): void => undefined;
+  let readiness: ReadinessWatch | undefined;
   const vault = createVaultClient({
     config: vaultConfig(settings),
     log,
     onState({ ready, reason }) {
       if (!ready) return conditions.notReady('vault', reason);
       conditions.ready('vault');
-      onLogin();
+      readiness?.hurry();
     },
+    limits: { deadlineMs: clientDeadlineMs(settings.vaultTimeout) },
   });
   const metrics = createProxyMetrics(deps.metrics);
+  const hangGuard = new HangGuard({
+    timeoutMs: settings.vaultTimeout,
+    log,
+    onChange(hangs) {
+      metrics.keyServerHangs(hangs);
+      if (hangs) readiness?.fails('keys', whyUnusable(new KeyServerHangs()));
+      else readiness?.hurry();
+    },
+  });
   const transit = createTransit(vault, {
     mount: settings.transitMount,
     keyName: settings.transitKey,
     joinCalls: settings.joinKeyCalls,
+    hangGuard,
   });
-  const context = createContext({ config, transit, metrics, log, env, keysAhead: settings.joinKeyCalls });
+  const keysAhead = settings.joinKeyCalls;
+  const context = createContext({ config, transit, hangGuard, metrics, log, env, keysAhead });
   try {
     const connections = new Connections(connectionBounds);
     const dispatch = createDispatch({
@@ -103,7 +123,7 @@ export async function startProcess(options: ProcessOptions, signal: AbortSignal)
     void vault.start();
     if (process.platform === 'linux') returnMemoryNowAndThen(signal);
     const checks = [keyCheck(context.keys, config), storeCheck(config, context.trust)];
-    onLogin = watchReadiness(checks, { conditions, log, signal });
+    readiness = watchReadiness(checks, { conditions, log, signal });
     return {
       facts: facts(config, server),
       closed: drained(server, signal).finally(() => close(context, vault)),
@@ -159,6 +179,7 @@ const helperLimits = { sockets: 32, idleMs: 20_000 };
 interface ContextParts {
   readonly config: ProxyConfig;
   readonly transit: Transit;
+  readonly hangGuard: HangGuard;
   readonly metrics: ProxyMetrics;
   readonly log: ComponentDeps['log'];
   readonly env: ComponentDeps['env'];
@@ -174,7 +195,8 @@ export interface OwnedContext extends ProxyServices {
 }
 
 /** Puts the rooms of one proxy process together. @throws SvcError when AWS_CA_BUNDLE cannot be read */
-export function createContext({ config, transit, metrics, log, env, keysAhead }: ContextParts): OwnedContext {
+export function createContext(parts: ContextParts): OwnedContext {
+  const { config, transit, hangGuard, metrics, log, env, keysAhead } = parts;
   const credentials = defaultCredentials(env, log);
   const ca = trustedAuthorities(env);
   const upstream = createUpstream(config, log, { credentials, ca });
@@ -186,7 +208,7 @@ export function createContext({ config, transit, metrics, log, env, keysAhead }:
   const contents = new UpstreamStateStore({ config: beside, upstream: helpers, buckets });
   const removals = new DelayedRemovals(state, log);
   const keys = createDataKeys(transit, config);
-  const partKeys = createPartKeys(keys, { ahead: keysAhead });
+  const partKeys = createPartKeys(keys, { ahead: keysAhead, hangGuard });
   const manifests = createManifests({ state, keys, reservedPrefix, removals });
   const uploads = new Uploads(state, reservedPrefix, keys, removals);
   const spoolSpace = new SpoolSpace(config.spoolSize);

@@ -32,6 +32,16 @@ export async function within<T>(
   }
 }
 
+/** What the promise comes to; rejects with the signal's reason as soon as it is aborted. What the promise does later is ignored. */
+export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const aborted = () => reject(signal.reason);
+    if (signal.aborted) aborted();
+    signal.addEventListener('abort', aborted, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', aborted));
+  });
+}
+
 /** Resolves when the signal is aborted, at once where it is already. */
 export function untilAborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

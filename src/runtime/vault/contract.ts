@@ -188,6 +188,13 @@ const kinds: Readonly<Record<VaultFailure, { code: string; exitStatus: number; n
   },
 };
 
+/** The time was over before an answer came. */
+export class NoAnswerInTime extends VaultError {
+  constructor(message: string) {
+    super('unavailable', message);
+  }
+}
+
 /** A certificate that is not trusted, or that the server does not take: nobody is there to talk to until that is changed. */
 export const certificateCode = 'VAULT_CERTIFICATE';
 

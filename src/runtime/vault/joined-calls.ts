@@ -1,21 +1,15 @@
 import type { ItemResult, TransitInput } from '../../core/vault/transit-messages.ts';
-import { requestLimits } from './client.ts';
 import { type ItemResults, isVaultError, type TransitCalls, tooBusy } from './contract.ts';
 
 /**
  * Joins the calls of many callers: what arrives in one turn of the event loop leaves together, two calls are in flight at
  * a time, and what arrives meanwhile leaves together as soon as one of them has ended.
  *
- * Callers do not notice each other: each gets the results of its own items, and has its own signal and its own
- * deadline, which counts from its arrival. A call that was refused as a whole, possibly because of one item, is made
- * again for each of its callers alone.
- * @param deadlineMs for one caller, with the time that it waits
+ * Callers do not notice each other: each gets the results of its own items, and has its own signal, by which it leaves at
+ * any time. A call that was refused as a whole, possibly because of one item, is made again for each of its callers alone.
  */
-export function joinedCalls<V>(
-  calls: TransitCalls<V>,
-  deadlineMs: number = requestLimits.deadlineMs,
-): TransitCalls<V> {
-  return new Lane(calls, deadlineMs);
+export function joinedCalls<V>(calls: TransitCalls<V>): TransitCalls<V> {
+  return new Lane(calls);
 }
 
 const mostInFlight = 2;
@@ -23,25 +17,17 @@ const mostInFlight = 2;
 /** Items that may wait: far more than the requests of a process that are served at a time have. */
 const mostWaiting = 10_000;
 
-/** The timer for deadlines fires no sooner again, in ms. */
-const leastPauseMs = 100;
-
 class Lane<V> implements TransitCalls<V> {
   readonly #calls: TransitCalls<V>;
-  readonly #deadlineMs: number;
   #inFlight = 0;
   /** Whether what has arrived in this turn is sent at its end. */
   #due = false;
   /** In order of arrival. */
   #waiting = new Set<JoinedCaller<V>>();
   #itemsWaiting = 0;
-  /** Calls in flight with callers that have waited for another to end. */
-  readonly #shared = new Set<SharedCall<V>>();
-  #timer: NodeJS.Timeout | undefined;
 
-  constructor(calls: TransitCalls<V>, deadlineMs: number) {
+  constructor(calls: TransitCalls<V>) {
     this.#calls = calls;
-    this.#deadlineMs = deadlineMs;
   }
 
   get path(): string {
@@ -65,18 +51,16 @@ class Lane<V> implements TransitCalls<V> {
     return answer;
   }
 
-  /** Their deadlines have just begun: the client keeps them, and knows what a request that takes longer died of. */
   readonly #sendArrived = (): void => {
     this.#due = false;
-    this.#sendWaiting('keeps deadlines');
+    this.#sendWaiting();
   };
 
   #join(inputs: readonly TransitInput[], signal: AbortSignal | undefined): Promise<CallResult<V>> {
     signal?.throwIfAborted();
     if (this.#itemsWaiting + inputs.length > mostWaiting) throw tooBusy();
-    const caller = new JoinedCaller<V>(inputs, signal, performance.now() + this.#deadlineMs, this.#onGone);
+    const caller = new JoinedCaller<V>(inputs, signal, this.#onGone);
     this.#enqueue(caller);
-    this.#timer ??= this.#watch(this.#deadlineMs);
     return caller.answer;
   }
 
@@ -100,8 +84,8 @@ class Lane<V> implements TransitCalls<V> {
     this.#sendWaiting();
   }
 
-  #sendWaiting(client?: 'keeps deadlines'): void {
-    while (this.#inFlight < mostInFlight && this.#waiting.size > 0) void this.#send(this.#next(), client);
+  #sendWaiting(): void {
+    while (this.#inFlight < mostInFlight && this.#waiting.size > 0) void this.#send(this.#next());
   }
 
   /** The first that wait, as many as fit into one call. */
@@ -118,10 +102,9 @@ class Lane<V> implements TransitCalls<V> {
     return callers;
   }
 
-  async #send(callers: readonly JoinedCaller<V>[], client?: 'keeps deadlines'): Promise<void> {
+  async #send(callers: readonly JoinedCaller<V>[]): Promise<void> {
     const call = new SharedCall(callers);
     this.#inFlight++;
-    if (client === undefined) this.#shared.add(call);
     try {
       const inputs = callers.flatMap((caller) => caller.inputs);
       const answer = await this.#calls.call(inputs, call.signal);
@@ -130,7 +113,6 @@ class Lane<V> implements TransitCalls<V> {
     } catch (error) {
       this.#failed(callers, error);
     } finally {
-      this.#shared.delete(call);
       this.#ended();
     }
   }
@@ -164,7 +146,7 @@ class Lane<V> implements TransitCalls<V> {
     }
   }
 
-  /** They have waited longer than the others. The timer may know nothing of their deadlines: the client kept them. */
+  /** They have waited longer than the others. */
   #again(callers: readonly JoinedCaller<V>[]): void {
     const later = this.#waiting;
     this.#waiting = new Set();
@@ -174,28 +156,6 @@ class Lane<V> implements TransitCalls<V> {
       if (!caller.settled) this.#enqueue(caller);
     }
     for (const caller of later) this.#enqueue(caller);
-    clearTimeout(this.#timer);
-    this.#expire();
-  }
-
-  /** One timer for all: it fires at the deadline of the first that waits. */
-  #watch(pauseMs: number): NodeJS.Timeout {
-    return setTimeout(this.#expire, Math.max(leastPauseMs, pauseMs)).unref();
-  }
-
-  readonly #expire = (): void => {
-    const now = performance.now();
-    let next = Number.POSITIVE_INFINITY;
-    for (const caller of this.#unanswered()) {
-      if (caller.deadline > now) next = Math.min(next, caller.deadline);
-      else if (caller.fail(tooBusy())) this.#onGone(caller);
-    }
-    this.#timer = next === Number.POSITIVE_INFINITY ? undefined : this.#watch(next - now);
-  };
-
-  #unanswered(): JoinedCaller<V>[] {
-    const sent = [...this.#shared].flatMap(({ callers }) => callers);
-    return [...this.#waiting, ...sent].filter(({ settled }) => !settled);
   }
 }
 
@@ -206,7 +166,6 @@ const mayBeOneItem = (error: unknown): boolean =>
 /** One of the callers of a joined call. It is its own listener of its signal, and settles once. */
 class JoinedCaller<V> {
   readonly inputs: readonly TransitInput[];
-  readonly deadline: number;
   readonly answer: Promise<CallResult<V>>;
   /** The call in flight for it. */
   call: SharedCall<V> | undefined;
@@ -222,12 +181,10 @@ class JoinedCaller<V> {
   constructor(
     inputs: readonly TransitInput[],
     signal: AbortSignal | undefined,
-    deadline: number,
     onGone: (caller: JoinedCaller<V>) => void,
   ) {
     const { promise, resolve, reject } = Promise.withResolvers<CallResult<V>>();
     this.inputs = inputs;
-    this.deadline = deadline;
     this.answer = promise;
     this.#signal = signal;
     this.#onGone = onGone;

@@ -3,8 +3,8 @@ import https from 'node:https';
 import type { Socket } from 'node:net';
 import { isLoopback } from '../../core/settings/listen-address.ts';
 import { TlsContext, type VaultConnectionSettings } from './connection.ts';
-import { redirectedElsewhere, VaultError } from './contract.ts';
-import { noAnswer } from './secret-client/secret-socket.ts';
+import { isVaultError, redirectedElsewhere, VaultError } from './contract.ts';
+import { noAnswer, noneInTime } from './secret-client/secret-socket.ts';
 
 /** @throws SvcError (exit 78) where TLS files cannot be used. */
 export function createJsonHttpClient(connection: VaultConnectionSettings): JsonHttpClient {
@@ -83,13 +83,11 @@ class JsonHttpExchange {
   }
 
   begin(): void {
-    const { signal, timeoutMs } = this.#request;
+    const { origin, signal, timeoutMs } = this.#request;
     if (signal?.aborted) return this.#reject(signal.reason);
     signal?.addEventListener('abort', this.#aborted, { once: true });
-    this.#timer = setTimeout(
-      () => this.#fail(new Error(`no complete answer within ${timeoutMs} ms`)),
-      timeoutMs,
-    );
+    const late = () => this.#fail(noneInTime(origin.host, `no complete answer within ${timeoutMs} ms`));
+    this.#timer = setTimeout(late, timeoutMs);
     this.#outgoing = this.#send().on('error', this.#fail).on('response', this.#receive);
     this.#outgoing.end(this.#request.body);
   }
@@ -108,6 +106,7 @@ class JsonHttpExchange {
 
   readonly #fail = (cause: Error): void => {
     this.#discard();
+    if (isVaultError(cause)) return this.#reject(cause);
     const code = (cause as NodeJS.ErrnoException).code;
     this.#reject(noAnswer(this.#request.origin.host, code ?? cause.message, cause));
   };

@@ -2,7 +2,14 @@ import { type Backoff, createBackoff, within } from '../lifecycle/wait.ts';
 import type { Logger } from '../logging/logger.ts';
 import { secrets } from '../logging/secrets.ts';
 import { type AuthMethod, renewToken, type TokenGrant } from './auth.ts';
-import { certificateCode, clientClosed, isVaultError, VaultError, type VaultTransport } from './contract.ts';
+import {
+  certificateCode,
+  clientClosed,
+  isVaultError,
+  NoAnswerInTime,
+  VaultError,
+  type VaultTransport,
+} from './contract.ts';
 import { gainsEnough } from './logins.ts';
 
 /** Whether a token can be had, and why not. */
@@ -128,10 +135,11 @@ export class Session {
   async #attempt(): Promise<HeldToken> {
     const { auth, transport } = this.#options;
     clearTimeout(this.#timer);
+    const begun = performance.now();
     try {
       return this.#adopt(await auth.logIn(transport, this.#closing.signal), 'vault.login');
     } catch (error) {
-      throw this.#retryLater(asVaultError(error));
+      throw this.#retryLater(asVaultError(error), performance.now() - begun);
     }
   }
 
@@ -170,11 +178,12 @@ export class Session {
     }
   }
 
-  #retryLater(failure: VaultError): VaultError {
+  /** The pause counts from when the attempt began: one that nobody answered is followed by the next as soon as it is over. */
+  #retryLater(failure: VaultError, tookMs = 0): VaultError {
     if (this.#closing.signal.aborted) return failure;
     this.#failure = failure;
     const floor = failure.kind === 'denied' ? 5_000 : 0;
-    const delay = Math.max(this.#backoff.next(), this.#logins.waitMs(), floor);
+    const delay = Math.max(this.#backoff.next() - tookMs, this.#logins.waitMs(), floor);
     this.#schedule(delay, () => {
       this.#logins.take();
       return this.#logIn();
@@ -220,7 +229,7 @@ function asVaultError(error: unknown): VaultError {
 const isFinal = (failure: VaultError): boolean =>
   failure.kind === 'denied' || failure.code === certificateCode;
 
-const noTokenYet = (): VaultError => new VaultError('unavailable', 'No token from the key server in time');
+const noTokenYet = (): VaultError => new NoAnswerInTime('No token from the key server in time');
 
 const longestTimerMs = 2 ** 31 - 1;
 

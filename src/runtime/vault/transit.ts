@@ -29,6 +29,7 @@ import {
   type WrapItem,
   type WrappedKey,
 } from './contract.ts';
+import type { HangGuard } from './hang-guard.ts';
 import { joinedCalls } from './joined-calls.ts';
 
 export interface TransitOptions {
@@ -37,6 +38,8 @@ export interface TransitOptions {
   readonly keyName: string;
   /** Keys of several callers may leave in one call, where calls are in flight already. Default: false. */
   readonly joinCalls?: boolean;
+  /** Bounds how long each call is waited for. Default: the client alone does. */
+  readonly hangGuard?: HangGuard;
 }
 
 /**
@@ -44,12 +47,16 @@ export interface TransitOptions {
  */
 export function createTransit(
   client: Pick<ExchangingVaultClient, 'exchange'>,
-  { mount, keyName, joinCalls = false }: TransitOptions,
+  { mount, keyName, joinCalls = false, hangGuard }: TransitOptions,
 ): Transit {
   const encrypt = new PlainCalls(client, vaultPath(mount, 'encrypt', keyName), ciphertext);
   const decrypt = new PlainCalls(client, vaultPath(mount, 'decrypt', keyName), plaintext);
-  const wrapCalls = joinCalls ? joinedCalls(encrypt) : encrypt;
-  const unwrapCalls = joinCalls ? joinedCalls(decrypt) : decrypt;
+  const made = <V>(plain: TransitCalls<V>): TransitCalls<V> => {
+    const calls = joinCalls ? joinedCalls(plain) : plain;
+    return hangGuard?.guarded(calls) ?? calls;
+  };
+  const wrapCalls = made(encrypt);
+  const unwrapCalls = made(decrypt);
   return {
     keyName,
     wrap: (items, signal) => wrap(wrapCalls, items, signal),

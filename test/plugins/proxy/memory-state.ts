@@ -22,7 +22,7 @@ export class MemoryState implements StateStore {
 
   async get(bucket: string, key: string, _limit?: number, admit?: Admit): Promise<string | undefined> {
     const text = this.objects.get(`${bucket}/${key}`);
-    if (text !== undefined) await admit?.(text.length);
+    if (text !== undefined) admit?.(text.length);
     return text;
   }
 

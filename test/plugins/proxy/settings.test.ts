@@ -96,6 +96,13 @@ test('calls to the key server are joined unless that is turned off, by one word 
   );
 });
 
+test('the time for an answer of the key server is 5 s, or another one within bounds', () => {
+  assert.is(resolve({}).vaultTimeout, 5_000);
+  assert.is(resolve({}, { 'vault-timeout': '1500ms' }).vaultTimeout, 1_500);
+  for (const given of ['100ms', '2m', '5'])
+    assert.match(errors({ SVC_PROXY_VAULT_TIMEOUT: given }).join(), /^SVC_PROXY_VAULT_TIMEOUT: .*from 250ms/);
+});
+
 test('a region is needed only for the default store', () => {
   const none = { AWS_REGION: undefined };
   assert.match(errors(none).join(), /^AWS_REGION: required/);

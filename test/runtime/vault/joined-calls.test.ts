@@ -9,13 +9,6 @@ import { rejection, vaultFailure } from './rejection.ts';
 
 const test = suite('joined calls');
 
-/** The lane's timer keeps no process alive; with a server in between, its connections do. */
-let keepAlive: NodeJS.Timeout;
-test.before(() => {
-  keepAlive = setInterval(() => undefined, 1_000);
-});
-test.after(() => clearInterval(keepAlive));
-
 type Asked = Promise<ItemResults<Buffer> | 'too large'>;
 
 const toldBy = (result: ItemResult<Buffer>): string =>
@@ -28,9 +21,9 @@ async function told(asked: Asked): Promise<string[]> {
 }
 
 /** One lane with both places taken: what is asked next has to wait. */
-async function busyLane({ limit, deadlineMs }: { limit?: number; deadlineMs?: number } = {}) {
+async function busyLane({ limit }: { limit?: number } = {}) {
   const calls = new FakeCalls(limit);
-  const lane: TransitCalls<Buffer> = joinedCalls(calls, deadlineMs);
+  const lane: TransitCalls<Buffer> = joinedCalls(calls);
   const ask = (...texts: string[]) => lane.call(inputsOf(...texts), undefined);
   const first = ask('first');
   await turn();
@@ -56,38 +49,6 @@ test('what arrives in one turn leaves as one call at its end', async () => {
   assert.equal(await told(one), ['a']);
   assert.equal(await told(other), ['b', 'c']);
   assert.equal(await told(alone), ['d']);
-});
-
-test('the deadline of one that has not waited for others is kept by the client', async () => {
-  const calls = new FakeCalls();
-  const lane = joinedCalls(calls, 50);
-  const asked = lane.call(inputsOf('a'), undefined);
-  await turn();
-  await new Promise((resolve) => setTimeout(resolve, 250));
-  calls.made[0]?.fail(new VaultError('unavailable', 'no answer within 8 s'));
-  assert.match((await vaultFailure(asked, 'unavailable')).message, /no answer/);
-});
-
-test('callers of a call that is refused late have no more time for another', async () => {
-  const calls = new FakeCalls();
-  const lane = joinedCalls(calls, 300);
-  const before = lane.call(inputsOf('before'), undefined);
-  await calls.finish();
-  await before;
-  await new Promise((resolve) => setTimeout(resolve, 200));
-  const asked = ['a', 'b', 'c'].map((text) =>
-    vaultFailure(lane.call(inputsOf(text), undefined), 'unavailable'),
-  );
-  const from = performance.now();
-  // Meanwhile the timer fires that was set for the caller before them.
-  await new Promise((resolve) => setTimeout(resolve, 200));
-  assert.equal(calls.sent.slice(1), [['a', 'b', 'c']]);
-  calls.made[1]?.fail(wholeRefusal());
-  await turn();
-  assert.equal(calls.sent.slice(2), [['a'], ['b']]);
-  const patience = new Promise((resolve) => setTimeout(resolve, 1_500, 'they wait'));
-  assert.is.not(await Promise.race([Promise.all(asked), patience]), 'they wait');
-  assert.ok(performance.now() - from < 600);
 });
 
 test('what arrives meanwhile leaves as one call, in order, when one has ended', async () => {
@@ -314,35 +275,6 @@ test('a signal that serves many requests keeps no listener of one that has its a
   await calls.finish();
   await asked;
   assert.is(listeners, 0);
-});
-
-test('whose deadline has passed is told so, whether its call is in flight or not', async () => {
-  const { calls, ask, one } = await busyLane({ deadlineMs: 150 });
-  const began = performance.now();
-  const sent = ask('sent');
-  one.answer();
-  await turn();
-  assert.equal(calls.sent[2], ['sent']);
-  const waiting = ask('waiting');
-  await vaultFailure(sent, 'unavailable');
-  assert.ok(performance.now() - began >= 149);
-  assert.is(calls.made[2]?.signal?.aborted, true);
-  const error = await vaultFailure(waiting, 'unavailable');
-  assert.match(error.message, /wait for their turn/);
-  assert.ok(performance.now() - began < 2_000);
-});
-
-test('a deadline counts from the arrival of each', async () => {
-  const { calls, ask, one } = await busyLane({ deadlineMs: 300 });
-  const early = vaultFailure(ask('early'), 'unavailable');
-  await new Promise((resolve) => setTimeout(resolve, 200));
-  const late = ask('late');
-  await early;
-  one.answer();
-  await turn();
-  assert.equal(calls.sent[2], ['late']);
-  await calls.finish();
-  assert.equal(await told(late), ['late']);
 });
 
 test('more than 10,000 items do not wait', async () => {

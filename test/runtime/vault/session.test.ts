@@ -151,6 +151,19 @@ test('a request waits for the login that follows, but not beyond its deadline', 
   assert.is(server.to('kv/').length, 0);
 });
 
+test('a login that took long to fail is followed by the next at once', async (context) => {
+  const { server, connect, recorded } = context;
+  server.handler = routes({
+    [login]: async () => {
+      await new Promise((resolve) => setTimeout(resolve, 600));
+      return sealed;
+    },
+  });
+  await connect(serviceAccount(context)).start();
+  const [failed] = recorded.events.filter(({ event }) => event === 'vault.login.failed');
+  assert.is(failed?.fields['retry_ms'], 0);
+});
+
 test('a refused login is told at once, with role and mount, and readiness says so', async (context) => {
   const { server, connect, recorded } = context;
   server.handler = routes({

@@ -5,7 +5,7 @@ import { s3Error } from '../../../core/s3/error.ts';
 import { toldChecksum } from '../../../core/s3/object-checksum.ts';
 import { encodeComponent } from '../../../core/s3/request.ts';
 import { childText, parseXml } from '../../../core/s3/xml.ts';
-import type { OperationHandler, ProxyServices } from '../context.ts';
+import type { OperationHandler, ProxyServices, RequestContext } from '../context.ts';
 import { manifestToReplace, removeManifest } from '../multipart/manifest-store.ts';
 import { encryptPart, type PartTarget, partTarget, recordPart } from '../multipart/upload-part.ts';
 import { readAgain } from '../read/deliver.ts';
@@ -35,11 +35,11 @@ import { summed } from './sum-plaintext.ts';
 
 /** CopyObject. What it leaves is encrypted under the latest KEK version, whatever the source was. */
 export const copyObject: OperationHandler = async (services, context) => {
-  const { request, payload, signal } = context;
+  const { request, payload } = context;
   await payload.read(0);
   const copy = readCopyRequest(request);
   const to = { bucket: request.bucket, key: request.key };
-  const copying = readAgain({ started: false }, () => copyOnce(services, copy, to, signal));
+  const copying = readAgain({ started: false }, () => copyOnce(services, copy, to, context));
   await respondSlowly(services, context, copying);
 };
 
@@ -47,9 +47,10 @@ async function copyOnce(
   services: ProxyServices,
   copy: CopyRequest,
   to: ObjectName,
-  signal: AbortSignal,
+  context: RequestContext,
 ): Promise<SlowResponse> {
-  const source = await statSource(services, copy, signal);
+  const { signal } = context;
+  const source = await statSource(services, copy, context);
   if (source.object.storedSize > maxCopyBytes) throw sourceTooLarge();
   const encrypted = source.object.envelope !== undefined;
   if (encrypted) refuseIdle(copy, source, to);
@@ -144,13 +145,13 @@ function taggingHeader(xml: string, limit: number): string {
 
 /** UploadPartCopy: the source's range is decrypted, verified, and encrypted as a part of its own. */
 export const uploadPartCopy: OperationHandler = async (services, context) => {
-  const { request, payload, signal } = context;
+  const { request, payload } = context;
   await payload.read(0);
   const copy = readCopyRequest(request);
   const range = request.headers['x-amz-copy-source-range'];
   const wanted = range === undefined ? undefined : readRange(String(range));
   const target = await partTarget(services, request);
-  const copying = readAgain({ started: false }, () => copyPart(services, copy, wanted, target, signal));
+  const copying = readAgain({ started: false }, () => copyPart(services, copy, wanted, target, context));
   await respondSlowly(services, context, copying);
 };
 
@@ -159,9 +160,10 @@ async function copyPart(
   copy: CopyRequest,
   range: ByteRange | undefined,
   target: PartTarget,
-  signal: AbortSignal,
+  context: RequestContext,
 ): Promise<SlowResponse> {
-  const source = await statSource(services, copy, signal);
+  const { signal } = context;
+  const source = await statSource(services, copy, context);
   const { object, layout } = source;
   const length = lengthWithin(range, layout.size);
   if (length > maxPlaintextBytes) throw sourceTooLarge();

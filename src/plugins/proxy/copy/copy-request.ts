@@ -11,6 +11,7 @@ import {
   type S3Request,
 } from '../../../core/s3/request.ts';
 import type { ProxyServices } from '../context.ts';
+import type { ListUser } from '../multipart/lists-in-use.ts';
 import type { ObjectLayout, StoredObject } from '../read/stored-object.ts';
 
 /** What CopyObject and UploadPartCopy ask for. */
@@ -108,13 +109,13 @@ export interface SourceObject {
 export async function statSource(
   { reader }: Pick<ProxyServices, 'reader'>,
   { source: { bucket, key, versionId }, conditions, sourceAccess }: CopyRequest,
-  signal: AbortSignal,
+  user: ListUser,
 ): Promise<SourceObject> {
-  const options = { versionId, headers: conditions, access: sourceAccess, signal };
+  const options = { versionId, headers: conditions, access: sourceAccess, signal: user.signal };
   const object = await reader.stat({ bucket, key }, options).catch((error) => {
     throw asSource(error, `${bucket}/${key}`);
   });
-  return { object, layout: await reader.layout(object, signal) };
+  return { object, layout: await reader.layout(object, user) };
 }
 
 /** What the store says of a request for the source, as S3 says it of the copy. */

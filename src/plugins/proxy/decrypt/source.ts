@@ -9,6 +9,7 @@ import { createVaultClient } from '../../../runtime/vault/client.ts';
 import { vaultConfig } from '../../../runtime/vault/settings.ts';
 import { createTransit } from '../../../runtime/vault/transit.ts';
 import { createDataKeys } from '../data-keys.ts';
+import type { ListUser } from '../multipart/lists-in-use.ts';
 import { createManifests } from '../multipart/manifest-store.ts';
 import { SpoolSpace } from '../read/body/spool-file.ts';
 import { createObjectReader } from '../read/create-object-reader.ts';
@@ -98,7 +99,10 @@ export function openSource(
     },
     look: (key, signal) => again(() => look(reader, bucket, key, signal), signal),
     read: (key, take, signal) =>
-      again(async () => take(await open({ upstream, reader }, bucket, key, signal)), signal),
+      again(
+        () => during(signal, async (user) => take(await open({ upstream, reader }, bucket, key, user))),
+        signal,
+      ),
     async close() {
       reader.close();
       state.close();
@@ -131,14 +135,24 @@ interface Reading {
   readonly reader: ObjectReader;
 }
 
+/** What `read` uses is given back when it ends. */
+async function during<T>(signal: AbortSignal, read: (user: ListUser) => Promise<T>): Promise<T> {
+  const ends: (() => void)[] = [];
+  try {
+    return await read({ signal, atEnd: (release) => void ends.push(release) });
+  } finally {
+    for (const release of ends) release();
+  }
+}
+
 async function open(
   { upstream, reader }: Reading,
   bucket: string,
   key: string,
-  signal: AbortSignal,
+  user: ListUser,
 ): Promise<OpenedObject> {
   const name = { bucket, key };
-  const response = await upstream.send({ method: 'GET', ...name, signal });
+  const response = await upstream.send({ method: 'GET', ...name, signal: user.signal });
   if (response.status >= 300) throw await refusal(response);
   try {
     if (response.status !== 200)
@@ -147,12 +161,12 @@ async function open(
         `the store answered ${response.status} to a request for the whole`,
       );
     const object = reader.describe({ name, versionId: undefined, access: {} }, response.headers);
-    const layout = await reader.layout(object, signal);
+    const layout = await reader.layout(object, user);
     return {
       encrypted: object.envelope !== undefined,
       etag: unquote(object.etag),
       size: layout.size,
-      chunks: reader.decrypt(object, layout, response, { signal }),
+      chunks: reader.decrypt(object, layout, response, user),
     };
   } catch (error) {
     response.body.destroy();

@@ -19,6 +19,7 @@ import type { DataKeys } from '../data-keys.ts';
 import type { BucketFacts } from '../state/bucket-facts.ts';
 import type { DelayedRemovals, StateStore } from '../state/state-store.ts';
 import type { Upstream, UpstreamResponse } from '../upstream/upstream.ts';
+import { type AccountedList, ListsInUse, type ListUser } from './lists-in-use.ts';
 
 /** 10,000 parts of the longest form take 4 MB. */
 export const manifestLimit = 8 * 1024 * 1024;
@@ -35,8 +36,12 @@ interface ManifestStoreOptions {
   readonly removals: DelayedRemovals;
 }
 
-/** Of the text of manifests that are read at a time, in bytes; what is made of it takes five times as much. */
+/** Of the text of manifests that are read or in use at a time, in bytes; reading takes five times as much memory. */
 const roomForText = 4 * 1024 * 1024;
+/** The share of that which a list takes once it was read, for as long as requests use it. */
+const shareInUse = 0.4;
+/** Of a part, in bytes. */
+const textOfPart = 150;
 /** Those of up to 200 parts are bounded by the number of requests. */
 const smallText = 32 * 1024;
 /** For room, in milliseconds. */
@@ -44,32 +49,67 @@ const patience = 20_000;
 
 export function createManifests({ state, keys, reservedPrefix, removals }: ManifestStoreOptions): Manifests {
   const verified = new BoundedMap<string, VerifiedList>(verifiedBytes, { costOf });
-  const loading = new Map<string, Promise<PartList>>();
+  const inUse = new ListsInUse();
   const room = new Budget(roomForText);
   const present = new Remembered<boolean>(mostBuckets, { mostMs: presenceLifeMs, now: Date.now });
 
-  /** In its turn: a list of 10,000 parts takes 8 MB while it is read. */
-  async function findManifest(name: ObjectName, id: string): Promise<PartList | undefined> {
+  /** In its turn: a list of 10,000 parts takes 8 MB while it is read. The share is to be released by whoever asked. */
+  async function readInTurn(name: ObjectName, id: string, unused?: AbortSignal) {
+    const key = manifestKey(reservedPrefix, name, id);
     let share: Share | undefined;
-    const admit = async (bytes: number) => {
+    const admit = (bytes: number) => {
+      const wanted = Math.min(bytes, roomForText);
+      if (bytes <= smallText || (share !== undefined && share.held >= wanted)) return;
       share?.release();
-      if (bytes > smallText) share = await inTurn(room, Math.min(bytes, roomForText));
+      share = room.ask(wanted);
+      if (share.waits) throw new NoRoomYet(share);
     };
-    try {
-      const text = await state.get(name.bucket, manifestKey(reservedPrefix, name, id), manifestLimit, admit);
-      return text === undefined ? undefined : readManifest(text, name);
-    } finally {
-      share?.release();
-    }
+    for (;;)
+      try {
+        const text = await state.get(name.bucket, key, manifestLimit, admit);
+        return { list: text === undefined ? undefined : readManifest(text, name), share };
+      } catch (error) {
+        if (error instanceof NoRoomYet) await turnOf(error.share, unused);
+        else {
+          share?.release();
+          throw error;
+        }
+      }
   }
 
-  async function loadManifest(name: ObjectName, id: string, seal: string): Promise<PartList> {
-    const list = await findManifest(name, id);
-    if (list === undefined)
-      throw new EnvelopeError('manifest-missing', `the part list ${id} that the object names does not exist`);
-    if (list.manifest !== id || list.seal !== seal)
-      throw new EnvelopeError('manifest-forged', 'the part list is not the one that the object names');
+  async function findManifest(name: ObjectName, id: string): Promise<PartList | undefined> {
+    const { list, share } = await readInTurn(name, id);
+    share?.release();
     return list;
+  }
+
+  async function loadManifest(
+    name: ObjectName,
+    { manifest, seal }: { readonly manifest: string; readonly seal: string },
+    unused: AbortSignal,
+  ): Promise<AccountedList> {
+    const { list, share } = await readInTurn(name, manifest, unused);
+    const release = () => share?.release();
+    if (list?.manifest === manifest && list.seal === seal) {
+      share?.release(share.held * (1 - shareInUse));
+      return { list, release };
+    }
+    release();
+    throw list === undefined
+      ? new EnvelopeError(
+          'manifest-missing',
+          `the part list ${manifest} that the object names does not exist`,
+        )
+      : new EnvelopeError('manifest-forged', 'the part list is not the one that the object names');
+  }
+
+  /** A list that was verified before: only its use is to be accounted for. */
+  async function account(list: PartList, unused: AbortSignal): Promise<AccountedList> {
+    const bytes = list.parts.length * textOfPart;
+    if (bytes <= smallText) return { list, release: () => undefined };
+    const share = room.ask(bytes * shareInUse);
+    if (share.waits) await turnOf(share, unused);
+    return { list, release: () => share.release() };
   }
 
   async function verify(
@@ -85,14 +125,15 @@ export function createManifests({ state, keys, reservedPrefix, removals }: Manif
       verifySeal(sealKey, list);
       const { mac, sum, parts } = list;
       const checksum = sum === undefined ? undefined : openWholeChecksum(sealKey, mac, sum, parts.length);
-      return checksum === undefined ? list : { ...list, checksum };
+      // the list itself: others may be waiting for it
+      return checksum === undefined ? list : Object.assign(list, { checksum });
     } finally {
       sealKey.fill(0);
     }
   }
 
   return {
-    async load(name, envelope, signal) {
+    async load(name, envelope, user) {
       const { keys: stored } = envelope;
       if (stored.form === 'single') throw new TypeError('an object of one part has no part list');
       const id = cacheKey(
@@ -100,15 +141,14 @@ export function createManifests({ state, keys, reservedPrefix, removals }: Manif
         stored.form === 'inline' ? fingerprint(stored.list) : `${stored.manifest} ${stored.seal}`,
       );
       const known = verified.get(id);
-      if (known !== undefined) return known;
       const list =
         stored.form === 'inline'
-          ? stored.list
-          : await shared(loading, id, () => loadManifest(name, stored.manifest, stored.seal));
-      signal?.throwIfAborted();
-      const meanwhile = verified.get(id);
-      if (meanwhile !== undefined) return meanwhile;
-      const found = await verify(name, envelope, list, signal);
+          ? (known ?? stored.list)
+          : await inUse.use(id, user, (unused) =>
+              known === undefined ? loadManifest(name, stored, unused) : account(known, unused),
+            );
+      if (verified.get(id) === list) return list;
+      const found = await verify(name, envelope, list, user.signal);
       verified.set(id, found);
       return found;
     },
@@ -130,24 +170,25 @@ export function createManifests({ state, keys, reservedPrefix, removals }: Manif
   };
 }
 
-/** @throws S3Error SlowDown when others are long in making room */
-async function inTurn(room: Budget, bytes: number): Promise<Share> {
-  const share = room.ask(bytes);
-  if (!share.waits) return share;
-  const late = setTimeout(() => share.giveUp(), patience);
+/** A manifest is asked for again when there is room: the connections for helper objects are few, and others need them. */
+class NoRoomYet extends Error {
+  readonly share: Share;
+
+  constructor(share: Share) {
+    super('there is no room for the part list yet');
+    this.share = share;
+  }
+}
+
+/** @throws S3Error SlowDown when others are long in making room, or nobody waits for it any more */
+async function turnOf(share: Share, unused?: AbortSignal): Promise<void> {
+  const giveUp = () => void share.giveUp();
+  const late = setTimeout(giveUp, patience);
+  unused?.addEventListener('abort', giveUp, { once: true });
+  if (unused?.aborted) giveUp();
   const granted = await share.granted;
   clearTimeout(late);
   if (!granted) throw s3Error('SlowDown');
-  return share;
-}
-
-/** What is under way for `id`, or `begin`: many readers of one object would read its part list at once. */
-function shared<T>(underWay: Map<string, Promise<T>>, id: string, begin: () => Promise<T>): Promise<T> {
-  const earlier = underWay.get(id);
-  if (earlier !== undefined) return earlier;
-  const own = begin().finally(() => underWay.delete(id));
-  underWay.set(id, own);
-  return own;
 }
 
 /** False too where the store does not say: what then stays behind is left to `svc proxy gc`. */
@@ -180,11 +221,12 @@ export interface VerifiedList extends PartList {
 /** Part lists of multipart objects, whether inline or in a manifest object, with their seals verified. */
 export interface Manifests {
   /**
-   * The verified part list of an object whose envelope is `inline` or `pointer`.
+   * The verified part list of an object whose envelope is `inline` or `pointer`, for as long as the request lasts.
    * A short, bounded cache holds lists (wrapped keys only) that were verified before.
-   * @throws EnvelopeError `manifest-missing`, `manifest-forged`, `malformed-metadata`.
+   * @throws EnvelopeError `manifest-missing`, `manifest-forged`, `malformed-metadata`; S3Error SlowDown where there is no
+   *   room for it.
    */
-  load(name: ObjectName, envelope: Envelope, signal?: AbortSignal): Promise<VerifiedList>;
+  load(name: ObjectName, envelope: Envelope, user: ListUser): Promise<VerifiedList>;
   /** The stored manifest as it stands, seal not verified, or undefined. */
   find(name: ObjectName, id: string): Promise<PartList | undefined>;
   save(name: ObjectName, list: PartList): Promise<void>;

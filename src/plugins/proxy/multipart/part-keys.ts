@@ -1,8 +1,9 @@
 import { BoundedMap } from '../../../core/bounded-map.ts';
 import type { ObjectName } from '../../../core/envelope/metadata.ts';
 import { maxPartNumber } from '../../../core/s3/request-documents.ts';
-import { requestLimits } from '../../../runtime/vault/client.ts';
-import { isVaultError, tooBusy } from '../../../runtime/vault/contract.ts';
+import { within } from '../../../runtime/lifecycle/wait.ts';
+import { isVaultError } from '../../../runtime/vault/contract.ts';
+import type { HangGuard } from '../../../runtime/vault/hang-guard.ts';
 import { createKey, type DataKeys, type FreshKey } from '../data-keys.ts';
 
 /** DEKs for parts of uploads. */
@@ -28,14 +29,16 @@ export interface PartOfUpload {
  * Asks for keys of an upload in batches once it has shown that it has many parts: with the key of a part come those of
  * parts that are likely next. Such a key ahead is bound to its part like any other, is given once, and encrypts nothing
  * before that.
- * @param options.deadlineMs for whoever is refused in a batch and asks again
+ * @param options.hangGuard says how long somebody waits for a batch, and for a key of its own where that was refused
  */
 export function createPartKeys(
   keys: Pick<DataKeys, 'create'>,
-  { ahead, deadlineMs = requestLimits.deadlineMs }: { ahead: boolean; deadlineMs?: number },
+  { ahead, hangGuard }: { ahead: boolean; hangGuard: Patience },
 ): PartKeys {
-  return ahead ? new PartKeysAhead(keys, deadlineMs) : new PartKeysAlone(keys);
+  return ahead ? new PartKeysAhead(keys, hangGuard) : new PartKeysAlone(keys);
 }
+
+type Patience = Pick<HangGuard, 'patienceMs' | 'tooLate'>;
 
 /** A process asks for no key ahead before it has been asked for so many of an upload. */
 const partsBeforeAhead = 3;
@@ -69,15 +72,15 @@ class PartKeysAlone implements PartKeys {
 class PartKeysAhead implements PartKeys {
   readonly #keys: Pick<DataKeys, 'create'>;
   readonly #alone: PartKeys;
-  readonly #deadlineMs: number;
+  readonly #hangGuard: Patience;
   readonly #uploads = new BoundedMap<string, Upload>(uploadsKnown);
   /** Oldest first. */
   readonly #held = new Set<KeyAhead>();
   readonly #closed = new AbortController();
 
-  constructor(keys: Pick<DataKeys, 'create'>, deadlineMs: number) {
+  constructor(keys: Pick<DataKeys, 'create'>, hangGuard: Patience) {
     this.#keys = keys;
-    this.#deadlineMs = deadlineMs;
+    this.#hangGuard = hangGuard;
     this.#alone = new PartKeysAlone(keys);
   }
 
@@ -88,15 +91,18 @@ class PartKeysAhead implements PartKeys {
     const ahead = upload.claim(part.number);
     if (ahead !== undefined) this.#held.delete(ahead);
     else if (upload.asked <= partsBeforeAhead || upload.refused) return this.#alone.take(name, part, signal);
-    const deadline = performance.now() + this.#deadlineMs;
-    const key = await this.#keyOf(ahead ?? this.#batch(name, part, upload), signal);
+    const deadline = performance.now() + this.#hangGuard.patienceMs;
+    const key = await this.#keyOf(ahead ?? this.#batch(name, part, upload), deadline, signal);
     return key ?? this.#takeUntil(deadline, name, part, signal);
   }
 
   /** The time that went by for the batch counts, as it does where calls are joined. */
   async #takeUntil(deadline: number, name: ObjectName, part: PartOfUpload, signal: AbortSignal | undefined) {
     const late = new AbortController();
-    const timer = setTimeout(() => late.abort(tooBusy()), Math.max(0, deadline - performance.now()));
+    const timer = setTimeout(
+      () => late.abort(this.#hangGuard.tooLate),
+      Math.max(0, deadline - performance.now()),
+    );
     const signals = signal === undefined ? [late.signal] : [late.signal, signal];
     try {
       return await this.#alone.take(name, part, AbortSignal.any(signals));
@@ -170,11 +176,11 @@ class PartKeysAhead implements PartKeys {
 
   /**
    * Undefined where it has to be asked for alone: one key of the batch may be the cause of its refusal.
-   * A caller that goes away leaves the batch to the others.
+   * A caller that goes away leaves the batch to the others, and so does one that waits for less time than the batch.
    */
-  async #keyOf(ahead: KeyAhead, signal: AbortSignal | undefined): Promise<FreshKey | undefined> {
+  async #keyOf(ahead: KeyAhead, deadline: number, signal: AbortSignal | undefined) {
     try {
-      await untilSettled(ahead.created, signal);
+      await within(ahead.created, deadline, signal, () => this.#hangGuard.tooLate);
       return ahead.take();
     } catch (error) {
       ahead.wipe();
@@ -258,13 +264,4 @@ class KeyAhead {
     this.#wiped = true;
     this.take()?.key.fill(0);
   }
-}
-
-function untilSettled(promise: Promise<unknown>, signal: AbortSignal | undefined): Promise<unknown> {
-  if (signal === undefined) return promise;
-  return new Promise((resolve, reject) => {
-    const aborted = () => reject(signal.reason);
-    signal.addEventListener('abort', aborted, { once: true });
-    void promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', aborted));
-  });
 }

@@ -13,6 +13,7 @@ import { childText, parseXml } from '../../../core/s3/xml.ts';
 import { element } from '../../../core/s3/xml-text.ts';
 import { concurrently } from '../../../runtime/lifecycle/wait.ts';
 import type { OperationHandler, ProxyServices, RequestContext } from '../context.ts';
+import type { ListUser } from '../multipart/lists-in-use.ts';
 import { manifestOf, removeManifest, removeManifests } from '../multipart/manifest-store.ts';
 import { isReservedKey, reservedKey } from '../server/admit-request.ts';
 import { readBody, refusal } from '../upstream/upstream.ts';
@@ -37,18 +38,15 @@ export const deleteObjects: OperationHandler = async (services, context) => {
 /** An object whose size is a condition is bound to the ETag of the one that has it. */
 async function withSizeJudged(
   services: ProxyServices,
-  { request, signal }: RequestContext,
+  context: RequestContext,
   object: ObjectToDelete,
 ): Promise<{ object: ObjectToDelete; error?: S3Error }> {
   const { size, ...rest } = object;
   if (size === undefined) return { object };
   try {
-    const name = { bucket: request.bucket, key: object.key };
-    const etag = await etagOfSize(
-      services,
-      { name, versionId: object.versionId, wanted: String(size) },
-      signal,
-    );
+    const name = { bucket: context.request.bucket, key: object.key };
+    const sized = { name, versionId: object.versionId, wanted: String(size) };
+    const etag = await etagOfSize(services, sized, context);
     return { object: { ...rest, etag: object.etag ?? etag } };
   } catch (error) {
     if (error instanceof S3Error && error.status < 500) return { object, error };
@@ -148,7 +146,7 @@ export const deleteObject: OperationHandler = async (services, context) => {
   const body = await payload.read(0);
   const name = { bucket: request.bucket, key: request.key };
   const manifest = request.query.has('versionId') ? undefined : await manifestOf(services, name, signal);
-  const conditional = await withSizeCondition(services, context.request, signal);
+  const conditional = await withSizeCondition(services, context);
   const response = await forward(services, { request: conditional, signal }, body);
   if (response.status >= 300) throw await refusal(response);
   response.body.resume();
@@ -163,14 +161,13 @@ export const deleteObject: OperationHandler = async (services, context) => {
  */
 async function withSizeCondition(
   services: ProxyServices,
-  request: S3Request,
-  signal: AbortSignal,
+  { request, ...user }: Pick<RequestContext, 'request' | 'signal' | 'atEnd'>,
 ): Promise<S3Request> {
   const { 'x-amz-if-match-size': wanted, ...headers } = request.headers;
   if (wanted === undefined) return request;
   const { bucket, key, query } = request;
   const sized = { name: { bucket, key }, versionId: query.get('versionId'), wanted: String(wanted) };
-  const etag = await etagOfSize(services, sized, signal);
+  const etag = await etagOfSize(services, sized, user);
   const { 'if-match': match = '*' } = headers;
   return { ...request, headers: { ...headers, 'if-match': match === '*' ? outward(etag) : match } };
 }
@@ -186,14 +183,16 @@ const noEtag = '"-"';
 async function etagOfSize(
   { reader }: ProxyServices,
   { name, versionId, wanted }: { name: ObjectName; versionId: string | undefined; wanted: string },
-  signal: AbortSignal,
+  user: ListUser,
 ): Promise<string> {
-  const object = await reader.stat(name, { versionId, headers: {}, signal }).catch((error: unknown) => {
-    if (error instanceof S3Error && (error.status === 404 || error.status === 405)) return undefined;
-    throw error;
-  });
+  const object = await reader
+    .stat(name, { versionId, headers: {}, signal: user.signal })
+    .catch((error: unknown) => {
+      if (error instanceof S3Error && (error.status === 404 || error.status === 405)) return undefined;
+      throw error;
+    });
   if (object === undefined) return noEtag;
-  const { size } = await reader.layout(object, signal);
+  const { size } = await reader.layout(object, user);
   if (wanted === String(size)) return object.etag;
   throw s3Error('PreconditionFailed', undefined, { details: { Condition: 'If-Match-Size' } });
 }

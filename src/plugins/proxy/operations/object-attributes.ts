@@ -28,7 +28,7 @@ export const getObjectAttributes: OperationHandler = async (services, context) =
   });
   const encrypted = object.envelope !== undefined;
   const xml = await fetchAttributes(services, context, encrypted);
-  const layout = encrypted ? await services.reader.layout(object, signal) : undefined;
+  const layout = encrypted ? await services.reader.layout(object, context) : undefined;
   if (layout === undefined) {
     answer.head(200, { 'content-type': 'application/xml' });
     return answer.end(withOutwardEtag(xml));

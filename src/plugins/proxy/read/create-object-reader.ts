@@ -76,7 +76,7 @@ export function createObjectReader(parts: ReaderParts): ObjectReader {
       return describe(config, address, response.headers);
     },
     describe: (address, headers) => describe(config, address, headers),
-    layout: (object, signal) => loadLayout(manifests, object, signal),
+    layout: (object, user) => loadLayout(manifests, object, user),
     decrypt: (object, layout, response, options) => plaintext.arriving(object, layout, response, options),
     decryptSmall: (object, layout, response, options) => plaintext.small(object, layout, response, options),
     checksum: (object, layout, signal) => keptChecksum(parts, object, layout, signal),

@@ -94,7 +94,7 @@ async function begin(
   try {
     const object = reader.describe(address, response.headers);
     context.keyVersion = object.envelope?.keyVersion;
-    return object.envelope && { object, layout: await reader.layout(object, context.signal) };
+    return object.envelope && { object, layout: await reader.layout(object, context) };
   } catch (error) {
     response.body.destroy();
     throw error;
@@ -115,7 +115,7 @@ async function getSlice(
   const object = services.reader.describe(address, head.headers);
   context.keyVersion = object.envelope?.keyVersion;
   if (object.envelope === undefined) return passSlice(services, context, object, request);
-  const layout = await services.reader.layout(object, signal);
+  const layout = await services.reader.layout(object, context);
   const slice = chooseSlice(object, layout, request);
   await answerSlice(services, context, { object, layout, request }, slice);
 }
@@ -236,8 +236,8 @@ async function answerLoaded(
   request: ReadRequest,
   object: StoredObject,
 ): Promise<void> {
-  const { answer, signal } = context;
-  const layout = await services.reader.layout(object, signal);
+  const { answer } = context;
+  const layout = await services.reader.layout(object, context);
   const shown = { ...object, headers: { ...object.headers, ...partsShown(object, layout) } };
   const slice = chooseSlice(object, layout, request);
   if (slice === 'unsatisfied') return answerUnsatisfied(services, context, object, layout);

@@ -3,6 +3,7 @@ import { type Envelope, type ObjectName, readEnvelope } from '../../../core/enve
 import { S3Error } from '../../../core/s3/error.ts';
 import type { WholeChecksum } from '../../../core/s3/object-checksum.ts';
 import type { ProxyConfig } from '../config.ts';
+import type { ListUser } from '../multipart/lists-in-use.ts';
 import type { Manifests, VerifiedList } from '../multipart/manifest-store.ts';
 import { refusal, type Upstream, type UpstreamResponse } from '../upstream/upstream.ts';
 
@@ -80,10 +81,10 @@ export interface ObjectReader {
    */
   describe(address: ObjectAddress, headers: UpstreamResponse['headers']): StoredObject;
   /**
-   * Loads the part list where there is one.
+   * Loads the part list where there is one; it may be used until the request ends.
    * @throws EnvelopeError `wrong-size` when the stored length does not fit, and what Manifests.load throws.
    */
-  layout(object: StoredObject, signal?: AbortSignal): Promise<ObjectLayout>;
+  layout(object: StoredObject, user: ListUser): Promise<ObjectLayout>;
   /** The whole plaintext from a GET's answer that is under way; takes charge of its body. */
   decrypt(
     object: StoredObject,
@@ -160,12 +161,12 @@ export class ObjectChanged extends S3Error {
 export async function loadLayout(
   manifests: Manifests,
   object: StoredObject,
-  signal: AbortSignal | undefined,
+  user: ListUser,
 ): Promise<ObjectLayout> {
   const { envelope } = object;
   if (envelope === undefined) return { size: object.storedSize, list: undefined };
   if (envelope.keys.form === 'single') return singleLayout(object.storedSize);
-  const list = await manifests.load(object.name, envelope, signal);
+  const list = await manifests.load(object.name, envelope, user);
   return listLayout(object.storedSize, list);
 }
 

@@ -69,6 +69,7 @@ class Serving {
   #awaitsContinue: boolean;
   #releaseBody = (): void => undefined;
   #leaveSlot = (): void => undefined;
+  readonly #atEnd: (() => void)[] = [];
   #operation = 'Unknown';
   #admitted: S3Request | undefined;
   #caller: string | undefined;
@@ -166,6 +167,7 @@ class Serving {
       answer: this.#answer,
       held: this.#held,
       signal: this.#gone.signal,
+      atEnd: (release) => void this.#atEnd.push(release),
       keyVersion: undefined,
       /** A child logger costs more than a small request can spare, and few requests log. */
       get log() {
@@ -217,6 +219,7 @@ class Serving {
   #release(): void {
     this.#releaseBody();
     this.#held.release();
+    for (const release of this.#atEnd.splice(0)) release();
     this.#leaveSlot();
   }
 

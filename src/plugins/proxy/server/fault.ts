@@ -3,6 +3,7 @@ import { errorXml, S3Error, s3Error } from '../../../core/s3/error.ts';
 import type { S3Request } from '../../../core/s3/request.ts';
 import { describeError, type Logger, stackOf } from '../../../runtime/logging/logger.ts';
 import { isVaultError, type VaultError } from '../../../runtime/vault/contract.ts';
+import { KeyServerHangs } from '../../../runtime/vault/hang-guard.ts';
 import type { ProxyMetrics } from '../metrics.ts';
 import type { HttpResponseWriter } from './client-streams.ts';
 
@@ -50,6 +51,7 @@ function innermost(error: S3Error): unknown {
 }
 
 function reportVault(error: VaultError, log: Logger, metrics: ProxyMetrics, about: About | undefined): void {
+  if (error instanceof KeyServerHangs) return;
   const fields = { kind: error.kind, path: error.path, nextStep: error.nextStep, ...describeError(error) };
   if (error.kind === 'unavailable') return log.warn('proxy.vault.unavailable', fields);
   const ofObject = error.kind === 'rejected' || error.kind === 'expired-version';

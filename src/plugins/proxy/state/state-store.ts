@@ -10,8 +10,8 @@ export interface StateVersion extends StateObject {
   readonly versionId?: string | undefined;
 }
 
-/** Resolves when there is room for so many bytes; asked again for a further attempt. */
-export type Admit = (bytes: number) => Promise<void>;
+/** Throws where there is no room for so many bytes; asked again for a further attempt. */
+export type Admit = (bytes: number) => void;
 
 /**
  * Helper objects of the proxy (records, manifests), in the bucket of
@@ -21,7 +21,7 @@ export type Admit = (bytes: number) => Promise<void>;
 export interface StateStore {
   put(bucket: string, key: string, body: string): Promise<void>;
   /**
-   * @param admit awaited before the first byte of so many is read
+   * @param admit called before the first byte of so many is read; nothing is read when it throws
    * @returns undefined when there is no such object.
    */
   get(bucket: string, key: string, limit: number, admit?: Admit): Promise<string | undefined>;

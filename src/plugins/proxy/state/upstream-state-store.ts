@@ -138,7 +138,7 @@ async function readWithin(response: UpstreamResponse, limit: number, admit?: Adm
   const announced = Number(response.headers['content-length'] ?? limit);
   if (announced <= limit) {
     try {
-      await admit?.(announced);
+      admit?.(announced);
     } catch (error) {
       response.body.destroy();
       throw error;

@@ -20,6 +20,9 @@ export interface PoolTimes {
 
 const usualTimes: PoolTimes = { idleMs: 1_000, patienceMs: 15 };
 
+/** Until another connection is opened beside one that is not up yet. */
+const longConnectingMs = 1_000;
+
 type Waiter = PromiseWithResolvers<SecretSocket>;
 
 /** A few kept connections. A request takes the first that is free, whether it was opened for it or not. */
@@ -29,7 +32,8 @@ export class SecretPool {
   readonly #times: PoolTimes;
   readonly #tls: TlsContext | undefined;
   readonly #sockets = new Set<SecretSocket>();
-  readonly #connecting = new Set<SecretSocket>();
+  /** Each with when it began, of `performance.now()`. */
+  readonly #connecting = new Map<SecretSocket, number>();
   readonly #idle = new Map<SecretSocket, NodeJS.Timeout>();
   readonly #waiting: Waiter[] = [];
   #closed = false;
@@ -117,7 +121,7 @@ export class SecretPool {
   }
 
   #openFor(waiter: Waiter): void {
-    if (this.#connecting.size > 0 || this.#sockets.size >= this.#connection.maxSockets) return;
+    if (this.#isConnecting() || this.#sockets.size >= this.#connection.maxSockets) return;
     try {
       this.#open();
     } catch (error) {
@@ -125,12 +129,19 @@ export class SecretPool {
     }
   }
 
+  /** One that takes long may never get there: then another one is tried. */
+  #isConnecting(): boolean {
+    const long = performance.now() - longConnectingMs;
+    for (const begun of this.#connecting.values()) if (begun > long) return true;
+    return false;
+  }
+
   #open(): void {
     const secureContext = this.#tls?.current();
     const options = { connection: this.#connection, secureContext, memory: this.#memory };
     const socket = new SecretSocket(options, () => this.#gone(socket));
     this.#sockets.add(socket);
-    this.#connecting.add(socket);
+    this.#connecting.set(socket, performance.now());
     socket.opened
       .finally(() => this.#connecting.delete(socket))
       .then(() => this.#offer(socket))

@@ -5,7 +5,7 @@ import { ResponseReader } from '../../../core/http1.ts';
 import { type ByteSink, HttpError } from '../../../core/http1-chunked-body.ts';
 import { type ByteBlock, type ByteMemory, overwriteStackSoon } from '../../memory.ts';
 import type { VaultConnectionSettings } from '../connection.ts';
-import { certificateCode, VaultError, type VaultErrorOptions } from '../contract.ts';
+import { certificateCode, NoAnswerInTime, VaultError, type VaultErrorOptions } from '../contract.ts';
 
 /** A response of the secrets server; the body lies in secret memory until it is released. */
 export interface SecretResponse {
@@ -94,7 +94,7 @@ export class SecretSocket {
     const body = new SecretBuffer(this.#options.memory);
     const reader = new ResponseReader(body, { maxHead: maxHeadBytes, maxBody: maxAnswerBytes });
     const aborted = () => this.#fail(signal?.reason);
-    const late = () => this.#fail(noAnswer(this.#host, `no complete answer within ${timeoutMs} ms`));
+    const late = () => this.#fail(noneInTime(this.#host, `no complete answer within ${timeoutMs} ms`));
     const timer = setTimeout(late, timeoutMs);
     const settle = () => {
       clearTimeout(timer);
@@ -131,7 +131,7 @@ export class SecretSocket {
 
   #boundConnecting(): void {
     const { connectTimeoutMs } = this.#options.connection;
-    const late = () => this.#fail(noAnswer(this.#host, `no connection within ${connectTimeoutMs} ms`));
+    const late = () => this.#fail(noneInTime(this.#host, `no connection within ${connectTimeoutMs} ms`));
     this.#connectTimer = setTimeout(late, connectTimeoutMs);
   }
 
@@ -239,6 +239,9 @@ export function brokenExchange(host: string, cause: unknown): unknown {
 /** @param reason the code of a system error, or words */
 export const noAnswer = (host: string, reason: string, cause?: unknown): VaultError =>
   new VaultError('unavailable', `No answer from ${host}: ${reason}`, { cause, ...factsOf(reason) });
+
+export const noneInTime = (host: string, reason: string): NoAnswerInTime =>
+  new NoAnswerInTime(`No answer from ${host}: ${reason}`);
 
 function isSystemError(cause: unknown): cause is Error & { code: string } {
   return (

@@ -9,6 +9,7 @@ import type { ProxyConfig } from '../../../../src/plugins/proxy/config.ts';
 import type { ProxyMetrics } from '../../../../src/plugins/proxy/metrics.ts';
 import { createContext, type OwnedContext } from '../../../../src/plugins/proxy/start-process.ts';
 import { type Transit, VaultError } from '../../../../src/runtime/vault/contract.ts';
+import { HangGuard } from '../../../../src/runtime/vault/hang-guard.ts';
 import { vectorFiles } from '../../../tools/format-vectors/vector-files.ts';
 import { recordingLog } from '../support/serve.ts';
 import { expected, type NamedVector, storedVectors, vectorFolder } from './vectors.ts';
@@ -89,14 +90,16 @@ function reading(upstream: URL, options: Partial<ProxyConfig>): OwnedContext {
   } as ProxyConfig;
   const env = { AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE', AWS_SECRET_ACCESS_KEY: 'not-a-secret' };
   const transit = vectorTransit();
-  return createContext({ config, transit, metrics, log: recordingLog(), env, keysAhead: false });
+  const log = recordingLog();
+  const hangGuard = new HangGuard({ timeoutMs: 5_000, log });
+  return createContext({ config, transit, hangGuard, metrics, log, env, keysAhead: false });
 }
 
 async function outcome({ reader }: OwnedContext, { bucket, key }: NamedVector): Promise<string> {
   const { signal } = new AbortController();
   try {
     const object = await reader.stat({ bucket, key }, { signal });
-    const layout = await reader.layout(object, signal);
+    const layout = await reader.layout(object, { signal, atEnd() {} });
     const chunks: Buffer[] = [];
     for await (const chunk of reader.plaintext(object, layout, undefined, { signal }))
       chunks.push(Buffer.from(chunk));

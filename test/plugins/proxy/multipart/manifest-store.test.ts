@@ -4,8 +4,11 @@ import * as assert from 'uvu/assert';
 import { EnvelopeError } from '../../../../src/core/envelope/cipher.ts';
 import type { PartList } from '../../../../src/core/envelope/manifest.ts';
 import type { Envelope } from '../../../../src/core/envelope/metadata.ts';
+import type { S3Error } from '../../../../src/core/s3/error.ts';
 import type { DataKeys } from '../../../../src/plugins/proxy/data-keys.ts';
+import type { ListUser } from '../../../../src/plugins/proxy/multipart/lists-in-use.ts';
 import { createManifests } from '../../../../src/plugins/proxy/multipart/manifest-store.ts';
+import { startVirtualTime } from '../../../support/virtual-time.ts';
 import { MemoryState, noRemovals } from '../memory-state.ts';
 import { partList } from '../parts.ts';
 
@@ -36,6 +39,18 @@ const pointer = (list: PartList): Envelope => ({
   binding: 'key',
 });
 
+/** One that uses a list until `end`. */
+function request(signal = new AbortController().signal): ListUser & { end(): void } {
+  const ends: (() => void)[] = [];
+  return {
+    signal,
+    atEnd: (release) => void ends.push(release),
+    end() {
+      for (const release of ends.splice(0)) release();
+    },
+  };
+}
+
 async function fault(action: Promise<unknown>): Promise<string> {
   try {
     await action;
@@ -50,8 +65,8 @@ test('gives back what was saved, and verifies the seal once', async () => {
   const { manifests, unwrapped } = bed();
   const list = partList(40);
   await manifests.save(name, list);
-  assert.equal(await manifests.load(name, pointer(list)), list);
-  assert.equal(await manifests.load(name, pointer(list)), list);
+  assert.equal(await manifests.load(name, pointer(list), request()), list);
+  assert.equal(await manifests.load(name, pointer(list), request()), list);
   assert.equal(unwrapped, [list.seal]);
 });
 
@@ -59,12 +74,12 @@ test('verifies an inline list too', async () => {
   const { manifests } = bed(Buffer.alloc(32, 8));
   const list = partList(2);
   const envelope: Envelope = { ...pointer(list), keys: { form: 'inline', list } };
-  assert.is(await fault(manifests.load(name, envelope)), 'manifest-forged');
+  assert.is(await fault(manifests.load(name, envelope, request())), 'manifest-forged');
 });
 
 test('a missing manifest is told apart', async () => {
   const { manifests } = bed();
-  assert.is(await fault(manifests.load(name, pointer(partList(1)))), 'manifest-missing');
+  assert.is(await fault(manifests.load(name, pointer(partList(1)), request())), 'manifest-missing');
 });
 
 test('a manifest of another object is refused', async () => {
@@ -75,7 +90,7 @@ test('a manifest of another object is refused', async () => {
   await manifests.save(name, list);
   const to = [...state.objects.keys()].find((key) => key !== from) ?? '';
   state.objects.set(to, text);
-  assert.is(await fault(manifests.load(name, pointer(list))), 'manifest-forged');
+  assert.is(await fault(manifests.load(name, pointer(list), request())), 'manifest-forged');
 });
 
 test('any edit of a stored list is refused', async () => {
@@ -97,7 +112,11 @@ test('any edit of a stored list is refused', async () => {
     const { manifests } = bed();
     const list = partList(3);
     await manifests.save(name, edit(list));
-    assert.is(await fault(manifests.load(name, pointer(list))), 'manifest-forged', edit.toString());
+    assert.is(
+      await fault(manifests.load(name, pointer(list), request())),
+      'manifest-forged',
+      edit.toString(),
+    );
   }
 });
 
@@ -120,15 +139,17 @@ test('many who want one list at the same time read it once', async () => {
     reads++;
     return get(...asked);
   };
-  const lists = await Promise.all(Array.from({ length: 50 }, () => manifests.load(name, pointer(list))));
+  const lists = await Promise.all(
+    Array.from({ length: 50 }, () => manifests.load(name, pointer(list), request())),
+  );
   assert.is(reads, 1);
   assert.ok(lists.every(({ mac }) => mac === list.mac));
   const leaving = new AbortController();
   leaving.abort(new Error('gone'));
   const other = { ...name, key: 'other' };
   await manifests.save(other, list);
-  const left = manifests.load(other, pointer(list), leaving.signal).then(String, String);
-  assert.is((await manifests.load(other, pointer(list))).mac, list.mac);
+  const left = manifests.load(other, pointer(list), request(leaving.signal)).then(String, String);
+  assert.is((await manifests.load(other, pointer(list), request())).mac, list.mac);
   assert.is(await left, 'Error: gone');
 });
 
@@ -146,9 +167,68 @@ test('of long lists few are read at a time', async () => {
     now--;
     return text;
   };
-  await Promise.all(names.map((each) => manifests.load(each, pointer(list))));
+  const loads = names.map(async (each) => {
+    const user = request();
+    await manifests.load(each, pointer(list), user);
+    user.end();
+  });
+  await Promise.all(loads);
   const size = state.objects.values().next().value?.length ?? 0;
   assert.ok(most >= 1 && most * size <= 4 * 1024 * 1024, `${most} of ${size} bytes`);
+});
+
+/** Twelve objects with a long list each. */
+async function longLists() {
+  const { manifests } = bed();
+  const list = partList(10_000);
+  const names = Array.from({ length: 12 }, (_, at) => ({ ...name, key: `long ${at}` }));
+  for (const each of names) await manifests.save(each, list);
+  const load = (at: number, user = request()) => {
+    const loaded = manifests.load(names[at] ?? name, pointer(list), user);
+    return {
+      user,
+      outcome: loaded.then(
+        () => 'loaded',
+        (error: S3Error) => error.code,
+      ),
+    };
+  };
+  return { load };
+}
+
+test('long lists in use are bounded, each counts once, and those who wait are told to slow down', async () => {
+  const { load } = await longLists();
+  const time = startVirtualTime();
+  try {
+    const all = Array.from({ length: 12 }, (_, at) => load(at));
+    const outcomes = await Promise.all(all.map(({ outcome }) => outcome));
+    const loaded = all.filter((_, at) => outcomes[at] === 'loaded');
+    assert.equal([...new Set(outcomes)], ['loaded', 'SlowDown']);
+    assert.ok(loaded.length >= 3 && loaded.length <= 6, `${loaded.length} at a time`);
+    const others = await Promise.all(Array.from({ length: 50 }, () => load(0).outcome));
+    assert.equal([...new Set(others)], ['loaded']);
+    assert.is(await load(11).outcome, 'SlowDown');
+    for (const { user } of loaded.slice(1)) user.end();
+    for (const at of [11, 10]) assert.is(await load(at).outcome, 'loaded');
+  } finally {
+    time.stop();
+  }
+});
+
+test('whoever leaves while it waits for room is in nobody’s way, and what it was to load is loaded for others', async () => {
+  const { load } = await longLists();
+  const gone = new AbortController();
+  const first = Array.from({ length: 12 }, (_, at) => load(at, request(gone.signal)));
+  const waiting = load(11);
+  await Promise.race(first.map(({ outcome }) => outcome));
+  gone.abort({ code: 'gone' });
+  const outcomes = first.map(async ({ user, outcome }) => {
+    await outcome;
+    user.end();
+  });
+  await Promise.all(outcomes);
+  assert.is(await waiting.outcome, 'loaded');
+  assert.is(await load(0).outcome, 'loaded');
 });
 
 test('a manifest of empty objects by the million is refused before it is read', async () => {
@@ -157,7 +237,7 @@ test('a manifest of empty objects by the million is refused before it is read', 
   await manifests.save(name, list);
   const [key = ''] = state.objects.keys();
   state.objects.set(key, `{"v":1,"list":{"parts":[${'{},'.repeat(1_000_000)}{}]}}`);
-  assert.is(await fault(manifests.load(name, pointer(list))), 'malformed-metadata');
+  assert.is(await fault(manifests.load(name, pointer(list), request())), 'malformed-metadata');
 });
 
 test.run();

@@ -5,7 +5,9 @@ import type { KeyPurpose, ObjectName } from '../../../../src/core/envelope/metad
 import type { DataKeys, FreshKey } from '../../../../src/plugins/proxy/data-keys.ts';
 import { aheadLifeMs, createPartKeys } from '../../../../src/plugins/proxy/multipart/part-keys.ts';
 import { VaultError } from '../../../../src/runtime/vault/contract.ts';
+import { HangGuard } from '../../../../src/runtime/vault/hang-guard.ts';
 import { rejection, vaultFailure } from '../../../runtime/vault/rejection.ts';
+import { quietLog } from '../../../support/quiet-log.ts';
 import { startVirtualTime } from '../../../support/virtual-time.ts';
 
 const test = suite('keys of parts');
@@ -52,9 +54,11 @@ class Keys implements Pick<DataKeys, 'create'> {
   }
 }
 
+const hangGuard = new HangGuard({ timeoutMs: 8_000, log: quietLog });
+
 const setUp = (ahead = true) => {
   const keys = new Keys();
-  return { keys, parts: createPartKeys(keys, { ahead }) };
+  return { keys, parts: createPartKeys(keys, { ahead, hangGuard }) };
 };
 
 /** Takes the keys of all parts, `atOnce` at a time, and zeroes them as whoever encrypts does. */
@@ -270,7 +274,10 @@ test('no more than 256 keys of an upload are held, and 4,096 in all', async () =
 
 test('an error comes in the time of one call, also where a batch was refused late', async () => {
   const keys = new Keys();
-  const parts = createPartKeys(keys, { ahead: true, deadlineMs: 300 });
+  const parts = createPartKeys(keys, {
+    ahead: true,
+    hangGuard: new HangGuard({ timeoutMs: 300, log: quietLog }),
+  });
   for (const number of [1, 2, 3]) await parts.take(name, { upload, number });
   keys.answer = async (count) => {
     if (count === 1) return untilAborted(keys.calls.at(-1)?.signal);

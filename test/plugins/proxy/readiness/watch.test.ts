@@ -8,7 +8,7 @@ import { waitFor } from '../../../support/wait-for.ts';
 
 const test = suite('the watch over what a proxy needs');
 
-type Outcome = 'holds' | 'fails' | 'hangs' | 'is refused';
+type Outcome = 'holds' | 'fails' | 'hangs' | 'is refused' | 'passes';
 
 /** A check whose outcome a test chooses, with what became of its runs. */
 class Chosen implements ReadinessCheck {
@@ -35,7 +35,7 @@ class Chosen implements ReadinessCheck {
 
   explain(error: unknown) {
     const reason = (error as Error).message;
-    return { reason, lasting: reason === 'is refused' };
+    return { reason, lasting: reason === 'is refused', passing: reason === 'passes' };
   }
 }
 
@@ -46,7 +46,7 @@ function watched(outcome: Outcome, timings = { everyMs: 40, againMs: 2, timeoutM
   const ended = new AbortController();
   /** What was told, each with the number of runs that had begun. */
   const told: string[] = [];
-  const hurry = watchReadiness([check], {
+  const watch = watchReadiness([check], {
     conditions: {
       ready(condition) {
         told.push(`${check.runs} ready`);
@@ -63,7 +63,7 @@ function watched(outcome: Outcome, timings = { everyMs: 40, againMs: 2, timeoutM
   });
   const end = () => ended.abort();
   const reason = () => health.snapshot().notReady.chosen;
-  return { check, health, told, hurry, end, reason };
+  return { check, health, told, watch, end, reason };
 }
 
 test('is not ready before the first run has ended, and runs on while it holds', async () => {
@@ -97,7 +97,7 @@ test('what hangs is ended within its time, and never runs twice at a time', asyn
 });
 
 test('what is refused is not asked again before the next beat, unless there is news', async () => {
-  const { check, health, hurry, end, reason } = watched('is refused', {
+  const { check, health, watch, end, reason } = watched('is refused', {
     everyMs: 3_600_000,
     againMs: 1,
     timeoutMs: 1_000,
@@ -106,11 +106,29 @@ test('what is refused is not asked again before the next beat, unless there is n
   await sleep(50);
   assert.is(check.runs, 1);
   check.outcome = 'holds';
-  hurry();
+  watch.hurry();
   await waitFor('readiness', health.isReady);
-  hurry();
+  watch.hurry();
   await sleep(20);
   assert.is(check.runs, 2, 'what holds is not hurried');
+  end();
+});
+
+test('what others saw to fail is told at once, and asked for until it holds', async () => {
+  const { check, told, watch, health, end, reason } = watched('holds', {
+    everyMs: 3_600_000,
+    againMs: 4,
+    timeoutMs: 1_000,
+  });
+  await waitFor('readiness', health.isReady);
+  check.outcome = 'passes';
+  watch.fails('chosen', { reason: 'seen' });
+  assert.is(reason(), 'seen');
+  // The pauses do not grow: a thousand runs would take hours.
+  await waitFor('many runs', () => check.runs > 20);
+  check.outcome = 'holds';
+  await waitFor('readiness', health.isReady);
+  assert.ok(told.at(-1)?.endsWith(' ready'));
   end();
 });
 

@@ -55,6 +55,7 @@ function countingMetrics(): ServerMetrics & { readonly counted: Counted } {
     sent: (bytes) => {
       counted.sent += bytes;
     },
+    keyServerHangs: () => undefined,
   };
 }
 

@@ -11,6 +11,7 @@ import type {
 } from '../../../../src/plugins/proxy/upstream/upstream.ts';
 import type { EncryptionPlan, WriteContext } from '../../../../src/plugins/proxy/write/encrypt-to-store.ts';
 import { ResponseBody } from '../../../../src/runtime/net/http1-response-body.ts';
+import { HangGuard } from '../../../../src/runtime/vault/hang-guard.ts';
 import { quiet } from '../upstream/support.ts';
 
 export const MiB = 1024 * 1024;
@@ -122,7 +123,10 @@ export function writeContext(
   return {
     config: { upstreamChecksum, spoolDir } as WriteContext['config'],
     keys,
-    partKeys: createPartKeys(keys, { ahead: false }),
+    partKeys: createPartKeys(keys, {
+      ahead: false,
+      hangGuard: new HangGuard({ timeoutMs: 5_000, log: quiet }),
+    }),
     upstream,
     metrics: { request() {}, refused() {}, bytes() {} },
     spoolSpace: new SpoolSpace(spoolSize),

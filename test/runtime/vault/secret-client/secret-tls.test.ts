@@ -1,5 +1,5 @@
 import { renameSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import type { TLSSocket, TlsOptions } from 'node:tls';
 import { suite } from 'uvu';
@@ -12,6 +12,7 @@ import {
   createCertificateAuthority,
   type Identity,
 } from '../../../support/certificates.ts';
+import { listen } from '../../../support/loopback.ts';
 import { type TemporaryFolder, temporaryFolder } from '../../../support/temporary.ts';
 import { vaultFailure } from '../rejection.ts';
 import { type ClientChanges, clientOf, patient } from './client-fixture.ts';
@@ -71,6 +72,32 @@ test('an authority, a name and an address that fit', async ({ authority, serve, 
   assert.is(await logIn(server.url.replace('127.0.0.1', 'localhost'), { caFiles }), 60);
   const names = server.sockets.map((socket) => (socket as TLSSocket).servername);
   assert.equal(names, [false, 'localhost']);
+});
+
+test('a connection that does not come about is not all that is tried', async ({
+  authority,
+  serve,
+  caFiles,
+}) => {
+  const { url } = await serve(plainOptions(authority.issue({ commonName: 'vault' })));
+  const swallowed: Socket[] = [];
+  const relay = await listen(
+    createServer((socket) => {
+      if (swallowed.length === 0) return void swallowed.push(socket);
+      const onward = connect(Number(new URL(url).port), '127.0.0.1');
+      socket
+        .on('error', () => onward.destroy())
+        .pipe(onward)
+        .on('error', () => socket.destroy())
+        .pipe(socket);
+    }),
+  );
+  const begun = performance.now();
+  assert.is(await logIn(`https://${relay.address}`, { caFiles, connectTimeoutMs: 60_000 }), 60);
+  assert.ok(performance.now() - begun < 30_000);
+  assert.is(swallowed.length, 1);
+  swallowed[0]?.destroy();
+  await relay.stop();
 });
 
 test('TLS 1.2 is spoken, nothing below', async ({ authority, serve, caFiles }) => {

@@ -17,6 +17,7 @@ import {
 } from '../../../../../src/plugins/proxy/start-process.ts';
 import type { Logger } from '../../../../../src/runtime/logging/logger.ts';
 import { createVaultClient } from '../../../../../src/runtime/vault/client.ts';
+import { HangGuard } from '../../../../../src/runtime/vault/hang-guard.ts';
 import { createTransit } from '../../../../../src/runtime/vault/transit.ts';
 import { startOpenBao } from '../../../../support/openbao.ts';
 import { startRequestLog } from '../../../../support/request-log.ts';
@@ -95,9 +96,14 @@ async function startProxy(
     onState: () => undefined,
   });
   const metrics = recording(refused);
-  const transit = createTransit(vaultClient, { mount: 'transit', keyName: 'svc', joinCalls: true });
+  const hangGuard = new HangGuard({ timeoutMs: 5_000, log: quiet });
+  const wrapping = { mount: 'transit', keyName: 'svc', joinCalls: true, hangGuard };
+  const transit = createTransit(vaultClient, wrapping);
   const env = { AWS_ACCESS_KEY_ID: store.accessKeyId, AWS_SECRET_ACCESS_KEY: store.secretAccessKey };
-  const context = createContext({ config, transit, metrics, log: quiet, env, keysAhead: true });
+  const context = createContext({
+    ...{ config, transit, hangGuard, metrics, env },
+    ...{ log: quiet, keysAhead: true },
+  });
   const dispatch = createDispatch({
     services: context,
     metrics,
@@ -180,6 +186,7 @@ function recording(refused: string[]): ServerMetrics {
     bytes() {},
     inFlight() {},
     sent() {},
+    keyServerHangs() {},
     refused: (reason) => void refused.push(reason),
   };
 }

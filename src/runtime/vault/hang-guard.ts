@@ -1,0 +1,149 @@
+import { within } from '../lifecycle/wait.ts';
+import type { Logger } from '../logging/logger.ts';
+import { isVaultError, NoAnswerInTime, type TransitCalls, VaultError } from './contract.ts';
+
+export interface HangGuardOptions {
+  /** For one call of a caller, with its turn, its attempts and a login, in ms. */
+  readonly timeoutMs: number;
+  readonly log: Logger;
+  /** Told when the key server begins to hang, and when it answers again. */
+  readonly onChange?: (hangs: boolean) => void;
+  /** In ms. */
+  readonly now?: () => number;
+}
+
+/** How long callers wait while the key server hangs, in ms: enough to be served if it has just come back. */
+const briefMs = 500;
+
+/** For the client behind the guard, in ms: it ends a little earlier, because it knows what a call has died of. */
+export const clientDeadlineMs = (timeoutMs: number): number => timeoutMs - 50;
+
+/** From the moment when the key server hangs until its next answer. */
+interface Hang {
+  readonly since: number;
+  readonly over: PromiseWithResolvers<void>;
+  /** Who asks it meanwhile: one that waits for the whole time, and one that waits briefly. */
+  readonly asking: Set<'whole' | 'brief'>;
+}
+
+/**
+ * Bounds how long callers wait for the key server.
+ *
+ * It hangs from the moment when a caller has waited for the whole time and nobody got an answer meanwhile, until the next
+ * answer, whatever that says. A key server that refuses connections does not hang: such calls end early by themselves.
+ * While it hangs two calls at a time ask it: one with the whole time, which finds out whether it answers slowly, and a brief
+ * one, which finds out whether new connections are served. Other callers wait briefly for what comes of these, and then fail:
+ * whatever the key server was asked it may work off when it comes back.
+ */
+export class HangGuard {
+  readonly #options: HangGuardOptions;
+  readonly #now: () => number;
+  #answeredAt = Number.NEGATIVE_INFINITY;
+  #hang: Hang | undefined;
+
+  constructor(options: HangGuardOptions) {
+    this.#options = options;
+    this.#now = options.now ?? (() => performance.now());
+  }
+
+  /** How long a caller that comes now may wait, in ms. */
+  get patienceMs(): number {
+    const { timeoutMs } = this.#options;
+    return this.#hang === undefined ? timeoutMs : Math.min(briefMs, timeoutMs);
+  }
+
+  /** For somebody who has waited for that long. */
+  get tooLate(): VaultError {
+    return this.#hang === undefined ? noAnswerWithin(this.patienceMs) : new KeyServerHangs();
+  }
+
+  /** The same calls; whoever has waited for too long gets an error, and is no longer in the way of others. */
+  guarded<V>(calls: TransitCalls<V>): TransitCalls<V> {
+    return {
+      path: calls.path,
+      get most() {
+        return calls.most;
+      },
+      discard: (value) => calls.discard(value),
+      call: (inputs, signal) => this.#admit((ended) => calls.call(inputs, ended), signal),
+    };
+  }
+
+  async #admit<T>(call: Call<T>, signal: AbortSignal | undefined): Promise<T> {
+    signal?.throwIfAborted();
+    const { timeoutMs } = this.#options;
+    const hang = this.#hang;
+    if (hang === undefined) return this.#bounded(call, signal, timeoutMs, 'whole');
+    const kind = (['whole', 'brief'] as const).find((each) => !hang.asking.has(each));
+    if (kind === undefined) {
+      const begun = this.#now();
+      const late = () => new KeyServerHangs();
+      await within(hang.over.promise, performance.now() + this.patienceMs, signal, late);
+      return this.#bounded(call, signal, timeoutMs - (this.#now() - begun), 'brief');
+    }
+    hang.asking.add(kind);
+    const patienceMs = kind === 'whole' ? timeoutMs : this.patienceMs;
+    return this.#bounded(call, signal, patienceMs, kind).finally(() => hang.asking.delete(kind));
+  }
+
+  async #bounded<T>(
+    call: Call<T>,
+    signal: AbortSignal | undefined,
+    patienceMs: number,
+    kind: 'whole' | 'brief',
+  ): Promise<T> {
+    const begun = this.#now();
+    const begunInHang = this.#hang !== undefined;
+    const ended = new AbortController();
+    const timer = setTimeout(() => ended.abort(noAnswerWithin(patienceMs)), patienceMs);
+    const leave = () => ended.abort(signal?.reason);
+    signal?.addEventListener('abort', leave, { once: true });
+    try {
+      const answer = await call(ended.signal);
+      this.#answered();
+      return answer;
+    } catch (error) {
+      if (isVaultError(error) && error.status !== undefined) this.#answered();
+      if (!(error instanceof NoAnswerInTime)) throw error;
+      if (kind === 'whole' && this.#answeredAt < begun) this.#begin();
+      throw begunInHang || this.#hang !== undefined ? new KeyServerHangs(error) : error;
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', leave);
+    }
+  }
+
+  #begin(): void {
+    if (this.#hang !== undefined) return;
+    const { timeoutMs, log, onChange } = this.#options;
+    this.#hang = { since: this.#now(), over: Promise.withResolvers(), asking: new Set() };
+    log.warn('vault.hangs', { timeout_ms: timeoutMs });
+    onChange?.(true);
+  }
+
+  #answered(): void {
+    this.#answeredAt = this.#now();
+    const hang = this.#hang;
+    if (hang === undefined) return;
+    this.#hang = undefined;
+    hang.over.resolve();
+    this.#options.log.info('vault.answers', { seconds: Math.round((this.#answeredAt - hang.since) / 1000) });
+    this.#options.onChange?.(false);
+  }
+}
+
+type Call<T> = (ended: AbortSignal) => Promise<T>;
+
+/** For callers of a key server that hangs, which was logged when it began to. */
+export class KeyServerHangs extends VaultError {
+  constructor(cause?: unknown) {
+    super('unavailable', 'The key server hangs: a call had no answer in time, and none has had one since', {
+      nextStep:
+        'Find out what the key server waits for, such as its storage; it is asked again all the time.',
+      cause,
+    });
+  }
+}
+
+const noAnswerWithin = (ms: number) =>
+  new NoAnswerInTime(`The key server has not answered within ${ms / 1000} s`);
