@@ -102,7 +102,19 @@ export function responseHeadersDownstream(headers: IncomingHttpHeaders): Record<
 
 /** What an answer says without the metadata that svc keeps beside the caller's. */
 export const withoutEnvelope = (headers: Readonly<Record<string, string>>): Record<string, string> =>
-  Object.fromEntries(Object.entries(headers).filter(([name]) => !isReservedMetadata(name)));
+  Object.fromEntries(
+    Object.entries(headers)
+      .filter(([name]) => !isReservedMetadata(name))
+      .map(([name, value]) => [name, name === exposed ? withoutReserved(value) : value]),
+  );
+
+/** Stores list all metadata of an object among the headers that pages may read. */
+const exposed = 'access-control-expose-headers';
+const withoutReserved = (names: string): string =>
+  names
+    .split(/\s*,\s*/)
+    .filter((name) => !isReservedMetadata(name.toLowerCase()))
+    .join(', ');
 
 /** The store's answer as it is for what is not encrypted; its ETag as callers see it. */
 export function passedResponseHeaders(headers: IncomingHttpHeaders): Record<string, string> {

@@ -37,6 +37,23 @@ test('split at every byte, and byte by byte, it gives the same', () => {
   assert.is(single.data.toString(), 'hello, wide world');
 });
 
+test('behind the trailer of a signed body, everything but its signature is IncompleteBody', () => {
+  const signature = 'a'.repeat(64);
+  const sent = (lines: string) => `0;chunk-signature=${signature}\r\n${lines}\r\n`;
+  const refused = (lines: string) =>
+    refusal(() => decode(wire(sent(lines)), { signed: true, trailer: true }));
+  assert.is(
+    decode(wire(sent(`${trailer}\r\nx-amz-trailer-signature:${signature}\r\n`)), {
+      signed: true,
+      trailer: true,
+    }).data.length,
+    0,
+  );
+  assert.is(refused(`${trailer}\r\nx-aminvalid:${signature}\r\n`), 'IncompleteBody');
+  assert.is(refused(`${trailer}\r\nx-amz-trailer-signature:a${signature}\r\n`), 'IncompleteBody');
+  assert.is(refused(`x-aminvalid:AAAAAA==\r\n`), 'MalformedTrailerError');
+});
+
 test('slices share the memory of what was pushed', () => {
   const input = Buffer.from(good);
   const [slice] = new ChunkDecoder(unsigned).push(input);

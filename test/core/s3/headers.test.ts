@@ -10,6 +10,7 @@ import {
   userMetadata,
   userMetadataSize,
   withoutAwsChunked,
+  withoutEnvelope,
 } from '../../../src/core/s3/headers.ts';
 
 const test = suite('headers');
@@ -143,6 +144,15 @@ test('an answer about an object that is not encrypted keeps lengths and checksum
   assert.is(passed['x-amz-checksum-crc32'], 'AAAAAA==');
   assert.is(passed['etag'], `"${hex}-svc"`);
   assert.is(passed['connection'], undefined);
+});
+
+test('hidden metadata is not among the names that pages may read, either', () => {
+  const headers = { 'x-amz-meta-svc-encrypted': 'true', 'x-amz-meta-a': 'b' };
+  const told = 'ETag, X-Amz-Meta-Svc-Encrypted, x-amz-meta-a';
+  assert.equal(withoutEnvelope({ ...headers, 'access-control-expose-headers': told }), {
+    'x-amz-meta-a': 'b',
+    'access-control-expose-headers': 'ETag, x-amz-meta-a',
+  });
 });
 
 test('metadata is counted as S3 counts it, in bytes', () => {

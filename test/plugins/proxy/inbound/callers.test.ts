@@ -63,6 +63,16 @@ test('what is served to nobody is refused as such, and everything else for want 
   await server.stop();
 });
 
+test('with caller keys, what a browser asks before it sends anything needs no signature, and opens nothing else', async () => {
+  const server = await serve(routes, { callerKeys });
+  const ask = async (path: string, method = 'OPTIONS') =>
+    (await fetch(`${server.url}${path}`, { method, headers: { origin: 'http://page.test' } })).status;
+  assert.is(await ask('/bkt/key'), 200);
+  assert.is(await ask('/bkt/.svc/key'), 403);
+  for (const method of ['GET', 'PUT', 'HEAD']) assert.is(await ask('/bkt/key', method), 403, method);
+  await server.stop();
+});
+
 test('without caller keys every signature is as good as none', async () => {
   const server = await serve(routes);
   assert.is((await get(`${server.url}/bkt/key`)).status, 200);
