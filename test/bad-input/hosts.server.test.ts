@@ -193,6 +193,26 @@ test('a preflight of a page of others is refused, and no header of its answer le
   }
 });
 
+test('a preflight with a body, which could come as slowly as its caller likes, is refused', async () => {
+  const { host } = new URL(signing.url);
+  const lines = [`Host: ${host}`, 'Origin: http://page.example', 'Access-Control-Request-Method: PUT'];
+  for (const body of ['Transfer-Encoding: chunked', 'Content-Length: 1'])
+    assert.is(await raw(['OPTIONS /bucket/secret HTTP/1.1', ...lines, body]), '400 InvalidRequest');
+});
+
+test('preflights that the store does not answer take no place of requests that are signed', async () => {
+  const { toStore } = target.at.rig;
+  const { host } = new URL(signing.url);
+  const lines = [`Host: ${host}`, 'Origin: http://page.example', 'Access-Control-Request-Method: PUT'];
+  toStore.delay(1_500);
+  const waiting = Array.from({ length: 150 }, () => raw(['OPTIONS /bucket/secret HTTP/1.1', ...lines]));
+  const signed = headerSigned(host, '/other/secret');
+  assert.is(await raw([`GET ${signed.path} HTTP/1.1`, ...signed.lines]), '200 leak');
+  await toStore.heal();
+  const answers = await Promise.all(waiting);
+  assert.ok(answers.filter((answer) => answer === '503 SlowDown').length >= 100, answers.join());
+});
+
 test('with caller keys the signature decides, whatever the name and the page', async () => {
   const { path, lines } = headerSigned('proxy.example.com', '/other/secret');
   const page = ['Origin: https://app.example.com', 'Sec-Fetch-Site: cross-site'];

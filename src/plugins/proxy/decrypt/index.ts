@@ -114,11 +114,17 @@ async function decryptInto(run: Run): Promise<DecryptReport> {
           counts.skipped++;
           return;
         }
-        const { written, encrypted, etag } = await source.read(
-          object.key,
-          async (opened) => ({ ...opened, written: await folder.write(opened.chunks) }),
-          signal,
-        );
+        const { written, encrypted, etag } = await source
+          .read(
+            object.key,
+            async (opened) => ({ ...opened, written: await folder.write(opened.chunks) }),
+            signal,
+          )
+          .catch((error: unknown) => {
+            // its earlier state stays ours, to be replaced by a later run
+            if (earlier !== undefined) folder.journal.add(earlier);
+            throw error;
+          });
         const path = folder.place(object.key, written, earlier?.path);
         folder.journal.add({ ...object, etag, bytes: written.bytes, path });
         counts.done++;

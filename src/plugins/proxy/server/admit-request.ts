@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type S3Error, s3Error } from '../../../core/s3/error.ts';
-import type { Payload } from '../../../core/s3/received-payload.ts';
+import { hasBody, type Payload } from '../../../core/s3/received-payload.ts';
 import { hostName, parseCopySource, type S3Request } from '../../../core/s3/request.ts';
 import {
   SignatureVerifier,
@@ -32,7 +32,12 @@ export function createAuthenticate(rules: CallerRules): Authenticate {
   if (callerKeys === undefined) return ({ headers }) => refuseForeign(headers, rules);
   const { accessKeyId, secretAccessKey } = callerKeys;
   const verifier = new SignatureVerifier((id) => (id === accessKeyId ? secretAccessKey : undefined));
-  return (request) => (request.method === 'OPTIONS' ? undefined : verifier.verify(request));
+  return (request) => (request.method === 'OPTIONS' ? refuseBody(request.headers) : verifier.verify(request));
+}
+
+/** What waits for a body is no preflight, and would wait at a caller's pleasure. */
+function refuseBody(headers: IncomingHttpHeaders): undefined {
+  if (hasBody(headers)) throw s3Error('InvalidRequest', 'A preflight has no body.');
 }
 
 /**

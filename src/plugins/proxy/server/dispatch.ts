@@ -15,7 +15,7 @@ import {
   type Authenticate,
   type BodyBudget,
   type HeldResponses,
-  type RequestSlots,
+  RequestSlots,
   type ResponseMemory,
   refuseAmbiguous,
   refuseReserved,
@@ -44,6 +44,10 @@ export interface Dispatching {
   readonly accessLog: AccessLog | undefined;
 }
 
+interface Serves extends Dispatching {
+  readonly preflights: RequestSlots;
+}
+
 /** Serves one request to its end; never rejects. `expectsContinue`: the caller waits with its body for a 100. */
 export type Dispatch = (
   request: IncomingMessage,
@@ -51,14 +55,18 @@ export type Dispatch = (
   expectsContinue: boolean,
 ) => Promise<void>;
 
-export const createDispatch =
-  (dispatching: Dispatching): Dispatch =>
-  (request, response, expectsContinue) =>
-    new Serving(dispatching, request, response, expectsContinue).run();
+/** Preflights at a time: whoever reaches the port may send them, and takes no place of those who may do more. */
+const preflightsAtOnce = 8;
+
+export function createDispatch(dispatching: Dispatching): Dispatch {
+  const serves = { ...dispatching, preflights: new RequestSlots(preflightsAtOnce, () => false) };
+  return (request, response, expectsContinue) =>
+    new Serving(serves, request, response, expectsContinue).run();
+}
 
 /** One request from its head to the end of its answer. */
 class Serving {
-  readonly #with: Dispatching;
+  readonly #with: Serves;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #answer: HttpResponseWriter;
@@ -79,7 +87,7 @@ class Serving {
   #sent = 0;
 
   constructor(
-    dispatching: Dispatching,
+    dispatching: Serves,
     request: IncomingMessage,
     response: ServerResponse,
     expectsContinue: boolean,
@@ -117,10 +125,10 @@ class Serving {
   }
 
   async #serve(): Promise<void> {
-    const { services, authenticate, routes, slots } = this.#with;
+    const { services, authenticate, routes, slots, preflights } = this.#with;
     const { request, operation, signature } = this.#admit(authenticate);
     this.#admitted = request;
-    this.#leaveSlot = slots.enter();
+    this.#leaveSlot = (request.method === 'OPTIONS' ? preflights : slots).enter();
     refuseReserved(request, services.config);
     const context = this.#contextOf(request, signature);
     this.#context = context;

@@ -167,6 +167,17 @@ test('one that was changed in the store does not come out, the others do, and th
   const again = await decrypt(setting, `s3://${BUCKET}/bad/`, to, '--json');
   assert.is(again.status, 0, again.stdout);
   assert.is(reportOf(again).done, 2);
+
+  await put(bed, 'bad/3', bed.payload(MiB));
+  flip('bad/3');
+  assert.is((await decrypt(setting, `s3://${BUCKET}/bad/`, to)).status, 1);
+  const [, third] = await put(bed, 'bad/3', bed.payload(2 * MiB));
+  assert.is((await decrypt(setting, `s3://${BUCKET}/bad/`, to)).status, 0);
+  assert.equal(
+    readFileSync(join(to, '3')),
+    third,
+    'a state that came after a fault replaces the one before it',
+  );
 });
 
 test('killed in the middle it leaves no half file, and goes on where it was', async ({
