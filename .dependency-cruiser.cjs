@@ -21,6 +21,7 @@ const BUNDLED = [
   '@smithy/',
   'cli-table3',
   'fast-xml-parser',
+  'hash-wasm',
   'ipaddr\\.js',
   'node-forge',
   'node-vault',

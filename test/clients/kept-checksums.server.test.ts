@@ -9,6 +9,7 @@ import {
   GetObjectCommand,
   HeadObjectCommand,
   ListObjectsV2Command,
+  ListPartsCommand,
   PutObjectCommand,
   type S3Client,
   UploadPartCommand,
@@ -143,6 +144,12 @@ for (const kind of ['versitygw', 'minio'] as const satisfies readonly ObjectStor
           const { ETag } = await s3.send(new UploadPartCommand(sent));
           Parts.push({ PartNumber: index + 1, ETag, ...sums });
         }
+        const listing = await s3.send(new ListPartsCommand(upload));
+        assert.equal([listing.ChecksumAlgorithm, listing.ChecksumType], [algorithm, type]);
+        assert.equal(
+          listing.Parts?.map((part) => [part.Size, told(part)]),
+          bodies.map((body) => [body.length, sumOf(algorithm, body)]),
+        );
         const completed = { ...upload, MultipartUpload: { Parts } };
         assert.equal(told(await s3.send(new CompleteMultipartUploadCommand(completed))), expected);
         for (const name of [Key, `copy-of-${Key}`]) {
@@ -181,6 +188,23 @@ for (const kind of ['versitygw', 'minio'] as const satisfies readonly ObjectStor
         assert.equal(told(await head(copy.Key)), expected, name);
         assert.equal(await read(copy.Key), { body: Body, told: expected });
       }
+    }
+  });
+
+  test('an object that is not encrypted is copied with the checksum that is asked for', async () => {
+    for (const [size, asked] of [
+      [300, 'MD5'],
+      [90_000, 'XXHASH3'],
+    ] as const) {
+      const Body = randomBytes(size);
+      const Key = `plain-${size}`;
+      await rig.store.client.send(new PutObjectCommand({ Bucket, Key, Body }));
+      const url = `${proxy.url}/${Bucket}/copied-${size}`;
+      const headers = { 'x-amz-copy-source': `${Bucket}/${Key}`, 'x-amz-checksum-algorithm': asked };
+      const answer = await rawHttp(url, { method: 'PUT', headers });
+      const expected = { ...sumOf(asked, Body), ChecksumType: 'FULL_OBJECT' };
+      assert.match(answer.body.toString(), new RegExp(`<Checksum${asked}>`));
+      assert.equal(await read(`copied-${size}`), { body: Body, told: expected });
     }
   });
 

@@ -1,7 +1,6 @@
 import { type BlockBody, inBlocks } from '../block-body.ts';
 import { s3Error } from './error.ts';
-import type { UploadChecksum } from './object-checksum.ts';
-import { element, escapeXml, scanXml, Utf8Text } from './xml-text.ts';
+import { escapeXml, scanXml, Utf8Text } from './xml-text.ts';
 
 /** MinIO begins it with a small letter. */
 const attributes = /^[Gg]etObjectAttributes\w+$/;
@@ -20,6 +19,7 @@ const fields = new Set([
   'Size',
   'ObjectSize',
   'VersionId',
+  'LastModified',
   'UploadId',
   'PartNumber',
 ]);
@@ -162,6 +162,7 @@ class ListingScanner {
       ...spanOf('etagSpan', found.get('ETag')),
       ...(sizeSpan ? { sizeSpan, size: this.#number(sizeSpan) } : {}),
       ...this.#optional('versionId', found.get('VersionId')),
+      ...this.#optional('lastModified', found.get('LastModified')),
       ...this.#optional('uploadId', found.get('UploadId')),
       ...(found.has('PartNumber') ? { partNumber: this.#number(found.get('PartNumber')) } : {}),
     };
@@ -223,6 +224,8 @@ export interface ListingEntry {
   /** Stored bytes. */
   readonly size?: number;
   readonly versionId?: string;
+  /** As the store has it. */
+  readonly lastModified?: string;
   readonly uploadId?: string;
   readonly partNumber?: number;
 }
@@ -252,26 +255,31 @@ export interface Listing {
   readonly root: string;
 }
 
-/** What becomes of an entry: left out, or shown with another size (bytes), ETag and checksum. */
+/** What becomes of an entry: left out, or shown with another size (bytes), ETag and further elements. */
 export type EntryEdit = { readonly drop: true } | ({ readonly drop?: false } & ShownEntry);
 
 interface ShownEntry {
   readonly size?: number;
   readonly etag?: string;
-  /** What is kept of the plaintext; its value is not in listings. */
-  readonly checksum?: Required<UploadChecksum>;
+  /** Elements that the store's entry does not have. */
+  readonly added?: string;
 }
 
 interface Replacement extends Span {
   readonly text: string;
 }
 
-/** The listing with entries as `edit` has them, the count of keys corrected, checksums of ciphertext left out. */
+/**
+ * The listing with entries as `edit` has them, the count of keys corrected, checksums of ciphertext left out.
+ * @param added elements of the whole
+ */
 export function rewriteListing(
   listing: Listing,
   edit: (entry: ListingEntry) => EntryEdit | undefined,
+  added = '',
 ): BlockBody {
   const replacements: Replacement[] = listing.checksums.map(remove);
+  if (added !== '') replacements.push(beforeEndTag(listing.xml.bytes, listing.xml.length, added));
   const dropped = new Set<LocatedEntry>();
   for (const entry of listing.entries) {
     const change = edit(entry);
@@ -285,19 +293,17 @@ export function rewriteListing(
 
 const remove = ({ start, end }: Span): Replacement => ({ start, end, text: '' });
 
-function changed(xml: Buffer, entry: LocatedEntry, { size, etag, checksum }: ShownEntry): Replacement[] {
+function changed(xml: Buffer, entry: LocatedEntry, { size, etag, added }: ShownEntry): Replacement[] {
   const replacements: Replacement[] = [];
   if (etag !== undefined && entry.etagSpan) replacements.push({ ...entry.etagSpan, text: escapeXml(etag) });
   if (size !== undefined && entry.sizeSpan) replacements.push({ ...entry.sizeSpan, text: String(size) });
-  if (checksum !== undefined) {
-    const close = xml.lastIndexOf('<', entry.span.end - 1);
-    const fields = [
-      element('ChecksumAlgorithm', checksum.algorithm.toUpperCase()),
-      element('ChecksumType', checksum.type),
-    ];
-    replacements.push({ start: close, end: close, text: fields.join('') });
-  }
+  if (added !== undefined) replacements.push(beforeEndTag(xml, entry.span.end, added));
   return replacements;
+}
+
+function beforeEndTag(xml: Buffer, end: number, text: string): Replacement {
+  const at = xml.lastIndexOf('<', end - 1);
+  return { start: at, end: at, text };
 }
 
 function corrected(listing: Listing, dropped: ReadonlySet<LocatedEntry>): Replacement[] {

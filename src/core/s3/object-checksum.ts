@@ -119,8 +119,8 @@ export function readObjectChecksum(headers: IncomingHttpHeaders): ObjectChecksum
 
 /** `x-amz-checksum-type`. @throws S3Error InvalidRequest */
 export function readChecksumType(headers: IncomingHttpHeaders): ChecksumType | undefined {
-  const type = headers['x-amz-checksum-type'];
-  if (type === undefined || type === '') return undefined;
+  const type = String(headers['x-amz-checksum-type'] ?? '').toUpperCase();
+  if (type === '') return undefined;
   if (type === 'FULL_OBJECT' || type === 'COMPOSITE') return type;
   throw s3Error('InvalidRequest', 'Value for x-amz-checksum-type header is invalid.');
 }

@@ -14,7 +14,7 @@ import { type ByteRange, type StoredObject, versionQuery } from '../read/stored-
 import { respondSlowly, type SlowResponse } from '../server/slow-answer.ts';
 import { readBody, refusal } from '../upstream/upstream.ts';
 import { encryptToStore } from '../write/encrypt-to-store.ts';
-import { defaultChecksum, objectHeaders, verifyStored } from '../write/put-object.ts';
+import { objectHeaders, verifyStored } from '../write/put-object.ts';
 import {
   type Copied,
   changesSomething,
@@ -31,7 +31,7 @@ import {
   sourceTooLarge,
   statSource,
 } from './copy-request.ts';
-import { summed } from './sum-plaintext.ts';
+import { plaintextWithChecksum, summed } from './sum-plaintext.ts';
 
 /** CopyObject. What it leaves is encrypted under the latest KEK version, whatever the source was. */
 export const copyObject: OperationHandler = async (services, context) => {
@@ -93,9 +93,7 @@ async function copyPlaintext(
 ): Promise<Copied> {
   const { [taggingDirective]: asked, ...headers } = destinationHeaders(copy, object);
   const tags = directive(copy.headers, 'tagging') === 'COPY' ? await copiedTags(services, object) : {};
-  const plaintext = services.reader.plaintext(object, layout, undefined, { signal });
-  const algorithm = copy.checksum ?? defaultChecksum;
-  const read = summed(plaintext, algorithm);
+  const read = await plaintextWithChecksum(services, copy, { object, layout }, signal);
   const stored = await encryptToStore(services, {
     name: to,
     purpose: { kind: 'object' },
@@ -110,11 +108,8 @@ async function copyPlaintext(
     }),
   });
   if (services.config.upstreamChecksum === 'none') await verifyStored(services, to, stored, copy.headers);
-  const checksum = toldChecksum(
-    { algorithm, type: 'FULL_OBJECT' },
-    read.checksums().get(algorithm) as Buffer,
-    1,
-  );
+  const [sum] = read.checksums();
+  const checksum = sum && toldChecksum({ algorithm: sum[0], type: 'FULL_OBJECT' }, sum[1], 1);
   return { etag: `"${stored.etag}"`, lastModified: undefined, headers: stored.headers, checksum };
 }
 

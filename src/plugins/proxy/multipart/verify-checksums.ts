@@ -45,7 +45,7 @@ export async function verifyChecksums(
   if (upload.checksum !== undefined) judgeCompletedChecksums(upload.checksum, type, parts);
   const algorithm = named?.algorithm ?? upload.checksum?.algorithm;
   if (algorithm === undefined && parts.every((part) => part.named === undefined)) return undefined;
-  const known = await openAll(keys, upload, records);
+  const known = await openPartChecksums(keys, upload, records);
   for (const [index, part] of parts.entries()) verifyPart(upload, part, known[index] as Checksums);
   if (algorithm === undefined) return undefined;
   const summed = known.flatMap((checksums, index) => {
@@ -61,7 +61,7 @@ export async function verifyChecksums(
 }
 
 /** The checksums of every part, in order; none of one that has none. */
-async function openAll(
+export async function openPartChecksums(
   keys: Keys,
   upload: UploadRecord,
   records: readonly PartRecord[],

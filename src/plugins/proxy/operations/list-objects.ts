@@ -1,5 +1,5 @@
 import { BoundedMap } from '../../../core/bounded-map.ts';
-import { EnvelopeError, overheadBytes, plaintextSize } from '../../../core/envelope/cipher.ts';
+import { EnvelopeError, overheadBytes } from '../../../core/envelope/cipher.ts';
 import { type Envelope, readEnvelope } from '../../../core/envelope/metadata.ts';
 import {
   outward,
@@ -49,11 +49,20 @@ async function answerListing(
   const shownOf = await plaintexts(services, cache, bucket, shown, signal);
   const xml = rewriteListing(listing, (entry): EntryEdit => {
     if (entry.key.startsWith(reservedPrefix)) return { drop: true };
-    return { ...(entry.etag === undefined ? {} : { etag: outward(entry.etag) }), ...shownOf.get(entry) };
+    const { size, checksum } = shownOf.get(entry) ?? {};
+    return {
+      ...(entry.etag === undefined ? {} : { etag: outward(entry.etag) }),
+      ...(size !== undefined && { size }),
+      ...(checksum !== undefined && { added: checksumKind(checksum) }),
+    };
   });
   answer.head(200, { 'content-type': 'application/xml' });
   await answer.end(xml);
 }
+
+/** Of a checksum all that listings have. */
+export const checksumKind = ({ algorithm, type }: Required<UploadChecksum>): string =>
+  element('ChecksumAlgorithm', algorithm.toUpperCase()) + element('ChecksumType', type);
 
 /** The page that was asked for, or the one behind the reserved keys when it holds nothing else. */
 async function callersPage(
@@ -71,7 +80,7 @@ async function callersPage(
 }
 
 /** What cannot be read is not left to the garbage collector either. */
-function scanned(xml: Buffer): Listing {
+export function scanned(xml: Buffer): Listing {
   try {
     return scanListing(xml);
   } catch (error) {
@@ -193,8 +202,9 @@ async function plaintexts(
 const isSized = (entry: ListingEntry): entry is SizedEntry =>
   entry.size !== undefined && entry.etag !== undefined;
 
-const cacheId = (bucket: string, { key, etag, versionId = '' }: SizedEntry): string =>
-  `${bucket}\n${etag}\n${versionId}\n${key}`;
+/** A copy onto itself, and an empty folder, may have another checksum under the same ETag. */
+const cacheId = (bucket: string, { key, etag, versionId = '', lastModified = '' }: SizedEntry): string =>
+  `${bucket}\n${etag}\n${lastModified}\n${versionId}\n${key}`;
 
 /** Where nothing unencrypted is read, every object carries 28 bytes a part. A copy's ETag does not tell its parts. */
 function arithmeticSize({ config }: ProxyServices, { size, etag }: SizedEntry): number | undefined {
@@ -274,33 +284,3 @@ export class PlaintextCache extends BoundedMap<string, ShownPlaintext> {
 
 /** Two bytes a character at most, the entry in the map and what it holds. */
 const costOf = (id: string): number => id.length * 2 + 144;
-
-const partsListingLimit = 4 * 1024 * 1024;
-
-/** ListParts with plaintext sizes; the store's checksums are of ciphertext and are left out. */
-export const listParts: OperationHandler = async (services, { request, answer, held, signal, payload }) => {
-  await payload.read(0);
-  await held.begin();
-  const { bucket, key, query, headers } = request;
-  const response = await services.upstream.send({
-    method: 'GET',
-    bucket,
-    key,
-    query: query.entries,
-    headers: requestHeadersUpstream(headers),
-    signal,
-  });
-  if (response.status !== 200) throw await refusal(response);
-  answer.head(200, responseHeadersDownstream(response.headers));
-  const listing = scanned(await readBody(response, partsListingLimit, held));
-  try {
-    const xml = rewriteListing(listing, ({ etag, size }) => ({
-      ...(etag === undefined ? {} : { etag: outward(etag) }),
-      ...(size === undefined ? {} : { size: plaintextSize(size) ?? size }),
-    }));
-    answer.head(200, { 'content-type': 'application/xml' });
-    await answer.end(xml);
-  } finally {
-    release(listing.xml.bytes);
-  }
-};
