@@ -1,10 +1,12 @@
-import { createHash, createHmac } from 'node:crypto';
+import { createDecipheriv, createHash, createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { openWhole } from '../../src/core/envelope/cipher.ts';
 import { readPartList } from '../../src/core/envelope/manifest.ts';
 import { associatedData } from '../../src/core/envelope/metadata.ts';
+import { numberOf } from '../../src/core/envelope/sealed-checksums.ts';
+import { type ChecksumAlgorithm, digestLength } from '../../src/core/s3/checksum.ts';
 import { storedVectors } from '../plugins/proxy/format/vectors.ts';
 import { transitKey } from '../tools/format-vectors/stored-objects.ts';
 
@@ -57,6 +59,36 @@ test('its example of a part list is that of the vector', () => {
   const purpose = { kind: 'part', upload: list.manifest, number: 1 } as const;
   const partText = associatedData('key', { bucket, key }, purpose) as string;
   says(partText, transitKey.decrypt(part.dek, Buffer.from(partText)).toString('hex'));
+});
+
+test('its table of checksums is that of the code', () => {
+  const rows = [...page.matchAll(/^\| (\d+) +\| `([a-z0-9]+)` +\| (\d+) +\|$/gm)].map((row) => row.slice(1));
+  const algorithms = Object.keys(digestLength) as ChecksumAlgorithm[];
+  assert.equal(
+    rows,
+    algorithms.map((algorithm) => [
+      ...[String(numberOf(algorithm)), algorithm],
+      String(digestLength[algorithm]),
+    ]),
+  );
+});
+
+test('its example of a checksum is that of the vector', () => {
+  const { bucket, key, dek, body, metadata } = objectOf('read/checksum-single-crc64nvme');
+  const text = associatedData('key', { bucket, key }, { kind: 'object' }) as string;
+  const opened = transitKey.decrypt(dek, Buffer.from(text));
+  const header = metadata['svc-checksum'] as string;
+  const derived = createHmac('sha256', opened).update('svc/whole-checksum/1\u0001').digest();
+  const sealed = Buffer.from(header.split('.')[2] as string, 'base64url');
+  const [nonce, ciphertext, tag] = [sealed.subarray(0, 12), sealed.subarray(12, -16), sealed.subarray(-16)];
+  const associated = `svc/whole-checksum/1\n${body.length - 28}\n`;
+  const decipher = createDecipheriv('aes-256-gcm', derived, nonce, { authTagLength: 16 });
+  decipher.setAAD(Buffer.from(associated)).setAuthTag(tag);
+  const plain = Buffer.concat([decipher.update(ciphertext), decipher.final()]);
+  says(header, opened.toString('hex'), derived.toString('hex'), associated.replaceAll('\n', '⏎'));
+  says(nonce.toString('hex'), ciphertext.toString('hex'), tag.toString('hex'));
+  const digest = plain.subarray(1);
+  says(plain.subarray(0, 1).toString('hex'), digest.toString('hex'), digest.toString('base64'));
 });
 
 test('its manifest is where that of the vector lies', () => {

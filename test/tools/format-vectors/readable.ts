@@ -19,7 +19,8 @@ export interface Vector {
 }
 
 export type Expectation =
-  | { readonly plaintext: Buffer }
+  /** `checksum`: what the kept one opens to, or `record-forged` for who opens it. */
+  | { readonly plaintext: Buffer; readonly checksum?: string }
   /** No svc metadata: as it is stored, or refused as `unencrypted` by a reader that takes encrypted objects only. */
   | { readonly unencrypted: Buffer }
   | { readonly refused: string };

@@ -12,6 +12,8 @@ import {
   type WrappedKeys,
 } from '../../../src/core/envelope/metadata.ts';
 import { manifestKey } from '../../../src/core/envelope/records.ts';
+import { type EnvelopeChecksum, sealWholeChecksum } from '../../../src/core/envelope/whole-checksum.ts';
+import type { WholeChecksum } from '../../../src/core/s3/object-checksum.ts';
 import { TransitKey } from '../../../src/plugins/dev/keys/transit-keys.ts';
 import { manifestText } from '../../../src/plugins/proxy/multipart/manifest-store.ts';
 import { seededBytes } from './seeded.ts';
@@ -54,6 +56,8 @@ export interface WriteOptions {
   readonly binding?: BindingMode;
   /** Default: the rotated one. */
   readonly key?: TransitKey;
+  /** To be kept with the object. */
+  readonly checksum?: WholeChecksum;
 }
 
 export function wrap(
@@ -79,12 +83,9 @@ const shortNames = (headers: Readonly<Record<string, string>>) =>
 function metadataOf(
   keys: WrappedKeys,
   { binding = 'key', key = transitKey }: WriteOptions,
-  emptySeal?: string,
+  besides: Pick<Envelope, 'emptySeal' | 'checksum'> = {},
 ) {
-  const envelope: Envelope = {
-    ...{ keys, keyName, keyVersion: key.latest, binding },
-    ...(emptySeal !== undefined && { emptySeal }),
-  };
+  const envelope: Envelope = { ...{ keys, keyName, keyVersion: key.latest, binding }, ...besides };
   return shortNames(envelopeHeaders(envelope));
 }
 
@@ -93,8 +94,19 @@ export function single(name: ObjectName, plaintext: Buffer, options: WriteOption
   const dek = randomBytes(dekBytes);
   const body = sealedBody(dek, plaintext);
   const keys = { form: 'single', dek: wrap(dek, name, { kind: 'object' }, options) } as const;
-  if (!hasNoBody(name.key, plaintext.length)) return { ...name, metadata: metadataOf(keys, options), body };
-  return { ...name, metadata: metadataOf(keys, options, body.toString('base64')), body: Buffer.alloc(0) };
+  const { checksum } = options;
+  const kept = keptIn(options, checksum && sealWholeChecksum(dek, String(plaintext.length), checksum));
+  if (!hasNoBody(name.key, plaintext.length))
+    return { ...name, metadata: metadataOf(keys, options, kept), body };
+  const besides = { ...kept, emptySeal: body.toString('base64') };
+  return { ...name, metadata: metadataOf(keys, options, besides), body: Buffer.alloc(0) };
+}
+
+/** What the header says; the sealed part stands there with objects in one piece alone. */
+function keptIn({ checksum }: WriteOptions, sealed?: string): { checksum?: EnvelopeChecksum } {
+  if (checksum === undefined) return {};
+  const { algorithm, type } = checksum;
+  return { checksum: { algorithm, type, ...(sealed !== undefined && { sealed }) } };
 }
 
 /** A multipart object in both of its forms. */
@@ -127,7 +139,9 @@ export function multipart(name: ObjectName, parts: readonly Part[], options: Wri
     return { body, entry: { n, dek: wrapped, nonce, size: plaintext.length } satisfies PartEntry };
   });
   const entries = written.map(({ entry }) => entry);
-  const list: PartList = { manifest: id, parts: entries, seal, mac: sealMac(sealKey, id, entries) };
+  const mac = sealMac(sealKey, id, entries);
+  const sum = options.checksum && sealWholeChecksum(sealKey, mac, options.checksum);
+  const list: PartList = { manifest: id, parts: entries, seal, mac, ...(sum !== undefined && { sum }) };
   const bodies = written.map(({ body }) => body);
   return { list, sealKey, bodies, ...listed(name, list, bodies, options) };
 }
@@ -141,9 +155,10 @@ export function listed(
 ): Pick<Multipart, 'inline' | 'pointer' | 'manifest'> {
   const body = Buffer.concat(bodies);
   const { manifest, seal } = list;
+  const kept = keptIn(options);
   return {
-    inline: { ...name, metadata: metadataOf({ form: 'inline', list }, options), body },
-    pointer: { ...name, metadata: metadataOf({ form: 'pointer', manifest, seal }, options), body },
+    inline: { ...name, metadata: metadataOf({ form: 'inline', list }, options, kept), body },
+    pointer: { ...name, metadata: metadataOf({ form: 'pointer', manifest, seal }, options, kept), body },
     manifest: manifestObject(name, list),
   };
 }

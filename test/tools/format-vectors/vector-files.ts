@@ -1,3 +1,4 @@
+import { checksums, refusedChecksums } from './checksums.ts';
 import { type Expectation, readable, type Vector, type Vectors } from './readable.ts';
 import { refusedLists } from './refused-lists.ts';
 import { refusedManifests } from './refused-manifests.ts';
@@ -12,7 +13,7 @@ export interface VectorFile {
   readonly key: string;
   readonly stateBucket?: string;
   readonly expect:
-    | { readonly plaintext: string }
+    | { readonly plaintext: string; readonly checksum?: string }
     | { readonly unencrypted: string }
     | { readonly refused: string };
   readonly objects: readonly {
@@ -27,8 +28,13 @@ export interface VectorFile {
 export function vectorFiles(): readonly (readonly [name: string, text: string])[] {
   return [
     ['transit-key.json', asText(exportedKey())],
-    ...folderOf('read', readable),
-    ...folderOf('refuse', { ...refusedObjects, ...refusedLists, ...refusedManifests }),
+    ...folderOf('read', { ...readable, ...checksums }),
+    ...folderOf('refuse', {
+      ...refusedObjects,
+      ...refusedLists,
+      ...refusedManifests,
+      ...refusedChecksums,
+    }),
   ];
 }
 
@@ -51,7 +57,7 @@ function fileOf({ about, read, objects, stateBucket, expect }: Vector): VectorFi
 }
 
 function expectationOf(expect: Expectation): VectorFile['expect'] {
-  if ('plaintext' in expect) return { plaintext: expect.plaintext.toString('base64') };
+  if ('plaintext' in expect) return { ...expect, plaintext: expect.plaintext.toString('base64') };
   if ('unencrypted' in expect) return { unencrypted: expect.unencrypted.toString('base64') };
   return expect;
 }

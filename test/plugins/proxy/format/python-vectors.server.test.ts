@@ -1,9 +1,11 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { concurrently } from '../../../../src/runtime/lifecycle/wait.ts';
 import { type TemporaryFolder, temporaryFolder } from '../../../support/temporary.ts';
+import { fullChecksum } from '../../../tools/format-vectors/checksums.ts';
+import { multipart, type StoredObject, single } from '../../../tools/format-vectors/stored-objects.ts';
 import { filesBelow, readByPython } from './python-reader.ts';
 import { expected, type NamedVector, storedVectors, vectorFolder } from './vectors.ts';
 
@@ -39,6 +41,33 @@ test('each is read or refused as it says', async ({ folder }) => {
   );
   assert.ok(vectors.length > 150);
   for (const [index, vector] of vectors.entries()) assert.is(outcomes[index], expected(vector), vector.name);
+});
+
+/** Each with a checksum of something else, sealed as a faulty writer would. */
+function wronglySummed(): readonly StoredObject[] {
+  const [plaintext, another] = [Buffer.from('kept'), Buffer.from('another')];
+  const name = (key: string) => ({ bucket: 'reports', key });
+  const algorithms = ['crc32', 'sha1', 'sha256', 'sha512', 'md5'] as const;
+  return algorithms.flatMap((algorithm) => {
+    const checksum = fullChecksum(algorithm, another);
+    const parts = [{ n: 1, plaintext }];
+    return [
+      single(name(`${algorithm}-single`), plaintext, { checksum }),
+      multipart(name(`${algorithm}-parts`), parts, { checksum }).inline,
+    ];
+  });
+}
+
+test('a plaintext that has not the checksum kept with it is refused', async ({ folder }) => {
+  const file = join(folder.path, 'wrong.json');
+  const objects = wronglySummed().map((object) => ({ ...object, body: object.body.toString('base64') }));
+  writeFileSync(file, JSON.stringify({ objects }));
+  const to = join(folder.path, 'wrong');
+  const keys = join(vectorFolder, 'transit-key.json');
+  const { status, stderr } = await readByPython([file, '--keys', keys, '--to', to]);
+  assert.is(status, 1, stderr);
+  assert.is(stderr.match(/: wrong-checksum: /g)?.length, objects.length, stderr);
+  assert.is(filesBelow(to).size, 0);
 });
 
 test('where encrypted objects are wanted only, nothing without svc metadata is read', async ({ folder }) => {

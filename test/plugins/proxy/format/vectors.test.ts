@@ -12,7 +12,7 @@ import { type Transit, VaultError } from '../../../../src/runtime/vault/contract
 import { HangGuard } from '../../../../src/runtime/vault/hang-guard.ts';
 import { vectorFiles } from '../../../tools/format-vectors/vector-files.ts';
 import { recordingLog } from '../support/serve.ts';
-import { expected, type NamedVector, storedVectors, vectorFolder } from './vectors.ts';
+import { expected, forgedChecksum, type NamedVector, storedVectors, vectorFolder } from './vectors.ts';
 
 const test = suite('vectors of the stored format');
 
@@ -95,11 +95,19 @@ function reading(upstream: URL, options: Partial<ProxyConfig>): OwnedContext {
   return createContext({ config, transit, hangGuard, metrics, log, env, keysAhead: false });
 }
 
-async function outcome({ reader }: OwnedContext, { bucket, key }: NamedVector): Promise<string> {
+/** @param sum whether the kept checksum is asked for */
+async function outcome(
+  { reader }: OwnedContext,
+  { bucket, key, expect }: NamedVector,
+  sum = true,
+): Promise<string> {
   const { signal } = new AbortController();
   try {
     const object = await reader.stat({ bucket, key }, { signal });
     const layout = await reader.layout(object, { signal, atEnd() {} });
+    const kept = sum ? await reader.checksum(object, layout, signal) : undefined;
+    const told = kept && `${kept.algorithm} ${kept.type} ${kept.text}`;
+    if (sum && told !== ('checksum' in expect ? expect.checksum : undefined)) return `checksum ${told}`;
     const chunks: Buffer[] = [];
     for await (const chunk of reader.plaintext(object, layout, undefined, { signal }))
       chunks.push(Buffer.from(chunk));
@@ -132,6 +140,27 @@ for (const streamed of [false, true])
       store.close();
     }
   });
+
+test('an object in one piece whose checksum does not open is read by who does not ask for it', async () => {
+  const forged = vectors.filter(
+    ({ name, expect }) =>
+      name.startsWith('read/checksum-single') && 'checksum' in expect && expect.checksum === forgedChecksum,
+  );
+  assert.ok(forged.length > 2);
+  const store = new VectorStore();
+  const upstream = await store.listen();
+  try {
+    for (const vector of forged) {
+      store.vector = vector;
+      const context = reading(upstream, {});
+      const { plaintext } = vector.expect as { plaintext: string };
+      assert.is(await outcome(context, vector, false), `plaintext ${plaintext}`, vector.name);
+      context.close();
+    }
+  } finally {
+    store.close();
+  }
+});
 
 test('where unencrypted reads are denied, nothing without svc metadata is read', async () => {
   const store = new VectorStore();
