@@ -90,10 +90,14 @@ function lastOf(keys: readonly string[]): Buffer {
 
 const line = (value: object): string => `${JSON.stringify(value)}\n`;
 
+/** Of a page of a listing. Within a page entries stand in the order in which the objects came out. */
+const mostUnordered = 1000;
+
 class JournalFile {
   readonly path: string;
   #lines: AsyncIterator<string> | undefined;
-  #next: DecryptedObject | undefined;
+  /** Those behind what was asked for so far. */
+  #ahead: DecryptedObject[] = [];
   #ended = false;
 
   constructor(path: string) {
@@ -114,12 +118,15 @@ class JournalFile {
   }
 
   async *until(last: Buffer): AsyncGenerator<DecryptedObject> {
-    for (;;) {
-      this.#next ??= await this.#read();
-      if (this.#next === undefined || Buffer.compare(Buffer.from(this.#next.key), last) > 0) return;
-      const entry = this.#next;
-      this.#next = undefined;
-      yield entry;
+    const behind = ({ key }: DecryptedObject) => Buffer.compare(Buffer.from(key), last) > 0;
+    const known = this.#ahead;
+    this.#ahead = known.filter(behind);
+    yield* known.filter((entry) => !behind(entry));
+    while (this.#ahead.length < mostUnordered) {
+      const entry = await this.#read();
+      if (entry === undefined) return;
+      if (behind(entry)) this.#ahead.push(entry);
+      else yield entry;
     }
   }
 

@@ -239,8 +239,9 @@ function sameContent(path: string, found: Stats, written: Unplaced): boolean {
 }
 
 function refuseOthers(root: string): void {
-  const names = readdirSync(root);
-  if (names.length === 0 || names.includes(ownFolder)) return;
+  const names = readdirSync(root, { withFileTypes: true });
+  // a link by that name would have files of others removed
+  if (names.length === 0 || names.some((entry) => entry.name === ownFolder && entry.isDirectory())) return;
   throw new SvcError('DECRYPT_FOLDER', `${root} holds something else`, {
     nextStep: 'Name a folder by --to that is empty, is not there yet, or is of an earlier run.',
     exitStatus: exitStatus.config,

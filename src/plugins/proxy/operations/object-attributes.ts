@@ -2,13 +2,19 @@ import type { BlockBody } from '../../../core/block-body.ts';
 import { overheadBytes } from '../../../core/envelope/cipher.ts';
 import type { PartEntry } from '../../../core/envelope/manifest.ts';
 import { S3Error } from '../../../core/s3/error.ts';
-import { outward, requestHeadersUpstream, responseHeadersDownstream } from '../../../core/s3/headers.ts';
+import {
+  outward,
+  requestHeadersUpstream,
+  responseHeadersDownstream,
+  unquote,
+} from '../../../core/s3/headers.ts';
 import { rewriteListing, scanAttributes } from '../../../core/s3/listing.ts';
 import type { WholeChecksum } from '../../../core/s3/object-checksum.ts';
 import { checksumFields } from '../../../core/s3/request-documents.ts';
 import { element } from '../../../core/s3/xml-text.ts';
 import type { OperationHandler, ProxyServices, RequestContext } from '../context.ts';
-import type { ObjectLayout } from '../read/stored-object.ts';
+import { readAgain } from '../read/deliver.ts';
+import { ObjectChanged, type ObjectLayout } from '../read/stored-object.ts';
 import { readBody, refusal } from '../upstream/upstream.ts';
 
 const answerLimit = 4 * 1024 * 1024;
@@ -16,8 +22,12 @@ const attributesHeader = 'x-amz-object-attributes';
 
 /** GetObjectAttributes about the plaintext; checksums of ciphertext are left out. */
 export const getObjectAttributes: OperationHandler = async (services, context) => {
-  const { request, payload, signal, answer } = context;
-  await payload.read(0);
+  await context.payload.read(0);
+  await readAgain(context.answer, () => answerAttributes(services, context));
+};
+
+async function answerAttributes(services: ProxyServices, context: RequestContext): Promise<void> {
+  const { request, signal, answer } = context;
   const name = { bucket: request.bucket, key: request.key };
   const wanted = {
     versionId: request.query.get('versionId'),
@@ -28,6 +38,8 @@ export const getObjectAttributes: OperationHandler = async (services, context) =
   });
   const encrypted = object.envelope !== undefined;
   const xml = await fetchAttributes(services, context, encrypted);
+  const etag = scanAttributes(xml).entries[0]?.etag;
+  if (etag !== undefined && unquote(etag) !== unquote(object.etag)) throw new ObjectChanged();
   const layout = encrypted ? await services.reader.layout(object, context) : undefined;
   if (layout === undefined) {
     answer.head(200, { 'content-type': 'application/xml' });
@@ -37,7 +49,7 @@ export const getObjectAttributes: OperationHandler = async (services, context) =
   const checksum = asked ? await services.reader.checksum(object, layout, signal) : undefined;
   answer.head(200, { 'content-type': 'application/xml' });
   await answer.end(ofPlaintext(xml, context, layout, checksum));
-};
+}
 
 /** Why the store refuses this request, which it may judge otherwise than the HEAD before it. */
 async function ownRefusal(

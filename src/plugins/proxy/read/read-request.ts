@@ -38,7 +38,12 @@ export function readRequest(
   { bucket, key, query, headers }: S3Request,
   { envelopeHeaders }: Pick<ProxyConfig, 'envelopeHeaders'>,
 ): ReadRequest {
-  const upstream = requestHeadersUpstream(headers);
+  const checksum = String(headers['x-amz-checksum-mode']).toUpperCase() === 'ENABLED';
+  const upstream = {
+    ...requestHeadersUpstream(headers),
+    // the store's own are for objects that are not encrypted
+    ...(checksum && { 'x-amz-checksum-mode': 'ENABLED' }),
+  };
   const partNumber = readPartNumber(query.get('partNumber'));
   if (partNumber !== undefined && headers.range !== undefined)
     throw s3Error('InvalidRequest', 'Cannot specify both Range header and partNumber query parameter');
@@ -50,7 +55,7 @@ export function readRequest(
     range: parseRange(headers.range),
     ifRange: single(headers['if-range']),
     partNumber,
-    checksum: String(headers['x-amz-checksum-mode']).toUpperCase() === 'ENABLED',
+    checksum,
     envelopeHeaders,
   };
 }

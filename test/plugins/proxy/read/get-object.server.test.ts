@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
 import { HeadObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -41,12 +42,21 @@ test('what was put is read, and the store holds ciphertext', async () => {
 });
 
 test('checksums of the ciphertext never reach the caller', async () => {
-  await put(proxy, 'summed', randomBytes(1000));
-  const answer = await get(proxy, 'summed', { 'x-amz-checksum-mode': 'ENABLED' });
-  assert.equal(
-    Object.keys(answer.headers).filter((name) => name.startsWith('x-amz-checksum')),
-    [],
-  );
+  const body = randomBytes(1000);
+  await put(proxy, 'summed', body);
+  const sums = async (headers: Record<string, string>) => {
+    const answer = await get(proxy, 'summed', headers);
+    return Object.entries(answer.headers).filter(([name]) => name.startsWith('x-amz-checksum'));
+  };
+  const mode = { 'x-amz-checksum-mode': 'ENABLED' };
+  const crc = Buffer.alloc(4);
+  crc.writeUInt32BE(crc32(body));
+  assert.equal(await sums({}), []);
+  assert.equal(await sums({ ...mode, range: 'bytes=0-99' }), []);
+  assert.equal((await sums(mode)).sort(), [
+    ['x-amz-checksum-crc32', crc.toString('base64')],
+    ['x-amz-checksum-type', 'FULL_OBJECT'],
+  ]);
 });
 
 test('an empty object is read', async () => {
