@@ -265,6 +265,14 @@ test('a link in the folder is not followed', async ({ setting, folder }) => {
   const { renamed } = reportOf(await decrypt(setting, `s3://${BUCKET}/all/sma`, to, '--json'));
   assert.is(renamed.length, 1);
   assert.equal(readdirSync(outside), []);
+
+  mkdirSync(join(outside, 'parts'));
+  writeFileSync(join(outside, 'parts', 'kept'), '');
+  const linked = join(folder.path, 'linked');
+  mkdirSync(linked);
+  symlinkSync(outside, join(linked, '%svc-decrypt'));
+  assert.is((await decrypt(setting, `s3://${BUCKET}/all/sma`, linked)).status, 78);
+  assert.equal(readdirSync(join(outside, 'parts')), ['kept']);
 });
 
 test.run();
