@@ -23,9 +23,4 @@ export const lostRowsMinio: readonly Cause[] = [
       'Versioning_UploadPartCopy_non_existing_versionId',
     ],
   },
-  {
-    kind: 'defect',
-    cause: 'checksums, being rewritten',
-    rows: ['ListObjectsV2_with_checksum', 'CompleteMultipartUpload_should_calculate_the_final_checksum'],
-  },
 ];
