@@ -16,12 +16,16 @@ export interface Encryption {
   discard(): void;
 }
 
-/** Encrypts one body under one DEK with a fresh random nonce. The caller zeroes the DEK when the body has ended. */
-export function encryptBody(dek: Uint8Array): Encryption {
+/**
+ * Encrypts one body under one DEK with a fresh random nonce. The caller zeroes the DEK when the body has ended.
+ * @param associated data that decrypting wants again; bodies have none
+ */
+export function encryptBody(dek: Uint8Array, associated?: Uint8Array): Encryption {
   const nonce = randomBytes(nonceBytes);
   const cipher = withoutStackTraces(() =>
     createCipheriv(cipherName, dek, nonce, { authTagLength: tagBytes }),
   );
+  if (associated !== undefined) cipher.setAAD(associated);
   return {
     nonce,
     update: (plaintext) => cipher.update(plaintext),
@@ -42,10 +46,11 @@ export interface Decryption {
 }
 
 /** Decrypts one body. What `update` returns is not authenticated before `verify` has returned. */
-export function decryptBody(dek: Uint8Array, nonce: Uint8Array): Decryption {
+export function decryptBody(dek: Uint8Array, nonce: Uint8Array, associated?: Uint8Array): Decryption {
   const decipher = withoutStackTraces(() =>
     createDecipheriv(cipherName, dek, nonce, { authTagLength: tagBytes }),
   );
+  if (associated !== undefined) decipher.setAAD(associated);
   return {
     update: (ciphertext) => decipher.update(ciphertext),
     verify: (tag) => {
@@ -68,12 +73,32 @@ export function decryptBody(dek: Uint8Array, nonce: Uint8Array): Decryption {
  * The plaintext of a stored body that is here as a whole. The caller zeroes the DEK.
  * @throws EnvelopeError `authentication-failed`
  */
-export function openWhole(stored: Buffer, dek: Uint8Array): Buffer {
-  const decryption = decryptBody(dek, stored.subarray(0, nonceBytes));
+export function openWhole(stored: Buffer, dek: Uint8Array, associated?: Uint8Array): Buffer {
+  const decryption = decryptBody(dek, stored.subarray(0, nonceBytes), associated);
   const plaintext = decryption.update(stored.subarray(nonceBytes, stored.length - tagBytes));
   decryption.verify(stored.subarray(stored.length - tagBytes));
   return plaintext;
 }
+
+/** What goes into a name or a header: base64url of `nonce || ciphertext || tag`. */
+export function sealText(key: Uint8Array, associated: string, plain: Uint8Array): string {
+  const { nonce, update, finish } = encryptBody(key, Buffer.from(associated));
+  return Buffer.concat([nonce, update(plain), finish()]).toString('base64url');
+}
+
+/** @param what it is, for the error. @throws EnvelopeError `record-forged` for what was not sealed under this key with these data */
+export function openText(key: Uint8Array, associated: string, sealed: string, what: string): Buffer {
+  const bytes = Buffer.from(sealed, 'base64url');
+  try {
+    if (bytes.length >= overheadBytes) return openWhole(bytes, key, Buffer.from(associated));
+  } catch (cause) {
+    throw forged(what, cause);
+  }
+  throw forged(what);
+}
+
+const forged = (what: string, cause?: unknown) =>
+  new EnvelopeError('record-forged', `${what} is not what was written for it`, { cause });
 
 /**
  * Node 24 finds out that the bytes of a key are no KeyObject by two exceptions, whose stack traces take 7 µs of the 10 that

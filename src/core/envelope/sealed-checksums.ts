@@ -1,6 +1,5 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { type ChecksumAlgorithm, type Checksums, digestLength } from '../s3/checksum.ts';
-import { EnvelopeError, nonceBytes, tagBytes } from './cipher.ts';
+import { openText, sealText } from './cipher.ts';
 
 /** The body that checksums are of: under one DEK there is one. */
 export interface SummedBody {
@@ -9,8 +8,6 @@ export interface SummedBody {
   /** Plaintext bytes. */
   readonly size: number;
 }
-
-const cipherName = 'aes-256-gcm';
 
 /** Numbers of the stored form. */
 const numbers: readonly (readonly [number, ChecksumAlgorithm])[] = [
@@ -41,34 +38,16 @@ export const ofNumber = (number: number | undefined): ChecksumAlgorithm | undefi
  *   digest, for each
  */
 export function sealChecksums(dek: Uint8Array, body: SummedBody, checksums: Checksums): string {
-  const nonce = randomBytes(nonceBytes);
-  const cipher = createCipheriv(cipherName, dek, nonce, { authTagLength: tagBytes });
-  cipher.setAAD(associatedWith(body));
   const entries = numbers.flatMap(([number, algorithm]) => {
     const digest = checksums.get(algorithm);
     return digest === undefined ? [] : [Buffer.of(number), digest];
   });
-  const sealed = [nonce, cipher.update(Buffer.concat(entries)), cipher.final(), cipher.getAuthTag()];
-  return Buffer.concat(sealed).toString('base64url');
+  return sealText(dek, associatedWith(body), Buffer.concat(entries));
 }
 
 /** @throws EnvelopeError `record-forged` for what was not sealed under this DEK for this body */
 export function openChecksums(dek: Uint8Array, body: SummedBody, sealed: string): Checksums {
-  const bytes = Buffer.from(sealed, 'base64url');
-  const end = bytes.length - tagBytes;
-  if (end < nonceBytes) throw forged();
-  const decipher = createDecipheriv(cipherName, dek, bytes.subarray(0, nonceBytes), {
-    authTagLength: tagBytes,
-  });
-  decipher.setAAD(associatedWith(body));
-  decipher.setAuthTag(bytes.subarray(end));
-  const plain = decipher.update(bytes.subarray(nonceBytes, end));
-  try {
-    decipher.final();
-  } catch (cause) {
-    throw forged(cause);
-  }
-  return readEntries(plain);
+  return readEntries(openText(dek, associatedWith(body), sealed, 'the text of the checksums of a part'));
 }
 
 /** Up to the first that a later version has added. */
@@ -84,14 +63,4 @@ function readEntries(plain: Buffer): Checksums {
   return checksums;
 }
 
-const associatedWith = ({ nonce, size }: SummedBody): Buffer =>
-  Buffer.from(`svc-checksums/1\n${size} ${nonce}\n`);
-
-const forged = (cause?: unknown) =>
-  new EnvelopeError(
-    'record-forged',
-    'the checksums in the record of a part are not the ones that were written for it',
-    {
-      cause,
-    },
-  );
+const associatedWith = ({ nonce, size }: SummedBody): string => `svc-checksums/1\n${size} ${nonce}\n`;

@@ -1,10 +1,9 @@
-import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { type ChecksumAlgorithm, digestLength } from '../s3/checksum.ts';
 import { type ChecksumType, toldChecksum, type WholeChecksum } from '../s3/object-checksum.ts';
-import { EnvelopeError, nonceBytes, tagBytes } from './cipher.ts';
+import { openText, sealText } from './cipher.ts';
 import { numberOf, ofNumber } from './sealed-checksums.ts';
 
-const cipherName = 'aes-256-gcm';
 const composite = 0x80;
 
 /**
@@ -20,13 +19,9 @@ export function sealWholeChecksum(
   of: string,
   { algorithm, type, text }: WholeChecksum,
 ): string {
-  const nonce = randomBytes(nonceBytes);
-  const cipher = createCipheriv(cipherName, derived(key), nonce, { authTagLength: tagBytes });
-  cipher.setAAD(associatedWith(of));
   const number = numberOf(algorithm) | (type === 'COMPOSITE' ? composite : 0);
   const digest = Buffer.from(text.replace(/-\d+$/, ''), 'base64');
-  const sealed = [nonce, cipher.update(Buffer.of(number)), cipher.update(digest), cipher.final()];
-  return Buffer.concat([...sealed, cipher.getAuthTag()]).toString('base64url');
+  return sealText(derived(key), associatedWith(of), Buffer.concat([Buffer.of(number), digest]));
 }
 
 /**
@@ -40,27 +35,13 @@ export function openWholeChecksum(
   sealed: string,
   parts: number,
 ): WholeChecksum | undefined {
-  const [number = 0, ...digest] = decrypt(key, of, Buffer.from(sealed, 'base64url'));
+  const plain = openText(derived(key), associatedWith(of), sealed, 'the checksum kept with the object');
+  const number = plain[0] ?? 0;
+  const digest = plain.subarray(1);
   const algorithm = ofNumber(number & ~composite);
   if (algorithm === undefined || digest.length !== digestLength[algorithm]) return undefined;
   const type: ChecksumType = number & composite ? 'COMPOSITE' : 'FULL_OBJECT';
-  return toldChecksum({ algorithm, type }, Buffer.from(digest), parts);
-}
-
-function decrypt(key: Uint8Array, of: string, bytes: Buffer): Buffer {
-  const end = bytes.length - tagBytes;
-  if (end < nonceBytes) throw forged();
-  const nonce = bytes.subarray(0, nonceBytes);
-  const decipher = createDecipheriv(cipherName, derived(key), nonce, { authTagLength: tagBytes });
-  decipher.setAAD(associatedWith(of));
-  decipher.setAuthTag(bytes.subarray(end));
-  const plain = decipher.update(bytes.subarray(nonceBytes, end));
-  try {
-    decipher.final();
-  } catch (cause) {
-    throw forged(cause);
-  }
-  return plain;
+  return toldChecksum({ algorithm, type }, digest, parts);
 }
 
 const purpose = 'svc/whole-checksum/1';
@@ -69,16 +50,7 @@ const purpose = 'svc/whole-checksum/1';
 const derived = (key: Uint8Array): Buffer =>
   createHmac('sha256', key).update(purpose).update(Buffer.of(1)).digest();
 
-const associatedWith = (of: string): Buffer => Buffer.from(`${purpose}\n${of}\n`);
-
-const forged = (cause?: unknown) =>
-  new EnvelopeError(
-    'record-forged',
-    'the checksum kept with the object is not the one that was written for it',
-    {
-      cause,
-    },
-  );
+const associatedWith = (of: string): string => `${purpose}\n${of}\n`;
 
 /** What the metadata of an object say of its checksum. */
 export interface EnvelopeChecksum {
