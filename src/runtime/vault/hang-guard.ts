@@ -52,7 +52,7 @@ export class HangGuard {
     return this.#hang === undefined ? timeoutMs : Math.min(briefMs, timeoutMs);
   }
 
-  /** For somebody who has waited for that long. */
+  /** For a caller that has waited for that long. */
   get tooLate(): VaultError {
     return this.#hang === undefined ? noAnswerWithin(this.patienceMs) : new KeyServerHangs();
   }

@@ -1,21 +1,12 @@
 import { EnvelopeError, openWhole, overheadBytes } from '../../../core/envelope/cipher.ts';
 import type { PartEntry } from '../../../core/envelope/manifest.ts';
 import { hasEnvelope } from '../../../core/envelope/metadata.ts';
-import { openWholeChecksum } from '../../../core/envelope/whole-checksum.ts';
-import { type S3Error, s3Error } from '../../../core/s3/error.ts';
-import type { WholeChecksum } from '../../../core/s3/object-checksum.ts';
 import { coveringParts } from '../../../core/s3/range.ts';
 import { release } from '../../../runtime/memory.ts';
 import type { ResponseBody } from '../../../runtime/net/http1-response-body.ts';
 import type { ProxyConfig } from '../config.ts';
 import type { ProxyServices } from '../context.ts';
-import {
-  refusal,
-  refusalOf,
-  type Upstream,
-  type UpstreamRequest,
-  type UpstreamResponse,
-} from '../upstream/upstream.ts';
+import { headRefusal, type UpstreamResponse } from '../upstream/upstream.ts';
 import { type BodyRequest, noRoom, openBody, type ReadTools, streamed } from './body/open-body.ts';
 import {
   type BodySlice,
@@ -29,6 +20,7 @@ import {
 import { Spool, type SpoolLease, spoolBody, spooledSlice } from './body/spool.ts';
 import { SpoolUnavailable } from './body/spool-file.ts';
 import { type Hold, VerifyBudget } from './body/verify-budget.ts';
+import { keptChecksum, openKept } from './kept-checksum.ts';
 import {
   bytesOf,
   type PartRun,
@@ -79,54 +71,11 @@ export function createObjectReader(parts: ReaderParts): ObjectReader {
     layout: (object, user) => loadLayout(manifests, object, user),
     decrypt: (object, layout, response, options) => plaintext.arriving(object, layout, response, options),
     decryptSmall: (object, layout, response, options) => plaintext.small(object, layout, response, options),
-    checksum: (object, layout, signal) => keptChecksum(parts, object, layout, signal),
+    checksum: (object, layout, signal) => keptChecksum(parts.keys, object, layout, signal),
     plaintext: (object, layout, range, options) => plaintext.fetched(object, layout, range, options),
     verifySize: (object, layout, options) => plaintext.verifySize(object, layout, options),
     close: () => spool.close(),
   };
-}
-
-/**
- * Why a HEAD was refused. It has no error body, so the same is asked once more, by a GET of one byte. A condition that
- * was not met is 412 for those who want the object for something else than a GET.
- */
-async function headRefusal(
-  upstream: Upstream,
-  request: Omit<UpstreamRequest, 'method'>,
-  { status, body }: UpstreamResponse,
-): Promise<S3Error> {
-  body.resume();
-  if (status === 304) return s3Error('PreconditionFailed');
-  const headers = { ...request.headers, range: 'bytes=0-0' };
-  const response = await upstream.send({ method: 'GET', ...request, headers });
-  if (response.status === status) return refusal(response);
-  response.body.destroy();
-  return refusalOf(status, '');
-}
-
-async function keptChecksum(
-  { keys }: ReaderParts,
-  object: StoredObject,
-  layout: ObjectLayout,
-  signal: AbortSignal,
-): Promise<WholeChecksum | undefined> {
-  if (layout.list !== undefined) return layout.list.checksum;
-  if (object.envelope?.checksum === undefined) return undefined;
-  const dek = await singleKey(keys, object, signal)();
-  try {
-    return openKept(object, layout, dek);
-  } finally {
-    dek.fill(0);
-  }
-}
-
-function openKept(
-  { envelope }: StoredObject,
-  { size }: ObjectLayout,
-  dek: Buffer,
-): WholeChecksum | undefined {
-  const sealed = envelope?.checksum?.sealed;
-  return sealed === undefined ? undefined : openWholeChecksum(dek, String(size), sealed, 1);
 }
 
 /** Bodies up to this size are decrypted in one step, in plaintext bytes. */

@@ -112,6 +112,24 @@ export function refusalOf(status: number, text: string): S3Error {
   });
 }
 
+/**
+ * Why a HEAD was refused. It has no error body, so the same is asked once more, by a GET of one byte. A condition that
+ * was not met is 412 for those who want the object for something else than a GET.
+ */
+export async function headRefusal(
+  upstream: Upstream,
+  request: Omit<UpstreamRequest, 'method'>,
+  { status, body }: UpstreamResponse,
+): Promise<S3Error> {
+  body.resume();
+  if (status === 304) return s3Error('PreconditionFailed');
+  const headers = { ...request.headers, range: 'bytes=0-0' };
+  const response = await upstream.send({ method: 'GET', ...request, headers });
+  if (response.status === status) return refusal(response);
+  response.body.destroy();
+  return refusalOf(status, '');
+}
+
 /** What S3 says of an error beside its code and message; sizes and digests would be those of the ciphertext. */
 const passedDetails = [
   'ArgumentName',
