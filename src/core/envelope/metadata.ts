@@ -13,9 +13,10 @@ const keyNameHeader = 'x-amz-meta-svc-key-name';
 const keyVersionHeader = 'x-amz-meta-svc-key-version';
 const bindingHeader = 'x-amz-meta-svc-binding';
 const sealHeader = 'x-amz-meta-svc-empty-seal';
-const checksumHeader = 'x-amz-meta-svc-checksum';
+export const checksumHeader = 'x-amz-meta-svc-checksum';
 const required = [encryptedHeader, wrappedDekHeader, algorithmHeader, keyNameHeader, keyVersionHeader];
-const known = [...required, bindingHeader, sealHeader, checksumHeader];
+const md5Header = 'x-amz-meta-svc-md5';
+const known = [...required, bindingHeader, sealHeader, checksumHeader, md5Header];
 
 /**
  * A header's name as a store may read it that takes names by way of environment variables (CGI, WSGI): `_`, `.` and
@@ -43,6 +44,8 @@ export interface Envelope {
   readonly emptySeal?: string;
   /** Of the plaintext, where one is kept. */
   readonly checksum?: EnvelopeChecksum;
+  /** The MD5 that the caller named, as `sealMd5` writes it. */
+  readonly md5?: string;
 }
 
 /**
@@ -63,8 +66,11 @@ export function envelopeHeaders(envelope: Envelope): Record<string, string> {
   if (envelope.binding !== 'none') headers[bindingHeader] = envelope.binding;
   if (envelope.emptySeal !== undefined) headers[sealHeader] = envelope.emptySeal;
   if (envelope.checksum !== undefined) headers[checksumHeader] = serializeChecksum(envelope.checksum);
-  return headers;
+  return { ...headers, ...md5Headers(envelope) };
 }
+
+export const md5Headers = ({ md5 }: Pick<Envelope, 'md5'>): Record<string, string> =>
+  md5 === undefined ? {} : { [md5Header]: md5 };
 
 export function serializeKeys(keys: WrappedKeys): string {
   if (keys.form === 'single') return keys.dek;
@@ -94,6 +100,7 @@ export function readEnvelope(headers: Headers): Envelope | undefined {
   const emptySeal = readSeal(headers[sealHeader], keys);
   const binding = readBinding(headers[bindingHeader]);
   const checksum = readKept(headers[checksumHeader], keys);
+  const md5 = readMd5(headers[md5Header]);
   return {
     keys,
     keyName: value(keyNameHeader),
@@ -101,6 +108,7 @@ export function readEnvelope(headers: Headers): Envelope | undefined {
     binding,
     ...(emptySeal !== undefined && { emptySeal }),
     ...(checksum !== undefined && { checksum }),
+    ...(md5 !== undefined && { md5 }),
   };
 }
 
@@ -127,6 +135,11 @@ function readKept(value: string | string[] | undefined, { form }: WrappedKeys): 
   if (read === undefined || (read.sealed !== undefined) !== (form === 'single'))
     throw malformed(checksumHeader);
   return read;
+}
+
+function readMd5(value: string | string[] | undefined): string | undefined {
+  if (value === undefined || (typeof value === 'string' && /^[A-Za-z0-9_-]{60}$/.test(value))) return value;
+  throw malformed(md5Header);
 }
 
 const wrappedPattern = /^vault:v([1-9]\d{0,9}):[A-Za-z0-9+/]+={0,2}$/;

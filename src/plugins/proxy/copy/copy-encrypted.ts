@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { type PartEntry, type PartList, sealMac } from '../../../core/envelope/manifest.ts';
 import {
+  checksumHeader,
   type Envelope,
   envelopeHeaders,
   type ObjectName,
   type WrappedKeys,
 } from '../../../core/envelope/metadata.ts';
-import { openWholeChecksum, sealWholeChecksum } from '../../../core/envelope/whole-checksum.ts';
+import { openWholeChecksum, sealMd5, sealWholeChecksum } from '../../../core/envelope/whole-checksum.ts';
 import type { Checksums } from '../../../core/s3/checksum.ts';
 import { S3Error, s3Error } from '../../../core/s3/error.ts';
 import {
@@ -17,6 +18,7 @@ import {
   storedHeaders,
   userMetadataSize,
 } from '../../../core/s3/headers.ts';
+import { takeNamedMd5 } from '../../../core/s3/named-md5.ts';
 import type { WholeChecksum } from '../../../core/s3/object-checksum.ts';
 import { checksumElement, checksumFields } from '../../../core/s3/request-documents.ts';
 import { childText } from '../../../core/s3/xml.ts';
@@ -24,6 +26,7 @@ import { element } from '../../../core/s3/xml-text.ts';
 import type { WrappedKey } from '../../../runtime/vault/contract.ts';
 import type { ProxyServices } from '../context.ts';
 import { createKey } from '../data-keys.ts';
+import type { VerifiedList } from '../multipart/manifest-store.ts';
 import { ObjectChanged, type StoredObject } from '../read/stored-object.ts';
 import type { SlowResponse } from '../server/slow-answer.ts';
 import { type UpstreamResponse, xmlResult } from '../upstream/upstream.ts';
@@ -41,25 +44,40 @@ export async function copyEncrypted(
   to: ObjectName,
   signal: AbortSignal,
 ): Promise<Copied> {
-  const base = destinationHeaders(copy, source.object);
-  const anew = await checksumAsked(services, copy, source, signal);
+  const { headers: base, named } = takeNamedMd5(destinationHeaders(copy, source.object), {});
+  const checksum = await checksumAsked(services, copy, source, signal);
+  const anew = { checksum, md5: named?.md5, keepsMd5: directive(copy.headers, 'metadata') === 'COPY' };
   const { envelope, told } = await newEnvelope(services, base, source, anew, to, signal);
   const saved = envelope.keys.form === 'pointer' ? envelope.keys.manifest : undefined;
   try {
     const headers = withEnvelope(base, envelope);
-    return { ...(await copyInStore(services, copy, source, to, headers, signal)), checksum: told };
+    const checksum = keepsChecksum(headers, envelope) ? told : undefined;
+    return { ...(await copyInStore(services, copy, source, to, headers, signal)), checksum };
   } catch (error) {
     if (saved !== undefined && isRefusal(error)) await forget(services, to, saved);
     throw error;
   }
 }
 
-/** @param anew the checksum that the caller asked for; undefined: the source's is kept */
+/** Of an object in one piece it stands in the metadata, which may have no room. */
+const keepsChecksum = (headers: Readonly<Record<string, string>>, { keys }: Envelope): boolean =>
+  keys.form !== 'single' || headers[checksumHeader] !== undefined;
+
+/** What the copy has beside its key in place of what the source has. */
+interface AnewDigests {
+  /** As the caller asked for it; undefined: the source's is kept. */
+  readonly checksum: WholeChecksum | undefined;
+  /** Base64, from the metadata of the copy. */
+  readonly md5: string | undefined;
+  /** Whether the source's is kept where there is no other, as all of its metadata are. */
+  readonly keepsMd5: boolean;
+}
+
 async function newEnvelope(
   services: ProxyServices,
-  base: Record<string, string>,
+  base: Readonly<Record<string, string>>,
   { object, layout }: SourceObject,
-  anew: WholeChecksum | undefined,
+  anew: AnewDigests,
   to: ObjectName,
   signal: AbortSignal,
 ): Promise<{ readonly envelope: Envelope; readonly told: WholeChecksum | undefined }> {
@@ -73,10 +91,13 @@ async function newEnvelope(
     return { envelope: { ...keys.scheme, keyVersion, keys: { form: 'single', dek }, ...kept }, told };
   }
   if (layout.list === undefined) throw new TypeError('the source has no part list');
-  const told = anew ?? layout.list.checksum;
+  const told = anew.checksum ?? layout.list.checksum;
   const from = { name, envelope, list: layout.list };
-  const { list, keyVersion } = await rewrapParts(keys, from, told, to, signal);
-  const kept = told && { checksum: { algorithm: told.algorithm, type: told.type } };
+  const { list, keyVersion, md5 } = await rewrapParts(keys, from, { ...anew, checksum: told }, to, signal);
+  const kept = {
+    ...(told && { checksum: { algorithm: told.algorithm, type: told.type } }),
+    ...(md5 !== undefined && { md5 }),
+  };
   const envelopeOf = (wrapped: WrappedKeys): Envelope => ({
     ...keys.scheme,
     keyVersion,
@@ -144,16 +165,18 @@ const window = 64;
 async function rewrapSingle(
   keys: Keys,
   from: SingleBody,
-  anew: WholeChecksum | undefined,
+  anew: AnewDigests,
   to: ObjectName,
   signal: AbortSignal,
-): Promise<{ wrapped: WrappedKey; kept: Pick<Envelope, 'checksum'>; told: WholeChecksum | undefined }> {
+): Promise<{ wrapped: WrappedKey; kept: KeptSealed; told: WholeChecksum | undefined }> {
   const purpose = { kind: 'object' } as const;
   const unwrapped = await keys.unwrap(from.name, from.envelope, [{ wrapped: from.dek, purpose }], signal);
   try {
-    const checksum = checksumUnder(unwrapped[0] as Buffer, from, anew);
-    const [wrapped] = await keys.wrap(to, [{ key: unwrapped[0] as Buffer, purpose }], signal);
-    return { wrapped: wrapped as WrappedKey, ...checksum };
+    const dek = unwrapped[0] as Buffer;
+    const { kept, told } = checksumUnder(dek, from, anew.checksum);
+    const md5 = md5Under(dek, from, anew);
+    const [wrapped] = await keys.wrap(to, [{ key: dek, purpose }], signal);
+    return { wrapped: wrapped as WrappedKey, kept: { ...kept, ...(md5 !== undefined && { md5 }) }, told };
   } finally {
     for (const key of unwrapped) key.fill(0);
   }
@@ -179,21 +202,29 @@ function checksumUnder(dek: Buffer, { envelope, size }: SingleBody, anew: WholeC
   return { kept: { checksum }, told: openWholeChecksum(dek, of, checksum.sealed, 1) };
 }
 
+type KeptSealed = Pick<Envelope, 'checksum' | 'md5'>;
+
+function md5Under(dek: Buffer, { envelope }: SingleBody, { md5, keepsMd5 }: AnewDigests): string | undefined {
+  if (md5 !== undefined) return sealMd5(dek, md5);
+  return keepsMd5 ? envelope.md5 : undefined;
+}
+
 /** The parts of a copied object: each DEK wrapped again, under a seal of its own. */
 async function rewrapParts(
   keys: Keys,
-  from: { readonly name: ObjectName; readonly envelope: Envelope; readonly list: PartList },
-  checksum: WholeChecksum | undefined,
+  from: { readonly name: ObjectName; readonly envelope: Envelope; readonly list: VerifiedList },
+  { checksum, md5, keepsMd5 }: AnewDigests,
   to: ObjectName,
   signal: AbortSignal,
-): Promise<{ readonly list: PartList; readonly keyVersion: number }> {
+): Promise<SealedParts> {
   const manifest = randomBytes(16).toString('base64url');
   const parts: PartEntry[] = [];
   for (let start = 0; start < from.list.parts.length; start += window) {
     const batch = from.list.parts.slice(start, start + window);
     parts.push(...(await rewrapBatch(keys, from, to, batch, manifest, signal)));
   }
-  return sealed(keys, to, { manifest, parts, checksum }, signal);
+  const kept = md5 ?? (keepsMd5 ? from.list.md5 : undefined);
+  return sealed(keys, to, { manifest, parts, checksum, md5: kept }, signal);
 }
 
 async function rewrapBatch(
@@ -232,20 +263,28 @@ async function wrapAndForget(
 
 interface Unsealed extends Pick<PartList, 'manifest' | 'parts'> {
   readonly checksum: WholeChecksum | undefined;
+  readonly md5: string | undefined;
+}
+
+interface SealedParts {
+  readonly list: PartList;
+  readonly keyVersion: number;
+  /** For the metadata. */
+  readonly md5: string | undefined;
 }
 
 async function sealed(
   keys: Keys,
   to: ObjectName,
-  { manifest, parts, checksum }: Unsealed,
+  { manifest, parts, checksum, md5 }: Unsealed,
   signal: AbortSignal,
-): Promise<{ list: PartList; keyVersion: number }> {
+): Promise<SealedParts> {
   const seal = await createKey(keys, to, { kind: 'seal', upload: manifest }, signal);
   try {
     const mac = sealMac(seal.key, manifest, parts);
     const sum = checksum && sealWholeChecksum(seal.key, mac, checksum);
     const list = { manifest, parts, seal: seal.ciphertext, mac, ...(sum !== undefined && { sum }) };
-    return { list, keyVersion: seal.keyVersion };
+    return { list, keyVersion: seal.keyVersion, md5: md5 && sealMd5(seal.key, md5) };
   } finally {
     seal.key.fill(0);
   }

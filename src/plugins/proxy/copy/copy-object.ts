@@ -2,6 +2,7 @@ import { maxPlaintextBytes } from '../../../core/envelope/cipher.ts';
 import { hasNoBody, type ObjectName } from '../../../core/envelope/metadata.ts';
 import type { Checksums } from '../../../core/s3/checksum.ts';
 import { s3Error } from '../../../core/s3/error.ts';
+import { type NamedMd5, takeNamedMd5 } from '../../../core/s3/named-md5.ts';
 import { toldChecksum } from '../../../core/s3/object-checksum.ts';
 import { encodeComponent } from '../../../core/s3/request.ts';
 import { childText, parseXml } from '../../../core/s3/xml.ts';
@@ -91,7 +92,11 @@ async function copyPlaintext(
   to: ObjectName,
   signal: AbortSignal,
 ): Promise<Copied> {
-  const { [taggingDirective]: asked, ...headers } = destinationHeaders(copy, object);
+  const { [taggingDirective]: asked, ...described } = destinationHeaders(copy, object);
+  const { headers, named = await sourceMd5(services, copy, { object, layout }, signal) } = takeNamedMd5(
+    described,
+    {},
+  );
   const tags = directive(copy.headers, 'tagging') === 'COPY' ? await copiedTags(services, object) : {};
   const read = await plaintextWithChecksum(services, copy, { object, layout }, signal);
   const stored = await encryptToStore(services, {
@@ -103,7 +108,7 @@ async function copyPlaintext(
     request: (key, added) => ({
       method: 'PUT',
       ...to,
-      headers: objectHeaders({ ...headers, ...tags }, { ...key, ...added }, services.keys.scheme),
+      headers: objectHeaders({ ...headers, ...tags }, { ...key, ...added }, services.keys.scheme, named),
       signal,
     }),
   });
@@ -111,6 +116,19 @@ async function copyPlaintext(
   const [sum] = read.checksums();
   const checksum = sum && toldChecksum({ algorithm: sum[0], type: 'FULL_OBJECT' }, sum[1], 1);
   return { etag: `"${stored.etag}"`, lastModified: undefined, headers: stored.headers, checksum };
+}
+
+/** Metadata of the source, sealed there. */
+async function sourceMd5(
+  { reader }: ProxyServices,
+  copy: CopyRequest,
+  { object, layout }: SourceObject,
+  signal: AbortSignal,
+): Promise<NamedMd5 | undefined> {
+  if (object.envelope?.md5 === undefined || directive(copy.headers, 'metadata') === 'REPLACE')
+    return undefined;
+  const { md5 } = await reader.digests(object, layout, signal);
+  return md5 === undefined ? undefined : { md5, from: 'metadata' };
 }
 
 async function copiedTags(

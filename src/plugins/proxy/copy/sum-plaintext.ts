@@ -31,8 +31,8 @@ export async function checksumAsked(
 }
 
 /**
- * A source to be written anew, with the checksum that goes with it: the one that is asked for, or S3's own default of a small
- * one. Metadata leave before a large body, so where one is asked for, the source is read twice.
+ * A source to be written anew, with the checksum that goes with it: the one that is asked for, the source's, or S3's own default
+ * of a small one. Metadata leave before a large body, so where one is asked for, the source is read twice.
  */
 export async function plaintextWithChecksum(
   services: Pick<ProxyServices, 'reader'>,
@@ -42,7 +42,8 @@ export async function plaintextWithChecksum(
 ): Promise<Pick<EncryptionPlan, 'source' | 'announced'> & { checksums(): Checksums }> {
   const { object, layout } = source;
   const plaintext = services.reader.plaintext(object, layout, undefined, { signal });
-  if (layout.size <= smallBytes) return summed(plaintext, copy.checksum ?? defaultChecksum);
+  const kept = object.envelope?.checksum?.algorithm;
+  if (layout.size <= smallBytes) return summed(plaintext, copy.checksum ?? kept ?? defaultChecksum);
   const first = await checksumAsked(services, copy, source, signal);
   if (first === undefined) return { source: plaintext, checksums: () => new Map() };
   const announced = new Map([[first.algorithm, Buffer.from(first.text, 'base64')]]);

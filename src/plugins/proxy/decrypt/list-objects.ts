@@ -35,6 +35,7 @@ export async function* listObjects(
   signal: AbortSignal,
 ): AsyncGenerator<readonly StoredEntry[]> {
   let token: string | undefined;
+  let last = Buffer.alloc(0);
   do {
     const query: [string, string][] = [
       ['list-type', '2'],
@@ -43,13 +44,19 @@ export async function* listObjects(
     ];
     if (token !== undefined) query.push(['continuation-token', token]);
     const page = await attempt(() => onePage(upstream, bucket, query, signal));
-    yield entriesOf(page);
+    const entries = entriesOf(page);
+    const before = last;
+    last = Buffer.from(entries.at(-1)?.key ?? last);
+    if (entries.length > 0 && Buffer.compare(before, last) >= 0) throw stands();
+    yield entries;
     const next = page.top.get('IsTruncated')?.trim() === 'true' ? page.top.get('NextContinuationToken') : '';
-    if (next === undefined || (next !== '' && next === token))
-      throw s3Error('InternalError', 'A listing of the object store does not go on.');
+    if (next === undefined || (next !== '' && next === token)) throw stands();
     token = next === '' ? undefined : next;
   } while (token !== undefined);
 }
+
+/** Keys come in the order of their bytes: a listing that goes back would never end. */
+const stands = () => s3Error('InternalError', 'A listing of the object store does not go on.');
 
 async function onePage(
   upstream: Upstream,

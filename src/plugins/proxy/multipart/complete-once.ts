@@ -1,6 +1,11 @@
 import { storedSize } from '../../../core/envelope/cipher.ts';
 import { type PartList, sealMac } from '../../../core/envelope/manifest.ts';
-import { envelopeHeaders, type ObjectName, readEnvelope } from '../../../core/envelope/metadata.ts';
+import {
+  envelopeHeaders,
+  md5Headers,
+  type ObjectName,
+  readEnvelope,
+} from '../../../core/envelope/metadata.ts';
 import type { PartRecord } from '../../../core/envelope/records.ts';
 import { sealWholeChecksum } from '../../../core/envelope/whole-checksum.ts';
 import { S3Error, s3Error } from '../../../core/s3/error.ts';
@@ -287,7 +292,7 @@ async function copyOntoItself(
   etag: string,
 ): Promise<string> {
   const { bucket, key } = record;
-  const { headers } = await reader.stat({ bucket, key }, { headers: { 'if-match': etag } });
+  const { headers, envelope } = await reader.stat({ bucket, key }, { headers: { 'if-match': etag } });
   const response = await upstream.send({
     method: 'PUT',
     bucket,
@@ -296,6 +301,7 @@ async function copyOntoItself(
       ...storedHeaders(headers),
       ...record.repeat,
       ...inlineHeaders(record, list),
+      ...md5Headers({ ...envelope }),
       'x-amz-copy-source': copySourceHeader({ bucket, key }),
       'x-amz-copy-source-if-match': etag,
       'x-amz-metadata-directive': 'REPLACE',

@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import type { ObjectName } from '../../../core/envelope/metadata.ts';
+import { md5Headers, type ObjectName } from '../../../core/envelope/metadata.ts';
+import { sealMd5 } from '../../../core/envelope/whole-checksum.ts';
 import { s3Error } from '../../../core/s3/error.ts';
 import {
   requestHeadersUpstream,
   responseHeadersDownstream,
   userMetadataSize,
 } from '../../../core/s3/headers.ts';
+import { takeNamedMd5 } from '../../../core/s3/named-md5.ts';
 import { readUploadChecksum, typeOfUpload, type UploadChecksum } from '../../../core/s3/object-checksum.ts';
 import { childText } from '../../../core/s3/xml.ts';
 import { element } from '../../../core/s3/xml-text.ts';
@@ -92,13 +94,15 @@ function draftOf(
 ) {
   const { keyName, binding } = services.keys.scheme;
   const checksum = readUploadChecksum(request.headers);
-  const callers = requestHeadersUpstream(request.headers);
+  const { headers: callers, named } = takeNamedMd5(requestHeadersUpstream(request.headers), {});
+  const md5 = named === undefined ? {} : { md5: sealMd5(seal.key, named.md5) };
   const own = withEnvelope(callers, {
     keys: { form: 'pointer', manifest, seal: seal.ciphertext },
     keyName,
     keyVersion: seal.keyVersion,
     binding,
     ...envelopeChecksum(checksum),
+    ...md5,
   });
   const headers = { ...own, ...checksumHeaders(services) };
   const record: Omit<UploadRecord, 'uploadId'> = {
@@ -108,7 +112,7 @@ function draftOf(
     keyVersion: seal.keyVersion,
     seal: seal.ciphertext,
     binding,
-    userMetadata: userMetadataSize(callers),
+    userMetadata: userMetadataSize({ ...callers, ...md5Headers(md5) }),
     repeat: repeatedHeaders(callers),
     ...(checksum !== undefined && { checksum }),
   };

@@ -10,7 +10,7 @@ import {
 } from '../../../core/envelope/manifest.ts';
 import { type Envelope, type ObjectName, readEnvelope } from '../../../core/envelope/metadata.ts';
 import { manifestKey } from '../../../core/envelope/records.ts';
-import { openWholeChecksum } from '../../../core/envelope/whole-checksum.ts';
+import { openMd5, openWholeChecksum } from '../../../core/envelope/whole-checksum.ts';
 import { s3Error } from '../../../core/s3/error.ts';
 import type { WholeChecksum } from '../../../core/s3/object-checksum.ts';
 import { concurrently } from '../../../runtime/lifecycle/wait.ts';
@@ -125,8 +125,9 @@ export function createManifests({ state, keys, reservedPrefix, removals }: Manif
       verifySeal(sealKey, list);
       const { mac, sum, parts } = list;
       const checksum = sum === undefined ? undefined : openWholeChecksum(sealKey, mac, sum, parts.length);
+      const md5 = envelope.md5 === undefined ? undefined : openMd5(sealKey, envelope.md5);
       // the list itself: others may be waiting for it
-      return checksum === undefined ? list : Object.assign(list, { checksum });
+      return Object.assign(list, checksum && { checksum }, md5 && { md5 });
     } finally {
       sealKey.fill(0);
     }
@@ -139,6 +140,7 @@ export function createManifests({ state, keys, reservedPrefix, removals }: Manif
       const id = cacheKey(
         name,
         stored.form === 'inline' ? fingerprint(stored.list) : `${stored.manifest} ${stored.seal}`,
+        envelope.md5,
       );
       const known = verified.get(id);
       const list =
@@ -201,7 +203,7 @@ async function anyIn(state: StateStore, bucket: string, reservedPrefix: string):
   }
 }
 
-const cacheKey = (name: ObjectName, id: string) => JSON.stringify([name.bucket, name.key, id]);
+const cacheKey = (name: ObjectName, id: string, md5 = '') => JSON.stringify([name.bucket, name.key, id, md5]);
 
 const fingerprint = (list: PartList) => createHash('sha256').update(serializePartList(list)).digest('base64');
 
@@ -213,9 +215,11 @@ const verifiedBytes = 6 * 1024 * 1024;
 
 const costOf = (_: string, list: PartList) => listCost + list.parts.length * partCost;
 
-/** A part list whose seal was verified, with the checksum of the whole where one is kept. */
+/** A part list whose seal was verified, with what is kept of the whole. */
 export interface VerifiedList extends PartList {
   readonly checksum?: WholeChecksum;
+  /** As the caller named it, in base64. */
+  readonly md5?: string;
 }
 
 /** Part lists of multipart objects, whether inline or in a manifest object, with their seals verified. */

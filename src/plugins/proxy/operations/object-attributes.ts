@@ -46,7 +46,7 @@ async function answerAttributes(services: ProxyServices, context: RequestContext
     return answer.end(withOutwardEtag(xml));
   }
   const asked = namesOf(String(request.headers[attributesHeader])).includes('Checksum');
-  const checksum = asked ? await services.reader.checksum(object, layout, signal) : undefined;
+  const { checksum } = asked ? await services.reader.digests(object, layout, signal) : {};
   answer.head(200, { 'content-type': 'application/xml' });
   await answer.end(ofPlaintext(xml, context, layout, checksum));
 }

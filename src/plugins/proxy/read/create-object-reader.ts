@@ -20,7 +20,7 @@ import {
 import { Spool, type SpoolLease, spoolBody, spooledSlice } from './body/spool.ts';
 import { SpoolUnavailable } from './body/spool-file.ts';
 import { type Hold, VerifyBudget } from './body/verify-budget.ts';
-import { keptChecksum, openKept } from './kept-checksum.ts';
+import { asksForDigests, keptDigests, openDigests } from './kept-digests.ts';
 import {
   bytesOf,
   type PartRun,
@@ -71,7 +71,7 @@ export function createObjectReader(parts: ReaderParts): ObjectReader {
     layout: (object, user) => loadLayout(manifests, object, user),
     decrypt: (object, layout, response, options) => plaintext.arriving(object, layout, response, options),
     decryptSmall: (object, layout, response, options) => plaintext.small(object, layout, response, options),
-    checksum: (object, layout, signal) => keptChecksum(parts.keys, object, layout, signal),
+    digests: (object, layout, signal) => keptDigests(parts.keys, object, layout, signal),
     plaintext: (object, layout, range, options) => plaintext.fetched(object, layout, range, options),
     verifySize: (object, layout, options) => plaintext.verifySize(object, layout, options),
     close: () => spool.close(),
@@ -118,7 +118,7 @@ class Plaintext {
     layout: ObjectLayout,
     response: UpstreamResponse,
     hold: Hold,
-    { signal, checksum: wanted }: ReadOptions,
+    { signal, checksum }: ReadOptions,
   ): Promise<SmallObject> {
     const unwrapped = singleKey(this.#parts.keys, object, signal)();
     unwrapped.catch(() => undefined);
@@ -126,7 +126,7 @@ class Plaintext {
       const stored = sealOf(object) ?? (await response.body.exact(object.storedSize));
       if (stored === undefined) throw cut();
       const dek = await unwrapped;
-      const checksum = wanted ? openKept(object, layout, dek) : undefined;
+      const digests = asksForDigests(object, checksum === true) ? openDigests(object, layout, dek) : {};
       const plaintext = openWhole(stored, dek);
       release(stored);
       this.#parts.metrics.bytes('decrypted', plaintext.length);
@@ -134,7 +134,7 @@ class Plaintext {
         hold.releaseAll();
         release(plaintext);
       };
-      return { plaintext, checksum, done };
+      return { plaintext, digests, done };
     } catch (error) {
       hold.releaseAll();
       throw error;

@@ -6,10 +6,10 @@ import {
   wrappedDekHeader,
 } from '../../../core/envelope/metadata.ts';
 import { maxUserMetadata, userMetadataSize } from '../../../core/s3/headers.ts';
-import { wholeChecksumHeaders } from '../../../core/s3/object-checksum.ts';
 import type { OperationHandler, ProxyServices, RequestContext } from '../context.ts';
 import type { UpstreamResponse } from '../upstream/upstream.ts';
 import { answerUnsatisfied, deliver, passOn, passRefusalOn, readAgain, readOptions } from './deliver.ts';
+import { asksForDigests, digestHeaders } from './kept-digests.ts';
 import {
   chooseSlice,
   type ReadRequest,
@@ -50,34 +50,37 @@ async function getWhole(
   const announced = wholeHeaders(object, layout.size, request);
   const options = { ...readOptions(context), checksum: request.checksum };
   const small = services.reader.decryptSmall(object, layout, response, options);
-  if (small !== undefined) return deliverWhole(context, announced, await small);
-  const sum = await keptChecksum(services, context, request, read).catch((error) => {
+  if (small !== undefined) return deliverWhole(context, announced, request, await small);
+  const kept = await keptHeaders(services, context, request, read).catch((error) => {
     response.body.destroy();
     throw error;
   });
   const chunks = services.reader.decrypt(object, layout, response, options);
-  await deliver(context, 200, { ...announced, ...sum }, chunks);
+  await deliver(context, 200, { ...announced, ...kept }, chunks);
 }
 
-/** As headers of an answer that carries the whole: of a range it is not the checksum. */
-async function keptChecksum(
+/** What is kept of the plaintext, as headers of an answer. A range has another checksum than the whole. */
+async function keptHeaders(
   { reader }: ProxyServices,
   { signal }: RequestContext,
-  request: ReadRequest,
+  request: Pick<ReadRequest, 'checksum'>,
   { object, layout }: Pick<Read, 'object' | 'layout'>,
 ): Promise<Record<string, string>> {
-  const found = request.checksum ? await reader.checksum(object, layout, signal) : undefined;
-  return found === undefined ? {} : wholeChecksumHeaders(found);
+  if (!asksForDigests(object, request.checksum)) return {};
+  return digestHeaders(await reader.digests(object, layout, signal), request);
 }
+
+const ofRange = { checksum: false };
 
 /** Head and body leave together, or the caller goes before: what the plaintext took is given back in any case. */
 async function deliverWhole(
   { answer }: RequestContext,
   headers: Readonly<Record<string, string>>,
-  { plaintext, checksum, done }: SmallObject,
+  request: ReadRequest,
+  { plaintext, digests, done }: SmallObject,
 ): Promise<void> {
   try {
-    answer.head(200, checksum === undefined ? headers : { ...headers, ...wholeChecksumHeaders(checksum) });
+    answer.head(200, { ...headers, ...digestHeaders(digests, request) });
     await answer.end(plaintext);
   } finally {
     done();
@@ -134,12 +137,10 @@ async function answerSlice(
 ): Promise<void> {
   if (slice === 'unsatisfied') return answerUnsatisfied(services, context, object, layout);
   const whole = slice === 'whole';
+  const kept = await keptHeaders(services, context, whole ? request : ofRange, { object, layout });
   const headers = whole
-    ? {
-        ...wholeHeaders(object, layout.size, request),
-        ...(await keptChecksum(services, context, request, { object, layout })),
-      }
-    : { ...rangeHeaders(object, layout.size, slice.range, request), ...slice.headers };
+    ? { ...wholeHeaders(object, layout.size, request), ...kept }
+    : { ...rangeHeaders(object, layout.size, slice.range, request), ...slice.headers, ...kept };
   const range = whole ? undefined : slice.range;
   const chunks = services.reader.plaintext(object, layout, range, readOptions(context));
   await deliver(context, whole ? 200 : 206, headers, chunks);
@@ -201,11 +202,11 @@ async function answerHead(
   const object = services.reader.describe(address, response.headers);
   if (object.envelope === undefined) return passStored(services, context, request);
   const sliced = range !== undefined || partNumber !== undefined;
-  const inList = request.checksum && object.envelope.keys.form !== 'single';
+  const inList = asksForDigests(object, request.checksum) && object.envelope.keys.form !== 'single';
   const size = sliced || inList ? undefined : apparentSize(object);
   if (size === undefined) return answerLoaded(services, context, request, object);
-  const sum = await keptChecksum(services, context, request, { object, layout: { size, list: undefined } });
-  answer.head(200, { ...wholeHeaders(object, size, request), ...sum });
+  const kept = await keptHeaders(services, context, request, { object, layout: { size, list: undefined } });
+  answer.head(200, { ...wholeHeaders(object, size, request), ...kept });
   await answer.end();
 }
 
@@ -241,10 +242,15 @@ async function answerLoaded(
   const shown = { ...object, headers: { ...object.headers, ...partsShown(object, layout) } };
   const slice = chooseSlice(object, layout, request);
   if (slice === 'unsatisfied') return answerUnsatisfied(services, context, object, layout);
-  if (slice === 'whole') {
-    const sum = await keptChecksum(services, context, request, { object, layout });
-    answer.head(200, { ...wholeHeaders(shown, layout.size, request), ...sum });
-  } else answer.head(206, { ...rangeHeaders(shown, layout.size, slice.range, request), ...slice.headers });
+  const whole = slice === 'whole';
+  const kept = await keptHeaders(services, context, whole ? request : ofRange, { object, layout });
+  if (whole) answer.head(200, { ...wholeHeaders(shown, layout.size, request), ...kept });
+  else
+    answer.head(206, {
+      ...rangeHeaders(shown, layout.size, slice.range, request),
+      ...slice.headers,
+      ...kept,
+    });
   await answer.end();
 }
 

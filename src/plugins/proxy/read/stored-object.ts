@@ -1,11 +1,11 @@
 import { EnvelopeError, overheadBytes, plaintextSize, storedSize } from '../../../core/envelope/cipher.ts';
 import { type Envelope, type ObjectName, readEnvelope } from '../../../core/envelope/metadata.ts';
 import { S3Error } from '../../../core/s3/error.ts';
-import type { WholeChecksum } from '../../../core/s3/object-checksum.ts';
 import type { ProxyConfig } from '../config.ts';
 import type { ListUser } from '../multipart/lists-in-use.ts';
 import type { Manifests, VerifiedList } from '../multipart/manifest-store.ts';
 import { refusal, type Upstream, type UpstreamResponse } from '../upstream/upstream.ts';
+import type { KeptDigests } from './kept-digests.ts';
 
 /** Where an object is and what the store wants with every request for it. */
 export interface ObjectAddress {
@@ -63,8 +63,8 @@ export interface ReadOptions {
 /** A small plaintext in one piece. */
 export interface SmallObject {
   readonly plaintext: Buffer;
-  /** As `checksum` gives it. */
-  readonly checksum: WholeChecksum | undefined;
+  /** As `digests` gives them, where they were asked for. */
+  readonly digests: KeptDigests;
   /** To be called when the plaintext has served. */
   readonly done: () => void;
 }
@@ -103,14 +103,10 @@ export interface ObjectReader {
     options: ReadOptions,
   ): Promise<SmallObject> | undefined;
   /**
-   * The checksum that is kept with an object, where there is one.
+   * What is kept of an object's plaintext beside its key.
    * @throws EnvelopeError `record-forged`
    */
-  checksum(
-    object: StoredObject,
-    layout: ObjectLayout,
-    signal: AbortSignal,
-  ): Promise<WholeChecksum | undefined>;
+  digests(object: StoredObject, layout: ObjectLayout, signal: AbortSignal): Promise<KeptDigests>;
   /**
    * The plaintext of `range` (default: everything), fetched from the store under the object's ETag.
    * The iteration ends without error only when every byte given out was authenticated. Chunks are

@@ -6,6 +6,7 @@ import {
   hasNoBody,
   type ObjectName,
 } from '../../../core/envelope/metadata.ts';
+import { sealMd5 } from '../../../core/envelope/whole-checksum.ts';
 import { s3Error } from '../../../core/s3/error.ts';
 import {
   checkUserMetadata,
@@ -14,10 +15,10 @@ import {
   strictMetadataSize,
   unquote,
 } from '../../../core/s3/headers.ts';
+import { type NamedMd5, takeNamedMd5 } from '../../../core/s3/named-md5.ts';
 import type { Payload } from '../../../core/s3/received-payload.ts';
-import type { WrappedKey } from '../../../runtime/vault/contract.ts';
 import type { OperationHandler, ProxyServices } from '../context.ts';
-import type { WrapScheme } from '../data-keys.ts';
+import type { FreshKey, WrapScheme } from '../data-keys.ts';
 import { manifestToReplace, removeManifest } from '../multipart/manifest-store.ts';
 import { smallBytes } from './ciphertext-spool.ts';
 import { type Besides, encryptToStore, type StoredBody, writeAnswer } from './encrypt-to-store.ts';
@@ -27,6 +28,7 @@ export const putObject: OperationHandler = async (services, context) => {
   const { request, payload, answer, signal } = context;
   const name = { bucket: request.bucket, key: request.key };
   const replaced = await manifestToReplace(services, name, signal);
+  const { headers, named } = takeNamedMd5(requestHeadersUpstream(request.headers), request.headers);
   const stored = await encryptToStore(services, {
     name,
     purpose: { kind: 'object' },
@@ -35,9 +37,8 @@ export const putObject: OperationHandler = async (services, context) => {
     signal,
     request: (key, added) => {
       context.keyVersion = key.keyVersion;
-      const own = requestHeadersUpstream(request.headers);
-      const headers = objectHeaders(own, { ...key, ...added }, services.keys.scheme);
-      return { method: 'PUT', ...name, headers, signal };
+      const all = objectHeaders(headers, { ...key, ...added }, services.keys.scheme, named);
+      return { method: 'PUT', ...name, headers: all, signal };
     },
   });
   if (services.config.upstreamChecksum === 'none')
@@ -69,8 +70,9 @@ export const defaultChecksum = 'crc64nvme';
 /** `headers` with the envelope of a single body. @throws S3Error MetadataTooLarge */
 export function objectHeaders(
   headers: Readonly<Record<string, string>>,
-  { ciphertext, keyVersion, checksum, emptySeal }: WrappedKey & Besides,
+  { key, ciphertext, keyVersion, checksum, emptySeal }: FreshKey & Besides,
   { keyName, binding }: WrapScheme,
+  named?: NamedMd5,
 ): Record<string, string> {
   const envelope = {
     keys: { form: 'single', dek: ciphertext },
@@ -79,22 +81,30 @@ export function objectHeaders(
     binding,
     ...(emptySeal !== undefined && { emptySeal }),
   } as const;
-  return withEnvelope(headers, { ...envelope, ...(checksum !== undefined && { checksum }) });
+  const kept = {
+    ...(checksum !== undefined && { checksum }),
+    ...(named !== undefined && { md5: sealMd5(key, named.md5) }),
+  };
+  return withEnvelope(headers, { ...envelope, ...kept }, named?.from);
 }
 
 /**
- * Without the checksum where there is no room for it.
+ * Without the checksum where there is no room for it, and then without an MD5 that was not the caller's own metadata.
  * @throws S3Error MetadataTooLarge when both together exceed what the store takes
  */
 export function withEnvelope(
   headers: Readonly<Record<string, string>>,
-  { checksum, ...envelope }: Envelope,
+  { checksum, md5, ...envelope }: Envelope,
+  md5From: NamedMd5['from'] = 'metadata',
 ): Record<string, string> {
+  const named = md5 === undefined ? {} : { md5 };
   if (checksum !== undefined) {
-    const all = { ...headers, ...envelopeHeaders({ ...envelope, checksum }) };
+    const all = { ...headers, ...envelopeHeaders({ ...envelope, ...named, checksum }) };
     if (strictMetadataSize(all) <= maxUserMetadata) return all;
   }
-  const all = { ...headers, ...envelopeHeaders(envelope) };
+  const all = { ...headers, ...envelopeHeaders({ ...envelope, ...named }) };
+  if (md5From === 'content-md5' && strictMetadataSize(all) > maxUserMetadata)
+    return withEnvelope(headers, envelope);
   checkUserMetadata(all);
   return all;
 }
