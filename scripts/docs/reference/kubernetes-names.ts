@@ -30,4 +30,5 @@ export const objectHeaders: Readonly<Record<string, string>> = {
     'nonce and tag in base64, of an empty object whose key ends in `/`: its stored body is empty, too',
   'x-amz-meta-svc-checksum':
     'algorithm, `full` or `composite`, and of an object in one piece the encrypted checksum of its plaintext',
+  'x-amz-meta-svc-md5': 'the encrypted MD5 of its plaintext, where the caller named one',
 };

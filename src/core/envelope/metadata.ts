@@ -16,7 +16,7 @@ const sealHeader = 'x-amz-meta-svc-empty-seal';
 export const checksumHeader = 'x-amz-meta-svc-checksum';
 const required = [encryptedHeader, wrappedDekHeader, algorithmHeader, keyNameHeader, keyVersionHeader];
 const md5Header = 'x-amz-meta-svc-md5';
-const known = [...required, bindingHeader, sealHeader, checksumHeader, md5Header];
+const known = [...required, bindingHeader, sealHeader, checksumHeader];
 
 /**
  * A header's name as a store may read it that takes names by way of environment variables (CGI, WSGI): `_`, `.` and
@@ -137,10 +137,9 @@ function readKept(value: string | string[] | undefined, { form }: WrappedKeys): 
   return read;
 }
 
-function readMd5(value: string | string[] | undefined): string | undefined {
-  if (value === undefined || (typeof value === 'string' && /^[A-Za-z0-9_-]{60}$/.test(value))) return value;
-  throw malformed(md5Header);
-}
+/** What has another form is passed over: readers of plaintext do not know this header. */
+const readMd5 = (value: string | string[] | undefined): string | undefined =>
+  typeof value === 'string' && /^[A-Za-z0-9_-]{60}$/.test(value) ? value : undefined;
 
 const wrappedPattern = /^vault:v([1-9]\d{0,9}):[A-Za-z0-9+/]+={0,2}$/;
 

@@ -20,7 +20,8 @@ export interface Vector {
 
 export type Expectation =
   /** `checksum`: what the kept one opens to, or `record-forged` for who opens it. */
-  | { readonly plaintext: Buffer; readonly checksum?: string }
+  /** `md5`: the one that the writer named. */
+  | { readonly plaintext: Buffer; readonly checksum?: string; readonly md5?: string }
   /** No svc metadata: as it is stored, or refused as `unencrypted` by a reader that takes encrypted objects only. */
   | { readonly unencrypted: Buffer }
   | { readonly refused: string };

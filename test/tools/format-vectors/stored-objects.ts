@@ -12,7 +12,11 @@ import {
   type WrappedKeys,
 } from '../../../src/core/envelope/metadata.ts';
 import { manifestKey } from '../../../src/core/envelope/records.ts';
-import { type EnvelopeChecksum, sealWholeChecksum } from '../../../src/core/envelope/whole-checksum.ts';
+import {
+  type EnvelopeChecksum,
+  sealMd5,
+  sealWholeChecksum,
+} from '../../../src/core/envelope/whole-checksum.ts';
 import type { WholeChecksum } from '../../../src/core/s3/object-checksum.ts';
 import { TransitKey } from '../../../src/plugins/dev/keys/transit-keys.ts';
 import { manifestText } from '../../../src/plugins/proxy/multipart/manifest-store.ts';
@@ -58,6 +62,8 @@ export interface WriteOptions {
   readonly key?: TransitKey;
   /** To be kept with the object. */
   readonly checksum?: WholeChecksum;
+  /** The one that the writer of an object in one piece names, in base64. */
+  readonly md5?: string;
 }
 
 export function wrap(
@@ -83,7 +89,7 @@ const shortNames = (headers: Readonly<Record<string, string>>) =>
 function metadataOf(
   keys: WrappedKeys,
   { binding = 'key', key = transitKey }: WriteOptions,
-  besides: Pick<Envelope, 'emptySeal' | 'checksum'> = {},
+  besides: Pick<Envelope, 'emptySeal' | 'checksum' | 'md5'> = {},
 ) {
   const envelope: Envelope = { ...{ keys, keyName, keyVersion: key.latest, binding }, ...besides };
   return shortNames(envelopeHeaders(envelope));
@@ -94,8 +100,11 @@ export function single(name: ObjectName, plaintext: Buffer, options: WriteOption
   const dek = randomBytes(dekBytes);
   const body = sealedBody(dek, plaintext);
   const keys = { form: 'single', dek: wrap(dek, name, { kind: 'object' }, options) } as const;
-  const { checksum } = options;
-  const kept = keptIn(options, checksum && sealWholeChecksum(dek, String(plaintext.length), checksum));
+  const { checksum, md5 } = options;
+  const kept = {
+    ...keptIn(options, checksum && sealWholeChecksum(dek, String(plaintext.length), checksum)),
+    ...(md5 !== undefined && { md5: sealMd5(dek, md5) }),
+  };
   if (!hasNoBody(name.key, plaintext.length))
     return { ...name, metadata: metadataOf(keys, options, kept), body };
   const besides = { ...kept, emptySeal: body.toString('base64') };

@@ -1,4 +1,5 @@
 import { checksums, refusedChecksums } from './checksums.ts';
+import { namedMd5 } from './named-md5.ts';
 import { type Expectation, readable, type Vector, type Vectors } from './readable.ts';
 import { refusedLists } from './refused-lists.ts';
 import { refusedManifests } from './refused-manifests.ts';
@@ -13,7 +14,7 @@ export interface VectorFile {
   readonly key: string;
   readonly stateBucket?: string;
   readonly expect:
-    | { readonly plaintext: string; readonly checksum?: string }
+    | { readonly plaintext: string; readonly checksum?: string; readonly md5?: string }
     | { readonly unencrypted: string }
     | { readonly refused: string };
   readonly objects: readonly {
@@ -28,7 +29,7 @@ export interface VectorFile {
 export function vectorFiles(): readonly (readonly [name: string, text: string])[] {
   return [
     ['transit-key.json', asText(exportedKey())],
-    ...folderOf('read', { ...readable, ...checksums }),
+    ...folderOf('read', { ...readable, ...checksums, ...namedMd5 }),
     ...folderOf('refuse', {
       ...refusedObjects,
       ...refusedLists,
