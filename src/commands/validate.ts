@@ -1,9 +1,5 @@
 import { boolean, option, string } from '@oclif/core/flags';
 import { failOns } from '../core/check-outcome.ts';
-import { agentSettings } from '../plugins/agent/settings.ts';
-import { netpolSettings } from '../plugins/netpol/settings.ts';
-import { operatorSettings } from '../plugins/operator/settings.ts';
-import { proxySettings } from '../plugins/proxy/settings.ts';
 import type { ComponentRules } from '../plugins/validate/read-settings.ts';
 import {
   areas,
@@ -13,12 +9,9 @@ import {
   secretsServerSettings,
   validateSettings,
 } from '../plugins/validate/settings.ts';
-import { wrapperSettings } from '../plugins/wrapper/settings.ts';
 import { CheckCommand } from '../runtime/cli/base-command.ts';
 import { flagsOf } from '../runtime/cli/setting-flags.ts';
 import type { Component } from '../runtime/component/contract.ts';
-import { withCommonSettings } from '../runtime/component/settings.ts';
-import { storeSettings } from '../runtime/object-store/settings.ts';
 
 const many = { multiple: true, multipleNonGreedy: true } as const;
 const own = {
@@ -66,20 +59,34 @@ export default class Validate extends CheckCommand {
   }
 }
 
-/** Those whose variables are looked at and, where there is a check, whose sections of the configuration file are. */
+/** The components whose variables, and sections of the configuration file, are checked. Loaded by the checks that need them. */
 async function components(): Promise<readonly ComponentRules[]> {
-  const [{ checkProxy }, { checkOperator }, { checkAgent }] = await Promise.all([
+  const [proxySettings, proxyRules, operator, agent, wrapper, netpol, store, common] = await Promise.all([
+    import('../plugins/proxy/settings.ts'),
     import('../plugins/proxy/config.ts'),
     import('../plugins/operator/settings.ts'),
     import('../plugins/agent/settings.ts'),
+    import('../plugins/wrapper/settings.ts'),
+    import('../plugins/netpol/settings.ts'),
+    import('../runtime/object-store/settings.ts'),
+    import('../runtime/component/settings.ts'),
   ]);
+  const { withCommonSettings } = common;
   return [
-    { name: 'proxy', settings: withCommonSettings(proxySettings), check: checkProxy },
-    { name: 'operator', settings: withCommonSettings(operatorSettings), check: checkOperator },
-    { name: 'agent', settings: withCommonSettings(agentSettings), check: checkAgent },
-    { name: 'wrapper', settings: wrapperSettings },
-    { name: 'netpol', settings: netpolSettings },
-    { name: 'audit', settings: storeSettings },
+    {
+      name: 'proxy',
+      settings: withCommonSettings(proxySettings.proxySettings),
+      check: proxyRules.checkProxy,
+    },
+    {
+      name: 'operator',
+      settings: withCommonSettings(operator.operatorSettings),
+      check: operator.checkOperator,
+    },
+    { name: 'agent', settings: withCommonSettings(agent.agentSettings), check: agent.checkAgent },
+    { name: 'wrapper', settings: wrapper.wrapperSettings },
+    { name: 'netpol', settings: netpol.netpolSettings },
+    { name: 'audit', settings: store.storeSettings },
     { name: 'validate', settings: validateSettings },
   ];
 }

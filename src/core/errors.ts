@@ -85,3 +85,9 @@ export function certificateErrorCode(error: unknown): string | undefined {
   }
   return undefined;
 }
+
+/** The HTTP status of an error of the AWS SDK; undefined without a response. */
+export function httpStatusOf(error: unknown): number | undefined {
+  const { $metadata } = error as { readonly $metadata?: { readonly httpStatusCode?: number } };
+  return $metadata?.httpStatusCode;
+}

@@ -8,7 +8,7 @@ import {
   PutObjectCommand,
   type S3Client,
 } from '@aws-sdk/client-s3';
-import { fullMessageOf, messageOf } from '../../core/errors.ts';
+import { fullMessageOf, httpStatusOf } from '../../core/errors.ts';
 import { resolveSettings } from '../../core/settings/resolve.ts';
 import type { Component, Running } from '../../runtime/component/contract.ts';
 import { createMetrics } from '../../runtime/health/create-metrics.ts';
@@ -137,7 +137,7 @@ async function known<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
     return await asked;
   } catch (error) {
-    if (statusOf(error) === undefined) throw error;
+    if (httpStatusOf(error) === undefined) throw error;
     return undefined;
   }
 }
@@ -175,7 +175,7 @@ async function hasBucket(client: S3Client, Bucket: string, abortSignal: AbortSig
     await client.send(new HeadBucketCommand({ Bucket }), { abortSignal });
     return true;
   } catch (error) {
-    if (statusOf(error) === 404) return false;
+    if (httpStatusOf(error) === 404) return false;
     throw error;
   }
 }
@@ -228,33 +228,3 @@ export const quiet: Logger = {
   error: () => undefined,
   child: () => quiet,
 };
-
-/** Of an error of the AWS SDK; undefined where no answer came. */
-export function statusOf(error: unknown): number | undefined {
-  const { $metadata } = error as { readonly $metadata?: { readonly httpStatusCode?: number } };
-  return $metadata?.httpStatusCode;
-}
-
-/** What was refused, in a few words, without what the store writes beside it. */
-export function refusalOf(error: unknown): string {
-  const name = error instanceof Error ? error.name : 'unknown error';
-  const status = statusOf(error);
-  if (status !== undefined) return `${status} ${name}`;
-  const { code } = error as NodeJS.ErrnoException;
-  return code ?? (name === 'Error' ? messageOf(error) : name);
-}
-
-/**
- * Asks the store itself: what it refuses is no verdict on it.
- * @param permission such as `s3:GetObject`, needed for that
- * @throws NotEvaluated
- */
-export async function askStore<T>({ host }: S3Endpoint, permission: string, asked: Promise<T>): Promise<T> {
-  try {
-    return await asked;
-  } catch (error) {
-    const denied = statusOf(error) === 403 || statusOf(error) === 401;
-    const reason = `The object store ${host} answers: ${refusalOf(error)}`;
-    throw new NotEvaluated(reason, denied ? permission : undefined, error);
-  }
-}

@@ -3,10 +3,10 @@ import type { VaultResponse, VaultTransport } from './contract.ts';
 import {
   createJsonHttpClient,
   followStandby,
+  httpRequests,
   type JsonHttpClient,
   type JsonHttpRequest,
 } from './json-http-client.ts';
-import { httpRequests } from './lean-transport.ts';
 
 /** The options that node-vault gives to its HTTP library; our `exchange` passes through them. */
 interface HttpOptions {

@@ -6,7 +6,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { checkStatus } from '../../../core/check-outcome.ts';
 import type { Headers } from '../../../core/envelope/metadata.ts';
-import { certificateErrorCode, SvcError } from '../../../core/errors.ts';
+import { certificateErrorCode, httpStatusOf, SvcError } from '../../../core/errors.ts';
 
 /** A bucket through `@aws-sdk/client-s3`. */
 export function s3AuditStore(client: S3Client, bucket: string, prefix: string): AuditStore {
@@ -108,12 +108,6 @@ export interface AuditStore {
   pages(after: string | undefined, signal: AbortSignal): AsyncIterable<readonly AuditedObject[]>;
   head(key: string, signal: AbortSignal): Promise<Head>;
   close(): void;
-}
-
-/** Of an error of the AWS SDK; undefined where no answer came. */
-function httpStatusOf(error: unknown): number | undefined {
-  const { $metadata } = error as { readonly $metadata?: { readonly httpStatusCode?: number } };
-  return $metadata?.httpStatusCode;
 }
 
 export interface BucketPlace {

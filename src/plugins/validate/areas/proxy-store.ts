@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { storedSize } from '../../../core/envelope/cipher.ts';
-import { certificateErrorCode } from '../../../core/errors.ts';
+import { certificateErrorCode, httpStatusOf, messageOf } from '../../../core/errors.ts';
 import {
   type Check,
   type CheckContext,
   type FetchedObject,
   failed,
+  NotEvaluated,
   notEvaluated,
   passed,
   type S3Endpoint,
@@ -14,7 +15,6 @@ import {
   skipped,
   verdict,
 } from '../check.ts';
-import { askStore, refusalOf, statusOf } from '../open-store.ts';
 
 export interface Canary {
   /** Of the object: `photos/svc-validate/canary-…`. */
@@ -92,7 +92,7 @@ async function isRemoved(
       await endpoint.remove(key, version, AbortSignal.timeout(removalMs));
       return true;
     } catch (error) {
-      if (statusOf(error) === 404) return true;
+      if (httpStatusOf(error) === 404) return true;
     }
   }
   return false;
@@ -180,3 +180,27 @@ export const notPublic: Check = {
     );
   },
 };
+
+/** What was refused, in a few words, without what the store writes beside it. */
+export function refusalOf(error: unknown): string {
+  const name = error instanceof Error ? error.name : 'unknown error';
+  const status = httpStatusOf(error);
+  if (status !== undefined) return `${status} ${name}`;
+  const { code } = error as NodeJS.ErrnoException;
+  return code ?? (name === 'Error' ? messageOf(error) : name);
+}
+
+/**
+ * Asks the store itself: what it refuses is no verdict on it.
+ * @param permission such as `s3:GetObject`, needed for that
+ * @throws NotEvaluated
+ */
+export async function askStore<T>({ host }: S3Endpoint, permission: string, asked: Promise<T>): Promise<T> {
+  try {
+    return await asked;
+  } catch (error) {
+    const denied = httpStatusOf(error) === 403 || httpStatusOf(error) === 401;
+    const reason = `The object store ${host} answers: ${refusalOf(error)}`;
+    throw new NotEvaluated(reason, denied ? permission : undefined, error);
+  }
+}
