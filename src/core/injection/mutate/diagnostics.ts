@@ -1,5 +1,6 @@
 import type { Container, Pod, VolumeMount } from '../../kubernetes/pod.ts';
 import type { InjectionDefaults, InjectionPlan, MutationEnvironment } from '../contract.ts';
+import { resolvedPath, secretErrors } from './additions.ts';
 import { leavesCommandToImage, unlockable } from './application-process.ts';
 import {
   certificateFolder,
@@ -14,8 +15,6 @@ import {
 } from './containers.ts';
 import { deliveryErrors, proxyIsSidecar, proxyPort, takenPorts } from './context.ts';
 import { cloudIdentity, credentialServers, credentialSource } from './proxy-container.ts';
-import { secretErrors } from './variables.ts';
-import { resolvedPath } from './volumes.ts';
 
 /** Errors in pod and plan before any change, each a sentence that names the place. */
 export function errorsIn(

@@ -3,6 +3,15 @@ import { protectedLabel, proxyLabel } from '../../kubernetes/labels.ts';
 import type { Container, Pod, PodSpec, Volume, VolumeMount } from '../../kubernetes/pod.ts';
 import type { InjectionDefaults, InjectionPlan, Mutation, MutationEnvironment } from '../contract.ts';
 import {
+  addVolume,
+  callerKeysOf,
+  callerWarnings,
+  covers,
+  isAutomounted,
+  isSameMount,
+  ownToken,
+} from './additions.ts';
+import {
   certificateFolder,
   chosenContainers,
   copierName,
@@ -13,8 +22,6 @@ import {
 import { assignPorts, type Context, folderDelivery, proxyIsSidecar, type Shared } from './context.ts';
 import { errorsIn, warningsFor } from './diagnostics.ts';
 import { asSidecar, proxyContainer, spool } from './proxy-container.ts';
-import { callerKeysOf, callerWarnings } from './variables.ts';
-import { addVolume, covers, isAutomounted, isSameMount, ownToken } from './volumes.ts';
 import { wrapContainer } from './wrap-container.ts';
 
 /**

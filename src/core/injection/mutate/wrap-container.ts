@@ -2,6 +2,14 @@ import type { Container, EnvironmentVariable, Pod } from '../../kubernetes/pod.t
 import { formatDuration } from '../../units.ts';
 import type { ImageCommand, InjectionPlan } from '../contract.ts';
 import {
+  addMount,
+  callerVariables,
+  needsToken,
+  secretSettings,
+  variable,
+  vaultVariables,
+} from './additions.ts';
+import {
   leavesCommandToImage,
   originalCommand,
   type Start,
@@ -18,8 +26,6 @@ import {
   volumeNames,
 } from './containers.ts';
 import { type Context, proxyPort, type Shared } from './context.ts';
-import { callerVariables, secretSettings, variable, vaultVariables } from './variables.ts';
-import { addMount, needsToken } from './volumes.ts';
 
 /** A container that the wrapper starts, and the volumes that it needs in its pod. */
 export interface WrappedContainer {
