@@ -1,3 +1,4 @@
+import { isIPv4 } from 'node:net';
 import { formatByteSize, formatDuration, parseByteSize, parseDuration } from '../units.ts';
 
 /** Thrown by a parser: says what the value should be, never what it was (it may be a secret). */
@@ -143,4 +144,18 @@ export function httpUrl(example: string): Parser<URL> {
 function parseHttpUrl(text: string): URL | undefined {
   const plain = /^https?:\/\/[^\s/?#@\\]+(\/[^\s?#\\]*)?$/i.test(text);
   return plain && URL.canParse(text) ? new URL(text) : undefined;
+}
+
+/** The error for an address to which a token or secret would travel in the clear; it begins with the setting's name. */
+export function unencrypted(place: string, url: URL | undefined): string | undefined {
+  return url?.protocol === 'http:' && !isLoopback(url.hostname)
+    ? `${place}: must be https:// (http:// is accepted for loopback addresses only)`
+    : undefined;
+}
+
+/** True for `localhost`, 127.0.0.0/8 and `::1` only, brackets allowed; a name that merely resolves there is not trusted. */
+export function isLoopback(host: string | undefined): boolean {
+  if (host === undefined) return false;
+  const bare = host.replace(/^\[(.*)\]$/, '$1').toLowerCase();
+  return bare === 'localhost' || bare === '::1' || (isIPv4(bare) && bare.startsWith('127.'));
 }

@@ -34,6 +34,8 @@ export interface ClusterView {
   readonly workloads: Workloads;
   /** Resolves when all are listed once, or the signal is aborted. */
   whenSynced(): Promise<void>;
+  /** Whether `whenSynced` has resolved. */
+  readonly synced: boolean;
 }
 
 /** A reflector that tells those who want to know. */

@@ -8,7 +8,7 @@ import type { KubeClient } from '../../runtime/kube/client.ts';
 import { createKubeClient } from '../../runtime/kube/create-client.ts';
 import { createElector } from '../../runtime/kube/elector.ts';
 import { leadersClient } from '../../runtime/kube/lease.ts';
-import { followServerVersion, isAtLeast } from '../../runtime/kube/server-version.ts';
+import { followServerVersion } from '../../runtime/kube/server-version.ts';
 import { untilAborted } from '../../runtime/lifecycle/wait.ts';
 import { keepHeapSmall } from '../../runtime/memory.ts';
 import { readAuthorities } from '../../runtime/net/certificates.ts';
@@ -96,7 +96,7 @@ export async function startOperator(
       local: !isInPod(deps.env),
       mostWaiting: mostConnections / 2,
     }),
-    nativeSidecars: () => isAtLeast(version.current, 1, 29),
+    nativeSidecars: version.atLeast(1, 29),
   });
   const nodes = await startNodeChannel({
     ...{ ...shared, address: config.grpc },

@@ -1,4 +1,4 @@
-import { listenAddress, listenAddressOrOff, unencrypted } from '../../core/settings/listen-address.ts';
+import { listenAddress, listenAddressOrOff } from '../../core/settings/listen-address.ts';
 import { applyRules, type Rule } from '../../core/settings/resolve.ts';
 import {
   boolean,
@@ -10,6 +10,7 @@ import {
   type Resolved,
   type Settings,
   text,
+  unencrypted,
 } from '../../core/settings/setting.ts';
 
 /** Flags and variables of `svc run operator`. */

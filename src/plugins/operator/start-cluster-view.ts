@@ -66,20 +66,19 @@ export function startClusterView(
     kind,
     followAll<WorkloadObject, KnownWorkload>(path, (object) => projectWorkload(kind, object, intern)),
   ]);
-  // asked for by each review
-  let synced: Promise<void> | undefined;
-  return {
+  const view = {
     namespaces: followAll('/api/v1/namespaces', projectNamespace),
     serviceConfigs: followAll(`/apis/${apiVersion}/serviceconfigs`, projectServiceConfig),
     secretMappings: followAll(`/apis/${apiVersion}/secretmappings`, projectSecretMapping),
     pods: followAll('/api/v1/pods', (object: PodObject) => projectPod(object, intern)),
     workloads: allWorkloads(new Map(workloads)),
-    whenSynced() {
-      synced ??= Promise.all(all.map((following) => following.whenSynced())).then(() => {});
-      return synced;
-    },
-    closed: Promise.all(all.map(({ closed }) => closed)).then(state.close),
+    synced: false,
   };
+  const synced = Promise.all(all.map((following) => following.whenSynced())).then(() => {
+    view.synced = true;
+  });
+  const closed = Promise.all(all.map((following) => following.closed)).then(state.close);
+  return Object.assign(view, { whenSynced: () => synced, closed });
 }
 
 type ByKind = ReadonlyMap<string, Following<KnownWorkload>>;

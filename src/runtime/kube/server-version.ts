@@ -10,6 +10,8 @@ export interface ServerVersion {
 export interface FollowedVersion {
   /** The last that was told; undefined before that. */
   readonly current: ServerVersion | undefined;
+  /** Tells whether it is that version or a later one; false while it is not known. */
+  atLeast(major: number, minor: number): () => boolean;
   /** Resolves with the first answer, or without one when the signal is aborted. */
   readonly known: Promise<void>;
   /** Resolves when the signal was aborted; never rejects. */
@@ -49,6 +51,7 @@ export function followServerVersion(
     get current() {
       return current;
     },
+    atLeast: (major, minor) => () => isAtLeast(current, major, minor),
     known: known.promise,
     closed: forever().finally(known.resolve),
   };

@@ -1,8 +1,7 @@
 import { exitStatus, messageOf, SvcError } from '../../core/errors.ts';
 import { type ImageReference, parseImageReference } from '../../core/image/reference.ts';
 import { matchCredentials, type RegistryCredential } from '../../core/image/registry-credentials.ts';
-import { isLoopback } from '../../core/settings/listen-address.ts';
-import { httpUrl } from '../../core/settings/setting.ts';
+import { httpUrl, isLoopback } from '../../core/settings/setting.ts';
 
 /** One place where a repository can be read. */
 export interface RegistryEndpoint {

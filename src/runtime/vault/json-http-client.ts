@@ -1,7 +1,7 @@
 import http from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
-import { isLoopback } from '../../core/settings/listen-address.ts';
+import { isLoopback } from '../../core/settings/setting.ts';
 import { isEncodedPath } from '../../core/vault/path.ts';
 import { apiHeaders, apiPrefix, TlsContext, type VaultConnectionSettings } from './connection.ts';
 import {

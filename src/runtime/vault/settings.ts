@@ -1,6 +1,5 @@
 import { accessSync, constants, existsSync, readdirSync } from 'node:fs';
 import { exitStatus, SvcError } from '../../core/errors.ts';
-import { unencrypted } from '../../core/settings/listen-address.ts';
 import type { Rule } from '../../core/settings/resolve.ts';
 import {
   boolean,
@@ -11,6 +10,7 @@ import {
   path,
   type Resolved,
   type Settings,
+  unencrypted,
 } from '../../core/settings/setting.ts';
 import { mountPath, roleName, transitKeyName } from '../../core/vault/path.ts';
 

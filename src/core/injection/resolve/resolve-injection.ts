@@ -3,8 +3,8 @@ import { areTooWide, type Block, isTooWide, parseBlock } from '../../egress/addr
 import { isLabelled } from '../../kubernetes/labels.ts';
 import type { Pod } from '../../kubernetes/pod.ts';
 import { type CreatedConfig, selectServiceConfig } from '../../kubernetes/protected-pods.ts';
-import { unencrypted } from '../../settings/listen-address.ts';
 import { applyRules, outcome, type Rule } from '../../settings/resolve.ts';
+import { unencrypted } from '../../settings/setting.ts';
 import type { InjectionDefaults, InjectionPlan, PlannedSecret, Resolution } from '../contract.ts';
 import { annotationErrors, annotations, givenAnnotations, optsOut } from './annotations.ts';
 import { gatherRequestedSettings, type RequestedSettings, type Wish } from './requested-settings.ts';

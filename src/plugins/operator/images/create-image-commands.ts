@@ -62,7 +62,6 @@ export function createImageCommands(deps: ImageCommandsDeps): ImageCommands {
   const lookUp = { mirrors, cache, flights, log, local, count: createLookupCounter(metrics) };
   return {
     async commandsOf(pod, namespace, images, { timeoutMs, signal: ended, dispensable }) {
-      if (images.length === 0) return new Map();
       let leave: (() => void) | undefined;
       const mayWait = () => {
         if (leave !== undefined) return true;

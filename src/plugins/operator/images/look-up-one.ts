@@ -7,7 +7,7 @@ import {
 } from '../../../core/image/reference.ts';
 import type { RegistryCredential } from '../../../core/image/registry-credentials.ts';
 import type { ImageCommand } from '../../../core/injection/contract.ts';
-import { isLoopback } from '../../../core/settings/listen-address.ts';
+import { isLoopback } from '../../../core/settings/setting.ts';
 import type { Metrics } from '../../../runtime/health/health.ts';
 import { within } from '../../../runtime/lifecycle/wait.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';

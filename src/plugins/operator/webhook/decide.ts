@@ -64,7 +64,7 @@ async function decided(request: AdmissionRequest, deps: DecideDeps, limits: Revi
   try {
     const exempt = exempted(request, deps);
     if (exempt !== undefined) return exempt;
-    await listed(deps.cluster, limits);
+    if (!deps.cluster.synced) await listed(deps.cluster, limits);
     return await decideProtected(request, deps, limits);
   } catch (error) {
     return { kind: 'deny', code: 500, errors: [`svc could not decide: ${described(error)}`] };
@@ -194,7 +194,7 @@ function wholeArrays(before: unknown, after: unknown, at: { toString(): string }
  * user, the pod goes without the lock on its memory.
  * @throws ImageLookupError
  */
-function lookUpImages(
+async function lookUpImages(
   { pod, namespace }: AdmissionRequest,
   plan: InjectionPlan,
   podSecurity: PodSecurityLevel,
@@ -203,6 +203,7 @@ function lookUpImages(
 ): Promise<ReadonlyMap<string, ImageCommand>> {
   const needed = imagesToLookUp(pod, plan);
   const wanted = imagesOfUnknownUser(pod, plan, podSecurity).filter((image) => !needed.includes(image));
+  if (needed.length + wanted.length === 0) return new Map();
   return images.commandsOf(pod, namespace, [...needed, ...wanted], {
     ...limits,
     dispensable: new Set(wanted),

@@ -1,5 +1,4 @@
 import { messageOf, SvcError } from '../../../core/errors.ts';
-import { isLoopback } from '../../../core/settings/listen-address.ts';
 import {
   applyRules,
   findGiven,
@@ -10,7 +9,7 @@ import {
   sectionOf,
   wrongValue,
 } from '../../../core/settings/resolve.ts';
-import type { Settings } from '../../../core/settings/setting.ts';
+import { isLoopback, type Settings } from '../../../core/settings/setting.ts';
 import { loadConfigFile } from '../../../runtime/component/read-config.ts';
 import { vaultRules } from '../../../runtime/vault/settings.ts';
 import {
