@@ -95,7 +95,7 @@ function agentFacts(page: string): AgentFacts | undefined {
 
 export const coverage: Check = {
   ...{ id: 'SVC-AGENT-001', area: 'agent', level: 'warning', needs: 'cluster', timeoutMs: 60_000 },
-  title: 'An agent is on every node that pods can run on',
+  title: 'An agent runs on every node that pods can run on',
   cause:
     'The DaemonSet is not installed or its node selector leaves nodes out, its image cannot be pulled, or a policy refuses privileged pods. It is an error where a protected pod runs.',
   fix: 'Look at kubectl -n svc-system describe daemonset svc-ebpf, and at ebpf.nodeSelector of the chart.',

@@ -119,7 +119,7 @@ export const ciphertext: Check = {
   title: 'What the proxy stores is ciphertext',
   cause:
     'The request did not go through the proxy, or the proxy could not reach the store or the key server.',
-  fix: 'Give --proxy the address of the encryption proxy, and look at its log and its /readyz.',
+  fix: 'Set --proxy to the address of the encryption proxy, and look at its log and its /readyz.',
   async run(context) {
     const { subject, plaintext, refusal, stored, left } = await canary(context);
     if (refusal !== undefined) return failed({ subject, message: `The proxy did not take it: ${refusal}.` });
@@ -127,7 +127,7 @@ export const ciphertext: Check = {
     const { body, metadata } = stored;
     if (body.includes(plaintext)) return failed({ subject, message: 'The store holds its plaintext.' });
     if (metadata['svc-encrypted'] !== 'true')
-      return failed({ subject, message: 'It does not bear the metadata of an encrypted object.' });
+      return failed({ subject, message: 'It lacks the metadata of an encrypted object.' });
     if (body.length !== storedSize(plaintext.length))
       return failed({ subject, message: `The store holds ${body.length} bytes of it.` });
     if (left) return failed({ subject, level: 'warning', message: 'It could not be removed again.' });
@@ -137,10 +137,10 @@ export const ciphertext: Check = {
 
 export const bucketThere: Check = {
   ...{ id: 'SVC-STORE-001', area: 'proxy-store', level: 'error', needs: 'store' },
-  title: 'The bucket is there and can be reached',
+  title: 'The bucket exists and can be reached',
   cause:
     'Its name is mistyped, it is in another region or at another endpoint, or the certificate there is not trusted.',
-  fix: 'Check --bucket, --upstream and --region; give the authority of a private certificate by AWS_CA_BUNDLE.',
+  fix: 'Check --bucket, --upstream and --region; name the authority of a private certificate in AWS_CA_BUNDLE.',
   async run(context, signal) {
     const { bucket, direct } = await context.store();
     try {
@@ -164,9 +164,9 @@ export const factsOf = shared(async (context: CheckContext) => {
 
 export const notPublic: Check = {
   ...{ id: 'SVC-STORE-005', area: 'proxy-store', level: 'info', needs: 'store' },
-  title: 'The bucket is not open to everybody',
+  title: 'The bucket is not public',
   cause:
-    'A policy opens the bucket, or nothing forbids one. Bodies are encrypted; names, sizes and times are not, and .svc/ may be written.',
+    'A policy makes the bucket public, or nothing forbids such a policy. Bodies are encrypted; names, sizes and times are not, and .svc/ may be written.',
   fix: 'Block public access to the bucket, and remove the policy.',
   async run(context) {
     const { bucket } = await context.store();

@@ -47,8 +47,8 @@ function problemOf({ key, pod }: SeenPod): readonly CheckFailure[] {
 
 export const wrappersCurrent: Check = {
   ...{ id: 'SVC-OPERATOR-016', area: 'operator', level: 'warning', needs: 'cluster', timeoutMs: 60_000 },
-  title: 'Protected pods have the wrapper that the operator gives now',
-  cause: 'The operator was upgraded after they were made.',
+  title: 'Protected pods have the operator's current wrapper',
+  cause: 'The operator was upgraded after they were created.',
   fix: 'Recreate them: kubectl rollout restart.',
   async run(context) {
     const [operator, { labelled }] = await Promise.all([operatorOf(context), protectedPodsOf(context)]);
@@ -90,7 +90,7 @@ export const verification: Check = {
 
 export const tokenAudience: Check = {
   ...{ id: 'SVC-OPERATOR-020', area: 'operator', level: 'warning', needs: 'cluster', timeoutMs: 60_000 },
-  title: 'The token that protected pods show to the secrets server opens nothing at the API server',
+  title: 'The token that protected pods present to the secrets server is worthless at the API server',
   cause:
     "No audience is set, so that the token is the API server's own: whoever reads it on its way, or in the secrets server, can do there what the pod's service account may.",
   fix: "First give each auth role of the pods the audience: `audience` of a role of the kubernetes auth method (such as bao write auth/kubernetes/role/NAME audience=https://vault.example with the role's other fields), `bound_audiences` of one of jwt; a role that names another one refuses such tokens, and one of kubernetes that names none takes those of any service. Then set operator.tokenAudience (or svc/token-audience, or vault.tokenAudience of a ServiceConfig) to the same, and make the pods anew.",

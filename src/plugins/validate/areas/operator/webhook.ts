@@ -20,7 +20,7 @@ import { annotatedPod } from './pods-mutated.ts';
 
 export const webhookEntries: Check = {
   ...{ id: 'SVC-OPERATOR-007', area: 'operator', level: 'error', needs: 'cluster' },
-  title: 'The webhook is configured for the creation of pods, at the operator',
+  title: 'The webhook configuration sends the creation of pods to the operator',
   cause: 'The MutatingWebhookConfiguration was deleted or changed by hand, or by a policy engine.',
   fix: 'Apply the chart again; the operator then writes the CA bundle into it.',
   async run(context) {
@@ -67,10 +67,10 @@ function isForPods({
 export const webhookSelectors: Check = {
   ...{ id: 'SVC-OPERATOR-009', area: 'operator', level: 'error', needs: 'cluster' },
   title:
-    'The webhook is asked about every pod that it has to protect, and never about those of the cluster itself',
+    'The webhook receives every pod that it has to protect, and none of the cluster itself',
   cause:
     'Selectors or match conditions of the webhook configuration were changed, or a namespace lost the label of its name.',
-  fix: 'Apply the chart again, and take objectSelector and further conditions out of the configuration.',
+  fix: 'Apply the chart again, and remove objectSelector and further conditions from the configuration.',
   async run(context) {
     const [webhooks, namespaces] = await Promise.all([webhooksOf(context), namespacesOf(context)]);
     assertConfigured(webhooks);
@@ -148,8 +148,8 @@ export const webhookBundle: Check = {
   ...{ id: 'SVC-OPERATOR-010', area: 'operator', level: 'error', needs: 'cluster', timeoutMs: 40_000 },
   title: "The webhook's CA bundle is valid, and its certificate comes from it",
   cause:
-    'The operator has not written the bundle yet or may not, somebody replaced it, or the certificate of operator.webhook.certSecret comes from another authority.',
-  fix: 'See webhook.bundle in the log of the operator, and that it may get and patch the configuration; put the authority into ca.crt of certSecret.',
+    'The operator has not written the bundle yet or is not permitted to, somebody replaced it, or the certificate of operator.webhook.certSecret comes from another authority.',
+  fix: 'Look for webhook.bundle in the log of the operator, and check that it may get and patch the configuration; put the authority into ca.crt of certSecret.',
   async run(context) {
     const webhooks = await webhooksOf(context);
     assertConfigured(webhooks);

@@ -38,8 +38,8 @@ export const policyExact = vaultCheck(
     title: 'The policy of the login permits nothing else',
     level: 'error',
     cause:
-      'The token is of root or of a person, or a policy has a wildcard, sudo, or more capabilities than are used. An attacker who takes over the workload then has them too.',
-    fix: 'Write a policy with exactly the paths and capabilities of the specification, attach it to the role alone, and remove the others. Use --identity to say whose policy it is.',
+      'The token belongs to root or to a person, or a policy has a wildcard, sudo, or more capabilities than are used. An attacker who takes over the workload then has them too.',
+    fix: 'Write a policy with exactly the paths and capabilities of the specification, attach only it to the role, and remove the others. Use --identity to say whose policy it is.',
   },
   async (_vault, context) => verdict(collected((await granted(context)).flatMap(beyond))),
 );
