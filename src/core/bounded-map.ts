@@ -8,7 +8,7 @@ export interface BoundedMapOptions<K, V> {
 export interface Age {
   /** In milliseconds; a value that is as old is not given any more. */
   readonly mostMs: number;
-  /** In milliseconds, of a clock that only goes forward. */
+  /** In milliseconds, monotonic. */
   readonly now: () => number;
 }
 
@@ -17,7 +17,7 @@ export class BoundedMap<K, V> {
   readonly #most: number;
   readonly #age: Age | undefined;
   readonly #costOf: (key: K, value: V) => number;
-  /** Used longest ago first. */
+  /** Least recently used first. */
   readonly #values = new Map<K, V>();
   /** When a value was set; only where values age, because there are many small maps. */
   readonly #times: Map<K, number> | undefined;

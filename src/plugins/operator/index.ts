@@ -60,7 +60,7 @@ export async function startOperator(
   const { health, log } = deps;
   const own = await connected(deps.env);
   const { namespace, identity = hostname() } = config;
-  // whatever the number of replicas, so that none is left with another one's lease, or certificate, when it changes
+  // with any number of replicas, so that changing it leaves none with another one's lease or certificate
   const leadership = createElector({
     ...{ client: own, namespace, name: serviceName, identity, log, signal },
     takeOver: !config.leaderElect,
@@ -138,7 +138,7 @@ async function connected(env: ComponentDeps['env']): Promise<KubeClient> {
 }
 
 /**
- * Private authorities that registries may have their certificates from, as PEM; undefined without a file.
+ * Private authorities that may have issued certificates of registries, as PEM; undefined without a file.
  * @throws SvcError (exit 78) when the file cannot be used
  */
 export async function registryAuthorities(path: string | undefined): Promise<string | undefined> {
@@ -153,7 +153,7 @@ export async function registryAuthorities(path: string | undefined): Promise<str
   }
 }
 
-/** What pods are given that do not say otherwise. @throws SvcError (exit 78) when the mirrors cannot be read */
+/** Defaults for pods that do not say otherwise. @throws SvcError (exit 78) when the mirrors cannot be read */
 export function injectionDefaults(config: OperatorConfig): InjectionDefaults {
   const mirrors = parseMirrors(config.registryMirrors ?? []);
   return {

@@ -84,8 +84,7 @@ const fromClusterChecks: readonly Check[] = [
 const secretsServerConnects: Check = {
   ...{ id: 'SVC-NET-050', area: 'connectivity', level: 'error', needs: 'vault' },
   title: 'The secrets server accepts connections from here',
-  cause:
-    'DNS does not resolve its name here, nothing listens on the port, or a firewall is in between.',
+  cause: 'DNS does not resolve its name here, nothing listens on the port, or a firewall is in between.',
   fix: 'Permit connections from application pods and proxies to the secrets server, on port 443 or that of VAULT_ADDR.',
   run: async (context, signal) => connects((await context.vault()).address, signal),
 };
@@ -93,8 +92,7 @@ const secretsServerConnects: Check = {
 const objectStoreConnects: Check = {
   ...{ id: 'SVC-NET-051', area: 'connectivity', level: 'error', needs: 'store' },
   title: 'The object store accepts connections from here',
-  cause:
-    'DNS does not resolve its name here, nothing listens on the port, or a firewall is in between.',
+  cause: 'DNS does not resolve its name here, nothing listens on the port, or a firewall is in between.',
   fix: 'Permit connections from proxies to the object store, on port 443 or that of --upstream.',
   run: async (context, signal) => connects((await context.store()).address, signal),
 };

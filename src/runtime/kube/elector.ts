@@ -202,7 +202,7 @@ interface LeaseObservation {
   mayBeTaken(): boolean;
 }
 
-/** @param clock milliseconds that only grow */
+/** @param clock monotonic milliseconds */
 function observeLease(clock: () => number): LeaseObservation {
   let seen: LeaseRecord | undefined;
   let since = 0;

@@ -188,7 +188,7 @@ export interface Reflector<T> {
   values(): IterableIterator<T>;
   /** Resolves with the first complete list, or without one when the signal is aborted. */
   whenSynced(): Promise<void>;
-  /** Resolves when the signal was aborted and nothing is under way; never rejects. */
+  /** Resolves once the signal was aborted and no work is in progress; never rejects. */
   readonly closed: Promise<void>;
 }
 

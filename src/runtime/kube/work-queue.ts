@@ -40,7 +40,7 @@ export interface WorkQueue {
   whenRoom(): Promise<void>;
   /** Keys that wait or are worked on. */
   readonly size: number;
-  /** Resolves when the signal was aborted and nothing is under way; never rejects. */
+  /** Resolves once the signal was aborted and no work is in progress; never rejects. */
   readonly closed: Promise<void>;
 }
 

@@ -15,7 +15,7 @@ export class RateLimitedLog {
   #fullAt = Number.NEGATIVE_INFINITY;
   #leftOut = 0;
 
-  /** @param now in milliseconds, of a clock that only goes forward */
+  /** @param now in milliseconds, monotonic */
   constructor(log: Logger, rate: LineRate, now: () => number = () => performance.now()) {
     this.#log = log;
     this.#rate = rate;

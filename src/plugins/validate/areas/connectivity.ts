@@ -145,7 +145,8 @@ export const agentsToOperator: Check = {
 export const operatorToApiServer: Check = {
   ...{ id: 'SVC-NET-002', area: 'connectivity', level: 'error', needs: 'cluster' },
   title: 'The operator reaches the API server (it renews its lease, or is ready)',
-  cause: 'networkPolicy.apiServer of the chart lists addresses or ports that are not those of the API server.',
+  cause:
+    'networkPolicy.apiServer of the chart lists addresses or ports that are not those of the API server.',
   fix: 'Set networkPolicy.apiServer to the addresses and ports that kubectl get endpointslices kubernetes shows.',
   async run(context) {
     const [operator, leader] = await Promise.all([operatorOf(context), leaderOf(context)]);

@@ -48,7 +48,8 @@ const most = 50;
 
 export const configuredPodMutated: Check = {
   ...{ id: 'SVC-OPERATOR-019', area: 'operator', level: 'error', needs: 'cluster', timeoutMs: 60_000 },
-  title: 'A pod that a ServiceConfig selects is never left unprotected (measured by dry runs, nothing is created)',
+  title:
+    'A pod that a ServiceConfig selects is never left unprotected (measured by dry runs, nothing is created)',
   cause:
     'The namespace lacks the label svc/protected=true, the webhook excludes it, or the operator does not know the ServiceConfig yet.',
   fix: 'Look at the conditions of the ServiceConfig and at the selectors of the webhook configuration.',

@@ -47,7 +47,7 @@ function problemOf({ key, pod }: SeenPod): readonly CheckFailure[] {
 
 export const wrappersCurrent: Check = {
   ...{ id: 'SVC-OPERATOR-016', area: 'operator', level: 'warning', needs: 'cluster', timeoutMs: 60_000 },
-  title: 'Protected pods have the operator's current wrapper',
+  title: 'Protected pods have the current wrapper of the operator',
   cause: 'The operator was upgraded after they were created.',
   fix: 'Recreate them: kubectl rollout restart.',
   async run(context) {

@@ -66,8 +66,7 @@ function isForPods({
 
 export const webhookSelectors: Check = {
   ...{ id: 'SVC-OPERATOR-009', area: 'operator', level: 'error', needs: 'cluster' },
-  title:
-    'The webhook receives every pod that it has to protect, and none of the cluster itself',
+  title: 'The webhook receives every pod that it has to protect, and none of the cluster itself',
   cause:
     'Selectors or match conditions of the webhook configuration were changed, or a namespace lost the label of its name.',
   fix: 'Apply the chart again, and remove objectSelector and further conditions from the configuration.',
