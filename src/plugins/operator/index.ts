@@ -197,7 +197,7 @@ export interface MetricsServer {
 
 /**
  * Serves `/metrics` apart from the probes, as Prometheus expects it.
- * @throws SvcError HEALTH_ADDRESS (exit 78) where the address cannot be had
+ * @throws SvcError HEALTH_ADDRESS (exit 78) if it cannot listen there
  */
 export async function startMetricsServer(
   at: ListenAddress | undefined,

@@ -8,9 +8,9 @@ export interface ServerVersion {
 }
 
 export interface FollowedVersion {
-  /** The last that was told; undefined before that. */
+  /** The last one reported; undefined before that. */
   readonly current: ServerVersion | undefined;
-  /** Tells whether it is that version or a later one; false while it is not known. */
+  /** Returns a function that tells whether it is that version or a later one; false while it is unknown. */
   atLeast(major: number, minor: number): () => boolean;
   /** Resolves with the first answer, or without one when the signal is aborted. */
   readonly known: Promise<void>;
@@ -20,7 +20,7 @@ export interface FollowedVersion {
 
 const defaultIntervalMs = 10 * 60_000;
 
-/** Version of the API server, asked for again and again: clusters are upgraded while we run. */
+/** Version of the API server, read periodically: clusters are upgraded while we run. */
 export function followServerVersion(
   client: KubeClient,
   log: Logger,

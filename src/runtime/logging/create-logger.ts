@@ -38,7 +38,7 @@ function behindOurInterface(target: Pino): Logger {
 
 const levels: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
 
-/** The logger of `createLogger`, line for line, without pino: for where each millisecond of the start counts. */
+/** The logger of `createLogger`, line for line, without pino: for processes that must start fast. */
 export function createLeanLogger(options: LoggerOptions): Logger {
   const registry = options.secrets ?? secrets;
   const sink = formatted(options.sink ?? descriptorSink(2), options.format ?? 'json');
@@ -118,7 +118,7 @@ function textLine(json: string, paint: PaintLog): string {
   return `${[...head, ...rest].join(' ').replaceAll(' \n', '\n')}\n`;
 }
 
-/** Lists of texts, such as configuration errors, take a line an item. */
+/** Lists of texts, such as configuration errors, get one line per item. */
 function field(name: string, value: unknown, paint: PaintLog): string[] {
   if (Array.isArray(value))
     return value.map((item) => `\n    ${paint('dim', `${name}:`)} ${printable(String(item))}`);
@@ -148,14 +148,14 @@ const never = new Int32Array(new SharedArrayBuffer(4));
 export interface DescriptorSinkOptions {
   /** Waits for a moment. */
   readonly pause?: () => void;
-  /** Whether a write of a page comes back at once, for a descriptor that must stay blocking. */
+  /** Whether a write of a page would not block, for a descriptor that must stay blocking. */
   readonly ready?: (descriptor: number) => boolean;
 }
 
 /**
- * Writes lines to a file descriptor at once, so that the last words of a crash are not lost.
- * Logging never takes the service down: a reader that went away, or a full pipe that stays
- * full for a second, costs lines and nothing else; only the first such line is waited for.
+ * Writes lines to a file descriptor synchronously, so that the last lines before a crash are not lost. Logging never
+ * stops the service: a closed reader, or a pipe that stays full for a second, only loses lines; it waits for the first
+ * such line only.
  */
 export function descriptorSink(descriptor: number, options: DescriptorSinkOptions = {}): Sink {
   const { pause = blockShortly, ready } = options;

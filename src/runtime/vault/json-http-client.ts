@@ -172,7 +172,7 @@ class JsonHttpExchange {
     this.#request.signal?.removeEventListener('abort', this.#aborted);
   }
 
-  /** An answer may hold data keys. */
+  /** A response may hold data keys. */
   #wipe(): void {
     for (const chunk of this.#chunks) chunk.fill(0);
     this.#chunks.length = 0;
@@ -199,7 +199,7 @@ export interface JsonHttpResponse {
   readonly location: string | undefined;
 }
 
-/** JSON exchanges over kept connections, bounded in time and size. Redirects are handed over as they are. */
+/** JSON exchanges over kept connections, bounded in time and size. Redirects are returned, not followed. */
 export interface JsonHttpClient {
   /** @throws VaultError of kind `unavailable`; the signal's reason when aborted */
   exchange(request: JsonHttpRequest): Promise<JsonHttpResponse>;

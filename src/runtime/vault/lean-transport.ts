@@ -14,7 +14,7 @@ import {
 import { SecretPool } from './secret-client/secret-pool.ts';
 
 /**
- * The key server's API over `node:http` and nothing else: for what starts fast and calls often.
+ * The key server's API over `node:http` only: for processes that start fast or call often.
  * @throws SvcError (exit 78) where TLS files cannot be used
  */
 export function createLeanTransport(connection: VaultConnectionSettings): VaultTransport {
@@ -39,7 +39,7 @@ export function createLeanTransport(connection: VaultConnectionSettings): VaultT
 
 const times = { idleMs: 30_000, patienceMs: 2 };
 
-/** Calls whose bodies hold keys: written from and read into memory that is zeroed after each call. */
+/** Calls whose bodies contain keys, written from and read into memory that is zeroed after each call. */
 class ByteTransport {
   readonly #connection: VaultConnectionSettings;
   readonly #memory = createWipedMemory();
@@ -70,7 +70,7 @@ class ByteTransport {
       return { status, location, body: body.bytes.length === 0 ? undefined : bytes.read(status, body.bytes) };
     } catch (error) {
       if (!(error instanceof JsonError)) throw error;
-      // A gateway in between says in HTML why it could not pass the request on.
+      // A gateway in between reports its failure in HTML.
       if (status >= 300) return { status, location, body: undefined };
       throw notJson(origin, status, error);
     } finally {
@@ -78,7 +78,7 @@ class ByteTransport {
     }
   }
 
-  /** One for the server that was named, and one for the active server that a standby has named last. */
+  /** One for the configured server, and one for the active server that a standby named last. */
   #poolFor(origin: URL): SecretPool {
     const known = this.#pools.get(origin.origin);
     if (known !== undefined) return known;

@@ -56,7 +56,7 @@ async function loadClient(http: JsonHttpClient, connection: VaultConnectionSetti
     debug: () => undefined,
     'request-promise': { defaults: () => (options: HttpOptions) => overHttp(http, connection, options) },
   });
-  // These it takes from VAULT_TOKEN, VAULT_NAMESPACE and VAULT_PREFIX; our headers and paths say it all.
+  // It would take these from VAULT_TOKEN, VAULT_NAMESPACE and VAULT_PREFIX; our headers and paths are complete.
   return Object.assign(client, { token: '', namespace: '', pathPrefix: '' });
 }
 

@@ -14,7 +14,7 @@ import {
 } from '../../core/settings/setting.ts';
 import { mountPath, roleName, transitKeyName } from '../../core/vault/path.ts';
 
-/** What the client of the key server needs to know. */
+/** Configuration of the key server's client. */
 export interface VaultConfig extends VaultPlace {
   readonly auth: VaultAuth;
 }
@@ -88,7 +88,7 @@ function serverTrust(settings: ResolvedVaultSettings) {
   };
 }
 
-/** The wrapper's folder has an empty one to mount them at. One that cannot be read is reported when it is needed. */
+/** The wrapper's folder has an empty one to mount them at. An unreadable one is reported when it is needed. */
 function isMounted(folder: string): boolean {
   try {
     return readdirSync(folder).length > 0;
@@ -124,7 +124,7 @@ function given(value: string | undefined, variable: string): string {
   });
 }
 
-/** How a component reaches the key server and who it is there; shared by proxy and wrapper. */
+/** How a component reaches the key server and logs in there; shared by proxy and wrapper. */
 export const vaultSettings = {
   vaultAddr: {
     variable: 'VAULT_ADDR',
@@ -220,16 +220,16 @@ export const vaultSettings = {
 export type VaultSettings = typeof vaultSettings;
 export type ResolvedVaultSettings = Resolved<VaultSettings>;
 
-/** White space at the ends is dropped: files and templates like to add a line end. */
+/** Surrounding white space is dropped: files and templates often add a line end. */
 function token(): Parser<string> {
   const shape = matching(/^[\x21-\x7e]+$/, 'a token of printable characters without blanks');
   return { ...shape, parse: (given) => shape.parse(given.trim()) };
 }
 
-/** `.` and `..` would ask another path than the one that is named. */
+/** `.` and `..` would request another path. */
 const segment = /^(?!\.{1,2}(\/|$))[\w.-]+(\/(?!\.{1,2}(\/|$))[\w.-]+)*$/;
 
-/** Which KEK; said alike to the proxy and to the command that looks at it. */
+/** Which KEK; the same settings for the proxy and for the commands that check it. */
 export const transitSettings = {
   transitMount: {
     variable: 'SVC_TRANSIT_MOUNT',

@@ -42,7 +42,7 @@ const graceMs = 2_000;
 
 /**
  * Takes the reports of node agents while this replica leads.
- * @throws SvcError NODE_CHANNEL_ADDRESS (exit 78) where the address cannot be had; Error when the certificates do not fit
+ * @throws SvcError NODE_CHANNEL_ADDRESS (exit 78) if it cannot listen there; Error when the certificates do not fit
  */
 export async function startNodeChannel(options: NodeChannelOptions): Promise<NodeChannel> {
   const { address, certificates, leadership, tokens, log, signal, now = () => performance.now() } = options;
@@ -106,8 +106,7 @@ interface TlsListener {
 
 /**
  * Accepts connections with a certificate of the agents' authorities.
- * @throws SvcError NODE_CHANNEL_ADDRESS (exit 78) where the address cannot be had; Error when the certificates do not
- * fit
+ * @throws SvcError NODE_CHANNEL_ADDRESS (exit 78) if it cannot listen there; Error when the certificates do not fit
  */
 async function listenForNodes(
   at: ListenAddress,
