@@ -17,7 +17,7 @@ export function wrappedContainers(pod: Pod): readonly Container[] {
   return containersOf(pod).filter((container) => isWrapped(container, pod));
 }
 
-/** The webhook has changed it, and what it did is still there. */
+/** The webhook has changed it, and its changes are still present. */
 export function carriesWrapper(pod: Pod): boolean {
   return isLabelled(pod.metadata.labels) && wrappedContainers(pod).length > 0;
 }
@@ -32,7 +32,7 @@ export function isOver({ status }: Pod): boolean {
   return status?.phase === 'Succeeded' || status?.phase === 'Failed';
 }
 
-/** The webhook sees no pod of these, so that the cluster can start without it. */
+/** Namespaces that the webhook skips, so that the cluster can start without it. */
 export function isExempt(namespace: string, own: string): boolean {
   return namespace === 'kube-system' || namespace === own;
 }
@@ -52,7 +52,7 @@ export function isWrapped(container: Container, pod: Pod): boolean {
   return startsWrapper(container) && hasFolder(container, pod);
 }
 
-/** What is mounted below the folder could stand in the wrapper's place. */
+/** A mount below the folder could replace the wrapper. */
 function hasFolder({ volumeMounts = [] }: Container, { spec }: Pod): boolean {
   const below = volumeMounts.filter(({ mountPath }) => `${mountPath}/`.startsWith(`${wrapperFolder}/`));
   const own = below.find(({ mountPath }) => mountPath === wrapperFolder);

@@ -62,7 +62,7 @@ interface ProxyAccess {
   readonly close: () => Promise<void>;
 }
 
-/** Opened when it is first asked for: a proxy is not started in vain. */
+/** Opened on first use, so that no proxy is started in vain. */
 function proxyAccess(store: StoreAddress, options: OpenStoreOptions, ca: string | undefined): ProxyAccess {
   const closing: (() => unknown)[] = [];
   const open = async () => {
@@ -100,13 +100,13 @@ async function proxyAddress(
   return own.address;
 }
 
-/** Flags of ours that are flags of the proxy, too, such as the transit key. */
+/** Flags that the proxy has too, such as the transit key. */
 function knownTo({ settings }: Component, given: ValidateCall['given']): ValidateCall['given'] {
   const flags = new Set(Object.values(settings).map(({ flag }) => flag));
   return Object.fromEntries(Object.entries(given).filter(([name]) => flags.has(name)));
 }
 
-/** A proxy that asks for no key takes any. */
+/** A proxy without caller keys accepts any. */
 function callerKeys({ proxyAccessKeyId, proxySecretAccessKey }: ValidateConfig) {
   return {
     accessKeyId: proxyAccessKeyId ?? 'svc-validate',
@@ -114,7 +114,7 @@ function callerKeys({ proxyAccessKeyId, proxySecretAccessKey }: ValidateConfig) 
   };
 }
 
-/** Stores differ in what they know of this, so that a refusal is "not known". @throws where there is no answer */
+/** Not every store supports these requests, so a refusal means "unknown". @throws if there is no response */
 export async function bucketFacts(
   client: S3Client,
   Bucket: string,
@@ -187,13 +187,13 @@ export interface OwnProxy {
 
 export interface OwnProxyOptions {
   readonly component: Component;
-  /** What it is to be told beside the environment. */
+  /** Settings besides the environment. */
   readonly flags: Readonly<Record<string, string | boolean | undefined>>;
   readonly env: ValidateEnv;
   readonly version: string;
 }
 
-/** Starts the proxy in this process, on a port of the loopback that is free. @throws NotEvaluated where it does not start */
+/** Starts the proxy in this process, on a free loopback port. @throws NotEvaluated where it does not start */
 export async function startOwnProxy(options: OwnProxyOptions): Promise<OwnProxy> {
   const stop = new AbortController();
   try {

@@ -75,7 +75,7 @@ const serverVersion: Check = {
 
 const clusterChecks: readonly Check[] = [serverVersion, nodeKernels, nodeTypes, nodeArchitectures];
 
-/** Each row of what the specification says has to be reached, by what the parts tell of themselves. */
+/** One check for each connection that the specification requires, judged by what the parts report. */
 const fromClusterChecks: readonly Check[] = [
   ...[podsToSecretsServer, operatorToApiServer, operatorToRegistries],
   ...[proxiesToStore, proxiesToSecretsServer, agentsToOperator],
@@ -97,7 +97,7 @@ const objectStoreConnects: Check = {
   run: async (context, signal) => connects((await context.store()).address, signal),
 };
 
-/** What can be seen of the ways from where the command runs, with or without a cluster. */
+/** Connections from where the command runs, with or without a cluster. */
 const fromHereChecks: readonly Check[] = [secretsServerConnects, objectStoreConnects];
 
 const canary: Check = {
@@ -177,7 +177,7 @@ const versioning: Check = {
 
 const proxyStoreChecks: readonly Check[] = [bucketThere, ciphertext, readBack, versioning, notPublic];
 
-/** Every check there is, in the order in which they are shown. */
+/** All checks, in the order in which they are shown. */
 export const checks: readonly Check[] = [
   ...configurationChecks,
   ...secretsServerChecks,
@@ -220,8 +220,8 @@ export function selected(checks: readonly Check[], selection: CheckSelection): r
 }
 
 /**
- * With the check that tells of wrong variables, whatever was selected: they count as not given, so that the others
- * would look at what nobody meant. Checks of the machine need none of them.
+ * Adds the check of variables to any selection, because invalid variables count as not given and other checks would
+ * examine something unintended. Checks of the machine need no variables.
  */
 export function reportingOfErrors(
   some: readonly Check[],
@@ -235,11 +235,11 @@ export function reportingOfErrors(
 
 const errorsCheck = 'SVC-CONFIG-001';
 
-/** What does not count, by id: everything that the check says, or what it finds in some subjects. */
+/** What is ignored, by id: everything that the check reports, or its findings on some subjects. */
 export interface Ignores {
   ignoresCheck(id: string): boolean;
   ignoresSubject(id: string, subject: string): boolean;
-  /** About ids that no check has. */
+  /** Warnings about unknown ids. */
   readonly warnings: readonly string[];
 }
 

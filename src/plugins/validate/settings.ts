@@ -59,7 +59,7 @@ export const secretsServerSettings = {
   },
 } satisfies Settings;
 
-/** Where the object store is, and the proxy before it. */
+/** Where the object store is, and the proxy in front of it. */
 export const objectStoreSettings = {
   ...storeSettings,
   bucket: {
@@ -112,5 +112,5 @@ export const validateSettings = {
   ...objectStoreSettings,
 } satisfies Settings;
 
-/** A value that is wrong counts as not given here; checks of the configuration tell of it. */
+/** An invalid value counts as not given here; checks of the configuration report it. */
 export type ValidateConfig = Resolved<typeof validateSettings>;

@@ -69,7 +69,7 @@ const credentialNames: ReadonlySet<string> = new Set([
   ...['AWS_SHARED_CREDENTIALS_FILE', 'AWS_CONFIG_FILE'],
 ]);
 
-/** What makes the keys writes them so; of others, somebody may know them. */
+/** The form of generated keys; others may be known to somebody. */
 const shapes = { id: /^SVC[A-Z2-7]{17}$/, secret: /^[\w-]{40}$/ } as const;
 
 /** The pod's earlier ones when the webhook is called again; else new ones. Undefined: none are requested. */
@@ -147,7 +147,7 @@ function audienceOf({ projected }: Volume): string | undefined {
   return projected?.sources?.find((source) => source.serviceAccountToken)?.serviceAccountToken?.audience;
 }
 
-/** Without what another version of the operator, or another user of the pod, has made otherwise. */
+/** Without the parts that may differ between versions of the operator or users of the pod. */
 function fixedPart({ image, projected, hostPath, ...rest }: Volume): object {
   const { defaultMode: _, ...kept } = projected ?? {};
   const sources = projected?.sources?.map(({ serviceAccountToken, ...source }) => {

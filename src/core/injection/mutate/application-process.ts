@@ -54,7 +54,7 @@ function asVariable(word: Word, encode: (text: string) => string = (text) => tex
 
 const asItem = (word: Word): string => asVariable(word, (text) => encodeOriginalArgs([text]) ?? '');
 
-/** A name that only the wrapped container has must go on standing for itself. */
+/** A name that only the wrapped container has must stay literal. */
 function argumentsOf({ env = [] }: Container, added: ReadonlySet<string>): (word: Word) => string {
   const own = new Set(env.map(({ name }) => name));
   const unknown = (name: string) => (name === originalCmd || added.has(name)) && !own.has(name);
@@ -87,7 +87,7 @@ function survivorsOf({ env = [], envFrom = [] }: Container): (name: string) => b
     if (!/^[\w.-]+$/.test(name)) return false;
     const defined = last.get(name);
     if (defined !== undefined) return isPlain(defined);
-    // what is left is a variable of a Service, an address, or none, which stays as it is written
+    // otherwise it is a Service's variable, an address, or undefined and stays literal
     return envFrom.length === 0;
   };
 }
@@ -201,7 +201,7 @@ export type Piece =
   | { readonly kind: 'reference'; readonly name: string };
 
 const pattern = /\$(?:\$|\(([^)]*)\)|[\s\S])?|[^$]+/g;
-/** Where no parenthesis closes any more; each `$(` would look for one up to the end. */
+/** For text after the last closing parenthesis, where each `$(` would scan to the end. */
 const patternWithoutReferences = /\$[\s\S]?|[^$]+/g;
 
 /**

@@ -79,7 +79,7 @@ function proxyErrors(pod: Pod, plan: InjectionPlan): readonly string[] {
   ];
 }
 
-/** Containers of the user's that bear a name of the operator's own: such a one would go unwrapped. */
+/** Users' containers with one of the operator's names, which would not be wrapped. */
 function reservedNames(
   pod: Pod,
   { proxy }: InjectionPlan,

@@ -99,7 +99,7 @@ export const nodeTypes: Check = {
   },
 };
 
-/** Nodes on which no agent can run, by what their providers label them with. */
+/** Nodes on which no agent can run, by their providers' labels. */
 type Unsupported = 'Autopilot' | 'Fargate' | 'virtual';
 
 export function unsupportedKind({

@@ -182,7 +182,7 @@ const ends: Readonly<Record<string, string>> = {
   26: '2029-04-30',
 };
 
-/** What Kubernetes sets for Services whose names begin with svc. */
+/** Variables that Kubernetes sets for Services whose names begin with svc. */
 const ofService = /_(SERVICE_HOST|SERVICE_PORT(_.*)?|PORT(_.*)?)$/;
 
 /** Other programs have variables with the same beginning. */
@@ -194,7 +194,7 @@ function mistyped(name: string, known: readonly string[]): readonly CheckFailure
   return meant === undefined ? [] : [{ subject: name, message: `It is read by nothing; ${meant} is.` }];
 }
 
-/** Plugins have sections of their own, so that only a name that is near another one is wrong. */
+/** Plugins have their own sections, so only a name similar to a known one is an error. */
 function mistypedIn(names: readonly string[], all: readonly ComponentRules[]): readonly CheckFailure[] {
   const known = all.map(({ name }) => name);
   return names

@@ -150,7 +150,7 @@ export const bucketThere: Check = {
         : failed({ subject: bucket, message: `${direct.host} has no such bucket.` });
     } catch (error) {
       const code = certificateErrorCode(error);
-      // nothing but another configuration fixes that: it is a verdict, not an answer that did not come
+      // only another configuration fixes that, so it is a verdict and not a missing response
       if (code === undefined) throw error;
       return failed({ subject: direct.host, message: `Its certificate is refused: ${code}.` });
     }
@@ -181,7 +181,7 @@ export const notPublic: Check = {
   },
 };
 
-/** What was refused, in a few words, without what the store writes beside it. */
+/** The refusal in a few words, without the store's own text. */
 export function refusalOf(error: unknown): string {
   const name = error instanceof Error ? error.name : 'unknown error';
   const status = httpStatusOf(error);
@@ -191,7 +191,7 @@ export function refusalOf(error: unknown): string {
 }
 
 /**
- * Asks the store itself: what it refuses is no verdict on it.
+ * Asks the store itself: a refusal is no verdict on it.
  * @param permission such as `s3:GetObject`, needed for that
  * @throws NotEvaluated
  */

@@ -93,7 +93,7 @@ export interface ProtectedPods {
   readonly labelled: readonly SeenPod[];
 }
 
-/** Of a cluster's pods these may be few: nothing is kept of the others. @throws NotEvaluated */
+/** These may be few of a cluster's pods: the others are not kept. @throws NotEvaluated */
 export const protectedPodsOf = shared(async (context): Promise<ProtectedPods> => {
   const [namespaces, configs] = await Promise.all([namespacesOf(context), serviceConfigsOf(context)]);
   const looked = new Set(namespaces.map(({ name }) => name));

@@ -251,7 +251,7 @@ interface Conditioned {
   readonly status: { readonly observedGeneration?: number; readonly conditions?: readonly Condition[] };
 }
 
-/** What the operator says against a custom resource of the user's; a warning where it has not looked at it yet. */
+/** The operator's errors for a custom resource; a warning if it has not evaluated it yet. */
 function conditionFailures(
   { namespace, name, generation, status }: Conditioned,
   types: readonly string[],
@@ -262,7 +262,7 @@ function conditionFailures(
     return [
       { subject, message: 'The operator has not looked at it since it was changed.', level: 'warning' },
     ];
-  // the first that does not hold explains the others
+  // the first condition that is false explains the others
   const broken = types
     .flatMap((type) => conditions.filter((one) => one.type === type))
     .find(({ status: state }) => state !== 'True');

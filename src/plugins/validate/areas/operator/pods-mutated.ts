@@ -43,7 +43,7 @@ function problemOf(tried: Tried): string | undefined {
   }
 }
 
-/** Each costs a review. */
+/** Each costs one review. */
 const most = 50;
 
 export const configuredPodMutated: Check = {
@@ -70,11 +70,11 @@ const isTried = ({ spec }: KnownServiceConfig) => (spec.selector.matchExpression
 
 interface TriedConfig {
   readonly failure?: CheckFailure;
-  /** Why it could not be tried: a quota or a policy of somebody else's in that namespace. */
+  /** Why it could not be tried: a quota or another policy in that namespace. */
   readonly obstacle?: NotEvaluated;
 }
 
-/** One that lacks what each pod has to add is refused, which protects, too. */
+/** A pod that lacks required settings is refused, which protects, too. */
 async function tried(
   context: CheckContext,
   { namespace, name, spec }: KnownServiceConfig,

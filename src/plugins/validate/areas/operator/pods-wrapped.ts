@@ -115,7 +115,7 @@ function showing(pod: Pod): readonly Container[] {
   return [...wrappedContainers(pod), ...proxies];
 }
 
-/** Audience of the token that is mounted for the login; undefined where it is the one that every pod has. */
+/** Audience of the token mounted for the login; undefined for the default token. */
 function tokenOf({ volumeMounts = [] }: Container, { spec }: Pod): string | undefined {
   if (!volumeMounts.some(({ name }) => name === volumeNames.token)) return undefined;
   const sources = spec.volumes?.find(({ name }) => name === volumeNames.token)?.projected?.sources;
@@ -127,7 +127,9 @@ const opens = (audience: string | undefined, audiences: readonly string[]): bool
 
 const usualAudiences = ['https://kubernetes.default.svc', 'https://kubernetes.default.svc.cluster.local'];
 
-/** Its audience is the issuer of its tokens unless --api-audiences says otherwise; where it is not told, the usual ones. */
+/**
+ * The API server's audience is its issuer unless --api-audiences says otherwise; if that is unknown, the usual ones.
+ */
 async function audiencesOfApiServer(context: CheckContext): Promise<readonly string[]> {
   try {
     const path = '/.well-known/openid-configuration';

@@ -159,7 +159,7 @@ export const webhookBundle: Check = {
       return failed({ subject: 'svc-operator', message: `${tried.because}.` }, ...failures);
     if (tried.kind === 'unanswered' && failures.length === 0)
       return skipped('The webhook does not answer, so that it shows no certificate');
-    // nobody was asked, or under failurePolicy Ignore nobody heard that the certificate is another
+    // the webhook was not called, or failurePolicy Ignore hid that the certificate is a different one
     if (tried.kind === 'bare')
       return verdictOnPart(
         failures,
@@ -182,7 +182,7 @@ function problemOf({ name, clientConfig = {} }: SeenWebhook, now: number): reado
   return [{ subject: name, message: `Its CA bundle expires at ${end}.`, level: 'warning' }];
 }
 
-/** Undefined where one cannot be read: the API server would take none of them then. */
+/** Undefined if one cannot be read: the API server would then accept none of them. */
 function certificatesOf(caBundle: string): readonly X509Certificate[] | undefined {
   try {
     return certificatesIn(Buffer.from(caBundle, 'base64').toString()).map((pem) => new X509Certificate(pem));

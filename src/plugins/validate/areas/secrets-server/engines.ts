@@ -20,7 +20,7 @@ import { forProxy, forWrapper, vaultCheck } from './server.ts';
 
 export interface KvPlaces {
   readonly places: readonly KvPlace[];
-  /** Paths that are nowhere. */
+  /** Paths that do not exist. */
   readonly failures: readonly CheckFailure[];
 }
 
@@ -61,7 +61,7 @@ export const kvReadable = vaultCheck(
   },
 );
 
-/** What comes is a secret: nothing of it is looked at. */
+/** The response is a secret: it is not examined. */
 async function lookAt(
   session: VaultSession,
   { given, readPath }: KvPlace,
@@ -151,7 +151,7 @@ interface Tried {
 
 const findingOf = ({ subject, message }: Tried) => ({ subject, message });
 
-/** What the key server refuses here is the finding. @throws VaultError where it is sealed or away */
+/** A refusal here is the finding. @throws VaultError where it is sealed or away */
 async function tried(
   session: VaultSession,
   query: VaultQuery,

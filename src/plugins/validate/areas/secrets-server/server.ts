@@ -40,7 +40,7 @@ export const answers = vaultCheck(
 type Facts = Omit<Check, 'area' | 'needs' | 'run'>;
 type VaultProbe = (vault: VaultAccess, context: CheckContext, signal: AbortSignal) => Promise<CheckResult>;
 
-/** A check of the secrets server that is named. */
+/** A check of the configured secrets server. */
 export function vaultCheck(facts: Facts, look: VaultProbe): Check {
   return {
     ...facts,
@@ -57,7 +57,7 @@ export interface SealStatus {
 
 const query = { method: 'GET', path: 'sys/seal-status' } as const;
 
-/** Everybody may ask for it, whatever state the server is in. @throws VaultError */
+/** Needs no token, whatever state the server is in. @throws VaultError */
 export const sealStatus = shared(async (context): Promise<SealStatus> => {
   const { anonymous } = await context.vault();
   const answer = await anonymous.ask(query, context.signal);
@@ -168,7 +168,7 @@ function identityOf({ identity, secretPaths }: Whose): 'proxy' | 'wrapper' | 'bo
 const capabilities = { GET: 'read', LIST: 'list', POST: 'update', PUT: 'update', DELETE: 'delete' } as const;
 
 /**
- * Answers a success or a 404.
+ * Resolves with a success or a 404.
  * @throws NotEvaluated naming the capability that is missing; VaultError for what else is no success
  */
 export async function ask(
