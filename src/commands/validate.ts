@@ -18,8 +18,8 @@ const own = {
   output: option({ options: formats })({ char: 'o', summary: 'Format of the report', default: 'table' }),
   json: boolean({ summary: 'The same as -o json', exclusive: ['output'] }),
   'fail-on': option({ options: failOns })({ summary: 'Findings that make it fail', default: 'error' }),
-  wait: string({ summary: 'Repeat until everything passes, for so long at most', helpValue: '5m' }),
-  ignore: string({ ...many, summary: 'What does not count', helpValue: '<ID[=namespace/name]>' }),
+  wait: string({ summary: 'Repeat until everything passes, for at most this long', helpValue: '5m' }),
+  ignore: string({ ...many, summary: 'Findings to ignore', helpValue: '<ID[=namespace/name]>' }),
   area: option({ options: areas, ...many })({ summary: 'Check these areas only' }),
   check: string({ ...many, summary: 'Run these checks only', helpValue: '<ID>' }),
   pre: boolean({ summary: 'Check what needs no cluster' }),
@@ -28,12 +28,12 @@ const own = {
 };
 
 export default class Validate extends CheckCommand {
-  static override summary = 'Check that everything is as it has to be before production.';
+  static override summary = 'Check before production that everything is set up correctly.';
   static override description =
-    'Looks at the configuration, the secrets server and its key, the cluster, the operator and the agents, network ' +
-    'policies, the object store and its proxy. Each check has a page entry with its cause and how to fix it. Nothing is ' +
-    'changed, but for a canary object with --bucket that is removed again, and pods with --probe-pods.\n\n' +
-    'Exits with 0 where it passed; 1 failed, 2 only warnings under --fail-on warning, 3 called wrongly, 4 could not be ' +
+    'Checks the configuration, the secrets server and its key, the cluster, the operator and the agents, network ' +
+    'policies, the object store and its proxy. docs/CHECKS.md has the causes of each finding and how to fix it. Nothing ' +
+    'is changed, except for a canary object with --bucket and pods with --probe-pods, which are removed again.\n\n' +
+    'Exit status: 0 passed, 1 failed, 2 only warnings under --fail-on warning, 3 wrong usage, 4 not everything could be ' +
     'evaluated.';
   static override flags = {
     ...own,

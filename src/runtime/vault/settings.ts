@@ -142,7 +142,7 @@ export const vaultSettings = {
   vaultTokenFile: {
     variable: 'VAULT_TOKEN_FILE',
     flag: 'vault-token-file',
-    summary: 'File that holds the token, read again at each login; wins over VAULT_TOKEN',
+    summary: 'File that holds the token, read again at each login; overrides VAULT_TOKEN',
     ...path(),
   },
   vaultAuthMethod: {
@@ -173,13 +173,13 @@ export const vaultSettings = {
   vaultCaCert: {
     variable: 'VAULT_CACERT',
     flag: 'vault-ca-cert',
-    summary: 'File with the certificates that sign the secrets server',
+    summary: 'PEM file with the authorities of the secrets server',
     ...path(),
   },
   vaultCaPath: {
     variable: 'VAULT_CAPATH',
     flag: 'vault-ca-path',
-    summary: 'Folder of such files; /svc/certs where it is present and nothing else is given',
+    summary: 'Folder of such files; /svc/certs if it exists and nothing else is given',
     ...path(),
   },
   vaultNamespace: {
@@ -197,7 +197,7 @@ export const vaultSettings = {
   brokerAddr: {
     variable: 'SVC_BROKER_ADDR',
     flag: 'broker-address',
-    summary: 'Broker that speaks the same API and stands before the secrets server',
+    summary: 'Broker with the same API in front of the secrets server',
     ...httpUrl('https://broker.example.eu:8443'),
   },
   brokerTlsCert: {
@@ -212,7 +212,7 @@ export const vaultSettings = {
   },
   brokerTlsCa: {
     variable: 'SVC_BROKER_TLS_CA',
-    summary: 'Certificates that sign the broker, or the secrets server without one',
+    summary: 'PEM file with the authorities of the broker, or of the secrets server without one',
     ...path(),
   },
 } satisfies Settings;
