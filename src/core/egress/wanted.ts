@@ -1,12 +1,17 @@
 import type { EgressDestination, ServiceConfigSpec } from '../custom-resources/resources.ts';
-import { containersOf, proxyName } from '../injection/mutate/containers.ts';
 import {
   credentialServers,
   credentialSource,
   type InjectedCredentials,
 } from '../injection/mutate/proxy-container.ts';
+import {
+  type CreatedConfig,
+  containersOf,
+  proxyName,
+  selectServiceConfig,
+  wrappedContainers,
+} from '../injection/protected-pods.ts';
 import type { Container, Pod } from '../kubernetes/pod.ts';
-import { type CreatedConfig, selectServiceConfig, wrappedContainers } from '../kubernetes/protected-pods.ts';
 import { regionalEndpoint, regionName, unnamedRegion } from '../s3/aws-endpoint.ts';
 import { contains, parseBlock } from './address.ts';
 

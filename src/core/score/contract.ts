@@ -1,5 +1,5 @@
+import { applicationContainers, asksForWrapper, isWrapped } from '../injection/protected-pods.ts';
 import type { Container, Pod } from '../kubernetes/pod.ts';
-import { applicationContainers, asksForWrapper, isWrapped } from '../kubernetes/protected-pods.ts';
 import type { ProtectionReport } from '../protection/report.ts';
 
 /** One part of a score; `points` of at most `of`, the `of` of all parts sum to 100. Unknowns count 0. */

@@ -1,7 +1,7 @@
+import { asksForWrapper, isOver, selectServiceConfig } from '../injection/protected-pods.ts';
 import type { KnownPod, KnownServiceConfig, KnownWorkload, OwnerOf } from '../kubernetes/known-objects.ts';
 import { isLabelled } from '../kubernetes/labels.ts';
 import type { Pod } from '../kubernetes/pod.ts';
-import { asksForWrapper, isOver, selectServiceConfig } from '../kubernetes/protected-pods.ts';
 import type { PodProtection, WorkloadFacts, WorkloadName } from './contract.ts';
 
 export interface WorkloadContext extends RequestedSettings {

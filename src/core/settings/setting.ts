@@ -159,3 +159,26 @@ export function isLoopback(host: string | undefined): boolean {
   const bare = host.replace(/^\[(.*)\]$/, '$1').toLowerCase();
   return bare === 'localhost' || bare === '::1' || (isIPv4(bare) && bare.startsWith('127.'));
 }
+
+/**
+ * The text of SVC_ORIGINAL_ARGS, or undefined when it is not to be set: arguments separated by commas. `\,` is a comma and
+ * `\\` a backslash inside an argument; any other backslash stands for itself. An empty text is one empty argument.
+ */
+export function encodeOriginalArgs(args: readonly string[]): string | undefined {
+  return args.length === 0 ? undefined : args.map((arg) => arg.replace(/[\\,]/g, '\\$&')).join(',');
+}
+
+/** The arguments of such a text; none where the variable is not set. */
+export function decodeOriginalArgs(text: string | undefined): string[] {
+  if (text === undefined) return [];
+  const args: string[] = [];
+  let arg = '';
+  for (const [piece] of text.matchAll(/\\[\\,]|[\s\S]/g)) {
+    if (piece !== ',') arg += piece.at(-1);
+    else {
+      args.push(arg);
+      arg = '';
+    }
+  }
+  return [...args, arg];
+}

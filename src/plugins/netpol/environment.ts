@@ -2,9 +2,9 @@ import { apiVersion, type ServiceConfigSpec } from '../../core/custom-resources/
 import { parseAddress, plainHost, serviceOfHost } from '../../core/egress/address.ts';
 import type { ObservedPolicy } from '../../core/egress/widening.ts';
 import { SvcError } from '../../core/errors.ts';
+import { type CreatedConfig, isExempt } from '../../core/injection/protected-pods.ts';
 import { protectedLabel } from '../../core/kubernetes/labels.ts';
 import type { Pod } from '../../core/kubernetes/pod.ts';
-import { type CreatedConfig, isExempt } from '../../core/kubernetes/protected-pods.ts';
 import { invalidConfig } from '../../core/settings/resolve.ts';
 import { hasCode, type KubeClient, KubeError, type KubeObject, unless } from '../../runtime/kube/client.ts';
 import { type ClusterAddresses, createClusterAddresses } from '../../runtime/kube/cluster-addresses.ts';

@@ -4,6 +4,7 @@ import {
   type SecretMappingSpec,
   type ServiceConfigSpec,
 } from '../../core/custom-resources/resources.ts';
+import { carriesWrapper, isOver, isProtected } from '../../core/injection/protected-pods.ts';
 import { givenAnnotations } from '../../core/injection/resolve/annotations.ts';
 import type {
   KnownNamespace,
@@ -14,7 +15,6 @@ import type {
   OwnerOf,
 } from '../../core/kubernetes/known-objects.ts';
 import { selects } from '../../core/kubernetes/labels.ts';
-import { carriesWrapper, isOver, isProtected } from '../../core/kubernetes/protected-pods.ts';
 import type { KubeClient, KubeObject } from '../../runtime/kube/client.ts';
 import { type ReflectOptions, type Reflector, reflect } from '../../runtime/kube/reflect.ts';
 import type { AdmissionRequest } from './webhook/review.ts';

@@ -73,7 +73,8 @@ export const operatorSettings = {
   certDir: {
     variable: 'SVC_OPERATOR_CERT_DIR',
     flag: 'cert-dir',
-    summary: 'Folder with tls.crt, tls.key and optionally ca.crt of the webhook; unset: the operator creates its own',
+    summary:
+      'Folder with tls.crt, tls.key and optionally ca.crt of the webhook; unset: the operator creates its own',
     ...path('a folder'),
   },
   wrapperImage: {
@@ -107,8 +108,7 @@ export const operatorSettings = {
   caFile: {
     variable: 'SVC_OPERATOR_CA_FILE',
     flag: 'ca-file',
-    summary:
-      'PEM file with the private authorities of the secrets server, passed to every protected pod',
+    summary: 'PEM file with the private authorities of the secrets server, passed to every protected pod',
     ...path('a PEM file'),
   },
   tokenAudience: {

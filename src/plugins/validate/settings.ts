@@ -76,7 +76,7 @@ export const objectStoreSettings = {
   },
   proxyAccessKeyId: {
     variable: 'SVC_PROXY_ACCESS_KEY_ID',
-    summary: 'Access key with which the proxy\'s callers sign',
+    summary: "Access key with which the proxy's callers sign",
     ...matching(/^[\w.+=@-]{3,128}$/, 'an access key id'),
   },
   proxySecretAccessKey: {

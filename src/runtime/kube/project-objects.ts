@@ -8,7 +8,7 @@ import type {
 import { hostsAnnotation } from '../../core/egress/contract.ts';
 import { addressVariables } from '../../core/egress/wanted.ts';
 import type { ObservedPolicy, ObservedSpec } from '../../core/egress/widening.ts';
-import { proxyName, wrapperProgram } from '../../core/injection/mutate/containers.ts';
+import { proxyName, wrapperProgram } from '../../core/injection/protected-pods.ts';
 import { isOurs } from '../../core/injection/resolve/annotations.ts';
 import {
   controllerOf,

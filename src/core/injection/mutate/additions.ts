@@ -1,8 +1,8 @@
 import { type ImageMirrors, isConfiguredImage } from '../../image/reference.ts';
 import type { Container, EnvironmentVariable, Pod, Volume, VolumeMount } from '../../kubernetes/pod.ts';
 import type { CallerKeys, InjectionPlan, MutationEnvironment, PlannedSecret } from '../contract.ts';
+import { containersOf, proxyName, tokenFolder, volumeNames } from '../protected-pods.ts';
 import { literal } from './application-process.ts';
-import { containersOf, proxyName, tokenFolder, volumeNames } from './containers.ts';
 import type { Context, Diagnostics, Shared } from './context.ts';
 
 export interface SecretSettings {

@@ -1,7 +1,7 @@
 import type { Container, EnvironmentVariable, Pod } from '../../kubernetes/pod.ts';
-import { encodeOriginalArgs } from '../../original-args.ts';
+import { encodeOriginalArgs } from '../../settings/setting.ts';
 import type { ImageCommand, InjectionPlan, MutationEnvironment, PodSecurityLevel } from '../contract.ts';
-import { chosenContainers, originalArgs, originalCmd, wrapperProgram } from './containers.ts';
+import { chosenContainers, originalArgs, originalCmd, wrapperProgram } from '../protected-pods.ts';
 
 /** How a container starts once it is wrapped. */
 export interface Start {

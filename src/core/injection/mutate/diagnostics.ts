@@ -1,7 +1,5 @@
 import type { Container, Pod, VolumeMount } from '../../kubernetes/pod.ts';
 import type { InjectionDefaults, InjectionPlan, MutationEnvironment } from '../contract.ts';
-import { resolvedPath, secretErrors } from './additions.ts';
-import { leavesCommandToImage, unlockable } from './application-process.ts';
 import {
   certificateFolder,
   choiceErrors,
@@ -12,7 +10,9 @@ import {
   proxyName,
   volumeNames,
   wrapperFolder,
-} from './containers.ts';
+} from '../protected-pods.ts';
+import { resolvedPath, secretErrors } from './additions.ts';
+import { leavesCommandToImage, unlockable } from './application-process.ts';
 import { deliveryErrors, proxyIsSidecar, proxyPort, takenPorts } from './context.ts';
 import { cloudIdentity, credentialServers, credentialSource } from './proxy-container.ts';
 

@@ -3,6 +3,14 @@ import { protectedLabel, proxyLabel } from '../../kubernetes/labels.ts';
 import type { Container, Pod, PodSpec, Volume, VolumeMount } from '../../kubernetes/pod.ts';
 import type { InjectionDefaults, InjectionPlan, Mutation, MutationEnvironment } from '../contract.ts';
 import {
+  certificateFolder,
+  chosenContainers,
+  copierName,
+  isInjected,
+  isWrittenWrapped,
+  volumeNames,
+} from '../protected-pods.ts';
+import {
   addVolume,
   callerKeysOf,
   callerWarnings,
@@ -11,14 +19,6 @@ import {
   isSameMount,
   ownToken,
 } from './additions.ts';
-import {
-  certificateFolder,
-  chosenContainers,
-  copierName,
-  isInjected,
-  isWrittenWrapped,
-  volumeNames,
-} from './containers.ts';
 import { assignPorts, type Context, folderDelivery, proxyIsSidecar, type Shared } from './context.ts';
 import { errorsIn, warningsFor } from './diagnostics.ts';
 import { asSidecar, proxyContainer, spool } from './proxy-container.ts';

@@ -1,7 +1,7 @@
 import type { ProxyRequest } from '../../custom-resources/resources.ts';
 import type { Container, EnvironmentVariable, Volume, VolumeMount } from '../../kubernetes/pod.ts';
+import { chosenContainers, proxyName, tokenFolder, volumeNames } from '../protected-pods.ts';
 import { proxyKeyNames, resolvedPath, variable, vaultVariables } from './additions.ts';
-import { chosenContainers, proxyName, tokenFolder, volumeNames } from './containers.ts';
 import { type Context, type Needs, ownResources, ownSecurityContext, proxyPort } from './context.ts';
 
 /** As the specification recommends. */

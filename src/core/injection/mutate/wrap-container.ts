@@ -2,6 +2,14 @@ import type { Container, EnvironmentVariable, Pod } from '../../kubernetes/pod.t
 import { formatDuration } from '../../units.ts';
 import type { ImageCommand, InjectionPlan } from '../contract.ts';
 import {
+  isWrittenWrapped,
+  originalArgs,
+  originalCmd,
+  runsWrapperItself,
+  tokenFolder,
+  volumeNames,
+} from '../protected-pods.ts';
+import {
   addMount,
   callerVariables,
   needsToken,
@@ -17,14 +25,6 @@ import {
   unlockable,
   withMemoryLock,
 } from './application-process.ts';
-import {
-  isWrittenWrapped,
-  originalArgs,
-  originalCmd,
-  runsWrapperItself,
-  tokenFolder,
-  volumeNames,
-} from './containers.ts';
 import { type Context, proxyPort, type Shared } from './context.ts';
 
 /** A container that the wrapper starts, and the volumes that it needs in its pod. */

@@ -2,10 +2,10 @@ import type { ProxyRequest, SecretMappingSpec, ServiceConfigSpec } from '../../c
 import { areTooWide, type Block, isTooWide, parseBlock } from '../../egress/address.ts';
 import { isLabelled } from '../../kubernetes/labels.ts';
 import type { Pod } from '../../kubernetes/pod.ts';
-import { type CreatedConfig, selectServiceConfig } from '../../kubernetes/protected-pods.ts';
 import { applyRules, outcome, type Rule } from '../../settings/resolve.ts';
 import { unencrypted } from '../../settings/setting.ts';
 import type { InjectionDefaults, InjectionPlan, PlannedSecret, Resolution } from '../contract.ts';
+import { type CreatedConfig, selectServiceConfig } from '../protected-pods.ts';
 import { annotationErrors, annotations, givenAnnotations, optsOut } from './annotations.ts';
 import { gatherRequestedSettings, type RequestedSettings, type Wish } from './requested-settings.ts';
 import { combineSecrets, listedSecrets, mappedSecrets } from './secrets.ts';

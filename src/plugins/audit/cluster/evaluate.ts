@@ -4,6 +4,7 @@ import type {
 } from '../../../core/custom-resources/protection-report.ts';
 import { type EgressRule, type NetworkPolicy, policyNames } from '../../../core/egress/contract.ts';
 import { concernsEgress, type ObservedRule, wideningPolicies } from '../../../core/egress/widening.ts';
+import { isExempt } from '../../../core/injection/protected-pods.ts';
 import {
   type KnownNamespace,
   type KnownPod,
@@ -12,7 +13,6 @@ import {
   ownerOf,
 } from '../../../core/kubernetes/known-objects.ts';
 import { isLabelled } from '../../../core/kubernetes/labels.ts';
-import { isExempt } from '../../../core/kubernetes/protected-pods.ts';
 import type { Factor, Score, WorkloadFacts } from '../../../core/score/contract.ts';
 import { scoreOf } from '../../../core/score/score-of.ts';
 import {

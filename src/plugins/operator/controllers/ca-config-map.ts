@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { exitStatus, SvcError } from '../../../core/errors.ts';
+import { hasProtectedPod, isExempt } from '../../../core/injection/protected-pods.ts';
 import {
   isLabelled,
   isOperators,
@@ -7,7 +8,6 @@ import {
   managedByUs,
   type OwnedMetadata,
 } from '../../../core/kubernetes/labels.ts';
-import { hasProtectedPod, isExempt } from '../../../core/kubernetes/protected-pods.ts';
 import type { Health } from '../../../runtime/health/health.ts';
 import { apply, type KubeObject, unless } from '../../../runtime/kube/client.ts';
 import { sleep } from '../../../runtime/lifecycle/wait.ts';

@@ -1,5 +1,5 @@
+import { hasProtectedPod, isExempt } from '../../../core/injection/protected-pods.ts';
 import { fieldManager, isLabelled, protectedLabel } from '../../../core/kubernetes/labels.ts';
-import { hasProtectedPod, isExempt } from '../../../core/kubernetes/protected-pods.ts';
 import { apply, type KubeObject, readObject } from '../../../runtime/kube/client.ts';
 import { protectionDiffers } from '../cluster-view.ts';
 import {

@@ -1,6 +1,6 @@
 import type { NodeReportEntry } from '../../../core/custom-resources/protection-report.ts';
+import { isExempt, isOver } from '../../../core/injection/protected-pods.ts';
 import { isLabelled } from '../../../core/kubernetes/labels.ts';
-import { isExempt, isOver } from '../../../core/kubernetes/protected-pods.ts';
 import type { Score } from '../../../core/score/contract.ts';
 import { scoreOf } from '../../../core/score/score-of.ts';
 import { factsOf, groupsOf, isConcerned } from '../../../core/score/workloads.ts';

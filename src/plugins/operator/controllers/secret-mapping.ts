@@ -1,7 +1,7 @@
 import type { SecretMappingStatus } from '../../../core/custom-resources/resources.ts';
+import { isOver } from '../../../core/injection/protected-pods.ts';
 import { readSecretVariables } from '../../../core/injection/resolve/requested-settings.ts';
 import { combineSecrets } from '../../../core/injection/resolve/secrets.ts';
-import { isOver } from '../../../core/kubernetes/protected-pods.ts';
 import {
   type KnownPod,
   type KnownSecretMapping,

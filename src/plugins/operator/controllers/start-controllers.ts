@@ -4,10 +4,10 @@ import type {
   ServiceConfigStatus,
 } from '../../../core/custom-resources/resources.ts';
 import type { InjectionDefaults } from '../../../core/injection/contract.ts';
+import { carriesWrapper, isExempt, isOver } from '../../../core/injection/protected-pods.ts';
 import { resolveInjection } from '../../../core/injection/resolve/resolve-injection.ts';
 import { fieldManager, isLabelled, protectedLabel, selects } from '../../../core/kubernetes/labels.ts';
 import type { Pod } from '../../../core/kubernetes/pod.ts';
-import { carriesWrapper, isExempt, isOver } from '../../../core/kubernetes/protected-pods.ts';
 import type { Health, Metrics } from '../../../runtime/health/health.ts';
 import { createEventRecorder, type EventRecorder } from '../../../runtime/kube/event-recorder.ts';
 import {
@@ -44,8 +44,8 @@ export interface Controllers {
   /** For the controllers of other parts, too. */
   readonly events: EventRecorder;
   readonly indexes: Indexes;
-  /** Whether pods of this namespace would be given authorities of somebody else. */
-  hasForeignAuthorities(namespace: string): boolean;
+  /** Whether pods of this namespace would be given authorities of somebody else; undefined: pods are given none. */
+  readonly hasForeignAuthorities: ((namespace: string) => boolean) | undefined;
   /** Resolves once the signal was aborted and no work is in progress; never rejects. */
   readonly closed: Promise<void>;
 }
@@ -76,7 +76,7 @@ export async function startControllers(options: StartControllers): Promise<Contr
   );
   return {
     ...{ events, indexes, closed: closed.then(() => events.settled()) },
-    hasForeignAuthorities: (namespace) => configMaps?.isForeign(namespace) ?? false,
+    hasForeignAuthorities: configMaps?.isForeign,
   };
 }
 

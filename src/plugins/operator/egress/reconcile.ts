@@ -9,8 +9,8 @@ import {
 import { egressPolicies } from '../../../core/egress/policies.ts';
 import { unionOf, urlsOfPod, urlsOfSpec, type Wanted } from '../../../core/egress/wanted.ts';
 import { wideningPolicies } from '../../../core/egress/widening.ts';
+import { isExempt, isProtected } from '../../../core/injection/protected-pods.ts';
 import { managedBy } from '../../../core/kubernetes/labels.ts';
-import { isExempt, isProtected } from '../../../core/kubernetes/protected-pods.ts';
 import { apply, hasCode, type KubeClient, unless } from '../../../runtime/kube/client.ts';
 import { gatherFacts } from '../../../runtime/kube/cluster-addresses.ts';
 import type { KnownPolicy } from '../../../runtime/kube/project-objects.ts';

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { policyNames } from '../../../core/egress/contract.ts';
+import { isProtected } from '../../../core/injection/protected-pods.ts';
 import { managedByUs } from '../../../core/kubernetes/labels.ts';
-import { isProtected } from '../../../core/kubernetes/protected-pods.ts';
 import type { Metrics } from '../../../runtime/health/health.ts';
 import type { EventRecorder } from '../../../runtime/kube/event-recorder.ts';
 import { type NameResolver, systemResolver } from '../../../runtime/kube/name-book.ts';

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { messageOf } from '../../../core/errors.ts';
-import { carriesWrapper } from '../../../core/kubernetes/protected-pods.ts';
+import { carriesWrapper } from '../../../core/injection/protected-pods.ts';
 import type { Metrics } from '../../../runtime/health/health.ts';
 import { describeError, type Logger } from '../../../runtime/logging/logger.ts';
 import type { Decision, ReviewLimits } from './decide.ts';

@@ -1,14 +1,15 @@
-import { copierName, proxyName } from '../../../core/injection/mutate/containers.ts';
+import {
+  asksForWrapper,
+  copierName,
+  isOver,
+  isWrapped,
+  proxyName,
+  selectServiceConfig,
+} from '../../../core/injection/protected-pods.ts';
 import { givenAnnotations, optsOut } from '../../../core/injection/resolve/annotations.ts';
 import type { KnownPod, KnownServiceConfig } from '../../../core/kubernetes/known-objects.ts';
 import { isLabelled } from '../../../core/kubernetes/labels.ts';
 import type { Container, Pod } from '../../../core/kubernetes/pod.ts';
-import {
-  asksForWrapper,
-  isOver,
-  isWrapped,
-  selectServiceConfig,
-} from '../../../core/kubernetes/protected-pods.ts';
 import { createIntern, type PodObject, projectPod } from '../../../runtime/kube/project-objects.ts';
 import { type CheckContext, shared } from '../check.ts';
 import { listObjects, namespacesOf, serviceConfigsOf } from './read.ts';

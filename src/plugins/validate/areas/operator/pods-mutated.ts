@@ -1,6 +1,6 @@
+import { carriesWrapper } from '../../../../core/injection/protected-pods.ts';
 import type { KnownServiceConfig } from '../../../../core/kubernetes/known-objects.ts';
 import type { Pod } from '../../../../core/kubernetes/pod.ts';
-import { carriesWrapper } from '../../../../core/kubernetes/protected-pods.ts';
 import { KubeError } from '../../../../runtime/kube/client.ts';
 import { concurrently } from '../../../../runtime/lifecycle/wait.ts';
 import {

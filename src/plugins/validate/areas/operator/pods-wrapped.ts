@@ -1,10 +1,12 @@
-import { containersOf, proxyName, volumeNames } from '../../../../core/injection/mutate/containers.ts';
-import type { Container, Pod } from '../../../../core/kubernetes/pod.ts';
 import {
   applicationContainers,
   carriesWrapper,
+  containersOf,
+  proxyName,
+  volumeNames,
   wrappedContainers,
-} from '../../../../core/kubernetes/protected-pods.ts';
+} from '../../../../core/injection/protected-pods.ts';
+import type { Container, Pod } from '../../../../core/kubernetes/pod.ts';
 import { counted } from '../../../../core/units.ts';
 import {
   type Check,
