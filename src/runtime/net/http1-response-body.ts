@@ -63,6 +63,7 @@ export class ResponseBody implements AsyncIterable<Buffer> {
 
   /** Exactly `length` bytes, or undefined when the body ends before. What comes in pieces is copied together as it comes. */
   async exact(length: number): Promise<Buffer | undefined> {
+    if (length === 0) return Buffer.alloc(0);
     const first = await this.next(length);
     if (first === undefined || first.length === length) return first;
     const whole = Buffer.allocUnsafeSlow(length);

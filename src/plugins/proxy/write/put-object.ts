@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { storedSize } from '../../../core/envelope/cipher.ts';
+import { storedBodySize } from '../../../core/envelope/manifest.ts';
 import {
   type Envelope,
   envelopeHeaders,
@@ -29,7 +29,7 @@ export const putObject: OperationHandler = async (services, context) => {
   const replaced = await manifestToReplace(services, name, signal);
   const stored = await encryptToStore(services, {
     name,
-    purpose: { kind: 'object' },
+    purpose: { kind: 'object', format: services.config.format },
     ...summed(payload),
     length: payload.length,
     signal,
@@ -69,10 +69,11 @@ export const defaultChecksum = 'crc64nvme';
 /** `headers` with the envelope of a single body. @throws S3Error MetadataTooLarge */
 export function objectHeaders(
   headers: Readonly<Record<string, string>>,
-  { ciphertext, keyVersion, checksum, emptySeal }: WrappedKey & Besides,
+  { ciphertext, keyVersion, checksum, emptySeal, derivation }: WrappedKey & Besides,
   { keyName, binding }: WrapScheme,
 ): Record<string, string> {
   const envelope = {
+    ...(derivation !== undefined && { format: 2 as const, derivation }),
     keys: { form: 'single', dek: ciphertext },
     keyName,
     keyVersion,
@@ -121,7 +122,9 @@ export async function verifyStored(
   });
   body.resume();
   if (status !== 200 || unquote(kept.etag ?? '') !== stored.etag) return replacedMeanwhile(log, status);
-  const expected = hasNoBody(name.key, stored.size) ? 0 : storedSize(stored.size);
+  const format = 'salt' in stored.proof ? 2 : 1;
+  const aside = format === 1 && hasNoBody(name.key, stored.size);
+  const expected = aside ? 0 : storedBodySize(format, stored.size);
   if (Number(kept['content-length']) === expected) return;
   throw s3Error('ServiceUnavailable', 'The object store did not keep the whole body. Please retry.');
 }
