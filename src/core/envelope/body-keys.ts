@@ -42,10 +42,15 @@ export class BodyKeys {
 
   /** @throws EnvelopeError `wrong-commitment` unless the body was written under this DEK, as this part, with that size. */
   verify(commitment: string, size: number): void {
+    if (this.proves(commitment, size)) return;
+    throw new EnvelopeError('wrong-commitment', 'the body was not written under this key with this length');
+  }
+
+  /** Whether the commitment is that of a body with that size. */
+  proves(commitment: string, size: number): boolean {
     const stored = Buffer.from(commitment, 'base64url');
     const expected = this.#committed(size);
-    if (stored.length === expected.length && timingSafeEqual(stored, expected)) return;
-    throw new EnvelopeError('wrong-commitment', 'the body was not written under this key with this length');
+    return stored.length === expected.length && timingSafeEqual(stored, expected);
   }
 
   wipe(): void {

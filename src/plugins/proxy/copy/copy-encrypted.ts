@@ -1,5 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { type PartEntry, type PartList, sealMac } from '../../../core/envelope/manifest.ts';
+import { sealKeyOf } from '../../../core/envelope/body-keys.ts';
+import {
+  type PartEntry,
+  type PartList,
+  type SegmentedPartList,
+  type StoredPartList,
+  sealMac,
+} from '../../../core/envelope/manifest.ts';
 import {
   type Envelope,
   envelopeHeaders,
@@ -70,15 +77,21 @@ async function newEnvelope(
     const from = { name, envelope, dek: envelope.keys.dek, size: layout.size };
     const { wrapped, kept, told } = await rewrapSingle(keys, from, anew, to, signal);
     const { ciphertext: dek, keyVersion } = wrapped;
-    return { envelope: { ...keys.scheme, keyVersion, keys: { form: 'single', dek }, ...kept }, told };
+    const { format, derivation } = envelope;
+    const body = { ...(format && { format }), ...(derivation && { derivation }) };
+    return { envelope: { ...keys.scheme, ...body, keyVersion, keys: { form: 'single', dek }, ...kept }, told };
   }
   if (layout.list === undefined) throw new TypeError('the source has no part list');
   const told = anew ?? layout.list.checksum;
-  const from = { name, envelope, list: layout.list };
-  const { list, keyVersion } = await rewrapParts(keys, from, told, to, signal);
+  const from = { name, envelope };
+  const { list, keyVersion } =
+    layout.list.format === 2
+      ? await rewrapUpload(keys, { ...from, list: layout.list }, told, to, signal)
+      : await rewrapParts(keys, { ...from, list: layout.list }, told, to, signal);
   const kept = told && { checksum: { algorithm: told.algorithm, type: told.type } };
   const envelopeOf = (wrapped: WrappedKeys): Envelope => ({
     ...keys.scheme,
+    ...(list.format && { format: list.format }),
     keyVersion,
     keys: wrapped,
     ...kept,
@@ -148,7 +161,7 @@ async function rewrapSingle(
   to: ObjectName,
   signal: AbortSignal,
 ): Promise<{ wrapped: WrappedKey; kept: Pick<Envelope, 'checksum'>; told: WholeChecksum | undefined }> {
-  const purpose = { kind: 'object' } as const;
+  const purpose = { kind: 'object', format: from.envelope.format } as const;
   const unwrapped = await keys.unwrap(from.name, from.envelope, [{ wrapped: from.dek, purpose }], signal);
   try {
     const checksum = checksumUnder(unwrapped[0] as Buffer, from, anew);
@@ -177,6 +190,47 @@ function checksumUnder(dek: Buffer, { envelope, size }: SingleBody, anew: WholeC
   const { checksum } = envelope;
   if (checksum?.sealed === undefined) return { kept: {}, told: undefined };
   return { kept: { checksum }, told: openWholeChecksum(dek, of, checksum.sealed, 1) };
+}
+
+interface Relisted {
+  readonly list: StoredPartList;
+  readonly keyVersion: number;
+}
+
+/** The parts of a copied object in format 2: its DEK wrapped again, the list under a seal of its own. */
+async function rewrapUpload(
+  keys: Keys,
+  { name, envelope, list }: { name: ObjectName; envelope: Envelope; list: SegmentedPartList },
+  checksum: WholeChecksum | undefined,
+  to: ObjectName,
+  signal: AbortSignal,
+): Promise<Relisted> {
+  const manifest = randomBytes(16).toString('base64url');
+  const purpose = (upload: string) => ({ kind: 'seal', upload, format: 2 }) as const;
+  const item = { wrapped: list.seal, purpose: purpose(list.manifest) };
+  const [dek] = await keys.unwrap(name, envelope, [item], signal);
+  if (dek === undefined) throw new TypeError('a purpose without a key');
+  const sealKey = sealKeyOf(dek, manifest);
+  try {
+    const [wrapped] = await keys.wrap(to, [{ key: dek, purpose: purpose(manifest) }], signal);
+    if (wrapped === undefined) throw new TypeError('a key that was not wrapped');
+    const { ciphertext: seal, keyVersion } = wrapped;
+    return { list: resealed(list, { manifest, seal }, sealKey, checksum), keyVersion };
+  } finally {
+    sealKey.fill(0);
+    dek.fill(0);
+  }
+}
+
+function resealed(
+  { parts }: SegmentedPartList,
+  { manifest, seal }: Pick<SegmentedPartList, 'manifest' | 'seal'>,
+  sealKey: Buffer,
+  checksum: WholeChecksum | undefined,
+): SegmentedPartList {
+  const mac = sealMac(sealKey, manifest, parts, 2);
+  const sum = checksum && sealWholeChecksum(sealKey, mac, checksum);
+  return { format: 2, manifest, parts, seal, mac, ...(sum !== undefined && { sum }) };
 }
 
 /** The parts of a copied object: each DEK wrapped again, under a seal of its own. */

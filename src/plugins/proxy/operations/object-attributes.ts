@@ -1,6 +1,7 @@
 import type { BlockBody } from '../../../core/block-body.ts';
-import { overheadBytes } from '../../../core/envelope/cipher.ts';
+import { plaintextSize } from '../../../core/envelope/cipher.ts';
 import type { PartEntry } from '../../../core/envelope/manifest.ts';
+import { plaintextOfSegments } from '../../../core/envelope/segments.ts';
 import { S3Error } from '../../../core/s3/error.ts';
 import {
   outward,
@@ -104,8 +105,9 @@ function ofPlaintext(
   { size, list }: ObjectLayout,
   checksum: WholeChecksum | undefined,
 ): string {
+  const partSize = list?.format === 2 ? plaintextOfSegments : plaintextSize;
   const { blocks } = rewriteListing(scanAttributes(xml), (entry) => {
-    if (entry.element === 'Part') return { size: Math.max(0, (entry.size ?? 0) - overheadBytes) };
+    if (entry.element === 'Part') return { size: partSize(entry.size ?? 0) ?? 0 };
     return { size, ...(entry.etag === undefined ? {} : { etag: outward(entry.etag) }) };
   });
   const sum = checksum === undefined ? '' : `<Checksum>${checksumFields(checksum).join('')}</Checksum>`;
@@ -119,7 +121,7 @@ function ofPlaintext(
 function withParts(
   xml: string,
   headers: RequestContext['request']['headers'],
-  parts: readonly PartEntry[],
+  parts: readonly SizedPart[],
 ): string {
   const page = objectPartsXml(parts, {
     marker: Number(headers['x-amz-part-number-marker'] ?? 0) || 0,
@@ -131,6 +133,8 @@ function withParts(
 const beforeEnd = (xml: string, added: string): string =>
   xml.replace(/<\/[Gg]etObjectAttributes\w+>\s*$/, (end) => added + end);
 
+type SizedPart = Pick<PartEntry, 'n' | 'size'>;
+
 export interface PartsPage {
   /** Part number after which the page begins. */
   readonly marker: number;
@@ -139,7 +143,7 @@ export interface PartsPage {
 }
 
 /** `<ObjectParts>` of an encrypted object as GetObjectAttributes writes it, with plaintext sizes. */
-export function objectPartsXml(parts: readonly PartEntry[], { marker, limit }: PartsPage): string {
+export function objectPartsXml(parts: readonly SizedPart[], { marker, limit }: PartsPage): string {
   const behind = parts.filter(({ n }) => n > marker);
   const page = behind.slice(0, Math.min(limit, 1000));
   const truncated = behind.length > page.length;
