@@ -12,6 +12,7 @@ import {
   uploadRecordText,
   verifyUploadRecord,
 } from '../../../../src/plugins/proxy/multipart/upload-record.ts';
+import { UploadKeys } from '../../../../src/plugins/proxy/multipart/upload-keys.ts';
 import { verifyChecksums } from '../../../../src/plugins/proxy/multipart/verify-checksums.ts';
 import { partEntry, wrapped } from '../parts.ts';
 
@@ -62,7 +63,7 @@ function world(count: number, algorithmsOf: (n: number) => readonly ChecksumAlgo
     algorithm,
     value: digest(algorithm, Buffer.from(records.map((_unused, index) => index))),
   });
-  return { records, keys, parts, whole, given, calls };
+  return { records, keys: { keys, uploadKeys: new UploadKeys(keys) }, parts, whole, given, calls };
 }
 
 const begunWith = (algorithm: ChecksumAlgorithm): UploadRecord & { checksum: UploadChecksum } => ({
