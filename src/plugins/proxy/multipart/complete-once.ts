@@ -1,6 +1,12 @@
 import { BodyKeys, sealKeyOf } from '../../../core/envelope/body-keys.ts';
 import { EnvelopeError } from '../../../core/envelope/cipher.ts';
-import { type StoredPartList, sealMac, storedListSize } from '../../../core/envelope/manifest.ts';
+import {
+  type PartList,
+  type SegmentedPartList,
+  type StoredPartList,
+  sealMac,
+  storedListSize,
+} from '../../../core/envelope/manifest.ts';
 import { envelopeHeaders, type ObjectName, readEnvelope } from '../../../core/envelope/metadata.ts';
 import type { PartRecord } from '../../../core/envelope/records.ts';
 import { sealWholeChecksum } from '../../../core/envelope/whole-checksum.ts';
@@ -94,7 +100,7 @@ async function sealParts(
 }
 
 /** @throws EnvelopeError `record-forged` for a part that was not written under the upload's DEK as its record says */
-function segmentedParts(dek: Buffer, records: readonly PartRecord[]) {
+function segmentedParts(dek: Buffer, records: readonly PartRecord[]): Pick<SegmentedPartList, 'format' | 'parts'> {
   const parts = records.map(({ part, commitment = '' }) => {
     if (!('salt' in part)) throw otherFormat();
     const keys = new BodyKeys(dek, part.salt, part.n);
@@ -106,10 +112,10 @@ function segmentedParts(dek: Buffer, records: readonly PartRecord[]) {
     }
     return part;
   });
-  return { format: 2 as const, parts };
+  return { format: 2, parts };
 }
 
-const wholeParts = (records: readonly PartRecord[]) => ({
+const wholeParts = (records: readonly PartRecord[]): Pick<PartList, 'format' | 'parts'> => ({
   parts: records.map(({ part }) => {
     if ('salt' in part) throw otherFormat();
     return part;
