@@ -77,8 +77,9 @@ export class SegmentedReads {
     dek: Promise<Buffer>,
     signal: AbortSignal,
   ): Promise<UpstreamResponse> {
+    const whole = stored.start === 0 && stored.end === object.storedSize - 1;
     try {
-      return await fetchStored(this.#parts.upstream, object, stored, signal);
+      return await fetchStored(this.#parts.upstream, object, whole ? undefined : stored, signal);
     } catch (error) {
       dek.then((key) => key.fill(0)).catch(() => undefined);
       throw error;
