@@ -79,7 +79,8 @@ function ofUpload(dek: Uint8Array, upload: string, info: string): Buffer {
   }
 }
 
-const extract = (salt: Uint8Array, dek: Uint8Array): Buffer => createHmac('sha512', salt).update(dek).digest();
+const extract = (salt: Uint8Array, dek: Uint8Array): Buffer =>
+  createHmac('sha512', salt).update(dek).digest();
 
 /** HKDF-Expand (RFC 5869) of half a block, in memory that is not moved. */
 function expand(extracted: Uint8Array, info: string): Buffer {

@@ -1,6 +1,12 @@
-import { algorithmName, EnvelopeError, overheadBytes } from './cipher.ts';
 import { type Derivation, isDerivationText } from './body-keys.ts';
-import { type EnvelopeFormat, isManifestId, readPartList, type StoredPartList, serializePartList } from './manifest.ts';
+import { algorithmName, EnvelopeError, overheadBytes } from './cipher.ts';
+import {
+  type EnvelopeFormat,
+  isManifestId,
+  readPartList,
+  type StoredPartList,
+  serializePartList,
+} from './manifest.ts';
 import { type EnvelopeChecksum, readChecksum, serializeChecksum } from './whole-checksum.ts';
 
 /** Response or request headers, names in lower case. */

@@ -216,7 +216,18 @@ export function createContext(parts: ContextParts): OwnedContext {
   const uploads = new Uploads(state, reservedPrefix, uploadKeys, removals);
   const spoolSpace = new SpoolSpace(config.spoolSize);
   const stores = { upstream, state, contents, buckets };
-  const shared = { config, log, metrics, keys, partKeys, uploadKeys, ...stores, manifests, uploads, spoolSpace };
+  const shared = {
+    config,
+    log,
+    metrics,
+    keys,
+    partKeys,
+    uploadKeys,
+    ...stores,
+    manifests,
+    uploads,
+    spoolSpace,
+  };
   const reader = createObjectReader(shared);
   const close = () => {
     reader.close();

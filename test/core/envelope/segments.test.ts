@@ -131,7 +131,9 @@ test('the segments that cover a slice are all that it needs, and no more', () =>
         opened.push(decryption.update(segment.subarray(0, -16)));
         decryption.verify(segment.subarray(-16));
       }
-      const got = Buffer.concat(opened).subarray(skip - first * segmentBytes).subarray(0, take);
+      const got = Buffer.concat(opened)
+        .subarray(skip - first * segmentBytes)
+        .subarray(0, take);
       assert.ok(got.equals(plaintext.subarray(skip, skip + take)));
       const least = take === 0 ? 0 : Math.floor((skip + take - 1) / segmentBytes) - first + 1;
       assert.is(end - first, least);
@@ -215,7 +217,14 @@ test('one text for each salt', () => {
     ),
   );
   const text = freshSalt();
-  for (const wrong of [`${text}A`, text.slice(1), `${text.slice(0, -1)}B`, `${text.slice(0, -1)}=`, undefined, 7])
+  for (const wrong of [
+    `${text}A`,
+    text.slice(1),
+    `${text.slice(0, -1)}B`,
+    `${text.slice(0, -1)}=`,
+    undefined,
+    7,
+  ])
     assert.not.ok(isDerivationText(wrong), String(wrong));
 });
 

@@ -62,7 +62,11 @@ export const segmentedReadable: Vectors = {
     ),
   'format-2-inline': () => {
     const all = parts(300, 300, 77);
-    return of(segmentedMultipart(at('two-inline.bin'), all).inline, joined(all), 'The part list in the header.');
+    return of(
+      segmentedMultipart(at('two-inline.bin'), all).inline,
+      joined(all),
+      'The part list in the header.',
+    );
   },
   'format-2-inline-segments': () => {
     const all = parts(segment, segment + 1);
@@ -78,7 +82,11 @@ export const segmentedReadable: Vectors = {
   },
   'format-2-inline-empty-part': () => {
     const all = parts(64, 0);
-    return of(segmentedMultipart(at('two-empty-part.bin'), all).inline, joined(all), 'An empty part has no body.');
+    return of(
+      segmentedMultipart(at('two-empty-part.bin'), all).inline,
+      joined(all),
+      'An empty part has no body.',
+    );
   },
   'format-2-inline-unbound': () => {
     const all = parts(40, 41);
@@ -111,8 +119,10 @@ const segmentsIn = (body: Buffer) =>
   Array.from({ length: Math.ceil(body.length / stored) }, (_, index) =>
     body.subarray(index * stored, (index + 1) * stored),
   );
-const reordered = (...order: number[]) => (body: Buffer) =>
-  Buffer.concat(order.map((index) => segmentsIn(body)[index] as Buffer));
+const reordered =
+  (...order: number[]) =>
+  (body: Buffer) =>
+    Buffer.concat(order.map((index) => segmentsIn(body)[index] as Buffer));
 
 const bodies: Readonly<Record<string, readonly [about: string, reason: string, (body: Buffer) => Buffer]>> = {
   'cut-at-a-segment': ['Ends with the first segment.', 'wrong-commitment', reordered(0)],
@@ -212,7 +222,9 @@ const metadata: Readonly<Record<string, readonly [about: string, reason: string,
     'key-refused',
     () => {
       const object = one();
-      return withMetadata(object, { 'svc-wrapped-dek': flippedKey(object.metadata['svc-wrapped-dek'] as string) });
+      return withMetadata(object, {
+        'svc-wrapped-dek': flippedKey(object.metadata['svc-wrapped-dek'] as string),
+      });
     },
   ],
   'other-name': ['Under another name.', 'key-refused', () => ({ ...one(), key: 'renamed.bin' })],
@@ -232,10 +244,11 @@ const metadata: Readonly<Record<string, readonly [about: string, reason: string,
 };
 
 const upload = () => segmentedMultipart(at('two-upload.bin'), parts(300, 300, segment + 3));
-const listWith = (change: (written: ReturnType<typeof upload>) => ReturnType<typeof upload>['list']) => () => {
-  const written = upload();
-  return segmentedListed(at('two-upload.bin'), change(written), written.bodies).inline;
-};
+const listWith =
+  (change: (written: ReturnType<typeof upload>) => ReturnType<typeof upload>['list']) => () => {
+    const written = upload();
+    return segmentedListed(at('two-upload.bin'), change(written), written.bodies).inline;
+  };
 const exchanged = <T>(values: readonly T[]): T[] => [values[1] as T, values[0] as T, ...values.slice(2)];
 
 const lists: Readonly<Record<string, readonly [about: string, reason: string, () => StoredObject]>> = {
@@ -277,7 +290,11 @@ const lists: Readonly<Record<string, readonly [about: string, reason: string, ()
     'manifest-forged',
     () => {
       const { list, bodies: all } = upload();
-      return segmentedListed(at('two-upload.bin'), { ...list, parts: list.parts.slice(0, 2) }, all.slice(0, 2)).inline;
+      return segmentedListed(
+        at('two-upload.bin'),
+        { ...list, parts: list.parts.slice(0, 2) },
+        all.slice(0, 2),
+      ).inline;
     },
   ],
   'cut-part': [
@@ -292,7 +309,8 @@ const lists: Readonly<Record<string, readonly [about: string, reason: string, ()
   ],
 };
 
-const refusedOf = ([about, reason, make]: readonly [string, string, () => StoredObject]) => refused(about, reason, make());
+const refusedOf = ([about, reason, make]: readonly [string, string, () => StoredObject]) =>
+  refused(about, reason, make());
 
 export const segmentedRefused: Vectors = {
   ...Object.fromEntries(
@@ -302,6 +320,9 @@ export const segmentedRefused: Vectors = {
     ]),
   ),
   ...Object.fromEntries(
-    Object.entries({ ...metadata, ...lists }).map(([name, made]) => [`format-2-${name}`, () => refusedOf(made)]),
+    Object.entries({ ...metadata, ...lists }).map(([name, made]) => [
+      `format-2-${name}`,
+      () => refusedOf(made),
+    ]),
   ),
 };

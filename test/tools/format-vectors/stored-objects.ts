@@ -1,6 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { dekBytes, encryptBody } from '../../../src/core/envelope/cipher.ts';
-import { type PartEntry, type PartList, type StoredPartList, sealMac } from '../../../src/core/envelope/manifest.ts';
+import {
+  type PartEntry,
+  type PartList,
+  type StoredPartList,
+  sealMac,
+} from '../../../src/core/envelope/manifest.ts';
 import {
   associatedData,
   type BindingMode,

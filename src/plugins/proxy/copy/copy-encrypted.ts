@@ -79,7 +79,10 @@ async function newEnvelope(
     const { ciphertext: dek, keyVersion } = wrapped;
     const { format, derivation } = envelope;
     const body = { ...(format && { format }), ...(derivation && { derivation }) };
-    return { envelope: { ...keys.scheme, ...body, keyVersion, keys: { form: 'single', dek }, ...kept }, told };
+    return {
+      envelope: { ...keys.scheme, ...body, keyVersion, keys: { form: 'single', dek }, ...kept },
+      told,
+    };
   }
   if (layout.list === undefined) throw new TypeError('the source has no part list');
   const told = anew ?? layout.list.checksum;

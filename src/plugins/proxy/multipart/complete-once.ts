@@ -100,13 +100,19 @@ async function sealParts(
 }
 
 /** @throws EnvelopeError `record-forged` for a part that was not written under the upload's DEK as its record says */
-function segmentedParts(dek: Buffer, records: readonly PartRecord[]): Pick<SegmentedPartList, 'format' | 'parts'> {
+function segmentedParts(
+  dek: Buffer,
+  records: readonly PartRecord[],
+): Pick<SegmentedPartList, 'format' | 'parts'> {
   const parts = records.map(({ part, commitment = '' }) => {
     if (!('salt' in part)) throw otherFormat();
     const keys = new BodyKeys(dek, part.salt, part.n);
     try {
       if (!keys.proves(commitment, part.size))
-        throw new EnvelopeError('record-forged', 'the record of a part is not the one that was written for it');
+        throw new EnvelopeError(
+          'record-forged',
+          'the record of a part is not the one that was written for it',
+        );
     } finally {
       keys.wipe();
     }
@@ -129,7 +135,11 @@ const otherFormat = () =>
  * Before the store's Complete, so that the object never exists without its manifest. A manifest that is
  * there already belongs to an earlier attempt, and to the object if that attempt had reached the store.
  */
-async function saveManifest(services: ProxyServices, record: UploadRecord, sealed: StoredPartList): Promise<void> {
+async function saveManifest(
+  services: ProxyServices,
+  record: UploadRecord,
+  sealed: StoredPartList,
+): Promise<void> {
   const earlier = await services.manifests.find(record, sealed.manifest);
   if (earlier?.mac === sealed.mac) return;
   if (earlier !== undefined && (await completedObject(services, record)) !== undefined)
@@ -194,7 +204,11 @@ function wrongSize(announced: string, size: number): string {
 }
 
 /** Another proxy may have written a manifest for another list in between; the list that the store took must stay. */
-async function keepManifest(services: ProxyServices, record: UploadRecord, sealed: StoredPartList): Promise<void> {
+async function keepManifest(
+  services: ProxyServices,
+  record: UploadRecord,
+  sealed: StoredPartList,
+): Promise<void> {
   const stored = await services.manifests.find(record, sealed.manifest);
   if (stored?.mac !== sealed.mac) await services.manifests.save(record, sealed);
 }

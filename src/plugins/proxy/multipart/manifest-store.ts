@@ -213,7 +213,8 @@ async function anyIn(state: StateStore, bucket: string, reservedPrefix: string):
 
 const cacheKey = (name: ObjectName, id: string) => JSON.stringify([name.bucket, name.key, id]);
 
-const fingerprint = (list: StoredPartList) => createHash('sha256').update(serializePartList(list)).digest('base64');
+const fingerprint = (list: StoredPartList) =>
+  createHash('sha256').update(serializePartList(list)).digest('base64');
 
 /** About what a part takes in memory, in bytes. */
 const partCost = 400;

@@ -75,7 +75,8 @@ export class UploadKeys {
     this.#held.set(id, held);
     // who comes next asks anew
     arrived.catch(() => this.#held.get(id) === held && this.#held.delete(id));
-    if (this.#held.size > mostUploads) for (const oldest of this.#held.keys()) return this.#wipe(oldest) ?? held;
+    if (this.#held.size > mostUploads)
+      for (const oldest of this.#held.keys()) return this.#wipe(oldest) ?? held;
     return held;
   }
 

@@ -21,7 +21,6 @@ import { Spool, type SpoolLease, spoolBody, spooledSlice } from './body/spool.ts
 import { SpoolUnavailable } from './body/spool-file.ts';
 import { type Hold, VerifyBudget } from './body/verify-budget.ts';
 import { keptChecksum, openKept } from './kept-checksum.ts';
-import { openSegmented, SegmentedReads } from './segmented-reads.ts';
 import {
   bytesOf,
   type PartRun,
@@ -33,6 +32,7 @@ import {
   type WantedParts,
   wholeParts,
 } from './object-parts.ts';
+import { openSegmented, SegmentedReads } from './segmented-reads.ts';
 import {
   type ByteRange,
   describe,

@@ -138,7 +138,11 @@ export function openSegmented(object: StoredObject, stored: Buffer, dek: Buffer)
 }
 
 /** Of an object in one piece. @throws EnvelopeError `wrong-commitment` */
-function committedKeys({ envelope }: StoredObject, { size }: Pick<ObjectLayout, 'size'>, dek: Buffer): BodyKeys {
+function committedKeys(
+  { envelope }: StoredObject,
+  { size }: Pick<ObjectLayout, 'size'>,
+  dek: Buffer,
+): BodyKeys {
   if (envelope?.derivation === undefined) throw new TypeError('the object has no derived key');
   const { salt, commitment } = envelope.derivation;
   const keys = new BodyKeys(dek, salt, 0);

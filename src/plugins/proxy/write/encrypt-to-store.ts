@@ -277,7 +277,11 @@ async function sendWhole(
   return { response, proof, size };
 }
 
-function sealWhole(plan: EncryptionPlan, plaintext: Buffer, key: FreshKey): { body: Buffer; proof: BodyProof } {
+function sealWhole(
+  plan: EncryptionPlan,
+  plaintext: Buffer,
+  key: FreshKey,
+): { body: Buffer; proof: BodyProof } {
   const sealer = sealerFor(plan, key, plaintext.length);
   try {
     const body = Buffer.allocUnsafeSlow(storedBodySize(formatOf(plan), plaintext.length));

@@ -6,13 +6,13 @@ import { sealChecksums } from '../../../../src/core/envelope/sealed-checksums.ts
 import { type ChecksumAlgorithm, createChecksum } from '../../../../src/core/s3/checksum.ts';
 import { S3Error } from '../../../../src/core/s3/error.ts';
 import type { UploadChecksum } from '../../../../src/core/s3/object-checksum.ts';
+import { UploadKeys } from '../../../../src/plugins/proxy/multipart/upload-keys.ts';
 import {
   readUploadRecord,
   type UploadRecord,
   uploadRecordText,
   verifyUploadRecord,
 } from '../../../../src/plugins/proxy/multipart/upload-record.ts';
-import { UploadKeys } from '../../../../src/plugins/proxy/multipart/upload-keys.ts';
 import { verifyChecksums } from '../../../../src/plugins/proxy/multipart/verify-checksums.ts';
 import { partEntry, wrapped } from '../parts.ts';
 

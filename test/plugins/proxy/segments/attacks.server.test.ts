@@ -32,7 +32,10 @@ function assertCut(answer: Answer, plaintext: Buffer, label: string): void {
   if (answer.status === 500) return;
   assert.is(answer.complete, false, `${label}: a complete body arrived`);
   assert.ok(answer.body.length < plaintext.length, label);
-  assert.ok(plaintext.subarray(0, answer.body.length).equals(answer.body), `${label}: bytes that are not true`);
+  assert.ok(
+    plaintext.subarray(0, answer.body.length).equals(answer.body),
+    `${label}: bytes that are not true`,
+  );
 }
 
 const flip = (body: Buffer, at: number) => {
@@ -87,7 +90,10 @@ test('a range knows nothing of a segment that it does not cover', async () => {
   writeFileSync(pathOf('beside'), flip(readFileSync(pathOf('beside')), stored + 5));
   const first = await get(proxy, 'beside', { range: 'bytes=0-99' });
   assert.ok(first.status === 206 && first.body.equals(plaintext.subarray(0, 100)));
-  assertNothing(await get(proxy, 'beside', { range: `bytes=${segmentBytes}-${segmentBytes + 1}` }), 'changed');
+  assertNothing(
+    await get(proxy, 'beside', { range: `bytes=${segmentBytes}-${segmentBytes + 1}` }),
+    'changed',
+  );
 });
 
 test('an emptied object, and an empty one that was filled, are refused', async () => {
@@ -170,7 +176,10 @@ test('parts that were changed, exchanged or cut are refused before or where they
   const part = segmentedSize(5 * MiB);
   const others = readFileSync(pathOf('other'));
   for (const [label, body] of [
-    ['swapped', Buffer.concat([good.subarray(part, 2 * part), good.subarray(0, part), good.subarray(2 * part)])],
+    [
+      'swapped',
+      Buffer.concat([good.subarray(part, 2 * part), good.subarray(0, part), good.subarray(2 * part)]),
+    ],
     ['repeated', Buffer.concat([good.subarray(0, part), good.subarray(0, part), good.subarray(2 * part)])],
     ['of another upload', Buffer.concat([good.subarray(0, part), others.subarray(part)])],
     ['first byte of the second', flip(good, part)],

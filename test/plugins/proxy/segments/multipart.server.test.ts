@@ -38,14 +38,19 @@ test.before(async () => {
 test.after(() => bench?.stop());
 
 /** Calls to the key server. */
-async function calls<T>(via: TestProxy, action: () => Promise<T>): Promise<[T, { wrap: number; unwrap: number }]> {
+async function calls<T>(
+  via: TestProxy,
+  action: () => Promise<T>,
+): Promise<[T, { wrap: number; unwrap: number }]> {
   const { keys } = via.context as { keys: Record<'wrap' | 'unwrap' | 'create', unknown> };
   const counted = { wrap: 0, unwrap: 0 };
   const { wrap, unwrap, create } = keys;
-  const counting = (name: 'wrap' | 'unwrap', call: unknown) => (...args: unknown[]) => {
-    counted[name]++;
-    return (call as (...all: unknown[]) => unknown)(...args);
-  };
+  const counting =
+    (name: 'wrap' | 'unwrap', call: unknown) =>
+    (...args: unknown[]) => {
+      counted[name]++;
+      return (call as (...all: unknown[]) => unknown)(...args);
+    };
   Object.assign(keys, {
     wrap: counting('wrap', wrap),
     create: counting('wrap', create),
@@ -124,7 +129,9 @@ test('another proxy takes parts and completes with one call, whatever format it 
       shown.Parts?.map(({ Size }) => Size),
       plaintexts.map(({ length }) => length),
     );
-    await other.client.send(new CompleteMultipartUploadCommand({ ...at, UploadId, MultipartUpload: { Parts } }));
+    await other.client.send(
+      new CompleteMultipartUploadCommand({ ...at, UploadId, MultipartUpload: { Parts } }),
+    );
   });
   assert.equal(counted, { wrap: 0, unwrap: 1 });
   assert.ok((await get(proxy, 'shared')).body.equals(Buffer.concat(plaintexts)));
@@ -157,7 +164,11 @@ test('an empty part, alone and last', async () => {
 test('copies wrap one key again and move no body; parts copied from either format are right', async () => {
   for (const [key, body] of bodies) {
     bench.log.clear();
-    const copy = new CopyObjectCommand({ Bucket: bucket, Key: `copy-${key}`, CopySource: `${bucket}/${key}` });
+    const copy = new CopyObjectCommand({
+      Bucket: bucket,
+      Key: `copy-${key}`,
+      CopySource: `${bucket}/${key}`,
+    });
     const [, counted] = await calls(older, () => older.client.send(copy));
     assert.ok(counted.wrap === 1 && counted.unwrap <= 2, JSON.stringify(counted));
     assert.ok(bench.log.fetchedBytes() < 20_000);
@@ -179,7 +190,9 @@ test('copies wrap one key again and move no body; parts copied from either forma
     const { CopyPartResult } = await proxy.client.send(new UploadPartCopyCommand(part));
     Parts.push({ PartNumber, ETag: CopyPartResult?.ETag });
   }
-  await proxy.client.send(new CompleteMultipartUploadCommand({ ...at, UploadId, MultipartUpload: { Parts } }));
+  await proxy.client.send(
+    new CompleteMultipartUploadCommand({ ...at, UploadId, MultipartUpload: { Parts } }),
+  );
   const inline = bodies.get('inline') as Buffer;
   const expected = Buffer.concat([source.subarray(0, 5 * MiB), inline.subarray(5_242_870, 10_485_762)]);
   assert.ok((await get(older, 'of-copies')).body.equals(expected));
@@ -192,7 +205,13 @@ test('checksums of parts and of the whole are those of the plaintext', async () 
   const Parts = [];
   for (const [index, size] of [5 * MiB, 100].entries()) {
     const PartNumber = index + 1;
-    const part = { ...at, UploadId, PartNumber, Body: randomBytes(size), ChecksumAlgorithm: 'CRC32' } as const;
+    const part = {
+      ...at,
+      UploadId,
+      PartNumber,
+      Body: randomBytes(size),
+      ChecksumAlgorithm: 'CRC32',
+    } as const;
     const { ETag, ChecksumCRC32 } = await listing.client.send(new UploadPartCommand(part));
     Parts.push({ PartNumber, ETag, ChecksumCRC32 });
   }

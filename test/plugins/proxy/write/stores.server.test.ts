@@ -19,8 +19,8 @@ import { objectHeaders } from '../../../../src/plugins/proxy/write/put-object.ts
 import { startMinio } from '../../../support/minio.ts';
 import type { ObjectStore } from '../../../support/types.ts';
 import { startVersityGw } from '../../../support/versitygw.ts';
-import { quiet, rejection } from '../upstream/support.ts';
 import { wrapped } from '../parts.ts';
+import { quiet, rejection } from '../upstream/support.ts';
 import { MiB, pieces, source, type TestContext, writeContext } from './support.ts';
 
 const Bucket = 'bucket';
