@@ -1,69 +1,79 @@
 #!/usr/bin/env python3
 """Reads objects that `svc run proxy` has encrypted, without any code of svc: written from docs/FORMAT.md alone.
-
   read.py PATH… --to DIR [--keys transit-key.json…]
-
 PATH is a JSON file of stored objects, or a folder in which such files lie ("Stored objects as files" in FORMAT.md). Keys
 are unwrapped by the key server at VAULT_ADDR with VAULT_TOKEN, or by exported transit keys. Needs Python 3.9 and the
-package `cryptography`. Ends with 0: all were read; 1: some were refused; 2: called wrongly, or the key server failed.
-"""
+package `cryptography`. Ends with 0: all were read; 1: some were refused; 2: called wrongly, or the key server failed."""
 import argparse, base64, hashlib, hmac, json, os, re, sys, tempfile, urllib.error, urllib.parse, urllib.request, zlib
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-NONCE, OVERHEAD = 12, 28
+NONCE, TAG, OVERHEAD, SEGMENT, MALFORMED = 12, 16, 28, 65536, 'malformed-metadata'
 WRAPPED = re.compile(r'vault:v([1-9][0-9]{0,9}):[A-Za-z0-9+/]+={0,2}')
-ID = re.compile(r'[A-Za-z0-9_-]{22}')
+ID, SALT = re.compile(r'[A-Za-z0-9_-]{22}'), re.compile(r'[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]')
 MOST_PARTS, LONGEST_MANIFEST = 10_000, 8 * 1024 * 1024
 REQUIRED = ['encrypted', 'wrapped-dek', 'algorithm', 'key-name', 'key-version']
-KNOWN = REQUIRED + ['binding', 'empty-seal', 'checksum']
+KNOWN = REQUIRED + ['binding', 'empty-seal', 'checksum', 'derivation']
+FORMATS = {'AES-256-GCM': 1, 'AES-256-GCM-STREAM-64KiB': 2}
 CHECKSUM = re.compile(r'([a-z0-9]{1,20})\.(?:full|composite)(?:\.([A-Za-z0-9_-]{1,200}))?')
 SUM, COMPOSITE = re.compile(r'[A-Za-z0-9_-]{1,200}'), 0x80
 ALGORITHMS = 'crc32 crc32c crc64nvme sha1 sha256 sha512 md5 xxhash64 xxhash3 xxhash128'.split()
 
 class Refused(Exception):
     """The object is not what svc wrote: one of the reasons in FORMAT.md, and what is wrong."""
-    def __init__(self, reason, detail):
-        super().__init__(f'{reason}: {detail}')
+    def __init__(self, reason, detail): super().__init__(f'{reason}: {detail}')
 
-class Failed(Exception):
-    """Nothing can be said about any object."""
+class Failed(Exception): """Nothing can be said about any object."""
+def expect(holds, reason, detail):
+    if not holds: raise Refused(reason, detail)
 
 def json_text(value): return json.dumps(value, ensure_ascii=False, separators=(',', ':'))
 def is_whole(value, least, most): return type(value) is int and least <= value <= most
+def from_base64url(text): return base64.urlsafe_b64decode(text + '=' * (-len(text) % 4))
+def stored_size(format, size): return size + (TAG * -(-size // SEGMENT) if format == 2 else OVERHEAD)
 def matches(pattern, value): return isinstance(value, str) and pattern.fullmatch(value)
 def is_wrapped(value): return matches(WRAPPED, value) and len(value) < 1024
-
 def from_json(text, what):
     try: return json.loads(text)
-    except (ValueError, RecursionError): raise Refused('malformed-metadata', f'{what} is not JSON')
-
-def from_base64(text, length, reason='malformed-metadata'):
+    except (ValueError, RecursionError): raise Refused(MALFORMED, f'{what} is not JSON')
+def from_base64(text, length, reason=MALFORMED):
     try: data = base64.b64decode(text if isinstance(text, str) else '*', validate=True)
     except ValueError: raise Refused(reason, 'no base64')
-    if len(data) != length: raise Refused(reason, f'{len(data)} bytes where {length} belong')
+    expect(len(data) == length, reason, f'{len(data)} bytes where {length} belong')
     return data
 
-def is_list_head(value):
+def is_list_head(value, format):
     """What part lists and pointers have in common."""
-    return (isinstance(value, dict) and is_whole(value.get('v'), 1, 1) and is_wrapped(value.get('seal'))
+    return (isinstance(value, dict) and is_whole(value.get('v'), format, format) and is_wrapped(value.get('seal'))
             and matches(ID, value.get('manifest')))
+def opened(dek, nonce, sealed, associated=None):
+    try: return AESGCM(dek).decrypt(nonce, sealed, associated)
+    except InvalidTag: raise Refused('authentication-failed', 'a tag does not verify')
+def derived(dek, salt, info):  # HKDF-SHA-512, 32 bytes
+    return hmac.digest(hmac.digest(salt, dek, 'sha512'), info.encode() + b'\x01', 'sha512')[:32]
+
+def segments(stored, start, dek, salt, part, size):
+    """Yields the plaintext of a body of format 2."""
+    key = derived(dek, salt, f'svc/2/key\n{part}\n')
+    for index in range(-(-size // SEGMENT)):
+        length = min(SEGMENT, size - index * SEGMENT)
+        nonce = index.to_bytes(11, 'big') + bytes([index * SEGMENT + length == size])
+        data = stored.read(start + index * (SEGMENT + TAG), length + TAG)
+        yield opened(key, nonce, data, b'svc/2\n' + part.to_bytes(2, 'big') + index.to_bytes(8, 'big'))
 
 class Crc32:
     def __init__(self, data=b''): self.value = zlib.crc32(data)
     def update(self, data): self.value = zlib.crc32(data, self.value)
     def digest(self): return self.value.to_bytes(4, 'big')
-
 HASHES = {1: Crc32, 4: hashlib.sha1, 5: hashlib.sha256, 6: hashlib.sha512, 7: hashlib.md5}
 
 def compared(pieces, key, bound_to, sealed):
     """Passes the plaintext of each body on; raises Refused at the end of those that have not the checksum kept."""
     if sealed is None: return (yield from pieces)
     purpose = b'svc/whole-checksum/1'
-    derived = hmac.new(key, purpose + b'\x01', hashlib.sha256).digest()
     try:
-        data = base64.urlsafe_b64decode(sealed + '=' * (-len(sealed) % 4))
-        plain = AESGCM(derived).decrypt(data[:NONCE], data[NONCE:], purpose + f'\n{bound_to}\n'.encode())
+        data, context = from_base64url(sealed), purpose + f'\n{bound_to}\n'.encode()
+        plain = AESGCM(hmac.digest(key, purpose + b'\x01', 'sha256')).decrypt(data[:NONCE], data[NONCE:], context)
     except (InvalidTag, ValueError): raise Refused('record-forged', 'the checksum that is kept with the object')
     number, digest = (plain or b'\0')[0], plain[1:]
     create = HASHES.get(number & ~COMPOSITE)
@@ -82,7 +92,6 @@ class ExportedKeys:
             with open(path, encoding='utf-8') as file: data = json.load(file)['data']
             if data.get('type') != 'aes256-gcm96': raise Failed(f'{path}: not a key of type aes256-gcm96')
             self.keys[data['name']] = {int(n): base64.b64decode(key) for n, key in data['keys'].items()}
-
     def unwrap(self, key_name, wrapped, binding):
         if key_name not in self.keys: raise Refused('foreign-key', f'transit key {key_name!r} is not at hand')
         _, version, payload = wrapped.split(':')
@@ -98,9 +107,7 @@ class KeyServer:
     def __init__(self, address, token, mount, key_name, namespace):
         self.key_name, name = key_name, urllib.parse.quote(key_name, safe='')
         self.url = f'{address.rstrip("/")}/v1/{mount}/decrypt/{name}'
-        self.headers = {'X-Vault-Token': token, 'Content-Type': 'application/json'}
-        if namespace: self.headers['X-Vault-Namespace'] = namespace
-
+        self.headers = {'X-Vault-Token': token, 'Content-Type': 'application/json', 'X-Vault-Namespace': namespace or ''}
     def unwrap(self, key_name, wrapped, binding):
         if key_name != self.key_name: raise Refused('foreign-key', f'transit key {key_name!r} is not used')
         body = {'ciphertext': wrapped}
@@ -111,8 +118,7 @@ class KeyServer:
             return base64.b64decode(data['plaintext'])
         except urllib.error.HTTPError as error:
             said = error.read(2000).decode(errors='replace').strip()
-            if error.code == 400: raise Refused('key-refused', said)
-            raise Failed(f'the key server answered {error.code}: {said}')
+            raise Refused('key-refused', said) if error.code == 400 else Failed(f'the key server: {error.code} {said}')
         except (OSError, ValueError, KeyError) as error: raise Failed(f'the key server: {error}')
 
 class Stored:
@@ -125,7 +131,6 @@ class Stored:
         self.path = os.path.join(folder, value['file']) if 'file' in value else None
         self.bytes = None if self.path else base64.b64decode(value['body'])
         self.size = os.path.getsize(self.path) if self.path else len(self.bytes)
-
     def read(self, offset, length):
         if not self.path: return self.bytes[offset:offset + length]
         with open(self.path, 'rb') as file:
@@ -133,122 +138,119 @@ class Stored:
             return file.read(length)
 
 def load(paths):
-    store = {}
     for path in paths:
         found = [os.path.join(at, name) for at, _, names in os.walk(path) for name in names] or [path]
         for file in sorted(name for name in found if name.endswith('.json')):
             with open(file, encoding='utf-8') as opened: value = json.load(opened)
-            for one in value.get('objects', [value]):
-                stored = Stored(one, os.path.dirname(file))
-                store[stored.bucket, stored.key] = stored
-    return store
+            yield from (Stored(one, os.path.dirname(file)) for one in value.get('objects', [value]))
 
 class Reader:
     def __init__(self, store, keys, options):
-        self.store, self.keys, self.options = store, keys, options
-
+        self.store = {(stored.bucket, stored.key): stored for stored in store}
+        self.keys, self.options = keys, options
     def plaintext(self, stored):
         """Yields the plaintext, each piece after its tag has verified. Raises Refused."""
         headers = {name: stored.headers[f'svc-{name}'] for name in KNOWN if f'svc-{name}' in stored.headers}
         if not headers and self.options.encrypted_only: raise Refused('unencrypted', 'no svc metadata')
         if not headers: return (yield stored.read(0, stored.size))
         missing = [name for name in REQUIRED if not isinstance(headers.get(name), str)]
-        if missing: raise Refused('partial-metadata', f'{", ".join(missing)} missing')
-        if headers['encrypted'] != 'true': raise Refused('malformed-metadata', 'encrypted')
-        if headers['algorithm'] != 'AES-256-GCM': raise Refused('malformed-metadata', 'algorithm')
-        form, keys = self.wrapped_keys(headers['wrapped-dek'])
+        expect(not missing, 'partial-metadata', f'{", ".join(missing)} missing')
+        expect(headers['encrypted'] == 'true' and headers['algorithm'] in FORMATS, MALFORMED, 'encrypted or algorithm')
+        form, keys = self.wrapped_keys(headers['wrapped-dek'], format := FORMATS[headers['algorithm']])
         version = WRAPPED.fullmatch(keys if form == 'single' else keys['seal']).group(1)
-        if headers['key-version'] != version: raise Refused('malformed-metadata', 'key-version')
-        names = {'key': [None, stored.key], 'bucket-key': [stored.bucket, stored.key]}
-        bound_to = names.get(headers['binding']) if 'binding' in headers else []
-        if bound_to is None: raise Refused('malformed-metadata', 'binding')
+        expect(headers['key-version'] == version, MALFORMED, 'key-version')
+        names = {'key': [None, stored.key], 'bucket-key': [stored.bucket, stored.key], 'none': [None, None]}
+        binding = headers.get('binding', 'none')
+        expect('binding' not in headers or binding in ('key', 'bucket-key'), MALFORMED, 'binding')
+        bound_to = ['svc', format, *names[binding]] if binding != 'none' or format == 2 else None
         unwrap = lambda wrapped, *purpose: self.unwrap(headers['key-name'], wrapped, bound_to, purpose)
         seal = from_base64(headers['empty-seal'], OVERHEAD) if 'empty-seal' in headers else None
-        if seal and form != 'single': raise Refused('malformed-metadata', 'empty-seal beside a part list')
-        if seal and stored.size != 0: raise Refused('wrong-size', 'a body beside an empty-seal')
+        expect(not seal or (form, format) == ('single', 1), MALFORMED, 'empty-seal')
+        proof = self.derivation(headers, format == 2 and form == 'single')
+        expect(not seal or stored.size == 0, 'wrong-size', 'a body beside an empty-seal')
         sealed = self.kept_checksum(headers['checksum'], form) if 'checksum' in headers else None
+        if proof: return (yield from self.committed(stored, proof, lambda: unwrap(keys, 'object'), sealed))
         if form == 'single':
-            if not seal and stored.size < OVERHEAD: raise Refused('wrong-size', 'shorter than nonce and tag')
+            expect(seal or stored.size >= OVERHEAD, 'wrong-size', 'shorter than nonce and tag')
             dek = unwrap(keys, 'object')
-            plain = self.open(dek, seal or stored.read(0, stored.size))
+            body = seal or stored.read(0, stored.size)
+            plain = opened(dek, body[:NONCE], body[NONCE:])
             return (yield from compared([plain], dek, len(plain), sealed))
-        if form == 'pointer': keys = self.manifest(stored, keys)
-        yield from self.parts(stored, keys, unwrap)
-
-    @staticmethod
-    def kept_checksum(text, form):
+        yield from self.parts(stored, self.manifest(stored, keys, format) if form == 'pointer' else keys, unwrap)
+    def kept_checksum(self, text, form):
         kept = matches(CHECKSUM, text)
         if kept and kept[1] not in ALGORITHMS: return None
-        if not kept or (kept[2] is None) == (form == 'single'): raise Refused('malformed-metadata', 'checksum')
+        expect(kept and (kept[2] is None) != (form == 'single'), MALFORMED, 'checksum')
         return kept[2]
-
-    def wrapped_keys(self, text):
+    def derivation(self, headers, needed):
+        if 'derivation' not in headers and not needed: return None
+        expect('derivation' in headers, 'partial-metadata', 'derivation missing')
+        proof = (headers['derivation'] or '').split('.')
+        expect(needed and len(proof) == 2 and all(map(SALT.fullmatch, proof)), MALFORMED, 'derivation')
+        return [from_base64url(half) for half in proof]
+    def committed(self, stored, proof, unwrap, sealed):
+        """A body of format 2 in one piece."""
+        size = stored.size - TAG * -(-stored.size // (SEGMENT + TAG))
+        expect(stored_size(2, size) == stored.size, 'wrong-size', 'no body has this length')
+        dek, (salt, told) = unwrap(), proof
+        commitment = derived(dek, salt, f'svc/2/commitment\n0\n{size}\n')
+        expect(hmac.compare_digest(commitment, told), 'wrong-commitment', 'not written under this key with this length')
+        yield from compared(segments(stored, 0, dek, salt, 0, size), dek, size, sealed)
+    def wrapped_keys(self, text, format):
         if WRAPPED.fullmatch(text): return 'single', text
         value = from_json(text, 'wrapped-dek')
-        if isinstance(value, dict) and 'parts' in value: return 'inline', self.part_list(value)
-        if not is_list_head(value): raise Refused('malformed-metadata', 'wrapped-dek')
+        if isinstance(value, dict) and 'parts' in value: return 'inline', self.part_list(value, format)
+        expect(is_list_head(value, format), MALFORMED, 'wrapped-dek')
         return 'pointer', value
-
-    @staticmethod
-    def part_list(value):
-        if not (is_list_head(value) and isinstance(value.get('mac'), str) and matches(SUM, value.get('sum', '-'))
-                and isinstance(value.get('parts'), list) and 1 <= len(value['parts']) <= MOST_PARTS):
-            raise Refused('malformed-metadata', 'the part list')
+    def part_list(self, value, format):
+        expect(is_list_head(value, format) and isinstance(value.get('mac'), str) and matches(SUM, value.get('sum', '-'))
+               and isinstance(value.get('parts'), list) and 1 <= len(value['parts']) <= MOST_PARTS, MALFORMED, 'part list')
         previous = 0
         for part in value['parts']:
-            if not (isinstance(part, dict) and is_whole(part.get('n'), previous + 1, MOST_PARTS)
-                    and is_wrapped(part.get('dek')) and is_whole(part.get('size'), 0, 2 ** 53 - 1)):
-                raise Refused('malformed-metadata', 'an entry of the part list')
-            from_base64(part.get('nonce'), NONCE)
+            expect(isinstance(part, dict) and is_whole(part.get('n'), previous + 1, MOST_PARTS)
+                   and is_whole(part.get('size'), 0, 2 ** 53 - 1)
+                   and (matches(SALT, part.get('salt')) if format == 2 else is_wrapped(part.get('dek'))), MALFORMED, 'part')
+            if format == 1: from_base64(part.get('nonce'), NONCE)
             previous = part['n']
         return value
-
-    def manifest(self, stored, pointer):
+    def manifest(self, stored, pointer, format):
         names = json_text([stored.bucket, stored.key]).encode()
         key = f'{self.options.reserved_prefix}manifests/{hashlib.sha256(names).hexdigest()}/{pointer["manifest"]}'
         found = self.store.get((self.options.state_bucket or stored.bucket, key))
-        if found is None: raise Refused('manifest-missing', key)
-        if found.size > LONGEST_MANIFEST: raise Refused('malformed-metadata', 'the manifest is too long')
+        expect(found is not None, 'manifest-missing', key)
+        expect(found.size <= LONGEST_MANIFEST, MALFORMED, 'the manifest is too long')
         value = from_json(found.read(0, found.size), 'the manifest')
-        if not isinstance(value, dict) or not is_whole(value.get('v'), 1, 1):
-            raise Refused('malformed-metadata', 'the manifest')
-        parts = self.part_list(value.get('list'))
-        if (value.get('bucket'), value.get('key')) != (stored.bucket, stored.key):
-            raise Refused('manifest-forged', 'the manifest is of another object')
-        if (parts['manifest'], parts['seal']) != (pointer['manifest'], pointer['seal']):
-            raise Refused('manifest-forged', 'the manifest is of another upload')
+        expect(isinstance(value, dict) and is_whole(value.get('v'), 1, 1), MALFORMED, 'the manifest')
+        parts = self.part_list(value.get('list'), format)
+        named = [value.get('bucket'), value.get('key')]
+        expect(named == [stored.bucket, stored.key], 'manifest-forged', 'of another object')
+        expect(all(parts[name] == pointer[name] for name in ('manifest', 'seal')), 'manifest-forged', 'of another upload')
         return parts
-
     def unwrap(self, key_name, wrapped, bound_to, purpose):
-        binding = json_text(['svc', 1, *bound_to, *purpose]) if bound_to else None
-        key = self.keys.unwrap(key_name, wrapped, binding)
-        if len(key) != 32: raise Refused('malformed-metadata', 'a key is not 32 bytes long')
+        key = self.keys.unwrap(key_name, wrapped, bound_to and json_text([*bound_to, *purpose]))
+        expect(len(key) == 32, MALFORMED, 'a key is not 32 bytes long')
         return key
-
     def parts(self, stored, value, unwrap):
-        if sum(part['size'] + OVERHEAD for part in value['parts']) != stored.size:
-            raise Refused('wrong-size', 'not the length that the part list gives')
-        lines = ['svc/1', value['manifest'], str(len(value['parts']))]
-        lines += [f'{part["n"]} {part["size"]} {part["nonce"]} {part["dek"]}' for part in value['parts']]
-        seal_key = unwrap(value['seal'], 'seal', value['manifest'])
-        mac = hmac.new(seal_key, ('\n'.join(lines) + '\n').encode(), hashlib.sha256).digest()
-        if not hmac.compare_digest(mac, from_base64(value['mac'], len(mac), 'manifest-forged')):
-            raise Refused('manifest-forged', 'the seal of the part list')
-        yield from compared(self.bodies(stored, value, unwrap), seal_key, value['mac'], value.get('sum'))
-
-    def bodies(self, stored, value, unwrap):
+        format, upload, parts = value['v'], value['manifest'], value['parts']
+        expect(sum(stored_size(format, part['size']) for part in parts) == stored.size, 'wrong-size', 'not as the list says')
+        fields = ['n', 'size', 'salt'] if format == 2 else ['n', 'size', 'nonce', 'dek']
+        lines = [f'svc/{format}', upload, str(len(parts)), *(' '.join(str(part[f]) for f in fields) for part in parts), '']
+        key = unwrap(value['seal'], 'seal', upload)
+        seal_key = derived(key, upload.encode(), 'svc/2/seal\n') if format == 2 else key
+        mac = hmac.digest(seal_key, '\n'.join(lines).encode(), 'sha256')
+        told = from_base64(value['mac'], len(mac), 'manifest-forged')
+        expect(hmac.compare_digest(mac, told), 'manifest-forged', 'the seal of the part list')
+        yield from compared(self.bodies(stored, value, key, unwrap), seal_key, value['mac'], value.get('sum'))
+    def bodies(self, stored, value, key, unwrap):
         offset = 0
         for part in value['parts']:
-            body = stored.read(offset, part['size'] + OVERHEAD)
-            if body[:NONCE] != base64.b64decode(part['nonce']):
-                raise Refused('authentication-failed', f'part {part["n"]} has another nonce')
-            yield self.open(unwrap(part['dek'], 'part', value['manifest'], part['n']), body)
-            offset += len(body)
-
-    @staticmethod
-    def open(dek, body):
-        try: return AESGCM(dek).decrypt(body[:NONCE], body[NONCE:], None)
-        except InvalidTag: raise Refused('authentication-failed', 'the tag does not verify')
+            n, size, length = part['n'], part['size'], stored_size(value['v'], part['size'])
+            if value['v'] == 2: yield b''.join(segments(stored, offset, key, from_base64url(part['salt']), n, size))
+            else:
+                body = stored.read(offset, length)
+                expect(body[:NONCE] == base64.b64decode(part['nonce']), 'authentication-failed', 'a part with another nonce')
+                yield opened(unwrap(part['dek'], 'part', value['manifest'], n), body[:NONCE], body[NONCE:])
+            offset += length
 
 def place(folder, stored):
     """Where the plaintext goes: each segment of the names as a plain file name, so that nothing leads out of the folder."""
@@ -264,7 +266,7 @@ def write(path, pieces):
     handle, temporary = tempfile.mkstemp(dir=os.path.dirname(path), prefix='.svc-part-')
     try:
         with os.fdopen(handle, 'wb') as file:
-            for piece in pieces: file.write(piece)
+            file.writelines(pieces)
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
@@ -276,18 +278,16 @@ def main():
     parser.add_argument('paths', nargs='+', metavar='PATH')
     parser.add_argument('--to', required=True, metavar='DIR')
     parser.add_argument('--keys', action='append', default=[], metavar='FILE', help='an exported transit key')
-    parser.add_argument('--mount', default='transit', help='of the transit engine')
     parser.add_argument('--transit-key', default='svc', help='at the key server; objects of another are refused')
-    parser.add_argument('--reserved-prefix', default='.svc/')
-    parser.add_argument('--state-bucket')
+    for name, default in [('--mount', 'transit'), ('--reserved-prefix', '.svc/'), ('--state-bucket', None)]:
+        parser.add_argument(name, default=default)
     parser.add_argument('--encrypted-only', action='store_true', help='refuse objects without svc metadata')
     options, env = parser.parse_args(), os.environ
     try:
         keys = ExportedKeys(options.keys) if options.keys else KeyServer(
             env['VAULT_ADDR'], env['VAULT_TOKEN'], options.mount, options.transit_key, env.get('VAULT_NAMESPACE'))
-        store = load(options.paths)
-        reader, refused = Reader(store, keys, options), 0
-        for (_, key), stored in store.items():
+        reader, refused = Reader(load(options.paths), keys, options), 0
+        for (_, key), stored in reader.store.items():
             if key.startswith(options.reserved_prefix): continue
             try: write(place(options.to, stored), reader.plaintext(stored))
             except (Refused, OSError, ValueError) as error:  # the others: no file can have its name

@@ -21,7 +21,11 @@ export interface Encryption {
  * @param associated data that decrypting wants again; bodies have none
  */
 export function encryptBody(dek: Uint8Array, associated?: Uint8Array): Encryption {
-  const nonce = randomBytes(nonceBytes);
+  return encryptUnder(dek, randomBytes(nonceBytes), associated);
+}
+
+/** The same with a nonce that the caller never uses again under this key. */
+export function encryptUnder(dek: Uint8Array, nonce: Buffer, associated?: Uint8Array): Encryption {
   const cipher = withoutStackTraces(() =>
     createCipheriv(cipherName, dek, nonce, { authTagLength: tagBytes }),
   );
@@ -143,8 +147,9 @@ export const tagBytes = 16;
 export const overheadBytes = nonceBytes + tagBytes;
 export const dekBytes = 32;
 export const algorithmName = 'AES-256-GCM';
-/** The store takes at most 5 GiB in one PUT or part, the overhead included. */
-export const maxPlaintextBytes = 5 * 1024 ** 3 - overheadBytes;
+/** The store takes at most so many bytes in one PUT or part. */
+export const maxStoredBytes = 5 * 1024 ** 3;
+export const maxPlaintextBytes = maxStoredBytes - overheadBytes;
 
 /** @returns stored size in bytes of a plaintext of `size` bytes. */
 export const storedSize = (size: number): number => size + overheadBytes;
@@ -177,4 +182,5 @@ export type EnvelopeFault =
   | 'manifest-forged'
   | 'record-forged'
   | 'wrong-size'
+  | 'wrong-commitment'
   | 'authentication-failed';

@@ -1,5 +1,10 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { EnvelopeError, nonceBytes } from './cipher.ts';
+import { isDerivationText } from './body-keys.ts';
+import { EnvelopeError, nonceBytes, storedSize } from './cipher.ts';
+import { segmentedSize } from './segments.ts';
+
+/** 1: a body is encrypted in one piece. 2: in segments, under a key that is derived for it. */
+export type EnvelopeFormat = 1 | 2;
 
 /** One part of a multipart object, in the order of the stored body. */
 export interface PartEntry {
@@ -12,12 +17,20 @@ export interface PartEntry {
   readonly size: number;
 }
 
-/** The parts of an object with the proof that they are complete and in order. */
-export interface PartList {
-  /** Names the upload; part keys and the seal key are bound to it. */
+/** The same of an object in format 2, whose parts have one DEK. */
+export interface SegmentedPart {
+  readonly n: number;
+  /** From which the key of its body is derived. */
+  readonly salt: string;
+  /** Plaintext bytes. */
+  readonly size: number;
+}
+
+interface ListOf<Part> {
+  /** Names the upload; its keys are bound to it. */
   readonly manifest: string;
-  readonly parts: readonly PartEntry[];
-  /** Wrapped seal key. */
+  readonly parts: readonly Part[];
+  /** Format 1: the wrapped seal key. Format 2: the wrapped DEK, from which the seal key is derived. */
   readonly seal: string;
   /** HMAC-SHA-256 under the seal key, base64. */
   readonly mac: string;
@@ -27,36 +40,67 @@ export interface PartList {
   readonly sums?: string;
 }
 
+/** The parts of an object with the proof that they are complete and in order. */
+export interface PartList extends ListOf<PartEntry> {
+  readonly format?: 1;
+}
+
+/** The same in format 2. */
+export interface SegmentedPartList extends ListOf<SegmentedPart> {
+  readonly format: 2;
+}
+
+export type StoredPartList = PartList | SegmentedPartList;
+
 const maxParts = 10_000;
 
+/** @returns bytes of a stored body with so many bytes of plaintext. */
+export const storedBodySize = (format: EnvelopeFormat | undefined, size: number): number =>
+  format === 2 ? segmentedSize(size) : storedSize(size);
+
+/** @returns bytes of all parts as they are stored. */
+export const storedListSize = ({ format, parts }: StoredPartList): number =>
+  parts.reduce((sum: number, { size }) => sum + storedBodySize(format, size), 0);
+
 /** @returns base64 HMAC over the upload and every field of every part, in order. */
-export function sealMac(sealKey: Uint8Array, manifest: string, parts: readonly PartEntry[]): string {
+export function sealMac(
+  sealKey: Uint8Array,
+  manifest: string,
+  parts: StoredPartList['parts'],
+  format: EnvelopeFormat = 1,
+): string {
   const mac = createHmac('sha256', sealKey);
-  mac.update(`svc/1\n${manifest}\n${parts.length}\n`);
-  for (const part of parts) mac.update(`${part.n} ${part.size} ${part.nonce} ${part.dek}\n`);
+  mac.update(`svc/${format}\n${manifest}\n${parts.length}\n`);
+  for (const part of parts) mac.update(`${part.n} ${part.size} ${proofOf(part)}\n`);
   return mac.digest('base64');
 }
 
+const proofOf = (part: PartEntry | SegmentedPart): string =>
+  'salt' in part ? part.salt : `${part.nonce} ${part.dek}`;
+
 /** @throws EnvelopeError `manifest-forged` when parts were dropped, repeated, reordered or edited. */
-export function verifySeal(sealKey: Uint8Array, list: PartList): void {
-  const expected = Buffer.from(sealMac(sealKey, list.manifest, list.parts), 'base64');
+export function verifySeal(sealKey: Uint8Array, list: StoredPartList): void {
+  const expected = Buffer.from(sealMac(sealKey, list.manifest, list.parts, list.format), 'base64');
   const stored = Buffer.from(list.mac, 'base64');
   if (stored.length !== expected.length || !timingSafeEqual(stored, expected))
     throw new EnvelopeError('manifest-forged', 'the seal over the part list does not match');
 }
 
 /** JSON of the inline form and of the manifest's `list`, fields in fixed order. */
-export function serializePartList(list: PartList): string {
-  const parts = list.parts.map(({ n, dek, nonce, size }) => ({ n, dek, nonce, size }));
+export function serializePartList(list: StoredPartList): string {
   const { manifest, seal, mac, sum, sums } = list;
-  return JSON.stringify({ v: 1, manifest, parts, seal, mac, sum, sums });
+  const parts =
+    list.format === 2
+      ? list.parts.map(({ n, salt, size }) => ({ n, salt, size }))
+      : list.parts.map(({ n, dek, nonce, size }) => ({ n, dek, nonce, size }));
+  return JSON.stringify({ v: list.format ?? 1, manifest, parts, seal, mac, sum, sums });
 }
 
 /** @throws EnvelopeError `malformed-metadata` unless every field has its exact shape. */
-export function readPartList(value: unknown): PartList {
-  const list = value as Partial<PartList> & { v?: unknown };
+export function readPartList(value: unknown): StoredPartList {
+  const list = value as Partial<ListOf<unknown>> & { v?: unknown };
   if (
-    list?.v !== 1 ||
+    !(list?.v === 1 || list?.v === 2) ||
     !isManifestId(list.manifest) ||
     !isWrappedKey(list.seal) ||
     typeof list.mac !== 'string' ||
@@ -66,35 +110,38 @@ export function readPartList(value: unknown): PartList {
     list.parts.length > maxParts
   )
     throw malformed();
-  let previous = 0;
-  const parts = list.parts.map((part) => {
-    const entry = readPart(part);
-    if (entry.n <= previous) throw malformed();
-    previous = entry.n;
-    return entry;
-  });
   const { manifest, seal, mac, sum, sums } = list;
-  return {
-    ...{ manifest, parts, seal, mac },
+  const rest = {
+    ...{ manifest, seal, mac },
     ...(sum !== undefined && { sum }),
     ...(isSums(sums) && { sums }),
   };
+  return list.v === 2
+    ? { format: 2, parts: inOrder(list.parts, isSegmentedPart), ...rest }
+    : { parts: inOrder(list.parts, isPartEntry), ...rest };
 }
 
-function readPart(value: unknown): PartEntry {
-  const part = value as Partial<PartEntry> | null;
-  if (
-    !Number.isInteger(part?.n) ||
-    (part?.n as number) > maxParts ||
-    !isWrappedKey(part?.dek) ||
-    typeof part?.nonce !== 'string' ||
-    Buffer.from(part.nonce, 'base64').length !== nonceBytes ||
-    !Number.isSafeInteger(part?.size) ||
-    (part?.size as number) < 0
-  )
-    throw malformed();
-  return part as PartEntry;
+function inOrder<Part extends { readonly n: number }>(
+  values: readonly unknown[],
+  isPart: (value: object) => value is Part,
+): readonly Part[] {
+  let previous = 0;
+  return values.map((value) => {
+    if (value === null || typeof value !== 'object' || !isPart(value)) throw malformed();
+    const { n, size } = value as Part & { readonly size?: unknown };
+    if (!Number.isInteger(n) || n > maxParts || n <= previous) throw malformed();
+    if (!Number.isSafeInteger(size) || (size as number) < 0) throw malformed();
+    previous = n;
+    return value;
+  });
 }
+
+const isPartEntry = (part: Partial<PartEntry>): part is PartEntry =>
+  isWrappedKey(part.dek) &&
+  typeof part.nonce === 'string' &&
+  Buffer.from(part.nonce, 'base64').length === nonceBytes;
+
+const isSegmentedPart = (part: Partial<SegmentedPart>): part is SegmentedPart => isDerivationText(part.salt);
 
 /** 16 random bytes in base64url. */
 export const isManifestId = (value: unknown): value is string =>

@@ -1,5 +1,12 @@
+import { type Derivation, isDerivationText } from './body-keys.ts';
 import { algorithmName, EnvelopeError, overheadBytes } from './cipher.ts';
-import { isManifestId, type PartList, readPartList, serializePartList } from './manifest.ts';
+import {
+  type EnvelopeFormat,
+  isManifestId,
+  readPartList,
+  type StoredPartList,
+  serializePartList,
+} from './manifest.ts';
 import { type EnvelopeChecksum, readChecksum, serializeChecksum } from './whole-checksum.ts';
 
 /** Response or request headers, names in lower case. */
@@ -14,9 +21,10 @@ const keyVersionHeader = 'x-amz-meta-svc-key-version';
 const bindingHeader = 'x-amz-meta-svc-binding';
 const sealHeader = 'x-amz-meta-svc-empty-seal';
 export const checksumHeader = 'x-amz-meta-svc-checksum';
-const required = [encryptedHeader, wrappedDekHeader, algorithmHeader, keyNameHeader, keyVersionHeader];
+const derivationHeader = 'x-amz-meta-svc-derivation';
 const md5Header = 'x-amz-meta-svc-md5';
-const known = [...required, bindingHeader, sealHeader, checksumHeader];
+const required = [encryptedHeader, wrappedDekHeader, algorithmHeader, keyNameHeader, keyVersionHeader];
+const known = [...required, bindingHeader, sealHeader, checksumHeader, derivationHeader];
 
 /**
  * A header's name as a store may read it that takes names by way of environment variables (CGI, WSGI): `_`, `.` and
@@ -30,11 +38,13 @@ export const isReservedMetadata = (name: string): boolean => foldedName(name).st
 /** The three forms of `x-amz-meta-svc-wrapped-dek`. */
 export type WrappedKeys =
   | { readonly form: 'single'; readonly dek: string }
-  | { readonly form: 'inline'; readonly list: PartList }
+  | { readonly form: 'inline'; readonly list: StoredPartList }
   | { readonly form: 'pointer'; readonly manifest: string; readonly seal: string };
 
 /** What the svc headers of an object say. */
 export interface Envelope {
+  /** Absent: 1. */
+  readonly format?: EnvelopeFormat;
   readonly keys: WrappedKeys;
   readonly keyName: string;
   /** Version of the KEK; for multipart that of the seal key. */
@@ -42,15 +52,22 @@ export interface Envelope {
   readonly binding: BindingMode;
   /** Nonce and tag in base64, of an empty plaintext whose stored body is empty. */
   readonly emptySeal?: string;
+  /** Of the body, in format 2, where it is in one piece. */
+  readonly derivation?: Derivation;
   /** Of the plaintext, where one is kept. */
   readonly checksum?: EnvelopeChecksum;
   /** The MD5 that the caller named, as `sealMd5` writes it. */
   readonly md5?: string;
 }
 
+/** What the stored metadata call the two formats: a reader that knows one alone refuses the other. */
+export const algorithmOf = (format: EnvelopeFormat | undefined): string =>
+  format === 2 ? segmentedAlgorithm : algorithmName;
+const segmentedAlgorithm = 'AES-256-GCM-STREAM-64KiB';
+
 /**
- * Stores with real folders take a key that ends in a slash for a folder, which has no body. So the seal of an empty plaintext
- * stands in the metadata there.
+ * Stores with real folders take a key that ends in a slash for a folder, which has no body. So in format 1 the seal of an empty
+ * plaintext stands in the metadata there.
  */
 export const hasNoBody = (key: string, size: number): boolean => size === 0 && key.endsWith('/');
 
@@ -58,13 +75,15 @@ export const hasNoBody = (key: string, size: number): boolean => size === 0 && k
 export function envelopeHeaders(envelope: Envelope): Record<string, string> {
   const headers: Record<string, string> = {
     [encryptedHeader]: 'true',
-    [wrappedDekHeader]: serializeKeys(envelope.keys),
-    [algorithmHeader]: algorithmName,
+    [wrappedDekHeader]: serializeKeys(envelope),
+    [algorithmHeader]: algorithmOf(envelope.format),
     [keyNameHeader]: envelope.keyName,
     [keyVersionHeader]: String(envelope.keyVersion),
   };
   if (envelope.binding !== 'none') headers[bindingHeader] = envelope.binding;
   if (envelope.emptySeal !== undefined) headers[sealHeader] = envelope.emptySeal;
+  if (envelope.derivation !== undefined)
+    headers[derivationHeader] = `${envelope.derivation.salt}.${envelope.derivation.commitment}`;
   if (envelope.checksum !== undefined) headers[checksumHeader] = serializeChecksum(envelope.checksum);
   return { ...headers, ...md5Headers(envelope) };
 }
@@ -72,10 +91,10 @@ export function envelopeHeaders(envelope: Envelope): Record<string, string> {
 export const md5Headers = ({ md5 }: Pick<Envelope, 'md5'>): Record<string, string> =>
   md5 === undefined ? {} : { [md5Header]: md5 };
 
-export function serializeKeys(keys: WrappedKeys): string {
+export function serializeKeys({ format, keys }: Pick<Envelope, 'format' | 'keys'>): string {
   if (keys.form === 'single') return keys.dek;
   if (keys.form === 'inline') return serializePartList(keys.list);
-  return JSON.stringify({ v: 1, manifest: keys.manifest, seal: keys.seal });
+  return JSON.stringify({ v: format ?? 1, manifest: keys.manifest, seal: keys.seal });
 }
 
 /**
@@ -93,20 +112,23 @@ export function readEnvelope(headers: Headers): Envelope | undefined {
     );
   const value = (name: string) => headers[name] as string;
   if (value(encryptedHeader) !== 'true') throw malformed(encryptedHeader);
-  if (value(algorithmHeader) !== algorithmName) throw malformed(algorithmHeader);
-  const keys = readKeys(value(wrappedDekHeader));
+  const format = readFormat(value(algorithmHeader));
+  const keys = readKeys(value(wrappedDekHeader), format);
   const keyVersion = versionOf(keys);
   if (value(keyVersionHeader) !== String(keyVersion)) throw malformed(keyVersionHeader);
-  const emptySeal = readSeal(headers[sealHeader], keys);
+  const emptySeal = readSeal(headers[sealHeader], keys, format);
+  const derivation = readDerivation(headers[derivationHeader], keys, format);
   const binding = readBinding(headers[bindingHeader]);
   const checksum = readKept(headers[checksumHeader], keys);
   const md5 = readMd5(headers[md5Header]);
   return {
+    ...(format === 2 && { format }),
     keys,
     keyName: value(keyNameHeader),
     keyVersion,
     binding,
     ...(emptySeal !== undefined && { emptySeal }),
+    ...(derivation !== undefined && { derivation }),
     ...(checksum !== undefined && { checksum }),
     ...(md5 !== undefined && { md5 }),
   };
@@ -121,8 +143,38 @@ function readBinding(value: string | string[] | undefined): BindingMode {
   throw malformed(bindingHeader);
 }
 
-function readSeal(value: string | string[] | undefined, { form }: WrappedKeys): string | undefined {
+function readFormat(value: string): EnvelopeFormat {
+  if (value === algorithmName) return 1;
+  if (value === segmentedAlgorithm) return 2;
+  throw malformed(algorithmHeader);
+}
+
+/** @throws EnvelopeError `partial-metadata` for a body in format 2 without it */
+function readDerivation(
+  value: string | string[] | undefined,
+  { form }: WrappedKeys,
+  format: EnvelopeFormat,
+): Derivation | undefined {
+  const expected = format === 2 && form === 'single';
+  if (value === undefined && !expected) return undefined;
+  if (value === undefined)
+    throw new EnvelopeError(
+      'partial-metadata',
+      `the object's svc metadata is incomplete: ${derivationHeader} missing`,
+    );
+  const [salt, commitment, ...more] = typeof value === 'string' ? value.split('.') : [];
+  if (!expected || !isDerivationText(salt) || !isDerivationText(commitment) || more.length > 0)
+    throw malformed(derivationHeader);
+  return { salt, commitment };
+}
+
+function readSeal(
+  value: string | string[] | undefined,
+  { form }: WrappedKeys,
+  format: EnvelopeFormat,
+): string | undefined {
   if (value === undefined) return undefined;
+  if (format === 2) throw malformed(sealHeader);
   const right = typeof value === 'string' && Buffer.from(value, 'base64').length === overheadBytes;
   if (!right || form !== 'single' || !/^[A-Za-z0-9+/]+={0,2}$/.test(value)) throw malformed(sealHeader);
   return value;
@@ -151,7 +203,7 @@ function versionOf(keys: WrappedKeys): number {
 /** The version of the transit key that wrapped it; NaN for what is no wrapped key. */
 export const versionOfWrapped = (wrapped: string): number => Number(wrappedPattern.exec(wrapped)?.[1]);
 
-function readKeys(text: string): WrappedKeys {
+function readKeys(text: string, format: EnvelopeFormat): WrappedKeys {
   if (wrappedPattern.test(text)) return { form: 'single', dek: text };
   let value: { v?: unknown; manifest?: unknown; seal?: unknown; parts?: unknown };
   try {
@@ -159,9 +211,9 @@ function readKeys(text: string): WrappedKeys {
   } catch (cause) {
     throw malformed(wrappedDekHeader, cause);
   }
-  if (value !== null && typeof value === 'object' && 'parts' in value)
-    return { form: 'inline', list: readPartList(value) };
-  if (value?.v !== 1 || !isManifestId(value.manifest) || !wrappedPattern.test(String(value.seal)))
+  if (value?.v !== format) throw malformed(wrappedDekHeader);
+  if ('parts' in value) return { form: 'inline', list: readPartList(value) };
+  if (!isManifestId(value.manifest) || !wrappedPattern.test(String(value.seal)))
     throw malformed(wrappedDekHeader);
   return { form: 'pointer', manifest: value.manifest, seal: String(value.seal) };
 }
@@ -181,19 +233,23 @@ export interface ObjectName {
   readonly key: string;
 }
 
+/** What a key is for; the format is part of that, so that a store cannot give an object out as one of the other. */
 export type KeyPurpose =
-  | { readonly kind: 'object' }
-  /** `upload` is the manifest id; a part of another upload, or at another place, does not unwrap. */
-  | { readonly kind: 'part'; readonly upload: string; readonly number: number }
-  | { readonly kind: 'seal'; readonly upload: string };
+  | { readonly kind: 'object'; readonly format?: EnvelopeFormat | undefined }
+  /** Format 1. `upload` is the manifest id; a part of another upload, or at another place, does not unwrap. */
+  | { readonly kind: 'part'; readonly upload: string; readonly number: number; readonly format?: 1 }
+  /** Of a part list: in format 1 it seals that alone, in format 2 it is the DEK of the upload. */
+  | { readonly kind: 'seal'; readonly upload: string; readonly format?: EnvelopeFormat | undefined };
 
 /**
- * @returns UTF-8 text, unambiguous because it is a JSON array, or undefined under `none`.
+ * @returns UTF-8 text, unambiguous because it is a JSON array; undefined for a key of format 1 under `none`.
  */
 export function associatedData(mode: BindingMode, name: ObjectName, purpose: KeyPurpose): string | undefined {
-  if (mode === 'none') return undefined;
+  const { kind, format = 1 } = purpose;
+  if (mode === 'none' && format === 1) return undefined;
   const bucket = mode === 'bucket-key' ? name.bucket : null;
-  return JSON.stringify(['svc', 1, bucket, name.key, purpose.kind, ...purposeFields(purpose)]);
+  const key = mode === 'none' ? null : name.key;
+  return JSON.stringify(['svc', format, bucket, key, kind, ...purposeFields(purpose)]);
 }
 
 function purposeFields(purpose: KeyPurpose): (string | number)[] {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
+import { isDerivationText } from './body-keys.ts';
 import { EnvelopeError } from './cipher.ts';
-import type { PartEntry } from './manifest.ts';
+import type { PartEntry, SegmentedPart } from './manifest.ts';
 import type { ObjectName } from './metadata.ts';
 
 /**
@@ -8,7 +9,9 @@ import type { ObjectName } from './metadata.ts';
  * empty object whose key holds the record, so that listing reads all of them.
  */
 export interface PartRecord {
-  readonly part: PartEntry;
+  readonly part: PartEntry | SegmentedPart;
+  /** Of a part in format 2: proves number, salt and size. */
+  readonly commitment?: string | undefined;
   /** The store's ETag of the encrypted part, unquoted. */
   readonly etag: string;
   /** CRC-32 of the encrypted part in base64, where the store was given one; its Complete wants it back. */
@@ -34,26 +37,32 @@ export const manifestKey = (reserved: string, name: ObjectName, id: string): str
   `${manifestPrefix(reserved, name)}${id}`;
 
 /**
- * `…/<n>/<etag>/<checksum or ->/<nonce>/<size>/<wrapped DEK>`, each component below 255 bytes and safe in a key. With sealed
- * checksums `/1.<sealed>` follows, where 1 is the version of their form; who does not know it does not know the part.
+ * `…/<n>/<etag>/<checksum or ->/<nonce>/<size>/<wrapped DEK>`, or in format 2 `…/<salt>/<size>/2.<commitment>`, each component
+ * below 255 bytes and safe in a key. With sealed checksums `/1.<sealed>` follows, where 1 is the version of their form; who does
+ * not know it does not know the part.
  */
-export function partRecordKey(
-  reserved: string,
-  uploadId: string,
-  { part, etag, checksum, sealed }: PartRecord,
-): string {
+export function partRecordKey(reserved: string, uploadId: string, record: PartRecord): string {
+  const { part, etag, checksum, sealed } = record;
   const number = String(part.n).padStart(5, '0');
-  const [, version, wrapped = ''] = part.dek.split(':');
-  const dek = `${version}.${Buffer.from(wrapped, 'base64').toString('base64url')}`;
-  const nonce = Buffer.from(part.nonce, 'base64').toString('base64url');
   const tag = Buffer.from(etag).toString('base64url');
   const sum = checksum === undefined ? '-' : Buffer.from(checksum, 'base64').toString('base64url');
-  const fields = [number, tag, sum, nonce, part.size, dek, ...(sealed === undefined ? [] : [`1.${sealed}`])];
+  const [begins, proves] = keyFields(record);
+  const fields = [number, tag, sum, begins, part.size, proves];
+  if (sealed !== undefined) fields.push(`1.${sealed}`);
   return `${uploadPrefix(reserved, uploadId)}${fields.join('/')}`;
 }
 
+function keyFields({ part, commitment }: PartRecord): readonly [begins: string, proves: string] {
+  if ('salt' in part) return [part.salt, `2.${commitment}`];
+  const [, version, wrapped = ''] = part.dek.split(':');
+  return [
+    Buffer.from(part.nonce, 'base64').toString('base64url'),
+    `${version}.${Buffer.from(wrapped, 'base64').toString('base64url')}`,
+  ];
+}
+
 const recordPattern =
-  /^(\d{5})\/([A-Za-z0-9_-]{1,250})\/(-|[A-Za-z0-9_-]{6})\/([A-Za-z0-9_-]{16})\/(\d{1,13})\/(v[1-9]\d{0,9})\.([A-Za-z0-9_-]{1,240})(?:\/1\.([A-Za-z0-9_-]{1,240}))?$/;
+  /^(\d{5})\/([A-Za-z0-9_-]{1,250})\/(-|[A-Za-z0-9_-]{6})\/([A-Za-z0-9_-]{16}|[A-Za-z0-9_-]{43})\/(\d{1,13})\/(v[1-9]\d{0,9}|2)\.([A-Za-z0-9_-]{1,240})(?:\/1\.([A-Za-z0-9_-]{1,240}))?$/;
 
 /** @returns the record that `key` (below `prefix`, from uploadPrefix) holds, or undefined for a key of another kind. */
 export function readPartRecord(prefix: string, key: string): PartRecord | undefined {
@@ -61,19 +70,18 @@ export function readPartRecord(prefix: string, key: string): PartRecord | undefi
     throw new EnvelopeError('malformed-metadata', 'a record of another upload was listed');
   const match = recordPattern.exec(key.slice(prefix.length));
   if (match === null) return undefined;
-  const [, number = '', tag = '', sum = '-', nonce = '', size = '', version = '', wrapped = '', sealed] =
-    match;
+  const [, number = '', tag = '', sum = '-', begins = '', size = '', proves = '', value = '', sealed] = match;
   const base64 = (text: string) => Buffer.from(text, 'base64url').toString('base64');
-  const part = {
-    n: Number(number),
-    dek: `vault:${version}:${base64(wrapped)}`,
-    nonce: base64(nonce),
-    size: Number(size),
-  };
-  return {
-    part,
+  const rest = {
     etag: Buffer.from(tag, 'base64url').toString(),
     ...(sum !== '-' && { checksum: base64(sum) }),
     ...(sealed !== undefined && { sealed }),
   };
+  const place = { n: Number(number), size: Number(size) };
+  if (proves === '2')
+    return isDerivationText(begins) && isDerivationText(value)
+      ? { part: { ...place, salt: begins }, commitment: value, ...rest }
+      : undefined;
+  if (begins.length !== 16) return undefined;
+  return { part: { ...place, dek: `vault:${proves}:${base64(value)}`, nonce: base64(begins) }, ...rest };
 }

@@ -1,4 +1,4 @@
-import { overheadBytes } from '../envelope/cipher.ts';
+import { storedSize } from '../envelope/cipher.ts';
 
 /** `from`..`to` (inclusive, `to` open-ended when absent) or the last `suffix` bytes. */
 export type RequestedRange = { from: number; to?: number } | { suffix: number };
@@ -67,10 +67,12 @@ export interface PartSlice {
 /**
  * The parts that cover plaintext bytes `start`..`end` (inclusive) of an object whose parts hold so many plaintext bytes, those
  * without any that lie between them included. One by one: an object has up to 10,000, and as many readers as it takes.
+ * @param stored bytes of a stored part by those of its plaintext
  */
 export function* coveringParts(
   parts: readonly { readonly size: number }[],
   { start, end }: ResolvedRange,
+  stored: (size: number) => number = storedSize,
 ): Generator<PartSlice, void> {
   let plain = 0;
   let cipher = 0;
@@ -78,9 +80,9 @@ export function* coveringParts(
     const skip = Math.max(start - plain, 0);
     const take = Math.min(end + 1 - plain, size) - skip;
     if (take > 0 || (size === 0 && plain > start))
-      yield { index, skip, take, cipherStart: cipher, cipherEnd: cipher + size + overheadBytes - 1 };
+      yield { index, skip, take, cipherStart: cipher, cipherEnd: cipher + stored(size) - 1 };
     plain += size;
-    cipher += size + overheadBytes;
+    cipher += stored(size);
     if (plain > end) return;
   }
 }

@@ -1,5 +1,6 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
+import type { EnvelopeFormat } from '../../core/envelope/manifest.ts';
 import type { BindingMode } from '../../core/envelope/metadata.ts';
 import { applyRules, type Rule } from '../../core/settings/resolve.ts';
 import { isLoopback } from '../../core/settings/setting.ts';
@@ -29,6 +30,8 @@ export interface ProxyConfig {
   readonly allowAnonymous: boolean;
   /** Undefined: no line for each request. */
   readonly accessLog: AccessLogConfig | undefined;
+  /** In which objects are written; both are read. */
+  readonly format: EnvelopeFormat;
   readonly binding: BindingMode;
   readonly requireBound: boolean;
   readonly unencryptedReads: 'allow' | 'deny';
@@ -39,7 +42,8 @@ export interface ProxyConfig {
   readonly verifyBuffer: number;
   readonly verifyBudget: number;
   readonly envelopeHeaders: 'shown' | 'hidden';
-  readonly listSizes: 'plaintext' | 'stored';
+  /** `format-1`, `format-2`: what is listed is encrypted in that format, so that its size can be calculated. */
+  readonly listSizes: 'plaintext' | 'format-1' | 'format-2' | 'stored';
   /** Ends with `/`, such as `.svc/`. */
   readonly reservedPrefix: string;
   /** Bucket for the helper objects; undefined: beside the objects. */
@@ -63,6 +67,7 @@ export function readConfig(settings: ResolvedProxySettings): ProxyConfig {
     hosts: settings.hosts ?? [],
     allowAnonymous: settings.allowAnonymous,
     accessLog: accessLogOf(settings),
+    format: settings.format === '2' ? 2 : 1,
     binding: settings.bind,
     requireBound: settings.requireBound,
     unencryptedReads: settings.unencryptedReads,

@@ -7,6 +7,7 @@ import type { DataKeys } from './data-keys.ts';
 import type { ProxyMetrics } from './metrics.ts';
 import type { Manifests } from './multipart/manifest-store.ts';
 import type { PartKeys } from './multipart/part-keys.ts';
+import type { UploadKeys } from './multipart/upload-keys.ts';
 import type { Uploads } from './multipart/uploads.ts';
 import type { SpoolSpace } from './read/body/spool-file.ts';
 import type { ObjectReader } from './read/stored-object.ts';
@@ -24,6 +25,8 @@ export interface ProxyServices {
   readonly keys: DataKeys;
   /** Those of parts, some of which are asked for ahead. */
   readonly partKeys: PartKeys;
+  /** Those of open uploads in format 2. */
+  readonly uploadKeys: UploadKeys;
   /** Sends callers' requests to the store. */
   readonly upstream: Upstream;
   /** Reads and writes the proxy's own helper objects. */

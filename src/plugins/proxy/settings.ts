@@ -109,6 +109,13 @@ export const proxySettings = {
     fallback: '5s',
     ...duration(250, 60_000),
   },
+  format: {
+    variable: 'SVC_PROXY_FORMAT',
+    flag: 'format',
+    summary: 'Format in which objects are written; 2: in segments, so that a range costs a segment',
+    fallback: '1',
+    ...enumeration('1', '2'),
+  },
   bind: {
     variable: 'SVC_PROXY_BIND',
     flag: 'bind',
@@ -177,9 +184,10 @@ export const proxySettings = {
   listSizes: {
     variable: 'SVC_PROXY_LIST_SIZES',
     flag: 'list-sizes',
-    summary: 'Sizes in listings; plaintext needs a request per object the first time',
+    summary:
+      'Sizes in listings; plaintext needs a request per object the first time, none where all are encrypted in one format',
     fallback: 'plaintext',
-    ...enumeration('plaintext', 'stored'),
+    ...enumeration('plaintext', 'format-1', 'format-2', 'stored'),
   },
   reservedPrefix: storeSettings.reservedPrefix,
   stateBucket: {

@@ -20,6 +20,7 @@ import { createUpload } from './multipart/create-upload.ts';
 import { abortUpload, completeUpload } from './multipart/end-upload.ts';
 import { createManifests } from './multipart/manifest-store.ts';
 import { createPartKeys } from './multipart/part-keys.ts';
+import { UploadKeys } from './multipart/upload-keys.ts';
 import { uploadPart } from './multipart/upload-part.ts';
 import { Uploads } from './multipart/uploads.ts';
 import { deleteBucket } from './operations/delete-bucket.ts';
@@ -211,14 +212,27 @@ export function createContext(parts: ContextParts): OwnedContext {
   const keys = createDataKeys(transit, config);
   const partKeys = createPartKeys(keys, { ahead: keysAhead, hangGuard });
   const manifests = createManifests({ state, keys, reservedPrefix, removals });
-  const uploads = new Uploads(state, reservedPrefix, keys, removals);
+  const uploadKeys = new UploadKeys(keys);
+  const uploads = new Uploads(state, reservedPrefix, uploadKeys, removals);
   const spoolSpace = new SpoolSpace(config.spoolSize);
   const stores = { upstream, state, contents, buckets };
-  const shared = { config, log, metrics, keys, partKeys, ...stores, manifests, uploads, spoolSpace };
+  const shared = {
+    config,
+    log,
+    metrics,
+    keys,
+    partKeys,
+    uploadKeys,
+    ...stores,
+    manifests,
+    uploads,
+    spoolSpace,
+  };
   const reader = createObjectReader(shared);
   const close = () => {
     reader.close();
     partKeys.close();
+    uploadKeys.close();
     removals.close();
     state.close();
     upstream.close();

@@ -66,6 +66,7 @@ export class ResponseBody implements AsyncIterable<Buffer> {
 
   /** Exactly `length` bytes, or undefined when the body ends before. Pieces are joined as they arrive. */
   async exact(length: number): Promise<Buffer | undefined> {
+    if (length === 0) return Buffer.alloc(0);
     const first = await this.next(length);
     if (first === undefined || first.length === length) return first;
     const whole = Buffer.allocUnsafeSlow(length);

@@ -1,6 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { dekBytes, encryptBody } from '../../../src/core/envelope/cipher.ts';
-import { type PartEntry, type PartList, sealMac } from '../../../src/core/envelope/manifest.ts';
+import {
+  type PartEntry,
+  type PartList,
+  type StoredPartList,
+  sealMac,
+} from '../../../src/core/envelope/manifest.ts';
 import {
   associatedData,
   type BindingMode,
@@ -172,7 +177,7 @@ export function listed(
   };
 }
 
-export const manifestObject = (name: ObjectName, list: PartList, inside = name): StoredObject => ({
+export const manifestObject = (name: ObjectName, list: StoredPartList, inside = name): StoredObject => ({
   bucket: name.bucket,
   key: manifestKey(reservedPrefix, name, list.manifest),
   metadata: {},

@@ -5,6 +5,7 @@ import { refusedLists } from './refused-lists.ts';
 import { refusedManifests } from './refused-manifests.ts';
 import { refusedObjects } from './refused-objects.ts';
 import { seeded } from './seeded.ts';
+import { segmentedReadable, segmentedRefused } from './segmented.ts';
 import { exportedKey } from './stored-objects.ts';
 
 /** A vector as its file holds it; bodies and plaintexts in base64. */
@@ -29,12 +30,13 @@ export interface VectorFile {
 export function vectorFiles(): readonly (readonly [name: string, text: string])[] {
   return [
     ['transit-key.json', asText(exportedKey())],
-    ...folderOf('read', { ...readable, ...checksums, ...namedMd5 }),
+    ...folderOf('read', { ...readable, ...checksums, ...namedMd5, ...segmentedReadable }),
     ...folderOf('refuse', {
       ...refusedObjects,
       ...refusedLists,
       ...refusedManifests,
       ...refusedChecksums,
+      ...segmentedRefused,
     }),
   ];
 }

@@ -1,5 +1,6 @@
-import { algorithmName, EnvelopeError } from '../../../core/envelope/cipher.ts';
-import { type Headers, readEnvelope } from '../../../core/envelope/metadata.ts';
+import { EnvelopeError } from '../../../core/envelope/cipher.ts';
+import { algorithmOf, type Envelope, type Headers, readEnvelope } from '../../../core/envelope/metadata.ts';
+import { plaintextOfSegments } from '../../../core/envelope/segments.ts';
 import { concurrently } from '../../../runtime/lifecycle/wait.ts';
 import type { AuditedObject, AuditStore } from './s3-store.ts';
 
@@ -166,17 +167,21 @@ function count(tally: Tally, { key, size, headers }: Looked, list: number): void
   try {
     const envelope = readEnvelope(headers);
     if (envelope === undefined) return countPlaintext(tally, key, list);
-    const fits = envelope.emptySeal === undefined ? size >= smallestBody : size === 0;
-    if (!fits) return countUnreadable(tally, key, 'body-too-short', list);
+    if (!fits(envelope, size)) return countUnreadable(tally, key, 'body-too-short', list);
     tally.encrypted++;
     add(tally.keyVersions, `${envelope.keyName.slice(0, longestName)} v${envelope.keyVersion}`);
-    add(tally.algorithms, algorithmName);
+    add(tally.algorithms, algorithmOf(envelope.format));
     add(tally.forms, envelope.keys.form);
     add(tally.bindings, envelope.binding);
   } catch (error) {
     if (!(error instanceof EnvelopeError)) throw error;
     countUnreadable(tally, key, error.reason, list);
   }
+}
+
+function fits({ format, keys, emptySeal }: Envelope, size: number): boolean {
+  if (format === 2) return keys.form !== 'single' || plaintextOfSegments(size) !== undefined;
+  return emptySeal === undefined ? size >= smallestBody : size === 0;
 }
 
 /** The store does not show its metadata. */

@@ -1,4 +1,3 @@
-import { maxPlaintextBytes } from '../../../core/envelope/cipher.ts';
 import { hasNoBody, type ObjectName } from '../../../core/envelope/metadata.ts';
 import type { Checksums } from '../../../core/s3/checksum.ts';
 import { s3Error } from '../../../core/s3/error.ts';
@@ -14,6 +13,7 @@ import { accessHeaders } from '../read/read-request.ts';
 import { type ByteRange, type StoredObject, versionQuery } from '../read/stored-object.ts';
 import { respondSlowly, type SlowResponse } from '../server/slow-answer.ts';
 import { readBody, refusal } from '../upstream/upstream.ts';
+import { mostPlaintext } from '../write/body-sealer.ts';
 import { encryptToStore } from '../write/encrypt-to-store.ts';
 import { objectHeaders, verifyStored } from '../write/put-object.ts';
 import {
@@ -64,7 +64,9 @@ async function copyOnce(
 
 /** Whether an object has a body or none follows from its name, and versitygw copies none that has none to another name. */
 const withoutBody = ({ object, layout }: SourceObject, to: ObjectName): boolean =>
-  object.envelope?.emptySeal !== undefined || hasNoBody(to.key, layout.size);
+  object.envelope?.emptySeal !== undefined ||
+  hasNoBody(to.key, layout.size) ||
+  (object.envelope?.format === 2 && object.storedSize === 0);
 
 /** As S3 does; an object that is not encrypted may be copied onto itself, which encrypts it. */
 function refuseIdle(copy: CopyRequest, { object }: SourceObject, to: ObjectName): void {
@@ -101,7 +103,7 @@ async function copyPlaintext(
   const read = await plaintextWithChecksum(services, copy, { object, layout }, signal);
   const stored = await encryptToStore(services, {
     name: to,
-    purpose: { kind: 'object' },
+    purpose: { kind: 'object', format: services.config.format },
     ...read,
     length: layout.size,
     signal,
@@ -179,15 +181,13 @@ async function copyPart(
   const source = await statSource(services, copy, context);
   const { object, layout } = source;
   const length = lengthWithin(range, layout.size);
-  if (length > maxPlaintextBytes) throw sourceTooLarge();
+  if (length > mostPlaintext(target.record.format ?? 1)) throw sourceTooLarge();
   const plaintext = services.reader.plaintext(object, layout, range, { signal });
   const { algorithm } = target.record.checksum ?? {};
   const read =
     algorithm === undefined ? { source: plaintext, checksums: none } : summed(plaintext, algorithm);
   const part = await encryptPart(services, {
-    name: target.name,
-    uploadId: target.record.uploadId,
-    manifest: target.record.manifest,
+    record: target.record,
     number: target.number,
     ...read,
     length,

@@ -1,5 +1,12 @@
-import { storedSize } from '../../../core/envelope/cipher.ts';
-import { type PartList, sealMac } from '../../../core/envelope/manifest.ts';
+import { BodyKeys, sealKeyOf } from '../../../core/envelope/body-keys.ts';
+import { EnvelopeError } from '../../../core/envelope/cipher.ts';
+import {
+  type PartList,
+  type SegmentedPartList,
+  type StoredPartList,
+  sealMac,
+  storedListSize,
+} from '../../../core/envelope/manifest.ts';
 import {
   envelopeHeaders,
   md5Headers,
@@ -58,12 +65,13 @@ export async function completeOnce(
   const record = await services.uploads.find(name, uploadId);
   const records = matchParts(parts, await services.uploads.parts(record));
   const type = readChecksumType(request.headers);
-  const checksums = await verifyChecksums(services.keys, record, { parts, records, named, type });
+  const checksums = await verifyChecksums(services, record, { parts, records, named, type });
   const sealed = await sealParts(services, record, records, checksums);
   await saveManifest(services, record, sealed);
   const replaced = await manifestToReplace(services, name);
   const completed = await completeAtStore(services, context, record, records, sealed);
   services.partKeys.forget(record.manifest);
+  services.uploadKeys.forget(record);
   await keepManifest(services, record, sealed);
   if (replaced !== record.manifest) await removeManifest(services, name, replaced);
   const settled = await inlineParts(services, record, sealed, completed);
@@ -80,30 +88,67 @@ async function sealParts(
   record: UploadRecord,
   records: readonly PartRecord[],
   { whole, ofParts }: VerifiedChecksums,
-): Promise<PartList> {
-  const entries = records.map(({ part }) => part);
+): Promise<StoredPartList> {
   const { manifest, seal } = record;
-  const [sealKey] = await services.keys.unwrap(record, record, [
-    { wrapped: seal, purpose: { kind: 'seal', upload: manifest } },
-  ]);
-  if (sealKey === undefined) throw new TypeError('a purpose without a key');
+  const key = await (record.format === 2
+    ? services.uploadKeys.dek(record)
+    : services.uploadKeys.sealKey(record));
+  const sealKey = record.format === 2 ? sealKeyOf(key, manifest) : key;
   try {
-    const mac = sealMac(sealKey, manifest, entries);
+    const list = record.format === 2 ? segmentedParts(key, records) : wholeParts(records);
+    const mac = sealMac(sealKey, manifest, list.parts, list.format);
     return {
-      ...{ manifest, parts: entries, seal, mac },
+      ...{ ...list, manifest, seal, mac },
       ...(whole && { sum: sealWholeChecksum(sealKey, mac, whole) }),
       ...(ofParts && { sums: sealPartChecksums(sealKey, mac, ofParts) }),
     };
   } finally {
     sealKey.fill(0);
+    key.fill(0);
   }
 }
+
+/** @throws EnvelopeError `record-forged` for a part that was not written under the upload's DEK as its record says */
+function segmentedParts(
+  dek: Buffer,
+  records: readonly PartRecord[],
+): Pick<SegmentedPartList, 'format' | 'parts'> {
+  const parts = records.map(({ part, commitment = '' }) => {
+    if (!('salt' in part)) throw otherFormat();
+    const keys = new BodyKeys(dek, part.salt, part.n);
+    try {
+      if (!keys.proves(commitment, part.size))
+        throw new EnvelopeError(
+          'record-forged',
+          'the record of a part is not the one that was written for it',
+        );
+    } finally {
+      keys.wipe();
+    }
+    return part;
+  });
+  return { format: 2, parts };
+}
+
+const wholeParts = (records: readonly PartRecord[]): Pick<PartList, 'format' | 'parts'> => ({
+  parts: records.map(({ part }) => {
+    if ('salt' in part) throw otherFormat();
+    return part;
+  }),
+});
+
+const otherFormat = () =>
+  new EnvelopeError('record-forged', 'the record of a part is of another format than its upload');
 
 /**
  * Before the store's Complete, so that the object never exists without its manifest. A manifest that is
  * there already belongs to an earlier attempt, and to the object if that attempt had reached the store.
  */
-async function saveManifest(services: ProxyServices, record: UploadRecord, sealed: PartList): Promise<void> {
+async function saveManifest(
+  services: ProxyServices,
+  record: UploadRecord,
+  sealed: StoredPartList,
+): Promise<void> {
   const earlier = await services.manifests.find(record, sealed.manifest);
   if (earlier?.mac === sealed.mac) return;
   if (earlier !== undefined && (await completedObject(services, record)) !== undefined)
@@ -116,7 +161,7 @@ async function completeAtStore(
   { request }: RequestContext,
   record: UploadRecord,
   records: readonly PartRecord[],
-  sealed: PartList,
+  sealed: StoredPartList,
 ): Promise<Completed> {
   const { bucket, key } = record;
   const response = await services.upstream.send(
@@ -137,7 +182,7 @@ async function completeAtStore(
   } catch (error) {
     const repeated = error instanceof S3Error && error.code === 'NoSuchUpload';
     const earlier = repeated ? await completedObject(services, record) : undefined;
-    if (earlier === undefined || earlier.storedBytes !== storedBytes(sealed)) throw error;
+    if (earlier === undefined || earlier.storedBytes !== storedListSize(sealed)) throw error;
     return earlier;
   }
 }
@@ -149,13 +194,16 @@ const storedPart = ({ part, etag, checksum }: PartRecord): CompletedPart => ({
 });
 
 /** The size that the caller may announce is of plaintext. */
-function completeHeaders({ headers }: S3Request, sealed: PartList): Record<string, string> {
+function completeHeaders({ headers }: S3Request, sealed: StoredPartList): Record<string, string> {
   const announced = headers['x-amz-mp-object-size'];
-  const size = sealed.parts.reduce((sum, part) => sum + part.size, 0);
+  const size = plaintextSizeOf(sealed);
   if (announced !== undefined && announced !== String(size))
     throw s3Error('InvalidRequest', wrongSize(String(announced), size));
   return { ...requestHeadersUpstream(headers), 'content-type': 'application/xml' };
 }
+
+const plaintextSizeOf = ({ parts }: StoredPartList): number =>
+  parts.reduce((sum: number, { size }) => sum + size, 0);
 
 function wrongSize(announced: string, size: number): string {
   if (/^-\d+$/.test(announced))
@@ -164,10 +212,12 @@ function wrongSize(announced: string, size: number): string {
   return `The provided 'x-amz-mp-object-size' header value ${announced} does not match what was computed: ${size}`;
 }
 
-const storedBytes = (list: PartList) => list.parts.reduce((sum, part) => sum + storedSize(part.size), 0);
-
 /** Another proxy may have written a manifest for another list in between; the list that the store took must stay. */
-async function keepManifest(services: ProxyServices, record: UploadRecord, sealed: PartList): Promise<void> {
+async function keepManifest(
+  services: ProxyServices,
+  record: UploadRecord,
+  sealed: StoredPartList,
+): Promise<void> {
   const stored = await services.manifests.find(record, sealed.manifest);
   if (stored?.mac !== sealed.mac) await services.manifests.save(record, sealed);
 }
@@ -249,7 +299,7 @@ const maxCopyBytes = 5 * 1024 ** 3;
 async function inlineParts(
   services: ProxyServices,
   record: UploadRecord,
-  list: PartList,
+  list: StoredPartList,
   completed: Completed,
 ): Promise<Completed> {
   if (!fits(services, record, list)) return completed;
@@ -264,9 +314,9 @@ async function inlineParts(
   }
 }
 
-function fits({ config }: ProxyServices, record: UploadRecord, list: PartList): boolean {
-  const plaintext = list.parts.reduce((sum, part) => sum + part.size, 0);
-  const stored = list.parts.reduce((sum, part) => sum + storedSize(part.size), 0);
+function fits({ config }: ProxyServices, record: UploadRecord, list: StoredPartList): boolean {
+  const plaintext = plaintextSizeOf(list);
+  const stored = storedListSize(list);
   const size = record.userMetadata + userMetadataSize(inlineHeaders(record, list));
   return (
     plaintext <= config.inlineLimit &&
@@ -280,8 +330,12 @@ async function mayCopy({ buckets }: ProxyServices, { bucket }: UploadRecord): Pr
   return (await buckets.keepsVersions(bucket)) === 'no' && !(await buckets.locked(bucket));
 }
 
-const inlineHeaders = ({ keyName, keyVersion, binding, checksum }: UploadRecord, list: PartList) =>
+const inlineHeaders = (
+  { format, keyName, keyVersion, binding, checksum }: UploadRecord,
+  list: StoredPartList,
+) =>
   envelopeHeaders({
+    ...(format === 2 && { format }),
     keys: { form: 'inline', list },
     keyName,
     keyVersion,
@@ -292,7 +346,7 @@ const inlineHeaders = ({ keyName, keyVersion, binding, checksum }: UploadRecord,
 async function copyOntoItself(
   { upstream, reader }: ProxyServices,
   record: UploadRecord,
-  list: PartList,
+  list: StoredPartList,
   etag: string,
 ): Promise<string> {
   const { bucket, key } = record;

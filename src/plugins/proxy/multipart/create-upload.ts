@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { sealKeyOf } from '../../../core/envelope/body-keys.ts';
 import { md5Headers, type ObjectName } from '../../../core/envelope/metadata.ts';
 import { sealMd5 } from '../../../core/envelope/whole-checksum.ts';
 import { s3Error } from '../../../core/s3/error.ts';
@@ -32,11 +33,14 @@ export const createUpload: OperationHandler = async (services, context) => {
   const draft = await draftUpload(services, context, name);
   try {
     const uploadId = await createAtStore(services, context, name, draft.headers);
-    await beginOrAbort(services, { ...draft.record, uploadId }, draft.sealKey);
+    const record = { ...draft.record, uploadId };
+    await beginOrAbort(services, record, draft.sealKey);
+    if (record.format === 2) services.uploadKeys.keep(record, draft.key);
     context.answer.head(200, { 'content-type': 'application/xml', ...toldHeaders(draft.record.checksum) });
     await context.answer.end(createdXml(name, uploadId));
   } finally {
     draft.sealKey.fill(0);
+    draft.key.fill(0);
   }
 };
 
@@ -77,9 +81,11 @@ function createdXml({ bucket, key }: ObjectName, uploadId: string): string {
 
 async function draftUpload(services: ProxyServices, { request, signal }: RequestContext, name: ObjectName) {
   const manifest = randomBytes(16).toString('base64url');
-  const seal = await createKey(services.keys, name, { kind: 'seal', upload: manifest }, signal);
+  const { format } = services.config;
+  const seal = await createKey(services.keys, name, { kind: 'seal', upload: manifest, format }, signal);
   try {
-    return { ...draftOf(services, request, name, { manifest, seal }), sealKey: seal.key };
+    const sealKey = format === 2 ? sealKeyOf(seal.key, manifest) : seal.key;
+    return { ...draftOf(services, request, name, { manifest, seal }, sealKey), sealKey, key: seal.key };
   } catch (error) {
     seal.key.fill(0);
     throw error;
@@ -91,12 +97,15 @@ function draftOf(
   request: RequestContext['request'],
   name: ObjectName,
   { manifest, seal }: { manifest: string; seal: FreshKey },
+  sealKey: Uint8Array,
 ) {
   const { keyName, binding } = services.keys.scheme;
+  const format = services.config.format === 2 ? { format: 2 as const } : {};
   const checksum = readUploadChecksum(request.headers);
   const { headers: callers, named } = takeNamedMd5(requestHeadersUpstream(request.headers), {});
-  const md5 = named === undefined ? {} : { md5: sealMd5(seal.key, named.md5) };
+  const md5 = named === undefined ? {} : { md5: sealMd5(sealKey, named.md5) };
   const own = withEnvelope(callers, {
+    ...format,
     keys: { form: 'pointer', manifest, seal: seal.ciphertext },
     keyName,
     keyVersion: seal.keyVersion,
@@ -107,6 +116,7 @@ function draftOf(
   const headers = { ...own, ...checksumHeaders(services) };
   const record: Omit<UploadRecord, 'uploadId'> = {
     ...name,
+    ...format,
     manifest,
     keyName,
     keyVersion: seal.keyVersion,
@@ -116,7 +126,7 @@ function draftOf(
     repeat: repeatedHeaders(callers),
     ...(checksum !== undefined && { checksum }),
   };
-  if (uploadRecordText({ ...record, uploadId: '' }, seal.key).length > recordLimit)
+  if (uploadRecordText({ ...record, uploadId: '' }, sealKey).length > recordLimit)
     throw s3Error('InvalidRequest', 'The headers of the upload are too long to be kept.');
   return { headers, record };
 }

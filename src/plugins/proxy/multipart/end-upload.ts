@@ -85,7 +85,10 @@ export const abortUpload: OperationHandler = async (services, { request, answer,
   });
   if (response.status >= 300) throw await refusal(response);
   response.body.resume();
-  if (record !== undefined) services.partKeys.forget(record.manifest);
+  if (record !== undefined) {
+    services.partKeys.forget(record.manifest);
+    services.uploadKeys.forget(record);
+  }
   await forget(services, name, uploadId, record).catch((error: Error) => {
     log.warn('proxy.upload.records-left', { error: error.message });
   });

@@ -1,9 +1,9 @@
-import type { PartList } from '../../../core/envelope/manifest.ts';
+import type { StoredPartList } from '../../../core/envelope/manifest.ts';
 import { unlessAborted } from '../../../runtime/lifecycle/wait.ts';
 
 /** A part list with the memory that it is accounted for. */
 export interface AccountedList {
-  readonly list: PartList;
+  readonly list: StoredPartList;
   /** Gives the memory back. */
   readonly release: () => void;
 }
@@ -28,7 +28,7 @@ export class ListsInUse {
     id: string,
     user: ListUser,
     load: (unused: AbortSignal) => Promise<AccountedList>,
-  ): Promise<PartList> {
+  ): Promise<StoredPartList> {
     const inUse = this.#lists.get(id) ?? this.#begin(id, load);
     inUse.users++;
     user.atEnd(() => this.#leave(id, inUse));

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import { BoundedMap, Remembered } from '../../../core/bounded-map.ts';
 import { Budget, type Share } from '../../../core/budget.ts';
+import { sealKeyOf } from '../../../core/envelope/body-keys.ts';
 import { EnvelopeError } from '../../../core/envelope/cipher.ts';
 import {
-  type PartList,
   readPartList,
+  type StoredPartList,
   serializePartList,
   verifySeal,
 } from '../../../core/envelope/manifest.ts';
@@ -78,7 +79,7 @@ export function createManifests({ state, keys, reservedPrefix, removals }: Manif
       }
   }
 
-  async function findManifest(name: ObjectName, id: string): Promise<PartList | undefined> {
+  async function findManifest(name: ObjectName, id: string): Promise<StoredPartList | undefined> {
     const { list, share } = await readInTurn(name, id);
     share?.release();
     return list;
@@ -105,7 +106,7 @@ export function createManifests({ state, keys, reservedPrefix, removals }: Manif
   }
 
   /** A list that was verified before: only its use is to be accounted for. */
-  async function account(list: PartList, unused: AbortSignal): Promise<AccountedList> {
+  async function account(list: StoredPartList, unused: AbortSignal): Promise<AccountedList> {
     const bytes = list.parts.length * textOfPart + (list.sums?.length ?? 0);
     if (bytes <= smallText) return { list, release: () => undefined };
     const share = room.ask(bytes * shareInUse);
@@ -116,12 +117,15 @@ export function createManifests({ state, keys, reservedPrefix, removals }: Manif
   async function verify(
     name: ObjectName,
     envelope: Envelope,
-    list: PartList,
+    list: StoredPartList,
+    opened: (dek: Buffer) => void,
     signal?: AbortSignal,
   ): Promise<VerifiedList> {
-    const purpose = { kind: 'seal', upload: list.manifest } as const;
-    const [sealKey] = await keys.unwrap(name, envelope, [{ wrapped: list.seal, purpose }], signal);
-    if (sealKey === undefined) throw new EnvelopeError('manifest-forged', 'the seal key cannot be had');
+    const purpose = { kind: 'seal', upload: list.manifest, format: list.format } as const;
+    const [unwrapped] = await keys.unwrap(name, envelope, [{ wrapped: list.seal, purpose }], signal);
+    if (unwrapped === undefined) throw new EnvelopeError('manifest-forged', 'the seal key cannot be had');
+    const sealKey = list.format === 2 ? sealKeyOf(unwrapped, list.manifest) : unwrapped;
+    if (list.format === 2) opened(unwrapped);
     try {
       verifySeal(sealKey, list);
       const { mac, sum, sums, parts } = list;
@@ -136,7 +140,7 @@ export function createManifests({ state, keys, reservedPrefix, removals }: Manif
   }
 
   return {
-    async load(name, envelope, user) {
+    async load(name, envelope, user, opened = forgetKey) {
       const { keys: stored } = envelope;
       if (stored.form === 'single') throw new TypeError('an object of one part has no part list');
       const id = cacheKey(
@@ -152,7 +156,8 @@ export function createManifests({ state, keys, reservedPrefix, removals }: Manif
               known === undefined ? loadManifest(name, stored, unused) : account(known, unused),
             );
       if (verified.get(id) === list) return list;
-      const found = await verify(name, envelope, list, user.signal);
+      if ((list.format ?? 1) !== (envelope.format ?? 1)) throw otherFormat();
+      const found = await verify(name, envelope, list, opened, user.signal);
       verified.set(id, found);
       return found;
     },
@@ -173,6 +178,11 @@ export function createManifests({ state, keys, reservedPrefix, removals }: Manif
     mayExist: (bucket) => present.get(bucket) ?? present.keep(bucket, anyIn(state, bucket, reservedPrefix)),
   };
 }
+
+const forgetKey = (dek: Buffer): void => void dek.fill(0);
+
+const otherFormat = () =>
+  new EnvelopeError('manifest-forged', 'the part list is of another format than the object');
 
 /** A manifest is asked for again when there is room: the connections for helper objects are few, and others need them. */
 class NoRoomYet extends Error {
@@ -207,7 +217,8 @@ async function anyIn(state: StateStore, bucket: string, reservedPrefix: string):
 
 const cacheKey = (name: ObjectName, id: string, md5 = '') => JSON.stringify([name.bucket, name.key, id, md5]);
 
-const fingerprint = (list: PartList) => createHash('sha256').update(serializePartList(list)).digest('base64');
+const fingerprint = (list: StoredPartList) =>
+  createHash('sha256').update(serializePartList(list)).digest('base64');
 
 /** About what a part takes in memory, in bytes. */
 const partCost = 400;
@@ -215,11 +226,13 @@ const listCost = 1000;
 /** Memory for part lists whose seals were verified; they hold wrapped keys only. */
 const verifiedBytes = 6 * 1024 * 1024;
 
-const costOf = (_: string, { parts, sums = '' }: PartList) =>
+const costOf = (_: string, { parts, sums = '' }: StoredPartList) =>
   listCost + parts.length * partCost + 2 * sums.length;
 
 /** A part list whose seal was verified, with what is kept of the whole. */
-export interface VerifiedList extends PartList {
+export type VerifiedList = StoredPartList & KeptOfParts;
+
+interface KeptOfParts {
   readonly checksum?: WholeChecksum;
   /** As the caller named it, in base64. */
   readonly md5?: string;
@@ -232,13 +245,19 @@ export interface Manifests {
   /**
    * The verified part list of an object whose envelope is `inline` or `pointer`, for as long as the request lasts.
    * A short, bounded cache holds lists (wrapped keys only) that were verified before.
+   * @param opened gets the DEK of a list in format 2 that is verified now, and zeroes it
    * @throws EnvelopeError `manifest-missing`, `manifest-forged`, `malformed-metadata`; S3Error SlowDown where there is no
    *   room for it.
    */
-  load(name: ObjectName, envelope: Envelope, user: ListUser): Promise<VerifiedList>;
+  load(
+    name: ObjectName,
+    envelope: Envelope,
+    user: ListUser,
+    opened?: (dek: Buffer) => void,
+  ): Promise<VerifiedList>;
   /** The stored manifest as it stands, seal not verified, or undefined. */
-  find(name: ObjectName, id: string): Promise<PartList | undefined>;
-  save(name: ObjectName, list: PartList): Promise<void>;
+  find(name: ObjectName, id: string): Promise<StoredPartList | undefined>;
+  save(name: ObjectName, list: StoredPartList): Promise<void>;
   remove(name: ObjectName, id: string): Promise<void>;
   /** Deletes it once those who read by it have had their time; a process that ends before leaves it to others. */
   removeLater(name: ObjectName, id: string): void;
@@ -247,11 +266,11 @@ export interface Manifests {
 }
 
 /** The manifest object: both names of its object, so that what it belongs to can be told from it alone. */
-export const manifestText = ({ bucket, key }: ObjectName, list: PartList): string =>
+export const manifestText = ({ bucket, key }: ObjectName, list: StoredPartList): string =>
   `{"v":1,"bucket":${JSON.stringify(bucket)},"key":${JSON.stringify(key)},"list":${serializePartList(list)}}`;
 
 export interface ManifestOf extends ObjectName {
-  readonly list: PartList;
+  readonly list: StoredPartList;
 }
 
 /** One for each of 10,000 parts, and those that may stand in the names of the object. */
@@ -281,7 +300,7 @@ export function parseManifest(text: string): ManifestOf {
 }
 
 /** @throws EnvelopeError `manifest-forged` when the manifest belongs to another object. */
-function readManifest(text: string, name: ObjectName): PartList {
+function readManifest(text: string, name: ObjectName): StoredPartList {
   const manifest = parseManifest(text);
   if (manifest.bucket !== name.bucket || manifest.key !== name.key)
     throw new EnvelopeError('manifest-forged', 'the manifest belongs to another object');

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { PartEntry } from '../../../core/envelope/manifest.ts';
+import type { PartEntry, SegmentedPart } from '../../../core/envelope/manifest.ts';
 import { type ObjectName, versionOfWrapped } from '../../../core/envelope/metadata.ts';
 import type { Checksums } from '../../../core/s3/checksum.ts';
 import { s3Error } from '../../../core/s3/error.ts';
@@ -8,7 +8,14 @@ import { judgePartChecksum } from '../../../core/s3/object-checksum.ts';
 import type { S3Request } from '../../../core/s3/request.ts';
 import { parsePartNumber } from '../../../core/s3/request-documents.ts';
 import type { OperationHandler, ProxyServices } from '../context.ts';
-import { encryptToStore, type WriteContext, writeAnswer } from '../write/encrypt-to-store.ts';
+import type { BodyProof } from '../write/body-sealer.ts';
+import {
+  type EncryptionPlan,
+  encryptToStore,
+  type WriteContext,
+  writeAnswer,
+} from '../write/encrypt-to-store.ts';
+import type { UploadKeys } from './upload-keys.ts';
 import type { UploadRecord } from './upload-record.ts';
 
 /** UploadPart: encrypted under a DEK of its own and recorded before the caller gets the response. */
@@ -17,9 +24,7 @@ export const uploadPart: OperationHandler = async (services, context) => {
   const target = await partTarget(services, request);
   judgePartChecksum(request.headers, target.record.checksum);
   const part = await encryptPart(services, {
-    name: target.name,
-    uploadId: target.record.uploadId,
-    manifest: target.record.manifest,
+    record: target.record,
     number: target.number,
     source: payload.chunks(target.record.checksum?.algorithm),
     length: payload.length,
@@ -27,7 +32,7 @@ export const uploadPart: OperationHandler = async (services, context) => {
     headers: request.headers,
     signal,
   });
-  context.keyVersion = versionOfWrapped(part.entry.dek);
+  context.keyVersion = versionOfWrapped(part.wrapped);
   await recordPart(services, target, part);
   context.answer.head(200, part.answer);
   await context.answer.end();
@@ -60,14 +65,11 @@ export async function partTarget({ uploads, keys }: ProxyServices, request: S3Re
 export const recordPart = (
   services: ProxyServices,
   { record }: PartTarget,
-  { entry, etag, checksum, sealed }: EncryptedPart,
-): Promise<void> => services.uploads.addPart(record, { part: entry, etag, checksum, sealed });
+  { entry, commitment, etag, checksum, sealed }: EncryptedPart,
+): Promise<void> => services.uploads.addPart(record, { part: entry, commitment, etag, checksum, sealed });
 
 export interface PartPlan {
-  readonly name: ObjectName;
-  readonly uploadId: string;
-  /** The manifest id that the part's key is bound to. */
-  readonly manifest: string;
+  readonly record: UploadRecord;
   readonly number: number;
   readonly source: AsyncIterable<Buffer>;
   /** Plaintext bytes; undefined when only the end of `source` will tell. */
@@ -80,30 +82,38 @@ export interface PartPlan {
 }
 
 interface EncryptedPart {
-  readonly entry: PartEntry;
+  readonly entry: PartEntry | SegmentedPart;
+  /** In format 2. */
+  readonly commitment: string | undefined;
+  /** The wrapped DEK, of the part or of its upload. */
+  readonly wrapped: string;
   /** The store's, unquoted. */
   readonly etag: string;
   /** The store's CRC-32 of the encrypted part, in base64. */
   readonly checksum: string | undefined;
-  /** Checksums of the plaintext, sealed under the part's DEK. */
+  /** Checksums of the plaintext, as `sealChecksums` writes them. */
   readonly sealed: string | undefined;
   /** Headers of the answer to the caller, the ETag included. */
   readonly answer: Readonly<Record<string, string>>;
 }
 
-/** Encrypts one part under a DEK of its own. @throws as `encryptToStore` */
-export async function encryptPart(context: WriteContext, plan: PartPlan): Promise<EncryptedPart> {
-  const { name, uploadId, manifest, number, source, length, checksums, signal } = plan;
+type PartContext = WriteContext & { readonly uploadKeys: Pick<UploadKeys, 'dek'> };
+
+/** Encrypts one part: in format 1 under a DEK of its own. @throws as `encryptToStore` */
+export async function encryptPart(context: PartContext, plan: PartPlan): Promise<EncryptedPart> {
+  const { record, number, source, length, checksums, signal } = plan;
+  const { bucket, key, uploadId } = record;
   const stored = await encryptToStore(context, {
-    name,
-    purpose: { kind: 'part', upload: manifest, number },
+    name: { bucket, key },
+    ...keyOf(context, plan),
     source,
     length,
     checksums,
     signal,
     request: () => ({
       method: 'PUT',
-      ...name,
+      bucket,
+      key,
       query: [
         ['partNumber', String(number)],
         ['uploadId', uploadId],
@@ -112,7 +122,29 @@ export async function encryptPart(context: WriteContext, plan: PartPlan): Promis
       ...(signal && { signal }),
     }),
   });
-  const { dek, nonce, size, etag, headers, sealed } = stored;
+  const { dek, etag, headers, sealed } = stored;
   const checksum = headers['x-amz-checksum-crc32'] as string | undefined;
-  return { entry: { n: number, dek, nonce, size }, etag, checksum, sealed, answer: writeAnswer(stored) };
+  return { ...entryOf(number, stored), wrapped: dek, etag, checksum, sealed, answer: writeAnswer(stored) };
+}
+
+function keyOf(
+  { uploadKeys }: PartContext,
+  { record, number, signal }: PartPlan,
+): Pick<EncryptionPlan, 'purpose' | 'ofUpload'> {
+  const { format, manifest: upload, seal, keyVersion } = record;
+  if (format !== 2) return { purpose: { kind: 'part', upload, number } };
+  const key = async () => ({ key: await uploadKeys.dek(record, signal), ciphertext: seal, keyVersion });
+  return { purpose: { kind: 'seal', upload, format }, ofUpload: { number, key } };
+}
+
+interface StoredPart {
+  readonly proof: BodyProof;
+  readonly size: number;
+  readonly dek: string;
+}
+
+function entryOf(n: number, { proof, size, dek }: StoredPart): Pick<EncryptedPart, 'entry' | 'commitment'> {
+  return 'salt' in proof
+    ? { entry: { n, salt: proof.salt, size }, commitment: proof.commitment }
+    : { entry: { n, dek, nonce: proof.nonce, size }, commitment: undefined };
 }

@@ -1,6 +1,6 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { EnvelopeError } from '../../../core/envelope/cipher.ts';
-import { isManifestId } from '../../../core/envelope/manifest.ts';
+import { type EnvelopeFormat, isManifestId } from '../../../core/envelope/manifest.ts';
 import type { BindingMode, ObjectName } from '../../../core/envelope/metadata.ts';
 import type { EnvelopeChecksum } from '../../../core/envelope/whole-checksum.ts';
 import { checksumAlgorithms } from '../../../core/s3/checksum.ts';
@@ -12,11 +12,13 @@ import type { CompletedPart } from '../../../core/s3/request-documents.ts';
  * metadata of one: written before Create is answered, read by every part.
  */
 export interface UploadRecord extends ObjectName {
+  /** Of the parts and their list. Absent: 1. */
+  readonly format?: EnvelopeFormat;
   readonly uploadId: string;
   readonly manifest: string;
   readonly keyName: string;
   readonly keyVersion: number;
-  /** Wrapped seal key. */
+  /** Format 1: the wrapped seal key. Format 2: the wrapped DEK, from which that is derived. */
   readonly seal: string;
   readonly binding: BindingMode;
   /** Bytes of the caller's own metadata as S3 counts them. */
@@ -41,7 +43,11 @@ export const uploadRecordText = (record: UploadRecord, sealKey: Uint8Array): str
 export const envelopeChecksum = (begun: UploadChecksum | undefined): { checksum?: EnvelopeChecksum } =>
   begun === undefined ? {} : { checksum: { algorithm: begun.algorithm, type: typeOfUpload(begun) } };
 
-const versionOf = ({ checksum }: UploadRecord): number => (checksum === undefined ? 2 : 3);
+/** Who does not know the format must not take part either. */
+function versionOf({ format, checksum }: Pick<UploadRecord, 'format' | 'checksum'>): number {
+  if (format === 2) return 4;
+  return checksum === undefined ? 2 : 3;
+}
 
 /** @throws EnvelopeError `record-forged` for a record that was not written under this seal key as it stands. */
 export function verifyUploadRecord(
@@ -65,10 +71,9 @@ function recordMac(record: UploadRecord, sealKey: Uint8Array): string {
   const { bucket, key, uploadId, manifest, keyName, keyVersion, seal, binding, userMetadata } = record;
   const { repeat, checksum } = record;
   const fields = [bucket, key, uploadId, manifest, keyName, keyVersion, seal, binding, userMetadata];
-  const [label, added] =
-    checksum === undefined
-      ? ['svc/upload/1', []]
-      : ['svc/upload/2', [checksum.algorithm, checksum.type ?? null]];
+  const version = versionOf(record);
+  const label = `svc/upload/${version - 1}`;
+  const added = version === 2 ? [] : [checksum?.algorithm ?? null, checksum?.type ?? null];
   const headers = Object.entries(repeat).sort(([one], [other]) => (one < other ? -1 : 1));
   return createHmac('sha256', sealKey)
     .update(`${label}\n${JSON.stringify([...fields, headers, ...added])}`)
@@ -80,6 +85,7 @@ export function readUploadRecord(text: string): StoredUploadRecord {
   const { v, ...value } = parse(text, 'an upload') ?? {};
   const whole =
     v === versionOf(value as unknown as UploadRecord) &&
+    (v === 4 || value['format'] === undefined) &&
     isManifestId(value['manifest']) &&
     ['bucket', 'key', 'uploadId', 'keyName', 'seal', 'mac'].every(
       (name) => typeof value[name] === 'string',
@@ -88,7 +94,7 @@ export function readUploadRecord(text: string): StoredUploadRecord {
     Number.isSafeInteger(value['userMetadata']) &&
     ['none', 'key', 'bucket-key'].includes(String(value['binding'])) &&
     isHeaders(value['repeat']) &&
-    (v === 2 || isChecksum(value['checksum']));
+    (value['checksum'] === undefined || isChecksum(value['checksum']));
   if (!whole)
     throw new EnvelopeError(
       'malformed-metadata',

@@ -9,8 +9,8 @@ import {
   uploadPrefix,
 } from '../../../core/envelope/records.ts';
 import { s3Error } from '../../../core/s3/error.ts';
-import type { DataKeys } from '../data-keys.ts';
 import type { DelayedRemovals, StateStore } from '../state/state-store.ts';
+import type { UploadKeys } from './upload-keys.ts';
 import {
   type DoneRecord,
   doneRecordText,
@@ -32,14 +32,14 @@ const doneLifeMs = 15 * 60 * 1000;
 export class Uploads {
   readonly #state: StateStore;
   readonly #prefix: string;
-  readonly #keys: Pick<DataKeys, 'unwrap'>;
+  readonly #keys: Pick<UploadKeys, 'sealKey'>;
   readonly #removals: DelayedRemovals;
   readonly #known = new BoundedMap<string, UploadRecord>(remembered);
 
   constructor(
     state: StateStore,
     reservedPrefix: string,
-    keys: Pick<DataKeys, 'unwrap'>,
+    keys: Pick<UploadKeys, 'sealKey'>,
     removals: DelayedRemovals,
   ) {
     this.#state = state;
@@ -108,9 +108,7 @@ export class Uploads {
   }
 
   async #verified(stored: StoredUploadRecord, signal: AbortSignal | undefined): Promise<UploadRecord> {
-    const purpose = { kind: 'seal', upload: stored.manifest } as const;
-    const [sealKey] = await this.#keys.unwrap(stored, stored, [{ wrapped: stored.seal, purpose }], signal);
-    if (sealKey === undefined) throw new TypeError('a purpose without a key');
+    const sealKey = await this.#keys.sealKey(stored, signal);
     try {
       const record = verifyUploadRecord(stored, sealKey);
       this.#known.set(record.uploadId, record);

@@ -1,3 +1,4 @@
+import { partChecksumKeyOf } from '../../../core/envelope/body-keys.ts';
 import { EnvelopeError } from '../../../core/envelope/cipher.ts';
 import type { PartChecksums } from '../../../core/envelope/part-checksums.ts';
 import type { PartRecord } from '../../../core/envelope/records.ts';
@@ -15,6 +16,7 @@ import {
 } from '../../../core/s3/object-checksum.ts';
 import type { CompletedPart } from '../../../core/s3/request-documents.ts';
 import type { DataKeys } from '../data-keys.ts';
+import type { UploadKeys } from './upload-keys.ts';
 import type { UploadRecord } from './upload-record.ts';
 
 /** DEKs that are unwrapped by one request to the key server, and in the clear at a time. */
@@ -29,7 +31,11 @@ interface Asked {
   readonly type?: ChecksumType | undefined;
 }
 
-type Keys = Pick<DataKeys, 'unwrap'>;
+/** Who opens what is sealed under keys of parts. */
+interface Keys {
+  readonly keys: Pick<DataKeys, 'unwrap'>;
+  readonly uploadKeys: Pick<UploadKeys, 'dek'>;
+}
 
 /**
  * Compares the checksums that a Complete names, of parts and of the whole, with those that were calculated when the parts
@@ -77,28 +83,51 @@ export async function openRecordedChecksums(
   upload: UploadRecord,
   records: readonly PartRecord[],
 ): Promise<readonly Checksums[]> {
+  if (upload.format === 2) return openSegmented(keys, upload, records);
   const opened: Checksums[] = [];
   for (let from = 0; from < records.length; from += window)
     opened.push(...(await openSome(keys, upload, records.slice(from, from + window))));
   return opened;
 }
 
+/** All of them under one key. */
+async function openSegmented(
+  { uploadKeys }: Keys,
+  upload: UploadRecord,
+  records: readonly PartRecord[],
+): Promise<readonly Checksums[]> {
+  if (records.every(({ sealed }) => sealed === undefined)) return records.map(() => new Map());
+  const dek = await uploadKeys.dek(upload);
+  const key = partChecksumKeyOf(dek, upload.manifest);
+  dek.fill(0);
+  try {
+    return records.map(({ part, sealed }) =>
+      sealed === undefined || !('salt' in part)
+        ? new Map()
+        : openChecksums(key, { nonce: part.salt, size: part.size }, sealed),
+    );
+  } finally {
+    key.fill(0);
+  }
+}
+
 async function openSome(
-  keys: Keys,
+  { keys }: Keys,
   upload: UploadRecord,
   records: readonly PartRecord[],
 ): Promise<Checksums[]> {
-  const items = records
-    .filter(({ sealed }) => sealed !== undefined)
-    .map(({ part: { n, dek } }) => ({
-      wrapped: dek,
-      purpose: { kind: 'part', upload: upload.manifest, number: n } as const,
-    }));
+  const items = records.flatMap(({ part, sealed }) =>
+    sealed === undefined || !('dek' in part)
+      ? []
+      : [{ wrapped: part.dek, purpose: { kind: 'part', upload: upload.manifest, number: part.n } as const }],
+  );
   const deks = items.length === 0 ? [] : await keys.unwrap(upload, upload, items);
   try {
     let next = 0;
     return records.map(({ part, sealed }) =>
-      sealed === undefined ? new Map() : openChecksums(deks[next++] as Buffer, part, sealed),
+      sealed === undefined || !('dek' in part)
+        ? new Map()
+        : openChecksums(deks[next++] as Buffer, part, sealed),
     );
   } finally {
     for (const dek of deks) dek.fill(0);

@@ -1,6 +1,7 @@
 import { BoundedMap } from '../../../core/bounded-map.ts';
 import { EnvelopeError, overheadBytes } from '../../../core/envelope/cipher.ts';
 import { type Envelope, readEnvelope } from '../../../core/envelope/metadata.ts';
+import { plaintextOfSegments } from '../../../core/envelope/segments.ts';
 import {
   outward,
   requestHeadersUpstream,
@@ -206,10 +207,15 @@ const isSized = (entry: ListingEntry): entry is SizedEntry =>
 const cacheId = (bucket: string, { key, etag, versionId = '', lastModified = '' }: SizedEntry): string =>
   `${bucket}\n${etag}\n${lastModified}\n${versionId}\n${key}`;
 
-/** Where nothing unencrypted is read, every object carries 28 bytes a part. A copy's ETag does not tell its parts. */
+/**
+ * Where the format of all objects is known: in format 1 every one carries 28 bytes a part, in format 2 one of a single part 16 a
+ * segment. A copy's ETag does not tell its parts.
+ */
 function arithmeticSize({ config }: ProxyServices, { size, etag }: SizedEntry): number | undefined {
-  if (config.unencryptedReads !== 'deny') return undefined;
+  const { listSizes } = config;
+  if (listSizes !== 'format-1' && listSizes !== 'format-2') return undefined;
   const parts = partsOfEtag(etag) ?? (size <= leastPart ? 1 : undefined);
+  if (listSizes === 'format-2') return parts === 1 ? plaintextOfSegments(size) : undefined;
   const plaintext = parts === undefined ? undefined : size - parts * overheadBytes;
   return plaintext !== undefined && plaintext >= 0 ? plaintext : undefined;
 }
@@ -245,9 +251,8 @@ async function askedPlaintext(
   try {
     const envelope = readEnvelope(headers);
     if (envelope === undefined) return { size: stored };
-    const parts = await partCount(services, { bucket, key }, envelope, etag);
-    if (parts === undefined) return undefined;
-    return { size: Math.max(0, stored - parts * overheadBytes), ...checksumOf(envelope) };
+    const size = await plaintextOf(services, { bucket, key }, envelope, { stored, etag });
+    return size === undefined ? undefined : { size, ...checksumOf(envelope) };
   } catch (error) {
     if (error instanceof EnvelopeError) return undefined;
     throw error;
@@ -262,6 +267,23 @@ const checksumOf = ({ checksum }: Envelope): { checksum?: Required<UploadChecksu
 
 /** Of the store itself, or of its patience: nothing is said of the object. */
 const isFailure = (status: number): boolean => status >= 500 || status === 429;
+
+/** In format 2 the sizes of all parts decide. */
+async function plaintextOf(
+  services: ProxyServices,
+  name: { bucket: string; key: string },
+  envelope: Envelope,
+  { stored, etag }: { readonly stored: number; readonly etag: string },
+): Promise<number | undefined> {
+  const { format, keys } = envelope;
+  if (format !== 2) {
+    const parts = await partCount(services, name, envelope, etag);
+    return parts === undefined ? undefined : Math.max(0, stored - parts * overheadBytes);
+  }
+  if (keys.form === 'single') return plaintextOfSegments(stored);
+  const list = keys.form === 'inline' ? keys.list : await services.manifests.find(name, keys.manifest);
+  return list?.parts.reduce((sum: number, { size }) => sum + size, 0);
+}
 
 async function partCount(
   { manifests }: ProxyServices,

@@ -1,4 +1,6 @@
 import { plaintextSize } from '../../../core/envelope/cipher.ts';
+import type { EnvelopeFormat } from '../../../core/envelope/manifest.ts';
+import { plaintextOfSegments } from '../../../core/envelope/segments.ts';
 import type { Checksums } from '../../../core/s3/checksum.ts';
 import { S3Error } from '../../../core/s3/error.ts';
 import {
@@ -28,7 +30,7 @@ export const listParts: OperationHandler = async (services, context) => {
     const sums = await checksumsOf(services, context, listing);
     const edit = (entry: ListingEntry) => ({
       ...(entry.etag === undefined ? {} : { etag: outward(entry.etag) }),
-      ...(entry.size === undefined ? {} : { size: plaintextSize(entry.size) ?? entry.size }),
+      ...(entry.size === undefined ? {} : { size: sizeIn(sums.format, entry.size) }),
       ...sums.of(entry),
     });
     const xml = rewriteListing(listing, edit, sums.kind);
@@ -38,6 +40,9 @@ export const listParts: OperationHandler = async (services, context) => {
     release(listing.xml.bytes);
   }
 };
+
+const sizeIn = (format: EnvelopeFormat | undefined, stored: number): number =>
+  (format === 2 ? plaintextOfSegments(stored) : plaintextSize(stored)) ?? stored;
 
 async function fetchParts(
   { upstream }: ProxyServices,
@@ -60,27 +65,31 @@ async function fetchParts(
 
 /** What the parts of a page have of checksums, as elements. */
 interface PartSums {
+  /** Of the upload. */
+  readonly format: EnvelopeFormat | undefined;
   readonly kind?: string;
   of(entry: ListingEntry): { added?: string };
 }
 
 async function checksumsOf(
-  { uploads, keys }: ProxyServices,
+  { uploads, keys, uploadKeys }: ProxyServices,
   { request, signal }: RequestContext,
   { entries }: Listing,
 ): Promise<PartSums> {
   const uploadId = request.query.get('uploadId') ?? '';
   const name = { bucket: request.bucket, key: request.key };
   const upload = await uploads.find(name, uploadId, signal).catch(ofNoProxy);
-  if (upload?.checksum === undefined) return { of: () => ({}) };
+  const format = upload?.format;
+  if (upload?.checksum === undefined) return { format, of: () => ({}) };
   const { algorithm } = upload.checksum;
   const shown = new Set(entries.map(idOf));
   const records = (await uploads.parts(upload)).filter(({ part, etag }) => shown.has(`${part.n} ${etag}`));
-  const opened = await openRecordedChecksums(keys, upload, records);
+  const opened = await openRecordedChecksums({ keys, uploadKeys }, upload, records);
   const sums = new Map<string, Checksums>();
   for (const [index, { part, etag }] of records.entries())
     sums.set(`${part.n} ${etag}`, opened[index] as Checksums);
   return {
+    format,
     kind: checksumKind({ algorithm, type: typeOfUpload(upload.checksum) }),
     of(entry) {
       const digest = sums.get(idOf(entry))?.get(algorithm);

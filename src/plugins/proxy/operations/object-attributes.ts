@@ -1,6 +1,7 @@
 import type { BlockBody } from '../../../core/block-body.ts';
-import { overheadBytes } from '../../../core/envelope/cipher.ts';
+import { plaintextSize } from '../../../core/envelope/cipher.ts';
 import { partChecksum } from '../../../core/envelope/part-checksums.ts';
+import { plaintextOfSegments } from '../../../core/envelope/segments.ts';
 import { S3Error } from '../../../core/s3/error.ts';
 import {
   outward,
@@ -105,10 +106,11 @@ function ofPlaintext(
   { size, list }: ObjectLayout,
   checksum: WholeChecksum | undefined,
 ): string {
+  const partSize = list?.format === 2 ? plaintextOfSegments : plaintextSize;
   const { blocks } = rewriteListing(scanAttributes(xml), (entry) => {
     if (entry.element === 'Part')
       return {
-        size: Math.max(0, (entry.size ?? 0) - overheadBytes),
+        size: partSize(entry.size ?? 0) ?? 0,
         added: partChecksumElement(list, entry.partNumber),
       };
     return { size, ...(entry.etag === undefined ? {} : { etag: outward(entry.etag) }) };

@@ -1,5 +1,5 @@
 import { EnvelopeError, openWhole, overheadBytes } from '../../../core/envelope/cipher.ts';
-import type { PartEntry } from '../../../core/envelope/manifest.ts';
+import type { PartEntry, PartList } from '../../../core/envelope/manifest.ts';
 import { hasEnvelope } from '../../../core/envelope/metadata.ts';
 import { coveringParts } from '../../../core/s3/range.ts';
 import { release } from '../../../runtime/memory.ts';
@@ -32,6 +32,7 @@ import {
   type WantedParts,
   wholeParts,
 } from './object-parts.ts';
+import { openSegmented, SegmentedReads } from './segmented-reads.ts';
 import {
   type ByteRange,
   describe,
@@ -85,6 +86,14 @@ const smallBytes = 64 * 1024;
 const sealOf = ({ envelope }: StoredObject): Buffer | undefined =>
   envelope?.emptySeal === undefined ? undefined : Buffer.alloc(overheadBytes, envelope.emptySeal, 'base64');
 
+const isSegmented = ({ envelope }: StoredObject): boolean => envelope?.format === 2;
+
+/** The part list of an object in format 1. */
+function wholePartList({ list }: ObjectLayout): PartList {
+  if (list === undefined || list.format === 2) throw new TypeError('the object has no part list in format 1');
+  return list;
+}
+
 /** One sealed body of an object and what is wanted of it. */
 interface Wanted {
   readonly body: SealedBody;
@@ -100,10 +109,12 @@ interface Wanted {
 class Plaintext {
   readonly #parts: ReaderParts;
   readonly #tools: ReadTools;
+  readonly #segmented: SegmentedReads;
 
   constructor(parts: ReaderParts, tools: ReadTools) {
     this.#parts = parts;
     this.#tools = tools;
+    this.#segmented = new SegmentedReads(parts);
   }
 
   small(object: StoredObject, layout: ObjectLayout, response: UpstreamResponse, options: ReadOptions) {
@@ -127,7 +138,8 @@ class Plaintext {
       if (stored === undefined) throw cut();
       const dek = await unwrapped;
       const digests = asksForDigests(object, checksum === true) ? openDigests(object, layout, dek) : {};
-      const plaintext = openWhole(stored, dek);
+      const plaintext =
+        object.envelope?.format === 2 ? openSegmented(object, stored, dek) : openWhole(stored, dek);
       release(stored);
       this.#parts.metrics.bytes('decrypted', plaintext.length);
       const done = () => {
@@ -151,11 +163,12 @@ class Plaintext {
     options: ReadOptions,
   ): AsyncGenerator<Buffer, void> {
     const reader = response.body;
+    if (isSegmented(object)) return yield* this.#segmented.arriving(object, layout, reader, options);
     try {
       if (object.envelope === undefined) yield* ciphertext(reader, object.storedSize);
       else if (object.envelope.emptySeal !== undefined) await this.#verifySeal(object, options);
       else if (layout.list === undefined) yield* this.#whole(object, layout, reader, options);
-      else yield* this.#inOrder(object, layout, wholeParts(layout.list.parts), reader, options);
+      else yield* this.#inOrder(object, layout, wholeParts(wholePartList(layout).parts), reader, options);
     } finally {
       reader.close();
     }
@@ -167,7 +180,9 @@ class Plaintext {
     range: ByteRange | undefined,
     options: ReadOptions,
   ): AsyncGenerator<Buffer, void> {
-    const whole = range === undefined || (range.start === 0 && range.end === layout.size - 1);
+    const all = { start: 0, end: layout.size - 1 };
+    if (isSegmented(object)) return yield* this.#segmented.fetched(object, layout, range ?? all, options);
+    const whole = range === undefined || (range.start === 0 && range.end === all.end);
     if (object.envelope === undefined) yield* this.#asStored(object, whole ? undefined : range, options);
     else if (object.envelope.emptySeal !== undefined) await this.#verifySeal(object, options);
     else if (whole)
@@ -179,6 +194,7 @@ class Plaintext {
   /** Reads a body in one piece up to its tag, unless it lies verified on disk: only that vouches for its length. */
   async verifySize(object: StoredObject, layout: ObjectLayout, options: ReadOptions): Promise<void> {
     if (object.envelope === undefined || layout.list !== undefined) return;
+    if (isSegmented(object)) return this.#segmented.verifySize(object, layout, options);
     if (object.envelope.emptySeal !== undefined) return this.#verifySeal(object, options);
     const wanted = this.#wantedOfSingle(object, layout, { skip: 0, take: 0 });
     const spooled = this.#tools.spool.find(spoolId(object, wanted));
@@ -272,7 +288,7 @@ class Plaintext {
   }
 
   async *#ofParts(object: StoredObject, layout: ObjectLayout, range: ByteRange, options: ReadOptions) {
-    const entries = layout.list?.parts ?? [];
+    const entries = wholePartList(layout).parts;
     const together = this.#tools.config.strict && severalParts(entries, range);
     for (const run of partRuns(entries, range, together)) {
       if (run.shared) yield* this.#shared(object, this.#wantedOf(object, layout, run), options);
@@ -308,8 +324,7 @@ class Plaintext {
     wanted: WantedParts,
     signal: AbortSignal,
   ): UnwrappedPartKeys {
-    if (layout.list === undefined) throw new TypeError('the object has no part list');
-    return new UnwrappedPartKeys(this.#parts.keys, object, layout.list, wanted, signal);
+    return new UnwrappedPartKeys(this.#parts.keys, object, wholePartList(layout), wanted, signal);
   }
 
   /** The body is fetched once for all whose slices are asked for at about the same time. */

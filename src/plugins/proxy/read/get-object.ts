@@ -258,6 +258,6 @@ async function answerLoaded(
 function partsShown({ envelope, headers }: StoredObject, { list }: ObjectLayout): Record<string, string> {
   if (envelope?.keys.form !== 'pointer' || list === undefined) return {};
   const keys: Envelope['keys'] = { form: 'inline', list };
-  const shown = { [wrappedDekHeader]: serializeKeys(keys) };
+  const shown = { [wrappedDekHeader]: serializeKeys({ keys }) };
   return userMetadataSize({ ...headers, ...shown }) <= maxUserMetadata ? shown : {};
 }

@@ -1,5 +1,7 @@
-import { EnvelopeError, overheadBytes, plaintextSize, storedSize } from '../../../core/envelope/cipher.ts';
+import { EnvelopeError, overheadBytes, plaintextSize } from '../../../core/envelope/cipher.ts';
+import { type EnvelopeFormat, storedListSize } from '../../../core/envelope/manifest.ts';
 import { type Envelope, type ObjectName, readEnvelope } from '../../../core/envelope/metadata.ts';
+import { plaintextOfSegments } from '../../../core/envelope/segments.ts';
 import { S3Error } from '../../../core/s3/error.ts';
 import type { ProxyConfig } from '../config.ts';
 import type { ListUser } from '../multipart/lists-in-use.ts';
@@ -36,6 +38,8 @@ export interface ObjectLayout {
   readonly size: number;
   /** The verified part list of a multipart object. */
   readonly list: VerifiedList | undefined;
+  /** In format 2 the DEK, where the list was opened for this very request, at whose end it is zeroed. */
+  readonly dek?: Buffer;
 }
 
 /** Inclusive plaintext offsets. */
@@ -161,25 +165,29 @@ export async function loadLayout(
 ): Promise<ObjectLayout> {
   const { envelope } = object;
   if (envelope === undefined) return { size: object.storedSize, list: undefined };
-  if (envelope.keys.form === 'single') return singleLayout(object.storedSize);
-  const list = await manifests.load(object.name, envelope, user);
-  return listLayout(object.storedSize, list);
+  if (envelope.keys.form === 'single') return singleLayout(object.storedSize, envelope.format);
+  let dek: Buffer | undefined;
+  const list = await manifests.load(object.name, envelope, user, (opened) => {
+    dek = opened;
+    user.atEnd(() => opened.fill(0));
+  });
+  return { ...listLayout(object.storedSize, list), ...(dek !== undefined && { dek }) };
 }
 
-function singleLayout(stored: number): ObjectLayout {
-  const size = plaintextSize(stored);
+function singleLayout(stored: number, format: EnvelopeFormat | undefined): ObjectLayout {
+  const size = plaintextOf(stored, format);
   if (size === undefined) throw wrongSize();
   return { size, list: undefined };
 }
 
+/** @returns undefined where no stored body of that format has that length */
+const plaintextOf = (stored: number, format: EnvelopeFormat | undefined): number | undefined =>
+  format === 2 ? plaintextOfSegments(stored) : plaintextSize(stored);
+
 function listLayout(stored: number, list: VerifiedList): ObjectLayout {
+  if (storedListSize(list) !== stored) throw wrongSize();
   let size = 0;
-  let expected = 0;
-  for (const part of list.parts) {
-    size += part.size;
-    expected += storedSize(part.size);
-  }
-  if (expected !== stored) throw wrongSize();
+  for (const part of list.parts) size += part.size;
   return { size, list };
 }
 
@@ -187,13 +195,13 @@ function listLayout(stored: number, list: VerifiedList): ObjectLayout {
 const showable = 20;
 
 /**
- * The plaintext size as far as headers tell it without a part list: by the form
+ * The plaintext size as far as headers tell it without a part list: in format 1 by the form
  * of the store's ETag, `…-<parts>`, for a multipart object with many parts.
  */
 export function apparentSize({ envelope, storedSize: stored, etag }: StoredObject): number | undefined {
   if (envelope === undefined) return stored;
-  if (envelope.keys.form === 'single') return plaintextSize(stored);
-  if (envelope.keys.form === 'inline') return undefined;
+  if (envelope.keys.form === 'single') return plaintextOf(stored, envelope.format);
+  if (envelope.keys.form === 'inline' || envelope.format === 2) return undefined;
   const parts = Number(/-(\d{1,5})"?$/.exec(etag)?.[1]);
   const size = stored - parts * overheadBytes;
   return parts > showable && size >= 0 ? size : undefined;

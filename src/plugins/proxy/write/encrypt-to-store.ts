@@ -1,10 +1,6 @@
 import { crc32 } from 'node:zlib';
-import {
-  type Encryption,
-  encryptBody,
-  maxPlaintextBytes,
-  storedSize,
-} from '../../../core/envelope/cipher.ts';
+import { type Derivation, partChecksumKeyOf } from '../../../core/envelope/body-keys.ts';
+import { type EnvelopeFormat, storedBodySize } from '../../../core/envelope/manifest.ts';
 import { hasNoBody, type KeyPurpose, type ObjectName } from '../../../core/envelope/metadata.ts';
 import { sealChecksums } from '../../../core/envelope/sealed-checksums.ts';
 import { type EnvelopeChecksum, sealWholeChecksum } from '../../../core/envelope/whole-checksum.ts';
@@ -23,9 +19,10 @@ import {
   type UpstreamResponse,
   type UpstreamUpload,
 } from '../upstream/upstream.ts';
+import { type BodyProof, type BodySealer, createSealer, mostPlaintext } from './body-sealer.ts';
 import { CiphertextSpool, smallBytes } from './ciphertext-spool.ts';
 
-/** A body that the store holds as `nonce || ciphertext || tag`. */
+/** An encrypted body that the store holds. */
 export interface StoredBody extends Omit<Sealed, 'response'>, Acceptance {
   /** The wrapped DEK. */
   readonly dek: string;
@@ -34,22 +31,41 @@ export interface StoredBody extends Omit<Sealed, 'response'>, Acceptance {
 }
 
 /**
- * Encrypts a plaintext under a fresh DEK and stores it. The DEK is wrapped
- * before the store gets the request, and wiped when this settles.
+ * Encrypts a plaintext under a fresh DEK, or in format 2 a part under that of its upload, and stores it. The DEK is
+ * wrapped before the store gets the request, and wiped when this settles.
  * @throws S3Error EntityTooLarge before anything is sent; the store's refusal; what `source` throws,
  *   after which the store has kept nothing.
  */
 export async function encryptToStore(context: WriteContext, plan: EncryptionPlan): Promise<StoredBody> {
-  if (plan.length !== undefined && plan.length > maxPlaintextBytes) throw s3Error('EntityTooLarge');
+  if (plan.length !== undefined && plan.length > mostPlaintext(formatOf(plan)))
+    throw s3Error('EntityTooLarge');
   const send = strategyFor(context, plan);
-  return withFreshKey(context, plan, async (key) => {
-    const { response, nonce, size } = await send(key);
+  return withKey(context, plan, async (key) => {
+    const { response, proof, size } = await send(key);
     const acceptance = await accepted(response);
     context.metrics.bytes('encrypted', size);
-    const checksums = plan.purpose.kind === 'part' ? plan.checksums?.() : undefined;
-    const sealed = checksums?.size ? sealChecksums(key.key, { nonce, size }, checksums) : undefined;
-    return { ...acceptance, nonce, size, dek: key.ciphertext, ...(sealed !== undefined && { sealed }) };
+    const sealed = partChecksums(plan, key.key, { proof, size });
+    return { ...acceptance, proof, size, dek: key.ciphertext, ...(sealed !== undefined && { sealed }) };
   });
+}
+
+const formatOf = ({ purpose }: EncryptionPlan): EnvelopeFormat => purpose.format ?? 1;
+
+/** An object has its checksum in its metadata, a part has them in its record. */
+function partChecksums(
+  { purpose, checksums: calculated }: EncryptionPlan,
+  dek: Buffer,
+  { proof, size }: Pick<Sealed, 'proof' | 'size'>,
+): string | undefined {
+  const checksums = purpose.kind === 'object' ? undefined : calculated?.();
+  if (purpose.kind === 'object' || !checksums?.size) return undefined;
+  if ('nonce' in proof) return sealChecksums(dek, { nonce: proof.nonce, size }, checksums);
+  const key = partChecksumKeyOf(dek, purpose.upload);
+  try {
+    return sealChecksums(key, { nonce: proof.salt, size }, checksums);
+  } finally {
+    key.fill(0);
+  }
 }
 
 /** Small bodies are read while their key is being wrapped. */
@@ -62,7 +78,7 @@ function strategyFor(context: WriteContext, plan: EncryptionPlan): (key: FreshKe
   return async (key) => sendWhole(context, plan, await plaintext, key);
 }
 
-async function withFreshKey<T>(
+async function withKey<T>(
   context: WriteContext,
   plan: EncryptionPlan,
   use: (key: FreshKey) => Promise<T>,
@@ -77,9 +93,13 @@ async function withFreshKey<T>(
 
 const freshKey = (
   { keys, partKeys }: WriteContext,
-  { name, purpose, signal }: EncryptionPlan,
-): Promise<FreshKey> =>
-  purpose.kind === 'part' ? partKeys.take(name, purpose, signal) : createKey(keys, name, purpose, signal);
+  { name, purpose, ofUpload, signal }: EncryptionPlan,
+): Promise<FreshKey> => {
+  if (ofUpload !== undefined) return ofUpload.key();
+  return purpose.kind === 'part'
+    ? partKeys.take(name, purpose, signal)
+    : createKey(keys, name, purpose, signal);
+};
 
 interface Acceptance {
   readonly status: number;
@@ -124,35 +144,39 @@ async function accepted(response: UpstreamResponse): Promise<Acceptance> {
 async function sendSpooled(context: WriteContext, plan: EncryptionPlan, key: FreshKey): Promise<Sealed> {
   plan.request(key, {});
   const spool = new CiphertextSpool(context.config.spoolDir, context.spoolSpace);
-  const cipher = encryptBody(key.key);
+  const sealer = sealerFor(plan, key, undefined);
   try {
-    const size = await fill(spool, cipher, plan.source);
+    const size = await fill(spool, sealer, plan);
     if (size === 0) return await sendWhole(context, plan, Buffer.alloc(0), key);
-    const target = plan.request(key, besides(plan, key, size, plan.checksums?.()));
+    const proof = sealer.proof(size);
+    const target = plan.request(key, besides(plan, key, size, proof, plan.checksums?.()));
     const whole = spool.inMemory();
     const response = whole
       ? await sendSealed(context, target, whole)
       : await sendFile(await context.upstream.upload(target, spool.length), spool);
-    return { response, nonce: cipher.nonce.toString('base64'), size };
+    return { response, proof, size };
   } finally {
-    cipher.discard();
+    sealer.discard();
     spool.close();
   }
 }
 
-async function fill(
-  spool: CiphertextSpool,
-  cipher: Encryption,
-  source: AsyncIterable<Buffer>,
-): Promise<number> {
+const sealerFor = (plan: EncryptionPlan, { key }: FreshKey, size: number | undefined): BodySealer =>
+  createSealer(key, { format: formatOf(plan), part: plan.ofUpload?.number ?? 0, size });
+
+async function fill(spool: CiphertextSpool, sealer: BodySealer, plan: EncryptionPlan): Promise<number> {
+  const most = mostPlaintext(formatOf(plan));
   let size = 0;
-  await spool.append(cipher.nonce);
-  for await (const chunk of source) {
+  await spool.append(sealer.head);
+  for await (const chunk of plan.source) {
     size += chunk.length;
-    if (size > maxPlaintextBytes) throw s3Error('EntityTooLarge');
-    for (const piece of ciphertextOf(cipher, chunk)) await spool.append(piece);
+    if (size > most) throw s3Error('EntityTooLarge');
+    for (const piece of sealer.pieces(chunk)) {
+      await spool.append(piece);
+      release(piece);
+    }
   }
-  await spool.append(cipher.finish());
+  await spool.append(sealer.finish());
   return size;
 }
 
@@ -170,14 +194,15 @@ async function sendStreamed(
   length: number,
   key: FreshKey,
 ): Promise<Sealed> {
-  const target = plan.request(key, besides(plan, key, length, plan.announced));
-  const upload = await upstream.upload(target, storedSize(length));
-  const cipher = encryptBody(key.key);
+  const sealer = sealerFor(plan, key, length);
   try {
-    const response = await sendAll(upload, () => sendBody(upload, cipher, plan.source, length));
-    return { response, nonce: cipher.nonce.toString('base64'), size: length };
+    const proof = sealer.proof(length);
+    const target = plan.request(key, besides(plan, key, length, proof, plan.announced));
+    const upload = await upstream.upload(target, storedBodySize(formatOf(plan), length));
+    const response = await sendAll(upload, () => sendBody(upload, sealer, plan.source, length));
+    return { response, proof, size: length };
   } finally {
-    cipher.discard();
+    sealer.discard();
   }
 }
 
@@ -197,31 +222,22 @@ async function sendAll(
 
 async function sendBody(
   upload: UpstreamUpload,
-  cipher: Encryption,
+  sealer: BodySealer,
   source: AsyncIterable<Buffer>,
   length: number,
 ): Promise<UpstreamResponse> {
   let size = 0;
-  await upload.write(cipher.nonce);
+  await upload.write(sealer.head);
   for await (const chunk of source) {
     size += chunk.length;
     if (size > length) throw s3Error('IncompleteBody');
-    for (const piece of ciphertextOf(cipher, chunk)) await upload.write(piece);
+    for (const piece of sealer.pieces(chunk)) {
+      await upload.write(piece);
+      release(piece);
+    }
   }
   if (size !== length) throw s3Error('IncompleteBody');
-  return upload.finish(cipher.finish());
-}
-
-/** Each `update` allocates what it returns: large chunks are encrypted piece by piece. */
-const pieceBytes = 64 * 1024;
-
-/** The ciphertext of a chunk, in pieces that are good until the next is asked for. */
-function* ciphertextOf(cipher: Encryption, plaintext: Buffer): Generator<Buffer> {
-  for (let start = 0; start < plaintext.length; start += pieceBytes) {
-    const piece = cipher.update(plaintext.subarray(start, start + pieceBytes));
-    yield piece;
-    release(piece);
-  }
+  return upload.finish(sealer.finish());
 }
 
 /** @throws S3Error IncompleteBody when the source does not have `length` bytes */
@@ -244,12 +260,12 @@ async function sendWhole(
   plaintext: Buffer,
   key: FreshKey,
 ): Promise<Sealed> {
-  const { name, purpose, request } = plan;
+  const { name, request } = plan;
   const size = plaintext.length;
-  const { body, nonce } = sealWhole(plaintext, key.key);
+  const { body, proof } = sealWhole(plan, plaintext, key);
   release(plaintext);
-  const added = besides(plan, key, size, plan.checksums?.());
-  const aside = purpose.kind === 'object' && hasNoBody(name.key, size);
+  const added = besides(plan, key, size, proof, plan.checksums?.());
+  const aside = plan.purpose.kind === 'object' && formatOf(plan) === 1 && hasNoBody(name.key, size);
   const response = aside
     ? await sendSealed(
         context,
@@ -257,37 +273,48 @@ async function sendWhole(
         Buffer.alloc(0),
       )
     : await sendSealed(context, request(key, added), body);
-  return { response, nonce, size };
+  return { response, proof, size };
 }
 
-function sealWhole(plaintext: Buffer, dek: Buffer): { readonly body: Buffer; readonly nonce: string } {
-  const cipher = encryptBody(dek);
-  const body = Buffer.allocUnsafeSlow(storedSize(plaintext.length));
-  const ciphertext = cipher.update(plaintext);
-  body.set(cipher.nonce);
-  body.set(ciphertext, cipher.nonce.length);
-  release(ciphertext);
-  body.set(cipher.finish(), cipher.nonce.length + plaintext.length);
-  return { body, nonce: cipher.nonce.toString('base64') };
+function sealWhole(
+  plan: EncryptionPlan,
+  plaintext: Buffer,
+  key: FreshKey,
+): { body: Buffer; proof: BodyProof } {
+  const sealer = sealerFor(plan, key, plaintext.length);
+  try {
+    const body = Buffer.allocUnsafeSlow(storedBodySize(formatOf(plan), plaintext.length));
+    let at = sealer.head.copy(body);
+    for (const piece of sealer.pieces(plaintext)) {
+      at += piece.copy(body, at);
+      release(piece);
+    }
+    sealer.finish().copy(body, at);
+    return { body, proof: sealer.proof(plaintext.length) };
+  } finally {
+    sealer.discard();
+  }
 }
 
-/** An object has its checksum in its metadata, which leave before its body. */
+/** What an object has in its metadata, which leave before its body. */
 function besides(
   { purpose }: EncryptionPlan,
   { key }: FreshKey,
   size: number,
+  proof: BodyProof,
   checksums: Checksums = new Map(),
 ): Besides {
+  if (purpose.kind !== 'object') return {};
+  const derivation = 'salt' in proof ? { derivation: proof } : {};
   const [first] = checksums;
-  if (purpose.kind !== 'object' || first === undefined) return {};
+  if (first === undefined) return derivation;
   const [algorithm, digest] = first;
   const kind = { algorithm, type: 'FULL_OBJECT' } as const;
-  return {
-    checksum: { ...kind, sealed: sealWholeChecksum(key, String(size), toldChecksum(kind, digest, 1)) },
-  };
+  const sealed = sealWholeChecksum(key, String(size), toldChecksum(kind, digest, 1));
+  return { ...derivation, checksum: { ...kind, sealed } };
 }
 
-/** @param body nonce, ciphertext and tag */
+/** @param body as it will be stored */
 export function sealedRequest(
   { config }: Pick<WriteContext, 'config'>,
   request: UpstreamRequest,
@@ -305,7 +332,10 @@ const sendSealed = (context: WriteContext, request: UpstreamRequest, body: Buffe
 /** A plaintext and where its ciphertext goes. */
 export interface EncryptionPlan {
   readonly name: ObjectName;
+  /** Its `format` is that of the body. */
   readonly purpose: KeyPurpose;
+  /** Of a part in format 2: its number, and the DEK of its upload with the wrapped form. */
+  readonly ofUpload?: { readonly number: number; key(): Promise<FreshKey> } | undefined;
   /** Ends without error only when the plaintext is whole and right. Chunks are valid until the next is asked for. */
   readonly source: AsyncIterable<Buffer>;
   /** The same in one piece, where there is a shorter way to it; asked for in place of `source`. */
@@ -324,13 +354,13 @@ export interface EncryptionPlan {
 /** What an envelope has besides the wrapped DEK. */
 export interface Besides {
   readonly emptySeal?: string;
+  readonly derivation?: Derivation;
   readonly checksum?: EnvelopeChecksum;
 }
 
 /** What the store said to a body that it has taken. */
 interface Sealed {
-  /** Base64 of 12 bytes. */
-  readonly nonce: string;
+  readonly proof: BodyProof;
   /** Plaintext bytes. */
   readonly size: number;
   readonly response: UpstreamResponse;

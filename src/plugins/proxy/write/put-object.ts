@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { storedSize } from '../../../core/envelope/cipher.ts';
+import { storedBodySize } from '../../../core/envelope/manifest.ts';
 import {
   type Envelope,
   envelopeHeaders,
@@ -31,7 +31,7 @@ export const putObject: OperationHandler = async (services, context) => {
   const { headers, named } = takeNamedMd5(requestHeadersUpstream(request.headers), request.headers);
   const stored = await encryptToStore(services, {
     name,
-    purpose: { kind: 'object' },
+    purpose: { kind: 'object', format: services.config.format },
     ...summed(payload),
     length: payload.length,
     signal,
@@ -70,11 +70,12 @@ export const defaultChecksum = 'crc64nvme';
 /** `headers` with the envelope of a single body. @throws S3Error MetadataTooLarge */
 export function objectHeaders(
   headers: Readonly<Record<string, string>>,
-  { key, ciphertext, keyVersion, checksum, emptySeal }: FreshKey & Besides,
+  { key, ciphertext, keyVersion, checksum, emptySeal, derivation }: FreshKey & Besides,
   { keyName, binding }: WrapScheme,
   named?: NamedMd5,
 ): Record<string, string> {
   const envelope = {
+    ...(derivation !== undefined && { format: 2 as const, derivation }),
     keys: { form: 'single', dek: ciphertext },
     keyName,
     keyVersion,
@@ -131,7 +132,9 @@ export async function verifyStored(
   });
   body.resume();
   if (status !== 200 || unquote(kept.etag ?? '') !== stored.etag) return replacedMeanwhile(log, status);
-  const expected = hasNoBody(name.key, stored.size) ? 0 : storedSize(stored.size);
+  const format = 'salt' in stored.proof ? 2 : 1;
+  const aside = format === 1 && hasNoBody(name.key, stored.size);
+  const expected = aside ? 0 : storedBodySize(format, stored.size);
   if (Number(kept['content-length']) === expected) return;
   throw s3Error('ServiceUnavailable', 'The object store did not keep the whole body. Please retry.');
 }

@@ -3,6 +3,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { S3Error } from '../../../../src/core/s3/error.ts';
 import { matchParts } from '../../../../src/plugins/proxy/multipart/complete-once.ts';
+import { UploadKeys } from '../../../../src/plugins/proxy/multipart/upload-keys.ts';
 import { listHash, type UploadRecord } from '../../../../src/plugins/proxy/multipart/upload-record.ts';
 import { Uploads } from '../../../../src/plugins/proxy/multipart/uploads.ts';
 import { MemoryState, noRemovals } from '../memory-state.ts';
@@ -25,7 +26,7 @@ const record: UploadRecord = {
 
 const sealKey = randomBytes(32);
 /** Of the key server, that wraps the seal key. */
-const keys = { unwrap: async () => [Buffer.from(sealKey)] };
+const keys = new UploadKeys({ unwrap: async () => [Buffer.from(sealKey)] });
 
 async function code(action: Promise<unknown> | (() => unknown)): Promise<string> {
   try {

@@ -6,6 +6,7 @@ import { sealChecksums } from '../../../../src/core/envelope/sealed-checksums.ts
 import { type ChecksumAlgorithm, createChecksum } from '../../../../src/core/s3/checksum.ts';
 import { S3Error } from '../../../../src/core/s3/error.ts';
 import type { UploadChecksum } from '../../../../src/core/s3/object-checksum.ts';
+import { UploadKeys } from '../../../../src/plugins/proxy/multipart/upload-keys.ts';
 import {
   readUploadRecord,
   type UploadRecord,
@@ -62,7 +63,7 @@ function world(count: number, algorithmsOf: (n: number) => readonly ChecksumAlgo
     algorithm,
     value: digest(algorithm, Buffer.from(records.map((_unused, index) => index))),
   });
-  return { records, keys, parts, whole, given, calls };
+  return { records, keys: { keys, uploadKeys: new UploadKeys(keys) }, parts, whole, given, calls };
 }
 
 const begunWith = (algorithm: ChecksumAlgorithm): UploadRecord & { checksum: UploadChecksum } => ({

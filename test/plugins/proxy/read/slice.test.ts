@@ -72,7 +72,7 @@ test('runs cover the range with neighbours, in order, large slices apart', () =>
       if (size === 0) return;
       const start = from % size;
       const end = Math.min(size - 1, start + (span % size));
-      const entries = parts?.parts ?? [];
+      const entries = (parts?.parts ?? []) as readonly PartEntry[];
       const runs = [...partRuns(entries, { start, end })].map((run) => ({ ...run, parts: [...run.parts] }));
       const taken = runs.flatMap((run) => run.parts.map(({ slice }) => slice.take));
       const [together] = partRuns(entries, { start, end }, true);

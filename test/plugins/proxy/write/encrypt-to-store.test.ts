@@ -31,7 +31,7 @@ test('what is stored is nonce, ciphertext and tag of what was sent, its length k
       const stored = upstream.stored as Buffer;
       assert.is(stored.length, size + 28);
       assert.is(result.size, size);
-      assert.is(result.nonce, stored.subarray(0, 12).toString('base64'));
+      assert.equal(result.proof, { nonce: stored.subarray(0, 12).toString('base64') });
       assert.is(result.etag, '0123456789abcdef0123456789abcdef');
       assert.ok(context.keys.open(result.dek, stored).equals(plaintext));
       assert.ok(context.keys.allZeroed);

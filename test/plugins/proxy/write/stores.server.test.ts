@@ -10,6 +10,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { s3Error } from '../../../../src/core/s3/error.ts';
 import { encryptPart } from '../../../../src/plugins/proxy/multipart/upload-part.ts';
+import type { UploadRecord } from '../../../../src/plugins/proxy/multipart/upload-record.ts';
 import { createUpstream, type UpstreamConfig } from '../../../../src/plugins/proxy/upstream/s3-upstream.ts';
 import { frameBytes } from '../../../../src/plugins/proxy/upstream/streamed-upload.ts';
 import type { Upstream } from '../../../../src/plugins/proxy/upstream/upstream.ts';
@@ -18,6 +19,7 @@ import { objectHeaders } from '../../../../src/plugins/proxy/write/put-object.ts
 import { startMinio } from '../../../support/minio.ts';
 import type { ObjectStore } from '../../../support/types.ts';
 import { startVersityGw } from '../../../support/versitygw.ts';
+import { wrapped } from '../parts.ts';
 import { quiet, rejection } from '../upstream/support.ts';
 import { MiB, pieces, source, type TestContext, writeContext } from './support.ts';
 
@@ -54,6 +56,11 @@ const target = (key: string, headers: Record<string, string> = {}) => ({
   bucket: Bucket,
   key,
   headers,
+});
+
+const uploadOf = (key: string, uploadId: string): UploadRecord => ({
+  ...{ bucket: Bucket, key, uploadId, manifest: 'm'.repeat(22), keyName: 'svc', keyVersion: 3 },
+  ...{ seal: wrapped(3), binding: 'key', userMetadata: 0, repeat: {} },
 });
 
 function encrypt(context: TestContext, key: string, body: AsyncIterable<Buffer>, length: number | undefined) {
@@ -145,9 +152,7 @@ for (const [title, start] of Object.entries(stores)) {
     for (const [index, plaintext] of plaintexts.entries()) {
       parts.push(
         await encryptPart(context, {
-          name: { bucket: Bucket, key: Key },
-          uploadId: UploadId,
-          manifest: 'm'.repeat(22),
+          record: uploadOf(Key, UploadId),
           number: index + 1,
           source: source(pieces(plaintext)),
           length: plaintext.length,
@@ -166,6 +171,7 @@ for (const [title, start] of Object.entries(stores)) {
     const stored = await storedBytes(store, Key);
     let from = 0;
     for (const [index, { entry, answer }] of parts.entries()) {
+      if ('salt' in entry) throw new Error('a part of format 2');
       const body = stored.subarray(from, from + entry.size + 28);
       assert.ok(context.keys.open(entry.dek, body).equals(plaintexts[index] as Buffer));
       assert.is(entry.nonce, body.subarray(0, 12).toString('base64'));

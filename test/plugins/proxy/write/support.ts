@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { decryptBody, nonceBytes, tagBytes } from '../../../../src/core/envelope/cipher.ts';
 import type { DataKeys, FreshKey } from '../../../../src/plugins/proxy/data-keys.ts';
 import { createPartKeys } from '../../../../src/plugins/proxy/multipart/part-keys.ts';
+import { UploadKeys } from '../../../../src/plugins/proxy/multipart/upload-keys.ts';
 import { SpoolSpace } from '../../../../src/plugins/proxy/read/body/spool-file.ts';
 import type {
   Upstream,
@@ -110,6 +111,7 @@ export class MemoryUpstream implements Upstream {
 }
 
 export interface TestContext extends WriteContext {
+  readonly uploadKeys: UploadKeys;
   readonly keys: TestKeys;
   readonly log: typeof quiet;
 }
@@ -123,6 +125,7 @@ export function writeContext(
   return {
     config: { upstreamChecksum, spoolDir } as WriteContext['config'],
     keys,
+    uploadKeys: new UploadKeys(keys),
     partKeys: createPartKeys(keys, {
       ahead: false,
       hangGuard: new HangGuard({ timeoutMs: 5_000, log: quiet }),

@@ -106,7 +106,10 @@ export function singleKey(keys: DataKeys, object: StoredObject, signal: AbortSig
   return async () => {
     const { envelope } = object;
     if (envelope?.keys.form !== 'single') throw new TypeError('the object has no single key');
-    const item = { wrapped: envelope.keys.dek, purpose: { kind: 'object' } } as const;
+    const item = {
+      wrapped: envelope.keys.dek,
+      purpose: { kind: 'object', format: envelope.format },
+    } as const;
     const [key] = await keys.unwrap(object.name, envelope, [item], signal);
     return key as Buffer;
   };

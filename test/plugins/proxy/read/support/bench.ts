@@ -153,6 +153,7 @@ function defaults(store: ObjectStore, upstream: string, folder: TemporaryFolder)
     callerKeys: undefined,
     hosts: [],
     allowAnonymous: false,
+    format: 1,
     binding: 'key',
     requireBound: false,
     unencryptedReads: 'allow',

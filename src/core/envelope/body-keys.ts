@@ -1,0 +1,92 @@
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { dekBytes, EnvelopeError } from './cipher.ts';
+
+const saltBytes = 32;
+
+/** For a body that is about to be written. */
+export const freshSalt = (): string => randomBytes(saltBytes).toString('base64url');
+
+/** What a reader of a body needs besides its DEK. Base64url. */
+export interface Derivation {
+  /** Random, new for each body that is written. */
+  readonly salt: string;
+  /** Proves DEK, salt, part number and plaintext size. */
+  readonly commitment: string;
+}
+
+/** 32 bytes in base64url; of the unused bits none is set, so that each value has one text. */
+export const isDerivationText = (value: unknown): value is string =>
+  typeof value === 'string' && /^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/.test(value);
+
+/** The keys of one body, in the clear until `wipe`. */
+export class BodyKeys {
+  /** Encrypts the segments. */
+  readonly key: Buffer;
+  readonly salt: string;
+  /** Part number; 0: an object in one piece. */
+  readonly part: number;
+  readonly #extracted: Buffer;
+
+  /** HKDF-SHA-512. The caller zeroes the DEK. */
+  constructor(dek: Uint8Array, salt: string, part: number) {
+    this.salt = salt;
+    this.part = part;
+    this.#extracted = extract(Buffer.from(salt, 'base64url'), dek);
+    this.key = expand(this.#extracted, `svc/2/key\n${part}\n`);
+  }
+
+  /** @param size of the plaintext in bytes */
+  commitment(size: number): string {
+    return this.#committed(size).toString('base64url');
+  }
+
+  /** @throws EnvelopeError `wrong-commitment` unless the body was written under this DEK, as this part, with that size. */
+  verify(commitment: string, size: number): void {
+    if (this.proves(commitment, size)) return;
+    throw new EnvelopeError('wrong-commitment', 'the body was not written under this key with this length');
+  }
+
+  /** Whether the commitment is that of a body with that size. */
+  proves(commitment: string, size: number): boolean {
+    const stored = Buffer.from(commitment, 'base64url');
+    const expected = this.#committed(size);
+    return stored.length === expected.length && timingSafeEqual(stored, expected);
+  }
+
+  wipe(): void {
+    this.key.fill(0);
+    this.#extracted.fill(0);
+  }
+
+  #committed(size: number): Buffer {
+    return expand(this.#extracted, `svc/2/commitment\n${this.part}\n${size}\n`);
+  }
+}
+
+/** The key of an upload's part list, create record and checksum, from its DEK. The caller zeroes both. */
+export const sealKeyOf = (dek: Uint8Array, upload: string): Buffer => ofUpload(dek, upload, 'svc/2/seal\n');
+
+/** The key of the checksums in an upload's part records. The caller zeroes both. */
+export const partChecksumKeyOf = (dek: Uint8Array, upload: string): Buffer =>
+  ofUpload(dek, upload, 'svc/2/part-checksums\n');
+
+function ofUpload(dek: Uint8Array, upload: string, info: string): Buffer {
+  const extracted = extract(Buffer.from(upload), dek);
+  try {
+    return expand(extracted, info);
+  } finally {
+    extracted.fill(0);
+  }
+}
+
+const extract = (salt: Uint8Array, dek: Uint8Array): Buffer =>
+  createHmac('sha512', salt).update(dek).digest();
+
+/** HKDF-Expand (RFC 5869) of half a block, in memory that is not moved. */
+function expand(extracted: Uint8Array, info: string): Buffer {
+  const block = createHmac('sha512', extracted).update(info).update(Buffer.of(1)).digest();
+  const key = Buffer.from(new ArrayBuffer(dekBytes));
+  block.copy(key);
+  block.fill(0);
+  return key;
+}

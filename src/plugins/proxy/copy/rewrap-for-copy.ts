@@ -1,0 +1,198 @@
+import { randomBytes } from 'node:crypto';
+import { sealKeyOf } from '../../../core/envelope/body-keys.ts';
+import {
+  type PartEntry,
+  type PartList,
+  type StoredPartList,
+  sealMac,
+} from '../../../core/envelope/manifest.ts';
+import type { Envelope, ObjectName } from '../../../core/envelope/metadata.ts';
+import { sealPartChecksums } from '../../../core/envelope/part-checksums.ts';
+import { openWholeChecksum, sealMd5, sealWholeChecksum } from '../../../core/envelope/whole-checksum.ts';
+import type { WholeChecksum } from '../../../core/s3/object-checksum.ts';
+import type { WrappedKey } from '../../../runtime/vault/contract.ts';
+import type { ProxyServices } from '../context.ts';
+import { createKey } from '../data-keys.ts';
+import type { VerifiedList } from '../multipart/manifest-store.ts';
+
+/** What the copy has beside its key in place of what the source has. */
+export interface AnewDigests {
+  /** As the caller asked for it; undefined: the source's is kept. */
+  readonly checksum: WholeChecksum | undefined;
+  /** Base64, from the metadata of the copy. */
+  readonly md5: string | undefined;
+  /** Whether the source's is kept where there is no other, as all of its metadata are. */
+  readonly keepsMd5: boolean;
+}
+
+type Keys = ProxyServices['keys'];
+
+/** Parts whose keys are in the clear at a time. */
+const window = 64;
+
+/** An object in one piece under another name: its DEK wrapped for that name under the latest KEK version. */
+export async function rewrapSingle(
+  keys: Keys,
+  from: SingleBody,
+  anew: AnewDigests,
+  to: ObjectName,
+  signal: AbortSignal,
+): Promise<{ wrapped: WrappedKey; kept: KeptSealed; told: WholeChecksum | undefined }> {
+  const purpose = { kind: 'object', format: from.envelope.format } as const;
+  const unwrapped = await keys.unwrap(from.name, from.envelope, [{ wrapped: from.dek, purpose }], signal);
+  try {
+    const dek = unwrapped[0] as Buffer;
+    const { kept, told } = checksumUnder(dek, from, anew.checksum);
+    const md5 = md5Under(dek, from, anew);
+    const [wrapped] = await keys.wrap(to, [{ key: dek, purpose }], signal);
+    return { wrapped: wrapped as WrappedKey, kept: { ...kept, ...(md5 !== undefined && { md5 }) }, told };
+  } finally {
+    for (const key of unwrapped) key.fill(0);
+  }
+}
+
+interface SingleBody {
+  readonly name: ObjectName;
+  readonly envelope: Envelope;
+  readonly dek: string;
+  /** Plaintext bytes. */
+  readonly size: number;
+}
+
+/** The DEK stays, and so does what is sealed under it. */
+function checksumUnder(dek: Buffer, { envelope, size }: SingleBody, anew: WholeChecksum | undefined) {
+  const of = String(size);
+  if (anew !== undefined) {
+    const { algorithm, type } = anew;
+    return { kept: { checksum: { algorithm, type, sealed: sealWholeChecksum(dek, of, anew) } }, told: anew };
+  }
+  const { checksum } = envelope;
+  if (checksum?.sealed === undefined) return { kept: {}, told: undefined };
+  return { kept: { checksum }, told: openWholeChecksum(dek, of, checksum.sealed, 1) };
+}
+
+type KeptSealed = Pick<Envelope, 'checksum' | 'md5'>;
+
+function md5Under(dek: Buffer, { envelope }: SingleBody, { md5, keepsMd5 }: AnewDigests): string | undefined {
+  if (md5 !== undefined) return sealMd5(dek, md5);
+  return keepsMd5 ? envelope.md5 : undefined;
+}
+
+interface Relisted {
+  readonly list: StoredPartList;
+  readonly keyVersion: number;
+  /** For the metadata. */
+  readonly md5: string | undefined;
+}
+
+/** The parts of a copied object in format 2: its DEK wrapped again, the list under a seal of its own. */
+export async function rewrapUpload(
+  keys: Keys,
+  { name, envelope, list }: { name: ObjectName; envelope: Envelope; list: VerifiedList & { format: 2 } },
+  anew: AnewDigests,
+  to: ObjectName,
+  signal: AbortSignal,
+): Promise<Relisted> {
+  const manifest = randomBytes(16).toString('base64url');
+  const purpose = (upload: string) => ({ kind: 'seal', upload, format: 2 }) as const;
+  const item = { wrapped: list.seal, purpose: purpose(list.manifest) };
+  const [dek] = await keys.unwrap(name, envelope, [item], signal);
+  if (dek === undefined) throw new TypeError('a purpose without a key');
+  const sealKey = sealKeyOf(dek, manifest);
+  try {
+    const [wrapped] = await keys.wrap(to, [{ key: dek, purpose: purpose(manifest) }], signal);
+    if (wrapped === undefined) throw new TypeError('a key that was not wrapped');
+    const { ciphertext: seal, keyVersion } = wrapped;
+    const mac = sealMac(sealKey, manifest, list.parts, 2);
+    const { md5, ...digests } = sealedDigests(sealKey, mac, list, anew);
+    return { list: { format: 2, manifest, parts: list.parts, seal, mac, ...digests }, keyVersion, md5 };
+  } finally {
+    sealKey.fill(0);
+    dek.fill(0);
+  }
+}
+
+/** What the copy has beside its key: for its part list, and the MD5 for its metadata. */
+function sealedDigests(
+  sealKey: Buffer,
+  mac: string,
+  { md5: sources, ofParts }: VerifiedList,
+  { checksum, md5, keepsMd5 }: AnewDigests,
+) {
+  const named = md5 ?? (keepsMd5 ? sources : undefined);
+  const sameAlgorithm = ofParts !== undefined && ofParts.algorithm === checksum?.algorithm;
+  return {
+    ...(checksum && { sum: sealWholeChecksum(sealKey, mac, checksum) }),
+    ...(sameAlgorithm && { sums: sealPartChecksums(sealKey, mac, ofParts) }),
+    md5: named && sealMd5(sealKey, named),
+  };
+}
+
+/** The parts of a copied object: each DEK wrapped again, under a seal of its own. */
+export async function rewrapParts(
+  keys: Keys,
+  from: { readonly name: ObjectName; readonly envelope: Envelope; readonly list: VerifiedList & PartList },
+  anew: AnewDigests,
+  to: ObjectName,
+  signal: AbortSignal,
+): Promise<Relisted> {
+  const manifest = randomBytes(16).toString('base64url');
+  const parts: PartEntry[] = [];
+  for (let start = 0; start < from.list.parts.length; start += window) {
+    const batch = from.list.parts.slice(start, start + window);
+    parts.push(...(await rewrapBatch(keys, from, to, batch, manifest, signal)));
+  }
+  return relisted(keys, to, { manifest, parts }, { list: from.list, anew }, signal);
+}
+
+async function rewrapBatch(
+  keys: Keys,
+  { name, envelope, list }: { name: ObjectName; envelope: Envelope; list: PartList },
+  to: ObjectName,
+  batch: readonly PartEntry[],
+  manifest: string,
+  signal: AbortSignal,
+): Promise<PartEntry[]> {
+  const purposes = (upload: string) => batch.map(({ n }) => ({ kind: 'part', upload, number: n }) as const);
+  const before = purposes(list.manifest);
+  const items = batch.map(({ dek }, index) => ({
+    wrapped: dek,
+    purpose: before[index] as (typeof before)[0],
+  }));
+  const unwrapped = await keys.unwrap(name, envelope, items, signal);
+  const wrapped = await wrapAndForget(keys, to, unwrapped, purposes(manifest), signal);
+  return batch.map((part, index) => ({ ...part, dek: (wrapped[index] as WrappedKey).ciphertext }));
+}
+
+async function wrapAndForget(
+  keys: Keys,
+  to: ObjectName,
+  unwrapped: readonly Buffer[],
+  purposes: readonly Parameters<Keys['wrap']>[1][number]['purpose'][],
+  signal: AbortSignal,
+): Promise<WrappedKey[]> {
+  try {
+    const items = unwrapped.map((key, index) => ({ key, purpose: purposes[index] as (typeof purposes)[0] }));
+    return await keys.wrap(to, items, signal);
+  } finally {
+    for (const key of unwrapped) key.fill(0);
+  }
+}
+
+async function relisted(
+  keys: Keys,
+  to: ObjectName,
+  { manifest, parts }: Pick<PartList, 'manifest' | 'parts'>,
+  { list, anew }: { readonly list: VerifiedList; readonly anew: AnewDigests },
+  signal: AbortSignal,
+): Promise<Relisted> {
+  const seal = await createKey(keys, to, { kind: 'seal', upload: manifest }, signal);
+  try {
+    const mac = sealMac(seal.key, manifest, parts);
+    const { md5, ...digests } = sealedDigests(seal.key, mac, list, anew);
+    const { ciphertext, keyVersion } = seal;
+    return { list: { manifest, parts, seal: ciphertext, mac, ...digests }, keyVersion, md5 };
+  } finally {
+    seal.key.fill(0);
+  }
+}

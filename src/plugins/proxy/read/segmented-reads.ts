@@ -1,0 +1,197 @@
+import { BodyKeys } from '../../../core/envelope/body-keys.ts';
+import { openSegments, plaintextOfSegments, segmentedSize } from '../../../core/envelope/segments.ts';
+import { coveringParts, type PartSlice } from '../../../core/s3/range.ts';
+import { ownBuffer } from '../../../runtime/memory.ts';
+import type { ResponseBody } from '../../../runtime/net/http1-response-body.ts';
+import type { ProxyServices } from '../context.ts';
+import type { UpstreamResponse } from '../upstream/upstream.ts';
+import { singleKey } from './body/sealed-body.ts';
+import { type SegmentedSlice, storedSpan, verifiedSegments } from './body/segmented-body.ts';
+import {
+  type ByteRange,
+  fetchStored,
+  type ObjectLayout,
+  type ReadOptions,
+  type StoredObject,
+} from './stored-object.ts';
+
+/**
+ * Plaintext of objects in format 2, which is authentic when it leaves here, segment by segment. So it takes neither
+ * memory for whole bodies nor a disk, and a range needs nothing but the segments that cover it.
+ */
+export class SegmentedReads {
+  readonly #parts: SegmentedReadParts;
+
+  constructor(parts: SegmentedReadParts) {
+    this.#parts = parts;
+  }
+
+  /** The whole, from a body that begins with it. */
+  async *arriving(
+    object: StoredObject,
+    layout: ObjectLayout,
+    reader: ResponseBody,
+    { signal }: ReadOptions,
+  ): AsyncGenerator<Buffer, void> {
+    const whole = { start: 0, end: layout.size - 1 };
+    try {
+      yield* this.#inOrder(object, layout, whole, reader, this.#dek(object, layout, signal));
+    } finally {
+      reader.close();
+    }
+  }
+
+  /** `range` by one request, because its segments lie side by side, in several parts too. */
+  async *fetched(
+    object: StoredObject,
+    layout: ObjectLayout,
+    range: ByteRange,
+    { signal }: ReadOptions,
+  ): AsyncGenerator<Buffer, void> {
+    const dek = this.#dek(object, layout, signal);
+    dek.catch(() => undefined);
+    const stored = storedRange(object, layout, range);
+    const reader = stored && (await this.#fetch(object, stored, dek, signal)).body;
+    try {
+      yield* this.#inOrder(object, layout, range, reader, dek);
+    } finally {
+      reader?.close();
+    }
+  }
+
+  /** A part list is sealed; the commitment of a body in one piece vouches for its length. */
+  async verifySize(object: StoredObject, layout: ObjectLayout, { signal }: ReadOptions): Promise<void> {
+    if (layout.list !== undefined) return;
+    const dek = await this.#dek(object, layout, signal);
+    try {
+      committedKeys(object, layout, dek).wipe();
+    } finally {
+      dek.fill(0);
+    }
+  }
+
+  /** The DEK is asked for at the same time, and goes where the body does not come. */
+  async #fetch(
+    object: StoredObject,
+    stored: ByteRange,
+    dek: Promise<Buffer>,
+    signal: AbortSignal,
+  ): Promise<UpstreamResponse> {
+    const whole = stored.start === 0 && stored.end === object.storedSize - 1;
+    try {
+      return await fetchStored(this.#parts.upstream, object, whole ? undefined : stored, signal);
+    } catch (error) {
+      dek.then((key) => key.fill(0)).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  async *#inOrder(
+    object: StoredObject,
+    layout: ObjectLayout,
+    range: ByteRange,
+    reader: ResponseBody | undefined,
+    unwrapped: Promise<Buffer>,
+  ): AsyncGenerator<Buffer, void> {
+    const dek = await unwrapped;
+    try {
+      for (const { keys, slice } of wantedBodies(object, layout, range, dek)) {
+        try {
+          if (reader !== undefined) yield* verifiedSegments(reader, keys, slice);
+          this.#parts.metrics.bytes('decrypted', slice.take);
+        } finally {
+          keys.wipe();
+        }
+      }
+    } finally {
+      dek.fill(0);
+    }
+  }
+
+  /** That of the upload is here already where its list was just opened under it. */
+  async #dek(object: StoredObject, { list, dek }: ObjectLayout, signal: AbortSignal): Promise<Buffer> {
+    const { keys } = this.#parts;
+    if (list === undefined) return singleKey(keys, object, signal)();
+    if (dek !== undefined) {
+      const copy = ownBuffer(dek.length);
+      copy.set(dek);
+      return copy;
+    }
+    if (object.envelope === undefined) throw new TypeError('the object has no keys');
+    const purpose = { kind: 'seal', upload: list.manifest, format: 2 } as const;
+    const [key] = await keys.unwrap(object.name, object.envelope, [{ wrapped: list.seal, purpose }], signal);
+    return key as Buffer;
+  }
+}
+
+type SegmentedReadParts = Pick<ProxyServices, 'keys' | 'upstream' | 'metrics'>;
+
+/** @throws EnvelopeError `wrong-commitment`, `authentication-failed`, `wrong-size` */
+export function openSegmented(object: StoredObject, stored: Buffer, dek: Buffer): Buffer {
+  const size = plaintextOfSegments(stored.length) ?? -1;
+  const keys = committedKeys(object, { size }, dek);
+  try {
+    return openSegments(keys, stored);
+  } finally {
+    keys.wipe();
+  }
+}
+
+/** Of an object in one piece. @throws EnvelopeError `wrong-commitment` */
+function committedKeys(
+  { envelope }: StoredObject,
+  { size }: Pick<ObjectLayout, 'size'>,
+  dek: Buffer,
+): BodyKeys {
+  if (envelope?.derivation === undefined) throw new TypeError('the object has no derived key');
+  const { salt, commitment } = envelope.derivation;
+  const keys = new BodyKeys(dek, salt, 0);
+  try {
+    keys.verify(commitment, size);
+    return keys;
+  } catch (error) {
+    keys.wipe();
+    throw error;
+  }
+}
+
+interface WantedBody {
+  readonly keys: BodyKeys;
+  readonly slice: SegmentedSlice;
+}
+
+function* wantedBodies(
+  object: StoredObject,
+  layout: ObjectLayout,
+  range: ByteRange,
+  dek: Buffer,
+): Generator<WantedBody, void> {
+  const { size, list } = layout;
+  if (list?.format !== 2) {
+    const slice = { size, skip: range.start, take: range.end - range.start + 1 };
+    yield { keys: committedKeys(object, layout, dek), slice };
+    return;
+  }
+  for (const { index, skip, take } of coveringParts(list.parts, range, segmentedSize)) {
+    const part = list.parts[index] as (typeof list.parts)[0];
+    yield { keys: new BodyKeys(dek, part.salt, part.n), slice: { size: part.size, skip, take } };
+  }
+}
+
+/** Where the segments of a range lie in the stored object; undefined for those of nothing. */
+function storedRange(
+  { storedSize }: StoredObject,
+  { size, list }: ObjectLayout,
+  range: ByteRange,
+): ByteRange | undefined {
+  if (range.end < range.start) return undefined;
+  const sizes = list?.parts ?? [{ size }];
+  let start = storedSize;
+  let end = 0;
+  for (const slice of coveringParts(sizes, range, segmentedSize)) {
+    const { from, to } = storedSpan(sizes[slice.index] as { size: number }, slice satisfies PartSlice);
+    start = Math.min(start, slice.cipherStart + from);
+    end = slice.cipherStart + to - 1;
+  }
+  return end < start ? undefined : { start, end };
+}
