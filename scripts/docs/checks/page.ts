@@ -9,7 +9,7 @@ const head = `# Checks of svc validate
 
 [All pages](README.md)
 
-What each check looks at, what usually brings a failure about, and what to do then. How to run them:
+What each check verifies, the usual causes of a failure, and how to fix it. How to run them:
 [VALIDATE.md](VALIDATE.md).
 
 <!-- Written by \`npm run docs\` from the checks themselves: change it there. -->
