@@ -97,7 +97,7 @@ export const isManifestId = (value: unknown): value is string =>
 const isSum = (value: unknown): value is string | undefined =>
   value === undefined || (typeof value === 'string' && /^[A-Za-z0-9_-]{1,200}$/.test(value));
 
-const isWrappedKey = (value: unknown): value is string =>
+export const isWrappedKey = (value: unknown): value is string =>
   typeof value === 'string' &&
   value.length < 1024 &&
   /^vault:v[1-9]\d{0,9}:[A-Za-z0-9+/]+={0,2}$/.test(value);

@@ -40,6 +40,7 @@ import {
   watchReadiness,
   whyUnusable,
 } from './readiness.ts';
+import { createRewrapRecords, withRewraps } from './rewrapped-keys.ts';
 import { createAccessLog } from './server/access-log.ts';
 import { BodyBudget, createAuthenticate, RequestSlots, ResponseMemory } from './server/admit-request.ts';
 import { createDispatch } from './server/dispatch.ts';
@@ -208,7 +209,8 @@ export function createContext(parts: ContextParts): OwnedContext {
   const beside = { stateBucket: undefined, reservedPrefix };
   const contents = new UpstreamStateStore({ config: beside, upstream: helpers, buckets });
   const removals = new DelayedRemovals(state, log);
-  const keys = createDataKeys(transit, config);
+  const rewraps = createRewrapRecords(state, reservedPrefix);
+  const keys = withRewraps(createDataKeys(transit, config), rewraps);
   const partKeys = createPartKeys(keys, { ahead: keysAhead, hangGuard });
   const manifests = createManifests({ state, keys, reservedPrefix, removals });
   const uploads = new Uploads(state, reservedPrefix, keys, removals);

@@ -79,12 +79,12 @@ export async function decryptObjects(call: DecryptCall): Promise<DecryptReport> 
   }
 }
 
-/** @throws SvcError DECRYPT_USAGE */
-export function placeOf(from: string): { bucket: string; prefix: string } {
+/** @throws SvcError DECRYPT_USAGE, or what else `code` says */
+export function placeOf(from: string, code = 'DECRYPT_USAGE'): { bucket: string; prefix: string } {
   const [, bucket, prefix = ''] =
     /^s3:\/\/([A-Za-z0-9][A-Za-z0-9._-]{1,253}[A-Za-z0-9])(?:\/(.*))?$/s.exec(from) ?? [];
   if (bucket !== undefined) return { bucket, prefix };
-  throw new SvcError('DECRYPT_USAGE', 'The source is not of the form s3://bucket or s3://bucket/prefix', {
+  throw new SvcError(code, 'The source is not of the form s3://bucket or s3://bucket/prefix', {
     nextStep: 'Name the bucket, and the beginning of the keys that you want.',
     exitStatus: exitStatus.config,
   });
@@ -222,7 +222,7 @@ function refuseTooLong(key: string): void {
 }
 
 /** As `concurrently`, but nothing goes on once this has ended: what is under way is aborted first. */
-async function eachOf<T>(
+export async function eachOf<T>(
   items: readonly T[],
   limit: number,
   outer: AbortSignal,

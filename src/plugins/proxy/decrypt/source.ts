@@ -14,6 +14,7 @@ import { createManifests } from '../multipart/manifest-store.ts';
 import { SpoolSpace } from '../read/body/spool-file.ts';
 import { createObjectReader } from '../read/create-object-reader.ts';
 import { apparentSize, ObjectChanged, type ObjectReader } from '../read/stored-object.ts';
+import { createRewrapRecords, withRewraps } from '../rewrapped-keys.ts';
 import { createBucketFacts } from '../state/bucket-facts.ts';
 import { DelayedRemovals } from '../state/state-store.ts';
 import { UpstreamStateStore } from '../state/upstream-state-store.ts';
@@ -78,9 +79,12 @@ export function openSource(
     keyName: settings.transitKey,
     joinCalls: true,
   });
-  const keys = createDataKeys(transit, { binding: 'key', requireBound });
   const upstream = createUpstream(config, log, { credentials, ca });
   const state = new UpstreamStateStore({ config, upstream, buckets: createBucketFacts(upstream) });
+  const keys = withRewraps(
+    createDataKeys(transit, { binding: 'key', requireBound }),
+    createRewrapRecords(state, reservedPrefix),
+  );
   const manifests = createManifests({
     state,
     keys,
