@@ -177,4 +177,5 @@ export type EnvelopeFault =
   | 'manifest-forged'
   | 'record-forged'
   | 'wrong-size'
+  | 'not-recoverable'
   | 'authentication-failed';

@@ -10,6 +10,8 @@ export interface PartEntry {
   readonly nonce: string;
   /** Plaintext bytes. */
   readonly size: number;
+  /** The DEK under the seal key, as `sealPartForRecovery` writes it, where there are recovery keys. */
+  readonly recovery?: string;
 }
 
 /** The parts of an object with the proof that they are complete and in order. */
@@ -45,7 +47,7 @@ export function verifySeal(sealKey: Uint8Array, list: PartList): void {
 
 /** JSON of the inline form and of the manifest's `list`, fields in fixed order. */
 export function serializePartList(list: PartList): string {
-  const parts = list.parts.map(({ n, dek, nonce, size }) => ({ n, dek, nonce, size }));
+  const parts = list.parts.map(({ n, dek, nonce, size, recovery }) => ({ n, dek, nonce, size, recovery }));
   const { manifest, seal, mac, sum } = list;
   return JSON.stringify({ v: 1, manifest, parts, seal, mac, sum });
 }
@@ -84,7 +86,8 @@ function readPart(value: unknown): PartEntry {
     typeof part?.nonce !== 'string' ||
     Buffer.from(part.nonce, 'base64').length !== nonceBytes ||
     !Number.isSafeInteger(part?.size) ||
-    (part?.size as number) < 0
+    (part?.size as number) < 0 ||
+    !isPartRecovery(part?.recovery)
   )
     throw malformed();
   return part as PartEntry;
@@ -96,6 +99,10 @@ export const isManifestId = (value: unknown): value is string =>
 
 const isSum = (value: unknown): value is string | undefined =>
   value === undefined || (typeof value === 'string' && /^[A-Za-z0-9_-]{1,200}$/.test(value));
+
+/** 60 bytes. */
+const isPartRecovery = (value: unknown): boolean =>
+  value === undefined || (typeof value === 'string' && /^[A-Za-z0-9_-]{80}$/.test(value));
 
 export const isWrappedKey = (value: unknown): value is string =>
   typeof value === 'string' &&

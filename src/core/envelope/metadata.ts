@@ -14,8 +14,9 @@ const keyVersionHeader = 'x-amz-meta-svc-key-version';
 const bindingHeader = 'x-amz-meta-svc-binding';
 const sealHeader = 'x-amz-meta-svc-empty-seal';
 const checksumHeader = 'x-amz-meta-svc-checksum';
+const recoveryHeader = 'x-amz-meta-svc-recovery';
 const required = [encryptedHeader, wrappedDekHeader, algorithmHeader, keyNameHeader, keyVersionHeader];
-const known = [...required, bindingHeader, sealHeader, checksumHeader];
+const known = [...required, bindingHeader, sealHeader, checksumHeader, recoveryHeader];
 
 /**
  * A header's name as a store may read it that takes names by way of environment variables (CGI, WSGI): `_`, `.` and
@@ -43,6 +44,8 @@ export interface Envelope {
   readonly emptySeal?: string;
   /** Of the plaintext, where one is kept. */
   readonly checksum?: EnvelopeChecksum;
+  /** The DEK or the seal key for recovery keys, as `sealForRecovery` writes it, where there are any. */
+  readonly recovery?: string;
 }
 
 /**
@@ -63,8 +66,15 @@ export function envelopeHeaders(envelope: Envelope): Record<string, string> {
   if (envelope.binding !== 'none') headers[bindingHeader] = envelope.binding;
   if (envelope.emptySeal !== undefined) headers[sealHeader] = envelope.emptySeal;
   if (envelope.checksum !== undefined) headers[checksumHeader] = serializeChecksum(envelope.checksum);
+  if (envelope.recovery !== undefined) headers[recoveryHeader] = envelope.recovery;
   return headers;
 }
+
+/** Of what HEAD says, the header that stays what it is when an envelope is written anew with the same keys. */
+export const recoveryHeaders = (headers: Headers): Record<string, string> => {
+  const value = headers[recoveryHeader];
+  return typeof value === 'string' ? { [recoveryHeader]: value } : {};
+};
 
 export function serializeKeys(keys: WrappedKeys): string {
   if (keys.form === 'single') return keys.dek;
@@ -94,6 +104,7 @@ export function readEnvelope(headers: Headers): Envelope | undefined {
   const emptySeal = readSeal(headers[sealHeader], keys);
   const binding = readBinding(headers[bindingHeader]);
   const checksum = readKept(headers[checksumHeader], keys);
+  const recovery = readRecovery(headers[recoveryHeader]);
   return {
     keys,
     keyName: value(keyNameHeader),
@@ -101,6 +112,7 @@ export function readEnvelope(headers: Headers): Envelope | undefined {
     binding,
     ...(emptySeal !== undefined && { emptySeal }),
     ...(checksum !== undefined && { checksum }),
+    ...(recovery !== undefined && { recovery }),
   };
 }
 
@@ -127,6 +139,17 @@ function readKept(value: string | string[] | undefined, { form }: WrappedKeys): 
   if (read === undefined || (read.sealed !== undefined) !== (form === 'single'))
     throw malformed(checksumHeader);
   return read;
+}
+
+/** Of an encapsulated key, a DEK and a tag in base64url. */
+export const recoveryBlobLength = 107;
+export const mostRecipients = 8;
+const recoveryPattern = /^[A-Za-z0-9_-]{107}(\.[A-Za-z0-9_-]{107}){0,7}$/;
+
+function readRecovery(value: string | string[] | undefined): string | undefined {
+  if (value === undefined) return undefined;
+  if (typeof value !== 'string' || !recoveryPattern.test(value)) throw malformed(recoveryHeader);
+  return value;
 }
 
 const wrappedPattern = /^vault:v([1-9]\d{0,9}):[A-Za-z0-9+/]+={0,2}$/;

@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import { accessSync, constants, statSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import type { BindingMode } from '../../core/envelope/metadata.ts';
@@ -31,6 +32,8 @@ export interface ProxyConfig {
   readonly accessLog: AccessLogConfig | undefined;
   readonly binding: BindingMode;
   readonly requireBound: boolean;
+  /** Each data key is sealed to them besides. */
+  readonly recoveryRecipients: readonly KeyObject[];
   readonly unencryptedReads: 'allow' | 'deny';
   readonly strict: boolean;
   readonly spoolDir: string;
@@ -65,6 +68,7 @@ export function readConfig(settings: ResolvedProxySettings): ProxyConfig {
     accessLog: accessLogOf(settings),
     binding: settings.bind,
     requireBound: settings.requireBound,
+    recoveryRecipients: settings.recoveryRecipients ?? [],
     unencryptedReads: settings.unencryptedReads,
     strict: settings.strict,
     spoolDir: spoolDirOf(settings),

@@ -40,6 +40,7 @@ import {
   watchReadiness,
   whyUnusable,
 } from './readiness.ts';
+import { withRecovery } from './recovery-keys.ts';
 import { createRewrapRecords, withRewraps } from './rewrapped-keys.ts';
 import { createAccessLog } from './server/access-log.ts';
 import { BodyBudget, createAuthenticate, RequestSlots, ResponseMemory } from './server/admit-request.ts';
@@ -210,7 +211,7 @@ export function createContext(parts: ContextParts): OwnedContext {
   const contents = new UpstreamStateStore({ config: beside, upstream: helpers, buckets });
   const removals = new DelayedRemovals(state, log);
   const rewraps = createRewrapRecords(state, reservedPrefix);
-  const keys = withRewraps(createDataKeys(transit, config), rewraps);
+  const keys = withRecovery(withRewraps(createDataKeys(transit, config), rewraps), config.recoveryRecipients);
   const partKeys = createPartKeys(keys, { ahead: keysAhead, hangGuard });
   const manifests = createManifests({ state, keys, reservedPrefix, removals });
   const uploads = new Uploads(state, reservedPrefix, keys, removals);

@@ -1,5 +1,6 @@
 import { algorithmName, EnvelopeError } from '../../../core/envelope/cipher.ts';
 import { type Headers, readEnvelope } from '../../../core/envelope/metadata.ts';
+import { recipientsOf } from '../../../core/envelope/recovery.ts';
 import { concurrently } from '../../../runtime/lifecycle/wait.ts';
 import type { AuditedObject, AuditStore } from './s3-store.ts';
 
@@ -129,6 +130,8 @@ export interface Tally {
   readonly algorithms: Record<string, number>;
   readonly forms: Record<string, number>;
   readonly bindings: Record<string, number>;
+  /** Those that recovery keys open without a key server, by how many of these. */
+  readonly recovery: Record<string, number>;
   /** Unreadable ones by what is wrong with them. */
   readonly errors: Record<string, number>;
   /** The first keys of each. */
@@ -139,7 +142,7 @@ export interface Tally {
 export function emptyTally(): Tally {
   return {
     ...{ objects: 0, bytes: 0, encrypted: 0, plaintext: 0, unreadable: 0, vanished: 0, helpers: 0 },
-    ...{ keyVersions: {}, algorithms: {}, forms: {}, bindings: {}, errors: {} },
+    ...{ keyVersions: {}, algorithms: {}, forms: {}, bindings: {}, recovery: {}, errors: {} },
     ...{ plaintextKeys: [], unreadableKeys: [] },
   };
 }
@@ -173,11 +176,17 @@ function count(tally: Tally, { key, size, headers }: Looked, list: number): void
     add(tally.algorithms, algorithmName);
     add(tally.forms, envelope.keys.form);
     add(tally.bindings, envelope.binding);
+    if (envelope.recovery !== undefined) add(tally.recovery, keysOf(envelope.recovery));
   } catch (error) {
     if (!(error instanceof EnvelopeError)) throw error;
     countUnreadable(tally, key, error.reason, list);
   }
 }
+
+const keysOf = (recovery: string): string => {
+  const count = recipientsOf(recovery);
+  return count === 1 ? '1 key' : `${count} keys`;
+};
 
 /** The store does not show its metadata. */
 function countRefused(tally: Tally, { key, size }: Pick<Looked, 'key' | 'size'>, list: number): void {

@@ -6,6 +6,7 @@ import {
   type ObjectName,
   type WrappedKeys,
 } from '../../../core/envelope/metadata.ts';
+import { sealPartForRecovery } from '../../../core/envelope/recovery.ts';
 import { openWholeChecksum, sealWholeChecksum } from '../../../core/envelope/whole-checksum.ts';
 import type { Checksums } from '../../../core/s3/checksum.ts';
 import { S3Error, s3Error } from '../../../core/s3/error.ts';
@@ -23,7 +24,7 @@ import { childText } from '../../../core/s3/xml.ts';
 import { element } from '../../../core/s3/xml-text.ts';
 import type { WrappedKey } from '../../../runtime/vault/contract.ts';
 import type { ProxyServices } from '../context.ts';
-import { createKey } from '../data-keys.ts';
+import { type BoundKey, createKey } from '../data-keys.ts';
 import { ObjectChanged, type StoredObject } from '../read/stored-object.ts';
 import type { SlowResponse } from '../server/slow-answer.ts';
 import { type UpstreamResponse, xmlResult } from '../upstream/upstream.ts';
@@ -70,13 +71,17 @@ async function newEnvelope(
     const from = { name, envelope, dek: envelope.keys.dek, size: layout.size };
     const { wrapped, kept, told } = await rewrapSingle(keys, from, anew, to, signal);
     const { ciphertext: dek, keyVersion } = wrapped;
-    return { envelope: { ...keys.scheme, keyVersion, keys: { form: 'single', dek }, ...kept }, told };
+    const recovery = recoveryOf(wrapped);
+    return {
+      envelope: { ...keys.scheme, keyVersion, keys: { form: 'single', dek }, ...kept, ...recovery },
+      told,
+    };
   }
   if (layout.list === undefined) throw new TypeError('the source has no part list');
   const told = anew ?? layout.list.checksum;
   const from = { name, envelope, list: layout.list };
-  const { list, keyVersion } = await rewrapParts(keys, from, told, to, signal);
-  const kept = told && { checksum: { algorithm: told.algorithm, type: told.type } };
+  const { list, keyVersion, recovery } = await rewrapParts(keys, from, told, to, signal);
+  const kept = { ...recovery, ...(told && { checksum: { algorithm: told.algorithm, type: told.type } }) };
   const envelopeOf = (wrapped: WrappedKeys): Envelope => ({
     ...keys.scheme,
     keyVersion,
@@ -89,6 +94,9 @@ async function newEnvelope(
   await services.manifests.save(to, list);
   return { envelope: envelopeOf({ form: 'pointer', manifest: list.manifest, seal: list.seal }), told };
 }
+
+const recoveryOf = ({ recovery }: BoundKey): { readonly recovery?: string } =>
+  recovery === undefined ? {} : { recovery };
 
 function fitsInline({ config }: ProxyServices, headers: Record<string, string>, size: number): boolean {
   return config.inlineLimit > 0 && size <= config.inlineLimit && userMetadataSize(headers) <= maxUserMetadata;
@@ -147,13 +155,13 @@ async function rewrapSingle(
   anew: WholeChecksum | undefined,
   to: ObjectName,
   signal: AbortSignal,
-): Promise<{ wrapped: WrappedKey; kept: Pick<Envelope, 'checksum'>; told: WholeChecksum | undefined }> {
+): Promise<{ wrapped: BoundKey; kept: Pick<Envelope, 'checksum'>; told: WholeChecksum | undefined }> {
   const purpose = { kind: 'object' } as const;
   const unwrapped = await keys.unwrap(from.name, from.envelope, [{ wrapped: from.dek, purpose }], signal);
   try {
     const checksum = checksumUnder(unwrapped[0] as Buffer, from, anew);
     const [wrapped] = await keys.wrap(to, [{ key: unwrapped[0] as Buffer, purpose }], signal);
-    return { wrapped: wrapped as WrappedKey, ...checksum };
+    return { wrapped: wrapped as BoundKey, ...checksum };
   } finally {
     for (const key of unwrapped) key.fill(0);
   }
@@ -186,14 +194,31 @@ async function rewrapParts(
   checksum: WholeChecksum | undefined,
   to: ObjectName,
   signal: AbortSignal,
-): Promise<{ readonly list: PartList; readonly keyVersion: number }> {
+): Promise<{
+  readonly list: PartList;
+  readonly keyVersion: number;
+  readonly recovery: { recovery?: string };
+}> {
   const manifest = randomBytes(16).toString('base64url');
-  const parts: PartEntry[] = [];
-  for (let start = 0; start < from.list.parts.length; start += window) {
-    const batch = from.list.parts.slice(start, start + window);
-    parts.push(...(await rewrapBatch(keys, from, to, batch, manifest, signal)));
+  const seal = await createKey(keys, to, { kind: 'seal', upload: manifest }, signal);
+  try {
+    const parts: PartEntry[] = [];
+    for (let start = 0; start < from.list.parts.length; start += window) {
+      const batch = from.list.parts.slice(start, start + window);
+      parts.push(...(await rewrapBatch(keys, from, to, batch, { manifest, sealKey: seal.key }, signal)));
+    }
+    const mac = sealMac(seal.key, manifest, parts);
+    const sum = checksum && sealWholeChecksum(seal.key, mac, checksum);
+    const list = { manifest, parts, seal: seal.ciphertext, mac, ...(sum !== undefined && { sum }) };
+    return { list, keyVersion: seal.keyVersion, recovery: recoveryOf(seal) };
+  } finally {
+    seal.key.fill(0);
   }
-  return sealed(keys, to, { manifest, parts, checksum }, signal);
+}
+
+interface NewSeal {
+  readonly manifest: string;
+  readonly sealKey: Buffer;
 }
 
 async function rewrapBatch(
@@ -201,7 +226,7 @@ async function rewrapBatch(
   { name, envelope, list }: { name: ObjectName; envelope: Envelope; list: PartList },
   to: ObjectName,
   batch: readonly PartEntry[],
-  manifest: string,
+  { manifest, sealKey }: NewSeal,
   signal: AbortSignal,
 ): Promise<PartEntry[]> {
   const purposes = (upload: string) => batch.map(({ n }) => ({ kind: 'part', upload, number: n }) as const);
@@ -211,8 +236,17 @@ async function rewrapBatch(
     purpose: before[index] as (typeof before)[0],
   }));
   const unwrapped = await keys.unwrap(name, envelope, items, signal);
+  const recovery = keys.recipients
+    ? unwrapped.map((dek, index) => ({
+        recovery: sealPartForRecovery(sealKey, manifest, (batch[index] as PartEntry).n, dek),
+      }))
+    : [];
   const wrapped = await wrapAndForget(keys, to, unwrapped, purposes(manifest), signal);
-  return batch.map((part, index) => ({ ...part, dek: (wrapped[index] as WrappedKey).ciphertext }));
+  return batch.map(({ recovery: _, ...part }, index) => ({
+    ...part,
+    dek: (wrapped[index] as WrappedKey).ciphertext,
+    ...recovery[index],
+  }));
 }
 
 async function wrapAndForget(
@@ -227,27 +261,6 @@ async function wrapAndForget(
     return await keys.wrap(to, items, signal);
   } finally {
     for (const key of unwrapped) key.fill(0);
-  }
-}
-
-interface Unsealed extends Pick<PartList, 'manifest' | 'parts'> {
-  readonly checksum: WholeChecksum | undefined;
-}
-
-async function sealed(
-  keys: Keys,
-  to: ObjectName,
-  { manifest, parts, checksum }: Unsealed,
-  signal: AbortSignal,
-): Promise<{ list: PartList; keyVersion: number }> {
-  const seal = await createKey(keys, to, { kind: 'seal', upload: manifest }, signal);
-  try {
-    const mac = sealMac(seal.key, manifest, parts);
-    const sum = checksum && sealWholeChecksum(seal.key, mac, checksum);
-    const list = { manifest, parts, seal: seal.ciphertext, mac, ...(sum !== undefined && { sum }) };
-    return { list, keyVersion: seal.keyVersion };
-  } finally {
-    seal.key.fill(0);
   }
 }
 

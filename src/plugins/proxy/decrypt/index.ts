@@ -65,7 +65,7 @@ const mostRenamed = 1_000;
 export async function decryptObjects(call: DecryptCall): Promise<DecryptReport> {
   const { bucket, prefix } = placeOf(call.from);
   const settings = resolveSettings(decryptSettings, call.sources, (config) =>
-    vaultRules.flatMap((rule) => rule(config) ?? []),
+    config.recoveryKey === undefined ? vaultRules.flatMap((rule) => rule(config) ?? []) : [],
   );
   const { upstream } = storeOf(settings);
   const place = { store: upstream.href, bucket, prefix };

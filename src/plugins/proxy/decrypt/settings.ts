@@ -1,4 +1,4 @@
-import { integer, type Resolved, type Settings } from '../../../core/settings/setting.ts';
+import { integer, path, type Resolved, type Settings } from '../../../core/settings/setting.ts';
 import { transitSettings, vaultSettings } from '../../../runtime/vault/settings.ts';
 import { proxySettings } from '../settings.ts';
 
@@ -14,6 +14,12 @@ export const decryptSettings = {
   stateBucket,
   unencryptedReads,
   requireBound,
+  recoveryKey: {
+    variable: 'SVC_PROXY_RECOVERY_KEY_FILE',
+    flag: 'recovery-key',
+    summary: 'File of recovery keys, as age-keygen writes it: no key server is needed then',
+    ...path('a file'),
+  },
   concurrency: {
     variable: 'SVC_PROXY_DECRYPT_CONCURRENCY',
     flag: 'concurrency',

@@ -1,7 +1,13 @@
 import { storedSize } from '../../../core/envelope/cipher.ts';
 import { type PartList, sealMac } from '../../../core/envelope/manifest.ts';
-import { envelopeHeaders, type ObjectName, readEnvelope } from '../../../core/envelope/metadata.ts';
+import {
+  envelopeHeaders,
+  type ObjectName,
+  readEnvelope,
+  recoveryHeaders,
+} from '../../../core/envelope/metadata.ts';
 import type { PartRecord } from '../../../core/envelope/records.ts';
+import { recoverySize } from '../../../core/envelope/recovery.ts';
 import { sealWholeChecksum } from '../../../core/envelope/whole-checksum.ts';
 import { S3Error, s3Error } from '../../../core/s3/error.ts';
 import {
@@ -25,6 +31,7 @@ import {
 import { childText } from '../../../core/s3/xml.ts';
 import { element } from '../../../core/s3/xml-text.ts';
 import type { ProxyServices, RequestContext } from '../context.ts';
+import { recoverableParts } from '../recovery-keys.ts';
 import type { SlowResponse } from '../server/slow-answer.ts';
 import { refusal, xmlResult } from '../upstream/upstream.ts';
 import { manifestToReplace, removeManifest } from './manifest-store.ts';
@@ -75,13 +82,14 @@ async function sealParts(
   records: readonly PartRecord[],
   checksum: WholeChecksum | undefined,
 ): Promise<PartList> {
-  const entries = records.map(({ part }) => part);
+  const bare = records.map(({ part }) => part);
   const { manifest, seal } = record;
   const [sealKey] = await services.keys.unwrap(record, record, [
     { wrapped: seal, purpose: { kind: 'seal', upload: manifest } },
   ]);
   if (sealKey === undefined) throw new TypeError('a purpose without a key');
   try {
+    const entries = await recoverableParts(services.keys, record, bare, sealKey);
     const mac = sealMac(sealKey, manifest, entries);
     const sum = checksum && sealWholeChecksum(sealKey, mac, checksum);
     return { manifest, parts: entries, seal, mac, ...(sum !== undefined && { sum }) };
@@ -255,10 +263,12 @@ async function inlineParts(
   }
 }
 
-function fits({ config }: ProxyServices, record: UploadRecord, list: PartList): boolean {
+function fits(services: ProxyServices, record: UploadRecord, list: PartList): boolean {
+  const { config } = services;
   const plaintext = list.parts.reduce((sum, part) => sum + part.size, 0);
   const stored = list.parts.reduce((sum, part) => sum + storedSize(part.size), 0);
-  const size = record.userMetadata + userMetadataSize(inlineHeaders(record, list));
+  const own = userMetadataSize(inlineHeaders(record, list)) + recoverySize(services.keys.recipients ?? 0);
+  const size = record.userMetadata + own;
   return (
     plaintext <= config.inlineLimit &&
     stored <= maxCopyBytes &&
@@ -296,6 +306,7 @@ async function copyOntoItself(
       ...storedHeaders(headers),
       ...record.repeat,
       ...inlineHeaders(record, list),
+      ...recoveryHeaders(headers),
       'x-amz-copy-source': copySourceHeader({ bucket, key }),
       'x-amz-copy-source-if-match': etag,
       'x-amz-metadata-directive': 'REPLACE',

@@ -99,6 +99,7 @@ function draftOf(
     keyVersion: seal.keyVersion,
     binding,
     ...envelopeChecksum(checksum),
+    ...(seal.recovery !== undefined && { recovery: seal.recovery }),
   });
   const headers = { ...own, ...checksumHeaders(services) };
   const record: Omit<UploadRecord, 'uploadId'> = {

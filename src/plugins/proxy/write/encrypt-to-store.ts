@@ -13,9 +13,8 @@ import { s3Error } from '../../../core/s3/error.ts';
 import { responseHeadersDownstream, unquote } from '../../../core/s3/headers.ts';
 import { toldChecksum } from '../../../core/s3/object-checksum.ts';
 import { release } from '../../../runtime/memory.ts';
-import type { WrappedKey } from '../../../runtime/vault/contract.ts';
 import type { ProxyServices } from '../context.ts';
-import { createKey, type FreshKey } from '../data-keys.ts';
+import { type BoundKey, createKey, type FreshKey } from '../data-keys.ts';
 import { checksumTrailer } from '../upstream/streamed-upload.ts';
 import {
   AnsweredEarly,
@@ -318,7 +317,7 @@ export interface EncryptionPlan {
   /** Those of them that are known before; `source` ends only if they are right. */
   readonly announced?: Checksums;
   /** The request that carries the ciphertext, or its seal in the metadata; what it throws comes before any data is sent. */
-  readonly request: (key: WrappedKey, added: Besides) => UpstreamRequest;
+  readonly request: (key: BoundKey, added: Besides) => UpstreamRequest;
   readonly signal?: AbortSignal | undefined;
 }
 

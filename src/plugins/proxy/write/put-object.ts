@@ -15,9 +15,8 @@ import {
   unquote,
 } from '../../../core/s3/headers.ts';
 import type { Payload } from '../../../core/s3/received-payload.ts';
-import type { WrappedKey } from '../../../runtime/vault/contract.ts';
 import type { OperationHandler, ProxyServices } from '../context.ts';
-import type { WrapScheme } from '../data-keys.ts';
+import type { BoundKey, WrapScheme } from '../data-keys.ts';
 import { manifestToReplace, removeManifest } from '../multipart/manifest-store.ts';
 import { smallBytes } from './ciphertext-spool.ts';
 import { type Besides, encryptToStore, type StoredBody, writeAnswer } from './encrypt-to-store.ts';
@@ -69,7 +68,7 @@ export const defaultChecksum = 'crc64nvme';
 /** `headers` with the envelope of a single body. @throws S3Error MetadataTooLarge */
 export function objectHeaders(
   headers: Readonly<Record<string, string>>,
-  { ciphertext, keyVersion, checksum, emptySeal }: WrappedKey & Besides,
+  { ciphertext, keyVersion, recovery, checksum, emptySeal }: BoundKey & Besides,
   { keyName, binding }: WrapScheme,
 ): Record<string, string> {
   const envelope = {
@@ -77,6 +76,7 @@ export function objectHeaders(
     keyName,
     keyVersion,
     binding,
+    ...(recovery !== undefined && { recovery }),
     ...(emptySeal !== undefined && { emptySeal }),
   } as const;
   return withEnvelope(headers, { ...envelope, ...(checksum !== undefined && { checksum }) });

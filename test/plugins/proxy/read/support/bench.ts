@@ -155,6 +155,7 @@ function defaults(store: ObjectStore, upstream: string, folder: TemporaryFolder)
     allowAnonymous: false,
     binding: 'key',
     requireBound: false,
+    recoveryRecipients: [],
     unencryptedReads: 'allow',
     strict: false,
     spoolDir: folder.path,
