@@ -1,14 +1,13 @@
 import { certificateErrorCode, exitStatus, SvcError } from '../../../core/errors.ts';
 import { S3Error, s3Error } from '../../../core/s3/error.ts';
-import { resolveSettings, type Sources } from '../../../core/settings/resolve.ts';
+import type { Sources } from '../../../core/settings/resolve.ts';
 import { createLogger } from '../../../runtime/logging/create-logger.ts';
 import { storeOf } from '../../../runtime/object-store/settings.ts';
 import { isVaultError } from '../../../runtime/vault/contract.ts';
-import { vaultRules } from '../../../runtime/vault/settings.ts';
 import { type Fault, Faults } from './faults.ts';
 import type { Place } from './journal.ts';
 import type { StoredEntry } from './list-objects.ts';
-import { decryptSettings } from './settings.ts';
+import { resolveDecryptSettings } from './settings.ts';
 import { openSource, type Source } from './source.ts';
 import { openJournal, TargetFolder } from './target-folder.ts';
 
@@ -64,9 +63,7 @@ const mostRenamed = 1_000;
  */
 export async function decryptObjects(call: DecryptCall): Promise<DecryptReport> {
   const { bucket, prefix } = placeOf(call.from);
-  const settings = resolveSettings(decryptSettings, call.sources, (config) =>
-    config.recoveryKey === undefined ? vaultRules.flatMap((rule) => rule(config) ?? []) : [],
-  );
+  const settings = resolveDecryptSettings(call.sources);
   const { upstream } = storeOf(settings);
   const place = { store: upstream.href, bucket, prefix };
   const log = await createLogger({ component: 'proxy-decrypt', level: 'error' });

@@ -22,7 +22,7 @@ import { UpstreamStateStore } from '../state/upstream-state-store.ts';
 import { createUpstream } from '../upstream/s3-upstream.ts';
 import { refusal, type Upstream } from '../upstream/upstream.ts';
 import { listObjects, type StoredEntry } from './list-objects.ts';
-import type { DecryptSettings } from './settings.ts';
+import type { DecryptSettings, RecoverySettings } from './settings.ts';
 
 /** What metadata and length say of an object whose body was not read. */
 export interface LookedAt {
@@ -59,7 +59,7 @@ const sending = { upstreamSigning: 'auto', upstreamChecksum: 'crc32' } as const;
 /** @throws SvcError where certificates or tokens cannot be had */
 export function openSource(
   bucket: string,
-  settings: DecryptSettings,
+  settings: RecoverySettings | DecryptSettings,
   env: Readonly<Record<string, string | undefined>>,
   log: Logger,
 ): Source {
@@ -113,10 +113,14 @@ interface KeySource {
 }
 
 /** Recovery keys where they are given, else the key server. */
-function openKeys(settings: DecryptSettings, rewraps: RewrapRecords, log: Logger): KeySource {
+function openKeys(
+  settings: RecoverySettings | DecryptSettings,
+  rewraps: RewrapRecords,
+  log: Logger,
+): KeySource {
   const { requireBound, recoveryKey } = settings;
-  if (recoveryKey !== undefined) {
-    const identities = readRecoveryKeys(recoveryKey);
+  if (recoveryKey !== undefined || !('vaultAddr' in settings)) {
+    const identities = readRecoveryKeys(recoveryKey ?? '');
     return { keys: recoveryDataKeys(identities, { requireBound }), close: async () => undefined };
   }
   const vault = createVaultClient({ config: vaultConfig(settings), log, onState: () => undefined });

@@ -113,7 +113,9 @@ async function rewrapAll(run: Run): Promise<void> {
   const { upstream, manifests, records } = stores;
   const versioned = (await stores.buckets.keepsVersionsNow(bucket)) !== 'no';
   const intoHeaders = !versioned && !call.dryRun && (await mayCopy(run));
-  const tools = { bucket, upstream, manifests, records, target, intoHeaders, dryRun: call.dryRun };
+  const outOfRecords = intoHeaders && settings.write === 'headers';
+  const shared = { bucket, upstream, manifests, records, target };
+  const tools = { ...shared, intoHeaders, outOfRecords, dryRun: call.dryRun };
   for await (const page of listed(run, versioned)) {
     tally.counts.listed += page.length;
     await eachOf(page, settings.concurrency, call.signal, async (version, signal) => {

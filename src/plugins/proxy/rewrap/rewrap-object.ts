@@ -29,6 +29,8 @@ export interface RewrapTools {
   readonly target: TargetKeys;
   /** False: keys go into records only. */
   readonly intoHeaders: boolean;
+  /** Keys that a record has already go into the headers too, where they can. */
+  readonly outOfRecords: boolean;
   readonly dryRun: boolean;
 }
 
@@ -120,7 +122,9 @@ async function rewrapOnce(
     const { keyName } = record;
     const scheme = { keyName, binding: envelope.binding };
     const needsNow = { keyName, keyVersion: oldestOf(recorded.map(({ wrapped }) => wrapped)) };
-    if (await target.isCurrent(name, scheme, recorded, signal)) return { as: 'current', needs: needsNow };
+    const stays = !tools.outOfRecords || found.versionId !== undefined;
+    if (stays && (await target.isCurrent(name, scheme, recorded, signal)))
+      return { as: 'current', needs: needsNow };
     if (tools.dryRun) return { as: 'pending', needs: needsNow };
   }
   if (tools.dryRun) return { as: 'pending', needs };

@@ -10,7 +10,7 @@ import { openWholeChecksum, sealWholeChecksum } from '../../../core/envelope/who
 import { S3Error } from '../../../core/s3/error.ts';
 import { descriptionHeaders, maxUserMetadata, userMetadataSize } from '../../../core/s3/headers.ts';
 import { copySourceHeader } from '../../../core/s3/request.ts';
-import { childText } from '../../../core/s3/xml.ts';
+import { childText, type XmlElement } from '../../../core/s3/xml.ts';
 import { refusal, type Upstream, xmlResult } from '../upstream/upstream.ts';
 
 const maxCopyBytes = 5 * 1024 ** 3;
@@ -29,6 +29,9 @@ export function lossByCopy(headers: IncomingHttpHeaders): string | undefined {
   ];
   return reasons.find(([applies]) => applies)?.[1];
 }
+
+/** Empty where the store does not say. */
+const idOf = (element: XmlElement | undefined): string => (element && childText(element, 'ID')) ?? '';
 
 /** What stores say that know no ACL, or whose buckets have none. */
 const withoutAcl = new Set(['NotImplemented', 'AccessControlListNotSupported', 'MethodNotAllowed']);
@@ -50,8 +53,7 @@ export async function hasPlainAcl(
   const grants = acl.children.get('AccessControlList')?.[0]?.children.get('Grant') ?? [];
   return grants.every((grant) => {
     const [grantee] = grant.children.get('Grantee') ?? [];
-    const id = grantee && childText(grantee, 'ID');
-    return id !== undefined && id === (owner && childText(owner, 'ID'));
+    return grantee?.children.has('URI') !== true && idOf(grantee) === idOf(owner);
   });
 }
 
