@@ -113,7 +113,7 @@ async function rewrapAll(run: Run): Promise<void> {
   const { upstream, manifests, records } = stores;
   const versioned = (await stores.buckets.keepsVersionsNow(bucket)) !== 'no';
   const intoHeaders = !versioned && !call.dryRun && (await mayCopy(run));
-  const outOfRecords = intoHeaders && settings.write === 'headers';
+  const outOfRecords = intoHeaders && settings.into === 'headers';
   const shared = { bucket, upstream, manifests, records, target };
   const tools = { ...shared, intoHeaders, outOfRecords, dryRun: call.dryRun };
   for await (const page of listed(run, versioned)) {
@@ -142,20 +142,20 @@ const again = <T>(attempt: () => Promise<T>, signal: AbortSignal): Promise<T> =>
 
 /** Another key is told to proxies after its objects have it: until then they have to find the old keys in the headers. */
 async function mayCopy({ place, settings, stores, call }: Run): Promise<boolean> {
-  const { write, toKey, toMount, reservedPrefix, transitKey, transitMount } = settings;
+  const { into, toKey, toMount, reservedPrefix, transitKey, transitMount } = settings;
   const moves = (toKey ?? transitKey) !== transitKey || (toMount ?? transitMount) !== transitMount;
-  if (write === 'records' || (write === 'auto' && moves)) return false;
+  if (into === 'records' || (into === 'auto' && moves)) return false;
   const probe = rewrapRecordKey(
     reservedPrefix,
     { bucket: place.bucket, key: '' },
     'probe-of-copy-conditions',
   );
   const keeps = await keepsConditions(stores.upstream, { bucket: place.bucket, key: probe }, call.signal);
-  if (keeps || write === 'auto') return keeps;
+  if (keeps || into === 'auto') return keeps;
   throw new SvcError(
     'REWRAP_UNSAFE',
     'The object store holds copies to no condition, so that headers cannot be replaced while somebody writes',
-    { nextStep: 'Leave --write out: the keys then go into records.', exitStatus: exitStatus.config },
+    { nextStep: 'Leave --into out: the keys then go into records.', exitStatus: exitStatus.config },
   );
 }
 

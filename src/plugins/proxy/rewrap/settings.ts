@@ -31,9 +31,9 @@ export const rewrapSettings = {
     summary: 'Mount of that transit key; unset: the same',
     ...matching(mount, 'a mount path such as transit'),
   },
-  write: {
-    variable: 'SVC_PROXY_REWRAP_WRITE',
-    flag: 'write',
+  into: {
+    variable: 'SVC_PROXY_REWRAP_INTO',
+    flag: 'into',
     summary:
       'Where the keys go: into the headers, into records beside the objects, or, with auto, into the headers where nothing can get lost',
     fallback: 'auto',

@@ -59,7 +59,7 @@ test('what somebody writes meanwhile is never lost', async ({ bed, setting }) =>
     const busy = keys.slice(0, 40);
     const writers = [0, 1].map((number) => writer(busy.filter((_, index) => index % 2 === number)));
     const own = { store: upstream, vault: setting.vault };
-    const report = rewrapResult(await rewrap(own, `s3://${BUCKET}/race/`, '--write', 'headers', '--json'));
+    const report = rewrapResult(await rewrap(own, `s3://${BUCKET}/race/`, '--into', 'headers', '--json'));
     running = false;
     await Promise.all(writers);
     assert.is(report.faultCount, 0, JSON.stringify(report.faults));
@@ -89,7 +89,7 @@ test('killed at any time it goes on where it was', async ({ bed, setting }) => {
       [30, 'headers'],
     ] as const) {
       log.clear();
-      const child = await beginRewrap(own, `s3://${BUCKET}/kill/`, '--write', write, '--concurrency', '2');
+      const child = await beginRewrap(own, `s3://${BUCKET}/kill/`, '--into', write, '--concurrency', '2');
       const done = () => log.requests.filter(({ method, done }) => method === 'PUT' && done).length;
       await child.until('writes', () => done() >= enough);
       await child.end('SIGKILL');

@@ -207,7 +207,7 @@ test('a store that holds copies to no condition is not asked for any, whatever i
   bed,
   setting,
 }) => {
-  const result = await rewrap(setting, `s3://${BUCKET}/headers/`, '--write', 'headers', '--json');
+  const result = await rewrap(setting, `s3://${BUCKET}/headers/`, '--into', 'headers', '--json');
   assert.is(result.status, 78, result.stdout);
   assert.is(rewrapResult(result).error?.code, 'REWRAP_UNSAFE');
   assert.ok(bed.proxy.pid > 0);

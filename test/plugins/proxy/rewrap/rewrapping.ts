@@ -108,8 +108,13 @@ export async function upload(
   return [Key, Buffer.concat(bodies)];
 }
 
-export async function read(client: S3Client, Key: string, VersionId?: string): Promise<Buffer> {
-  const { Body } = await client.send(new GetObjectCommand({ Bucket: BUCKET, Key, VersionId }));
+export async function read(
+  client: S3Client,
+  Key: string,
+  VersionId?: string,
+  Bucket = BUCKET,
+): Promise<Buffer> {
+  const { Body } = await client.send(new GetObjectCommand({ Bucket, Key, VersionId }));
   return Buffer.from((await Body?.transformToByteArray()) ?? []);
 }
 
