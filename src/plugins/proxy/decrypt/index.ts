@@ -76,15 +76,21 @@ export async function decryptObjects(call: DecryptCall): Promise<DecryptReport> 
   }
 }
 
-/** @throws SvcError DECRYPT_USAGE, or what else `code` says */
-export function placeOf(from: string, code = 'DECRYPT_USAGE'): { bucket: string; prefix: string } {
-  const [, bucket, prefix = ''] =
-    /^s3:\/\/([A-Za-z0-9][A-Za-z0-9._-]{1,253}[A-Za-z0-9])(?:\/(.*))?$/s.exec(from) ?? [];
-  if (bucket !== undefined) return { bucket, prefix };
-  throw new SvcError(code, 'The source is not of the form s3://bucket or s3://bucket/prefix', {
+/** @throws SvcError DECRYPT_USAGE */
+export function placeOf(from: string): { bucket: string; prefix: string } {
+  const place = readPlace(from);
+  if (place !== undefined) return place;
+  throw new SvcError('DECRYPT_USAGE', 'The source is not of the form s3://bucket or s3://bucket/prefix', {
     nextStep: 'Name the bucket, and the beginning of the keys that you want.',
     exitStatus: exitStatus.config,
   });
+}
+
+/** @returns undefined for what is not `s3://bucket` or `s3://bucket/prefix` */
+export function readPlace(text: string): { bucket: string; prefix: string } | undefined {
+  const [, bucket, prefix = ''] =
+    /^s3:\/\/([A-Za-z0-9][A-Za-z0-9._-]{1,253}[A-Za-z0-9])(?:\/(.*))?$/s.exec(text) ?? [];
+  return bucket === undefined ? undefined : { bucket, prefix };
 }
 
 interface Run {

@@ -9,7 +9,7 @@ import { storeOf } from '../../../runtime/object-store/settings.ts';
 import { isVaultError } from '../../../runtime/vault/contract.ts';
 import { vaultRules } from '../../../runtime/vault/settings.ts';
 import { type Fault, Faults } from '../decrypt/faults.ts';
-import { eachOf, placeOf } from '../decrypt/index.ts';
+import { eachOf, readPlace } from '../decrypt/index.ts';
 import { listObjects } from '../decrypt/list-objects.ts';
 import { readUploadRecord } from '../multipart/upload-record.ts';
 import { type ListedVersion, listVersions } from './list-versions.ts';
@@ -55,7 +55,7 @@ export interface RewrapReport extends RewrapCounts {
  * @throws SvcError where it cannot begin: CONFIG_INVALID, REWRAP_USAGE, REWRAP_TARGET; VaultError
  */
 export async function rewrapObjects(call: RewrapCall): Promise<RewrapReport> {
-  const place = placeOf(call.at, 'REWRAP_USAGE');
+  const place = placeOf(call.at);
   const settings = resolveSettings(rewrapSettings, call.sources, (config) =>
     vaultRules.flatMap((rule) => rule(config) ?? []),
   );
@@ -86,6 +86,15 @@ export async function rewrapObjects(call: RewrapCall): Promise<RewrapReport> {
   } finally {
     await stores.close();
   }
+}
+
+function placeOf(at: string): { bucket: string; prefix: string } {
+  const place = readPlace(at);
+  if (place !== undefined) return place;
+  throw new SvcError('REWRAP_USAGE', `${at} is not of the form s3://bucket or s3://bucket/prefix`, {
+    nextStep: 'Name the bucket, and the beginning of the keys of the objects that are meant.',
+    exitStatus: exitStatus.config,
+  });
 }
 
 const isComplete = (
