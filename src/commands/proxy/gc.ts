@@ -6,7 +6,7 @@ import { flagsOf } from '../../runtime/cli/setting-flags.ts';
 export default class ProxyGc extends BaseCommand {
   static override summary = 'Find, and with --delete remove, helper objects that nothing needs any more.';
   static override description =
-    'Records of uploads that no longer exist and manifests that no object names. Nothing is touched that is ' +
+    'Records of uploads that no longer exist, manifests that no object names, and records of rewrapped keys that no object needs. Nothing is touched that is ' +
     'younger than a day, of an upload that is still listed, or named by any version in any bucket looked at.';
   static override enableJsonFlag = true;
   static override flags = flagsOf(gcSettings);

@@ -183,4 +183,5 @@ export type EnvelopeFault =
   | 'record-forged'
   | 'wrong-size'
   | 'wrong-commitment'
+  | 'not-recoverable'
   | 'authentication-failed';

@@ -15,6 +15,8 @@ export interface PartEntry {
   readonly nonce: string;
   /** Plaintext bytes. */
   readonly size: number;
+  /** The DEK under the seal key, as `sealPartForRecovery` writes it, where there are recovery keys. */
+  readonly recovery?: string;
 }
 
 /** The same of an object in format 2, whose parts have one DEK. */
@@ -92,7 +94,7 @@ export function serializePartList(list: StoredPartList): string {
   const parts =
     list.format === 2
       ? list.parts.map(({ n, salt, size }) => ({ n, salt, size }))
-      : list.parts.map(({ n, dek, nonce, size }) => ({ n, dek, nonce, size }));
+      : list.parts.map(({ n, dek, nonce, size, recovery }) => ({ n, dek, nonce, size, recovery }));
   return JSON.stringify({ v: list.format ?? 1, manifest, parts, seal, mac, sum, sums });
 }
 
@@ -139,7 +141,8 @@ function inOrder<Part extends { readonly n: number }>(
 const isPartEntry = (part: Partial<PartEntry>): part is PartEntry =>
   isWrappedKey(part.dek) &&
   typeof part.nonce === 'string' &&
-  Buffer.from(part.nonce, 'base64').length === nonceBytes;
+  Buffer.from(part.nonce, 'base64').length === nonceBytes &&
+  isPartRecovery(part.recovery);
 
 const isSegmentedPart = (part: Partial<SegmentedPart>): part is SegmentedPart => isDerivationText(part.salt);
 
@@ -154,7 +157,11 @@ const isSum = (value: unknown): value is string | undefined =>
 const isSums = (value: unknown): value is string =>
   typeof value === 'string' && /^[A-Za-z0-9_-]{1,900000}$/.test(value);
 
-const isWrappedKey = (value: unknown): value is string =>
+/** 60 bytes. */
+const isPartRecovery = (value: unknown): boolean =>
+  value === undefined || (typeof value === 'string' && /^[A-Za-z0-9_-]{80}$/.test(value));
+
+export const isWrappedKey = (value: unknown): value is string =>
   typeof value === 'string' &&
   value.length < 1024 &&
   /^vault:v[1-9]\d{0,9}:[A-Za-z0-9+/]+={0,2}$/.test(value);

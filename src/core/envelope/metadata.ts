@@ -23,8 +23,9 @@ const sealHeader = 'x-amz-meta-svc-empty-seal';
 export const checksumHeader = 'x-amz-meta-svc-checksum';
 const derivationHeader = 'x-amz-meta-svc-derivation';
 const md5Header = 'x-amz-meta-svc-md5';
+const recoveryHeader = 'x-amz-meta-svc-recovery';
 const required = [encryptedHeader, wrappedDekHeader, algorithmHeader, keyNameHeader, keyVersionHeader];
-const known = [...required, bindingHeader, sealHeader, checksumHeader, derivationHeader];
+const known = [...required, bindingHeader, sealHeader, checksumHeader, derivationHeader, recoveryHeader];
 
 /**
  * A header's name as a store may read it that takes names by way of environment variables (CGI, WSGI): `_`, `.` and
@@ -58,6 +59,8 @@ export interface Envelope {
   readonly checksum?: EnvelopeChecksum;
   /** The MD5 that the caller named, as `sealMd5` writes it. */
   readonly md5?: string;
+  /** The DEK or the seal key for recovery keys, as `sealForRecovery` writes it, where there are any. */
+  readonly recovery?: string;
 }
 
 /** What the stored metadata call the two formats: a reader that knows one alone refuses the other. */
@@ -85,11 +88,18 @@ export function envelopeHeaders(envelope: Envelope): Record<string, string> {
   if (envelope.derivation !== undefined)
     headers[derivationHeader] = `${envelope.derivation.salt}.${envelope.derivation.commitment}`;
   if (envelope.checksum !== undefined) headers[checksumHeader] = serializeChecksum(envelope.checksum);
+  if (envelope.recovery !== undefined) headers[recoveryHeader] = envelope.recovery;
   return { ...headers, ...md5Headers(envelope) };
 }
 
 export const md5Headers = ({ md5 }: Pick<Envelope, 'md5'>): Record<string, string> =>
   md5 === undefined ? {} : { [md5Header]: md5 };
+
+/** Of what HEAD says, the header that stays what it is when an envelope is written anew with the same keys. */
+export const recoveryHeaders = (headers: Headers): Record<string, string> => {
+  const value = headers[recoveryHeader];
+  return typeof value === 'string' ? { [recoveryHeader]: value } : {};
+};
 
 export function serializeKeys({ format, keys }: Pick<Envelope, 'format' | 'keys'>): string {
   if (keys.form === 'single') return keys.dek;
@@ -121,6 +131,7 @@ export function readEnvelope(headers: Headers): Envelope | undefined {
   const binding = readBinding(headers[bindingHeader]);
   const checksum = readKept(headers[checksumHeader], keys);
   const md5 = readMd5(headers[md5Header]);
+  const recovery = readRecovery(headers[recoveryHeader]);
   return {
     ...(format === 2 && { format }),
     keys,
@@ -131,6 +142,7 @@ export function readEnvelope(headers: Headers): Envelope | undefined {
     ...(derivation !== undefined && { derivation }),
     ...(checksum !== undefined && { checksum }),
     ...(md5 !== undefined && { md5 }),
+    ...(recovery !== undefined && { recovery }),
   };
 }
 
@@ -192,6 +204,17 @@ function readKept(value: string | string[] | undefined, { form }: WrappedKeys): 
 /** What has another form is passed over: readers of plaintext do not know this header. */
 const readMd5 = (value: string | string[] | undefined): string | undefined =>
   typeof value === 'string' && /^[A-Za-z0-9_-]{60}$/.test(value) ? value : undefined;
+
+/** Of an encapsulated key, a DEK and a tag in base64url. */
+export const recoveryBlobLength = 107;
+export const mostRecipients = 8;
+const recoveryPattern = /^[A-Za-z0-9_-]{107}(\.[A-Za-z0-9_-]{107}){0,7}$/;
+
+function readRecovery(value: string | string[] | undefined): string | undefined {
+  if (value === undefined) return undefined;
+  if (typeof value !== 'string' || !recoveryPattern.test(value)) throw malformed(recoveryHeader);
+  return value;
+}
 
 const wrappedPattern = /^vault:v([1-9]\d{0,9}):[A-Za-z0-9+/]+={0,2}$/;
 

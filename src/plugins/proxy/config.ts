@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import { accessSync, constants, statSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import type { EnvelopeFormat } from '../../core/envelope/manifest.ts';
@@ -34,6 +35,8 @@ export interface ProxyConfig {
   readonly format: EnvelopeFormat;
   readonly binding: BindingMode;
   readonly requireBound: boolean;
+  /** Each data key is sealed to them besides. */
+  readonly recoveryRecipients: readonly KeyObject[];
   readonly unencryptedReads: 'allow' | 'deny';
   readonly strict: boolean;
   readonly spoolDir: string;
@@ -70,6 +73,7 @@ export function readConfig(settings: ResolvedProxySettings): ProxyConfig {
     format: settings.format === '2' ? 2 : 1,
     binding: settings.bind,
     requireBound: settings.requireBound,
+    recoveryRecipients: settings.recoveryRecipients ?? [],
     unencryptedReads: settings.unencryptedReads,
     strict: settings.strict,
     spoolDir: spoolDirOf(settings),

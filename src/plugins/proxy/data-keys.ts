@@ -10,19 +10,28 @@ import type { Transit, WrappedKey } from '../../runtime/vault/contract.ts';
 import type { ProxyConfig } from './config.ts';
 
 /** A fresh key in the clear with its wrapped form. `key` is zeroed by whoever asked for it. */
-export interface FreshKey extends WrappedKey {
+export interface FreshKey extends BoundKey {
   readonly key: Buffer;
+}
+
+/** A key wrapped for its place, and sealed to recovery keys where it is one that is. */
+export interface BoundKey extends WrappedKey {
+  readonly recovery?: string;
 }
 
 /** How a stored object's keys were wrapped. */
 export interface WrapScheme {
   readonly keyName: string;
   readonly binding: BindingMode;
+  /** Of an envelope: its DEK or seal key, sealed to recovery keys. */
+  readonly recovery?: string;
 }
 
 /** DEKs and seal keys of objects, wrapped by the transit key. */
 export interface DataKeys {
   readonly scheme: WrapScheme;
+  /** Recovery keys that each key is sealed to; default: none. */
+  readonly recipients?: number;
   /** Fresh random keys under the proxy's own scheme, one a purpose, in order. */
   create(name: ObjectName, purposes: readonly KeyPurpose[], signal?: AbortSignal): Promise<FreshKey[]>;
   /** Wraps keys again (copies), under the proxy's own scheme and the latest KEK version. */
@@ -30,7 +39,7 @@ export interface DataKeys {
     name: ObjectName,
     keys: readonly { readonly key: Uint8Array; readonly purpose: KeyPurpose }[],
     signal?: AbortSignal,
-  ): Promise<WrappedKey[]>;
+  ): Promise<BoundKey[]>;
   /**
    * Unwraps keys of a stored object; the caller zeroes them.
    * @throws EnvelopeError `foreign-key` when wrapped under another transit key than ours,
@@ -39,9 +48,16 @@ export interface DataKeys {
   unwrap(
     name: ObjectName,
     scheme: WrapScheme,
-    items: readonly { readonly wrapped: string; readonly purpose: KeyPurpose }[],
+    items: readonly StoredKey[],
     signal?: AbortSignal,
   ): Promise<Buffer[]>;
+}
+
+export interface StoredKey {
+  readonly wrapped: string;
+  readonly purpose: KeyPurpose;
+  /** Of a part: its DEK under the seal key. */
+  readonly recovery?: string | undefined;
 }
 
 type KeyConfig = Pick<ProxyConfig, 'binding' | 'requireBound'>;

@@ -1,3 +1,7 @@
+import type { KeyObject } from 'node:crypto';
+import { readRecipient } from '../../core/envelope/age-keys.ts';
+import { rawPublicKey } from '../../core/envelope/hpke.ts';
+import { mostRecipients } from '../../core/envelope/metadata.ts';
 import { hostNames, listenAddress, listenAddressOrOff } from '../../core/settings/listen-address.ts';
 import {
   boolean,
@@ -5,13 +9,28 @@ import {
   duration,
   enumeration,
   integer,
+  invalidValue,
   matching,
+  type Parser,
   path,
   type Resolved,
   type Settings,
 } from '../../core/settings/setting.ts';
 import { storeSettings } from '../../runtime/object-store/settings.ts';
 import { transitSettings, vaultSettings } from '../../runtime/vault/settings.ts';
+
+/** Up to eight different ones. */
+function recipientList(): Parser<readonly KeyObject[]> {
+  const expects = `up to ${mostRecipients} public keys, age1… or 32 bytes in base64, separated by commas`;
+  return {
+    expects,
+    parse(given) {
+      const keys = given.split(',').map((one) => readRecipient(one.trim()) ?? invalidValue(expects));
+      const different = new Set(keys.map((key) => rawPublicKey(key).toString('hex')));
+      return keys.length <= mostRecipients && different.size === keys.length ? keys : invalidValue(expects);
+    },
+  };
+}
 
 /** Flags and variables of `svc run proxy`. */
 export const proxySettings = {
@@ -122,6 +141,13 @@ export const proxySettings = {
     summary: 'What data keys are bound to; none allows renames behind the proxy',
     fallback: 'key',
     ...enumeration('key', 'bucket-key', 'none'),
+  },
+  recoveryRecipients: {
+    variable: 'SVC_PROXY_RECOVERY_RECIPIENT',
+    flag: 'recovery-recipient',
+    summary:
+      'X25519 public keys (age1…, or 32 bytes in base64), separated by commas, to which each data key is sealed besides',
+    ...recipientList(),
   },
   requireBound: {
     variable: 'SVC_PROXY_REQUIRE_BOUND',

@@ -41,6 +41,8 @@ import {
   watchReadiness,
   whyUnusable,
 } from './readiness.ts';
+import { withRecovery } from './recovery-keys.ts';
+import { createRewrapRecords, withRewraps } from './rewrapped-keys.ts';
 import { createAccessLog } from './server/access-log.ts';
 import { BodyBudget, createAuthenticate, RequestSlots, ResponseMemory } from './server/admit-request.ts';
 import { createDispatch } from './server/dispatch.ts';
@@ -209,7 +211,8 @@ export function createContext(parts: ContextParts): OwnedContext {
   const beside = { stateBucket: undefined, reservedPrefix };
   const contents = new UpstreamStateStore({ config: beside, upstream: helpers, buckets });
   const removals = new DelayedRemovals(state, log);
-  const keys = createDataKeys(transit, config);
+  const rewraps = createRewrapRecords(state, reservedPrefix);
+  const keys = withRecovery(withRewraps(createDataKeys(transit, config), rewraps), config.recoveryRecipients);
   const partKeys = createPartKeys(keys, { ahead: keysAhead, hangGuard });
   const manifests = createManifests({ state, keys, reservedPrefix, removals });
   const uploadKeys = new UploadKeys(keys);

@@ -11,6 +11,8 @@ export const elsewhere: Readonly<Record<string, string>> = {
   AWS_SHARED_CREDENTIALS_FILE: 'the same',
   'svc/secret-path': 'an error that is shown',
   'svc/upload': 'what is under an HMAC in the stored format',
+  'svc/recovery': 'what is sealed to recovery keys in the stored format',
+  'svc/recovery-part': 'the same, of parts',
   'svc/whole-checksum': 'what a key is derived for in the stored format',
   '--minutes': 'npm run conformance',
   '--admission-control-config-file': 'kube-apiserver',

@@ -156,6 +156,7 @@ function rows({ tally }: BucketReport): readonly (readonly Cell[])[] {
     ...each('algorithm', tally.algorithms),
     ...each('form', tally.forms),
     ...each('bound to', tally.bindings),
+    ...each('recoverable by', tally.recovery),
     row('not encrypted', tally.plaintext),
     row('metadata cannot be read', tally.unreadable),
     ...each('because of', tally.errors),

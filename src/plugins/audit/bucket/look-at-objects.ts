@@ -1,5 +1,6 @@
 import { EnvelopeError } from '../../../core/envelope/cipher.ts';
 import { algorithmOf, type Envelope, type Headers, readEnvelope } from '../../../core/envelope/metadata.ts';
+import { recipientsOf } from '../../../core/envelope/recovery.ts';
 import { plaintextOfSegments } from '../../../core/envelope/segments.ts';
 import { concurrently } from '../../../runtime/lifecycle/wait.ts';
 import type { AuditedObject, AuditStore } from './s3-store.ts';
@@ -130,6 +131,8 @@ export interface Tally {
   readonly algorithms: Record<string, number>;
   readonly forms: Record<string, number>;
   readonly bindings: Record<string, number>;
+  /** Those that recovery keys open without a key server, by how many of these. */
+  readonly recovery: Record<string, number>;
   /** Unreadable ones by what is wrong with them. */
   readonly errors: Record<string, number>;
   /** The first keys of each. */
@@ -140,7 +143,7 @@ export interface Tally {
 export function emptyTally(): Tally {
   return {
     ...{ objects: 0, bytes: 0, encrypted: 0, plaintext: 0, unreadable: 0, vanished: 0, helpers: 0 },
-    ...{ keyVersions: {}, algorithms: {}, forms: {}, bindings: {}, errors: {} },
+    ...{ keyVersions: {}, algorithms: {}, forms: {}, bindings: {}, recovery: {}, errors: {} },
     ...{ plaintextKeys: [], unreadableKeys: [] },
   };
 }
@@ -173,6 +176,7 @@ function count(tally: Tally, { key, size, headers }: Looked, list: number): void
     add(tally.algorithms, algorithmOf(envelope.format));
     add(tally.forms, envelope.keys.form);
     add(tally.bindings, envelope.binding);
+    if (envelope.recovery !== undefined) add(tally.recovery, keysOf(envelope.recovery));
   } catch (error) {
     if (!(error instanceof EnvelopeError)) throw error;
     countUnreadable(tally, key, error.reason, list);
@@ -183,6 +187,11 @@ function fits({ format, keys, emptySeal }: Envelope, size: number): boolean {
   if (format === 2) return keys.form !== 'single' || plaintextOfSegments(size) !== undefined;
   return emptySeal === undefined ? size >= smallestBody : size === 0;
 }
+
+const keysOf = (recovery: string): string => {
+  const count = recipientsOf(recovery);
+  return count === 1 ? '1 key' : `${count} keys`;
+};
 
 /** The store does not show its metadata. */
 function countRefused(tally: Tally, { key, size }: Pick<Looked, 'key' | 'size'>, list: number): void {

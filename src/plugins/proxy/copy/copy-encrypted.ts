@@ -21,6 +21,7 @@ import { checksumElement, checksumFields } from '../../../core/s3/request-docume
 import { childText } from '../../../core/s3/xml.ts';
 import { element } from '../../../core/s3/xml-text.ts';
 import type { ProxyServices } from '../context.ts';
+import type { BoundKey } from '../data-keys.ts';
 import { ObjectChanged, type StoredObject } from '../read/stored-object.ts';
 import type { SlowResponse } from '../server/slow-answer.ts';
 import { type UpstreamResponse, xmlResult } from '../upstream/upstream.ts';
@@ -74,7 +75,7 @@ async function newEnvelope(
     const { wrapped, kept, told } = await rewrapSingle(keys, from, anew, to, signal);
     const { ciphertext: dek, keyVersion } = wrapped;
     const { format, derivation } = envelope;
-    const body = { ...(format && { format }), ...(derivation && { derivation }) };
+    const body = { ...(format && { format }), ...(derivation && { derivation }), ...recoveryOf(wrapped) };
     return {
       envelope: { ...keys.scheme, ...body, keyVersion, keys: { form: 'single', dek }, ...kept },
       told,
@@ -84,13 +85,14 @@ async function newEnvelope(
   const told = anew.checksum ?? layout.list.checksum;
   const digests = { ...anew, checksum: told };
   const from = { name, envelope };
-  const { list, keyVersion, md5 } =
+  const { list, keyVersion, md5, recovery } =
     layout.list.format === 2
       ? await rewrapUpload(keys, { ...from, list: layout.list }, digests, to, signal)
       : await rewrapParts(keys, { ...from, list: layout.list }, digests, to, signal);
   const kept = {
     ...(told && { checksum: { algorithm: told.algorithm, type: told.type } }),
     ...(md5 !== undefined && { md5 }),
+    ...(recovery !== undefined && { recovery }),
   };
   const envelopeOf = (wrapped: WrappedKeys): Envelope => ({
     ...keys.scheme,
@@ -105,6 +107,9 @@ async function newEnvelope(
   await services.manifests.save(to, list);
   return { envelope: envelopeOf({ form: 'pointer', manifest: list.manifest, seal: list.seal }), told };
 }
+
+const recoveryOf = ({ recovery }: BoundKey): { readonly recovery?: string } =>
+  recovery === undefined ? {} : { recovery };
 
 function fitsInline({ config }: ProxyServices, headers: Record<string, string>, size: number): boolean {
   return (

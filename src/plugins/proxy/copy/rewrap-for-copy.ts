@@ -8,11 +8,12 @@ import {
 } from '../../../core/envelope/manifest.ts';
 import type { Envelope, ObjectName } from '../../../core/envelope/metadata.ts';
 import { sealPartChecksums } from '../../../core/envelope/part-checksums.ts';
+import { sealPartForRecovery } from '../../../core/envelope/recovery.ts';
 import { openWholeChecksum, sealMd5, sealWholeChecksum } from '../../../core/envelope/whole-checksum.ts';
 import type { WholeChecksum } from '../../../core/s3/object-checksum.ts';
 import type { WrappedKey } from '../../../runtime/vault/contract.ts';
 import type { ProxyServices } from '../context.ts';
-import { createKey } from '../data-keys.ts';
+import { type BoundKey, createKey } from '../data-keys.ts';
 import type { VerifiedList } from '../multipart/manifest-store.ts';
 
 /** What the copy has beside its key in place of what the source has. */
@@ -37,7 +38,7 @@ export async function rewrapSingle(
   anew: AnewDigests,
   to: ObjectName,
   signal: AbortSignal,
-): Promise<{ wrapped: WrappedKey; kept: KeptSealed; told: WholeChecksum | undefined }> {
+): Promise<{ wrapped: BoundKey; kept: KeptSealed; told: WholeChecksum | undefined }> {
   const purpose = { kind: 'object', format: from.envelope.format } as const;
   const unwrapped = await keys.unwrap(from.name, from.envelope, [{ wrapped: from.dek, purpose }], signal);
   try {
@@ -45,7 +46,7 @@ export async function rewrapSingle(
     const { kept, told } = checksumUnder(dek, from, anew.checksum);
     const md5 = md5Under(dek, from, anew);
     const [wrapped] = await keys.wrap(to, [{ key: dek, purpose }], signal);
-    return { wrapped: wrapped as WrappedKey, kept: { ...kept, ...(md5 !== undefined && { md5 }) }, told };
+    return { wrapped: wrapped as BoundKey, kept: { ...kept, ...(md5 !== undefined && { md5 }) }, told };
   } finally {
     for (const key of unwrapped) key.fill(0);
   }
@@ -83,6 +84,7 @@ interface Relisted {
   readonly keyVersion: number;
   /** For the metadata. */
   readonly md5: string | undefined;
+  readonly recovery: string | undefined;
 }
 
 /** The parts of a copied object in format 2: its DEK wrapped again, the list under a seal of its own. */
@@ -102,10 +104,13 @@ export async function rewrapUpload(
   try {
     const [wrapped] = await keys.wrap(to, [{ key: dek, purpose: purpose(manifest) }], signal);
     if (wrapped === undefined) throw new TypeError('a key that was not wrapped');
-    const { ciphertext: seal, keyVersion } = wrapped;
+    const { ciphertext: seal, keyVersion, recovery } = wrapped;
     const mac = sealMac(sealKey, manifest, list.parts, 2);
     const { md5, ...digests } = sealedDigests(sealKey, mac, list, anew);
-    return { list: { format: 2, manifest, parts: list.parts, seal, mac, ...digests }, keyVersion, md5 };
+    return {
+      list: { format: 2, manifest, parts: list.parts, seal, mac, ...digests },
+      ...{ keyVersion, md5, recovery },
+    };
   } finally {
     sealKey.fill(0);
     dek.fill(0);
@@ -137,12 +142,28 @@ export async function rewrapParts(
   signal: AbortSignal,
 ): Promise<Relisted> {
   const manifest = randomBytes(16).toString('base64url');
-  const parts: PartEntry[] = [];
-  for (let start = 0; start < from.list.parts.length; start += window) {
-    const batch = from.list.parts.slice(start, start + window);
-    parts.push(...(await rewrapBatch(keys, from, to, batch, manifest, signal)));
+  const seal = await createKey(keys, to, { kind: 'seal', upload: manifest }, signal);
+  try {
+    const parts: PartEntry[] = [];
+    for (let start = 0; start < from.list.parts.length; start += window) {
+      const batch = from.list.parts.slice(start, start + window);
+      parts.push(...(await rewrapBatch(keys, from, to, batch, { manifest, sealKey: seal.key }, signal)));
+    }
+    const mac = sealMac(seal.key, manifest, parts);
+    const { md5, ...digests } = sealedDigests(seal.key, mac, from.list, anew);
+    const { ciphertext, keyVersion, recovery } = seal;
+    return {
+      list: { manifest, parts, seal: ciphertext, mac, ...digests },
+      ...{ keyVersion, md5, recovery },
+    };
+  } finally {
+    seal.key.fill(0);
   }
-  return relisted(keys, to, { manifest, parts }, { list: from.list, anew }, signal);
+}
+
+interface NewSeal {
+  readonly manifest: string;
+  readonly sealKey: Buffer;
 }
 
 async function rewrapBatch(
@@ -150,7 +171,7 @@ async function rewrapBatch(
   { name, envelope, list }: { name: ObjectName; envelope: Envelope; list: PartList },
   to: ObjectName,
   batch: readonly PartEntry[],
-  manifest: string,
+  { manifest, sealKey }: NewSeal,
   signal: AbortSignal,
 ): Promise<PartEntry[]> {
   const purposes = (upload: string) => batch.map(({ n }) => ({ kind: 'part', upload, number: n }) as const);
@@ -160,8 +181,17 @@ async function rewrapBatch(
     purpose: before[index] as (typeof before)[0],
   }));
   const unwrapped = await keys.unwrap(name, envelope, items, signal);
+  const recovery = keys.recipients
+    ? unwrapped.map((dek, index) => ({
+        recovery: sealPartForRecovery(sealKey, manifest, (batch[index] as PartEntry).n, dek),
+      }))
+    : [];
   const wrapped = await wrapAndForget(keys, to, unwrapped, purposes(manifest), signal);
-  return batch.map((part, index) => ({ ...part, dek: (wrapped[index] as WrappedKey).ciphertext }));
+  return batch.map(({ recovery: _, ...part }, index) => ({
+    ...part,
+    dek: (wrapped[index] as WrappedKey).ciphertext,
+    ...recovery[index],
+  }));
 }
 
 async function wrapAndForget(
@@ -176,23 +206,5 @@ async function wrapAndForget(
     return await keys.wrap(to, items, signal);
   } finally {
     for (const key of unwrapped) key.fill(0);
-  }
-}
-
-async function relisted(
-  keys: Keys,
-  to: ObjectName,
-  { manifest, parts }: Pick<PartList, 'manifest' | 'parts'>,
-  { list, anew }: { readonly list: VerifiedList; readonly anew: AnewDigests },
-  signal: AbortSignal,
-): Promise<Relisted> {
-  const seal = await createKey(keys, to, { kind: 'seal', upload: manifest }, signal);
-  try {
-    const mac = sealMac(seal.key, manifest, parts);
-    const { md5, ...digests } = sealedDigests(seal.key, mac, list, anew);
-    const { ciphertext, keyVersion } = seal;
-    return { list: { manifest, parts, seal: ciphertext, mac, ...digests }, keyVersion, md5 };
-  } finally {
-    seal.key.fill(0);
   }
 }

@@ -1,14 +1,13 @@
 import { certificateErrorCode, exitStatus, SvcError } from '../../../core/errors.ts';
 import { S3Error, s3Error } from '../../../core/s3/error.ts';
-import { resolveSettings, type Sources } from '../../../core/settings/resolve.ts';
+import type { Sources } from '../../../core/settings/resolve.ts';
 import { createLogger } from '../../../runtime/logging/create-logger.ts';
 import { storeOf } from '../../../runtime/object-store/settings.ts';
 import { isVaultError } from '../../../runtime/vault/contract.ts';
-import { vaultRules } from '../../../runtime/vault/settings.ts';
 import { type Fault, Faults } from './faults.ts';
 import type { Place } from './journal.ts';
 import type { StoredEntry } from './list-objects.ts';
-import { decryptSettings } from './settings.ts';
+import { resolveDecryptSettings } from './settings.ts';
 import { openSource, type Source } from './source.ts';
 import { openJournal, TargetFolder } from './target-folder.ts';
 
@@ -64,9 +63,7 @@ const mostRenamed = 1_000;
  */
 export async function decryptObjects(call: DecryptCall): Promise<DecryptReport> {
   const { bucket, prefix } = placeOf(call.from);
-  const settings = resolveSettings(decryptSettings, call.sources, (config) =>
-    vaultRules.flatMap((rule) => rule(config) ?? []),
-  );
+  const settings = resolveDecryptSettings(call.sources);
   const { upstream } = storeOf(settings);
   const place = { store: upstream.href, bucket, prefix };
   const log = await createLogger({ component: 'proxy-decrypt', level: 'error' });
@@ -81,13 +78,19 @@ export async function decryptObjects(call: DecryptCall): Promise<DecryptReport> 
 
 /** @throws SvcError DECRYPT_USAGE */
 export function placeOf(from: string): { bucket: string; prefix: string } {
-  const [, bucket, prefix = ''] =
-    /^s3:\/\/([A-Za-z0-9][A-Za-z0-9._-]{1,253}[A-Za-z0-9])(?:\/(.*))?$/s.exec(from) ?? [];
-  if (bucket !== undefined) return { bucket, prefix };
+  const place = readPlace(from);
+  if (place !== undefined) return place;
   throw new SvcError('DECRYPT_USAGE', 'The source is not of the form s3://bucket or s3://bucket/prefix', {
     nextStep: 'Name the bucket, and the beginning of the keys that you want.',
     exitStatus: exitStatus.config,
   });
+}
+
+/** @returns undefined for what is not `s3://bucket` or `s3://bucket/prefix` */
+export function readPlace(text: string): { bucket: string; prefix: string } | undefined {
+  const [, bucket, prefix = ''] =
+    /^s3:\/\/([A-Za-z0-9][A-Za-z0-9._-]{1,253}[A-Za-z0-9])(?:\/(.*))?$/s.exec(text) ?? [];
+  return bucket === undefined ? undefined : { bucket, prefix };
 }
 
 interface Run {
@@ -222,7 +225,7 @@ function refuseTooLong(key: string): void {
 }
 
 /** As `concurrently`, but nothing goes on once this has ended: what is under way is aborted first. */
-async function eachOf<T>(
+export async function eachOf<T>(
   items: readonly T[],
   limit: number,
   outer: AbortSignal,

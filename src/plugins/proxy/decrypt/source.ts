@@ -8,19 +8,21 @@ import { storeOf, trustedAuthorities } from '../../../runtime/object-store/setti
 import { createVaultClient } from '../../../runtime/vault/client.ts';
 import { vaultConfig } from '../../../runtime/vault/settings.ts';
 import { createTransit } from '../../../runtime/vault/transit.ts';
-import { createDataKeys } from '../data-keys.ts';
+import { createDataKeys, type DataKeys } from '../data-keys.ts';
 import type { ListUser } from '../multipart/lists-in-use.ts';
 import { createManifests } from '../multipart/manifest-store.ts';
 import { SpoolSpace } from '../read/body/spool-file.ts';
 import { createObjectReader } from '../read/create-object-reader.ts';
 import { apparentSize, ObjectChanged, type ObjectReader } from '../read/stored-object.ts';
+import { readRecoveryKeys, recoveryDataKeys } from '../recovery-keys.ts';
+import { createRewrapRecords, type RewrapRecords, withRewraps } from '../rewrapped-keys.ts';
 import { createBucketFacts } from '../state/bucket-facts.ts';
 import { DelayedRemovals } from '../state/state-store.ts';
 import { UpstreamStateStore } from '../state/upstream-state-store.ts';
 import { createUpstream } from '../upstream/s3-upstream.ts';
 import { refusal, type Upstream } from '../upstream/upstream.ts';
 import { listObjects, type StoredEntry } from './list-objects.ts';
-import type { DecryptSettings } from './settings.ts';
+import type { DecryptSettings, RecoverySettings } from './settings.ts';
 
 /** What metadata and length say of an object whose body was not read. */
 export interface LookedAt {
@@ -57,13 +59,13 @@ const sending = { upstreamSigning: 'auto', upstreamChecksum: 'crc32' } as const;
 /** @throws SvcError where certificates or tokens cannot be had */
 export function openSource(
   bucket: string,
-  settings: DecryptSettings,
+  settings: RecoverySettings | DecryptSettings,
   env: Readonly<Record<string, string | undefined>>,
   log: Logger,
 ): Source {
   const credentials = defaultCredentials(env, log);
   const ca = trustedAuthorities(env);
-  const { reservedPrefix, stateBucket, unencryptedReads, requireBound } = settings;
+  const { reservedPrefix, stateBucket, unencryptedReads } = settings;
   const config = {
     ...storeOf(settings),
     ...sending,
@@ -72,15 +74,10 @@ export function openSource(
     stateBucket,
     unencryptedReads,
   };
-  const vault = createVaultClient({ config: vaultConfig(settings), log, onState: () => undefined });
-  const transit = createTransit(vault, {
-    mount: settings.transitMount,
-    keyName: settings.transitKey,
-    joinCalls: true,
-  });
-  const keys = createDataKeys(transit, { binding: 'key', requireBound });
   const upstream = createUpstream(config, log, { credentials, ca });
   const state = new UpstreamStateStore({ config, upstream, buckets: createBucketFacts(upstream) });
+  const rewraps = createRewrapRecords(state, reservedPrefix);
+  const { keys, close: closeKeys } = openKeys(settings, rewraps, log);
   const manifests = createManifests({
     state,
     keys,
@@ -90,7 +87,6 @@ export function openSource(
   const metrics = { request() {}, refused() {}, bytes() {} };
   const spoolSpace = new SpoolSpace(0);
   const reader = createObjectReader({ config, keys, upstream, manifests, metrics, spoolSpace });
-  void vault.start();
   return {
     async *pages(prefix, signal) {
       const attempt = <T>(request: () => Promise<T>) => again(request, signal);
@@ -106,9 +102,36 @@ export function openSource(
     async close() {
       reader.close();
       state.close();
-      await vault.close();
+      await closeKeys();
     },
   };
+}
+
+interface KeySource {
+  readonly keys: DataKeys;
+  close(): Promise<void>;
+}
+
+/** Recovery keys where they are given, else the key server. */
+function openKeys(
+  settings: RecoverySettings | DecryptSettings,
+  rewraps: RewrapRecords,
+  log: Logger,
+): KeySource {
+  const { requireBound, recoveryKey } = settings;
+  if (recoveryKey !== undefined || !('vaultAddr' in settings)) {
+    const identities = readRecoveryKeys(recoveryKey ?? '');
+    return { keys: recoveryDataKeys(identities, { requireBound }), close: async () => undefined };
+  }
+  const vault = createVaultClient({ config: vaultConfig(settings), log, onState: () => undefined });
+  const transit = createTransit(vault, {
+    mount: settings.transitMount,
+    keyName: settings.transitKey,
+    joinCalls: true,
+  });
+  void vault.start();
+  const keys = withRewraps(createDataKeys(transit, { binding: 'key', requireBound }), rewraps);
+  return { keys, close: () => vault.close() };
 }
 
 /** An object that was replaced meanwhile, or whose part list has just moved into its headers, and a store that stumbled. */

@@ -1,12 +1,18 @@
-import { type Headers, readEnvelope } from '../../../core/envelope/metadata.ts';
+import {
+  type Headers,
+  type ObjectName,
+  readEnvelope,
+  type WrappedKeys,
+} from '../../../core/envelope/metadata.ts';
 import { manifestKey, uploadPrefix } from '../../../core/envelope/records.ts';
+import { parseRewrapRecord, recordId, rewrapRecordKey } from '../../../core/envelope/rewrap-record.ts';
 import { certificateErrorCode, exitStatus, SvcError } from '../../../core/errors.ts';
 import { resolveSettings, type Sources } from '../../../core/settings/resolve.ts';
 import { createLogger } from '../../../runtime/logging/create-logger.ts';
 import { defaultCredentials } from '../../../runtime/object-store/credentials.ts';
 import { storeClient } from '../../../runtime/object-store/s3-client.ts';
 import { storeOf, trustedAuthorities } from '../../../runtime/object-store/settings.ts';
-import { type ManifestOf, parseManifest } from '../multipart/manifest-store.ts';
+import { parseManifest } from '../multipart/manifest-store.ts';
 import { readUploadRecord, type UploadRecord } from '../multipart/upload-record.ts';
 import { type GcStore, type ListedObject, SdkGcStore } from './gc-store.ts';
 import { type GcSettings, gcSettings } from './settings.ts';
@@ -84,6 +90,7 @@ export async function* findGarbage(store: GcStore, options: GcOptions): AsyncIte
   for (const place of places) {
     yield* findRecords(store, place, scope, open);
     yield* findManifests(store, place, scope, open);
+    yield* findRewraps(store, place, scope, open);
   }
 }
 
@@ -157,26 +164,81 @@ const reasonFor = ({ prefix, objects }: Group) =>
  */
 const listable = /^[\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]*$/u;
 
+/** Helper objects that belong to a stored object, one each. */
+interface HelperKind {
+  readonly kind: Garbage['kind'];
+  readonly folder: string;
+  /** @throws EnvelopeError for what has another form */
+  read(
+    text: string,
+    reservedPrefix: string,
+    key: string,
+  ): ObjectName & { readonly isOwn: boolean; readonly id: string };
+  /** Whether an object with these keys needs the one of that id. */
+  names(keys: WrappedKeys, id: string): boolean;
+}
+
+const manifests: HelperKind = {
+  kind: 'manifest',
+  folder: 'manifests/',
+  read(text, reservedPrefix, at) {
+    const { bucket, key, list } = parseManifest(text);
+    const id = list.manifest;
+    return { bucket, key, id, isOwn: manifestKey(reservedPrefix, { bucket, key }, id) === at };
+  },
+  names: (keys, id) => keys.form === 'pointer' && keys.manifest === id,
+};
+
+const rewraps: HelperKind = {
+  kind: 'rewrapped-keys',
+  folder: 'rewraps/',
+  read(text, reservedPrefix, at) {
+    const { bucket, key } = parseRewrapRecord(text);
+    const id = at.slice(at.lastIndexOf('/') + 1);
+    return { bucket, key, id, isOwn: rewrapRecordKey(reservedPrefix, { bucket, key }, id) === at };
+  },
+  names(keys, id) {
+    if (keys.form === 'single') return recordId({ kind: 'object' }, keys.dek) === id;
+    return (keys.form === 'inline' ? keys.list.manifest : keys.manifest) === id;
+  },
+};
+
 /** Manifests that no version of their object, in any bucket looked at, names. */
-export async function* findManifests(
+export const findManifests = (
+  store: GcStore,
+  place: string,
+  scope: GcScope,
+  open: OpenUploads,
+): AsyncIterable<Garbage> => findUnnamed(manifests, store, place, scope, open);
+
+/** Records of keys that were wrapped again, of versions that are there no more, or have the new keys in their headers. */
+export const findRewraps = (
+  store: GcStore,
+  place: string,
+  scope: GcScope,
+  open: OpenUploads,
+): AsyncIterable<Garbage> => findUnnamed(rewraps, store, place, scope, open);
+
+async function* findUnnamed(
+  helpers: HelperKind,
   store: GcStore,
   place: string,
   scope: GcScope,
   open: OpenUploads,
 ): AsyncIterable<Garbage> {
   const known = new Map<string, boolean>();
-  for await (const page of store.list(place, `${scope.reservedPrefix}manifests/`))
+  for await (const page of store.list(place, `${scope.reservedPrefix}${helpers.folder}`))
     for (const object of page) {
       if (scope.now - object.modified < scope.minAge) continue;
-      const manifest = await readOwn(store, place, scope, object);
-      if (manifest === undefined || open.hasObject(manifest.bucket, manifest.key)) continue;
-      const { bucket, key } = manifest;
+      const helper = await readOwn(helpers, store, place, scope, object);
+      if (helper === undefined || open.hasObject(helper.bucket, helper.key)) continue;
+      const { bucket, key } = helper;
       if (!listable.test(key)) continue;
       const gone = !scope.served.has(bucket);
       if (gone && !(await isGone(store, scope, known, bucket))) continue;
-      if (await isNamed(store, scope, manifest)) continue;
+      if (await isNamed(helpers, store, scope, helper)) continue;
       yield {
-        kind: 'manifest',
+        kind: helpers.kind,
         bucket: place,
         keys: [object.key],
         object: { bucket, key },
@@ -199,34 +261,40 @@ async function isGone(
   return gone;
 }
 
-/** The manifest, when it is whole and lies where it says that it belongs. */
+/** Of which object it is, when it is whole and lies where it says that it belongs. */
 async function readOwn(
+  helpers: HelperKind,
   store: GcStore,
   place: string,
   { reservedPrefix }: GcScope,
   { key }: ListedObject,
-): Promise<ManifestOf | undefined> {
+): Promise<(ObjectName & { readonly id: string }) | undefined> {
   const text = await store.read(place, key);
   if (text === undefined) return undefined;
   try {
-    const manifest = parseManifest(text);
-    return manifestKey(reservedPrefix, manifest, manifest.list.manifest) === key ? manifest : undefined;
+    const { isOwn, ...helper } = helpers.read(text, reservedPrefix, key);
+    return isOwn ? helper : undefined;
   } catch {
     return undefined;
   }
 }
 
-async function isNamed(store: GcStore, { served }: GcScope, { key, list }: ManifestOf): Promise<boolean> {
+async function isNamed(
+  helpers: HelperKind,
+  store: GcStore,
+  { served }: GcScope,
+  { key, id }: ObjectName & { readonly id: string },
+): Promise<boolean> {
   for (const bucket of served)
-    for await (const headers of store.versions(bucket, key)) if (names(headers, list.manifest)) return true;
+    for await (const headers of store.versions(bucket, key)) if (names(helpers, headers, id)) return true;
   return false;
 }
 
 /** Metadata that cannot be read is taken for naming it: what is not understood is not deleted. */
-function names(headers: Headers, id: string): boolean {
+function names(helpers: HelperKind, headers: Headers, id: string): boolean {
   try {
     const keys = readEnvelope(headers)?.keys;
-    return keys?.form === 'pointer' && keys.manifest === id;
+    return keys !== undefined && helpers.names(keys, id);
   } catch {
     return true;
   }
@@ -242,9 +310,9 @@ export interface GcOptions {
   readonly now: number;
 }
 
-/** Helper objects that nothing needs any more, of one upload or one manifest. */
+/** Helper objects that nothing needs any more, of one upload or one object. */
 export interface Garbage {
-  readonly kind: 'upload-records' | 'manifest';
+  readonly kind: 'upload-records' | 'manifest' | 'rewrapped-keys';
   readonly bucket: string;
   readonly keys: readonly string[];
   /** What it belonged to, as far as that is known. */

@@ -12,9 +12,11 @@ import {
   md5Headers,
   type ObjectName,
   readEnvelope,
+  recoveryHeaders,
 } from '../../../core/envelope/metadata.ts';
 import { sealPartChecksums } from '../../../core/envelope/part-checksums.ts';
 import type { PartRecord } from '../../../core/envelope/records.ts';
+import { recoverySize } from '../../../core/envelope/recovery.ts';
 import { sealWholeChecksum } from '../../../core/envelope/whole-checksum.ts';
 import { S3Error, s3Error } from '../../../core/s3/error.ts';
 import {
@@ -38,6 +40,7 @@ import {
 import { childText } from '../../../core/s3/xml.ts';
 import { element } from '../../../core/s3/xml-text.ts';
 import type { ProxyServices, RequestContext } from '../context.ts';
+import { recoverableParts } from '../recovery-keys.ts';
 import type { SlowResponse } from '../server/slow-answer.ts';
 import { refusal, xmlResult } from '../upstream/upstream.ts';
 import { manifestToReplace, removeManifest } from './manifest-store.ts';
@@ -95,8 +98,11 @@ async function sealParts(
     : services.uploadKeys.sealKey(record));
   const sealKey = record.format === 2 ? sealKeyOf(key, manifest) : key;
   try {
-    const list = record.format === 2 ? segmentedParts(key, records) : wholeParts(records);
-    const mac = sealMac(sealKey, manifest, list.parts, list.format);
+    const list =
+      record.format === 2
+        ? segmentedParts(key, records)
+        : { parts: await recoverableParts(services.keys, record, wholeParts(records).parts, sealKey) };
+    const mac = sealMac(sealKey, manifest, list.parts, record.format);
     return {
       ...{ ...list, manifest, seal, mac },
       ...(whole && { sum: sealWholeChecksum(sealKey, mac, whole) }),
@@ -314,10 +320,11 @@ async function inlineParts(
   }
 }
 
-function fits({ config }: ProxyServices, record: UploadRecord, list: StoredPartList): boolean {
+function fits({ config, keys }: ProxyServices, record: UploadRecord, list: StoredPartList): boolean {
   const plaintext = plaintextSizeOf(list);
   const stored = storedListSize(list);
-  const size = record.userMetadata + userMetadataSize(inlineHeaders(record, list));
+  const own = userMetadataSize(inlineHeaders(record, list)) + recoverySize(keys.recipients ?? 0);
+  const size = record.userMetadata + own;
   return (
     plaintext <= config.inlineLimit &&
     stored <= maxCopyBytes &&
@@ -360,6 +367,7 @@ async function copyOntoItself(
       ...record.repeat,
       ...inlineHeaders(record, list),
       ...md5Headers({ ...envelope }),
+      ...recoveryHeaders(headers),
       'x-amz-copy-source': copySourceHeader({ bucket, key }),
       'x-amz-copy-source-if-match': etag,
       'x-amz-metadata-directive': 'REPLACE',

@@ -112,6 +112,7 @@ function draftOf(
     binding,
     ...envelopeChecksum(checksum),
     ...md5,
+    ...(seal.recovery !== undefined && { recovery: seal.recovery }),
   });
   const headers = { ...own, ...checksumHeaders(services) };
   const record: Omit<UploadRecord, 'uploadId'> = {

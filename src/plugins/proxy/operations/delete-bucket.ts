@@ -1,4 +1,5 @@
 import { manifestKey, uploadPrefix } from '../../../core/envelope/records.ts';
+import { parseRewrapRecord } from '../../../core/envelope/rewrap-record.ts';
 import { S3Error, s3Error } from '../../../core/s3/error.ts';
 import { concurrently } from '../../../runtime/lifecycle/wait.ts';
 import type { OperationHandler, ProxyServices, RequestContext } from '../context.ts';
@@ -101,7 +102,8 @@ async function findLeftovers(services: ProxyServices, bucket: string): Promise<L
   return { versions: versions.filter((version) => !survey.hasGone(version)), kept: survey.kept };
 }
 
-const helperPattern = /^(uploads\/[0-9a-f]{64}\/.+|manifests\/[0-9a-f]{64}\/[A-Za-z0-9_-]{22})$/;
+const helperPattern =
+  /^(uploads\/[0-9a-f]{64}\/.+|manifests\/[0-9a-f]{64}\/[A-Za-z0-9_-]{22}|rewraps\/[0-9a-f]{64}\/[A-Za-z0-9_-]{22,64})$/;
 
 const isHelper = (key: string, reservedPrefix: string) =>
   key.startsWith(reservedPrefix) && helperPattern.test(key.slice(reservedPrefix.length));
@@ -140,6 +142,7 @@ class Survey {
   readonly #bucket: string;
   readonly #open: ReadonlySet<string>;
   readonly #uploads: string;
+  readonly #rewraps: string;
   readonly #gone = new Set<string>();
   #bytes = 0;
 
@@ -148,6 +151,7 @@ class Survey {
     this.#bucket = bucket;
     this.#open = open;
     this.#uploads = `${services.config.reservedPrefix}uploads/`;
+    this.#rewraps = `${services.config.reservedPrefix}rewraps/`;
   }
 
   async look(entries: Entries): Promise<void> {
@@ -186,6 +190,7 @@ class Survey {
     if (key.endsWith('/done')) return true;
     try {
       if (isRecord) return readUploadRecord(body).bucket === this.#bucket;
+      if (key.startsWith(this.#rewraps)) return parseRewrapRecord(body).bucket === this.#bucket;
       const manifest = parseManifest(body);
       const { reservedPrefix } = this.#services.config;
       return (

@@ -128,8 +128,9 @@ export class UnwrappedPartKeys {
     const parts = this.#list.parts.slice(this.#next, Math.min(this.#next + window, this.#end));
     this.#next += parts.length;
     const upload = this.#list.manifest;
-    const items = parts.map(({ n, dek }) => ({
+    const items = parts.map(({ n, dek, recovery }) => ({
       wrapped: dek,
+      recovery,
       purpose: { kind: 'part', upload, number: n } as const,
     }));
     const { envelope, name } = this.#object;

@@ -70,7 +70,7 @@ export const defaultChecksum = 'crc64nvme';
 /** `headers` with the envelope of a single body. @throws S3Error MetadataTooLarge */
 export function objectHeaders(
   headers: Readonly<Record<string, string>>,
-  { key, ciphertext, keyVersion, checksum, emptySeal, derivation }: FreshKey & Besides,
+  { key, ciphertext, keyVersion, recovery, checksum, emptySeal, derivation }: FreshKey & Besides,
   { keyName, binding }: WrapScheme,
   named?: NamedMd5,
 ): Record<string, string> {
@@ -80,6 +80,7 @@ export function objectHeaders(
     keyName,
     keyVersion,
     binding,
+    ...(recovery !== undefined && { recovery }),
     ...(emptySeal !== undefined && { emptySeal }),
   } as const;
   const kept = {

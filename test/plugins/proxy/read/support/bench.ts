@@ -156,6 +156,7 @@ function defaults(store: ObjectStore, upstream: string, folder: TemporaryFolder)
     format: 1,
     binding: 'key',
     requireBound: false,
+    recoveryRecipients: [],
     unencryptedReads: 'allow',
     strict: false,
     spoolDir: folder.path,

@@ -1,0 +1,68 @@
+import { string as argument } from '@oclif/core/args';
+import { boolean } from '@oclif/core/flags';
+import { exitStatus } from '../../core/errors.ts';
+import type { RewrapReport } from '../../plugins/proxy/rewrap/index.ts';
+import { rewrapSettings } from '../../plugins/proxy/rewrap/settings.ts';
+import type { RewrapCounts } from '../../plugins/proxy/rewrap/tally.ts';
+import { BaseCommand } from '../../runtime/cli/base-command.ts';
+import { flagsOf } from '../../runtime/cli/setting-flags.ts';
+import { createProgress, interruptible } from '../../runtime/cli/terminal.ts';
+
+/** Between two lines of progress, in milliseconds. */
+const progressMs = 100;
+
+export default class ProxyRewrap extends BaseCommand {
+  static override summary =
+    'Wrap the data keys of stored objects by the latest version of the transit key, or by another key.';
+  static override description =
+    'No body is read or written. New keys go into the headers by a copy at the store, where the store holds copies to conditions ' +
+    'and keeps no versions; elsewhere, and for older versions, into records beside the objects, which proxies find. Run it again at ' +
+    'any time: what is done is left alone. Ends with 0 when nothing needs an older version or another key any more, else with 1.';
+  static override enableJsonFlag = true;
+  static override args = {
+    source: argument({ description: 's3://bucket, or s3://bucket/prefix', required: true }),
+  };
+  static override flags = {
+    'dry-run': boolean({ summary: 'Count only; nothing is wrapped or written' }),
+    ...flagsOf(rewrapSettings),
+  };
+  static override examples = [
+    '<%= config.bin %> proxy rewrap s3://photos --upstream https://s3.example.eu',
+    '<%= config.bin %> proxy rewrap s3://photos/2026/ --to-key photos --dry-run',
+  ];
+
+  async run(): Promise<object | undefined> {
+    const { args, flags: given } = await this.parse(ProxyRewrap);
+    const { 'dry-run': dryRun, json: _, ...flags } = given as Record<string, string | boolean | undefined>;
+    const { rewrapObjects } = await import('../../plugins/proxy/rewrap/index.ts');
+    const { rewrapReportLines, rewrapProgressLine, rewrapReportJson } = await import(
+      '../../plugins/proxy/rewrap/report.ts'
+    );
+    const progress = createProgress(process.stderr, process.env);
+    let shownAt = 0;
+    let report: RewrapReport | undefined;
+    const status = await interruptible(async (signal) => {
+      report = await rewrapObjects({
+        ...{ sources: { flags, env: process.env }, at: args.source, dryRun: dryRun === true, signal },
+        onProgress(counts: RewrapCounts) {
+          if (performance.now() - shownAt < progressMs) return;
+          shownAt = performance.now();
+          progress.show(rewrapProgressLine(counts));
+        },
+      });
+      signal.throwIfAborted();
+      return statusOf(report);
+    }).finally(() => progress.clear());
+    if (report === undefined) return this.exit(status);
+    for (const line of rewrapReportLines(report)) this.log(line);
+    if (report.endedBy !== undefined && !this.jsonEnabled()) throw report.endedBy;
+    process.exitCode = status;
+    return rewrapReportJson(report);
+  }
+}
+
+function statusOf({ endedBy, complete }: RewrapReport): number {
+  const { exitStatus: status = exitStatus.internal } = (endedBy ?? {}) as { exitStatus?: number };
+  if (endedBy !== undefined) return status;
+  return complete ? 0 : exitStatus.failure;
+}

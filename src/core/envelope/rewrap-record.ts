@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto';
+import { EnvelopeError } from './cipher.ts';
+import { isWrappedKey } from './manifest.ts';
+import type { KeyPurpose, ObjectName } from './metadata.ts';
+
+/**
+ * The keys of a stored object as another version of the transit key, or another transit key, has wrapped them. It stands beside
+ * the object, because neither a version nor an object that cannot be copied takes other metadata. What the keys are bound to
+ * does not change.
+ */
+export interface RewrapRecord extends ObjectName {
+  /** The transit key that has wrapped them. */
+  readonly keyName: string;
+  /** By `slotOf` their purpose. */
+  readonly keys: Readonly<Record<string, string>>;
+}
+
+/** `object`, `seal`, or the number of a part. */
+export const slotOf = (purpose: KeyPurpose): string =>
+  purpose.kind === 'part' ? String(purpose.number) : purpose.kind;
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+
+/** All keys of an upload have one record; an object in one piece has one for each time that its key was wrapped. */
+export const recordId = (purpose: KeyPurpose, wrapped: string): string =>
+  purpose.kind === 'object' ? sha256(wrapped) : purpose.upload;
+
+/** `<prefix>rewraps/<hash of bucket and key>/<id>` */
+export const rewrapRecordKey = (reserved: string, { bucket, key }: ObjectName, id: string): string =>
+  `${reserved}rewraps/${sha256(JSON.stringify([bucket, key]))}/${id}`;
+
+export const rewrapRecordText = ({ bucket, key, keyName, keys }: RewrapRecord): string =>
+  JSON.stringify({ v: 1, bucket, key, keyName, keys });
+
+/** One for each part, and one for the seal key. */
+const mostKeys = 10_001;
+
+/** @throws EnvelopeError `malformed-metadata` */
+export function parseRewrapRecord(text: string): RewrapRecord {
+  const { v, bucket, key, keyName, keys } = parsed(text);
+  const whole =
+    v === 1 &&
+    [bucket, key, keyName].every((name) => typeof name === 'string') &&
+    typeof keys === 'object' &&
+    keys !== null &&
+    Object.keys(keys).length <= mostKeys &&
+    Object.values(keys).every(isWrappedKey);
+  if (!whole) throw malformed();
+  return { bucket, key, keyName, keys: { __proto__: null, ...keys } } as unknown as RewrapRecord;
+}
+
+/** @throws EnvelopeError `record-forged` for the record of another object */
+export function rewrapRecordOf(text: string, name: ObjectName): RewrapRecord {
+  const record = parseRewrapRecord(text);
+  if (record.bucket === name.bucket && record.key === name.key) return record;
+  throw new EnvelopeError('record-forged', 'the record of rewrapped keys is of another object');
+}
+
+function parsed(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
+  } catch (cause) {
+    throw malformed(cause);
+  }
+  throw malformed();
+}
+
+const malformed = (cause?: unknown) =>
+  new EnvelopeError(
+    'malformed-metadata',
+    'a record of rewrapped keys does not have the form that svc writes',
+    {
+      cause,
+    },
+  );

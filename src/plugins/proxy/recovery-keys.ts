@@ -1,0 +1,159 @@
+import type { KeyObject } from 'node:crypto';
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { readIdentities } from '../../core/envelope/age-keys.ts';
+import { EnvelopeError } from '../../core/envelope/cipher.ts';
+import type { PartEntry } from '../../core/envelope/manifest.ts';
+import type { ObjectName } from '../../core/envelope/metadata.ts';
+import {
+  openPartRecovery,
+  openRecovery,
+  sealForRecovery,
+  sealPartForRecovery,
+} from '../../core/envelope/recovery.ts';
+import { exitStatus, SvcError } from '../../core/errors.ts';
+import type { BoundKey, DataKeys, StoredKey, WrapScheme } from './data-keys.ts';
+
+/** Data keys that are sealed to recovery keys besides: those of objects in one piece, and seal keys. */
+export function withRecovery(keys: DataKeys, recipients: readonly KeyObject[]): DataKeys {
+  if (recipients.length === 0) return keys;
+  const { binding } = keys.scheme;
+  type Item = { readonly key: Uint8Array; readonly purpose: StoredKey['purpose'] };
+  const sealed = <T extends BoundKey>(name: ObjectName, { key, purpose }: Item, wrapped: T): T =>
+    purpose.kind === 'part'
+      ? wrapped
+      : { ...wrapped, recovery: sealForRecovery(recipients, key, binding, name, purpose) };
+  return {
+    ...keys,
+    recipients: recipients.length,
+    async create(name, purposes, signal) {
+      const fresh = await keys.create(name, purposes, signal);
+      return fresh.map((one, index) =>
+        sealed(name, { key: one.key, purpose: purposes[index] as Item['purpose'] }, one),
+      );
+    },
+    async wrap(name, items, signal) {
+      const wrapped = await keys.wrap(name, items, signal);
+      return wrapped.map((one, index) => sealed(name, items[index] as Item, one));
+    },
+  };
+}
+
+/** DEKs that are in the clear at a time. */
+const window = 64;
+
+/** The parts of an upload with their DEKs under its seal key, where there are recovery keys. */
+export async function recoverableParts(
+  keys: DataKeys,
+  upload: ObjectName & WrapScheme & { readonly manifest: string },
+  parts: readonly PartEntry[],
+  sealKey: Uint8Array,
+): Promise<readonly PartEntry[]> {
+  if (!keys.recipients) return parts;
+  const entries: PartEntry[] = [];
+  for (let start = 0; start < parts.length; start += window) {
+    const some = parts.slice(start, start + window);
+    const items = some.map(({ n, dek }) => ({
+      wrapped: dek,
+      purpose: { kind: 'part', upload: upload.manifest, number: n } as const,
+    }));
+    const deks = await keys.unwrap(upload, upload, items);
+    for (const [index, part] of some.entries()) {
+      const dek = deks[index] as Buffer;
+      entries.push({ ...part, recovery: sealPartForRecovery(sealKey, upload.manifest, part.n, dek) });
+      dek.fill(0);
+    }
+  }
+  return entries;
+}
+
+/** Keys of stored objects as recovery keys open them. No key server is asked, and nothing is wrapped. */
+export function recoveryDataKeys(
+  identities: readonly KeyObject[],
+  { requireBound }: { readonly requireBound: boolean },
+): DataKeys {
+  const cannotWrap = () => Promise.reject(new TypeError('recovery keys wrap nothing'));
+
+  function open(
+    name: ObjectName,
+    { recovery, binding }: WrapScheme,
+    { purpose, recovery: sealed }: StoredKey,
+  ): Buffer {
+    if (recovery === undefined) throw notRecoverable('the object is sealed to no recovery key');
+    const whole = purpose.kind === 'part' ? ({ kind: 'seal', upload: purpose.upload } as const) : purpose;
+    const key = openRecovery(identities, recovery, binding, name, whole);
+    if (key === undefined) throw notRecoverable('no recovery key that was given opens the object');
+    if (purpose.kind !== 'part') return key;
+    const dek =
+      sealed === undefined ? undefined : openPartRecovery(key, purpose.upload, purpose.number, sealed);
+    key.fill(0);
+    if (dek === undefined) throw notRecoverable(`part ${purpose.number} does not open under the seal key`);
+    return dek;
+  }
+
+  return {
+    scheme: { keyName: '', binding: 'key' },
+    create: cannotWrap,
+    wrap: cannotWrap,
+    async unwrap(name, scheme, items) {
+      if (requireBound && scheme.binding === 'none')
+        throw new EnvelopeError(
+          'unbound',
+          "the object's key is not bound to its name and --require-bound is set",
+        );
+      const keys: Buffer[] = [];
+      try {
+        for (const item of items) keys.push(open(name, scheme, item));
+        return keys;
+      } catch (error) {
+        for (const key of keys) key.fill(0);
+        throw error;
+      }
+    },
+  };
+}
+
+const notRecoverable = (message: string) => new EnvelopeError('not-recoverable', message);
+
+const longestFile = 64 * 1024;
+
+/** @throws SvcError RECOVERY_KEY for a file that cannot be read, or holds anything else than private keys */
+export function readRecoveryKeys(path: string): readonly KeyObject[] {
+  const content = readWhole(path);
+  try {
+    const identities = readIdentities(content);
+    if (identities !== undefined) return identities;
+  } finally {
+    content.fill(0);
+  }
+  throw recoveryKeyError(`${path} does not hold X25519 private keys`);
+}
+
+/** In memory of its own. */
+function readWhole(path: string): Buffer {
+  try {
+    const file = openSync(path, 'r');
+    try {
+      const { size } = fstatSync(file);
+      if (size > longestFile) throw recoveryKeyError(`${path} is too long to be a file of keys`);
+      const content = Buffer.from(new ArrayBuffer(size));
+      for (let at = 0; at < size; ) {
+        const read = readSync(file, content, at, size - at, at);
+        if (read === 0) return content.subarray(0, at);
+        at += read;
+      }
+      return content;
+    } finally {
+      closeSync(file);
+    }
+  } catch (error) {
+    if (error instanceof SvcError) throw error;
+    throw recoveryKeyError(`${path} cannot be read (${(error as NodeJS.ErrnoException).code})`);
+  }
+}
+
+const recoveryKeyError = (message: string) =>
+  new SvcError('RECOVERY_KEY', message, {
+    nextStep:
+      'Name a file as age-keygen writes it (AGE-SECRET-KEY-1…), or one of 32 bytes, as they are or in base64.',
+    exitStatus: exitStatus.config,
+  });

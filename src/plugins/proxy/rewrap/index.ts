@@ -1,0 +1,220 @@
+import { createRecordKey } from '../../../core/envelope/records.ts';
+import { rewrapRecordKey } from '../../../core/envelope/rewrap-record.ts';
+import { certificateErrorCode, exitStatus, SvcError } from '../../../core/errors.ts';
+import { S3Error } from '../../../core/s3/error.ts';
+import { resolveSettings, type Sources } from '../../../core/settings/resolve.ts';
+import { retry } from '../../../runtime/lifecycle/wait.ts';
+import { createLogger } from '../../../runtime/logging/create-logger.ts';
+import { storeOf } from '../../../runtime/object-store/settings.ts';
+import { isVaultError } from '../../../runtime/vault/contract.ts';
+import { vaultRules } from '../../../runtime/vault/settings.ts';
+import { type Fault, Faults } from '../decrypt/faults.ts';
+import { eachOf, readPlace } from '../decrypt/index.ts';
+import { listObjects } from '../decrypt/list-objects.ts';
+import { readUploadRecord } from '../multipart/upload-record.ts';
+import { type ListedVersion, listVersions } from './list-versions.ts';
+import { openStores, type RewrapStores } from './open-stores.ts';
+import { mayHelp, type NeededKey, rewrapObject } from './rewrap-object.ts';
+import { keepsConditions } from './self-copy.ts';
+import { rewrapSettings } from './settings.ts';
+import { type KeyUse, type RewrapCounts, RewrapTally } from './tally.ts';
+import { openTarget, type TargetKeys } from './target-keys.ts';
+
+export interface RewrapCall {
+  readonly sources: Sources & { readonly env: Readonly<Record<string, string | undefined>> };
+  /** `s3://bucket` or `s3://bucket/prefix`. */
+  readonly at: string;
+  readonly dryRun: boolean;
+  readonly signal: AbortSignal;
+  /** Called now and then with what was done so far. */
+  readonly onProgress: (counts: RewrapCounts) => void;
+}
+
+export interface RewrapReport extends RewrapCounts {
+  readonly bucket: string;
+  readonly prefix: string;
+  readonly dryRun: boolean;
+  /** What all keys are to be wrapped by. */
+  readonly target: NeededKey & { readonly mount: string };
+  /** Why keys went into records where headers were allowed, and how often. */
+  readonly recordedBecause: Readonly<Record<string, number>>;
+  /** What is needed to read all that was seen, after this run. */
+  readonly keyVersions: readonly KeyUse[];
+  readonly faults: readonly Fault[];
+  readonly faultCount: number;
+  readonly faultsByReason: Readonly<Record<string, number>>;
+  /** Nothing that was seen needs anything but the target. */
+  readonly complete: boolean;
+  /** What ended the run before it had seen everything. */
+  readonly endedBy: Error | undefined;
+}
+
+/**
+ * Has the data keys of all objects, of all their versions, wrapped by the latest version of the transit key, or by another one.
+ * No body is read or written. Nothing is kept between runs: what is done is seen from the store.
+ * @throws SvcError where it cannot begin: CONFIG_INVALID, REWRAP_USAGE, REWRAP_TARGET; VaultError
+ */
+export async function rewrapObjects(call: RewrapCall): Promise<RewrapReport> {
+  const place = placeOf(call.at);
+  const settings = resolveSettings(rewrapSettings, call.sources, (config) =>
+    vaultRules.flatMap((rule) => rule(config) ?? []),
+  );
+  const { host } = storeOf(settings).upstream;
+  const log = await createLogger({ component: 'proxy-rewrap', level: 'error' });
+  const stores = openStores(settings, call.sources.env, log);
+  const faults = new Faults('');
+  const tally = new RewrapTally();
+  let complete = false;
+  let endedBy: Error | undefined;
+  try {
+    const target = await openTarget(stores.transits, stores.records, call.signal);
+    try {
+      await rewrapAll({ call, place, settings, stores, target, faults, tally });
+      complete = isComplete(target, tally, faults);
+    } catch (error) {
+      // An interruption is no fault, and what was done before it is told
+      if (!call.signal.aborted) endedBy = endOf(error, host, place.bucket);
+    }
+    const { keyName, keyVersion } = target;
+    const { listed, count, byReason } = faults;
+    return {
+      ...{ ...place, ...tally.counts, dryRun: call.dryRun, complete, endedBy },
+      target: { mount: settings.toMount ?? settings.transitMount, keyName, keyVersion },
+      ...{ recordedBecause: tally.because, keyVersions: tally.uses },
+      ...{ faults: listed, faultCount: count, faultsByReason: byReason },
+    };
+  } finally {
+    await stores.close();
+  }
+}
+
+function placeOf(at: string): { bucket: string; prefix: string } {
+  const place = readPlace(at);
+  if (place !== undefined) return place;
+  throw new SvcError('REWRAP_USAGE', `${at} is not of the form s3://bucket or s3://bucket/prefix`, {
+    nextStep: 'Name the bucket, and the beginning of the keys of the objects that are meant.',
+    exitStatus: exitStatus.config,
+  });
+}
+
+const isComplete = (
+  { keyName, keyVersion }: TargetKeys,
+  { uses, counts }: RewrapTally,
+  { count }: Faults,
+): boolean =>
+  count === 0 &&
+  counts.pending === 0 &&
+  uses.every((use) => use.keyName === keyName && use.keyVersion >= keyVersion);
+
+interface Run {
+  readonly call: RewrapCall;
+  readonly place: { readonly bucket: string; readonly prefix: string };
+  readonly settings: Parameters<typeof openStores>[0];
+  readonly stores: RewrapStores;
+  readonly target: TargetKeys;
+  readonly faults: Faults;
+  readonly tally: RewrapTally;
+}
+
+async function rewrapAll(run: Run): Promise<void> {
+  const { call, place, settings, stores, target, faults, tally } = run;
+  const { bucket } = place;
+  const { upstream, manifests, records } = stores;
+  const versioned = (await stores.buckets.keepsVersionsNow(bucket)) !== 'no';
+  const intoHeaders = !versioned && !call.dryRun && (await mayCopy(run));
+  const outOfRecords = intoHeaders && settings.into === 'headers';
+  const shared = { bucket, upstream, manifests, records, target };
+  const tools = { ...shared, intoHeaders, outOfRecords, dryRun: call.dryRun };
+  for await (const page of listed(run, versioned)) {
+    tally.counts.listed += page.length;
+    await eachOf(page, settings.concurrency, call.signal, async (version, signal) => {
+      try {
+        const result = await again(() => rewrapObject(tools, version, signal), signal);
+        tally.add(result, version.latest);
+        faults.succeeded();
+      } catch (error) {
+        signal.throwIfAborted();
+        faults.add(nameOf(version), error);
+      }
+      tally.counts.seen++;
+      call.onProgress(tally.counts);
+    });
+  }
+  await countUploads(run);
+}
+
+const nameOf = ({ key, latest, versionId }: ListedVersion): string =>
+  latest || versionId === undefined ? key : `${key}?versionId=${versionId}`;
+
+const again = <T>(attempt: () => Promise<T>, signal: AbortSignal): Promise<T> =>
+  retry(attempt, { initialMs: 200, maxMs: 2_000, maxAttempts: 4, isRetryable: mayHelp, signal });
+
+/** Another key is told to proxies after its objects have it: until then they have to find the old keys in the headers. */
+async function mayCopy({ place, settings, stores, call }: Run): Promise<boolean> {
+  const { into, toKey, toMount, reservedPrefix, transitKey, transitMount } = settings;
+  const moves = (toKey ?? transitKey) !== transitKey || (toMount ?? transitMount) !== transitMount;
+  if (into === 'records' || (into === 'auto' && moves)) return false;
+  const probe = rewrapRecordKey(
+    reservedPrefix,
+    { bucket: place.bucket, key: '' },
+    'probe-of-copy-conditions',
+  );
+  const keeps = await keepsConditions(stores.upstream, { bucket: place.bucket, key: probe }, call.signal);
+  if (keeps || into === 'auto') return keeps;
+  throw new SvcError(
+    'REWRAP_UNSAFE',
+    'The object store holds copies to no condition, so that headers cannot be replaced while somebody writes',
+    { nextStep: 'Leave --into out: the keys then go into records.', exitStatus: exitStatus.config },
+  );
+}
+
+async function* listed(
+  { call, place, settings, stores }: Run,
+  versioned: boolean,
+): AsyncGenerator<ListedVersion[]> {
+  const { upstream } = stores;
+  const attempt = <T>(request: () => Promise<T>) => again(request, call.signal);
+  const isOthers = ({ key }: { readonly key: string }) => !key.startsWith(settings.reservedPrefix);
+  if (versioned) {
+    for await (const page of listVersions(upstream, attempt, place, call.signal)) yield page.filter(isOthers);
+    return;
+  }
+  for await (const page of listObjects(upstream, attempt, place, call.signal))
+    yield page
+      .filter(isOthers)
+      .map(({ key, stored }) => ({ key, stored, versionId: undefined, latest: true }));
+}
+
+/** Their objects will need the version that was the latest when they were begun. */
+async function countUploads({ place, settings, stores, target, tally }: Run): Promise<void> {
+  const { bucket, prefix } = place;
+  for await (const ids of stores.state.openUploads(bucket))
+    for (const id of ids) {
+      const text = await stores.state.get(bucket, createRecordKey(settings.reservedPrefix, id), recordLimit);
+      if (text === undefined) continue;
+      const { key, keyName, keyVersion } = readUploadRecord(text);
+      if (!key.startsWith(prefix)) continue;
+      if (keyName !== target.keyName || keyVersion < target.keyVersion)
+        tally.need({ keyName, keyVersion }, 'uploads');
+    }
+}
+
+const recordLimit = 64 * 1024;
+
+/** Why the run did not get to the end. */
+function endOf(error: unknown, host: string, bucket: string): Error {
+  if (error instanceof SvcError || isVaultError(error)) return error;
+  const certificate = certificateErrorCode(error);
+  const name =
+    certificate ?? (error instanceof S3Error ? error.code : error instanceof Error ? error.name : 'unknown');
+  return new SvcError(
+    'REWRAP_STORE_FAILED',
+    `The object store ${host} refused bucket ${bucket} or could not be reached (${name})`,
+    {
+      nextStep:
+        'Check --upstream, the bucket, and that the credentials may list it, and read and write its objects; then run it again.',
+      exitStatus: certificate === undefined ? exitStatus.unavailable : exitStatus.config,
+      cause: error,
+    },
+  );
+}

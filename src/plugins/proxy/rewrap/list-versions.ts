@@ -1,0 +1,102 @@
+import { s3Error } from '../../../core/s3/error.ts';
+import { type EntryShape, type ScannedEntries, scanEntries } from '../../../core/s3/xml-text.ts';
+import { type Upstream, xmlText } from '../upstream/upstream.ts';
+
+/** A version of an object, or the object where no versions are kept. */
+export interface ListedVersion {
+  readonly key: string;
+  /** Undefined where the bucket keeps no versions. */
+  readonly versionId: string | undefined;
+  /** Stored bytes. */
+  readonly stored: number;
+  /** Whether callers get it who name no version. */
+  readonly latest: boolean;
+}
+
+/** Of 1,000 keys of 1,024 bytes, each of which is encoded by three. */
+const pageLimit = 8 * 1024 * 1024;
+const shape: EntryShape = {
+  root: 'ListVersionsResult',
+  entries: ['Version'],
+  fields: [
+    ...['Key', 'VersionId', 'Size', 'IsLatest'],
+    ...['EncodingType', 'IsTruncated', 'NextKeyMarker', 'NextVersionIdMarker'],
+  ],
+};
+
+/** Calls a request, again where that may help. */
+export type Attempt = <T>(request: () => Promise<T>) => Promise<T>;
+
+/**
+ * Pages of ListObjectVersions without delete markers, keys encoded, because XML cannot hold all of them.
+ * @throws S3Error as the store has it; InternalError for a page that is none, or a listing that does not go on
+ */
+export async function* listVersions(
+  upstream: Upstream,
+  attempt: Attempt,
+  { bucket, prefix }: { readonly bucket: string; readonly prefix: string },
+  signal: AbortSignal,
+): AsyncGenerator<readonly ListedVersion[]> {
+  let markers: [string, string][] | undefined = [];
+  while (markers !== undefined) {
+    const query: [string, string][] = [
+      ['versions', ''],
+      ['encoding-type', 'url'],
+      ['prefix', prefix],
+      ...markers,
+    ];
+    const page: ScannedEntries = await attempt(() => onePage(upstream, bucket, query, signal));
+    yield versionsOf(page);
+    const next = nextMarkers(page);
+    if (next !== undefined && JSON.stringify(next) === JSON.stringify(markers))
+      throw s3Error('InternalError', 'A listing of the object store does not go on.');
+    markers = next;
+  }
+}
+
+async function onePage(
+  upstream: Upstream,
+  bucket: string,
+  query: readonly (readonly [string, string])[],
+  signal: AbortSignal,
+): Promise<ScannedEntries> {
+  const response = await upstream.send({ method: 'GET', bucket, key: '', query, signal });
+  const page = scanEntries(await xmlText(response, pageLimit), shape);
+  if (page !== undefined) return page;
+  throw s3Error('InternalError', `The object store did not answer with a ${shape.root}.`);
+}
+
+function versionsOf(page: ScannedEntries): readonly ListedVersion[] {
+  const decoded = decoder(page);
+  return page.entries.flatMap((entry) => {
+    const key = decoded(entry.get('Key') ?? '');
+    const text = (field: string) => (entry.get(field) ?? '').trim();
+    if (key === '') return [];
+    const latest = text('IsLatest') === 'true';
+    return [{ key, versionId: text('VersionId') || 'null', stored: Number(text('Size')), latest }];
+  });
+}
+
+function nextMarkers(page: ScannedEntries): [string, string][] | undefined {
+  if (page.top.get('IsTruncated')?.trim() !== 'true') return undefined;
+  const key = page.top.get('NextKeyMarker');
+  if (key === undefined || key === '')
+    throw s3Error('InternalError', 'A listing of the object store does not go on.');
+  const version = page.top.get('NextVersionIdMarker')?.trim();
+  return [
+    ['key-marker', decoder(page)(key)],
+    ...(version ? [['version-id-marker', version] as [string, string]] : []),
+  ];
+}
+
+/** As a form is encoded: a blank is a plus. What is not encoded as it says stays as it is. */
+function decoder({ top }: ScannedEntries): (text: string) => string {
+  if (top.get('EncodingType')?.trim() !== 'url') return (text) => text;
+  return (text) => {
+    try {
+      return decodeURIComponent(text.replaceAll('+', ' '));
+    } catch {
+      return text;
+    }
+  };
+}

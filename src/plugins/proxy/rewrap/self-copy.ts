@@ -1,0 +1,170 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { type StoredPartList, sealMac } from '../../../core/envelope/manifest.ts';
+import {
+  type Envelope,
+  envelopeHeaders,
+  type ObjectName,
+  type WrappedKeys,
+} from '../../../core/envelope/metadata.ts';
+import { openPartChecksums, sealPartChecksums } from '../../../core/envelope/part-checksums.ts';
+import { openWholeChecksum, sealWholeChecksum } from '../../../core/envelope/whole-checksum.ts';
+import { S3Error } from '../../../core/s3/error.ts';
+import { descriptionHeaders, maxUserMetadata, userMetadataSize } from '../../../core/s3/headers.ts';
+import { copySourceHeader } from '../../../core/s3/request.ts';
+import { childText, type XmlElement } from '../../../core/s3/xml.ts';
+import { refusal, type Upstream, xmlResult } from '../upstream/upstream.ts';
+
+const maxCopyBytes = 5 * 1024 ** 3;
+const answerLimit = 256 * 1024;
+const archived = new Set(['GLACIER', 'DEEP_ARCHIVE']);
+
+/** What HEAD tells of an object that a copy onto itself could lose; undefined where there is nothing. */
+export function lossByCopy(headers: IncomingHttpHeaders): string | undefined {
+  const storageClass = String(headers['x-amz-storage-class'] ?? '');
+  const reasons: readonly (readonly [boolean, string])[] = [
+    [Number(headers['content-length'] ?? Number.NaN) > maxCopyBytes, 'larger than 5 GiB'],
+    [archived.has(storageClass) || headers['x-amz-archive-status'] !== undefined, 'archived'],
+    [Object.keys(headers).some((name) => name.startsWith('x-amz-object-lock-')), 'locked'],
+    [headers['x-amz-missing-meta'] !== undefined, 'metadata that HEAD does not show'],
+    [Object.values(headers).some(Array.isArray), 'metadata that are there twice'],
+  ];
+  return reasons.find(([applies]) => applies)?.[1];
+}
+
+/** Empty where the store does not say. */
+const idOf = (element: XmlElement | undefined): string => (element && childText(element, 'ID')) ?? '';
+
+/** What stores say that know no ACL, or whose buckets have none. */
+const withoutAcl = new Set(['NotImplemented', 'AccessControlListNotSupported', 'MethodNotAllowed']);
+
+/** Whether the ACL of an object is the one that any copy gets; false too where it cannot be seen. */
+export async function hasPlainAcl(
+  upstream: Upstream,
+  name: ObjectName,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const response = await upstream.send({ method: 'GET', ...name, query: [['acl', '']], signal });
+  if (response.status !== 200) {
+    const refused = await refusal(response);
+    if (refused.status >= 500 && refused.code !== 'NotImplemented') throw refused;
+    return withoutAcl.has(refused.code);
+  }
+  const acl = await xmlResult(response, 'AccessControlPolicy', answerLimit);
+  const [owner] = acl.children.get('Owner') ?? [];
+  const grants = acl.children.get('AccessControlList')?.[0]?.children.get('Grant') ?? [];
+  return grants.every((grant) => {
+    const [grantee] = grant.children.get('Grantee') ?? [];
+    return grantee?.children.has('URI') !== true && idOf(grantee) === idOf(owner);
+  });
+}
+
+/**
+ * The part list with other wrapped keys: seal key and id stay, what is sealed with them is sealed anew. In format 2 nothing but
+ * the wrapped DEK changes.
+ * @returns undefined where that cannot be done, because a later version has written a checksum
+ */
+export function relistParts(
+  list: StoredPartList,
+  keys: Readonly<Record<string, string>>,
+  sealKey: Buffer,
+): StoredPartList | undefined {
+  const seal = keys['seal'] as string;
+  if (list.format === 2) return { ...list, seal };
+  const parts = list.parts.map((part) => ({ ...part, dek: keys[part.n] as string }));
+  const mac = sealMac(sealKey, list.manifest, parts);
+  const whole = list.sum && openWholeChecksum(sealKey, list.mac, list.sum, parts.length);
+  const ofParts = list.sums && openPartChecksums(sealKey, list.mac, list.sums, parts.length);
+  if ((list.sum && !whole) || (list.sums && !ofParts)) return undefined;
+  const sum = whole && { sum: sealWholeChecksum(sealKey, mac, whole) };
+  const sums = ofParts && { sums: sealPartChecksums(sealKey, mac, ofParts) };
+  return { ...list, parts, seal, mac, ...sum, ...sums };
+}
+
+export interface SelfCopy {
+  readonly name: ObjectName;
+  /** Of the HEAD on which the copy depends. */
+  readonly headers: IncomingHttpHeaders;
+  readonly envelope: Envelope;
+  readonly keys: WrappedKeys;
+  readonly keyName: string;
+  readonly keyVersion: number;
+}
+
+/** Headers of the object with its new keys; undefined where they do not fit. */
+export function rewrappedHeaders(copy: SelfCopy): Record<string, string> | undefined {
+  const { headers, envelope, keys, keyName, keyVersion } = copy;
+  const kept = Object.entries(headers).filter(([name]) => isKept(name)) as [string, string][];
+  const all = { ...Object.fromEntries(kept), ...envelopeHeaders({ ...envelope, keys, keyName, keyVersion }) };
+  return userMetadataSize(all) <= maxUserMetadata ? all : undefined;
+}
+
+/** Of what HEAD answers, what a copy takes in the same words. Others' `x-amz-meta-svc-…` are metadata like any. */
+const isKept = (name: string): boolean =>
+  descriptionHeaders.includes(name) ||
+  /^x-amz-(meta-.*|storage-class|website-redirect-location|server-side-encryption(-aws-kms-key-id|-bucket-key-enabled|-context)?)$/.test(
+    name,
+  );
+
+/**
+ * The store copies the body; both ends are still the object that `headers` are of, or nothing happens.
+ * @returns false where it is another one by now
+ * @throws S3Error as the store refuses
+ */
+export async function copyOntoItself(
+  upstream: Upstream,
+  { name, headers: { etag = '' } }: Pick<SelfCopy, 'name' | 'headers'>,
+  headers: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const response = await upstream.send({
+    method: 'PUT',
+    ...name,
+    headers: {
+      ...headers,
+      'x-amz-copy-source': copySourceHeader(name),
+      'x-amz-copy-source-if-match': etag,
+      'if-match': etag,
+      'x-amz-metadata-directive': 'REPLACE',
+      'x-amz-tagging-directive': 'COPY',
+    },
+    signal,
+  });
+  try {
+    await xmlResult(response, 'CopyObjectResult', answerLimit);
+    return true;
+  } catch (error) {
+    if (error instanceof S3Error && changed.has(error.code)) return false;
+    throw error;
+  }
+}
+
+const changed = new Set(['PreconditionFailed', 'ConditionalRequestConflict', 'NoSuchKey']);
+
+const noSuchEtag = '"00000000000000000000000000000000"';
+
+/**
+ * Whether the store holds a copy to a condition on what it replaces. Those that do not would lose what somebody has written
+ * between their reading and their writing.
+ */
+export async function keepsConditions(
+  upstream: Upstream,
+  name: ObjectName,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const written = await upstream.send({ method: 'PUT', ...name, signal });
+  if (written.status !== 200) throw await refusal(written);
+  written.body.resume();
+  try {
+    const headers = {
+      'x-amz-copy-source': copySourceHeader(name),
+      'if-match': noSuchEtag,
+      'x-amz-metadata-directive': 'REPLACE',
+    };
+    const copied = await upstream.send({ method: 'PUT', ...name, headers, signal });
+    copied.body.resume();
+    return copied.status === 412;
+  } finally {
+    const deleted = await upstream.send({ method: 'DELETE', ...name });
+    deleted.body.resume();
+  }
+}

@@ -1,0 +1,53 @@
+import {
+  enumeration,
+  integer,
+  matching,
+  type Resolved,
+  type Settings,
+} from '../../../core/settings/setting.ts';
+import { transitKeyName } from '../../../core/vault/path.ts';
+import { transitSettings, vaultSettings } from '../../../runtime/vault/settings.ts';
+import { proxySettings } from '../settings.ts';
+
+const { upstream, region, defaultRegion, reservedPrefix, stateBucket } = proxySettings;
+const mount = /^(?!\.{1,2}(\/|$))[\w.-]+(\/(?!\.{1,2}(\/|$))[\w.-]+)*$/;
+
+/** Flags and variables of `svc proxy rewrap`; store and key server are said as to the proxy. */
+export const rewrapSettings = {
+  upstream,
+  region,
+  defaultRegion,
+  reservedPrefix,
+  stateBucket,
+  toKey: {
+    variable: 'SVC_PROXY_REWRAP_TO_KEY',
+    flag: 'to-key',
+    summary: 'Transit key that is to wrap the data keys; unset: the same, in its latest version',
+    ...transitKeyName(),
+  },
+  toMount: {
+    variable: 'SVC_PROXY_REWRAP_TO_MOUNT',
+    flag: 'to-mount',
+    summary: 'Mount of that transit key; unset: the same',
+    ...matching(mount, 'a mount path such as transit'),
+  },
+  into: {
+    variable: 'SVC_PROXY_REWRAP_INTO',
+    flag: 'into',
+    summary:
+      'Where the keys go: into the headers, into records beside the objects, or, with auto, into the headers where nothing can get lost',
+    fallback: 'auto',
+    ...enumeration('auto', 'headers', 'records'),
+  },
+  concurrency: {
+    variable: 'SVC_PROXY_REWRAP_CONCURRENCY',
+    flag: 'concurrency',
+    summary: 'Objects at a time',
+    fallback: '16',
+    ...integer(1, 64),
+  },
+  ...transitSettings,
+  ...vaultSettings,
+} satisfies Settings;
+
+export type RewrapSettings = Resolved<typeof rewrapSettings>;
