@@ -1,3 +1,4 @@
+import type { EnvelopeFormat } from '../../../core/envelope/manifest.ts';
 import { hasNoBody, type ObjectName } from '../../../core/envelope/metadata.ts';
 import type { Checksums } from '../../../core/s3/checksum.ts';
 import { s3Error } from '../../../core/s3/error.ts';
@@ -98,7 +99,7 @@ async function copyPlaintext(
   const read = await plaintextWithChecksum(services, copy, { object, layout }, signal);
   const stored = await encryptToStore(services, {
     name: to,
-    purpose: { kind: 'object', format: services.config.format },
+    purpose: { kind: 'object', format: formatOfCopy(services, object) },
     ...read,
     length: layout.size,
     signal,
@@ -114,6 +115,10 @@ async function copyPlaintext(
   const checksum = sum && toldChecksum({ algorithm: sum[0], type: 'FULL_OBJECT' }, sum[1], 1);
   return { etag: `"${stored.etag}"`, lastModified: undefined, headers: stored.headers, checksum };
 }
+
+/** That of its source, where it has one. */
+const formatOfCopy = ({ config }: ProxyServices, { envelope }: StoredObject): EnvelopeFormat =>
+  envelope === undefined ? config.format : (envelope.format ?? 1);
 
 async function copiedTags(
   { upstream }: ProxyServices,
