@@ -32,7 +32,12 @@ export const run: Bench['run'] = async (say) => {
     return [
       {
         title: 'A range of 4 KiB out of 64 MiB in one piece, 16 clients',
-        columns: ['bytes from the store, first read', 'requests, of the bare store', 'CPU ms a request', 'peak MiB'],
+        columns: [
+          'bytes from the store, first read',
+          'requests, of the bare store',
+          'CPU ms a request',
+          'peak MiB',
+        ],
         rows: [...rows, aim],
         disturbance: disturbance(all),
       },

@@ -105,6 +105,11 @@ const courses: Readonly<Record<string, Course>> = {
     args: ['--verify-buffer', '1MiB'],
     vault: () => ({ addr: recorder.url, token: rig.token }),
   },
+  'plain HTTP, objects of format 2': {
+    requests: 100,
+    args: ['--format', '2'],
+    vault: () => ({ addr: recorder.url, token: rig.token }),
+  },
 };
 
 for (const [transport, { requests, args, vault }] of Object.entries(courses))
