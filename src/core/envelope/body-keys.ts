@@ -20,19 +20,23 @@ export const isDerivationText = (value: unknown): value is string =>
 
 /** The keys of one body, in the clear until `wipe`. */
 export class BodyKeys {
-  /** Encrypts the segments. */
-  readonly key: Buffer;
   readonly salt: string;
   /** Part number; 0: an object in one piece. */
   readonly part: number;
   readonly #extracted: Buffer;
+  #key: Buffer | undefined;
 
   /** HKDF-SHA-512. The caller zeroes the DEK. */
   constructor(dek: Uint8Array, salt: string, part: number) {
     this.salt = salt;
     this.part = part;
     this.#extracted = extract(Buffer.from(salt, 'base64url'), dek);
-    this.key = expand(this.#extracted, `svc/2/key\n${part}\n`);
+  }
+
+  /** Encrypts the segments; derived when it is first asked for. */
+  get key(): Buffer {
+    this.#key ??= expand(this.#extracted, `svc/2/key\n${this.part}\n`);
+    return this.#key;
   }
 
   /** @param size of the plaintext in bytes */
@@ -54,7 +58,7 @@ export class BodyKeys {
   }
 
   wipe(): void {
-    this.key.fill(0);
+    this.#key?.fill(0);
     this.#extracted.fill(0);
   }
 

@@ -43,6 +43,22 @@ test('parts that come together share one call, and each gets a copy of its own',
   keys.close();
 });
 
+test('one who goes away leaves the key to the others', async () => {
+  const { promise, resolve } = Promise.withResolvers<Buffer[]>();
+  const keys = new UploadKeys({ unwrap: () => promise });
+  const gone = new AbortController();
+  const first = keys.dek(uploadOf(1), gone.signal);
+  const second = keys.dek(uploadOf(1));
+  gone.abort(new Error('gone'));
+  await first.then(
+    () => assert.unreachable(),
+    (error: Error) => assert.is(error.message, 'gone'),
+  );
+  resolve([Buffer.alloc(32, 7)]);
+  assert.equal(await second, Buffer.alloc(32, 7));
+  keys.close();
+});
+
 test('the seal key of format 1 is not kept', async () => {
   const { dek, keys, calls } = world();
   for (let time = 1; time <= 2; time++) assert.equal(await keys.sealKey(uploadOf(1, 1)), dek);
