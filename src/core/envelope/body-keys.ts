@@ -1,5 +1,5 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import { dekBytes, EnvelopeError } from './cipher.ts';
+import { createHmac, type Hmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { dekBytes, EnvelopeError, withoutStackTraces } from './cipher.ts';
 
 const saltBytes = 32;
 
@@ -83,12 +83,13 @@ function ofUpload(dek: Uint8Array, upload: string, info: string): Buffer {
   }
 }
 
-const extract = (salt: Uint8Array, dek: Uint8Array): Buffer =>
-  createHmac('sha512', salt).update(dek).digest();
+const extract = (salt: Uint8Array, dek: Uint8Array): Buffer => hmac(salt).update(dek).digest();
+
+const hmac = (key: Uint8Array): Hmac => withoutStackTraces(() => createHmac('sha512', key));
 
 /** HKDF-Expand (RFC 5869) of half a block, in memory that is not moved. */
 function expand(extracted: Uint8Array, info: string): Buffer {
-  const block = createHmac('sha512', extracted).update(info).update(Buffer.of(1)).digest();
+  const block = hmac(extracted).update(info).update(Buffer.of(1)).digest();
   const key = Buffer.from(new ArrayBuffer(dekBytes));
   block.copy(key);
   block.fill(0);
