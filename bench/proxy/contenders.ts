@@ -24,6 +24,7 @@ export interface Bed extends Stoppable {
 /** What `svc run proxy` is started with; the store is the one that the name tells. */
 const proxyArguments = {
   svc: [],
+  'svc, `--format 2`': ['--format', '2'],
   'svc, `--join-key-calls=false`': ['--join-key-calls=false'],
   'svc, `--upstream-signing unsigned`': ['--upstream-signing', 'unsigned'],
   'svc, `--workers 2`': ['--workers', '2'],

@@ -1,4 +1,4 @@
-import { createDecipheriv, createHash, createHmac } from 'node:crypto';
+import { createDecipheriv, createHash, createHmac, hkdfSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -59,6 +59,32 @@ test('its example of a part list is that of the vector', () => {
   const purpose = { kind: 'part', upload: list.manifest, number: 1 } as const;
   const partText = associatedData('key', { bucket, key }, purpose) as string;
   says(partText, transitKey.decrypt(part.dek, Buffer.from(partText)).toString('hex'));
+});
+
+test('its example of format 2 is that of the vector', () => {
+  const { bucket, key, body, dek, metadata } = objectOf('read/format-2-1-byte');
+  const text = associatedData('key', { bucket, key }, { kind: 'object', format: 2 }) as string;
+  const opened = transitKey.decrypt(dek, Buffer.from(text));
+  const derivation = metadata['svc-derivation'] as string;
+  const salt = Buffer.from(derivation.split('.')[0] as string, 'base64url');
+  const derive = (info: string) => Buffer.from(hkdfSync('sha512', opened, salt, info, 32)).toString('hex');
+  const [nonce, associated] = ['000000000000000000000001', '7376632f320a00000000000000000000'];
+  const bodyKey = derive('svc/2/key\n0\n');
+  says(
+    text,
+    opened.toString('hex'),
+    derivation,
+    derive('svc/2/commitment\n0\n1\n'),
+    bodyKey,
+    nonce,
+    associated,
+  );
+  const decipher = createDecipheriv('aes-256-gcm', Buffer.from(bodyKey, 'hex'), Buffer.from(nonce, 'hex'), {
+    authTagLength: 16,
+  });
+  decipher.setAAD(Buffer.from(associated, 'hex')).setAuthTag(body.subarray(1));
+  const plaintext = Buffer.concat([decipher.update(body.subarray(0, 1)), decipher.final()]);
+  says(body.subarray(0, 1).toString('hex'), body.subarray(1).toString('hex'), plaintext.toString('hex'));
 });
 
 test('its table of checksums is that of the code', () => {

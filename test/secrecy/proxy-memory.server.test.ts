@@ -5,6 +5,7 @@ import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { uploadKeyLifeMs } from '../../src/plugins/proxy/multipart/upload-keys.ts';
 import { putParts } from '../attacks/support/stored.ts';
 import { type KeyRecorder, startKeyRecorder } from '../support/key-recorder.ts';
 import { type MtlsBroker, startMtlsBroker } from '../support/mtls-broker.ts';
@@ -13,6 +14,8 @@ import type { SvcProxyConfig } from '../support/types.ts';
 import { fragmentSearch } from './support/fragments.ts';
 import { scanMemory } from './support/memory-scan.ts';
 import { Traffic } from './support/traffic.ts';
+
+export const timeout = 300_000;
 
 const test = suite('keys in the memory of the proxy');
 const KiB = 1024;
@@ -89,6 +92,8 @@ function keysIn(proxy: RiggedProxy): readonly string[] {
 }
 
 interface Course {
+  /** When nothing may be left; default: a second. */
+  readonly afterMs?: number;
   readonly requests: number;
   readonly args: readonly string[];
   readonly vault: () => SvcProxyConfig['vault'];
@@ -105,10 +110,17 @@ const courses: Readonly<Record<string, Course>> = {
     args: ['--verify-buffer', '1MiB'],
     vault: () => ({ addr: recorder.url, token: rig.token }),
   },
+  'plain HTTP, objects of format 2': {
+    requests: 100,
+    args: ['--format', '2'],
+    // an upload is left open, whose key the proxy keeps for its parts
+    afterMs: uploadKeyLifeMs + 1000,
+    vault: () => ({ addr: recorder.url, token: rig.token }),
+  },
 };
 
-for (const [transport, { requests, args, vault }] of Object.entries(courses))
-  test(`none is left a second after the last of ${requests} requests (key server by ${transport})`, async () => {
+for (const [transport, { requests, args, vault, afterMs = 1000 }] of Object.entries(courses))
+  test(`none is left ${afterMs} ms after the last of ${requests} requests (key server by ${transport})`, async () => {
     const proxy = await rig.proxy({ args, vault: vault() });
     assert.match(readFileSync(`/proc/${proxy.pid}/limits`, 'latin1'), /^Max core file size +1 /m);
     const traffic = new Traffic(rig, proxy, randomBytes);
@@ -127,7 +139,7 @@ for (const [transport, { requests, args, vault }] of Object.entries(courses))
     await mixed(traffic, 20);
     await rig.toVault.heal();
     await mixed(traffic, requests / 2);
-    await setTimeout(1000);
+    await setTimeout(afterMs);
     const found = keysIn(proxy);
     assert.ok(
       recorder.keys.length - before > requests / 5,

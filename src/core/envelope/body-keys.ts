@@ -1,5 +1,5 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import { dekBytes, EnvelopeError } from './cipher.ts';
+import { createHmac, type Hmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { dekBytes, EnvelopeError, withoutStackTraces } from './cipher.ts';
 
 const saltBytes = 32;
 
@@ -20,19 +20,23 @@ export const isDerivationText = (value: unknown): value is string =>
 
 /** The keys of one body, in the clear until `wipe`. */
 export class BodyKeys {
-  /** Encrypts the segments. */
-  readonly key: Buffer;
   readonly salt: string;
   /** Part number; 0: an object in one piece. */
   readonly part: number;
   readonly #extracted: Buffer;
+  #key: Buffer | undefined;
 
   /** HKDF-SHA-512. The caller zeroes the DEK. */
   constructor(dek: Uint8Array, salt: string, part: number) {
     this.salt = salt;
     this.part = part;
     this.#extracted = extract(Buffer.from(salt, 'base64url'), dek);
-    this.key = expand(this.#extracted, `svc/2/key\n${part}\n`);
+  }
+
+  /** Encrypts the segments; derived when it is first asked for. */
+  get key(): Buffer {
+    this.#key ??= expand(this.#extracted, `svc/2/key\n${this.part}\n`);
+    return this.#key;
   }
 
   /** @param size of the plaintext in bytes */
@@ -54,7 +58,7 @@ export class BodyKeys {
   }
 
   wipe(): void {
-    this.key.fill(0);
+    this.#key?.fill(0);
     this.#extracted.fill(0);
   }
 
@@ -79,12 +83,13 @@ function ofUpload(dek: Uint8Array, upload: string, info: string): Buffer {
   }
 }
 
-const extract = (salt: Uint8Array, dek: Uint8Array): Buffer =>
-  createHmac('sha512', salt).update(dek).digest();
+const extract = (salt: Uint8Array, dek: Uint8Array): Buffer => hmac(salt).update(dek).digest();
+
+const hmac = (key: Uint8Array): Hmac => withoutStackTraces(() => createHmac('sha512', key));
 
 /** HKDF-Expand (RFC 5869) of half a block, in memory that is not moved. */
 function expand(extracted: Uint8Array, info: string): Buffer {
-  const block = createHmac('sha512', extracted).update(info).update(Buffer.of(1)).digest();
+  const block = hmac(extracted).update(info).update(Buffer.of(1)).digest();
   const key = Buffer.from(new ArrayBuffer(dekBytes));
   block.copy(key);
   block.fill(0);

@@ -1,3 +1,4 @@
+import type { EnvelopeFormat } from '../../../core/envelope/manifest.ts';
 import { hasNoBody, type ObjectName } from '../../../core/envelope/metadata.ts';
 import type { Checksums } from '../../../core/s3/checksum.ts';
 import { s3Error } from '../../../core/s3/error.ts';
@@ -103,7 +104,7 @@ async function copyPlaintext(
   const read = await plaintextWithChecksum(services, copy, { object, layout }, signal);
   const stored = await encryptToStore(services, {
     name: to,
-    purpose: { kind: 'object', format: services.config.format },
+    purpose: { kind: 'object', format: formatOfCopy(services, object) },
     ...read,
     length: layout.size,
     signal,
@@ -132,6 +133,10 @@ async function sourceMd5(
   const { md5 } = await reader.digests(object, layout, signal);
   return md5 === undefined ? undefined : { md5, from: 'metadata' };
 }
+
+/** That of its source, where it has one. */
+const formatOfCopy = ({ config }: ProxyServices, { envelope }: StoredObject): EnvelopeFormat =>
+  envelope === undefined ? config.format : (envelope.format ?? 1);
 
 async function copiedTags(
   { upstream }: ProxyServices,

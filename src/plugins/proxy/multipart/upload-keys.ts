@@ -1,4 +1,5 @@
 import { sealKeyOf } from '../../../core/envelope/body-keys.ts';
+import { unlessAborted } from '../../../runtime/lifecycle/wait.ts';
 import { ownBuffer } from '../../../runtime/memory.ts';
 import type { DataKeys } from '../data-keys.ts';
 import type { UploadRecord } from './upload-record.ts';
@@ -31,9 +32,10 @@ export class UploadKeys {
    * @throws EnvelopeError and VaultError as `DataKeys.unwrap`
    */
   async dek(upload: UploadToOpen, signal?: AbortSignal): Promise<Buffer> {
-    const held = this.#held.get(idOf(upload)) ?? this.#hold(upload, this.#unwrap(upload, signal));
+    // not by the signal of one of those who wait for it
+    const held = this.#held.get(idOf(upload)) ?? this.#hold(upload, this.#unwrap(upload));
     this.#use(idOf(upload), held);
-    return copyOf(await held.arrived);
+    return copyOf(await (signal === undefined ? held.arrived : unlessAborted(held.arrived, signal)));
   }
 
   /** Of the part list and the create record, in either format; the caller zeroes it. @throws as `dek` */
@@ -61,7 +63,7 @@ export class UploadKeys {
     for (const id of [...this.#held.keys()]) this.#wipe(id);
   }
 
-  async #unwrap(upload: UploadToOpen, signal: AbortSignal | undefined): Promise<Buffer> {
+  async #unwrap(upload: UploadToOpen, signal?: AbortSignal): Promise<Buffer> {
     const { format, manifest, seal } = upload;
     const purpose = { kind: 'seal', upload: manifest, format } as const;
     const [key] = await this.#keys.unwrap(upload, upload, [{ wrapped: seal, purpose }], signal);

@@ -1,5 +1,5 @@
 import { EnvelopeError, openWhole, overheadBytes } from '../../../core/envelope/cipher.ts';
-import type { PartEntry, PartList } from '../../../core/envelope/manifest.ts';
+import type { PartEntry } from '../../../core/envelope/manifest.ts';
 import { hasEnvelope } from '../../../core/envelope/metadata.ts';
 import { coveringParts } from '../../../core/s3/range.ts';
 import { release } from '../../../runtime/memory.ts';
@@ -30,6 +30,7 @@ import {
   verifiedParts,
   type WantedPart,
   type WantedParts,
+  wholePartList,
   wholeParts,
 } from './object-parts.ts';
 import { openSegmented, SegmentedReads } from './segmented-reads.ts';
@@ -87,12 +88,6 @@ const sealOf = ({ envelope }: StoredObject): Buffer | undefined =>
   envelope?.emptySeal === undefined ? undefined : Buffer.alloc(overheadBytes, envelope.emptySeal, 'base64');
 
 const isSegmented = ({ envelope }: StoredObject): boolean => envelope?.format === 2;
-
-/** The part list of an object in format 1. */
-function wholePartList({ list }: ObjectLayout): PartList {
-  if (list === undefined || list.format === 2) throw new TypeError('the object has no part list in format 1');
-  return list;
-}
 
 /** One sealed body of an object and what is wanted of it. */
 interface Wanted {

@@ -6,7 +6,7 @@ import { noRoom, strictFile } from './body/open-body.ts';
 import { type BodySlice, sealedPart, type TakeKey } from './body/sealed-body.ts';
 import { type Spool, type SpooledBody, spoolBody, spooledSlice } from './body/spool.ts';
 import { type SpoolFile, SpoolUnavailable } from './body/spool-file.ts';
-import type { ByteRange, StoredObject } from './stored-object.ts';
+import type { ByteRange, ObjectLayout, StoredObject } from './stored-object.ts';
 
 /** Bodies up to this many bytes are fetched anew for each range; larger ones go through the spool. */
 export const spoolFrom = 1024 * 1024;
@@ -29,6 +29,12 @@ export interface PartRun {
   readonly parts: WantedParts;
   /** The run is one part of which only a slice is wanted, and others may want the rest. */
   readonly shared: boolean;
+}
+
+/** The part list of an object in format 1. */
+export function wholePartList({ list }: ObjectLayout): PartList {
+  if (list === undefined || list.format === 2) throw new TypeError('the object has no part list in format 1');
+  return list;
 }
 
 /** All parts, each as a whole. */

@@ -86,8 +86,9 @@ function reading(upstream: URL, options: Partial<ProxyConfig>): OwnedContext {
     ...{ upstream, region: 'eu-central-1', upstreamSigning: 'auto', upstreamChecksum: 'crc32' },
     ...{ reservedPrefix: '.svc/', stateBucket: undefined, requireBound: false, unencryptedReads: 'allow' },
     ...{ strict: false, spoolDir: '/nowhere', spoolSize: 0, verifyBuffer: 1 << 20, verifyBudget: 1 << 20 },
+    recoveryRecipients: [],
     ...options,
-  } as ProxyConfig;
+  } as unknown as ProxyConfig;
   const env = { AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE', AWS_SECRET_ACCESS_KEY: 'not-a-secret' };
   const transit = vectorTransit();
   const log = recordingLog();

@@ -17,6 +17,8 @@ import { segmentBytes, segmentedSize } from '../../../../src/core/envelope/segme
 import { type Bench, bucket, MiB, startBench, type TestProxy } from '../read/support/bench.ts';
 import { get, head, put, putParts } from '../read/support/client.ts';
 
+export const timeout = 240_000;
+
 const test = suite('uploads of format 2');
 let bench: Bench;
 let proxy: TestProxy;
