@@ -20,15 +20,15 @@ const LINKING = '-static-pie -s -Wl,-z,relro,-z,now,-z,noexecstack'.split(' ');
 const BRANCHES = { x64: '-fcf-protection=full', arm64: '-mbranch-protection=standard' };
 
 /** What the build reads for it, for the stamp. */
-export const initSources = (root) =>
-  readdirSync(join(root, 'init'), { withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(root, 'init', entry.name));
+export function initSources(root) {
+  const folder = dirname(join(root, SOURCE));
+  return existsSync(folder) ? readdirSync(folder).map((name) => join(folder, name)) : [];
+}
 
 export const initProgram = (architecture) => `${OUTPUT}/${architecture}/svc-init`;
 
-/** Whether it is built for this machine; for others it is where there is a compiler for them. */
-export const hasInit = (root) => existsSync(join(root, initProgram(process.arch)));
+/** Whether it is built for this machine where there is a source; for others it is where there is a compiler for them. */
+export const hasInit = (root) => !existsSync(join(root, SOURCE)) || existsSync(join(root, initProgram(process.arch)));
 
 export const hasInitCompiler = () => COMPILERS[process.arch]?.some(links) ?? false;
 
