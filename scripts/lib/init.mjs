@@ -28,7 +28,8 @@ export function initSources(root) {
 export const initProgram = (architecture) => `${OUTPUT}/${architecture}/svc-init`;
 
 /** Whether it is built for this machine where there is a source; for others it is where there is a compiler for them. */
-export const hasInit = (root) => !existsSync(join(root, SOURCE)) || existsSync(join(root, initProgram(process.arch)));
+export const hasInit = (root) =>
+  !existsSync(join(root, SOURCE)) || existsSync(join(root, initProgram(process.arch)));
 
 export const hasInitCompiler = () => COMPILERS[process.arch]?.some(links) ?? false;
 

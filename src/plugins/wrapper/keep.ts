@@ -1,6 +1,11 @@
 import { fullMessageOf, SvcError } from '../../core/errors.ts';
 import { encodedLength } from '../../core/secret-records/region-writer.ts';
-import { type Backoff, createBackoff, type RepeatedOptions, startRepeated } from '../../runtime/lifecycle/wait.ts';
+import {
+  type Backoff,
+  createBackoff,
+  type RepeatedOptions,
+  startRepeated,
+} from '../../runtime/lifecycle/wait.ts';
 import { describeError, type Logger } from '../../runtime/logging/logger.ts';
 import { createCollector } from '../../runtime/memory.ts';
 import { isVaultError } from '../../runtime/vault/contract.ts';
@@ -110,7 +115,8 @@ const shortestRetryMs = 5_000;
 
 /** Repeats the work until the signal is aborted; after a failure at growing, jittered intervals. */
 export async function repeatWork({ longestRetryMs, ...options }: RetriedOptions): Promise<void> {
-  await startRepeated({ ...options, backoff: retryPauses(longestRetryMs), firstMs: options.delayMs() }).closed;
+  await startRepeated({ ...options, backoff: retryPauses(longestRetryMs), firstMs: options.delayMs() })
+    .closed;
 }
 
 /** The pause is at its longest by then. */

@@ -1,15 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
+import { createLeanMetrics, type LeanMetrics } from '../../runtime/health/health.ts';
 import { type HealthServer, startLeanHealthServer } from '../../runtime/health/lean-health-server.ts';
 import { describeError, type Logger, reportFailure } from '../../runtime/logging/logger.ts';
 import type { Region } from '../../runtime/native/memory.ts';
 import { exitAtOnce, setCoreLimit, setDumpable, setSubreaper } from '../../runtime/native/own-process.ts';
 import { type LockReport, lockProcessMemory } from '../../runtime/native/process-lock.ts';
-import { createSecretMemory, type ShareableMemory, takeVariable } from '../../runtime/native/secret-memory.ts';
+import {
+  createSecretMemory,
+  type ShareableMemory,
+  takeVariable,
+} from '../../runtime/native/secret-memory.ts';
 import type { SecretClient } from '../../runtime/vault/secret-client/contract.ts';
 import { createSecretClient } from '../../runtime/vault/secret-client/create-secret-client.ts';
 import { vaultConfig } from '../../runtime/vault/settings.ts';
-import { createLeanMetrics, type LeanMetrics } from '../../runtime/health/health.ts';
 import { register } from './agent/register.ts';
 import { createDigest } from './digest.ts';
 import { handOverToInit } from './init/hand-over.ts';
@@ -155,7 +159,15 @@ async function serve(service: Service): Promise<number> {
     if (!config.settings.resident) {
       const { signal } = interruption;
       const tokenGiven = service.token !== undefined;
-      return await handOverToInit({ ...service, obtained, registered, tokenGiven, key, health: server, signal });
+      return await handOverToInit({
+        ...service,
+        obtained,
+        registered,
+        tokenGiven,
+        key,
+        health: server,
+        signal,
+      });
     }
     return await superviseApplication({
       client,

@@ -47,7 +47,8 @@ export function sendRecord(
   withMessage((memory, record, control) => {
     record.writeUInt32LE(kind, 0);
     record.writeUInt32LE(number, 4);
-    for (const [at, value] of values.entries()) record.writeBigUInt64LE(BigInt(Math.round(value)), 8 + at * 8);
+    for (const [at, value] of values.entries())
+      record.writeBigUInt64LE(BigInt(Math.round(value)), 8 + at * 8);
     if (descriptor === undefined) memory.bytes.fill(0, 32, 48);
     else {
       control.writeBigUInt64LE(BigInt(controlUsed), 0);

@@ -103,7 +103,12 @@ crash('a system that refuses the wipe is told of, and the application runs', asy
        module.exports.load = (call) => (/^process_vm_/.test(call.funcName) ? refused : load(call));
      };`,
   );
-  const env = { ...stays, NODE_OPTIONS: `--require ${file}`, RENEWAL_INTERVAL: '1s', SVC_ROTATION: 'restart' };
+  const env = {
+    ...stays,
+    NODE_OPTIONS: `--require ${file}`,
+    RENEWAL_INTERVAL: '1s',
+    SVC_ROTATION: 'restart',
+  };
   const run = await bed.run({ command: obedient, env });
   await run.says(/RUN/);
   assert.match((await run.event('secrets.wipe.failed', 2))['error'], /EPERM/);

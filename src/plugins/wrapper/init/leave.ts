@@ -22,7 +22,10 @@ export interface InitLink {
  * Has svc-init start an application, in the place of one that runs.
  * @throws SvcError (127, 126) for a program that cannot be found, before anything is sent
  */
-export function sendStart({ socket, memory }: InitLink, { launch, region, shared }: PreparedApplication): void {
+export function sendStart(
+  { socket, memory }: InitLink,
+  { launch, region, shared }: PreparedApplication,
+): void {
   const file = findProgram(launch.file);
   const argv = [launch.file, ...launch.args];
   const strings = writeLaunch({ file, argv, env: launch.env }, memory);

@@ -46,5 +46,7 @@ export async function renderPages(
 }
 
 function withFigures(text: string): Buffer {
-  return Buffer.from(figures.reduce((rest, [pattern, letter]) => rest.replace(pattern, `\u0001${letter}`), text));
+  return Buffer.from(
+    figures.reduce((rest, [pattern, letter]) => rest.replace(pattern, `\u0001${letter}`), text),
+  );
 }
