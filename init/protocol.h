@@ -83,13 +83,15 @@ static int receive_record(int socket, struct record *record, int *descriptor)
 	if (length < 0)
 		return 0;
 	struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-	if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS &&
-	    header->cmsg_len == CMSG_LEN(sizeof(int)))
+	size_t sent = header && header->cmsg_type == SCM_RIGHTS ? (header->cmsg_len - CMSG_LEN(0)) / sizeof(int) : 0;
+	if (sent == 1)
 		memcpy(descriptor, CMSG_DATA(header), sizeof(int));
-	if (length == sizeof(*record) && !(message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)))
+	if (sent <= 1 && length == sizeof(*record) && !(message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)))
 		return 1;
-	if (*descriptor >= 0)
+	for (size_t i = 0; i < sent; i++) { /* the alignment of the buffer leaves room for a second one */
+		memcpy(descriptor, CMSG_DATA(header) + i * sizeof(int), sizeof(int));
 		close(*descriptor);
+	}
 	*descriptor = -1;
 	return -1;
 }

@@ -25,12 +25,13 @@ enum {
 	NEVER = -1,
 	CHILDREN_MOST = 512,
 	SECRET_MEMORY = 0x5345434d, /* of statfs */
+	LOCK_LIMIT_LEAST = 4 << 20,
 };
 
 static struct {
 	uint32_t flags;
 	int64_t grace, worker_most;
-	bool is_locked, is_first; /* process 1 of its namespace */
+	bool is_first; /* process 1 of its namespace */
 	pid_t group;
 	int signals, listener;
 	char **worker_argv;
@@ -664,10 +665,19 @@ static void catch_signals(void)
 	self.signals = signalfd(-1, &caught, SFD_NONBLOCK | SFD_CLOEXEC);
 }
 
-static bool prepare(int argc, char **argv)
+/* It holds no secret of its own: the room under a small limit is left to secret memory. */
+static bool lock_memory(void)
 {
 	struct rlimit limit = { 0 };
 
+	getrlimit(RLIMIT_MEMLOCK, &limit);
+	if (!(self.flags & REQUIRE_LOCK) && limit.rlim_cur < LOCK_LIMIT_LEAST)
+		return false;
+	return !mlockall(MCL_CURRENT | MCL_ONFAULT | (limit.rlim_cur == RLIM_INFINITY ? MCL_FUTURE : 0));
+}
+
+static bool prepare(int argc, char **argv)
+{
 	if (argc < 3)
 		return false;
 	worker.socket = atoi(argv[1]);
@@ -677,9 +687,6 @@ static bool prepare(int argc, char **argv)
 	self.group = getpgrp();
 	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	shown = mmap(NULL, sizeof(*shown), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	/* it holds no secret of its own; under a limit, the room that is left is for secret memory */
-	getrlimit(RLIMIT_MEMLOCK, &limit);
-	self.is_locked = !mlockall(MCL_CURRENT | MCL_ONFAULT | (limit.rlim_cur == RLIM_INFINITY ? MCL_FUTURE : 0));
 	return shown != MAP_FAILED;
 }
 
@@ -693,7 +700,7 @@ int main(int argc, char **argv)
 	if (!prepare(argc, argv) || receive_record(worker.socket, &record, &descriptor) != 1 || record.kind != SETTINGS)
 		return 70;
 	take_record(&record, &descriptor);
-	if ((self.flags & REQUIRE_LOCK) && !self.is_locked) {
+	if (!lock_memory() && (self.flags & REQUIRE_LOCK)) {
 		log_line("error", "start.failed",
 			 ",\"error\":\"svc-init cannot lock its memory\",\"code\":\"MEMORY_LOCK_REFUSED\"");
 		return 71;
