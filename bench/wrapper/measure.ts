@@ -75,8 +75,8 @@ function cpuMs(pid: number): number {
 
 /** Of all processes of the starter: what runs the same program belongs to it, the application does not. */
 function memoryOf(pid: number): Memory {
-  const program = readlinkSync(`/proc/${pid}/exe`);
-  const own = family(pid).filter((one) => readlinkSync(`/proc/${one}/exe`) === program);
+  const program = programOf(pid);
+  const own = family(pid).filter((one) => programOf(one) === program);
   const each = own.map(memoryOfOne);
   const sum = (pick: (memory: Memory) => number) => each.reduce((total, one) => total + pick(one), 0);
   return {
@@ -84,6 +84,15 @@ function memoryOf(pid: number): Memory {
     locked: sum(({ locked }) => locked),
     resident: sum(({ resident }) => resident),
   };
+}
+
+/** Empty for one that has ended meanwhile. */
+function programOf(pid: number): string {
+  try {
+    return readlinkSync(`/proc/${pid}/exe`);
+  } catch {
+    return '';
+  }
 }
 
 function memoryOfOne(pid: number): Memory {
