@@ -62,7 +62,7 @@ module.exports = {
       'core-does-no-io',
       'src/core computes; files, sockets, processes and clocks belong to src/runtime.',
       // node:net there for isIP, which opens nothing
-      { path: src('core'), pathNot: '^src/core/settings/listen-address\\.ts$' },
+      { path: src('core'), pathNot: '^src/core/settings/(listen-address|setting)\\.ts$' },
       {
         dependencyTypes: ['core'],
         dependencyTypesNot: ['type-only'],

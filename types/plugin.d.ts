@@ -14,13 +14,13 @@ export * as Flags from '@oclif/core/flags';
 export declare const exitStatus: {
     /** It failed, in a way that has no status of its own. */
     readonly failure: 1;
-    /** A command line is wrong that the command reads by itself, as the wrapper does. */
+    /** A wrong command line of a command that parses its own, as the wrapper does. */
     readonly usage: 64;
-    /** A server or the node agent cannot be had. */
+    /** A server or the node agent is unavailable. */
     readonly unavailable: 69;
-    /** A defect of svc, or data that are not what svc wrote. */
+    /** A defect of svc, or data that svc did not write. */
     readonly internal: 70;
-    /** The system does not give what is needed, such as protected memory. */
+    /** The system lacks what is needed, such as protected memory. */
     readonly system: 71;
     /** Permission denied, by a server or by the node agent. */
     readonly denied: 77;
@@ -54,8 +54,8 @@ export declare function listenAddress(): Parser<ListenAddress>;
 /** As `listenAddress`, and the empty text turns the listener off (undefined). */
 export declare function listenAddressOrOff(): Parser<ListenAddress | undefined>;
 /**
- * The errors that the rules find. A rule that needs a setting which is itself
- * wrong is passed over, so that one error is not reported as two.
+ * The errors that the rules find. A rule that needs an invalid setting is skipped, so that one error is not reported
+ * twice.
  */
 export declare function applyRules<C>(config: C, rules: readonly Rule<C>[]): string[];
 /** One requirement across settings: the error, led by the variable's name, or nothing. */
@@ -141,9 +141,8 @@ export interface Component<S extends Settings = Settings> {
     /** The key `health`, a listen address or undefined, is where the runtime serves health and metrics. */
     readonly settings: S;
     /**
-     * What the settings need from each other: one error a line, led by the variable's
-     * name; empty when there is none. Reading a setting that is itself wrong throws:
-     * use `applyRules`, which passes over such a rule.
+     * Rules between settings: one error a line, beginning with the variable's name; empty if there is none. Reading an
+     * invalid setting throws: use `applyRules`, which skips such a rule.
      */
     check?(config: Resolved<S>): readonly string[];
     /** Resolves when serving; `signal` asks it to drain and end. */
@@ -154,12 +153,12 @@ export interface ComponentCommandOptions<S extends Settings> {
     readonly summary: string;
     readonly description?: string;
     readonly examples?: string[];
-    /** The light declaration, which `--help` shows without loading the component. */
+    /** The light declaration, with which `--help` works without loading the component. */
     readonly settings: S;
     /** Imports the component when it is to run. */
     readonly load: () => Promise<Component<S>>;
 }
-/** What every component is given beside its configuration. */
+/** What every component gets besides its configuration. */
 export interface ComponentDeps {
     readonly log: Logger;
     readonly health: Health;
@@ -170,9 +169,9 @@ export interface ComponentDeps {
 export interface Running {
     /** Facts for the start-up line, such as `address`. */
     readonly facts: Readonly<Record<string, string>>;
-    /** Settles when the component has drained after its signal was aborted, or rejects when it broke. */
+    /** Resolves when the component has drained after its signal was aborted; rejects if it failed. */
     readonly closed: Promise<void>;
-    /** Replaces what `/metrics` shows, for a component that gathers it from several processes. */
+    /** Replaces the content of `/metrics`, for a component that collects it from several processes. */
     readonly expose?: Metrics['expose'];
 }
 export interface RunOptions {
@@ -188,7 +187,7 @@ export interface Counter {
 export interface Gauge {
     set(value: number, labels?: LabelValues): void;
     add(by: number, labels?: LabelValues): void;
-    /** The value with these labels is shown no longer. */
+    /** The value with these labels is no longer exported. */
     remove(labels: LabelValues): void;
 }
 /** One reason why a component is not ready; the text is shown by `/readyz`. */
@@ -202,7 +201,7 @@ export interface Health {
     /** `/healthz` is 503 while a condition is given here; for a component that has not begun its work. */
     notAlive(condition: string, reason: string): void;
     alive(condition: string): void;
-    /** Shown in the body of `/readyz`, which then says `ready` and `reason` besides, for those who act on it. */
+    /** Shown in the body of `/readyz`, which then also has `ready` and `reason`, for programs that act on it. */
     fact(name: string, value: HealthFact): void;
     isReady(): boolean;
     snapshot(): HealthSnapshot;
@@ -224,9 +223,9 @@ export interface Metrics {
         body: string;
     }>;
 }
-/** A Kubernetes API server that knows who we are. */
+/** An authenticated client of a Kubernetes API server. */
 export interface KubeClient {
-    /** Its address, and where that is known from; for logs. */
+    /** Its address, and where it was found; for logs. */
     readonly server: string;
     readonly origin: string;
     /**
@@ -235,7 +234,7 @@ export interface KubeClient {
      */
     request<T>(request: KubeRequest): Promise<T>;
     /**
-     * What `use` makes of the body of the answer, as it comes; bounding its length is up to it.
+     * The result of `use`, which reads the body of the response as it arrives, and must bound its length.
      * @throws KubeError unless it is a success and is there in time; what `use` throws; the signal's reason when aborted
      */
     read<T>(request: KubeRequest, use: (body: AsyncIterable<Buffer>) => Promise<T>): Promise<T>;
@@ -252,7 +251,7 @@ export interface KubeRequest {
     readonly method?: string;
     /** Encoded, from the API's root, without a query: `/api/v1/pods`. */
     readonly path: string;
-    /** What is undefined is left out. */
+    /** Undefined members are left out. */
     readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
     /** Sent as JSON. */
     readonly body?: unknown;
@@ -261,11 +260,11 @@ export interface KubeRequest {
     /** Default: `application/json`. */
     readonly accept?: string;
     readonly signal?: AbortSignal | undefined;
-    /** Whether this replica leads, asked in the moment before it is sent; false: KUBE_NOT_LEADING. Default: nobody asks. */
+    /** Whether this replica leads, checked immediately before sending; false: KUBE_NOT_LEADING. Default: not checked. */
     readonly leading?: () => boolean;
-    /** Until the whole answer is there, of a stream until it begins. Default: 30 s. */
+    /** Until the whole response has arrived; for a stream, until it begins. Default: 30 s. */
     readonly timeoutMs?: number;
-    /** Larger answers are refused. Default: 64 MiB. Of `request` only. */
+    /** Larger responses are rejected. Default: 64 MiB. Of `request` only. */
     readonly maxBytes?: number;
 }
 /** Resolves when the signal is aborted, at once where it is already. */
@@ -287,8 +286,8 @@ export interface Logger {
     child(fields: LogFields): Logger;
 }
 /**
- * The level of what `svc/plugin` offers. It goes up when something is taken away or changes its meaning, so that a plugin
- * made for another level is refused; what is only added leaves it as it is.
+ * The level of what `svc/plugin` offers. It is raised when something is removed or changes its meaning, so that a
+ * plugin made for another level is refused; additions leave it unchanged.
  */
 export declare const apiLevel = 1;
 /** A request to the key server's HTTP API. `path` is below `/v1/`, its segments already encoded. */
@@ -301,7 +300,7 @@ export interface VaultRequest {
 export type ResolvedVaultSettings = Resolved<VaultSettings>;
 /** What the vault settings need from each other, and that the files they name can be read. */
 export declare const vaultRules: readonly Rule<Config>[];
-/** How a component reaches the key server and who it is there; shared by proxy and wrapper. */
+/** How a component reaches the key server and logs in there; shared by proxy and wrapper. */
 export declare const vaultSettings: {
     vaultAddr: {
         parse: (text: string) => URL;

@@ -1,9 +1,5 @@
 import { boolean, option, string } from '@oclif/core/flags';
 import { failOns } from '../core/check-outcome.ts';
-import { agentSettings } from '../plugins/agent/settings.ts';
-import { netpolSettings } from '../plugins/netpol/settings.ts';
-import { operatorSettings } from '../plugins/operator/settings.ts';
-import { proxySettings } from '../plugins/proxy/settings.ts';
 import type { ComponentRules } from '../plugins/validate/read-settings.ts';
 import {
   areas,
@@ -13,20 +9,17 @@ import {
   secretsServerSettings,
   validateSettings,
 } from '../plugins/validate/settings.ts';
-import { wrapperSettings } from '../plugins/wrapper/settings.ts';
 import { CheckCommand } from '../runtime/cli/base-command.ts';
 import { flagsOf } from '../runtime/cli/setting-flags.ts';
 import type { Component } from '../runtime/component/contract.ts';
-import { withCommonSettings } from '../runtime/component/settings.ts';
-import { storeSettings } from '../runtime/object-store/settings.ts';
 
 const many = { multiple: true, multipleNonGreedy: true } as const;
 const own = {
   output: option({ options: formats })({ char: 'o', summary: 'Format of the report', default: 'table' }),
   json: boolean({ summary: 'The same as -o json', exclusive: ['output'] }),
   'fail-on': option({ options: failOns })({ summary: 'Findings that make it fail', default: 'error' }),
-  wait: string({ summary: 'Repeat until everything passes, for so long at most', helpValue: '5m' }),
-  ignore: string({ ...many, summary: 'What does not count', helpValue: '<ID[=namespace/name]>' }),
+  wait: string({ summary: 'Repeat until everything passes, for at most this long', helpValue: '5m' }),
+  ignore: string({ ...many, summary: 'Findings to ignore', helpValue: '<ID[=namespace/name]>' }),
   area: option({ options: areas, ...many })({ summary: 'Check these areas only' }),
   check: string({ ...many, summary: 'Run these checks only', helpValue: '<ID>' }),
   pre: boolean({ summary: 'Check what needs no cluster' }),
@@ -35,12 +28,12 @@ const own = {
 };
 
 export default class Validate extends CheckCommand {
-  static override summary = 'Check that everything is as it has to be before production.';
+  static override summary = 'Check before production that everything is set up correctly.';
   static override description =
-    'Looks at the configuration, the secrets server and its key, the cluster, the operator and the agents, network ' +
-    'policies, the object store and its proxy. Each check has a page entry with its cause and how to fix it. Nothing is ' +
-    'changed, but for a canary object with --bucket that is removed again, and pods with --probe-pods.\n\n' +
-    'Exits with 0 where it passed; 1 failed, 2 only warnings under --fail-on warning, 3 called wrongly, 4 could not be ' +
+    'Checks the configuration, the secrets server and its key, the cluster, the operator and the agents, network ' +
+    'policies, the object store and its proxy. docs/CHECKS.md has the causes of each finding and how to fix it. Nothing ' +
+    'is changed, except for a canary object with --bucket and pods with --probe-pods, which are removed again.\n\n' +
+    'Exit status: 0 passed, 1 failed, 2 only warnings under --fail-on warning, 3 wrong usage, 4 not everything could be ' +
     'evaluated.';
   static override flags = {
     ...own,
@@ -66,20 +59,34 @@ export default class Validate extends CheckCommand {
   }
 }
 
-/** Those whose variables are looked at and, where there is a check, whose sections of the configuration file are. */
+/** The components whose variables, and sections of the configuration file, are checked. Loaded by the checks that need them. */
 async function components(): Promise<readonly ComponentRules[]> {
-  const [{ checkProxy }, { checkOperator }, { checkAgent }] = await Promise.all([
+  const [proxySettings, proxyRules, operator, agent, wrapper, netpol, store, common] = await Promise.all([
+    import('../plugins/proxy/settings.ts'),
     import('../plugins/proxy/config.ts'),
     import('../plugins/operator/settings.ts'),
     import('../plugins/agent/settings.ts'),
+    import('../plugins/wrapper/settings.ts'),
+    import('../plugins/netpol/settings.ts'),
+    import('../runtime/object-store/settings.ts'),
+    import('../runtime/component/settings.ts'),
   ]);
+  const { withCommonSettings } = common;
   return [
-    { name: 'proxy', settings: withCommonSettings(proxySettings), check: checkProxy },
-    { name: 'operator', settings: withCommonSettings(operatorSettings), check: checkOperator },
-    { name: 'agent', settings: withCommonSettings(agentSettings), check: checkAgent },
-    { name: 'wrapper', settings: wrapperSettings },
-    { name: 'netpol', settings: netpolSettings },
-    { name: 'audit', settings: storeSettings },
+    {
+      name: 'proxy',
+      settings: withCommonSettings(proxySettings.proxySettings),
+      check: proxyRules.checkProxy,
+    },
+    {
+      name: 'operator',
+      settings: withCommonSettings(operator.operatorSettings),
+      check: operator.checkOperator,
+    },
+    { name: 'agent', settings: withCommonSettings(agent.agentSettings), check: agent.checkAgent },
+    { name: 'wrapper', settings: wrapper.wrapperSettings },
+    { name: 'netpol', settings: netpol.netpolSettings },
+    { name: 'audit', settings: store.storeSettings },
     { name: 'validate', settings: validateSettings },
   ];
 }

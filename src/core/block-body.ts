@@ -1,8 +1,8 @@
-/** A long body that is made block by block while it is sent, and never stands in memory as a whole. */
+/** A long body that is produced block by block while it is sent, and is never in memory as a whole. */
 export interface BlockBody {
   /** Bytes of all blocks together. */
   readonly length: number;
-  /** Each in memory of its own, so that it can be freed when it was sent. */
+  /** Each in its own memory, so that it can be freed once it was sent. */
   readonly blocks: Iterable<Buffer>;
 }
 

@@ -6,18 +6,18 @@ export interface BoundedMapOptions<K, V> {
 }
 
 export interface Age {
-  /** In milliseconds; a value that is as old is not given any more. */
+  /** In milliseconds; older values are not returned. */
   readonly mostMs: number;
-  /** In milliseconds, of a clock that only goes forward. */
+  /** In milliseconds, monotonic. */
   readonly now: () => number;
 }
 
-/** A map that forgets what was used longest ago, and what is older than a limit where it has one. */
+/** A map that drops the least recently used entries and, with an age limit, old ones. */
 export class BoundedMap<K, V> {
   readonly #most: number;
   readonly #age: Age | undefined;
   readonly #costOf: (key: K, value: V) => number;
-  /** Used longest ago first. */
+  /** Least recently used first. */
   readonly #values = new Map<K, V>();
   /** When a value was set; only where values age, because there are many small maps. */
   readonly #times: Map<K, number> | undefined;
@@ -31,12 +31,12 @@ export class BoundedMap<K, V> {
     this.#times = age && new Map();
   }
 
-  /** Of entries; those too old count until they are asked for. */
+  /** Number of entries; expired ones count until they are requested. */
   get size(): number {
     return this.#values.size;
   }
 
-  /** @param mostMs milliseconds; an older value is not given, but kept. Default: the map's own limit */
+  /** @param mostMs milliseconds; an older value is not returned, but kept. Default: the map's own limit */
   get(key: K, mostMs = Number.POSITIVE_INFINITY): V | undefined {
     const value = this.#values.get(key);
     if (value === undefined) return undefined;
@@ -56,8 +56,8 @@ export class BoundedMap<K, V> {
   }
 
   /**
-   * Does not keep what costs more than the bound by itself.
-   * @param at since when the value has been true, by the map's clock. Default: now
+   * Does not keep an entry that alone exceeds the limit.
+   * @param at the time of the value, by the map's clock. Default: now
    */
   set(key: K, value: V, at?: number): void {
     this.delete(key);
@@ -97,19 +97,16 @@ export class BoundedMap<K, V> {
   }
 }
 
-/** Answers by name, each asked for once however many want it meanwhile. A failure is forgotten as soon as it comes. */
+/** A cache of answers by name; concurrent requests for one name share a call. Failures are not kept. */
 export class Remembered<T> {
   readonly #answers: BoundedMap<string, Promise<T>>;
 
-  /**
-   * @param most answers
-   * @param age counted from the question on
-   */
+  /** @param most answers @param age counted from the start of the call */
   constructor(most: number, age: Age) {
     this.#answers = new BoundedMap(most, { age });
   }
 
-  /** Undefined where it has to be asked for. */
+  /** Undefined if it is not cached. */
   get(name: string): Promise<T> | undefined {
     return this.#answers.get(name);
   }

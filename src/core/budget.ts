@@ -1,15 +1,15 @@
 /** The order of service: by arrival, or by size and then by arrival. */
 export type Order = 'first' | 'smallest';
 
-/** What somebody wants of a budget, and holds once it is granted. */
+/** A share of a budget, requested and then held. */
 export interface Share {
   /** Whether it is still waited for. */
   readonly waits: boolean;
-  /** Resolves when it is held, with true; with false when it was given up before. */
+  /** Resolves with true when it is held, with false if it was given up first. */
   readonly granted: Promise<boolean>;
   /** What is held, in the budget's unit. */
   readonly held: number;
-  /** Gives back so much, never more than is held; default: all. */
+  /** Returns this much, never more than is held; default: all. */
   release(amount?: number): void;
   /** Ends the waiting. @returns false where it did not wait any more */
   giveUp(): boolean;
@@ -20,7 +20,7 @@ interface Waiter {
   readonly grant: () => void;
 }
 
-/** Bounds what is held at a time; those for whom too little is left wait for their turn. */
+/** Limits what is held at a time; requests that do not fit wait for their turn. */
 export class Budget {
   readonly #most: number;
   readonly #order: Order;
@@ -42,7 +42,7 @@ export class Budget {
     return this.#waiting.size;
   }
 
-  /** Holds it at once where there is room and nobody is before it. */
+  /** Grants it at once if there is room and nothing waits before it. */
   ask(amount: number): Share {
     const { promise: granted, resolve } = Promise.withResolvers<boolean>();
     let held = 0;

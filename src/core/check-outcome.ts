@@ -45,11 +45,11 @@ export function countLevels(findings: Iterable<{ readonly level: Level }>): Reco
   return counts;
 }
 
-/** How much a finding weighs; `info` never decides anything. */
+/** The level of a finding; `info` never affects the status. */
 export const levels = ['error', 'warning', 'info'] as const;
 export type Level = (typeof levels)[number];
 
-/** From which level on findings make a check fail. */
+/** The lowest level of findings that makes a check fail. */
 export const failOns = ['error', 'warning', 'none'] as const;
 export type FailOn = (typeof failOns)[number];
 
@@ -63,7 +63,7 @@ export const checkStatus = {
   warnings: 2,
   /** Called or configured wrongly. */
   usage: 3,
-  /** Something that has to be known could not be had; never taken for passed. */
+  /** Something could not be evaluated; never counts as passed. */
   notEvaluated: 4,
 } as const;
 
@@ -72,12 +72,12 @@ export interface CheckFinding {
   /** Stable, for programs: `secret-reference`. */
   readonly id: string;
   readonly level: Level;
-  /** What has it, such as `shop/Deployment/web`. */
+  /** The subject, such as `shop/Deployment/web`. */
   readonly subject: string;
   readonly message: string;
 }
 
-/** What a check amounts to. */
+/** The outcome of a check. */
 export interface CheckOutcome {
   readonly result: 'passed' | 'failed' | 'warnings' | 'not-evaluated';
   readonly exitStatus: number;

@@ -1,9 +1,9 @@
 /**
- * What a body has, in one piece.
+ * Reads a whole body into one buffer.
  * @param most bytes
- * @param tooLong makes what is thrown as soon as there are more
- * @param free told of each chunk that has been copied or is not wanted any more, where the caller owns them
- * @returns memory of its own
+ * @param tooLong makes the error for a longer body
+ * @param free called with each chunk that was copied or is not needed, if the caller owns them
+ * @returns a new buffer
  */
 export async function collect(
   body: AsyncIterable<Buffer>,

@@ -28,8 +28,8 @@ export interface DescribedTopic {
 }
 
 /**
- * What can be completed of a command line. Whatever could mean something to a shell is left out: summaries are one
- * line of plain text, and names and choices with other characters than words have are dropped.
+ * What can be completed of a command line. Shell syntax is left out: summaries are one line of plain text, and names
+ * and choices with special characters are dropped.
  */
 export function completionTree(
   bin: string,

@@ -241,7 +241,7 @@ export const steeringFamilies: readonly SteeringFamily[] = [
   },
 ];
 
-/** Below a prefix of the list, but only named so. */
+/** Names that only share a listed prefix. */
 const exceptions: ReadonlySet<string> = new Set(['NODE_ENV']);
 
 /** The family to which a variable of this name belongs, or undefined where a secret may have it. */

@@ -5,13 +5,13 @@
 export const exitStatus = {
   /** It failed, in a way that has no status of its own. */
   failure: 1,
-  /** A command line is wrong that the command reads by itself, as the wrapper does. */
+  /** A wrong command line of a command that parses its own, as the wrapper does. */
   usage: 64,
-  /** A server or the node agent cannot be had. */
+  /** A server or the node agent is unavailable. */
   unavailable: 69,
-  /** A defect of svc, or data that are not what svc wrote. */
+  /** A defect of svc, or data that svc did not write. */
   internal: 70,
-  /** The system does not give what is needed, such as protected memory. */
+  /** The system lacks what is needed, such as protected memory. */
   system: 71,
   /** Permission denied, by a server or by the node agent. */
   denied: 77,
@@ -45,7 +45,7 @@ export class SvcError extends Error {
   }
 }
 
-/** What was thrown, in words; anything can be thrown. */
+/** The message of a thrown value of any type. */
 export const messageOf = (thrown: unknown): string =>
   thrown instanceof Error ? thrown.message : String(thrown);
 
@@ -55,7 +55,7 @@ export function fullMessageOf(thrown: unknown): string {
   return [messageOf(thrown), ...details].join('; ');
 }
 
-/** What Node says of a certificate that it does not accept; trying again changes none of them. */
+/** Node's codes for a rejected certificate; a retry does not help. */
 const codes: ReadonlySet<unknown> = new Set([
   'CERT_HAS_EXPIRED',
   'CERT_NOT_YET_VALID',
@@ -75,7 +75,7 @@ const codes: ReadonlySet<unknown> = new Set([
 
 const deepest = 8;
 
-/** The code by which an error, or one of its causes, says that a certificate was refused; undefined: none does. */
+/** The code of a rejected certificate in an error or one of its causes; undefined if there is none. */
 export function certificateErrorCode(error: unknown): string | undefined {
   let current = error;
   for (let depth = 0; depth < deepest && current instanceof Error; depth += 1) {
@@ -84,4 +84,10 @@ export function certificateErrorCode(error: unknown): string | undefined {
     current = current.cause;
   }
   return undefined;
+}
+
+/** The HTTP status of an error of the AWS SDK; undefined without a response. */
+export function httpStatusOf(error: unknown): number | undefined {
+  const { $metadata } = error as { readonly $metadata?: { readonly httpStatusCode?: number } };
+  return $metadata?.httpStatusCode;
 }

@@ -21,7 +21,7 @@ type State =
   | 'last-end'
   | 'done';
 
-/** Takes the chunks of a body apart, wherever its bytes are split. Extensions and trailers are passed over. */
+/** Decodes a chunked body, wherever its bytes are split. Extensions and trailers are ignored. */
 export class ChunkedBody {
   readonly #take: (bytes: Uint8Array) => void;
   readonly #bounds: BodyBounds;
@@ -30,7 +30,7 @@ export class ChunkedBody {
   /** Bytes of this chunk still to come. */
   #size = 0;
   #passedOver = 0;
-  /** Bytes of data handed over so far. */
+  /** Bytes of data delivered so far. */
   #taken = 0;
 
   /** @param take is given the data, piece by piece, as views of what is pushed */
@@ -132,7 +132,7 @@ export interface ByteSink {
   clear(): void;
 }
 
-/** Bytes that are not the HTTP/1.1 message that they should be. Never has any of them in its text. */
+/** Bytes that are not a valid HTTP/1.1 message. The text never quotes them. */
 export class HttpError extends Error {
   override readonly name = 'HttpError';
 }

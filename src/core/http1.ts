@@ -1,6 +1,6 @@
 import { type BodyBounds, type ByteSink, ChunkedBody, HttpError, tooLarge } from './http1-chunked-body.ts';
 
-/** Told what a response holds, in order. */
+/** Receives the parts of a response in order. */
 export interface ResponseEvents {
   /** The final response's head. Interim (1xx) responses come before it. */
   head(head: ResponseHead): void;
@@ -11,13 +11,13 @@ export interface ResponseEvents {
 
 const headEnd = Buffer.from('\r\n\r\n');
 
-/** Takes one response apart, wherever its bytes are split. Nothing of a body is kept. */
+/** Parses one response, wherever its bytes are split. Keeps nothing of the body. */
 export class ResponseParser {
   readonly #events: ResponseEvents;
   readonly #bounds: BodyBounds;
   readonly #rules: HeadRules;
   #head: ResponseHead | undefined;
-  /** Of a head that has not come whole. */
+  /** Of an incomplete head. */
   #gathered: Buffer | undefined;
   #headBytes = 0;
   #chunks: ChunkedBody | undefined;
@@ -150,7 +150,7 @@ export interface ResponseHead {
   readonly status: number;
   readonly headers: ResponseHeaders;
   readonly framing: BodyFraming;
-  /** Whether the connection takes another request afterwards. */
+  /** Whether the connection can be reused afterwards. */
   readonly keepAlive: boolean;
 }
 
@@ -163,7 +163,7 @@ export interface HeadRules {
 
 /**
  * Reads status line and headers, without the empty line at their end. `text` has a character for each byte.
- * @throws HttpError for what two readers could understand differently
+ * @throws HttpError for anything ambiguous
  */
 function parseResponseHead(text: string, rules: HeadRules = {}): ResponseHead {
   if (misfit.test(text)) throw new HttpError('the answer has a malformed header');
@@ -247,7 +247,7 @@ function framingOf(status: number, headers: ResponseHeaders, rules: HeadRules): 
   return length === undefined ? { kind: 'until-close' } : { kind: 'length', length };
 }
 
-/** One number. A list is refused, of equal ones too: RFC 9112 leaves that to the reader. */
+/** One number. A list is rejected even if its items are equal: RFC 9112 leaves that to the reader. */
 function lengthFrom(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   if (!/^\d{1,15}$/.test(text)) throw new HttpError('the answer has no usable length');

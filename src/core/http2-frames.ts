@@ -22,7 +22,7 @@ export interface Http2Frame {
 /** What a client sends first. */
 export const clientPreface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1');
 
-/** No peer may send longer ones unless it is asked to. */
+/** Peers may not send longer ones unless permitted. */
 export const longestFrame = 16_384;
 const headerLength = 9;
 
@@ -36,7 +36,7 @@ export function writeFrame(type: number, flags: number, stream: number, payload:
   return frame;
 }
 
-/** Takes frames out of a stream of bytes that comes in pieces. */
+/** Reads frames from a stream of bytes that arrives in pieces. */
 export class FrameReader {
   #pending: Buffer = Buffer.alloc(0);
 
@@ -72,7 +72,7 @@ function priorityLength(type: number, flags: number): number {
   return type === frameType.headers && flags & frameFlag.priority ? 5 : 0;
 }
 
-/** Bytes that are no HTTP/2, or more of it than a single call needs. The text never quotes them. */
+/** Bytes that are not HTTP/2, or more of it than a single call needs. The text never quotes them. */
 export class Http2Error extends Error {
   override readonly name = 'Http2Error';
 }

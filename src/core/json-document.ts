@@ -1,9 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 
-/**
- * Checks a whole JSON text in UTF-8 and tells where its one value stands. No part of it becomes a string.
- * @throws JsonError
- */
+/** Validates a whole JSON text in UTF-8 and locates its one value. No part of it becomes a string. @throws JsonError */
 export function readDocument(bytes: Uint8Array): JsonValue {
   if (!isUtf8(bytes)) throw new JsonError(0, 'UTF-8');
   const root = scanValue(bytes, skipSpace(bytes, 0));
@@ -37,7 +34,7 @@ export function readArray(bytes: Uint8Array, at: number): JsonValue[] {
   return items;
 }
 
-/** What the scanned string, which is no secret, means. */
+/** Decodes a scanned string, which must not be a secret. */
 export function readName(bytes: Uint8Array, start: number, end: number): string {
   const name = new Uint8Array(end - start - 2);
   return readText(name, 0, decodeString(bytes, start, end, name));
@@ -47,7 +44,7 @@ export function readName(bytes: Uint8Array, start: number, end: number): string 
 export const readText = (bytes: Uint8Array, start: number, end: number): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8');
 
-/** Objects and arrays inside each other, at most. */
+/** Maximum nesting depth. */
 export const maxDepth = 100;
 
 /** Gets each member of an object: where its name stands, quotes included, and its value. */
@@ -130,7 +127,7 @@ export interface JsonMember extends JsonValue {
   readonly name: string;
 }
 
-/** Bytes that are not the JSON that they should be. Says where, never what: the text may be a secret. */
+/** Invalid JSON. It says where, never what: the text may be a secret. */
 export class JsonError extends Error {
   override readonly name = 'JsonError';
   /** Offset of the byte that does not fit. */

@@ -12,7 +12,7 @@ import {
   scanString,
 } from './json-document.ts';
 
-/** A JSON text that is looked at in place, by paths of names. */
+/** A JSON text that is read in place, by paths of names. */
 export class JsonView {
   readonly bytes: Uint8Array;
   readonly root: JsonValue;
@@ -67,10 +67,7 @@ export class JsonView {
   }
 }
 
-/**
- * Takes the white space between the tokens out of a scanned value, in place.
- * @returns the new end of the value
- */
+/** Removes the white space between the tokens of a scanned value, in place. @returns the new end of the value */
 export function compact(bytes: Uint8Array, { start, end }: JsonValue): number {
   let to = start;
   let from = start;

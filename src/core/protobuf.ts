@@ -116,8 +116,8 @@ export class ProtobufFields {
 }
 
 /**
- * Takes a message apart. Fields of types that no schema of ours has (fixed-size numbers) are passed over; groups,
- * which proto3 does not have, are refused.
+ * Parses a message. Fields of types that no schema of ours uses (fixed-size numbers) are skipped; groups, which proto3
+ * does not have, are rejected.
  * @throws ProtobufError when the bytes are cut or malformed
  */
 export function readFields(message: Uint8Array): ProtobufFields {
@@ -189,8 +189,8 @@ class Cursor {
 export type VisitField = (number: number, start: number, end: number) => void;
 
 /**
- * Goes through the fields of a message that lies between two offsets, without making anything of them: for judging a
- * message by its shape before it is decoded. Numbers are passed over.
+ * Walks the fields of a message between two offsets without decoding them, to check a message before it is decoded.
+ * Numbers are skipped.
  * @throws ProtobufError when the bytes are cut or malformed; what `visit` throws
  */
 export function visitNested(bytes: Uint8Array, start: number, end: number, visit: VisitField): void {

@@ -11,11 +11,11 @@ export interface SarifRule {
 }
 
 export interface SarifFinding extends CheckFinding {
-  /** Why it does not count, where it does not. */
+  /** Why it is suppressed, if it is. */
   readonly suppressed?: string;
 }
 
-/** What could not be found out. */
+/** What could not be evaluated. */
 export interface SarifNotification {
   readonly id: string;
   readonly message: string;

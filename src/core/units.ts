@@ -16,9 +16,8 @@ export class DurationError extends Error {
 }
 
 /**
- * Milliseconds (with a fraction down to nanoseconds) of a Go duration such as
- * `1h30m`, `1.5h` or `300ms`. Accepts and refuses exactly what Go's
- * time.ParseDuration does.
+ * Milliseconds (with a fraction down to nanoseconds) of a Go duration such as `1h30m`, `1.5h` or `300ms`. Accepts and
+ * rejects exactly what Go's time.ParseDuration does.
  * @throws DurationError
  */
 export function parseDuration(text: string): number {
@@ -130,7 +129,7 @@ export function formatByteSize(bytes: number): string {
   return bytes === 0 || unit === undefined ? String(bytes) : `${bytes / units[unit]}${unit}`;
 }
 
-/** `1 node`, `3 nodes`; the plural where an s does not make it. */
+/** `1 node`, `3 nodes`; give the plural if it is irregular. */
 export function counted(count: number, one: string, several: string = `${one}s`): string {
   return `${count} ${count === 1 ? one : several}`;
 }

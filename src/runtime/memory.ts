@@ -1,12 +1,12 @@
 import { setFlagsFromString } from 'node:v8';
 
-/** Memory that is zeroed when it is given up. */
+/** Memory that is zeroed on release. */
 export interface ByteBlock {
   /** Bytes, at least as many as were asked for. */
   readonly length: number;
   /** In place. @throws TypeError after `release` */
   readonly bytes: Buffer;
-  /** Zeroes it. Repeat calls are harmless. */
+  /** Zeroes it. Repeated calls have no effect. */
   release(): void;
 }
 
@@ -19,8 +19,8 @@ const largestKept = 64 * 1024;
 const mostKept = 32;
 
 /**
- * Blocks outside V8's heap, used again and again, for what holds keys for the time of a call. Unlike secret memory
- * they cost no system call, and may be swapped out.
+ * Reused blocks outside V8's heap, for buffers that hold keys during a call. Unlike secret memory they cost no system
+ * call, and may be swapped out.
  */
 export function createWipedMemory(): ByteMemory {
   const kept = new Map<number, Buffer[]>();
@@ -39,8 +39,8 @@ export function createWipedMemory(): ByteMemory {
 }
 
 /**
- * Zeroed memory that is not moved: arrays of up to 64 bytes that Node allocates by itself lie in V8's heap, whose
- * collector leaves copies behind.
+ * Zeroed memory that is never moved: small arrays (up to 64 bytes) lie in V8's heap, whose collector leaves copies
+ * behind.
  */
 export const ownBuffer = (length: number): Buffer => Buffer.from(new ArrayBuffer(length));
 
@@ -69,9 +69,10 @@ class WipedBlock implements ByteBlock {
 }
 
 /**
- * Frees the memory of a buffer at once instead of leaving it to the garbage collector: V8 sees a buffer of 64 KiB as a few bytes
- * of its heap and lets hundreds of megabytes of dead ones stand. To be called where nobody reads from it any more, the
- * operating system included, which does so until the callback of a write. A part of a larger block is left alone.
+ * Frees the memory of a buffer at once instead of leaving it to the garbage collector: V8 counts a buffer of 64 KiB as
+ * a few bytes of its heap and lets hundreds of megabytes of dead ones accumulate. Call it only once nobody reads from
+ * the buffer any more, including the operating system, which does so until the callback of a write. A part of a larger
+ * block is left alone.
  */
 export function release(buffer: Buffer): void {
   const { buffer: block } = buffer;
@@ -80,16 +81,16 @@ export function release(buffer: Buffer): void {
 }
 
 /**
- * Makes malloc keep blocks of up to 4 MiB that were given back, for a process that takes and gives large buffers all the
- * time: by itself glibc maps each of more than 128 KiB anew, page by page. It learns from the largest block that was freed.
+ * Makes malloc keep freed blocks of up to 4 MiB, for a process that allocates large buffers all the time: by default,
+ * glibc maps each of more than 128 KiB anew, page by page. It adapts to the largest block that was freed.
  */
 export function keepFreedBlocks(): void {
   new ArrayBuffer(4 * 1024 * 1024).transfer(0);
 }
 
 /**
- * Whether this process has more resident bytes, or nobody knows: reading it takes a file descriptor, and there may be none
- * left.
+ * Whether this process has more resident bytes; true if that cannot be read, for example without a free file
+ * descriptor.
  */
 export function isLargerThan(bytes: number, resident = process.memoryUsage.rss): boolean {
   try {
@@ -100,8 +101,8 @@ export function isLargerThan(bytes: number, resident = process.memoryUsage.rss):
 }
 
 /**
- * A full collection, at most once in `everyMs`. For a process that is idle between short pieces of work: left to itself
- * V8 would let dead buffers, whose bytes lie outside of its heap, gather for hours.
+ * A full collection, at most once in `everyMs`. For a process that is idle between short pieces of work: by itself V8
+ * would let dead buffers, whose bytes lie outside its heap, accumulate for hours.
  */
 export function createCollector(everyMs: number): () => void {
   let collect: (() => void) | undefined;
@@ -116,8 +117,8 @@ export function createCollector(everyMs: number): () => void {
 }
 
 /**
- * V8's own function for it. The `gc` of `--expose-gc` also gives pages back to the kernel, which ends a process whose
- * memory is locked (Node 24).
+ * V8's own function for it. The `gc` of `--expose-gc` also returns pages to the kernel, which ends a process with
+ * locked memory (Node 24).
  */
 function exposed(): () => void {
   setFlagsFromString('--allow-natives-syntax');
@@ -129,11 +130,10 @@ function exposed(): () => void {
 }
 
 /**
- * Makes V8 collect instead of grow, for a process that lives in a small container: its young
- * generation stays at its first size, and the old one is let grow by little between two
- * collections. Costs about a tenth of the CPU time of small requests; saves 130 MB of resident
- * memory under load. To be called early: memory that the heap has taken it seldom gives back.
- * Not for a process whose memory is locked: pages are given back by calls that fail then, which V8 takes for fatal.
+ * Makes V8 collect instead of growing, for a process in a small container: the young generation keeps its initial size,
+ * and the old one grows little between two collections. Costs about a tenth of the CPU time of small requests; saves
+ * 130 MB of resident memory under load. Call it early, because the heap seldom returns memory. Not for a process with
+ * locked memory: returning pages fails there, which V8 treats as fatal.
  */
 export function keepHeapSmall(): void {
   keepYoungGenerationSmall();
@@ -143,8 +143,8 @@ export function keepHeapSmall(): void {
 /**
  * The same for a process that serves many small requests: a fifth less processor time for the same memory. The old
  * generation may grow by 30 % between two collections, and V8 compiles in one step instead of two, because its Maglev
- * compiler takes up to 20 MiB for a moment. The young generation is collected by one thread: waking helpers for so little
- * costs more than they take over, and where the processors are busy, every request waits for the last of them.
+ * compiler takes up to 20 MiB for a moment. The young generation is collected by one thread: waking helpers for so
+ * little costs more than they save, and on busy processors every request waits for the last of them.
  */
 export function keepHeapSmallUnderLoad(): void {
   keepYoungGenerationSmall();
@@ -152,30 +152,29 @@ export function keepHeapSmallUnderLoad(): void {
     setFlagsFromString(flag);
 }
 
-/** The part of it that a process with locked memory survives. */
+/** The part of it that is safe for a process with locked memory. */
 export function keepYoungGenerationSmall(): void {
   setFlagsFromString('--semi-space-growth-factor=1');
 }
 
 /**
- * Ends compilation to machine code from now on, for a process that has done its work and waits: compiler threads
- * leave 1 to 2 MB in arenas of their own. To be called after everything has been loaded, because changed flags make
- * V8 refuse the code cache of Node's own modules, which costs 20 ms.
+ * Turns off compilation to machine code, for a process that has done its work and waits: compiler threads leave 1 to 2
+ * MB in arenas of their own. Call it after everything has been loaded, because changed flags make V8 reject the code
+ * cache of Node's own modules, which costs 20 ms.
  */
 export function endJustInTimeCompilation(): void {
   for (const flag of ['--no-opt', '--no-maglev', '--no-sparkplug']) setFlagsFromString(flag);
 }
 
 const levels = 8;
-/** Arguments beyond the declared ones are laid on the stack as well. Made once: at each call they would be 64 KiB of garbage. */
+/** Undeclared arguments are pushed onto the stack too. Allocated once: at each call they would be 64 KiB of garbage. */
 const argumentsOf = Array.from({ length: levels }, (_, left) => [left, ...new Array<number>(1024).fill(0)]);
 
 let due = false;
 
 /**
- * Overwrites 64 KiB of the stack, where native functions have left what they worked on: node:tls decrypts into an array
- * of 16 KiB there. Later, because what a callback of a socket leads to runs inside the very functions whose leavings
- * are meant.
+ * Overwrites 64 KiB of the stack, where native functions leave their data: node:tls decrypts into an array of 16 KiB
+ * there. Deferred, because callbacks of a socket run inside those functions.
  */
 export function overwriteStackSoon(): void {
   if (due) return;

@@ -5,8 +5,8 @@ import { exitStatus, SvcError } from '../core/errors.ts';
 import type { Style } from './cli/terminal.ts';
 
 /**
- * Gives plugins this very svc when they import `svc/plugin`, wherever they lie: what they share with it (errors, the
- * redaction of secrets) exists once, and none of them brings a copy.
+ * Resolves `svc/plugin` to this svc for every plugin, wherever it is installed, so that shared state (errors, the
+ * redaction of secrets) exists once.
  */
 export function serveApi(): void {
   module.registerHooks({
@@ -27,7 +27,7 @@ interface PluginPackage {
 }
 
 /**
- * Refuses a plugin that was not made for this API. What it was made for stands in its package.json: `"svc": {"api": 1}`.
+ * Refuses a plugin made for another version of this API; its package.json names the version: `"svc": {"api": 1}`.
  * @throws SvcError PLUGIN_INCOMPATIBLE
  */
 export function checkPlugin(packageFile: string): void {
@@ -75,7 +75,7 @@ interface PluginWarning extends Error {
 
 type Paint = (style: Style, text: string) => string;
 
-/** Says in words of ours which part of which plugin could not be loaded; leaves other warnings to those who show them. */
+/** Reports which part of which plugin could not be loaded; other warnings are passed on. */
 export function explainPluginWarnings(screen: Pick<NodeJS.WriteStream, 'write'>, paint: Paint): void {
   const others = process.listeners('warning');
   process.removeAllListeners('warning');
@@ -86,7 +86,7 @@ export function explainPluginWarnings(screen: Pick<NodeJS.WriteStream, 'write'>,
   });
 }
 
-/** The warning as a person reads it; undefined where it is about no plugin. */
+/** The warning for people; undefined if it is not about a plugin. */
 function describePluginWarning({ detail = '' }: PluginWarning): string | undefined {
   const fact = (name: string) => new RegExp(`^${name}: (.*)$`, 'm').exec(detail)?.[1];
   const plugin = fact('plugin');
@@ -109,7 +109,7 @@ export function pluginLabel(plugin: LoadedPlugin | undefined): string | undefine
 }
 
 /**
- * The level of what `svc/plugin` offers. It goes up when something is taken away or changes its meaning, so that a plugin
- * made for another level is refused; what is only added leaves it as it is.
+ * The level of what `svc/plugin` offers. It is raised when something is removed or changes its meaning, so that a
+ * plugin made for another level is refused; additions leave it unchanged.
  */
 export const apiLevel = 1;

@@ -22,6 +22,6 @@ export interface Store {
    * after `close`.
    */
   view(key: string): Uint8Array | undefined;
-  /** Unmaps the memory. Repeat calls are harmless. */
+  /** Unmaps the memory. Repeated calls have no effect. */
   close(): void;
 }

@@ -65,6 +65,11 @@ for (const kind of ['versitygw', 'minio'] as const satisfies readonly ObjectStor
     const asked = { Bucket, Key, ObjectAttributes: ['Checksum' as const] };
     return told((await s3.send(new GetObjectAttributesCommand(asked))).Checksum ?? {});
   };
+  const ofParts = async (Key: string) => {
+    const asked = { Bucket, Key, ObjectAttributes: ['ObjectParts' as const] };
+    const { ObjectParts } = await s3.send(new GetObjectAttributesCommand(asked));
+    return ObjectParts?.Parts?.map((part) => [part.Size, told(part)]);
+  };
   /** Past the SDK, which refuses checksums that it cannot calculate. */
   async function read(Key: string) {
     const asked = { 'x-amz-checksum-mode': 'ENABLED' };
@@ -162,6 +167,16 @@ for (const kind of ['versitygw', 'minio'] as const satisfies readonly ObjectStor
           assert.equal(await attributes(name), expected);
           assert.equal(await read(name), { body: Buffer.concat(bodies), told: expected });
           assert.equal(await listed(name), [algorithm, type]);
+          assert.equal(
+            await ofParts(name),
+            bodies.map((body) => [body.length, sumOf(algorithm, body)]),
+          );
+          for (const [index, body] of bodies.entries()) {
+            const one = { Bucket, Key: name, PartNumber: index + 1 };
+            const part = await s3.send(new HeadObjectCommand({ ...one, ChecksumMode: 'ENABLED' }));
+            assert.equal(told(part), sumOf(algorithm, body));
+            assert.equal(told(await s3.send(new HeadObjectCommand(one))), {});
+          }
         }
       }
     });

@@ -1,4 +1,4 @@
-/** What tells one custom resource from another. */
+/** The definition of one custom resource. */
 export interface CustomResource {
   readonly kind: string;
   readonly plural: string;
@@ -34,7 +34,7 @@ export interface CustomResourceDefinition {
 }
 
 const group = 'svc.io';
-/** Uninstalling a chart must not take away what people have written. */
+/** Uninstalling a chart must not delete what users have written. */
 const keep = { 'helm.sh/resource-policy': 'keep' };
 
 export function definitionOf(resource: CustomResource): CustomResourceDefinition {
@@ -176,7 +176,7 @@ export type SchemaOf<T> = [T] extends [string]
 
 interface Described {
   readonly description: string;
-  /** Rules in CEL, each with the sentence that people read when it is broken. */
+  /** Rules in CEL, each with the message for a violation. */
   readonly rules?: readonly CelRule[];
 }
 

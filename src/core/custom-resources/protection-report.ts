@@ -17,9 +17,9 @@ export interface ReportSummary {
   /** With every pod wrapped. */
   readonly protected: number;
   readonly lowestScore: number;
-  /** Of workloads that found no room in the list. */
+  /** Number of workloads that did not fit in the list. */
   readonly leftOut: number;
-  /** Of nodes that found no room in theirs; absent: none. */
+  /** Number of nodes that did not fit in their list; absent: none. */
   readonly nodesLeftOut?: number;
 }
 

@@ -1,6 +1,6 @@
 import type { LabelSelector } from '../kubernetes/labels.ts';
 
-/** What the pods of a namespace that it selects are given; annotations of a pod win over it, field by field. */
+/** Settings for the pods of a namespace that it selects; annotations of a pod override it, field by field. */
 export interface ServiceConfigSpec {
   /** Pods of its namespace; an empty one selects them all. */
   readonly selector: LabelSelector;
@@ -48,7 +48,7 @@ export interface ProxyRequest {
   readonly role?: string;
   /** URL of the object store. */
   readonly upstream?: string;
-  /** Blocks of addresses of an object store whose name points to ever other ones; for pods with the proxy alone. */
+  /** Address blocks of an object store whose name resolves to changing addresses; only for pods with the proxy. */
   readonly storeCIDRs?: readonly string[];
   readonly transitKey?: string;
   /** Callers have to sign with keys that are made for each pod. */

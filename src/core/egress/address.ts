@@ -3,8 +3,8 @@ import ipaddr from 'ipaddr.js';
 export type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
 /**
- * An address as it is usually written: four decimal numbers, or IPv6 without a zone. What stands for an IPv4 address
- * within IPv6 becomes that address, since it is what leaves the pod.
+ * An address as it is usually written: four decimal numbers, or IPv6 without a zone. An IPv4-mapped IPv6 address
+ * becomes that IPv4 address, because that is what leaves the pod.
  */
 export function parseAddress(text: string): Address | undefined {
   if (ipaddr.IPv4.isValidFourPartDecimal(text)) return ipaddr.IPv4.parse(text);
@@ -31,7 +31,7 @@ const neverBeyondThePod: ReadonlySet<string> = new Set([
   'linkLocal',
 ]);
 
-/** Whether a server elsewhere can have it. Link-local ones are the cloud's metadata services, no servers. */
+/** Whether a remote server can have it. Link-local addresses are the cloud's metadata services. */
 export function isReachable(address: Address): boolean {
   return !neverBeyondThePod.has(address.range());
 }
@@ -47,7 +47,7 @@ export interface Block {
   readonly prefix: number;
 }
 
-/** A shorter prefix takes in so much that a few such blocks are every address. */
+/** A shorter prefix covers so much that a few such blocks are every address. */
 const shortestPrefix = { ipv4: 8, ipv6: 7 } as const;
 
 /** IPv6 blocks each of which reaches all of IPv4: mapped addresses, and translation by NAT64. */
@@ -140,7 +140,7 @@ export function plainHost(host: string): string {
 export interface ServiceName {
   readonly namespace: string;
   readonly name: string;
-  /** The name can be no other thing: it says `svc`. */
+  /** The name is unambiguous: it says `svc`. */
   readonly certain: boolean;
 }
 

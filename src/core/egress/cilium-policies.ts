@@ -33,7 +33,7 @@ function storeGrants(facts: EgressFacts, warn: Warn): CiliumGrant[] {
   return [...stores, ...storeBlockGrants(facts, warn).map(asCilium)];
 }
 
-/** Where Cilium redirects what goes to the cache of a node, it goes to a pod. */
+/** If Cilium redirects traffic for a node's DNS cache, it goes to a pod. */
 function nodeCacheGrants(addresses: readonly string[]): CiliumGrant[] {
   if (!addresses.includes('169.254.20.10')) return [];
   const cache = podsIn('kube-system', { 'k8s-app': 'node-local-dns' });
@@ -52,13 +52,13 @@ function policyOf(
     metadata,
     spec: {
       endpointSelector: { matchLabels },
-      // no rule at all would leave the pods free; one that names nothing allows nothing
+      // no rule at all would leave the pods unrestricted; an empty rule allows nothing
       egress: rules.length === 0 ? [{}] : rules,
     },
   };
 }
 
-/** A name stays a name: Cilium follows it wherever it points. */
+/** A name stays a name: Cilium follows its addresses. */
 function ciliumEndpoint(
   endpoint: EgressEndpoint,
   what: string,
@@ -91,7 +91,7 @@ function named(
   return [];
 }
 
-/** Names of the cluster are its own to answer: one that is no Service now is nothing. */
+/** Cluster names are resolved by the cluster: one that is not a Service now allows nothing. */
 function isNameElsewhere(host: string): boolean {
   return /^[a-z0-9_-]+(\.[a-z0-9_-]+)+$/.test(host) && serviceOfHost(host, '')?.certain !== true;
 }
@@ -146,7 +146,7 @@ interface Together {
   readonly ports: Map<string, CiliumPorts['ports'][number]>;
 }
 
-/** Rules that allow exactly these, in one order whatever order they come in. */
+/** Rules that allow exactly these, in a canonical order. */
 function ciliumRules(grants: readonly CiliumGrant[]): CiliumRule[] {
   const rules = new Map<string, { first: Together; keys: string[]; peers: unknown[] }>();
   for (const each of byPeer(grants)) {
@@ -191,7 +191,7 @@ export interface CiliumPolicy {
   };
 }
 
-/** Exactly one kind of peer, since Cilium lets a rule combine few of them; none at all: it allows nothing. */
+/** Exactly one kind of peer, because Cilium lets a rule combine few of them; without any it allows nothing. */
 export interface CiliumRule extends CiliumPeers {
   readonly toPorts?: readonly [CiliumPorts];
 }
@@ -205,6 +205,6 @@ export interface CiliumPeers {
 
 interface CiliumPorts {
   readonly ports: readonly { readonly port: string; readonly protocol: 'TCP' | 'UDP' }[];
-  /** Answers pass through Cilium, which learns from them where names point. */
+  /** Responses pass through Cilium, which learns the addresses of names from them. */
   readonly rules?: { readonly dns: readonly { readonly matchPattern: string }[] };
 }

@@ -1,7 +1,7 @@
 import type { EgressDestination } from '../custom-resources/resources.ts';
 import { managedBy } from '../kubernetes/labels.ts';
 
-/** Everything that the policies of one namespace are made from: no look-up is left to do. */
+/** Everything that the policies of one namespace are made from; no further lookups are needed. */
 export interface EgressFacts {
   readonly namespace: string;
   /** One each, duplicates allowed: all secrets servers that its pods use. */
@@ -17,7 +17,7 @@ export interface EgressFacts {
     readonly service?: ServiceFacts;
     readonly addresses?: readonly string[];
   })[];
-  /** What pods need beside all that and is not allowed, a sentence each; passed on. */
+  /** What pods need besides that and is not allowed, a sentence each; passed on. */
   readonly warnings?: readonly string[];
 }
 
@@ -88,7 +88,7 @@ export type Peer =
 
 export interface EgressPolicies<Policy = NetworkPolicy> {
   readonly policies: readonly Policy[];
-  /** Facts that are unknown or may change, a sentence each; they never widen a policy. */
+  /** Warnings about facts that are unknown or may change, a sentence each; these never widen a policy. */
   readonly warnings: readonly string[];
 }
 
@@ -96,8 +96,8 @@ export interface EgressPolicies<Policy = NetworkPolicy> {
 export const namespaceName = 'kubernetes.io/metadata.name';
 
 /**
- * Carried by policies that come from here, whoever applies them. What a person applies is the operator's to keep, too:
- * otherwise it would stand in the way of the operator's own, and nobody would follow addresses that change.
+ * Carried by policies that come from here, whoever applies them. The operator also maintains policies that a person
+ * applies: otherwise they would block its own, and nobody would update changing addresses.
  */
 export const policyLabels = {
   'app.kubernetes.io/component': 'egress',

@@ -54,8 +54,8 @@ function literalOf(host: string): string | undefined {
 }
 
 /**
- * What reaches a Service of the cluster on one of its ports: its own addresses, and what stands behind them, since
- * whether addresses are translated before a policy looks at them is not defined.
+ * Grants for one port of a Service: its own addresses and its endpoints, because it is undefined whether policies apply
+ * before or after translation.
  */
 function serviceGrants(
   service: ServiceFacts,
@@ -79,7 +79,7 @@ function behind(
   warn: (text: string) => void,
 ): EgressGrant[] {
   const peer = podsOf(service);
-  // a client of a headless Service connects to its pods itself, on the port that it was told
+  // a client of a headless Service connects to its pods directly, on the given port
   if (peer !== undefined) return [{ peer, protocol, port: headless ? service.port : service.targetPort }];
   if (service.endpoints.length === 0) {
     warn(`${nameOf(service)} has neither a selector nor endpoints; what stands behind it is not allowed`);
@@ -127,8 +127,8 @@ type Warn = (text: string) => void;
 export type Extra = EgressFacts['extra'][number];
 
 /**
- * What is left of the further destinations: blocks that are nearly every address together are left out, all of them,
- * since which one is meant is not known. `areTooWide` has the bound.
+ * The valid further destinations: blocks that together cover nearly every address are all left out, because it is
+ * unknown which one is meant. See `areTooWide`.
  */
 export function narrowExtras(extra: readonly Extra[], warn: Warn): readonly Extra[] {
   const blocks = extra.flatMap(({ cidr }) => cidr ?? []);
@@ -153,7 +153,7 @@ function blockGrants({ port = 443, protocol = 'TCP' }: Extra, cidr: string, warn
   return block === undefined ? [] : [{ peer: { ipBlock: { cidr: block } }, protocol, port }];
 }
 
-/** Blocks that were declared for stores whose names turn, on the ports of those that are outside of the cluster. */
+/** Blocks declared for stores with changing addresses, on the ports of stores outside the cluster. */
 export function storeBlockGrants(
   { stores, storeBlocks = [] }: Pick<EgressFacts, 'stores' | 'storeBlocks'>,
   warn: Warn,

@@ -17,8 +17,8 @@ interface PeerPorts {
 }
 
 /**
- * Rules that allow exactly these, in one order whatever order they come in. Peers share a rule only when they have the
- * same ports: a rule allows each of its peers on each of its ports.
+ * Rules that allow exactly these, in a canonical order. Peers share a rule only when they have the same ports: a rule
+ * allows each of its peers on each of its ports.
  */
 export function rulesOf(grants: readonly EgressGrant[]): EgressRule[] {
   const byPorts = new Map<string, { ports: EgressRule['ports']; peers: Peer[] }>();

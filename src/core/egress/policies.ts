@@ -22,8 +22,8 @@ import { addressGrant, byText, type EgressGrant, onValidPorts, rulesOf, usable }
 type Warn = (text: string) => void;
 
 /**
- * The policies of a namespace: what its protected pods reach, and what those with the proxy reach beside that.
- * The same facts give the same policies, in whatever order they come. Nothing that is not known widens one.
+ * The policies of a namespace: what its protected pods reach, and what those with the proxy reach beside that. The same
+ * facts give the same policies, in any order. Unknown facts never widen one.
  */
 export function egressPolicies(facts: EgressFacts): EgressPolicies {
   return policiesOf(facts, { main: gather, store: gatherStores, policyOf });
@@ -138,7 +138,7 @@ export function formatHosts(hosts: Hosts): string {
     .join(' ');
 }
 
-/** Reads it back, for as far as it can be read: somebody else may have changed it. */
+/** Parses it as far as possible: somebody else may have changed it. */
 export function parseHosts(text: string): Map<string, string[]> {
   const hosts = new Map<string, string[]>();
   for (const item of text.split(' ')) {

@@ -1,12 +1,17 @@
 import type { EgressDestination, ServiceConfigSpec } from '../custom-resources/resources.ts';
-import { containersOf, proxyName } from '../injection/mutate/containers.ts';
 import {
   credentialServers,
   credentialSource,
   type InjectedCredentials,
 } from '../injection/mutate/proxy-container.ts';
+import {
+  type CreatedConfig,
+  containersOf,
+  proxyName,
+  selectServiceConfig,
+  wrappedContainers,
+} from '../injection/protected-pods.ts';
 import type { Container, Pod } from '../kubernetes/pod.ts';
-import { type CreatedConfig, selectServiceConfig, wrappedContainers } from '../kubernetes/protected-pods.ts';
 import { regionalEndpoint, regionName, unnamedRegion } from '../s3/aws-endpoint.ts';
 import { contains, parseBlock } from './address.ts';
 
@@ -17,7 +22,7 @@ export interface Wanted {
   /** Blocks of addresses of the stores, as they were given. */
   readonly storeBlocks: readonly string[];
   readonly extra: readonly EgressDestination[];
-  /** What they need beside that and is not allowed, a sentence each. */
+  /** What they need besides that and is not allowed, a sentence each. */
   readonly warnings: readonly string[];
 }
 
@@ -33,7 +38,7 @@ export function urlsOfPod(
   return writtenUrls(pod) ?? urlsOfSpec(selectServiceConfig(pod, configs)?.spec ?? {}, vaultAddress);
 }
 
-/** Of the pods that are still to come under it. */
+/** Of the for future pods under it. */
 export function urlsOfSpec(
   { vault, proxy }: Pick<Partial<ServiceConfigSpec>, 'vault' | 'proxy'>,
   vaultAddress: string | undefined,
@@ -61,7 +66,7 @@ export function unionOf(
   };
 }
 
-/** Which servers for credentials the proxies of a namespace ask although its policies do not allow them. */
+/** Credential servers that the proxies of a namespace need although its policies do not allow them. */
 function credentialWarnings(
   urls: readonly PodUrls[],
   extra: readonly EgressDestination[],
@@ -92,7 +97,7 @@ function allows({ cidr, port = 443, protocol = 'TCP' }: EgressDestination, addre
 interface PodUrls {
   readonly vaults: readonly string[];
   readonly stores: readonly string[];
-  /** How its proxy comes by credentials; undefined: it has none, or that is not known. */
+  /** How its proxy obtains credentials; undefined: it has no proxy, or that is unknown. */
   readonly credentials?: InjectedCredentials;
 }
 
@@ -119,7 +124,7 @@ function storeOf(proxy: Container): readonly string[] {
   const upstream = textOf(proxy, 'SVC_PROXY_UPSTREAM');
   if (upstream !== undefined) return [upstream];
   const region = textOf(proxy, 'AWS_REGION') ?? textOf(proxy, 'AWS_DEFAULT_REGION') ?? unnamedRegion;
-  // with any other text the proxy does not start
+  // with any other value the proxy does not start
   return regionName.test(region) ? [regionalEndpoint('s3', region).href] : [];
 }
 

@@ -6,7 +6,7 @@ import { byText } from './grants.ts';
 type Labels = Readonly<Record<string, string>>;
 
 export interface WideningQuestion {
-  /** What is meant to be all that the pods reach. */
+  /** The policies that are meant to be complete. */
   readonly ours: readonly NetworkPolicy[];
   /** All others of the namespace; policies add up, so that each of them can only widen. */
   readonly others: readonly ObservedPolicy[];
@@ -42,7 +42,7 @@ function widens({ spec }: ObservedPolicy, allowed: readonly Allowed[], labels: L
   return (spec.egress ?? []).some((rule) => !isCovered(rule, allowed));
 }
 
-/** Each peer on each port has to be allowed by a rule of ours. */
+/** Each peer on each port must be allowed by one of our rules. */
 function isCovered({ to = [], ports = [] }: ObservedRule, allowed: readonly Allowed[]): boolean {
   if (to.length === 0 || ports.length === 0) return false;
   return to.every((peer) =>
@@ -126,7 +126,7 @@ interface ObservedPort {
   readonly endPort?: number;
 }
 
-/** Whether it has a say in egress; without policy types it has when it has rules for it. */
+/** Whether it restricts egress; without policy types, it does if it has egress rules. */
 export function concernsEgress({ policyTypes, egress = [] }: ObservedSpec): boolean {
   return policyTypes?.includes('Egress') ?? egress.length > 0;
 }

@@ -1,7 +1,7 @@
 import type { ImageCommand } from '../injection/contract.ts';
 import { ImageError, isDigest } from './reference.ts';
 
-/** What a reference leads to: one image, or one for each of several platforms. */
+/** The target of a reference: one image, or one for each of several platforms. */
 export type Manifest =
   | { readonly kind: 'image'; readonly config: string }
   | { readonly kind: 'index'; readonly entries: readonly IndexEntry[] };
@@ -42,7 +42,7 @@ export function readManifest(bytes: Uint8Array, contentType: string): Manifest {
   throw new ImageError(`its manifest has the media type ${shown(type)}, which is of no image`);
 }
 
-/** A manifest that is both could be taken for one thing here and for the other on the node. */
+/** A manifest that is both could be read one way here and another way on the node. */
 function index(manifest: JsonObject): Manifest {
   if ('config' in manifest || 'layers' in manifest)
     throw new ImageError('its index has members of a manifest beside its own');
@@ -67,7 +67,7 @@ function isOneOf(types: readonly string[], type: string): boolean {
   return types.includes(type);
 }
 
-/** Text of a stranger in a message. */
+/** Foreign text in a message. */
 function shown(type: string): string {
   return /^[\w.+/-]{1,100}$/.test(type) ? type : 'unknown';
 }
@@ -164,7 +164,7 @@ function user(config: JsonObject): string {
   return value;
 }
 
-/** What Kubernetes is released for; others in an index run on no node. */
+/** The platforms of Kubernetes; other images of an index run on no node. */
 const ofNodes = ['amd64', 'arm64', 'ppc64le', 's390x'];
 /** Variants included; more would be as many requests. */
 const most = 8;

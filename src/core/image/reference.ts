@@ -62,8 +62,8 @@ const docker = 'docker.io';
 const formerDocker = 'index.docker.io';
 
 /**
- * Tells a registry from the first part of a repository: a registry has a dot, a colon or a capital letter, or is
- * `localhost`. A name of one part on Docker Hub is below `library/`.
+ * Distinguishes a registry from the first part of a repository: a registry has a dot, a colon or a capital letter, or
+ * is `localhost`. A name of one part on Docker Hub is below `library/`.
  * @param name a reference without its digest
  */
 function splitRegistry(name: string): { readonly registry: string; readonly rest: string } {
@@ -106,9 +106,9 @@ export type ImageMirrors = ReadonlyMap<string, readonly string[]>;
 const none: ImageMirrors = new Map();
 
 /**
- * Whether a pod's image is the one that the operator is configured with: the same name and tag, there or in a mirror that
- * the operator is told of, or the same digest wherever it is kept. Another image of the same last part is not, nor is one
- * with a digest that was not configured: runtimes go by the digest, whatever the tag says.
+ * Whether a pod's image is the one that the operator is configured with: the same name and tag, there or in a mirror
+ * that the operator is told of, or the same digest wherever it is kept. Another image of the same last part is not, nor
+ * is one with a digest that was not configured: runtimes use the digest, whatever the tag says.
  */
 export function isConfiguredImage(
   there: string | undefined,

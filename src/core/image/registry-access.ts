@@ -52,7 +52,7 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6;
 /** Ranges of ipaddr.js in which no server is that others can reach, or only what belongs to the machine or its cloud. */
 const refusedRanges: ReadonlySet<string> = new Set([
   ...['unspecified', 'broadcast', 'multicast', 'loopback', 'linkLocal', 'discard'],
-  // tunnels: an IPv4 address stands in them elsewhere than at their end
+  // tunnels: they contain an IPv4 address, but not at their end
   ...['6to4', 'teredo', 'rfc6145'],
 ]);
 
@@ -67,8 +67,8 @@ const carriers = ['::ffff:0:0/96', '::/96', '64:ff9b::/96', '64:ff9b:1::/48'].ma
 );
 
 /**
- * Whether an address may be that of a registry: neither the machine itself, in whatever notation, nor its link, nor what
- * its cloud tells it. Private addresses may, as many registries have one.
+ * Whether an address may be a registry's: not loopback, in any notation, not link-local, and not a metadata server.
+ * Private addresses may, as many registries have one.
  * @param local whether loopback addresses may be, too
  */
 export function mayBeRegistry(text: string, { local }: { readonly local: boolean }): boolean {

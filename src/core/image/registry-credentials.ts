@@ -40,7 +40,7 @@ function readEntries(auths: unknown): RegistryCredential[] {
   });
 }
 
-/** The kubelet takes no other member, an identity token neither. */
+/** The kubelet uses no other member, not even an identity token. */
 function readUser(entry: unknown): { username: string; password: string } | undefined {
   if (!isObject(entry)) throw new ImageError('an entry of it is no object');
   const { username = '', password = '', auth = '' } = entry as Entry;
@@ -108,7 +108,7 @@ function split(name: string): { parts: string[]; port: string; path: string } {
   return { parts: host.split('.'), port, path: slash < 0 ? '' : name.slice(slash) };
 }
 
-/** Pieces between stars are looked for from the left, so that no pattern takes more than linear time a piece. */
+/** Pieces between stars are matched from the left, so each takes linear time. */
 function matchesGlob(pattern: string, text: string): boolean {
   const [first = '', ...rest] = pattern.split('*');
   const last = rest.pop();

@@ -3,7 +3,7 @@ import type { EnvMapping } from '../env-map.ts';
 import type { ImageMirrors } from '../image/reference.ts';
 import type { Pod } from '../kubernetes/pod.ts';
 
-/** What the operator adds to what annotations and ServiceConfigs say. */
+/** The operator's defaults for annotations and ServiceConfigs. */
 export interface InjectionDefaults {
   readonly vaultAddress: string | undefined;
   readonly wrapperImage: string;
@@ -11,7 +11,7 @@ export interface InjectionDefaults {
   /** Where these images may come from as well; unset: from nowhere else. */
   readonly imageMirrors?: ImageMirrors;
   readonly wrapperDelivery: WrapperDelivery;
-  /** A config map of this name with `ca.crt` stands in each namespace of protected pods; undefined: no private CA. */
+  /** A config map of this name with `ca.crt` exists in each namespace of protected pods; undefined: no private CA. */
   readonly caConfigMap: string | undefined;
   /** The node agent's socket on the nodes, undefined where there is no agent. */
   readonly agentSocket: string | undefined;
@@ -57,7 +57,7 @@ export interface PlannedSecret {
   readonly mappings: readonly EnvMapping[];
 }
 
-/** `skip`: the pod asks for nothing; `deny`: it asks for what it cannot get, every error named. */
+/** `skip`: the pod asks for nothing; `deny`: its request cannot be met, with every error. */
 export type Resolution =
   | { readonly kind: 'inject'; readonly plan: InjectionPlan }
   | { readonly kind: 'skip'; readonly reason: string }
@@ -75,7 +75,7 @@ export interface ImageCommand {
   readonly user: string;
 }
 
-/** What mutating needs to know beside the pod and its plan. */
+/** What the mutation needs besides the pod and its plan. */
 export interface MutationEnvironment {
   /** That its namespace enforces. */
   readonly podSecurity: PodSecurityLevel;

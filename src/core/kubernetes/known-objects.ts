@@ -57,7 +57,7 @@ export interface KnownWorkload {
   readonly template: Pod | undefined;
 }
 
-/** Whom a pod belongs to. */
+/** The owner of a pod. */
 export interface Owner {
   readonly kind: string;
   readonly namespace: string;
@@ -82,7 +82,7 @@ export function ownerOf(
   if (reference === undefined) return { kind: 'Pod', namespace, name };
   let owner: Owner = { kind: reference.kind, namespace, name: reference.name };
   let known = get(keyFor(owner));
-  // one of the same name that was made anew is not the pod's
+  // a recreated object of the same name is not the pod's owner
   if (known?.uid !== reference.uid) return owner;
   for (let step = 0; step < mostSteps && known?.owner !== undefined; step++) {
     owner = { ...known.owner, namespace };

@@ -51,14 +51,14 @@ function labelOf(labels: Labels, key: string): string | undefined {
   return Object.hasOwn(labels, key) ? labels[key] : undefined;
 }
 
-/** By which the API server knows what the operator has applied. */
+/** The field manager of the operator's applies. */
 export const fieldManager = 'svc-operator';
 
 const label = 'app.kubernetes.io/managed-by';
 
 /** Marks the objects that the operator manages. */
 export const managedBy = { [label]: fieldManager } as const;
-/** The same as people write it. */
+/** The same in `name=value` form. */
 export const managedByUs = `${label}=${fieldManager}`;
 
 export interface OwnedMetadata {

@@ -26,9 +26,9 @@ export function podUidOf(cgroupPath: string): string | undefined {
   const all = cgroupPath.split('/').filter((name) => name !== '');
   const above = all.findIndex((name) => name !== '..');
   const names = all.slice(above);
-  // The outermost pod counts: what lies below a container is named by whoever is in it.
+  // The outermost pod counts: names below a container are chosen inside it.
   const at = names.findIndex((_, index) => uidAt(names, index, above > 0) !== undefined);
-  // What lies below a user's slice is named by the user.
+  // Names below a user's slice are chosen by the user.
   return at < 0 || names.slice(0, at).includes('user.slice') ? undefined : uidAt(names, at, above > 0);
 }
 

@@ -21,7 +21,7 @@ export const tallies = [
 /** So many entries of the table of processes may those of one cgroup have. */
 export const mostOfOneCgroup = 8_192;
 
-/** What leads to the memory of all processes, and is not guarded. */
+/** Paths to all memory that are not guarded. */
 export const leftAlone = { kernelMemory: 1, perf: 2 } as const;
 
 export const protectionFlags = { late: 1, decoy: 2 } as const;
@@ -39,7 +39,7 @@ export interface Crowd {
   /** Id of the cgroup (v2). */
   readonly cgroup: bigint;
   readonly processes: number;
-  /** For how many there was none left, so that their cgroup covers them. */
+  /** Processes without an entry of their own, covered by their cgroup. */
   readonly beyond: number;
 }
 

@@ -144,7 +144,7 @@ function optionalNumber(text: Integer | undefined): number | undefined {
   return text === undefined ? undefined : Number(text);
 }
 
-/** A newer wrapper may have words that are not known here: they count as not told. */
+/** Unknown words of a newer wrapper count as not reported. */
 function wordOf<W extends string>(words: readonly [W, ...W[]], prefix: string, name: Enum): W {
   return words.find((word) => `${prefix}_${word.toUpperCase()}` === name) ?? words[0];
 }

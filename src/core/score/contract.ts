@@ -1,8 +1,8 @@
+import { applicationContainers, asksForWrapper, isWrapped } from '../injection/protected-pods.ts';
 import type { Container, Pod } from '../kubernetes/pod.ts';
-import { applicationContainers, asksForWrapper, isWrapped } from '../kubernetes/protected-pods.ts';
 import type { ProtectionReport } from '../protection/report.ts';
 
-/** One part of a score; `points` of at most `of`, the `of` of all parts sum to 100. What is unknown counts 0. */
+/** One part of a score; `points` of at most `of`, the `of` of all parts sum to 100. Unknowns count 0. */
 export interface Factor {
   /** Such as `wrapper` or `enforcement`. */
   readonly name: string;
@@ -10,7 +10,7 @@ export interface Factor {
   readonly of: number;
   /** What is there or missing, as a sentence. */
   readonly because: string;
-  /** What would bring the missing points; absent where none are missing. */
+  /** The remedy for missing points; absent if none are missing. */
   readonly remedy?: string;
 }
 
@@ -51,7 +51,7 @@ export interface PodProtection {
   readonly pod: Pod;
   /** What the agent of its node enforces; undefined: no agent tells. */
   readonly agent: AgentProtection | undefined;
-  /** What its wrappers have last told, through the agent; empty: nothing. */
+  /** The last measurements of its wrappers, reported by the agent; may be empty. */
   readonly reports: readonly Omit<ProtectionReport, 'pid' | 'start' | 'podUid'>[];
 }
 
@@ -100,10 +100,10 @@ export function lowest(judgements: readonly Judgement[]): Judgement | undefined 
   );
 }
 
-/** One pod, running or yet to be made, as the rules look at it. */
+/** One pod, running or future, as the rules see it. */
 export interface Subject {
   readonly pod: Pod;
-  /** It exists; otherwise it is what pods will be made from, before the webhook has seen them. */
+  /** It exists; otherwise it is a template before the webhook. */
   readonly exists: boolean;
   /** Containers of the application: neither sidecars of a mesh nor our proxy. */
   readonly applications: readonly Container[];

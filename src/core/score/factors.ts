@@ -1,4 +1,4 @@
-import { isInjected } from '../injection/mutate/containers.ts';
+import { isInjected } from '../injection/protected-pods.ts';
 import { isLabelled } from '../kubernetes/labels.ts';
 import type { Container, Pod, Volume } from '../kubernetes/pod.ts';
 import { tierNames } from '../protection/report.ts';

@@ -76,7 +76,7 @@ function memoryLockByReport({ wrapper }: PodProtection['reports'][number]): Judg
   return { all: locked, partial, none: unlocked }[wrapper.lockMode];
 }
 
-/** With SVC_REQUIRE_MLOCK, which is its default, the wrapper does not run without the lock. */
+/** With SVC_REQUIRE_MLOCK (the default), the wrapper does not run without the lock. */
 function memoryLockByVariable(container: Container): Judgement {
   const setting = settingOf(container, 'SVC_REQUIRE_MLOCK');
   if (setting.known && (setting.value ?? 'true') === 'true') return lockRequired;
@@ -143,7 +143,7 @@ const secretMemoryRequired: Judgement = {
 
 const deliveryPoints = 10;
 
-/** A descriptor of secret memory shows in no environment; `both` leaves the application the choice. */
+/** A descriptor of secret memory is in no environment; `both` leaves the application the choice. */
 export const delivery: ScoreRule = {
   name: 'delivery',
   of: deliveryPoints,

@@ -1,5 +1,5 @@
+import { asksForWrapper } from '../injection/protected-pods.ts';
 import { isLabelled } from '../kubernetes/labels.ts';
-import { asksForWrapper } from '../kubernetes/protected-pods.ts';
 import {
   type Factor,
   type Finding,

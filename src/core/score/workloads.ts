@@ -1,7 +1,7 @@
+import { asksForWrapper, isOver, selectServiceConfig } from '../injection/protected-pods.ts';
 import type { KnownPod, KnownServiceConfig, KnownWorkload, OwnerOf } from '../kubernetes/known-objects.ts';
 import { isLabelled } from '../kubernetes/labels.ts';
 import type { Pod } from '../kubernetes/pod.ts';
-import { asksForWrapper, isOver, selectServiceConfig } from '../kubernetes/protected-pods.ts';
 import type { PodProtection, WorkloadFacts, WorkloadName } from './contract.ts';
 
 export interface WorkloadContext extends RequestedSettings {
@@ -20,7 +20,7 @@ export function factsOf({ name, pods, template }: Group, surroundings: WorkloadC
   };
 }
 
-/** A pod that has not begun has no secret yet: it lowers nothing while others of its workload run. */
+/** A pod that has not started has no secrets yet, so it does not lower the score while others run. */
 function begun(pods: readonly KnownPod[]): readonly KnownPod[] {
   const running = pods.filter(({ pod }) => pod.status?.phase !== 'Pending');
   return running.length > 0 ? running : pods;
@@ -32,7 +32,7 @@ function protectionOf({ pod, uid }: KnownPod, nodes: AgentsTold): PodProtection 
   if (state === undefined) return { pod, agent: undefined, reports: [] };
   const known = state.pods.get(uid);
   const { uncoveredReason = '', covered: byLabel = false, processes = 0 } = known ?? {};
-  // that some of its processes are covered does not make up for those that are not
+  // partial coverage does not count
   const covered = uncoveredReason === '' && (byLabel || processes > 0);
   const { tier, enforcing } = state;
   const agent = { tier, enforcing, covered, uncoveredReason };

@@ -21,8 +21,8 @@ export function writeFirstGeneration(region: Uint8Array, entries: readonly Secre
 }
 
 /**
- * Puts new entries in force beside the ones that are, and returns the new generation's number. Readers see the
- * old or the new ones; the bytes of the generation before the old one are zeroed.
+ * Writes new entries beside the current ones, switches to them, and returns the new generation's number. Readers see
+ * the old or the new ones; the bytes of the generation before the old one are zeroed.
  * @throws SvcError SECRET_REGION_TOO_SMALL (exit 71), SECRET_ENTRY_INVALID (exit 78); nothing is written then
  */
 export function writeGeneration(region: Uint8Array, entries: readonly SecretEntry[]): number {

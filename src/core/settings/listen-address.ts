@@ -38,13 +38,6 @@ export function formatListenAddress({ host, port }: ListenAddress): string {
   return `${host?.includes(':') ? `[${host}]` : (host ?? '')}:${port}`;
 }
 
-/** True for `localhost`, 127.0.0.0/8 and `::1` only, brackets allowed; a name that merely resolves there is not trusted. */
-export function isLoopback(host: string | undefined): boolean {
-  if (host === undefined) return false;
-  const bare = host.replace(/^\[(.*)\]$/, '$1').toLowerCase();
-  return bare === 'localhost' || bare === '::1' || (isIPv4(bare) && bare.startsWith('127.'));
-}
-
 function parse(text: string): ListenAddress {
   const match = /^(?:\[([^\]]+)\]|([^:[\]]*)):(\d{1,5})$/.exec(text);
   const port = Number(match?.[3]);
@@ -58,11 +51,4 @@ function parse(text: string): ListenAddress {
 /** A last label of digits is an IPv4 address or nothing: `127.0.0.300` and `127.1` must not be looked up as names. */
 function isHost(name: string): boolean {
   return /(^|\.)\d+$/.test(name) ? isIPv4(name) : hostName.test(name);
-}
-
-/** The error for an address to which a token or secret would travel in the clear; it begins with the setting's name. */
-export function unencrypted(place: string, url: URL | undefined): string | undefined {
-  return url?.protocol === 'http:' && !isLoopback(url.hostname)
-    ? `${place}: must be https:// (http:// is accepted for loopback addresses only)`
-    : undefined;
 }

@@ -65,8 +65,8 @@ export class UnusableSetting extends Error {
 }
 
 /**
- * The errors that the rules find. A rule that needs a setting which is itself
- * wrong is passed over, so that one error is not reported as two.
+ * The errors that the rules find. A rule that needs an invalid setting is skipped, so that one error is not reported
+ * twice.
  */
 export function applyRules<C>(config: C, rules: readonly Rule<C>[]): string[] {
   return rules.map((rule) => outcome(() => rule(config))).filter((found) => found !== undefined);
@@ -246,7 +246,7 @@ export function nearest(
   farthest = Math.max(1, Math.floor(word.length / 3)),
 ): string | undefined {
   const [best] = candidates
-    // a distance is no less than this difference, which costs nothing however long the word is
+    // the difference in length is a lower bound of the distance, and cheap for any length
     .filter((candidate) => Math.abs(candidate.length - word.length) <= farthest)
     .map((candidate) => ({ candidate, distance: editDistance(word, candidate) }))
     .sort((a, b) => a.distance - b.distance);

@@ -1,3 +1,4 @@
+import { isIPv4 } from 'node:net';
 import { formatByteSize, formatDuration, parseByteSize, parseDuration } from '../units.ts';
 
 /** Thrown by a parser: says what the value should be, never what it was (it may be a secret). */
@@ -143,4 +144,41 @@ export function httpUrl(example: string): Parser<URL> {
 function parseHttpUrl(text: string): URL | undefined {
   const plain = /^https?:\/\/[^\s/?#@\\]+(\/[^\s?#\\]*)?$/i.test(text);
   return plain && URL.canParse(text) ? new URL(text) : undefined;
+}
+
+/** The error for an address to which a token or secret would travel in the clear; it begins with the setting's name. */
+export function unencrypted(place: string, url: URL | undefined): string | undefined {
+  return url?.protocol === 'http:' && !isLoopback(url.hostname)
+    ? `${place}: must be https:// (http:// is accepted for loopback addresses only)`
+    : undefined;
+}
+
+/** True for `localhost`, 127.0.0.0/8 and `::1` only, brackets allowed; a name that merely resolves there is not trusted. */
+export function isLoopback(host: string | undefined): boolean {
+  if (host === undefined) return false;
+  const bare = host.replace(/^\[(.*)\]$/, '$1').toLowerCase();
+  return bare === 'localhost' || bare === '::1' || (isIPv4(bare) && bare.startsWith('127.'));
+}
+
+/**
+ * The text of SVC_ORIGINAL_ARGS, or undefined when it is not to be set: arguments separated by commas. `\,` is a comma and
+ * `\\` a backslash inside an argument; any other backslash stands for itself. An empty text is one empty argument.
+ */
+export function encodeOriginalArgs(args: readonly string[]): string | undefined {
+  return args.length === 0 ? undefined : args.map((arg) => arg.replace(/[\\,]/g, '\\$&')).join(',');
+}
+
+/** The arguments of such a text; none where the variable is not set. */
+export function decodeOriginalArgs(text: string | undefined): string[] {
+  if (text === undefined) return [];
+  const args: string[] = [];
+  let arg = '';
+  for (const [piece] of text.matchAll(/\\[\\,]|[\s\S]/g)) {
+    if (piece !== ',') arg += piece.at(-1);
+    else {
+      args.push(arg);
+      arg = '';
+    }
+  }
+  return [...args, arg];
 }

@@ -224,7 +224,7 @@ export const maxWrappedKeyLength = 1024;
 
 const pattern = /^vault:v([1-9]\d{0,8}):(.+)$/;
 
-/** Answers undefined for anything that transit would not have written. */
+/** Undefined for anything that transit would not have written. */
 export function parseWrappedKey(text: string): ParsedWrappedKey | undefined {
   if (text.length > maxWrappedKeyLength) return undefined;
   const match = pattern.exec(text);
@@ -285,7 +285,7 @@ export const namesExpiredVersion = (error: string): boolean => /disallowed by po
 
 export const namesMissingKey = (error: string): boolean => /encryption key not found/.test(error);
 
-/** Sealed, busy, broken or in the middle of an election: worth another attempt. */
+/** Sealed, busy, failing or electing a leader: worth a retry. */
 export const mayRetryStatus = (status: number): boolean =>
   status === 429 || (status >= 500 && status !== 501);
 
@@ -297,8 +297,8 @@ const longestStretch = 5;
 const scarcestDigits = 4;
 
 /**
- * Overwrites by `*` what looks random in a text: a key server that repeats a token or a value in its complaint must
- * not bring it into a log. Words, paths and host names stay.
+ * Overwrites random-looking parts of a text with `*`: a key server that repeats a token or a value in an error must not
+ * bring it into a log. Words, paths and host names stay.
  */
 export function crossOutOpaque(text: Uint8Array): void {
   let start = 0;

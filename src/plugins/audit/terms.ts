@@ -72,7 +72,7 @@ export type AuditFormat = 'table' | 'json' | 'sarif' | 'html';
 
 export interface AuditOutput extends Screen {
   readonly rows?: number;
-  /** @param written called when it is, or with why it cannot be */
+  /** @param written called when the file is written, or with the error */
   write(text: string, written?: (error?: Error | null) => void): unknown;
 }
 

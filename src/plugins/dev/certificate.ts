@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createAuthority, issueCertificate } from '../../runtime/net/issue-certificate.ts';
 
-/** Files in PEM, and how they are removed again where nobody keeps them. */
+/** PEM files, and how temporary ones are removed. */
 export interface DevelopmentCertificate {
   readonly certFile: string;
   readonly keyFile: string;
@@ -14,7 +14,10 @@ export interface DevelopmentCertificate {
 
 const days = 30;
 
-/** A new certificate for `localhost`, by an authority that is forgotten. @param folder undefined: a temporary one */
+/**
+ * A new certificate for `localhost`, from an authority whose key is discarded.
+ * @param folder undefined: a temporary one
+ */
 export async function createCertificate(folder: string | undefined): Promise<DevelopmentCertificate> {
   const authority = await createAuthority({ commonName: `svc dev ${new Date().toISOString()}`, days });
   const names = { dnsNames: ['localhost'], ipAddresses: ['127.0.0.1', '::1'] };

@@ -30,7 +30,7 @@ export interface Demonstration {
   readonly tls: boolean;
   /** Shows text to a person. */
   readonly say: (text: string) => void;
-  /** Tells a script where everything is and what came of the round trips. */
+  /** Prints addresses and results of the round trips as JSON, for scripts. */
   readonly tell: (facts: object) => void;
 }
 
@@ -73,7 +73,7 @@ export async function demonstrate(options: Demonstration): Promise<number> {
   }
 }
 
-/** Does each, whatever becomes of those before. @throws what the first of them that fails throws: others follow from it */
+/** Runs each even if earlier ones fail. @throws the first error: others follow from it */
 async function inTurn(...parts: readonly (() => Promise<unknown>)[]): Promise<void> {
   const failures: unknown[] = [];
   for (const part of parts) await part().catch((error: unknown) => failures.push(error));
@@ -97,7 +97,7 @@ async function showRoundTrip(
   return trip;
 }
 
-/** What to try from here on, and all of it for a script. */
+/** What to try next, and everything for a script. */
 function showRest(
   { facts }: Development,
   { say, tell, once }: Demonstration,
@@ -134,14 +134,14 @@ export interface DevelopmentOptions {
   /** `--tls` */
   readonly tls: boolean;
   readonly log: Logger;
-  /** Asks all of it to drain and end. */
+  /** Asks everything to drain and end. */
   readonly signal: AbortSignal;
 }
 
 export interface Development {
   readonly facts: Facts;
   readonly secrets: SecretsSource;
-  /** Settles when the proxy has drained, or rejects when it broke; `close` follows. */
+  /** Resolves when the proxy has drained; rejects if it failed; then call `close`. */
   readonly closed: Promise<void>;
   close(): Promise<void>;
 }
@@ -210,7 +210,7 @@ async function runProxy(
 
 const { parse: parseAddress } = listenAddress();
 
-/** The proxy's whole environment: nothing of this process's own, which might point it elsewhere. */
+/** The proxy's whole environment, with nothing from this process, which might configure it differently. */
 function proxyEnvironment(
   { keyServer, store, proxyToken }: Servers,
   listen: string,
@@ -230,7 +230,7 @@ function proxyEnvironment(
   };
 }
 
-/** Clients want keys; the proxy on loopback asks nobody for them. */
+/** Clients require keys; the proxy on loopback does not. */
 const client = { region, accessKeyId: 'dev', secretAccessKey: 'development' };
 
 function factsOf(

@@ -1,8 +1,8 @@
 import { createServer, type RequestListener, type ServerOptions } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { exitStatus, SvcError } from '../../core/errors.ts';
-import { formatListenAddress, isLoopback, listenAddress } from '../../core/settings/listen-address.ts';
-import { SettingMistake } from '../../core/settings/setting.ts';
+import { formatListenAddress, listenAddress } from '../../core/settings/listen-address.ts';
+import { isLoopback, SettingMistake } from '../../core/settings/setting.ts';
 
 const host = '127.0.0.1';
 
@@ -37,7 +37,7 @@ function isTaken(error: unknown): boolean {
   );
 }
 
-/** A port of 127.0.0.1 that was free a moment ago, for a server that cannot tell which one it took. */
+/** A port of 127.0.0.1 that was free a moment ago, for a server that cannot report its own. */
 export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createTcpServer();
@@ -56,7 +56,7 @@ export interface LoopbackServer {
   close(): Promise<void>;
 }
 
-/** Uploads take as long as they take; the only client is on the same machine. */
+/** Uploads may take any time; the only client is on the same machine. */
 const limits: ServerOptions = { requestTimeout: 0, keepAliveTimeout: 60_000, maxHeaderSize: 64 * 1024 };
 
 /** Serves on a free port of the loopback interface. */

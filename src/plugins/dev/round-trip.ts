@@ -3,7 +3,7 @@ import { Agent } from 'node:https';
 import { CreateBucketCommand, GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { exitStatus, SvcError } from '../../core/errors.ts';
 
-/** An object written and read through the proxy, and what the store has of it. */
+/** An object written and read through the proxy, and its stored form. */
 export interface RoundTrip {
   readonly bucket: string;
   readonly key: string;
@@ -27,7 +27,7 @@ export async function roundTrip(facts: Facts): Promise<RoundTrip> {
   const { region, ...credentials } = facts.client;
   const target = { endpoint: facts.proxy, region, credentials, forcePathStyle: true };
   const trust = facts.caFile === undefined ? {} : { requestHandler: trusting(facts.caFile) };
-  // the proxy asks the key server and the store again by itself
+  // the proxy retries the key server and the store by itself
   const client = new S3Client({ ...target, ...trust, maxAttempts: 1 });
   const written = Buffer.from(text);
   try {

@@ -86,8 +86,8 @@ export interface SetUp extends Administered {
 }
 
 /**
- * What an administrator does once: mounts transit, creates the key, and hands out a token that may
- * update the two transit paths and nothing else. Repeating it changes nothing.
+ * An administrator's one-time set-up: mounts transit, creates the key, and issues a token that may update the two
+ * transit paths and nothing else. Idempotent.
  * @returns that token
  * @throws VaultError
  */
@@ -167,11 +167,11 @@ interface DataFolder {
   readonly path: string;
   readonly keyFile: string;
   readonly storeFolder: string;
-  /** Lets another take it. */
+  /** Releases it. */
   release(): void;
 }
 
-/** Makes the folder where it is missing, and takes it. @throws SvcError DEV_DATA */
+/** Creates the folder if it is missing, and locks it. @throws SvcError DEV_DATA */
 export function takeDataFolder(given: string): DataFolder {
   if (given === '') throw unusable('has no name', 'given by --data', undefined);
   const path = resolve(given);

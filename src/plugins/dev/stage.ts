@@ -1,13 +1,13 @@
 import { exitStatus, SvcError } from '../../core/errors.ts';
 import { within } from '../../runtime/lifecycle/wait.ts';
 
-/** Each takes a second or two; what takes this long has stopped. */
+/** Each takes a second or two; after this time it has stalled. */
 const patienceMs = 25_000;
 
 /**
  * Waits for a part of the demonstration.
  * @param name as in `The round trip takes …`
- * @param standing says more of where it stands, when it is too late
+ * @param standing describes the current state, for the timeout error
  * @throws SvcError DEV_STALLED, or what the part itself throws
  */
 export function stage<T>(

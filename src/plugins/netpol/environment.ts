@@ -2,9 +2,9 @@ import { apiVersion, type ServiceConfigSpec } from '../../core/custom-resources/
 import { parseAddress, plainHost, serviceOfHost } from '../../core/egress/address.ts';
 import type { ObservedPolicy } from '../../core/egress/widening.ts';
 import { SvcError } from '../../core/errors.ts';
+import { type CreatedConfig, isExempt } from '../../core/injection/protected-pods.ts';
 import { protectedLabel } from '../../core/kubernetes/labels.ts';
 import type { Pod } from '../../core/kubernetes/pod.ts';
-import { type CreatedConfig, isExempt } from '../../core/kubernetes/protected-pods.ts';
 import { invalidConfig } from '../../core/settings/resolve.ts';
 import { hasCode, type KubeClient, KubeError, type KubeObject, unless } from '../../runtime/kube/client.ts';
 import { type ClusterAddresses, createClusterAddresses } from '../../runtime/kube/cluster-addresses.ts';
@@ -19,7 +19,7 @@ import {
 } from '../../runtime/kube/project-objects.ts';
 import type { NetpolSettings } from './settings.ts';
 
-/** What policies are made from: a cluster, or what was named on the command line alone. */
+/** The source of policies: a cluster, or the command line alone. */
 export interface Environment {
   /** Sorted by name. */
   readonly namespaces: ReadonlyMap<string, NamespaceObjects>;
@@ -63,7 +63,7 @@ export function namedEnvironment(
   };
 }
 
-/** Where things are as far as that can be told without a cluster: of its Services and servers nothing is known. */
+/** Locations as far as they are known without a cluster, which excludes its Services and servers. */
 function namedAddresses(names: NameBook): ClusterAddresses {
   const addressesOf = async (given: string, namespace: string, signal: AbortSignal) => {
     const host = plainHost(given);
@@ -88,7 +88,7 @@ function isAddress(host: string): boolean {
   return parseAddress(host.replace(/^\[(.*)\]$/, '$1')) !== undefined;
 }
 
-/** DNS of this machine would answer for something else. */
+/** This machine's DNS would resolve something else. */
 function isService(host: string, namespace: string): boolean {
   return !host.includes('.') || serviceOfHost(host, namespace)?.certain === true;
 }
@@ -115,7 +115,7 @@ async function readContent(
     read(listConfigs),
     read(listPolicies),
   ]);
-  // without the policies of others, ours are the same
+  // ours do not depend on the policies of others
   const unseen = policies.failures.filter(isDenial);
   const failures = [...pods.failures, ...configs.failures, ...policies.failures.filter((e) => !isDenial(e))];
   if (failures.length > 0) throw unevaluated(failures);
@@ -243,7 +243,7 @@ function unreachable(error: KubeError): Error {
   });
 }
 
-/** A network policy, and whether the operator keeps it. */
+/** A network policy, and whether the operator maintains it. */
 export type SeenPolicy = ObservedPolicy & { readonly ours: boolean };
 
 /** What a cluster has in a namespace that matters for its egress policies; of pods, the protected ones. */

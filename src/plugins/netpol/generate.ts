@@ -31,14 +31,14 @@ export interface Generated {
 
 export interface GenerateOptions {
   readonly settings: NetpolSettings;
-  /** Undefined: what was named is all that is known. */
+  /** Undefined without a cluster. */
   readonly client: KubeClient | undefined;
   readonly resolver?: NameResolver;
   readonly onProgress?: (text: string) => void;
   readonly signal: AbortSignal;
 }
 
-/** Nothing is written before everything is known. @throws SvcError */
+/** Nothing is written before everything has been read. @throws SvcError */
 export async function generatePolicies(options: GenerateOptions): Promise<Generated> {
   try {
     return await generate(options);
@@ -95,10 +95,7 @@ function warnNothing(warnings: Warnings): void {
   );
 }
 
-/**
- * Looks each name up once.
- * @param warn called for names of which some addresses may be unknown
- */
+/** Looks each name up once. @param warn called for names whose addresses may be incomplete */
 function lookUpOnce(warn: (text: string) => void, resolver: NameResolver = systemResolver()): NameBook {
   return createNameBook({
     now: () => 0,
@@ -123,7 +120,7 @@ function wantedFor({ pods, configs }: NamespaceObjects, given: Given): Wanted {
     ...configs.map(({ spec }) => urlsOfSpec(spec, vaultAddress)),
     ...pods.map((pod) => urlsOfPod(pod, configs, vaultAddress)),
   ];
-  // pods that are still to come
+  // for future pods
   const known = urls.length > 0 ? urls : [urlsOfSpec({}, vaultAddress)];
   const { vaults, stores, storeBlocks, extra, warnings } = unionOf(known, configs);
   return {
@@ -145,7 +142,7 @@ interface Warnings {
   lines(): string[];
 }
 
-/** @param namespaces of all: what is true in each of them is not said of them one by one */
+/** @param namespaces all of them: a warning that concerns all does not list them */
 function createWarnings(namespaces: readonly string[]): Warnings {
   const known = new Map<string, Set<string>>();
   return {
@@ -168,7 +165,7 @@ function suffix(where: readonly string[], all: readonly string[]): string {
 
 type Warn = (text: string) => void;
 
-/** Where the API servers are that a person has named. */
+/** Addresses of the API servers that were named on the command line. */
 async function givenApiServers(
   { apiServer = [] }: Pick<NetpolSettings, 'apiServer'>,
   names: NameBook,
@@ -200,7 +197,7 @@ function withGiven(
   };
 }
 
-/** A policy of somebody else that matters beside ours. */
+/** A policy of somebody else that conflicts with ours. */
 export interface PolicyConflict {
   readonly namespace: string;
   readonly policy: string;

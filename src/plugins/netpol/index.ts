@@ -34,8 +34,8 @@ export async function writePolicies(
 }
 
 /**
- * Documents for `kubectl apply -f -`: texts that mean something else in YAML 1.1 or 1.2 are quoted, since what reads
- * them takes some of both. Lines are not folded and nothing is an alias.
+ * Documents for `kubectl apply -f -`: texts with another meaning in YAML 1.1 or 1.2 are quoted, because readers mix
+ * both. Lines are not folded and nothing is an alias.
  */
 export function yamlDocuments(objects: readonly object[]): string {
   return objects.map(documentOf).join('---\n');

@@ -46,14 +46,14 @@ export const netpolSettings = {
   apiServer: {
     variable: 'SVC_NETPOL_API_SERVERS',
     flag: 'api-server',
-    summary: 'Where pods reach the API server, beside what the cluster says',
+    summary: 'Address of the API server for pods, besides those that the cluster reports',
     ...list(hostAndPort()),
   },
   dns: {
     variable: 'SVC_NETPOL_DNS',
     flag: 'dns',
     summary:
-      'Address of a DNS server, beside what the cluster says; nothing known: the usual pods of kube-system',
+      'Address of a DNS server, besides those that the cluster reports; without any: the usual pods of kube-system',
     ...list(address()),
   },
   allow: {
@@ -65,13 +65,13 @@ export const netpolSettings = {
   store: {
     variable: 'SVC_NETPOL_STORES',
     flag: 'store',
-    summary: 'Object store of pods with the proxy, beside what they name themselves',
+    summary: 'Object store of pods with the proxy, besides those that they name themselves',
     ...list(httpUrl('https://s3.example.eu')),
   },
   storeCidr: {
     variable: 'SVC_NETPOL_STORE_CIDRS',
     flag: 'store-cidr',
-    summary: 'Block that addresses of the object store are in, for one whose name points to ever other ones',
+    summary: 'Address block of the object store, for one whose addresses keep changing',
     ...list(block()),
   },
   flavor: {
@@ -84,7 +84,7 @@ export const netpolSettings = {
   noCluster: {
     variable: 'SVC_NETPOL_NO_CLUSTER',
     flag: 'no-cluster',
-    summary: 'Ask no cluster, even where a kubeconfig names one',
+    summary: 'Do not use a cluster, even if a kubeconfig names one',
     switch: true,
     fallback: 'false',
     ...boolean(),

@@ -4,6 +4,7 @@ import {
   type SecretMappingSpec,
   type ServiceConfigSpec,
 } from '../../core/custom-resources/resources.ts';
+import { carriesWrapper, isOver, isProtected } from '../../core/injection/protected-pods.ts';
 import { givenAnnotations } from '../../core/injection/resolve/annotations.ts';
 import type {
   KnownNamespace,
@@ -14,7 +15,6 @@ import type {
   OwnerOf,
 } from '../../core/kubernetes/known-objects.ts';
 import { selects } from '../../core/kubernetes/labels.ts';
-import { carriesWrapper, isOver, isProtected } from '../../core/kubernetes/protected-pods.ts';
 import type { KubeClient, KubeObject } from '../../runtime/kube/client.ts';
 import { type ReflectOptions, type Reflector, reflect } from '../../runtime/kube/reflect.ts';
 import type { AdmissionRequest } from './webhook/review.ts';
@@ -34,9 +34,11 @@ export interface ClusterView {
   readonly workloads: Workloads;
   /** Resolves when all are listed once, or the signal is aborted. */
   whenSynced(): Promise<void>;
+  /** Whether `whenSynced` has resolved. */
+  readonly synced: boolean;
 }
 
-/** A reflector that tells those who want to know. */
+/** A reflector that reports changes to those who subscribe. */
 export interface FollowedKind<T> extends Pick<Reflector<T>, 'get' | 'values' | 'size' | 'synced'> {
   /** Called with each value that is new, changed or gone; it must not throw. */
   onChange(handle: (value: T, before: T | undefined, gone: boolean) => void): void;
@@ -47,10 +49,10 @@ export interface Workloads extends FollowedKind<KnownWorkload> {
   readonly ownerOf: OwnerOf;
 }
 
-/** Objects by their namespace. */
+/** Objects by namespace. */
 export interface ByNamespace<T> {
   in(namespace: string): Iterable<T>;
-  /** Without making the objects' list: whether there is any. */
+  /** Whether there is any, without building a list. */
   any(namespace: string): boolean;
 }
 
@@ -59,7 +61,7 @@ interface Namespaced {
   readonly key: string;
 }
 
-/** Follows what it is given, beginning with what is there. */
+/** Follows the given objects, beginning with those that exist. */
 export function byNamespace<T extends Namespaced>(followed: FollowedKind<T>): ByNamespace<T> {
   const all = new Map<string, Map<string, T>>();
   const put = (value: T) => {
@@ -81,7 +83,7 @@ export function byNamespace<T extends Namespaced>(followed: FollowedKind<T>): By
 
 type Handle<T> = Parameters<FollowedKind<T>['onChange']>[0];
 
-/** A reflector that tells those who want to know. */
+/** A reflector that reports changes to those who subscribe. */
 export interface Following<T> extends FollowedKind<T>, Pick<Reflector<T>, 'whenSynced' | 'closed'> {}
 
 export function follow<O extends KubeObject, T>(
@@ -100,7 +102,10 @@ export function follow<O extends KubeObject, T>(
   return Object.assign(reflector, { onChange: (handle: Handle<T>) => void handles.push(handle) });
 }
 
-/** Whether a change of a pod can make another count of a selector's pods; most changes are of its status alone. */
+/**
+ * Whether a change of a pod can change the number of pods that a selector matches; most changes concern only its
+ * status.
+ */
 export function countsDiffer(pod: KnownPod, before: KnownPod | undefined, gone: boolean): boolean {
   if (gone || before === undefined) return true;
   return (
@@ -110,7 +115,7 @@ export function countsDiffer(pod: KnownPod, before: KnownPod | undefined, gone: 
   );
 }
 
-/** Whether its namespace has a protected pod more, or one less. */
+/** Whether its namespace gains or loses a protected pod. */
 export function protectionDiffers({ pod }: KnownPod, before: KnownPod | undefined, gone: boolean): boolean {
   const was = before !== undefined && isProtected(before.pod);
   return was !== (!gone && isProtected(pod));
@@ -153,9 +158,9 @@ interface Deps {
 }
 
 /**
- * What the pod's namespace says. The API server asks about pods without annotations only where their namespace is one
- * of protected pods. Where nothing that is known applies to one, the ServiceConfig has not been told to us yet, or our
- * watch hangs; what we know of the namespace's label may be as old, so that it does not count.
+ * What the pod's namespace says. The API server calls the webhook for pods without annotations only in namespaces of
+ * protected pods. If no known ServiceConfig applies to such a pod, the watch has not delivered it yet, or hangs. The
+ * namespace's label may be equally stale, so it does not count.
  */
 export async function serviceConfigsIn(
   { pod, namespace }: AdmissionRequest,
@@ -173,7 +178,7 @@ export async function serviceConfigsIn(
   };
 }
 
-/** The same as the API server has it now; what was made just before a pod may not have been told to us yet. */
+/** The same as the API server has it now: the watch may not have delivered yet what was created just before a pod. */
 export async function configsOfNow(
   { namespace }: AdmissionRequest,
   { client }: Deps,

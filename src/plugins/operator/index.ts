@@ -8,7 +8,7 @@ import type { KubeClient } from '../../runtime/kube/client.ts';
 import { createKubeClient } from '../../runtime/kube/create-client.ts';
 import { createElector } from '../../runtime/kube/elector.ts';
 import { leadersClient } from '../../runtime/kube/lease.ts';
-import { followServerVersion, isAtLeast } from '../../runtime/kube/server-version.ts';
+import { followServerVersion } from '../../runtime/kube/server-version.ts';
 import { untilAborted } from '../../runtime/lifecycle/wait.ts';
 import { keepHeapSmall } from '../../runtime/memory.ts';
 import { readAuthorities } from '../../runtime/net/certificates.ts';
@@ -60,7 +60,7 @@ export async function startOperator(
   const { health, log } = deps;
   const own = await connected(deps.env);
   const { namespace, identity = hostname() } = config;
-  // whatever the number of replicas, so that none is left with another one's lease, or certificate, when it changes
+  // with any number of replicas, so that changing it leaves none with another one's lease or certificate
   const leadership = createElector({
     ...{ client: own, namespace, name: serviceName, identity, log, signal },
     takeOver: !config.leaderElect,
@@ -96,7 +96,7 @@ export async function startOperator(
       local: !isInPod(deps.env),
       mostWaiting: mostConnections / 2,
     }),
-    nativeSidecars: () => isAtLeast(version.current, 1, 29),
+    nativeSidecars: version.atLeast(1, 29),
   });
   const nodes = await startNodeChannel({
     ...{ ...shared, address: config.grpc },
@@ -138,7 +138,7 @@ async function connected(env: ComponentDeps['env']): Promise<KubeClient> {
 }
 
 /**
- * Private authorities that registries may have their certificates from, as PEM; undefined without a file.
+ * Private authorities that may have issued certificates of registries, as PEM; undefined without a file.
  * @throws SvcError (exit 78) when the file cannot be used
  */
 export async function registryAuthorities(path: string | undefined): Promise<string | undefined> {
@@ -153,7 +153,7 @@ export async function registryAuthorities(path: string | undefined): Promise<str
   }
 }
 
-/** What pods are given that do not say otherwise. @throws SvcError (exit 78) when the mirrors cannot be read */
+/** Defaults for pods that do not say otherwise. @throws SvcError (exit 78) when the mirrors cannot be read */
 export function injectionDefaults(config: OperatorConfig): InjectionDefaults {
   const mirrors = parseMirrors(config.registryMirrors ?? []);
   return {
@@ -197,7 +197,7 @@ export interface MetricsServer {
 
 /**
  * Serves `/metrics` apart from the probes, as Prometheus expects it.
- * @throws SvcError HEALTH_ADDRESS (exit 78) where the address cannot be had
+ * @throws SvcError HEALTH_ADDRESS (exit 78) if it cannot listen there
  */
 export async function startMetricsServer(
   at: ListenAddress | undefined,

@@ -1,4 +1,4 @@
-import { listenAddress, listenAddressOrOff, unencrypted } from '../../core/settings/listen-address.ts';
+import { listenAddress, listenAddressOrOff } from '../../core/settings/listen-address.ts';
 import { applyRules, type Rule } from '../../core/settings/resolve.ts';
 import {
   boolean,
@@ -10,6 +10,7 @@ import {
   type Resolved,
   type Settings,
   text,
+  unencrypted,
 } from '../../core/settings/setting.ts';
 
 /** Flags and variables of `svc run operator`. */
@@ -65,14 +66,15 @@ export const operatorSettings = {
   leaderElect: {
     variable: 'SVC_OPERATOR_LEADER_ELECT',
     flag: 'leader-elect',
-    summary: 'false: this is the only replica, and takes the lease at once, whoever holds it',
+    summary: 'false: this is the only replica and takes the lease at once, even if another one holds it',
     fallback: 'true',
     ...boolean(),
   },
   certDir: {
     variable: 'SVC_OPERATOR_CERT_DIR',
     flag: 'cert-dir',
-    summary: 'Folder with tls.crt, tls.key and perhaps ca.crt of the webhook; unset: it makes its own',
+    summary:
+      'Folder with tls.crt, tls.key and optionally ca.crt of the webhook; unset: the operator creates its own',
     ...path('a folder'),
   },
   wrapperImage: {
@@ -106,15 +108,14 @@ export const operatorSettings = {
   caFile: {
     variable: 'SVC_OPERATOR_CA_FILE',
     flag: 'ca-file',
-    summary:
-      'PEM file with the private authorities of the secrets server, which every protected pod is given',
+    summary: 'PEM file with the private authorities of the secrets server, passed to every protected pod',
     ...path('a PEM file'),
   },
   tokenAudience: {
     variable: 'SVC_OPERATOR_TOKEN_AUDIENCE',
     flag: 'token-audience',
     summary:
-      "Audience of the tokens that pods show to the secrets server, whose roles have to name it; unset: the API server's",
+      "Audience of the tokens that pods present to the secrets server, whose roles must name it; unset: the API server's",
     ...text('an audience such as https://vault.example'),
   },
   registryMirrors: {
@@ -126,14 +127,14 @@ export const operatorSettings = {
   registryCaFile: {
     variable: 'SVC_OPERATOR_REGISTRY_CA_FILE',
     flag: 'registry-ca-file',
-    summary: 'PEM file with private authorities of registries, which images are looked up in',
+    summary: 'PEM file with private authorities of image registries',
     ...path('a PEM file'),
   },
   registryCredentials: {
     variable: 'SVC_OPERATOR_REGISTRY_CREDENTIALS',
     flag: 'registry-credentials',
     summary:
-      'Docker configuration (JSON) to look up images with that a pod brings no pull secret for; read again',
+      'Docker configuration (JSON) for looking up images for which a pod has no pull secret; read at each lookup',
     ...path('a file'),
   },
   namespace: {

@@ -30,7 +30,7 @@ export interface ClusterViewOptions {
   readonly health: Health;
   readonly signal: AbortSignal;
   readonly timing?: Partial<ReflectTiming>;
-  /** How long a watch may be away before health says so. Default: a minute. */
+  /** How long a watch may be interrupted before health reports it. Default: a minute. */
   readonly staleMs?: number;
 }
 
@@ -44,10 +44,13 @@ const workloadPaths: Readonly<Record<string, string>> = {
   CronJob: '/apis/batch/v1/cronjobs',
 };
 
-/** Shorter than usual: a server that hangs without closing its connections is noticed after two minutes and a bit. */
+/**
+ * Shorter than usual: a server that hangs without closing its connections is noticed after a little more than two
+ * minutes.
+ */
 const watchMs = 60_000;
 
-/** Follows the cluster until the signal is aborted; `closed` resolves when nothing of it is under way. */
+/** Follows the cluster until the signal is aborted; `closed` resolves when no work is in progress. */
 export function startClusterView(
   options: ClusterViewOptions,
 ): ClusterView & { readonly closed: Promise<void> } {
@@ -66,20 +69,19 @@ export function startClusterView(
     kind,
     followAll<WorkloadObject, KnownWorkload>(path, (object) => projectWorkload(kind, object, intern)),
   ]);
-  // asked for by each review
-  let synced: Promise<void> | undefined;
-  return {
+  const view = {
     namespaces: followAll('/api/v1/namespaces', projectNamespace),
     serviceConfigs: followAll(`/apis/${apiVersion}/serviceconfigs`, projectServiceConfig),
     secretMappings: followAll(`/apis/${apiVersion}/secretmappings`, projectSecretMapping),
     pods: followAll('/api/v1/pods', (object: PodObject) => projectPod(object, intern)),
     workloads: allWorkloads(new Map(workloads)),
-    whenSynced() {
-      synced ??= Promise.all(all.map((following) => following.whenSynced())).then(() => {});
-      return synced;
-    },
-    closed: Promise.all(all.map(({ closed }) => closed)).then(state.close),
+    synced: false,
   };
+  const synced = Promise.all(all.map((following) => following.whenSynced())).then(() => {
+    view.synced = true;
+  });
+  const closed = Promise.all(all.map((following) => following.closed)).then(state.close);
+  return Object.assign(view, { whenSynced: () => synced, closed });
 }
 
 type ByKind = ReadonlyMap<string, Following<KnownWorkload>>;
@@ -109,25 +111,28 @@ function allWorkloads(byKind: ByKind): Workloads {
   };
 }
 
-/** Longer than an API server takes to start anew, and than the pauses between attempts. */
+/** Longer than an API server takes to restart, and than the pauses between attempts. */
 export const defaultStaleMs = 60_000;
 
 /** Changes of one kind of object, from a reflector. */
 export interface Heard {
   readonly onListed: () => void;
   readonly onConnected: (connected: boolean) => void;
-  /** Its message stands beside what is wrong for as long as that lasts. */
+  /** Its message is shown beside the problem for as long as that lasts. */
   readonly onFailed: (error: unknown) => void;
 }
 
-/** Whether what is known of each kind of object can be relied upon. */
+/** Whether the local copy of each kind of object is reliable. */
 export interface WatchState {
   /** @param resource such as `pods`; it counts as not listed from now on */
   of(resource: string): Heard;
   close(): void;
 }
 
-/** Not ready until all kinds were listed once, degraded while a watch has been away for longer than `staleMs`. */
+/**
+ * Not ready until every kind has been listed once; degraded while a watch has been interrupted for longer than
+ * `staleMs`.
+ */
 export function createWatchState(health: Health, metrics: Metrics, staleMs = defaultStaleMs): WatchState {
   const open = metrics.gauge('svc_cluster_watch_connected', '1 while the watch of these objects is open', [
     'resource',

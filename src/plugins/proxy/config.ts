@@ -1,8 +1,8 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import type { BindingMode } from '../../core/envelope/metadata.ts';
-import { isLoopback } from '../../core/settings/listen-address.ts';
 import { applyRules, type Rule } from '../../core/settings/resolve.ts';
+import { isLoopback } from '../../core/settings/setting.ts';
 import { formatByteSize } from '../../core/units.ts';
 import { storeOf } from '../../runtime/object-store/settings.ts';
 import { vaultRules } from '../../runtime/vault/settings.ts';

@@ -26,7 +26,7 @@ export interface Check {
   readonly fix: string;
   /** Default: 15 s. */
   readonly timeoutMs?: number;
-  /** How long it may take after its end to remove the objects that it has created. */
+  /** How long it may take, after its timeout, to remove the objects that it has created. */
   readonly undoMs?: number;
   /**
    * Any error is reported as "could not be evaluated", an SvcError with its message.
@@ -172,7 +172,7 @@ export interface Host {
   exists(path: string): boolean;
   /** Whether PATH has a program of that name. */
   hasProgram(name: string): boolean;
-  /** Makes a region of secret memory and gives it back; says why it cannot. */
+  /** Allocates and releases secret memory. @returns why that fails; undefined if it works */
   trySecretMemory(): Promise<string | undefined>;
 }
 
@@ -184,15 +184,15 @@ export interface FetchedObject {
   readonly version: string | undefined;
 }
 
-/** One S3 endpoint: the store itself, or the proxy before it. A refusal is thrown as the error of the AWS SDK. */
+/** One S3 endpoint: the store itself, or the proxy in front of it. A refusal is thrown as the error of the AWS SDK. */
 export interface S3Endpoint {
   /** For messages. */
   readonly host: string;
   put(key: string, body: Buffer, signal: AbortSignal): Promise<void>;
   get(key: string, signal: AbortSignal): Promise<FetchedObject>;
-  /** @param version removes that one for good */
+  /** @param version removes that version permanently */
   remove(key: string, version: string | undefined, signal: AbortSignal): Promise<void>;
-  /** Whether the bucket is there. */
+  /** Whether the bucket exists. */
   hasBucket(signal: AbortSignal): Promise<boolean>;
 }
 
@@ -209,7 +209,7 @@ export interface CheckedBucket {
 export interface StoreAccess {
   readonly bucket: string;
   readonly address: URL;
-  /** Straight to the store. */
+  /** Directly to the store. */
   readonly direct: S3Endpoint;
   /** Through the proxy that `--proxy` names, or one in this process. @throws NotEvaluated where it does not start */
   proxied(): Promise<S3Endpoint>;
@@ -220,10 +220,7 @@ export type VaultQuery = Pick<VaultRequest, 'method' | 'path' | 'body'>;
 
 /** Requests to the secrets server, with or without a login. */
 export interface VaultSession {
-  /**
-   * Answers every status, refusals too.
-   * @throws VaultError of kind `unavailable`
-   */
+  /** Resolves with every status, including refusals. @throws VaultError of kind `unavailable` */
   ask(query: VaultQuery, signal: AbortSignal): Promise<VaultResponse>;
 }
 

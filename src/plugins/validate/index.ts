@@ -59,7 +59,7 @@ async function checkAll(
   }
 }
 
-/** Connections are of one attempt: what was away may have come back elsewhere. */
+/** Each attempt has its own connections: an unavailable server may have come back at another address. */
 async function attempt(
   some: readonly Check[],
   call: ValidateCall,
@@ -87,7 +87,7 @@ function warn({ stderr, env }: ValidateCall, { warnings }: Ignores): void {
   for (const text of warnings) stderr.write(`${paint('yellow', 'Warning:')} ${text}\n`);
 }
 
-/** Whatever servers have said, no secret that is known leaves with it. */
+/** Redacts every registered secret, whatever servers have said. */
 export async function writeReport(report: ValidateReport, call: ValidateCall, terms: Terms): Promise<void> {
   const text = await inFormat(report, call, terms);
   call.stdout.write(`${secrets.redact(text)}\n`);
@@ -117,16 +117,16 @@ const pauseMs = 3_000;
 export interface Attempts {
   /** Runs these once. */
   readonly attempt: (checks: readonly Check[]) => Promise<readonly Checked[]>;
-  /** Whether nothing is left to wait for. */
+  /** Whether there is nothing left to wait for. */
   readonly passes: (checked: readonly Checked[]) => boolean;
   /** Milliseconds; undefined: one attempt. */
   readonly wait: number | undefined;
   readonly signal: AbortSignal;
-  /** Told before each pause. */
+  /** Called before each pause. */
   readonly onPause: (checked: readonly Checked[]) => void;
 }
 
-/** Repeats what did not pass until it does or the time is over. What has passed is not asked again. */
+/** Repeats checks that did not pass until they do or the time is over. Passed checks are not repeated. */
 export async function untilPassed(checks: readonly Check[], attempts: Attempts): Promise<readonly Checked[]> {
   const { attempt, passes, wait = 0, signal, onPause } = attempts;
   const end = performance.now() + wait;
@@ -144,8 +144,9 @@ export async function untilPassed(checks: readonly Check[], attempts: Attempts):
 const atATime = 8;
 
 /**
- * Runs all, whatever comes of some; results in order. An interruption rejects it when what checks created is removed.
- * @param onDone told how many are done
+ * Runs all checks, even if some fail; results in order. After an interruption it rejects once the objects that checks
+ * created are removed.
+ * @param onDone gets the number of finished checks
  */
 export async function runChecks(
   checks: readonly Check[],
@@ -171,7 +172,7 @@ export async function runChecks(
   }
 }
 
-/** What is checked, and what is done with what was found. */
+/** What is checked, and how findings are reported. */
 export interface Terms extends CheckSelection {
   readonly format: ValidateFormat;
   readonly failOn: FailOn;

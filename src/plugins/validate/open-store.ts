@@ -8,7 +8,7 @@ import {
   PutObjectCommand,
   type S3Client,
 } from '@aws-sdk/client-s3';
-import { fullMessageOf, messageOf } from '../../core/errors.ts';
+import { fullMessageOf, httpStatusOf } from '../../core/errors.ts';
 import { resolveSettings } from '../../core/settings/resolve.ts';
 import type { Component, Running } from '../../runtime/component/contract.ts';
 import { createMetrics } from '../../runtime/health/create-metrics.ts';
@@ -62,7 +62,7 @@ interface ProxyAccess {
   readonly close: () => Promise<void>;
 }
 
-/** Opened when it is first asked for: a proxy is not started in vain. */
+/** Opened on first use, so that no proxy is started in vain. */
 function proxyAccess(store: StoreAddress, options: OpenStoreOptions, ca: string | undefined): ProxyAccess {
   const closing: (() => unknown)[] = [];
   const open = async () => {
@@ -100,13 +100,13 @@ async function proxyAddress(
   return own.address;
 }
 
-/** Flags of ours that are flags of the proxy, too, such as the transit key. */
+/** Flags that the proxy has too, such as the transit key. */
 function knownTo({ settings }: Component, given: ValidateCall['given']): ValidateCall['given'] {
   const flags = new Set(Object.values(settings).map(({ flag }) => flag));
   return Object.fromEntries(Object.entries(given).filter(([name]) => flags.has(name)));
 }
 
-/** A proxy that asks for no key takes any. */
+/** A proxy without caller keys accepts any. */
 function callerKeys({ proxyAccessKeyId, proxySecretAccessKey }: ValidateConfig) {
   return {
     accessKeyId: proxyAccessKeyId ?? 'svc-validate',
@@ -114,7 +114,7 @@ function callerKeys({ proxyAccessKeyId, proxySecretAccessKey }: ValidateConfig) 
   };
 }
 
-/** Stores differ in what they know of this, so that a refusal is "not known". @throws where there is no answer */
+/** Not every store supports these requests, so a refusal means "unknown". @throws if there is no response */
 export async function bucketFacts(
   client: S3Client,
   Bucket: string,
@@ -137,7 +137,7 @@ async function known<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
     return await asked;
   } catch (error) {
-    if (statusOf(error) === undefined) throw error;
+    if (httpStatusOf(error) === undefined) throw error;
     return undefined;
   }
 }
@@ -175,7 +175,7 @@ async function hasBucket(client: S3Client, Bucket: string, abortSignal: AbortSig
     await client.send(new HeadBucketCommand({ Bucket }), { abortSignal });
     return true;
   } catch (error) {
-    if (statusOf(error) === 404) return false;
+    if (httpStatusOf(error) === 404) return false;
     throw error;
   }
 }
@@ -187,13 +187,13 @@ export interface OwnProxy {
 
 export interface OwnProxyOptions {
   readonly component: Component;
-  /** What it is to be told beside the environment. */
+  /** Settings besides the environment. */
   readonly flags: Readonly<Record<string, string | boolean | undefined>>;
   readonly env: ValidateEnv;
   readonly version: string;
 }
 
-/** Starts the proxy in this process, on a port of the loopback that is free. @throws NotEvaluated where it does not start */
+/** Starts the proxy in this process, on a free loopback port. @throws NotEvaluated where it does not start */
 export async function startOwnProxy(options: OwnProxyOptions): Promise<OwnProxy> {
   const stop = new AbortController();
   try {
@@ -228,33 +228,3 @@ export const quiet: Logger = {
   error: () => undefined,
   child: () => quiet,
 };
-
-/** Of an error of the AWS SDK; undefined where no answer came. */
-export function statusOf(error: unknown): number | undefined {
-  const { $metadata } = error as { readonly $metadata?: { readonly httpStatusCode?: number } };
-  return $metadata?.httpStatusCode;
-}
-
-/** What was refused, in a few words, without what the store writes beside it. */
-export function refusalOf(error: unknown): string {
-  const name = error instanceof Error ? error.name : 'unknown error';
-  const status = statusOf(error);
-  if (status !== undefined) return `${status} ${name}`;
-  const { code } = error as NodeJS.ErrnoException;
-  return code ?? (name === 'Error' ? messageOf(error) : name);
-}
-
-/**
- * Asks the store itself: what it refuses is no verdict on it.
- * @param permission such as `s3:GetObject`, needed for that
- * @throws NotEvaluated
- */
-export async function askStore<T>({ host }: S3Endpoint, permission: string, asked: Promise<T>): Promise<T> {
-  try {
-    return await asked;
-  } catch (error) {
-    const denied = statusOf(error) === 403 || statusOf(error) === 401;
-    const reason = `The object store ${host} answers: ${refusalOf(error)}`;
-    throw new NotEvaluated(reason, denied ? permission : undefined, error);
-  }
-}

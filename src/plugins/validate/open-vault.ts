@@ -24,7 +24,7 @@ import {
 import type { ValidateConfig } from './settings.ts';
 
 export interface OpenVault extends VaultAccess {
-  /** Gives back the tokens that logins obtained. */
+  /** Revokes the tokens that logins obtained. */
   close(): Promise<void>;
 }
 
@@ -67,7 +67,7 @@ interface Login {
   readonly end: () => Promise<void>;
 }
 
-/** Made when it is first asked for, once. */
+/** Made once, on first use. */
 function login(auth: () => VaultAuth, transport: VaultTransport, signal: AbortSignal): Login {
   let opening: Promise<OpenSession> | undefined;
   const open = async () => logIn(auth(), transport, signal);
@@ -86,7 +86,7 @@ function login(auth: () => VaultAuth, transport: VaultTransport, signal: AbortSi
 
 export interface OpenSession extends VaultSession {
   readonly token: string;
-  /** Gives the token back where it was obtained by this login; what was given stays. */
+  /** Revokes the token if this login obtained it; a given token stays. */
   end(): Promise<void>;
 }
 
@@ -108,7 +108,7 @@ export async function logIn(
   };
 }
 
-/** A policy may forbid it; then the token ends with its lease. */
+/** A policy may forbid it; then the token expires with its lease. */
 async function giveBack(transport: VaultTransport, token: string): Promise<void> {
   const path = 'auth/token/revoke-self';
   await transport.send({ method: 'POST', path, token, timeoutMs: 2_000 }).catch(() => undefined);
@@ -149,13 +149,13 @@ function read(body: unknown, paths: readonly string[]): Capabilities {
   return new Map(paths.map((path) => [path, listed(data[path], path)]));
 }
 
-/** A path that is left out must not count as one where nothing is permitted. */
+/** A missing path must not count as one without permissions. */
 function listed(value: unknown, path: string): readonly string[] {
   if (Array.isArray(value) && value.length > 0) return value.map(String);
   throw new NotEvaluated(`The secrets server does not say what the login may do on ${path}.`);
 }
 
-/** Looks at the certificate as clients of svc judge it, whatever it is, and says nothing to the server. */
+/** Verifies the certificate as clients of svc do, accepts any, and sends no request. */
 export async function peerCertificate(
   endpoint: VaultEndpoint,
   signal: AbortSignal,

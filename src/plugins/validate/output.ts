@@ -35,7 +35,7 @@ const columns = [
   { title: 'CHECK', width: 51 },
 ] as const;
 
-/** A row a check, then what was found and how to fix it; at most 100 columns. */
+/** One row per check, then findings and fixes; at most 100 columns. */
 export function tableReport(report: ValidateReport, paint: Paint): string {
   const { checks, summary, outcome } = report;
   return sectionsText([
@@ -86,7 +86,7 @@ function trustedIn({ id, trusted }: CheckReport): readonly string[] {
   return trusted === undefined ? [] : [wrapped(`${printable(trusted)} ${id}`, width, '    ')];
 }
 
-/** One reason is often that of many. */
+/** Many checks often have the same reason. */
 function byReason(checks: readonly CheckReport[], state: CheckReport['state']): readonly string[] {
   const ids = new Map<string, string[]>();
   for (const check of checks.filter((one) => one.state === state)) {
@@ -96,7 +96,7 @@ function byReason(checks: readonly CheckReport[], state: CheckReport['state']): 
   return [...ids].map(([reason, some]) => wrapped(`${printable(reason)} ${some.join(' ')}`, width, '    '));
 }
 
-/** A line for each finding, each check that said nothing and what was only believed; the summary and the outcome last. */
+/** A line for each finding, each check without a result and each assumption; the summary and the outcome last. */
 export function shortReport({ checks, summary, outcome }: ValidateReport): string {
   return [...checks.flatMap(shortLines).map(printable), summaryText(summary), outcomeLine(outcome)].join(
     '\n',
@@ -113,7 +113,7 @@ function shortLines(check: CheckReport): readonly string[] {
   return findings.length > 0 ? found : [`${state} ${id} ${reasonOf(check)}`];
 }
 
-/** A test suite an area, a test case a check. What does not decide under `failOn` is its output. */
+/** One test suite per area, one test case per check. Findings below `failOn` are output of the case. */
 export function junitReport({ checks }: ValidateReport, failOn: FailOn): string {
   const areas = [...new Set(checks.map(({ area }) => area))];
   const suites = areas.map((area) =>

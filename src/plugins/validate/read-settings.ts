@@ -22,7 +22,7 @@ export interface ReadSettings {
 }
 
 /**
- * A variable that is wrong is something to find and not a wrong call, so it counts as not given.
+ * An invalid variable is a finding and not wrong usage, so it counts as not given.
  * @throws SvcError CONFIG_INVALID for flags that are wrong, and for a file that cannot be read
  */
 export async function readSettings({ flags, given, env }: ValidateCall): Promise<ReadSettings> {
@@ -82,13 +82,13 @@ export interface ValidateCall {
   readonly stderr: Pick<NodeJS.WriteStream, 'isTTY' | 'write'>;
   /** Of svc. */
   readonly version: string;
-  /** Those whose configuration is looked at. Loaded when a check asks. */
+  /** The components whose configuration is checked. Loaded on demand. */
   readonly components: () => Promise<readonly ComponentRules[]>;
   /** The proxy, for a canary object where none runs. */
   readonly proxy: () => Promise<Component>;
 }
 
-/** What the configuration of a component has to be like. */
+/** The rules for the configuration of a component. */
 export interface ComponentRules {
   readonly name: string;
   readonly settings: Settings;

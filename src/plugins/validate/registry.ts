@@ -43,7 +43,7 @@ const unsealed = vaultCheck(
     level: 'error',
     cause:
       'It was restarted without automatic unsealing, or somebody has sealed it. Until it is unsealed nobody can log in.',
-    fix: 'Unseal it (bao operator unseal), and set up automatic unsealing by a key of your own in the EU.',
+    fix: 'Unseal it (bao operator unseal), and set up automatic unsealing with a key of your own in the EU.',
   },
   async ({ address }, context) => {
     const { initialized, sealed } = await sealStatus(context);
@@ -60,22 +60,22 @@ const secretsServerChecks: readonly Check[] = [
 
 const serverVersion: Check = {
   ...{ id: 'SVC-CLUSTER-001', area: 'cluster', level: 'error', needs: 'cluster' },
-  title: 'The API server is of Kubernetes 1.28 or later',
+  title: 'The API server runs Kubernetes 1.28 or later',
   cause:
     'Before 1.28 webhooks have no match conditions: the webhook would be asked about every pod, or about none.',
   fix: 'Upgrade the cluster.',
   async run(context) {
     const version = readVersion(await send(context, { path: '/version' }));
-    if (version === undefined) return notEvaluated('The API server does not say which version it is of');
+    if (version === undefined) return notEvaluated('The API server does not report its version');
     const text = `${version.major}.${version.minor}`;
     if (isAtLeast(version, 1, 28)) return passed(text);
-    return failed({ subject: 'API server', message: `It is of Kubernetes ${text}.` });
+    return failed({ subject: 'API server', message: `It runs Kubernetes ${text}.` });
   },
 };
 
 const clusterChecks: readonly Check[] = [serverVersion, nodeKernels, nodeTypes, nodeArchitectures];
 
-/** Each row of what the specification says has to be reached, by what the parts tell of themselves. */
+/** One check for each connection that the specification requires, judged by what the parts report. */
 const fromClusterChecks: readonly Check[] = [
   ...[podsToSecretsServer, operatorToApiServer, operatorToRegistries],
   ...[proxiesToStore, proxiesToSecretsServer, agentsToOperator],
@@ -83,23 +83,21 @@ const fromClusterChecks: readonly Check[] = [
 
 const secretsServerConnects: Check = {
   ...{ id: 'SVC-NET-050', area: 'connectivity', level: 'error', needs: 'vault' },
-  title: 'The secrets server takes connections from here',
-  cause:
-    'The DNS used here does not know its name, nothing listens on the port, or a firewall is in between.',
+  title: 'The secrets server accepts connections from here',
+  cause: 'DNS does not resolve its name here, nothing listens on the port, or a firewall is in between.',
   fix: 'Permit connections from application pods and proxies to the secrets server, on port 443 or that of VAULT_ADDR.',
   run: async (context, signal) => connects((await context.vault()).address, signal),
 };
 
 const objectStoreConnects: Check = {
   ...{ id: 'SVC-NET-051', area: 'connectivity', level: 'error', needs: 'store' },
-  title: 'The object store takes connections from here',
-  cause:
-    'The DNS used here does not know its name, nothing listens on the port, or a firewall is in between.',
+  title: 'The object store accepts connections from here',
+  cause: 'DNS does not resolve its name here, nothing listens on the port, or a firewall is in between.',
   fix: 'Permit connections from proxies to the object store, on port 443 or that of --upstream.',
   run: async (context, signal) => connects((await context.store()).address, signal),
 };
 
-/** What can be seen of the ways from where the command runs, with or without a cluster. */
+/** Connections from where the command runs, with or without a cluster. */
 const fromHereChecks: readonly Check[] = [secretsServerConnects, objectStoreConnects];
 
 const canary: Check = {
@@ -120,7 +118,7 @@ const canary: Check = {
 
 const losses: Check = {
   ...{ id: 'SVC-AGENT-004', area: 'agent', level: 'warning', needs: 'cluster', timeoutMs: 60_000 },
-  title: 'The tables of the agents have had room for everything',
+  title: 'The tables of the agents have never been full',
   cause: 'The tables in the kernel are too small for the number of protected processes or of attempts.',
   fix: 'Spread protected pods over more nodes, and look for an attack: svc_agent_lost_total says what was lost.',
   run: (context) =>
@@ -150,7 +148,7 @@ const applied: Check = {
   ...{ id: 'SVC-EGRESS-001', area: 'egress', level: 'error', needs: 'cluster', timeoutMs: 90_000 },
   title: 'Every namespace with protected pods has the egress policies that svc netpol would write',
   cause:
-    'The operator does not run or may not write policies, somebody changed one, or another object has the name of one. If a policy names other addresses than DNS gives here, that is a warning. If DNS gives none here, or only some of them, the addresses in the policies count, and the result names them.',
+    'The operator does not run or may not write policies, somebody changed one, or another object has the name of one. If a policy lists addresses other than those that DNS returns here, that is a warning. If DNS returns none of them here, or only some, the addresses in the policies count, and the result names them.',
   fix: 'See egress.* in the log of the operator; or apply the output of svc netpol.',
   async run(context) {
     const all = await egressOf(context);
@@ -179,7 +177,7 @@ const versioning: Check = {
 
 const proxyStoreChecks: readonly Check[] = [bucketThere, ciphertext, readBack, versioning, notPublic];
 
-/** Every check there is, in the order in which they are shown. */
+/** All checks, in the order in which they are shown. */
 export const checks: readonly Check[] = [
   ...configurationChecks,
   ...secretsServerChecks,
@@ -222,8 +220,8 @@ export function selected(checks: readonly Check[], selection: CheckSelection): r
 }
 
 /**
- * With the check that tells of wrong variables, whatever was selected: they count as not given, so that the others
- * would look at what nobody meant. Checks of the machine need none of them.
+ * Adds the check of variables to any selection, because invalid variables count as not given and other checks would
+ * examine something unintended. Checks of the machine need no variables.
  */
 export function reportingOfErrors(
   some: readonly Check[],
@@ -237,11 +235,11 @@ export function reportingOfErrors(
 
 const errorsCheck = 'SVC-CONFIG-001';
 
-/** What does not count, by id: everything that the check says, or what it finds in some subjects. */
+/** What is ignored, by id: everything that the check reports, or its findings on some subjects. */
 export interface Ignores {
   ignoresCheck(id: string): boolean;
   ignoresSubject(id: string, subject: string): boolean;
-  /** About ids that no check has. */
+  /** Warnings about unknown ids. */
   readonly warnings: readonly string[];
 }
 

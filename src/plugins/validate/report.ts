@@ -34,14 +34,14 @@ function idsWith(level: Level, checks: readonly CheckReport[]): string[] {
   return checks.filter((one) => counting(one).some((finding) => finding.level === level)).map(({ id }) => id);
 }
 
-/** That this machine could run svc says nothing of what somebody wanted to have checked. */
+/** Checks of this machine alone do not answer what the caller wanted to know. */
 const unchecked: CheckOutcome = {
   result: 'warnings',
   exitStatus: checkStatus.warnings,
   reasons: ['Nothing was checked: no secrets server, bucket or configuration file is named.'],
 };
 
-/** Everything that needs a server was to be looked at, and none is named; nor is a configuration file. */
+/** All checks that need a server were selected, but no server and no configuration file is named. */
 function nothingNamed(checked: readonly Checked[]): boolean {
   const needing = checked.filter(({ check: { needs } }) => needs !== 'none' && needs !== 'node');
   const told = checked.filter(({ check: { id, needs } }) => needs === 'node' || id === sectionsCheck);
@@ -96,17 +96,17 @@ function summaryOf(checks: readonly CheckReport[]): Summary {
   };
 }
 
-/** Where nothing was looked at, nothing was found out either. */
+/** If nothing was checked, nothing is known. */
 function notFoundOut(checks: readonly CheckReport[], summary: Summary): readonly string[] {
   const named = checks.filter(isUnknown).map(({ id }) => id);
   if (named.length > 0) return [`${named.join(', ')}.`];
   return summary.passed + summary.failed + summary.ignored === 0 ? ['Nothing was checked.'] : [];
 }
 
-/** `ignored`: all that it says was to be ignored. */
+/** `ignored`: all of its findings are ignored. */
 export type State = 'passed' | 'failed' | 'skipped' | 'not-evaluated' | 'ignored';
 
-/** What was checked. `version` is that of this form: members are added, never changed. */
+/** The report. `version` is that of this format: members are added, never changed. */
 export interface ValidateReport {
   readonly version: 1;
   readonly kind: 'validate';
@@ -122,11 +122,11 @@ export interface CheckReport {
   readonly area: Area;
   readonly title: string;
   readonly state: State;
-  /** Empty unless something was found. */
+  /** Empty unless there are findings. */
   readonly findings: readonly ReportedFinding[];
-  /** Why it was skipped or could not be evaluated, where something was found in part; of what passed a remark. */
+  /** Why it was skipped, or could not be evaluated in part or at all; for a passed check, a note. */
   readonly reason?: string;
-  /** Of what passed, what was believed and not seen. */
+  /** For a passed check, what was assumed and not verified. */
   readonly trusted?: string;
   /** What is missing. */
   readonly permission?: string;
@@ -145,7 +145,7 @@ export interface ReportedFinding {
 interface Summary {
   readonly checks: number;
   readonly passed: number;
-  /** Found something that counts, whatever its level. */
+  /** Has findings that count, of any level. */
   readonly failed: number;
   readonly skipped: number;
   /** As a whole. */
@@ -155,16 +155,16 @@ interface Summary {
   readonly findings: Readonly<Record<Level, number>>;
 }
 
-/** Some of it could not be evaluated, or all. */
+/** It could not be evaluated, in part or at all. */
 export const isUnknown = ({ state, reason }: CheckReport): boolean =>
   state === 'not-evaluated' || (state === 'failed' && reason !== undefined);
 
-/** Of one check, what counts. */
+/** The findings of one check that count. */
 export function counting({ findings }: CheckReport): readonly ReportedFinding[] {
   return findings.filter(({ ignored }) => ignored !== true);
 }
 
-/** What a check came to, in a word: of what failed the heaviest level. */
+/** The result of a check in one word: for a failed check, the highest level. */
 export type Word = 'passed' | Level | 'skipped' | 'unknown' | 'ignored';
 
 export function wordOf(check: CheckReport): Word {
@@ -184,7 +184,7 @@ export const styles: Readonly<Record<Word, Style>> = {
   ignored: 'dim',
 };
 
-/** Why nothing is known, or why it was passed over; what is missing with it. */
+/** Why it was not evaluated or was skipped, with the missing permission. */
 export function reasonOf({ reason = '', permission }: CheckReport): string {
   return permission === undefined ? reason : `${reason} (missing permission: ${permission})`;
 }
@@ -202,7 +202,7 @@ export function summaryText({ checks, passed, skipped, notEvaluated, ignored, fi
   return `${counted(checks, 'check')}: ${parts.join(', ')}.`;
 }
 
-/** Where a check is explained, from the root of the package. */
+/** The page of a check, relative to the root of the package. */
 export const pageOf = (id: string): string => `docs/CHECKS.md#${id.toLowerCase()}`;
 
 /** The same as an absolute address; undefined where the page is not installed. */

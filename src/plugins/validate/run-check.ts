@@ -23,8 +23,8 @@ import type { ReadSettings, ValidateCall, ValidateEnv } from './read-settings.ts
 const defaultTimeoutMs = 15_000;
 
 /**
- * Connects what it needs and runs a check, within its own time. Whatever it does, there is a result, unless the run
- * was interrupted.
+ * Opens the needed connection and runs a check within its timeout. Always yields a result, unless the run was
+ * interrupted.
  */
 export async function runCheck(check: Check, context: CheckContext): Promise<CheckResult> {
   const { timeoutMs = defaultTimeoutMs, undoMs = 0 } = check;
@@ -58,7 +58,7 @@ async function settled(work: Promise<unknown>, ms: number): Promise<void> {
   await within(work, performance.now() + ms, undefined, () => undefined).catch(() => undefined);
 }
 
-/** What was thrown instead of a result, as a result. */
+/** An exception as a result. */
 function unevaluated(thrown: unknown): CheckResult {
   if (thrown instanceof Skipped) return skipped(thrown.message);
   if (thrown instanceof NotEvaluated) return notEvaluated(thrown.message, thrown.permission);
@@ -67,8 +67,8 @@ function unevaluated(thrown: unknown): CheckResult {
 }
 
 /**
- * Without the secrets that are known while the check runs: when the attempt is over its tokens are forgotten, and when
- * the report is written its texts may be escaped for XML.
+ * Redacted while the check runs: after the attempt its tokens are forgotten, and in the report texts may be escaped for
+ * XML.
  */
 export function redacted(result: CheckResult): CheckResult {
   switch (result.state) {
@@ -117,7 +117,7 @@ export function openContext({ call, settings, pre, signal: interrupted }: Contex
     const { vaultAddr } = config;
     if (vaultAddr === undefined) throw unnamed(pre);
     const { openVault } = await import('./open-vault.ts');
-    // a login that is under way goes on, so that its token can be given back
+    // a login in progress continues, so that its token can be revoked
     return openVault({ ...config, vaultAddr }, interrupted);
   });
   const cluster = once<KubeClient>(() => connectCluster(env, signal));
@@ -154,7 +154,7 @@ interface Closable {
 
 interface Once<T> {
   readonly get: () => Promise<T>;
-  /** Closes what was made; what comes later, for which nobody waits, as it comes. */
+  /** Closes the connection; one that is still being opened is closed as soon as it is open. */
   readonly close: () => Promise<void>;
 }
 

@@ -48,7 +48,7 @@ export const secretsServerSettings = {
     variable: 'SVC_VALIDATE_IDENTITY',
     flag: 'identity',
     summary:
-      'Whose policy the login has: that of a proxy, a wrapper, or both; unset: both where there are secret paths, else proxy',
+      'Whose policy the login has: that of a proxy, a wrapper, or both; unset: both if secret paths are given, else proxy',
     ...enumeration('proxy', 'wrapper', 'both'),
   },
   auditorTokenFile: {
@@ -59,24 +59,24 @@ export const secretsServerSettings = {
   },
 } satisfies Settings;
 
-/** Where the object store is, and the proxy before it. */
+/** Where the object store is, and the proxy in front of it. */
 export const objectStoreSettings = {
   ...storeSettings,
   bucket: {
     variable: 'SVC_VALIDATE_BUCKET',
     flag: 'bucket',
-    summary: 'Bucket to look at, and to write a canary object to and remove it again',
+    summary: 'Bucket to check, in which a canary object is written and removed again',
     ...matching(/^[A-Za-z0-9][A-Za-z0-9._-]{1,253}[A-Za-z0-9]$/, 'the name of a bucket'),
   },
   proxy: {
     variable: 'SVC_VALIDATE_PROXY',
     flag: 'proxy',
-    summary: 'Address of a proxy that runs, for the canary object',
+    summary: 'Address of a running proxy, for the canary object',
     ...httpUrl('http://127.0.0.1:8190'),
   },
   proxyAccessKeyId: {
     variable: 'SVC_PROXY_ACCESS_KEY_ID',
-    summary: 'Access key that the proxy asks of its callers',
+    summary: "Access key with which the proxy's callers sign",
     ...matching(/^[\w.+=@-]{3,128}$/, 'an access key id'),
   },
   proxySecretAccessKey: {
@@ -98,7 +98,7 @@ export const clusterSettings = {
   probePods: {
     variable: 'SVC_VALIDATE_PROBE_PODS',
     flag: 'probe-pods',
-    summary: 'Measure from pods that are created for it and removed again',
+    summary: 'Test from pods that are created for it and removed again',
     switch: true,
     fallback: 'false',
     ...boolean(),
@@ -112,5 +112,5 @@ export const validateSettings = {
   ...objectStoreSettings,
 } satisfies Settings;
 
-/** A value that is wrong counts as not given here; checks of the configuration tell of it. */
+/** An invalid value counts as not given here; checks of the configuration report it. */
 export type ValidateConfig = Resolved<typeof validateSettings>;

@@ -15,7 +15,7 @@ import {
   descriptorSink,
   type LogFormat,
   type Sink,
-} from '../../runtime/logging/lean-logger.ts';
+} from '../../runtime/logging/create-logger.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import { canWrite } from '../../runtime/native/sockets.ts';
 import type { ResolvedWrapperSettings } from './settings.ts';

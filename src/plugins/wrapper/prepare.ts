@@ -1,7 +1,7 @@
 import { exitStatus, SvcError } from '../../core/errors.ts';
 import { errorCount, hint } from '../../core/settings/resolve.ts';
 import { type Setting, settingSummary } from '../../core/settings/setting.ts';
-import { descriptorSink } from '../../runtime/logging/lean-logger.ts';
+import { descriptorSink } from '../../runtime/logging/create-logger.ts';
 import { type Logger, reportFailure } from '../../runtime/logging/logger.ts';
 import { copyFolder, installFolder, isSelfContained, ownFolder } from './install-folder.ts';
 import { configuredLogger, earlyLogger, wrapperVersion } from './observation.ts';

@@ -1,6 +1,5 @@
-import { encodeOriginalArgs } from '../../core/original-args.ts';
 import { applyRules, type Rule, resolveSettings } from '../../core/settings/resolve.ts';
-import type { Setting } from '../../core/settings/setting.ts';
+import { encodeOriginalArgs, type Setting } from '../../core/settings/setting.ts';
 import { vaultRules } from '../../runtime/vault/settings.ts';
 import { type ResolvedWrapperSettings, type WrapperSettings, wrapperSettings } from './settings.ts';
 

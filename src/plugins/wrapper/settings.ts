@@ -1,10 +1,10 @@
 import { envMap } from '../../core/env-map.ts';
 import { unixSocketPath } from '../../core/grpc.ts';
-import { decodeOriginalArgs } from '../../core/original-args.ts';
 import { listenAddressOrOff } from '../../core/settings/listen-address.ts';
 import {
   boolean,
   byteSize,
+  decodeOriginalArgs,
   duration,
   enumeration,
   invalidValue,

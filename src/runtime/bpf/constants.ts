@@ -55,7 +55,7 @@ function integer(value: bigint, length: number): Uint8Array | undefined {
   return bytes.subarray(0, length);
 }
 
-/** Where a variable lies in its section, in bytes. */
+/** Position and size of a variable in its section, in bytes. */
 interface Variable {
   readonly offset: number;
   readonly length: number;
@@ -93,7 +93,7 @@ function nameOf(types: bigint, id: number): string {
 const nextStep =
   'Use the objects of the same release as the agent: reinstall the package, or run npm run build.';
 
-/** An object without something that is asked for by name. */
+/** The error for an object that lacks a requested name. */
 export function incomplete(name: string, what: string): SvcError {
   return new SvcError('BPF_OBJECT_INCOMPLETE', `The BPF object ${name} has no ${what}`, {
     nextStep,

@@ -10,7 +10,7 @@ export interface FailedLoad {
   object: bigint;
   /** Addresses of the programs that were to be loaded. */
   programs: readonly bigint[];
-  /** What the kernel said of programs, by their index. */
+  /** The kernel's messages about programs, by index. */
   said: readonly { index: number; lines: readonly string[] }[];
   cause: NativeError;
 }
@@ -18,7 +18,7 @@ export interface FailedLoad {
 const kernelTypes = '/sys/kernel/btf/vmlinux';
 const refusals: readonly string[] = ['EPERM', 'EACCES'];
 
-/** Finds out why an object could not be loaded, of which libbpf tells no more than an errno. */
+/** Finds out why an object could not be loaded: libbpf reports only an errno. */
 export function explainLoadFailure(failed: FailedLoad): BpfLoadError {
   const finding: LoadFinding = rejected(failed) ??
     mismatchedMap(failed.object) ??
@@ -28,7 +28,7 @@ export function explainLoadFailure(failed: FailedLoad): BpfLoadError {
   return new BpfLoadError(failed.name, finding, failed.cause);
 }
 
-/** Programs are loaded one after the other, and the first that fails ends it. */
+/** Programs are loaded in order, and the first failure ends the loading. */
 function rejected({ programs, said }: FailedLoad): LoadFinding | undefined {
   const last = said.at(-1);
   const program = last && programs[last.index];
@@ -51,7 +51,7 @@ function noTypes(): LoadFinding | undefined {
 /** Programs that are attached to a function of the kernel, as <linux/bpf.h> numbers their types. */
 const hooked: readonly number[] = [26, 29];
 
-/** The first program whose function the kernel does not have. */
+/** The first program whose function is missing in the kernel. */
 function missingHook(programs: readonly bigint[]): LoadFinding | undefined {
   const program = programs.find((each) => !hasHook(each));
   if (program === undefined) return undefined;
@@ -70,7 +70,7 @@ const sectionOf = (program: bigint): string => stringAt(bpfAddress('bpf_program_
 
 type Layout = Omit<MapFacts, 'id'>;
 
-/** The first map of an object in whose place one of another layout is pinned. */
+/** The first map of an object whose pinned counterpart has another layout. */
 function mismatchedMap(object: bigint): LoadFinding | undefined {
   for (const map of mapHandles(object)) {
     const lines = differences(map);
@@ -112,8 +112,8 @@ const names: Record<keyof Layout, string> = {
 };
 
 /**
- * Why the kernel did not take an object: the process may not, the verifier refused a program, a pinned map is laid
- * out otherwise, the kernel has no hook of that name, it has no type information (BTF), or it did not say.
+ * Why the kernel rejected an object: no permission, the verifier, a pinned map of another layout, a missing hook, no
+ * type information (BTF), or unknown.
  */
 export type LoadFailure = 'not-permitted' | 'rejected' | 'map-mismatch' | 'no-hook' | 'no-btf' | 'unknown';
 
@@ -121,11 +121,11 @@ interface LoadFinding {
   reason: LoadFailure;
   /** The program or map concerned, as far as it is known. */
   subject?: string;
-  /** A few lines of what the kernel said, or of what differs. */
+  /** A few lines of the kernel's message, or of the differences. */
   lines: readonly string[];
 }
 
-/** An object that could not be brought into the kernel: BPF_LOAD_FAILED, exit 71. */
+/** An object that could not be loaded into the kernel: BPF_LOAD_FAILED, exit 71. */
 export class BpfLoadError extends SvcError {
   readonly reason: LoadFailure;
   readonly subject: string | undefined;

@@ -45,7 +45,7 @@ export function bpfPointer(what: string, name: string, ...args: readonly Argumen
   return value;
 }
 
-/** The same for a function that may well return NULL. */
+/** The same for a function for which NULL is a regular result. */
 export function bpfAddress(name: string, ...args: readonly Argument[]): bigint {
   return loadLibbpf().pointer(name, ...args).value;
 }
@@ -87,14 +87,14 @@ export function isOnBpfFileSystem(folder: string): boolean {
 }
 
 /**
- * Sees to it that a BPF file system is mounted at a folder, which is made where only it is missing.
+ * Ensures that a BPF file system is mounted at a folder, which is created if only it is missing.
  * @returns whether it had to be mounted
  * @throws SvcError BPF_FILE_SYSTEM_UNAVAILABLE (exit 71)
  */
 export function ensureBpfFileSystem(folder: string = bpfFileSystem): boolean {
   if (isOnBpfFileSystem(folder)) return false;
   try {
-    // not recursive: in /proc that never ends
+    // not recursive: mkdir -p never ends in /proc
     if (!existsSync(folder)) mkdirSync(folder);
     mount(folder);
     return true;
@@ -105,7 +105,7 @@ export function ensureBpfFileSystem(folder: string = bpfFileSystem): boolean {
 
 /**
  * Makes a folder for pins, readable by its owner only, and those above it.
- * @throws SvcError BPF_FILE_SYSTEM_UNAVAILABLE where it would be on no BPF file system; then nothing is made
+ * @throws SvcError BPF_FILE_SYSTEM_UNAVAILABLE if it would not be on a BPF file system; then nothing is created
  */
 export function makeBpfFolder(folder: string): void {
   let above = folder;

@@ -4,7 +4,7 @@ import { NativeError } from '../native/libc.ts';
 import { withBytes, withMemory, withString } from '../native/memory.ts';
 import { bpfInt, loadLibbpf } from './libbpf.ts';
 
-/** How `update` treats what is there. */
+/** How `update` treats an existing entry. */
 export const updateFlags = { any: 0n, mustBeNew: 1n, mustExist: 2n } as const;
 
 /** An open map. Keys and values are bytes as the programs lay them out. */
@@ -19,8 +19,8 @@ export interface BpfMap {
   /** @returns whether there was an entry. @throws NativeError */
   delete(key: Uint8Array): boolean;
   /**
-   * Copies of all keys. A key that is deleted meanwhile can make a hash map start anew, so that some come twice;
-   * `maxEntries` times two is the most that are handed out.
+   * Copies of all keys. A key that is deleted meanwhile can restart the iteration, so that some keys come twice; at
+   * most twice `maxEntries` are returned.
    * @throws NativeError
    */
   keys(): Generator<Buffer>;
@@ -99,7 +99,7 @@ function nextKey(
   return key === undefined ? next(0n) : withBytes(key, next);
 }
 
-/** Whether a call found what it looked for. */
+/** Whether a call found an entry. */
 function found(name: string, call: string, descriptor: number, ...addresses: readonly bigint[]): boolean {
   const value = loadLibbpf().int(call, descriptor, ...addresses);
   if (value === -constants.errno.ENOENT) return false;
@@ -166,7 +166,7 @@ function isPerCpu({ type }: Pick<MapFacts, 'type'>): boolean {
 
 let knownCpus = 0;
 
-/** How many values a map of values per CPU has for each key: one for each CPU that there may ever be. */
+/** Number of values per key in a per-CPU map: one for each possible CPU. */
 export function possibleCpus(): number {
   knownCpus ||= bpfInt('CPUs', 'libbpf_num_possible_cpus');
   return knownCpus;
@@ -175,7 +175,7 @@ export function possibleCpus(): number {
 /** Bytes from one CPU's value to the next. */
 export const perCpuStride = (valueSize: number): number => Math.ceil(valueSize / 8) * 8;
 
-/** One CPU's value after the other, as a look-up returned them. They share its memory. */
+/** One CPU's value after the other, as a lookup returned them. They share its memory. */
 export function perCpuValues(bytes: Buffer, valueSize: number): Buffer[] {
   const stride = perCpuStride(valueSize);
   return Array.from({ length: bytes.length / stride }, (_, cpu) =>
@@ -208,8 +208,8 @@ export function mapEntries(map: BpfMap): MapEntry[] {
 }
 
 /**
- * The same without a copy of each, some thousands a system call.
- * @param visit is given the same two buffers each time; they are not to be kept
+ * The same without copies, some thousands of entries per system call.
+ * @param visit gets the same two buffers each time and must not keep them
  * @throws NativeError, and what `visit` throws
  */
 export function visitEntries(

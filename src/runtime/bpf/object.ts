@@ -29,19 +29,19 @@ export interface ObjectOptions {
 
 /** A BPF object file in this process. Using it or its programs after `close` throws a TypeError. */
 export interface BpfObject {
-  /** Brings maps and programs into the kernel; this takes as long as the verifier does. @throws BpfLoadError */
+  /** Loads maps and programs into the kernel; this takes as long as the verifier. @throws BpfLoadError */
   load(): void;
   programs(): BpfProgram[];
   /** @throws SvcError BPF_OBJECT_INCOMPLETE */
   program(name: string): BpfProgram;
-  /** Only once it is loaded, and of use until it is closed. @throws SvcError BPF_OBJECT_INCOMPLETE, NativeError */
+  /** Valid once the object is loaded and until it is closed. @throws SvcError BPF_OBJECT_INCOMPLETE, NativeError */
   map(name: string): BpfMap;
-  /** Gives up everything that is neither pinned nor attached. Repeat calls are harmless. */
+  /** Releases everything that is neither pinned nor attached. Repeated calls have no effect. */
   close(): void;
 }
 
 /**
- * Opens an object file and prepares it for `load`; nothing is brought into the kernel yet.
+ * Opens an object file and prepares it for `load`; nothing is loaded into the kernel yet.
  * @param file its bytes
  * @throws SvcError BPF_OBJECT_INVALID, BPF_OBJECT_INCOMPLETE, BPF_FILE_SYSTEM_UNAVAILABLE
  */
@@ -155,7 +155,7 @@ function withOptions(name: string, folder: bigint, use: (options: bigint) => big
   );
 }
 
-/** Kernels before 6.4 fail with ENOSPC where a log has no room. What is not written to takes no memory. */
+/** Kernels before 6.4 fail with ENOSPC if the log does not fit. Pages that are not written take no memory. */
 const room = 8 << 20;
 /** The reason is at the end. */
 const tail = 16 << 10;
@@ -166,7 +166,7 @@ export interface ProgramLogs {
   release(): void;
 }
 
-/** Gives each program a buffer of its own for what the kernel says when it refuses the program. */
+/** Gives each program its own buffer for the kernel's message if it rejects the program. */
 function programLogs(handles: readonly bigint[]): ProgramLogs {
   const memory = mapMemory(room * handles.length, protection.readWrite, mapFlags.privateAnonymous);
   const at = (index: number) => memory.address + BigInt(index * room);
@@ -191,7 +191,7 @@ function lastOf(address: bigint): string {
 const mostLines = 8;
 const longestLine = 240;
 
-/** Counts and register states that follow the reason. */
+/** Statistics and register states that follow the reason. */
 const noise = /^(processed \d+ insns|verification time|stack depth|max_states|peak_states|mark_read|\s*$)/;
 
 /**

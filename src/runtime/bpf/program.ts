@@ -99,11 +99,11 @@ function testRun(name: string, descriptor: number, context: Uint8Array): number 
 export interface BpfLink {
   readonly descriptor: number;
   /**
-   * Keeps it alive after this process. To remove it, unlink the path.
+   * Keeps the program attached beyond this process. To detach it, unlink the path.
    * @throws NativeError such as EEXIST, SvcError BPF_FILE_SYSTEM_UNAVAILABLE
    */
   pin(path: string): void;
-  /** Gives up the handle: detaches unless the link is pinned. Repeat calls are harmless. */
+  /** Releases the handle: detaches unless the link is pinned. Repeated calls have no effect. */
   destroy(): void;
 }
 

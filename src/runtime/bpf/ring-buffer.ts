@@ -1,15 +1,15 @@
 import { type MemoryMapping, mapFlags, mapMemory, pageSize, protection } from '../native/memory.ts';
 import { type BpfMap, mapType } from './map.ts';
 
-/** The reading end of a map of type BPF_MAP_TYPE_RINGBUF; there is to be one only. It never waits. */
+/** The consumer of a map of type BPF_MAP_TYPE_RINGBUF, of which there must be only one. It never waits. */
 export interface RingBuffer {
   /**
-   * Takes the records that are there by now, up to `most`.
+   * Consumes the available records, up to `most`.
    * @param take is given a view that is valid until it returns
    * @returns how many there were
    */
   drain(most: number, take: (record: Uint8Array) => void): number;
-  /** Unmaps it. The map stays, with what was not taken. Repeat calls are harmless. */
+  /** Unmaps it. The map stays, with its remaining records. Repeated calls have no effect. */
   close(): void;
 }
 
@@ -32,7 +32,7 @@ export function openRingBuffer({ name, descriptor, facts }: BpfMap): RingBuffer 
   };
 }
 
-/** The kernel lets the reader write to the first page only, and refuses a larger mapping that is writable. */
+/** The kernel allows the reader to write only the first page, and rejects a larger writable mapping. */
 function mapReadOnly(own: MemoryMapping, length: number, descriptor: number): MemoryMapping {
   try {
     return mapMemory(length, protection.read, mapFlags.shared, descriptor);
@@ -68,9 +68,9 @@ const discarded = 0x4000_0000;
 const lengthMask = 0x3fff_ffff;
 
 /**
- * Takes the records that are there by now, in their order, up to one that is still being written.
- * @param most how many at most
- * @param take is given a view that is valid until it returns; a record that it throws for is taken as well
+ * Consumes the available records in order, up to one that is still being written.
+ * @param most maximum number
+ * @param take is given a view that is valid until it returns; a record for which it throws is consumed as well
  * @returns how many it was given
  */
 export function takeRecords(ring: Ring, most: number, take: (record: Uint8Array) => void): number {

@@ -31,12 +31,12 @@ export abstract class BaseCommand extends Command {
   }
 }
 
-/** `this.exit()` inside a command throws; that is an ending and not a failure. */
+/** `this.exit()` inside a command throws; that is not a failure. */
 function isExit(error: Error): boolean {
   return (error as NodeJS.ErrnoException).code === 'EEXIT';
 }
 
-/** A command that checks something: its statuses tell "not evaluated" and "called wrongly" from "failed". */
+/** A command that checks something: its statuses distinguish "not evaluated" and "wrong usage" from "failed". */
 export abstract class CheckCommand extends BaseCommand {
   protected override statusOf({ code, exitStatus: status }: Failure): number {
     const wronglyCalled = code === 'USAGE' || status === exitStatus.config || status === checkStatus.usage;
@@ -51,8 +51,8 @@ export abstract class CheckCommand extends BaseCommand {
 }
 
 /**
- * The error as such a command ends with it: what was asked for wrongly is 3, what could not be found out is 4. An
- * error that is ours stays what it is.
+ * The exit status of such a command: 3 for wrong usage, 4 if something could not be evaluated. Errors of svc itself
+ * keep theirs.
  */
 export function asCheckError(error: Error): Error {
   if (error instanceof SvcError) return withStatus(error, statusOf(error));

@@ -9,8 +9,8 @@ import { flagsOf, variablesOnly } from './setting-flags.ts';
 export type GivenFlags = Record<string, string | boolean | undefined>;
 
 /**
- * Makes the oclif command `svc run <component>`: flags from the settings, and a run that ends with the
- * exit status of the component. Installed plugins use it for components of their own.
+ * Creates the oclif command `svc run <component>`: its flags come from the settings, its exit status from the
+ * component. Installed plugins use it for components of their own.
  */
 export function componentCommand<S extends Settings>(options: ComponentCommandOptions<S>) {
   return class ComponentCommand extends BaseCommand {

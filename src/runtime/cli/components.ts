@@ -17,7 +17,7 @@ interface CommandEntry {
 
 const PREFIX = 'run:';
 
-/** All commands below `run`, whoever brings them, by name. */
+/** All commands below `run`, built-in or from plugins, by name. */
 export function componentsOf(commands: readonly CommandEntry[]): ComponentEntry[] {
   return commands
     .filter(({ id, hidden }) => id.startsWith(PREFIX) && !hidden)

@@ -27,7 +27,8 @@ export function isOclifError(error: unknown): error is OclifError {
 
 /**
  * Sorts an error into the user's to fix (with its next step) or ours (asking for a report).
- * @param plugin whose command it was: then the defect is its authors', and what cannot be loaded is no wrong usage
+ * @param plugin whose command it was: its defects are its authors', and a module that cannot be loaded is not wrong
+ * usage
  */
 export function describeFailure(error: unknown, commandLine: string, plugin?: string): Failure {
   if (error instanceof SvcError) {
@@ -50,7 +51,7 @@ const theirs = (plugin: string) => ({
   exitStatus: exitStatus.internal,
 });
 
-/** oclif's message starts with the error and goes on with a hint of its own, which the next step replaces. */
+/** oclif's message starts with the error and continues with its own hint, which the next step replaces. */
 function usageFailure(error: OclifError, commandLine: string): Failure {
   const [message = '', ...rest] = error.message
     .split('\n')
@@ -64,7 +65,7 @@ function usageFailure(error: OclifError, commandLine: string): Failure {
   };
 }
 
-/** A flag that is not known is repeated without what stood behind it: that may be a secret. */
+/** An unknown flag is repeated without its value, which may be a secret. */
 function withoutValues(message: string): string {
   return message.replace(/(--[\w-]+)=.*/g, '$1');
 }
@@ -96,7 +97,7 @@ async function pluginThatFailed(): Promise<string | undefined> {
   return pluginCalledBy(process.argv.slice(2), fileURLToPath(packageFolder())).catch(() => undefined);
 }
 
-/** The plugin whose command the arguments call; for errors that left no trace of who made them. */
+/** The plugin whose command the arguments call; for errors that do not show their origin. */
 async function pluginCalledBy(argv: readonly string[], root: string): Promise<string | undefined> {
   const { Config } = await import('@oclif/core/config');
   const config = await Config.load(root);

@@ -17,7 +17,7 @@ const noLines = Object.fromEntries(
 );
 const gap = 2;
 
-/** Columns of fixed widths; what is longer goes on below, and nothing is cut off. */
+/** Columns of fixed widths; longer text wraps, nothing is cut off. */
 export function tableText(columns: readonly Column[], rows: readonly (readonly Cell[])[]): string {
   const table = new Table({
     chars: noLines,
@@ -41,7 +41,7 @@ function cellText(cell: Cell, width: number): string {
   return broken(printable(cell.text), width).split('\n').map(cell.paint).join('\n');
 }
 
-/** Names have no blanks to break them at. */
+/** Names have no blanks to break at. */
 function broken(text: string, width: number): string {
   return text
     .split(' ')

@@ -22,7 +22,10 @@ export function outcomeText(outcome: CheckOutcome, paint: Paint): string {
 export const outcomeLine = ({ result, reasons }: CheckOutcome): string =>
   [words[result], ...reasons].join(' ');
 
-/** Text of others, such as keys and messages, without what a terminal would act upon or what would mislead a reader. */
+/**
+ * Foreign text, such as keys and messages, without characters that a terminal would interpret or that would mislead a
+ * reader.
+ */
 export function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => {
     const code = character.codePointAt(0) ?? 0;
@@ -30,7 +33,7 @@ export function printable(text: string): string {
   });
 }
 
-/** A report for people: its sections, as lines each, with an empty line between them. Those without lines are left out. */
+/** A report for people: its sections, as lines each, with an empty line between them. Empty ones are left out. */
 export function sectionsText(sections: readonly (readonly string[])[]): string {
   return sections
     .filter(({ length }) => length > 0)

@@ -35,7 +35,7 @@ export function painter(screen: Screen, env: Env): Paint {
   return (style, text) => styleText(style, text, { validateStream: false });
 }
 
-/** A reader that leaves early (`svc … | head`) is no error; anything else that breaks a stream is. */
+/** A reader that leaves early (`svc … | head`) is not an error; any other failure of a stream is. */
 export function ignoreBrokenPipes(...streams: NodeJS.WriteStream[]): void {
   for (const stream of streams) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
@@ -51,7 +51,7 @@ interface LineScreen extends Pick<Screen, 'isTTY'> {
 /** One line that says what is being done, on a terminal only. */
 export interface Progress {
   show(text: string): void;
-  /** Before anything else is written there. */
+  /** To be called before anything else is written there. */
   clear(): void;
 }
 
@@ -75,8 +75,8 @@ export function createProgress(screen: LineScreen, env: Env): Progress {
 type Interruption = 'SIGINT' | 'SIGTERM';
 
 /**
- * Does work that the user may interrupt, or that may be ended from outside: its signal is aborted then, and when the work
- * has given up the status is 130 or 143, as shells say it. A second signal ends the process at once.
+ * Runs work that a signal may interrupt: its AbortSignal is aborted then, and once the work has ended the status is 130
+ * or 143, as in shells. A second signal ends the process at once.
  * @returns the status that the work resolves with, unless it was interrupted before
  */
 export async function interruptible(work: (signal: AbortSignal) => Promise<number>): Promise<number> {

@@ -2,7 +2,7 @@ import type { Resolved, Settings } from '../../core/settings/setting.ts';
 import type { Health, Metrics } from '../health/health.ts';
 import type { Logger } from '../logging/logger.ts';
 
-/** What every component is given beside its configuration. */
+/** What every component gets besides its configuration. */
 export interface ComponentDeps {
   readonly log: Logger;
   readonly health: Health;
@@ -14,9 +14,9 @@ export interface ComponentDeps {
 export interface Running {
   /** Facts for the start-up line, such as `address`. */
   readonly facts: Readonly<Record<string, string>>;
-  /** Settles when the component has drained after its signal was aborted, or rejects when it broke. */
+  /** Resolves when the component has drained after its signal was aborted; rejects if it failed. */
   readonly closed: Promise<void>;
-  /** Replaces what `/metrics` shows, for a component that gathers it from several processes. */
+  /** Replaces the content of `/metrics`, for a component that collects it from several processes. */
   readonly expose?: Metrics['expose'];
 }
 
@@ -29,9 +29,8 @@ export interface Component<S extends Settings = Settings> {
   /** The key `health`, a listen address or undefined, is where the runtime serves health and metrics. */
   readonly settings: S;
   /**
-   * What the settings need from each other: one error a line, led by the variable's
-   * name; empty when there is none. Reading a setting that is itself wrong throws:
-   * use `applyRules`, which passes over such a rule.
+   * Rules between settings: one error a line, beginning with the variable's name; empty if there is none. Reading an
+   * invalid setting throws: use `applyRules`, which skips such a rule.
    */
   check?(config: Resolved<S>): readonly string[];
   /** Resolves when serving; `signal` asks it to drain and end. */
@@ -43,7 +42,7 @@ export interface ComponentCommandOptions<S extends Settings> {
   readonly summary: string;
   readonly description?: string;
   readonly examples?: string[];
-  /** The light declaration, which `--help` shows without loading the component. */
+  /** The light declaration, with which `--help` works without loading the component. */
   readonly settings: S;
   /** Imports the component when it is to run. */
   readonly load: () => Promise<Component<S>>;

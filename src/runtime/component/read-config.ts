@@ -107,7 +107,7 @@ interface Position {
   readonly col: number;
 }
 
-/** Messages of the parser that quote the file, where a secret may stand. */
+/** Messages of the parser that quote the file, which may contain a secret. */
 const quoting: Partial<Record<ErrorCode, string>> = {
   BAD_DIRECTIVE: 'Directive that is not known',
   BAD_DQ_ESCAPE: 'Invalid escape sequence',
@@ -116,7 +116,7 @@ const quoting: Partial<Record<ErrorCode, string>> = {
   UNEXPECTED_TOKEN: 'Text that is not expected here',
 };
 
-/** What the other messages quote comes after a colon. */
+/** Other messages quote only after a colon. */
 function withoutSource({ code, message }: YAMLError): string {
   return quoting[code] ?? message.replace(/[:"'`].*$/s, '').trim();
 }

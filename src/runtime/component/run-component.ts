@@ -13,11 +13,10 @@ import { svcVersion } from './package-folder.ts';
 import { type RunConfig, type RunOptions, readConfig } from './read-config.ts';
 
 /**
- * Runs a component from its configuration to its end: settings, logger, health
- * server, start, orderly shutdown. Every failure is logged. Resolves with the exit
- * status: 0 after a drain, an SvcError's own, 70 for breakage, 1 when the drain took
- * too long, 128+n after a second signal. The caller exits with it, because what a
- * component left open would keep the process alive.
+ * Runs a component from its configuration to its end: settings, logger, health server, start, orderly shutdown. Every
+ * failure is logged. Resolves with the exit status: 0 after a drain, an SvcError's own, 70 for a defect, 1 if the drain
+ * took too long, 128+n after a second signal. The caller must exit with it, because handles that a component left open
+ * would keep the process alive.
  */
 export async function runComponent<S extends Settings>(
   component: Component<S>,
@@ -126,7 +125,7 @@ async function live<S extends Settings>(
   return 0;
 }
 
-/** Giving up the start because one was told to is an orderly end. */
+/** A start that is ended by its signal has not failed. */
 function isAbort(error: unknown, signal: AbortSignal): boolean {
   return (
     signal.aborted && (error === signal.reason || (error instanceof Error && error.name === 'AbortError'))
@@ -175,8 +174,8 @@ function listen(onSignal: (name: StopSignal) => void): () => void {
 }
 
 /**
- * Ends the process with status 70 on an exception or rejection that nobody handled:
- * after it nothing can be said of the state. Returns the function that stops watching.
+ * Ends the process with status 70 on an exception or rejection that nobody handled: afterwards the state is undefined.
+ * @returns a function that stops watching
  */
 export function endOnCrash(log: () => Logger): () => void {
   const crash = (error: unknown, origin: string) => {
@@ -187,7 +186,7 @@ export function endOnCrash(log: () => Logger): () => void {
   return () => void process.off('uncaughtException', crash);
 }
 
-/** A reader of the output that went away must not end a service. */
+/** A closed reader of the output must not end a service. */
 export function surviveLostOutput(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
 }

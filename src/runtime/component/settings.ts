@@ -5,7 +5,7 @@ export const commonSettings = {
   logLevel: {
     variable: 'SVC_LOG_LEVEL',
     flag: 'log-level',
-    summary: 'Least level that is logged',
+    summary: 'Lowest level that is logged',
     fallback: 'info',
     ...enumeration('debug', 'info', 'warn', 'error'),
   },

@@ -10,10 +10,7 @@ const limits = {
 };
 const mostConnections = 64;
 
-/**
- * Serves `/healthz`, `/readyz` and `/metrics`.
- * @throws SvcError HEALTH_ADDRESS (exit 78) where the address cannot be had
- */
+/** Serves `/healthz`, `/readyz` and `/metrics`. @throws SvcError HEALTH_ADDRESS (exit 78) if it cannot listen there */
 export async function startHealthServer(at: ListenAddress, source: HealthSource): Promise<HealthServer> {
   const server = createServer(limits, (request, response) => void answerHealth(request, response, source));
   server.maxConnections = mostConnections;

@@ -9,7 +9,7 @@ export interface Health {
   /** `/healthz` is 503 while a condition is given here; for a component that has not begun its work. */
   notAlive(condition: string, reason: string): void;
   alive(condition: string): void;
-  /** Shown in the body of `/readyz`, which then says `ready` and `reason` besides, for those who act on it. */
+  /** Shown in the body of `/readyz`, which then also has `ready` and `reason`, for programs that act on it. */
   fact(name: string, value: HealthFact): void;
   isReady(): boolean;
   snapshot(): HealthSnapshot;
@@ -26,7 +26,7 @@ export interface HealthSnapshot {
   readonly facts: Readonly<Record<string, HealthFact>>;
 }
 
-/** The conditions of one component; ready while none of them is not. */
+/** The conditions of one component; it is ready if all of them are. */
 export function createHealth(): Health {
   const notReady = new Map<string, string>();
   const degraded = new Map<string, string>();
@@ -69,7 +69,7 @@ export interface Counter {
 export interface Gauge {
   set(value: number, labels?: LabelValues): void;
   add(by: number, labels?: LabelValues): void;
-  /** The value with these labels is shown no longer. */
+  /** The value with these labels is no longer exported. */
   remove(labels: LabelValues): void;
 }
 export interface Histogram {

@@ -12,7 +12,7 @@ const requestTimeoutMs = 5_000;
 /**
  * The health server for a process that must stay small: plain sockets, one request a connection, because `node:http`
  * costs 6 ms at start and half a megabyte. Probes and scrapers that ask for a connection to stay open get `close`.
- * @throws SvcError HEALTH_ADDRESS (exit 78) where the address cannot be had
+ * @throws SvcError HEALTH_ADDRESS (exit 78) if it cannot listen there
  */
 export async function startLeanHealthServer(at: ListenAddress, source: HealthSource): Promise<HealthServer> {
   const sockets = new Set<Socket>();
@@ -40,7 +40,7 @@ function serve(socket: Socket, source: HealthSource, sockets: Set<Socket>): void
   });
 }
 
-/** The oldest gives way: connections that say nothing must not keep probes out, whose failure ends the application. */
+/** The oldest is closed first: silent connections must not keep probes out, whose failure ends the application. */
 function makeRoom(sockets: Set<Socket>): void {
   const [oldest] = sockets;
   if (oldest === undefined || sockets.size < mostConnections) return;
@@ -100,7 +100,7 @@ export interface HealthServer {
   close(): Promise<void>;
 }
 
-/** What a health server answers, whatever speaks HTTP for it. */
+/** The responses of a health server, whatever implements HTTP. */
 interface HealthAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -118,7 +118,7 @@ const pages: Readonly<Record<string, Page>> = {
   '/metrics': metrics,
 };
 
-/** Answers one request; never rejects. A HEAD request gets the body's length and not the body, which the caller sees to. */
+/** Answers one request; never rejects. For HEAD, the caller sends the body's length only. */
 export async function healthPage(
   method: string,
   target: string,
@@ -141,7 +141,7 @@ async function pageFor(method: string, target: string, source: HealthSource): Pr
   return page(source);
 }
 
-/** Stays 200 while the process serves: a probe must not kill what merely waits for another server. */
+/** Stays 200 while the process serves: a probe must not kill a process that only waits for another server. */
 function alive(source: HealthSource): HealthAnswer {
   const { status, degraded, notAlive } = source.snapshot();
   if (Object.keys(notAlive).length > 0) return json(503, { status: 'starting', reasons: notAlive });
@@ -182,8 +182,9 @@ function answer(
 }
 
 /**
- * Starts listening and says where, with the port that was got.
- * @throws SvcError HEALTH_ADDRESS (exit 78) where the address cannot be had
+ * Starts listening.
+ * @returns the address with the actual port
+ * @throws SvcError HEALTH_ADDRESS (exit 78) if it cannot listen there
  */
 export function listen(server: Server, at: ListenAddress): Promise<string> {
   return listenAt(server, at, (cause) => refused(at, cause));

@@ -9,7 +9,7 @@ export interface KubeRequest {
   readonly method?: string;
   /** Encoded, from the API's root, without a query: `/api/v1/pods`. */
   readonly path: string;
-  /** What is undefined is left out. */
+  /** Undefined members are left out. */
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
   /** Sent as JSON. */
   readonly body?: unknown;
@@ -18,17 +18,17 @@ export interface KubeRequest {
   /** Default: `application/json`. */
   readonly accept?: string;
   readonly signal?: AbortSignal | undefined;
-  /** Whether this replica leads, asked in the moment before it is sent; false: KUBE_NOT_LEADING. Default: nobody asks. */
+  /** Whether this replica leads, checked immediately before sending; false: KUBE_NOT_LEADING. Default: not checked. */
   readonly leading?: () => boolean;
-  /** Until the whole answer is there, of a stream until it begins. Default: 30 s. */
+  /** Until the whole response has arrived; for a stream, until it begins. Default: 30 s. */
   readonly timeoutMs?: number;
-  /** Larger answers are refused. Default: 64 MiB. Of `request` only. */
+  /** Larger responses are rejected. Default: 64 MiB. Of `request` only. */
   readonly maxBytes?: number;
 }
 
-/** A Kubernetes API server that knows who we are. */
+/** An authenticated client of a Kubernetes API server. */
 export interface KubeClient {
-  /** Its address, and where that is known from; for logs. */
+  /** Its address, and where it was found; for logs. */
   readonly server: string;
   readonly origin: string;
   /**
@@ -37,7 +37,7 @@ export interface KubeClient {
    */
   request<T>(request: KubeRequest): Promise<T>;
   /**
-   * What `use` makes of the body of the answer, as it comes; bounding its length is up to it.
+   * The result of `use`, which reads the body of the response as it arrives, and must bound its length.
    * @throws KubeError unless it is a success and is there in time; what `use` throws; the signal's reason when aborted
    */
   read<T>(request: KubeRequest, use: (body: AsyncIterable<Buffer>) => Promise<T>): Promise<T>;
@@ -106,7 +106,7 @@ export function hasCode(error: unknown, ...codes: readonly KubeErrorCode[]): err
   return error instanceof KubeError && codes.some((code) => code === error.code);
 }
 
-/** For requests where such an error means that nothing is there: undefined then. @throws KubeError any other */
+/** Undefined for errors with these codes, which mean that the object does not exist. @throws KubeError any other */
 export async function unless<T>(
   request: Promise<T>,
   ...codes: readonly KubeErrorCode[]
@@ -119,7 +119,7 @@ export async function unless<T>(
   }
 }
 
-/** What every object has; the rest is its kind's own. */
+/** The members of every object; the rest depends on the kind. */
 export interface KubeObject {
   readonly metadata: ObjectMeta;
 }
@@ -146,7 +146,7 @@ export function asObject<O extends KubeObject>(value: unknown): O {
   throw new KubeError('KUBE_PROTOCOL', 'An object came without name, uid or resourceVersion');
 }
 
-/** A member that is an object itself; otherwise one without members. */
+/** A member that is an object; otherwise an empty object. */
 export function member(value: unknown, name: string): Readonly<Record<string, unknown>> {
   const found = (value as Readonly<Record<string, unknown>> | null | undefined)?.[name];
   return typeof found === 'object' && found !== null ? (found as Record<string, unknown>) : {};
@@ -174,7 +174,7 @@ export interface ApplyRequest {
 }
 
 /**
- * Server-side apply, which makes what does not exist; one that changes nothing is no write.
+ * Server-side apply: creates what does not exist; an apply that changes nothing is not a write.
  * @returns the object as it is now
  * @throws KubeError
  */
@@ -203,7 +203,7 @@ const codes: Readonly<Record<number, KubeErrorCode>> = {
 };
 
 /**
- * The error that an answer which is no success amounts to.
+ * The error for an unsuccessful response.
  * @param what the request, as `GET /api/v1/pods`
  * @param body a Status object as text, or whatever came
  * @param retryAfter the header of that name

@@ -18,7 +18,7 @@ export interface ClusterAddressesOptions {
   readonly client: KubeClient;
   /** Of names outside of the cluster. */
   readonly names: NameBook;
-  /** Milliseconds from any moment on that never go back. */
+  /** Monotonic milliseconds. */
   readonly now: () => number;
   /** How long responses of the API server are reused. Default: 20 s. */
   readonly freshMs?: number;
@@ -74,7 +74,7 @@ export function createClusterAddresses(options: ClusterAddressesOptions): Cluste
   };
 }
 
-/** An endpoint, or a name that DNS has to be asked about. */
+/** An endpoint, or a name to be resolved by DNS. */
 type Target = EgressEndpoint | { readonly kind: 'name'; readonly name: string };
 
 async function targetOf(
@@ -95,12 +95,12 @@ async function targetOf(
   return facts === undefined ? nowhere : { kind: 'service', host, service: facts, port };
 }
 
-/** Whether it is worth asking DNS: addresses stand for themselves. */
+/** Whether DNS must be asked: addresses need no lookup. */
 function isName(host: string): boolean {
   return /[a-z]/i.test(host) && !host.startsWith('[') && !host.includes(':');
 }
 
-/** Where pods reach the API server: Service `default/kubernetes` and what stands behind it. @throws KubeError */
+/** Where pods reach the API server: Service `default/kubernetes` and its endpoints. @throws KubeError */
 async function apiServerAddresses(client: KubeClient, signal: AbortSignal): Promise<AddressAndPort[]> {
   const service = await getService(client, 'default', 'kubernetes', signal);
   const slices = await listSlices(client, 'default', 'kubernetes', signal);
@@ -122,7 +122,7 @@ const dnsPort = 53;
 async function dnsFacts(client: KubeClient, signal: AbortSignal): Promise<DnsFacts> {
   const [found, hasCache] = await Promise.all([dnsService(client, signal), hasNodeCache(client, signal)]);
   if (!hasCache) return { service: found, addresses: [] };
-  // the cache is beside the service, not in its place
+  // the node cache exists besides the Service, not instead of it
   return { service: found ?? usualDns, addresses: [nodeCacheAddress] };
 }
 
@@ -145,14 +145,14 @@ const named =
     return service === undefined ? [] : [service];
   };
 
-/** The usual one, those of the usual label under another name, and OpenShift's. */
+/** The usual Service, one with the usual label under another name, and OpenShift's. */
 const candidates: readonly Find[] = [
   named('kube-system', 'kube-dns'),
   (client, signal) => listServices(client, 'kube-system', 'k8s-app=kube-dns', signal),
   named('openshift-dns', 'dns-default'),
 ];
 
-/** One that may not be seen is taken to be absent. */
+/** One that may not be read counts as absent. */
 async function hasNodeCache(client: KubeClient, signal: AbortSignal): Promise<boolean> {
   const request = client.request({ ...nodeCache, signal });
   return (await unless(request, 'KUBE_NOT_FOUND', 'KUBE_DENIED')) !== undefined;
@@ -190,7 +190,7 @@ function addressesOf({ spec }: Service): string[] {
   return (spec?.clusterIPs ?? []).filter((address) => address !== 'None' && address !== '');
 }
 
-/** Nothing maps the ports of a headless Service: what its pods listen on can be asked for, declared or not. */
+/** A headless Service maps no ports: any port of its pods can be requested, declared or not. */
 function portOf(
   { spec }: Service,
   port: number,
@@ -217,7 +217,9 @@ function endpointsOf(
     });
 }
 
-/** A name that means the same number everywhere is that number, which every network plug-in understands. */
+/**
+ * A port name that means the same number everywhere is replaced by that number, which every network plugin understands.
+ */
 function asNumber(port: number | string, endpoints: readonly AddressAndPort[]): number | string {
   const numbers = new Set(endpoints.map((each) => each.port));
   const [only] = numbers;
@@ -292,7 +294,7 @@ async function listSlices(
 
 const atOnce = 16;
 
-/** @throws KubeError when the API server fails: a policy is not made from half of the facts */
+/** @throws KubeError if the API server fails: no policy is made from incomplete facts */
 export async function gatherFacts(
   namespace: string,
   wanted: Wanted,
@@ -300,7 +302,7 @@ export async function gatherFacts(
   signal: AbortSignal,
 ): Promise<EgressFacts> {
   const endpoints = (urls: ReadonlySet<string>): Promise<EgressEndpoint[]> => {
-    // what is no URL is refused where it was said
+    // invalid URLs are reported where they were given
     const destinations = [...urls].flatMap((url) => destinationOf(url) ?? []);
     return inTurn(destinations, (to) => addresses.endpointOf(to, namespace, signal));
   };
@@ -316,7 +318,7 @@ export async function gatherFacts(
   };
 }
 
-/** A few at once: a name server that does not answer holds up a few only. */
+/** A few at a time: a name server that does not respond delays only these. */
 async function inTurn<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
   const done: R[] = [];
   for (let at = 0; at < items.length; at += atOnce) {

@@ -56,7 +56,7 @@ export function kubeClientOver(connection: KubeConnection): KubeClient {
   };
 }
 
-/** A refused credential is read again, once. @throws KubeError unless the answer is a success */
+/** After a 401 the credential is read again, once. @throws KubeError unless the answer is a success */
 async function opened(
   connection: KubeConnection,
   request: KubeRequest,
@@ -76,7 +76,7 @@ async function opened(
   throw new KubeError('KUBE_DENIED', `${described(request)}: 401`, { status: 401 });
 }
 
-/** A connection that is lost within a body is the server's absence, too. */
+/** A connection lost within a body counts as an unavailable server, too. */
 async function* bodyOf(
   answer: IncomingMessage,
   { server }: KubeConnection,
@@ -89,7 +89,7 @@ async function* bodyOf(
   }
 }
 
-/** Bounds the work in time, and by the caller's signal. */
+/** Bounds the work by a timeout and by the caller's signal. */
 async function within<T>(
   request: KubeRequest,
   work: (signal: AbortSignal) => Promise<T>,

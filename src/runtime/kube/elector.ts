@@ -54,7 +54,7 @@ export function createElector(options: ElectorOptions): Elector {
     while (!signal.aborted) await sleep(await attempt(), signal).catch(() => {});
     await candidate.giveUp();
   };
-  // at once, whatever is under way
+  // at once, even during an attempt
   signal.addEventListener('abort', () => term.end('this replica ends'), { once: true });
   const closed = run();
   return {
@@ -202,7 +202,7 @@ interface LeaseObservation {
   mayBeTaken(): boolean;
 }
 
-/** @param clock milliseconds that only grow */
+/** @param clock monotonic milliseconds */
 function observeLease(clock: () => number): LeaseObservation {
   let seen: LeaseRecord | undefined;
   let since = 0;

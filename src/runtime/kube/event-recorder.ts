@@ -24,9 +24,9 @@ export interface EventNote {
 }
 
 export interface EventRecorder {
-  /** Told at most once in ten minutes; never throws and nothing waits for it: an event that is lost is only that. */
+  /** Recorded at most once in ten minutes. Never throws, and nothing waits for it: a lost event does no harm. */
   record(event: EventNote): void;
-  /** Resolves when none is under way. */
+  /** Resolves when none is being sent. */
   settled(): Promise<void>;
 }
 

@@ -7,8 +7,8 @@ import { outliveAborts } from '../net/connections.ts';
 type ClientConfig = import('@kubernetes/client-node').KubeConfig;
 
 /**
- * The current context of kubeconfig files, of which an earlier one wins. Everything that they can say about getting
- * in is the Kubernetes client's to do, exec plugins included; it costs 30 MiB, so a pod does without it.
+ * The current context of kubeconfig files, of which an earlier one wins. The Kubernetes client handles all ways of
+ * authentication, exec plugins included; it costs 30 MiB, so it is not loaded in a pod.
  * @throws SvcError (exit 78) when a file cannot be used
  */
 export async function kubeconfigConnection(paths: readonly string[]): Promise<KubeConnection> {
@@ -81,15 +81,15 @@ function tlsOf({ ca, cert, key, servername, rejectUnauthorized }: RequestOptions
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined && value !== null));
 }
 
-/** Where an API server is, and what a request needs to be let in. */
+/** Where an API server is, and the credentials for requests. */
 export interface KubeConnection {
   /** With a path where the API has a prefix. */
   readonly server: URL;
-  /** Where this is known from, for the log: `service account`, or a kubeconfig file. */
+  /** Where it was found, for the log: `service account`, or a kubeconfig file. */
   readonly origin: string;
   /**
-   * For the next request: credentials rotate.
-   * @param refused those given last were answered with 401
+   * Credentials for the next request, because they rotate.
+   * @param refused the last ones were answered with 401
    * @throws SvcError when they cannot be read
    */
   credentials(refused: boolean): Promise<KubeCredentials>;
@@ -105,7 +105,7 @@ export interface KubeCredentials {
 
 const keepAliveMs = 15_000;
 
-/** Keeps connections for as long as what secures them stays the same. */
+/** Keeps connections for as long as their TLS files stay the same. */
 export interface AgentPool {
   agentFor(tls: AgentOptions): Agent;
   close(): void;
@@ -133,7 +133,7 @@ function createAgent(protocol: string, tls: AgentOptions): Agent {
   );
 }
 
-/** Requests under way, a watch above all, may end as they would. */
+/** Requests in progress, such as a watch, are not interrupted. */
 function retire(agent: Agent | undefined): void {
   if (agent === undefined) return;
   agent.maxFreeSockets = 0;

@@ -3,7 +3,7 @@ import { isText, type KubeClient, type KubeRequest, member, unless } from './cli
 
 /** The content of a Lease (coordination.k8s.io/v1). */
 export interface LeaseRecord {
-  /** Empty where it was given up. */
+  /** Empty if it was released. */
   readonly holder: string;
   readonly durationSeconds: number;
   /** From the writers' clocks: for display and comparison only, never for computing times. */
@@ -18,7 +18,7 @@ export interface Lease {
   readonly record: LeaseRecord;
 }
 
-/** What is missing or of another type counts as empty: a lease that nobody holds. */
+/** Missing members and those of another type count as empty: a lease that nobody holds. */
 export function readLease(object: unknown): Lease {
   const spec = member(object, 'spec');
   const { holderIdentity, leaseDurationSeconds, acquireTime, renewTime, leaseTransitions } = spec;
@@ -69,7 +69,7 @@ export interface LeaseCall {
   readonly timeoutMs: number;
 }
 
-/** One Lease at the API server. Writes succeed only over what was read. */
+/** One Lease at the API server. A write succeeds only if nobody has written since the read. */
 export interface LeaseStore {
   /** Undefined where there is none. @throws KubeError */
   read(call: LeaseCall): Promise<Lease | undefined>;

@@ -8,15 +8,15 @@ import {
   parseJson,
 } from './client.ts';
 
-/** An object is at once in memory as text and as a tree, a page is not: its length costs the API server alone. */
+/** One object at a time is in memory as text and as a tree, never a page: its length costs only the API server. */
 const pageSize = 500;
 /** Objects are at most 1.5 MiB in etcd; JSON escapes add to that. */
 const cutLimits = { mostOfElement: 8 * 1024 * 1024, mostOfRest: 1024 * 1024 };
 
 /**
- * Lists page by page; each object is given to `onObject` before the next one is read.
- * @returns the version from which a watch goes on
- * @throws KubeError; what was given by then is true all the same
+ * Lists page by page; each object is passed to `onObject` before the next one is read.
+ * @returns the version from which a watch continues
+ * @throws KubeError; objects passed before are valid
  */
 export async function listAll<O extends KubeObject>(
   client: KubeClient,
@@ -56,7 +56,7 @@ async function readPage(
   return pageOf(what, parseJson(what, cutter.rest()), cutter.count);
 }
 
-/** @param count items that were cut out of it: it has no others */
+/** @param count of items that were cut out; it must have no others */
 function pageOf(what: string, rest: unknown, count: number): Page {
   const { resourceVersion, continue: next } = member(rest, 'metadata');
   const items = (rest as { items?: unknown } | null)?.items ?? [];
@@ -82,16 +82,16 @@ export interface CutLimits {
 }
 
 /**
- * Cuts the elements out of an array that is a member of a JSON object, while the object is read: neither its text nor
- * its tree ever stands whole. What is no JSON shows when the elements and the rest are parsed; here is only counted
- * what is open.
+ * Cuts the elements out of an array that is a member of a JSON object while the object is being read, so that neither
+ * its text nor its tree is ever complete in memory. It only counts brackets; invalid JSON is detected when the elements
+ * and the rest are parsed.
  */
 export class ArrayCutter {
   /** Elements so far; the rest has a 0 for each of them. */
   count = 0;
   readonly #member: Buffer;
   readonly #limits: CutLimits;
-  /** A character a byte, so that characters may be cut anywhere. */
+  /** Latin-1, so that characters may be cut anywhere. */
   #rest = '';
   #element: Buffer[] = [];
   #elementBytes = 0;
@@ -223,7 +223,7 @@ export interface Selection {
   readonly path: string;
   readonly fieldSelector?: string;
   readonly labelSelector?: string;
-  /** The objects come with their metadata alone, which spares the API server and us the rest. */
+  /** Only the metadata of objects is requested, which spares the API server and us the rest. */
   readonly metadataOnly?: boolean;
 }
 

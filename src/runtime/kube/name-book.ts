@@ -3,31 +3,31 @@ import { BoundedMap } from '../../core/bounded-map.ts';
 
 export interface NameBookOptions {
   readonly resolver: NameResolver;
-  /** Milliseconds from any moment on that never go back. */
+  /** Monotonic milliseconds. */
   readonly now: () => number;
   /** How long an address is kept after its name last resolved to it. Default: 10 minutes. */
   readonly keepMs?: number;
-  /** An answer is not asked for again for so long. Default: 20 s. */
+  /** How long an answer is reused. Default: 20 s. */
   readonly freshMs?: number;
-  /** The name that was not asked for longest is forgotten beyond so many. Default: 2,000. */
+  /** Maximum number of names; the least recently used is dropped. Default: 2,000. */
   readonly maxNames?: number;
 }
 
-/** Addresses of names outside of the cluster, which outlast DNS that turns or fails. */
+/** Addresses of names outside the cluster, kept while DNS rotates or fails. */
 export interface NameBook {
-  /** Sorted; none when it never had one. Rejects only with the reason of the signal. */
+  /** Sorted; empty if it never had one. Rejects only with the signal's reason. */
   addressesOf(host: string, signal: AbortSignal, scope?: string): Promise<readonly string[]>;
   /** Restores earlier addresses for this scope alone; newer ones stay. */
   remember(host: string, addresses: readonly string[], scope?: string): void;
 }
 
 interface Entry {
-  /** By address: when the name last pointed there, as far as is known. */
+  /** By address: when the name last resolved to it, as far as is known. */
   readonly seen: BoundedMap<string, number>;
   askedAt: number;
 }
 
-/** No name has more; those seen longest ago are given up. */
+/** Maximum per name; the oldest are dropped. */
 const maxAddresses = 1024;
 
 export function createNameBook(options: NameBookOptions): NameBook {
@@ -45,7 +45,7 @@ export function createNameBook(options: NameBookOptions): NameBook {
     const { addresses, failed } = await resolver(host, signal);
     const at = now();
     entry.askedAt = at;
-    // while DNS fails, nobody knows that a name has stopped pointing anywhere
+    // while DNS fails, nothing shows that a name has stopped resolving
     for (const address of failed ? [...addressesIn(entry), ...addresses] : addresses)
       entry.seen.set(address, at);
     for (const [address, last] of entry.seen) if (at - last >= keepMs) entry.seen.delete(address);
@@ -69,7 +69,7 @@ const addressesIn = ({ seen }: Entry): string[] => [...seen].map(([address]) => 
 /** What DNS says of a name now. */
 export interface NameAnswer {
   readonly addresses: readonly string[];
-  /** Not all could be asked: there may be more than these. */
+  /** Not all name servers could be asked: there may be more addresses. */
   readonly failed: boolean;
 }
 
@@ -79,7 +79,7 @@ export type NameResolver = (host: string, signal: AbortSignal) => Promise<NameAn
 const notThere: ReadonlySet<unknown> = new Set(['ENOTFOUND', 'ENODATA']);
 
 /**
- * Answers within about ten seconds, whatever the name servers do.
+ * Responds within about ten seconds, even if name servers do not.
  * @param servers `address:port`; default: those of this machine
  */
 export function systemResolver(servers?: readonly string[]): NameResolver {
@@ -102,11 +102,11 @@ export function systemResolver(servers?: readonly string[]): NameResolver {
 export interface RecentOptions {
   readonly now: () => number;
   readonly freshMs: number;
-  /** What was asked for longest ago is forgotten beyond so many. */
+  /** Maximum number of entries; the least recently used is dropped. */
   readonly maxKeys: number;
 }
 
-/** Remembers answers for a while; failures are not remembered. */
+/** Caches answers for a while; failures are not cached. */
 export interface Recent<T> {
   get(key: string, load: () => Promise<T>): Promise<T>;
 }

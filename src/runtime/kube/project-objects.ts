@@ -8,7 +8,7 @@ import type {
 import { hostsAnnotation } from '../../core/egress/contract.ts';
 import { addressVariables } from '../../core/egress/wanted.ts';
 import type { ObservedPolicy, ObservedSpec } from '../../core/egress/widening.ts';
-import { proxyName, wrapperProgram } from '../../core/injection/mutate/containers.ts';
+import { proxyName, wrapperProgram } from '../../core/injection/protected-pods.ts';
 import { isOurs } from '../../core/injection/resolve/annotations.ts';
 import {
   controllerOf,
@@ -94,7 +94,7 @@ function projectSpec(spec: PodSpec, intern: Intern): PodSpec {
 const scored: ReadonlySet<string> = new Set(scoredVariables);
 const addresses: ReadonlySet<string> = new Set(addressVariables);
 
-/** Arguments may carry secrets: of them, only that they are there is kept, and of the command the program. */
+/** Arguments may carry secrets: only their presence is kept, and of the command the program. */
 function projectContainer(container: Container): Container {
   const { command, args, env, volumeMounts } = container;
   const isOurs = command?.[0] === wrapperProgram || container.name === proxyName;
@@ -122,7 +122,7 @@ function projectVariable(
   return value !== undefined && isKept ? { name, value } : { name };
 }
 
-/** The API server makes a volume of its own for each pod's token, with a random name: under one name pods are alike. */
+/** The API server adds a token volume with a random name to each pod: under one name, similar pods become equal. */
 const tokenVolume = /^kube-api-access-[a-z0-9]{5}$/;
 
 /** Of `volumes` or `volumeMounts`. */
@@ -198,9 +198,11 @@ export interface KnownPolicy extends ObservedPolicy {
   readonly namespace: string;
   readonly uid: string;
   readonly version: string;
-  /** The operator keeps it: it carries its label, or was applied by it. */
+  /** The operator maintains it: it has its label, or was applied by it. */
   readonly ours: boolean;
-  /** Somebody else has written it, too, as who applies what `svc netpol` prints: it does not go with the last pod. */
+  /**
+   * Somebody else has written it too, for example with the output of `svc netpol`: it is not deleted with the last pod.
+   */
   readonly shared: boolean;
   readonly labels: Readonly<Record<string, string>>;
   /** Value of the annotation with the names that it stands for. */
@@ -227,8 +229,8 @@ export function projectPolicy(object: PolicyObject): KnownPolicy {
 type Intern = <T extends object>(value: T) => T;
 
 /**
- * Pods of one workload are alike in nearly everything, so they share it. Values must not be changed afterwards.
- * What nobody else holds any more is forgotten.
+ * Pods of one workload are nearly equal, so they share their parts. Values must not be changed afterwards. Values that
+ * are no longer referenced are dropped.
  */
 export function createIntern(): Intern {
   const known = new Map<string, WeakRef<object>>();
@@ -238,7 +240,7 @@ export function createIntern(): Intern {
   return <T extends object>(value: T): T => {
     const digest = hash('sha256', JSON.stringify(value), 'base64');
     const same = known.get(digest)?.deref();
-    // equal texts are equal values, whatever the type is called
+    // equal JSON texts are equal values of the same type
     if (same !== undefined) return same as T;
     known.set(digest, new WeakRef(value));
     forget.register(value, digest);

@@ -4,7 +4,7 @@ import { hasCode, type KubeClient, KubeError, type KubeObject, keyOf } from './c
 import { listAll, type Selection } from './list.ts';
 import { watch } from './watch.ts';
 
-/** Lists, then watches from there on, forever; every error is logged and followed by a pause. */
+/** Lists, then watches, forever; every error is logged and followed by a pause. */
 export function reflect<O extends KubeObject, T>(options: ReflectOptions<O, T>): Reflector<T> {
   const { client, signal, project } = options;
   const timing = { ...defaultTiming, ...options.timing };
@@ -56,7 +56,7 @@ export function reflect<O extends KubeObject, T>(options: ReflectOptions<O, T>):
   };
 }
 
-/** A handler that throws must not end the loop, nor make it repeat what it has done. */
+/** A handler that throws must neither end the loop nor cause a repetition. */
 function guarded<O extends KubeObject, T>(options: ReflectOptions<O, T>) {
   const run = (handle: () => void) => {
     try {
@@ -89,8 +89,8 @@ export interface Followed {
 }
 
 /**
- * Lists once, then watches again and again. A lost connection costs a new watch from where the last one had got to;
- * whatever puts that place in doubt costs a new list. Resolves when the signal is aborted.
+ * Lists once, then watches repeatedly. After a lost connection, a new watch continues where the last one ended; if that
+ * version is in doubt, it lists again. Resolves when the signal is aborted.
  */
 async function followForever(followed: Followed): Promise<void> {
   const { signal, timing } = followed;
@@ -111,7 +111,7 @@ async function followForever(followed: Followed): Promise<void> {
   followed.onLost();
 }
 
-/** A watch that lives for a while is a success, however it ends; a short one is none. */
+/** A watch that lasts for a while counts as a success, however it ends; a short one does not. */
 async function watchLong(
   { path, timing, watch }: Followed,
   version: string,
@@ -129,7 +129,7 @@ async function watchLong(
     throw new KubeError('KUBE_UNAVAILABLE', `The watch of ${path} ended as soon as it had begun`);
 }
 
-/** The version stays good while the API server is merely away, or does not let us in. */
+/** The version stays valid if the API server is only unavailable, or refuses the credentials. */
 function mayPass(error: unknown): boolean {
   return hasCode(error, 'KUBE_UNAVAILABLE', 'KUBE_DENIED');
 }
@@ -144,9 +144,9 @@ async function pause(followed: Followed, error: unknown, backoff: Backoff): Prom
 }
 
 export interface ReflectTiming {
-  /** The shortest watch; each lasts up to twice as long, so that not all clients come back at once. */
+  /** Minimum duration of a watch; each lasts up to twice as long, so that not all clients reconnect at once. */
   readonly watchMs: number;
-  /** How much later a watch must have ended, before it counts as cut. */
+  /** How much later a watch must have ended, else its connection counts as cut. */
   readonly slackMs: number;
   /** A watch that ends sooner is a failure. */
   readonly stableMs: number;
@@ -164,11 +164,11 @@ const defaultTiming: ReflectTiming = {
 
 export interface ReflectOptions<O extends KubeObject, T> extends Selection, StoreHandlers<T> {
   readonly client: KubeClient;
-  /** Keeps what is needed of an object: all else is forgotten at once. */
+  /** Extracts the needed part of an object; the rest is discarded at once. */
   readonly project: (object: O) => T;
   /** After each complete list, its objects handled. */
   readonly onListed?: () => void;
-  /** A watch is open, or is no longer. */
+  /** A watch was opened or has ended. */
   readonly onConnected?: (connected: boolean) => void;
   /** A list or a watch has failed; it is tried again after a pause. */
   readonly onFailed?: (error: unknown) => void;
@@ -177,9 +177,9 @@ export interface ReflectOptions<O extends KubeObject, T> extends Selection, Stor
   readonly timing?: Partial<ReflectTiming>;
 }
 
-/** A copy of what the API server has, which follows it. What it knows stays while the API server is away. */
+/** A local copy that follows the API server. It is kept while the API server is down. */
 export interface Reflector<T> {
-  /** After the first complete list; false forever where there never is one. */
+  /** True after the first complete list. */
   readonly synced: boolean;
   readonly connected: boolean;
   readonly size: number;
@@ -188,7 +188,7 @@ export interface Reflector<T> {
   values(): IterableIterator<T>;
   /** Resolves with the first complete list, or without one when the signal is aborted. */
   whenSynced(): Promise<void>;
-  /** Resolves when the signal was aborted and nothing is under way; never rejects. */
+  /** Resolves once the signal was aborted and no work is in progress; never rejects. */
   readonly closed: Promise<void>;
 }
 
@@ -205,7 +205,7 @@ export interface ReflectedStore<O, T> {
   values(): IterableIterator<T>;
   put(object: O): void;
   remove(object: O): void;
-  /** Begins a list: objects that are not put again before the list ends were deleted meanwhile. */
+  /** Begins a list: objects that it does not contain were deleted meanwhile. */
   beginList(): { put(object: O): void; end(): void };
 }
 

@@ -8,8 +8,10 @@ export interface ServerVersion {
 }
 
 export interface FollowedVersion {
-  /** The last that was told; undefined before that. */
+  /** The last one reported; undefined before that. */
   readonly current: ServerVersion | undefined;
+  /** Returns a function that tells whether it is that version or a later one; false while it is unknown. */
+  atLeast(major: number, minor: number): () => boolean;
   /** Resolves with the first answer, or without one when the signal is aborted. */
   readonly known: Promise<void>;
   /** Resolves when the signal was aborted; never rejects. */
@@ -18,7 +20,7 @@ export interface FollowedVersion {
 
 const defaultIntervalMs = 10 * 60_000;
 
-/** Version of the API server, asked for again and again: clusters are upgraded while we run. */
+/** Version of the API server, read periodically: clusters are upgraded while we run. */
 export function followServerVersion(
   client: KubeClient,
   log: Logger,
@@ -49,6 +51,7 @@ export function followServerVersion(
     get current() {
       return current;
     },
+    atLeast: (major, minor) => () => isAtLeast(current, major, minor),
     known: known.promise,
     closed: forever().finally(known.resolve),
   };

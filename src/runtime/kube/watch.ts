@@ -19,14 +19,14 @@ export interface WatchHandlers<O> {
   onOpen(): void;
   onPut(object: O): void;
   onRemove(object: O): void;
-  /** After each event, the bookmarks that carry nothing else included: the version to go on from. */
+  /** After each event, including bookmarks: the version to continue from. */
   onVersion(version: string): void;
 }
 
 export interface WatchLimits {
   /** The API server is asked to end the watch after that. */
   readonly timeoutMs: number;
-  /** How much later it must have ended: a connection that was cut silently never would. */
+  /** How much later it must have ended: a connection that was cut silently never ends by itself. */
   readonly slackMs: number;
 }
 
@@ -106,7 +106,7 @@ function failed(path: string, status: unknown): KubeError {
 const newline = 0x0a;
 
 /**
- * Lines of a stream, without their ends; empty ones are left out. What follows the last end is no line.
+ * Lines of a stream without line ends; empty lines, and an unterminated last line, are left out.
  * @throws KubeError KUBE_PROTOCOL when a line has more than `maxBytes`
  */
 export async function* readLines(stream: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<string> {

@@ -6,7 +6,7 @@ export type ReconcileOutcome = 'done' | 'again' | number;
 export interface WorkQueueTuning {
   /** Keys that are worked on at the same time. */
   readonly workers: number;
-  /** Keys that wait or are worked on; more are turned away. */
+  /** Maximum number of keys that wait or are being processed; more are rejected. */
   readonly maxKeys: number;
   readonly initialBackoffMs: number;
   readonly maxBackoffMs: number;
@@ -20,34 +20,31 @@ export const defaultQueueTuning: WorkQueueTuning = {
 };
 
 export interface WorkQueueOptions {
-  /** Never called with a key that it is still busy with. What it throws counts as `again`. */
+  /** Never called concurrently for one key. An exception counts as `again`. */
   readonly work: (key: string) => Promise<ReconcileOutcome>;
-  /** Aborted: nothing more is begun; work under way has to look at the signal itself. */
+  /** Once aborted, no work is started; running work must watch the signal itself. */
   readonly signal: AbortSignal;
   readonly tuning?: Partial<WorkQueueTuning> | undefined;
-  /** A key is begun with, so long after it was due. */
+  /** Called when a key is started, with the delay since it was due. */
   readonly onBegin?: (key: string, waitedMs: number) => void;
 }
 
-/** Keys that wait to be worked on; what waits already is not added a second time. */
+/** Keys to be processed; a waiting key is not added a second time. */
 export interface WorkQueue {
-  /**
-   * To be worked on in `delayMs` (default: now), or sooner where that was said before.
-   * @returns false when the queue is full
-   */
+  /** Schedules a key in `delayMs` (default: now), or earlier if it already was. @returns false if the queue is full */
   add(key: string, delayMs?: number): boolean;
   /** Resolves when there is room, or the signal is aborted; never rejects. */
   whenRoom(): Promise<void>;
   /** Keys that wait or are worked on. */
   readonly size: number;
-  /** Resolves when the signal was aborted and nothing is under way; never rejects. */
+  /** Resolves once the signal was aborted and no work is in progress; never rejects. */
   readonly closed: Promise<void>;
 }
 
 interface Item {
   readonly key: string;
   state: 'waiting' | 'ready' | 'running';
-  /** When it is, or was, to be begun with; while it runs: when again, if it was added meanwhile. */
+  /** When it is or was due; while it runs: when it is due again, if it was added meanwhile. */
   due: number;
   timer: NodeJS.Timeout | undefined;
   /** Undefined after a success. */
@@ -56,7 +53,7 @@ interface Item {
 
 const never = Number.POSITIVE_INFINITY;
 
-/** Works on several keys at once, and never twice at once on the same. */
+/** Processes several keys concurrently, but never one key twice at a time. */
 export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
   const { work, signal, onBegin } = options;
   const tuning = { ...defaultQueueTuning, ...options.tuning };

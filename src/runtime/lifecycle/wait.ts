@@ -32,7 +32,10 @@ export async function within<T>(
   }
 }
 
-/** What the promise comes to; rejects with the signal's reason as soon as it is aborted. What the promise does later is ignored. */
+/**
+ * The result of the promise; rejects with the signal's reason as soon as it is aborted. What the promise does later is
+ * ignored.
+ */
 export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const aborted = () => reject(signal.reason);
@@ -75,17 +78,17 @@ export async function concurrently<T, R>(
 export interface PeriodicOptions {
   /** One pass. @returns milliseconds until the next one; what it throws ends the loop and rejects `closed` */
   readonly pass: () => Promise<number>;
-  /** Ends the loop after the pass under way. */
+  /** Ends the loop after the current pass. */
   readonly signal: AbortSignal;
   /** Milliseconds before the first pass; default: it begins at once. */
   readonly firstMs?: number;
-  /** Milliseconds that `wake` cannot shorten: a reason that repeats itself must not become a busy loop. */
+  /** Minimum pause in milliseconds, even after `wake`, so that repeated calls cause no busy loop. */
   readonly shortestPauseMs?: number;
 }
 
-/** Work that is done again and again, one pass after the other. */
+/** Periodic work, one pass after the other. */
 export interface Periodic {
-  /** The next pass begins as soon as the one under way has ended. */
+  /** The next pass begins as soon as the current one has ended. */
   wake(): void;
   /** Resolves when the signal was aborted and the last pass has ended. */
   readonly closed: Promise<void>;
@@ -152,17 +155,17 @@ function mayGoOn(
 }
 
 interface BackoffOptions {
-  /** The most that the first delay takes, in milliseconds; each further one at most twice the one before. */
+  /** Maximum of the first delay, in milliseconds; each further one at most doubles. */
   readonly initialMs: number;
-  /** No delay is longer. */
+  /** Maximum delay. */
   readonly maxMs: number;
 }
 
 /** Growing, jittered delays. */
 export interface Backoff {
-  /** The next delay in milliseconds: between half of what it may be by now and all of it. */
+  /** The next delay in milliseconds: between half of the current maximum and all of it. */
   next(): number;
-  /** Starts small again, after a success. */
+  /** Starts again with the first delay, after a success. */
   reset(): void;
 }
 

@@ -1,15 +1,9 @@
+import { writeSync } from 'node:fs';
+import { isatty } from 'node:tty';
 import type { Logger as Pino } from 'pino';
-import {
-  descriptorSink,
-  formatted,
-  type LogFormat,
-  type LoggerOptions,
-  type LogLevel,
-} from './lean-logger.ts';
+import { painter, type Style } from '../cli/terminal.ts';
 import type { LogFields, Logger } from './logger.ts';
-import { redactFields, secrets } from './secrets.ts';
-
-export type { LogFormat, LoggerOptions, LogLevel };
+import { redactFields, type SecretRegistry, secrets } from './secrets.ts';
 
 /** A logger that writes each line at once; every line passes the redaction of registered secrets. */
 export async function createLogger(options: LoggerOptions): Promise<Logger> {
@@ -40,4 +34,168 @@ function behindOurInterface(target: Pino): Logger {
     error: write('error'),
     child: (fields) => behindOurInterface(target.child(redactFields(fields))),
   };
+}
+
+const levels: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
+
+/** The logger of `createLogger`, line for line, without pino: for processes that must start fast. */
+export function createLeanLogger(options: LoggerOptions): Logger {
+  const registry = options.secrets ?? secrets;
+  const sink = formatted(options.sink ?? descriptorSink(2), options.format ?? 'json');
+  const redacting = { write: (line: string) => sink.write(registry.redact(line)) };
+  const least = levels.indexOf(options.level ?? 'info');
+  return loggerWith(membersOf({ component: options.component }), least, redacting);
+}
+
+function loggerWith(bound: string, least: number, sink: Sink): Logger {
+  const write = (level: LogLevel) => {
+    if (levels.indexOf(level) < least) return () => {};
+    return (event: string, fields: LogFields = {}) => {
+      const head = `{"level":"${level}","time":"${new Date().toISOString()}"`;
+      sink.write(`${head}${bound}${membersOf({ event, ...redactFields(fields) })}}\n`);
+    };
+  };
+  return {
+    debug: write('debug'),
+    info: write('info'),
+    warn: write('warn'),
+    error: write('error'),
+    child: (fields) => loggerWith(bound + membersOf(redactFields(fields)), least, sink),
+  };
+}
+
+/** `,"name":value` for each field that is not undefined. */
+function membersOf(fields: LogFields): string {
+  return Object.entries(fields)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `,${JSON.stringify(name)}:${JSON.stringify(value)}`)
+    .join('');
+}
+
+export type LogFormat = 'json' | 'text';
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+
+export interface LoggerOptions {
+  /** Value of the field `component` on every line. */
+  readonly component: string;
+  readonly level?: LogLevel;
+  readonly format?: LogFormat;
+  /** Standard error unless given. */
+  readonly sink?: Sink;
+  readonly secrets?: SecretRegistry;
+}
+
+/**
+ * Takes JSON lines and hands them to the sink in that format. Asks the descriptor and not `process.stderr`,
+ * which would make a pipe non-blocking for whatever program shares it.
+ */
+export function formatted(sink: Sink, format: LogFormat): Sink {
+  if (format === 'json') return sink;
+  const paint = painter({ isTTY: isatty(2) }, process.env);
+  return { write: (line) => sink.write(textLine(line, paint)) };
+}
+
+export type PaintLog = (style: Style, text: string) => string;
+
+const levelStyle: Readonly<Record<string, Style>> = {
+  debug: 'dim',
+  info: 'green',
+  warn: 'yellow',
+  error: 'red',
+};
+
+/** One line for people from one JSON line: `12:00:01.123 info  proxy listening address=127.0.0.1:8190`. */
+function textLine(json: string, paint: PaintLog): string {
+  const { level, time, component, event, ...fields } = JSON.parse(json) as Record<string, unknown>;
+  const name = String(level);
+  const head = [
+    paint('dim', String(time).slice(11, 23)),
+    paint(levelStyle[name] ?? 'dim', name.padEnd(5)),
+    String(component),
+    paint('bold', String(event)),
+  ];
+  const rest = Object.entries(fields).flatMap(([key, value]) => field(key, value, paint));
+  return `${[...head, ...rest].join(' ').replaceAll(' \n', '\n')}\n`;
+}
+
+/** Lists of texts, such as configuration errors, get one line per item. */
+function field(name: string, value: unknown, paint: PaintLog): string[] {
+  if (Array.isArray(value))
+    return value.map((item) => `\n    ${paint('dim', `${name}:`)} ${printable(String(item))}`);
+  return [`${paint('dim', `${name}=`)}${typeof value === 'string' ? quoted(value) : JSON.stringify(value)}`];
+}
+
+function quoted(value: string): string {
+  return /^[^\s"=\p{C}]+$/u.test(value) ? value : printable(JSON.stringify(value));
+}
+
+/** Control characters could drive the terminal. */
+function printable(value: string): string {
+  return value.replace(/\p{C}/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
+}
+
+/** Takes whole lines. */
+export interface Sink {
+  write(line: string): void;
+}
+
+const pauseMs = 5;
+const mostPauses = 200;
+const pageBytes = 4096;
+const lineEnd = Buffer.from('\n');
+const never = new Int32Array(new SharedArrayBuffer(4));
+
+export interface DescriptorSinkOptions {
+  /** Waits for a moment. */
+  readonly pause?: () => void;
+  /** Whether a write of a page would not block, for a descriptor that must stay blocking. */
+  readonly ready?: (descriptor: number) => boolean;
+}
+
+/**
+ * Writes lines to a file descriptor synchronously, so that the last lines before a crash are not lost. Logging never
+ * stops the service: a closed reader, or a pipe that stays full for a second, only loses lines; it waits for the first
+ * such line only.
+ */
+export function descriptorSink(descriptor: number, options: DescriptorSinkOptions = {}): Sink {
+  const { pause = blockShortly, ready } = options;
+  let pausesLeft = mostPauses;
+  let torn = false;
+  const writeSome = (bytes: Buffer) => {
+    if (ready === undefined) return tryWrite(descriptor, bytes);
+    return ready(descriptor) ? tryWrite(descriptor, bytes.subarray(0, pageBytes)) : 0;
+  };
+  return {
+    write(line) {
+      const whole = torn ? Buffer.concat([lineEnd, Buffer.from(line)]) : Buffer.from(line);
+      let rest = whole;
+      while (rest.length > 0) {
+        const written = writeSome(rest);
+        if (written === 'broken') return;
+        if (written === 0 && pausesLeft === 0) {
+          torn ||= rest.length < whole.length;
+          return;
+        }
+        if (written === 0) {
+          pausesLeft--;
+          pause();
+        }
+        rest = rest.subarray(written);
+      }
+      pausesLeft = mostPauses;
+      torn = false;
+    },
+  };
+}
+
+function blockShortly(): void {
+  Atomics.wait(never, 0, 0, pauseMs);
+}
+
+function tryWrite(descriptor: number, bytes: Buffer): number | 'broken' {
+  try {
+    return writeSync(descriptor, bytes);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EAGAIN' ? 0 : 'broken';
+  }
 }

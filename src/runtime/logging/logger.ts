@@ -37,7 +37,7 @@ export function describeError(error: unknown): ErrorFields {
   };
 }
 
-/** Where it happened, without the message: for breakage that is ours to fix. */
+/** The stack without the message: for defects of svc. */
 export function stackOf(error: unknown): readonly string[] | undefined {
   if (!(error instanceof Error) || error.stack === undefined) return undefined;
   const frames = error.stack.split('\n').filter((line) => /^\s+at /.test(line));
@@ -67,7 +67,7 @@ function codeOf(error: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined;
 }
 
-/** Logs why a component ended and returns the exit status for it: an SvcError's own, 70 for breakage that is ours. */
+/** Logs why a component ended and returns the exit status for it: an SvcError's own, 70 for a defect of svc. */
 export function reportFailure(log: Logger, event: string, error: unknown): number {
   if (error instanceof SvcError) {
     const details = error.details.length === 0 ? undefined : error.details;

@@ -1,6 +1,6 @@
 import type { LogFields, Logger } from './logger.ts';
 
-/** How many lines may come: `burst` at once, and one in `everyMs` milliseconds on average. */
+/** A rate: `burst` lines at once, and one per `everyMs` milliseconds on average. */
 export interface LineRate {
   readonly burst: number;
   readonly everyMs: number;
@@ -11,11 +11,11 @@ export class RateLimitedLog {
   readonly #log: Logger;
   readonly #rate: LineRate;
   readonly #now: () => number;
-  /** When the whole burst is there again. */
+  /** When the whole burst is available again. */
   #fullAt = Number.NEGATIVE_INFINITY;
   #leftOut = 0;
 
-  /** @param now in milliseconds, of a clock that only goes forward */
+  /** @param now in milliseconds, monotonic */
   constructor(log: Logger, rate: LineRate, now: () => number = () => performance.now()) {
     this.#log = log;
     this.#rate = rate;
@@ -44,5 +44,5 @@ export class RateLimitedLog {
   }
 }
 
-/** Made only for a line that is written. `leftOut`: how many were not, since the last one. */
+/** Called only for a line that is written. `leftOut`: how many were suppressed since the last one. */
 type FieldsOfLine = (leftOut: number) => LogFields & { readonly error?: string };

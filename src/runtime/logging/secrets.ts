@@ -2,7 +2,7 @@ import type { LogFields } from './logger.ts';
 
 /** Values that must not leave the process in any log line. */
 export interface SecretRegistry {
-  /** Returns the function that forgets the value again, for a token that was replaced. */
+  /** @returns a function that removes the value again, for a token that was replaced */
   register(value: string): () => void;
   /** The text with every form of every registered value replaced. */
   redact(text: string): string;
@@ -28,10 +28,10 @@ export function createSecretRegistry(): SecretRegistry {
   };
 }
 
-/** Shorter values would blot out ordinary words; real tokens and keys are longer. */
+/** Shorter values would redact ordinary words; real tokens and keys are longer. */
 export const shortestSecret = 8;
 
-/** The registry of this process: whoever obtains a token or key registers it, every logger redacts by it. */
+/** The registry of this process: code that obtains a token or key registers it, and every logger redacts it. */
 export const secrets: SecretRegistry = createSecretRegistry();
 
 /**
@@ -56,7 +56,7 @@ function secretForms(secret: string): readonly string[] {
   return [...new Set(forms)].sort((a, b) => b.length - a.length);
 }
 
-/** The characters that the bytes alone decide when `offset` other bytes come before them. */
+/** The base64 characters that depend on these bytes alone if `offset` other bytes precede them. */
 function base64At(bytes: Buffer, offset: number): string[] {
   const skipped = [0, 2, 3][offset] ?? 0;
   const whole = Math.floor(((bytes.length + offset) * 8) / 6);

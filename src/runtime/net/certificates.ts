@@ -8,7 +8,7 @@ export function readCertificate(pem: string): X509Certificate {
   return new X509Certificate(first);
 }
 
-/** The same of a whole identity. @throws Error when one cannot be read, or the key is another one's */
+/** The same for certificate and key. @throws Error if one cannot be read, or they do not match */
 export function readIdentity({ cert, key }: TlsIdentity): X509Certificate {
   const certificate = readCertificate(cert);
   if (!certificate.checkPrivateKey(readKey(key)))
@@ -16,7 +16,7 @@ export function readIdentity({ cert, key }: TlsIdentity): X509Certificate {
   return certificate;
 }
 
-/** Node's own message may tell where in the key the parser stopped. */
+/** Node's own message may show where in the key the parser stopped. */
 function readKey(pem: string) {
   try {
     return createPrivateKey(pem);
@@ -25,7 +25,7 @@ function readKey(pem: string) {
   }
 }
 
-/** Whether the one signed the other; dates are not looked at. */
+/** Whether one signed the other; dates are not checked. */
 export function isIssuedBy(certificate: X509Certificate, authority: X509Certificate): boolean {
   return certificate.checkIssued(authority) && certificate.verify(authority.publicKey);
 }
@@ -45,21 +45,21 @@ export interface TlsIdentity {
 
 const certificate = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
-/** The certificates of a PEM text, in its order; whatever stands between them is left out. */
+/** The certificates of a PEM text, in order; anything between them is left out. */
 export function certificatesIn(pem: string): readonly string[] {
   return [...pem.matchAll(certificate)].map(([text]) => `${text}\n`);
 }
 
-/** One PEM text of several, each certificate once. */
+/** Joins PEM texts, each certificate once. */
 export function bundleOf(...pems: readonly string[]): string {
   return [...new Set(pems.flatMap(certificatesIn))].join('');
 }
 
-/** A config map takes 1 MiB at most, with all that is in it. */
+/** A config map has at most 1 MiB in all. */
 const mostBytes = 1_000_000;
 
 /**
- * The certificates of a file as PEM, and nothing else: a key that was left in it goes nowhere.
+ * The certificates of a file as PEM, and nothing else: a private key in the file is not passed on.
  * @throws Error where it cannot be read or holds no certificate
  */
 export async function readAuthorities(path: string): Promise<string> {

@@ -8,7 +8,7 @@ export interface ConnectionBounds {
   readonly connections: number;
   /** Requests in progress on one connection: clients that send the next before the answer (pipelining) are rare. */
   readonly requests: number;
-  /** A request without a byte in either direction for so long may be ended for another, in ms. */
+  /** A request without a byte in either direction for this long may be ended for another one, in ms. */
   readonly staleMs: number;
 }
 
@@ -18,7 +18,7 @@ interface Watched {
   /** `bytesRead` at the end of the last request: a connection that has more is in the middle of a head. */
   readBefore: number;
   idleSince: number;
-  /** Read and written, when it was last looked at. */
+  /** Bytes read and written at the last check. */
   moved: number;
   movedAt: number;
 }
@@ -30,8 +30,8 @@ const unbounded: ConnectionBounds = {
 };
 
 /**
- * The connections of a server and how many requests each has in progress. `node:http` takes
- * one that never sent a byte for busy, and would wait for it when it is to end.
+ * The connections of a server and how many requests each has in progress. `node:http` counts a connection that never
+ * sent a byte as busy, and would wait for it at shutdown.
  */
 export class Connections {
   readonly #bounds: ConnectionBounds;
@@ -42,7 +42,10 @@ export class Connections {
     this.#bounds = bounds;
   }
 
-  /** One beyond the bound ends the slowest: of those with an unfinished head, then of the idle ones, then of the stale ones. */
+  /**
+   * A connection beyond the limit ends the slowest one: of those with an unfinished head, then of the idle ones, then
+   * of the stale ones.
+   */
   add(socket: Socket): void {
     if (this.#watched.size >= this.#bounds.connections && !this.#endIdleOrStale()) {
       resetSocket(socket);
@@ -55,8 +58,8 @@ export class Connections {
   }
 
   /**
-   * A request has come; it is in progress until its response closes.
-   * @returns false where it is one too many for its connection, which is ended
+   * Registers a request, which is in progress until its response closes.
+   * @returns false if it is one too many for its connection, which is closed
    */
   begin(socket: Socket, response: ServerResponse): boolean {
     const watched = this.#watched.get(socket);
@@ -72,7 +75,7 @@ export class Connections {
     return true;
   }
 
-  /** Ends each connection as soon as nothing is in progress on it. */
+  /** Ends each connection as soon as it has no request in progress. */
   close(): void {
     this.#closing = true;
     for (const socket of this.#watched.keys()) this.#endIdle(socket);
@@ -86,7 +89,7 @@ export class Connections {
     watched.idleSince = performance.now();
   }
 
-  /** What was answered still leaves first. */
+  /** Pending responses are sent first. */
   #endIdle(socket: Socket): void {
     if (this.#watched.get(socket)?.requests === 0) socket.destroySoon();
   }
@@ -100,7 +103,7 @@ export class Connections {
     return oldest === undefined ? this.endStale() : this.#end(oldest[0]);
   }
 
-  /** Ends the connection whose request has stood still for the longest, if there is one. */
+  /** Ends the connection whose request has stalled for longest, if there is one. */
   endStale(): boolean {
     const now = performance.now();
     let stalest: [Socket, Watched] | undefined;
@@ -113,7 +116,7 @@ export class Connections {
     return stalest !== undefined && this.#end(stalest[0]);
   }
 
-  /** At once: its memory is wanted. */
+  /** Immediately, because its memory is needed. */
   #end(socket: Socket): true {
     this.#watched.delete(socket);
     resetSocket(socket);
@@ -123,16 +126,14 @@ export class Connections {
 
 const carriers = new WeakMap<Socket, Socket>();
 
-/** Tells which TCP connection is below a TLS socket. */
+/** Returns the TCP connection below a TLS socket. */
 export function carry(socket: Socket, carrier: Socket): void {
   carriers.set(socket, carrier);
 }
 
 /**
- * Closes a connection by RST, so that the peer cannot take what it has for the whole.
- * With a FIN under way libuv refuses to reset, and Node 24 would leave the socket open and
- * spin at its exit; such a socket is closed the ordinary way.
- *
+ * Closes a connection by RST, so that the peer cannot mistake a part for the whole. After a FIN, libuv refuses to
+ * reset, and Node 24 would leave the socket open and spin at its exit; such a socket is closed normally. *
  * @param carrier the TCP connection below a TLS socket; Node resets no other
  */
 export function resetSocket(socket: Socket, carrier = carriers.get(socket) ?? socket): void {
@@ -142,13 +143,13 @@ export function resetSocket(socket: Socket, carrier = carriers.get(socket) ?? so
 
 const isEnding = ({ writableEnded, writableFinished }: Socket): boolean => writableEnded && !writableFinished;
 
-/** As Node has it: connections that wait to be accepted. */
+/** Node's default for connections that wait to be accepted. */
 const usualBacklog = 511;
 
 /**
- * Starts listening and says where, with the port that was got: `127.0.0.1:8191`, `[::]:8191`. Connections that cannot be
- * accepted afterwards, for want of descriptors or memory, are passed over.
- * @param refused what is thrown where the address cannot be had
+ * Starts listening and says where, with the port that was got: `127.0.0.1:8191`, `[::]:8191`. Later failures to accept,
+ * for want of descriptors or memory, are ignored.
+ * @param refused what is thrown if it cannot listen there
  */
 export async function listenAt(
   server: Server,
@@ -169,8 +170,8 @@ type Connect = (...parameters: Parameters<http.Agent['createConnection']>) => So
 const ignored = (): void => undefined;
 
 /**
- * Node takes its own listener off a kept connection as an answer ends. A request that is aborted in that moment, while
- * its last bytes are read, destroys the connection with an error that nobody then listens to, and the process would end.
+ * Node removes its error listener from a kept connection when a response ends. A request aborted at that moment
+ * destroys the connection with an unhandled error, which would end the process.
  */
 export function outliveAborts<T extends http.Agent>(agent: T): T {
   const connect = agent.createConnection.bind(agent) as Connect;

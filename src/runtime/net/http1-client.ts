@@ -15,13 +15,13 @@ export interface ClientLimits {
   readonly keptMs: number;
 }
 
-/** Someone who waits for a connection. Called once. */
+/** Callback of a request that waits for a connection. Called once. */
 export interface ConnectionWaiter {
   connected(connection: Http1Connection): void;
   failed(error: Error): void;
 }
 
-/** Something that looks at the clock from time to time. */
+/** A watcher that is called periodically. */
 export interface Watched {
   /** @param now of `performance.now()` */
   look(now: number): void;
@@ -32,22 +32,22 @@ interface Waiting {
   readonly since: number;
 }
 
-/** Time-outs are found this much late at most, of the shortest of them. */
+/** Timeouts are detected late by at most this share of the shortest one. */
 const lateness = 1 / 4;
 const longestTickMs = 500;
 
 /**
  * Kept connections to one server, for what is called often: each request costs one callback object and no timer of its
- * own. The connection that was used last is used first, so that the others come to their end.
+ * own. The most recently used connection is used first, so that the others expire.
  */
 export class Http1Client {
   readonly #target: HttpTarget;
   readonly #limits: ClientLimits;
   readonly #session: TlsSessions = { ticket: undefined };
-  /** With the time since which each is connecting. */
+  /** With the time when each began to connect. */
   readonly #connecting = new Map<Http1Connection, number>();
   readonly #connections = new Set<Http1Connection>();
-  /** Oldest first, with the time since which each is unused. */
+  /** Oldest first, with the time when each became idle. */
   readonly #idle = new Map<Http1Connection, number>();
   readonly #waiting = new Set<Waiting>();
   readonly #watched = new Set<Watched>();
@@ -62,7 +62,7 @@ export class Http1Client {
     this.#tickMs = Math.min(longestTickMs, Math.max(1, Math.min(shortestMs, limits.connectMs) * lateness));
   }
 
-  /** Hands over a free connection, at once where there is one. @returns gives the wait up; harmless later */
+  /** Passes on a free connection, at once if there is one. @returns a function that cancels the wait */
   acquire(waiter: ConnectionWaiter): () => void {
     const kept = this.#takeIdle();
     if (kept !== undefined) {
@@ -134,7 +134,7 @@ export class Http1Client {
     next.waiter.connected(connection);
   }
 
-  /** One that never stood fails the request that has waited longest: each of them has one opened for it. */
+  /** A connection that could not be established fails the request that has waited longest: one is opened for each. */
   #failed(connection: Http1Connection, error: Error): void {
     this.#idle.delete(connection);
     if (!this.#connecting.delete(connection)) return;
@@ -178,7 +178,7 @@ export class Http1Client {
   }
 }
 
-/** A time-out of ours, with the code that the operating system would use. */
+/** A timeout, with the code that the operating system would use. */
 export const timedOut = (message: string): Error => Object.assign(new Error(message), { code: 'ETIMEDOUT' });
 
 const closedHere = (): Error => Object.assign(new Error('the client was closed'), { code: 'ECONNABORTED' });

@@ -13,12 +13,12 @@ export interface HttpTarget {
   readonly tls: { readonly ca?: string | undefined } | undefined;
 }
 
-/** Told of one request. After `ended` or `failed` nothing follows. */
+/** Callbacks of one request. None follows `ended` or `failed`. */
 export interface ResponseHandler {
   /** `100 Continue` has come. */
   continued(): void;
   head(head: ResponseHead): void;
-  /** A piece of the body, in memory that is used again as soon as this returns. */
+  /** A piece of the body, in memory that is reused as soon as this returns. */
   data(bytes: Buffer): void;
   ended(): void;
   /** @param unseen a kept connection turned out to be closed: the server has not seen the request */
@@ -28,19 +28,19 @@ export interface ResponseHandler {
 export type WriteCallback = (error?: Error | null) => void;
 
 export interface ConnectionEvents {
-  /** It stands, the TLS handshake included. */
+  /** It is established, including the TLS handshake. */
   opened(): void;
-  /** It takes another request. */
+  /** It accepts another request. */
   free(): void;
-  /** It takes no request any more. */
+  /** It accepts no more requests. */
   failed(error: Error): void;
-  /** Nothing of it is left. */
+  /** It is fully closed. */
   closed(): void;
 }
 
 /**
- * Every connection without TLS is read into it. libuv asks for memory, reads and hands over without anything in between,
- * so that these bytes are valid only inside the callback that receives them.
+ * Shared read buffer of all connections without TLS. libuv allocates, reads and calls back without interruption, so its
+ * bytes are valid only inside the callback.
  */
 const slab = Buffer.allocUnsafeSlow(256 * 1024);
 
@@ -49,7 +49,7 @@ const bounds = { maxHead: 64 * 1024, maxBody: Number.MAX_SAFE_INTEGER };
 /** One connection for one request at a time. */
 export class Http1Connection {
   readonly #events: ConnectionEvents;
-  /** The TLS connection once there is one, where there is to be one. */
+  /** The TLS connection, once it exists. */
   #socket: Socket;
   /** The TCP connection, which below TLS alone can be reset. */
   readonly #carrier: Socket;
@@ -61,7 +61,7 @@ export class Http1Connection {
   #gone = false;
   #begun = 0;
   #paused = false;
-  /** The request has been handed over whole. */
+  /** The request was passed on completely. */
   #sent = true;
   #read = 0;
   /** Of `#read`, as the request in progress began. */
@@ -130,7 +130,7 @@ export class Http1Connection {
     if (final > 0) this.#socket.uncork();
   }
 
-  /** Nothing more is read until `resume`. What was read already is still handed over. */
+  /** Reads nothing more until `resume`. What was read already is still delivered. */
   pause(): void {
     if (this.#paused) return;
     this.#paused = true;
@@ -148,12 +148,12 @@ export class Http1Connection {
     this.#socket.unref();
   }
 
-  /** Ends it by RST, so that what was sent on it cannot be taken for a whole request. */
+  /** Closes it by RST, so that a partial request cannot be mistaken for a complete one. */
   reset(reason: Error): void {
     this.#fail(reason);
   }
 
-  /** Ends it in order, between two requests. */
+  /** Closes it normally, between two requests. */
   close(): void {
     this.#failure ??= over();
     this.#socket.end();
@@ -185,7 +185,7 @@ export class Http1Connection {
       ...(session.ticket !== undefined && { session: session.ticket }),
       ...(isIP(host) === 0 && { servername: host }),
       ALPNProtocols: ['http/1.1'],
-      // said outright, because NODE_TLS_REJECT_UNAUTHORIZED=0 would decide otherwise
+      // explicit, because NODE_TLS_REJECT_UNAUTHORIZED=0 would turn it off
       rejectUnauthorized: true,
     });
     this.#socket = socket;
@@ -196,7 +196,7 @@ export class Http1Connection {
     socket.once('secureConnect', () => this.#ready());
     socket.on('data', (bytes: Buffer) => {
       this.#pieces.add(bytes);
-      // what nobody has asked for must not wait until somebody has
+      // unsolicited data must not wait for the next request
       if (this.#parser === undefined) this.#pieces.flush();
     });
   }
@@ -223,7 +223,7 @@ export class Http1Connection {
     return true;
   }
 
-  /** The response is there; the connection goes on where both sides have said all that they had to say. */
+  /** The response is complete; the connection is reused if both messages were complete. */
   #finish(parser: ResponseParser, surplus: boolean): void {
     const handler = this.#handler;
     this.#handler = undefined;
@@ -273,8 +273,8 @@ const mostFreeBlocks = 16;
 const freeBlocks: Buffer[] = [];
 
 /**
- * TLS hands over a record of at most 16 KiB at a time, and each piece costs as much on its way as a large one. What one turn
- * of the event loop brings is handed over together.
+ * TLS delivers records of at most 16 KiB, and each piece costs as much as a large one. The pieces of one turn of the
+ * event loop are joined.
  */
 class GatheredPieces {
   readonly #handOver: (bytes: Buffer) => void;
@@ -285,7 +285,7 @@ class GatheredPieces {
     this.#handOver = handOver;
   }
 
-  /** The piece is given up. */
+  /** The buffer is released. */
   add(piece: Buffer): void {
     for (let from = 0; from < piece.length; ) {
       const block = this.#current();
@@ -315,7 +315,7 @@ class GatheredPieces {
   }
 }
 
-/** The last ticket of a server, with which the next handshake is shorter. */
+/** The last session ticket of a server, which shortens the next handshake. */
 export interface TlsSessions {
   ticket: Buffer | undefined;
 }
@@ -326,6 +326,6 @@ const over = (): Error => new Error('the connection is over');
 const isClosed = (error: NodeJS.ErrnoException): boolean =>
   error.code === 'ECONNRESET' || error.code === 'EPIPE';
 
-/** An end that nobody has announced, with the code that the operating system would use. */
+/** An unexpected end, with the code that the operating system would use. */
 export const closedError = (message: string): Error =>
   Object.assign(new Error(message), { code: 'ECONNRESET' });

@@ -1,22 +1,25 @@
 import { release } from '../memory.ts';
 
-/** What a body asks of the connection on which it comes. */
+/** What a body requires of its connection. */
 export interface BodyFlow {
   pause(): void;
   resume(): void;
-  /** The rest is not wanted: the connection cannot be kept. */
+  /** The rest is not read: the connection cannot be kept. */
   reset(reason: Error): void;
 }
 
-/** Bytes that wait here before the connection is paused. */
+/** Buffered bytes at which the connection is paused. */
 const highWater = 64 * 1024;
-/** A server may send byte by byte, and each piece takes some hundred bytes beside its own: more than so many small ones are joined. */
+/**
+ * A server may send byte by byte, and each piece has an overhead of some hundred bytes, so that beyond this number
+ * small ones are joined.
+ */
 const mostPieces = 64;
 const smallPiece = 1024;
 
 /**
- * The body of a response: what comes is kept, within bounds, until it is pulled. One reader at a time; it is consumed,
- * dropped or destroyed, or its connection is lost to others.
+ * The body of a response, buffered within bounds until it is pulled. One reader at a time, which must consume, drop or
+ * destroy it to free the connection.
  */
 export class ResponseBody implements AsyncIterable<Buffer> {
   readonly #flow: BodyFlow;
@@ -37,12 +40,12 @@ export class ResponseBody implements AsyncIterable<Buffer> {
     this.#broken = broken;
   }
 
-  /** Bytes that have come and were not pulled. */
+  /** Bytes that have arrived and were not pulled. */
   get waiting(): number {
     return this.#queued;
   }
 
-  /** All of it has come from the server. */
+  /** All of it has arrived. */
   get complete(): boolean {
     return this.#complete;
   }
@@ -61,7 +64,7 @@ export class ResponseBody implements AsyncIterable<Buffer> {
     return this.#shift(max);
   }
 
-  /** Exactly `length` bytes, or undefined when the body ends before. What comes in pieces is copied together as it comes. */
+  /** Exactly `length` bytes, or undefined when the body ends before. Pieces are joined as they arrive. */
   async exact(length: number): Promise<Buffer | undefined> {
     const first = await this.next(length);
     if (first === undefined || first.length === length) return first;
@@ -77,8 +80,8 @@ export class ResponseBody implements AsyncIterable<Buffer> {
   }
 
   /**
-   * The next `size` bytes are given as `transform` makes them, piece by piece and of equal length. What has not come yet
-   * is transformed where it arrives, without a copy of it.
+   * Applies `transform`, which keeps lengths, to the next `size` bytes piece by piece. Bytes that have not arrived yet
+   * are transformed in place, without a copy.
    */
   through(transform: (bytes: Buffer) => Buffer, size: number): void {
     const waiting = this.#queue.splice(0);
@@ -96,7 +99,7 @@ export class ResponseBody implements AsyncIterable<Buffer> {
     }
   }
 
-  /** Lets the rest pass, so that the connection can be kept. */
+  /** Discards the rest, so that the connection can be kept. */
   resume(): void {
     this.#dropped = true;
     this.#queue.length = 0;
@@ -104,21 +107,21 @@ export class ResponseBody implements AsyncIterable<Buffer> {
     if (!this.#complete && this.#failure === undefined) this.#flow.resume();
   }
 
-  /** Ends the connection, unless all has come. */
+  /** Closes the connection, unless all has arrived. */
   destroy(reason: Error = new Error('the rest of the answer is not wanted')): void {
     if (this.#complete || this.#failure !== undefined) return;
     this.#flow.reset(reason);
     this.failed(reason);
   }
 
-  /** The reader has what it wanted. */
+  /** The pending read is satisfied. */
   close(): void {
     this.#queue.length = 0;
     this.#queued = 0;
     this.destroy();
   }
 
-  /** For the connection: more has come, in memory that is used again. */
+  /** For the connection: more has arrived, in memory that is reused. */
   push(bytes: Buffer): void {
     if (this.#dropped) return;
     this.#keep(bytes, false);
@@ -126,7 +129,7 @@ export class ResponseBody implements AsyncIterable<Buffer> {
     this.#awaken();
   }
 
-  /** For the connection: that was all. */
+  /** For the connection: the body is complete. */
   ended(): void {
     this.#complete = true;
     this.#awaken();
@@ -139,7 +142,7 @@ export class ResponseBody implements AsyncIterable<Buffer> {
     this.#awaken();
   }
 
-  /** @param owned whether the bytes stay as they are */
+  /** @param owned whether the memory is not reused */
   #keep(bytes: Buffer, owned: boolean): void {
     const count = Math.min(this.#left, bytes.length);
     if (count > 0 && this.#transform !== undefined) {
@@ -191,7 +194,7 @@ export class ResponseBody implements AsyncIterable<Buffer> {
   }
 }
 
-/** In memory of its own, which can be given back as soon as it has served. */
+/** In its own memory, which can be released after use. */
 function copied(bytes: Buffer): Buffer {
   const copy = Buffer.allocUnsafeSlow(bytes.length);
   bytes.copy(copy);

@@ -60,7 +60,7 @@ function namesOf({ dnsNames = [], ipAddresses = [], uris = [] }: IssueOptions): 
 }
 
 export interface AuthorityOptions {
-  /** Another one for each authority: those who verify pick the issuer by its name first. */
+  /** Unique for each authority: verifiers first select the issuer by name. */
   readonly commonName: string;
   /** How long it is valid from now on. */
   readonly days: number;
@@ -97,7 +97,7 @@ function keyIdentifierOf(key: forge.pki.rsa.PublicKey): string {
   return forge.pki.getPublicKeyFingerprint(key, { type: 'RSAPublicKey' }).getBytes();
 }
 
-/** Clocks of those who check it may be behind by as much: twice what clocks of replicas are thought to differ, and more. */
+/** How far verifiers' clocks may be behind: more than twice the assumed difference between replicas. */
 export const backdatedMs = 30 * 60_000;
 
 export interface CertificatePlan {
@@ -112,7 +112,7 @@ export interface CertificatePlan {
 }
 
 /**
- * A certificate that `signer` vouches for.
+ * A certificate signed by `signer`.
  * @param signer PEM of an RSA private key
  * @returns PEM
  */
@@ -129,7 +129,7 @@ export function compose(plan: CertificatePlan, signer: string): string {
   return forge.pki.certificateToPem(certificate).replaceAll('\r', '');
 }
 
-/** Forge asks a key of its own to sign; Node's is fifty times as fast, and forge never sees the private key. */
+/** Forge calls this key's `sign`; Node's signature is fifty times as fast, and forge never sees the private key. */
 function signingKey(certificate: forge.pki.Certificate, signer: string): forge.pki.rsa.PrivateKey {
   const signature = () => {
     const { tbsCertificate } = certificate as unknown as { tbsCertificate: forge.asn1.Asn1 };
@@ -153,7 +153,10 @@ export interface KeyPair {
   readonly privateKey: string;
 }
 
-/** An RSA key pair, generated off the event loop: 3072 bits take a third of a second, forge's own generator many. */
+/**
+ * An RSA key pair, generated off the event loop: 3072 bits take a third of a second, forge's own generator takes
+ * seconds.
+ */
 export function rsaKeyPair(modulusLength: number): Promise<KeyPair> {
   return generate('rsa', {
     modulusLength,

@@ -3,12 +3,12 @@ import type { ServiceDefinition } from '@grpc/grpc-js';
 import { packageFolder } from '../component/package-folder.ts';
 
 /**
- * For example `svc.agent.v1.NodeAgent` in `svc/agent/v1/node_agent.proto`, below the package's folder `proto`.
- * Messages have camelCase fields; 64-bit integers and names of enums are text; what is absent is the field's
- * default, null for a message, [] for a repeated one, and left out for an `optional` one.
+ * For example `svc.agent.v1.NodeAgent` in `svc/agent/v1/node_agent.proto`, below the package's folder `proto`. Messages
+ * have camelCase fields; 64-bit integers and names of enums are text; an absent field has its default, null for a
+ * message, [] for a repeated one, and left out for an `optional` one.
  */
 export async function loadProtoService(file: string, service: string): Promise<ServiceDefinition> {
-  // a CommonJS package has nothing but its default export once it is bundled
+  // once bundled, a CommonJS package has only its default export
   const { default: loader } = await import('@grpc/proto-loader');
   const definition = await loader.load(file, {
     includeDirs: [fileURLToPath(new URL('proto/', packageFolder()))],

@@ -13,7 +13,7 @@ export type CredentialSource = () => StoreCredentials | Promise<StoreCredentials
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** The AWS default provider chain; what it loads is loaded when it is first asked and only as far as it is needed. */
+/** The AWS default provider chain, loaded on first use and only as far as needed. */
 export function defaultCredentials(env: Env, log: Logger): CredentialSource {
   const redact = redacting();
   const fixed = fromEnvironment(env);
@@ -36,7 +36,7 @@ export function defaultCredentials(env: Env, log: Logger): CredentialSource {
   });
 }
 
-/** What the environment tells the chain to ask, in the chain's order. */
+/** The providers that the environment configures, in the chain's order. */
 const sources = [
   'AWS_PROFILE',
   'AWS_WEB_IDENTITY_TOKEN_FILE',
@@ -64,7 +64,7 @@ function redacting(): (credentials: StoreCredentials) => StoreCredentials {
   };
 }
 
-/** The chain's own first link, without loading the chain; as there, a profile that is named comes before. */
+/** The chain's first provider, without loading the chain; as there, a named profile has precedence. */
 function fromEnvironment(env: Env): StoreCredentials | undefined {
   const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = env;
   if (!accessKeyId || !secretAccessKey || env.AWS_PROFILE || env.AWS_CREDENTIAL_EXPIRATION) return undefined;

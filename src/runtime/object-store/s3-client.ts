@@ -17,7 +17,7 @@ export interface StoreClientParts {
   readonly ca?: string | undefined;
 }
 
-/** A client of the object store for commands, that retries a few times within bounds. */
+/** A client of the object store for commands; it retries a few times within bounds. */
 export function storeClient({ address, credentials, ca }: StoreClientParts): S3Client {
   return new S3Client({
     endpoint: address.upstream.href,

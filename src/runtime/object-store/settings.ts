@@ -19,7 +19,7 @@ export const storeSettings = {
   },
   defaultRegion: {
     variable: 'AWS_DEFAULT_REGION',
-    summary: 'Region where AWS_REGION is not set',
+    summary: 'Region if AWS_REGION is not set',
     ...matching(regionName, 'a region such as eu-central-1'),
   },
   reservedPrefix: {

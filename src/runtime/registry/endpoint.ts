@@ -1,8 +1,7 @@
 import { exitStatus, messageOf, SvcError } from '../../core/errors.ts';
 import { type ImageReference, parseImageReference } from '../../core/image/reference.ts';
 import { matchCredentials, type RegistryCredential } from '../../core/image/registry-credentials.ts';
-import { isLoopback } from '../../core/settings/listen-address.ts';
-import { httpUrl } from '../../core/settings/setting.ts';
+import { httpUrl, isLoopback } from '../../core/settings/setting.ts';
 
 /** One place where a repository can be read. */
 export interface RegistryEndpoint {
@@ -15,7 +14,7 @@ export interface RegistryEndpoint {
   readonly mirrorOf: string | undefined;
 }
 
-/** Docker Hub answers under another name than it is called by. */
+/** Docker Hub's API has another host than its image references. */
 const hosts: Readonly<Record<string, string>> = { 'docker.io': 'registry-1.docker.io' };
 
 /** The mirrors of a registry, then itself: by HTTPS, on this machine by plain HTTP. */
@@ -42,8 +41,8 @@ function originOf(registry: string): URL {
 }
 
 /**
- * Whether what an endpoint says may lead there: by HTTPS, never with credentials in the URL, and to this machine only
- * where the endpoint is on it.
+ * Whether an endpoint may redirect there: only by HTTPS, never with credentials in the URL, and to loopback only from
+ * loopback.
  */
 export function mayLeadTo({ origin }: RegistryEndpoint, url: URL): boolean {
   if (url.username !== '' || url.password !== '') return false;
@@ -102,16 +101,16 @@ function readItem(item: string): { registry: string; at: URL } {
 /** One way to read a repository: where, and as whom. */
 export interface Access {
   readonly endpoint: RegistryEndpoint;
-  /** Undefined: as anybody. */
+  /** Undefined: anonymously. */
   readonly credential: RegistryCredential | undefined;
 }
 
-/** More that fit one registry are not tried: the kubelet would not get through them in time either. */
+/** Maximum number of credentials per registry: the kubelet would not try more in time either. */
 const mostCredentials = 16;
 
 /**
- * All ways to read an image, in the order to try them: mirrors first, at each place the credentials that are for it,
- * then as anybody. A mirror is never shown what is for the registry.
+ * All ways to read an image, in the order to try them: mirrors first, at each place with its credentials, then
+ * anonymously. A mirror never gets the registry's credentials.
  */
 export function accessesTo(
   reference: ImageReference,

@@ -31,7 +31,7 @@ export interface LookUpOptions {
   readonly architecture: string | undefined;
   /** What is known of a digest by this way already. */
   known(access: Access, digest: string): ImageCommand | undefined;
-  /** In all; each place gets its share of what is left. */
+  /** In all; each place gets a share of the remaining time. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
@@ -78,7 +78,7 @@ function placesOf(accesses: readonly Access[]): (readonly [RegistryEndpoint, Acc
   return [...places];
 }
 
-/** Some registries hide what a user may not read, so that a missing image is looked for as another user, too. */
+/** Some registries hide what a user may not read, so a missing image is also looked up as other users. */
 async function atPlace(
   reference: ImageReference,
   ways: readonly Access[],
@@ -130,7 +130,7 @@ async function within<T>(
   }
 }
 
-/** Ten times what large images have, and little enough for a container of 128 MiB that reads some at a time. */
+/** Ten times the size for large images, and small enough for a container of 128 MiB that reads several at a time. */
 const largest = 1024 * 1024;
 const accept = [...manifestTypes.index, ...manifestTypes.image].join(', ');
 
@@ -161,7 +161,7 @@ async function readImage(
   return { digest, command };
 }
 
-/** Asking for the head alone is not counted as a pull by registries that count. */
+/** Registries with pull limits do not count HEAD requests. */
 async function digestOfTag(session: RegistrySession, tag: string): Promise<string> {
   const path = `manifests/${tag}`;
   const head = await session.request({ method: 'HEAD', path, accept, maxBytes: 0 });
@@ -182,7 +182,7 @@ async function readCommand(
   });
 }
 
-/** Several images can only be taken for one where they all run the same. */
+/** Several images count as one only if they all run the same. */
 async function commonCommand(
   session: RegistrySession,
   entries: readonly IndexEntry[],

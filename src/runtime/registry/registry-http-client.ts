@@ -21,11 +21,11 @@ export interface RegistryHttpRequest {
 export interface RegistryHttpResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** Empty of a redirect; of an error as much as is worth reading. */
+  /** Empty for a redirect; truncated for an error. */
   readonly body: Buffer;
 }
 
-/** HTTP to registries: connections are kept, few to each at a time, and every answer is bounded. */
+/** An HTTP client for registries, with few kept connections to each and bounded responses. */
 export interface RegistryHttpClient {
   /** Any status is an answer; redirects are not followed. @throws RegistryError REGISTRY_UNAVAILABLE, REGISTRY_REFUSED */
   send(request: RegistryHttpRequest): Promise<RegistryHttpResponse>;
@@ -43,12 +43,12 @@ const connections = {
 };
 
 export interface WireOptions extends ConnectRules {
-  /** PEM: private ones that registries may have their certificates from, beside those that are known. */
+  /** PEM: private authorities of registries, besides the public ones. */
   readonly authorities?: string | undefined;
 }
 
 export function createRegistryHttpClient({ authorities, ...rules }: WireOptions): RegistryHttpClient {
-  // once, not for each connection: the known ones are many
+  // once, not for each connection: the public ones are many
   const trusted = authorities && {
     secureContext: tls.createSecureContext({ ca: [...tls.getCACertificates(), authorities] }),
   };
@@ -137,7 +137,7 @@ function explain(cause: unknown): string {
   return typeof code === 'string' ? code : typeof message === 'string' ? message.slice(0, 100) : 'unknown';
 }
 
-/** What Node says of a certificate whose authority it does not know. */
+/** Node's codes for a certificate of an unknown authority. */
 const unknownAuthority = new Set([
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
   'UNABLE_TO_GET_ISSUER_CERT',
@@ -178,12 +178,12 @@ interface RegistryErrorOptions {
   readonly cause?: unknown;
 }
 
-/** Why a registry did not say what was asked; the message is a clause without a full stop. */
+/** Why a registry did not provide the information; the message is a clause without a full stop. */
 export class RegistryError extends SvcError {
   declare readonly code: RegistryErrorCode;
   /** The registry asks to be left alone for that long. */
   readonly retryAfterMs: number | undefined;
-  /** Whether the message shows nothing of a peer that has not proved to be a registry, so that anybody may read it. */
+  /** Whether the message may be shown to anybody, because it reveals nothing of a peer that may not be a registry. */
   readonly told: boolean;
 
   constructor(code: RegistryErrorCode, message: string, options: RegistryErrorOptions = {}) {
@@ -199,7 +199,7 @@ export function hasCode(error: unknown, ...codes: readonly RegistryErrorCode[]):
 }
 
 export interface ConnectRules {
-  /** Whether this machine may have a registry. */
+  /** Whether registries on loopback are permitted. */
   readonly local: boolean;
   /** Places as `placeOf` gives them, which may be anywhere. */
   readonly trusted?: ReadonlySet<string> | undefined;
@@ -215,8 +215,8 @@ type Options = http.ClientRequestArgs & { readonly lookup?: LookupFunction };
 type Connect = (options: Options, created: (error: Error) => void) => Socket | undefined;
 
 /**
- * Connects only to addresses that a registry can have. They are judged as the connection is made, by what the name
- * resolves to for this very connection: a name that is another address a moment later gains nothing.
+ * Connects only to addresses that a registry may have. The address of each connection is checked as it is resolved, so
+ * DNS rebinding gains nothing.
  */
 export function judgeAddresses<T extends http.Agent>(agent: T, rules: ConnectRules): T {
   const connect = agent.createConnection.bind(agent) as unknown as Connect;
@@ -225,7 +225,7 @@ export function judgeAddresses<T extends http.Agent>(agent: T, rules: ConnectRul
     if (rules.trusted?.has(`${host}:${options.port}`)) return connect(options, created);
     if (isIP(host) === 0 || mayBeRegistry(host, rules))
       return connect({ ...options, lookup: judgedLookup(rules) }, created);
-    // thrown, it would end the process where the request had waited for another one's end
+    // if thrown, it would end the process if the request had waited for another one
     created(unsuitable(host));
     return undefined;
   };
@@ -238,7 +238,7 @@ export function placeOf({ hostname, port, protocol }: URL): string {
   return `${hostname.replace(/^\[|\]$/g, '')}:${port || (protocol === 'http:' ? '80' : '443')}`;
 }
 
-/** A name with one unsuitable address among others is not taken at all. */
+/** A name with even one forbidden address is rejected. */
 function judgedLookup(rules: ConnectRules): LookupFunction {
   const ask = rules.lookup ?? (lookup as NonNullable<ConnectRules['lookup']>);
   return (host, options, done) => {

@@ -13,14 +13,14 @@ import {
 } from './registry-http-client.ts';
 
 const mostRedirects = 5;
-/** A registry that asks for more is left alone, and the look-up fails. */
+/** If a registry asks for a longer pause, the lookup fails. */
 const longestWaitMs = 2_000;
 const retries = { initialMs: 150, maxMs: 1_000, maxAttempts: 3 };
 
 export interface RegistrySessionOptions {
   readonly client: RegistryHttpClient;
   readonly endpoint: RegistryEndpoint;
-  /** Undefined: as anybody. */
+  /** Undefined: anonymously. */
   readonly credential: RegistryCredential | undefined;
   readonly signal: AbortSignal;
 }
@@ -36,7 +36,7 @@ export interface RegistryRequest {
 /** One user's requests to one repository. */
 export interface RegistrySession {
   readonly endpoint: RegistryEndpoint;
-  /** Whether what was answered so far was answered by a registry. */
+  /** Whether the responses so far came from a registry. */
   readonly isRegistry: boolean;
   /** @throws RegistryError unless the answer is a success */
   request(request: RegistryRequest): Promise<RegistryHttpResponse>;
@@ -44,7 +44,7 @@ export interface RegistrySession {
   close(): void;
 }
 
-/** Logs in when it is asked to, follows redirects without taking the log-in along, and tries again what may pass. */
+/** Logs in when asked to, follows redirects without the credentials, and retries what may be temporary. */
 export function openSession(options: RegistrySessionOptions): RegistrySession {
   const { endpoint, credential } = options;
   const known = credential === undefined ? [] : [secrets.register(credential.password)];
@@ -74,7 +74,7 @@ export function openSession(options: RegistrySessionOptions): RegistrySession {
 
 interface State {
   readonly options: RegistrySessionOptions;
-  /** `Authorization` by origin: undefined where there is nothing to say. */
+  /** `Authorization` by origin; undefined for none. */
   readonly headers: Map<string, string | undefined>;
   readonly onToken: (token: string) => void;
   isRegistry: boolean;
@@ -96,7 +96,7 @@ async function follow(state: State, start: URL, request: RegistryRequest): Promi
   throw new RegistryError('REGISTRY_REFUSED', `${start.host} leads from one address to the next without end`);
 }
 
-/** The credential is for the endpoint alone: elsewhere a token is asked for as anybody. */
+/** The credential is sent only to the endpoint; elsewhere a token is requested anonymously. */
 async function authorized(state: State, url: URL, request: RegistryRequest): Promise<RegistryHttpResponse> {
   const { options, headers, onToken } = state;
   const answer = await persistent(state, url, request);
@@ -139,17 +139,17 @@ const longestParameter = 1_024;
 export interface AuthorizeOptions {
   readonly client: RegistryHttpClient;
   readonly endpoint: RegistryEndpoint;
-  /** Undefined: as anybody. */
+  /** Undefined: anonymously. */
   readonly credential: RegistryCredential | undefined;
   readonly signal: AbortSignal;
-  /** Told of each token, so that no log shows it. */
+  /** Called with each token, so that it can be redacted. */
   readonly onToken: (token: string) => void;
 }
 
 /**
- * The `Authorization` header that a 401 asks for: a token of the service that it names, or user and password.
- * Source: https://distribution.github.io/distribution/spec/auth/token/
- * @returns undefined where nothing that is there would do
+ * The `Authorization` header that a 401 asks for: a token of the service that it names, or user and password. Source:
+ * https://distribution.github.io/distribution/spec/auth/token/
+ * @returns undefined if no credential fits
  * @throws RegistryError when the token service does not give one
  */
 async function authorize(
@@ -197,7 +197,7 @@ function readToken(body: Buffer, host: string): string {
   return found;
 }
 
-/** What does not parse may hold a token: it is not told, and no cause is kept. */
+/** Unparsable text may contain a token: neither it nor the cause is kept. */
 function parse(body: Buffer): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(body.toString('utf8'));
@@ -213,7 +213,9 @@ function basic(credential: RegistryCredential | undefined): string | undefined {
   return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
 }
 
-/** Whether a response has what only registries send. Source: https://github.com/opencontainers/distribution-spec */
+/**
+ * Whether a response has headers that only registries send. Source: https://github.com/opencontainers/distribution-spec
+ */
 function isFromRegistry({ headers, body }: RegistryHttpResponse): boolean {
   return (
     headers['docker-distribution-api-version'] !== undefined ||

@@ -42,7 +42,7 @@ export interface AuthMethod {
   logIn(transport: VaultTransport, signal: AbortSignal): Promise<TokenGrant>;
 }
 
-/** A token that somebody else keeps fresh in a file, which is read again at each login. */
+/** A token in a file that somebody else renews, read again at each login. */
 function tokenFileAuth(path: string): AuthMethod {
   return {
     name: 'token-file',
@@ -55,7 +55,7 @@ function tokenAuth(token: string): AuthMethod {
   return { name: 'token', logIn: (transport, signal) => adoptToken(token, transport, signal) };
 }
 
-/** What may not be looked up is used until it is refused. */
+/** A token that may not be looked up is used until it is refused. */
 async function adoptToken(
   token: string,
   transport: VaultTransport,

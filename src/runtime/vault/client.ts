@@ -21,7 +21,7 @@ import type { VaultConfig } from './settings.ts';
 export interface VaultClientOptions {
   readonly config: VaultConfig;
   readonly log: Logger;
-  /** Told whenever a token can be had or no longer. */
+  /** Called when a token becomes available or unavailable. */
   readonly onState: (state: SessionState) => void;
   /** Default: the lean one. It is closed with the client. */
   readonly transport?: VaultTransport;
@@ -32,13 +32,13 @@ export interface RequestLimits {
   /** For one request with all its attempts, in ms. */
   readonly deadlineMs: number;
   readonly attempts: number;
-  /** Requests in flight at a time; more wait their turn. */
+  /** Maximum requests in flight; more wait. */
   readonly concurrency: number;
 }
 
 export const requestLimits: RequestLimits = { deadlineMs: 8_000, attempts: 5, concurrency: 64 };
 
-/** A client that also hands over refusals, for callers that read what stands in them. */
+/** A client that also returns refusals, for callers that read them. */
 export interface ExchangingVaultClient extends VaultClient {
   /**
    * Answers any status except 403, 429 and 5xx.
@@ -108,7 +108,7 @@ class Client implements ExchangingVaultClient {
     });
   }
 
-  /** A refusal is answered by a login and one more attempt, as far as the session thinks that this may help. */
+  /** After a refusal it logs in and tries once more, if the session expects that to help. */
   async #authorized(request: KeyRequest, deadline: number): Promise<VaultResponse> {
     const token = await this.#token(request, deadline);
     const response = await this.#send(request, token, deadline);
@@ -124,7 +124,7 @@ class Client implements ExchangingVaultClient {
     return this.#session.held ?? this.#session.token(deadline, request.signal);
   }
 
-  /** Half of the time that is left goes to one attempt, so that a dead connection leaves room for another. */
+  /** Each attempt gets half of the remaining time, so that a dead connection leaves time for another. */
   #send(request: KeyRequest, token: HeldToken, deadline: number): Promise<VaultResponse> {
     const left = deadline - performance.now();
     const timeoutMs = Math.max(1, Math.min(left, Math.max(1_000, left / 2)));
@@ -137,7 +137,7 @@ function settled(request: VaultRequest, response: VaultResponse): VaultResponse 
   return response;
 }
 
-/** Lets so many through at a time; the others wait in order. */
+/** A semaphore: the others wait in order. */
 export class Gate {
   readonly #places: Budget;
 
@@ -146,8 +146,8 @@ export class Gate {
   }
 
   /**
-   * Settles at once where there is room.
-   * @returns what gives the place back
+   * Resolves at once if there is room.
+   * @returns a function that gives the place back
    * @throws VaultError of kind `unavailable` at the deadline; the signal's reason when aborted
    */
   async enter(deadline: number, signal: AbortSignal | undefined): Promise<() => void> {
@@ -155,7 +155,7 @@ export class Gate {
     try {
       if (place.waits) await within(place.granted, deadline, signal, tooBusy);
     } catch (error) {
-      // Its turn may have come in the same instant: then the place goes on to the next.
+      // Its turn may have come at the same moment: then the place passes to the next.
       if (!place.giveUp()) place.release();
       throw error;
     }

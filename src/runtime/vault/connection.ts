@@ -7,16 +7,16 @@ import type { VaultEndpoint, VaultPlace } from './settings.ts';
 /** PEM files; each is read again when it has changed. */
 export type TlsFiles = Pick<VaultEndpoint, 'caFiles' | 'caPath' | 'client'>;
 
-/** Where the key server is and how it is spoken to. */
+/** Where the key server is and how to connect to it. */
 export interface VaultConnectionSettings {
   /** `https://host:port`, with a path where a gateway adds one. */
   readonly address: URL;
   readonly namespace: string | undefined;
   /** Authorities given here replace the built-in roots, as in Vault's own clients. */
   readonly tls: TlsFiles;
-  /** Development only: any certificate will do. */
+  /** Development only: accepts any certificate. */
   readonly skipVerify: boolean;
-  /** Go after a standby's 307 to the active server. */
+  /** Whether to follow a standby's 307 to the active server. */
   readonly followStandby: boolean;
   /** Until TCP and TLS are up, in ms. */
   readonly connectTimeoutMs: number;
@@ -52,7 +52,7 @@ export function vaultConnection({ endpoint, namespace }: VaultPlace): VaultConne
 export const apiPrefix = ({ address }: VaultConnectionSettings): string =>
   `${address.pathname.replace(/\/+$/, '')}/v1/`;
 
-/** Headers of every request; the token is added by those who have one, as text or as bytes. */
+/** Headers of every request; the caller adds the token, as text or as bytes. */
 export function apiHeaders({ namespace }: VaultConnectionSettings, hasBody: boolean): [string, string][] {
   return [
     ['Accept', 'application/json'],
@@ -62,7 +62,7 @@ export function apiHeaders({ namespace }: VaultConnectionSettings, hasBody: bool
   ];
 }
 
-/** Certificates and keys from files, looked at before each new connection and read again when they have changed. */
+/** Certificates and keys from files, checked before each new connection and read again when they have changed. */
 export class TlsContext {
   readonly #files: TlsFiles;
   #fingerprint = '';
@@ -77,7 +77,7 @@ export class TlsContext {
     });
   }
 
-  /** Keeps the former certificates while new ones are half written or do not fit together. */
+  /** Keeps the former certificates while new ones are incomplete or do not match. */
   current(): SecureContext {
     try {
       const seen = fingerprint(this.#files);

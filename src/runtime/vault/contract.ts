@@ -21,18 +21,15 @@ export interface VaultRequest {
 
 /** A request that may be about keys. */
 export interface KeyRequest extends VaultRequest {
-  /** Instead of `body`, where keys stand in the request or in its answer. */
+  /** Instead of `body`, if the request or its response contains keys. */
   readonly bytes?: ByteExchange;
 }
 
-/** A body and an answer of which no string is made, and whose copies are zeroed. */
+/** A body and a response that never become strings, and whose copies are zeroed. */
 export interface ByteExchange {
   /** A JSON text. It is copied, and zeroed by its owner when the call has settled. */
   readonly body: Uint8Array;
-  /**
-   * Makes of an answer what is handed over as its body. The bytes are zeroed when it returns.
-   * @throws JsonError
-   */
+  /** Parses a response into its body. The bytes are zeroed when it returns. @throws JsonError */
   read(status: number, answer: Uint8Array): unknown;
 }
 
@@ -42,10 +39,10 @@ export interface VaultResponse {
   readonly body: unknown;
 }
 
-/** How bytes reach the key server. The token is passed per request and never kept. */
+/** Sends requests to the key server. The token is passed per request and never kept. */
 export interface VaultTransport {
   /**
-   * Answers any HTTP status. `timeoutMs` shortens the transport's own bound on the whole exchange.
+   * Resolves with any HTTP status. `timeoutMs` shortens the transport's own bound on the whole exchange.
    * @throws VaultError of kind `unavailable`; the signal's reason when aborted
    */
   send(
@@ -56,7 +53,7 @@ export interface VaultTransport {
 
 /** An authenticated client: logs in, renews or logs in again, retries what may be retried. */
 export interface VaultClient {
-  /** Answers the parsed body of a 2xx or throws VaultError. */
+  /** Resolves with the parsed body of a 2xx. @throws VaultError */
   request(request: VaultRequest): Promise<unknown>;
   /** Starts logging in and keeps a token alive until `close`. */
   start(): Promise<void>;
@@ -96,9 +93,9 @@ export interface TransitCalls<V> {
   /** Items of one call. It shrinks where the server takes fewer. */
   readonly most: number;
   /**
-   * Answers a value or a refusal for each item, in order, or `too large` where `most` has shrunk and smaller calls may
-   * be taken. Whoever called has to use or to discard all values.
-   * @throws VaultError where nothing came of any item; the signal's reason when aborted
+   * Resolves with a value or a refusal for each item, in order, or with `too large` if `most` has shrunk and smaller
+   * calls may succeed. The caller must use or discard all values.
+   * @throws VaultError if all items failed; the signal's reason when aborted
    */
   call(
     inputs: readonly TransitInput[],
@@ -188,14 +185,14 @@ const kinds: Readonly<Record<VaultFailure, { code: string; exitStatus: number; n
   },
 };
 
-/** The time was over before an answer came. */
+/** The timeout passed before a response arrived. */
 export class NoAnswerInTime extends VaultError {
   constructor(message: string) {
     super('unavailable', message);
   }
 }
 
-/** A certificate that is not trusted, or that the server does not take: nobody is there to talk to until that is changed. */
+/** A certificate that one side does not trust: no connection is possible until that is fixed. */
 export const certificateCode = 'VAULT_CERTIFICATE';
 
 /** Whether another attempt may succeed with the configuration as it is. */
@@ -204,12 +201,12 @@ export const mayPass = (error: unknown): boolean =>
 
 export const isVaultError = (error: unknown): error is VaultError => error instanceof VaultError;
 
-/** What the key server said, on one line, without any registered secret. */
+/** The key server's message on one line, without any registered secret. */
 export const serverReason = (body: unknown): string => plainText(...serverErrors(body));
 
 export const plainText = (...errors: readonly string[]): string => secrets.redact(summarize(errors));
 
-/** The error for an answer that is no success. */
+/** The error for an unsuccessful response. */
 export function failureOf(request: VaultRequest, { status, body }: VaultResponse): VaultError {
   const { path } = request;
   const reason = serverReason(body);
@@ -221,7 +218,7 @@ export function failureOf(request: VaultRequest, { status, body }: VaultResponse
 
 /**
  * The error for an answer to a request about a token or a secret. The paths of these requests come from the settings,
- * so what the server cannot make sense of is for the user to fix.
+ * so an invalid one is for the user to fix.
  */
 export function refusalOf(request: VaultRequest, status: number, errors: readonly string[]): VaultError {
   const { path } = request;
@@ -247,7 +244,7 @@ const deadToken = (status: number, path: string): VaultError =>
     },
   );
 
-/** A redirect to anywhere but the active server would take the token along. */
+/** A redirect to another server would leak the token. */
 export const redirectedElsewhere = (host: string, status: number, path?: string): VaultError =>
   new VaultError(
     'unavailable',
@@ -259,7 +256,7 @@ export const redirectedElsewhere = (host: string, status: number, path?: string)
     },
   );
 
-/** For a request whose turn did not come, or not in time. */
+/** For a request whose turn did not come in time. */
 export const tooBusy = (): VaultError =>
   new VaultError('unavailable', 'Too many requests to the key server wait for their turn', {
     nextStep: 'Find out why the key server is slow, or spread the load.',

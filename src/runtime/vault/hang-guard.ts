@@ -6,7 +6,7 @@ export interface HangGuardOptions {
   /** For one call of a caller, with its turn, its attempts and a login, in ms. */
   readonly timeoutMs: number;
   readonly log: Logger;
-  /** Told when the key server begins to hang, and when it answers again. */
+  /** Called when the key server begins to hang, and when it responds again. */
   readonly onChange?: (hangs: boolean) => void;
   /** In ms. */
   readonly now?: () => number;
@@ -15,25 +15,23 @@ export interface HangGuardOptions {
 /** How long callers wait while the key server hangs, in ms: enough to be served if it has just come back. */
 const briefMs = 500;
 
-/** For the client behind the guard, in ms: it ends a little earlier, because it knows what a call has died of. */
+/** For the client behind the guard, in ms: it ends a little earlier, because it knows why a call failed. */
 export const clientDeadlineMs = (timeoutMs: number): number => timeoutMs - 50;
 
-/** From the moment when the key server hangs until its next answer. */
+/** From the moment the key server hangs until its next response. */
 interface Hang {
   readonly since: number;
   readonly over: PromiseWithResolvers<void>;
-  /** Who asks it meanwhile: one that waits for the whole time, and one that waits briefly. */
+  /** The probes meanwhile: one that waits for the whole time, and one that waits briefly. */
   readonly asking: Set<'whole' | 'brief'>;
 }
 
 /**
- * Bounds how long callers wait for the key server.
- *
- * It hangs from the moment when a caller has waited for the whole time and nobody got an answer meanwhile, until the next
- * answer, whatever that says. A key server that refuses connections does not hang: such calls end early by themselves.
- * While it hangs two calls at a time ask it: one with the whole time, which finds out whether it answers slowly, and a brief
- * one, which finds out whether new connections are served. Other callers wait briefly for what comes of these, and then fail:
- * whatever the key server was asked it may work off when it comes back.
+ * Bounds how long callers wait for the key server. * It hangs from the moment a caller has waited for the whole time
+ * while nobody got a response, until the next response of any kind. A key server that refuses connections does not
+ * hang: such calls fail early. While it hangs, two calls at a time probe it: one with the whole time, to detect slow
+ * responses, and a brief one, to detect whether new connections are served. Other callers wait briefly for the outcome,
+ * and then fail: the key server may still process their requests when it recovers.
  */
 export class HangGuard {
   readonly #options: HangGuardOptions;
@@ -57,7 +55,7 @@ export class HangGuard {
     return this.#hang === undefined ? noAnswerWithin(this.patienceMs) : new KeyServerHangs();
   }
 
-  /** The same calls; whoever has waited for too long gets an error, and is no longer in the way of others. */
+  /** The same calls; a caller that has waited too long gets an error, and no longer delays others. */
   guarded<V>(calls: TransitCalls<V>): TransitCalls<V> {
     return {
       path: calls.path,
@@ -134,7 +132,7 @@ export class HangGuard {
 
 type Call<T> = (ended: AbortSignal) => Promise<T>;
 
-/** For callers of a key server that hangs, which was logged when it began to. */
+/** The error for callers of a hanging key server; the hang itself was logged when it began. */
 export class KeyServerHangs extends VaultError {
   constructor(cause?: unknown) {
     super('unavailable', 'The key server hangs: a call had no answer in time, and none has had one since', {

@@ -2,11 +2,10 @@ import type { ItemResult, TransitInput } from '../../core/vault/transit-messages
 import { type ItemResults, isVaultError, type TransitCalls, tooBusy } from './contract.ts';
 
 /**
- * Joins the calls of many callers: what arrives in one turn of the event loop leaves together, two calls are in flight at
- * a time, and what arrives meanwhile leaves together as soon as one of them has ended.
- *
- * Callers do not notice each other: each gets the results of its own items, and has its own signal, by which it leaves at
- * any time. A call that was refused as a whole, possibly because of one item, is made again for each of its callers alone.
+ * Joins the calls of many callers: items that arrive in one turn of the event loop are sent together, two calls are in
+ * flight at a time, and items that arrive meanwhile are sent together as soon as one of them has ended. * Callers do
+ * not notice each other: each gets the results of its own items, and has its own signal, by which it leaves at any
+ * time. A call that was refused as a whole, possibly because of one item, is made again for each of its callers alone.
  */
 export function joinedCalls<V>(calls: TransitCalls<V>): TransitCalls<V> {
   return new Lane(calls);
@@ -14,13 +13,13 @@ export function joinedCalls<V>(calls: TransitCalls<V>): TransitCalls<V> {
 
 const mostInFlight = 2;
 
-/** Items that may wait: far more than the requests of a process that are served at a time have. */
+/** Maximum number of waiting items: far more than the concurrent requests of a process need. */
 const mostWaiting = 10_000;
 
 class Lane<V> implements TransitCalls<V> {
   readonly #calls: TransitCalls<V>;
   #inFlight = 0;
-  /** Whether what has arrived in this turn is sent at its end. */
+  /** Whether sending is scheduled for the end of this turn. */
   #due = false;
   /** In order of arrival. */
   #waiting = new Set<JoinedCaller<V>>();
@@ -88,7 +87,7 @@ class Lane<V> implements TransitCalls<V> {
     while (this.#inFlight < mostInFlight && this.#waiting.size > 0) void this.#send(this.#next());
   }
 
-  /** The first that wait, as many as fit into one call. */
+  /** The first waiting callers, as many as fit into one call. */
   #next(): JoinedCaller<V>[] {
     const callers: JoinedCaller<V>[] = [];
     let items = 0;
@@ -130,13 +129,13 @@ class Lane<V> implements TransitCalls<V> {
     for (const result of results) if ('value' in result) this.discard(result.value);
   }
 
-  /** Callers whose items still fit go again in smaller calls; the others cut theirs themselves. */
+  /** Callers whose items still fit are sent again in smaller calls; the others split theirs themselves. */
   #cut(callers: readonly JoinedCaller<V>[]): void {
     for (const caller of callers) if (caller.count > this.most) caller.settle('too large');
     this.#again(callers);
   }
 
-  /** What concerns all of them is one error for all. */
+  /** An error that concerns all of them. */
   #failed(callers: readonly JoinedCaller<V>[], error: unknown): void {
     if (callers.length > 1 && mayBeOneItem(error)) {
       for (const caller of callers) caller.alone = true;
@@ -159,19 +158,19 @@ class Lane<V> implements TransitCalls<V> {
   }
 }
 
-/** The server has understood the call and refused it. That it is away, or denies the path, concerns every caller. */
+/** The server has understood the call and refused it. Unavailability or a denied path concerns every caller. */
 const mayBeOneItem = (error: unknown): boolean =>
   isVaultError(error) && (error.kind === 'rejected' || error.kind === 'expired-version');
 
-/** One of the callers of a joined call. It is its own listener of its signal, and settles once. */
+/** One of the callers of a joined call. It listens to its own signal and settles once. */
 class JoinedCaller<V> {
   readonly inputs: readonly TransitInput[];
   readonly answer: Promise<CallResult<V>>;
   /** The call in flight for it. */
   call: SharedCall<V> | undefined;
-  /** Nobody else's items go with its own. */
+  /** Its items are sent alone. */
   alone = false;
-  /** From then on its items are of no use: they may be keys that their owner has zeroed. */
+  /** Afterwards its items must not be used: they may be keys that their owner has zeroed. */
   settled = false;
   readonly #signal: AbortSignal | undefined;
   readonly #onGone: (caller: JoinedCaller<V>) => void;
@@ -201,7 +200,7 @@ class JoinedCaller<V> {
     if (this.fail(this.#signal?.reason)) this.#onGone(this);
   }
 
-  /** Answers false where nobody waits for the answer any more. */
+  /** @returns false if nobody waits for the result any more */
   settle(answer: CallResult<V>): boolean {
     if (!this.#end()) return false;
     this.#resolve(answer);
@@ -244,5 +243,5 @@ class SharedCall<V> {
   }
 }
 
-/** What a call comes to, for one caller or for all. */
+/** The outcome of a call, for one caller or for all. */
 type CallResult<V> = ItemResults<V> | 'too large';

@@ -1,9 +1,16 @@
 import http from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
-import { isLoopback } from '../../core/settings/listen-address.ts';
-import { TlsContext, type VaultConnectionSettings } from './connection.ts';
-import { isVaultError, redirectedElsewhere, VaultError } from './contract.ts';
+import { isLoopback } from '../../core/settings/setting.ts';
+import { isEncodedPath } from '../../core/vault/path.ts';
+import { apiHeaders, apiPrefix, TlsContext, type VaultConnectionSettings } from './connection.ts';
+import {
+  isVaultError,
+  redirectedElsewhere,
+  VaultError,
+  type VaultRequest,
+  type VaultTransport,
+} from './contract.ts';
 import { noAnswer, noneInTime } from './secret-client/secret-socket.ts';
 
 /** @throws SvcError (exit 78) where TLS files cannot be used. */
@@ -165,7 +172,7 @@ class JsonHttpExchange {
     this.#request.signal?.removeEventListener('abort', this.#aborted);
   }
 
-  /** An answer may hold data keys. */
+  /** A response may hold data keys. */
   #wipe(): void {
     for (const chunk of this.#chunks) chunk.fill(0);
     this.#chunks.length = 0;
@@ -192,11 +199,38 @@ export interface JsonHttpResponse {
   readonly location: string | undefined;
 }
 
-/** JSON exchanges over kept connections, bounded in time and size. Redirects are handed over as they are. */
+/** JSON exchanges over kept connections, bounded in time and size. Redirects are returned, not followed. */
 export interface JsonHttpClient {
   /** @throws VaultError of kind `unavailable`; the signal's reason when aborted */
   exchange(request: JsonHttpRequest): Promise<JsonHttpResponse>;
   close(): void;
+}
+
+type SendRequest = Parameters<VaultTransport['send']>[0];
+
+/** Makes HTTP requests of calls. A LIST is sent as a GET with `list=true`, which every gateway lets through. */
+export function httpRequests(connection: VaultConnectionSettings): (request: SendRequest) => JsonHttpRequest {
+  const { address, requestTimeoutMs } = connection;
+  const prefix = apiPrefix(connection);
+  return (request) => ({
+    origin: address,
+    method: request.method === 'LIST' ? 'GET' : request.method,
+    path: `${prefix}${checkedPath(request)}${request.method === 'LIST' ? '?list=true' : ''}`,
+    headers: headersFor(request, connection),
+    body: request.body === undefined ? undefined : JSON.stringify(request.body),
+    signal: request.signal,
+    timeoutMs: Math.min(requestTimeoutMs, request.timeoutMs ?? requestTimeoutMs),
+  });
+}
+
+function headersFor({ body, bytes, token }: SendRequest, connection: VaultConnectionSettings) {
+  const headers = Object.fromEntries(apiHeaders(connection, body !== undefined || bytes !== undefined));
+  return token === undefined ? headers : { ...headers, 'X-Vault-Token': token };
+}
+
+function checkedPath({ path }: VaultRequest): string {
+  if (isEncodedPath(path)) return path;
+  throw new VaultError('rejected', 'A path for the key server is not encoded', { path });
 }
 
 /** Repeats the request at the server that `activeServer` finds in the response. */

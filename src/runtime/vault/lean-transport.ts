@@ -1,37 +1,29 @@
 import { writeRequest } from '../../core/http1.ts';
 import { JsonError } from '../../core/json-document.ts';
-import { isEncodedPath } from '../../core/vault/path.ts';
 import { createWipedMemory } from '../memory.ts';
-import { apiHeaders, apiPrefix, type VaultConnectionSettings } from './connection.ts';
-import {
-  type ByteExchange,
-  VaultError,
-  type VaultRequest,
-  type VaultResponse,
-  type VaultTransport,
-} from './contract.ts';
+import type { VaultConnectionSettings } from './connection.ts';
+import { type ByteExchange, VaultError, type VaultResponse, type VaultTransport } from './contract.ts';
 import {
   createJsonHttpClient,
   followStandby,
+  httpRequests,
   type JsonHttpClient,
   type JsonHttpRequest,
   type JsonHttpResponse,
 } from './json-http-client.ts';
 import { SecretPool } from './secret-client/secret-pool.ts';
 
-type SendRequest = Parameters<VaultTransport['send']>[0];
-
 /**
- * The key server's API over `node:http` and nothing else: for what starts fast and calls often.
+ * The key server's API over `node:http` only: for processes that start fast or call often.
  * @throws SvcError (exit 78) where TLS files cannot be used
  */
 export function createLeanTransport(connection: VaultConnectionSettings): VaultTransport {
   const client = createJsonHttpClient(connection);
-  const toWire = httpRequests(connection);
+  const toHttpRequest = httpRequests(connection);
   const bytes = new ByteTransport(connection);
   return {
     async send(request): Promise<VaultResponse> {
-      const outgoing = toWire(request);
+      const outgoing = toHttpRequest(request);
       const used = request.bytes === undefined ? client : bytes.carrying(request.bytes);
       const answer = await used.exchange(outgoing);
       const { status, body } =
@@ -45,34 +37,9 @@ export function createLeanTransport(connection: VaultConnectionSettings): VaultT
   };
 }
 
-/** Turns requests into what goes on the wire. A LIST goes as a GET with `list=true`, which every gateway lets through. */
-export function httpRequests(connection: VaultConnectionSettings): (request: SendRequest) => JsonHttpRequest {
-  const { address, requestTimeoutMs } = connection;
-  const prefix = apiPrefix(connection);
-  return (request) => ({
-    origin: address,
-    method: request.method === 'LIST' ? 'GET' : request.method,
-    path: `${prefix}${checkedPath(request)}${request.method === 'LIST' ? '?list=true' : ''}`,
-    headers: headersFor(request, connection),
-    body: request.body === undefined ? undefined : JSON.stringify(request.body),
-    signal: request.signal,
-    timeoutMs: Math.min(requestTimeoutMs, request.timeoutMs ?? requestTimeoutMs),
-  });
-}
-
-function headersFor({ body, bytes, token }: SendRequest, connection: VaultConnectionSettings) {
-  const headers = Object.fromEntries(apiHeaders(connection, body !== undefined || bytes !== undefined));
-  return token === undefined ? headers : { ...headers, 'X-Vault-Token': token };
-}
-
-function checkedPath({ path }: VaultRequest): string {
-  if (isEncodedPath(path)) return path;
-  throw new VaultError('rejected', 'A path for the key server is not encoded', { path });
-}
-
 const times = { idleMs: 30_000, patienceMs: 2 };
 
-/** Calls whose bodies hold keys: written from and read into memory that is zeroed after each call. */
+/** Calls whose bodies contain keys, written from and read into memory that is zeroed after each call. */
 class ByteTransport {
   readonly #connection: VaultConnectionSettings;
   readonly #memory = createWipedMemory();
@@ -103,7 +70,7 @@ class ByteTransport {
       return { status, location, body: body.bytes.length === 0 ? undefined : bytes.read(status, body.bytes) };
     } catch (error) {
       if (!(error instanceof JsonError)) throw error;
-      // A gateway in between says in HTML why it could not pass the request on.
+      // A gateway in between reports its failure in HTML.
       if (status >= 300) return { status, location, body: undefined };
       throw notJson(origin, status, error);
     } finally {
@@ -111,7 +78,7 @@ class ByteTransport {
     }
   }
 
-  /** One for the server that was named, and one for the active server that a standby has named last. */
+  /** One for the configured server, and one for the active server that a standby named last. */
   #poolFor(origin: URL): SecretPool {
     const known = this.#pools.get(origin.origin);
     if (known !== undefined) return known;

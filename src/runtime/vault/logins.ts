@@ -37,7 +37,7 @@ export interface LoginAnswer {
   readonly status: number;
   /** Called for a 200 only. */
   readonly fields: () => AnswerFields;
-  /** What the key server says went wrong, without secrets. Called for any other status. */
+  /** The key server's error message, without secrets. Called for any other status. */
   readonly errors: () => readonly string[];
 }
 
@@ -72,7 +72,7 @@ export function grantedLease(fields: AnswerFields, path: string): RenewedLease {
 export const withoutToken = (path: string): VaultError =>
   new VaultError('unavailable', `The key server answered ${path} without a token`, { path });
 
-/** Whether a renewal gained enough: near the longest life of a token it gains less and less, and a login is due. */
+/** Whether a renewal gained enough: near the maximum TTL of a token it gains less and less, and a login is due. */
 export const gainsEnough = (renewedSeconds: number, fullSeconds: number): boolean =>
   renewedSeconds >= fullSeconds / 2;
 
@@ -94,7 +94,7 @@ export function loginRefusal(
   });
 }
 
-/** Memory of a token that can be given up. */
+/** Memory of a token that can be released. */
 export interface TokenHolder {
   readonly bytes: Buffer;
   release(): void;

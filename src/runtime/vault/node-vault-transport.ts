@@ -3,10 +3,10 @@ import type { VaultResponse, VaultTransport } from './contract.ts';
 import {
   createJsonHttpClient,
   followStandby,
+  httpRequests,
   type JsonHttpClient,
   type JsonHttpRequest,
 } from './json-http-client.ts';
-import { httpRequests } from './lean-transport.ts';
 
 /** The options that node-vault gives to its HTTP library; our `exchange` passes through them. */
 interface HttpOptions {
@@ -56,7 +56,7 @@ async function loadClient(http: JsonHttpClient, connection: VaultConnectionSetti
     debug: () => undefined,
     'request-promise': { defaults: () => (options: HttpOptions) => overHttp(http, connection, options) },
   });
-  // These it takes from VAULT_TOKEN, VAULT_NAMESPACE and VAULT_PREFIX; our headers and paths say it all.
+  // It would take these from VAULT_TOKEN, VAULT_NAMESPACE and VAULT_PREFIX; our headers and paths are complete.
   return Object.assign(client, { token: '', namespace: '', pathPrefix: '' });
 }
 

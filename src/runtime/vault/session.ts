@@ -12,7 +12,7 @@ import {
 } from './contract.ts';
 import { gainsEnough } from './logins.ts';
 
-/** Whether a token can be had, and why not. */
+/** Whether a token is available, and why not. */
 export interface SessionState {
   readonly ready: boolean;
   readonly reason: string;
@@ -26,7 +26,7 @@ export interface SessionOptions {
   readonly onState: (state: SessionState) => void;
 }
 
-/** A token in use; a request that was refused names the very object that it used. */
+/** A token in use; a refused request refers to the object that it used. */
 export interface HeldToken {
   readonly value: string;
   /** Of `performance.now()`. */
@@ -37,7 +37,7 @@ export interface HeldToken {
 }
 
 const loginsPerMinute = 10;
-/** Of these, at most so many because of a refusal that may as well mean a missing policy. */
+/** How many of these may follow a refusal that may also mean a missing policy. */
 const doubtsPerMinute = 5;
 
 /** Keeps one token alive: logs in once at a time, renews where that is permitted, else logs in again before the end. */
@@ -60,7 +60,7 @@ export class Session {
     this.#options = options;
   }
 
-  /** Resolves after the first attempt, whether it succeeded or not; further ones follow by themselves. */
+  /** Resolves after the first attempt, whether it succeeded or not; further ones follow automatically. */
   async start(): Promise<void> {
     this.#report({ ready: false, reason: 'no login at the key server yet' });
     await this.#logIn().catch(ignore);
@@ -89,9 +89,10 @@ export class Session {
   }
 
   /**
-   * Called when the key server has refused a request with this token. True: there may be a better one,
-   * ask again for it. `certain`: the server does not know the token, so it is dropped at once; otherwise
-   * a policy may be missing, and the token stays in use until a login has succeeded.
+   * Called when the key server has refused a request with this token.
+   * @returns true if a new token may help and should be requested
+   * @param certain the server does not know the token, so it is dropped at once; otherwise a policy may be missing, and
+   * the token stays in use until a login has succeeded
    */
   async replace(
     refused: HeldToken,
@@ -159,7 +160,7 @@ export class Session {
     return token;
   }
 
-  /** Renews where that works and still gains time, else logs in again. */
+  /** Renews if that works and still gains time, else logs in again. */
   async #extend(token: HeldToken): Promise<void> {
     const grant = await this.#renewed(token);
     if (this.#token !== token) return;
@@ -178,7 +179,7 @@ export class Session {
     }
   }
 
-  /** The pause counts from when the attempt began: one that nobody answered is followed by the next as soon as it is over. */
+  /** The pause counts from the start of the attempt: after a timeout the next one follows at once. */
   #retryLater(failure: VaultError, tookMs = 0): VaultError {
     if (this.#closing.signal.aborted) return failure;
     this.#failure = failure;
@@ -225,7 +226,7 @@ function asVaultError(error: unknown): VaultError {
   return new VaultError('unavailable', 'The login at the key server failed', { cause: error });
 }
 
-/** No later attempt within a call's time will do better. */
+/** A later attempt within the call's time would not succeed either. */
 const isFinal = (failure: VaultError): boolean =>
   failure.kind === 'denied' || failure.code === certificateCode;
 
@@ -233,7 +234,10 @@ const noTokenYet = (): VaultError => new NoAnswerInTime('No token from the key s
 
 const longestTimerMs = 2 ** 31 - 1;
 
-/** When a token is renewed or replaced: after about two thirds of its life, spread so that many clients do not come at once. */
+/**
+ * When a token is renewed or replaced: after about two thirds of its life, spread so that clients do not renew at the
+ * same time.
+ */
 function renewalDelayMs(leaseSeconds: number): number {
   const fraction = 0.6 + Math.random() * 0.13;
   return Math.min(longestTimerMs, Math.max(500, leaseSeconds * 1000 * fraction));
@@ -241,7 +245,7 @@ function renewalDelayMs(leaseSeconds: number): number {
 
 const windowMs = 60_000;
 
-/** At most so many events in any minute. */
+/** A limit on events per minute. */
 export class MinuteLimit {
   readonly #most: number;
   #times: number[] = [];
@@ -257,7 +261,7 @@ export class MinuteLimit {
     return oldest === undefined ? 0 : oldest + windowMs - now;
   }
 
-  /** Counts one event where there is room. */
+  /** Counts one event if the limit permits it. */
   take(now = performance.now()): boolean {
     if (this.waitMs(now) > 0) return false;
     this.#times.push(now);

@@ -1,6 +1,5 @@
 import { accessSync, constants, existsSync, readdirSync } from 'node:fs';
 import { exitStatus, SvcError } from '../../core/errors.ts';
-import { unencrypted } from '../../core/settings/listen-address.ts';
 import type { Rule } from '../../core/settings/resolve.ts';
 import {
   boolean,
@@ -11,10 +10,11 @@ import {
   path,
   type Resolved,
   type Settings,
+  unencrypted,
 } from '../../core/settings/setting.ts';
 import { mountPath, roleName, transitKeyName } from '../../core/vault/path.ts';
 
-/** What the client of the key server needs to know. */
+/** Configuration of the key server's client. */
 export interface VaultConfig extends VaultPlace {
   readonly auth: VaultAuth;
 }
@@ -88,7 +88,7 @@ function serverTrust(settings: ResolvedVaultSettings) {
   };
 }
 
-/** The wrapper's folder has an empty one to mount them at. One that cannot be read is reported when it is needed. */
+/** The wrapper's folder has an empty one to mount them at. An unreadable one is reported when it is needed. */
 function isMounted(folder: string): boolean {
   try {
     return readdirSync(folder).length > 0;
@@ -124,7 +124,7 @@ function given(value: string | undefined, variable: string): string {
   });
 }
 
-/** How a component reaches the key server and who it is there; shared by proxy and wrapper. */
+/** How a component reaches the key server and logs in there; shared by proxy and wrapper. */
 export const vaultSettings = {
   vaultAddr: {
     variable: 'VAULT_ADDR',
@@ -142,7 +142,7 @@ export const vaultSettings = {
   vaultTokenFile: {
     variable: 'VAULT_TOKEN_FILE',
     flag: 'vault-token-file',
-    summary: 'File that holds the token, read again at each login; wins over VAULT_TOKEN',
+    summary: 'File that holds the token, read again at each login; overrides VAULT_TOKEN',
     ...path(),
   },
   vaultAuthMethod: {
@@ -173,13 +173,13 @@ export const vaultSettings = {
   vaultCaCert: {
     variable: 'VAULT_CACERT',
     flag: 'vault-ca-cert',
-    summary: 'File with the certificates that sign the secrets server',
+    summary: 'PEM file with the authorities of the secrets server',
     ...path(),
   },
   vaultCaPath: {
     variable: 'VAULT_CAPATH',
     flag: 'vault-ca-path',
-    summary: 'Folder of such files; /svc/certs where it is present and nothing else is given',
+    summary: 'Folder of such files; /svc/certs if it exists and nothing else is given',
     ...path(),
   },
   vaultNamespace: {
@@ -197,7 +197,7 @@ export const vaultSettings = {
   brokerAddr: {
     variable: 'SVC_BROKER_ADDR',
     flag: 'broker-address',
-    summary: 'Broker that speaks the same API and stands before the secrets server',
+    summary: 'Broker with the same API in front of the secrets server',
     ...httpUrl('https://broker.example.eu:8443'),
   },
   brokerTlsCert: {
@@ -212,7 +212,7 @@ export const vaultSettings = {
   },
   brokerTlsCa: {
     variable: 'SVC_BROKER_TLS_CA',
-    summary: 'Certificates that sign the broker, or the secrets server without one',
+    summary: 'PEM file with the authorities of the broker, or of the secrets server without one',
     ...path(),
   },
 } satisfies Settings;
@@ -220,16 +220,16 @@ export const vaultSettings = {
 export type VaultSettings = typeof vaultSettings;
 export type ResolvedVaultSettings = Resolved<VaultSettings>;
 
-/** White space at the ends is dropped: files and templates like to add a line end. */
+/** Surrounding white space is dropped: files and templates often add a line end. */
 function token(): Parser<string> {
   const shape = matching(/^[\x21-\x7e]+$/, 'a token of printable characters without blanks');
   return { ...shape, parse: (given) => shape.parse(given.trim()) };
 }
 
-/** `.` and `..` would ask another path than the one that is named. */
+/** `.` and `..` would request another path. */
 const segment = /^(?!\.{1,2}(\/|$))[\w.-]+(\/(?!\.{1,2}(\/|$))[\w.-]+)*$/;
 
-/** Which KEK; said alike to the proxy and to the command that looks at it. */
+/** Which KEK; the same settings for the proxy and for the commands that check it. */
 export const transitSettings = {
   transitMount: {
     variable: 'SVC_TRANSIT_MOUNT',

@@ -36,15 +36,13 @@ export interface TransitOptions {
   /** Mount of the transit engine, such as `transit`. */
   readonly mount: string;
   readonly keyName: string;
-  /** Keys of several callers may leave in one call, where calls are in flight already. Default: false. */
+  /** Whether keys of several callers may be sent in one call while others are in flight. Default: false. */
   readonly joinCalls?: boolean;
-  /** Bounds how long each call is waited for. Default: the client alone does. */
+  /** Bounds the wait for each call. Default: only the client's own timeout. */
   readonly hangGuard?: HangGuard;
 }
 
-/**
- * Wraps and unwraps data keys. They are bytes on their way, in memory that is zeroed: no string is made of one.
- */
+/** Wraps and unwraps data keys. They are handled as bytes in memory that is zeroed, never as strings. */
 export function createTransit(
   client: Pick<ExchangingVaultClient, 'exchange'>,
   { mount, keyName, joinCalls = false, hangGuard }: TransitOptions,
@@ -109,7 +107,7 @@ function refuseMalformed({ ciphertext }: TransitItem, index: number): void {
   });
 }
 
-/** Says which version is asked for, where that is the trouble: the policy cannot read what the key permits. */
+/** Names the requested version if that is the problem: the policy does not permit reading the key's minimum. */
 function withVersion(error: unknown, items: readonly TransitItem[], keyName: string): unknown {
   if (!isVaultError(error) || error.kind !== 'expired-version') return error;
   const { path, status, index = 0 } = error;
@@ -150,24 +148,24 @@ function valuesOf<V>(calls: TransitCalls<V>, { status, results }: ItemResults<V>
   throw new VaultError(failureKind(status, reason), message, { status, path: calls.path, index: from + bad });
 }
 
-/** What one operation of the transit engine answers for an item. */
+/** The result of one operation of the transit engine for an item. */
 interface TransitField<V> {
   readonly name: string;
   readonly read: ReadValue<V>;
-  /** Told of each value that was read and is not handed over. */
+  /** Called with each value that was read and is not returned. */
   readonly discard: (value: V) => void;
 }
 
 /** OpenBao refuses a request with more than 1,000 strings: 166 items with associated data pass, 167 do not. */
 const mostItems = 160;
 
-/** Calls of one operation of the transit engine: one item goes as a plain call, more as `batch_input`. */
+/** Calls of one operation of the transit engine: one item is a plain call, more are `batch_input`. */
 class PlainCalls<V> implements TransitCalls<V> {
   readonly path: string;
   readonly #client: Pick<ExchangingVaultClient, 'exchange'>;
   readonly #field: TransitField<V>;
   #most = mostItems;
-  /** References used so far: no two lists of this process share one. */
+  /** References used so far, unique in this process. */
   #referencesUsed = 0;
 
   constructor(client: Pick<ExchangingVaultClient, 'exchange'>, path: string, field: TransitField<V>) {
@@ -200,7 +198,7 @@ class PlainCalls<V> implements TransitCalls<V> {
     }
   }
 
-  /** A batch with a bad item is answered by 400, and still carries what came of the others. */
+  /** A batch with a bad item is answered by 400, and still contains the results of the others. */
   #exchange(inputs: readonly TransitInput[]): ByteExchange {
     const { name, read, discard } = this.#field;
     const reference = this.#referencesUsed;
@@ -226,7 +224,7 @@ class PlainCalls<V> implements TransitCalls<V> {
   }
 }
 
-/** No item is the cause, so nobody asks again for each alone. */
+/** No single item is the cause, so items are not retried alone. */
 const misplaced = (path: string, status: number): VaultError =>
   new VaultError('unavailable', `The key server answered ${path} with the results of other items`, {
     ...{ path, status },

@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { carriesWrapper, hasProtectedPod } from '../../../src/core/injection/protected-pods.ts';
 import type { Pod } from '../../../src/core/kubernetes/pod.ts';
-import { carriesWrapper, hasProtectedPod } from '../../../src/core/kubernetes/protected-pods.ts';
 import { plainPod, protectedPod, wrappedContainer } from '../score/facts.ts';
 
 const test = suite('protected pods');

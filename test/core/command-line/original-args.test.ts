@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { decodeOriginalArgs, encodeOriginalArgs } from '../../../src/core/original-args.ts';
+import { decodeOriginalArgs, encodeOriginalArgs } from '../../../src/core/settings/setting.ts';
 
 interface Vector {
   readonly text: string | null;

@@ -3,10 +3,10 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import {
   formatListenAddress,
-  isLoopback,
   listenAddress,
   listenAddressOrOff,
 } from '../../../src/core/settings/listen-address.ts';
+import { isLoopback } from '../../../src/core/settings/setting.ts';
 
 const addresses = suite('listen addresses');
 const { parse } = listenAddress();

@@ -68,22 +68,6 @@ test('--once shows both round trips and ends well, leaving nothing behind', asyn
   assert.equal(readdirSync(folder.path), []);
 });
 
-test('stays up for a client, tells a script where, and ends with 0 on a signal', async ({ folder }) => {
-  const { child, facts } = await startDev(folder.path);
-  assert.is(facts.roundTrip.equal, true);
-  assert.is(facts.roundTrip.stored.length, 2 * 76);
-  assert.is((await http(`${facts.health}/readyz`)).status, 200);
-  assert.is((await http(`${facts.keyServer}/v1/sys/health`)).status, 200);
-  const s3 = await clientOf(facts);
-  await s3.send(new PutObjectCommand({ Bucket: 'dev', Key: 'mine', Body: 'my secret' }));
-  const stored = await http(`${facts.peek}/dev/mine`);
-  assert.is(stored.status, 200);
-  assert.not.match(stored.text, /my secret/);
-  assert.is(await read(s3, 'mine'), 'my secret');
-  s3.destroy();
-  assert.equal(await child.end('SIGINT'), { code: 0, signal: null });
-});
-
 /** For ourselves, whoever on this host has it at the moment. */
 function holdUsualPort(): Promise<Server> {
   return waitFor('the usual port', async () => {
@@ -109,44 +93,45 @@ test('beside somebody who has its port it takes another and says so, unless it w
   }
 });
 
-test('--data keeps objects and their keys over a restart', async ({ folder }) => {
-  const data = join(folder.path, 'data');
-  const first = await startDev(folder.path, '--data', data);
-  const before = await clientOf(first.facts);
-  await before.send(new PutObjectCommand({ Bucket: 'dev', Key: 'kept/ä', Body: 'still there' }));
-  before.destroy();
+/** All with one folder, each with what the one before has left in it. */
+const kept = suite<{ folder: TemporaryFolder; data: string }>('svc dev --data');
+
+kept.before(async (context) => {
+  await ensureBuilt();
+  context.folder = temporaryFolder('dev-data');
+  context.data = join(context.folder.path, 'data');
+});
+kept.after(({ folder }) => folder.remove());
+
+kept('keeps objects and their keys, and the folder for itself while it runs', async ({ folder, data }) => {
+  const { child, facts } = await startDev(folder.path, '--data', data);
+  const s3 = await clientOf(facts);
+  await s3.send(new PutObjectCommand({ Bucket: 'dev', Key: 'kept/ä', Body: 'still there' }));
+  s3.destroy();
   assert.match(
     (await runDev(folder.path, '--once', '--data', data)).stderr,
     /in use by process \d+ \(DEV_DATA\)/,
   );
-  await first.child.end('SIGTERM');
-  const second = await startDev(folder.path, '--data', data);
-  const after = await clientOf(second.facts);
-  assert.is(await read(after, 'kept/ä'), 'still there');
-  after.destroy();
-  await second.child.end();
+  await child.end('SIGTERM');
   assert.equal(readdirSync(data).sort(), ['keys.json', 'store']);
 });
 
-test('a stored body that was changed is not given out', async ({ folder }) => {
-  const data = join(folder.path, 'data');
+kept('has them after a restart, and gives out no stored body that was changed', async ({ folder, data }) => {
   const { child, facts } = await startDev(folder.path, '--data', data);
   const s3 = await clientOf(facts);
-  const blobs = join(data, 'store', 'blobs');
-  const [name = ''] = readdirSync(blobs);
-  const body = readFileSync(join(blobs, name));
-  assert.is(body.toString('hex'), facts.roundTrip.stored);
+  assert.is(await read(s3, 'kept/ä'), 'still there');
+  const blobs = readdirSync(join(data, 'store', 'blobs')).map((name) => join(data, 'store', 'blobs', name));
+  const blob = blobs.find((path) => readFileSync(path, 'hex') === facts.roundTrip.stored) ?? '';
+  const body = readFileSync(blob);
   body[20] = (body[20] ?? 0) ^ 1;
-  writeFileSync(join(blobs, name), body);
+  writeFileSync(blob, body);
   const refused = (await rejection(read(s3, facts.roundTrip.key))) as S3ServiceException;
   assert.is(refused.$metadata.httpStatusCode, 500);
   s3.destroy();
   await child.end();
 });
 
-test('a round trip that fails ends it with the reason', async ({ folder }) => {
-  const data = join(folder.path, 'data');
-  await runDev(folder.path, '--once', '--data', data);
+kept('ends with the reason where a round trip fails', async ({ folder, data }) => {
   const keys = JSON.parse(readFileSync(join(data, 'keys.json'), 'utf8'));
   keys.mounts.transit.svc.versions = ['AAAA'];
   writeFileSync(join(data, 'keys.json'), JSON.stringify(keys));
@@ -158,28 +143,6 @@ test('a round trip that fails ends it with the reason', async ({ folder }) => {
   const asJson = await runDev(folder.path, '--once', '--json', '--data', data);
   assert.is(asJson.status, 1);
   assert.is(JSON.parse(asJson.stdout).error.code, 'DEV_ROUND_TRIP');
-});
-
-test('the demo keeps its secrets out of its environment, follows a change, and ends with the rest', async ({
-  folder,
-}) => {
-  const { child, facts } = await startDev(folder.path);
-  const { wrapper, try: lines } = facts;
-  assert.is(wrapper.environment.of, 3);
-  assert.is(wrapper.environment.found, wrapper.delivery === 'fd' ? 0 : 3);
-  const environment = readFileSync(`/proc/${wrapper.applicationPid}/environ`, 'utf8');
-  assert.is(/v[12]-/.test(environment), wrapper.delivery === 'env');
-  assert.not.match(environment, /VAULT_/);
-  assert.is((await http(`${wrapper.health}/readyz`)).status, 200);
-  const [, token = '', body = '', url = ''] =
-    /'X-Vault-Token: (.*)' -d '(.*)' (.*)$/.exec(lines.change) ?? [];
-  const written = await http(url, { method: 'POST', headers: { 'x-vault-token': token }, body });
-  assert.equal([written.status, written.json.data.version], [200, 3]);
-  await waitFor('the change', async () =>
-    (await http(`${wrapper.demo}/protected`)).text.includes('"value":"v3****nd"'),
-  );
-  assert.equal(await child.end('SIGINT'), { code: 0, signal: null });
-  assert.equal([wrapper.pid, wrapper.applicationPid].filter(isRunning), []);
 });
 
 test('when the wrapper dies it says so, ends the demo, and goes on', async ({ folder }) => {
@@ -209,4 +172,60 @@ test('without the right to lock memory it says what it leaves out', async ({ fol
   assert.ok(stdout.split('\n').every((line) => line.length <= 80));
 });
 
+/** One process serves the tests up to the one that ends it. */
+const running = suite<{ folder: TemporaryFolder; dev: Awaited<ReturnType<typeof startDev>> }>(
+  'svc dev, running',
+);
+
+running.before(async (context) => {
+  await ensureBuilt();
+  context.folder = temporaryFolder('dev');
+  context.dev = await startDev(context.folder.path);
+});
+running.after(async ({ folder, dev }) => {
+  await dev?.child.stop();
+  await folder.remove();
+});
+
+running('stays up for a client, and tells a script where', async ({ dev: { facts } }) => {
+  assert.is(facts.roundTrip.equal, true);
+  assert.is(facts.roundTrip.stored.length, 2 * 76);
+  assert.is((await http(`${facts.health}/readyz`)).status, 200);
+  assert.is((await http(`${facts.keyServer}/v1/sys/health`)).status, 200);
+  const s3 = await clientOf(facts);
+  await s3.send(new PutObjectCommand({ Bucket: 'dev', Key: 'mine', Body: 'my secret' }));
+  const stored = await http(`${facts.peek}/dev/mine`);
+  assert.is(stored.status, 200);
+  assert.not.match(stored.text, /my secret/);
+  assert.is(await read(s3, 'mine'), 'my secret');
+  s3.destroy();
+});
+
+running(
+  'its demo keeps its secrets out of its environment, and follows a change',
+  async ({ dev: { facts } }) => {
+    const { wrapper, try: lines } = facts;
+    assert.is(wrapper.environment.of, 3);
+    assert.is(wrapper.environment.found, wrapper.delivery === 'fd' ? 0 : 3);
+    const environment = readFileSync(`/proc/${wrapper.applicationPid}/environ`, 'utf8');
+    assert.is(/v[12]-/.test(environment), wrapper.delivery === 'env');
+    assert.not.match(environment, /VAULT_/);
+    assert.is((await http(`${wrapper.health}/readyz`)).status, 200);
+    const [, token = '', body = '', url = ''] =
+      /'X-Vault-Token: (.*)' -d '(.*)' (.*)$/.exec(lines.change) ?? [];
+    const written = await http(url, { method: 'POST', headers: { 'x-vault-token': token }, body });
+    assert.equal([written.status, written.json.data.version], [200, 3]);
+    await waitFor('the change', async () =>
+      (await http(`${wrapper.demo}/protected`)).text.includes('"value":"v3****nd"'),
+    );
+  },
+);
+
+running('ends with 0 on a signal, and its demo with it', async ({ dev: { child, facts } }) => {
+  assert.equal(await child.end('SIGINT'), { code: 0, signal: null });
+  assert.equal([facts.wrapper.pid, facts.wrapper.applicationPid].filter(isRunning), []);
+});
+
 test.run();
+running.run();
+kept.run();

@@ -1,8 +1,11 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createLogger, type LoggerOptions } from '../../../src/runtime/logging/create-logger.ts';
-import { createLeanLogger } from '../../../src/runtime/logging/lean-logger.ts';
+import {
+  createLeanLogger,
+  createLogger,
+  type LoggerOptions,
+} from '../../../src/runtime/logging/create-logger.ts';
 import type { LogFields, Logger } from '../../../src/runtime/logging/logger.ts';
 import { createSecretRegistry } from '../../../src/runtime/logging/secrets.ts';
 

@@ -3,7 +3,7 @@ import { closeSync, constants, openSync, readFileSync, readSync, writeSync } fro
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { descriptorSink } from '../../../src/runtime/logging/lean-logger.ts';
+import { descriptorSink } from '../../../src/runtime/logging/create-logger.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 
 const sinks = suite('log sink');

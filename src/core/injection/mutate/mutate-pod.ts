@@ -9,12 +9,19 @@ import {
   isInjected,
   isWrittenWrapped,
   volumeNames,
-} from './containers.ts';
+} from '../protected-pods.ts';
+import {
+  addVolume,
+  callerKeysOf,
+  callerWarnings,
+  covers,
+  isAutomounted,
+  isSameMount,
+  ownToken,
+} from './additions.ts';
 import { assignPorts, type Context, folderDelivery, proxyIsSidecar, type Shared } from './context.ts';
 import { errorsIn, warningsFor } from './diagnostics.ts';
 import { asSidecar, proxyContainer, spool } from './proxy-container.ts';
-import { callerKeysOf, callerWarnings } from './variables.ts';
-import { addVolume, covers, isAutomounted, isSameMount, ownToken } from './volumes.ts';
 import { wrapContainer } from './wrap-container.ts';
 
 /**
@@ -71,7 +78,7 @@ function wrapChosen(chosen: readonly Container[], context: Context): Wrapped {
   return { spec: { ...spec, ...initial, containers, volumes }, shared };
 }
 
-/** Ahead of every init container that starts with the wrapper. */
+/** Before every init container that starts with the wrapper. */
 function addCopier(spec: PodSpec, context: Context): PodSpec {
   const { folder } = context;
   if (folder.copier === undefined) return spec;
@@ -86,7 +93,7 @@ function labelled({ metadata }: Pod, { proxy }: InjectionPlan): Pod['metadata'] 
   return { ...metadata, labels: { ...metadata.labels, ...labels } };
 }
 
-/** Of all that somebody may put beside it, the operator's own key alone: every file in the folder is trusted. */
+/** Only the operator's key of the config map: every file in the folder is trusted. */
 const volume = (configMap: string): Volume => ({
   name: volumeNames.certificates,
   configMap: { name: configMap, items: [{ key: 'ca.crt', path: 'ca.crt' }] },
@@ -124,7 +131,7 @@ function addProxy(spec: PodSpec, context: Context): PodSpec {
 }
 
 export interface ContainerPlace {
-  /** Where it goes when it is not there yet. */
+  /** Its position if it is not present yet. */
   readonly at: number;
   /** Its last allowed position; a later one is moved to `at`. */
   readonly latest: number;

@@ -1,9 +1,8 @@
 import type { ProxyRequest } from '../../custom-resources/resources.ts';
 import type { Container, EnvironmentVariable, Volume, VolumeMount } from '../../kubernetes/pod.ts';
-import { chosenContainers, proxyName, tokenFolder, volumeNames } from './containers.ts';
+import { chosenContainers, proxyName, tokenFolder, volumeNames } from '../protected-pods.ts';
+import { proxyKeyNames, resolvedPath, variable, vaultVariables } from './additions.ts';
 import { type Context, type Needs, ownResources, ownSecurityContext, proxyPort } from './context.ts';
-import { proxyKeyNames, variable, vaultVariables } from './variables.ts';
-import { resolvedPath } from './volumes.ts';
 
 /** As the specification recommends. */
 const needs: Needs = {

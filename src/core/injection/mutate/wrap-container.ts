@@ -2,6 +2,22 @@ import type { Container, EnvironmentVariable, Pod } from '../../kubernetes/pod.t
 import { formatDuration } from '../../units.ts';
 import type { ImageCommand, InjectionPlan } from '../contract.ts';
 import {
+  isWrittenWrapped,
+  originalArgs,
+  originalCmd,
+  runsWrapperItself,
+  tokenFolder,
+  volumeNames,
+} from '../protected-pods.ts';
+import {
+  addMount,
+  callerVariables,
+  needsToken,
+  secretSettings,
+  variable,
+  vaultVariables,
+} from './additions.ts';
+import {
   leavesCommandToImage,
   originalCommand,
   type Start,
@@ -9,17 +25,7 @@ import {
   unlockable,
   withMemoryLock,
 } from './application-process.ts';
-import {
-  isWrittenWrapped,
-  originalArgs,
-  originalCmd,
-  runsWrapperItself,
-  tokenFolder,
-  volumeNames,
-} from './containers.ts';
 import { type Context, proxyPort, type Shared } from './context.ts';
-import { callerVariables, secretSettings, variable, vaultVariables } from './variables.ts';
-import { addMount, needsToken } from './volumes.ts';
 
 /** A container that the wrapper starts, and the volumes that it needs in its pod. */
 export interface WrappedContainer {
@@ -27,7 +33,7 @@ export interface WrappedContainer {
   readonly shared: readonly Shared[];
 }
 
-/** The container as it is to run under the wrapper. Whatever it has beside what is set here stays as it is. */
+/** The container as it is to run under the wrapper. Everything that is not set here stays unchanged. */
 export function wrapContainer(container: Container, context: Context): WrappedContainer {
   const { pod, defaults, surroundings, remarks } = context;
   const locked = unlockable(pod, container, surroundings) === undefined;
@@ -67,7 +73,7 @@ function withStart(
   return { ...rest, command, env: placeVariables(container.env ?? [], { ...variables, start }) };
 }
 
-/** The container's own to set otherwise. */
+/** Defaults that the container may override. */
 function defaultVariables(container: Container, { pod, plan, callerKeys }: Context, locked: boolean) {
   return [
     ...variable('SVC_STOP_GRACE', stopGrace(pod)),
@@ -166,9 +172,9 @@ type Variables = readonly EnvironmentVariable[];
 interface AddedVariables {
   /** The original command line. */
   readonly start: Variables;
-  /** These hold whatever the container says. */
+  /** These override the container's own. */
   readonly settings: Variables;
-  /** These where the container says nothing. */
+  /** These apply if the container does not set them. */
   readonly defaults: Variables;
 }
 
@@ -176,7 +182,8 @@ const isStart = ({ name }: EnvironmentVariable): boolean => name === originalCmd
 
 /**
  * The container's own variables in their order, then the original command line, which may refer to all of them and to
- * nothing else, then what is added. When the webhook is asked again, what others have put behind goes before.
+ * nothing else, then what is added. When the webhook is called again, variables that others appended are moved before
+ * it.
  */
 function placeVariables(env: Variables, { start, settings, defaults }: AddedVariables): Variables {
   const at = env.findIndex(isStart);

@@ -137,7 +137,7 @@ export function givenAnnotations({ metadata }: Pod): Given {
   return Object.fromEntries(all.filter(([name]) => isOurs(name)));
 }
 
-/** Kubernetes takes `SVC/inject` too: whoever writes it means ours, and must not go without protection unnoticed. */
+/** Kubernetes also accepts `SVC/inject`: it must not go unnoticed and leave the pod unprotected. */
 export function isOurs(name: string): boolean {
   return name.slice(0, annotationPrefix.length).toLowerCase() === annotationPrefix;
 }
@@ -147,7 +147,7 @@ export function optsOut(given: Given): boolean {
   return given[annotations.inject.name] === 'false';
 }
 
-/** Names that there are not, and a wrong `svc/inject`, which is no field of a plan. */
+/** Errors for unknown names, and for an invalid `svc/inject`, which is not a field of a plan. */
 export function annotationErrors(given: Given): string[] {
   const unknown = Object.keys(given).filter((name) => !annotationNames.includes(name));
   return [
@@ -228,7 +228,7 @@ export function listed({ expects, parse }: Parser<string>): Parser<string> {
   };
 }
 
-/** A value, or the errors that are in the way. */
+/** A value, or the errors that prevent it. */
 export type Reading<T> =
   | { readonly value: T; readonly errors?: undefined }
   | { readonly errors: readonly string[] };

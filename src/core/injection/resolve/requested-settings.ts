@@ -16,13 +16,13 @@ import {
   together,
 } from './annotations.ts';
 
-/** A value, and where it was said: the name of an annotation, or `ServiceConfig <name>, <member>`. */
+/** A value, and where it was set: the name of an annotation, or `ServiceConfig <name>, <member>`. */
 export interface Wish<T> {
   readonly place: string;
   readonly value: T;
 }
 
-/** What is asked for; undefined: nobody did. */
+/** The requested value; undefined: not set. */
 export type RequestedSettings = {
   readonly [K in keyof Fields]: Fields[K] extends Field<infer T> ? Wish<T> | undefined : never;
 };

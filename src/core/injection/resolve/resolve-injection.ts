@@ -2,10 +2,10 @@ import type { ProxyRequest, SecretMappingSpec, ServiceConfigSpec } from '../../c
 import { areTooWide, type Block, isTooWide, parseBlock } from '../../egress/address.ts';
 import { isLabelled } from '../../kubernetes/labels.ts';
 import type { Pod } from '../../kubernetes/pod.ts';
-import { type CreatedConfig, selectServiceConfig } from '../../kubernetes/protected-pods.ts';
-import { unencrypted } from '../../settings/listen-address.ts';
 import { applyRules, outcome, type Rule } from '../../settings/resolve.ts';
+import { unencrypted } from '../../settings/setting.ts';
 import type { InjectionDefaults, InjectionPlan, PlannedSecret, Resolution } from '../contract.ts';
+import { type CreatedConfig, selectServiceConfig } from '../protected-pods.ts';
 import { annotationErrors, annotations, givenAnnotations, optsOut } from './annotations.ts';
 import { gatherRequestedSettings, type RequestedSettings, type Wish } from './requested-settings.ts';
 import { combineSecrets, listedSecrets, mappedSecrets } from './secrets.ts';
@@ -61,8 +61,8 @@ function complete(asked: Asked, surroundings: ResolveEnvironment, found: readonl
 }
 
 /**
- * Far above what anybody needs. A webhook sees pods before the API server judges them, so that without bounds one pod
- * could keep it busy for minutes, while all others wait.
+ * Far above any need. A webhook sees pods before the API server validates them, so without bounds one pod could keep it
+ * busy for minutes.
  */
 const most = {
   containers: 500,
@@ -133,7 +133,7 @@ type PodRefusal = (pod: Pod) => string | undefined;
 
 const wayOut = 'set svc/inject: "false" to run it without protection';
 
-/** In this order; all that apply are said. */
+/** In this order; all that apply are reported. */
 const refusals: readonly PodRefusal[] = [windows, hostNetwork, staticPod];
 
 export function refusalsOf(pod: Pod): string[] {
@@ -166,7 +166,7 @@ function staticPod({ metadata }: Pod): string | undefined {
     : undefined;
 }
 
-/** Of wishes without errors. */
+/** Of requests without errors. */
 function planOf(asked: Asked, secrets: readonly PlannedSecret[]): InjectionPlan {
   const { wishes } = asked;
   return {
@@ -224,7 +224,7 @@ const rules: readonly Rule<Asked>[] = [
   ...(['proxyRole', 'proxyUpstream', 'proxyTransitKey', 'proxyCallerKeys'] as const).map(withProxy),
 ];
 
-/** The secrets server, and who says so. */
+/** The secrets server, and where it was set. */
 function addressOf({ wishes, defaults }: Asked): Wish<string> | undefined {
   const { vaultAddress } = defaults;
   return (

@@ -8,7 +8,7 @@ import {
   type Wish,
 } from './requested-settings.ts';
 
-/** A path with its variables, and who brought it. */
+/** A path with its variables, and its source. */
 interface SecretSource extends PlannedSecret {
   readonly place: string;
 }

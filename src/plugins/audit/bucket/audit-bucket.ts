@@ -83,7 +83,7 @@ export interface BucketLook {
   readonly signal: AbortSignal;
 }
 
-/** Looks at a sample, or at everything, from where an interrupted audit had got to. */
+/** Examines a sample or everything, continuing an interrupted audit. */
 export async function lookAtBucket(
   look: BucketLook,
 ): Promise<{ tally: Tally; sample: ObjectSample | undefined }> {
@@ -130,7 +130,7 @@ const columns = [
   { title: 'SHARE', width: 10, align: 'right' },
 ] as const;
 
-/** What the objects are, under which keys, and those that are not encrypted; at most 100 columns but for long keys. */
+/** Kinds of objects, their keys, and those that are not encrypted; at most 100 columns except for long keys. */
 export function bucketText(report: BucketReport, paint: Paint): string {
   const { bucket, prefix, sample, tally } = report;
   const where = prefix === '' ? bucket : `${bucket}/${prefix}`;
@@ -167,7 +167,7 @@ function rows({ tally }: BucketReport): readonly (readonly Cell[])[] {
 function percent(number: number, all: number): string {
   if (all === 0) return '';
   const share = (number / all) * 100;
-  // 100 % and 0 % are said of all and of none only
+  // 100 % and 0 % are shown for all and none only
   if (number < all && share > 99.9) return '>99.9 %';
   if (number > 0 && share < 0.1) return '<0.1 %';
   return `${share.toFixed(1)} %`;
@@ -190,14 +190,14 @@ function sampleText(all: number, looked: number, encrypted: Estimate | undefined
   return `${head}:\nbetween ${low} and ${high} of all are ciphertext, with 95 % confidence.`;
 }
 
-/** What was found in a bucket. `version` is that of this form: members are added, never changed. */
+/** The report on a bucket. `version` is that of this format: members are added, never changed. */
 export interface BucketReport {
   readonly version: 1;
   readonly kind: 'bucket';
   readonly store: string;
   readonly bucket: string;
   readonly prefix: string;
-  /** Only where a sample was looked at: everything below is of the sample then, but for `helpers`. */
+  /** Only for a sample: then everything below except `helpers` is about the sample. */
   readonly sample?: ObjectSample;
   readonly tally: Tally;
   readonly outcome: CheckOutcome;

@@ -15,7 +15,7 @@ interface LookOptions {
 }
 
 /**
- * Looks at every object behind a key, page by page, and counts it into the tally.
+ * Examines every object after a key, page by page, and counts it in the tally.
  * @param onPage called when all of a page is counted, with its last key
  */
 export async function auditAll(
@@ -67,14 +67,14 @@ export interface Estimate {
 export interface ObjectSample {
   /** Objects that were listed, helper objects left out. */
   readonly listed: number;
-  /** Of them, those that were looked at. */
+  /** Of them, those that were examined. */
   readonly looked: number;
-  /** Of ciphertext; absent where nothing was there to look at. */
+  /** Share of ciphertext; absent if there was nothing to examine. */
   readonly encrypted?: Estimate;
 }
 
 /**
- * Lists everything, which takes a call for a thousand objects, and looks at `size` of them: each has the same chance.
+ * Lists everything, at one call per thousand objects, and examines `size` of them, each with the same probability.
  * @param random from 0 to below 1
  */
 export async function auditSample(
@@ -118,11 +118,11 @@ export interface Tally {
   bytes: number;
   encrypted: number;
   plaintext: number;
-  /** With metadata of svc that it would not read back. */
+  /** With svc metadata that the proxy would refuse to read. */
   unreadable: number;
-  /** Deleted between the listing and the look at them. */
+  /** Deleted between the listing and the examination. */
   vanished: number;
-  /** The proxy's own helper objects, which are not looked into. */
+  /** The proxy's own helper objects, which are not examined. */
   helpers: number;
   /** Objects by key name and version, such as `svc v3`. */
   readonly keyVersions: Record<string, number>;

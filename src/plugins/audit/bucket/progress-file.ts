@@ -27,7 +27,7 @@ const version = 1;
 const names = ['store', 'bucket', 'prefix', 'reservedPrefix'] as const;
 
 /**
- * Where an interrupted audit goes on; from the beginning where there is no file, or it tells of a complete one.
+ * Where an interrupted audit continues; from the beginning if there is no file, or it is of a complete audit.
  * @throws SvcError AUDIT_USAGE for a file of another audit, or of something else
  */
 export function readProgress(path: string, id: AuditId): AuditProgress {
@@ -59,7 +59,7 @@ function parsed(path: string): Kept | undefined {
 const unusable = (path: string) =>
   `--resume: ${path} is no progress of an audit that this version can go on with`;
 
-/** Every member of the same type as an empty one has it, and counts that can be counted on. */
+/** Every member has the type that an empty tally has, and counts are valid numbers. */
 function isTally(value: unknown): value is Tally {
   if (typeof value !== 'object' || value === null) return false;
   const given = value as Readonly<Record<string, unknown>>;
@@ -75,7 +75,7 @@ function isTally(value: unknown): value is Tally {
 
 const isCount = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 0;
 
-/** Replaces the file whole or not at all; only its owner can read the keys in it. @throws SvcError AUDIT_USAGE */
+/** Replaces the file atomically; only its owner can read the keys in it. @throws SvcError AUDIT_USAGE */
 export function writeProgress(
   path: string,
   id: AuditId,

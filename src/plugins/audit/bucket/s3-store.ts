@@ -6,7 +6,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { checkStatus } from '../../../core/check-outcome.ts';
 import type { Headers } from '../../../core/envelope/metadata.ts';
-import { certificateErrorCode, SvcError } from '../../../core/errors.ts';
+import { certificateErrorCode, httpStatusOf, SvcError } from '../../../core/errors.ts';
 
 /** A bucket through `@aws-sdk/client-s3`. */
 export function s3AuditStore(client: S3Client, bucket: string, prefix: string): AuditStore {
@@ -34,7 +34,7 @@ async function* pages(
   } while (token !== undefined);
 }
 
-/** @throws Error for a listing that would never end, or that ends without saying where it goes on */
+/** @throws Error for a listing that would never end, or that lacks its continuation */
 function nextOf(page: ListObjectsV2CommandOutput, token: string | undefined): string | undefined {
   if (!page.IsTruncated) return undefined;
   const { NextContinuationToken: next } = page;
@@ -76,7 +76,7 @@ async function head(client: S3Client, Bucket: string, Key: string, abortSignal: 
 /** Stands for what could not be written in a listing. */
 const replacement = '\uFFFD';
 
-/** Some stores list a key otherwise than they take it: such an object is there, and nobody can say what it is. */
+/** Some stores list a key differently from how they accept it: such an object exists but cannot be examined. */
 async function isListed(
   client: S3Client,
   Bucket: string,
@@ -99,21 +99,15 @@ export type Head =
   | { readonly found: true; readonly headers: Headers }
   /** It is not there any more. */
   | { readonly found: false }
-  /** The store shows it to nobody who asks like this, such as one under a key of the customer. */
+  /** The store refuses such a request, for example for an object under a customer key. */
   | { readonly found: 'refused'; readonly status: number };
 
-/** What the audit asks of an object store; all of it reads. */
+/** The part of an object store that the audit uses; read-only. */
 export interface AuditStore {
-  /** Keys in the order of their bytes. @param after the key to go on behind; undefined: from the beginning */
+  /** Keys in the order of their bytes. @param after the key to continue after; undefined: from the beginning */
   pages(after: string | undefined, signal: AbortSignal): AsyncIterable<readonly AuditedObject[]>;
   head(key: string, signal: AbortSignal): Promise<Head>;
   close(): void;
-}
-
-/** Of an error of the AWS SDK; undefined where no answer came. */
-function httpStatusOf(error: unknown): number | undefined {
-  const { $metadata } = error as { readonly $metadata?: { readonly httpStatusCode?: number } };
-  return $metadata?.httpStatusCode;
 }
 
 export interface BucketPlace {
@@ -124,8 +118,8 @@ export interface BucketPlace {
 }
 
 /**
- * Names what is missing, as far as the store says it. "Could not be evaluated", but for a
- * certificate that is not accepted: that is configuration.
+ * Names what is missing, as far as the store reports it. "Could not be evaluated", but for a certificate that is not
+ * accepted: that is configuration.
  */
 export function storeFailure(error: unknown, { host, bucket, resume }: BucketPlace): SvcError {
   const name = nameOf(error);
@@ -148,7 +142,7 @@ export function storeFailure(error: unknown, { host, bucket, resume }: BucketPla
   });
 }
 
-/** Errors of the system have all the same name and a code of their own. */
+/** System errors share one name and have their own codes. */
 function nameOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown';
   const { code } = error as NodeJS.ErrnoException;

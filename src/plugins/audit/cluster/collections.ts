@@ -81,7 +81,7 @@ export type OperatorState = { readonly alive: true } | { readonly alive: false; 
 const name = 'svc-operator';
 
 /**
- * An operator that leads renews its lease; of versions that had none for a single replica, the Deployment says it.
+ * A leading operator renews its lease; for versions without a lease for a single replica, the Deployment shows it.
  * @throws SvcError AUDIT_DENIED; KubeError
  */
 export async function operatorState(

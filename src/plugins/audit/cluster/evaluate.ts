@@ -4,6 +4,7 @@ import type {
 } from '../../../core/custom-resources/protection-report.ts';
 import { type EgressRule, type NetworkPolicy, policyNames } from '../../../core/egress/contract.ts';
 import { concernsEgress, type ObservedRule, wideningPolicies } from '../../../core/egress/widening.ts';
+import { isExempt } from '../../../core/injection/protected-pods.ts';
 import {
   type KnownNamespace,
   type KnownPod,
@@ -12,7 +13,6 @@ import {
   ownerOf,
 } from '../../../core/kubernetes/known-objects.ts';
 import { isLabelled } from '../../../core/kubernetes/labels.ts';
-import { isExempt } from '../../../core/kubernetes/protected-pods.ts';
 import type { Factor, Score, WorkloadFacts } from '../../../core/score/contract.ts';
 import { scoreOf } from '../../../core/score/score-of.ts';
 import {
@@ -26,7 +26,7 @@ import type { KnownPolicy } from '../../../runtime/kube/project-objects.ts';
 import type { ClusterObjects, OperatorState } from './collections.ts';
 import { type AuditedWorkload, levelOf } from './findings.ts';
 
-/** Agents talk to the operator alone. */
+/** Agents report only to the operator. */
 const noAgents = { agentOf: () => undefined };
 const kinds = ['deployments', 'statefulSets', 'daemonSets', 'replicaSets', 'jobs', 'cronJobs'] as const;
 
@@ -152,10 +152,10 @@ function isSound({ score, addends }: WorkloadReport): boolean {
   return parts && addends.reduce((sum, { points }) => sum + points, 0) === score && score <= 100;
 }
 
-/** Addends that nobody but the pod itself decides. */
+/** Factors that depend on the pod alone. */
 const visible = ['wrapper', 'references'];
 
-/** One of its pods, or its template, has what the report says of the worst one. */
+/** One of its pods, or its template, matches what the report says of the worst one. */
 function agrees(report: WorkloadReport, facts: WorkloadFacts): boolean {
   const each = facts.pods.length === 0 ? [facts] : facts.pods.map((pod) => ({ ...facts, pods: [pod] }));
   return each.some((one) => {
@@ -173,8 +173,8 @@ export interface EgressFound {
 }
 
 /**
- * What the policies of a namespace mean for its protected pods, as far as they can be read from the cluster alone.
- * A policy of ours that somebody made allow everything is none of ours.
+ * What the policies of a namespace mean for its protected pods, as far as they can be read from the cluster alone. A
+ * policy of the operator that somebody changed to allow everything does not count.
  */
 function egressOf(
   namespace: string,
@@ -218,7 +218,7 @@ function isBounded({ to = [], ports = [] }: ObservedRule): boolean {
   );
 }
 
-/** `isWhole` has looked at its form. */
+/** `isWhole` has checked its form. */
 function asMade({ namespace, name, labels, spec }: KnownPolicy): NetworkPolicy {
   return {
     ...{ apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy', metadata: { name, namespace, labels } },

@@ -6,7 +6,7 @@ interface FindingRule extends Omit<SarifRule, 'id'> {
   readonly level: Level;
 }
 
-/** Errors: what asks for protection runs without it. Warnings: ways around it. */
+/** Errors: pods that ask for protection and run without it. Warnings: ways around it. */
 const known: Readonly<Record<string, FindingRule>> = {
   'unprotected-pods': {
     level: 'error',
@@ -40,7 +40,7 @@ const known: Readonly<Record<string, FindingRule>> = {
   },
 };
 
-/** A finding of a later version counts as a warning. Without anybody who asks, no pod ought to be protected. */
+/** A finding of a later version counts as a warning. If nothing asks for protection, no pod needs it. */
 export function levelOf(id: string, asks: boolean): Level {
   const { level = 'warning' } = known[id] ?? {};
   return level === 'error' && !asks ? 'warning' : level;
@@ -68,7 +68,7 @@ export interface AuditedWorkload {
   readonly protected: boolean;
   /** It asks for protection, or its namespace does: the operator scores it, too. */
   readonly asks: boolean;
-  /** Where score and addends are from: the operator's report knows what the agents told. */
+  /** Source of score and factors: the operator's report includes what the agents told. */
   readonly source: 'report' | 'objects';
   /** Why not from the report, as a sentence. */
   readonly because?: string;

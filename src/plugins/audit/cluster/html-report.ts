@@ -4,8 +4,8 @@ import { helpFor, titleOf } from './findings.ts';
 import { type ClusterReport, gradeOf, leastScores, whyNot } from './report.ts';
 
 /**
- * The report as one HTML page for a browser: no script, nothing loaded from elsewhere, light and dark. Every text of the
- * cluster is escaped; the policy of the page forbids what an oversight there would let in.
+ * The report as one HTML page for a browser: no script, nothing loaded from elsewhere, light and dark. Every text of
+ * the cluster is escaped, and the page's content security policy limits the effect of an oversight.
  */
 export function htmlReport(report: ClusterReport, version: string): string {
   const { server, summary, outcome } = report;

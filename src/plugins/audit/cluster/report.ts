@@ -9,7 +9,7 @@ import type { AuditFlags, AuditTerms } from '../terms.ts';
 import type { ClusterObjects, OperatorState } from './collections.ts';
 import { type AuditedWorkload, titleOf } from './findings.ts';
 
-/** What was found in a cluster. `version` is that of this form: members are added, never changed. */
+/** The report on a cluster. `version` is that of this format: members are added, never changed. */
 export interface ClusterReport {
   readonly version: 1;
   readonly kind: 'cluster';
@@ -17,7 +17,7 @@ export interface ClusterReport {
   readonly summary: ClusterSummary;
   /** Those that the filters let through. */
   readonly workloads: readonly AuditedWorkload[];
-  /** That pods of the shown namespaces run on, as the operator's reports tell of them; none without an operator. */
+  /** Nodes that run pods of the shown namespaces, from the operator's reports; none without an operator. */
   readonly nodes: readonly AuditedNode[];
   readonly outcome: CheckOutcome;
 }
@@ -86,7 +86,7 @@ function tooLow(all: readonly AuditedWorkload[], minScore: number | undefined): 
 /** How a score is shown. */
 export type Grade = 'bad' | 'fair' | 'good';
 
-/** The recommended alert is about what is below `fair`. */
+/** The recommended alert fires below `fair`. */
 export const leastScores = { fair: 50, good: 75 } as const;
 
 export function gradeOf(score: number): Grade {
@@ -135,7 +135,7 @@ const columns = [
   { title: 'WHY NOT MORE', width: 44 },
 ] as const;
 
-/** A row a node of which there is something to say, and how many there are of the others. */
+/** One row per node with something to report, and the number of the others. */
 export function nodeLines(nodes: readonly AuditedNode[], paint: Paint): readonly string[] {
   const lacking = nodes.filter((node) => node.tier !== 1 || !node.enforcing || whyNot(node) !== '');
   const full = nodes.length - lacking.length;

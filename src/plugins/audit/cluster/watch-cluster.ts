@@ -13,13 +13,13 @@ import { type AuditedWorkload, titleOf } from './findings.ts';
 import { auditedNodes, type ClusterReport, clusterReport } from './report.ts';
 import { reportText } from './write-report.ts';
 
-/** Changes are gathered for so long; and without any the operator may have come or gone. */
+/** How long changes are gathered, and how often the operator is checked without any. */
 const settleMs = 1_000;
 const lookMs = 15_000;
 
 /**
- * Shows what changes until the signal is aborted, or until nobody reads it any more: then it resolves with the exit
- * status of what was known last. What was known stays while the API server is away.
+ * Shows changes until the signal is aborted, or until the reader closes the output: then it resolves with the exit
+ * status of the last state. The state is kept while the API server is down.
  * @throws the signal's reason
  */
 export async function watchCluster(
@@ -48,7 +48,7 @@ export async function watchCluster(
       show(known.report, known.problem);
     }
   } catch (error) {
-    // the terminal has written ^C, behind which a shell would go on
+    // the terminal has echoed ^C, and a shell would continue on that line
     if (signal.aborted && call.stdout.isTTY) call.stdout.write('\n');
     if (signal.aborted || !stop.signal.aborted) throw error;
     return known.report.outcome.exitStatus;
@@ -92,7 +92,7 @@ async function look(
 /** What is known of the cluster now, following the API server until the signal is aborted. */
 interface FollowedCluster {
   readonly objects: ClusterObjects;
-  /** Everything that a cluster must have was listed. */
+  /** Everything that a cluster must have has been listed. */
   readonly synced: boolean;
   readonly closed: Promise<void>;
 }
@@ -128,8 +128,8 @@ function followCluster(
 type WatchView = (report: ClusterReport, problem?: string) => void;
 
 /**
- * The table anew on a terminal, otherwise a line of JSON a change.
- * @param onGone called when nobody reads it any more
+ * Redraws the table on a terminal, otherwise writes a line of JSON per change.
+ * @param onGone called when the reader has closed the output
  */
 export function createWatchView(call: AuditCall, terms: AuditTerms, onGone: () => void): WatchView {
   const { stdout, env } = call;
@@ -155,7 +155,7 @@ function changes({ stdout, stderr }: AuditCall, onGone: () => void): WatchView {
   };
 }
 
-/** One line of `--watch`. `version` is that of this form. */
+/** One line of `--watch`. `version` is that of this format. */
 interface WorkloadChange {
   readonly version: 1;
   readonly change: 'added' | 'changed' | 'removed';
@@ -194,8 +194,8 @@ const [home, erase] = ['\u001b[H', '\u001b[2J'];
 const [eraseLineEnd, eraseBelow] = ['\u001b[K', '\u001b[J'];
 
 /**
- * Changes no mode of the terminal, so that nothing has to be put right however the process ends, and never scrolls,
- * so that no copies pile up above.
+ * Changes no terminal mode, so that nothing must be restored however the process ends, and never scrolls, so that no
+ * copies accumulate above.
  */
 export function createScreen(terminal: AuditOutput): Draw {
   let [drawn, size] = ['', ''];
@@ -210,7 +210,7 @@ export function createScreen(terminal: AuditOutput): Draw {
   };
 }
 
-/** Behind a line that fills its row the cursor still stands upon the last character. */
+/** After a line that fills its row, the cursor is still on the last character. */
 function lineEnd(line: string, columns: number): string {
   const length = lengthOf(line);
   return length > 0 && length % columns === 0 ? '\n' : `${eraseLineEnd}\n`;

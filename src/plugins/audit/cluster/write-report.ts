@@ -33,7 +33,7 @@ const scoreRule: SarifRule = {
 
 const sarifRules: readonly SarifRule[] = [...findingRules, scoreRule];
 
-/** A score is an error where it is too low, and otherwise for information. */
+/** A score is an error if it is too low, otherwise informational. */
 function sarifFindings({ workloads }: ClusterReport, minScore = 0): readonly CheckFinding[] {
   return workloads.flatMap((workload) => {
     const subject = titleOf(workload);
@@ -143,7 +143,7 @@ function findingLines(
   return [...shown, ...rest, ...helps];
 }
 
-/** A line for each addend and remedy, that which brings the most first; of what asks for protection alone. */
+/** A line for each factor and remedy, the most valuable first; only for workloads that ask for protection. */
 function missingLines(workloads: readonly AuditedWorkload[]): readonly string[] {
   const groups = new Map<string, { text: string; points: number; workloads: number }>();
   for (const { asks, addends } of workloads)
@@ -158,7 +158,7 @@ function missingLines(workloads: readonly AuditedWorkload[]): readonly string[] 
     .map(({ text, workloads }) => wrapped(printable(`- ${text}${inWorkloads(workloads)}`), width, '  '));
 }
 
-/** Why the operator's word was not taken, by reason; of those that ask for protection. */
+/** Why the operator's reports were not used, by reason; only for workloads that ask for protection. */
 function sourceLines(workloads: readonly AuditedWorkload[]): readonly string[] {
   const own = workloads.filter(({ asks, source }) => asks && source === 'objects');
   return [...Map.groupBy(own, ({ because = '' }) => because)].map(([because, those]) => {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-/** A token in force; `policies` undefined: root. */
+/** A valid token; `policies` undefined: root. */
 export interface Token {
   readonly id: string;
   readonly policies: readonly string[] | undefined;
@@ -48,7 +48,7 @@ export class Tokens {
     return this.#keep({ id, policies, lease: { ...leaseFor(seconds, true), seconds: lease.seconds } });
   }
 
-  /** @throws Refusal 403 for a token that is unknown or over */
+  /** @throws Refusal 403 for a token that is unknown or expired */
   known(id: string | undefined): Token {
     const token = this.#tokens.get(id ?? '');
     if (token === undefined || remainingSeconds(token) === 0) throw unknownToken();
@@ -148,7 +148,7 @@ const outsidePolicy = (): KeyRefusal => new KeyRefusal(403, '1 error occurred:\n
 
 export const noSuchPath = (): KeyRefusal => new KeyRefusal(404, 'no handler for route');
 
-/** There is an engine, and nothing at this path of it. */
+/** The engine exists, but nothing at this path. */
 export const nothingThere = (): KeyRefusal => new KeyRefusal(404, '');
 
 export const unsupported = (): KeyRefusal =>

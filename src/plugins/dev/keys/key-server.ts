@@ -78,7 +78,7 @@ function parse(body: Buffer): Readonly<Record<string, unknown>> {
     const value: unknown = JSON.parse(body.toString('utf8'));
     if (isRecord(value)) return value;
   } catch {
-    // What stands there may be a key: the parser's message would repeat it.
+    // The text may contain a key, which the parser's message would repeat.
   }
   throw new KeyRefusal(400, 'error parsing JSON');
 }

@@ -13,7 +13,7 @@ export function isNewSecret(secrets: KvStore, path: string): boolean {
   return area === 'data' && secrets.find(name) === undefined;
 }
 
-/** KV version 2: versions of secrets, and what there is. @throws Refusal */
+/** KV version 2: versions of secrets, and listings. @throws Refusal */
 export function answerKv({ secrets }: KeyServerState, request: DevKeyRequest): KeyAnswer {
   const { area, name } = partsOf(request.path);
   if (area === 'data') return data(secrets, name, request);

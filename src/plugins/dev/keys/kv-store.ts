@@ -13,7 +13,7 @@ export class KvStore {
     return this.#secrets.get(name);
   }
 
-  /** The secret, made where there was none; it stays only if `use` does not throw. */
+  /** The secret, created if missing; it is kept only if `use` does not throw. */
   change<T>(name: string, use: (secret: KvSecret) => T): T {
     const secret = this.find(name) ?? new KvSecret();
     const result = use(secret);
@@ -55,7 +55,7 @@ export interface VersionMetadata {
 
 const keptVersions = 10;
 
-/** A secret of KV version 2: each write makes a version, the last ten stay. */
+/** A secret of KV version 2: each write creates a version, and the last ten are kept. */
 class KvSecret {
   readonly #versions = new Map<number, Version>();
   #current = 0;
@@ -82,7 +82,7 @@ class KvSecret {
     return { fields: version.deleted === '' ? version.fields : null, metadata };
   }
 
-  /** Deletes the current version; it can still be told that it was there. */
+  /** Soft-deletes the current version. */
   deleteCurrent(): void {
     const version = this.#versions.get(this.#current);
     if (version !== undefined && version.deleted === '') version.deleted = now();

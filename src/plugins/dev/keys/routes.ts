@@ -67,11 +67,11 @@ const describedMount = {
   transit: { type: 'transit', options: null },
 } as const;
 
-/** Asking what engine a path belongs to needs no right but one to anything in that engine. */
+/** Reading the mount of a path requires only some capability in that engine. */
 const isMountLookup = ({ method, path }: Pick<DevKeyRequest, 'method' | 'path'>): boolean =>
   method === 'GET' && path.startsWith(lookup);
 
-/** @throws Refusal 403 also for a mount that does not exist, so that nobody learns which do */
+/** @throws Refusal 403 also for a mount that does not exist, so that callers cannot probe mounts */
 function answerMountLookup(state: KeyServerState, { path, token }: DevKeyRequest): KeyAnswer {
   const asked = decodeURIComponent(path.slice(lookup.length)).replace(/\/*$/, '/');
   const mount = mountOf(state, asked);
@@ -93,7 +93,7 @@ const refused = (asked: string): KeyRefusal =>
 
 const done: KeyAnswer = { status: 204 };
 
-/** Wraps, unwraps and looks after keys. @throws Refusal */
+/** Wraps, unwraps and manages keys. @throws Refusal */
 function answerTransit({ mounts }: KeyServerState, { method, path, body }: DevKeyRequest): KeyAnswer {
   const { mount, rest } = mounts.resolve(path);
   const [area, name = '', action, ...more] = rest;
@@ -194,7 +194,7 @@ function bytes(value: unknown, name: string): Buffer | undefined {
   return Buffer.from(value, 'base64');
 }
 
-/** Hands tokens out, renews them, tells about them. @throws Refusal */
+/** Issues, renews and looks up tokens. @throws Refusal */
 function answerToken({ tokens }: KeyServerState, { method, path, body, token }: DevKeyRequest): KeyAnswer {
   switch (`${method === 'PUT' ? 'POST' : method} ${path}`) {
     case 'GET auth/token/lookup-self':

@@ -11,11 +11,11 @@ export interface Administered {
   readonly rootToken: string;
 }
 
-/** One who may do everything at a key server. Both operations throw VaultError. */
+/** An administrator of a key server. Both operations throw VaultError. */
 export interface Administrator {
   /** @returns the parsed body of a success */
   ask(request: VaultRequest): Promise<unknown>;
-  /** Writes a policy of that name and hands out a token that has it and no other. */
+  /** Writes a policy of that name and issues a token with this policy only. */
   issueToken(request: TokenRequest): Promise<string>;
 }
 
@@ -131,16 +131,16 @@ export const valuesOf = (secrets: Secrets): string[] =>
 export const fieldsOf = (secrets: Secrets): string[] =>
   Object.values(secrets).flatMap((fields) => Object.keys(fields));
 
-/** The secret that is changed to show rotation; it has one field, so that a new version loses nothing. */
+/** The secret that is changed to show rotation; it has one field, so a new version loses none. */
 export const changing = { name: 'demo/api', field: 'API_KEY' } as const;
 
 const text = (bytes: number): string => randomBytes(bytes).toString('base64url');
 
-/** Two secrets, other ones at each call. */
+/** Two secrets, random at each call. */
 export const exampleSecrets = (): Secrets => ({
   'demo/db': { DB_USER: `app-${randomBytes(4).toString('hex')}`, DB_PASSWORD: text(18) },
   [changing.name]: { [changing.field]: `v1-${text(18)}` },
 });
 
-/** For the second version; its first characters, which the demo shows, are others. */
+/** For the second version; its first characters, which the demo shows, differ. */
 export const changedValue = (): string => `v2-${text(18)}`;

@@ -54,7 +54,7 @@ export class TransitMounts {
     return key;
   }
 
-  /** Creates the key unless it is there. */
+  /** Creates the key unless it exists. */
   create(mount: string, name: string): TransitKey {
     const key = this.find(mount, name) ?? new TransitKey();
     this.#mounts.get(mount)?.set(name, key);
@@ -127,7 +127,7 @@ export class TransitKey {
     return `vault:v${this.latest}:${body.toString('base64')}`;
   }
 
-  /** @throws Refusal for what this key did not make, or not with that associated data */
+  /** @throws Refusal for ciphertext of another key or with other associated data */
   decrypt(ciphertext: string, associatedData: Buffer): Buffer {
     const { keyVersion, payload } = readCiphertext(ciphertext);
     if (keyVersion > this.latest) throw new KeyRefusal(400, 'invalid ciphertext: version is too new');
@@ -196,7 +196,7 @@ export function keyFile(path: string): KeyFile {
   };
 }
 
-/** @throws SvcError DEV_KEYS when the file is there and cannot be used: its keys may still be needed */
+/** @throws SvcError DEV_KEYS when the file is there and cannot be used: because its keys may still be needed */
 function read(path: string): StoredMounts {
   try {
     return JSON.parse(readFileSync(path, 'utf8')).mounts;

@@ -17,7 +17,7 @@ export interface Blobs {
   /** Bytes from `start` up to, not including, `end`. */
   read(id: string, start: number, end: number): AsyncIterable<Buffer>;
   remove(id: string): void;
-  /** Once at the start: removes what earlier runs left and nothing refers to. */
+  /** At start: removes unreferenced bodies of earlier runs. */
   keepOnly(ids: ReadonlySet<string>): void;
 }
 
@@ -79,7 +79,7 @@ const full = (bound: number) =>
     `The development store keeps at most ${formatByteSize(bound)} in memory. Delete objects, or start svc dev with --data.`,
   );
 
-/** Counts who uses a blob, objects and answers in progress, and removes it after the last. */
+/** Counts references of objects and responses to a blob, and removes it after the last one. */
 export class SharedBlobs {
   readonly #blobs: Blobs;
   readonly #users = new Map<string, number>();
@@ -120,7 +120,7 @@ export class SharedBlobs {
     }
   }
 
-  /** Once, when everything that was kept has been retained. */
+  /** To be called once everything stored has been retained. */
   removeOthers(): void {
     this.#blobs.keepOnly(new Set(this.#users.keys()));
   }

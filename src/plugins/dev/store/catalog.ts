@@ -7,7 +7,7 @@ import { writeAtomically } from '../atomic-file.ts';
 import type { SharedBlobs } from './blobs.ts';
 import type { DevObject, Part, Upload } from './object.ts';
 
-/** Buckets, objects and uploads. Each change is on disk, where there is one, before it can be seen. */
+/** Buckets, objects and uploads. Each change is on disk, if there is one, before it is visible. */
 export class Catalog {
   readonly blobs: SharedBlobs;
   readonly #records: Records;
@@ -32,7 +32,7 @@ export class Catalog {
     return bucket;
   }
 
-  /** As in us-east-1, creating what is one's own already is a success. */
+  /** As in us-east-1, creating one's own bucket again is a success. */
   createBucket(name: string): void {
     if (this.#buckets.has(name)) return;
     const bucket = new Bucket(name, Date.now());
@@ -50,7 +50,7 @@ export class Catalog {
     this.#buckets.delete(name);
   }
 
-  /** Puts the object in place of another; takes a share of its content. */
+  /** Puts or replaces the object; retains its content. */
   put(object: DevObject): void {
     const { objects } = this.bucket(object.bucket);
     const before = objects.get(object.key);
@@ -60,7 +60,7 @@ export class Catalog {
     if (before) this.blobs.release(before.content);
   }
 
-  /** Deleting what is not there is a success. */
+  /** Deleting a missing object is a success. */
   remove({ name, objects }: Bucket, key: string): void {
     const before = objects.get(key);
     if (before === undefined) return;
@@ -109,7 +109,7 @@ export class Catalog {
     } else this.#restorePart(record);
   }
 
-  /** The part of an upload that ended in a crash is left over. */
+  /** A crash can leave a part of an ended upload behind. */
   #restorePart({ bucket, upload, part }: KeptRecord & { kind: 'part' }): void {
     const open = this.#buckets.get(bucket)?.uploads.get(upload);
     if (open === undefined) return this.#records.remove(partName(upload, part));
@@ -137,7 +137,7 @@ type KeptRecord =
 
 const order: readonly KeptRecord['kind'][] = ['bucket', 'object', 'upload', 'part'];
 
-/** What others need comes first. */
+/** In the order of dependencies. */
 function recordsInOrder(values: readonly unknown[]): KeptRecord[] {
   const place = ({ kind }: KeptRecord) => order.indexOf(kind);
   return (values as KeptRecord[]).toSorted((left, right) => place(left) - place(right));
@@ -238,7 +238,7 @@ export class SortedMap<T> {
     if (this.#values.delete(key)) this.#keys.splice(this.#position(key), 1);
   }
 
-  /** Entries whose key is `key` or comes after it. */
+  /** Entries from `key` on. */
   *from(key: string): Generator<[key: string, value: T]> {
     for (let at = this.#position(key); at < this.#keys.length; at++) {
       const name = this.#keys[at] as string;
@@ -268,7 +268,7 @@ export function compareKeys(left: string, right: string): number {
   return left.length - right.length;
 }
 
-/** UTF-16 has surrogates below U+E000, UTF-8 has what they stand for above U+FFFF. */
+/** Surrogates sort below U+E000 in UTF-16, but their characters sort above U+FFFF in UTF-8. */
 function rank(unit: number): number {
   if (unit >= 0xe000) return unit - 0x800;
   return unit >= 0xd800 ? unit + 0x2000 : unit;

@@ -57,7 +57,7 @@ export class StoreReply {
     await pipeline(Readable.from(body, { objectMode: false }), this.#response);
   }
 
-  /** So that nobody takes what was sent for the whole. */
+  /** So that a partial response is not mistaken for the whole. */
   destroy(): void {
     this.#response.destroy();
   }

@@ -211,7 +211,7 @@ export const listParts: StoreHandler = ({ catalog, request, reply }) => {
     owner,
     element('StorageClass', 'STANDARD'),
     element('PartNumberMarker', marker),
-    // The SDK's paginator goes on for as long as there is one.
+    // The SDK's paginator continues for as long as there is one.
     ...(isTruncated ? [element('NextPartNumberMarker', shown.at(-1)?.number ?? 0)] : []),
     element('MaxParts', max),
     element('IsTruncated', isTruncated),
@@ -257,7 +257,10 @@ export const listUploads: StoreHandler = ({ catalog, request, reply }) => {
   reply.xml(200, `<${root} ${namespace}>${fields.join('')}</${root}>`);
 };
 
-/** An entry's name is its key, a NUL, which no key holds, and its id; without an id the marker is behind all of the key. */
+/**
+ * An entry's name is its key, a NUL (which no key contains) and its id; without an id the marker is after all uploads
+ * of the key.
+ */
 function markerOf(query: Query): string {
   const key = query.get('key-marker') ?? '';
   if (key === '') return '';

@@ -94,7 +94,7 @@ export interface Admitted {
   readonly signature: VerifiedSignature | undefined;
 }
 
-/** Below it, anybody on this machine may look at what is stored, as it is. */
+/** Under this path, anybody on this machine may read the stored bytes. */
 const peekPath = '/_peek';
 
 /** The caller and its operation. @throws S3Error for a request that is not signed with the store's keys */
@@ -109,7 +109,7 @@ function admit(id: string, incoming: IncomingMessage, verifier: SignatureVerifie
 const isPeek = (method: string, url: string): boolean =>
   (method === 'GET' || method === 'HEAD') && url.startsWith(`${peekPath}/`);
 
-/** Headers of the asker other than Range are passed over. */
+/** Of the request's headers, only Range is used. */
 function peek(id: string, method: string, url: string, range: string | undefined): Admitted {
   const { hoisted: _, ...target } = parseTarget(url, undefined);
   return {

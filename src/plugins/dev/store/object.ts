@@ -14,7 +14,7 @@ export interface BlobRef {
 
 type Tags = readonly (readonly [name: string, value: string])[];
 
-/** What a write says about an object beside its body. */
+/** What a write specifies of an object besides its body. */
 export interface Description {
   /** Content headers and user metadata, lower case. */
   readonly headers: Readonly<Record<string, string>>;

@@ -188,7 +188,7 @@ type Told = string | (() => S3Error);
 
 const absent = (code: string, message: string) => () => new S3Error(code, 404, message);
 
-/** What a bucket without any configuration says. Changing it is not implemented. */
+/** Responses of a bucket without configuration. Changing it is not implemented. */
 const defaults: Readonly<Record<string, Told>> = {
   versioning: `<VersioningConfiguration ${namespace}/>`,
   location: `<LocationConstraint ${namespace}/>`,
@@ -230,8 +230,9 @@ export interface Received {
 }
 
 /**
- * Takes a body in whole and hands it to `use`, which takes its own share; what is not used is removed.
- * A body that was cut or is not what its head announced leaves nothing. @throws S3Error
+ * Receives a whole body and passes it to `use`, which retains it if needed; otherwise it is removed. A truncated or
+ * invalid body leaves nothing.
+ * @throws S3Error
  */
 async function receive(
   blobs: SharedBlobs,

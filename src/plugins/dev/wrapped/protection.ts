@@ -1,6 +1,6 @@
 import { fieldsOf, type SecretsSource } from '../keys/set-up.ts';
 
-/** What of the wrapper's protection this machine admits. */
+/** The wrapper's protections that this machine supports. */
 export interface Protection {
   readonly delivery: 'fd' | 'env';
   readonly requireMlock: boolean;
@@ -10,11 +10,14 @@ export interface Protection {
 
 export const full: Protection = { delivery: 'fd', requireMlock: true, concessions: [] };
 
-/** In place what changes there; the environment of a running program cannot be changed. */
+/** `fd` can be updated in place; the environment of a running program cannot. */
 export const rotationOf = ({ delivery }: Protection): 'sighup' | 'restart' =>
   delivery === 'fd' ? 'sighup' : 'restart';
 
-/** Tries with everything, then without what was refused. @throws what `start` throws when nothing is left to leave out */
+/**
+ * Tries with every protection, then without those that were refused.
+ * @throws the error of `start` if there is nothing left to omit
+ */
 export async function withBestProtection<T>(start: (protection: Protection) => Promise<T>): Promise<T> {
   let protection: Protection | undefined = full;
   for (;;) {
@@ -40,7 +43,7 @@ function weaker(protection: Protection, { code, reason }: WrapperRefusal): Prote
   return undefined;
 }
 
-/** The last: the application could not map what it was given. */
+/** The last: the application could not map its descriptor. */
 const noDescriptor: ReadonlySet<string | undefined> = new Set([
   'MEMFD_SECRET_UNAVAILABLE',
   'MEMORY_LOCK_REFUSED',

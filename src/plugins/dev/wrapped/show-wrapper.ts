@@ -7,7 +7,7 @@ import { startWrappedDemo, type WrappedDemo, type WrappedTrip } from './wrapped-
 import type { WrapperOptions, WrapperProcess } from './wrapper-process.ts';
 
 export interface ShowOptions {
-  /** It is to be shown and then to end: a failure is the outcome. */
+  /** Shown once, then ends: a failure fails the command. */
   readonly once: boolean;
   readonly say: (text: string) => void;
   readonly log: Logger;
@@ -24,7 +24,7 @@ export interface ShownWrapper {
   /** Empty where there is no wrapper. */
   readonly tryText: readonly string[];
   readonly tryLines: WrappedTryLines | undefined;
-  /** From now on shows what the demo says, and tells when the wrapper ends by itself. */
+  /** From now on shows the demo's output, and reports if the wrapper ends by itself. */
   follow(): void;
   end(): Promise<void>;
 }
@@ -93,7 +93,7 @@ interface Follower {
   begin(wrapper: WrapperProcess): void;
 }
 
-/** Before it begins, the report shows what matters of the lines. */
+/** Until then, the report shows the relevant lines. */
 function follower({ say, log, pen, signal }: ShowOptions): Follower {
   let following = false;
   return {
@@ -151,7 +151,7 @@ export function wrappedText(trip: WrappedTrip, { secrets }: SecretsSource, pen: 
   ].join('\n');
 }
 
-/** Where there is no wrapper: it is made of what Linux has. */
+/** Why there is no wrapper: it needs Linux. */
 function withoutLinuxText(platform: string, { paint }: Pen): string {
   return [
     paint('bold', '4  A program under the wrapper'),

@@ -26,9 +26,9 @@ export interface WrappedTrip {
 export type WrappedOptions = Pick<WrapperOptions, 'signal' | 'onLine'>;
 
 /**
- * Starts the demo server under the wrapper, with the secrets; asks it, looks into its environment, changes a secret
- * and sees it changed.
- * @throws SvcError DEV_WRAPPER when a step fails; nothing is left running then
+ * Starts the demo server under the wrapper, with the secrets; queries it, inspects its environment, changes a secret
+ * and observes the change.
+ * @throws SvcError DEV_WRAPPER when a step fails; and leaves nothing running
  */
 export async function startWrappedDemo(source: SecretsSource, options: WrappedOptions): Promise<WrappedDemo> {
   let wrapper: WrapperProcess | undefined;
@@ -77,7 +77,7 @@ const failed = (reason: string, cause: unknown): SvcError =>
 interface EnvironmentLook {
   readonly path: string;
   readonly bytes: number;
-  /** How many of the values stand in it. */
+  /** How many of the values it contains. */
   readonly found: number;
   readonly of: number;
 }
@@ -122,7 +122,7 @@ async function writeVersion({ keyServer, tokens }: SecretsSource, signal: AbortS
   if (response.status !== 200) throw new Error(`the key server answered ${response.status} to a new version`);
 }
 
-/** Nothing while the demo is being restarted. */
+/** Undefined while the demo restarts. */
 async function shownNow(demo: string, signal: AbortSignal): Promise<Shown | undefined> {
   try {
     const { secrets } = await ask(demo, '/protected', signal);

@@ -26,7 +26,7 @@ export interface WrapperProcess {
   readonly applicationPid: number;
   /** `host:port` */
   readonly healthAddress: string;
-  /** How it ended, in words; nothing of it is left then. */
+  /** Resolves when everything has ended, with the reason in words. */
   readonly ended: Promise<string>;
   /** Lets it end the application, then itself. */
   end(): Promise<void>;
@@ -79,7 +79,7 @@ export async function startWrapper({
   };
 }
 
-/** In a session of its own: Ctrl-C on a terminal is for `svc dev`, which ends it in its turn. */
+/** In its own session: Ctrl-C on a terminal goes to `svc dev`, which then ends it. */
 function launch(args: readonly string[], env: WrapperOptions['env']): ChildProcess & PipedOutputs {
   const child = spawn(process.execPath, ['--disable-sigusr1', ...args], {
     env,
@@ -135,12 +135,12 @@ function builtFile(name: string): string {
 }
 
 export interface WrapperFailure {
-  /** Undefined where it was the application that failed. */
+  /** Undefined if the application failed. */
   readonly code: string | undefined;
   readonly reason: string;
 }
 
-/** What the lines of a wrapper's log have told so far. */
+/** What the wrapper's log has reported so far. */
 export class WrapperStory {
   /** `host:port` of its health endpoint. */
   healthAddress: string | undefined;

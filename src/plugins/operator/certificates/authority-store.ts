@@ -3,18 +3,18 @@ import { type KubeClient, member, readObject } from '../../../runtime/kube/clien
 import { bundleOf, type TlsIdentity } from '../../../runtime/net/certificates.ts';
 
 interface KeptSecret {
-  /** Texts by their keys. */
+  /** Texts by key. */
   readonly data: Readonly<Record<string, string>>;
   /** As the API server has it; undefined where there is none. */
   readonly object: object | undefined;
 }
 
-/** One Secret that the operator keeps. Writes succeed only over what was read. */
+/** One Secret that the operator maintains. A write succeeds only if nobody has written since the read. */
 export interface SecretStore {
   readonly name: string;
   /** @throws KubeError */
   read(): Promise<KeptSecret>;
-  /** All its data anew. @throws KubeError KUBE_CONFLICT where somebody else has written since */
+  /** Replaces all of its data. @throws KubeError KUBE_CONFLICT if somebody else has written since */
   write(read: KeptSecret, data: Readonly<Record<string, string>>): Promise<void>;
 }
 
@@ -52,7 +52,7 @@ export function secretsPath(namespace: string): string {
   return `/api/v1/namespaces/${encodeURIComponent(namespace)}/secrets`;
 }
 
-/** The data of a Secret as texts; what is no text is left out. */
+/** The data of a Secret as texts; other values are left out. */
 export function textsOf(object: object): Readonly<Record<string, string>> {
   const entries = Object.entries(member(object, 'data'));
   const texts = entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string');
@@ -71,13 +71,13 @@ function labelled(object: object): object {
 
 /** Where the state of the authority is kept. */
 export interface AuthorityStore {
-  /** Becomes what this replica works with, and the base of the next write. @throws KubeError */
+  /** Becomes the state that this replica uses, and the base of the next write. @throws KubeError */
   read(): Promise<StoredState>;
   /** @throws KubeError KUBE_CONFLICT where somebody else has written since it was read */
   write(state: AuthorityState): Promise<void>;
 }
 
-/** In the Secret that all replicas read, the leader too: what is served is what stands there. */
+/** In the Secret that all replicas read, including the leader: it holds exactly what is served. */
 export function createSharedStore(secret: SecretStore): AuthorityStore {
   let read: KeptSecret = { data: {}, object: undefined };
   return {
@@ -92,7 +92,7 @@ export function createSharedStore(secret: SecretStore): AuthorityStore {
 /** State that replicas share: the signing authority, earlier ones, and the served certificate. */
 export interface AuthorityState {
   readonly authority: TlsIdentity;
-  /** PEM of the certificate of the authority before, while something that it signed may be in use. */
+  /** PEM of the previous authority's certificate, while certificates that it signed may be in use. */
   readonly previous: string | undefined;
   readonly server: TlsIdentity;
 }
@@ -126,7 +126,7 @@ export function fromData(data: Readonly<Record<string, string>>): StoredState {
   };
 }
 
-/** `<name>.crt` and `<name>.key`; one that is missing is as an empty one, which cannot be read. */
+/** `<name>.crt` and `<name>.key`; a missing one counts as empty, which cannot be parsed. */
 export function identityIn(
   data: Readonly<Record<string, string>>,
   name: 'ca' | 'tls',

@@ -25,14 +25,14 @@ export interface FollowOptions {
   readonly name: string;
   /** Called with each certificate that can be served. */
   readonly onCertificate: (certificate: ServerCertificate) => void;
-  /** Called with every change, the Secret's end and unusable ones too. */
+  /** Called with every change, including deletion of the Secret and unusable content. */
   readonly onChange: () => void;
   readonly log: Logger;
   readonly signal: AbortSignal;
   readonly timing?: Partial<ReflectTiming>;
 }
 
-/** Follows the Secret that replicas share. What cannot be served is logged, and what is served stays. */
+/** Follows the Secret that replicas share. Unusable content is logged, and the served certificate stays. */
 export function followAuthority(options: FollowOptions): { readonly closed: Promise<void> } {
   const { client, namespace, name, log, signal, timing = {}, onChange } = options;
   const take = (stored: StoredState) => {
@@ -50,7 +50,7 @@ export function followAuthority(options: FollowOptions): { readonly closed: Prom
   });
 }
 
-/** Without the authority's key: followers need it never, the leader reads it when it does. */
+/** Without the authority's key: followers never need it, and the leader reads it on demand. */
 function stateOf(object: KubeObject): StoredState {
   const { authority, ...rest } = fromData(textsOf(object));
   return { ...rest, authority: authority && { cert: authority.cert, key: '' } };
@@ -76,12 +76,12 @@ export interface FollowCertDirOptions extends CertDir {
 }
 
 const condition = 'certificate files';
-/** Files that are being replaced need not fit together for a moment. */
+/** Files that are being replaced may not match for a moment. */
 const secondLookMs = 1_000;
 
 /**
- * Reads the folder again and again, and as soon as something in it changes. Files that cannot be used are logged, and
- * what was served before stays.
+ * Reads the folder at intervals, and as soon as something in it changes. Unusable files are logged, and the served
+ * certificate stays.
  * @throws SvcError (exit 78) when they cannot be used at the start
  */
 export async function followCertDir(options: FollowCertDirOptions): Promise<Periodic> {
@@ -115,7 +115,7 @@ async function readTwice(options: FollowCertDirOptions): Promise<ServerCertifica
   }
 }
 
-/** Undefined where the system has no watch left: the folder is read at intervals all the same. */
+/** Undefined if the system has no watch left: the folder is still read at intervals. */
 function watchFolder(folder: string, onChange: () => void): FSWatcher | undefined {
   try {
     return watch(folder, { persistent: false }, onChange).on('error', () => {});
@@ -133,8 +133,8 @@ interface CertDir {
 }
 
 /**
- * `tls.crt`, `tls.key` and perhaps `ca.crt` of a folder; without that one, the last certificate of the chain is taken
- * for the authority.
+ * `tls.crt`, `tls.key` and optionally `ca.crt` of a folder; without it, the last certificate of the chain counts as the
+ * authority.
  * @throws SvcError (exit 78) with all that is wrong
  */
 export async function readCertDir({ folder, host, now }: CertDir): Promise<ServerCertificate> {
@@ -222,14 +222,14 @@ export interface ServerCertificate {
   readonly ca: string;
 }
 
-/** The operator's certificates, which are another thing now and then. */
+/** The operator's certificates, which are replaced now and then. */
 export interface OperatorCertificates {
-  /** As they are now; those who keep them listen to changes. */
+  /** As they are now; keep them only with a handler for changes. */
   current(): ServerCertificate;
   /** PEM bundle that certificates of agents are verified by. */
   clientAuthorities(): string;
   /** Called after each change of either; it must not throw. */
   onChange(handle: () => void): void;
-  /** Resolves when the signal was aborted and nothing is under way; never rejects. */
+  /** Resolves once the signal was aborted and no work is in progress; never rejects. */
   readonly closed: Promise<void>;
 }

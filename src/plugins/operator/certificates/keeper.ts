@@ -23,14 +23,14 @@ export interface KeeperParts {
   /** In milliseconds since 1970. */
   readonly now: () => number;
   readonly leading: () => boolean;
-  /** What the server is verified by, where the authority is this one. */
+  /** The bundle that verifies the server, given this authority. */
   readonly serverBundle: (authorities: string) => string;
-  /** Whether the API server verifies the webhook by it already. */
+  /** Whether the API server already verifies the webhook by it. */
   readonly isWritten: (bundle: string) => boolean;
   readonly log: Logger;
 }
 
-/** The leader's work: keeps the authority, the server's certificate and the agents' files current. */
+/** The leader's work: keeps the authority, the server's certificate and the agents' files up to date. */
 export class CertificateKeeper {
   readonly #parts: KeeperParts;
   readonly #hideAuthorityKey = createSecretSlot();
@@ -49,7 +49,7 @@ export class CertificateKeeper {
     await this.#keepAgents(state);
   }
 
-  /** Undefined where another replica leads by now. */
+  /** Undefined if another replica leads by now. */
   async #keepAuthority(): Promise<AuthorityState | undefined> {
     const { store, leading, settling, now, lifetimes, dnsNames } = this.#parts;
     const stored = await store.read();
@@ -81,7 +81,7 @@ export class CertificateKeeper {
   }
 }
 
-/** Of the agents of all nodes, who show their pod's token beside it, as proto/svc/operator/v1 says. */
+/** Shared by the agents of all nodes, which also present their pod's token: see proto/svc/operator/v1. */
 const agentName = 'svc://node-agent';
 
 export interface AgentFacts {
@@ -96,11 +96,11 @@ type Data = Readonly<Record<string, string>>;
 
 export interface AgentFiles {
   readonly data: Data;
-  /** What was replaced and why; empty where all is as it was. */
+  /** What was replaced and why; empty if nothing was. */
   readonly changes: readonly string[];
 }
 
-/** The files of the agents of all nodes, as far as possible as they were. */
+/** The files of the agents of all nodes, unchanged as far as possible. */
 export async function agentFiles(
   stored: Data,
   { authority, previous }: AuthorityState,
@@ -126,19 +126,19 @@ export interface RenewFacts {
   readonly now: number;
   readonly lifetimes: Lifetimes;
   readonly dnsNames: readonly string[];
-  /** The stored bundle has been known everywhere for a while. */
+  /** Whether the stored bundle has been distributed everywhere for a while. */
   readonly settled: boolean;
 }
 
 export interface Renewed {
   readonly state: AuthorityState;
-  /** What was replaced and why; empty where all is as it was. */
+  /** What was replaced and why; empty if nothing was. */
   readonly changes: readonly string[];
 }
 
 /**
- * One step of what has to be renewed. A new authority is only announced at first: what the former one signed keeps serving
- * until everybody knows the new one, and the former one stays known for as long as anything that it signed can live.
+ * One step of the renewal. A new authority is first only announced: certificates of the former one stay in use until
+ * everybody trusts the new one, and the former one stays trusted for as long as anything that it signed is valid.
  */
 export async function renewed(stored: StoredState, facts: RenewFacts): Promise<Renewed> {
   const changes: string[] = [];
@@ -176,7 +176,9 @@ async function authorityFor(stored: StoredState, facts: RenewFacts, changes: str
   return { authority, previous: needed ? previous : undefined, isNew: false };
 }
 
-/** Since an authority is there, nobody has signed by the one before; it is younger than its first date by `backdatedMs`. */
+/**
+ * Once an authority exists, nobody signs with the previous one; it is younger than its `notBefore` by `backdatedMs`.
+ */
 function isOutlived(authority: TlsIdentity, { now, lifetimes }: RenewFacts): boolean {
   return (
     now > validityOf(readCertificate(authority.cert)).from + lifetimes.leafDays * dayMs + 2 * backdatedMs
@@ -196,16 +198,16 @@ function serverCertificate(
   return issueCertificate(authority, { commonName: 'svc-operator', dnsNames, days, now, usage: 'server' });
 }
 
-/** Remembers how long everybody has known a bundle of authorities, by a clock that nobody sets. */
+/** Remembers how long a bundle of authorities has been distributed, by a monotonic clock. */
 interface CaPropagation {
-  /** @param known everybody can have it from now on, as far as we can tell */
+  /** @param known as far as we can tell, everybody can have it from now on */
   see(bundle: string, known: boolean): void;
   isSettled(bundle: string): boolean;
-  /** Somebody else decides meanwhile. */
+  /** Another replica decides meanwhile. */
   forget(): void;
 }
 
-/** @param clock milliseconds that only grow */
+/** @param clock monotonic milliseconds */
 export function createCaPropagation(
   settleMs: number,
   clock: () => number = () => performance.now(),
@@ -223,7 +225,7 @@ export function createCaPropagation(
   };
 }
 
-/** Keeps the secret that is in use now out of every log line; the one before may be forgotten. */
+/** Redacts the secret in use from every log line; the previous one may be forgotten. */
 export function createSecretSlot(): (value: string) => void {
   let known = '';
   let forget = () => {};

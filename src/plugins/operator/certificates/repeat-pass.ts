@@ -14,7 +14,7 @@ export interface RepeatOptions {
 const shortestPauseMs = 100;
 const initialBackoffMs = 500;
 
-/** A pass that fails is logged, and repeated after a pause that grows. The first one begins at once. */
+/** Repeats a pass, the first one at once. A failed pass is logged and repeated with back-off. */
 export function repeatPass({ event, intervalMs, pass, log, signal }: RepeatOptions): Periodic {
   return startRepeated({
     work: pass,

@@ -22,8 +22,8 @@ const filesIntervalMs = 10_000;
 
 /**
  * Makes or reads the operator's certificates, and keeps them, the agents' files and the webhook's `caBundle` current.
- * Resolves once there is something to serve with; where another replica leads, that one may have to make it first.
- * @throws SvcError (exit 78) when `certDir` cannot be used; the signal's reason when it is aborted before
+ * Resolves once there is a certificate to serve with; if another replica leads, that one may have to create it first.
+ * @throws SvcError (exit 78) when `certDir` cannot be used; the signal's reason if it is aborted first
  */
 export async function startCertificates(options: CertificatesOptions): Promise<OperatorCertificates> {
   const { health, signal } = options;
@@ -84,13 +84,13 @@ async function startAuthority(options: CertificatesOptions, published: Published
   forget();
 }
 
-/** Shows when the served certificate ends: by a metric, and loudly when that is near. */
+/** Reports when the served certificate expires: by a metric, and by the log and health when that is near. */
 export interface Expiry {
   /** @param cert PEM @param now in milliseconds since 1970 */
   look(cert: string, now: number): void;
 }
 
-/** One that renews itself has been replaced long before. */
+/** A certificate that is renewed automatically is replaced long before. */
 const nearShare = 1 / 10;
 const condition = 'certificate expiry';
 
@@ -172,14 +172,14 @@ export interface CertificatesOptions {
   /** In milliseconds since 1970; default: the clock. */
   readonly now?: () => number;
   readonly lifetimes?: Partial<Lifetimes>;
-  /** About the time between two looks at everything. Default: 30 s. */
+  /** About the time between two passes. Default: 30 s. */
   readonly intervalMs?: number;
 }
 
 /** The certificate served now; complete once both parts were read. */
 interface Published {
   current(): ServerCertificate;
-  /** PEM that what is served is verified by; undefined while there is nothing. */
+  /** PEM bundle that verifies the served certificate; undefined while there is none. */
   bundle(): string | undefined;
   clientAuthorities(): string;
   onChange(handle: () => void): void;

@@ -7,16 +7,16 @@ import {
   validityOf,
 } from '../../../runtime/net/certificates.ts';
 
-/** `unusable`: it is of no use to anybody; `due`: it serves, and is to be replaced in good order. */
+/** `unusable`: it must be replaced at once; `due`: it still serves, and is replaced in an orderly way. */
 export interface Verdict {
   readonly kind: 'good' | 'due' | 'unusable';
   readonly reason: string;
 }
 
-/** Replicas' clocks may differ by as much before one takes the certificates of another to be from the future. */
+/** How far replicas' clocks may differ before one considers another's certificates to be from the future. */
 const toleratedSkewMs = 10 * 60_000;
 const renewalShare = 2 / 3;
-/** It is not kept beyond this share of its life, whatever stands in the way of a rollover. */
+/** It is replaced after this share of its lifetime, even if something prevents an orderly rollover. */
 const lastShare = 9 / 10;
 
 const good: Verdict = { kind: 'good', reason: '' };
@@ -36,7 +36,7 @@ export interface LeafFacts {
   readonly previous: string | undefined;
   /** Required names in the form of subjectAltName: `DNS:…`, `URI:…`. */
   readonly names: readonly string[];
-  /** Everybody knows the authority by now. */
+  /** The authority has been distributed everywhere. */
   readonly settled: boolean;
 }
 
@@ -99,12 +99,15 @@ function isOf(certificate: X509Certificate, authority: string | undefined): bool
   return authority !== undefined && isIssuedBy(certificate, readCertificate(authority));
 }
 
-/** How long certificates live, and how long a new authority settles. */
+/** Lifetimes of certificates, and how long a new authority is distributed before use. */
 export interface Lifetimes {
   readonly authorityDays: number;
   /** Of the server's and the agents' certificate. */
   readonly leafDays: number;
-  /** How long a bundle has to be known everywhere before certificates of its new authority are served: kubelets take minutes to renew files. */
+  /**
+   * How long a bundle is distributed before certificates of its new authority are served: kubelets take minutes to
+   * update files.
+   */
   readonly settleMs: number;
 }
 

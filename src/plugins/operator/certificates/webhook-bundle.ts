@@ -8,10 +8,10 @@ export interface WebhookBundleOptions {
   readonly client: KubeClient;
   /** Of the MutatingWebhookConfiguration. */
   readonly name: string;
-  /** PEM that belongs there; undefined while there is none. */
+  /** The PEM bundle to be written; undefined while there is none. */
   readonly bundle: () => string | undefined;
   readonly leading: () => boolean;
-  /** Called when another bundle than before has been found or put there. */
+  /** Called when a different bundle was found or written. */
   readonly onWritten: () => void;
   readonly intervalMs: number;
   readonly metrics: Metrics;
@@ -21,14 +21,17 @@ export interface WebhookBundleOptions {
 }
 
 export interface WebhookBundle {
-  /** PEM that all webhooks had when the leader could look last; undefined where it never could, or does not lead. */
+  /**
+   * The PEM bundle that all webhooks had at the last successful read; undefined if there was none, or if another
+   * replica leads.
+   */
   written(): string | undefined;
   /** The bundle or the leader has changed. */
   wake(): void;
   readonly closed: Promise<void>;
 }
 
-/** Keeps `caBundle` of all webhooks of a configuration as it is to be, while this replica leads. */
+/** Keeps `caBundle` of all webhooks of a configuration current while this replica leads. */
 export function keepWebhookBundle(options: WebhookBundleOptions): WebhookBundle {
   const { client, name, leading, intervalMs, metrics, health, log, signal } = options;
   const path = `/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/${encodeURIComponent(name)}`;
@@ -71,9 +74,9 @@ export function keepWebhookBundle(options: WebhookBundleOptions): WebhookBundle 
 
 export interface WebhookFacts {
   readonly count: number;
-  /** Names of webhooks that let pods pass unprotected when the operator is away. */
+  /** Names of webhooks that admit pods unprotected while the operator is down. */
   readonly failOpen: readonly string[];
-  /** JSON patch that writes the bundle where it is missing; empty where it is there already. */
+  /** JSON patch that writes the bundle where it is missing; empty if it is complete. */
   readonly patch: readonly object[];
 }
 
@@ -114,7 +117,7 @@ function nameOf(webhook: unknown): string {
 const written = 'webhook bundle';
 const failurePolicy = 'webhook failure policy';
 
-/** Shows what is the matter with the webhook configuration: by metrics, in the log, and in the body of `/healthz`. */
+/** Reports problems of the webhook configuration: by metrics, in the log, and in the body of `/healthz`. */
 export class WebhookState {
   readonly #health: Health;
   readonly #log: Logger;
@@ -157,7 +160,7 @@ export class WebhookState {
     this.#failOpen = names.length > 0 ? reason : '';
   }
 
-  /** The leader is another one, who says it all. */
+  /** Another replica leads and reports. */
   forget(): void {
     this.#writtenGauge.set(0);
     this.#failOpenGauge.set(0);

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { exitStatus, SvcError } from '../../../core/errors.ts';
+import { hasProtectedPod, isExempt } from '../../../core/injection/protected-pods.ts';
 import {
   isLabelled,
   isOperators,
@@ -7,7 +8,6 @@ import {
   managedByUs,
   type OwnedMetadata,
 } from '../../../core/kubernetes/labels.ts';
-import { hasProtectedPod, isExempt } from '../../../core/kubernetes/protected-pods.ts';
 import type { Health } from '../../../runtime/health/health.ts';
 import { apply, type KubeObject, unless } from '../../../runtime/kube/client.ts';
 import { sleep } from '../../../runtime/lifecycle/wait.ts';
@@ -37,8 +37,8 @@ export interface CaConfigMapDeps extends ControllerDeps {
 
 export interface CaConfigMapController extends Controller {
   /**
-   * Whether somebody else's config map stands in the place of the operator's, with other authorities: pods would trust
-   * a secrets server of theirs. Known on every replica.
+   * Whether somebody else's config map has the name of the operator's, with other authorities: pods would trust that
+   * person's secrets server. Known on every replica.
    */
   isForeign(namespace: string): boolean;
 }
@@ -47,7 +47,7 @@ export interface CaConfigMapController extends Controller {
 export function startCaConfigMapController(deps: CaConfigMapDeps, indexes: Indexes): CaConfigMapController {
   const { cluster, authorities } = deps;
   const configMaps = followConfigMaps(deps, deps.health, name);
-  // that it was ours holds, whatever somebody takes off it
+  // it stays ours even if somebody removes its labels
   const own = new Set<string>();
   configMaps.onChange(({ uid, ours }, _before, gone) => {
     if (gone) own.delete(uid);
@@ -96,7 +96,10 @@ function isWanted({ cluster, namespace: own }: CaConfigMapDeps, indexes: Indexes
 const pathIn = (namespace: string) =>
   `/api/v1/namespaces/${encodeURIComponent(namespace)}/configmaps/${name}`;
 
-/** @param force what others have put into ours is ours again; one of others, made just now, is not taken over */
+/**
+ * @param force takes back fields that others have set in ours; a config map that somebody else has just created is not
+ * taken over
+ */
 async function write(
   { client, log, authorities }: CaConfigMapDeps,
   namespace: string,
@@ -178,7 +181,7 @@ function digestOf(text: string): string {
 
 /** Certificates of authorities that a file holds. */
 export interface AuthorityFile {
-  /** PEM, nothing but certificates; as it was last when the file cannot be read any more. */
+  /** PEM of certificates only; the last one read if the file cannot be read any more. */
   current(): string;
   onChange(handle: () => void): void;
   /** Resolves when the signal was aborted; never rejects. */
@@ -190,7 +193,7 @@ export interface AuthorityFileOptions {
   readonly log: Logger;
   readonly health: Pick<Health, 'degraded' | 'recovered'>;
   readonly signal: AbortSignal;
-  /** Between two looks at it. Default: 10 s. */
+  /** Time between two reads. Default: 10 s. */
   readonly everyMs?: number;
 }
 
@@ -198,7 +201,8 @@ const defaultEveryMs = 10_000;
 const condition = 'ca-file';
 
 /**
- * Reads the file, and again at intervals: files of mounted config maps are links, whose changes are not always told.
+ * Reads the file, and again at intervals: files of mounted config maps are links, whose changes are not always
+ * reported.
  * @throws SvcError (exit 78) when it cannot be used at the start
  */
 export async function followAuthorityFile(options: AuthorityFileOptions): Promise<AuthorityFile> {

@@ -1,5 +1,5 @@
+import { hasProtectedPod, isExempt } from '../../../core/injection/protected-pods.ts';
 import { fieldManager, isLabelled, protectedLabel } from '../../../core/kubernetes/labels.ts';
-import { hasProtectedPod, isExempt } from '../../../core/kubernetes/protected-pods.ts';
 import { apply, type KubeObject, readObject } from '../../../runtime/kube/client.ts';
 import { protectionDiffers } from '../cluster-view.ts';
 import {
@@ -53,12 +53,12 @@ function applyLabels(
   labels: object,
   signal: AbortSignal,
 ) {
-  // with the UID, because applying would otherwise make a namespace that is gone
+  // with the UID, because applying would otherwise create a namespace that is gone
   const object = { apiVersion: 'v1', kind: 'Namespace', metadata: { name, uid, labels } };
   return apply(client, { path: pathOf(name), object, signal });
 }
 
-/** A value that somebody sets in between is a conflict, which makes another round. */
+/** A value that somebody sets in between is a conflict, which causes another reconciliation. */
 async function label(deps: ControllerDeps, name: string, signal: AbortSignal): Promise<Reconciled> {
   const found = await readObject<NamespaceObject>(deps.client, pathOf(name), signal);
   const value = found?.metadata.labels?.[protectedLabel];
@@ -69,7 +69,7 @@ async function label(deps: ControllerDeps, name: string, signal: AbortSignal): P
   return undefined;
 }
 
-/** What somebody has said on purpose is left to them. */
+/** A value that somebody has set on purpose is left alone. */
 function tellForeign({ log, events }: ControllerDeps, found: NamespaceObject): Reconciled {
   const { name, uid, labels } = found.metadata;
   const note = `The label ${protectedLabel}=${labels?.[protectedLabel]} is somebody else's: take it off, or set it to true, for the ServiceConfigs here to take effect`;

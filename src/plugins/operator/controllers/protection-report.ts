@@ -12,9 +12,13 @@ import type { Metrics } from '../../../runtime/health/health.ts';
 import { apply, applyStatus, type KubeClient, readObject, unless } from '../../../runtime/kube/client.ts';
 import { isSameStatus } from './status.ts';
 
-/** The reports as they stand at the API server. */
+/** The reports as the API server has them. */
 export interface ReportStore {
-  /** Writes it unless it stands there already. @param status undefined: there is to be none. @throws KubeError */
+  /**
+   * Writes it unless the API server has it already.
+   * @param status undefined: the report is deleted.
+   * @throws KubeError
+   */
   keep(namespace: string, status: ProtectionReportStatus | undefined, signal: AbortSignal): Promise<void>;
   /** The namespace is gone, and its report with it. */
   forget(namespace: string): void;
@@ -25,7 +29,7 @@ export interface ReportStore {
 const kind = 'ProtectionReport';
 const nothing = 'none';
 
-/** The stored report is read once, and again after `trustMs`: nobody else writes reports. */
+/** The stored report is read once, and again after `trustMs`, because nobody else writes reports. */
 export function createReportStore(client: KubeClient, trustMs: number): ReportStore {
   const known = new Map<string, { readonly digest: string; readonly until: number }>();
   return {
@@ -64,7 +68,7 @@ async function write(
   await applyStatus(client, { path, object: { ...identity, status }, signal });
 }
 
-/** Whole statuses of all namespaces would be much to remember. */
+/** Whole statuses of all namespaces would take too much memory. */
 function digestOf(status: ProtectionReportStatus): string {
   return createHash('sha256').update(JSON.stringify(status)).digest('base64');
 }
@@ -75,8 +79,8 @@ const mostItems = 500;
 const mostBytes = { workloads: 700_000, nodes: 300_000 };
 
 /**
- * The status of a namespace's report. Where there is no room for all workloads, those with the lowest scores are in it;
- * of nodes those that protect least.
+ * The status of a namespace's report. If there is no room for all workloads, it has those with the lowest scores; of
+ * nodes, those that protect least.
  * @param scores at least one
  */
 export function reportStatus(
@@ -103,7 +107,7 @@ function workloadReport({ kind, name, score, pods, addends, findings }: Score): 
   return { kind, name, score, pods, addends, findings };
 }
 
-/** As many from the front as there is room for. */
+/** As many of the first ones as fit. */
 function fitting<T>(items: readonly T[], most: number): T[] {
   let bytes = 0;
   const tooLong = items.findIndex((item) => {
@@ -129,7 +133,7 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : 1;
 }
 
-/** `svc_workload_protection_score` and `svc_workload_enforced`, which one replica shows at a time. */
+/** `svc_workload_protection_score` and `svc_workload_enforced`, which one replica exports at a time. */
 export interface ScoreGauge {
   /** All workloads of a namespace; earlier ones that are missing are removed. */
   show(namespace: string, scores: readonly Score[]): void;

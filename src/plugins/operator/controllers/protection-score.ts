@@ -1,6 +1,6 @@
 import type { NodeReportEntry } from '../../../core/custom-resources/protection-report.ts';
+import { isExempt, isOver } from '../../../core/injection/protected-pods.ts';
 import { isLabelled } from '../../../core/kubernetes/labels.ts';
-import { isExempt, isOver } from '../../../core/kubernetes/protected-pods.ts';
 import type { Score } from '../../../core/score/contract.ts';
 import { scoreOf } from '../../../core/score/score-of.ts';
 import { factsOf, groupsOf, isConcerned } from '../../../core/score/workloads.ts';
@@ -10,7 +10,9 @@ import type { NodeAgentState, NodeReports } from '../contract.ts';
 import { createReportStore, createScoreGauge, reportStatus } from './protection-report.ts';
 import { type Controller, type ControllerDeps, type Indexes, runController } from './run-controller.ts';
 
-/** Keeps the ProtectionReport of each namespace and, while this replica leads, shows the scores of its workloads. */
+/**
+ * While this replica leads, maintains the ProtectionReport of each namespace and exports the scores of its workloads.
+ */
 export function startScoreController(deps: ScoreDeps): Controller {
   const { client, cluster, leadership, log, metrics, signal } = deps;
   const timing = { ...usualTiming, ...deps.timing };
@@ -36,7 +38,7 @@ export function startScoreController(deps: ScoreDeps): Controller {
     async reconcile(namespace, term) {
       const scores = scoreNamespace(deps, templates, namespace);
       gauge.show(namespace, scores);
-      // with a namespace goes its report
+      // a namespace is deleted with its report
       if (cluster.namespaces.get(namespace)?.terminating !== false) store.forget(namespace);
       else if (scores.length === 0) await store.keep(namespace, undefined, term);
       else await store.keep(namespace, reportStatus(scores, nodeReports(deps, namespace)), term);
@@ -47,7 +49,7 @@ export function startScoreController(deps: ScoreDeps): Controller {
   return controller;
 }
 
-/** Egress policies are looked at with every round. */
+/** Egress policies are checked at every pass. */
 function follow(deps: ScoreDeps, nodesMs: number, enqueue: (namespace: string) => void): void {
   const { pods, workloads, serviceConfigs, namespaces } = deps.cluster;
   pods.onChange(({ namespace }) => enqueue(namespace));
@@ -57,7 +59,7 @@ function follow(deps: ScoreDeps, nodesMs: number, enqueue: (namespace: string) =
   onNodeChanges(deps, nodesMs, enqueue);
 }
 
-/** Calls with each namespace that has a pod on a node of which another thing is known; many changes cost one look. */
+/** Calls with each namespace that has a pod on a node whose state has changed; many changes cause one call. */
 function onNodeChanges(deps: ScoreDeps, gatherMs: number, handle: (namespace: string) => void): void {
   const { nodes, cluster, signal } = deps;
   const changed = new Set<string>();
@@ -78,7 +80,10 @@ function onNodeChanges(deps: ScoreDeps, gatherMs: number, handle: (namespace: st
 
 const pollMs = 500;
 
-/** Resolves once the agents of all nodes with protected pods have told, this replica leads no longer, or after a while. */
+/**
+ * Resolves once the agents of all nodes with protected pods have reported, this replica no longer leads, or a time has
+ * passed.
+ */
 async function agentsTold(deps: ScoreDeps, longestMs: number): Promise<void> {
   const { leadership, signal } = deps;
   const end = performance.now() + longestMs;
@@ -96,7 +101,10 @@ function allTold({ cluster, nodes }: ScoreDeps): boolean {
   return true;
 }
 
-/** The scores of all workloads of a namespace that are protected or ought to be; none where the webhook never looks. */
+/**
+ * The scores of all workloads of a namespace that are or should be protected; none in namespaces that the webhook
+ * skips.
+ */
 export function scoreNamespace(deps: ScoreDeps, templates: Templates, namespace: string): readonly Score[] {
   const { cluster, indexes, nodes } = deps;
   const known = cluster.namespaces.get(namespace);
@@ -161,7 +169,7 @@ function nodeReport({ node, tier, enforcing, reason, passedOver }: NodeAgentStat
 
 export interface ScoreDeps extends Omit<ControllerDeps, 'events'> {
   readonly nodes: NodeReports & {
-    /** Called with the name of a node of which another thing is known. */
+    /** Called with the name of a node whose state has changed. */
     onChange(handle: (node: string) => void): void;
   };
   readonly egress: {
@@ -171,7 +179,7 @@ export interface ScoreDeps extends Omit<ControllerDeps, 'events'> {
     wideningPoliciesOf(namespace: string): readonly string[];
   };
   readonly indexes: Pick<Indexes, 'pods' | 'serviceConfigs'>;
-  /** In milliseconds; what is left out is as usual. */
+  /** In milliseconds; omitted ones have their default. */
   readonly timing?: Partial<ScoreTiming>;
 }
 
@@ -180,9 +188,9 @@ export interface ScoreTiming {
   readonly settle: number;
   /** How long changes of nodes are gathered. */
   readonly nodes: number;
-  /** Between two rounds over all namespaces, which cost no call where nothing has changed. */
+  /** Between two passes over all namespaces, which cost no call if nothing has changed. */
   readonly resync: number;
-  /** How long a new leader waits for the agents to tell it, before it writes down what it does not know. */
+  /** How long a new leader waits for reports of the agents before it writes what is unknown. */
   readonly agents: number;
   /** How long a written report is assumed to exist. */
   readonly trust: number;

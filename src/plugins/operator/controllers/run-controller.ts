@@ -11,7 +11,7 @@ import { describeError, type Logger } from '../../../runtime/logging/logger.ts';
 import type { ByNamespace, KnownPod, KnownSecretMapping, KnownServiceConfig } from '../cluster-view.ts';
 import type { Leadership, OperatorDeps } from '../contract.ts';
 
-/** Reconciles while this replica leads: changes call `enqueue`, all else is done here. */
+/** Reconciles while this replica leads. Changes call `enqueue`; everything else happens here. */
 export function runController(options: ControllerOptions): Controller {
   const { leadership, signal, name } = options;
   const metrics = controllerMetrics(options.metrics);
@@ -26,7 +26,7 @@ export function runController(options: ControllerOptions): Controller {
   const forget = leadership.onChange((leading) => {
     endTerm();
     if (!leading || signal.aborted) return;
-    // what the last term has under way ends first
+    // work of the last term ends first
     term = leadTerm(options, metrics, ended);
     ended = term.closed;
   });
@@ -44,15 +44,15 @@ export function runController(options: ControllerOptions): Controller {
 const defaultSettleMs = 200;
 const defaultResyncMs = 10 * 60_000;
 
-/** From the moment when this replica begins to lead until it does no longer. */
+/** From the moment this replica begins to lead until it stops. */
 interface Term {
   enqueue(key: string, delayMs?: number): void;
   end(): void;
-  /** Resolves when it was ended and nothing is under way; never rejects. */
+  /** Resolves once it was ended and no work is in progress; never rejects. */
   readonly closed: Promise<void>;
 }
 
-/** @param before resolves when nothing of the last term is under way */
+/** @param before resolves when no work of the last term is in progress */
 function leadTerm(options: ControllerOptions, metrics: ControllerMetrics, before: Promise<void>): Term {
   const { name, keys, settleMs = defaultSettleMs, resyncMs: everyMs = defaultResyncMs } = options;
   const controller = new AbortController();
@@ -76,7 +76,7 @@ function leadTerm(options: ControllerOptions, metrics: ControllerMetrics, before
   };
   return {
     enqueue(key, delayMs = settleMs) {
-      // what changes before the first pass is part of it
+      // the first pass includes what changes before it
       if (passes !== undefined && !queue.add(key, delayMs)) passes.wake();
       metrics.depth.set(queue.size, labels);
     },
@@ -101,7 +101,7 @@ async function reconcileOne(
   return outcome;
 }
 
-/** Work that the end of the term cuts short has not failed; a paused process learns late that its term ended. */
+/** Work interrupted by the end of the term has not failed. A paused process learns late that its term ended. */
 function isOver({ leadership }: ControllerOptions, signal: AbortSignal): boolean {
   return signal.aborted || !leadership.leading;
 }
@@ -136,7 +136,10 @@ interface Passes {
   readonly signal: AbortSignal;
 }
 
-/** Adds all keys to the queue, again and again, at first at once. Where the queue has no room a pass waits, so that the keys at its end have their turn, too. */
+/**
+ * Adds all keys to the queue at once, then periodically. A pass waits while the queue is full, so that every key gets
+ * its turn.
+ */
 function startPasses({ queue, keys, everyMs, signal }: Passes): Periodic {
   const pass = async () => {
     await enqueueAll(queue, keys(), signal);
@@ -157,7 +160,7 @@ function jittered(everyMs: number): number {
   return everyMs === 0 ? 2 ** 31 - 1 : everyMs * (0.9 + 0.2 * Math.random());
 }
 
-/** `requeue`: again after a growing pause; `requeueAfterMs`: again then. Both forget nothing that is added meanwhile. */
+/** `requeue`: again after a growing pause; `requeueAfterMs`: again after that time. Keys added meanwhile are kept. */
 export type Reconciled = undefined | { readonly requeue: true } | { readonly requeueAfterMs: number };
 
 export interface ControllerOptions {
@@ -173,9 +176,9 @@ export interface ControllerOptions {
   /** Keys of all objects: reconciled when this replica begins to lead, and every `resyncMs`. */
   readonly keys: () => Iterable<string>;
   /**
-   * Brings one object into line, by what the cluster is now and not by what has changed. Never called with a key that
-   * it is busy with. `signal` is aborted when this replica leads no longer: it belongs into each request.
-   * What it throws is logged and followed by a growing pause.
+   * Reconciles one object with the current state of the cluster, whatever has changed. Never called concurrently for
+   * one key. `signal` is aborted when this replica stops leading; pass it to every request. What it throws is logged,
+   * and followed by a growing pause.
    */
   readonly reconcile: (key: string, signal: AbortSignal) => Promise<Reconciled>;
   readonly queue?: Partial<WorkQueueTuning>;
@@ -186,9 +189,9 @@ export interface ControllerOptions {
 }
 
 export interface Controller {
-  /** Has a key reconciled after `settleMs`, or `delayMs`; of no effect while another replica leads. */
+  /** Schedules a key for reconciliation after `settleMs`, or `delayMs`; no effect while another replica leads. */
   enqueue(key: string, delayMs?: number): void;
-  /** Resolves when the signal was aborted and nothing is under way; never rejects. */
+  /** Resolves once the signal was aborted and no work is in progress; never rejects. */
   readonly closed: Promise<void>;
 }
 
@@ -209,7 +212,7 @@ interface ControllerMetrics {
 const known = new WeakMap<Metrics, ControllerMetrics>();
 const buckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
-/** All controllers share them, so that they are registered with the first one. */
+/** All controllers share them; the first one registers them. */
 export function controllerMetrics(metrics: Metrics): ControllerMetrics {
   const registered = known.get(metrics) ?? register(metrics);
   known.set(metrics, registered);
@@ -249,14 +252,14 @@ export interface ControllerDeps extends OperatorDeps {
   readonly events: EventRecorder;
 }
 
-/** Objects by namespace; made before any handler is set, so that they are current when those are called. */
+/** Objects by namespace; built before any handler is set, so that they are current when handlers run. */
 export interface Indexes {
   readonly pods: ByNamespace<KnownPod>;
   readonly serviceConfigs: ByNamespace<KnownServiceConfig>;
   readonly secretMappings: ByNamespace<KnownSecretMapping>;
 }
 
-/** What is the same in all of them. */
+/** Common to all of them. */
 export function commonOptions(deps: ControllerDeps) {
   const { leadership, metrics, log, signal, cluster } = deps;
   return {

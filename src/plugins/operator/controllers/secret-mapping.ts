@@ -1,7 +1,7 @@
 import type { SecretMappingStatus } from '../../../core/custom-resources/resources.ts';
+import { isOver } from '../../../core/injection/protected-pods.ts';
 import { readSecretVariables } from '../../../core/injection/resolve/requested-settings.ts';
 import { combineSecrets } from '../../../core/injection/resolve/secrets.ts';
-import { isOver } from '../../../core/kubernetes/protected-pods.ts';
 import {
   type KnownPod,
   type KnownSecretMapping,
@@ -11,7 +11,7 @@ import {
 import type { Controller, ControllerDeps, Indexes } from './run-controller.ts';
 import { startStatusController, validity, withTransition } from './status.ts';
 
-/** Keeps the status of each SecretMapping: its errors, and who uses it. */
+/** Maintains the status of each SecretMapping: its errors, and who uses it. */
 export function startSecretMappingController(deps: ControllerDeps, indexes: Indexes): Controller {
   const { secretMappings, serviceConfigs, pods } = deps.cluster;
   const controller = startStatusController<SecretMappingStatus, KnownSecretMapping>(deps, {
@@ -41,7 +41,7 @@ export function startSecretMappingController(deps: ControllerDeps, indexes: Inde
   return controller;
 }
 
-/** Annotations of pods that are alike are one object, see the cluster's view; an unequal one may be the same text. */
+/** Equal annotations of pods usually are one object (see the cluster view); different objects may still be equal. */
 function usesDiffer({ pod }: KnownPod, before: KnownPod | undefined, gone: boolean): boolean {
   if (gone || before === undefined) return true;
   return isOver(pod) !== isOver(before.pod) || pod.metadata.annotations !== before.pod.metadata.annotations;
@@ -65,7 +65,7 @@ function usersOf({ name }: KnownSecretMapping, { pods, serviceConfigs }: Users):
   return users.sort();
 }
 
-/** Every error of it, as the webhook would say it of a pod that names it. */
+/** All of its errors, as the webhook would report them for a pod that names it. */
 function mappingErrors({ spec }: KnownSecretMapping): readonly string[] {
   const place = 'spec.secrets';
   const reading = readSecretVariables(place, spec.secrets);
@@ -73,7 +73,7 @@ function mappingErrors({ spec }: KnownSecretMapping): readonly string[] {
   return combineSecrets(reading.value.map((secret) => ({ ...secret, place }))).errors;
 }
 
-/** @param before what its status is */
+/** @param before its current status */
 function secretMappingStatus(
   mapping: KnownSecretMapping,
   users: readonly string[],
@@ -89,7 +89,7 @@ function secretMappingStatus(
   return {
     ...{ observedGeneration, users: users.length, conditions },
     usedBy: users.slice(0, mostNamed),
-    // said again only of another spec or with another result: otherwise each look would be a write
+    // written only for another spec or another result: otherwise each reconciliation would be a write
     lastValidated:
       isKnown && before.conditions?.some(({ message }) => message === valid.message) && before.lastValidated
         ? before.lastValidated

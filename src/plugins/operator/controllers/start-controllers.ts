@@ -4,10 +4,10 @@ import type {
   ServiceConfigStatus,
 } from '../../../core/custom-resources/resources.ts';
 import type { InjectionDefaults } from '../../../core/injection/contract.ts';
+import { carriesWrapper, isExempt, isOver } from '../../../core/injection/protected-pods.ts';
 import { resolveInjection } from '../../../core/injection/resolve/resolve-injection.ts';
 import { fieldManager, isLabelled, protectedLabel, selects } from '../../../core/kubernetes/labels.ts';
 import type { Pod } from '../../../core/kubernetes/pod.ts';
-import { carriesWrapper, isExempt, isOver } from '../../../core/kubernetes/protected-pods.ts';
 import type { Health, Metrics } from '../../../runtime/health/health.ts';
 import { createEventRecorder, type EventRecorder } from '../../../runtime/kube/event-recorder.ts';
 import {
@@ -44,14 +44,14 @@ export interface Controllers {
   /** For the controllers of other parts, too. */
   readonly events: EventRecorder;
   readonly indexes: Indexes;
-  /** Whether pods of this namespace would be given authorities of somebody else. */
-  hasForeignAuthorities(namespace: string): boolean;
-  /** Resolves when the signal was aborted and nothing is under way; never rejects. */
+  /** Whether pods of this namespace would be given authorities of somebody else; undefined: pods are given none. */
+  readonly hasForeignAuthorities: ((namespace: string) => boolean) | undefined;
+  /** Resolves once the signal was aborted and no work is in progress; never rejects. */
   readonly closed: Promise<void>;
 }
 
 /**
- * Starts the controllers of ServiceConfigs, SecretMappings, namespace labels and, with a file, of its config maps.
+ * Starts the controllers of ServiceConfigs, SecretMappings and namespace labels and, given a file, of its config maps.
  * @throws SvcError (exit 78) when the file cannot be used
  */
 export async function startControllers(options: StartControllers): Promise<Controllers> {
@@ -76,7 +76,7 @@ export async function startControllers(options: StartControllers): Promise<Contr
   );
   return {
     ...{ events, indexes, closed: closed.then(() => events.settled()) },
-    hasForeignAuthorities: (namespace) => configMaps?.isForeign(namespace) ?? false,
+    hasForeignAuthorities: configMaps?.isForeign,
   };
 }
 
@@ -85,7 +85,7 @@ async function authoritiesOf(options: StartControllers): Promise<AuthorityFile |
   return path === undefined ? undefined : followAuthorityFile({ path, log, health, signal });
 }
 
-/** Keeps the status of each ServiceConfig: its errors, its pods, and whether it is in force. */
+/** Maintains the status of each ServiceConfig: its errors, its pods, and whether it is in force. */
 function startServiceConfigController(deps: ControllerDeps, indexes: Indexes): Controller {
   const { cluster, defaults, namespace: own } = deps;
   const { serviceConfigs, namespaces } = cluster;
@@ -195,7 +195,7 @@ interface Judgement {
   readonly left: readonly string[];
 }
 
-/** Judged as the webhook does it, by a pod that asks for nothing else. */
+/** Judged as the webhook would, for a pod that asks for nothing else. */
 function judgeServiceConfig(
   config: KnownServiceConfig,
   secretMappings: ReadonlyMap<string, SecretMappingSpec>,
@@ -214,7 +214,7 @@ function judgeServiceConfig(
   };
 }
 
-/** Those of the namespace: what counts for all of it together, they add to; they select no pod here. */
+/** Those of the namespace: they add to whatever counts for the whole namespace, and select no pod here. */
 function othersThan({ name }: KnownServiceConfig, all: readonly KnownServiceConfig[]): KnownServiceConfig[] {
   const selector = { matchExpressions: [{ key: 'app', operator: 'In' as const, values: [] }] };
   return all
@@ -228,7 +228,7 @@ function plainPod({ namespace, spec }: KnownServiceConfig): Pod {
   return { metadata: { name: 'pod', namespace }, spec: { containers: containers.map((name) => ({ name })) } };
 }
 
-/** An error that is led by an annotation says what the pod would have to add. */
+/** An error that begins with an annotation says what the pod would have to add. */
 function isLeft(error: string): boolean {
   return /^svc\/[a-z-]+: required,/.test(error);
 }

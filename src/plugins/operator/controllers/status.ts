@@ -4,7 +4,7 @@ import { applyStatus, type KubeClient } from '../../../runtime/kube/client.ts';
 import type { FollowedKind } from '../cluster-view.ts';
 import { type Controller, type ControllerDeps, commonOptions, runController } from './run-controller.ts';
 
-/** A kind of custom resource, and how one of it is looked at. */
+/** A kind of custom resource, and how one object is evaluated. */
 export interface StatusControllerOptions<T, Status> {
   /** Label `controller` of the metrics and the log. */
   readonly name: string;
@@ -12,14 +12,14 @@ export interface StatusControllerOptions<T, Status> {
   /** Of the kind, as its paths have it. */
   readonly plural: string;
   readonly objects: FollowedKind<T>;
-  /** @param before what its status is */
+  /** @param before its current status */
   readonly judge: (
     object: T,
     before: Status,
   ) => { readonly status: Status; readonly errors: readonly string[] };
 }
 
-/** Keeps the status of each object of a kind, and reports errors in its spec by an event. */
+/** Maintains the status of each object of a kind, and reports errors in its spec by an event. */
 export function startStatusController<Status extends object, T extends WithStatus<Status>>(
   deps: ControllerDeps,
   { name, kind, plural, objects, judge }: StatusControllerOptions<T, Status>,
@@ -63,9 +63,9 @@ interface WithStatus<Status> {
   readonly status: Status;
 }
 
-/** Statuses of one kind of custom resource, written only when they say something new. */
+/** Statuses of one kind of custom resource, written only when they change. */
 export interface OwnStatus<T, Status> {
-  /** What it was written to last, though the watch may not have told yet. */
+  /** The last one written, which the watch may not have delivered yet. */
   of(object: T): Status;
   /** @throws KubeError */
   write(object: T, status: Status, signal: AbortSignal): Promise<void>;
@@ -90,7 +90,7 @@ export function createOwnStatus<Status extends object, T extends WithStatus<Stat
       if (isSameStatus(of(object), status)) return;
       const { key, namespace, name, uid } = object;
       const path = `/apis/${apiVersion}/namespaces/${namespace}/${plural}/${name}`;
-      // with the UID, so that one that was made anew meanwhile is not taken for this one
+      // with the UID, so that a new object of that name is not mistaken for this one
       const body = { apiVersion, kind, metadata: { name, namespace, uid }, status };
       await applyStatus(client, { path, object: body, signal });
       if (isCurrent(followed, object)) written.set(key, { uid, status });
@@ -126,7 +126,7 @@ export function withTransition(
 
 export const longestMessage = 4_096;
 
-/** All errors in one message, as far as there is room. */
+/** All errors in one message, as many as fit. */
 export function joinedErrors(errors: readonly string[]): string {
   const text = errors.join('; ');
   return text.length <= longestMessage ? text : `${text.slice(0, longestMessage - 1)}…`;

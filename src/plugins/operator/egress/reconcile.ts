@@ -9,8 +9,8 @@ import {
 import { egressPolicies } from '../../../core/egress/policies.ts';
 import { unionOf, urlsOfPod, urlsOfSpec, type Wanted } from '../../../core/egress/wanted.ts';
 import { wideningPolicies } from '../../../core/egress/widening.ts';
+import { isExempt, isProtected } from '../../../core/injection/protected-pods.ts';
 import { managedBy } from '../../../core/kubernetes/labels.ts';
-import { isExempt, isProtected } from '../../../core/kubernetes/protected-pods.ts';
 import { apply, hasCode, type KubeClient, unless } from '../../../runtime/kube/client.ts';
 import { gatherFacts } from '../../../runtime/kube/cluster-addresses.ts';
 import type { KnownPolicy } from '../../../runtime/kube/project-objects.ts';
@@ -60,7 +60,7 @@ export interface NamespaceContent {
   readonly vaultAddress: string | undefined;
 }
 
-/** The union over a namespace; undefined where neither protected pods nor ServiceConfigs are in it. */
+/** The union over a namespace; undefined if it has neither protected pods nor ServiceConfigs. */
 function wantedIn(content: NamespaceContent): Wanted | undefined {
   const { vaultAddress } = content;
   const configs = [...content.serviceConfigs];
@@ -88,7 +88,7 @@ interface Found {
   readonly next: Reconciled;
 }
 
-/** Brings the policies of a namespace with protected pods into line. @throws KubeError */
+/** Reconciles the policies of a namespace with protected pods. @throws KubeError */
 async function reconcileNamespace(
   namespace: string,
   wanted: Wanted,

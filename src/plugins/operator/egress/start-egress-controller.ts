@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { policyNames } from '../../../core/egress/contract.ts';
+import { isProtected } from '../../../core/injection/protected-pods.ts';
 import { managedByUs } from '../../../core/kubernetes/labels.ts';
-import { isProtected } from '../../../core/kubernetes/protected-pods.ts';
 import type { Metrics } from '../../../runtime/health/health.ts';
 import type { EventRecorder } from '../../../runtime/kube/event-recorder.ts';
 import { type NameResolver, systemResolver } from '../../../runtime/kube/name-book.ts';
@@ -29,7 +29,7 @@ export interface EgressController {
   egressPolicyOf(namespace: string): boolean | undefined;
   /** Names of policies of others that let its protected pods reach more; sorted. */
   wideningPoliciesOf(namespace: string): readonly string[];
-  /** Resolves when the signal was aborted and nothing is under way; never rejects. */
+  /** Resolves once the signal was aborted and no work is in progress; never rejects. */
   readonly closed: Promise<void>;
 }
 
@@ -96,7 +96,7 @@ export function startEgressController(
   };
 }
 
-/** Has a namespace looked at when what its policies are made from changes, or when they themselves do. */
+/** Enqueues a namespace when the sources of its policies, or the policies themselves, change. */
 function enqueueChanges(
   cluster: ClusterView,
   policies: FollowedKind<KnownPolicy>,
@@ -115,11 +115,11 @@ function enqueueChanges(
 function matters(pod: KnownPod, before: KnownPod | undefined, gone: boolean): boolean {
   const was = before !== undefined && isProtected(before.pod);
   const is = !gone && isProtected(pod.pod);
-  // what a pod connects to stays as it is, but for what selects it
+  // a pod's connections stay the same, except for what selects it
   return was !== is || (is && !isDeepStrictEqual(pod.pod.metadata.labels, before?.pod.metadata.labels));
 }
 
-/** Sums over all namespaces; all 0 while another replica leads. */
+/** Sums over all namespaces; 0 while another replica leads. */
 export interface EgressMetrics {
   show(states: Iterable<NamespaceState>): void;
 }
@@ -163,7 +163,7 @@ interface Tellers {
 
 const nothing: NamespaceState = { applied: false, foreign: [], widening: [], warnings: [], unresolved: [] };
 
-/** Tells what is new since before, in the log and, where it is for the namespace's people, as an event. */
+/** Reports what is new, in the log and, if it concerns the namespace's users, as an event. */
 export function recordPolicyChanges(
   namespace: string,
   before: NamespaceState = nothing,

@@ -27,7 +27,7 @@ export interface EgressTuning {
   readonly keepMs: number;
   /** For how long an answer of DNS or of the API server is reused. */
   readonly freshMs: number;
-  /** A clock in milliseconds that never goes back. */
+  /** A monotonic clock, in milliseconds. */
   readonly now: () => number;
 }
 
@@ -40,7 +40,7 @@ export const defaultTuning: EgressTuning = {
   now: () => performance.now(),
 };
 
-/** What this replica knows while it leads. A new term begins without it, because it has aged meanwhile. */
+/** What this replica knows while it leads. A new term starts from nothing, because the old state is stale. */
 export interface EgressTerm {
   readonly addresses: ClusterAddresses;
   readonly cilium: CiliumKeeper;
@@ -81,11 +81,11 @@ export function createTerm(
   };
 }
 
-/** Since when policies have not been needed. They are kept for a while, because pods may return. */
+/** When policies were last needed. They are kept for a while, because pods may return. */
 interface Unneeded {
-  /** @returns for how many milliseconds it is still kept; 0 when the time is over */
+  /** @returns how many more milliseconds it is kept; 0 when the time is over */
   remaining(key: string): number;
-  /** It is needed again, or is gone. */
+  /** It is needed again, or was deleted. */
   forget(key: string): void;
 }
 
@@ -109,9 +109,13 @@ const plural = 'ciliumnetworkpolicies';
  * name may change freely. If only the definitions of Cilium are left in a cluster, the policies by address still work.
  */
 interface CiliumKeeper {
-  /** Makes or fixes those of a namespace. @returns warnings @throws KubeError */
+  /**
+   * Creates or corrects those of a namespace.
+   * @returns warnings
+   * @throws KubeError
+   */
   keep(facts: EgressFacts, signal: AbortSignal): Promise<readonly string[]>;
-  /** Removes one of ours, if it is there. @throws KubeError */
+  /** Removes one of ours, if it exists. @throws KubeError */
   remove(namespace: string, name: string, signal: AbortSignal): Promise<void>;
 }
 

@@ -34,7 +34,7 @@ export interface ImageCommandsDeps {
   readonly authorities?: string | undefined;
   /** Path of a Docker configuration with credentials of the operator's own. */
   readonly credentialsPath?: string | undefined;
-  /** Whether this machine may have a registry: not in a pod, whose ports are those of the operator itself. */
+  /** Whether registries on loopback are permitted: not in a pod, where loopback is the operator itself. */
   readonly local: boolean;
   readonly log: Logger;
   readonly metrics: Metrics;
@@ -42,7 +42,7 @@ export interface ImageCommandsDeps {
   readonly mostWaiting?: number;
   /** Aborted when the operator is to end. */
   readonly signal: AbortSignal;
-  /** In ms, of a clock that only goes forward; default: the machine's. */
+  /** In ms, monotonic; default: the machine's. */
   readonly now?: () => number;
 }
 
@@ -55,14 +55,13 @@ export function createImageCommands(deps: ImageCommandsDeps): ImageCommands {
   void untilAborted(signal).then(() => wire.close());
   const cache = createCommandCache(now);
   const pullSecrets = createPullSecrets({ client, signal, now });
-  // the pod's come first: what they open needs nobody else's
+  // the pod's come first: if they suffice, no others are used
   const allOf = async (pod: Pod, namespace: string, age: SecretsAge): Promise<PullCredentials> =>
     joined(await pullSecrets.of(pod, namespace, age), await ownCredentials(deps.credentialsPath));
   const flights = createSingleFlight({ wire, cache, signal, now });
   const lookUp = { mirrors, cache, flights, log, local, count: createLookupCounter(metrics) };
   return {
     async commandsOf(pod, namespace, images, { timeoutMs, signal: ended, dispensable }) {
-      if (images.length === 0) return new Map();
       let leave: (() => void) | undefined;
       const mayWait = () => {
         if (leave !== undefined) return true;
@@ -138,8 +137,8 @@ const none: PullCredentials = { credentials: [], problems: [] };
 const largest = 1024 * 1024;
 
 /**
- * What the operator itself shows to registries that a pod's own secrets do not open, as nodes do with their credentials.
- * Read anew for each look-up: whoever renews them writes the file again.
+ * The operator's own credentials, for registries that a pod's secrets do not open, as nodes have theirs. Read again for
+ * each lookup, because the file may have been renewed.
  * @param path of a Docker configuration, as pull secrets hold it; undefined: it has none
  */
 async function ownCredentials(path: string | undefined): Promise<PullCredentials> {
@@ -155,8 +154,8 @@ async function ownCredentials(path: string | undefined): Promise<PullCredentials
 }
 
 /**
- * A registry that is silent keeps each review about its images for as long as a review may take. So that others are
- * answered meanwhile, only some may wait, of each namespace half as many.
+ * A silent registry delays each review of its images up to the review's timeout. So that others are answered meanwhile,
+ * only a limited number may wait, and half as many for each namespace.
  */
 const createLookupWaits = (most: number): Places => new Places(most, Math.ceil(most / 2));
 
@@ -174,7 +173,7 @@ interface Failure {
   readonly error: unknown;
 }
 
-/** Looks images up at the same time, each once. Never rejects. */
+/** Looks images up concurrently, each once. Never rejects. */
 async function lookUpAll(
   { images, ...common }: AllImages,
   limits: LookupLimits,

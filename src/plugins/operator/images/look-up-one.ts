@@ -7,7 +7,7 @@ import {
 } from '../../../core/image/reference.ts';
 import type { RegistryCredential } from '../../../core/image/registry-credentials.ts';
 import type { ImageCommand } from '../../../core/injection/contract.ts';
-import { isLoopback } from '../../../core/settings/listen-address.ts';
+import { isLoopback } from '../../../core/settings/setting.ts';
 import type { Metrics } from '../../../runtime/health/health.ts';
 import { within } from '../../../runtime/lifecycle/wait.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
@@ -21,7 +21,10 @@ export interface LookUpDeps {
   readonly flights: SingleFlight;
   readonly log: Logger;
   readonly count: (outcome: LookupOutcome) => void;
-  /** Whether this machine may have a registry. In a pod it is the pod itself, and the one that is meant is the node's. */
+  /**
+   * Whether registries on loopback are permitted. In a pod, loopback is the pod itself, and the registry meant is the
+   * node's.
+   */
   readonly local: boolean;
 }
 
@@ -44,7 +47,7 @@ export interface LookupLimits {
 }
 
 /**
- * Looks one image up, in memory first; what is too old serves where the registry does not answer.
+ * Looks one image up, in the cache first; a stale entry is used if the registry does not answer.
  * @throws SvcError; the signal's reason when aborted
  */
 export async function lookUpOne(
@@ -60,7 +63,7 @@ export async function lookUpOne(
     return kept;
   }
   try {
-    // one that nobody waits for goes on all the same, so that the next review finds it
+    // a lookup that nobody waits for continues, so that the next review finds its result
     const flight = flights.lookUp(keyOf(wanted), wanted, one.namespace);
     const found = limits.mayWait()
       ? await within(flight, limits.deadline, limits.signal, () => doesNotAnswer(wanted.reference))
@@ -115,7 +118,7 @@ function referenceOf(image: string): ImageReference {
   }
 }
 
-/** Others who ask the same as the same users share the look-up, and nobody else. */
+/** Only equal requests with the same credentials share a lookup. */
 function keyOf({ reference, architecture, accesses }: WantedImage): string {
   return hash([formatImageReference(reference), architecture ?? '', ...accesses.map(scopeOf)]);
 }
@@ -138,7 +141,7 @@ function doesNotAnswer({ registry }: ImageReference): RegistryError {
 /** `kept`: from memory; `found`: by a registry; `stale`: from memory, as the registry does not answer. */
 type LookupOutcome = 'kept' | 'found' | 'stale' | 'failed';
 
-/** Counts what came of looking images up. */
+/** Counts the results of image lookups. */
 export function createLookupCounter(metrics: Metrics): (outcome: LookupOutcome) => void {
   const counter = metrics.counter('svc_image_lookups_total', 'Images looked up, by what came of it', [
     'outcome',
@@ -185,8 +188,8 @@ function detail({ image, error, problems }: LookupFailure): string {
 }
 
 /**
- * Whoever may make pods may name any host and port as a registry. What a connection there comes to is not told: it would
- * show which ports of the network are open to the operator.
+ * Anyone who may create pods can name any host and port as a registry. The result of a connection there is not shown,
+ * because it would tell which ports the operator can reach.
  */
 function told(error: unknown): Pick<SvcError, 'message' | 'nextStep'> {
   if (error instanceof RegistryError) return error.told ? error : unreachable;
@@ -199,7 +202,7 @@ const unreachable = {
     "Check its name and its credentials, and that the operator reaches it over HTTPS with a certificate of an authority that it knows (operator.registryCA); the operator's log has the reason (image.lookup_failed).",
 };
 
-/** Our own errors show nothing of themselves here; the cause is in the log. */
+/** Details of our own errors are not shown here; the cause is in the log. */
 const unexpected = {
   message: 'the look-up broke down',
   nextStep: 'Read the log of the operator.',

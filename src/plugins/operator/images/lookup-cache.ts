@@ -8,14 +8,14 @@ import { RegistryError, type RegistryHttpClient } from '../../../runtime/registr
 
 const most = 2_000;
 const longestMs = 24 * 3_600_000;
-/** A tag may come to mean another image. */
+/** A tag may be moved to another image. */
 const freshTagMs = 5 * 60_000;
 
-/** What images run, kept by whom it was found. */
+/** What images run, cached by the credentials that found it. */
 export interface CommandCache {
   /** Not older than a tag may be. */
   fresh(wanted: WantedImage): ImageCommand | undefined;
-  /** As old as it may be where the registry does not answer. */
+  /** Maximum age if the registry does not answer. */
   stale(wanted: WantedImage): ImageCommand | undefined;
   /** What a digest runs for those who may read it this way. */
   ofDigest(wanted: WantedImage, access: Access, digest: string): ImageCommand | undefined;
@@ -29,7 +29,7 @@ export interface WantedImage {
   readonly accesses: readonly Access[];
 }
 
-/** @param now in ms, of a clock that only goes forward */
+/** @param now in ms, monotonic */
 export function createCommandCache(now: () => number): CommandCache {
   const commands = new BoundedMap<string, ImageCommand>(most, { age: { mostMs: longestMs, now } });
   const find = ({ accesses, reference, architecture }: WantedImage, maxAgeMs: number) => {
@@ -58,16 +58,16 @@ function keyOf(access: Access, reference: ImageReference, architecture: string |
 }
 
 const timeoutMs = 20_000;
-/** More at once would wait for longer than anybody waits for them. */
+/** More at once would wait longer than any review does. */
 const mostFlights = 256;
 /** So that the slow registries of one namespace do not keep all others waiting. */
 const mostOfNamespace = 32;
 const failedMs = 10_000;
 const mostFailures = 2_000;
 
-/** Look-ups under way, one for each image however many wait for it, and those that have just failed. */
+/** Lookups in progress, one for each image however many wait for it, and recent failures. */
 export interface SingleFlight {
-  /** Fails at once for some seconds after it has failed. @throws RegistryError */
+  /** After a failure, fails at once for some seconds. @throws RegistryError */
   lookUp(key: string, wanted: WantedImage, namespace: string): Promise<ImageCommand>;
 }
 
@@ -75,11 +75,11 @@ export interface SingleFlightOptions {
   readonly wire: RegistryHttpClient;
   readonly cache: CommandCache;
   readonly signal: AbortSignal;
-  /** In ms, of a clock that only goes forward. */
+  /** In ms, monotonic. */
   readonly now: () => number;
 }
 
-/** A look-up that nobody waits for any more goes on, so that the next one finds what it brings. */
+/** A lookup that nobody waits for any more continues, so that the next one finds its result. */
 export function createSingleFlight({ wire, cache, signal, now }: SingleFlightOptions): SingleFlight {
   const flying = new Map<string, Promise<ImageCommand>>();
   const places = new Places(mostFlights, mostOfNamespace);
@@ -127,22 +127,22 @@ function tooMany(why: 'full' | 'full of its namespace'): RegistryError {
   return new RegistryError('REGISTRY_UNAVAILABLE', `too many ${images} are being looked up`, { told: true });
 }
 
-/** Of this process alone, so that nobody can try passwords against what is in its memory. */
+/** Random for each process, so that nobody can try passwords against a memory dump. */
 const key = randomBytes(32);
 
-/** Stands for who asks where: what was found under a scope is given only to those who could have found it themselves. */
+/** Identifies registry and credentials: a result is given only to those who could have obtained it themselves. */
 export function scopeOf({ endpoint, credential }: Access): string {
   const { origin, name } = endpoint;
   const user = credential === undefined ? [] : [credential.username, credential.password];
   return hash([origin.href, name, ...user]);
 }
 
-/** Stands for several texts in their order. */
+/** A digest over several texts in order. */
 export function hash(parts: readonly string[]): string {
   return createHmac('sha256', key).update(JSON.stringify(parts)).digest('base64url');
 }
 
-/** Places that nobody waits for: so many at a time, and of one namespace only some of them. */
+/** Places for waiting reviews: a limited number in all, and fewer for each namespace. */
 export class Places {
   readonly #most: number;
   readonly #mostOfNamespace: number;
@@ -154,7 +154,7 @@ export class Places {
     this.#mostOfNamespace = mostOfNamespace;
   }
 
-  /** @returns what gives the place back; else which of the bounds is reached */
+  /** @returns a function that gives the place back, or the bound that is reached */
   enter(namespace: string): (() => void) | 'full' | 'full of its namespace' {
     if (this.#all >= this.#most) return 'full';
     if ((this.#taken.get(namespace) ?? 0) >= this.#mostOfNamespace) return 'full of its namespace';

@@ -22,11 +22,11 @@ export interface PullCredentials {
 
 /** The pull secrets of pods, read when they are wanted and kept for a minute. */
 export interface PullSecrets {
-  /** Of the pod, then those of its service account; secrets that cannot be had are problems, not errors. */
+  /** Those of the pod, then of its service account; secrets that cannot be read are problems, not errors. */
   of(pod: Pod, namespace: string, age?: SecretsAge): Promise<PullCredentials>;
 }
 
-/** `anew`: read again although they are kept, after they did not do. */
+/** `anew`: read again even if cached, after they were refused. */
 export type SecretsAge = 'kept' | 'anew';
 
 interface SecretObject {
@@ -41,7 +41,7 @@ interface ServiceAccount {
 export interface PullSecretsOptions {
   readonly client: KubeClient;
   readonly signal: AbortSignal;
-  /** In ms, of a clock that only goes forward. */
+  /** In ms, monotonic. */
   readonly now: () => number;
 }
 
@@ -112,7 +112,7 @@ function problemOf(error: unknown): string {
   return 'could not be read';
 }
 
-/** An account that cannot be read adds nothing; the pod's own secrets may do. */
+/** An account that cannot be read adds nothing; the pod's own secrets may suffice. */
 function nothing(): readonly string[] {
   return [];
 }

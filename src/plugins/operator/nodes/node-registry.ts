@@ -9,7 +9,7 @@ export interface NodeRegistryLimits {
   readonly pods: number;
   /** Of one node. */
   readonly reports: BucketSize;
-  /** An agent that was silent for so long is taken for gone, and later forgotten. In milliseconds. */
+  /** How long an agent may be silent before it counts as gone; later it is forgotten. In milliseconds. */
   readonly silentMs: number;
   readonly forgottenMs: number;
 }
@@ -31,7 +31,7 @@ export interface Taken extends Heard {
 interface Entry {
   readonly instances: Instances;
   readonly bucket: TokenBucket;
-  /** The last one that was heard of. */
+  /** The last one that reported. */
   instance: string;
   heardAt: number;
   silent: boolean;
@@ -40,13 +40,13 @@ interface Entry {
 
 export interface BookOptions {
   readonly limits: NodeRegistryLimits;
-  /** In milliseconds, of a clock that only goes forward. */
+  /** In milliseconds, monotonic. */
   readonly now: () => number;
-  /** What is known of a node is another thing now. */
+  /** The state of a node has changed. */
   readonly onChange: (node: string) => void;
 }
 
-/** What the agents have told, as long as it may be believed. */
+/** What the agents have reported, for as long as it is valid. */
 export class NodeRegistry implements NodeReports {
   readonly #options: BookOptions;
   readonly #entries = new Map<string, Entry>();
@@ -84,7 +84,7 @@ export class NodeRegistry implements NodeReports {
     }
   }
 
-  /** Tells of those that have fallen silent, and forgets them later; to be called now and then. */
+  /** Reports those that have fallen silent, and forgets them later; to be called periodically. */
   removeStale(): void {
     const { now, limits, onChange } = this.#options;
     for (const [node, entry] of this.#entries) {
@@ -96,7 +96,7 @@ export class NodeRegistry implements NodeReports {
     }
   }
 
-  /** Forgets everything: another replica gets the reports from now on. */
+  /** Forgets everything, because another replica receives the reports from now on. */
   clear(): void {
     this.#entries.clear();
     this.#pods = 0;
@@ -123,7 +123,7 @@ export class NodeRegistry implements NodeReports {
     }
   }
 
-  /** Of another instance nothing is known but what it says itself. */
+  /** Nothing is known of a new instance except what it reports. */
   #update(
     entry: Entry,
     { node, instance }: NodeReport,
@@ -155,7 +155,7 @@ export class NodeRegistry implements NodeReports {
 
 const podsOf = (state: NodeAgentState | undefined): number => state?.pods.size ?? 0;
 
-/** What an instance of an agent has told. */
+/** What an instance of an agent has reported. */
 interface Instance {
   sequence: bigint;
   acceptedHit: number;
@@ -163,16 +163,16 @@ interface Instance {
 }
 
 interface Heard {
-  /** Nothing newer of this instance was heard before, so that its state counts. */
+  /** No newer report of this instance has arrived, so its state counts. */
   readonly newest: boolean;
-  /** Those that were not taken before. */
+  /** Those that were not counted before. */
   readonly hits: readonly ReportedAccessEvent[];
-  /** How many more the agent gave up. */
+  /** How many more the agent dropped. */
   readonly dropped: number;
   readonly acceptedHit: number;
 }
 
-/** A late report of the instance before the last one must not be counted again; older ones do not come any more. */
+/** A late report of the previous instance must not be counted again; older ones no longer arrive. */
 const mostInstances = 4;
 
 /** The last few starts of one node's agent. Reports arrive at least once; their numbers tell repeats. */
@@ -181,7 +181,7 @@ class Instances {
 
   hear({ instance: id, sequence, hits, droppedHits }: NodeReport): Heard {
     const known = this.#known.get(id);
-    // what an instance gave up before it was first heard of here, another replica may have counted
+    // another replica may have counted what an instance dropped before its first report here
     const instance = known ?? {
       sequence: 0n,
       acceptedHit: 0,

@@ -21,24 +21,24 @@ export interface NodeTokensOptions {
   readonly namespace: string;
   readonly log: Logger;
   readonly signal: AbortSignal;
-  /** In milliseconds, of a clock that only goes forward. */
+  /** In milliseconds, monotonic. */
   readonly now?: () => number;
-  /** How many the API server is asked about. */
+  /** How many token reviews are sent. */
   readonly rate?: BucketSize;
 }
 
 const most = 10_000;
-/** So long a token is believed after its pod has gone. */
+/** How long a token is accepted after its pod is gone. */
 const keptMs = 5 * 60_000;
 /** All agents of a large cluster come within a minute when another replica leads. */
 const usualRate: BucketSize = { burst: 1_000, perSecond: 100 };
-/** An agent's token is reviewed once in five minutes: a node that was taken cannot use up what is for all. */
+/** Each agent's token is reviewed once in five minutes, so that a compromised node cannot use up the shared limit. */
 const peerRate: BucketSize = { burst: 30, perSecond: 0.5 };
 const complaints = { burst: 5, everyMs: 10_000 };
 /** What the API server signs: three parts, a few kilobytes. */
 const form = /^[\w-]{1,4096}\.[\w-]{1,12288}\.[\w-]{1,2048}$/;
 
-/** Asks the API server about each token once in five minutes. */
+/** Has the API server review each token once in five minutes. */
 export function createNodeTokens(options: NodeTokensOptions): NodeTokens {
   const { client, namespace, signal, now = () => performance.now() } = options;
   const log = new RateLimitedLog(options.log, complaints, now);
@@ -86,7 +86,7 @@ interface PodObject {
 }
 
 /**
- * Where the pod of a token runs, for API servers whose answer does not hold it.
+ * Where the pod of a token runs, for API servers whose response does not say.
  * @throws Refusal UNAUTHENTICATED where that pod is gone or runs nowhere; KubeError when the API server does not say
  */
 async function nodeOfPod(
@@ -106,7 +106,7 @@ function absent(error: unknown): undefined {
 
 /** The chart's service account of the agents. */
 const account = 'svc-ebpf';
-/** The audience of agents' tokens. Tokens for the API server are refused: others see them too. */
+/** The audience of agents' tokens. Tokens for the API server are refused, because others see them too. */
 const audience = 'svc-operator';
 const extra = 'authentication.kubernetes.io';
 
@@ -165,18 +165,18 @@ async function reviewToken(
 const refused = (message: string): ReportRefused => new ReportRefused('UNAUTHENTICATED', message);
 
 export interface BucketSize {
-  /** That may come at once. */
+  /** Burst size. */
   readonly burst: number;
   readonly perSecond: number;
 }
 
-/** Lets so many pass on average, and a few at once. */
+/** A token bucket: an average rate with a burst. */
 export class TokenBucket {
   readonly #size: BucketSize;
   #tokens: number;
   #at: number;
 
-  /** @param now in milliseconds, of a clock that only goes forward */
+  /** @param now in milliseconds, monotonic */
   constructor(size: BucketSize, now: number) {
     this.#size = size;
     this.#tokens = size.burst;

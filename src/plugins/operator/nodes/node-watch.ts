@@ -17,7 +17,7 @@ export interface NodeWatchOptions {
 
 const cleanUpMs = 1_000;
 
-/** Keeps the registry while this replica leads, and shows it in log and metrics. */
+/** Maintains the registry while this replica leads, and reports it in the log and metrics. */
 export class NodeWatch {
   readonly registry: NodeRegistry;
   readonly #options: NodeWatchOptions;
@@ -89,7 +89,7 @@ class NodeLog {
     this.#log = new RateLimitedLog(log, lines, now);
   }
 
-  /** One line for a report, with counts: the agent's own log has each attempt. */
+  /** One line per report, with counts: the agent's own log has each attempt. */
   hits(node: string, hits: readonly ReportedAccessEvent[]): void {
     if (hits.length === 0) return;
     this.#log.warn('node.hits', (leftOut) => ({
@@ -128,7 +128,7 @@ function kindsOf(hits: readonly ReportedAccessEvent[]): readonly string[] {
   return [...counts].sort((a, b) => b[1] - a[1]).map(([kind, count]) => `${kind} ${count}`);
 }
 
-/** UIDs of pods that were tried. */
+/** UIDs of the targeted pods. */
 function podsOf(hits: readonly ReportedAccessEvent[]): readonly string[] {
   const pods = new Set(hits.map(({ targetPod }) => targetPod.slice(0, 36)).filter((uid) => uid !== ''));
   return [...pods].slice(0, mostPods);
@@ -194,7 +194,7 @@ function countBy(agents: Iterable<NodeAgentState>): ReadonlyMap<string, number> 
   return counts;
 }
 
-/** Unknown names of later agents count as one more value, however many there are. */
+/** Names from later agents that are unknown here share one label value. */
 function labelsOf(road: string | number, outcome: string | number) {
   return {
     road: accessPaths.find((one) => road === `ROAD_${one.toUpperCase()}`) ?? 'other',

@@ -13,7 +13,7 @@ export interface NodeReport extends Pick<NodeReportMessage, 'node' | 'instance' 
 export interface ReportedAccessEvent extends Pick<HitMessage, 'road' | 'outcome'> {
   readonly number: number;
   readonly count: number;
-  /** Empty where it is in no pod, or where the path leads to all memory. */
+  /** Empty if it is in no pod, or if the attack path reads all memory. */
   readonly targetPod: string;
 }
 
@@ -70,7 +70,7 @@ const longestReport = 1_048_576;
 /** What a message of that kind holds, by field number. */
 interface Shape {
   readonly [number: number]: Shape | undefined;
-  /** How many of it a report holds in all, in how many at most. */
+  /** How many a report contains, and how many it may. */
   readonly most?: number;
   readonly name?: string;
 }
@@ -90,7 +90,7 @@ const report: Shape = {
 };
 
 /**
- * Judges a report by its bytes: a megabyte of empty messages would take a hundred of memory once it is decoded.
+ * Checks a report before it is decoded: a megabyte of empty messages would decode to a hundred megabytes.
  * @throws Refusal INVALID_ARGUMENT beyond a bound; ProtobufError when it cannot be read
  */
 function checkShape(bytes: Uint8Array): void {
@@ -160,7 +160,7 @@ interface WrapperMessage extends MeasuredMessage {
   readonly wrapperVersion: string;
 }
 
-/** What a wrapper last told its agent. */
+/** What a wrapper last reported to its agent. */
 function measuredOf(message: WrapperMessage): ReportedPod['reports'][number] {
   return { wrapperVersion: message.wrapperVersion.slice(0, longestVersion), ...measured(message) };
 }
@@ -183,7 +183,7 @@ const tierOf: ReadonlyMap<unknown, Tier> = new Map(
   Object.entries(tierNames).map(([tier, name]) => [`TIER_${name.toUpperCase()}`, Number(tier) as Tier]),
 );
 
-/** Nothing: what a tier that was not told, or is of a later version, can be relied on for. */
+/** A tier that is missing or from a later version counts as no protection. */
 const noTier: Tier = 4;
 
 /** Bound of the schema. */
@@ -210,7 +210,7 @@ function passedOverOf(messages: NodeStateMessage['passedOver']): NodeAgentState[
   return [...reasons].map(([tier, reason]) => ({ tier, reason })).sort((a, b) => a.tier - b.tier);
 }
 
-/** No half of a character that takes two units: the API server would keep another text than was written. */
+/** Without half a surrogate pair: the API server would store a different text. */
 const clipped = (text: string): string => text.slice(0, longestReason).toWellFormed();
 
 /** Processes that belong to no pod are left out. */

@@ -25,7 +25,7 @@ export interface AnswerParts {
 const msForNode = 4;
 const longestInterval = 60_000;
 
-/** Answers reports as the schema says, in its order: who leads, whether it can be read, who may report it. */
+/** Answers reports in the order that the schema defines: who leads, whether it can be read, who may send it. */
 export function createAnswer(parts: AnswerParts): ReportHandler {
   const { metrics, log } = parts;
   return async (bytes, decode, caller) => {
@@ -62,8 +62,9 @@ function checkLeads({ leading }: Leadership): void {
 }
 
 /**
- * Lets an agent report for its own node: by a certificate that names it, or by the one that all agents have and the token
- * of its pod, so that a node that was taken cannot speak for another. A connection may outlive the certificate that opened it.
+ * Lets an agent report for its own node: by a certificate that names it, or by the one that all agents have and the
+ * token of its pod, so that a compromised node cannot speak for another. A connection may outlive the certificate that
+ * opened it.
  * @throws Refusal
  */
 async function checkCaller(
@@ -124,13 +125,13 @@ type ReportHandler = (bytes: Buffer, decode: Decode, caller: Caller) => Promise<
 export interface GrpcEndpoint {
   /** Serves a connection whose certificate was verified. */
   serve(socket: TLSSocket): void;
-  /** Has all connections end once what is under way on them is answered, within `graceMs`. */
+  /** Ends all connections once their pending requests are answered, within `graceMs`. */
   retire(graceMs: number): void;
 }
 
 /**
  * Longer ones than the schema allows are read too, so that they can be answered as the schema says: gRPC would refuse
- * them as too many, and the agent would try again for ever.
+ * them as too large, and the agent would retry forever.
  */
 const limits = {
   'grpc.max_receive_message_length': 4 * 1_048_576,
@@ -141,7 +142,7 @@ const limits = {
   'grpc.enable_channelz': 0,
 };
 
-/** Loads gRPC and the schema; reports reach `answer` as the bytes that they are. */
+/** Loads gRPC and the schema; reports reach `answer` as bytes. */
 export async function createGrpcEndpoint(answer: ReportHandler): Promise<GrpcEndpoint> {
   const [{ default: grpc }, service] = await Promise.all([
     import('@grpc/grpc-js'),

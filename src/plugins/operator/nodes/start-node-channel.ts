@@ -23,14 +23,14 @@ export interface NodeChannelOptions {
   /** Ends the channel. */
   readonly signal: AbortSignal;
   readonly limits?: Partial<NodeRegistryLimits>;
-  /** In milliseconds, of a clock that only goes forward. */
+  /** In milliseconds, monotonic. */
   readonly now?: () => number;
 }
 
 export interface NodeChannel extends NodeReports {
-  /** Called with the name of a node of which another thing is known, or nothing any more; it must not throw. */
+  /** Called with the name of a node whose state has changed or is no longer known; it must not throw. */
   onChange(handle: (node: string) => void): void;
-  /** Where it listens, with the port that it got. */
+  /** Where it listens, with the actual port. */
   readonly address: string;
   /** Resolves when the signal was aborted and all connections have ended; never rejects. */
   readonly closed: Promise<void>;
@@ -42,7 +42,7 @@ const graceMs = 2_000;
 
 /**
  * Takes the reports of node agents while this replica leads.
- * @throws SvcError NODE_CHANNEL_ADDRESS (exit 78) where the address cannot be had; Error when the certificates do not fit
+ * @throws SvcError NODE_CHANNEL_ADDRESS (exit 78) if it cannot listen there; Error when the certificates do not fit
  */
 export async function startNodeChannel(options: NodeChannelOptions): Promise<NodeChannel> {
   const { address, certificates, leadership, tokens, log, signal, now = () => performance.now() } = options;
@@ -62,7 +62,7 @@ export async function startNodeChannel(options: NodeChannelOptions): Promise<Nod
   };
 }
 
-/** Agents come back over new connections, so that none stays whose certificate would be refused now. */
+/** Agents reconnect, so that no connection stays whose certificate would be refused now. */
 function renew(listener: TlsListener, endpoint: GrpcEndpoint, options: NodeChannelOptions): void {
   const { signal, log, health } = options;
   if (signal.aborted) return;
@@ -90,23 +90,23 @@ async function ended(
   await closed;
 }
 
-/** Agents have one each, and those of at most 5,000 nodes are known. */
+/** Each agent has one, and the registry holds 5,000 nodes at most. */
 const mostConnections = 6_000;
 const handshakeTimeout = 10_000;
 const minVersion = 'TLSv1.2';
 
 interface TlsListener {
-  /** With the port that it got. */
+  /** With the actual port. */
   readonly address: string;
   /** New connections get the certificates as they are now. @throws Error and changes nothing when they do not fit */
   renew(): void;
-  /** Takes no more connections. Resolves when those that are there have ended, by force after `graceMs`. */
+  /** Accepts no more connections. Resolves when the existing ones have ended; they are cut after `graceMs`. */
   close(graceMs: number): Promise<void>;
 }
 
 /**
- * Takes connections of those who have a certificate of the agents' authorities.
- * @throws SvcError NODE_CHANNEL_ADDRESS (exit 78) where the address cannot be had; Error when the certificates do not fit
+ * Accepts connections with a certificate of the agents' authorities.
+ * @throws SvcError NODE_CHANNEL_ADDRESS (exit 78) if it cannot listen there; Error when the certificates do not fit
  */
 async function listenForNodes(
   at: ListenAddress,
@@ -119,7 +119,7 @@ async function listenForNodes(
       ...{ requestCert: true, rejectUnauthorized: true, ALPNProtocols: ['h2'], handshakeTimeout },
     },
     (socket) => {
-      // agents may go at any time
+      // agents may disconnect at any time
       socket.on('error', () => {});
       accept(socket);
     },
@@ -130,7 +130,7 @@ async function listenForNodes(
     socket.once('close', () => sockets.delete(socket));
   });
   server.maxConnections = mostConnections;
-  // a connection that fails, or goes before its handshake, is the caller's affair
+  // a connection that fails before or in its handshake concerns only the caller
   server.on('tlsClientError', () => {});
   const address = await listenAt(server, at, (cause) => refused(at, cause));
   return {
@@ -174,7 +174,7 @@ function refused(at: ListenAddress, cause: NodeJS.ErrnoException): SvcError {
   );
 }
 
-/** What the operator's certificates are to the node channel. */
+/** The part of the operator's certificates that the node channel uses. */
 interface NodeCertificates {
   /** PEM: the server's key, and its certificate with the chain. */
   current(): { readonly key: string; readonly cert: string };

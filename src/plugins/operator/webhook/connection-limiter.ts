@@ -2,25 +2,25 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Server } from 'node:https';
 import type { Socket } from 'node:net';
 
-/** Sockets that wait before their handshake take little; more of them than any cluster opens are not kept. */
+/** Sockets that wait before their handshake need little memory. The limit is above what any cluster opens. */
 const mostQueued = 1_000;
-/** When no review was decided for so long, those that have sent no whole request give way to those that wait. */
+/** If no review was decided for this long, connections without a complete request are closed for waiting ones. */
 const stallMs = 3_000;
-/** So long each has for its request in any case. */
+/** Minimum time for a connection to send its request. */
 const turnMs = 1_500;
-/** And so long where this replica had little time to read it: less than API servers wait for an answer. */
+/** The same if this replica had little time to read it: less than API servers wait for a response. */
 const busyTurnMs = 7_000;
-/** Share of the time in which the event loop was at work, above which silence says nothing of the callers. */
+/** Utilization of the event loop above which a silent connection proves nothing. */
 const busyShare = 0.5;
-/** One that was just answered may be sent the next request now, which would be lost on the way. */
+/** A connection that was just answered may be receiving the next request, which closing would lose. */
 const idleMs = 2_000;
 
 export interface ConnectionLimiter {
-  /** Hangs up on those that wait. */
+  /** Closes the waiting connections. */
   close(): void;
 }
 
-/** `unfinished`: it has not sent a whole request yet. */
+/** `unfinished`: it has not sent a complete request yet. */
 type State = 'unfinished' | 'answering' | 'idle';
 
 interface Connection {
@@ -31,26 +31,26 @@ interface Connection {
 }
 
 interface Clock {
-  /** In ms; only goes forward. */
+  /** In ms; monotonic. */
   now(): number;
-  /** Does it when what has arrived by now has been read. */
+  /** Runs `work` once what has arrived by now has been read. */
   later(work: () => void): void;
-  /** Share of the time since it was asked last in which this process was at work, or kept from it by others: 0 to 1. */
+  /** Share of the time since the last call in which the event loop was busy or was not scheduled: 0 to 1. */
   utilization(): number;
 }
 
 /**
- * Keeps at most so many connections, each of which takes tens of KiB beside its request; others wait before their
- * handshake. While others wait, each answer asks the caller to close its connection; one that has been idle for a while gives
- * way, and where nothing moves any more so do those that have sent no whole request: whoever opens connections and says
- * nothing must not keep the API server out. Where the process itself was kept from running, a request of one that seems
- * silent may only not have been read: nobody is judged before that.
+ * Limits the number of connections, each of which takes tens of KiB besides its request; more wait before their
+ * handshake. While connections wait, each response asks the caller to close its connection, and connections that have
+ * been idle for a while are closed. If no review is decided for some time, so are connections without a complete
+ * request: silent connections must not keep the API server out. If the process itself was not scheduled, a request may
+ * have arrived and not been read yet, so nothing is closed before it has been.
  */
 export function makeRoom(server: Server, most: number, clock = systemClock()): ConnectionLimiter {
   const { now, later } = clock;
   const secure = server.listeners('connection');
   const queue = new Map<Socket, string>();
-  /** Used longest ago first. */
+  /** Least recently used first. */
   const connections = new Map<string, Connection>();
   let decided = 0;
   let watching: NodeJS.Timeout | undefined;
@@ -66,18 +66,18 @@ export function makeRoom(server: Server, most: number, clock = systemClock()): C
     socket.once('close', () => leave(socket, name));
     letIn();
   });
-  // before whoever answers
+  // before the handler that answers
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
     const name = nameOf(request.socket);
     if (queue.size > 0) response.setHeader('connection', 'close');
-    // another request of a connection that was idle
+    // the next request on an idle connection
     become(name, 'unfinished');
     const whole = () => become(name, 'answering');
     request.once('end', whole);
     response.once('close', () => {
-      // a request that was answered unread ends later
+      // a request that was answered without being read ends later
       request.off('end', whole);
-      // refusals and callers that hang up say nothing of how reviews go
+      // refused and abandoned requests do not show that reviews make progress
       if (response.writableFinished && response.statusCode === 200) decided += 1;
       become(name, 'idle');
       letIn();
@@ -110,7 +110,7 @@ export function makeRoom(server: Server, most: number, clock = systemClock()): C
     });
   }
 
-  /** For as long as somebody waits. */
+  /** Runs while connections wait. */
   function watch(): void {
     if ((watching !== undefined) === queue.size > 0) return;
     clearInterval(watching);
@@ -126,17 +126,14 @@ export function makeRoom(server: Server, most: number, clock = systemClock()): C
     });
   }
 
-  /**
-   * @param forMs those that have been in that state for so long
-   * @returns how many it broke off
-   */
+  /** @param forMs only those that have been in that state for this long @returns how many were closed */
   function breakOff(state: State, count: number, forMs: number): number {
     const latest = now() - forMs;
     const found = [...connections]
       .filter(([, one]) => one.state === state && one.since <= latest)
       .slice(0, count);
     for (const [name, { socket }] of found) {
-      // the socket that it is secured by closes by itself
+      // its TLS socket closes by itself
       connections.delete(name);
       socket.destroy();
     }
@@ -161,7 +158,7 @@ function systemClock(): Clock {
   let last = performance.eventLoopUtilization();
   return {
     now: () => performance.now(),
-    // what the loop is doing now comes to an end, then it reads all that there is
+    // the current turn of the event loop ends, then everything that has arrived is read
     later: (work) => void setImmediate(() => setImmediate(work)),
     utilization() {
       const current = performance.eventLoopUtilization();
@@ -172,7 +169,7 @@ function systemClock(): Clock {
   };
 }
 
-/** The same of a socket and of the one that secures it. */
+/** The same for a socket and for its TLS socket. */
 function nameOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`;
 }

@@ -13,10 +13,10 @@ import {
 } from '../../../core/injection/contract.ts';
 import { imagesOfUnknownUser, imagesToLookUp } from '../../../core/injection/mutate/application-process.ts';
 import { mutatePod } from '../../../core/injection/mutate/mutate-pod.ts';
+import { isExempt } from '../../../core/injection/protected-pods.ts';
 import { resolveInjection } from '../../../core/injection/resolve/resolve-injection.ts';
 import { managedByUs } from '../../../core/kubernetes/labels.ts';
 import type { Pod } from '../../../core/kubernetes/pod.ts';
-import { isExempt } from '../../../core/kubernetes/protected-pods.ts';
 import type { KubeClient } from '../../../runtime/kube/client.ts';
 import { within } from '../../../runtime/lifecycle/wait.ts';
 import {
@@ -40,8 +40,8 @@ export interface DecideDeps {
   readonly namespace: string;
   /** Of the API server, as of now. */
   readonly nativeSidecars: () => boolean;
-  /** Whether the config map with authorities in this namespace belongs to somebody else. */
-  readonly hasForeignAuthorities: (namespace: string) => boolean;
+  /** Whether the config map with authorities in this namespace belongs to somebody else; undefined: there are none. */
+  readonly hasForeignAuthorities: ((namespace: string) => boolean) | undefined;
 }
 
 /** The part of the request's time that image lookups may take. */
@@ -64,7 +64,7 @@ async function decided(request: AdmissionRequest, deps: DecideDeps, limits: Revi
   try {
     const exempt = exempted(request, deps);
     if (exempt !== undefined) return exempt;
-    await listed(deps.cluster, limits);
+    if (!deps.cluster.synced) await listed(deps.cluster, limits);
     return await decideProtected(request, deps, limits);
   } catch (error) {
     return { kind: 'deny', code: 500, errors: [`svc could not decide: ${described(error)}`] };
@@ -128,7 +128,7 @@ async function decideInjection(
   limits: ReviewLimits,
 ): Promise<Decision> {
   const { pod, namespace } = request;
-  if (deps.hasForeignAuthorities(namespace)) return foreignAuthorities(namespace);
+  if (deps.hasForeignAuthorities?.(namespace)) return foreignAuthorities(namespace);
   const podSecurity = podSecurityOf(labels);
   const images = await lookUpImages(request, plan, podSecurity, deps.images, limits);
   const mutation = mutatePod(pod, plan, deps.defaults, {
@@ -194,7 +194,7 @@ function wholeArrays(before: unknown, after: unknown, at: { toString(): string }
  * user, the pod goes without the lock on its memory.
  * @throws ImageLookupError
  */
-function lookUpImages(
+async function lookUpImages(
   { pod, namespace }: AdmissionRequest,
   plan: InjectionPlan,
   podSecurity: PodSecurityLevel,
@@ -203,6 +203,7 @@ function lookUpImages(
 ): Promise<ReadonlyMap<string, ImageCommand>> {
   const needed = imagesToLookUp(pod, plan);
   const wanted = imagesOfUnknownUser(pod, plan, podSecurity).filter((image) => !needed.includes(image));
+  if (needed.length + wanted.length === 0) return new Map();
   return images.commandsOf(pod, namespace, [...needed, ...wanted], {
     ...limits,
     dispensable: new Set(wanted),

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { messageOf } from '../../../core/errors.ts';
-import { carriesWrapper } from '../../../core/kubernetes/protected-pods.ts';
+import { carriesWrapper } from '../../../core/injection/protected-pods.ts';
 import type { Metrics } from '../../../runtime/health/health.ts';
 import { describeError, type Logger } from '../../../runtime/logging/logger.ts';
 import type { Decision, ReviewLimits } from './decide.ts';
@@ -26,7 +26,7 @@ export interface HandlerOptions {
 /** Where the API server posts its reviews. */
 export const webhookPath = '/mutate';
 
-/** Of all that are read or decided upon at the same time. Most have some 10 KiB, and take several times that. */
+/** Of all reviews that are being read or decided. Most have some 10 KiB, and need several times that. */
 const mostHeld = 4 * 1024 * 1024;
 
 /** Answers one request; never rejects, whatever a caller sends. */
@@ -76,19 +76,19 @@ async function answerReview(
   if (typeof review === 'string') return respondText(response, 400, review);
   const decision = await options.decide(review, time.left());
   const answered = writeReview(responseFor(review.uid, decision));
-  // nobody is there to be answered, and the pod was refused without us
+  // the caller is gone, and has refused the pod
   if (request.socket.destroyed) return;
   options.metrics.answered(decision, performance.now() - began, counts(review, decision));
   tell(options.log, review, decision);
   respondText(response, 200, answered, 'application/json');
 }
 
-/** Dry runs make no pod; one that carries the wrapper was counted when it was given it, before other webhooks changed it. */
+/** Dry runs create no pod; a pod with the wrapper was counted when it got it, before other webhooks changed it. */
 function counts({ dryRun, pod }: AdmissionRequest, { kind }: Decision): boolean {
   return !dryRun && (kind === 'deny' || !carriesWrapper(pod));
 }
 
-/** The API server refuses the pod then, and says why. */
+/** The API server then refuses the pod and reports why. */
 function turnAway(response: ServerResponse, { log, metrics }: HandlerOptions): void {
   if (response.destroyed) return;
   metrics.turnedAway();
@@ -125,7 +125,7 @@ function respondText(
   response.end(text);
 }
 
-/** What the caller still has to send is not read. */
+/** The rest of the request is not read. */
 function hangUp(response: ServerResponse, status: number, text: string): void {
   response.setHeader('connection', 'close');
   respondText(response, status, text);
@@ -138,10 +138,10 @@ const reasons = {
   503: 'ServiceUnavailable',
 } as const;
 
-/** Beyond that the API server cuts warnings off. */
+/** The API server cuts longer warnings off. */
 const longestWarning = 250;
 
-/** The answer to the API server that a decision amounts to. */
+/** The response to the API server for a decision. */
 export function responseFor(uid: string, decision: Decision): AdmissionResponse {
   if (decision.kind === 'skip') return { uid, allowed: true };
   if (decision.kind === 'deny') return { uid, allowed: false, status: refusal(decision) };
@@ -167,16 +167,16 @@ function base64(text: string): string {
 }
 
 const defaultTimeoutMs = 10_000;
-/** Kept for what comes after the lookup of images. */
+/** Reserved for the steps after the lookup of images. */
 const reservedMs = 1_000;
-/** A lookup that came to nothing has its own reason, which is worth more than that of a review that is cut off. */
+/** A failed lookup reports its own reason, which says more than that the review was cut off. */
 const forReasonMs = 500;
 
-/** For how long somebody waits for the answer to a review. */
+/** How long the caller waits for the response to a review. */
 interface ReviewTime {
-  /** Aborted when nobody does any more. */
+  /** Aborted when it no longer waits. */
   readonly signal: AbortSignal;
-  /** What is left of it for what may take long. */
+  /** The remaining time for what may take long. */
   left(): ReviewLimits;
   /** The review has been answered. */
   end(): void;
@@ -184,7 +184,7 @@ interface ReviewTime {
 
 /**
  * The API server stops waiting at its timeout; this ends a little earlier, with a reason.
- * @param mostMs as the webhook is configured: a caller that names a longer time is not waited for any longer
+ * @param mostMs as the webhook is configured: a longer timeout of the caller does not extend it
  */
 function startReviewTime(url: URL, socket: Socket, mostMs = defaultTimeoutMs): ReviewTime {
   const timeoutMs = Math.max(reservedMs, Math.min(timeoutOf(url), mostMs) - reservedMs);
@@ -231,7 +231,7 @@ export function createWebhookMetrics(metrics: Metrics): WebhookMetrics {
     ['status'],
   );
   const duration = metrics.histogram('svc_webhook_duration_seconds', 'Time to answer a review', seconds);
-  // a rate over a counter that is not there yet is no alert
+  // an alert on the rate of a counter needs the counter to exist
   for (const status of Object.values(statuses)) injections.inc({ status }, 0);
   return {
     answered(decision, milliseconds, counts) {

@@ -37,7 +37,7 @@ export function readReview(text: string): AdmissionRequest {
   };
 }
 
-/** What the API server is answered. */
+/** The response to the API server. */
 export interface AdmissionResponse {
   readonly uid: string;
   readonly allowed: boolean;
@@ -56,7 +56,10 @@ export function writeReview(response: AdmissionResponse): string {
 const mostParts = 200_000;
 const shortest = 256 * 1024;
 
-/** Objects and lists at most, or 0 where it is too short for many: each takes much more memory than its two characters. */
+/**
+ * Objects and lists at most, or 0 if the text is too short for many: each takes much more memory than its two
+ * characters.
+ */
 function partsOf(text: string): number {
   if (text.length < shortest) return 0;
   let parts = 0;
@@ -104,19 +107,19 @@ function invalid(why: string, cause?: unknown): SvcError {
 /** A pod has at most 1.5 MiB in etcd; the API server sends it once, as JSON. */
 export const largestReview = 4 * 1024 * 1024;
 
-/** A body that has not come by then, while others wait for its room, is broken off. */
+/** A body that is incomplete after this time is aborted if others wait for its memory. */
 const patienceMs = 3_000;
 
 export type Body =
   | { readonly kind: 'text'; readonly text: string }
   /** It is longer than `largestReview`. */
   | { readonly kind: 'too long' }
-  /** There was no room for it in time. */
+  /** There was no memory for it in time. */
   | { readonly kind: 'no room' }
-  /** The caller has gone, or was too slow. */
+  /** The caller disconnected or was too slow. */
   | { readonly kind: 'broken off' };
 
-/** The whole body. It takes its room, by the length that it is said to have, until it is answered. */
+/** Reads the whole body. Memory for its declared length is reserved until it is answered. */
 export async function readBody(
   request: IncomingMessage,
   response: ServerResponse,
@@ -130,7 +133,7 @@ export async function readBody(
   if (response.closed) leave();
   else response.once('close', leave);
   const patience = setInterval(() => {
-    // what has come meanwhile is read first
+    // what has arrived meanwhile is read first
     if (room.full) setImmediate(() => request.complete || request.destroy());
   }, patienceMs);
   try {
@@ -142,7 +145,7 @@ export async function readBody(
   }
 }
 
-/** Copies: a chunk is an object for each piece that the caller has cut its body into. */
+/** Copies the chunks: each is an object, however small the pieces are that the caller sends. */
 async function filled(bytes: Buffer, request: IncomingMessage): Promise<Body> {
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
@@ -152,21 +155,22 @@ async function filled(bytes: Buffer, request: IncomingMessage): Promise<Body> {
   return { kind: 'text', text: bytes.toString('utf8', 0, size) };
 }
 
-/** Of the memory for reviews; who was let in gives it back once. */
+/** Returns reserved memory; called once. */
 export type Leave = () => void;
 
 /**
- * Memory for reviews that are read or decided upon, by the length of their bodies. Those that do not fit wait, unread,
- * and the smallest is let in first: a few large ones, or somebody who only claims to send some, keep no usual one out.
+ * Memory for reviews that are being read or decided, by the length of their bodies. Those that do not fit wait, unread,
+ * and the smallest is admitted first, so that a few large ones, or callers that only announce large ones, do not keep
+ * ordinary ones out.
  */
 export interface ReviewMemoryLimit {
-  /** Whether somebody waits. */
+  /** Whether a review waits. */
   readonly full: boolean;
   /** @returns undefined where the signal was aborted before there was room */
   enter(bytes: number, signal: AbortSignal): Promise<Leave | undefined>;
 }
 
-/** @param most bytes; what is larger by itself is never let in */
+/** @param most bytes; a larger review is never admitted */
 export function createReviewMemoryLimit(most: number): ReviewMemoryLimit {
   const budget = new Budget(most, 'smallest');
   return {

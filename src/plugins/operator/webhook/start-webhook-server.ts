@@ -82,7 +82,7 @@ const listenBacklog = 1_024;
 
 export interface WebhookServer {
   readonly address: string;
-  /** New connections get this one; those that are open stay as they are. */
+  /** New connections get this one; open ones stay as they are. */
   renew(certificate: ServerCertificate): void;
   /** Keeps serving until callers know that it is ending, and asks them to close their connections. */
   linger(times: LingerTimes): Promise<void>;
@@ -139,7 +139,7 @@ function tlsOf({ cert, key }: ServerCertificate, ca: string | undefined): Server
 /** The error in the caller's certificate; undefined if its connection failed for another reason. */
 function strangeness({ code }: NodeJS.ErrnoException, socket: TLSSocket): string | undefined {
   if (code === 'ERR_SSL_PEER_DID_NOT_RETURN_A_CERTIFICATE') return code;
-  // a code of OpenSSL, whatever the types say
+  // a code of OpenSSL, although it is typed as an Error
   const refused = socket.authorizationError as unknown;
   return refused ? String(refused) : undefined;
 }
@@ -170,7 +170,7 @@ interface LingerTimes {
 }
 
 interface Clock {
-  /** In ms; only goes forward. */
+  /** In ms; monotonic. */
   now(): number;
   sleep(ms: number): Promise<void>;
 }
@@ -190,7 +190,7 @@ export async function linger(
   server.on('connection', () => {
     dialled = now();
   });
-  // before whoever answers
+  // before the handler that answers
   server.prependListener('request', (_request: IncomingMessage, response: ServerResponse) => {
     response.setHeader('connection', 'close');
   });

@@ -7,6 +7,7 @@ import {
   type ObjectName,
   type WrappedKeys,
 } from '../../../core/envelope/metadata.ts';
+import { type PartChecksums, sealPartChecksums } from '../../../core/envelope/part-checksums.ts';
 import { openWholeChecksum, sealMd5, sealWholeChecksum } from '../../../core/envelope/whole-checksum.ts';
 import type { Checksums } from '../../../core/s3/checksum.ts';
 import { S3Error, s3Error } from '../../../core/s3/error.ts';
@@ -16,7 +17,7 @@ import {
   outward,
   responseHeadersDownstream,
   storedHeaders,
-  userMetadataSize,
+  strictMetadataSize,
 } from '../../../core/s3/headers.ts';
 import { takeNamedMd5 } from '../../../core/s3/named-md5.ts';
 import type { WholeChecksum } from '../../../core/s3/object-checksum.ts';
@@ -112,7 +113,9 @@ async function newEnvelope(
 }
 
 function fitsInline({ config }: ProxyServices, headers: Record<string, string>, size: number): boolean {
-  return config.inlineLimit > 0 && size <= config.inlineLimit && userMetadataSize(headers) <= maxUserMetadata;
+  return (
+    config.inlineLimit > 0 && size <= config.inlineLimit && strictMetadataSize(headers) <= maxUserMetadata
+  );
 }
 
 async function copyInStore(
@@ -217,6 +220,7 @@ async function rewrapParts(
   to: ObjectName,
   signal: AbortSignal,
 ): Promise<SealedParts> {
+  const { ofParts } = from.list;
   const manifest = randomBytes(16).toString('base64url');
   const parts: PartEntry[] = [];
   for (let start = 0; start < from.list.parts.length; start += window) {
@@ -224,7 +228,9 @@ async function rewrapParts(
     parts.push(...(await rewrapBatch(keys, from, to, batch, manifest, signal)));
   }
   const kept = md5 ?? (keepsMd5 ? from.list.md5 : undefined);
-  return sealed(keys, to, { manifest, parts, checksum, md5: kept }, signal);
+  const sameAlgorithm = ofParts !== undefined && ofParts.algorithm === checksum?.algorithm;
+  const digests = { checksum, md5: kept, ofParts: sameAlgorithm ? ofParts : undefined };
+  return sealed(keys, to, { manifest, parts, ...digests }, signal);
 }
 
 async function rewrapBatch(
@@ -264,6 +270,7 @@ async function wrapAndForget(
 interface Unsealed extends Pick<PartList, 'manifest' | 'parts'> {
   readonly checksum: WholeChecksum | undefined;
   readonly md5: string | undefined;
+  readonly ofParts: PartChecksums | undefined;
 }
 
 interface SealedParts {
@@ -276,14 +283,17 @@ interface SealedParts {
 async function sealed(
   keys: Keys,
   to: ObjectName,
-  { manifest, parts, checksum, md5 }: Unsealed,
+  { manifest, parts, checksum, md5, ofParts }: Unsealed,
   signal: AbortSignal,
 ): Promise<SealedParts> {
   const seal = await createKey(keys, to, { kind: 'seal', upload: manifest }, signal);
   try {
     const mac = sealMac(seal.key, manifest, parts);
-    const sum = checksum && sealWholeChecksum(seal.key, mac, checksum);
-    const list = { manifest, parts, seal: seal.ciphertext, mac, ...(sum !== undefined && { sum }) };
+    const list = {
+      ...{ manifest, parts, seal: seal.ciphertext, mac },
+      ...(checksum && { sum: sealWholeChecksum(seal.key, mac, checksum) }),
+      ...(ofParts && { sums: sealPartChecksums(seal.key, mac, ofParts) }),
+    };
     return { list, keyVersion: seal.keyVersion, md5: md5 && sealMd5(seal.key, md5) };
   } finally {
     seal.key.fill(0);

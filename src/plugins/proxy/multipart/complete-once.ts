@@ -6,6 +6,7 @@ import {
   type ObjectName,
   readEnvelope,
 } from '../../../core/envelope/metadata.ts';
+import { sealPartChecksums } from '../../../core/envelope/part-checksums.ts';
 import type { PartRecord } from '../../../core/envelope/records.ts';
 import { sealWholeChecksum } from '../../../core/envelope/whole-checksum.ts';
 import { S3Error, s3Error } from '../../../core/s3/error.ts';
@@ -34,7 +35,7 @@ import type { SlowResponse } from '../server/slow-answer.ts';
 import { refusal, xmlResult } from '../upstream/upstream.ts';
 import { manifestToReplace, removeManifest } from './manifest-store.ts';
 import { envelopeChecksum, listHash, type UploadRecord } from './upload-record.ts';
-import { verifyChecksums } from './verify-checksums.ts';
+import { type VerifiedChecksums, verifyChecksums } from './verify-checksums.ts';
 
 const answerLimit = 1024 * 1024;
 
@@ -57,8 +58,8 @@ export async function completeOnce(
   const record = await services.uploads.find(name, uploadId);
   const records = matchParts(parts, await services.uploads.parts(record));
   const type = readChecksumType(request.headers);
-  const checksum = await verifyChecksums(services.keys, record, { parts, records, named, type });
-  const sealed = await sealParts(services, record, records, checksum);
+  const checksums = await verifyChecksums(services.keys, record, { parts, records, named, type });
+  const sealed = await sealParts(services, record, records, checksums);
   await saveManifest(services, record, sealed);
   const replaced = await manifestToReplace(services, name);
   const completed = await completeAtStore(services, context, record, records, sealed);
@@ -71,14 +72,14 @@ export async function completeOnce(
     .catch((error: Error) => {
       context.log.warn('proxy.upload.records-left', { error: error.message });
     });
-  return { ...settled, checksum };
+  return { ...settled, checksum: checksums.whole };
 }
 
 async function sealParts(
   services: ProxyServices,
   record: UploadRecord,
   records: readonly PartRecord[],
-  checksum: WholeChecksum | undefined,
+  { whole, ofParts }: VerifiedChecksums,
 ): Promise<PartList> {
   const entries = records.map(({ part }) => part);
   const { manifest, seal } = record;
@@ -88,8 +89,11 @@ async function sealParts(
   if (sealKey === undefined) throw new TypeError('a purpose without a key');
   try {
     const mac = sealMac(sealKey, manifest, entries);
-    const sum = checksum && sealWholeChecksum(sealKey, mac, checksum);
-    return { manifest, parts: entries, seal, mac, ...(sum !== undefined && { sum }) };
+    return {
+      ...{ manifest, parts: entries, seal, mac },
+      ...(whole && { sum: sealWholeChecksum(sealKey, mac, whole) }),
+      ...(ofParts && { sums: sealPartChecksums(sealKey, mac, ofParts) }),
+    };
   } finally {
     sealKey.fill(0);
   }

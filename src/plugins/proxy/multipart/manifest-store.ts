@@ -9,6 +9,7 @@ import {
   verifySeal,
 } from '../../../core/envelope/manifest.ts';
 import { type Envelope, type ObjectName, readEnvelope } from '../../../core/envelope/metadata.ts';
+import { openPartChecksums, type PartChecksums } from '../../../core/envelope/part-checksums.ts';
 import { manifestKey } from '../../../core/envelope/records.ts';
 import { openMd5, openWholeChecksum } from '../../../core/envelope/whole-checksum.ts';
 import { s3Error } from '../../../core/s3/error.ts';
@@ -105,7 +106,7 @@ export function createManifests({ state, keys, reservedPrefix, removals }: Manif
 
   /** A list that was verified before: only its use is to be accounted for. */
   async function account(list: PartList, unused: AbortSignal): Promise<AccountedList> {
-    const bytes = list.parts.length * textOfPart;
+    const bytes = list.parts.length * textOfPart + (list.sums?.length ?? 0);
     if (bytes <= smallText) return { list, release: () => undefined };
     const share = room.ask(bytes * shareInUse);
     if (share.waits) await turnOf(share, unused);
@@ -123,11 +124,12 @@ export function createManifests({ state, keys, reservedPrefix, removals }: Manif
     if (sealKey === undefined) throw new EnvelopeError('manifest-forged', 'the seal key cannot be had');
     try {
       verifySeal(sealKey, list);
-      const { mac, sum, parts } = list;
+      const { mac, sum, sums, parts } = list;
       const checksum = sum === undefined ? undefined : openWholeChecksum(sealKey, mac, sum, parts.length);
       const md5 = envelope.md5 === undefined ? undefined : openMd5(sealKey, envelope.md5);
+      const ofParts = sums === undefined ? undefined : openPartChecksums(sealKey, mac, sums, parts.length);
       // the list itself: others may be waiting for it
-      return Object.assign(list, checksum && { checksum }, md5 && { md5 });
+      return Object.assign(list, checksum && { checksum }, md5 && { md5 }, ofParts && { ofParts });
     } finally {
       sealKey.fill(0);
     }
@@ -213,13 +215,16 @@ const listCost = 1000;
 /** Memory for part lists whose seals were verified; they hold wrapped keys only. */
 const verifiedBytes = 6 * 1024 * 1024;
 
-const costOf = (_: string, list: PartList) => listCost + list.parts.length * partCost;
+const costOf = (_: string, { parts, sums = '' }: PartList) =>
+  listCost + parts.length * partCost + 2 * sums.length;
 
 /** A part list whose seal was verified, with what is kept of the whole. */
 export interface VerifiedList extends PartList {
   readonly checksum?: WholeChecksum;
   /** As the caller named it, in base64. */
   readonly md5?: string;
+  /** Of each part. */
+  readonly ofParts?: PartChecksums;
 }
 
 /** Part lists of multipart objects, whether inline or in a manifest object, with their seals verified. */

@@ -1,4 +1,5 @@
 import { EnvelopeError } from '../../../core/envelope/cipher.ts';
+import type { PartChecksums } from '../../../core/envelope/part-checksums.ts';
 import type { PartRecord } from '../../../core/envelope/records.ts';
 import { openChecksums } from '../../../core/envelope/sealed-checksums.ts';
 import { type ChecksumAlgorithm, type Checksums, loadChecksums } from '../../../core/s3/checksum.ts';
@@ -33,7 +34,7 @@ type Keys = Pick<DataKeys, 'unwrap'>;
 /**
  * Compares the checksums that a Complete names, of parts and of the whole, with those that were calculated when the parts
  * passed. Parts whose checksum was neither sent nor asked for at the beginning have none, and are taken as they are.
- * @returns the checksum of the whole that the Complete names, or that the upload was begun with
+ * @returns the checksum of the whole that the Complete names, or that the upload was begun with, and those of the parts behind it
  * @throws S3Error InvalidPart for a part's checksum that is wrong, BadDigest for the object's and for one of another algorithm than
  *   the upload was begun with; InvalidRequest for another type, and one that is missing. EnvelopeError `record-forged`
  */
@@ -41,27 +42,37 @@ export async function verifyChecksums(
   keys: Keys,
   upload: UploadRecord,
   { parts, records, named, type }: Asked,
-): Promise<WholeChecksum | undefined> {
+): Promise<VerifiedChecksums> {
   if (upload.checksum !== undefined) judgeCompletedChecksums(upload.checksum, type, parts);
   const algorithm = named?.algorithm ?? upload.checksum?.algorithm;
-  if (algorithm === undefined && parts.every((part) => part.named === undefined)) return undefined;
-  const known = await openPartChecksums(keys, upload, records);
+  if (algorithm === undefined && parts.every((part) => part.named === undefined)) return {};
+  const known = await openRecordedChecksums(keys, upload, records);
   for (const [index, part] of parts.entries()) verifyPart(upload, part, known[index] as Checksums);
-  if (algorithm === undefined) return undefined;
+  if (algorithm === undefined) return {};
   const summed = known.flatMap((checksums, index) => {
     const checksum = checksumIn(upload, checksums, algorithm);
     if (checksum === undefined && upload.checksum !== undefined)
       throw otherAlgorithm(upload.checksum, algorithm);
     return checksum === undefined ? [] : [{ checksum, size: records[index]?.part.size ?? 0 }];
   });
-  if (summed.length < known.length) return undefined;
+  if (summed.length < known.length) return {};
   await loadChecksums([algorithm]);
-  if (named !== undefined) return verifyObjectChecksum(named, summed, upload.checksum);
-  return upload.checksum && wholeChecksum(upload.checksum, summed);
+  const digests = Buffer.concat(summed.map(({ checksum }) => checksum));
+  const whole =
+    named === undefined
+      ? upload.checksum && wholeChecksum(upload.checksum, summed)
+      : verifyObjectChecksum(named, summed, upload.checksum);
+  return { whole, ofParts: { algorithm, digests } };
+}
+
+/** What is kept with the object. */
+export interface VerifiedChecksums {
+  readonly whole?: WholeChecksum | undefined;
+  readonly ofParts?: PartChecksums;
 }
 
 /** The checksums of every part, in order; none of one that has none. */
-export async function openPartChecksums(
+export async function openRecordedChecksums(
   keys: Keys,
   upload: UploadRecord,
   records: readonly PartRecord[],

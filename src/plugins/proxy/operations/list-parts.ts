@@ -13,7 +13,7 @@ import { checksumElement } from '../../../core/s3/request-documents.ts';
 import { element } from '../../../core/s3/xml-text.ts';
 import { release } from '../../../runtime/memory.ts';
 import type { OperationHandler, ProxyServices, RequestContext } from '../context.ts';
-import { openPartChecksums } from '../multipart/verify-checksums.ts';
+import { openRecordedChecksums } from '../multipart/verify-checksums.ts';
 import { readBody, refusal } from '../upstream/upstream.ts';
 import { checksumKind, scanned } from './list-objects.ts';
 
@@ -76,7 +76,7 @@ async function checksumsOf(
   const { algorithm } = upload.checksum;
   const shown = new Set(entries.map(idOf));
   const records = (await uploads.parts(upload)).filter(({ part, etag }) => shown.has(`${part.n} ${etag}`));
-  const opened = await openPartChecksums(keys, upload, records);
+  const opened = await openRecordedChecksums(keys, upload, records);
   const sums = new Map<string, Checksums>();
   for (const [index, { part, etag }] of records.entries())
     sums.set(`${part.n} ${etag}`, opened[index] as Checksums);

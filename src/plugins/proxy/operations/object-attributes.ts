@@ -1,6 +1,6 @@
 import type { BlockBody } from '../../../core/block-body.ts';
 import { overheadBytes } from '../../../core/envelope/cipher.ts';
-import type { PartEntry } from '../../../core/envelope/manifest.ts';
+import { partChecksum } from '../../../core/envelope/part-checksums.ts';
 import { S3Error } from '../../../core/s3/error.ts';
 import {
   outward,
@@ -10,9 +10,10 @@ import {
 } from '../../../core/s3/headers.ts';
 import { rewriteListing, scanAttributes } from '../../../core/s3/listing.ts';
 import type { WholeChecksum } from '../../../core/s3/object-checksum.ts';
-import { checksumFields } from '../../../core/s3/request-documents.ts';
+import { checksumElement, checksumFields } from '../../../core/s3/request-documents.ts';
 import { element } from '../../../core/s3/xml-text.ts';
 import type { OperationHandler, ProxyServices, RequestContext } from '../context.ts';
+import type { VerifiedList } from '../multipart/manifest-store.ts';
 import { readAgain } from '../read/deliver.ts';
 import { ObjectChanged, type ObjectLayout } from '../read/stored-object.ts';
 import { readBody, refusal } from '../upstream/upstream.ts';
@@ -105,23 +106,25 @@ function ofPlaintext(
   checksum: WholeChecksum | undefined,
 ): string {
   const { blocks } = rewriteListing(scanAttributes(xml), (entry) => {
-    if (entry.element === 'Part') return { size: Math.max(0, (entry.size ?? 0) - overheadBytes) };
+    if (entry.element === 'Part')
+      return {
+        size: Math.max(0, (entry.size ?? 0) - overheadBytes),
+        added: partChecksumElement(list, entry.partNumber),
+      };
     return { size, ...(entry.etag === undefined ? {} : { etag: outward(entry.etag) }) };
   });
   const sum = checksum === undefined ? '' : `<Checksum>${checksumFields(checksum).join('')}</Checksum>`;
   const rewritten = beforeEnd(Buffer.concat([...blocks]).toString(), sum);
   const wanted = namesOf(String(request.headers[attributesHeader] ?? '')).includes('ObjectParts');
-  if (!wanted || list === undefined || rewritten.includes('<ObjectParts>')) return rewritten;
-  return withParts(rewritten, request.headers, list.parts);
+  if (!wanted || list === undefined || partsCount(rewritten) === list.parts.length) return rewritten;
+  return withParts(rewritten.replace(/<ObjectParts>.*<\/ObjectParts>/s, ''), request.headers, list);
 }
 
-/** A store that took the object as a copy does not know its parts. */
-function withParts(
-  xml: string,
-  headers: RequestContext['request']['headers'],
-  parts: readonly PartEntry[],
-): string {
-  const page = objectPartsXml(parts, {
+const partsCount = (xml: string): number => Number(/<PartsCount>\s*(\d+)/.exec(xml)?.[1]);
+
+/** A store that took the object as a copy does not know its parts, or takes it for one. */
+function withParts(xml: string, headers: RequestContext['request']['headers'], list: VerifiedList): string {
+  const page = objectPartsXml(list, {
     marker: Number(headers['x-amz-part-number-marker'] ?? 0) || 0,
     limit: Number(headers['x-amz-max-parts'] ?? 1000) || 1000,
   });
@@ -139,7 +142,8 @@ export interface PartsPage {
 }
 
 /** `<ObjectParts>` of an encrypted object as GetObjectAttributes writes it, with plaintext sizes. */
-export function objectPartsXml(parts: readonly PartEntry[], { marker, limit }: PartsPage): string {
+export function objectPartsXml(list: VerifiedList, { marker, limit }: PartsPage): string {
+  const { parts } = list;
   const behind = parts.filter(({ n }) => n > marker);
   const page = behind.slice(0, Math.min(limit, 1000));
   const truncated = behind.length > page.length;
@@ -150,7 +154,19 @@ export function objectPartsXml(parts: readonly PartEntry[], { marker, limit }: P
     ...(truncated ? [element('NextPartNumberMarker', page.at(-1)?.n ?? marker)] : []),
     element('PartNumberMarker', marker),
     element('PartsCount', parts.length),
-    ...page.map(({ n, size }) => `<Part>${element('PartNumber', n)}${element('Size', size)}</Part>`),
+    ...page.map(
+      ({ n, size }) =>
+        `<Part>${element('PartNumber', n)}${element('Size', size)}${partChecksumElement(list, n)}</Part>`,
+    ),
   ];
   return `<ObjectParts>${fields.join('')}</ObjectParts>`;
+}
+
+/** Empty where none is kept. */
+function partChecksumElement(list: VerifiedList | undefined, number: number | undefined): string {
+  if (list?.ofParts === undefined) return '';
+  const index = list.parts.findIndex(({ n }) => n === number);
+  if (index < 0) return '';
+  const digest = partChecksum(list.ofParts, index).toString('base64');
+  return element(checksumElement(list.ofParts.algorithm), digest);
 }

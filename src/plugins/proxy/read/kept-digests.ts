@@ -14,8 +14,9 @@ export interface KeptDigests {
 
 /** Whether anything has to be opened for an answer: an MD5 is metadata, which every answer has. */
 export const asksForDigests = ({ envelope }: StoredObject, checksum: boolean): boolean =>
-  envelope?.md5 !== undefined ||
-  (checksum && (envelope?.checksum !== undefined || envelope?.keys.form !== 'single'));
+  envelope !== undefined &&
+  (envelope.md5 !== undefined ||
+    (checksum && (envelope.checksum !== undefined || envelope.keys.form !== 'single')));
 
 /** Opened with the part list, or under the DEK. @throws EnvelopeError `record-forged` */
 export async function keptDigests(

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { type PartChecksums, partChecksum } from '../../../core/envelope/part-checksums.ts';
 import { s3Error } from '../../../core/s3/error.ts';
 import {
   inward,
@@ -106,7 +107,7 @@ export type Slice =
 
 /** @throws S3Error 416 for a part number that the object does not have. */
 export function chooseSlice(object: StoredObject, layout: ObjectLayout, request: ReadRequest): Slice {
-  if (request.partNumber !== undefined) return partSlice(layout, request.partNumber);
+  if (request.partNumber !== undefined) return partSlice(layout, request.partNumber, request.checksum);
   if (request.range === undefined || !rangeHolds(object, request.ifRange)) return 'whole';
   const range = resolveRange(request.range, layout.size);
   if (range === 'whole') return range;
@@ -114,16 +115,22 @@ export function chooseSlice(object: StoredObject, layout: ObjectLayout, request:
 }
 
 /** Parts are counted in their order, whatever numbers they were uploaded under. An empty one is no range. */
-function partSlice({ size, list }: ObjectLayout, number: number): Slice {
+function partSlice({ size, list }: ObjectLayout, number: number, checksum: boolean): Slice {
   const sizes = list?.parts.map((part) => part.size) ?? [size];
   const length = sizes[number - 1];
   if (length === undefined) throw s3Error('InvalidPartNumber');
   if (length === 0) return size === 0 ? 'whole' : 'unsatisfied';
   const start = sizes.slice(0, number - 1).reduce((sum, part) => sum + part, 0);
-  const headers: Record<string, string> =
-    list === undefined ? {} : { 'x-amz-mp-parts-count': String(sizes.length) };
+  const headers = {
+    ...(list !== undefined && { 'x-amz-mp-parts-count': String(sizes.length) }),
+    ...(checksum && list?.ofParts !== undefined && partChecksumHeader(list.ofParts, number - 1)),
+  };
   return { range: { start, end: start + length - 1 }, headers };
 }
+
+const partChecksumHeader = (ofParts: PartChecksums, index: number): Record<string, string> => ({
+  [`x-amz-checksum-${ofParts.algorithm}`]: partChecksum(ofParts, index).toString('base64'),
+});
 
 /** RFC 9110, 13.1.5: a strong ETag or the exact date; anything else asks for the whole. */
 function rangeHolds({ etag, headers }: StoredObject, ifRange: string | undefined): boolean {

@@ -9,7 +9,7 @@ import {
   type SignedRequest,
   type VerifiedSignature,
 } from '../../../core/s3/sigv4-verify.ts';
-import { isLoopback } from '../../../core/settings/listen-address.ts';
+import { isLoopback } from '../../../core/settings/setting.ts';
 import type { ProxyConfig } from '../config.ts';
 
 /**

@@ -18,13 +18,13 @@ import { protectedPodsOf, type SeenPod } from '../cluster/pods.ts';
 import { capped } from '../cluster/read.ts';
 import { needsAgent, nodesOf } from './cluster.ts';
 
-/** What is wrong with a node, by what its agent says. */
+/** What is wrong with a node, according to its agent. */
 export type Judge = (
   facts: AgentFacts,
   node: string | undefined,
 ) => Omit<CheckFailure, 'subject'> | undefined;
 
-/** Judges every node whose agent runs; one that cannot be asked keeps the check from passing. */
+/** Judges every node with a running agent; an agent that cannot be asked keeps the check from passing. */
 export async function judgeAgents(context: CheckContext, judge: Judge): Promise<CheckResult> {
   const told = await toldOf(context);
   if (told.length === 0) return skipped('No agent runs');
@@ -49,7 +49,7 @@ interface Told {
 const atOnce = 16;
 const usualPort = 9090;
 
-/** Of the agents that run. Their pages are long and nodes many, so that nothing is kept but what is judged. */
+/** Asks the running agents. Their pages are long and nodes many, so only what is judged is kept. */
 export const toldOf = shared(async (context): Promise<readonly Told[]> => {
   const running = (await agentPodsOf(context)).filter((pod) => pod.running);
   return concurrently(running, atOnce, async (pod) => {
@@ -64,9 +64,9 @@ interface AgentFacts {
   /** Undefined: none is in force yet. */
   readonly tier: Tier | undefined;
   readonly enforcing: boolean;
-  /** What its tables in the kernel had no room for, since it started. */
+  /** Entries that its kernel tables had no room for, since it started. */
   readonly lost: number;
-  /** The operator answers its reports; undefined: it has none to report to. */
+  /** Whether the operator answers its reports; undefined: it has no operator. */
   readonly isHeard: boolean | undefined;
   /** How many pods' cgroups are in the table in the kernel. */
   readonly coveredPods: number;
@@ -74,7 +74,7 @@ interface AgentFacts {
   readonly uncoveredPods: readonly string[];
 }
 
-/** Undefined where the page is none of an agent. */
+/** Undefined if the page is not an agent's. */
 function agentFacts(page: string): AgentFacts | undefined {
   const tiers = samplesOf(page, 'svc_agent_tier');
   if (tiers.length === 0) return undefined;
@@ -95,7 +95,7 @@ function agentFacts(page: string): AgentFacts | undefined {
 
 export const coverage: Check = {
   ...{ id: 'SVC-AGENT-001', area: 'agent', level: 'warning', needs: 'cluster', timeoutMs: 60_000 },
-  title: 'An agent is on every node that pods can run on',
+  title: 'An agent runs on every node that pods can run on',
   cause:
     'The DaemonSet is not installed or its node selector leaves nodes out, its image cannot be pulled, or a policy refuses privileged pods. It is an error where a protected pod runs.',
   fix: 'Look at kubectl -n svc-system describe daemonset svc-ebpf, and at ebpf.nodeSelector of the chart.',

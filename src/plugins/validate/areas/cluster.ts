@@ -53,7 +53,7 @@ const supported = ['linux/amd64', 'linux/arm64'];
 
 export const nodeArchitectures: Check = {
   ...{ id: 'SVC-CLUSTER-004', area: 'cluster', level: 'info', needs: 'cluster', timeoutMs: 60_000 },
-  title: 'Wrapper and agent are made for every node (Linux on amd64 or arm64)',
+  title: 'Wrapper and agent support every node (Linux on amd64 or arm64)',
   cause:
     'Some nodes have another operating system or processor. It is an error if a protected pod runs there.',
   fix: 'Keep protected pods off these nodes by a node selector: kubernetes.io/os and kubernetes.io/arch.',
@@ -99,7 +99,7 @@ export const nodeTypes: Check = {
   },
 };
 
-/** Nodes on which no agent can run, by what their providers label them with. */
+/** Nodes on which no agent can run, by their providers' labels. */
 type Unsupported = 'Autopilot' | 'Fargate' | 'virtual';
 
 export function unsupportedKind({

@@ -1,5 +1,4 @@
 import { messageOf, SvcError } from '../../../core/errors.ts';
-import { isLoopback } from '../../../core/settings/listen-address.ts';
 import {
   applyRules,
   findGiven,
@@ -10,7 +9,7 @@ import {
   sectionOf,
   wrongValue,
 } from '../../../core/settings/resolve.ts';
-import type { Settings } from '../../../core/settings/setting.ts';
+import { isLoopback, type Settings } from '../../../core/settings/setting.ts';
 import { loadConfigFile } from '../../../runtime/component/read-config.ts';
 import { vaultRules } from '../../../runtime/vault/settings.ts';
 import {
@@ -48,7 +47,7 @@ export const sections: Check = {
 
 export const unknownVariables: Check = {
   ...{ id: 'SVC-CONFIG-003', area: 'configuration', level: 'warning', needs: 'none' },
-  title: 'No variable is a mistyped one of svc',
+  title: 'No variable name is a misspelling of one that svc reads',
   cause: 'The name of a variable differs by a letter or two from one that svc reads, so svc ignores it.',
   fix: 'Correct the name, or remove the variable.',
   async run({ env, components }) {
@@ -62,7 +61,7 @@ export const unknownVariables: Check = {
 
 export const nodeVersion: Check = {
   ...{ id: 'SVC-CONFIG-004', area: 'configuration', level: 'warning', needs: 'none' },
-  title: 'Node.js is of a version that still gets fixes',
+  title: 'Node.js is a version that still receives fixes',
   cause:
     'The first node in PATH has no long-term support, or its support has ended. Vulnerabilities in it are no longer fixed.',
   fix: 'Install a version with long-term support, or run svc by npx, which brings one along.',
@@ -80,7 +79,7 @@ const verification: Check = {
   title: 'Certificates are verified',
   cause:
     'VAULT_SKIP_VERIFY or NODE_TLS_REJECT_UNAUTHORIZED was set for a test. Anyone on the network path can then read secrets and keys.',
-  fix: 'Unset them, and give the private authority by VAULT_CACERT, SVC_BROKER_TLS_CA or AWS_CA_BUNDLE.',
+  fix: 'Unset them, and name the private authority in VAULT_CACERT, SVC_BROKER_TLS_CA or AWS_CA_BUNDLE.',
   async run({ env, config }) {
     const failures: CheckFailure[] = [];
     if (config.vaultSkipVerify)
@@ -93,7 +92,7 @@ const verification: Check = {
 
 const encryptedAddresses: Check = {
   ...{ id: 'SVC-CONFIG-006', area: 'configuration', level: 'error', needs: 'none' },
-  title: 'Servers are spoken to by https://',
+  title: 'Servers are addressed by https://',
   cause:
     'An address begins with http://. Tokens, secrets and data keys would cross the network in the clear.',
   fix: 'Use https://. A development server on this machine is reported as a warning.',
@@ -110,9 +109,9 @@ const encryptedAddresses: Check = {
 
 const loginDescribed: Check = {
   ...{ id: 'SVC-CONFIG-007', area: 'configuration', level: 'error', needs: 'none' },
-  title: 'It is said how to log in at the secrets server',
+  title: 'The login to the secrets server is configured',
   cause: 'A role, a token or one file of a pair is missing, or a file that is named cannot be read.',
-  fix: 'For pods set VAULT_AUTH_ROLE; elsewhere give a token by VAULT_TOKEN_FILE.',
+  fix: 'For pods set VAULT_AUTH_ROLE; elsewhere name a file with a token in VAULT_TOKEN_FILE.',
   async run({ config }) {
     const { vaultAddr } = config;
     if (vaultAddr === undefined) return skipped('No secrets server is named: set VAULT_ADDR.');
@@ -122,7 +121,7 @@ const loginDescribed: Check = {
 
 const tokenInEnvironment: Check = {
   ...{ id: 'SVC-CONFIG-008', area: 'configuration', level: 'warning', needs: 'none' },
-  title: 'No token of the secrets server stands in the environment',
+  title: 'No token for the secrets server is in the environment',
   cause:
     'VAULT_TOKEN is set. What starts in this environment inherits it, and other processes of the same user can read it.',
   fix: 'Use kubernetes auth in pods, and VAULT_TOKEN_FILE elsewhere.',
@@ -145,7 +144,7 @@ const tools: Check = {
 
 const values: Check = {
   ...{ id: 'SVC-CONFIG-001', area: 'configuration', level: 'error', needs: 'none' },
-  title: 'Variables that are set have values that svc takes',
+  title: 'Every variable that is set has a valid value',
   cause: 'A value is mistyped, or does not have the form that the variable requires.',
   fix: 'Set each value as the message says; svc run <component> --help lists the forms.',
   async run({ env, errors, components }) {
@@ -183,7 +182,7 @@ const ends: Readonly<Record<string, string>> = {
   26: '2029-04-30',
 };
 
-/** What Kubernetes sets for Services whose names begin with svc. */
+/** Variables that Kubernetes sets for Services whose names begin with svc. */
 const ofService = /_(SERVICE_HOST|SERVICE_PORT(_.*)?|PORT(_.*)?)$/;
 
 /** Other programs have variables with the same beginning. */
@@ -195,7 +194,7 @@ function mistyped(name: string, known: readonly string[]): readonly CheckFailure
   return meant === undefined ? [] : [{ subject: name, message: `It is read by nothing; ${meant} is.` }];
 }
 
-/** Plugins have sections of their own, so that only a name that is near another one is wrong. */
+/** Plugins have their own sections, so only a name similar to a known one is an error. */
 function mistypedIn(names: readonly string[], all: readonly ComponentRules[]): readonly CheckFailure[] {
   const known = all.map(({ name }) => name);
   return names

@@ -145,8 +145,9 @@ export const agentsToOperator: Check = {
 export const operatorToApiServer: Check = {
   ...{ id: 'SVC-NET-002', area: 'connectivity', level: 'error', needs: 'cluster' },
   title: 'The operator reaches the API server (it renews its lease, or is ready)',
-  cause: 'networkPolicy.apiServer of the chart names other addresses or ports than those of the API server.',
-  fix: 'Give the addresses and ports of kubectl get endpointslices kubernetes to networkPolicy.apiServer.',
+  cause:
+    'networkPolicy.apiServer of the chart lists addresses or ports that are not those of the API server.',
+  fix: 'Set networkPolicy.apiServer to the addresses and ports that kubectl get endpointslices kubernetes shows.',
   async run(context) {
     const [operator, leader] = await Promise.all([operatorOf(context), leaderOf(context)]);
     assertInstalled(operator);
@@ -166,7 +167,7 @@ export const operatorToRegistries: Check = {
   ...{ id: 'SVC-NET-003', area: 'connectivity', level: 'warning', needs: 'cluster' },
   title: 'The operator reaches image registries (it has looked images up)',
   cause:
-    'networkPolicy.registries of the chart, a firewall, or a registry that wants a mirror or a pull secret. Only look-ups since the leading replica started are known.',
+    'networkPolicy.registries of the chart, a firewall, or a registry that wants a mirror or a pull secret. Only lookups since the leading replica started are known.',
   fix: 'See image.* in the log of the operator; set operator.registryMirrors, or svc/command in the pods.',
   async run(context) {
     const operator = await operatorOf(context);

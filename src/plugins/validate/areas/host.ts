@@ -13,7 +13,7 @@ const kernel = hostCheck(
   },
   ({ kernelRelease }) => {
     const version = kernelVersion(kernelRelease);
-    if (version === undefined) return notEvaluated('The release of the kernel is no version.');
+    if (version === undefined) return notEvaluated('The kernel release is not a version number.');
     if (isAtLeast(version, 5, 15)) return passed(kernelRelease);
     const level = isAtLeast(version, 5, 14) ? 'warning' : 'error';
     return failed({ subject, level, message: `Its kernel is ${kernelRelease}.` });
@@ -58,7 +58,7 @@ const memoryLock = hostCheck(
 const bpfLsm = hostCheck(
   {
     id: 'SVC-HOST-004',
-    title: 'The kernel asks BPF programs as a security module',
+    title: 'BPF is an active security module of the kernel',
     level: 'warning',
     cause:
       'bpf is not in the list of security modules that the kernel was booted with, so that tier 1 of the agent cannot work; tier 2 can.',
@@ -86,7 +86,7 @@ const btf = hostCheck(
 const swap = hostCheck(
   {
     id: 'SVC-HOST-006',
-    title: 'There is no swap',
+    title: 'Swap is off',
     level: 'warning',
     cause:
       'The wrapper locks its memory, but the memory of applications is not locked: it can be written to disk.',
@@ -108,7 +108,7 @@ const swap = hostCheck(
 const corePattern = hostCheck(
   {
     id: 'SVC-HOST-007',
-    title: 'Core dumps go to no program',
+    title: 'Core dumps are not piped to a program',
     level: 'warning',
     cause:
       'core_pattern begins with a pipe, so the kernel passes the memory of a crashed process to a program, whatever the limit on core files is, unless it is 1. The wrapper sets 1 for what it starts; a process that only its pod label protects does not have it.',
@@ -125,7 +125,7 @@ const corePattern = hostCheck(
 const cgroups = hostCheck(
   {
     id: 'SVC-HOST-008',
-    title: 'Control groups are of version 2',
+    title: 'The node uses control groups of version 2',
     level: 'error',
     cause:
       'The agent identifies the processes of a pod, and the pod of a caller, by control groups of version 2.',
@@ -134,7 +134,7 @@ const cgroups = hostCheck(
   ({ exists }) =>
     exists('/sys/fs/cgroup/cgroup.controllers')
       ? passed()
-      : failed({ subject, message: '/sys/fs/cgroup is no hierarchy of version 2.' }),
+      : failed({ subject, message: '/sys/fs/cgroup is not a hierarchy of version 2.' }),
 );
 
 const yama = hostCheck(

@@ -40,7 +40,7 @@ const notExportable = keyCheck(
     id: 'SVC-KEK-002',
     title: 'The key cannot be exported',
     level: 'error',
-    cause: 'It was created, or configured later, with exportable=true. That cannot be taken back.',
+    cause: 'It was created, or configured later, with exportable=true. That cannot be undone.',
     fix: 'Create another key, point SVC_TRANSIT_KEY to it, rewrite objects through the proxy, and retire this one.',
   },
   ({ path, exportable }) => (exportable ? failed({ subject: path, message: 'It is exportable.' }) : passed()),
@@ -51,8 +51,7 @@ const noPlaintextBackup = keyCheck(
     id: 'SVC-KEK-003',
     title: 'The key cannot be backed up as plaintext',
     level: 'error',
-    cause:
-      'It was created, or configured later, with allow_plaintext_backup=true. That cannot be taken back.',
+    cause: 'It was created, or configured later, with allow_plaintext_backup=true. That cannot be undone.',
     fix: 'Create another key, point SVC_TRANSIT_KEY to it, rewrite objects through the proxy, and retire this one.',
   },
   ({ path, plaintextBackup }) =>
@@ -62,7 +61,7 @@ const noPlaintextBackup = keyCheck(
 const rotated = keyCheck(
   {
     id: 'SVC-KEK-004',
-    title: 'The key was rotated within a quarter',
+    title: 'The key was rotated within the last quarter',
     level: 'error',
     cause: 'It has not been rotated for more than 92 days, and no automatic rotation is set.',
     fix: 'Rotate it (bao write -f transit/keys/svc/rotate), and set auto_rotate_period=2160h on the key. Objects stay readable.',

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { storedSize } from '../../../core/envelope/cipher.ts';
-import { certificateErrorCode } from '../../../core/errors.ts';
+import { certificateErrorCode, httpStatusOf, messageOf } from '../../../core/errors.ts';
 import {
   type Check,
   type CheckContext,
   type FetchedObject,
   failed,
+  NotEvaluated,
   notEvaluated,
   passed,
   type S3Endpoint,
@@ -14,7 +15,6 @@ import {
   skipped,
   verdict,
 } from '../check.ts';
-import { askStore, refusalOf, statusOf } from '../open-store.ts';
 
 export interface Canary {
   /** Of the object: `photos/svc-validate/canary-…`. */
@@ -92,7 +92,7 @@ async function isRemoved(
       await endpoint.remove(key, version, AbortSignal.timeout(removalMs));
       return true;
     } catch (error) {
-      if (statusOf(error) === 404) return true;
+      if (httpStatusOf(error) === 404) return true;
     }
   }
   return false;
@@ -119,7 +119,7 @@ export const ciphertext: Check = {
   title: 'What the proxy stores is ciphertext',
   cause:
     'The request did not go through the proxy, or the proxy could not reach the store or the key server.',
-  fix: 'Give --proxy the address of the encryption proxy, and look at its log and its /readyz.',
+  fix: 'Set --proxy to the address of the encryption proxy, and look at its log and its /readyz.',
   async run(context) {
     const { subject, plaintext, refusal, stored, left } = await canary(context);
     if (refusal !== undefined) return failed({ subject, message: `The proxy did not take it: ${refusal}.` });
@@ -127,7 +127,7 @@ export const ciphertext: Check = {
     const { body, metadata } = stored;
     if (body.includes(plaintext)) return failed({ subject, message: 'The store holds its plaintext.' });
     if (metadata['svc-encrypted'] !== 'true')
-      return failed({ subject, message: 'It does not bear the metadata of an encrypted object.' });
+      return failed({ subject, message: 'It lacks the metadata of an encrypted object.' });
     if (body.length !== storedSize(plaintext.length))
       return failed({ subject, message: `The store holds ${body.length} bytes of it.` });
     if (left) return failed({ subject, level: 'warning', message: 'It could not be removed again.' });
@@ -137,10 +137,10 @@ export const ciphertext: Check = {
 
 export const bucketThere: Check = {
   ...{ id: 'SVC-STORE-001', area: 'proxy-store', level: 'error', needs: 'store' },
-  title: 'The bucket is there and can be reached',
+  title: 'The bucket exists and can be reached',
   cause:
     'Its name is mistyped, it is in another region or at another endpoint, or the certificate there is not trusted.',
-  fix: 'Check --bucket, --upstream and --region; give the authority of a private certificate by AWS_CA_BUNDLE.',
+  fix: 'Check --bucket, --upstream and --region; name the authority of a private certificate in AWS_CA_BUNDLE.',
   async run(context, signal) {
     const { bucket, direct } = await context.store();
     try {
@@ -150,7 +150,7 @@ export const bucketThere: Check = {
         : failed({ subject: bucket, message: `${direct.host} has no such bucket.` });
     } catch (error) {
       const code = certificateErrorCode(error);
-      // nothing but another configuration fixes that: it is a verdict, not an answer that did not come
+      // only another configuration fixes that, so it is a verdict and not a missing response
       if (code === undefined) throw error;
       return failed({ subject: direct.host, message: `Its certificate is refused: ${code}.` });
     }
@@ -164,9 +164,9 @@ export const factsOf = shared(async (context: CheckContext) => {
 
 export const notPublic: Check = {
   ...{ id: 'SVC-STORE-005', area: 'proxy-store', level: 'info', needs: 'store' },
-  title: 'The bucket is not open to everybody',
+  title: 'The bucket is not public',
   cause:
-    'A policy opens the bucket, or nothing forbids one. Bodies are encrypted; names, sizes and times are not, and .svc/ may be written.',
+    'A policy makes the bucket public, or nothing forbids such a policy. Bodies are encrypted; names, sizes and times are not, and .svc/ may be written.',
   fix: 'Block public access to the bucket, and remove the policy.',
   async run(context) {
     const { bucket } = await context.store();
@@ -180,3 +180,27 @@ export const notPublic: Check = {
     );
   },
 };
+
+/** The refusal in a few words, without the store's own text. */
+export function refusalOf(error: unknown): string {
+  const name = error instanceof Error ? error.name : 'unknown error';
+  const status = httpStatusOf(error);
+  if (status !== undefined) return `${status} ${name}`;
+  const { code } = error as NodeJS.ErrnoException;
+  return code ?? (name === 'Error' ? messageOf(error) : name);
+}
+
+/**
+ * Asks the store itself: a refusal is no verdict on it.
+ * @param permission such as `s3:GetObject`, needed for that
+ * @throws NotEvaluated
+ */
+export async function askStore<T>({ host }: S3Endpoint, permission: string, asked: Promise<T>): Promise<T> {
+  try {
+    return await asked;
+  } catch (error) {
+    const denied = httpStatusOf(error) === 403 || httpStatusOf(error) === 401;
+    const reason = `The object store ${host} answers: ${refusalOf(error)}`;
+    throw new NotEvaluated(reason, denied ? permission : undefined, error);
+  }
+}

@@ -13,7 +13,7 @@ const inCluster = 'service account';
 
 /**
  * Asks a pod over HTTP: through the API server, but from within the cluster at its own address. Where policies are
- * enforced it may be reached by other pods alone.
+ * enforced, possibly only other pods can reach it.
  * @param path such as `readyz`
  * @throws NotEvaluated where that is not allowed
  */
@@ -69,7 +69,7 @@ function askDirectly(
   });
 }
 
-/** `silent`: the API server reaches nothing there. */
+/** `silent`: the API server gets no response there. */
 type PodAnswer =
   | { readonly kind: 'ok'; readonly text: string }
   | { readonly kind: 'refused'; readonly status: number }
@@ -97,8 +97,8 @@ export interface PodRequest {
 }
 
 /**
- * Asks some pods of every namespace how they are. One that does not answer although the kubelet says that it is ready
- * proves nothing against what it needs, and nothing for it.
+ * Asks some pods of every namespace for their state. A pod that does not respond although the kubelet reports it as
+ * ready proves nothing either way.
  */
 export async function askSample(
   context: CheckContext,
@@ -128,7 +128,7 @@ function failureOf(pod: SeenPod, answer: PodAnswer, question: PodRequest): reado
   return [{ subject, level: 'warning', message }];
 }
 
-/** Those that are not ready first: they are the ones that may not get through. */
+/** Those that are not ready first: they are the likely failures. */
 function sampleOf(pods: readonly SeenPod[]): readonly SeenPod[] {
   const byNamespace = Map.groupBy(pods, ({ namespace }) => namespace);
   return [...byNamespace.values()]

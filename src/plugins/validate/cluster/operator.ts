@@ -87,10 +87,10 @@ function valuesOf(container: Container | undefined): Readonly<Record<string, str
 }
 
 export interface Leader {
-  /** Empty where nobody leads. */
+  /** Empty if no replica leads. */
   readonly holder: string;
   readonly renewTime: string;
-  /** It was renewed lately. */
+  /** It was renewed recently. */
   readonly fresh: boolean;
 }
 

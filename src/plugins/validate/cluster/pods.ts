@@ -1,14 +1,15 @@
-import { copierName, proxyName } from '../../../core/injection/mutate/containers.ts';
+import {
+  asksForWrapper,
+  copierName,
+  isOver,
+  isWrapped,
+  proxyName,
+  selectServiceConfig,
+} from '../../../core/injection/protected-pods.ts';
 import { givenAnnotations, optsOut } from '../../../core/injection/resolve/annotations.ts';
 import type { KnownPod, KnownServiceConfig } from '../../../core/kubernetes/known-objects.ts';
 import { isLabelled } from '../../../core/kubernetes/labels.ts';
 import type { Container, Pod } from '../../../core/kubernetes/pod.ts';
-import {
-  asksForWrapper,
-  isOver,
-  isWrapped,
-  selectServiceConfig,
-} from '../../../core/kubernetes/protected-pods.ts';
 import { createIntern, type PodObject, projectPod } from '../../../runtime/kube/project-objects.ts';
 import { type CheckContext, shared } from '../check.ts';
 import { listObjects, namespacesOf, serviceConfigsOf } from './read.ts';
@@ -93,7 +94,7 @@ export interface ProtectedPods {
   readonly labelled: readonly SeenPod[];
 }
 
-/** Of a cluster's pods these may be few: nothing is kept of the others. @throws NotEvaluated */
+/** These may be few of a cluster's pods: the others are not kept. @throws NotEvaluated */
 export const protectedPodsOf = shared(async (context): Promise<ProtectedPods> => {
   const [namespaces, configs] = await Promise.all([namespacesOf(context), serviceConfigsOf(context)]);
   const looked = new Set(namespaces.map(({ name }) => name));

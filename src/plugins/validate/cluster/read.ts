@@ -1,6 +1,6 @@
 import { apiVersion } from '../../../core/custom-resources/resources.ts';
+import { isExempt } from '../../../core/injection/protected-pods.ts';
 import type { KnownNamespace } from '../../../core/kubernetes/known-objects.ts';
-import { isExempt } from '../../../core/kubernetes/protected-pods.ts';
 import { hasCode, KubeError, type KubeObject, type KubeRequest } from '../../../runtime/kube/client.ts';
 import { listAll, type Selection } from '../../../runtime/kube/list.ts';
 import {

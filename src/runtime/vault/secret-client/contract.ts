@@ -11,7 +11,7 @@ import type { SecretPool } from './secret-pool.ts';
 import type { SecretBuffer } from './secret-socket.ts';
 
 export interface Login extends TokenLease {
-  /** Whether the token is another one than before: the one that was given is only looked up. */
+  /** Whether the token has changed: a given one is only looked up. */
   readonly replaced: boolean;
 }
 
@@ -28,7 +28,7 @@ export interface SecretDocument {
   /** Of KV version 2. */
   readonly version: number | undefined;
   readonly fields: readonly SecretField[];
-  /** Zeroes the memory behind every value, which must not be touched afterwards. Repeat calls are harmless. */
+  /** Zeroes the memory behind every value, which must not be touched afterwards. Repeated calls have no effect. */
   release(): void;
 }
 
@@ -54,7 +54,7 @@ export interface SecretClient {
   scrub(values: readonly Buffer[], keep: readonly Region[]): number;
   /** The token in use, in place; undefined before the login. */
   token(): Uint8Array | undefined;
-  /** Zeroes the token and every buffer. What is under way fails. Documents stay until they are released. */
+  /** Zeroes the token and every buffer. Pending operations fail. Documents stay until they are released. */
   close(): void;
 }
 
@@ -86,7 +86,7 @@ export class SecretsServer {
     this.#prefix = apiPrefix(connection);
   }
 
-  /** Asks, hands the answer to `use`, and zeroes it unless `use` has kept its body. */
+  /** Sends a request, passes the response to `use`, and zeroes it unless `use` has kept its body. */
   async ask<T>(
     request: SecretRequest,
     signal: AbortSignal,
@@ -130,7 +130,7 @@ export class SecretsServer {
 
 /**
  * The server's error messages. Nothing else of the response becomes a string.
- * @param secrets are crossed out, should the server repeat one, and so is whatever looks random
+ * @param secrets are redacted if the server repeats one, and so is anything that looks random
  */
 export function wordsOf({ body }: SecretReply, ...secrets: readonly Uint8Array[]): string[] {
   const { bytes } = body;

@@ -37,8 +37,8 @@ import { SecretBuffer } from './secret-socket.ts';
 export interface SecretClientOptions {
   readonly config: VaultConfig;
   /**
-   * For method `token`, instead of the one in the configuration; under another method it is zeroed at once, so that
-   * nothing is asked for by it before the login. From now on it belongs to the client.
+   * For method `token`, instead of the one in the configuration; under another method it is zeroed at once, so that it
+   * is never used before the login. The client owns it from now on.
    */
   readonly token?: Region | undefined;
   /** The token that an earlier process of the same configuration had got, under any method; as `token` in all else. */
@@ -155,7 +155,7 @@ class KeptToken implements SecretClient {
     return replaced;
   }
 
-  /** It was zeroed after the login, and stays good for an hour. */
+  /** It was zeroed after the login, and stays valid for an hour. */
   #serviceAccountToken(): TokenBytes | undefined {
     if (this.#auth.method !== 'kubernetes') return undefined;
     try {
@@ -165,7 +165,7 @@ class KeptToken implements SecretClient {
     }
   }
 
-  /** Requests copy the token when they are written, so that the former one is not needed any more. */
+  /** Requests copy the token when they are written, so the former one is no longer needed. */
   #adopt(token: TokenBytes): void {
     if (this.#closed) {
       token.release();

@@ -37,7 +37,7 @@ export function readSecret(
   });
 }
 
-/** Decoded in its own place: no value grows by that. */
+/** Decoded in place: decoding never makes a value longer. */
 function fieldOf(bytes: Uint8Array, member: JsonMember): SecretField {
   const { name, kind, start, end } = member;
   if (kind !== 'string') return { name, value: bytes.subarray(start, compact(bytes, member)) };
@@ -100,7 +100,7 @@ export class Mounts {
   }
 
   /**
-   * The places to look at, in turn: more than one only where the server does not tell.
+   * The places to try in order: more than one only if the server does not name the mount.
    * @throws VaultError of kind `denied` where the token may do nothing there
    */
   async places(segments: readonly string[], signal: AbortSignal): Promise<SecretPlace[]> {
@@ -173,7 +173,7 @@ function notGranted(segments: readonly string[], { status }: SecretReply): Vault
   });
 }
 
-/** Which store holds a path: any token may ask that may do something there. */
+/** Requests the mount of a path, which any token with a capability there may do. */
 export const mountRequest = (segments: readonly string[]) =>
   ({ method: 'GET', path: vaultPath('sys/internal/ui/mounts', ...segments) }) as const;
 
@@ -212,7 +212,7 @@ export function segmentsOf(path: string): string[] {
   return bare;
 }
 
-/** In version 2, `data` behind the mount is the API's own form, and not part of the name. */
+/** In version 2, `data` after the mount belongs to the API's path, not to the name. */
 export function placeIn(
   mount: readonly string[],
   kvVersion: 1 | 2,

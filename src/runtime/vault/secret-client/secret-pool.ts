@@ -7,25 +7,25 @@ import { type SecretResponse, SecretSocket, StaleConnection } from './secret-soc
 
 export interface PoolTimes {
   /**
-   * Idle connections are closed after this time, in ms: the state of a cipher holds some bytes of what was read last,
-   * and changed certificates come into use.
+   * Idle connections are closed after this time, in ms: a cipher's state holds some of the bytes that were read last,
+   * and changed certificates take effect.
    */
   readonly idleMs: number;
   /**
-   * How long a request waits for a connection in use before it has another one opened, in ms: for a server that
-   * is near, a handshake costs more than waiting.
+   * How long a request waits for a busy connection before another one is opened, in ms: near a server, a handshake
+   * takes longer than waiting.
    */
   readonly patienceMs: number;
 }
 
 const usualTimes: PoolTimes = { idleMs: 1_000, patienceMs: 15 };
 
-/** Until another connection is opened beside one that is not up yet. */
+/** How long to wait before opening another connection besides one that is still connecting. */
 const longConnectingMs = 1_000;
 
 type Waiter = PromiseWithResolvers<SecretSocket>;
 
-/** A few kept connections. A request takes the first that is free, whether it was opened for it or not. */
+/** A few kept connections. A request takes the first free one, whether or not it was opened for it. */
 export class SecretPool {
   readonly #connection: VaultConnectionSettings;
   readonly #memory: ByteMemory;
@@ -104,7 +104,7 @@ export class SecretPool {
     }
   }
 
-  /** The one used last: the others may come to their end. */
+  /** The most recently used one, so that the others expire. */
   #takeIdle(): SecretSocket | undefined {
     const socket = [...this.#idle.keys()].findLast(({ usable }) => usable);
     if (socket === undefined) return undefined;
@@ -113,7 +113,7 @@ export class SecretPool {
     return socket;
   }
 
-  /** A connection may have been handed over in the same instant: then it goes to the next. */
+  /** A connection may have been assigned at the same moment: then it passes to the next. */
   #forget(waiter: Waiter): void {
     const index = this.#waiting.indexOf(waiter);
     if (index >= 0) this.#waiting.splice(index, 1);
@@ -129,7 +129,7 @@ export class SecretPool {
     }
   }
 
-  /** One that takes long may never get there: then another one is tried. */
+  /** A slow connection attempt may never succeed, so another one is tried. */
   #isConnecting(): boolean {
     const long = performance.now() - longConnectingMs;
     for (const begun of this.#connecting.values()) if (begun > long) return true;

@@ -14,7 +14,7 @@ export interface SecretResponse {
   readonly body: SecretBuffer;
 }
 
-/** The connection had been used before and ended without a byte of this answer: a fresh one may do. */
+/** The connection had been used before and ended without a byte of this response: a new one may work. */
 export class StaleConnection extends VaultError {
   constructor(host: string) {
     super('unavailable', `No answer from ${host}: it ended the connection`);
@@ -40,7 +40,7 @@ interface Job {
 const inputBytes = 8192;
 const maxHeadBytes = 32 * 1024;
 
-/** One connection to the key server. What comes in is read straight into secret memory, what goes out is written from it. */
+/** One connection to the key server. It reads directly into secret memory and writes from it. */
 export class SecretSocket {
   readonly #options: SocketOptions;
   readonly #input: ByteBlock;
@@ -203,7 +203,7 @@ export class SecretSocket {
     this.#used = true;
     job.settle();
     overwriteStackSoon();
-    // A request that the server did not wait for lies in memory that the system still reads.
+    // The system may still be reading the memory of a request that the server did not wait for.
     if (!clean || !this.#written || !head?.keepAlive) this.#fail(this.#over());
     job.resolve({ status: head?.status ?? 0, location: head?.headers['location'], body: job.body });
   }

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { literal, piecesOf, reference } from '../../../../src/core/injection/mutate/application-process.ts';
 import { mutatePod } from '../../../../src/core/injection/mutate/mutate-pod.ts';
-import { literal, piecesOf, reference } from '../../../../src/core/injection/mutate/variables.ts';
 import type { Container, EnvironmentVariable } from '../../../../src/core/kubernetes/pod.ts';
 import { argvOf, startedByWrapper } from './kubelet.ts';
 import { appImage, bare, defaults, image, plan, pod } from './pods/case.ts';

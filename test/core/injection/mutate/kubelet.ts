@@ -1,6 +1,6 @@
 import type { ImageCommand } from '../../../../src/core/injection/contract.ts';
 import type { Container, EnvironmentVariable } from '../../../../src/core/kubernetes/pod.ts';
-import { decodeOriginalArgs } from '../../../../src/core/original-args.ts';
+import { decodeOriginalArgs } from '../../../../src/core/settings/setting.ts';
 
 /**
  * What a container's process gets, as kubelet and runtime put it together; written after their Go code and not after the

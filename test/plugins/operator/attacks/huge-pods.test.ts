@@ -16,8 +16,13 @@ const needed = { 'svc/inject': 'true', 'svc/vault-role': 'app', 'svc/secret-path
 const app: Container = { name: 'app', image: 'app:1', command: ['/app'] };
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index);
 
-/** Far more than each needs, and far less than it took. */
+/** Far more of the processor than each needs, and far less than it took. */
 const generousMs = 5_000;
+
+function cpuMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1_000;
+}
 
 async function decideOn(spec: Partial<Pod['spec']>, annotations: object = {}): Promise<Decision> {
   const pod: Pod = {
@@ -31,10 +36,10 @@ async function decideOn(spec: Partial<Pod['spec']>, annotations: object = {}): P
     hasForeignAuthorities: () => false,
   } as unknown as DecideDeps;
   const request = { uid: 'u', operation: 'CREATE', namespace: 'team', name: '', dryRun: false, user: 'u' };
-  const began = performance.now();
+  const began = cpuMs();
   const limits = { timeoutMs: 60_000, signal: new AbortController().signal };
   const decision = await decide({ ...request, pod }, deps, limits);
-  assert.ok(performance.now() - began < generousMs, 'in a moment');
+  assert.ok(cpuMs() - began < generousMs, 'in a moment');
   return decision;
 }
 

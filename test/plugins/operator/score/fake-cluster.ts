@@ -55,6 +55,7 @@ export function fakeCluster() {
       },
     }),
     whenSynced: async () => {},
+    synced: true,
   };
   return { view, namespaces, pods, serviceConfigs, workloads };
 }

@@ -29,10 +29,24 @@ interface World extends KnownObjects {
   /** Answers of the API server by path. */
   readonly api?: Readonly<Record<string, unknown>>;
   readonly foreignAuthorities?: boolean;
+  /** The cluster is not listed until then. */
+  readonly listed?: Promise<void>;
   readonly lookUp?: (images: readonly string[]) => Promise<ReadonlyMap<string, ImageCommand>>;
 }
 
-function decideOn(pod: Pod, world: World = {}, request: Partial<AdmissionRequest> = {}): Promise<Decision> {
+function viewOf(world: World) {
+  const known = knownTo({ namespaces: { team: {} }, ...world });
+  const { listed: synced } = world;
+  if (synced === undefined) return known;
+  return { ...known, cluster: { ...known.cluster, synced: false, whenSynced: () => synced } };
+}
+
+function decideOn(
+  pod: Pod,
+  world: World = {},
+  request: Partial<AdmissionRequest> = {},
+  timeoutMs = 1_000,
+): Promise<Decision> {
   const deps = {
     client: {
       request: async ({ path }: { path: string }) => {
@@ -40,7 +54,7 @@ function decideOn(pod: Pod, world: World = {}, request: Partial<AdmissionRequest
         throw new KubeError('KUBE_UNAVAILABLE', `GET ${path}: away`);
       },
     },
-    ...knownTo({ namespaces: { team: {} }, ...world }),
+    ...viewOf(world),
     images: {
       commandsOf: async (_pod: Pod, _namespace: string, images: readonly string[]) =>
         (images.length > 0 ? await world.lookUp?.(images) : undefined) ?? new Map(),
@@ -56,9 +70,22 @@ function decideOn(pod: Pod, world: World = {}, request: Partial<AdmissionRequest
     dryRun: false,
     user: 'somebody',
   };
-  const limits = { timeoutMs: 1_000, signal: new AbortController().signal };
+  const limits = { timeoutMs, signal: new AbortController().signal };
   return decide({ ...whole, pod, ...request }, deps, limits);
 }
+
+test('nothing is decided before the cluster is listed', async () => {
+  const first = Promise.withResolvers<void>();
+  const decision = decideOn(annotated, { listed: first.promise });
+  assert.is(
+    await Promise.race([decision, new Promise((resolve) => setImmediate(resolve, 'waits'))]),
+    'waits',
+  );
+  first.resolve();
+  assert.is((await decision).kind, 'inject');
+  const late = await decideOn(annotated, { listed: new Promise(() => {}) }, {}, 1);
+  assert.match(JSON.stringify(late), /"code":500.*has not listed the cluster yet/);
+});
 
 test('an annotated pod is injected', async () => {
   const pod = injected(annotated, await decideOn(annotated));

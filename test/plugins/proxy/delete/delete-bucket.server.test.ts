@@ -1,114 +1,30 @@
-import { randomBytes } from 'node:crypto';
 import {
   AbortMultipartUploadCommand,
   CopyObjectCommand,
-  DeleteBucketCommand,
-  DeleteObjectCommand,
   DeleteObjectsCommand,
-  GetObjectCommand,
-  ListObjectsV2Command,
-  ListObjectVersionsCommand,
-  PutBucketVersioningCommand,
   PutObjectCommand,
-  type S3Client,
 } from '@aws-sdk/client-s3';
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { complete, putParts, sendParts } from '../../../attacks/support/stored.ts';
 import {
-  type MeddlingStore,
-  type StoreRequest,
-  startMeddlingStore,
-} from '../../../support/meddling-store.ts';
-import { type Rig, type RiggedProxy, startRig } from '../../../support/rig.ts';
+  betweenClearingAndDeleting,
+  code,
+  content,
+  deleteBucket,
+  drop,
+  held,
+  hello,
+  manifests,
+  newBucket,
+  onEachStore,
+  put,
+  text,
+} from './support/bucket-bed.ts';
 
 /** Processes that are killed and started anew. */
 export const timeout = 240_000;
 
-interface Bed {
-  rig: Rig;
-  relay: MeddlingStore;
-  /** Part lists in manifests. */
-  proxy: RiggedProxy;
-  /** Part lists inline, which is the default; their manifests stay for a time of grace. */
-  inline: RiggedProxy;
-}
-
-const text = (body: string | Uint8Array) => Buffer.from(body);
-const hello = [text('hello')];
-let buckets = 0;
-
-async function code(action: Promise<unknown>): Promise<string> {
-  return action.then(
-    () => 'none',
-    (error: Error) => error.name,
-  );
-}
-
-async function startBed(kind: 'versitygw' | 'minio'): Promise<Bed> {
-  const rig = await startRig({ kind, ...(kind === 'versitygw' ? { versioning: true } : {}) });
-  const relay = await startMeddlingStore(rig.store.url);
-  const { region, accessKeyId, secretAccessKey } = rig.store;
-  const upstream = { endpoint: relay.url, region, accessKeyId, secretAccessKey };
-  const proxy = await rig.proxy({ upstream, args: ['--inline-limit', '0'] });
-  return { rig, relay, proxy, inline: await rig.proxy({ upstream }) };
-}
-
-async function newBucket({ rig }: Bed, options?: { versioning: boolean }): Promise<string> {
-  buckets += 1;
-  const bucket = `bucket-${buckets}`;
-  await rig.store.createBucket(bucket, options);
-  return bucket;
-}
-
-/** Keys that the store itself has. */
-async function held({ rig }: Bed, Bucket: string, Prefix = ''): Promise<string[]> {
-  const { Contents = [] } = await rig.store.client.send(new ListObjectsV2Command({ Bucket, Prefix }));
-  return Contents.map(({ Key = '' }) => Key).filter((key) => !key.endsWith('/'));
-}
-
-const manifests = (bed: Bed, bucket: string) => held(bed, bucket, '.svc/manifests/');
-
-async function content(s3: S3Client, Bucket: string, Key: string): Promise<string> {
-  const { Body } = await s3.send(new GetObjectCommand({ Bucket, Key }));
-  return (await Body?.transformToString()) ?? '';
-}
-
-const put = (s3: S3Client, Bucket: string, Key: string, Body = 'hello') =>
-  s3.send(new PutObjectCommand({ Bucket, Key, Body }));
-const drop = (s3: S3Client, Bucket: string, Key: string, VersionId?: string) =>
-  s3.send(new DeleteObjectCommand({ Bucket, Key, VersionId }));
-const deleteBucket = (s3: S3Client, Bucket: string) => s3.send(new DeleteBucketCommand({ Bucket }));
-
-/** Called once with the second DELETE of the bucket, which comes after the helper objects have gone. */
-function betweenClearingAndDeleting(bed: Bed, bucket: string, act: () => Promise<void>): void {
-  let seen = 0;
-  const isDelete = ({ method, path }: StoreRequest) =>
-    method === 'DELETE' && /^\/[^/?]+\/?(\?x-id=[^&]*)?$/.test(path);
-  bed.relay.meddle({
-    before: async (request) => {
-      if (!isDelete(request) || !request.path.startsWith(`/${bucket}`)) return undefined;
-      seen += 1;
-      if (seen === 2) await act();
-      return undefined;
-    },
-  });
-}
-
-for (const kind of ['versitygw', 'minio'] as const) {
-  const test = suite<{ bed: Bed }>(`buckets are deleted, ${kind}`);
-  /** What rests on the proxy alone needs no second store. */
-  const once = kind === 'versitygw' ? test : undefined;
-
-  test.before(async (context) => {
-    context.bed = await startBed(kind);
-  });
-  test.after(async ({ bed }) => {
-    await bed?.rig.stop();
-    await bed?.relay.stop();
-  });
-  test.after.each(({ bed }) => bed.relay.meddle(undefined));
-
+onEachStore('buckets are deleted', (test, once) => {
   test('that had uploads in parts', async ({ bed }) => {
     for (const via of [bed.proxy, bed.inline]) {
       const bucket = await newBucket(bed);
@@ -344,140 +260,4 @@ for (const kind of ['versitygw', 'minio'] as const) {
       assert.equal(await held(bed, odd), ['.svc/notes.txt']);
     },
   );
-
-  test('with versions, once all of the callers have gone', async ({ bed }) => {
-    const bucket = await newBucket(bed, { versioning: true });
-    const { s3 } = bed.proxy;
-    await putParts(s3, bucket, 'large', hello);
-    await putParts(s3, bucket, 'large', [randomBytes(10)]);
-    await drop(s3, bucket, 'large');
-    assert.is((await manifests(bed, bucket)).length, 2, 'older versions need them');
-    const refused = await code(deleteBucket(s3, bucket));
-    assert.is(refused, refused === 'VersionedBucketNotEmpty' ? refused : 'BucketNotEmpty');
-    const list = new ListObjectVersionsCommand({ Bucket: bucket });
-    for (;;) {
-      const { Versions = [], DeleteMarkers = [] } = await s3.send(list);
-      const [one, ...others] = [...Versions, ...DeleteMarkers];
-      if (one === undefined) break;
-      await drop(s3, bucket, one.Key ?? '', one.VersionId);
-      if (others.length > 0)
-        assert.is.not(await code(deleteBucket(s3, bucket)), 'none', `${others.length} are left`);
-    }
-    assert.is(await code(deleteBucket(s3, bucket)), 'none');
-  });
-
-  test('with versions and delete markers of helper objects alone', async ({ bed }) => {
-    const { client } = bed.rig.store;
-    const { s3 } = bed.proxy;
-    for (const status of ['Enabled', 'Suspended'] as const) {
-      const bucket = await newBucket(bed);
-      await putParts(s3, bucket, 'large', hello);
-      const sent = await sendParts(s3, bucket, 'aborted', hello);
-      for (const one of status === 'Enabled' ? [status] : (['Enabled', status] as const))
-        await keep(bed, bucket, one);
-      // The proxy still takes it for a bucket without versions, so that its deletions leave markers
-      await drop(s3, bucket, 'large');
-      await s3.send(
-        new AbortMultipartUploadCommand({ Bucket: bucket, Key: 'aborted', UploadId: sent.UploadId }),
-      );
-      for (const key of await held(bed, bucket, '.svc/')) await drop(client, bucket, key);
-      assert.is.not(await code(deleteBucket(s3, bucket)), 'none', 'a delete marker of the caller is there');
-      await dropVersions(bed, bucket, (key) => !key.startsWith('.svc/'));
-      assert.ok(
-        (await versionsOf(bed, bucket)).some(({ marker }) => marker),
-        status,
-      );
-      assert.is(await code(deleteBucket(s3, bucket)), 'none', status);
-      assert.is(await code(held(bed, bucket)), 'NoSuchBucket');
-    }
-  });
-
-  test('with an open upload that keeps versions, which can go on if the bucket stays', async ({ bed }) => {
-    const bucket = await newBucket(bed, { versioning: true });
-    const { s3 } = bed.proxy;
-    const sent = await sendParts(s3, bucket, 'open', hello);
-    betweenClearingAndDeleting(bed, bucket, () => put(s3, bucket, 'meanwhile').then(() => undefined));
-    assert.is.not(await code(deleteBucket(s3, bucket)), 'none');
-    bed.relay.meddle(undefined);
-    await complete(s3, bucket, 'open', sent);
-    assert.is(await content(s3, bucket, 'open'), 'hello');
-    await dropVersions(bed, bucket, (key) => !key.startsWith('.svc/'));
-    await sendParts(s3, bucket, 'open again', hello);
-    assert.is(await code(deleteBucket(s3, bucket)), 'none');
-  });
-
-  test('an upload that is begun meanwhile is as good as the bucket', async ({ bed }) => {
-    for (const versioning of [false, true]) {
-      const bucket = await newBucket(bed, { versioning });
-      const { s3 } = bed.proxy;
-      await putParts(s3, bucket, 'large', hello);
-      await dropVersions(bed, bucket, (key) => key === 'large');
-      let sent: Awaited<ReturnType<typeof sendParts>> | undefined;
-      betweenClearingAndDeleting(bed, bucket, async () => {
-        sent = await sendParts(s3, bucket, 'begun', hello);
-      });
-      const deleted = await code(deleteBucket(s3, bucket));
-      bed.relay.meddle(undefined);
-      assert.ok(sent !== undefined);
-      assert.is.not(deleted, 'none', 'its records are objects in the bucket');
-      await complete(s3, bucket, 'begun', sent as Awaited<ReturnType<typeof sendParts>>);
-      assert.is(await content(s3, bucket, 'begun'), 'hello');
-    }
-  });
-
-  once?.('what a delete marker hides may be of another bucket, and is left alone', async ({ bed }) => {
-    const [stateBucket, served] = [await newBucket(bed, { versioning: true }), await newBucket(bed)];
-    const { region, accessKeyId, secretAccessKey } = bed.rig.store;
-    const upstream = { endpoint: bed.relay.url, region, accessKeyId, secretAccessKey };
-    const args = ['--inline-limit', '0', '--state-bucket', stateBucket];
-    const other = await bed.rig.proxy({ upstream, args });
-    await putParts(other.s3, served, 'large', hello);
-    const { client } = bed.rig.store;
-    for (const key of await held(bed, stateBucket, '.svc/')) await drop(client, stateBucket, key);
-    const before = await versionsOf(bed, stateBucket);
-    assert.is.not(await code(deleteBucket(bed.proxy.s3, stateBucket)), 'none');
-    assert.equal(await versionsOf(bed, stateBucket), before);
-    await dropVersions(
-      bed,
-      stateBucket,
-      () => true,
-      (one) => one.marker,
-    );
-    assert.is(await content(other.s3, served, 'large'), 'hello');
-  });
-
-  test.run();
-}
-
-async function keep({ rig }: Bed, Bucket: string, Status: 'Enabled' | 'Suspended'): Promise<void> {
-  await rig.store.client.send(
-    new PutBucketVersioningCommand({ Bucket, VersioningConfiguration: { Status } }),
-  );
-}
-
-interface Held {
-  readonly key: string;
-  readonly version: string | undefined;
-  readonly marker: boolean;
-}
-
-/** All that the store itself has. */
-async function versionsOf({ rig }: Bed, Bucket: string): Promise<Held[]> {
-  const { Versions = [], DeleteMarkers = [] } = await rig.store.client.send(
-    new ListObjectVersionsCommand({ Bucket }),
-  );
-  const told = (marker: boolean) => (one: { Key?: string | undefined; VersionId?: string | undefined }) => ({
-    ...{ key: one.Key ?? '', version: one.VersionId, marker },
-  });
-  return [...Versions.map(told(false)), ...DeleteMarkers.map(told(true))];
-}
-
-async function dropVersions(
-  bed: Bed,
-  bucket: string,
-  wanted: (key: string) => boolean,
-  which: (one: Held) => boolean = () => true,
-): Promise<void> {
-  for (const one of await versionsOf(bed, bucket))
-    if (wanted(one.key) && which(one)) await drop(bed.rig.store.client, bucket, one.key, one.version);
-}
+});

@@ -4,7 +4,7 @@ import { createObservation } from '../../../../src/plugins/wrapper/observation.t
 import type { PreparedApplication } from '../../../../src/plugins/wrapper/prepare-application.ts';
 import { Runner } from '../../../../src/plugins/wrapper/runner.ts';
 import type { Application, Ending, Supervisor } from '../../../../src/plugins/wrapper/supervise/index.ts';
-import { createLeanLogger } from '../../../../src/runtime/logging/lean-logger.ts';
+import { createLeanLogger } from '../../../../src/runtime/logging/create-logger.ts';
 import { type PlainMemory, plainMemory } from '../../../support/plain-memory.ts';
 
 class FakeApplication implements Application {

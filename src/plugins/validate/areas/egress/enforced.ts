@@ -35,7 +35,7 @@ export const enforced: Check = {
   },
 };
 
-/** What every pod can reach that no egress policy holds back: the operator admits it from all namespaces. */
+/** A target that every pod can reach without an egress policy: the operator's metrics are open to all namespaces. */
 async function forbidden(context: CheckContext): Promise<ProbeTarget | undefined> {
   const path = `/api/v1/namespaces/${context.config.operatorNamespace}/services/svc-operator-metrics`;
   const service = await getObject<{ readonly spec?: { readonly clusterIP?: string } }>(context, path);
@@ -81,7 +81,7 @@ const pollMs = 500;
 const removeMs = 10_000;
 
 /**
- * Runs a pod in a namespace until it has tried its connection, and removes it, whatever came of it.
+ * Runs a pod in a namespace until it has tried its connection, and always removes it.
  * @throws NotEvaluated where it may not be created, or does not end
  */
 async function runProbe(

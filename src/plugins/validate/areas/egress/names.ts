@@ -12,7 +12,7 @@ import { type EgressOf, egressOf } from './policies.ts';
 
 const asks = 5;
 const pauseMs = 500;
-/** Of the answers that pods get for a name: beyond it, connections fail often enough to be noticed. */
+/** Share of the addresses that pods get for a name: beyond it, connections fail noticeably often. */
 const mostUnlisted = 0.1;
 
 export const namesListed: Check = {
@@ -67,7 +67,7 @@ function blocksOf({ egress }: ObservedSpec): string[] {
   return (egress ?? []).flatMap(({ to }) => (to ?? []).flatMap(({ ipBlock }) => ipBlock?.cidr ?? []));
 }
 
-/** Undefined where DNS gives no address here. */
+/** Undefined if DNS returns no address here. */
 async function unlistedShare(
   { host, listed }: ListedHost,
   { lookUps }: CheckContext,
@@ -98,8 +98,8 @@ function failureOf({ subject, host }: ListedHost, share: number | undefined): Ch
 const most = 5;
 
 /**
- * What is taken on trust, as a sentence. DNS of a laptop may not know what pods connect to, and names turn: neither
- * speaks against a policy.
+ * What is assumed, as a sentence. A laptop's DNS may not resolve what pods connect to, and addresses rotate: neither
+ * contradicts a policy.
  */
 export function onTrust(all: readonly EgressOf[]): string | undefined {
   const names = [...new Set(all.flatMap(trustedNames))].sort();

@@ -65,7 +65,7 @@ interface SeenDaemonSet {
   readonly ready: number;
   /** Names of its containers, and what they are started with. */
   readonly containers: readonly { readonly name: string; readonly args: readonly string[] }[];
-  /** What stands in the ConfigMap that it takes its settings from; its arguments come before that. */
+  /** The ConfigMap that holds its settings; arguments have precedence. */
   readonly settings?: Readonly<Record<string, string>> | undefined;
 }
 

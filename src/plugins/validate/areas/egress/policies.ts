@@ -43,7 +43,7 @@ function problemOf(
     const whose = found.ours ? '' : ' It is not kept by the operator.';
     return [{ subject, message: `It says something else than svc netpol would write.${whose}` }];
   }
-  // where no name is known here, nothing contradicts what the operator found
+  // if no name resolves here, nothing contradicts the operator's addresses
   if (narrower(wanted, asNoted)) return [];
   return [
     {
@@ -54,7 +54,7 @@ function problemOf(
   ];
 }
 
-/** Nothing was resolved here that the other one has not. */
+/** No address was resolved here that the other policy lacks. */
 function narrower(wanted: NetworkPolicy, asNoted: NetworkPolicy): boolean {
   const known = blocksOf(asNoted);
   return [...blocksOf(wanted)].every((block) => known.has(block));
@@ -133,7 +133,7 @@ export const egressOf = shared(async (context): Promise<readonly EgressOf[]> => 
 type Policies = ReadonlyMap<string, readonly KnownPolicy[]>;
 type Gather = (namespace: string, wanted: Wanted) => Promise<Pick<EgressOf, 'wanted' | 'asNoted'>>;
 
-/** What namespaces have in common is asked for once: time stands still. */
+/** Facts shared by namespaces are read once: the clock stands still. */
 async function gatherer(context: CheckContext, policiesIn: Policies): Promise<Gather> {
   const client = await context.cluster();
   const now = () => 0;

@@ -52,7 +52,7 @@ const available: Check = {
 
 const leads: Check = {
   ...{ id: 'SVC-OPERATOR-002', area: 'operator', level: 'error', needs: 'cluster' },
-  title: 'A replica of the operator leads, and keeps policies, statuses and certificates',
+  title: 'A replica of the operator leads, and maintains policies, statuses and certificates',
   cause: 'No replica can write its lease: none runs, none reaches the API server, or the role is missing.',
   fix: 'Look for leader.* in the log of the operator, and check the Role svc-operator in its namespace.',
   async run(context) {
@@ -137,7 +137,7 @@ const serviceConfigs: Check = {
   ...{ id: 'SVC-OPERATOR-013', area: 'operator', level: 'error', needs: 'cluster' },
   title: 'Every ServiceConfig is valid and in force',
   cause:
-    'An error in its spec, a SecretMapping that is missing, or a namespace whose label somebody else keeps.',
+    'An error in its spec, a SecretMapping that is missing, or a namespace whose label somebody else manages.',
   fix: 'Do what its conditions say: kubectl describe serviceconfig.',
   async run(context) {
     const configs = (await serviceConfigsOf(context)) ?? [];
@@ -251,7 +251,7 @@ interface Conditioned {
   readonly status: { readonly observedGeneration?: number; readonly conditions?: readonly Condition[] };
 }
 
-/** What the operator says against a custom resource of the user's; a warning where it has not looked at it yet. */
+/** The operator's errors for a custom resource; a warning if it has not evaluated it yet. */
 function conditionFailures(
   { namespace, name, generation, status }: Conditioned,
   types: readonly string[],
@@ -262,7 +262,7 @@ function conditionFailures(
     return [
       { subject, message: 'The operator has not looked at it since it was changed.', level: 'warning' },
     ];
-  // the first that does not hold explains the others
+  // the first condition that is false explains the others
   const broken = types
     .flatMap((type) => conditions.filter((one) => one.type === type))
     .find(({ status: state }) => state !== 'True');

@@ -1,6 +1,6 @@
+import { carriesWrapper } from '../../../../core/injection/protected-pods.ts';
 import type { KnownServiceConfig } from '../../../../core/kubernetes/known-objects.ts';
 import type { Pod } from '../../../../core/kubernetes/pod.ts';
-import { carriesWrapper } from '../../../../core/kubernetes/protected-pods.ts';
 import { KubeError } from '../../../../runtime/kube/client.ts';
 import { concurrently } from '../../../../runtime/lifecycle/wait.ts';
 import {
@@ -21,7 +21,7 @@ export const annotatedPodMutated: Check = {
   ...{ id: 'SVC-OPERATOR-012', area: 'operator', level: 'error', needs: 'cluster', timeoutMs: 40_000 },
   title: 'A pod that asks for protection gets it (measured by a dry run, nothing is created)',
   cause:
-    'The webhook configuration is missing or changed, no replica of the operator answers, a network policy or firewall lies between the API server and port 9443, or the CA bundle is another.',
+    'The webhook configuration is missing or changed, no replica of the operator answers, a network policy or firewall lies between the API server and port 9443, or the CA bundle is a different one.',
   fix: 'Look at the other checks of the operator and the webhook; on private clusters let the control plane reach port 9443 of the nodes.',
   async run(context) {
     const tried = await annotatedPod(context);
@@ -43,14 +43,15 @@ function problemOf(tried: Tried): string | undefined {
   }
 }
 
-/** Each costs a review. */
+/** Each costs one review. */
 const most = 50;
 
 export const configuredPodMutated: Check = {
   ...{ id: 'SVC-OPERATOR-019', area: 'operator', level: 'error', needs: 'cluster', timeoutMs: 60_000 },
-  title: 'A pod that a ServiceConfig selects is never left bare (measured by dry runs, nothing is created)',
+  title:
+    'A pod that a ServiceConfig selects is never left unprotected (measured by dry runs, nothing is created)',
   cause:
-    'The namespace has not got the label svc/protected=true, the webhook leaves it out, or the operator does not know the ServiceConfig yet.',
+    'The namespace lacks the label svc/protected=true, the webhook excludes it, or the operator does not know the ServiceConfig yet.',
   fix: 'Look at the conditions of the ServiceConfig and at the selectors of the webhook configuration.',
   async run(context) {
     const configs = ((await serviceConfigsOf(context)) ?? []).filter(isTried);
@@ -69,11 +70,11 @@ const isTried = ({ spec }: KnownServiceConfig) => (spec.selector.matchExpression
 
 interface TriedConfig {
   readonly failure?: CheckFailure;
-  /** Why it could not be tried: a quota or a policy of somebody else's in that namespace. */
+  /** Why it could not be tried: a quota or another policy in that namespace. */
   readonly obstacle?: NotEvaluated;
 }
 
-/** One that lacks what each pod has to add is refused, which protects, too. */
+/** A pod that lacks required settings is refused, which protects, too. */
 async function tried(
   context: CheckContext,
   { namespace, name, spec }: KnownServiceConfig,

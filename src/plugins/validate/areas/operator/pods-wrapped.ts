@@ -1,10 +1,12 @@
-import { containersOf, proxyName, volumeNames } from '../../../../core/injection/mutate/containers.ts';
-import type { Container, Pod } from '../../../../core/kubernetes/pod.ts';
 import {
   applicationContainers,
   carriesWrapper,
+  containersOf,
+  proxyName,
+  volumeNames,
   wrappedContainers,
-} from '../../../../core/kubernetes/protected-pods.ts';
+} from '../../../../core/injection/protected-pods.ts';
+import type { Container, Pod } from '../../../../core/kubernetes/pod.ts';
 import { counted } from '../../../../core/units.ts';
 import {
   type Check,
@@ -47,8 +49,8 @@ function problemOf({ key, pod }: SeenPod): readonly CheckFailure[] {
 
 export const wrappersCurrent: Check = {
   ...{ id: 'SVC-OPERATOR-016', area: 'operator', level: 'warning', needs: 'cluster', timeoutMs: 60_000 },
-  title: 'Protected pods have the wrapper that the operator gives now',
-  cause: 'The operator was upgraded after they were made.',
+  title: 'Protected pods have the current wrapper of the operator',
+  cause: 'The operator was upgraded after they were created.',
   fix: 'Recreate them: kubectl rollout restart.',
   async run(context) {
     const [operator, { labelled }] = await Promise.all([operatorOf(context), protectedPodsOf(context)]);
@@ -90,7 +92,7 @@ export const verification: Check = {
 
 export const tokenAudience: Check = {
   ...{ id: 'SVC-OPERATOR-020', area: 'operator', level: 'warning', needs: 'cluster', timeoutMs: 60_000 },
-  title: 'The token that protected pods show to the secrets server opens nothing at the API server',
+  title: 'The token that protected pods present to the secrets server is worthless at the API server',
   cause:
     "No audience is set, so that the token is the API server's own: whoever reads it on its way, or in the secrets server, can do there what the pod's service account may.",
   fix: "First give each auth role of the pods the audience: `audience` of a role of the kubernetes auth method (such as bao write auth/kubernetes/role/NAME audience=https://vault.example with the role's other fields), `bound_audiences` of one of jwt; a role that names another one refuses such tokens, and one of kubernetes that names none takes those of any service. Then set operator.tokenAudience (or svc/token-audience, or vault.tokenAudience of a ServiceConfig) to the same, and make the pods anew.",
@@ -115,7 +117,7 @@ function showing(pod: Pod): readonly Container[] {
   return [...wrappedContainers(pod), ...proxies];
 }
 
-/** Audience of the token that is mounted for the login; undefined where it is the one that every pod has. */
+/** Audience of the token mounted for the login; undefined for the default token. */
 function tokenOf({ volumeMounts = [] }: Container, { spec }: Pod): string | undefined {
   if (!volumeMounts.some(({ name }) => name === volumeNames.token)) return undefined;
   const sources = spec.volumes?.find(({ name }) => name === volumeNames.token)?.projected?.sources;
@@ -127,7 +129,9 @@ const opens = (audience: string | undefined, audiences: readonly string[]): bool
 
 const usualAudiences = ['https://kubernetes.default.svc', 'https://kubernetes.default.svc.cluster.local'];
 
-/** Its audience is the issuer of its tokens unless --api-audiences says otherwise; where it is not told, the usual ones. */
+/**
+ * The API server's audience is its issuer unless --api-audiences says otherwise; if that is unknown, the usual ones.
+ */
 async function audiencesOfApiServer(context: CheckContext): Promise<readonly string[]> {
   try {
     const path = '/.well-known/openid-configuration';

@@ -20,7 +20,7 @@ import { annotatedPod } from './pods-mutated.ts';
 
 export const webhookEntries: Check = {
   ...{ id: 'SVC-OPERATOR-007', area: 'operator', level: 'error', needs: 'cluster' },
-  title: 'The webhook is configured for the creation of pods, at the operator',
+  title: 'The webhook configuration sends the creation of pods to the operator',
   cause: 'The MutatingWebhookConfiguration was deleted or changed by hand, or by a policy engine.',
   fix: 'Apply the chart again; the operator then writes the CA bundle into it.',
   async run(context) {
@@ -66,11 +66,10 @@ function isForPods({
 
 export const webhookSelectors: Check = {
   ...{ id: 'SVC-OPERATOR-009', area: 'operator', level: 'error', needs: 'cluster' },
-  title:
-    'The webhook is asked about every pod that it has to protect, and never about those of the cluster itself',
+  title: 'The webhook receives every pod that it has to protect, and none of the cluster itself',
   cause:
     'Selectors or match conditions of the webhook configuration were changed, or a namespace lost the label of its name.',
-  fix: 'Apply the chart again, and take objectSelector and further conditions out of the configuration.',
+  fix: 'Apply the chart again, and remove objectSelector and further conditions from the configuration.',
   async run(context) {
     const [webhooks, namespaces] = await Promise.all([webhooksOf(context), namespacesOf(context)]);
     assertConfigured(webhooks);
@@ -148,8 +147,8 @@ export const webhookBundle: Check = {
   ...{ id: 'SVC-OPERATOR-010', area: 'operator', level: 'error', needs: 'cluster', timeoutMs: 40_000 },
   title: "The webhook's CA bundle is valid, and its certificate comes from it",
   cause:
-    'The operator has not written the bundle yet or may not, somebody replaced it, or the certificate of operator.webhook.certSecret comes from another authority.',
-  fix: 'See webhook.bundle in the log of the operator, and that it may get and patch the configuration; put the authority into ca.crt of certSecret.',
+    'The operator has not written the bundle yet or is not permitted to, somebody replaced it, or the certificate of operator.webhook.certSecret comes from another authority.',
+  fix: 'Look for webhook.bundle in the log of the operator, and check that it may get and patch the configuration; put the authority into ca.crt of certSecret.',
   async run(context) {
     const webhooks = await webhooksOf(context);
     assertConfigured(webhooks);
@@ -160,7 +159,7 @@ export const webhookBundle: Check = {
       return failed({ subject: 'svc-operator', message: `${tried.because}.` }, ...failures);
     if (tried.kind === 'unanswered' && failures.length === 0)
       return skipped('The webhook does not answer, so that it shows no certificate');
-    // nobody was asked, or under failurePolicy Ignore nobody heard that the certificate is another
+    // the webhook was not called, or failurePolicy Ignore hid that the certificate is a different one
     if (tried.kind === 'bare')
       return verdictOnPart(
         failures,
@@ -183,7 +182,7 @@ function problemOf({ name, clientConfig = {} }: SeenWebhook, now: number): reado
   return [{ subject: name, message: `Its CA bundle expires at ${end}.`, level: 'warning' }];
 }
 
-/** Undefined where one cannot be read: the API server would take none of them then. */
+/** Undefined if one cannot be read: the API server would then accept none of them. */
 function certificatesOf(caBundle: string): readonly X509Certificate[] | undefined {
   try {
     return certificatesIn(Buffer.from(caBundle, 'base64').toString()).map((pem) => new X509Certificate(pem));

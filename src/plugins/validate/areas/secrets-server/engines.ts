@@ -20,7 +20,7 @@ import { forProxy, forWrapper, vaultCheck } from './server.ts';
 
 export interface KvPlaces {
   readonly places: readonly KvPlace[];
-  /** Paths that are nowhere. */
+  /** Paths that do not exist. */
   readonly failures: readonly CheckFailure[];
 }
 
@@ -47,7 +47,7 @@ export const kvPlaces = shared(async (context): Promise<KvPlaces> => {
 export const kvReadable = vaultCheck(
   {
     id: 'SVC-VAULT-011',
-    title: 'Every KV path is there and can be read',
+    title: 'Every KV path exists and can be read',
     level: 'error',
     cause:
       'The path is mistyped, nothing was written there, its last version was deleted, or the policy does not permit read.',
@@ -61,7 +61,7 @@ export const kvReadable = vaultCheck(
   },
 );
 
-/** What comes is a secret: nothing of it is looked at. */
+/** The response is a secret: it is not examined. */
 async function lookAt(
   session: VaultSession,
   { given, readPath }: KvPlace,
@@ -81,7 +81,7 @@ export const kvVersion = vaultCheck(
     id: 'SVC-VAULT-012',
     title: 'KV stores keep versions',
     level: 'info',
-    cause: 'The store is of KV version 1: what is overwritten or deleted by mistake is gone.',
+    cause: 'The store uses KV version 1: what is overwritten or deleted by mistake is gone.',
     fix: 'Upgrade it with bao kv enable-versioning <mount>; policies then need <mount>/data/<name>.',
   },
   async (_vault, context) => {
@@ -120,7 +120,7 @@ async function kvPlace(session: VaultSession, given: string, signal: AbortSignal
 export const roundTrip = vaultCheck(
   {
     id: 'SVC-VAULT-010',
-    title: 'The transit key is there, and wraps and unwraps for the login',
+    title: 'The transit key exists, and the login can wrap and unwrap with it',
     level: 'error',
     cause:
       'The engine is mounted elsewhere, the key has another name, or the policy does not permit encrypt and decrypt.',
@@ -151,7 +151,7 @@ interface Tried {
 
 const findingOf = ({ subject, message }: Tried) => ({ subject, message });
 
-/** What the key server refuses here is the finding. @throws VaultError where it is sealed or away */
+/** A refusal here is the finding. @throws VaultError where it is sealed or away */
 async function tried(
   session: VaultSession,
   query: VaultQuery,

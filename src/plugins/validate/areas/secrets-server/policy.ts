@@ -38,8 +38,8 @@ export const policyExact = vaultCheck(
     title: 'The policy of the login permits nothing else',
     level: 'error',
     cause:
-      'The token is of root or of a person, or a policy has a wildcard, sudo, or more capabilities than are used. An attacker who takes over the workload then has them too.',
-    fix: 'Write a policy with exactly the paths and capabilities of the specification, attach it to the role alone, and remove the others. Use --identity to say whose policy it is.',
+      'The token belongs to root or to a person, or a policy has a wildcard, sudo, or more capabilities than are used. An attacker who takes over the workload then has them too.',
+    fix: 'Write a policy with exactly the paths and capabilities of the specification, attach only it to the role, and remove the others. Use --identity to say whose policy it is.',
   },
   async (_vault, context) => verdict(collected((await granted(context)).flatMap(beyond))),
 );
@@ -55,7 +55,7 @@ function beyond({ path, wanted, has }: Granted): readonly CheckFailure[] {
   return more.length === 0 ? [] : [{ subject: path, message: `It permits ${more.join(', ')}.` }];
 }
 
-/** A token of root would be told of for every path. */
+/** A root token would be reported for every path. */
 function collected(failures: readonly CheckFailure[]): readonly CheckFailure[] {
   if (!failures.every(({ message }) => message === 'It permits root.')) return failures;
   return failures.length === 0
@@ -70,7 +70,7 @@ interface Granted {
   readonly has: readonly string[];
 }
 
-/** Looks up what the login may do where it needs something, and where it must not be let in. */
+/** Looks up the login's capabilities on the paths that it needs, and on paths that it must not have. */
 const granted = shared(async (context): Promise<readonly Granted[]> => {
   const wanted = await wantedOf(context);
   const paths = [...wanted.keys()];
@@ -148,7 +148,7 @@ const namespaces = 'bound_service_account_namespaces';
 
 const isFilled = (bound: unknown): bound is readonly unknown[] => Array.isArray(bound) && bound.length > 0;
 
-/** A role of another auth method tells nothing of service accounts: that must not count as bound. */
+/** A role of another auth method has no service accounts, which must not count as bound. */
 function unbound(
   subject: string,
   data: Readonly<Record<string, unknown>>,

@@ -23,8 +23,8 @@ export const answers = vaultCheck(
     title: 'The secrets server answers',
     level: 'error',
     cause:
-      'The name is not known here, nothing listens, a firewall or network policy is in between, or its certificate is not trusted.',
-    fix: 'Check VAULT_ADDR and, from where pods run, the way to it on its port; for a private authority give VAULT_CACERT.',
+      'The name does not resolve here, nothing listens, a firewall or network policy is in between, or its certificate is not trusted.',
+    fix: 'Check VAULT_ADDR, and that pods can connect to it on its port; for a private authority set VAULT_CACERT.',
   },
   async ({ address }, context) => {
     try {
@@ -40,7 +40,7 @@ export const answers = vaultCheck(
 type Facts = Omit<Check, 'area' | 'needs' | 'run'>;
 type VaultProbe = (vault: VaultAccess, context: CheckContext, signal: AbortSignal) => Promise<CheckResult>;
 
-/** A check of the secrets server that is named. */
+/** A check of the configured secrets server. */
 export function vaultCheck(facts: Facts, look: VaultProbe): Check {
   return {
     ...facts,
@@ -57,7 +57,7 @@ export interface SealStatus {
 
 const query = { method: 'GET', path: 'sys/seal-status' } as const;
 
-/** Everybody may ask for it, whatever state the server is in. @throws VaultError */
+/** Needs no token, whatever state the server is in. @throws VaultError */
 export const sealStatus = shared(async (context): Promise<SealStatus> => {
   const { anonymous } = await context.vault();
   const answer = await anonymous.ask(query, context.signal);
@@ -72,7 +72,7 @@ export const active = vaultCheck(
     title: 'Requests go to a node that serves them',
     level: 'info',
     cause:
-      'The address leads to a standby, which passes requests on, or to a secondary for disaster recovery, which does not.',
+      'The address leads to a standby, which forwards requests, or to a secondary for disaster recovery, which does not.',
     fix: 'Make the address lead to the active node, for example by the health check of the load balancer (sys/health).',
   },
   async ({ address, anonymous }, _context, signal) => {
@@ -97,11 +97,11 @@ const certificateOf = shared(async (context: CheckContext) =>
 export const certificateTrusted = vaultCheck(
   {
     id: 'SVC-VAULT-004',
-    title: 'The certificate of the secrets server is trusted and bears its name',
+    title: 'The certificate of the secrets server is trusted and matches its name',
     level: 'error',
     cause:
       'A private authority is not among those trusted here, the chain is incomplete, or the address is a name that the certificate does not have.',
-    fix: 'Give the authority by VAULT_CACERT (in pods: mount it at /svc/certs), or use a name that the certificate contains.',
+    fix: 'Name the authority in VAULT_CACERT (in pods: mount it at /svc/certs), or use a name that the certificate contains.',
   },
   async ({ address }, context) => {
     const certificate = await certificateOf(context);
@@ -115,7 +115,7 @@ export const certificateTrusted = vaultCheck(
 export const certificateLasts = vaultCheck(
   {
     id: 'SVC-VAULT-005',
-    title: 'The certificate of the secrets server does not end soon',
+    title: 'The certificate of the secrets server does not expire soon',
     level: 'warning',
     cause:
       'Nothing has renewed it. After it expires, wrappers do not start and the proxy neither stores nor reads.',
@@ -139,8 +139,8 @@ export const login = vaultCheck(
     title: 'The login works',
     level: 'error',
     cause:
-      'The token is wrong or has ended; the role is not there, or is bound to another service account, namespace or audience; the auth method is mounted elsewhere.',
-    fix: 'Check VAULT_AUTH_ROLE and VAULT_AUTH_MOUNT_PATH, and what the role is bound to; with a token, give a valid one by VAULT_TOKEN_FILE.',
+      'The token is wrong or has expired; the role does not exist, or is bound to another service account, namespace or audience; the auth method is mounted elsewhere.',
+    fix: 'Check VAULT_AUTH_ROLE and VAULT_AUTH_MOUNT_PATH, and what the role is bound to; for a login by token, put a valid one into the file of VAULT_TOKEN_FILE.',
   },
   async (vault) => {
     try {
@@ -168,7 +168,7 @@ function identityOf({ identity, secretPaths }: Whose): 'proxy' | 'wrapper' | 'bo
 const capabilities = { GET: 'read', LIST: 'list', POST: 'update', PUT: 'update', DELETE: 'delete' } as const;
 
 /**
- * Answers a success or a 404.
+ * Resolves with a success or a 404.
  * @throws NotEvaluated naming the capability that is missing; VaultError for what else is no success
  */
 export async function ask(

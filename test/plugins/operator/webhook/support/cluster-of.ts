@@ -27,6 +27,7 @@ function clusterOf({ namespaces = {}, serviceConfigs = {}, secretMappings = {} }
   const known = { created: '2026-01-01T00:00:00Z' };
   return {
     whenSynced: () => Promise.resolve(),
+    synced: true,
     namespaces: followed(Object.entries(namespaces).map(([name, labels]) => [name, { name, labels }])),
     serviceConfigs: followed(entriesOf(serviceConfigs, known)),
     secretMappings: followed(entriesOf(secretMappings, known)),
