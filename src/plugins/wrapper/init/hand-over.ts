@@ -1,6 +1,7 @@
 import { isatty } from 'node:tty';
 import type { LeanMetrics } from '../../../runtime/health/health.ts';
 import type { HealthServer } from '../../../runtime/health/lean-health-server.ts';
+import { unlockAll } from '../../../runtime/native/process-lock.ts';
 import { recordSocketPair, sendRecord } from '../../../runtime/native/record-channel.ts';
 import type { ShareableMemory } from '../../../runtime/native/secret-memory.ts';
 import type { SecretClient } from '../../../runtime/vault/secret-client/contract.ts';
@@ -54,6 +55,9 @@ export async function handOverToInit(options: HandOverOptions): Promise<never> {
     sendRecord(socket, { kind: recordKind.listener }, health.descriptor);
   }
   observation.secrets.set(obtained.count);
+  const { secretMemory } = measureOwnProtection([prepared.region]);
+  // under a small limit secret memory needs that room, and this process ends in a moment
+  if (!settings.requireMlock) unlockAll();
   const tokens = new TokenKeeper(client, obtained.lease, monotonicMs);
   const due = tokens.delayMs(settings.renewalInterval);
   await sendParting(
@@ -62,13 +66,13 @@ export async function handOverToInit(options: HandOverOptions): Promise<never> {
       ...{ token: client.token() ?? Buffer.alloc(0), key: options.key, tokens, observation, metrics },
       memory: {
         ...{ inUse: obtained.digest, refused: undefined, failures: 0, registered: options.registered },
-        secretMemory: measureOwnProtection([prepared.region]).secretMemory,
+        secretMemory,
       },
       delayMs: settings.agentAddr === undefined ? due : Math.min(due, reportAfterMs),
     },
   );
-  sendStart({ socket, memory }, prepared);
   client.close();
+  sendStart({ socket, memory }, prepared);
   const flag = options.tokenGiven ? `${workerFlag}=token` : workerFlag;
   const worker = [process.execPath, ...process.execArgv, process.argv[1] ?? '', flag, ...options.argv];
   const env = withoutNodeOptions(around.inherited);
