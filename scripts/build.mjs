@@ -8,6 +8,7 @@ import { dirname, join } from 'node:path';
 import { hasBpfObjects } from './lib/bpf.mjs';
 import { bundle } from './lib/bundle.mjs';
 import { renderCustomResources } from './lib/custom-resources.mjs';
+import { hasInit } from './lib/init.mjs';
 import { committed, generateManifest, MANIFEST } from './lib/manifest.mjs';
 import { ROOT } from './lib/paths.mjs';
 import { commandSnapshot, SNAPSHOT } from './lib/snapshot.mjs';
@@ -34,6 +35,12 @@ writeFileSync(join(ROOT, METAFILE), JSON.stringify(metafile));
 if (!hasBpfObjects(ROOT)) {
   say(
     'The BPF programs of the node agent were left out: clang-19, llvm-19 and libbpf-dev are not installed.',
+  );
+  if (process.env['CI'] === 'true') process.exit(1);
+}
+if (!hasInit(ROOT)) {
+  say(
+    'svc-init of the wrapper was left out: no C compiler (clang-19 or gcc) with a static C library is installed.',
   );
   if (process.env['CI'] === 'true') process.exit(1);
 }

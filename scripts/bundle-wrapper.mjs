@@ -5,6 +5,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { initProgram } from './lib/init.mjs';
 import { inRoot } from './lib/paths.mjs';
 import { ARCHITECTURES } from './lib/wrapper-folder/architectures.mjs';
 import { assemble } from './lib/wrapper-folder/assemble.mjs';
@@ -47,11 +48,19 @@ function gather({ arch, frozen, script, 'no-code-cache': noCodeCache }) {
   const npm = npmPackages(arch);
   return {
     ...{ architecture: arch, names, npm, script, libraries: debian.folder },
+    init: initFor(arch),
     tools: elfTools(tools.folder, host),
     packages: { npm: npm.packages, debian: debian.packages, tools: tools.packages },
     codeCache: !noCodeCache && canRun(arch),
     version: JSON.parse(readFileSync(inRoot('package.json'), 'utf8')).version,
   };
+}
+
+/** Without it the wrapper can only stay (SVC_RESIDENT=true). */
+function initFor(arch) {
+  const program = inRoot(initProgram(arch));
+  if (!existsSync(program)) say(`No svc-init for ${arch}: it was not built, for want of a compiler.`);
+  return program;
 }
 
 /** V8's cache is made by running the Node of the folder. */

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { family } from '../../test/support/process-memory.ts';
 import type { Starter } from './contender.ts';
@@ -73,7 +73,29 @@ function cpuMs(pid: number): number {
   return spent.reduce((sum, one) => sum + one, 0) / 1e6;
 }
 
+/** Of all processes of the starter: what runs the same program belongs to it, the application does not. */
 function memoryOf(pid: number): Memory {
+  const program = programOf(pid);
+  const own = family(pid).filter((one) => programOf(one) === program);
+  const each = own.map(memoryOfOne);
+  const sum = (pick: (memory: Memory) => number) => each.reduce((total, one) => total + pick(one), 0);
+  return {
+    privateDirty: sum(({ privateDirty }) => privateDirty),
+    locked: sum(({ locked }) => locked),
+    resident: sum(({ resident }) => resident),
+  };
+}
+
+/** Empty for one that has ended meanwhile. */
+function programOf(pid: number): string {
+  try {
+    return readlinkSync(`/proc/${pid}/exe`);
+  } catch {
+    return '';
+  }
+}
+
+function memoryOfOne(pid: number): Memory {
   const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
   const field = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(rollup)?.[1]);
   return { privateDirty: field('Private_Dirty'), locked: field('Locked'), resident: field('Rss') };

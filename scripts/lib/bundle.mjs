@@ -4,6 +4,7 @@ import { build } from 'esbuild';
 import { buildBpf, hasClang } from './bpf.mjs';
 import { builtinsInParts } from './builtins-in-parts.mjs';
 import { commonJsExports } from './commonjs-exports.mjs';
+import { buildInit } from './init.mjs';
 import { bundleSdk } from './sdk.mjs';
 import { bundledPackages, writeNotices } from './third-party.mjs';
 
@@ -46,6 +47,7 @@ export async function bundle(root) {
     bundleWrapper(root, outdir),
     bundleSdk(root, EXTERNAL),
     ...(hasClang() ? [buildBpf(root)] : []),
+    buildInit(root),
   ]);
   const outputs = Object.assign({}, ...built.map(({ metafile }) => metafile.outputs));
   const notices = writeNotices(root, bundledPackages(root, outputs));

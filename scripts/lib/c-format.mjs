@@ -3,8 +3,8 @@ import { readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
 const FORMATTER = 'clang-format-19';
-/** Folders with sources in C, the BPF programs' and tests'. */
-const FOLDERS = ['bpf', 'test'];
+/** Folders with sources in C, the BPF programs', svc-init's and tests'. */
+const FOLDERS = ['bpf', 'init', 'test'];
 
 export const hasFormatter = () => spawnSync(FORMATTER, ['--version'], { stdio: 'ignore' }).status === 0;
 

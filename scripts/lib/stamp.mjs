@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { bpfSources, hasBpfObjects, hasClang } from './bpf.mjs';
+import { hasInit, hasInitCompiler, initSources } from './init.mjs';
 
 const INPUTS = [
   'package.json',
@@ -9,6 +10,7 @@ const INPUTS = [
   'scripts/build.mjs',
   'scripts/lib/bpf.mjs',
   'scripts/lib/bundle.mjs',
+  'scripts/lib/init.mjs',
   'scripts/lib/sdk.mjs',
   'scripts/lib/third-party.mjs',
 ];
@@ -28,6 +30,7 @@ export function sourceHash(root) {
     ...INPUTS.map((name) => join(root, name)),
     ...sources(root),
     ...bpfSources(root),
+    ...initSources(root),
   ].sort()) {
     hash
       .update(`${relative(root, path)}\0`)
@@ -40,5 +43,5 @@ export function sourceHash(root) {
 export function isBuilt(root) {
   const stamp = join(root, STAMP);
   if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== sourceHash(root)) return false;
-  return hasBpfObjects(root) || !hasClang();
+  return (hasBpfObjects(root) || !hasClang()) && (hasInit(root) || !hasInitCompiler());
 }

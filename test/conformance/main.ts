@@ -7,6 +7,7 @@ import { auditMillion } from './audit-million.ts';
 import { clients } from './clients.ts';
 import { faultSoak } from './fault-soak.ts';
 import { hostile } from './hostile.ts';
+import { initFuzz } from './init-fuzz.ts';
 import { largeObject } from './large-object.ts';
 import { minioGoSuite } from './minio-go-suite.ts';
 import { operatorFaults } from './operator-faults.ts';
@@ -19,7 +20,17 @@ import { tenThousandParts } from './ten-thousand-parts.ts';
 import { wrapperSoak } from './wrapper-soak.ts';
 
 const PARTS: readonly Part[] = [
-  ...[tenThousandParts, largeObject, soak, faultSoak, wrapperSoak, agentSoak, agentMachines, agentKernels],
+  ...[
+    tenThousandParts,
+    largeObject,
+    soak,
+    faultSoak,
+    wrapperSoak,
+    initFuzz,
+    agentSoak,
+    agentMachines,
+    agentKernels,
+  ],
   ...[operatorSoak, operatorFaults, auditMillion, hostile, clients, s3Suite, minioGoSuite, applicationsPart],
 ];
 const USAGE = [

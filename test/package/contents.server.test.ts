@@ -25,7 +25,8 @@ test.after(() => folder.remove());
 function kindOf(path: string): string {
   return path
     .replace(/^dist\/chunks\/[\w.-]+$/, 'dist/chunks/*')
-    .replace(/^dist\/commands\/.*\.js$/, 'dist/commands/*');
+    .replace(/^dist\/commands\/.*\.js$/, 'dist/commands/*')
+    .replace(/^dist\/init\/\w+\//, 'dist/init/*/');
 }
 
 test('is what the list says and nothing else', () => {

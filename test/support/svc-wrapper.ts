@@ -80,6 +80,8 @@ function environment({ vault, paths, env }: WrapperOptions, home: string): NodeJ
     HEALTH_ADDR: '127.0.0.1:0',
     SVC_SECRET_PATHS: paths.join(','),
     SVC_REQUIRE_MLOCK: 'true',
+    // the same tests hold for both forms of the wrapper
+    SVC_RESIDENT: process.env['SVC_RESIDENT'],
     ...vaultEnvironment(vault),
     ...env,
   });

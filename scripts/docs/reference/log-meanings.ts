@@ -165,6 +165,10 @@ export const logMeanings: Readonly<Record<string, readonly [means: string, todo?
     'Not all memory of the wrapper could be locked, and `SVC_REQUIRE_MLOCK` is `false`',
     'Grant `CAP_IPC_LOCK`, or set `LimitMEMLOCK=infinity`',
   ],
+  'health.failed': [
+    'The process that serves the health endpoints of a wrapper that does not stay has ended. Another one is started',
+    'If it comes again, report it with `exit_code`',
+  ],
   'node.warning': [
     'A warning of Node itself',
     'If it concerns a setting of Node, change that; otherwise report it',
@@ -304,5 +308,13 @@ export const logMeanings: Readonly<Record<string, readonly [means: string, todo?
   'dev.wrapper.says': [
     'A warning or error of the wrapper',
     'See the event that `wrapper_event` names, above',
+  ],
+  'worker.error': [
+    'A process that came for a renewal, where the wrapper does not stay, failed before it could report',
+    'Do what `error` says; the renewal is tried again',
+  ],
+  'worker.failed': [
+    'A process that came for a renewal ended without its report. The application runs on, and the renewal is tried again',
+    'If it continues, see the lines before it; 137 is a time limit or a memory limit of the container',
   ],
 };

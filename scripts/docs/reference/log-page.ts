@@ -1,12 +1,13 @@
 import { markdownTable } from '../../../test/plugins/agent/bypass/markdown-table.ts';
 import { code, codes, lines } from '../operator/cell.ts';
+import { initLogEvents } from './init-log-events.ts';
 import { type LogEvent, logEvents } from './log-events.ts';
 import { logMeanings } from './log-meanings.ts';
 
-/** Whose log an event is in, by the folder or file of src/ that writes it. */
+/** Whose log an event is in, by the folder or file that writes it, below src/ or, in C, beside it. */
 const writers: readonly (readonly [heading: string, paths: readonly string[]])[] = [
   ['Encryption proxy', ['plugins/proxy/', 'runtime/vault/', 'runtime/object-store/']],
-  ['Wrapper', ['plugins/wrapper/']],
+  ['Wrapper', ['plugins/wrapper/', 'init/']],
   ['Node agent', ['plugins/agent/', 'runtime/kube/reflect.ts', 'runtime/kube/reflect.ts']],
   ['Proxy, agent and operator', ['runtime/component/', 'runtime/lifecycle/']],
   ['`svc dev`', ['plugins/dev/']],
@@ -42,7 +43,7 @@ const example = '{"level":"info","time":"2026-03-01T09:30:00.000Z","component":"
 
 /** Events by their names, sorted. @throws Error where one is written in a place that no heading is of */
 export function eventsByName(): ReadonlyMap<string, readonly LogEvent[]> {
-  const events = logEvents().filter(({ path }) => !ofOperator.test(path));
+  const events = [...logEvents(), ...initLogEvents()].filter(({ path }) => !ofOperator.test(path));
   const known = writers.flatMap(([, paths]) => paths);
   const lost = events.find(({ path }) => !isBelow(path, known));
   if (lost !== undefined) throw new Error(`whose log is ${lost.name} of ${lost.path} in?`);
@@ -50,7 +51,7 @@ export function eventsByName(): ReadonlyMap<string, readonly LogEvent[]> {
 }
 
 const isBelow = (path: string, paths: readonly string[]): boolean =>
-  paths.some((one) => path.startsWith(`src/${one}`));
+  paths.some((one) => path.startsWith(one) || path.startsWith(`src/${one}`));
 
 function groupedByName(events: readonly LogEvent[]): ReadonlyMap<string, readonly LogEvent[]> {
   const names = [...new Set(events.map(({ name }) => name))].sort();

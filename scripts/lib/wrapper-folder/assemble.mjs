@@ -22,7 +22,7 @@ const PLAIN = 0o644;
 /**
  * Fills an empty folder with Node, the loader and libraries it needs, the native module, the wrapper and a manifest.
  * @param folder empty
- * @param parts { architecture, names, libraries, npm, tools, script, packages, version, codeCache }
+ * @param parts { architecture, names, libraries, npm, tools, script, init, packages, version, codeCache }
  */
 export function assemble(folder, parts) {
   const node = join(folder, 'bin', 'node');
@@ -38,6 +38,7 @@ export function assemble(folder, parts) {
   renameForeignVariables(node);
   parts.tools.relocate(node, `${PREFIX}/lib/${parts.names.loader}`, '$ORIGIN/../lib');
   writeScript(folder, parts);
+  if (existsSync(parts.init)) copyFileSync(parts.init, join(folder, 'svc-init'));
   copyLicences(folder, { libraries: parts.libraries, npm: parts.npm });
   const manifest = writeManifest(folder, parts);
   settle(folder);
@@ -82,7 +83,7 @@ function writeScript(folder, { script, version, npm, architecture, codeCache }) 
 function settle(folder) {
   for (const path of [...filesOf(folder), MANIFEST]) {
     const file = join(folder, path);
-    chmodSync(file, /^(bin\/|lib\/ld-|svc-wrapper$)/.test(path) ? EXECUTABLE : PLAIN);
+    chmodSync(file, /^(bin\/|lib\/ld-|svc-(init|wrapper)$)/.test(path) ? EXECUTABLE : PLAIN);
     utimesSync(file, 0, 0);
   }
   for (const path of ['bin', 'certs', 'lib', 'licenses', '']) {

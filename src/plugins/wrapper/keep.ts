@@ -1,6 +1,11 @@
 import { fullMessageOf, SvcError } from '../../core/errors.ts';
 import { encodedLength } from '../../core/secret-records/region-writer.ts';
-import { createBackoff, type RepeatedOptions, startRepeated } from '../../runtime/lifecycle/wait.ts';
+import {
+  type Backoff,
+  createBackoff,
+  type RepeatedOptions,
+  startRepeated,
+} from '../../runtime/lifecycle/wait.ts';
 import { describeError, type Logger } from '../../runtime/logging/logger.ts';
 import { createCollector } from '../../runtime/memory.ts';
 import { isVaultError } from '../../runtime/vault/contract.ts';
@@ -33,26 +38,36 @@ const conditions = { token: 'token', secrets: 'secrets' } as const;
  * application keeps what it has, and health and metrics report the failure.
  */
 export function keep(options: KeepOptions): Promise<void> {
-  const { tokens, renewalInterval, observation, log, signal } = options;
+  const { tokens, renewalInterval, signal } = options;
   const collect = createCollector(collectEveryMs);
   return repeatWork({
-    work: () => work(options).finally(collect),
+    work: () => keepOnce(options).finally(collect),
     delayMs: () => tokens.delayMs(renewalInterval),
     longestRetryMs: () => tokens.longestRetryMs(),
-    onFailure: (error, retryMs) => {
-      observation.degraded.set(1);
-      log.warn('secrets.keep.failed', {
-        ...describeError(error),
-        error: fullMessageOf(error),
-        nextStep: error instanceof SvcError ? error.nextStep : undefined,
-        retry_ms: Math.round(retryMs),
-      });
-    },
+    onFailure: (error, retryMs) => reportKeepFailure(options, error, retryMs),
     signal,
   });
 }
 
-async function work(options: KeepOptions): Promise<void> {
+/** Logs why a pass failed, and shows it. */
+export function reportKeepFailure(
+  { observation, log }: Pick<KeepOptions, 'observation' | 'log'>,
+  error: unknown,
+  retryMs: number,
+): void {
+  observation.degraded.set(1);
+  log.warn('secrets.keep.failed', {
+    ...describeError(error),
+    error: fullMessageOf(error),
+    nextStep: error instanceof SvcError ? error.nextStep : undefined,
+    retry_ms: Math.round(retryMs),
+  });
+}
+
+type PassOptions = Omit<KeepOptions, 'renewalInterval'>;
+
+/** One pass. @throws what failed, which health already shows; the application keeps what it has */
+export async function keepOnce(options: PassOptions): Promise<void> {
   const { rotation, observation, signal } = options;
   await telling(observation, conditions.token, () => tend(options));
   await telling(observation, conditions.secrets, async () => rotation?.look(signal));
@@ -61,7 +76,7 @@ async function work(options: KeepOptions): Promise<void> {
 }
 
 /** @returns why the token ends although its server answers, or undefined */
-async function tend({ tokens, observation, log, signal }: KeepOptions): Promise<string | undefined> {
+async function tend({ tokens, observation, log, signal }: PassOptions): Promise<string | undefined> {
   const event = await tokens.tend(signal).catch((error) => {
     observation.renewals.inc({ result: 'failed' });
     throw error;
@@ -100,10 +115,18 @@ const shortestRetryMs = 5_000;
 
 /** Repeats the work until the signal is aborted; after a failure at growing, jittered intervals. */
 export async function repeatWork({ longestRetryMs, ...options }: RetriedOptions): Promise<void> {
+  await startRepeated({ ...options, backoff: retryPauses(longestRetryMs), firstMs: options.delayMs() })
+    .closed;
+}
+
+/** The pause is at its longest by then. */
+const mostFailures = 10;
+
+/** Pauses between failures, in ms. @param failures how many there have been in a row */
+export function retryPauses(longestMs = () => Number.POSITIVE_INFINITY, failures = 0): Backoff {
   const { next, reset } = createBackoff(backoff);
-  const longest = longestRetryMs ?? (() => Number.POSITIVE_INFINITY);
-  const bounded = { next: () => Math.min(longest(), Math.max(shortestRetryMs, next())), reset };
-  await startRepeated({ ...options, backoff: bounded, firstMs: options.delayMs() }).closed;
+  for (let count = 0; count < Math.min(failures, mostFailures); count++) next();
+  return { next: () => Math.min(longestMs(), Math.max(shortestRetryMs, next())), reset };
 }
 
 type Settings = Pick<
@@ -121,8 +144,16 @@ export interface RotationOptions {
   readonly digest: (delivered: readonly Delivered[]) => string;
   /** Digest of the secrets that the application was started with. */
   readonly inUse: string;
+  /** Those that an earlier process could not pass on. */
+  readonly refused?: RefusedSecrets | undefined;
   readonly observation: Observation;
   readonly log: Logger;
+}
+
+/** Secrets that do not fit into the descriptor that the application has. */
+export interface RefusedSecrets {
+  readonly digest: string;
+  readonly reason: string;
 }
 
 /** Looks whether the secrets have changed, and passes a change on. A look that fails changes nothing. */
@@ -130,11 +161,20 @@ export class Rotation {
   readonly #options: RotationOptions;
   #inUse: string;
   /** Secrets that could not be passed on: logged once, told for as long as they are the newest. */
-  #refused: { readonly digest: string; readonly reason: string } | undefined;
+  #refused: RefusedSecrets | undefined;
 
   constructor(options: RotationOptions) {
     this.#options = options;
     this.#inUse = options.inUse;
+    this.#refused = options.refused;
+  }
+
+  get inUse(): string {
+    return this.#inUse;
+  }
+
+  get refused(): RefusedSecrets | undefined {
+    return this.#refused;
   }
 
   /**
@@ -207,6 +247,16 @@ const unknownDelayMs = 1_000;
 /** Rest of a token's lifetime, as a share of it, below which a warning says that nothing renews it. */
 const lateFraction = 1 / 3;
 
+/** What is known of a token, for another process that takes it over. */
+export interface TokenKnowledge extends TokenLease {
+  /** By the clock of the keeper, in ms; `never`, or undefined where that is not known. */
+  readonly endsAt: number | 'never' | undefined;
+  readonly fullLease: number;
+  readonly mayRenew: boolean;
+  readonly refused: boolean;
+  readonly prolonged: boolean;
+}
+
 /** Keeps one token alive: renews it, and logs in again when that is refused or gains too little. */
 export class TokenKeeper {
   readonly #client: Client;
@@ -228,6 +278,26 @@ export class TokenKeeper {
     this.#lease = lease;
     this.#fullLease = lease.leaseSeconds ?? 0;
     this.#hold(lease);
+  }
+
+  get knowledge(): TokenKnowledge {
+    const endsAt = this.#endsAt === Number.POSITIVE_INFINITY ? 'never' : this.#endsAt;
+    return {
+      ...this.#lease,
+      ...{ endsAt, fullLease: this.#fullLease },
+      ...{ mayRenew: this.#mayRenew, refused: this.#refused, prolonged: this.#prolonged },
+    };
+  }
+
+  /** Takes up what a keeper with the same clock knew of the token. */
+  recall({ endsAt, fullLease, mayRenew, refused, prolonged, ...lease }: TokenKnowledge): this {
+    this.#lease = lease;
+    this.#endsAt = endsAt === 'never' ? Number.POSITIVE_INFINITY : endsAt;
+    this.#fullLease = fullLease;
+    this.#mayRenew = mayRenew;
+    this.#refused = refused;
+    this.#prolonged = prolonged;
+    return this;
   }
 
   /** When to tend it next, in ms: every interval, well before the token ends, at once where its end is not known. */

@@ -1,16 +1,24 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
-import type { SecretEntry } from '../../core/secret-records/region-writer.ts';
+import { createLeanMetrics, type LeanMetrics } from '../../runtime/health/health.ts';
 import { type HealthServer, startLeanHealthServer } from '../../runtime/health/lean-health-server.ts';
 import { describeError, type Logger, reportFailure } from '../../runtime/logging/logger.ts';
 import type { Region } from '../../runtime/native/memory.ts';
 import { exitAtOnce, setCoreLimit, setDumpable, setSubreaper } from '../../runtime/native/own-process.ts';
 import { type LockReport, lockProcessMemory } from '../../runtime/native/process-lock.ts';
-import { createSecretMemory, takeVariable } from '../../runtime/native/secret-memory.ts';
+import {
+  createSecretMemory,
+  type ShareableMemory,
+  takeVariable,
+} from '../../runtime/native/secret-memory.ts';
 import type { SecretClient } from '../../runtime/vault/secret-client/contract.ts';
 import { createSecretClient } from '../../runtime/vault/secret-client/create-secret-client.ts';
 import { vaultConfig } from '../../runtime/vault/settings.ts';
 import { register } from './agent/register.ts';
+import { createDigest } from './digest.ts';
+import { handOverToInit } from './init/hand-over.ts';
+import { workerFlag } from './init/records.ts';
+import { runWorker } from './init/worker.ts';
 import { createObservation, earlyLogger, type Observation, wrapperVersion } from './observation.ts';
 import { type Obtained, obtain } from './obtain.ts';
 import { prepare } from './prepare.ts';
@@ -31,6 +39,10 @@ export async function main(argv: readonly string[]): Promise<void> {
   let log = earlyLogger(process.env);
   const crash = watchCrash(() => log);
   logWarnings(() => log);
+  const [first = ''] = argv;
+  if (first === workerFlag || first === `${workerFlag}=token`) {
+    exitAtOnce(crash.status(await runWorker(argv.slice(1), first !== workerFlag)));
+  }
   const status = await wrap(argv, crash, (configured) => {
     log = configured;
   }).catch((error: unknown) => reportFailure(log, 'start.failed', error));
@@ -47,7 +59,7 @@ async function wrap(
   const prepared = prepare(argv, env);
   if ('status' in prepared) return prepared.status;
   onLogger(prepared.log);
-  return runWrapper({ ...prepared, token, interruption, crash });
+  return runWrapper({ ...prepared, argv, token, interruption, crash });
 }
 
 /** Node itself would write warnings to `process.stderr`, which makes a pipe non-blocking for the application too. */
@@ -79,6 +91,7 @@ function takeToken(): TakenToken {
 }
 
 export interface WrapperRunOptions {
+  readonly argv: readonly string[];
   readonly config: WrapperConfig;
   readonly log: Logger;
   /** The bytes of VAULT_TOKEN, which the run owns from now on. */
@@ -110,11 +123,13 @@ async function run(options: WrapperRunOptions): Promise<number> {
   const { lock, inherited } = protectProcess(settings, log);
   const { rotation, delivery, requireMemfdSecret, requireMlock: requireLock } = settings;
   log.info('starting', { version: wrapperVersion(), command: file, rotation, delivery, lock: lock.mode });
-  const observation = createObservation();
+  const metrics = createLeanMetrics();
+  const observation = createObservation(metrics);
   const memory = createSecretMemory({ requireMemfdSecret, requireLock });
   const client = createSecretClient({ config: vaultConfig(settings), token, memory });
   try {
-    return await serve({ ...options, client, around: { config, memory, inherited }, observation });
+    const around = { config, memory, inherited };
+    return await serve({ ...options, client, around, memory, observation, metrics });
   } finally {
     client.close();
   }
@@ -123,24 +138,41 @@ async function run(options: WrapperRunOptions): Promise<number> {
 interface Service extends WrapperRunOptions {
   readonly client: SecretClient;
   readonly around: ApplicationEnvironment;
+  readonly memory: ShareableMemory;
   readonly observation: Observation;
+  readonly metrics: LeanMetrics;
 }
 
 /** The health endpoint opens while the wrapper waits for the first response of a server. */
 async function serve(service: Service): Promise<number> {
   const { config, log, interruption, crash, client, around, observation } = service;
-  const digest = createDigest();
+  const key = randomBytes(32);
+  const digest = createDigest(key);
   const obtaining = obtainAfterRegistration(service, digest);
   const health = setImmediate().then(() => serveHealth(service));
   try {
-    const [obtained] = await Promise.all([obtaining, health]);
+    const [obtained, server] = await Promise.all([obtaining, health]);
     interruption.signal.throwIfAborted();
     observation.health.alive('secrets');
     if (config.settings.exec) return await become(obtained, client, interruption.signal);
+    const { registered } = obtained;
+    if (!config.settings.resident) {
+      const { signal } = interruption;
+      const tokenGiven = service.token !== undefined;
+      return await handOverToInit({
+        ...service,
+        obtained,
+        registered,
+        tokenGiven,
+        key,
+        health: server,
+        signal,
+      });
+    }
     return await superviseApplication({
       client,
       obtained,
-      registered: obtained.registered,
+      registered,
       around,
       digest,
       interruption,
@@ -176,23 +208,6 @@ async function become({ prepared }: Obtained, client: SecretClient, signal: Abor
   client.close();
   return becomeApplication(prepared.launch, signal);
 }
-
-/**
- * Distinguishes sets of secrets without keeping them. The key is random and exists in this process only, so a leaked
- * digest does not help to verify a guessed value.
- */
-export function createDigest(): (entries: readonly SecretEntry[]) => string {
-  const key = randomBytes(32);
-  return (entries) => {
-    const hmac = createHmac('sha256', key);
-    for (const { key: name, value } of [...entries].sort(byKey)) {
-      hmac.update(`${Buffer.byteLength(name)} ${value.length} ${name}`).update(value);
-    }
-    return hmac.digest('base64');
-  };
-}
-
-const byKey = (a: SecretEntry, b: SecretEntry): number => (a.key < b.key ? -1 : 1);
 
 export interface ProtectedSelf {
   readonly lock: LockReport;

@@ -30,6 +30,8 @@ export interface Observation extends HealthSource {
   readonly rotations: Counter;
   readonly looks: Counter;
   readonly starts: Counter;
+  /** By `result`: `ended`, `failed`. svc-init counts them; 0 for a wrapper that stays. */
+  readonly workers: Counter;
   readonly up: Gauge;
   readonly secrets: Gauge;
   readonly lastRenewal: Gauge;
@@ -91,6 +93,11 @@ export function createObservation(metrics: Metrics = createLeanMetrics()): Obser
     ),
     looks: counter('secret_checks_total', 'Times that the secrets were compared with those in use', 'result'),
     starts: counter('application_starts_total', 'Times that the application was started'),
+    workers: counter(
+      'workers_total',
+      'Processes that came for a renewal and ended, where the wrapper does not stay',
+      'result',
+    ),
     up: gauge('application_up', '1 while the application runs'),
     secrets: gauge('secrets', 'Secrets that the application has'),
     lastRenewal: gauge('last_renewal_timestamp_seconds', 'When the token was last renewed or replaced'),

@@ -112,6 +112,13 @@ export const wrapperSettings = {
     fallback: 'false',
     ...boolean(),
   },
+  resident: {
+    variable: 'SVC_RESIDENT',
+    flag: 'resident',
+    summary: 'Stay as a Node process; false leaves a small init and comes back for each renewal',
+    fallback: 'true',
+    ...boolean(),
+  },
   healthAddr: {
     variable: 'HEALTH_ADDR',
     flag: 'health',

@@ -86,8 +86,17 @@ interface Family {
   readonly samples: Map<string, number>;
 }
 
+/** By the name of the metric, then by the text of its labels. */
+export type MetricSamples = Readonly<Record<string, Readonly<Record<string, number>>>>;
+
+export interface LeanMetrics extends Metrics {
+  samples(): MetricSamples;
+  /** Takes up what another process had counted; of a metric that is not declared here nothing is taken. */
+  restore(samples: MetricSamples): void;
+}
+
 /** Counters and gauges without prom-client, which a process that must stay small cannot afford. It has no histograms. */
-export function createLeanMetrics(): Metrics {
+export function createLeanMetrics(): LeanMetrics {
   const families = new Map<string, Family>();
   const add = (type: Family['type'], name: string, help: string, labels: readonly string[] = []): Family => {
     if (families.has(name)) throw new RangeError(`Metric ${name} is declared twice`);
@@ -113,6 +122,13 @@ export function createLeanMetrics(): Metrics {
       throw new RangeError(`Metric ${name}: no histograms here`);
     },
     expose: async () => ({ contentType, body: [...families].map(familyText).join('\n') }),
+    samples: () =>
+      Object.fromEntries([...families].map(([name, { samples }]) => [name, Object.fromEntries(samples)])),
+    restore(given) {
+      for (const [name, { samples }] of families) {
+        for (const [labels, value] of Object.entries(given[name] ?? {})) samples.set(labels, value);
+      }
+    },
   };
 }
 

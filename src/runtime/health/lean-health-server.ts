@@ -1,6 +1,7 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { exitStatus, SvcError } from '../../core/errors.ts';
 import { formatListenAddress, type ListenAddress } from '../../core/settings/listen-address.ts';
+import { descriptorOf } from '../native/sockets.ts';
 import { listenAt } from '../net/connections.ts';
 import type { HealthSnapshot, Metrics } from './health.ts';
 
@@ -17,7 +18,7 @@ export async function startLeanHealthServer(at: ListenAddress, source: HealthSou
   const sockets = new Set<Socket>();
   const server = createServer({ allowHalfOpen: true }, (socket) => serve(socket, source, sockets));
   const address = await listen(server, at);
-  return { address, close: () => close(server, sockets) };
+  return { address, descriptor: descriptorOf(server), close: () => close(server, sockets) };
 }
 
 function serve(socket: Socket, source: HealthSource, sockets: Set<Socket>): void {
@@ -94,6 +95,8 @@ export interface HealthSource {
 export interface HealthServer {
   /** The listen address with the actual port: `127.0.0.1:8191`, `[::]:8191`. */
   readonly address: string;
+  /** Of the listening socket; undefined where that is not known. */
+  readonly descriptor?: number | undefined;
   close(): Promise<void>;
 }
 

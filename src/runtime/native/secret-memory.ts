@@ -1,7 +1,8 @@
-import { closeSync, ftruncateSync } from 'node:fs';
+import { closeSync, fstatSync, ftruncateSync } from 'node:fs';
 import { exitStatus, SvcError } from '../../core/errors.ts';
 import { callInt, memoryAt, NativeError, tryInt, tryLong } from './libc.ts';
 import {
+  isSecretMemory,
   mapFlags,
   mapMemory,
   protection,
@@ -9,6 +10,7 @@ import {
   regionOver,
   roundToPage,
   withScratch,
+  withString,
 } from './memory.ts';
 
 const memfdSecret = 447n;
@@ -43,6 +45,15 @@ export interface SecretMemory {
   allocate(length: number): Region;
 }
 
+export interface ShareableMemory extends SecretMemory {
+  /**
+   * A region with a descriptor, for another process to map: without memfd_secret one of ordinary memory, which that
+   * process has to lock.
+   * @throws as `allocate`
+   */
+  share(length: number): Region;
+}
+
 export interface SecretMemoryOptions {
   requireMemfdSecret: boolean;
   requireLock: boolean;
@@ -50,7 +61,7 @@ export interface SecretMemoryOptions {
 }
 
 /** memfd_secret where the kernel has it, locked anonymous memory otherwise; `kind` and `locked` say which. */
-export function createSecretMemory(options: SecretMemoryOptions): SecretMemory {
+export function createSecretMemory(options: SecretMemoryOptions): ShareableMemory {
   const { requireMemfdSecret, requireLock, call = systemCall } = options;
   return {
     allocate(length) {
@@ -61,6 +72,18 @@ export function createSecretMemory(options: SecretMemoryOptions): SecretMemory {
       }
       try {
         return anonymousRegion(length, requireLock);
+      } catch (error) {
+        throw refusal(error, length, noLock);
+      }
+    },
+    share(length) {
+      try {
+        return memfdSecretRegion(length, call);
+      } catch (error) {
+        if (requireMemfdSecret) throw refusal(error, length, noMemfdSecret);
+      }
+      try {
+        return memfdRegion(length);
       } catch (error) {
         throw refusal(error, length, noLock);
       }
@@ -121,6 +144,30 @@ function anonymousRegion(length: number, requireLock: boolean): Region {
     mapping.unmap();
     throw error;
   }
+}
+
+/** Ordinary memory of a file without a name that cannot change its size. @throws NativeError */
+export function memfdRegion(length: number): Region {
+  const descriptor = withString('svc', (name) => tryInt('memfd_create', name, memfdFlags));
+  try {
+    ftruncateSync(descriptor, roundToPage(length));
+    tryInt('fcntl', descriptor, addSeals, sealSize);
+    return sharedRegion(descriptor, length);
+  } catch (error) {
+    closeSync(descriptor);
+    throw error;
+  }
+}
+
+const memfdFlags = 1 | 2;
+const addSeals = 1033;
+const sealSize = 2 | 4;
+
+/** Maps memory that another process has laid out; the region owns the descriptor from now on. @throws NativeError */
+export function sharedRegion(descriptor: number, length = fstatSync(descriptor).size): Region {
+  const mapping = mapMemory(length, protection.readWrite, mapFlags.shared, descriptor);
+  const kind = isSecretMemory(descriptor) ? 'memfd_secret' : 'anonymous';
+  return regionOver(mapping, { kind, locked: kind === 'memfd_secret', descriptor });
 }
 
 function lock(address: bigint, size: bigint, required: boolean): boolean {

@@ -1,5 +1,5 @@
 import { closeSync, readFileSync } from 'node:fs';
-import type { Socket } from 'node:net';
+import type { Server, Socket } from 'node:net';
 import { SvcError } from '../../core/errors.ts';
 import { callInt, NativeError, tryInt } from './libc.ts';
 import { withScratch } from './memory.ts';
@@ -17,8 +17,8 @@ const peerCredentialsOption = 17;
 const peerPidDescriptorOption = 77;
 const lengthSize = 8;
 
-/** The descriptor of an open socket. */
-export function descriptorOf(socket: Socket): number | undefined {
+/** The descriptor of an open socket or server. */
+export function descriptorOf(socket: Socket | Server): number | undefined {
   const { _handle: handle } = socket as unknown as { _handle?: { fd?: number } | null };
   return handle?.fd !== undefined && handle.fd >= 0 ? handle.fd : undefined;
 }

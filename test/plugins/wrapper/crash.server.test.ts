@@ -21,6 +21,9 @@ crash.after(async () => {
   await folder.remove();
 });
 
+/** A wrapper that leaves is not there to break; its workers are tested in init/workers.server.test.ts. */
+const stays = { SVC_RESIDENT: 'true' };
+
 /** Variables that make the wrapper run this statement, once `now` was called. */
 function breaking(name: string, statement: string) {
   const file = join(folder.path, `${name}.cjs`);
@@ -34,7 +37,7 @@ function breaking(name: string, statement: string) {
        ${statement}
      }, 20);`,
   );
-  return { env: { NODE_OPTIONS: `--require ${file}` }, now: () => writeFileSync(trigger, '') };
+  return { env: { ...stays, NODE_OPTIONS: `--require ${file}` }, now: () => writeFileSync(trigger, '') };
 }
 
 const obedient = ['/bin/sh', '-c', 'trap "echo GOT; exit 3" TERM; echo RUN $$; while :; do sleep 0.1; done'];
@@ -100,7 +103,12 @@ crash('a system that refuses the wipe is told of, and the application runs', asy
        module.exports.load = (call) => (/^process_vm_/.test(call.funcName) ? refused : load(call));
      };`,
   );
-  const env = { NODE_OPTIONS: `--require ${file}`, RENEWAL_INTERVAL: '1s', SVC_ROTATION: 'restart' };
+  const env = {
+    ...stays,
+    NODE_OPTIONS: `--require ${file}`,
+    RENEWAL_INTERVAL: '1s',
+    SVC_ROTATION: 'restart',
+  };
   const run = await bed.run({ command: obedient, env });
   await run.says(/RUN/);
   assert.match((await run.event('secrets.wipe.failed', 2))['error'], /EPERM/);

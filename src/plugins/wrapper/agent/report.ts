@@ -35,8 +35,8 @@ export function reportProtection(
   pid: number,
   { settings, observation, log, repeat }: ReportOptions,
 ): void {
-  const { wrapper, secretMemory } = measureOwnProtection([region]);
-  const application = measureApplicationProtection(pid);
+  const report = measureProtection([region], pid, settings);
+  const { wrapper, secretMemory } = report;
   observation.lockedBytes.set(wrapper.lockedBytes);
   observation.unlockedBytes.set(wrapper.unlockedBytes);
   log.info('protection', {
@@ -47,14 +47,24 @@ export function reportProtection(
     core_limit: String(wrapper.coreLimitBytes),
     secret_memory: secretMemory?.kind,
   });
-  const { agentAddr: socketPath, podUid = '', delivery } = settings;
+  const { agentAddr: socketPath } = settings;
   if (socketPath === undefined) return;
-  const report = { podUid, version: wrapperVersion(), wrapper, application, secretMemory, delivery };
   repeat(() => {
     reportToAgent(report, { socketPath, timeoutMs }).catch((error: unknown) =>
       log.warn('agent.report.failed', { ...describeError(error) }),
     );
   });
+}
+
+/** @param pid the application's, undefined where none runs */
+export function measureProtection(
+  regions: readonly SecretRange[],
+  pid: number | undefined,
+  { podUid = '', delivery }: ResolvedWrapperSettings,
+): AgentReport {
+  const { wrapper, secretMemory } = measureOwnProtection(regions);
+  const application = pid === undefined ? undefined : measureApplicationProtection(pid);
+  return { podUid, version: wrapperVersion(), wrapper, application, secretMemory, delivery };
 }
 
 /**

@@ -111,7 +111,7 @@ function moved(group: number): boolean {
   }
 }
 
-function terminalMode(signalGroup: boolean): TerminalMode {
+export function terminalMode(signalGroup: boolean): TerminalMode {
   if ((readProcess('self')?.terminal ?? 0) === 0) return 'none';
   if (foregroundGroup(stdin) !== undefined && !hasPartners(process.pid)) return 'owner';
   return signalGroup ? 'none' : 'shared';

@@ -41,6 +41,8 @@ export interface SecretClientOptions {
    * is never used before the login. The client owns it from now on.
    */
   readonly token?: Region | undefined;
+  /** The token that an earlier process of the same configuration had got, under any method; as `token` in all else. */
+  readonly tokenInUse?: Region | undefined;
   readonly memory: SecretMemory;
   /** Bounds in ms that differ from the usual ones. */
   readonly connectTimeoutMs?: number;
@@ -74,14 +76,17 @@ class KeptToken implements SecretClient {
   #login: Promise<Login> | undefined;
   #closed = false;
 
-  constructor({ config, token }: SecretClientOptions, memory: KeptRegions, pool: SecretPool) {
+  constructor({ config, token, tokenInUse }: SecretClientOptions, memory: KeptRegions, pool: SecretPool) {
     this.#auth = config.auth;
     this.#memory = memory;
     this.#pool = pool;
     this.#server = new SecretsServer(vaultConnection(config), pool);
     this.#mounts = new Mounts(this.#server, this.#tokenInUse);
     this.#given = token;
-    if (config.auth.method !== 'token') token?.release();
+    if (tokenInUse !== undefined) {
+      token?.release();
+      this.#token = new TokenBytes(tokenInUse);
+    } else if (config.auth.method !== 'token') token?.release();
     else this.#token = token ? new TokenBytes(token) : tokenFrom(Buffer.from(config.auth.token), memory);
   }
 
@@ -118,6 +123,10 @@ class KeptToken implements SecretClient {
     } finally {
       jwt?.release();
     }
+  }
+
+  token(): Uint8Array | undefined {
+    return this.#token?.bytes;
   }
 
   close(): void {

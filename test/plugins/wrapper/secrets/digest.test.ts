@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createDigest } from '../../../../src/plugins/wrapper/main.ts';
+import { createDigest } from '../../../../src/plugins/wrapper/digest.ts';
 
 const digests = suite('digest of secrets');
 const entry = (key: string, value: string) => ({ key, value: Buffer.from(value) });

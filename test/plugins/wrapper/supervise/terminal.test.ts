@@ -92,7 +92,7 @@ terminals('of a shell: Ctrl-Z and fg', async () => {
     shell.type(`echo "in between $((1 + 1)) ${round}"\n`);
     await shell.expect(`in between 2 ${round}`);
     shell.type('fg\n');
-    await shell.expect('"continued"');
+    await shell.expect('continued"');
     shell.type(`${round} line\n`);
     await shell.expect(`${round} line\r\n${round} line`);
   }
@@ -119,11 +119,11 @@ terminals('of a shell: no signal but those of the keyboard, also over Ctrl-Z, bg
 terminals('of a shell: started in the background, it may read once it is in the foreground', async () => {
   const shell = openShell();
   shell.type(`${wrapped(['sh', '-c', 'echo ready; read line; echo "got $line"'])} &\n`);
-  await shell.expect('"stopped"');
+  await shell.expect('stopped"');
   shell.type('until [ "$(jobs -s)" ]; do sleep 0.05; done; echo "stopped $((1 + 1))"\n');
   await shell.expect('stopped 2');
   shell.type('fg\n');
-  await shell.expect('"continued"');
+  await shell.expect('continued"');
   shell.type('a line\n');
   await shell.expect('got a line');
   assert.is(await leave(shell), 0);
@@ -185,7 +185,7 @@ terminals('in a pipeline: Ctrl-Z and fg', async () => {
   shell.type(keys.suspend);
   await shell.expect('Stopped');
   shell.type('fg\n');
-  await shell.expect('"continued"');
+  await shell.expect('continued"');
   shell.type('a line\n');
   await shell.expect('a line\r\na line');
   shell.type(keys.interrupt);

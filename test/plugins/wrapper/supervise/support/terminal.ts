@@ -35,7 +35,10 @@ export function openTerminal(command: readonly string[]): Terminal {
   const line = `exec ${command.map(quoted).join(' ')}`;
   const [file = '', ...args] = [...DIE_WITH_PARENT, 'script', '-qfec', line, '/dev/null'];
   const child = spawn(file, args, {
-    env: cleanEnv({ SHELL: '/bin/sh', TERM: 'dumb', PS1: '$ ' }),
+    env: cleanEnv({
+      ...{ SHELL: '/bin/sh', TERM: 'dumb', PS1: '$ ' },
+      SVC_RESIDENT: process.env['SVC_RESIDENT'],
+    }),
     stdio: ['pipe', 'pipe', 'inherit'],
     detached: true,
   });

@@ -42,7 +42,8 @@ export function startWrapper(
   prefix: readonly string[] = [],
 ): WrapperProcess {
   const [file = '', ...args] = [...DIE_WITH_PARENT, ...prefix, ...wrapperCommand(options, command)];
-  const child = spawn(file, args, { env: cleanEnv(), detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  const env = cleanEnv({ SVC_RESIDENT: process.env['SVC_RESIDENT'] });
+  const child = spawn(file, args, { env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
   return observe(child);
 }
 
@@ -71,7 +72,25 @@ function observe(child: ChildProcess): WrapperProcess {
 
 function parseEvents(text: string): FixtureEvent[] {
   const lines = text.slice(0, text.lastIndexOf('\n') + 1).split('\n');
-  return lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as FixtureEvent);
+  return lines.filter((line) => line.startsWith('{')).map((line) => asEvent(JSON.parse(line)));
+}
+
+const kinds: Readonly<Record<string, FixtureEvent['kind']>> = {
+  'application.started': 'started',
+  'application.stopped': 'stopped',
+  'application.continued': 'continued',
+  'application.killed': 'killed',
+  'application.ended': 'restarting',
+  'orphan.reaped': 'reaped',
+  'start.failed': 'failed',
+  'signal.undeliverable': 'undeliverable',
+};
+
+/** svc-init writes log lines where the resident wrapper has events. */
+function asEvent(line: FixtureEvent | Record<string, unknown>): FixtureEvent {
+  if ('kind' in line) return line as FixtureEvent;
+  const { event, exit_code: exitCode, grace_ms: graceMs, error: message, ...rest } = line;
+  return { ...rest, exitCode, graceMs, message, kind: kinds[String(event)] } as unknown as FixtureEvent;
 }
 
 /** Runs it to its end. */

@@ -1,0 +1,154 @@
+/* Starting programs: the application from a region that a worker laid out, and workers. */
+#ifndef SVC_INIT_LAUNCH_H
+#define SVC_INIT_LAUNCH_H
+
+#include <limits.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include "health.h"
+
+enum { LAST_SIGNAL = 64 };
+
+/*
+ * A launch region: offsets of the program's file, of argc arguments, 0, of envc variables, 0, as 64-bit numbers; then
+ * the strings. It lies in secret memory where the kernel has that, and is mapped only until the program runs.
+ */
+struct launch {
+	int region, shared, shared_number; /* descriptors; -1: none */
+	uint64_t length, argc, envc;
+	bool own_group, foreground;
+};
+
+struct strings {
+	char *file, **argv, **envp;
+};
+
+/* Makes addresses of the offsets; false for a region that is not as it should be. */
+static bool relocate(char *region, uint64_t length, uint64_t argc, uint64_t envc, struct strings *strings)
+{
+	uint64_t *words = (uint64_t *)(void *)region, most = length / sizeof(*words);
+
+	if (argc < 1 || argc > most || envc > most || argc + envc + 3 > most || region[length - 1] != 0)
+		return false;
+	uint64_t count = argc + envc + 3, start = count * sizeof(*words);
+	for (uint64_t i = 0; i < count; i++) {
+		bool is_end = i == argc + 1 || i == count - 1;
+		if (is_end ? words[i] != 0 : words[i] < start || words[i] >= length)
+			return false;
+		words[i] = is_end ? 0 : (uint64_t)(uintptr_t)(region + words[i]);
+	}
+	char **pointers = (char **)(void *)words;
+	*strings = (struct strings){ pointers[0], pointers + 1, pointers + argc + 2 };
+	return true;
+}
+
+/* A child as programs expect to be started: default signals, none blocked, only wanted descriptors, ended with us. */
+static void become_child(pid_t parent)
+{
+	struct sigaction by_default = { .sa_handler = SIG_DFL };
+	sigset_t none;
+
+	for (int signal = 1; signal <= LAST_SIGNAL; signal++)
+		sigaction(signal, &by_default, NULL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	if (getppid() != parent)
+		_exit(127);
+}
+
+static _Noreturn void run_application(const struct launch *launch, const struct strings *strings, pid_t parent,
+				      int failed)
+{
+	if (launch->own_group)
+		setpgid(0, 0);
+	if (launch->foreground) /* SIGTTOU is still ignored or blocked */
+		tcsetpgrp(0, getpgrp());
+	become_child(parent);
+	if (launch->shared_number > 2) {
+		if (failed == launch->shared_number)
+			failed = fcntl(failed, F_DUPFD_CLOEXEC, launch->shared_number + 1);
+		if (launch->shared == launch->shared_number)
+			fcntl(launch->shared, F_SETFD, 0);
+		else if (dup2(launch->shared, launch->shared_number) < 0)
+			goto refused;
+	}
+	execve(strings->file, strings->argv, strings->envp);
+refused:;
+	int reason = errno;
+	if (write(failed, &reason, sizeof(reason)) < 0)
+		_exit(126);
+	_exit(127);
+}
+
+/* Forks and waits until the program runs. Its process id, or the negated errno of what failed. */
+static pid_t start_application(const struct launch *launch)
+{
+	struct stat status;
+	struct strings strings;
+	int pipe_ends[2], reason = 0;
+	pid_t pid = -EINVAL, parent = getpid();
+
+	if (fstat(launch->region, &status) || launch->length < 8 || launch->length > (uint64_t)status.st_size)
+		return -EINVAL;
+	char *region = mmap(NULL, launch->length, PROT_READ | PROT_WRITE, MAP_SHARED, launch->region, 0);
+	if (region == MAP_FAILED)
+		return -errno;
+	if (relocate(region, launch->length, launch->argc, launch->envc, &strings)) {
+		if (pipe2(pipe_ends, O_CLOEXEC)) {
+			pid = -errno;
+		} else {
+			pid = fork();
+			if (pid == 0)
+				run_application(launch, &strings, parent, pipe_ends[1]);
+			if (pid < 0)
+				pid = -errno;
+			close(pipe_ends[1]);
+			if (pid > 0 && read(pipe_ends[0], &reason, sizeof(reason)) == sizeof(reason)) {
+				waitpid(pid, NULL, 0);
+				pid = -reason;
+			}
+			close(pipe_ends[0]);
+		}
+	}
+	explicit_bzero(region, launch->length);
+	munmap(region, launch->length);
+	return pid;
+}
+
+/* The kernel takes a worker first when memory is short: the application is to live. */
+static void offer_to_oom_killer(void)
+{
+	int file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+	if (file >= 0 && write(file, "1000", 4) == 4)
+		close(file);
+}
+
+enum { WORKER_SOCKET = 3 };
+
+/* The worker's end of the socket pair is descriptor 3; it has no input, and keeps away from the terminal. */
+static pid_t start_worker(char **argv, int socket)
+{
+	pid_t parent = getpid(), pid = fork();
+
+	if (pid != 0)
+		return pid;
+	setpgid(0, 0);
+	become_child(parent);
+	int input = open("/dev/null", O_RDWR | O_CLOEXEC);
+	if (input >= 0)
+		dup2(input, 0);
+	else
+		close(0);
+	if (socket == WORKER_SOCKET)
+		fcntl(socket, F_SETFD, 0);
+	else
+		dup2(socket, WORKER_SOCKET);
+	offer_to_oom_killer();
+	execv(argv[0], argv);
+	_exit(127);
+}
+
+#endif

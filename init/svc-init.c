@@ -1,0 +1,721 @@
+/*
+ * The process that stays when the wrapper has started: runs the application, is its init, and wakes a worker now and
+ * then.
+ *
+ *   svc-init SOCKET WORKER [ARGUMENT]...
+ *
+ * The wrapper executes it in its own place, with what is to be run already sent into the socket. See
+ * docs/adr/0018-svc-init.md.
+ */
+#define _GNU_SOURCE
+#include <sys/random.h>
+#include <sys/signalfd.h>
+#include <sys/vfs.h>
+#include "launch.h"
+
+static const int forwarded[] = { SIGHUP,  SIGINT,    SIGQUIT,	SIGABRT, SIGUSR1,  SIGUSR2, SIGALRM,
+				 SIGTERM, SIGSTKFLT, SIGCONT,	SIGTSTP, SIGTTIN,  SIGTTOU, SIGURG,
+				 SIGXCPU, SIGXFSZ,   SIGVTALRM, SIGPROF, SIGWINCH, SIGIO,   SIGPWR };
+
+enum {
+	SWEEP_MS = 10,
+	KILLED_WITHIN_MS = 5000,
+	RETRY_MS = 5000,
+	RETRY_MOST_MS = 60000,
+	NEVER = -1,
+	CHILDREN_MOST = 512,
+	SECRET_MEMORY = 0x5345434d, /* of statfs */
+	LOCK_LIMIT_LEAST = 4 << 20,
+};
+
+static struct {
+	uint32_t flags;
+	int64_t grace, worker_most;
+	bool is_first; /* process 1 of its namespace */
+	pid_t group;
+	int signals, listener;
+	char **worker_argv;
+} self = { .signals = -1, .listener = -1, .worker_most = 120000, .grace = 10000 };
+
+static struct {
+	pid_t pid; /* 0: none runs */
+	bool stopped, stop_sent, stopping, end_requested, has_terminal, suspended;
+	int64_t kill_at;
+	int status;
+	struct launch next; /* to be started, when the one that runs has ended */
+	int shared;
+} application = { .kill_at = NEVER, .next = { .region = -1 }, .shared = -1 };
+
+static struct {
+	pid_t pid;
+	int socket, state;
+	int64_t started, wake_at;
+	bool reported; /* it has said when the next one is due */
+	unsigned failures;
+} worker = { .socket = -1, .state = -1, .wake_at = NEVER };
+
+static struct {
+	pid_t pid;
+	int64_t start_at;
+} health = { .start_at = NEVER };
+
+static struct {
+	bool active, over; /* over: svc-init ends then */
+	int64_t kill_at;
+} sweep;
+
+static void take(int *place, int descriptor)
+{
+	if (*place >= 0)
+		close(*place);
+	*place = descriptor;
+}
+
+static bool has_own_group(void)
+{
+	return !(self.flags & TERMINAL_SHARED);
+}
+
+static void send_signal(int number, bool to_group)
+{
+	if (!application.pid)
+		return;
+	if (number == SIGTSTP || number == SIGTTIN || number == SIGTTOU)
+		application.stop_sent = true;
+	if (kill(to_group && has_own_group() ? -application.pid : application.pid, number))
+		log_line("warn", "signal.undeliverable", ",\"pid\":%d,\"signal\":\"SIG%s\",\"reason\":\"%s\"",
+			 application.pid, sigabbrev_np(number), strerrorname_np(errno));
+}
+
+static void terminate_application(void)
+{
+	send_signal(SIGTERM, self.flags & SIGNAL_GROUP);
+	if (application.stopped)
+		send_signal(SIGCONT, true);
+	if (application.kill_at == NEVER)
+		application.kill_at = milliseconds() + self.grace;
+}
+
+/* Whether the terminal's foreground is svc-init's job. */
+static bool is_foreground(void)
+{
+	return (self.flags & TERMINAL_OWNER) && tcgetpgrp(0) == self.group;
+}
+
+static bool give_terminal(void)
+{
+	application.has_terminal = is_foreground() && !tcsetpgrp(0, application.pid);
+	return application.has_terminal;
+}
+
+static void take_terminal_back(void)
+{
+	if (application.has_terminal && tcgetpgrp(0) >= 0)
+		tcsetpgrp(0, self.group);
+	application.has_terminal = false;
+}
+
+/*
+ * Stops svc-init as its application was stopped, so that a shell above sees it; returns once it was continued. The
+ * kernel does not stop a group that nobody could continue: then false comes back.
+ */
+static bool suspend(int number)
+{
+	struct sigaction by_default = { .sa_handler = SIG_DFL }, before;
+	bool to_group = (self.flags & TERMINAL_OWNER) && number != SIGSTOP;
+	int stop = number == SIGSTOP ? SIGTSTP : number;
+	sigset_t open, blocked, pending;
+
+	sigaction(stop, &by_default, &before);
+	sigemptyset(&open);
+	sigaddset(&open, stop);
+	kill(to_group ? 0 : getpid(), stop);
+	sigprocmask(SIG_UNBLOCK, &open, &blocked);
+	sigprocmask(SIG_SETMASK, &blocked, NULL);
+	sigaction(stop, &before, NULL);
+	sigpending(&pending);
+	return sigismember(&pending, SIGCONT);
+}
+
+static void follow_into_stop(int number)
+{
+	bool sent = application.stop_sent, foreground = number == SIGTTIN || number == SIGTTOU;
+
+	application.stopped = true;
+	application.stop_sent = false;
+	log_line("info", "application.stopped", ",\"pid\":%d,\"signal\":\"SIG%s\"", application.pid,
+		 sigabbrev_np(number));
+	if (!(self.flags & (TERMINAL_OWNER | TERMINAL_SHARED)))
+		return;
+	if (foreground && give_terminal()) {
+		send_signal(SIGCONT, true);
+		return;
+	}
+	bool had = application.has_terminal;
+	if (!self.is_first) {
+		take_terminal_back();
+		application.suspended = suspend(number);
+	}
+	if (application.suspended)
+		return;
+	if (had)
+		give_terminal();
+	if (number == SIGTSTP && !sent)
+		send_signal(SIGCONT, true);
+}
+
+static void reap(void);
+
+static void receive_signal(int number)
+{
+	bool ends = number == SIGTERM || number == SIGINT || number == SIGQUIT || number == SIGHUP;
+	bool keyboard = number == SIGINT || number == SIGQUIT || number == SIGTSTP || number == SIGWINCH;
+
+	if (number == SIGTERM || (ends && (application.stopping || !application.pid)))
+		application.end_requested = true;
+	if (number == SIGCONT && application.suspended) {
+		application.suspended = false;
+		give_terminal();
+		reap(); /* it may have been continued by somebody else meanwhile */
+		if (application.stopped)
+			send_signal(SIGCONT, true);
+		return;
+	}
+	bool withheld = (self.flags & TERMINAL_SHARED) ? keyboard
+						       : number == SIGCONT && (self.flags & TERMINAL_OWNER) &&
+								 application.has_terminal && tcgetpgrp(0) < 0;
+	if (withheld && !application.stopped)
+		return;
+	if (number == SIGTERM)
+		terminate_application();
+	else
+		send_signal(number, self.flags & SIGNAL_GROUP);
+}
+
+/* The children of this process; -1 where /proc does not say. */
+static int list_children(pid_t *children)
+{
+	char path[64], text[CHILDREN_MOST * 8];
+	int count = 0;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/children", getpid());
+	int file = open(path, O_RDONLY | O_CLOEXEC);
+	if (file < 0)
+		return -1;
+	ssize_t length = read(file, text, sizeof(text) - 1);
+	close(file);
+	text[length > 0 ? length : 0] = 0;
+	/* more than fit come when these have ended; the last number of a full buffer may be cut */
+	for (char *at = text, *next; count < CHILDREN_MOST && *at; at = next + 1) {
+		long pid = strtol(at, &next, 10);
+		if (next == at || *next != ' ')
+			break;
+		if (pid != worker.pid && pid != health.pid)
+			children[count++] = (pid_t)pid;
+	}
+	return count;
+}
+
+static void end_child(pid_t *pid)
+{
+	if (*pid > 0) {
+		kill(*pid, SIGKILL);
+		waitpid(*pid, NULL, 0);
+	}
+	*pid = 0;
+}
+
+static _Noreturn void leave(int status)
+{
+	end_child(&worker.pid);
+	end_child(&health.pid);
+	_exit(status);
+}
+
+static void log_start_failure(int reason)
+{
+	log_line("error", "start.failed",
+		 ",\"error\":\"The program cannot be run: %s\",\"code\":\"%s\",\"nextStep\":\"Correct the command; a "
+		 "script "
+		 "begins with #! and its interpreter.\"",
+		 reason == ENOENT    ? "it, or the interpreter that it names, is not there"
+		 : reason == ENOEXEC ? "it is neither a program for this machine nor a script with #!"
+		 : reason == E2BIG   ? "arguments and environment are longer than the system takes"
+				     : strerrordesc_np(reason),
+		 reason == ENOENT  ? "PROGRAM_NOT_FOUND"
+		 : reason == E2BIG ? "ARGUMENTS_TOO_LONG"
+				   : "PROGRAM_NOT_EXECUTABLE");
+}
+
+static void tell_worker(uint32_t kind, uint32_t number, int descriptor)
+{
+	struct record record = { .kind = kind, .number = number, .values = { shown->locked, shown->unlocked } };
+
+	if (worker.socket >= 0)
+		send_record(worker.socket, &record, descriptor);
+}
+
+/* The figure of a line of /proc, in bytes. */
+static uint64_t bytes_of(const char *text, const char *name)
+{
+	const char *line = strstr(text, name);
+
+	return line ? strtoull(line + strlen(name), NULL, 10) * 1024 : 0;
+}
+
+/* Measures its own memory, and says what protection is in force. */
+static void report_protection(void)
+{
+	char text[2048], limit[24] = "Infinity";
+	struct rlimit core = { 0 };
+	int file = open("/proc/self/smaps_rollup", O_RDONLY | O_CLOEXEC);
+	ssize_t length = file < 0 ? 0 : read(file, text, sizeof(text) - 1);
+
+	if (file >= 0)
+		close(file);
+	text[length > 0 ? length : 0] = 0;
+	uint64_t held = bytes_of(text, "Anonymous:") + bytes_of(text, "Swap:");
+	bool is_locked = bytes_of(text, "Locked:") > 0;
+	shown->locked = is_locked ? held : 0;
+	shown->unlocked = is_locked ? 0 : held;
+	getrlimit(RLIMIT_CORE, &core);
+	if (core.rlim_cur != RLIM_INFINITY)
+		snprintf(limit, sizeof(limit), "%llu", (unsigned long long)core.rlim_cur);
+	log_line("info", "protection",
+		 ",\"lock\":\"%s\",\"locked_bytes\":%llu,\"unlocked_bytes\":%llu,\"dumpable\":%s,\"core_limit\":\"%s\","
+		 "\"secret_memory\":\"%s\"",
+		 is_locked ? "all" : "none", (unsigned long long)shown->locked, (unsigned long long)shown->unlocked,
+		 prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) == 1 ? "true" : "false", limit,
+		 self.flags & SECRET_MEMFD ? "memfd_secret" : "anonymous");
+}
+
+static void launch_next(void)
+{
+	struct launch launch = application.next;
+
+	application.next.region = -1;
+	launch.shared = application.shared;
+	launch.own_group = has_own_group();
+	launch.foreground = is_foreground();
+	pid_t pid = start_application(&launch);
+	close(launch.region);
+	if (pid < 0) {
+		log_start_failure(-pid);
+		tell_worker(STARTED, 0, -1);
+		leave(pid == -ENOENT || pid == -ENOTDIR || pid == -ELOOP ? 127 : 126);
+	}
+	application.pid = pid;
+	application.has_terminal = launch.foreground;
+	application.stopped = application.stop_sent = application.stopping = application.suspended = false;
+	application.kill_at = NEVER;
+	if (!(self.flags & KEEP_SHARED))
+		take(&application.shared, -1);
+	shown->starts++;
+	shown->up = 1;
+	shown->restarting = 0;
+	log_line("info", "application.started", ",\"pid\":%d,\"descriptor\":%s", pid,
+		 launch.shared_number ? "true" : "false");
+	report_protection();
+	tell_worker(STARTED, (uint32_t)pid, -1);
+}
+
+/* One step of ending all processes that are left below: SIGTERM once each, SIGKILL when the grace is over. */
+static void sweep_step(void)
+{
+	static pid_t told[CHILDREN_MOST];
+	static int told_count;
+	pid_t children[CHILDREN_MOST];
+	int64_t now = milliseconds();
+	int count = list_children(children);
+
+	if (count < 0 && self.is_first) { /* without /proc all can still be signalled at once */
+		end_child(&worker.pid);
+		end_child(&health.pid);
+		count = kill(-1, 0) ? 0 : 1;
+		children[0] = -1;
+	}
+	if (count > 0 && now <= sweep.kill_at + KILLED_WITHIN_MS) {
+		for (int i = 0; i < count; i++) {
+			bool known = false;
+			for (int j = 0; j < told_count; j++)
+				known = known || told[j] == children[i];
+			if (now >= sweep.kill_at)
+				kill(children[i], SIGKILL);
+			if (known || now >= sweep.kill_at)
+				continue;
+			kill(children[i], SIGTERM);
+			kill(children[i], SIGCONT);
+			if (told_count < CHILDREN_MOST)
+				told[told_count++] = children[i];
+		}
+		return;
+	}
+	if (count > 0)
+		log_line("warn", "orphans.left", ",\"count\":%d", count);
+	told_count = 0;
+	sweep.active = false;
+	if (sweep.over || application.end_requested)
+		leave(application.status);
+	launch_next();
+}
+
+static void application_ended(int status, int number)
+{
+	if (number)
+		log_line("info", "application.ended", ",\"pid\":%d,\"exit_code\":%d,\"signal\":\"SIG%s\"",
+			 application.pid, status, sigabbrev_np(number));
+	else
+		log_line("info", "application.ended", ",\"pid\":%d,\"exit_code\":%d", application.pid, status);
+	take_terminal_back();
+	application.pid = 0;
+	application.status = status;
+	shown->up = 0;
+	sweep.active = true;
+	sweep.over = application.next.region < 0;
+	sweep.kill_at = milliseconds() + self.grace;
+	if (sweep.over)
+		end_child(&worker.pid);
+}
+
+static int64_t spread(int64_t most)
+{
+	uint32_t number = 0;
+
+	if (getrandom(&number, sizeof(number), GRND_NONBLOCK) != sizeof(number))
+		number = (uint32_t)milliseconds() * 2654435761u;
+	return most / 2 + (int64_t)(number % 1000) * most / 2000;
+}
+
+/* What a worker leaves undone costs that time only: the next one comes sooner, with growing pauses. */
+static void worker_ended(int status)
+{
+	worker.pid = 0;
+	take(&worker.socket, -1);
+	shown->workers++;
+	if (worker.reported && status == 0) {
+		worker.failures = 0;
+		shown->failing = 0;
+		return;
+	}
+	int64_t most = RETRY_MS << (worker.failures < 4 ? worker.failures : 4);
+	int64_t pause = spread(most < RETRY_MOST_MS ? most : RETRY_MOST_MS);
+	worker.failures++;
+	worker.wake_at = milliseconds() + pause;
+	shown->failed_workers++;
+	shown->failing = 1;
+	log_line("warn", "worker.failed", ",\"exit_code\":%d,\"retry_ms\":%lld", status, (long long)pause);
+}
+
+static void reap(void)
+{
+	int status;
+
+	for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG | WUNTRACED | WCONTINUED)) > 0;) {
+		bool is_application = pid == application.pid;
+		int number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+		int code = number ? 128 + number : WEXITSTATUS(status);
+		if (WIFCONTINUED(status)) {
+			if (is_application) {
+				application.stopped = false;
+				log_line("info", "application.continued", ",\"pid\":%d", pid);
+			}
+		} else if (WIFSTOPPED(status)) {
+			if (is_application)
+				follow_into_stop(WSTOPSIG(status));
+		} else if (is_application) {
+			application_ended(code, number);
+		} else if (pid == worker.pid) {
+			worker_ended(code);
+		} else if (pid == health.pid) {
+			health.pid = 0;
+			health.start_at = milliseconds() + 1000;
+			log_line("warn", "health.failed", ",\"exit_code\":%d", code);
+		} else {
+			log_line("debug", "orphan.reaped", ",\"pid\":%d,\"exit_code\":%d", pid, code);
+		}
+	}
+}
+
+/* Without memfd_secret the state lies in memory that could be swapped: then it is locked here until the next one. */
+static void lock_state(void)
+{
+	static void *locked;
+	static size_t length;
+	struct statfs kind;
+	struct stat status;
+
+	if (locked)
+		munmap(locked, length);
+	locked = NULL;
+	if (fstatfs(worker.state, &kind) || kind.f_type == SECRET_MEMORY || fstat(worker.state, &status))
+		return;
+	length = (size_t)status.st_size;
+	locked = mmap(NULL, length, PROT_READ, MAP_SHARED, worker.state, 0);
+	if (locked == MAP_FAILED)
+		locked = NULL;
+	else
+		mlock(locked, length);
+}
+
+static bool take_pages(const struct record *record, int descriptor)
+{
+	uint32_t next = !(shown->current & 1);
+	struct pages *pages = &shown->pages[next];
+	off_t at = 0;
+
+	for (int i = 0; i < PAGE_COUNT; at += (off_t)record->values[i++]) {
+		if (record->values[i] > PAGE_MOST ||
+		    pread(descriptor, pages->text[i], record->values[i], at) != (ssize_t)record->values[i])
+			return false;
+		pages->length[i] = (uint32_t)record->values[i];
+	}
+	shown->current = next;
+	return true;
+}
+
+static void take_start(const struct record *record, int *descriptor)
+{
+	take(&application.next.region, *descriptor);
+	*descriptor = -1;
+	application.next.shared_number = record->number > 2 && record->number < 1 << 20 ? (int)record->number : 0;
+	application.next.length = record->values[0];
+	application.next.argc = record->values[1];
+	application.next.envc = record->values[2];
+	if (sweep.active)
+		return;
+	if (!application.pid) {
+		launch_next();
+		return;
+	}
+	application.stopping = true;
+	shown->restarting = 1;
+	terminate_application();
+}
+
+/* Does what a record says; false for one that has no meaning, whose sender is not to be trusted any more. */
+static bool take_record(const struct record *record, int *descriptor)
+{
+	bool with_descriptor = *descriptor >= 0;
+
+	switch (record->kind) {
+	case SETTINGS:
+		log_flags = self.flags = record->number;
+		self.grace = record->values[0] < INT_MAX ? (int64_t)record->values[0] : INT_MAX;
+		self.worker_most = record->values[1] < INT_MAX ? (int64_t)record->values[1] : INT_MAX;
+		return true;
+	case NEXT:
+		worker.wake_at = milliseconds() + (record->values[0] < INT_MAX ? (int64_t)record->values[0] : INT_MAX);
+		shown->token_end = record->values[1] < INT64_MAX ? (int64_t)record->values[1] : INT64_MAX;
+		worker.reported = record->number == 1;
+		return true;
+	case NOTIFY:
+		if (record->number < 1 || record->number > LAST_SIGNAL)
+			return false;
+		send_signal((int)record->number, self.flags & SIGNAL_GROUP);
+		return true;
+	case HELLO:
+		tell_worker(STATE, 0, worker.state);
+		tell_worker(SHARED, 0, application.shared);
+		tell_worker(RUNNING, (uint32_t)application.pid, -1);
+		return true;
+	case PAGES:
+		return with_descriptor && take_pages(record, *descriptor);
+	case LISTENER:
+	case STATE:
+	case SHARED:
+	case START:
+		break;
+	default:
+		return false;
+	}
+	if (!with_descriptor)
+		return false;
+	if (record->kind == START) {
+		take_start(record, descriptor);
+		return true;
+	}
+	take(record->kind == LISTENER ? &self.listener
+	     : record->kind == STATE  ? &worker.state
+				      : &application.shared,
+	     *descriptor);
+	*descriptor = -1;
+	if (record->kind == STATE)
+		lock_state();
+	return true;
+}
+
+static void take_records(void)
+{
+	struct record record;
+	int descriptor, more = 0;
+
+	while (worker.socket >= 0 && (more = receive_record(worker.socket, &record, &descriptor)) > 0) {
+		if (!take_record(&record, &descriptor))
+			more = -1;
+		if (descriptor >= 0)
+			close(descriptor);
+		if (more < 0)
+			break;
+	}
+	if (more < 0) {
+		take(&worker.socket, -1);
+		worker.wake_at = worker.pid || worker.wake_at != NEVER ? worker.wake_at : milliseconds();
+	}
+}
+
+static void wake_worker(int64_t now)
+{
+	int pair[2];
+
+	worker.wake_at = NEVER;
+	worker.reported = false;
+	worker.started = now;
+	take(&worker.socket, -1);
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) == 0) {
+		worker.socket = pair[0];
+		worker.pid = start_worker(self.worker_argv, pair[1]);
+		close(pair[1]);
+	}
+	if (worker.pid <= 0)
+		worker_ended(126);
+}
+
+static void start_health(void)
+{
+	pid_t parent = getpid();
+
+	health.start_at = NEVER;
+	health.pid = fork();
+	if (health.pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+		if (getppid() != parent)
+			_exit(0);
+		int listener = dup2(self.listener, 0);
+		if (syscall(SYS_close_range, 1, ~0u, 0)) /* before Linux 5.9 */
+			for (int descriptor = 1; descriptor < 1024; descriptor++)
+				close(descriptor);
+		serve_health(listener);
+	}
+	if (health.pid < 0) {
+		health.pid = 0;
+		health.start_at = milliseconds() + 1000;
+	}
+}
+
+/* Does what is due, and returns the ms until something will be; -1 for nothing. */
+static int64_t do_due(void)
+{
+	int64_t now = milliseconds(), next = NEVER;
+
+	if (sweep.active)
+		sweep_step();
+	if (self.listener >= 0 && !health.pid && (health.start_at == NEVER || now >= health.start_at))
+		start_health();
+	bool may_work = !worker.pid && !sweep.active && application.next.region < 0;
+	if (may_work && worker.wake_at != NEVER && now >= worker.wake_at)
+		wake_worker(now);
+	may_work = may_work && !worker.pid;
+	if (worker.pid && now >= worker.started + self.worker_most)
+		kill(worker.pid, SIGKILL);
+	if (application.pid && application.kill_at != NEVER && now >= application.kill_at) {
+		log_line("warn", "application.killed", ",\"pid\":%d,\"grace_ms\":%lld", application.pid,
+			 (long long)self.grace);
+		send_signal(SIGKILL, false);
+		application.kill_at = INT64_MAX;
+	}
+	int64_t due[] = { sweep.active ? now + SWEEP_MS : NEVER, health.pid ? NEVER : health.start_at,
+			  may_work ? worker.wake_at : NEVER, worker.pid ? worker.started + self.worker_most : NEVER,
+			  application.pid ? application.kill_at : NEVER };
+	for (size_t i = 0; i < sizeof(due) / sizeof(*due); i++)
+		if (due[i] != NEVER && (next == NEVER || due[i] < next))
+			next = due[i];
+	return next == NEVER ? NEVER : next > now ? next - now : 0;
+}
+
+static void take_signals(void)
+{
+	struct signalfd_siginfo caught;
+
+	while (read(self.signals, &caught, sizeof(caught)) == sizeof(caught))
+		if (caught.ssi_signo != SIGCHLD)
+			receive_signal((int)caught.ssi_signo);
+	reap();
+}
+
+static void catch_signals(void)
+{
+	struct sigaction ignore = { .sa_handler = SIG_IGN }, by_default = { .sa_handler = SIG_DFL };
+	bool ours = self.flags & HAS_TERMINAL;
+	sigset_t caught;
+
+	sigemptyset(&caught);
+	sigaddset(&caught, SIGCHLD);
+	for (size_t i = 0; i < sizeof(forwarded) / sizeof(*forwarded); i++) {
+		/* else a line that is logged from the background would stop svc-init */
+		if (ours && (forwarded[i] == SIGTTIN || forwarded[i] == SIGTTOU))
+			sigaction(forwarded[i], &ignore, NULL);
+		else
+			sigaddset(&caught, forwarded[i]);
+	}
+	sigaction(SIGCHLD, &by_default, NULL);
+	sigaction(SIGPIPE, &ignore, NULL);
+	for (int number = SIGRTMIN; number <= SIGRTMAX; number++)
+		sigaction(number, &ignore, NULL);
+	sigprocmask(SIG_SETMASK, &caught, NULL);
+	self.signals = signalfd(-1, &caught, SFD_NONBLOCK | SFD_CLOEXEC);
+}
+
+/* It holds no secret of its own: the room under a small limit is left to secret memory. */
+static bool lock_memory(void)
+{
+	struct rlimit limit = { 0 };
+
+	getrlimit(RLIMIT_MEMLOCK, &limit);
+	if (!(self.flags & REQUIRE_LOCK) && limit.rlim_cur < LOCK_LIMIT_LEAST)
+		return false;
+	return !mlockall(MCL_CURRENT | MCL_ONFAULT | (limit.rlim_cur == RLIM_INFINITY ? MCL_FUTURE : 0));
+}
+
+static bool prepare(int argc, char **argv)
+{
+	if (argc < 3)
+		return false;
+	worker.socket = atoi(argv[1]);
+	fcntl(worker.socket, F_SETFD, FD_CLOEXEC);
+	self.worker_argv = argv + 2;
+	self.is_first = getpid() == 1;
+	self.group = getpgrp();
+	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+	shown = mmap(NULL, sizeof(*shown), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	return shown != MAP_FAILED;
+}
+
+#ifndef SVC_INIT_TEST
+int main(int argc, char **argv)
+{
+	struct record record;
+	int descriptor = -1;
+
+	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	if (!prepare(argc, argv) || receive_record(worker.socket, &record, &descriptor) != 1 || record.kind != SETTINGS)
+		return 70;
+	take_record(&record, &descriptor);
+	if (!lock_memory() && (self.flags & REQUIRE_LOCK)) {
+		log_line("error", "start.failed",
+			 ",\"error\":\"svc-init cannot lock its memory\",\"code\":\"MEMORY_LOCK_REFUSED\"");
+		return 71;
+	}
+	catch_signals();
+	take_records();
+	if (!application.pid)
+		leave(70);
+	for (;;) {
+		int64_t wait = do_due();
+		struct pollfd polled[] = { { .fd = self.signals, .events = POLLIN },
+					   { .fd = worker.socket, .events = POLLIN } };
+		poll(polled, 2, wait > INT_MAX ? INT_MAX : (int)wait);
+		take_records();
+		take_signals();
+	}
+}
+#endif

@@ -1,0 +1,83 @@
+import { isatty } from 'node:tty';
+import type { LeanMetrics } from '../../../runtime/health/health.ts';
+import type { HealthServer } from '../../../runtime/health/lean-health-server.ts';
+import { unlockAll } from '../../../runtime/native/process-lock.ts';
+import { recordSocketPair, sendRecord } from '../../../runtime/native/record-channel.ts';
+import type { ShareableMemory } from '../../../runtime/native/secret-memory.ts';
+import type { SecretClient } from '../../../runtime/vault/secret-client/contract.ts';
+import { measureOwnProtection } from '../agent/report.ts';
+import { TokenKeeper } from '../keep.ts';
+import type { Observation } from '../observation.ts';
+import type { Obtained } from '../obtain.ts';
+import { type ApplicationEnvironment, withoutNodeOptions } from '../prepare-application.ts';
+import { becomeApplication } from '../supervise/index.ts';
+import { sendParting, sendStart } from './leave.ts';
+import { findInit, monotonicMs, recordKind, settingFlags, workerFlag } from './records.ts';
+
+export interface HandOverOptions {
+  /** The wrapper's own arguments, for its workers. */
+  readonly argv: readonly string[];
+  /** Whether VAULT_TOKEN was set. */
+  readonly tokenGiven: boolean;
+  readonly client: SecretClient;
+  readonly obtained: Obtained;
+  readonly registered: boolean;
+  readonly around: ApplicationEnvironment;
+  readonly memory: ShareableMemory;
+  /** The key of the digests. */
+  readonly key: Uint8Array;
+  readonly observation: Observation;
+  readonly metrics: LeanMetrics;
+  readonly health: HealthServer | undefined;
+  /** Aborted by a signal that ends the wrapper. */
+  readonly signal: AbortSignal;
+}
+
+/** With a node agent, the first worker comes soon: it reports on the application. */
+const reportAfterMs = 1_000;
+const workerMostMs = 120_000;
+
+/**
+ * Becomes svc-init, which starts the application and wakes a worker for each renewal; nothing of Node stays.
+ * @throws SvcError INIT_MISSING (71), or (126, 127) for a program that cannot be run; the signal's reason
+ */
+export async function handOverToInit(options: HandOverOptions): Promise<never> {
+  const { client, obtained, around, memory, observation, metrics, health, signal } = options;
+  const { settings } = around.config;
+  const { prepared } = obtained;
+  const init = findInit();
+  const [socket, theirs] = recordSocketPair();
+  const logText = (settings.logFormat ?? (isatty(2) ? 'text' : 'json')) === 'text';
+  const flags = settingFlags(settings, { logText, secretMemfd: prepared.region.kind === 'memfd_secret' });
+  const limits = [settings.stopGrace, workerMostMs + 2 * settings.stopGrace];
+  sendRecord(socket, { kind: recordKind.settings, number: flags, values: limits });
+  if (health?.descriptor !== undefined) {
+    sendRecord(socket, { kind: recordKind.listener }, health.descriptor);
+  }
+  observation.secrets.set(obtained.count);
+  const { secretMemory } = measureOwnProtection([prepared.region]);
+  // under a small limit secret memory needs that room, and this process ends in a moment
+  if (!settings.requireMlock) unlockAll();
+  const tokens = new TokenKeeper(client, obtained.lease, monotonicMs);
+  const due = tokens.delayMs(settings.renewalInterval);
+  await sendParting(
+    { socket, memory },
+    {
+      ...{ token: client.token() ?? Buffer.alloc(0), key: options.key, tokens, observation, metrics },
+      memory: {
+        ...{ inUse: obtained.digest, refused: undefined, failures: 0, registered: options.registered },
+        secretMemory,
+      },
+      delayMs: settings.agentAddr === undefined ? due : Math.min(due, reportAfterMs),
+    },
+  );
+  client.close();
+  sendStart({ socket, memory }, prepared);
+  const flag = options.tokenGiven ? `${workerFlag}=token` : workerFlag;
+  const worker = [process.execPath, ...process.execArgv, process.argv[1] ?? '', flag, ...options.argv];
+  const env = withoutNodeOptions(around.inherited);
+  return becomeApplication(
+    { file: init, args: [String(theirs), ...worker], env, descriptor: theirs, memory },
+    signal,
+  );
+}

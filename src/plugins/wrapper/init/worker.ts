@@ -1,0 +1,240 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { statusBytes } from '../../../core/proc-text.ts';
+import { fitsNextGeneration, writeGeneration } from '../../../core/secret-records/region-writer.ts';
+import { createLeanMetrics, type LeanMetrics } from '../../../runtime/health/health.ts';
+import { describeError, type Logger, reportFailure } from '../../../runtime/logging/logger.ts';
+import type { Region } from '../../../runtime/native/memory.ts';
+import { setDumpable } from '../../../runtime/native/own-process.ts';
+import { lockProcessMemory } from '../../../runtime/native/process-lock.ts';
+import {
+  type ReceivedRecord,
+  receiveRecord,
+  sendRecord,
+  waitReadable,
+} from '../../../runtime/native/record-channel.ts';
+import {
+  createSecretMemory,
+  type ShareableMemory,
+  sharedRegion,
+} from '../../../runtime/native/secret-memory.ts';
+import { createSecretClient } from '../../../runtime/vault/secret-client/create-secret-client.ts';
+import { vaultConfig } from '../../../runtime/vault/settings.ts';
+import { registerLater } from '../agent/register.ts';
+import { measureProtection, reportToAgent } from '../agent/report.ts';
+import { createDigest } from '../digest.ts';
+import { keepOnce, Rotation, reportKeepFailure, retryPauses, TokenKeeper } from '../keep.ts';
+import type { Delivered } from '../name-secrets.ts';
+import { configuredLogger, createObservation, earlyLogger, type Observation } from '../observation.ts';
+import { parseArguments } from '../prepare.ts';
+import {
+  type ApplicationEnvironment,
+  inheritedEnvironment,
+  type PreparedApplication,
+  prepareApplication,
+} from '../prepare-application.ts';
+import { readConfig } from '../read-config.ts';
+import type { ResolvedWrapperSettings } from '../settings.ts';
+import { type InitLink, sendParting, sendStart } from './leave.ts';
+import { monotonicMs, recordKind, workerSocket } from './records.ts';
+import { readState, type WorkerMemory } from './worker-state.ts';
+
+const replyMs = 10_000;
+const pollMs = 10;
+const agentTimeoutMs = 5_000;
+const hangUp = 1;
+
+/**
+ * One pass on behalf of svc-init, which holds token and state between two of them: takes the state up, renews the
+ * token, passes changed secrets on, leaves a new state.
+ * @param tokenGiven whether VAULT_TOKEN had been set
+ * @returns the exit status; one other than 0 makes svc-init try again soon, with the state as it was
+ */
+export async function runWorker(argv: readonly string[], tokenGiven: boolean): Promise<number> {
+  let log = earlyLogger(process.env);
+  try {
+    const env = tokenGiven ? { ...process.env, VAULT_TOKEN: '*' } : process.env;
+    const config = readConfig({ ...parseArguments(argv), env });
+    log = configuredLogger(config.settings);
+    const { requireMemfdSecret, requireMlock } = config.settings;
+    lockProcessMemory({ required: requireMlock });
+    const inherited = inheritedEnvironment();
+    setDumpable(false);
+    const memory = createSecretMemory({ requireMemfdSecret, requireLock: requireMlock });
+    await work({ config, memory, inherited }, memory, log);
+    return 0;
+  } catch (error) {
+    return reportFailure(log, 'worker.error', error);
+  }
+}
+
+async function work(around: ApplicationEnvironment, memory: ShareableMemory, log: Logger): Promise<void> {
+  const { settings } = around.config;
+  const kept = takeOver();
+  const { token, key, memory: before } = readState(kept.state, memory);
+  kept.state.handOver();
+  const client = createSecretClient({ config: vaultConfig(settings), tokenInUse: token, memory });
+  const metrics = createLeanMetrics();
+  const observation = observationFrom(before, metrics);
+  const { signal } = new AbortController();
+  const tokens = new TokenKeeper(client, before.tokens, monotonicMs).recall(before.tokens);
+  const link = { socket: workerSocket, memory };
+  const application = new InitApplication(link, kept);
+  const rotation = new Rotation({
+    ...{ client, settings, runner: application, observation, log },
+    scrub: () => undefined, // what is left behind goes with this process
+    prepare: (delivered) => prepareApplication(delivered, around),
+    digest: createDigest(key),
+    ...{ inUse: before.inUse, refused: before.refused },
+  });
+  const registered = before.registered || (await registerLater(settings, observation, log, signal));
+  const { failures, delayMs } = await pass({ tokens, rotation, settings, observation, log, before, signal });
+  const secretMemory = await report({ application, kept, before, settings, log });
+  await sendParting(link, {
+    ...{ token: client.token() ?? Buffer.alloc(0), key, tokens, observation, metrics, delayMs },
+    memory: { inUse: rotation.inUse, refused: rotation.refused, failures, registered, secretMemory },
+  });
+  client.close();
+}
+
+interface Pass {
+  readonly tokens: TokenKeeper;
+  readonly rotation: Rotation;
+  readonly settings: ResolvedWrapperSettings;
+  readonly observation: Observation;
+  readonly log: Logger;
+  readonly before: WorkerMemory;
+  readonly signal: AbortSignal;
+}
+
+/** A pass that fails is reported, and leaves its state like any other. @returns when the next one is due */
+async function pass({ tokens, rotation, settings, observation, log, before, signal }: Pass) {
+  const rotates = settings.rotation === 'none' ? undefined : rotation;
+  try {
+    await keepOnce({ tokens, rotation: rotates, observation, log, signal });
+    return { failures: 0, delayMs: tokens.delayMs(settings.renewalInterval) };
+  } catch (error) {
+    const delayMs = retryPauses(() => tokens.longestRetryMs(), before.failures).next();
+    reportKeepFailure({ observation, log }, error, delayMs);
+    return { failures: before.failures + 1, delayMs };
+  }
+}
+
+function observationFrom(before: WorkerMemory, metrics: LeanMetrics): Observation {
+  const observation = createObservation(metrics);
+  metrics.restore(before.metrics);
+  observation.health.alive('secrets');
+  for (const [condition, reason] of Object.entries(before.degraded)) {
+    observation.health.degraded(condition, reason);
+  }
+  return observation;
+}
+
+/** What svc-init has kept. */
+interface Kept {
+  readonly state: Region;
+  /** The records that the application shares, where they are to be renewed in place. */
+  readonly shared: Region | undefined;
+  /** 0 where none runs. */
+  readonly pid: number;
+  /** Of its own memory, in bytes. */
+  readonly locked: number;
+  readonly unlocked: number;
+}
+
+/** This process is protected by now: svc-init hands the state over. @throws RangeError where it has none */
+function takeOver(): Kept {
+  sendRecord(workerSocket, { kind: recordKind.hello });
+  let state: Region | undefined;
+  let shared: Region | undefined;
+  for (;;) {
+    const { kind, number, descriptor, values } = nextRecord();
+    const region = descriptor === undefined ? undefined : sharedRegion(descriptor);
+    if (kind === recordKind.state) state = region;
+    if (kind === recordKind.shared) shared = region;
+    if (kind !== recordKind.running) continue;
+    if (state === undefined) throw new RangeError('svc-init has no state of a wrapper');
+    const [locked = 0, unlocked = 0] = values;
+    return { state, shared, pid: number, locked, unlocked };
+  }
+}
+
+function nextRecord(): ReceivedRecord {
+  waitReadable(workerSocket, replyMs);
+  const record = receiveRecord(workerSocket);
+  if (record === undefined) throw new RangeError('svc-init does not answer');
+  return record;
+}
+
+/** The application as svc-init runs it. */
+class InitApplication {
+  readonly #link: InitLink;
+  #shared: Region | undefined;
+  pid: number;
+
+  constructor(link: InitLink, { shared, pid }: Kept) {
+    this.#link = link;
+    this.#shared = shared;
+    this.pid = pid;
+  }
+
+  get regions(): readonly Region[] {
+    return this.#shared === undefined ? [] : [this.#shared];
+  }
+
+  /** Resolves when svc-init has stopped the one that runs and started this one; false if none is to run again. */
+  async restart(prepared: PreparedApplication): Promise<boolean> {
+    sendStart(this.#link, prepared);
+    this.#shared = prepared.region;
+    for (;;) {
+      const record = receiveRecord(workerSocket);
+      if (record?.kind === recordKind.started) {
+        this.pid = record.number;
+        return record.number !== 0;
+      }
+      await sleep(pollMs);
+    }
+  }
+
+  /** Renews the shared records in place and has SIGHUP sent. False where the region is too small. */
+  renew(delivered: readonly Delivered[]): boolean {
+    if (this.#shared !== undefined) {
+      if (!fitsNextGeneration(this.#shared.bytes, delivered)) return false;
+      writeGeneration(this.#shared.bytes, delivered);
+    }
+    sendRecord(workerSocket, { kind: recordKind.notify, number: hangUp });
+    return true;
+  }
+}
+
+interface Reported {
+  readonly application: InitApplication;
+  readonly kept: Kept;
+  readonly before: WorkerMemory;
+  readonly settings: ResolvedWrapperSettings;
+  readonly log: Logger;
+}
+
+/** Tells the node agent of svc-init, which stays, and of the application. A failure changes nothing about them. */
+async function report({
+  application,
+  kept: { locked, unlocked },
+  before,
+  settings,
+  log,
+}: Reported): Promise<WorkerMemory['secretMemory']> {
+  const measured = measureProtection(application.regions, application.pid || undefined, settings);
+  const secretMemory = measured.secretMemory ?? before.secretMemory;
+  const { agentAddr: socketPath } = settings;
+  if (socketPath === undefined) return secretMemory;
+  try {
+    const swappedBytes = statusBytes(readFileSync(`/proc/${process.ppid}/status`, 'latin1'), 'VmSwap');
+    const lockMode = locked === 0 ? 'none' : unlocked === 0 ? 'all' : 'partial';
+    const own = { lockMode, lockedBytes: locked, unlockedBytes: unlocked, swappedBytes } as const;
+    const wrapper = { ...measured.wrapper, ...own };
+    await reportToAgent({ ...measured, wrapper, secretMemory }, { socketPath, timeoutMs: agentTimeoutMs });
+  } catch (error) {
+    log.warn('agent.report.failed', { ...describeError(error) });
+  }
+  return secretMemory;
+}

@@ -1,0 +1,155 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { http } from '../../../support/http.ts';
+import { isRunning } from '../../../support/is-running.ts';
+import { family } from '../../../support/process-memory.ts';
+import type { WrapperRun } from '../../../support/svc-wrapper.ts';
+import { waitFor } from '../../../support/wait-for.ts';
+import { countInMemory } from '../supervise/support/process-copies.ts';
+import { type Bed, startBed } from '../support/bed.ts';
+
+export const idle = true;
+
+const workers = suite('a wrapper that leaves between renewals');
+const leaves = { SVC_RESIDENT: 'false', RENEWAL_INTERVAL: '1s' };
+const KiB = 1024;
+let bed: Bed;
+let number = 0;
+
+workers.before(async () => {
+  bed = await startBed();
+});
+workers.after(() => bed?.stop());
+
+async function start(env: Record<string, string> = {}, command = ['/bin/sleep', '600']): Promise<WrapperRun> {
+  const name = `leaving-${number++}`;
+  await bed.kv.put(name, { KEY: secretValue });
+  const run = await bed.run({ paths: [`secret/${name}`], command, env: { ...leaves, ...env } });
+  await run.event('application.started');
+  return run;
+}
+
+const secretValue = 'a-value-that-stands-nowhere-else-4711';
+
+const commandLine = (pid: number) => readFileSync(`/proc/${pid}/cmdline`, 'latin1').split('\0');
+
+/** The worker that runs in this moment. */
+const workerOf = (run: WrapperRun) =>
+  family(run.pid).find((pid) => {
+    const [file = '', ...words] = commandLine(pid);
+    return !file.endsWith('svc-init') && words.some((word) => word.startsWith('--svc-worker'));
+  });
+
+/** svc-init and the process of the health endpoints. */
+const processesOf = (run: WrapperRun) =>
+  family(run.pid).filter((pid) => commandLine(pid)[0]?.endsWith('svc-init'));
+
+async function metric(run: WrapperRun, name: string): Promise<number> {
+  const { text } = await http(`${await run.health()}/metrics`);
+  const line = text.split('\n').find((one) => one.startsWith(`${name} `));
+  return Number(line?.slice(name.length + 1));
+}
+
+const passes = (run: WrapperRun, result: 'ended' | 'failed') =>
+  metric(run, `svc_wrapper_workers_total{result="${result}"}`);
+
+workers('there are only svc-init and its health process, below the size that is specified', async () => {
+  const run = await start({ RENEWAL_INTERVAL: '5m' });
+  assert.is((await http(`${await run.health()}/healthz`)).status, 200);
+  const processes = processesOf(run);
+  assert.is(processes.length, 2);
+  assert.is(workerOf(run), undefined);
+  const sum = (field: string) =>
+    processes
+      .map((pid) => readFileSync(`/proc/${pid}/smaps_rollup`, 'latin1'))
+      .reduce(
+        (total, text) => total + Number(new RegExp(`^${field}: +(\\d+) kB`, 'm').exec(text)?.[1]) * KiB,
+        0,
+      );
+  assert.ok(sum('Private_Dirty') <= 512 * KiB, `${sum('Private_Dirty')} bytes of its own`);
+  assert.ok(sum('Rss') <= 5_000_000, `${sum('Rss')} bytes resident`);
+});
+
+workers('one comes for each renewal, and leaves', async () => {
+  const run = await start();
+  await waitFor('two passes', async () => (await passes(run, 'ended')) >= 2);
+  assert.ok((await metric(run, 'svc_wrapper_token_renewals_total{result="renewed"}')) >= 1);
+  assert.is(await passes(run, 'failed'), 0);
+  assert.is(await metric(run, 'svc_wrapper_application_up'), 1);
+});
+
+workers('neither token nor values stand in the memory that can be read of what stays', async () => {
+  const run = await start({ SVC_ROTATION: 'sighup' });
+  await waitFor('a pass', async () => (await passes(run, 'ended')) >= 1);
+  for (const pid of processesOf(run)) {
+    assert.is(countInMemory(pid, Buffer.from(secretValue)), 0);
+    assert.is(countInMemory(pid, Buffer.from('"client_token"')), 0);
+    const descriptors = readdirSync(`/proc/${pid}/fd`).length;
+    assert.ok(descriptors <= 9, `${descriptors} descriptors`);
+  }
+});
+
+workers('one that is killed costs that pass: health tells, and the next one recovers', async () => {
+  const run = await start();
+  const { pid } = await run.event('application.started');
+  const health = await run.health();
+  const killed = await waitFor('a worker', () => workerOf(run));
+  process.kill(killed, 'SIGKILL');
+  assert.is((await run.event('worker.failed'))['exit_code'], 137);
+  const { status, text } = await http(`${health}/healthz`);
+  assert.is(status, 200);
+  assert.match(text, /"degraded".*"worker"/);
+  assert.is((await http(`${health}/readyz`)).status, 200);
+  await waitFor('the recovery', async () => (await http(`${health}/healthz`)).text === '{"status":"ok"}\n');
+  assert.ok((await passes(run, 'failed')) >= 1);
+  assert.ok(isRunning(pid));
+});
+
+workers('with svc-init the application goes, and so does the health process', async () => {
+  const run = await start();
+  const all = family(run.pid);
+  process.kill(run.pid, 'SIGKILL');
+  for (const pid of all) await waitFor(`the end of ${pid}`, () => !isRunning(pid));
+});
+
+workers('a health process that is killed comes back, at the same address', async () => {
+  const run = await start();
+  const health = await run.health();
+  const server = await waitFor('the health process', () => processesOf(run).find((pid) => pid !== run.pid));
+  process.kill(server, 'SIGKILL');
+  await run.event('health.failed');
+  await waitFor(
+    'its return',
+    async () => (await http(`${health}/healthz`).catch(() => undefined))?.status === 200,
+  );
+});
+
+workers('the health process may make no other call than it needs', async () => {
+  const run = await start();
+  await run.health();
+  const server = await waitFor('the health process', () => processesOf(run).find((pid) => pid !== run.pid));
+  const status = () => readFileSync(`/proc/${server}/status`, 'latin1');
+  await waitFor('its filter', () => /^Seccomp:\s+2$/m.test(status()));
+  assert.is(readdirSync(`/proc/${server}/fd`).length, 1);
+  const parent = readFileSync(`/proc/${run.pid}/status`, 'latin1');
+  const { pid } = await run.event('application.started');
+  const application = readFileSync(`/proc/${pid}/status`, 'latin1');
+  for (const text of [parent, application]) assert.match(text, /^Seccomp:\s+0$/m);
+});
+
+workers('answers what a health server has to', async () => {
+  const health = await (await start()).health();
+  const asked = async (path: string, method = 'GET') => (await http(`${health}${path}`, { method })).status;
+  assert.equal(
+    [
+      await asked('/other'),
+      await asked('/healthz', 'POST'),
+      await asked('/readyz', 'HEAD'),
+      await asked('/metrics?a'),
+    ],
+    [404, 405, 200, 200],
+  );
+});
+
+workers.run();
