@@ -7,7 +7,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { BUCKET, type Bed, MiB, startBed } from '../../../clients/bed.ts';
+import { type Bed, BUCKET, MiB, startBed } from '../../../clients/bed.ts';
 import { keyConfig, put, type RewrapSetting, read, rewrap, rewrapResult, upload } from './rewrapping.ts';
 
 interface Context {
@@ -28,10 +28,11 @@ test.after(async ({ bed }) => {
 });
 
 async function versionsOf(client: S3Client, Bucket: string, Prefix: string): Promise<string[]> {
-  const { Versions = [], DeleteMarkers = [] } = await client.send(new ListObjectVersionsCommand({ Bucket, Prefix }));
-  return [...Versions, ...DeleteMarkers].map(({ Key, VersionId, ETag, LastModified }) =>
-    JSON.stringify([Key, VersionId, ETag, LastModified]),
+  const { Versions = [], DeleteMarkers = [] } = await client.send(
+    new ListObjectVersionsCommand({ Bucket, Prefix }),
   );
+  const told = (entries: readonly object[]) => entries.map((entry) => JSON.stringify(entry));
+  return [...told(Versions), ...told(DeleteMarkers)];
 }
 
 test('a bucket without versions', async ({ bed, setting }) => {
@@ -83,7 +84,10 @@ test('every version of every object, locked ones too, and none of them is anothe
   const report = rewrapResult(await rewrap(setting, 's3://kept', '--json'));
   assert.equal([report.listed, report.recorded, report.complete], [4, 4, true], JSON.stringify(report));
   const moved = bed.log.requests.filter(({ path }) => !path.includes('.svc/'));
-  assert.is(moved.reduce((sum, { requestBytes }) => sum + requestBytes, 0), 0);
+  assert.is(
+    moved.reduce((sum, { requestBytes }) => sum + requestBytes, 0),
+    0,
+  );
   const after = await versionsOf(bed.store.client, 'kept', '');
   assert.equal(
     after.filter((version) => !version.includes('.svc/')),
