@@ -25,7 +25,7 @@ const shape: EntryShape = {
 };
 
 /** Calls a request, again where that may help. */
-export type Attempt = <T>(request: () => Promise<T>) => Promise<T>;
+type Attempt = <T>(request: () => Promise<T>) => Promise<T>;
 
 /**
  * Pages of ListObjectVersions without delete markers, keys encoded, because XML cannot hold all of them.

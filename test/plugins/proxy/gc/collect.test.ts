@@ -7,6 +7,7 @@ import {
   manifestKey,
   partRecordKey,
 } from '../../../../src/core/envelope/records.ts';
+import { recordId, rewrapRecordKey, rewrapRecordText } from '../../../../src/core/envelope/rewrap-record.ts';
 import type { GcStore, ListedObject, OpenUpload } from '../../../../src/plugins/proxy/gc/gc-store.ts';
 import { findGarbage, type GcOptions } from '../../../../src/plugins/proxy/gc/index.ts';
 import { manifestText } from '../../../../src/plugins/proxy/multipart/manifest-store.ts';
@@ -176,6 +177,31 @@ test('metadata that cannot be understood keeps the manifest', async () => {
   manifest(store, 100);
   store.headers.set('a/big', [{ 'x-amz-meta-svc-encrypted': 'true' }]);
   assert.equal(await found(store), []);
+});
+
+test('records of rewrapped keys go with the last version that has the keys they replace', async () => {
+  const store = new FakeStore();
+  const record = (key: string, id: string, ageHours = 48) => {
+    const text = rewrapRecordText({ bucket: 'a', key, keyName: 'svc', keys: { object: wrapped(2) } });
+    store.put('a', rewrapRecordKey(prefix, { bucket: 'a', key }, id), text, ageHours);
+  };
+  const headers = (keys: Parameters<typeof envelopeHeaders>[0]['keys']) =>
+    envelopeHeaders({ keys, keyName: 'svc', keyVersion: 1, binding: 'key' });
+  const list = partList(1);
+  const [one, other] = [wrapped(1), wrapped(2)];
+  store.headers.set('a/single', [headers({ form: 'single', dek: one })]);
+  store.headers.set('a/list', [headers({ form: 'inline', list })]);
+  record('single', recordId({ kind: 'object' }, one));
+  record('list', list.manifest);
+  assert.equal(await found(store), []);
+  record('single', recordId({ kind: 'object' }, other));
+  record('none', recordId({ kind: 'object' }, one));
+  record('young', recordId({ kind: 'object' }, one), 1);
+  store.put('a', `${prefix}rewraps/${'0'.repeat(64)}/x`, 'no record', 48);
+  assert.equal(await found(store), [
+    'rewrapped-keys a 1 no object names it',
+    'rewrapped-keys a 1 no object names it',
+  ]);
 });
 
 test.run();

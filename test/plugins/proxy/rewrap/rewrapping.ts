@@ -124,7 +124,7 @@ export const storedMetadata = async (client: S3Client, Key: string): Promise<Rec
 
 /**
  * The store as S3 is, which holds copies to conditions on what they replace: writes of a key wait for each other, and a copy that
- * wants another ETag than is there is refused.
+ * wants another ETag than is there is refused. So is one without a condition, as a policy of a bucket can have it.
  * @param onCopy what happens between the look at an object and its copy
  */
 export async function startConditionalStore(
@@ -148,14 +148,17 @@ export async function startConditionalStore(
       await before;
       releases.set(request, turn.resolve);
       const wanted = headers['if-match'];
-      if (!isCopy || wanted === undefined) return undefined;
+      if (!isCopy) return undefined;
+      if (wanted === undefined) {
+        turn.resolve();
+        return refusal(403, 'AccessDenied');
+      }
       const found = await store.client
         .send(new HeadObjectCommand({ Bucket: bucket, Key: key }))
         .catch(() => undefined);
       if (found?.ETag === wanted) return undefined;
       turn.resolve();
-      const body = Buffer.from('<Error><Code>PreconditionFailed</Code></Error>');
-      return { status: 412, headers: { 'content-type': 'application/xml' }, body };
+      return refusal(412, 'PreconditionFailed');
     },
     after(request, answer) {
       releases.get(request)?.();
@@ -164,3 +167,9 @@ export async function startConditionalStore(
   });
   return relay;
 }
+
+const refusal = (status: number, code: string) => ({
+  status,
+  headers: { 'content-type': 'application/xml' },
+  body: Buffer.from(`<Error><Code>${code}</Code></Error>`),
+});
