@@ -9,6 +9,7 @@ import { faultSoak } from './fault-soak.ts';
 import { hostile } from './hostile.ts';
 import { largeObject } from './large-object.ts';
 import { minioGoSuite } from './minio-go-suite.ts';
+import { node } from './node.ts';
 import { operatorFaults } from './operator-faults.ts';
 import { operatorSoak } from './operator-soak.ts';
 import type { Part, PartOptions } from './part.ts';
@@ -20,6 +21,7 @@ import { wrapperSoak } from './wrapper-soak.ts';
 
 const PARTS: readonly Part[] = [
   ...[tenThousandParts, largeObject, soak, faultSoak, wrapperSoak, agentSoak, agentMachines, agentKernels],
+  node,
   ...[operatorSoak, operatorFaults, auditMillion, hostile, clients, s3Suite, minioGoSuite, applicationsPart],
 ];
 const USAGE = [

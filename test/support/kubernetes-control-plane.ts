@@ -48,8 +48,8 @@ export interface NodesAccess {
   readonly addresses: readonly string[];
   /** Tokens of further users, with their groups. */
   readonly users: readonly { readonly name: string; readonly token: string; readonly groups: string }[];
-  /** Port on loopback of a CONNECT proxy in that network: the way to kubelets, webhooks and pods. */
-  readonly proxyPort: number;
+  /** Unix socket of a CONNECT proxy in that network: the way to kubelets, webhooks and pods. */
+  readonly proxySocket: string;
 }
 
 /** Who the API server is at kubelets. */
@@ -119,9 +119,9 @@ function auditArgs(folder: string): string[] {
   return [`--audit-policy-file=${policy}`, `--audit-log-path=${auditPath(folder)}`];
 }
 
-function nodesArgs(folder: string, files: Files, { proxyPort }: NodesAccess): string[] {
+function nodesArgs(folder: string, files: Files, { proxySocket }: NodesAccess): string[] {
   const selection = join(folder, 'egress.json');
-  const transport = { tcp: { url: `http://127.0.0.1:${proxyPort}` } };
+  const transport = { uds: { udsName: proxySocket } };
   const cluster = { name: 'cluster', connection: { proxyProtocol: 'HTTPConnect', transport } };
   const head = { apiVersion: 'apiserver.k8s.io/v1beta1', kind: 'EgressSelectorConfiguration' };
   writeFileSync(selection, JSON.stringify({ ...head, egressSelections: [cluster] }));

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
 import { requireTool } from '../../testbed/ensure.ts';
 import { createCertificateAuthority } from '../certificates.ts';
 import { launch } from '../child.ts';
@@ -15,7 +16,7 @@ import { makeNodeDisk, NODE_NAME } from './disk.ts';
 import { pushImages } from './images.ts';
 import { HOST_ADDRESS, type Machine, startMachine } from './machine.ts';
 import { clusterObjects } from './objects.ts';
-import { outsideRules, startTlsFront } from './outside.ts';
+import { outsideRules, startRelay, startTlsFront } from './outside.ts';
 
 /** The first address of the Services' range, which pods know the API server by. */
 const API_SERVICE = '10.0.0.1';
@@ -64,9 +65,11 @@ async function start(
   say: (text: string) => void,
 ): Promise<Omit<NodeCluster, 'stop' | 'folder'>> {
   const proxyPort = await freePort();
+  const proxySocket = join(folder.path, 'proxy');
+  keep(await startRelay(proxySocket, proxyPort));
   const tokens = { kubelet: randomBytes(16).toString('hex'), 'kube-proxy': randomBytes(16).toString('hex') };
   const nodes = {
-    ...{ proxyPort, addresses: [HOST_ADDRESS, API_SERVICE] },
+    ...{ proxySocket, addresses: [HOST_ADDRESS, API_SERVICE] },
     users: [
       { name: `system:node:${NODE_NAME}`, token: tokens.kubelet, groups: 'system:nodes' },
       { name: 'system:kube-proxy', token: tokens['kube-proxy'], groups: '' },

@@ -12,7 +12,7 @@ const SUITE = 'bookworm';
 const PACKAGES = [
   ...['systemd', 'systemd-sysv', 'dbus', 'linux-image-cloud-amd64', 'kmod', 'qemu-guest-agent'],
   ...['runc', 'containernetworking-plugins', 'iptables', 'iproute2', 'mount', 'util-linux', 'conntrack'],
-  ...['ca-certificates', 'procps', 'socat'],
+  ...['ca-certificates', 'procps', 'socat', 'bpftool'],
   // what root of a node attacks with
   ...['gdb-minimal', 'busybox-static'],
 ];
