@@ -42,7 +42,7 @@ export async function pushImages(registry: Registry, folder: string): Promise<vo
   );
   const root = (name: string) => join(folder, `image-${name}`);
   const push = (repository: string, tag: string, from: string, options: ImageOptions) =>
-    registry.push(repository, tag, { ...options, tar: archive(from), level: 1 });
+    registry.push(repository, tag, { ...options, tar: archive(from), level: 0 });
   const svc = (name: string, from: string) => {
     const { entrypoint, cmd, user, env } = dockerTarget(name);
     return push(`svc/${name}`, SVC_TAG, from, { entrypoint, cmd, user, env });
