@@ -127,6 +127,8 @@ function nodesArgs(folder: string, files: Files, { proxySocket }: NodesAccess): 
   writeFileSync(selection, JSON.stringify({ ...head, egressSelections: [cluster] }));
   return [
     `--egress-selector-config-file=${selection}`,
+    // this host knows no node by its name
+    '--kubelet-preferred-address-types=InternalIP',
     ...[`--kubelet-client-certificate=${files.kubeletCert}`, `--kubelet-client-key=${files.kubeletKey}`],
   ];
 }

@@ -4,7 +4,7 @@ import { waitFor } from '../../support/wait-for.ts';
 import type { Report } from '../part.ts';
 
 /** An emulated machine on a busy host takes minutes for what a node does in seconds. */
-export const PATIENCE_MS = 900_000;
+export const PATIENCE_MS = 1_800_000;
 
 /** A cluster with one whole node, to which the chart comes and goes. */
 export interface NodeBed extends NodeCluster {

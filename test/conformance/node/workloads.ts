@@ -78,12 +78,20 @@ const CONTEXTS = {
 
 /** A Deployment at each level starts, has its secret and passes its probes; it is used as people use pods. */
 export const workloads: NodeCheck = async (bed, report) => {
+  await applyShops(bed);
+  await shopsHaveSecrets(bed, report);
+};
+
+async function applyShops(bed: NodeBed): Promise<void> {
   for (const level of LEVELS) {
     const labels = { 'pod-security.kubernetes.io/enforce': level };
     await bed.kube.must('POST', '/api/v1/namespaces', { metadata: { name: level, labels } });
     await bed.kube.createServiceAccount({ namespace: level, name: 'default' });
     await bed.kube.apply(shop({ namespace: level, name: 'shop', ...CONTEXTS[level] }));
   }
+}
+
+export const shopsHaveSecrets: NodeCheck = async (bed, report) => {
   for (const level of LEVELS) {
     await readyPods(bed, level, 'app=shop');
     const line = await comesAbout(bed, level, 'the line of the shop', () => shopLine(bed, level, 'shop'));
