@@ -34,9 +34,10 @@ const ATTACKS: readonly Attack[] = [
   },
   {
     name: 'dd of /proc/PID/mem',
-    script:
-      'range=$(grep "\\[stack\\]" /proc/$pid/maps | cut -d " " -f 1); from=$((0x${range%-*})); to=$((0x${range#*-})); ' +
-      'dd if=/proc/$pid/mem bs=4096 skip=$((from / 4096)) count=$(((to - from) / 4096)) 2>/dev/null',
+    script: [
+      'set -- $(grep "\\[stack\\]" /proc/$pid/maps | cut -d " " -f 1 | tr - " ")',
+      'dd if=/proc/$pid/mem bs=4096 skip=$((0x$1 / 4096)) count=$(((0x$2 - 0x$1) / 4096)) 2> /dev/null',
+    ].join('; '),
   },
 ];
 
