@@ -10,6 +10,7 @@ import { hostile } from './hostile.ts';
 import { initFuzz } from './init-fuzz.ts';
 import { largeObject } from './large-object.ts';
 import { minioGoSuite } from './minio-go-suite.ts';
+import { node } from './node.ts';
 import { operatorFaults } from './operator-faults.ts';
 import { operatorSoak } from './operator-soak.ts';
 import type { Part, PartOptions } from './part.ts';
@@ -20,17 +21,8 @@ import { tenThousandParts } from './ten-thousand-parts.ts';
 import { wrapperSoak } from './wrapper-soak.ts';
 
 const PARTS: readonly Part[] = [
-  ...[
-    tenThousandParts,
-    largeObject,
-    soak,
-    faultSoak,
-    wrapperSoak,
-    initFuzz,
-    agentSoak,
-    agentMachines,
-    agentKernels,
-  ],
+  ...[tenThousandParts, largeObject, soak, faultSoak, wrapperSoak, initFuzz],
+  ...[agentSoak, agentMachines, agentKernels, node],
   ...[operatorSoak, operatorFaults, auditMillion, hostile, clients, s3Suite, minioGoSuite, applicationsPart],
 ];
 const USAGE = [

@@ -26,7 +26,8 @@ export function dockerTarget(name: string): DockerTarget {
     entrypoint: list('ENTRYPOINT'),
     cmd: list('CMD'),
     user: all('USER').at(-1) ?? '',
-    env: all('ENV'),
+    // none has a value with a space
+    env: all('ENV').flatMap((line) => line.split(' ')),
     packages: all('RUN').flatMap(
       (line) => /apt-get install(?: --\S+)* (.*?) *(?:&&|$)/.exec(line)?.[1]?.split(' ') ?? [],
     ),

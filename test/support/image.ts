@@ -95,7 +95,8 @@ export async function buildImage(
   };
 }
 
-async function packageRoot(root: string, libraries: readonly string[]): Promise<void> {
+/** Fills a folder with what the image of any target but the wrapper's has. */
+export async function packageRoot(root: string, libraries: readonly string[] = []): Promise<void> {
   assembleImage(ROOT, root);
   await addLibraries(root, libraries);
 }

@@ -39,13 +39,29 @@ export interface ControlPlaneOptions {
   readonly controllers?: boolean;
   readonly audit?: boolean;
   readonly webhookClients?: Readonly<Record<string, Identity>>;
+  readonly nodes?: NodesAccess;
 }
+
+/** What a control plane has to know of nodes in a network of their own. */
+export interface NodesAccess {
+  /** Under which addresses they know the API server, beside 127.0.0.1. */
+  readonly addresses: readonly string[];
+  /** Tokens of further users, with their groups. */
+  readonly users: readonly { readonly name: string; readonly token: string; readonly groups: string }[];
+  /** Unix socket of a CONNECT proxy in that network: the way to kubelets, webhooks and pods. */
+  readonly proxySocket: string;
+}
+
+/** Who the API server is at kubelets. */
+export const KUBELET_CLIENT = 'kube-apiserver-kubelet-client';
 
 /** Paths of what the servers are started with. */
 interface Files {
   readonly ca: string;
   readonly cert: string;
   readonly key: string;
+  readonly kubeletCert: string;
+  readonly kubeletKey: string;
   readonly tokens: string;
   readonly accountKey: string;
   readonly accountPublicKey: string;
@@ -55,15 +71,16 @@ interface Files {
 export async function startControlPlane(
   program: string,
   folder: string,
-  { controllers = false, audit = false, webhookClients }: ControlPlaneOptions,
+  { controllers = false, audit = false, webhookClients, nodes }: ControlPlaneOptions,
 ): Promise<ControlPlane> {
   const adminToken = randomBytes(16).toString('hex');
-  const { files, caCert } = writeFiles(folder, adminToken);
+  const { files, caCert } = writeFiles(folder, adminToken, nodes);
   const agent = new Agent({ ca: caCert, keepAlive: true });
   const etcd = await startEtcd(program, folder);
   const more = [
     ...(audit ? auditArgs(folder) : []),
     ...(webhookClients ? [`--admission-control-config-file=${writeAdmission(folder, webhookClients)}`] : []),
+    ...(nodes ? nodesArgs(folder, files, nodes) : []),
   ];
   const api = await startApiServer(program, folder, files, etcd.url, agent, more).catch(async (error) => {
     await etcd.stop();
@@ -102,10 +119,31 @@ function auditArgs(folder: string): string[] {
   return [`--audit-policy-file=${policy}`, `--audit-log-path=${auditPath(folder)}`];
 }
 
-function writeFiles(folder: string, adminToken: string): { files: Files; caCert: string } {
+function nodesArgs(folder: string, files: Files, { proxySocket }: NodesAccess): string[] {
+  const selection = join(folder, 'egress.json');
+  const transport = { uds: { udsName: proxySocket } };
+  const cluster = { name: 'cluster', connection: { proxyProtocol: 'HTTPConnect', transport } };
+  const head = { apiVersion: 'apiserver.k8s.io/v1beta1', kind: 'EgressSelectorConfiguration' };
+  writeFileSync(selection, JSON.stringify({ ...head, egressSelections: [cluster] }));
+  return [
+    `--egress-selector-config-file=${selection}`,
+    // this host knows no node by its name
+    '--kubelet-preferred-address-types=InternalIP',
+    ...[`--kubelet-client-certificate=${files.kubeletCert}`, `--kubelet-client-key=${files.kubeletKey}`],
+  ];
+}
+
+function writeFiles(
+  folder: string,
+  adminToken: string,
+  nodes: NodesAccess | undefined,
+): { files: Files; caCert: string } {
   const authority = createCertificateAuthority('Kubernetes test CA');
   const dnsNames = ['localhost', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc'];
-  const { cert, key } = authority.issue({ commonName: 'kube-apiserver', dnsNames });
+  const addresses = ['127.0.0.1', ...(nodes?.addresses ?? [])];
+  const { cert, key } = authority.issue({ commonName: 'kube-apiserver', dnsNames, addresses });
+  const kubelet = authority.issue({ commonName: KUBELET_CLIENT });
+  const users = nodes?.users.map(({ name, token, groups }) => `${token},${name},${name},${groups}\n`) ?? [];
   const account = generateKeyPairSync('rsa', {
     modulusLength: 2048,
     publicKeyEncoding: { type: 'spki', format: 'pem' },
@@ -120,7 +158,9 @@ function writeFiles(folder: string, adminToken: string): { files: Files; caCert:
     ca: put('ca.pem', authority.cert),
     cert: put('server.pem', cert),
     key: put('server.key', key),
-    tokens: put('tokens.csv', `${adminToken},admin,admin,system:masters\n`),
+    kubeletCert: put('kubelet-client.pem', kubelet.cert),
+    kubeletKey: put('kubelet-client.key', kubelet.key),
+    tokens: put('tokens.csv', [`${adminToken},admin,admin,system:masters\n`, ...users].join('')),
     accountKey: put('account.key', account.privateKey),
     accountPublicKey: put('account.pub', account.publicKey),
   };

@@ -6,7 +6,12 @@ import type { Identity } from './certificates.ts';
 import { cleanEnv } from './clean-env.ts';
 import { http } from './http.ts';
 import { APPLY, applyPaths, applyWith } from './kubernetes-apply.ts';
-import { type ControlPlane, type Pauseable, startControlPlane } from './kubernetes-control-plane.ts';
+import {
+  type ControlPlane,
+  type NodesAccess,
+  type Pauseable,
+  startControlPlane,
+} from './kubernetes-control-plane.ts';
 import { runCommand } from './run-command.ts';
 import { temporaryFolder } from './temporary.ts';
 import type { CommandResult, HttpAnswer, Stoppable } from './types.ts';
@@ -18,6 +23,8 @@ export interface KubernetesOptions {
   readonly audit?: boolean;
   /** What the API server shows of itself to mutating webhooks, by the name of their Service: `svc-operator.svc-system.svc`. */
   readonly webhookClients?: Readonly<Record<string, Identity>>;
+  /** Nodes in a network of their own. */
+  readonly nodes?: NodesAccess;
 }
 
 export interface ServiceAccountName {

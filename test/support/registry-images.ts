@@ -26,8 +26,12 @@ export interface ImageOptions {
   readonly entrypoint?: readonly string[];
   readonly cmd?: readonly string[];
   readonly user?: string;
+  /** `NAME=value`. */
+  readonly env?: readonly string[];
   /** The one layer, uncompressed; default: an empty one. */
   readonly tar?: Buffer;
+  /** Of its compression, from 0 to 9. */
+  readonly level?: number;
 }
 
 export interface Content {
@@ -53,14 +57,14 @@ export function descriptorOf({ bytes, digest, mediaType }: Content): object {
 
 /** An image with one layer. */
 export function makeImage(options: ImageOptions = {}): Image {
-  const { format = 'oci', os = 'linux', architecture = 'amd64', entrypoint, cmd, user } = options;
+  const { format = 'oci', os = 'linux', architecture = 'amd64', entrypoint, cmd, user, env } = options;
   const { tar = Buffer.alloc(1_024) } = options;
   const types = mediaTypes[format];
-  const layer = contentOf(gzipSync(tar), types.layer);
+  const layer = contentOf(gzipSync(tar, { level: options.level }), types.layer);
   const config = contentOf(
     {
       ...{ os, architecture },
-      config: { Entrypoint: entrypoint, Cmd: cmd, User: user },
+      config: { Entrypoint: entrypoint, Cmd: cmd, User: user, ...(env && { Env: env }) },
       rootfs: { type: 'layers', diff_ids: [contentOf(tar, '').digest] },
     },
     types.config,

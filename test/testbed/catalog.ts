@@ -1,16 +1,20 @@
 import { awscliCurrent } from './recipes/awscli-current.ts';
 import { boto3 } from './recipes/boto3.ts';
 import { ciliumPolicyCheck } from './recipes/cilium-policy-check.ts';
+import { containerd } from './recipes/containerd.ts';
+import { coredns } from './recipes/coredns.ts';
 import { cryptography } from './recipes/cryptography.ts';
 import { minio, opentofu, rclone, restic, thanos, versitygw } from './recipes/go.ts';
 import { hadoopS3a } from './recipes/hadoop-s3a.ts';
 import { helm } from './recipes/helm.ts';
 import { kernel, kernel612 } from './recipes/kernel.ts';
 import { kubernetes } from './recipes/kubernetes.ts';
+import { kubernetesNode } from './recipes/kubernetes-node.ts';
 import { litestream } from './recipes/litestream.ts';
 import { minioGoClient } from './recipes/minio-go-client.ts';
 import { minioGoSuite } from './recipes/minio-go-suite.ts';
 import { networkPolicyJudge } from './recipes/network-policy-judge.ts';
+import { nodeImage } from './recipes/node-image.ts';
 import { openbao } from './recipes/openbao.ts';
 import { promtool } from './recipes/promtool.ts';
 import { pythonTools } from './recipes/python-tools.ts';
@@ -43,6 +47,10 @@ export const CATALOG: Readonly<Record<ToolName, Recipe>> = {
   iptables: debian('iptables'),
   libbpf: { kind: 'library', file: 'libbpf.so.1', debianPackage: 'libbpf1' },
   kubernetes,
+  'kubernetes-node': kubernetesNode,
+  containerd,
+  coredns,
+  'node-image': nodeImage,
   helm,
   promtool,
   'network-policy-judge': networkPolicyJudge,

@@ -5,22 +5,22 @@ import { exec } from '../exec.ts';
 import type { CachedRecipe } from '../types.ts';
 
 const MODULE = fileURLToPath(new URL('../../tools/kubernetes', import.meta.url));
-const VERSION = '1.37.1';
+export const KUBERNETES_VERSION = '1.37.1';
 /** Without these the programs call themselves v0.0.0, and clients adapt to that. */
 const STAMPS = [
-  `k8s.io/component-base/version.gitVersion=v${VERSION}`,
+  `k8s.io/component-base/version.gitVersion=v${KUBERNETES_VERSION}`,
   'k8s.io/component-base/version.gitMajor=1',
   'k8s.io/component-base/version.gitMinor=37',
-  `k8s.io/client-go/pkg/version.gitVersion=v${VERSION}`,
+  `k8s.io/client-go/pkg/version.gitVersion=v${KUBERNETES_VERSION}`,
 ];
-const LINKING = ['-s', '-w', ...STAMPS.map((stamp) => `-X=${stamp}`)].join(' ');
-const FLAGS = ['build', '-trimpath', `-ldflags=${LINKING}`];
+export const KUBERNETES_LINKING = ['-s', '-w', ...STAMPS.map((stamp) => `-X=${stamp}`)].join(' ');
+const FLAGS = ['build', '-trimpath', `-ldflags=${KUBERNETES_LINKING}`];
 const ENVIRONMENT = { CGO_ENABLED: '0', GOFLAGS: '-buildvcs=false' };
 
 /** etcd, kube-apiserver, kube-controller-manager and kubectl in one binary; 6 to 20 minutes to build. */
 export const kubernetes: CachedRecipe = {
   kind: 'cached',
-  version: VERSION,
+  version: KUBERNETES_VERSION,
   id: ['main.go', 'go.mod', 'go.sum'].map(source).concat(FLAGS).join('\n'),
   bins: { kubernetes: 'kubernetes' },
   async build(dir) {

@@ -1,10 +1,9 @@
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { exec } from '../exec.ts';
 import type { CachedRecipe } from '../types.ts';
 
-const FLAGS = ['build', '-trimpath', '-ldflags=-s -w'];
 const ENVIRONMENT = { CGO_ENABLED: '0', GOFLAGS: '-buildvcs=false' };
 
 /** The folder of a module below test/tools. */
@@ -12,17 +11,22 @@ export function ownModule(name: string): string {
   return fileURLToPath(new URL(`../../tools/${name}`, import.meta.url));
 }
 
-/** A command of this repository, in Go, built at low priority; a change of its sources builds it anew. */
-export function ownGoTool(name: string, version: string): CachedRecipe {
+/**
+ * A command of this repository, in Go, built at low priority; a change of its sources builds it anew.
+ * @param linking flags of the linker
+ */
+export function ownGoTool(name: string, version: string, linking = '-s -w'): CachedRecipe {
   const module = ownModule(name);
   const source = (file: string) => readFileSync(join(module, file), 'utf8');
+  const flags = ['build', '-trimpath', `-ldflags=${linking}`];
+  const sources = globSync('*.go', { cwd: module }).sort();
   return {
     kind: 'cached',
     version,
-    id: ['main.go', 'go.mod', 'go.sum'].map(source).concat(FLAGS).join('\n'),
+    id: [...sources, 'go.mod', 'go.sum'].map(source).concat(flags).join('\n'),
     bins: { [name]: name },
     async build(dir) {
-      const command = ['-n', '19', 'go', ...FLAGS, '-o', join(dir, name), '.'];
+      const command = ['-n', '19', 'go', ...flags, '-o', join(dir, name), '.'];
       await exec('nice', command, { cwd: module, env: { ...process.env, ...ENVIRONMENT } });
     },
   };

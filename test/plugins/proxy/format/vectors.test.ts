@@ -85,7 +85,6 @@ function reading(upstream: URL, options: Partial<ProxyConfig>): OwnedContext {
   const config = {
     ...{ upstream, region: 'eu-central-1', upstreamSigning: 'auto', upstreamChecksum: 'crc32' },
     ...{ reservedPrefix: '.svc/', stateBucket: undefined, requireBound: false, unencryptedReads: 'allow' },
-    recoveryRecipients: [],
     ...{ strict: false, spoolDir: '/nowhere', spoolSize: 0, verifyBuffer: 1 << 20, verifyBudget: 1 << 20 },
     recoveryRecipients: [],
     ...options,
