@@ -58,7 +58,7 @@ for (const kind of ['versitygw', 'minio'] as const satisfies readonly ObjectStor
   /** The store has it neither as a value of its own nor within another. */
   async function sealedAtStore(Key: string, digest: string): Promise<void> {
     const metadata = await stored(Key);
-    assert.match(metadata['svc-md5'] ?? '', /^[\w-]{60}$/);
+    assert.match(metadata['svc-md5'] ?? '', /^[\w-]{39,}$/);
     assert.is(metadata['md5chksum'], undefined);
     const text = JSON.stringify(metadata);
     for (const encoding of ['base64', 'base64url', 'hex'] as const)
@@ -85,7 +85,7 @@ for (const kind of ['versitygw', 'minio'] as const satisfies readonly ObjectStor
     assert.is((await rawHttp(url('wrong'), { method: 'HEAD' })).status, 404);
   });
 
-  test("the caller's own metadata of that name are sealed too; what is no MD5 stays as it is", async () => {
+  test("the caller's own metadata of that name are sealed too, in any spelling", async () => {
     const body = randomBytes(500);
     const own = md5(Buffer.from('of another file'));
     const put = (Key: string, value: string) =>
@@ -94,12 +94,14 @@ for (const kind of ['versitygw', 'minio'] as const satisfies readonly ObjectStor
     assert.is(await shown('own'), own);
     await sealedAtStore('own', own);
     for (const [Key, value] of [
+      ['hex', Buffer.from(own, 'base64').toString('hex')],
+      ['quoted', `"${own}"`],
+      ['url-safe', Buffer.from(own, 'base64').toString('base64url')],
       ['word', 'none'],
-      ['not-canonical', `${own.slice(0, 21)}${own[21] === 'A' ? 'B' : 'R'}==`],
     ] as const) {
       await put(Key, value);
       assert.is(await shown(Key), value);
-      assert.is((await stored(Key))['md5chksum'], value);
+      await sealedAtStore(Key, own);
     }
   });
 

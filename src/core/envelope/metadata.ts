@@ -203,7 +203,7 @@ function readKept(value: string | string[] | undefined, { form }: WrappedKeys): 
 
 /** What has another form is passed over: readers of plaintext do not know this header. */
 const readMd5 = (value: string | string[] | undefined): string | undefined =>
-  typeof value === 'string' && /^[A-Za-z0-9_-]{60}$/.test(value) ? value : undefined;
+  typeof value === 'string' && /^[A-Za-z0-9_-]{39,2000}$/.test(value) ? value : undefined;
 
 /** Of an encapsulated key, a DEK and a tag in base64url. */
 export const recoveryBlobLength = 107;

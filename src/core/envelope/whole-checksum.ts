@@ -44,21 +44,6 @@ export function openWholeChecksum(
   return toldChecksum({ algorithm, type }, digest, parts);
 }
 
-/** What the MD5 that a caller names is bound to, beside the key: no list and no size reads so. */
-const ofMd5 = 'md5chksum';
-
-/**
- * The MD5 of a plaintext as a caller names it, sealed as a checksum is. Of an upload in parts it is known before them, so that
- * nothing of the object but its key can bind it.
- * @param md5 base64
- */
-export const sealMd5 = (key: Uint8Array, md5: string): string =>
-  sealWholeChecksum(key, ofMd5, { algorithm: 'md5', type: 'FULL_OBJECT', text: md5 });
-
-/** @returns base64 @throws EnvelopeError `record-forged` */
-export const openMd5 = (key: Uint8Array, sealed: string): string | undefined =>
-  openWholeChecksum(key, ofMd5, sealed, 1)?.text;
-
 const purpose = 'svc/whole-checksum/1';
 
 /** HKDF-Expand of one block: the key is uniform already. */

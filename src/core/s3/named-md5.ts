@@ -5,7 +5,7 @@ export const md5Metadata = 'x-amz-meta-md5chksum';
 
 /** The MD5 of a plaintext that its writer names. */
 export interface NamedMd5 {
-  /** Base64 of 16 bytes. */
+  /** Mostly base64 of 16 bytes; metadata have it in the caller's spelling. */
   readonly md5: string;
   /** `metadata`: it is the caller's own metadata, which must not get lost. */
   readonly from: 'metadata' | 'content-md5';
@@ -22,17 +22,7 @@ export function takeNamedMd5(
   all: IncomingHttpHeaders,
 ): { readonly headers: Readonly<Record<string, string>>; readonly named: NamedMd5 | undefined } {
   const { [md5Metadata]: own, ...headers } = forwarded;
-  if (own !== undefined)
-    return isMd5(own)
-      ? { headers, named: { md5: own, from: 'metadata' } }
-      : { headers: forwarded, named: undefined };
+  if (own) return { headers, named: { md5: own, from: 'metadata' } };
   const md5 = all['content-md5'];
-  return {
-    headers: forwarded,
-    named: typeof md5 === 'string' && isMd5(md5) ? { md5, from: 'content-md5' } : undefined,
-  };
+  return { headers: forwarded, named: typeof md5 === 'string' ? { md5, from: 'content-md5' } : undefined };
 }
-
-/** In the one spelling that decoding and encoding give back. */
-const isMd5 = (text: string): boolean =>
-  /^[A-Za-z0-9+/]{22}==$/.test(text) && Buffer.from(text, 'base64').toString('base64') === text;

@@ -9,7 +9,8 @@ import {
 import type { Envelope, ObjectName } from '../../../core/envelope/metadata.ts';
 import { sealPartChecksums } from '../../../core/envelope/part-checksums.ts';
 import { sealPartForRecovery } from '../../../core/envelope/recovery.ts';
-import { openWholeChecksum, sealMd5, sealWholeChecksum } from '../../../core/envelope/whole-checksum.ts';
+import { sealMd5 } from '../../../core/envelope/sealed-md5.ts';
+import { openWholeChecksum, sealWholeChecksum } from '../../../core/envelope/whole-checksum.ts';
 import type { WholeChecksum } from '../../../core/s3/object-checksum.ts';
 import type { WrappedKey } from '../../../runtime/vault/contract.ts';
 import type { ProxyServices } from '../context.ts';

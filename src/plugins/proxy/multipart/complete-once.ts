@@ -163,7 +163,7 @@ async function saveManifest(
   sealed: StoredPartList,
 ): Promise<void> {
   const earlier = await services.manifests.find(record, sealed.manifest);
-  if (earlier?.mac === sealed.mac) return;
+  if (earlier !== undefined && holds(earlier, sealed)) return;
   if (earlier !== undefined && (await completedObject(services, record)) !== undefined)
     throw s3Error('NoSuchUpload', undefined, { details: { UploadId: record.uploadId } });
   await services.manifests.save(record, sealed);
@@ -225,6 +225,12 @@ function wrongSize(announced: string, size: number): string {
   return `The provided 'x-amz-mp-object-size' header value ${announced} does not match what was computed: ${size}`;
 }
 
+/** The same list, with all that is kept of its plaintext: an earlier attempt may have named no checksum. */
+const holds = (stored: StoredPartList, { mac, sum, sums }: StoredPartList): boolean =>
+  stored.mac === mac &&
+  (sum === undefined || stored.sum !== undefined) &&
+  (sums === undefined || stored.sums !== undefined);
+
 /** Another proxy may have written a manifest for another list in between; the list that the store took must stay. */
 async function keepManifest(
   services: ProxyServices,
@@ -232,7 +238,7 @@ async function keepManifest(
   sealed: StoredPartList,
 ): Promise<void> {
   const stored = await services.manifests.find(record, sealed.manifest);
-  if (stored?.mac !== sealed.mac) await services.manifests.save(record, sealed);
+  if (stored === undefined || !holds(stored, sealed)) await services.manifests.save(record, sealed);
 }
 
 /** The object as an earlier attempt at this upload left it, or undefined when there is none. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { sealKeyOf } from '../../../core/envelope/body-keys.ts';
 import { md5Headers, type ObjectName } from '../../../core/envelope/metadata.ts';
-import { sealMd5 } from '../../../core/envelope/whole-checksum.ts';
+import { sealMd5 } from '../../../core/envelope/sealed-md5.ts';
 import { s3Error } from '../../../core/s3/error.ts';
 import {
   requestHeadersUpstream,

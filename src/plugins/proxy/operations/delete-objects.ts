@@ -81,7 +81,8 @@ async function deleteAll(
     id: await manifestOf(services, { bucket, key }, context.signal),
   }));
   await context.held.begin();
-  const response = await forward(services, context, Buffer.from(deleteObjectsXml({ quiet, objects })));
+  const document = deleteObjectsXml({ quiet: false, objects });
+  const response = await forward(services, context, Buffer.from(document));
   if (response.status !== 200) throw await refusal(response);
   context.answer.head(200, responseHeadersDownstream(response.headers));
   const xml = (await readBody(response, maxDeleteResultBytes, context.held)).toString();
@@ -94,7 +95,7 @@ async function deleteAll(
     bucket,
     manifests.filter(({ key }) => deleted.has(key)),
   );
-  return xml;
+  return quiet ? xml.replace(/<Deleted[\s/>].*?<\/Deleted>/gs, '') : xml;
 }
 
 /** A key that the proxy itself does not delete. */
@@ -107,15 +108,25 @@ export const emptyResult =
   '<?xml version="1.0" encoding="UTF-8"?>\n<DeleteResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"></DeleteResult>';
 
 /**
- * Of the keys that were asked for those that are known to be deleted: none where the store kept one that it names
- * otherwise, as some do with characters that XML cannot hold.
+ * Of the keys that were asked for those that the store says to have deleted. One that it names otherwise, as some do with
+ * characters that XML cannot hold, is not among them: what goes with it is left to `svc proxy gc`.
  * @throws S3Error InternalError when its answer is no DeleteResult
  */
 export function deletedKeys(asked: readonly string[], xml: string): Set<string> {
-  const errors = parseXml(xml, 'DeleteResult', maxDeleteResultBytes).children.get('Error') ?? [];
-  const kept = new Set(errors.map((error) => childText(error, 'Key') ?? ''));
-  const deleted = asked.filter((key) => !kept.has(key));
-  return new Set(new Set(asked).size - new Set(deleted).size === kept.size ? deleted : []);
+  const { children } = deleteResult(xml);
+  const keysOf = (name: string) => (children.get(name) ?? []).map((entry) => childText(entry, 'Key') ?? '');
+  const kept = new Set(keysOf('Error'));
+  const deleted = new Set(keysOf('Deleted'));
+  return new Set(asked.filter((key) => deleted.has(key) && !kept.has(key)));
+}
+
+/** A 200 may hold anything, but what is wrong with it is not the caller's fault. */
+function deleteResult(xml: string) {
+  try {
+    return parseXml(xml, 'DeleteResult', maxDeleteResultBytes);
+  } catch (cause) {
+    throw s3Error('InternalError', 'The object store did not answer with a DeleteResult.', { cause });
+  }
 }
 
 /** The store's result with the refused keys among its errors. */

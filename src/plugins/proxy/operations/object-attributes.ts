@@ -2,7 +2,7 @@ import type { BlockBody } from '../../../core/block-body.ts';
 import { plaintextSize } from '../../../core/envelope/cipher.ts';
 import { partChecksum } from '../../../core/envelope/part-checksums.ts';
 import { plaintextOfSegments } from '../../../core/envelope/segments.ts';
-import { S3Error } from '../../../core/s3/error.ts';
+import { S3Error, s3Error } from '../../../core/s3/error.ts';
 import {
   outward,
   requestHeadersUpstream,
@@ -127,8 +127,8 @@ const partsCount = (xml: string): number => Number(/<PartsCount>\s*(\d+)/.exec(x
 /** A store that took the object as a copy does not know its parts, or takes it for one. */
 function withParts(xml: string, headers: RequestContext['request']['headers'], list: VerifiedList): string {
   const page = objectPartsXml(list, {
-    marker: Number(headers['x-amz-part-number-marker'] ?? 0) || 0,
-    limit: Number(headers['x-amz-max-parts'] ?? 1000) || 1000,
+    marker: wholeNumber(headers, 'x-amz-part-number-marker', 0),
+    limit: wholeNumber(headers, 'x-amz-max-parts', 1000) || 1000,
   });
   return beforeEnd(xml, page);
 }
@@ -171,4 +171,14 @@ function partChecksumElement(list: VerifiedList | undefined, number: number | un
   if (index < 0) return '';
   const digest = partChecksum(list.ofParts, index).toString('base64');
   return element(checksumElement(list.ofParts.algorithm), digest);
+}
+
+/** @throws S3Error InvalidArgument */
+function wholeNumber(headers: RequestContext['request']['headers'], name: string, otherwise: number): number {
+  const text = headers[name];
+  if (text === undefined || text === '') return otherwise;
+  if (/^\d{1,9}$/.test(String(text))) return Number(text);
+  throw s3Error('InvalidArgument', `Provided ${name} not an integer or within integer range`, {
+    details: { ArgumentName: name, ArgumentValue: String(text).slice(0, 20) },
+  });
 }

@@ -72,6 +72,10 @@ async function keptHeaders(
 
 const ofRange = { checksum: false };
 
+/** Part 1 of an object in one piece: its checksum is that of the whole. */
+const isOnlyPart = ({ list }: ObjectLayout, { partNumber }: ReadRequest): boolean =>
+  list === undefined && partNumber !== undefined;
+
 /** Head and body leave together, or the caller goes before: what the plaintext took is given back in any case. */
 async function deliverWhole(
   { answer }: RequestContext,
@@ -137,7 +141,8 @@ async function answerSlice(
 ): Promise<void> {
   if (slice === 'unsatisfied') return answerUnsatisfied(services, context, object, layout);
   const whole = slice === 'whole';
-  const kept = await keptHeaders(services, context, whole ? request : ofRange, { object, layout });
+  const sum = whole || isOnlyPart(layout, request) ? request : ofRange;
+  const kept = await keptHeaders(services, context, sum, { object, layout });
   const headers = whole
     ? { ...wholeHeaders(object, layout.size, request), ...kept }
     : { ...rangeHeaders(object, layout.size, slice.range, request), ...slice.headers, ...kept };
@@ -243,7 +248,8 @@ async function answerLoaded(
   const slice = chooseSlice(object, layout, request);
   if (slice === 'unsatisfied') return answerUnsatisfied(services, context, object, layout);
   const whole = slice === 'whole';
-  const kept = await keptHeaders(services, context, whole ? request : ofRange, { object, layout });
+  const sum = whole || isOnlyPart(layout, request) ? request : ofRange;
+  const kept = await keptHeaders(services, context, sum, { object, layout });
   if (whole) answer.head(200, { ...wholeHeaders(shown, layout.size, request), ...kept });
   else
     answer.head(206, {

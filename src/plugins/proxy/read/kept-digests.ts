@@ -1,16 +1,10 @@
-import { openMd5, openWholeChecksum } from '../../../core/envelope/whole-checksum.ts';
+import { openMd5 } from '../../../core/envelope/sealed-md5.ts';
+import { openWholeChecksum } from '../../../core/envelope/whole-checksum.ts';
 import { md5Metadata } from '../../../core/s3/named-md5.ts';
-import { type WholeChecksum, wholeChecksumHeaders } from '../../../core/s3/object-checksum.ts';
+import { wholeChecksumHeaders } from '../../../core/s3/object-checksum.ts';
 import type { DataKeys } from '../data-keys.ts';
 import { singleKey } from './body/sealed-body.ts';
-import type { ObjectLayout, StoredObject } from './stored-object.ts';
-
-/** What is kept of a plaintext beside its key. */
-export interface KeptDigests {
-  readonly checksum?: WholeChecksum | undefined;
-  /** As the caller named it, in base64. */
-  readonly md5?: string | undefined;
-}
+import type { KeptDigests, ObjectLayout, StoredObject } from './stored-object.ts';
 
 /** Whether anything has to be opened for an answer: an MD5 is metadata, which every answer has. */
 export const asksForDigests = ({ envelope }: StoredObject, checksum: boolean): boolean =>

@@ -3,11 +3,11 @@ import { type EnvelopeFormat, storedListSize } from '../../../core/envelope/mani
 import { type Envelope, type ObjectName, readEnvelope } from '../../../core/envelope/metadata.ts';
 import { plaintextOfSegments } from '../../../core/envelope/segments.ts';
 import { S3Error } from '../../../core/s3/error.ts';
+import type { WholeChecksum } from '../../../core/s3/object-checksum.ts';
 import type { ProxyConfig } from '../config.ts';
 import type { ListUser } from '../multipart/lists-in-use.ts';
 import type { Manifests, VerifiedList } from '../multipart/manifest-store.ts';
 import { refusal, type Upstream, type UpstreamResponse } from '../upstream/upstream.ts';
-import type { KeptDigests } from './kept-digests.ts';
 
 /** Where an object is and what the store wants with every request for it. */
 export interface ObjectAddress {
@@ -62,6 +62,13 @@ export interface ReadOptions {
   readonly evict?: (reason: Error) => void;
   /** Whether the kept checksum of a small object is wanted with it. */
   readonly checksum?: boolean;
+}
+
+/** What is kept of a plaintext beside its key. */
+export interface KeptDigests {
+  readonly checksum?: WholeChecksum | undefined;
+  /** As the caller named it. */
+  readonly md5?: string | undefined;
 }
 
 /** A small plaintext in one piece. */

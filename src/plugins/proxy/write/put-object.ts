@@ -6,7 +6,7 @@ import {
   hasNoBody,
   type ObjectName,
 } from '../../../core/envelope/metadata.ts';
-import { sealMd5 } from '../../../core/envelope/whole-checksum.ts';
+import { sealMd5 } from '../../../core/envelope/sealed-md5.ts';
 import { s3Error } from '../../../core/s3/error.ts';
 import {
   checkUserMetadata,

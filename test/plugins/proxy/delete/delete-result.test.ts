@@ -36,11 +36,12 @@ test('an answer that is no result is not taken for one', () => {
   assert.throws(() => deletedKeys([], '<html></html>'));
 });
 
-test('the keys that the store deleted are known, unless it names what it kept otherwise', () => {
+test('only the keys that the store says to have deleted are taken for deleted', () => {
   const xml =
     '<DeleteResult><Error><Key>a&amp;b</Key><Code>X</Code></Error><Deleted><Key>c</Key></Deleted></DeleteResult>';
   assert.equal([...deletedKeys(['a&b', 'c', 'a&b'], xml)], ['c']);
-  assert.equal([...deletedKeys(['a\u0001', 'c'], xml)], []);
+  assert.equal([...deletedKeys(['a\u0001', 'c', 'd'], xml)], ['c']);
+  assert.equal([...deletedKeys(['c'], '<DeleteResult></DeleteResult>')], []);
 });
 
 test.run();
