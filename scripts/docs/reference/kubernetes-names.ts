@@ -28,6 +28,7 @@ export const objectHeaders: Readonly<Record<string, string>> = {
   'x-amz-meta-svc-binding': '`key` or `bucket-key`: what the data key is bound to; absent: to nothing',
   'x-amz-meta-svc-empty-seal':
     'nonce and tag in base64, of an empty object whose key ends in `/`: its stored body is empty, too',
+  'x-amz-meta-svc-recovery': 'the data key, or the key of the part list, sealed to each recovery key',
   'x-amz-meta-svc-checksum':
     'algorithm, `full` or `composite`, and of an object in one piece the encrypted checksum of its plaintext',
 };
