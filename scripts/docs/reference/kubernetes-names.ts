@@ -30,6 +30,7 @@ export const objectHeaders: Readonly<Record<string, string>> = {
     'nonce and tag in base64, of an empty object whose key ends in `/`: its stored body is empty, too',
   'x-amz-meta-svc-derivation':
     'in format 2, of an object in one piece: salt and commitment from which the key of its body is derived and proved',
+  'x-amz-meta-svc-recovery': 'the data key, or the key of the part list, sealed to each recovery key',
   'x-amz-meta-svc-checksum':
     'algorithm, `full` or `composite`, and of an object in one piece the encrypted checksum of its plaintext',
   'x-amz-meta-svc-md5': 'the encrypted MD5 of its plaintext, where the caller named one',
