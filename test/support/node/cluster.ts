@@ -14,7 +14,7 @@ import { startVersityGw } from '../versitygw.ts';
 import { waitFor } from '../wait-for.ts';
 import { makeNodeDisk, NODE_NAME } from './disk.ts';
 import { pushImages } from './images.ts';
-import { HOST_ADDRESS, type Machine, startMachine } from './machine.ts';
+import { HOST_ADDRESS, type NodeMachine, startMachine } from './machine.ts';
 import { clusterObjects } from './objects.ts';
 import { outsideRules, startRelay, startTlsFront } from './outside.ts';
 
@@ -26,7 +26,7 @@ const PATIENCE_MS = 1_200_000;
 /** A cluster with one whole node: a machine with Debian's systemd and kernel, containerd and a kubelet. */
 export interface NodeCluster extends Stoppable {
   readonly kube: Kubernetes;
-  readonly machine: Machine;
+  readonly machine: NodeMachine;
   readonly bao: OpenBao;
   readonly store: ObjectStore;
   readonly registry: Registry;

@@ -24,7 +24,7 @@ const KERNEL_ARGUMENTS = [
 ];
 
 /** A machine that boots Debian from a disk, until it is stopped. */
-export interface Machine extends Stoppable {
+export interface NodeMachine extends Stoppable {
   readonly pid: number;
   /** As root. */
   readonly run: GuestAgent['run'];
@@ -32,7 +32,7 @@ export interface Machine extends Stoppable {
   readonly console: string;
 }
 
-export interface MachineOptions {
+export interface NodeMachineOptions {
   /** For its console and sockets. */
   readonly folder: string;
   /** The disk that is mounted at /node. */
@@ -45,7 +45,7 @@ export interface MachineOptions {
  * Boots it; ready when a command of root runs there. Writes to its disk go when it stops, and not before: it may reboot.
  * @throws ToolUnavailable where QEMU or Debian's packages cannot be had
  */
-export async function startMachine({ folder, disk, proxyPort }: MachineOptions): Promise<Machine> {
+export async function startMachine({ folder, disk, proxyPort }: NodeMachineOptions): Promise<NodeMachine> {
   const [qemu, image] = await Promise.all([requireTool('qemu'), requireTool('node-image')]);
   const at = (name: string) => join(folder, name);
   const bin = (name: string) => image.bins[name] as string;
