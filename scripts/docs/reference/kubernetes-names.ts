@@ -22,7 +22,7 @@ export const objectHeaders: Readonly<Record<string, string>> = {
   'x-amz-meta-svc-encrypted': '`true`: written by the proxy',
   'x-amz-meta-svc-wrapped-dek':
     'The wrapped data key, `vault:v<version>:<base64>`; of an object of several parts JSON with the list of its parts, or where that lies',
-  'x-amz-meta-svc-algorithm': '`AES-256-GCM`',
+  'x-amz-meta-svc-algorithm': '`AES-256-GCM`; in format 2 `AES-256-GCM-STREAM-64KiB`',
   'x-amz-meta-svc-key-name': 'Transit key that wraps the data key',
   'x-amz-meta-svc-key-version': 'Version of that key',
   'x-amz-meta-svc-binding': '`key` or `bucket-key`: what the data key is bound to; absent: to nothing',
