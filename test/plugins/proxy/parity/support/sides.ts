@@ -163,8 +163,9 @@ function authorized({ url, keys }: Side, { method, path, query, body, values }: 
 
 const details = ['ArgumentName', 'ArgumentValue', 'Condition', 'Content-MD5', 'Method', 'ResourceType'];
 
+/** Not the metadata that the proxy adds: its envelope, and the MD5 that a caller has named in Content-MD5. */
 const compared =
-  /^(?:content-(?:type|length|range|encoding|disposition|language)|cache-control|expires|access-control-[a-z-]+|x-amz-(?:mp-parts-count|delete-marker|missing-meta|meta-(?!svc).*|tagging-count))$/;
+  /^(?:content-(?:type|length|range|encoding|disposition|language)|cache-control|expires|access-control-[a-z-]+|x-amz-(?:mp-parts-count|delete-marker|missing-meta|meta-(?!svc|md5chksum$).*|tagging-count))$/;
 
 const codesIn = (text: string) => text.match(/<Code>\w+/g)?.join() ?? '';
 
