@@ -133,7 +133,7 @@ test('finds an event in every way that one is written', () => {
 test('has every label, annotation and header of ours', () => {
   const marks = found(everything, /'(svc\/[a-z0-9-]+)'/g).filter((name) => !exportedNames.has(name));
   assert.equal(sorted(marks), sorted([...annotationNames, ...Object.keys(otherMarks)]));
-  const headers = found(everything, /'(x-amz-meta-svc-[a-z-]*[a-z])'/g);
+  const headers = found(everything, /'(x-amz-meta-svc-[a-z0-9-]*[a-z0-9])'/g);
   assert.equal(sorted(headers), sorted(Object.keys(objectHeaders)));
 });
 

@@ -14,6 +14,8 @@ export const elsewhere: Readonly<Record<string, string>> = {
   'svc/recovery': 'what is sealed to recovery keys in the stored format',
   'svc/recovery-part': 'the same, of parts',
   'svc/whole-checksum': 'what a key is derived for in the stored format',
+  'svc/part-checksums': 'what a key is derived for in the stored format',
+  'svc/named-md5': 'what a key is derived for in the stored format',
   '--minutes': 'npm run conformance',
   '--admission-control-config-file': 'kube-apiserver',
   '--no-hooks': 'helm',
