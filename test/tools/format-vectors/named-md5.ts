@@ -20,7 +20,7 @@ const named = () => single(at('named.bin'), plaintext, { md5 });
 export const namedMd5: Vectors = {
   'md5-single': () => read('The MD5 that the writer named, sealed.', named(), md5),
   'md5-single-malformed': () =>
-    read('Too short to be one: passed over.', withMetadata(named(), { [header]: 'A'.repeat(59) })),
+    read('Too short to be one: passed over.', withMetadata(named(), { [header]: 'A'.repeat(38) })),
   'md5-alone': () => {
     const { [header]: sealed = '' } = named().metadata;
     const object = { ...at('named.bin'), metadata: { [header]: sealed }, body: plaintext };
