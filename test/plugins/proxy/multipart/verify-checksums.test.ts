@@ -86,7 +86,10 @@ test('DEKs are unwrapped by the hundred where something is named, and wiped', as
   const { keys, records, parts, whole, given, calls } = world(250, () => ['crc32c']);
   const named = whole('crc32c');
   const found = await verifyChecksums(keys, begunWith('crc32c'), { parts, records, named });
-  assert.equal(found, { algorithm: 'crc32c', type: 'FULL_OBJECT', text: named.value.toString('base64') });
+  const text = named.value.toString('base64');
+  assert.equal(found.whole, { algorithm: 'crc32c', type: 'FULL_OBJECT', text });
+  const digests = Buffer.concat(records.map((_unused, index) => digest('crc32c', Buffer.of(index))));
+  assert.equal(found.ofParts, { algorithm: 'crc32c', digests });
   assert.equal(calls, [100, 100, 50]);
   assert.ok(given.length === 250 && given.every((dek) => dek.every((byte) => byte === 0)));
 });
@@ -94,13 +97,13 @@ test('DEKs are unwrapped by the hundred where something is named, and wiped', as
 test('where nothing is named nor was asked for at the beginning, the key server is not asked', async () => {
   const { keys, records, parts, calls } = world(3, () => ['crc32c']);
   const found = await verifyChecksums(keys, upload, { parts, records, named: undefined });
-  assert.equal([found, calls], [undefined, []]);
+  assert.equal([found, calls], [{}, []]);
 });
 
 test('what was asked for at the beginning is calculated where the Complete does not name it', async () => {
   const { keys, records, parts, whole } = world(3, () => ['crc64nvme', 'sha256']);
-  const found = (algorithm: ChecksumAlgorithm) =>
-    verifyChecksums(keys, begunWith(algorithm), { parts, records, named: undefined });
+  const found = async (algorithm: ChecksumAlgorithm) =>
+    (await verifyChecksums(keys, begunWith(algorithm), { parts, records, named: undefined })).whole;
   const full = whole('crc64nvme').value.toString('base64');
   assert.equal(await found('crc64nvme'), { algorithm: 'crc64nvme', type: 'FULL_OBJECT', text: full });
   const digests = records.map((_unused, index) => digest('sha256', Buffer.of(index)));
@@ -120,7 +123,7 @@ test('DEKs are wiped where a record is forged', async () => {
 test('a part without the checksum is taken in an upload that was begun without an algorithm only', async () => {
   const { keys, records, parts, whole } = world(3, (n) => (n === 2 ? [] : ['crc32']));
   const asked = { parts, records, named: { ...whole('crc32'), value: Buffer.alloc(4) } };
-  assert.is(await verifyChecksums(keys, upload, asked), undefined);
+  assert.equal(await verifyChecksums(keys, upload, asked), {});
   assert.is(await refusal(verifyChecksums(keys, begunWith('crc32'), asked)), 'record-forged');
   assert.is(await refusal(verifyChecksums(keys, begunWith('sha1'), asked)), 'InvalidRequest');
 });
