@@ -56,7 +56,7 @@ export const lostAtMinio: readonly Cause[] = [
   },
   {
     kind: 'defect',
-    cause: 'checksums of the parts of an object are not kept after Complete',
-    rows: ['testGetObjectAttributes', 'testTrailingChecksums'],
+    cause: 'GetObjectAttributes of an object in parts in a versioned bucket: not yet looked into',
+    rows: ['testGetObjectAttributes'],
   },
 ];
