@@ -1,4 +1,11 @@
-import { type Cipheriv, createCipheriv, createDecipheriv, type Decipheriv, randomBytes } from 'node:crypto';
+import {
+  type Cipheriv,
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  type Decipheriv,
+  randomBytes,
+} from 'node:crypto';
 
 const cipherName = 'aes-256-gcm';
 
@@ -83,6 +90,10 @@ export function openWhole(stored: Buffer, dek: Uint8Array, associated?: Uint8Arr
   decryption.verify(stored.subarray(stored.length - tagBytes));
   return plaintext;
 }
+
+/** A key for one purpose, by HKDF-Expand with SHA-256 of one block: `key` is uniform already. The caller zeroes it. */
+export const derivedKey = (key: Uint8Array, purpose: string): Buffer =>
+  createHmac('sha256', key).update(purpose).update(Buffer.of(1)).digest();
 
 /** What goes into a name or a header: base64url of `nonce || ciphertext || tag`. */
 export function sealText(key: Uint8Array, associated: string, plain: Uint8Array): string {

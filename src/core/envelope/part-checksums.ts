@@ -1,6 +1,5 @@
-import { createHmac } from 'node:crypto';
 import { type ChecksumAlgorithm, digestLength } from '../s3/checksum.ts';
-import { EnvelopeError, openText, sealText } from './cipher.ts';
+import { derivedKey, EnvelopeError, openText, sealText } from './cipher.ts';
 import { numberOf, ofNumber } from './sealed-checksums.ts';
 
 /** The checksums of all parts of an object, of one algorithm. */
@@ -25,7 +24,11 @@ export const sealPartChecksums = (
   mac: string,
   { algorithm, digests }: PartChecksums,
 ): string =>
-  sealText(derived(sealKey), associatedWith(mac), Buffer.concat([Buffer.of(numberOf(algorithm)), digests]));
+  sealText(
+    derivedKey(sealKey, purpose),
+    associatedWith(mac),
+    Buffer.concat([Buffer.of(numberOf(algorithm)), digests]),
+  );
 
 /**
  * @param parts number of entries of the list
@@ -38,7 +41,12 @@ export function openPartChecksums(
   sealed: string,
   parts: number,
 ): PartChecksums | undefined {
-  const plain = openText(derived(sealKey), associatedWith(mac), sealed, 'the checksums of the parts');
+  const plain = openText(
+    derivedKey(sealKey, purpose),
+    associatedWith(mac),
+    sealed,
+    'the checksums of the parts',
+  );
   const algorithm = ofNumber(plain[0]);
   if (algorithm === undefined) return undefined;
   const digests = plain.subarray(1);
@@ -47,9 +55,5 @@ export function openPartChecksums(
 }
 
 const purpose = 'svc/part-checksums/1';
-
-/** HKDF-Expand of one block: the key is uniform already. */
-const derived = (key: Uint8Array): Buffer =>
-  createHmac('sha256', key).update(purpose).update(Buffer.of(1)).digest();
 
 const associatedWith = (mac: string): string => `${purpose}\n${mac}\n`;

@@ -1,5 +1,5 @@
-import { createHmac, type KeyObject } from 'node:crypto';
-import { dekBytes, encryptBody, openWhole, overheadBytes } from './cipher.ts';
+import type { KeyObject } from 'node:crypto';
+import { dekBytes, derivedKey, encryptBody, openWhole, overheadBytes } from './cipher.ts';
 import { hpkeOpen, hpkeSeal } from './hpke.ts';
 import {
   associatedData,
@@ -63,8 +63,6 @@ export const recoverySize = (recipients: number): number =>
   recipients === 0 ? 0 : 'svc-recovery'.length + recipients * (recoveryBlobLength + 1) - 1;
 
 const partLabel = 'svc/recovery-part/1';
-const partKey = (sealKey: Uint8Array): Buffer =>
-  createHmac('sha256', sealKey).update(partLabel).update(Buffer.of(1)).digest();
 const partAssociated = (upload: string, number: number): Buffer =>
   Buffer.from(`${partLabel}\n${upload} ${number}\n`);
 
@@ -75,7 +73,7 @@ export function sealPartForRecovery(
   number: number,
   dek: Uint8Array,
 ): string {
-  const key = partKey(sealKey);
+  const key = derivedKey(sealKey, partLabel);
   const { nonce, update, finish } = encryptBody(key, partAssociated(upload, number));
   const text = Buffer.concat([nonce, update(dek), finish()]).toString('base64url');
   key.fill(0);
@@ -91,7 +89,7 @@ export function openPartRecovery(
 ): Buffer | undefined {
   const sealed = Buffer.from(text, 'base64url');
   if (sealed.length !== dekBytes + overheadBytes) return undefined;
-  const key = partKey(sealKey);
+  const key = derivedKey(sealKey, partLabel);
   try {
     return openWhole(sealed, key, partAssociated(upload, number));
   } catch {

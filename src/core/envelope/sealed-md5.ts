@@ -1,5 +1,4 @@
-import { createHmac } from 'node:crypto';
-import { openText, sealText } from './cipher.ts';
+import { derivedKey, openText, sealText } from './cipher.ts';
 
 /**
  * The MD5 of a plaintext as a caller names it, in the caller's spelling. Of an upload in parts it is known before them, so that
@@ -9,15 +8,11 @@ import { openText, sealText } from './cipher.ts';
  * @returns base64url of `nonce || ciphertext || tag`
  */
 export const sealMd5 = (key: Uint8Array, text: string): string =>
-  sealText(derived(key), associated, Buffer.from(text, 'latin1'));
+  sealText(derivedKey(key, purpose), associated, Buffer.from(text, 'latin1'));
 
 /** @throws EnvelopeError `record-forged` */
 export const openMd5 = (key: Uint8Array, sealed: string): string =>
-  openText(derived(key), associated, sealed, 'the MD5 kept with the object').toString('latin1');
+  openText(derivedKey(key, purpose), associated, sealed, 'the MD5 kept with the object').toString('latin1');
 
 const purpose = 'svc/named-md5/1';
 const associated = `${purpose}\n`;
-
-/** HKDF-Expand of one block: the key is uniform already. */
-const derived = (key: Uint8Array): Buffer =>
-  createHmac('sha256', key).update(purpose).update(Buffer.of(1)).digest();

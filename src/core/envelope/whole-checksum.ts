@@ -1,7 +1,6 @@
-import { createHmac } from 'node:crypto';
 import { type ChecksumAlgorithm, digestLength } from '../s3/checksum.ts';
 import { type ChecksumType, toldChecksum, type WholeChecksum } from '../s3/object-checksum.ts';
-import { openText, sealText } from './cipher.ts';
+import { derivedKey, openText, sealText } from './cipher.ts';
 import { numberOf, ofNumber } from './sealed-checksums.ts';
 
 const composite = 0x80;
@@ -21,7 +20,7 @@ export function sealWholeChecksum(
 ): string {
   const number = numberOf(algorithm) | (type === 'COMPOSITE' ? composite : 0);
   const digest = Buffer.from(text.replace(/-\d+$/, ''), 'base64');
-  return sealText(derived(key), associatedWith(of), Buffer.concat([Buffer.of(number), digest]));
+  return sealText(derivedKey(key, purpose), associatedWith(of), Buffer.concat([Buffer.of(number), digest]));
 }
 
 /**
@@ -35,7 +34,12 @@ export function openWholeChecksum(
   sealed: string,
   parts: number,
 ): WholeChecksum | undefined {
-  const plain = openText(derived(key), associatedWith(of), sealed, 'the checksum kept with the object');
+  const plain = openText(
+    derivedKey(key, purpose),
+    associatedWith(of),
+    sealed,
+    'the checksum kept with the object',
+  );
   const number = plain[0] ?? 0;
   const digest = plain.subarray(1);
   const algorithm = ofNumber(number & ~composite);
@@ -45,10 +49,6 @@ export function openWholeChecksum(
 }
 
 const purpose = 'svc/whole-checksum/1';
-
-/** HKDF-Expand of one block: the key is uniform already. */
-const derived = (key: Uint8Array): Buffer =>
-  createHmac('sha256', key).update(purpose).update(Buffer.of(1)).digest();
 
 const associatedWith = (of: string): string => `${purpose}\n${of}\n`;
 

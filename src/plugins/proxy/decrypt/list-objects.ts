@@ -22,7 +22,7 @@ const shape: EntryShape = {
 };
 
 /** Calls a request, again where that may help. */
-type Attempt = <T>(request: () => Promise<T>) => Promise<T>;
+export type Attempt = <T>(request: () => Promise<T>) => Promise<T>;
 
 /**
  * Pages of ListObjectsV2, keys encoded, because XML cannot hold all of them.
@@ -43,7 +43,7 @@ export async function* listObjects(
       ['prefix', prefix],
     ];
     if (token !== undefined) query.push(['continuation-token', token]);
-    const page = await attempt(() => onePage(upstream, bucket, query, signal));
+    const page = await attempt(() => listingPage(upstream, bucket, query, shape, signal));
     const entries = entriesOf(page);
     const before = last;
     last = Buffer.from(entries.at(-1)?.key ?? last);
@@ -58,10 +58,12 @@ export async function* listObjects(
 /** Keys come in the order of their bytes: a listing that goes back would never end. */
 const stands = () => s3Error('InternalError', 'A listing of the object store does not go on.');
 
-async function onePage(
+/** @throws S3Error as the store has it; InternalError for a page that is too long or none */
+export async function listingPage(
   upstream: Upstream,
   bucket: string,
   query: readonly (readonly [string, string])[],
+  shape: EntryShape,
   signal: AbortSignal,
 ): Promise<ScannedEntries> {
   const response = await upstream.send({ method: 'GET', bucket, key: '', query, signal });
@@ -72,7 +74,7 @@ async function onePage(
 }
 
 function entriesOf({ top, entries }: ScannedEntries): readonly StoredEntry[] {
-  const decoded = top.get('EncodingType')?.trim() === 'url' ? fromUrl : (key: string) => key;
+  const decoded = keyDecoder({ top });
   return entries.flatMap((entry) => {
     const key = decoded(entry.get('Key') ?? '');
     const text = (field: string) => (entry.get(field) ?? '').trim();
@@ -80,6 +82,10 @@ function entriesOf({ top, entries }: ScannedEntries): readonly StoredEntry[] {
     return key === '' ? [] : [{ key, etag: unquote(text('ETag')), stored, modified: text('LastModified') }];
   });
 }
+
+/** For keys of a page, encoded or not as it says. */
+export const keyDecoder = ({ top }: Pick<ScannedEntries, 'top'>): ((key: string) => string) =>
+  top.get('EncodingType')?.trim() === 'url' ? fromUrl : (key) => key;
 
 /** As a form is encoded: a blank is a plus. What is not encoded as it says stays as it is. */
 function fromUrl(text: string): string {

@@ -1,6 +1,7 @@
 import { s3Error } from '../../../core/s3/error.ts';
-import { type EntryShape, type ScannedEntries, scanEntries } from '../../../core/s3/xml-text.ts';
-import { type Upstream, xmlText } from '../upstream/upstream.ts';
+import type { EntryShape, ScannedEntries } from '../../../core/s3/xml-text.ts';
+import { type Attempt, keyDecoder, listingPage } from '../decrypt/list-objects.ts';
+import type { Upstream } from '../upstream/upstream.ts';
 
 /** A version of an object, or the object where no versions are kept. */
 export interface ListedVersion {
@@ -13,8 +14,6 @@ export interface ListedVersion {
   readonly latest: boolean;
 }
 
-/** Of 1,000 keys of 1,024 bytes, each of which is encoded by three. */
-const pageLimit = 8 * 1024 * 1024;
 const shape: EntryShape = {
   root: 'ListVersionsResult',
   entries: ['Version'],
@@ -23,9 +22,6 @@ const shape: EntryShape = {
     ...['EncodingType', 'IsTruncated', 'NextKeyMarker', 'NextVersionIdMarker'],
   ],
 };
-
-/** Calls a request, again where that may help. */
-type Attempt = <T>(request: () => Promise<T>) => Promise<T>;
 
 /**
  * Pages of ListObjectVersions without delete markers, keys encoded, because XML cannot hold all of them.
@@ -45,7 +41,7 @@ export async function* listVersions(
       ['prefix', prefix],
       ...markers,
     ];
-    const page: ScannedEntries = await attempt(() => onePage(upstream, bucket, query, signal));
+    const page: ScannedEntries = await attempt(() => listingPage(upstream, bucket, query, shape, signal));
     yield versionsOf(page);
     const next = nextMarkers(page);
     if (next !== undefined && JSON.stringify(next) === JSON.stringify(markers))
@@ -54,20 +50,8 @@ export async function* listVersions(
   }
 }
 
-async function onePage(
-  upstream: Upstream,
-  bucket: string,
-  query: readonly (readonly [string, string])[],
-  signal: AbortSignal,
-): Promise<ScannedEntries> {
-  const response = await upstream.send({ method: 'GET', bucket, key: '', query, signal });
-  const page = scanEntries(await xmlText(response, pageLimit), shape);
-  if (page !== undefined) return page;
-  throw s3Error('InternalError', `The object store did not answer with a ${shape.root}.`);
-}
-
 function versionsOf(page: ScannedEntries): readonly ListedVersion[] {
-  const decoded = decoder(page);
+  const decoded = keyDecoder(page);
   return page.entries.flatMap((entry) => {
     const key = decoded(entry.get('Key') ?? '');
     const text = (field: string) => (entry.get(field) ?? '').trim();
@@ -84,19 +68,7 @@ function nextMarkers(page: ScannedEntries): [string, string][] | undefined {
     throw s3Error('InternalError', 'A listing of the object store does not go on.');
   const version = page.top.get('NextVersionIdMarker')?.trim();
   return [
-    ['key-marker', decoder(page)(key)],
+    ['key-marker', keyDecoder(page)(key)],
     ...(version ? [['version-id-marker', version] as [string, string]] : []),
   ];
-}
-
-/** As a form is encoded: a blank is a plus. What is not encoded as it says stays as it is. */
-function decoder({ top }: ScannedEntries): (text: string) => string {
-  if (top.get('EncodingType')?.trim() !== 'url') return (text) => text;
-  return (text) => {
-    try {
-      return decodeURIComponent(text.replaceAll('+', ' '));
-    } catch {
-      return text;
-    }
-  };
 }
