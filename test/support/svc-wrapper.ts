@@ -67,7 +67,7 @@ export async function startWrapper(options: WrapperOptions): Promise<WrapperRun>
     },
     exited: child.exited,
     async stop() {
-      if (!child.ended) for (const pid of family(child.pid)) process.kill(pid, 'SIGKILL');
+      if (!child.ended) for (const pid of family(child.pid)) kill(pid);
       await child.exited;
       await folder.remove();
     },
@@ -85,4 +85,13 @@ function environment({ vault, paths, env }: WrapperOptions, home: string): NodeJ
     ...vaultEnvironment(vault),
     ...env,
   });
+}
+
+/** Those of the family may end by themselves meanwhile. */
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
 }

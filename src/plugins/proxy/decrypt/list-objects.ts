@@ -22,7 +22,7 @@ const shape: EntryShape = {
 };
 
 /** Calls a request, again where that may help. */
-export type Attempt = <T>(request: () => Promise<T>) => Promise<T>;
+export type Retried = <T>(request: () => Promise<T>) => Promise<T>;
 
 /**
  * Pages of ListObjectsV2, keys encoded, because XML cannot hold all of them.
@@ -30,7 +30,7 @@ export type Attempt = <T>(request: () => Promise<T>) => Promise<T>;
  */
 export async function* listObjects(
   upstream: Upstream,
-  attempt: Attempt,
+  attempt: Retried,
   { bucket, prefix }: { readonly bucket: string; readonly prefix: string },
   signal: AbortSignal,
 ): AsyncGenerator<readonly StoredEntry[]> {

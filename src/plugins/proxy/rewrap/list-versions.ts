@@ -1,6 +1,6 @@
 import { s3Error } from '../../../core/s3/error.ts';
 import type { EntryShape, ScannedEntries } from '../../../core/s3/xml-text.ts';
-import { type Attempt, keyDecoder, listingPage } from '../decrypt/list-objects.ts';
+import { keyDecoder, listingPage, type Retried } from '../decrypt/list-objects.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 
 /** A version of an object, or the object where no versions are kept. */
@@ -29,7 +29,7 @@ const shape: EntryShape = {
  */
 export async function* listVersions(
   upstream: Upstream,
-  attempt: Attempt,
+  attempt: Retried,
   { bucket, prefix }: { readonly bucket: string; readonly prefix: string },
   signal: AbortSignal,
 ): AsyncGenerator<readonly ListedVersion[]> {

@@ -121,7 +121,9 @@ test('keys that lead elsewhere, or to each other, come out below the folder, eac
   assert.equal(readdirSync(parent), ['to']);
   assert.is(reportOf(result).unencrypted, keys.length);
   assert.equal([...plain(to).values()].sort(), keys.map((key) => `of ${key}`).sort());
-  assert.is(plain(to).get('%2E%2E/%2E%2E/escape'), 'of ../../escape');
+  // the folder, or the file of the key `..`, whichever came first has the name
+  const escapes = ['%2E%2E/%2E%2E/escape', '%2E%2E%2F/%2E%2E/escape'].map((path) => plain(to).get(path));
+  assert.ok(escapes.includes('of ../../escape'), [...plain(to).keys()].join('\n'));
   assert.is(statSync('/tmp/svc-hostile-escape', { throwIfNoEntry: false }), undefined);
   const again = reportOf(await decrypt(setting, 's3://bucket', to, '--json'));
   assert.equal([again.done, again.skipped], [0, keys.length]);
