@@ -14,8 +14,7 @@ import { canMount, onSmallDisk } from './support/on-small-disk.ts';
 
 const mountable = canMount();
 const test = suite(`a disk of 8 MiB that fills up (${mountable ? 'tmpfs' : 'by --spool-size'})`);
-const sizes = { fits: 3 * MiB, large: 20 * MiB };
-const bodies = { fits: randomBytes(sizes.fits), large: randomBytes(sizes.large) };
+const bodies = { fits: randomBytes(3 * MiB), room: randomBytes(6 * MiB), large: randomBytes(20 * MiB) };
 let folder: TemporaryFolder;
 let rig: Rig;
 let strict: RiggedProxy;
@@ -34,7 +33,7 @@ test.before(async () => {
     : { args: [...small, '--spool-size', '8MiB'] };
   strict = await rig.proxy({ ...options, args: [...options.args, '--strict'] });
   lenient = await rig.proxy(options);
-  for (const [Key, Body] of Object.entries(bodies))
+  for (const [Key, Body] of Object.entries({ ...bodies, fits2: bodies.fits }))
     await strict.s3.send(new PutObjectCommand({ Bucket: rig.bucket, Key, Body }));
   await putParts(strict.s3, rig.bucket, 'parts', [bodies.large, bodies.fits]);
 });
@@ -85,6 +84,25 @@ test('an upload of unknown length that does not fit is told to come again and st
     }
   assert.equal(await rawState(rig), before);
   for (const via of [strict, lenient]) await assertNothingOnDisk(via);
+});
+
+test('what lies idle on a full disk is given up for an upload that needs the room', async () => {
+  const range = { range: 'bytes=1000000-1000099' };
+  for (const via of [strict, lenient])
+    for (const key of ['fits', 'fits2']) {
+      const { status, body } = await get(via, key, range);
+      assert.is(status, 206);
+      assert.equal(body, bodies.fits.subarray(1_000_000, 1_000_100));
+    }
+  assert.ok(
+    descriptorsOf(strict.pid).files.some((file) => file.includes('.svc-spool-')),
+    'something lies idle',
+  );
+  for (const via of [strict, lenient]) {
+    const call = { method: 'PUT', headers: { 'transfer-encoding': 'chunked' }, body: bodies.room };
+    assert.is((await rawHttp(`${via.url}/${rig.bucket}/room`, call)).status, 200);
+  }
+  assert.ok((await get(strict, 'room')).body.equals(bodies.room));
 });
 
 test('without --strict a full disk costs speed and nothing else', async () => {

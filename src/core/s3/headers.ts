@@ -51,9 +51,15 @@ const replaced = new Set([
 const ofPlaintext = /^x-amz-(?:checksum-|sdk-checksum-algorithm$)/;
 const copyConditions = 'x-amz-copy-source-';
 
+/** `requestHeadersUpstream` of a request that writes an object, with the metadata that it is to have. */
+export const writeHeadersUpstream = (headers: IncomingHttpHeaders): Record<string, string> => ({
+  ...requestHeadersUpstream(headers),
+  ...userMetadata(headers),
+});
+
 /**
  * A caller's headers for the store: conditions with the store's ETags, descriptions and `x-amz-*`, without the
- * caller's signature, framing, checksums, copy source and svc metadata.
+ * caller's signature, framing, checksums, copy source and metadata.
  */
 export function requestHeadersUpstream(headers: IncomingHttpHeaders): Record<string, string> {
   const upstream: Record<string, string> = {};
@@ -71,7 +77,7 @@ export function requestHeadersUpstream(headers: IncomingHttpHeaders): Record<str
 }
 
 function isForwarded(name: string): boolean {
-  if (!name.startsWith('x-amz-') || isReservedMetadata(name) || ofPlaintext.test(name)) return false;
+  if (!name.startsWith('x-amz-') || name.startsWith(userPrefix) || ofPlaintext.test(name)) return false;
   return !replaced.has(name) && !name.startsWith(copyConditions);
 }
 

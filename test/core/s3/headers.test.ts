@@ -11,6 +11,7 @@ import {
   userMetadataSize,
   withoutAwsChunked,
   withoutEnvelope,
+  writeHeadersUpstream,
 } from '../../../src/core/s3/headers.ts';
 
 const test = suite('headers');
@@ -33,7 +34,9 @@ test('what describes the object and its storage goes to the store', () => {
     'x-amz-storage-class': 'STANDARD',
     'x-amz-tagging': 'a=b',
   };
-  assert.equal(requestHeadersUpstream(kept), kept);
+  assert.equal(writeHeadersUpstream(kept), kept);
+  const { 'x-amz-meta-colour': _, ...rest } = kept;
+  assert.equal(requestHeadersUpstream(kept), rest, 'metadata go where an object gets them');
 });
 
 test('repeated headers are joined as SigV4 joins them, and those that node:http takes once stay as they are', () => {
@@ -101,7 +104,7 @@ test('the caller’s signature, framing, checksums and svc metadata do not', () 
     'x-amz-write-offset-bytes': '0',
     'x-minio-force-delete': 'true',
   };
-  assert.equal(requestHeadersUpstream(dropped), {});
+  assert.equal(writeHeadersUpstream(dropped), {});
 });
 
 test('ETags in conditions are the store’s', () => {

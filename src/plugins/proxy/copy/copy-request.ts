@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ChecksumAlgorithm } from '../../../core/s3/checksum.ts';
 import { S3Error, s3Error } from '../../../core/s3/error.ts';
-import { checkUserMetadata, inwardConditions, requestHeadersUpstream } from '../../../core/s3/headers.ts';
+import { checkUserMetadata, inwardConditions, writeHeadersUpstream } from '../../../core/s3/headers.ts';
 import { readUploadChecksum } from '../../../core/s3/object-checksum.ts';
 import {
   type CopySource,
@@ -36,7 +36,7 @@ const payer = 'x-amz-request-payer';
 
 /** Metadata of the caller's is judged even where that of the source is kept. @throws S3Error InvalidArgument, MetadataTooLarge */
 export function readCopyRequest({ headers }: S3Request): CopyRequest {
-  const { [sourceOwner]: owner, ...destination } = requestHeadersUpstream(headers);
+  const { [sourceOwner]: owner, ...destination } = writeHeadersUpstream(headers);
   checkUserMetadata(destination);
   for (const kind of ['metadata', 'tagging'] as const) directive(destination, kind);
   const payment = destination[payer] === undefined ? {} : { [payer]: destination[payer] };

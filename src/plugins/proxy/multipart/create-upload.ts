@@ -4,9 +4,9 @@ import { md5Headers, type ObjectName } from '../../../core/envelope/metadata.ts'
 import { sealMd5 } from '../../../core/envelope/sealed-md5.ts';
 import { s3Error } from '../../../core/s3/error.ts';
 import {
-  requestHeadersUpstream,
   responseHeadersDownstream,
   userMetadataSize,
+  writeHeadersUpstream,
 } from '../../../core/s3/headers.ts';
 import { takeNamedMd5 } from '../../../core/s3/named-md5.ts';
 import { readUploadChecksum, typeOfUpload, type UploadChecksum } from '../../../core/s3/object-checksum.ts';
@@ -102,7 +102,7 @@ function draftOf(
   const { keyName, binding } = services.keys.scheme;
   const format = services.config.format === 2 ? { format: 2 as const } : {};
   const checksum = readUploadChecksum(request.headers);
-  const { headers: callers, named } = takeNamedMd5(requestHeadersUpstream(request.headers), {});
+  const { headers: callers, named } = takeNamedMd5(writeHeadersUpstream(request.headers), {});
   const md5 = named === undefined ? {} : { md5: sealMd5(sealKey, named.md5) };
   const own = withEnvelope(callers, {
     ...format,

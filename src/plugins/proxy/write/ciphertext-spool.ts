@@ -69,7 +69,10 @@ export class CiphertextSpool {
   async #toDisk(pieces: readonly Buffer[]): Promise<void> {
     this.#pieces = [];
     this.#reserve();
-    this.#file ??= await SpoolFile.create(this.#folder, { release: () => this.#release() });
+    this.#file ??= await SpoolFile.create(this.#folder, {
+      release: () => this.#release(),
+      makeRoom: () => this.#space.makeRoom(),
+    });
     for (const piece of pieces) await this.#file.append(piece);
   }
 

@@ -11,9 +11,9 @@ import { s3Error } from '../../../core/s3/error.ts';
 import {
   checkUserMetadata,
   maxUserMetadata,
-  requestHeadersUpstream,
   strictMetadataSize,
   unquote,
+  writeHeadersUpstream,
 } from '../../../core/s3/headers.ts';
 import { type NamedMd5, takeNamedMd5 } from '../../../core/s3/named-md5.ts';
 import type { Payload } from '../../../core/s3/received-payload.ts';
@@ -28,7 +28,7 @@ export const putObject: OperationHandler = async (services, context) => {
   const { request, payload, answer, signal } = context;
   const name = { bucket: request.bucket, key: request.key };
   const replaced = await manifestToReplace(services, name, signal);
-  const { headers, named } = takeNamedMd5(requestHeadersUpstream(request.headers), request.headers);
+  const { headers, named } = takeNamedMd5(writeHeadersUpstream(request.headers), request.headers);
   const stored = await encryptToStore(services, {
     name,
     purpose: { kind: 'object', format: services.config.format },

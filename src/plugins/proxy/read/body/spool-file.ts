@@ -5,13 +5,15 @@ import { join } from 'node:path';
 
 /** Bytes on disk that may be given up for others. */
 export interface Evictable {
-  /** @returns false when nothing is left to evict. */
-  evictOne(): boolean;
+  /** @returns when its room on disk is free; undefined where nothing is left to evict. */
+  evictOne(): Promise<void> | undefined;
 }
 
 /** A stretch of the disk bound; given back once. */
 export interface Space {
   release(): void;
+  /** Gives up what is idle where the disk is full before the bound is reached. @returns false when nothing is left to evict */
+  makeRoom(): Promise<boolean>;
 }
 
 /** Bounds the bytes that the spool keeps on disk. */
@@ -35,7 +37,7 @@ export class SpoolSpace {
   /** @returns undefined when `bytes` cannot be had even after giving up what is idle. */
   reserve(bytes: number): Space | undefined {
     if (bytes > this.#limit) return undefined;
-    while (this.#used + bytes > this.#limit) if (!this.#idle?.evictOne()) return undefined;
+    while (this.#used + bytes > this.#limit) if (this.#idle?.evictOne() === undefined) return undefined;
     this.#used += bytes;
     let held = true;
     return {
@@ -43,7 +45,14 @@ export class SpoolSpace {
         if (held) this.#used -= bytes;
         held = false;
       },
+      makeRoom: () => this.makeRoom(),
     };
+  }
+
+  async makeRoom(): Promise<boolean> {
+    const evicted = this.#idle?.evictOne();
+    await evicted;
+    return evicted !== undefined;
   }
 }
 
@@ -92,14 +101,14 @@ export class SpoolFile {
 
   /** @throws SpoolUnavailable when the disk is full. */
   async append(chunk: Uint8Array): Promise<void> {
-    try {
-      for (let from = 0; from < chunk.length; ) {
+    for (let from = 0; from < chunk.length; ) {
+      try {
         const { bytesWritten } = await this.#handle.write(chunk, from, chunk.length - from, this.#length);
         from += bytesWritten;
         this.#length += bytesWritten;
+      } catch (error) {
+        if (!isFull(error) || !(await this.#space.makeRoom())) throw translated(error);
       }
-    } catch (error) {
-      throw translated(error);
     }
   }
 
@@ -109,11 +118,12 @@ export class SpoolFile {
     return bytesRead;
   }
 
-  close(): void {
+  /** @returns when the disk has its room back */
+  async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
     this.#space.release();
-    this.#handle.close().catch(() => undefined);
+    await this.#handle.close().catch(() => undefined);
   }
 }
 
@@ -129,6 +139,8 @@ async function openUnnamed(folder: string): Promise<FileHandle> {
     throw error;
   }
 }
+
+const isFull = (error: unknown) => ['ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException).code ?? '');
 
 function translated(error: unknown): unknown {
   const code = (error as NodeJS.ErrnoException).code ?? '';

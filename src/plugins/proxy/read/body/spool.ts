@@ -135,28 +135,24 @@ export class Spool {
   #leave(entry: Entry): void {
     entry.users -= 1;
     if (entry.users > 0) return;
-    if (entry.body === undefined || this.#entries.get(entry.id) !== entry) return this.#drop(entry);
+    if (entry.body === undefined || this.#entries.get(entry.id) !== entry) return void this.#drop(entry);
     entry.expiry = setTimeout(() => this.#drop(entry), this.#options.life ?? defaultLife);
     entry.expiry.unref();
     if (this.#entries.size > mostBodies) this.#evictOne();
   }
 
-  #evictOne(): boolean {
-    for (const entry of this.#entries.values()) {
-      if (entry.users > 0) continue;
-      this.#drop(entry);
-      return true;
-    }
-    return false;
+  #evictOne(): Promise<void> | undefined {
+    const idle = [...this.#entries.values()].find(({ users }) => users === 0);
+    return idle && this.#drop(idle);
   }
 
   /** The file goes once nobody reads it any more. */
-  #drop(entry: Entry): void {
+  async #drop(entry: Entry): Promise<void> {
     this.#forget(entry);
     clearTimeout(entry.expiry);
     if (entry.users > 0) return;
     if (entry.body === undefined) entry.stop.abort(new Error('nobody waits for this body any more'));
-    else entry.body.file.close();
+    else await entry.body.file.close();
   }
 
   #forget(entry: Entry): void {
