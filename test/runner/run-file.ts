@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { afterPatience } from '../support/patience.ts';
 import type { FileResult, TestEvent } from './events.ts';
 
 export interface FileLimits {
-  /** Milliseconds that the file may take unless it exports a `timeout` of its own. */
+  /** Milliseconds that the file may take unless it exports a `timeout` of its own; more on a busy machine. */
   timeout: number;
   /** Milliseconds that the process may take to end by itself after its last test. */
   exitGrace: number;
@@ -22,20 +23,20 @@ interface Watch {
   current: string;
   done: boolean;
   handles: string[];
-  timer: NodeJS.Timeout | undefined;
+  stopTimer: () => void;
 }
 
 /** Runs one test file in a process of its own; every way in which it can go wrong ends up in `failures`. */
 export async function runFile(file: string, limits: FileLimits): Promise<FileResult> {
   const started = performance.now();
   const result: FileResult = { file, passed: 0, failures: [], skips: [], milliseconds: 0, output: '' };
-  const watch: Watch = { result, current: '', done: false, handles: [], timer: undefined };
+  const watch: Watch = { result, current: '', done: false, handles: [], stopTimer: () => undefined };
   const child = start(file);
   collectOutput(child, result);
   child.on('message', (event) => onEvent(event as TestEvent, watch, child, limits));
   arm(watch, child, limits.timeout, () => timedOut(watch, limits.timeout));
   const ending = await ended(child);
-  clearTimeout(watch.timer);
+  watch.stopTimer();
   judgeEnding(watch, ending);
   result.milliseconds = performance.now() - started;
   return result;
@@ -75,11 +76,11 @@ function collectOutput(child: ChildProcess, result: FileResult): void {
 }
 
 function arm(watch: Watch, child: ChildProcess, milliseconds: number, record: () => void): void {
-  clearTimeout(watch.timer);
-  watch.timer = setTimeout(() => {
+  watch.stopTimer();
+  watch.stopTimer = afterPatience(milliseconds, () => {
     record();
     killGroup(child);
-  }, milliseconds);
+  });
 }
 
 function onEvent(event: TestEvent, watch: Watch, child: ChildProcess, limits: FileLimits): void {

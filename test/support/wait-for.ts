@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { patient } from './patience.ts';
 
 /** The first pause; each is a tenth longer than the one before, so that what takes minutes is not asked thousands of times. */
 const FIRST_POLL_MS = 20;
 const LONGEST_POLL_MS = 250;
 
 export interface WaitOptions {
-  /** Bound in ms, default 60 000: reached only when something is broken. */
+  /** Bound in ms, default 60 000, more on a busy machine: reached only when something is broken. */
   readonly timeoutMs?: number;
   /** Text for the error, such as a server's logs. */
   readonly details?: () => string;
@@ -21,7 +22,7 @@ export async function waitFor<T>(
   check: () => T | Promise<T>,
   options: WaitOptions = {},
 ): Promise<Exclude<T, false | null | undefined>> {
-  const deadline = performance.now() + (options.timeoutMs ?? 60_000);
+  const started = performance.now();
   let last: unknown;
   let pauseMs = FIRST_POLL_MS;
   do {
@@ -33,6 +34,6 @@ export async function waitFor<T>(
     }
     await sleep(pauseMs);
     pauseMs = Math.min(pauseMs * 1.1, LONGEST_POLL_MS);
-  } while (performance.now() < deadline);
+  } while (performance.now() < started + patient(options.timeoutMs ?? 60_000));
   throw new Error(`${what} did not come about in time\n${options.details?.() ?? ''}`, { cause: last });
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { requireTool } from '../../testbed/ensure.ts';
 import { launch } from '../child.ts';
 import { cleanEnv } from '../clean-env.ts';
+import { afterPatience } from '../patience.ts';
 import { armPackages } from './guest.ts';
 import { DEFAULT_MACHINE, MACHINES, type VmOptions, WITH_BPF } from './types.ts';
 
@@ -96,11 +97,11 @@ async function arm64(version: KernelVersion, files: PortFiles): Promise<Hardware
 async function runFor(timeoutMs: number, command: string, args: readonly string[]): Promise<QemuEnd> {
   const child = await launch(command, args, { env: cleanEnv() });
   let timedOut = false;
-  const timer = setTimeout(() => {
+  const stopTimer = afterPatience(timeoutMs, () => {
     timedOut = true;
     child.end('SIGKILL');
-  }, timeoutMs);
+  });
   await child.exited;
-  clearTimeout(timer);
+  stopTimer();
   return { timedOut, output: child.logs() };
 }
