@@ -99,16 +99,31 @@ export function sealSegments(keys: Pick<BodyKeys, 'key' | 'part'>, plaintext: Bu
 export function openSegments(keys: Pick<BodyKeys, 'key' | 'part'>, stored: Buffer): Buffer {
   const size = plaintextOfSegments(stored.length);
   if (size === undefined) throw new EnvelopeError('wrong-size', 'no stored body has this length');
+  const pieces = [...openSpan(keys, stored, coveringSegments(size, 0, size), size)];
+  return pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces);
+}
+
+/**
+ * Plaintexts, one by one, of segments that lie side by side and are here as a whole.
+ * @param size plaintext bytes of the body that they are of
+ * @throws EnvelopeError `authentication-failed`
+ */
+export function* openSpan(
+  keys: Pick<BodyKeys, 'key' | 'part'>,
+  stored: Buffer,
+  { first, end }: Pick<SegmentSpan, 'first' | 'end'>,
+  size: number,
+): Generator<Buffer, void> {
   const segments = new Segments(keys);
-  const count = segmentsOf(size);
-  const pieces = Array.from({ length: count }, (_, index) => {
-    const segment = stored.subarray(index * storedSegmentBytes, (index + 1) * storedSegmentBytes);
-    const decryption = segments.decryption(index, index === count - 1);
+  const last = segmentsOf(size) - 1;
+  for (let index = first; index < end; index++) {
+    const at = (index - first) * storedSegmentBytes;
+    const segment = stored.subarray(at, at + storedSegmentBytes);
+    const decryption = segments.decryption(index, index === last);
     const piece = decryption.update(segment.subarray(0, segment.length - tagBytes));
     decryption.verify(segment.subarray(segment.length - tagBytes));
-    return piece;
-  });
-  return pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces);
+    yield piece;
+  }
 }
 
 /** Encrypts a body of known size while it comes. */

@@ -10,6 +10,7 @@ import type { OperationHandler, ProxyServices, RequestContext } from '../context
 import type { UpstreamResponse } from '../upstream/upstream.ts';
 import { answerUnsatisfied, deliver, passOn, passRefusalOn, readAgain, readOptions } from './deliver.ts';
 import { asksForDigests, digestHeaders } from './kept-digests.ts';
+import { lookAtObject } from './look-at-object.ts';
 import {
   chooseSlice,
   type ReadRequest,
@@ -50,7 +51,7 @@ async function getWhole(
   const announced = wholeHeaders(object, layout.size, request);
   const options = { ...readOptions(context), checksum: request.checksum };
   const small = services.reader.decryptSmall(object, layout, response, options);
-  if (small !== undefined) return deliverWhole(context, announced, request, await small);
+  if (small !== undefined) return deliverAtOnce(context, 200, announced, request, await small);
   const kept = await keptHeaders(services, context, request, read).catch((error) => {
     response.body.destroy();
     throw error;
@@ -77,14 +78,15 @@ const isOnlyPart = ({ list }: ObjectLayout, { partNumber }: ReadRequest): boolea
   list === undefined && partNumber !== undefined;
 
 /** Head and body leave together, or the caller goes before: what the plaintext took is given back in any case. */
-async function deliverWhole(
+async function deliverAtOnce(
   { answer }: RequestContext,
+  status: 200 | 206,
   headers: Readonly<Record<string, string>>,
-  request: ReadRequest,
+  request: Pick<ReadRequest, 'checksum'>,
   { plaintext, digests, done }: SmallObject,
 ): Promise<void> {
   try {
-    answer.head(200, { ...headers, ...digestHeaders(digests, request) });
+    answer.head(status, { ...headers, ...digestHeaders(digests, request) });
     await answer.end(plaintext);
   } finally {
     done();
@@ -108,23 +110,36 @@ async function begin(
   }
 }
 
-/** A GET with a range or a part number: HEAD first, then what covers it. */
+/** A GET with a range or a part number: the headers first, then what covers it, where it did not come with them. */
 async function getSlice(
   services: ProxyServices,
   context: RequestContext,
   request: ReadRequest,
 ): Promise<void> {
-  const { address, query, headers } = request;
-  const { signal } = context;
-  const head = await services.upstream.send({ method: 'HEAD', ...address.name, query, headers, signal });
-  head.body.resume();
-  if (head.status !== 200) return passRefusal(services, context, request);
-  const object = services.reader.describe(address, head.headers);
+  const look = await lookAtObject(services, context, request);
+  if (look === undefined) return passRefusal(services, context, request);
+  const { object, covering } = look;
   context.keyVersion = object.envelope?.keyVersion;
   if (object.envelope === undefined) return passSlice(services, context, object, request);
-  const layout = await services.reader.layout(object, context);
-  const slice = chooseSlice(object, layout, request);
-  await answerSlice(services, context, { object, layout, request }, slice);
+  try {
+    const layout = await services.reader.layout(object, context);
+    const slice = chooseSlice(object, layout, request);
+    if (covering !== undefined && typeof slice !== 'string') {
+      const small = services.reader.decryptCovered(
+        object,
+        layout,
+        slice.range,
+        covering,
+        readOptions(context),
+      );
+      const headers = rangeHeaders(object, layout.size, slice.range, request);
+      if (small !== undefined) return await deliverAtOnce(context, 206, headers, ofRange, await small);
+    }
+    covering?.body.destroy();
+    await answerSlice(services, context, { object, layout, request }, slice);
+  } finally {
+    covering?.body.destroy();
+  }
 }
 
 interface Read {

@@ -1,11 +1,18 @@
 import { BodyKeys } from '../../../core/envelope/body-keys.ts';
-import { openSegments, plaintextOfSegments, segmentedSize } from '../../../core/envelope/segments.ts';
+import {
+  coveringSegments,
+  openSegments,
+  openSpan,
+  plaintextOfSegments,
+  segmentBytes,
+  segmentedSize,
+} from '../../../core/envelope/segments.ts';
 import { coveringParts, type PartSlice } from '../../../core/s3/range.ts';
-import { ownBuffer } from '../../../runtime/memory.ts';
+import { ownBuffer, release } from '../../../runtime/memory.ts';
 import type { ResponseBody } from '../../../runtime/net/http1-response-body.ts';
 import type { ProxyServices } from '../context.ts';
 import type { UpstreamResponse } from '../upstream/upstream.ts';
-import { singleKey } from './body/sealed-body.ts';
+import { singleKey, within } from './body/sealed-body.ts';
 import { type SegmentedSlice, storedSpan, verifiedSegments } from './body/segmented-body.ts';
 import {
   type ByteRange,
@@ -125,6 +132,36 @@ export class SegmentedReads {
 }
 
 type SegmentedReadParts = Pick<ProxyServices, 'keys' | 'upstream' | 'metrics'>;
+
+/**
+ * A range of an object in one piece.
+ * @param stored just the segments that cover it
+ * @throws EnvelopeError `wrong-commitment`, `authentication-failed`
+ */
+export function openCovering(
+  object: StoredObject,
+  { size }: ObjectLayout,
+  { start, end }: ByteRange,
+  stored: Buffer,
+  dek: Buffer,
+): Buffer {
+  const slice = { skip: start, take: end - start + 1 };
+  const span = coveringSegments(size, slice.skip, slice.take);
+  const keys = committedKeys(object, { size }, dek);
+  const plaintext = Buffer.allocUnsafeSlow(slice.take);
+  let offset = span.first * segmentBytes;
+  let filled = 0;
+  try {
+    for (const piece of openSpan(keys, stored, span, size)) {
+      filled += within(piece, offset, slice).copy(plaintext, filled);
+      offset += piece.length;
+      release(piece);
+    }
+    return plaintext;
+  } finally {
+    keys.wipe();
+  }
+}
 
 /** @throws EnvelopeError `wrong-commitment`, `authentication-failed`, `wrong-size` */
 export function openSegmented(object: StoredObject, stored: Buffer, dek: Buffer): Buffer {

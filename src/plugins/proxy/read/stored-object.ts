@@ -114,6 +114,17 @@ export interface ObjectReader {
     options: ReadOptions,
   ): Promise<SmallObject> | undefined;
   /**
+   * A range at once, from an answer that holds just the segments that cover it, of an object in format 2 and in one
+   * piece; undefined where there is no memory for it.
+   */
+  decryptCovered(
+    object: StoredObject,
+    layout: ObjectLayout,
+    range: ByteRange,
+    response: UpstreamResponse,
+    options: ReadOptions,
+  ): Promise<SmallObject> | undefined;
+  /**
    * What is kept of an object's plaintext beside its key.
    * @throws EnvelopeError `record-forged`
    */

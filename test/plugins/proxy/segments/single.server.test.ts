@@ -6,6 +6,7 @@ import {
   ListObjectsV2Command,
   PutObjectCommand,
 } from '@aws-sdk/client-s3';
+import { Upload } from '@aws-sdk/lib-storage';
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -60,7 +61,7 @@ test('whole objects and their sizes come back, whatever format the proxy writes'
   assert.is((await atStore('older')).ContentLength, body.length + 28);
 });
 
-test('any range is the slice, and takes one request for exactly the segments that cover it', async () => {
+test('any short range is the slice, and takes a single request for exactly the segments that cover it', async () => {
   const cases = fc.tuple(fc.constantFrom(...bodies.keys()), fc.nat(), fc.nat());
   await fc.assert(
     fc.asyncProperty(cases, async ([key, from, span]) => {
@@ -73,24 +74,83 @@ test('any range is the slice, and takes one request for exactly the segments tha
       assert.is(answer.headers['content-range'], `bytes ${start}-${end}/${body.length}`);
       assert.ok(answer.body.equals(body.subarray(start, end + 1)));
       const first = Math.floor(start / segmentBytes) * stored;
-      const last = Math.min((Math.floor(end / segmentBytes) + 1) * stored, segmentedSize(body.length)) - 1;
-      const gets = bench.log.matching('GET', /./);
+      const last = (Math.floor(end / segmentBytes) + 1) * stored - 1;
       assert.equal(
-        gets.map(({ requestHeaders }) => requestHeaders.range),
-        [last - first + 1 === segmentedSize(body.length) ? undefined : `bytes=${first}-${last}`],
+        bench.log.requests.map(({ method, requestHeaders }) => `${method} ${requestHeaders.range}`),
+        [`GET bytes=${first}-${last}`],
       );
-      assert.is(gets[0]?.responseBytes, last - first + 1);
+      const bytes = Math.min(last + 1, segmentedSize(body.length)) - first;
+      assert.is(bench.log.fetchedBytes(), bytes);
     }),
     { numRuns: 60 },
   );
 });
 
+test('other ranges ask for the headers first, and for nothing but what covers them', async () => {
+  const key = `of-${3 * MiB + 5}`;
+  const body = bodies.get(key) as Buffer;
+  const [from, end] = [1.5 * MiB, body.length - 1];
+  for (const range of [`bytes=${from}-`, `bytes=-${body.length - from}`, `bytes=${from}-${end}`]) {
+    bench.log.clear();
+    const answer = await get(proxy, key, { range });
+    assert.ok(answer.body.equals(body.subarray(from)), range);
+    assert.equal(
+      bench.log.requests.map(({ method, requestHeaders }) => `${method} ${requestHeaders.range}`),
+      ['HEAD undefined', `GET bytes=${24 * stored}-${segmentedSize(body.length) - 1}`],
+      range,
+    );
+  }
+});
+
+test('short ranges of what is not in format 2 and in one piece are the slice as well', async () => {
+  const body = randomBytes(3 * MiB);
+  await put(older, 'one', body);
+  await bench.store.client.send(new PutObjectCommand({ Bucket: bucket, Key: 'plain', Body: body }));
+  await new Upload({
+    client: proxy.client,
+    params: { Bucket: bucket, Key: 'parts', Body: Buffer.concat([body, body]) },
+    partSize: 5 * MiB,
+  }).done();
+  for (const key of ['one', 'plain', 'parts'])
+    for (const start of [0, 100, segmentBytes - 1, 3 * MiB - 50]) {
+      const answer = await get(proxy, key, { range: `bytes=${start}-${start + 49}` });
+      const where = `${key} from ${start}`;
+      assert.is(answer.status, 206, where);
+      assert.match(
+        String(answer.headers['content-range']),
+        new RegExp(`^bytes ${start}-${start + 49}/`),
+        where,
+      );
+      assert.ok(answer.body.equals(body.subarray(start, start + 50)), where);
+    }
+});
+
+test('conditions hold for short ranges, and what is not there is told as ever', async () => {
+  const range = 'bytes=0-9';
+  const { etag = '' } = (await head(proxy, 'of-1')).headers;
+  const status = async (key: string, headers: Record<string, string>) =>
+    (await get(proxy, key, { range, ...headers })).status;
+  assert.equal(
+    [
+      await status('of-1', { 'if-match': etag }),
+      await status('of-1', { 'if-match': '"0"' }),
+      await status('of-1', { 'if-none-match': etag }),
+      await status('of-1', { 'if-range': '"0"' }),
+      await status('missing', {}),
+      await status('of-0', {}),
+    ],
+    [206, 412, 304, 200, 404, 416],
+  );
+});
+
 test('a range that cannot be satisfied is refused with an authentic size, and no body is read for it', async () => {
   for (const [key, { length }] of bodies) {
-    bench.log.clear();
-    const answer = await get(proxy, key, { range: `bytes=${length}-` });
-    assert.equal([answer.status, answer.headers['content-range']], [416, `bytes */${length}`], key);
-    assert.is(bench.log.fetchedBytes(), 0);
+    for (const range of [`bytes=${length}-`, `bytes=${length}-${length + 9}`]) {
+      bench.log.clear();
+      const answer = await get(proxy, key, { range });
+      assert.equal([answer.status, answer.headers['content-range']], [416, `bytes */${length}`], key);
+      if (range.endsWith('-')) assert.is(bench.log.fetchedBytes(), 0);
+    }
   }
 });
 

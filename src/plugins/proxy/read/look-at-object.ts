@@ -1,0 +1,78 @@
+import { coveringSegments, maxSegmentedPlaintext } from '../../../core/envelope/segments.ts';
+import type { ProxyServices, RequestContext } from '../context.ts';
+import type { UpstreamResponse } from '../upstream/upstream.ts';
+import type { ReadRequest } from './read-request.ts';
+import type { ByteRange, StoredObject } from './stored-object.ts';
+
+/** What the headers say of an object, before a slice of it is read. */
+export interface ObjectLook {
+  readonly object: StoredObject;
+  /** An answer whose body is just the segments that cover the range, of an object in one piece. */
+  readonly covering: UpstreamResponse | undefined;
+}
+
+/**
+ * Asks for the headers of an object, and with them for a short range of it where objects are written in format 2: what
+ * covers it there is known before the object is.
+ * @returns undefined where the store refuses
+ * @throws EnvelopeError as `ObjectReader.describe`
+ */
+export async function lookAtObject(
+  services: ProxyServices,
+  context: RequestContext,
+  request: ReadRequest,
+): Promise<ObjectLook | undefined> {
+  const span = services.config.format === 2 ? coveringSpan(request) : undefined;
+  const look = span && (await lookBySpan(services, context, request, span));
+  if (look !== undefined) return look;
+  const { address, query, headers } = request;
+  const { signal } = context;
+  const head = await services.upstream.send({ method: 'HEAD', ...address.name, query, headers, signal });
+  head.body.resume();
+  if (head.status !== 200) return undefined;
+  return { object: services.reader.describe(address, head.headers), covering: undefined };
+}
+
+/** It is held in memory as a whole. */
+const longestRange = 1024 * 1024;
+
+/** Where the segments of a short range lie in an object of format 2 that is in one piece and long enough. */
+function coveringSpan({ range, ifRange }: ReadRequest): ByteRange | undefined {
+  if (range === undefined || 'suffix' in range || range.to === undefined || ifRange !== undefined)
+    return undefined;
+  const take = range.to - range.from + 1;
+  if (take > longestRange || range.to >= maxSegmentedPlaintext) return undefined;
+  const { from, to } = coveringSegments(maxSegmentedPlaintext, range.from, take);
+  return { start: from, end: to - 1 };
+}
+
+/** @returns undefined where a HEAD has to tell more: for an object that is too short, empty, or refused */
+async function lookBySpan(
+  { upstream, reader }: ProxyServices,
+  { signal }: RequestContext,
+  { address, query, headers }: ReadRequest,
+  span: ByteRange,
+): Promise<ObjectLook | undefined> {
+  const ranged = { ...headers, range: `bytes=${span.start}-${span.end}` };
+  const response = await upstream.send({ method: 'GET', ...address.name, query, headers: ranged, signal });
+  const [, start, end, total = ''] =
+    /^bytes (\d+)-(\d+)\/(\d+)$/.exec(response.headers['content-range'] ?? '') ?? [];
+  if (response.status !== 206 || Number(start) !== span.start) {
+    response.body.destroy();
+    return undefined;
+  }
+  try {
+    const object = reader.describe(address, { ...response.headers, 'content-length': total });
+    const last = Math.min(span.end, object.storedSize - 1);
+    const isLong =
+      Number(response.headers['content-length']) === last - span.start + 1 && Number(end) === last;
+    const { envelope } = object;
+    if (isLong && envelope?.format === 2 && envelope.keys.form === 'single')
+      return { object, covering: response };
+    response.body.destroy();
+    return { object, covering: undefined };
+  } catch (error) {
+    response.body.destroy();
+    throw error;
+  }
+}
