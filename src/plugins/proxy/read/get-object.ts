@@ -121,25 +121,28 @@ async function getSlice(
   const { object, covering } = look;
   context.keyVersion = object.envelope?.keyVersion;
   if (object.envelope === undefined) return passSlice(services, context, object, request);
-  try {
-    const layout = await services.reader.layout(object, context);
-    const slice = chooseSlice(object, layout, request);
-    if (covering !== undefined && typeof slice !== 'string') {
-      const small = services.reader.decryptCovered(
-        object,
-        layout,
-        slice.range,
-        covering,
-        readOptions(context),
-      );
-      const headers = rangeHeaders(object, layout.size, slice.range, request);
-      if (small !== undefined) return await deliverAtOnce(context, 206, headers, ofRange, await small);
-    }
+  const { layout, slice } = await sliceOf(services, context, object, request).catch((error) => {
     covering?.body.destroy();
-    await answerSlice(services, context, { object, layout, request }, slice);
-  } finally {
-    covering?.body.destroy();
+    throw error;
+  });
+  if (covering !== undefined && typeof slice !== 'string') {
+    const options = readOptions(context);
+    const small = services.reader.decryptCovered(object, layout, slice.range, covering, options);
+    const headers = rangeHeaders(object, layout.size, slice.range, request);
+    if (small !== undefined) return deliverAtOnce(context, 206, headers, ofRange, await small);
   }
+  covering?.body.destroy();
+  await answerSlice(services, context, { object, layout, request }, slice);
+}
+
+async function sliceOf(
+  { reader }: ProxyServices,
+  context: RequestContext,
+  object: StoredObject,
+  request: ReadRequest,
+): Promise<{ layout: ObjectLayout; slice: Slice }> {
+  const layout = await reader.layout(object, context);
+  return { layout, slice: chooseSlice(object, layout, request) };
 }
 
 interface Read {
