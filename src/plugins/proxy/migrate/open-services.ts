@@ -45,8 +45,14 @@ export function openServices(
 
 /** Nobody calls this proxy. */
 const uncalled = {
-  ...{ listen: { host: '127.0.0.1', port: 0 }, tls: undefined, callerKeys: undefined, hosts: [] },
-  ...{ allowAnonymous: false, accessLog: undefined, envelopeHeaders: 'shown', listSizes: 'stored' },
+  listen: { host: '127.0.0.1', port: 0 },
+  tls: undefined,
+  callerKeys: undefined,
+  hosts: [],
+  allowAnonymous: false,
+  accessLog: undefined,
+  envelopeHeaders: 'shown',
+  listSizes: 'stored',
   workers: 1,
 } as const;
 
