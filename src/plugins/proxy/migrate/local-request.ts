@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import type { BlockBody } from '../../../core/block-body.ts';
 import { maxStoredBytes } from '../../../core/envelope/cipher.ts';
 import type { ObjectName } from '../../../core/envelope/metadata.ts';
@@ -16,6 +17,8 @@ export interface LocalRequest {
   readonly body?: AsyncIterable<Buffer>;
   /** Plaintext bytes of the body. */
   readonly length?: number;
+  /** In place of a body: checksums among the headers are not of it. */
+  readonly document?: string;
   readonly signal: AbortSignal;
 }
 
@@ -31,16 +34,24 @@ export interface LocalAnswer {
 export async function callHandler(
   services: ProxyServices,
   handler: OperationHandler,
-  { method, name, query = [], headers, body = nothing(), length = 0, signal }: LocalRequest,
+  { method, name, query = [], headers, signal, ...sent }: LocalRequest,
 ): Promise<LocalAnswer> {
   const answer = new CollectedAnswer();
-  const all = { ...headers, 'content-length': String(length) };
+  const { length = 0, body = nothing() } = sent.document === undefined ? sent : bodyOf(sent.document);
+  const framing = { 'content-length': String(length) };
+  const all = { ...headers, ...framing };
+  const ofBody = sent.document === undefined ? all : framing;
   const target = { rawPath: `/${name.bucket}/${name.key}`, rawQuery: '', query: queryOf(query) };
   const ends: (() => void)[] = [];
   try {
     await handler(services, {
       request: { id: 'migrate', method, ...name, ...target, headers: all },
-      payload: createPayload({ headers: all, signature: undefined, raw: () => body, limit: maxStoredBytes }),
+      payload: createPayload({
+        headers: ofBody,
+        signature: undefined,
+        raw: () => body,
+        limit: maxStoredBytes,
+      }),
       answer,
       held: { begin: async () => undefined, take: async () => undefined, release() {} },
       signal,
@@ -57,6 +68,11 @@ export async function callHandler(
 }
 
 async function* nothing(): AsyncGenerator<Buffer> {}
+
+function bodyOf(document: string): Required<Pick<LocalRequest, 'body' | 'length'>> {
+  const bytes = Buffer.from(document);
+  return { body: Readable.from([bytes]), length: bytes.length };
+}
 
 /** Answers to writes are short. */
 class CollectedAnswer implements ResponseWriter {

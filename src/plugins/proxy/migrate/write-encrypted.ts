@@ -131,9 +131,9 @@ async function writeParts(
       { planned, upload, checksums: ofParts(checksum, layout) },
       signal,
     );
-    const list = Buffer.from(`<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`);
+    const document = `<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`;
     const { text } = await callHandler(services, completeUpload, {
-      ...{ method: 'POST', name, query: [upload], body: once(list), length: list.length, signal },
+      ...{ method: 'POST', name, query: [upload], document, signal },
       headers: { ...condition(replacement), ...checksumHeaders(checksum) },
     });
     const etag = childText(parseXml(text, 'CompleteMultipartUploadResult', answerLimit), 'ETag');
@@ -225,10 +225,6 @@ async function sendParts(
   } finally {
     await cutter.close();
   }
-}
-
-async function* once(body: Buffer): AsyncGenerator<Buffer> {
-  yield body;
 }
 
 /** Gives out a plaintext in pieces of given sizes. What it yields is good until the next is asked for. */
