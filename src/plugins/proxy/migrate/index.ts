@@ -1,3 +1,4 @@
+import { Budget } from '../../../core/budget.ts';
 import { certificateErrorCode, exitStatus, SvcError } from '../../../core/errors.ts';
 import { S3Error, s3Error } from '../../../core/s3/error.ts';
 import { resolveSettings, type Sources } from '../../../core/settings/resolve.ts';
@@ -94,6 +95,9 @@ interface Run {
   readonly found: { tally?: MigrateTally; versioned?: boolean; unconditional?: readonly Unconditional[] };
 }
 
+/** Plaintext that is held at a time, all objects together; one of the size of a part always fits. */
+const memoryBytes = 64 * 1024 ** 2;
+
 async function migrateAll(run: Run): Promise<void> {
   const { call, place, settings, services, faults, found } = run;
   const { bucket } = place;
@@ -105,7 +109,8 @@ async function migrateAll(run: Run): Promise<void> {
   if (!call.dryRun) found.unconditional = await checkedConditions(run);
   const conditional = (found.unconditional ?? []).length === 0;
   const { partSize, concurrency } = settings;
-  const tools: MigrateTools = { services, bucket, conditional, partSize, dryRun: call.dryRun };
+  const memory = new Budget(Math.max(partSize, memoryBytes));
+  const tools: MigrateTools = { services, bucket, conditional, partSize, memory, dryRun: call.dryRun };
   for await (const page of listed(run, versioned)) {
     tally.counts.listed += page.length;
     await eachOf(page, concurrency, call.signal, async (version, signal) => {

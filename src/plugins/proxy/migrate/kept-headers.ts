@@ -2,12 +2,12 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { isReservedMetadata, metadataPrefix } from '../../../core/envelope/metadata.ts';
 import { S3Error, s3Error } from '../../../core/s3/error.ts';
 import { storedHeaders } from '../../../core/s3/headers.ts';
-import { childText, type XmlElement } from '../../../core/s3/xml.ts';
+import { childText, parseXml, type XmlElement } from '../../../core/s3/xml.ts';
 import type { ProxyServices } from '../context.ts';
 import { copiedTags } from '../copy/copy-object.ts';
 import type { StoredObject } from '../read/stored-object.ts';
 import { hasPlainAcl } from '../rewrap/self-copy.ts';
-import { refusal, xmlResult } from '../upstream/upstream.ts';
+import { refusal, xmlResult, xmlText } from '../upstream/upstream.ts';
 
 const answerLimit = 256 * 1024;
 
@@ -113,8 +113,8 @@ async function lockHeaders(
   object: StoredObject,
   signal: AbortSignal,
 ): Promise<Record<string, string>> {
-  const retention = await lockDocument(upstream, object, ['retention', 'Retention'], signal);
-  const hold = await lockDocument(upstream, object, ['legal-hold', 'LegalHold'], signal);
+  const retention = await lockDocument(upstream, object, 'retention', signal);
+  const hold = await lockDocument(upstream, object, 'legal-hold', signal);
   const mode = retention && childText(retention, 'Mode');
   const until = retention && childText(retention, 'RetainUntilDate');
   // stores refuse a date that has passed, which retains nothing
@@ -128,11 +128,16 @@ async function lockHeaders(
 async function lockDocument(
   upstream: Asking,
   { name }: StoredObject,
-  [subresource, root]: readonly [string, string],
+  subresource: string,
   signal: AbortSignal,
 ): Promise<XmlElement | undefined> {
   const response = await upstream.send({ method: 'GET', ...name, query: [[subresource, '']], signal });
-  if (response.status === 200) return xmlResult(response, root, answerLimit);
+  if (response.status === 200) {
+    // versitygw calls the root as the request does
+    const text = await xmlText(response, answerLimit);
+    const [, root = ''] = /^(?:<\?xml[^>]*>)?\s*<([A-Za-z]+)[\s>]/.exec(text) ?? [];
+    return parseXml(text, root, answerLimit);
+  }
   const refused = await refusal(response);
   if (withoutLock.has(refused.code)) return undefined;
   throw refused.status >= 500

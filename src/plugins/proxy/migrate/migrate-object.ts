@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Budget } from '../../../core/budget.ts';
 import { EnvelopeError } from '../../../core/envelope/cipher.ts';
 import type { EnvelopeFormat } from '../../../core/envelope/manifest.ts';
 import { exitStatus, SvcError } from '../../../core/errors.ts';
@@ -21,6 +22,8 @@ export interface MigrateTools {
   /** False where the store holds no write to a condition, and the operator says that nobody writes. */
   readonly conditional: boolean;
   readonly partSize: number;
+  /** For plaintexts that are held as a whole. */
+  readonly memory: Budget;
   readonly dryRun: boolean;
 }
 
@@ -106,9 +109,10 @@ async function migrateOnce(
   const headers = await keptHeaders(services, object, user.signal);
   const digests = await digestsOf(services, object, layout, user.signal);
   const source = new Digesting(services.reader.plaintext(object, layout, undefined, user));
-  const { conditional, partSize } = tools;
+  const { conditional, partSize, memory } = tools;
   try {
-    const replacement = { object, layout, digests, headers, plaintext: source, conditional, partSize };
+    const read = { object, layout, digests, headers, plaintext: source };
+    const replacement = { ...read, conditional, partSize, memory };
     const { etag } = await writeEncrypted(services, replacement, user.signal);
     const expected = { etag, digest: source.digest(), size: layout.size };
     const verified = await verifyStored(services, object, expected, user);

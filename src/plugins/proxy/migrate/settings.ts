@@ -12,9 +12,10 @@ export const migrateSettings = {
   partSize: {
     variable: 'SVC_PROXY_MIGRATE_PART_SIZE',
     flag: 'part-size',
-    summary: 'Larger objects are written in parts of this size; those that have parts of svc keep them',
-    fallback: '64MiB',
-    ...byteSize(5 * 1024 ** 2, 1024 ** 3),
+    summary:
+      'Larger objects are written in parts of this size, smaller ones are held in memory; parts that svc has written stay',
+    fallback: '16MiB',
+    ...byteSize(5 * 1024 ** 2, 512 * 1024 ** 2),
   },
   concurrency: {
     variable: 'SVC_PROXY_MIGRATE_CONCURRENCY',

@@ -1,4 +1,5 @@
-import { maxSegmentedPlaintext } from '../../../core/envelope/segments.ts';
+import { Readable } from 'node:stream';
+import type { Budget } from '../../../core/budget.ts';
 import { digestLength } from '../../../core/s3/checksum.ts';
 import { s3Error } from '../../../core/s3/error.ts';
 import { inward, unquote } from '../../../core/s3/headers.ts';
@@ -7,6 +8,7 @@ import type { WholeChecksum } from '../../../core/s3/object-checksum.ts';
 import { checksumElement, maxPartNumber } from '../../../core/s3/request-documents.ts';
 import { childText, parseXml } from '../../../core/s3/xml.ts';
 import { element } from '../../../core/s3/xml-text.ts';
+import { unlessAborted } from '../../../runtime/lifecycle/wait.ts';
 import type { ProxyServices } from '../context.ts';
 import { createUpload } from '../multipart/create-upload.ts';
 import { abortUpload, completeUpload } from '../multipart/end-upload.ts';
@@ -27,6 +29,8 @@ export interface Replacement {
   /** False where the store holds no write to a condition. */
   readonly conditional: boolean;
   readonly partSize: number;
+  /** For objects that are written in one piece. */
+  readonly memory: Budget;
 }
 
 export interface Written {
@@ -45,8 +49,7 @@ export async function writeEncrypted(
   replacement: Replacement,
   signal: AbortSignal,
 ): Promise<Written> {
-  const { layout, partSize, digests } = replacement;
-  const planned = plannedParts(layout, partSize, digests);
+  const planned = plannedParts(replacement.layout, replacement.partSize);
   return planned === undefined
     ? writeWhole(services, replacement, signal)
     : writeParts(services, replacement, planned, signal);
@@ -64,10 +67,9 @@ const MiB = 1024 ** 2;
 export function plannedParts(
   { size, list }: ObjectLayout,
   partSize: number,
-  { checksum }: KeptDigests,
 ): readonly PlannedPart[] | undefined {
   if (list !== undefined) return list.parts.map((part) => ({ number: part.n, size: part.size }));
-  if (size <= partSize || (isOfWholeAlone(checksum) && size <= maxSegmentedPlaintext)) return undefined;
+  if (size <= partSize) return undefined;
   const each = Math.max(partSize, Math.ceil(size / maxPartNumber / MiB) * MiB);
   const count = Math.ceil(size / each);
   return Array.from({ length: count }, (_, index) => ({
@@ -88,22 +90,47 @@ const describing = ({ headers, digests: { md5 } }: Replacement): Record<string, 
   ...(md5 !== undefined && { [md5Metadata]: md5 }),
 });
 
+/**
+ * The plaintext is here before the write begins: a store may lock an object while it is read (MinIO does), and then the write would
+ * wait for the reading and the reading for the write.
+ */
 async function writeWhole(
   services: ProxyServices,
   replacement: Replacement,
   signal: AbortSignal,
 ): Promise<Written> {
-  const { object, layout, digests, plaintext } = replacement;
-  const { checksum } = digests;
-  // the handler finds out whether the plaintext has it
-  const named =
-    checksum?.type === 'FULL_OBJECT' ? { [`x-amz-checksum-${checksum.algorithm}`]: checksum.text } : {};
-  const { headers } = await callHandler(services, putObject, {
-    ...{ method: 'PUT', name: object.name, body: plaintext, length: layout.size, signal },
-    headers: { ...describing(replacement), ...condition(replacement), ...named },
-  });
-  return { etag: unquote(inward(String(headers['etag']))) };
+  const { object, layout, digests, memory } = replacement;
+  const share = memory.ask(layout.size);
+  try {
+    await unlessAborted(share.granted, signal);
+    const body = await wholeOf(replacement);
+    const { checksum } = digests;
+    // the handler finds out whether the plaintext has it
+    const named =
+      checksum?.type === 'FULL_OBJECT' ? { [`x-amz-checksum-${checksum.algorithm}`]: checksum.text } : {};
+    const { headers } = await callHandler(services, putObject, {
+      ...{ method: 'PUT', name: object.name, body: Readable.from([body]), length: layout.size, signal },
+      headers: { ...describing(replacement), ...condition(replacement), ...named },
+    });
+    return { etag: unquote(inward(String(headers['etag']))) };
+  } finally {
+    if (!share.giveUp()) share.release();
+  }
 }
+
+/** Copied as it comes: a chunk is good until the next is asked for. */
+async function wholeOf({ layout: { size }, plaintext }: Replacement): Promise<Buffer> {
+  const whole = Buffer.allocUnsafeSlow(size);
+  let at = 0;
+  for await (const chunk of plaintext) {
+    if (at + chunk.length > size) throw otherSize();
+    at += chunk.copy(whole, at);
+  }
+  if (at === size) return whole;
+  throw otherSize();
+}
+
+const otherSize = () => s3Error('InternalError', 'The object has another length than its metadata say.');
 
 async function writeParts(
   services: ProxyServices,
@@ -219,8 +246,7 @@ async function sendParts(
       parts.push(`<Part>${element('PartNumber', number)}${etag}${named}</Part>`);
     }
     // only its end says that the plaintext was authentic
-    for await (const _ of cutter.take(Number.POSITIVE_INFINITY))
-      throw s3Error('InternalError', 'The object has more bytes than its metadata say.');
+    for await (const _ of cutter.take(Number.POSITIVE_INFINITY)) throw otherSize();
     return parts;
   } finally {
     await cutter.close();
