@@ -15,7 +15,7 @@ import { mayHelp } from '../rewrap/rewrap-object.ts';
 import { type MigrateTools, migrateObject } from './migrate-object.ts';
 import { type MigrateServices, openServices } from './open-services.ts';
 import { type MigrateSettings, migrateSettings } from './settings.ts';
-import { type Estimate, type MigrateCounts, MigrateTally } from './tally.ts';
+import { type MigrateCounts, type MigrateEstimate, MigrateTally } from './tally.ts';
 import { type Unconditional, unconditionalWrites } from './write-conditions.ts';
 
 export interface MigrateCall {
@@ -39,7 +39,7 @@ export interface MigrateReport extends MigrateCounts {
   readonly versioned: boolean;
   /** What the store did not hold to a condition; `undefined` in a dry run, which does not try it out. */
   readonly unconditional: readonly Unconditional[] | undefined;
-  readonly estimate: Estimate | undefined;
+  readonly estimate: MigrateEstimate | undefined;
   readonly faults: readonly Fault[];
   readonly faultCount: number;
   readonly faultsByReason: Readonly<Record<string, number>>;

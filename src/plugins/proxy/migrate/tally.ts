@@ -1,5 +1,4 @@
-import type { EnvelopeFormat } from '../../../core/envelope/manifest.ts';
-import { storedBodySize } from '../../../core/envelope/manifest.ts';
+import { type EnvelopeFormat, storedBodySize } from '../../../core/envelope/manifest.ts';
 import type { Migrated, StoredAs } from './migrate-object.ts';
 
 /** What a run has seen and done. An object of which versions are kept counts once for each. */
@@ -30,7 +29,7 @@ export interface MigrateCounts {
 }
 
 /** What a dry run expects of a run beside which nobody writes. */
-export interface Estimate {
+export interface MigrateEstimate {
   /** To the store. */
   readonly requests: number;
   readonly bytesRead: number;
@@ -80,7 +79,7 @@ export class MigrateTally {
   }
 
   /** Listings and looks at what is left alone included. */
-  get estimate(): Estimate {
+  get estimate(): MigrateEstimate {
     const looks = this.counts.seen - this.counts.pending - this.counts.migrated;
     const pages = Math.ceil(this.counts.listed / 1000) + 1;
     const requests = this.#requests + looks + pages;
