@@ -27,7 +27,7 @@ const growthBound = 64 * 1024 ** 2;
 export const auditMillion: Part = {
   name: 'audit-million',
   summary: 'svc audit of a bucket with a million objects: whole, a sample, and killed and resumed',
-  async run(report, { objects }) {
+  async run(report, { objects = 1_000_000 }) {
     if (objects < fewest)
       throw new Error(`--objects takes at least ${count(fewest)}, to be killed between pages`);
     // part lists beside the object, so that there are helper objects, too

@@ -9,6 +9,7 @@ import { faultSoak } from './fault-soak.ts';
 import { hostile } from './hostile.ts';
 import { initFuzz } from './init-fuzz.ts';
 import { largeObject } from './large-object.ts';
+import { migrate } from './migrate.ts';
 import { minioGoSuite } from './minio-go-suite.ts';
 import { node } from './node.ts';
 import { operatorFaults } from './operator-faults.ts';
@@ -23,12 +24,22 @@ import { wrapperSoak } from './wrapper-soak.ts';
 const PARTS: readonly Part[] = [
   ...[tenThousandParts, largeObject, soak, faultSoak, wrapperSoak, initFuzz],
   ...[agentSoak, agentMachines, agentKernels, node],
-  ...[operatorSoak, operatorFaults, auditMillion, hostile, clients, s3Suite, minioGoSuite, applicationsPart],
+  ...[
+    operatorSoak,
+    operatorFaults,
+    auditMillion,
+    migrate,
+    hostile,
+    clients,
+    s3Suite,
+    minioGoSuite,
+    applicationsPart,
+  ],
 ];
 const USAGE = [
   'Usage: npm run conformance [-- [--minutes N] [--seed N] [--objects N] [--cases N] [--from N] [--case N] [--store NAME] [--only NAME,…] [--write] [part…]]',
   ...PARTS.map(({ name, summary }) => `  ${name}  ${summary}`),
-  'Without a name, all of them. --minutes (10) and --seed (1) are of the soaks, --objects (1000000) of audit-million,',
+  'Without a name, all of them. --minutes (10) and --seed (1) are of the soaks, --objects of audit-million (1000000) and migrate (100000),',
   '--cases (1000000 requests), --from (the number of its first case, 0) and --case (one case alone) of hostile,',
   '--store (versitygw or minio, both without it) of the suites,',
   '--only (some of them) and --write (records what they need) of applications.',
@@ -65,7 +76,7 @@ function readWish(argv: string[]): Wish | undefined {
     parts,
     minutes: positive('minutes', values.minutes ?? '10'),
     seed: positive('seed', values.seed ?? '1'),
-    objects: positive('objects', values.objects ?? '1000000'),
+    objects: values.objects === undefined ? undefined : positive('objects', values.objects),
     requests: positive('cases', values.cases ?? '1000000'),
     from: whole('from', values.from ?? '0'),
     store: storeNamed(values.store),

@@ -13,8 +13,8 @@ export interface PartOptions {
   readonly minutes: number;
   /** Where its pseudo-random choices begin. */
   readonly seed: number;
-  /** How many are in the bucket that is audited. */
-  readonly objects: number;
+  /** How many are in the bucket; undefined: as many as the part is made for. */
+  readonly objects: number | undefined;
   /** How many requests of callers are judged beside a hostile store. */
   readonly requests: number;
   /** The number of the first of their cases. */

@@ -9,6 +9,7 @@ export const Bucket = 'conformance';
 export interface RealBed extends RenewedClient, Stoppable {
   readonly store: ObjectStore;
   readonly proxy: SvcProxy;
+  readonly vault: { readonly addr: string; readonly token: string };
   /** Makes the next version of the proxy's key. */
   rotate(): Promise<void>;
 }
@@ -22,14 +23,11 @@ export interface RealBedOptions {
 export async function startRealBed({ proxyArgs = [] }: RealBedOptions = {}): Promise<RealBed> {
   const [bao, store] = await Promise.all([startOpenBao(), startVersityGw({ keepAlive: true })]);
   await Promise.all([bao.enableTransit(), store.createBucket(Bucket)]);
-  const proxy = await startSvcProxy({
-    upstream: store,
-    vault: { addr: bao.url, token: await bao.policyToken({ ttl: '30h' }) },
-    args: proxyArgs,
-  });
+  const vault = { addr: bao.url, token: await bao.policyToken({ ttl: '30h' }) };
+  const proxy = await startSvcProxy({ upstream: store, vault, args: proxyArgs });
   const client = await renewedClient(proxy);
   return {
-    ...{ store, proxy },
+    ...{ store, proxy, vault },
     get s3() {
       return client.s3;
     },

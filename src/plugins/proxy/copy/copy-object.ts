@@ -138,7 +138,7 @@ async function sourceMd5(
 const formatOfCopy = ({ config }: ProxyServices, { envelope }: StoredObject): EnvelopeFormat =>
   envelope === undefined ? config.format : (envelope.format ?? 1);
 
-async function copiedTags(
+export async function copiedTags(
   { upstream }: ProxyServices,
   object: StoredObject,
 ): Promise<Record<string, string>> {

@@ -159,7 +159,7 @@ interface Reading {
 }
 
 /** What `read` uses is given back when it ends. */
-async function during<T>(signal: AbortSignal, read: (user: ListUser) => Promise<T>): Promise<T> {
+export async function during<T>(signal: AbortSignal, read: (user: ListUser) => Promise<T>): Promise<T> {
   const ends: (() => void)[] = [];
   try {
     return await read({ signal, atEnd: (release) => void ends.push(release) });
@@ -168,7 +168,7 @@ async function during<T>(signal: AbortSignal, read: (user: ListUser) => Promise<
   }
 }
 
-async function open(
+export async function open(
   { upstream, reader }: Reading,
   bucket: string,
   key: string,

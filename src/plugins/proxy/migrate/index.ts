@@ -1,0 +1,211 @@
+import { Budget } from '../../../core/budget.ts';
+import { certificateErrorCode, exitStatus, SvcError } from '../../../core/errors.ts';
+import { S3Error, s3Error } from '../../../core/s3/error.ts';
+import { resolveSettings, type Sources } from '../../../core/settings/resolve.ts';
+import { retry } from '../../../runtime/lifecycle/wait.ts';
+import { createLogger } from '../../../runtime/logging/create-logger.ts';
+import { storeOf } from '../../../runtime/object-store/settings.ts';
+import { isVaultError } from '../../../runtime/vault/contract.ts';
+import { vaultRules } from '../../../runtime/vault/settings.ts';
+import { type Fault, Faults } from '../decrypt/faults.ts';
+import { eachOf, readPlace } from '../decrypt/index.ts';
+import { listObjects } from '../decrypt/list-objects.ts';
+import { type ListedVersion, listVersions } from '../rewrap/list-versions.ts';
+import { mayHelp } from '../rewrap/rewrap-object.ts';
+import { type MigrateTools, migrateObject } from './migrate-object.ts';
+import { type MigrateServices, openServices } from './open-services.ts';
+import { type MigrateSettings, migrateSettings } from './settings.ts';
+import { type MigrateCounts, type MigrateEstimate, MigrateTally } from './tally.ts';
+import { type Unconditional, unconditionalWrites } from './write-conditions.ts';
+
+export interface MigrateCall {
+  readonly sources: Sources & { readonly env: Readonly<Record<string, string | undefined>> };
+  /** `s3://bucket` or `s3://bucket/prefix`. */
+  readonly at: string;
+  readonly dryRun: boolean;
+  /** The operator says that nobody writes: a store that holds no write to a condition will do. */
+  readonly nobodyWrites: boolean;
+  readonly signal: AbortSignal;
+  /** Called now and then with what was done so far. */
+  readonly onProgress: (counts: MigrateCounts) => void;
+}
+
+export interface MigrateReport extends MigrateCounts {
+  readonly bucket: string;
+  readonly prefix: string;
+  readonly dryRun: boolean;
+  /** What objects are to be stored as at least. */
+  readonly format: 1 | 2;
+  readonly versioned: boolean;
+  /** What the store did not hold to a condition; `undefined` in a dry run, which does not try it out. */
+  readonly unconditional: readonly Unconditional[] | undefined;
+  readonly estimate: MigrateEstimate | undefined;
+  readonly faults: readonly Fault[];
+  readonly faultCount: number;
+  readonly faultsByReason: Readonly<Record<string, number>>;
+  /** Everything that was seen is as it should be, older versions included. */
+  readonly complete: boolean;
+  /** What ended the run before it had seen everything. */
+  readonly endedBy: Error | undefined;
+}
+
+/**
+ * Encrypts objects in place, or brings them from format 1 to format 2. Nothing is kept between runs: what is done is seen from the
+ * store.
+ * @throws SvcError where it cannot begin: CONFIG_INVALID, MIGRATE_USAGE; VaultError
+ */
+export async function migrateObjects(call: MigrateCall): Promise<MigrateReport> {
+  const place = placeOf(call.at);
+  const settings = resolveSettings(migrateSettings, call.sources, (config) =>
+    vaultRules.flatMap((rule) => rule(config) ?? []),
+  );
+  const log = await createLogger({ component: 'proxy-migrate', level: 'error' });
+  const services = openServices(settings, call.sources.env, log);
+  const run: Run = { call, place, settings, services, faults: new Faults(''), found: {} };
+  let endedBy: Error | undefined;
+  let whole = false;
+  try {
+    await migrateAll(run);
+    whole = true;
+  } catch (error) {
+    // An interruption is no fault, and what was done before it is told
+    if (!call.signal.aborted) endedBy = endOf(error, storeOf(settings).upstream.host, place.bucket);
+  } finally {
+    await services.end();
+  }
+  return reportOf(run, whole, endedBy);
+}
+
+function placeOf(at: string): { bucket: string; prefix: string } {
+  const place = readPlace(at);
+  if (place !== undefined) return place;
+  throw new SvcError('MIGRATE_USAGE', `${at} is not of the form s3://bucket or s3://bucket/prefix`, {
+    nextStep: 'Name the bucket, and the beginning of the keys of the objects that are meant.',
+    exitStatus: exitStatus.config,
+  });
+}
+
+interface Run {
+  readonly call: MigrateCall;
+  readonly place: { readonly bucket: string; readonly prefix: string };
+  readonly settings: MigrateSettings;
+  readonly services: MigrateServices;
+  readonly faults: Faults;
+  /** What the bucket and the store turned out to be. */
+  readonly found: { tally?: MigrateTally; versioned?: boolean; unconditional?: readonly Unconditional[] };
+}
+
+/** Plaintext that is held at a time, all objects together; one of the size of a part always fits. */
+const memoryBytes = 64 * 1024 ** 2;
+
+async function migrateAll(run: Run): Promise<void> {
+  const { call, place, settings, services, faults, found } = run;
+  const { bucket } = place;
+  const versioned = (await services.buckets.keepsVersionsNow(bucket)) !== 'no';
+  const { format } = services.config;
+  const locked = await services.buckets.locked(bucket);
+  const tally = new MigrateTally({ format, partSize: settings.partSize, locked, versioned });
+  Object.assign(found, { tally, versioned });
+  if (!call.dryRun) found.unconditional = await checkedConditions(run);
+  const conditional = (found.unconditional ?? []).length === 0;
+  const { partSize, concurrency } = settings;
+  const memory = new Budget(Math.max(partSize, memoryBytes));
+  const tools: MigrateTools = { services, bucket, conditional, partSize, memory, dryRun: call.dryRun };
+  for await (const page of listed(run, versioned)) {
+    tally.counts.listed += page.length;
+    await eachOf(page, concurrency, call.signal, async (version, signal) => {
+      try {
+        tally.add(await again((count) => migrateObject(tools, version, signal, count > 1), signal));
+        faults.succeeded();
+      } catch (error) {
+        signal.throwIfAborted();
+        faults.add(nameOf(version), error);
+      }
+      tally.counts.seen++;
+      call.onProgress(tally.counts);
+    });
+  }
+}
+
+/** @throws SvcError MIGRATE_UNSAFE */
+async function checkedConditions({
+  call,
+  place,
+  settings,
+  services,
+}: Run): Promise<readonly Unconditional[]> {
+  const helper = { bucket: place.bucket, key: `${settings.reservedPrefix}migrate/probe-of-write-conditions` };
+  const unconditional = await unconditionalWrites(services.upstream, helper, call.signal);
+  if (unconditional.length === 0 || call.nobodyWrites) return unconditional;
+  throw new SvcError(
+    'MIGRATE_UNSAFE',
+    `The object store does not hold ${unconditional.join(' and ')} to a condition on what is replaced: what somebody writes meanwhile could get lost`,
+    {
+      nextStep: 'Stop everybody who writes to these objects, and say so with --nobody-writes.',
+      exitStatus: exitStatus.config,
+    },
+  );
+}
+
+const nameOf = ({ key, latest, versionId }: ListedVersion): string =>
+  latest || versionId === undefined ? key : `${key}?versionId=${versionId}`;
+
+const again = <T>(attempt: (count: number) => Promise<T>, signal: AbortSignal): Promise<T> =>
+  retry(attempt, { initialMs: 200, maxMs: 2_000, maxAttempts: 4, isRetryable: mayHelp, signal });
+
+async function* listed(
+  { call, place, settings, services }: Run,
+  versioned: boolean,
+): AsyncGenerator<ListedVersion[]> {
+  const { upstream } = services;
+  const attempt = <T>(request: () => Promise<T>) => again(request, call.signal);
+  const isOthers = ({ key }: { readonly key: string }) => {
+    if (!key.startsWith(place.prefix)) throw strayed();
+    return !key.startsWith(settings.reservedPrefix);
+  };
+  if (versioned) {
+    for await (const page of listVersions(upstream, attempt, place, call.signal)) yield page.filter(isOthers);
+    return;
+  }
+  for await (const page of listObjects(upstream, attempt, place, call.signal))
+    yield page
+      .filter(isOthers)
+      .map(({ key, stored }) => ({ key, stored, versionId: undefined, latest: true }));
+}
+
+/** Objects that nobody has asked for are not to be replaced. */
+const strayed = () =>
+  s3Error('InternalError', 'A listing of the object store names objects that it was not asked for.');
+
+function reportOf(run: Run, whole: boolean, endedBy: Error | undefined): MigrateReport {
+  const { call, place, services, faults, found } = run;
+  const { format } = services.config;
+  const { versioned = false, unconditional } = found;
+  const tally = found.tally ?? new MigrateTally({ format, partSize: 0, locked: false, versioned });
+  const { counts } = tally;
+  const { listed, count, byReason } = faults;
+  return {
+    ...{ ...place, ...counts, dryRun: call.dryRun, format, versioned, unconditional },
+    estimate: call.dryRun ? tally.estimate : undefined,
+    ...{ faults: listed, faultCount: count, faultsByReason: byReason, endedBy },
+    complete: whole && count === 0 && counts.pending === 0 && counts.left === 0,
+  };
+}
+
+/** Why the run did not get to the end. */
+function endOf(error: unknown, host: string, bucket: string): Error {
+  if (error instanceof SvcError || isVaultError(error)) return error;
+  const certificate = certificateErrorCode(error);
+  const name =
+    certificate ?? (error instanceof S3Error ? error.code : error instanceof Error ? error.name : 'unknown');
+  return new SvcError(
+    'MIGRATE_STORE_FAILED',
+    `The object store ${host} refused bucket ${bucket} or could not be reached (${name})`,
+    {
+      nextStep:
+        'Check --upstream, the bucket, and that the credentials may list it, and read and write its objects, their tags and ACLs; then run it again, and it goes on.',
+      exitStatus: certificate === undefined ? exitStatus.unavailable : exitStatus.config,
+      cause: error,
+    },
+  );
+}

@@ -1,0 +1,146 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { isReservedMetadata, metadataPrefix } from '../../../core/envelope/metadata.ts';
+import { S3Error, s3Error } from '../../../core/s3/error.ts';
+import { storedHeaders } from '../../../core/s3/headers.ts';
+import { childText, parseXml, type XmlElement } from '../../../core/s3/xml.ts';
+import type { ProxyServices } from '../context.ts';
+import { copiedTags } from '../copy/copy-object.ts';
+import type { StoredObject } from '../read/stored-object.ts';
+import { hasPlainAcl } from '../rewrap/self-copy.ts';
+import { refusal, xmlResult, xmlText } from '../upstream/upstream.ts';
+
+const answerLimit = 256 * 1024;
+
+/**
+ * Headers of a write that give the new object all that the stored one has beside its body: metadata, content headers, redirect,
+ * storage class, encryption at the store, tags, grants, retention and legal hold. What would get lost without being seen is an error.
+ * @throws S3Error InvalidObjectState for an archived object, MetadataNotKept for metadata that cannot be written again, and the
+ *   store's refusal to tell
+ */
+export async function keptHeaders(
+  services: ProxyServices,
+  object: StoredObject,
+  signal: AbortSignal,
+): Promise<Record<string, string>> {
+  refuseLoss(object);
+  const { upstream, buckets } = services;
+  const locked = await buckets.locked(object.name.bucket);
+  const [tags, grants, lock] = await Promise.all([
+    copiedTags(services, { ...object, headers: tagsUnknown }),
+    grantHeaders(upstream, object, signal),
+    locked ? lockHeaders(upstream, object, signal) : {},
+  ]);
+  return {
+    ...storedHeaders(object.headers),
+    ...placementHeaders(object.headers),
+    ...tags,
+    ...grants,
+    ...lock,
+  };
+}
+
+/** Not all stores count tags in a HEAD, and none does for those who may not read them: they are asked for always. */
+const tagsUnknown = { 'x-amz-tagging-count': 'unknown' };
+
+const archived = new Set(['GLACIER', 'DEEP_ARCHIVE']);
+
+function refuseLoss({ headers, envelope }: StoredObject): void {
+  if (archived.has(String(headers['x-amz-storage-class'])) || headers['x-amz-archive-status'] !== undefined)
+    throw new S3Error('InvalidObjectState', 403, 'The object is archived: restore it, and run this again.');
+  const missing = headers['x-amz-missing-meta'];
+  if (missing !== undefined && missing !== '0') throw notKept('metadata that HEAD does not show');
+  if (Object.values(headers).some(Array.isArray)) throw notKept('metadata that are there twice');
+  const reserved = Object.keys(headers).find(isReservedMetadata);
+  if (envelope === undefined && reserved !== undefined)
+    throw notKept(`metadata whose names begin with ${metadataPrefix}`);
+}
+
+const notKept = (what: string): S3Error =>
+  new S3Error('MetadataNotKept', 400, `The object has ${what}, which would get lost.`);
+
+const placement =
+  /^x-amz-(storage-class|server-side-encryption(-aws-kms-key-id|-bucket-key-enabled|-context)?)$/;
+
+function placementHeaders(headers: IncomingHttpHeaders): Record<string, string> {
+  const kept = Object.entries(headers).filter(([name]) => placement.test(name));
+  return Object.fromEntries(kept) as Record<string, string>;
+}
+
+type Asking = ProxyServices['upstream'];
+
+const grantHeader: Readonly<Record<string, string>> = {
+  FULL_CONTROL: 'x-amz-grant-full-control',
+  READ: 'x-amz-grant-read',
+  READ_ACP: 'x-amz-grant-read-acp',
+  WRITE_ACP: 'x-amz-grant-write-acp',
+};
+
+async function grantHeaders(
+  upstream: Asking,
+  { name }: StoredObject,
+  signal: AbortSignal,
+): Promise<Record<string, string>> {
+  if (await hasPlainAcl(upstream, name, signal)) return {};
+  const response = await upstream.send({ method: 'GET', ...name, query: [['acl', '']], signal });
+  return grantsOf(await xmlResult(response, 'AccessControlPolicy', answerLimit));
+}
+
+/** @throws S3Error MetadataNotKept for a grant that no header can express */
+export function grantsOf(acl: XmlElement): Record<string, string> {
+  const grants = acl.children.get('AccessControlList')?.[0]?.children.get('Grant') ?? [];
+  const headers: Record<string, string> = {};
+  for (const grant of grants) {
+    const header = grantHeader[childText(grant, 'Permission') ?? ''];
+    const [grantee] = grant.children.get('Grantee') ?? [];
+    const to = (['ID', 'URI', 'EmailAddress'] as const).find((kind) => grantee?.children.has(kind));
+    const value = to && grantee && childText(grantee, to);
+    if (header === undefined || to === undefined || !value || /["\\\r\n]/.test(value))
+      throw notKept('a grant in its ACL that cannot be written again');
+    const one = `${to === 'EmailAddress' ? 'emailAddress' : to.toLowerCase()}="${value}"`;
+    headers[header] = headers[header] === undefined ? one : `${headers[header]}, ${one}`;
+  }
+  return headers;
+}
+
+/** What stores say of an object that has none, and of buckets without object lock. */
+const withoutLock = new Set([
+  ...['NoSuchObjectLockConfiguration', 'ObjectLockConfigurationNotFoundError', 'InvalidRequest'],
+  ...['NotImplemented', 'MethodNotAllowed'],
+]);
+
+async function lockHeaders(
+  upstream: Asking,
+  object: StoredObject,
+  signal: AbortSignal,
+): Promise<Record<string, string>> {
+  const retention = await lockDocument(upstream, object, 'retention', signal);
+  const hold = await lockDocument(upstream, object, 'legal-hold', signal);
+  const mode = retention && childText(retention, 'Mode');
+  const until = retention && childText(retention, 'RetainUntilDate');
+  // stores refuse a date that has passed, which retains nothing
+  const retained = mode && until && Date.parse(until) > Date.now();
+  return {
+    ...(retained && { 'x-amz-object-lock-mode': mode, 'x-amz-object-lock-retain-until-date': until }),
+    ...(hold && childText(hold, 'Status') === 'ON' && { 'x-amz-object-lock-legal-hold': 'ON' }),
+  };
+}
+
+async function lockDocument(
+  upstream: Asking,
+  { name }: StoredObject,
+  subresource: string,
+  signal: AbortSignal,
+): Promise<XmlElement | undefined> {
+  const response = await upstream.send({ method: 'GET', ...name, query: [[subresource, '']], signal });
+  if (response.status === 200) {
+    // versitygw calls the root as the request does
+    const text = await xmlText(response, answerLimit);
+    const [, root = ''] = /^(?:<\?xml[^>]*>)?\s*<([A-Za-z]+)[\s>]/.exec(text) ?? [];
+    return parseXml(text, root, answerLimit);
+  }
+  const refused = await refusal(response);
+  if (withoutLock.has(refused.code)) return undefined;
+  throw refused.status >= 500
+    ? refused
+    : s3Error('AccessDenied', `The store does not tell the ${subresource} of the object.`);
+}

@@ -1,0 +1,31 @@
+import { byteSize, integer, type Resolved, type Settings } from '../../../core/settings/setting.ts';
+import { transitSettings, vaultSettings } from '../../../runtime/vault/settings.ts';
+import { proxySettings } from '../settings.ts';
+
+const { upstream, region, defaultRegion, upstreamSigning, upstreamChecksum } = proxySettings;
+const { reservedPrefix, stateBucket, format, bind, recoveryRecipients } = proxySettings;
+
+/** Flags and variables of `svc proxy migrate`; store, key server and what is written are said as to the proxy. */
+export const migrateSettings = {
+  ...{ upstream, region, defaultRegion, upstreamSigning, upstreamChecksum },
+  ...{ reservedPrefix, stateBucket, format, bind, recoveryRecipients },
+  partSize: {
+    variable: 'SVC_PROXY_MIGRATE_PART_SIZE',
+    flag: 'part-size',
+    summary:
+      'Larger objects are written in parts of this size, smaller ones are held in memory; parts that svc has written stay',
+    fallback: '16MiB',
+    ...byteSize(5 * 1024 ** 2, 512 * 1024 ** 2),
+  },
+  concurrency: {
+    variable: 'SVC_PROXY_MIGRATE_CONCURRENCY',
+    flag: 'concurrency',
+    summary: 'Objects at a time',
+    fallback: '16',
+    ...integer(1, 64),
+  },
+  ...transitSettings,
+  ...vaultSettings,
+} satisfies Settings;
+
+export type MigrateSettings = Resolved<typeof migrateSettings>;

@@ -1,0 +1,84 @@
+import type { ObjectName } from '../../../core/envelope/metadata.ts';
+import { unquote } from '../../../core/s3/headers.ts';
+import { completeMultipartXml } from '../../../core/s3/request-documents.ts';
+import { childText } from '../../../core/s3/xml.ts';
+import { refusal, type Upstream, type UpstreamResponse, xmlResult } from '../upstream/upstream.ts';
+
+const noSuchEtag = '"00000000000000000000000000000000"';
+const wrong = { 'if-match': noSuchEtag };
+const answerLimit = 64 * 1024;
+
+/** Which writes a store holds to no condition on what they replace. */
+export type Unconditional = 'PutObject' | 'CompleteMultipartUpload';
+
+/**
+ * Tries out, with a helper object, whether the store refuses to replace another object than a write expects. One that does not
+ * would lose what somebody writes between our reading and our writing.
+ * @param helper an object that nobody needs; it is removed
+ * @throws S3Error where the store refuses the helper object itself
+ */
+export async function unconditionalWrites(
+  upstream: Upstream,
+  helper: ObjectName,
+  signal: AbortSignal,
+): Promise<readonly Unconditional[]> {
+  const versions: string[] = [];
+  const note = ({ headers }: UpstreamResponse) => {
+    const version = headers['x-amz-version-id'];
+    if (typeof version === 'string') versions.push(version);
+  };
+  try {
+    const written = await upstream.send({ method: 'PUT', ...helper, signal });
+    if (written.status !== 200) throw await refusal(written);
+    note(written);
+    written.body.resume();
+    const put = await upstream.send({ method: 'PUT', ...helper, headers: wrong, signal });
+    note(put);
+    put.body.resume();
+    const completed = await completeAgainst(upstream, helper, signal);
+    note(completed);
+    return [
+      ...(put.status === 412 ? [] : (['PutObject'] as const)),
+      ...(completed.status === 412 ? [] : (['CompleteMultipartUpload'] as const)),
+    ];
+  } finally {
+    await remove(upstream, helper, versions);
+  }
+}
+
+async function completeAgainst(
+  upstream: Upstream,
+  helper: ObjectName,
+  signal: AbortSignal,
+): Promise<UpstreamResponse> {
+  const created = await upstream.send({ method: 'POST', ...helper, query: [['uploads', '']], signal });
+  const uploadId = childText(
+    await xmlResult(created, 'InitiateMultipartUploadResult', answerLimit),
+    'UploadId',
+  );
+  const upload: [string, string] = ['uploadId', uploadId ?? ''];
+  const query: [string, string][] = [['partNumber', '1'], upload];
+  const part = await upstream.send({ method: 'PUT', ...helper, query, signal }, Buffer.from('probe'));
+  if (part.status !== 200) throw await refusal(part);
+  part.body.resume();
+  const list = completeMultipartXml([{ partNumber: 1, etag: unquote(part.headers.etag ?? '') }]);
+  const headers = { ...wrong, 'content-type': 'application/xml' };
+  const completed = await upstream.send(
+    { method: 'POST', ...helper, query: [upload], headers, signal },
+    Buffer.from(list),
+  );
+  completed.body.resume();
+  const aborted = await upstream.send({ method: 'DELETE', ...helper, query: [upload] });
+  aborted.body.resume();
+  return completed;
+}
+
+/** Versions by their ids, so that none stays behind a delete marker. */
+async function remove(upstream: Upstream, helper: ObjectName, versions: readonly string[]): Promise<void> {
+  const queries =
+    versions.length === 0 ? [[]] : versions.map((id) => [['versionId', id] as [string, string]]);
+  for (const query of queries) {
+    const deleted = await upstream.send({ method: 'DELETE', ...helper, query });
+    deleted.body.resume();
+  }
+}
