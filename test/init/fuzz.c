@@ -41,7 +41,7 @@ static const char *const parts[] = {
 static void try_request(void)
 {
 	static char text[REQUEST_MOST];
-	static char answer[PAGE_MOST + 4096];
+	static char answer[PAGES_MOST];
 	size_t length = 0;
 
 	if (draw(4) == 0)
@@ -60,7 +60,7 @@ static void try_request(void)
 		length = sizeof(text);
 	}
 	char *request = exactly(text, length);
-	size_t size = respond(request, length, answer, sizeof(answer));
+	size_t size = respond(request, length, answer);
 	bool complete = memmem(text, length, "\r\n\r\n", 4) || length == REQUEST_MOST;
 	REQUIRE(size <= sizeof(answer));
 	REQUIRE(complete == (size > 0));
@@ -120,7 +120,7 @@ static void try_record(void)
 	take_record(&record, &descriptor);
 	if (descriptor >= 0)
 		close(descriptor);
-	log_flags = self.flags = 0;
+	flags = 0;
 	for (int i = 0; i < PAGE_COUNT; i++)
 		REQUIRE(shown->pages[shown->current & 1].length[i] <= PAGE_MOST);
 }
