@@ -104,7 +104,7 @@ static size_t respond(const char *request, size_t length, char *to)
 	if (!end && length < REQUEST_MOST)
 		return 0;
 	size_t size = fill_in(end ? page_for(request, (size_t)(line_end - request)) : TOO_LONG, to);
-	const char *body = !memcmp(request, "HEAD ", 5) ? memmem(to, size, "\r\n\r\n", 4) : NULL;
+	const char *body = length >= 5 && !memcmp(request, "HEAD ", 5) ? memmem(to, size, "\r\n\r\n", 4) : NULL;
 	return body ? (size_t)(body + 4 - to) : size;
 }
 
