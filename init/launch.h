@@ -44,14 +44,26 @@ static bool relocate(char *region, uint64_t length, uint64_t argc, uint64_t envc
 	return true;
 }
 
+/* As sigaction(), which keeps some real-time signals for the C library: musl 32 to 34. */
+static void set_action(int number, void (*handler)(int))
+{
+	struct {
+		void (*handler)(int);
+		unsigned long flags;
+		void *restorer;
+		uint64_t mask;
+	} action = { .handler = handler };
+
+	syscall(SYS_rt_sigaction, number, &action, NULL, sizeof(action.mask));
+}
+
 /* A child as programs expect to be started: default signals, none blocked, only wanted descriptors, ended with us. */
 static void become_child(pid_t parent)
 {
-	struct sigaction by_default = { .sa_handler = SIG_DFL };
 	sigset_t none;
 
 	for (int signal = 1; signal <= LAST_SIGNAL; signal++)
-		sigaction(signal, &by_default, NULL);
+		set_action(signal, SIG_DFL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);

@@ -25,6 +25,7 @@ enum {
 	RETRY_MS = 5000,
 	RETRY_MOST_MS = 60000,
 	NEVER = -1,
+	FIRST_REAL_TIME = 32,
 	CHILDREN_MOST = 512,
 	LOCK_LIMIT_LEAST = 4 << 20,
 };
@@ -570,17 +571,16 @@ static void take_signals(void)
 
 static void catch_signals(void)
 {
-	struct sigaction ignore = { .sa_handler = SIG_IGN }, by_default = { .sa_handler = SIG_DFL };
 	sigset_t caught;
 
 	sigemptyset(&caught);
 	sigaddset(&caught, SIGCHLD);
 	for (size_t i = 0; i < sizeof(forwarded) / sizeof(*forwarded); i++)
 		sigaddset(&caught, forwarded[i]);
-	sigaction(SIGCHLD, &by_default, NULL);
-	sigaction(SIGPIPE, &ignore, NULL);
-	for (int number = SIGRTMIN; number <= SIGRTMAX; number++)
-		sigaction(number, &ignore, NULL);
+	set_action(SIGCHLD, SIG_DFL);
+	set_action(SIGPIPE, SIG_IGN);
+	for (int number = FIRST_REAL_TIME; number <= LAST_SIGNAL; number++)
+		set_action(number, SIG_IGN);
 	sigprocmask(SIG_SETMASK, &caught, NULL);
 	self.signals = signalfd(-1, &caught, SFD_NONBLOCK | SFD_CLOEXEC);
 }
