@@ -1,6 +1,6 @@
 /*
  * The health endpoints, in a process of their own that holds no secret and may do little more than read, write and
- * accept. Their texts are those that the last worker left, with svc-init's own figures put in.
+ * accept. It sends responses that the last worker left, with svc-init's own figures put in.
  */
 #ifndef SVC_INIT_HEALTH_H
 #define SVC_INIT_HEALTH_H
@@ -19,75 +19,55 @@
 #include <sys/syscall.h>
 #include "log.h"
 
-enum { PAGE_MOST = 12288, CONNECTIONS = 32, REQUEST_MOST = 8192, REQUEST_MS = 5000 };
+enum { PAGES_MOST = 32768, CONNECTIONS = 32, REQUEST_MOST = 8192, REQUEST_MS = 5000, FIGURE_WIDTH = 16 };
 
-/* What a worker leaves: bodies. The second of a pair is for a worker that has failed since. */
-enum page { ALIVE, ALIVE_FAILED, READY, RESTARTING, ENDED, METRICS, PAGE_COUNT };
+/* ALIVE_FAILED is for a worker that has failed since. */
+enum page { ALIVE, ALIVE_FAILED, READY, RESTARTING, ENDED, METRICS, NOT_FOUND, NOT_ALLOWED, BAD, TOO_LONG, PAGE_COUNT };
 
+/* As a worker lays them out: where the text of each ends, and the texts. */
 struct pages {
-	uint32_t length[PAGE_COUNT];
-	char text[PAGE_COUNT][PAGE_MOST];
+	uint32_t end[PAGE_COUNT];
+	char text[PAGES_MOST];
 };
+
+enum figure {
+	UP,
+	STARTS,
+	ENDED_WORKERS,
+	FAILED_WORKERS,
+	LOCKED,
+	UNLOCKED,
+	FIGURE_COUNT
+}; /* beyond: the token's seconds */
 
 /* Shared with the health process, which only reads it. A worker's pages are written beside those in force. */
 struct shown {
-	_Atomic uint32_t current, up, restarting, starts, workers, failed_workers, failing;
-	_Atomic uint64_t locked, unlocked; /* bytes of svc-init's own memory */
+	_Atomic uint64_t figures[FIGURE_COUNT];
+	_Atomic uint32_t current, restarting, failing;
 	_Atomic int64_t token_end;
 	struct pages pages[2];
 };
 
 static struct shown *shown;
 
-/* The figure that stands behind a 1 byte in a text. */
-static uint64_t figure(char name)
-{
-	int64_t left = shown->token_end - milliseconds();
-
-	switch (name) {
-	case 'u':
-		return shown->up;
-	case 's':
-		return shown->starts;
-	case 'w':
-		return shown->workers - shown->failed_workers;
-	case 'f':
-		return shown->failed_workers;
-	case 'l':
-		return shown->locked;
-	case 'm':
-		return shown->unlocked;
-	default:
-		return left > 0 ? (uint64_t)left / 1000 : 0;
-	}
-}
-
-/* Copies a page with its figures. `room` admits 20 digits more than there are bytes at each figure, or it is cut. */
-static size_t fill_in(const char *text, size_t length, char *to, size_t room)
-{
-	size_t at = 0;
-
-	for (size_t i = 0; i < length && at + 21 < room; i++) {
-		if (text[i] == 1 && i + 1 < length)
-			at += (size_t)snprintf(to + at, room - at, "%llu", (unsigned long long)figure(text[++i]));
-		else
-			to[at++] = text[i];
-	}
-	return at;
-}
-
-struct answer {
-	const char *status, *headers, *text;
-	size_t length;
-};
-
-#define JSON "content-type: application/json\r\n"
-
-static struct answer page_answer(enum page page, const char *status, const char *headers)
+/* Copies a page; a 1 byte and the digit of a figure begin a place of fixed width for it. */
+static size_t fill_in(enum page page, char *to)
 {
 	const struct pages *pages = &shown->pages[shown->current & 1];
+	uint32_t start = page ? pages->end[page - 1] : 0;
+	size_t length = pages->end[page] - start;
+	int64_t left = shown->token_end - milliseconds();
+	char *at = to, digits[FIGURE_WIDTH + 1];
 
-	return (struct answer){ status, headers, pages->text[page], pages->length[page] };
+	memcpy(to, pages->text + start, length);
+	while ((at = memchr(at, 1, (size_t)(to + length - at))) && to + length - at >= FIGURE_WIDTH) {
+		unsigned figure = (unsigned char)at[1] - '0';
+		uint64_t number = figure < FIGURE_COUNT ? shown->figures[figure] : left > 0 ? (uint64_t)left / 1000 : 0;
+		snprintf(digits, sizeof(digits), "%16llu", (unsigned long long)number);
+		memcpy(at, digits, FIGURE_WIDTH);
+		at += FIGURE_WIDTH;
+	}
+	return length;
 }
 
 static bool is_path(const char *at, size_t length, const char *path)
@@ -97,65 +77,35 @@ static bool is_path(const char *at, size_t length, const char *path)
 	return length >= size && !memcmp(at, path, size) && (length == size || at[size] == '?');
 }
 
-static struct answer text_answer(const char *status, const char *headers, const char *text)
+/* Only the first line counts: METHOD SP /PATH SP HTTP/1.x */
+static enum page page_for(const char *line, size_t length)
 {
-	return (struct answer){ status, headers, text, strlen(text) };
+	const char *target = memchr(line, ' ', length), *end = line + length;
+	const char *version = target ? memchr(target + 1, ' ', (size_t)(end - target - 1)) : NULL;
+
+	if (!version || target == line || target[1] != '/' || end - version != 9 || memcmp(version, " HTTP/1.", 8))
+		return BAD;
+	size_t size = (size_t)(version - ++target);
+	bool alive = is_path(target, size, "/healthz"), ready = is_path(target, size, "/readyz");
+	if (!alive && !ready && !is_path(target, size, "/metrics"))
+		return NOT_FOUND;
+	if (memcmp(line, "GET ", 4) && memcmp(line, "HEAD ", 5))
+		return NOT_ALLOWED;
+	if (ready)
+		return shown->restarting ? RESTARTING : shown->figures[UP] ? READY : ENDED;
+	return !alive ? METRICS : shown->failing ? ALIVE_FAILED : ALIVE;
 }
 
-static struct answer answer_to(const char *path, size_t length, bool is_read)
+/* Writes the response to a request, in PAGES_MOST bytes; 0 where its head is not complete yet. */
+static size_t respond(const char *request, size_t length, char *to)
 {
-	bool alive = is_path(path, length, "/healthz"), ready = is_path(path, length, "/readyz");
-
-	if (!alive && !ready && !is_path(path, length, "/metrics"))
-		return text_answer("404 Not Found", JSON, "{\"error\":\"not found\"}\n");
-	if (!is_read)
-		return text_answer("405 Method Not Allowed", JSON "allow: GET, HEAD\r\n",
-				   "{\"error\":\"method not allowed\"}\n");
-	if (alive)
-		return page_answer(shown->failing ? ALIVE_FAILED : ALIVE, "200 OK", JSON);
-	if (!ready)
-		return page_answer(METRICS, "200 OK", "content-type: text/plain; version=0.0.4; charset=utf-8\r\n");
-	if (shown->up && !shown->restarting)
-		return page_answer(READY, "200 OK", JSON);
-	return page_answer(shown->restarting ? RESTARTING : ENDED, "503 Service Unavailable", JSON);
-}
-
-/*
- * Answers the head of a request into `to`; 0 where it is not complete yet.
- * Only the first line of the request counts: METHOD SP /PATH SP HTTP/1.x CR LF.
- */
-static size_t respond(const char *request, size_t length, char *to, size_t room)
-{
-	const char *line_end = memmem(request, length, "\r\n", 2), *end = memmem(request, length, "\r\n\r\n", 4);
-	struct answer answer = text_answer("400 Bad Request", "", "");
-	bool is_head = length >= 5 && !memcmp(request, "HEAD ", 5), is_get = length >= 4 && !memcmp(request, "GET ", 4);
+	const char *end = memmem(request, length, "\r\n\r\n", 4), *line_end = memmem(request, length, "\r\n", 2);
 
 	if (!end && length < REQUEST_MOST)
 		return 0;
-	if (!end)
-		answer = text_answer("431 Request Header Fields Too Large", "", "");
-	else {
-		size_t line = (size_t)(line_end - request), method = 0, path;
-		while (method < line && method < 17 && request[method] >= 'A' && request[method] <= 'Z')
-			method++;
-		const char *target = request + method + 1;
-		for (path = 0; method + 1 + path < line && target[path] > 0x20 && target[path] < 0x7f; path++)
-			;
-		bool versioned = line == method + path + 10 && !memcmp(target + path, " HTTP/1.", 8) &&
-				 (request[line - 1] == '0' || request[line - 1] == '1');
-		if (method > 0 && method < 17 && request[method] == ' ' && path > 0 && target[0] == '/' && versioned)
-			answer = answer_to(target, path, is_head || is_get);
-	}
-	static char body[PAGE_MOST + 2048];
-	size_t size = fill_in(answer.text, answer.length, body, sizeof(body));
-	int head =
-		snprintf(to, room,
-			 "HTTP/1.1 %s\r\n%scontent-length: %zu\r\ncache-control: no-store\r\nconnection: close\r\n\r\n",
-			 answer.status, answer.headers, size);
-	if (is_head || head < 0 || (size_t)head + size > room)
-		return head < 0 ? 0 : (size_t)head;
-	memcpy(to + head, body, size);
-	return (size_t)head + size;
+	size_t size = fill_in(end ? page_for(request, (size_t)(line_end - request)) : TOO_LONG, to);
+	const char *body = length >= 5 && !memcmp(request, "HEAD ", 5) ? memmem(to, size, "\r\n\r\n", 4) : NULL;
+	return body ? (size_t)(body + 4 - to) : size;
 }
 
 struct connection {
@@ -176,22 +126,18 @@ static void end_connection(struct connection *one)
 
 static void read_request(struct connection *one)
 {
-	static char answer[PAGE_MOST + 4096];
+	static char answer[PAGES_MOST];
 	char *request = requests[one - connections];
 	ssize_t got = read(one->descriptor, request + one->length, REQUEST_MOST - one->length);
 
 	if (got < 0 && errno == EAGAIN)
 		return;
-	if (got <= 0) {
-		end_connection(one);
-		return;
-	}
-	one->length += (size_t)got;
-	size_t size = respond(request, one->length, answer, sizeof(answer));
-	if (size == 0)
+	one->length += got > 0 ? (size_t)got : 0;
+	size_t size = got > 0 ? respond(request, one->length, answer) : 0;
+	if (got > 0 && size == 0)
 		return;
 	/* a new connection's buffer takes every answer; one that it does not take is cut */
-	if (write(one->descriptor, answer, size) >= 0)
+	if (size > 0 && write(one->descriptor, answer, size) >= 0)
 		shutdown(one->descriptor, SHUT_WR);
 	end_connection(one);
 }
@@ -204,15 +150,12 @@ static void accept_connection(int listener)
 
 	if (descriptor < 0)
 		return;
-	for (struct connection *one = connections; one < connections + CONNECTIONS; one++) {
+	for (struct connection *one = connections; one < connections + CONNECTIONS; one++)
 		if (one->descriptor < 0 || (oldest->descriptor >= 0 && one->until < oldest->until))
 			oldest = one;
-	}
 	if (oldest->descriptor >= 0)
 		end_connection(oldest);
-	oldest->descriptor = descriptor;
-	oldest->until = milliseconds() + REQUEST_MS;
-	oldest->length = 0;
+	*oldest = (struct connection){ descriptor, milliseconds() + REQUEST_MS, 0 };
 }
 
 #define ALLOW(call) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
@@ -269,7 +212,7 @@ static _Noreturn void serve_health(int listener)
 		if (poll(polled, CONNECTIONS + 1, open ? 1000 : -1) <= 0)
 			continue;
 		for (int i = 0; i < CONNECTIONS; i++)
-			if (polled[i + 1].revents && connections[i].descriptor >= 0)
+			if (polled[i + 1].revents)
 				read_request(&connections[i]);
 		if (polled[0].revents)
 			accept_connection(listener);

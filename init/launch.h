@@ -3,7 +3,9 @@
 #define SVC_INIT_LAUNCH_H
 
 #include <limits.h>
+#include <linux/capability.h>
 #include <sys/resource.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include "health.h"
@@ -17,7 +19,6 @@ enum { LAST_SIGNAL = 64 };
 struct launch {
 	int region, shared, shared_number; /* descriptors; -1: none */
 	uint64_t length, argc, envc;
-	bool own_group, foreground;
 };
 
 struct strings {
@@ -43,14 +44,26 @@ static bool relocate(char *region, uint64_t length, uint64_t argc, uint64_t envc
 	return true;
 }
 
+/* As sigaction(), which keeps some real-time signals for the C library: musl 32 to 34. */
+static void set_action(int number, void (*handler)(int))
+{
+	struct {
+		void (*handler)(int);
+		unsigned long flags;
+		void *restorer;
+		uint64_t mask;
+	} action = { .handler = handler };
+
+	syscall(SYS_rt_sigaction, number, &action, NULL, sizeof(action.mask));
+}
+
 /* A child as programs expect to be started: default signals, none blocked, only wanted descriptors, ended with us. */
 static void become_child(pid_t parent)
 {
-	struct sigaction by_default = { .sa_handler = SIG_DFL };
 	sigset_t none;
 
 	for (int signal = 1; signal <= LAST_SIGNAL; signal++)
-		sigaction(signal, &by_default, NULL);
+		set_action(signal, SIG_DFL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
@@ -61,10 +74,7 @@ static void become_child(pid_t parent)
 static _Noreturn void run_application(const struct launch *launch, const struct strings *strings, pid_t parent,
 				      int failed)
 {
-	if (launch->own_group)
-		setpgid(0, 0);
-	if (launch->foreground) /* SIGTTOU is still ignored or blocked */
-		tcsetpgrp(0, getpgrp());
+	setpgid(0, 0);
 	become_child(parent);
 	if (launch->shared_number > 2) {
 		if (failed == launch->shared_number)
@@ -83,35 +93,40 @@ refused:;
 }
 
 /* Forks and waits until the program runs. Its process id, or the negated errno of what failed. */
+static pid_t start_strings(const struct launch *launch, const struct strings *strings)
+{
+	int pipe_ends[2], reason = 0;
+	pid_t parent = getpid(), pid;
+
+	if (pipe2(pipe_ends, O_CLOEXEC))
+		return -errno;
+	pid = fork();
+	if (pid == 0)
+		run_application(launch, strings, parent, pipe_ends[1]);
+	if (pid < 0)
+		pid = -errno;
+	close(pipe_ends[1]);
+	if (pid > 0 && read(pipe_ends[0], &reason, sizeof(reason)) == sizeof(reason)) {
+		waitpid(pid, NULL, 0);
+		pid = -reason;
+	}
+	close(pipe_ends[0]);
+	return pid;
+}
+
 static pid_t start_application(const struct launch *launch)
 {
 	struct stat status;
 	struct strings strings;
-	int pipe_ends[2], reason = 0;
-	pid_t pid = -EINVAL, parent = getpid();
+	pid_t pid = -EINVAL;
 
 	if (fstat(launch->region, &status) || launch->length < 8 || launch->length > (uint64_t)status.st_size)
 		return -EINVAL;
 	char *region = mmap(NULL, launch->length, PROT_READ | PROT_WRITE, MAP_SHARED, launch->region, 0);
 	if (region == MAP_FAILED)
 		return -errno;
-	if (relocate(region, launch->length, launch->argc, launch->envc, &strings)) {
-		if (pipe2(pipe_ends, O_CLOEXEC)) {
-			pid = -errno;
-		} else {
-			pid = fork();
-			if (pid == 0)
-				run_application(launch, &strings, parent, pipe_ends[1]);
-			if (pid < 0)
-				pid = -errno;
-			close(pipe_ends[1]);
-			if (pid > 0 && read(pipe_ends[0], &reason, sizeof(reason)) == sizeof(reason)) {
-				waitpid(pid, NULL, 0);
-				pid = -reason;
-			}
-			close(pipe_ends[0]);
-		}
-	}
+	if (relocate(region, launch->length, launch->argc, launch->envc, &strings))
+		pid = start_strings(launch, &strings);
 	explicit_bzero(region, launch->length);
 	munmap(region, launch->length);
 	return pid;
@@ -126,9 +141,43 @@ static void offer_to_oom_killer(void)
 		close(file);
 }
 
+/*
+ * A copy of the program loader that its user may execute but not read. The kernel makes what is started from such a
+ * file not dumpable before its first instruction, so that no process of the same user gets hold of a worker while it
+ * starts. Nobody else can reach the copy, to change its mode. -1 where that cannot be had.
+ */
+static int seal_loader(const char *path)
+{
+	struct stat status;
+	int from = open(path, O_RDONLY | O_CLOEXEC), copy = memfd_create("svc-worker", MFD_CLOEXEC);
+	bool whole = from >= 0 && copy >= 0 && !fstat(from, &status) && !fchmod(copy, 0111) &&
+		     sendfile(copy, from, NULL, (size_t)status.st_size) == status.st_size;
+
+	if (from >= 0)
+		close(from);
+	if (!whole && copy >= 0)
+		close(copy);
+	return whole ? copy : -1;
+}
+
+/* Root may read any file; without these capabilities, which execve gives back, it may not. */
+static bool drop_reading(void)
+{
+	struct __user_cap_header_struct header = { _LINUX_CAPABILITY_VERSION_3, 0 };
+	struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3];
+
+	if (syscall(SYS_capget, &header, sets))
+		return false;
+	sets[0].effective &= ~(1u << CAP_DAC_OVERRIDE | 1u << CAP_DAC_READ_SEARCH);
+	return !syscall(SYS_capset, &header, sets);
+}
+
 enum { WORKER_SOCKET = 3 };
 
-/* The worker's end of the socket pair is descriptor 3; it has no input, and keeps away from the terminal. */
+/*
+ * The worker's end of the socket pair is descriptor 3; it has no input, and a group of its own.
+ * argv: the loader that its program is linked with, the program, its arguments.
+ */
 static pid_t start_worker(char **argv, int socket)
 {
 	pid_t parent = getpid(), pid = fork();
@@ -142,12 +191,17 @@ static pid_t start_worker(char **argv, int socket)
 		dup2(input, 0);
 	else
 		close(0);
-	if (socket == WORKER_SOCKET)
+	int loader = seal_loader(argv[0]);
+	if (socket == WORKER_SOCKET) {
 		fcntl(socket, F_SETFD, 0);
-	else
+	} else {
+		if (loader == WORKER_SOCKET)
+			loader = fcntl(loader, F_DUPFD_CLOEXEC, WORKER_SOCKET + 1);
 		dup2(socket, WORKER_SOCKET);
+	}
 	offer_to_oom_killer();
-	execv(argv[0], argv);
+	if (loader >= 0 && drop_reading())
+		syscall(SYS_execveat, loader, "", argv, environ, AT_EMPTY_PATH);
 	_exit(127);
 }
 

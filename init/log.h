@@ -8,7 +8,7 @@
 #include <time.h>
 #include "protocol.h"
 
-static uint32_t log_flags;
+static uint32_t flags;
 
 static int64_t milliseconds(void)
 {
@@ -18,34 +18,14 @@ static int64_t milliseconds(void)
 	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-struct calendar {
-	int64_t year;
-	unsigned month, day, second;
-};
-
-/* gmtime() reads files of time zones. The algorithm counts from the 1st of March, so that leap days come last. */
-static struct calendar calendar_of(int64_t seconds)
+static const char *signal_name(int number)
 {
-	int64_t days = seconds / 86400 + 719468, era = days / 146097;
-	unsigned of_era = (unsigned)(days - era * 146097);
-	unsigned year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
-	unsigned of_year = of_era - (365 * year + year / 4 - year / 100);
-	unsigned month = (5 * of_year + 2) / 153;
-	struct calendar date = { .day = of_year - (153 * month + 2) / 5 + 1,
-				 .month = month < 10 ? month + 3 : month - 9,
-				 .second = (unsigned)(seconds % 86400) };
+	static const char names[][7] = { "0",	   "HUP",  "INT",    "QUIT", "ILL",   "TRAP", "ABRT", "BUS",
+					 "FPE",	   "KILL", "USR1",   "SEGV", "USR2",  "PIPE", "ALRM", "TERM",
+					 "STKFLT", "CHLD", "CONT",   "STOP", "TSTP",  "TTIN", "TTOU", "URG",
+					 "XCPU",   "XFSZ", "VTALRM", "PROF", "WINCH", "IO",   "PWR",  "SYS" };
 
-	date.year = (int64_t)year + era * 400 + (date.month <= 2);
-	return date;
-}
-
-/* A pipe that nobody reads costs the line: svc-init never waits for a reader. */
-static void write_line(const char *line, size_t length)
-{
-	struct pollfd error = { .fd = 2, .events = POLLOUT };
-
-	if (poll(&error, 1, 100) == 1 && write(2, line, length) < 0)
-		return;
+	return number > 0 && number < 32 ? names[number] : "RT";
 }
 
 /* `,"pid":1` becomes ` pid=1`: outside of values. */
@@ -55,50 +35,48 @@ static void to_text(char *fields)
 	bool in_name = false, in_value = false;
 
 	for (const char *from = fields; *from; from++) {
-		bool quote = *from == '"';
-		if (!in_value && *from == ',') {
-			in_name = true;
-			*to++ = ' ';
-		} else if (in_name && *from == ':') {
-			in_name = false;
-			*to++ = '=';
-		} else if (!in_name || !quote) {
-			in_value = quote ? !in_value : in_value;
+		if (!in_value && (*from == ',' || (in_name && *from == ':'))) {
+			in_name = *from == ',';
+			*to++ = in_name ? ' ' : '=';
+		} else if (!in_name || *from != '"') {
+			in_value ^= *from == '"';
 			*to++ = *from;
 		}
 	}
 	*to = 0;
 }
 
-/* One line; `fields` is `,"name":value` and so on, as JSON has it. */
+/*
+ * One line; `fields` is `,"name":value` and so on, as JSON has it. A pipe that nobody reads costs the line: svc-init
+ * never waits for a reader.
+ */
 __attribute__((format(printf, 3, 4))) static void log_line(const char *level, const char *event, const char *fields,
 							   ...)
 {
-	char told[384], line[640];
+	char told[384], line[640], second[32];
+	bool text = flags & LOG_TEXT;
+	struct pollfd error = { .fd = 2, .events = POLLOUT };
 	struct timespec now;
+	struct tm date;
 	va_list list;
 
-	if ((*level == 'd' && !(log_flags & LOG_DEBUG)) || (*level == 'i' && (log_flags & LOG_QUIET)))
+	if ((*level == 'd' && !(flags & LOG_DEBUG)) || (*level == 'i' && (flags & LOG_QUIET)))
 		return;
 	va_start(list, fields);
 	vsnprintf(told, sizeof(told), fields, list);
 	va_end(list);
-	clock_gettime(CLOCK_REALTIME, &now);
-	struct calendar date = calendar_of(now.tv_sec);
-	unsigned of_day = date.second, ms = (unsigned)(now.tv_nsec / 1000000);
-	int length;
-	if (log_flags & LOG_TEXT) {
+	if (text)
 		to_text(told);
-		length = snprintf(line, sizeof(line), "%02u:%02u:%02u.%03u %-5s wrapper %s%s\n", of_day / 3600,
-				  of_day / 60 % 60, of_day % 60, ms, level, event, told);
-	} else {
-		length = snprintf(line, sizeof(line),
-				  "{\"level\":\"%s\",\"time\":\"%04d-%02u-%02uT%02u:%02u:%02u.%03uZ\","
-				  "\"component\":\"wrapper\",\"event\":\"%s\"%s}\n",
-				  level, (int)date.year, date.month, date.day, of_day / 3600, of_day / 60 % 60,
-				  of_day % 60, ms, event, told);
-	}
-	write_line(line, (size_t)length < sizeof(line) ? (size_t)length : sizeof(line) - 1);
+	clock_gettime(CLOCK_REALTIME, &now);
+	strftime(second, sizeof(second), text ? "%T" : "%FT%T", gmtime_r(&now.tv_sec, &date));
+	int length = snprintf(
+		line, sizeof(line),
+		text ? "%2$s.%3$03d %1$-5s wrapper %4$s%5$s\n"
+		     : "{\"level\":\"%s\",\"time\":\"%s.%03dZ\",\"component\":\"wrapper\",\"event\":\"%s\"%s}\n",
+		level, second, (int)(now.tv_nsec / 1000000), event, told);
+	size_t size = (size_t)length < sizeof(line) ? (size_t)length : sizeof(line) - 1;
+	if (poll(&error, 1, 100) == 1 && write(2, line, size) < 0)
+		return;
 }
 
 #endif

@@ -12,30 +12,27 @@ enum record_kind {
 	/* from the wrapper or a worker */
 	SETTINGS = 1, /* number: flags; values: grace in ms, most ms of a worker */
 	LISTENER, /* + descriptor: the health socket */
-	PAGES, /* + descriptor; values: length of each page */
+	PAGES, /* + descriptor; values: length of what it holds */
 	STATE, /* + descriptor: what the next worker gets back */
 	SHARED, /* + descriptor: the records that the application shares */
 	START, /* + descriptor; number: that of SHARED in the application, 0 for none; values: length, argc, envc */
 	NOTIFY, /* number: a signal for the application */
 	NEXT, /* number: 1 after a success; values: ms until the next worker, token's end in ms of CLOCK_MONOTONIC */
 	HELLO, /* the worker has protected itself and may be given the state */
+	AGENT, /* answered with a connection to the node agent, or none */
 	/* to a worker */
-	RUNNING = 32, /* number: the application's process id, 0 for none; values: bytes of own memory locked, not
-			 locked */
+	RUNNING = 32, /* number: the application's process id, 0 for none; values: own memory locked, and not */
 	STARTED, /* number: its process id; 0 where it is not to run again */
 };
 
 enum setting_flag {
 	SIGNAL_GROUP = 1,
-	TERMINAL_OWNER = 2, /* the application leads a group, which is in the foreground when svc-init's is */
-	TERMINAL_SHARED = 4, /* it stays in svc-init's group, beside others of a pipeline */
-	HAS_TERMINAL = 8,
-	LOG_TEXT = 16,
-	LOG_DEBUG = 32,
-	LOG_QUIET = 64, /* warnings and errors only */
-	KEEP_SHARED = 128, /* workers renew the records in place */
-	SECRET_MEMFD = 256, /* the secrets lie in memfd_secret memory */
-	REQUIRE_LOCK = 512,
+	LOG_TEXT = 2,
+	LOG_DEBUG = 4,
+	LOG_QUIET = 8, /* warnings and errors only */
+	KEEP_SHARED = 16, /* workers renew the records in place */
+	SECRET_MEMFD = 32, /* secrets and state lie in memfd_secret memory */
+	REQUIRE_LOCK = 64,
 };
 
 struct record {
@@ -44,24 +41,24 @@ struct record {
 	uint64_t values[7];
 };
 
+union rights {
+	struct cmsghdr header;
+	char bytes[CMSG_LEN(sizeof(int))]; /* one descriptor: the kernel closes what is more */
+};
+
 /* Sends a record and at most one descriptor. */
 static bool send_record(int socket, const struct record *record, int descriptor)
 {
-	union {
-		struct cmsghdr align;
-		char bytes[CMSG_SPACE(sizeof(int))];
-	} control = { 0 };
+	union rights rights = {
+		.header = { .cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS }
+	};
 	struct iovec data = { (void *)record, sizeof(*record) };
 	struct msghdr message = { .msg_iov = &data, .msg_iovlen = 1 };
 
+	memcpy(CMSG_DATA(&rights.header), &descriptor, sizeof(int));
 	if (descriptor >= 0) {
-		message.msg_control = control.bytes;
-		message.msg_controllen = sizeof(control.bytes);
-		struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-		header->cmsg_level = SOL_SOCKET;
-		header->cmsg_type = SCM_RIGHTS;
-		header->cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(header), &descriptor, sizeof(int));
+		message.msg_control = rights.bytes;
+		message.msg_controllen = CMSG_LEN(sizeof(int));
 	}
 	return sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof(*record);
 }
@@ -69,29 +66,22 @@ static bool send_record(int socket, const struct record *record, int descriptor)
 /* 1 for a record, 0 for none at the moment, -1 when there will be no more or what came is none. */
 static int receive_record(int socket, struct record *record, int *descriptor)
 {
-	union {
-		struct cmsghdr align;
-		char bytes[CMSG_SPACE(sizeof(int))];
-	} control;
+	union rights rights;
 	struct iovec data = { record, sizeof(*record) };
 	struct msghdr message = {
-		.msg_iov = &data, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof(control.bytes)
+		.msg_iov = &data, .msg_iovlen = 1, .msg_control = rights.bytes, .msg_controllen = CMSG_LEN(sizeof(int))
 	};
+	ssize_t length = recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 
 	*descriptor = -1;
-	ssize_t length = recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 	if (length < 0)
 		return 0;
-	struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-	size_t sent = header && header->cmsg_type == SCM_RIGHTS ? (header->cmsg_len - CMSG_LEN(0)) / sizeof(int) : 0;
-	if (sent == 1)
-		memcpy(descriptor, CMSG_DATA(header), sizeof(int));
-	if (sent <= 1 && length == sizeof(*record) && !(message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)))
+	if (message.msg_controllen >= CMSG_LEN(sizeof(int)) && rights.header.cmsg_type == SCM_RIGHTS)
+		memcpy(descriptor, CMSG_DATA(&rights.header), sizeof(int));
+	if (length == sizeof(*record) && !(message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)))
 		return 1;
-	for (size_t i = 0; i < sent; i++) { /* the alignment of the buffer leaves room for a second one */
-		memcpy(descriptor, CMSG_DATA(header) + i * sizeof(int), sizeof(int));
+	if (*descriptor >= 0)
 		close(*descriptor);
-	}
 	*descriptor = -1;
 	return -1;
 }

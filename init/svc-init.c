@@ -2,7 +2,9 @@
  * The process that stays when the wrapper has started: runs the application, is its init, and wakes a worker now and
  * then.
  *
- *   svc-init SOCKET WORKER [ARGUMENT]...
+ *   svc-init SOCKET AGENT LOADER WORKER [ARGUMENT]...
+ *
+ * AGENT is the socket of the node agent, or empty; LOADER runs WORKER.
  *
  * The wrapper executes it in its own place, with what is to be run already sent into the socket. See
  * docs/adr/0018-svc-init.md.
@@ -10,7 +12,7 @@
 #define _GNU_SOURCE
 #include <sys/random.h>
 #include <sys/signalfd.h>
-#include <sys/vfs.h>
+#include <sys/un.h>
 #include "launch.h"
 
 static const int forwarded[] = { SIGHUP,  SIGINT,    SIGQUIT,	SIGABRT, SIGUSR1,  SIGUSR2, SIGALRM,
@@ -23,23 +25,21 @@ enum {
 	RETRY_MS = 5000,
 	RETRY_MOST_MS = 60000,
 	NEVER = -1,
+	FIRST_REAL_TIME = 32,
 	CHILDREN_MOST = 512,
-	SECRET_MEMORY = 0x5345434d, /* of statfs */
 	LOCK_LIMIT_LEAST = 4 << 20,
 };
 
 static struct {
-	uint32_t flags;
 	int64_t grace, worker_most;
-	bool is_first; /* process 1 of its namespace */
-	pid_t group;
 	int signals, listener;
+	const char *agent;
 	char **worker_argv;
 } self = { .signals = -1, .listener = -1, .worker_most = 120000, .grace = 10000 };
 
 static struct {
 	pid_t pid; /* 0: none runs */
-	bool stopped, stop_sent, stopping, end_requested, has_terminal, suspended;
+	bool stopped, stopping, end_requested;
 	int64_t kill_at;
 	int status;
 	struct launch next; /* to be started, when the one that runs has ended */
@@ -71,125 +71,32 @@ static void take(int *place, int descriptor)
 	*place = descriptor;
 }
 
-static bool has_own_group(void)
-{
-	return !(self.flags & TERMINAL_SHARED);
-}
-
 static void send_signal(int number, bool to_group)
 {
-	if (!application.pid)
-		return;
-	if (number == SIGTSTP || number == SIGTTIN || number == SIGTTOU)
-		application.stop_sent = true;
-	if (kill(to_group && has_own_group() ? -application.pid : application.pid, number))
+	if (application.pid && kill(to_group ? -application.pid : application.pid, number))
 		log_line("warn", "signal.undeliverable", ",\"pid\":%d,\"signal\":\"SIG%s\",\"reason\":\"%s\"",
-			 application.pid, sigabbrev_np(number), strerrorname_np(errno));
+			 application.pid, signal_name(number), errno == ESRCH ? "ESRCH" : "EPERM");
 }
 
 static void terminate_application(void)
 {
-	send_signal(SIGTERM, self.flags & SIGNAL_GROUP);
+	send_signal(SIGTERM, flags & SIGNAL_GROUP);
 	if (application.stopped)
 		send_signal(SIGCONT, true);
 	if (application.kill_at == NEVER)
 		application.kill_at = milliseconds() + self.grace;
 }
 
-/* Whether the terminal's foreground is svc-init's job. */
-static bool is_foreground(void)
-{
-	return (self.flags & TERMINAL_OWNER) && tcgetpgrp(0) == self.group;
-}
-
-static bool give_terminal(void)
-{
-	application.has_terminal = is_foreground() && !tcsetpgrp(0, application.pid);
-	return application.has_terminal;
-}
-
-static void take_terminal_back(void)
-{
-	if (application.has_terminal && tcgetpgrp(0) >= 0)
-		tcsetpgrp(0, self.group);
-	application.has_terminal = false;
-}
-
-/*
- * Stops svc-init as its application was stopped, so that a shell above sees it; returns once it was continued. The
- * kernel does not stop a group that nobody could continue: then false comes back.
- */
-static bool suspend(int number)
-{
-	struct sigaction by_default = { .sa_handler = SIG_DFL }, before;
-	bool to_group = (self.flags & TERMINAL_OWNER) && number != SIGSTOP;
-	int stop = number == SIGSTOP ? SIGTSTP : number;
-	sigset_t open, blocked, pending;
-
-	sigaction(stop, &by_default, &before);
-	sigemptyset(&open);
-	sigaddset(&open, stop);
-	kill(to_group ? 0 : getpid(), stop);
-	sigprocmask(SIG_UNBLOCK, &open, &blocked);
-	sigprocmask(SIG_SETMASK, &blocked, NULL);
-	sigaction(stop, &before, NULL);
-	sigpending(&pending);
-	return sigismember(&pending, SIGCONT);
-}
-
-static void follow_into_stop(int number)
-{
-	bool sent = application.stop_sent, foreground = number == SIGTTIN || number == SIGTTOU;
-
-	application.stopped = true;
-	application.stop_sent = false;
-	log_line("info", "application.stopped", ",\"pid\":%d,\"signal\":\"SIG%s\"", application.pid,
-		 sigabbrev_np(number));
-	if (!(self.flags & (TERMINAL_OWNER | TERMINAL_SHARED)))
-		return;
-	if (foreground && give_terminal()) {
-		send_signal(SIGCONT, true);
-		return;
-	}
-	bool had = application.has_terminal;
-	if (!self.is_first) {
-		take_terminal_back();
-		application.suspended = suspend(number);
-	}
-	if (application.suspended)
-		return;
-	if (had)
-		give_terminal();
-	if (number == SIGTSTP && !sent)
-		send_signal(SIGCONT, true);
-}
-
-static void reap(void);
-
 static void receive_signal(int number)
 {
 	bool ends = number == SIGTERM || number == SIGINT || number == SIGQUIT || number == SIGHUP;
-	bool keyboard = number == SIGINT || number == SIGQUIT || number == SIGTSTP || number == SIGWINCH;
 
 	if (number == SIGTERM || (ends && (application.stopping || !application.pid)))
 		application.end_requested = true;
-	if (number == SIGCONT && application.suspended) {
-		application.suspended = false;
-		give_terminal();
-		reap(); /* it may have been continued by somebody else meanwhile */
-		if (application.stopped)
-			send_signal(SIGCONT, true);
-		return;
-	}
-	bool withheld = (self.flags & TERMINAL_SHARED) ? keyboard
-						       : number == SIGCONT && (self.flags & TERMINAL_OWNER) &&
-								 application.has_terminal && tcgetpgrp(0) < 0;
-	if (withheld && !application.stopped)
-		return;
 	if (number == SIGTERM)
 		terminate_application();
 	else
-		send_signal(number, self.flags & SIGNAL_GROUP);
+		send_signal(number, flags & SIGNAL_GROUP);
 }
 
 /* The children of this process; -1 where /proc does not say. */
@@ -241,7 +148,7 @@ static void log_start_failure(int reason)
 		 reason == ENOENT    ? "it, or the interpreter that it names, is not there"
 		 : reason == ENOEXEC ? "it is neither a program for this machine nor a script with #!"
 		 : reason == E2BIG   ? "arguments and environment are longer than the system takes"
-				     : strerrordesc_np(reason),
+				     : strerror(reason),
 		 reason == ENOENT  ? "PROGRAM_NOT_FOUND"
 		 : reason == E2BIG ? "ARGUMENTS_TOO_LONG"
 				   : "PROGRAM_NOT_EXECUTABLE");
@@ -249,7 +156,9 @@ static void log_start_failure(int reason)
 
 static void tell_worker(uint32_t kind, uint32_t number, int descriptor)
 {
-	struct record record = { .kind = kind, .number = number, .values = { shown->locked, shown->unlocked } };
+	struct record record = { .kind = kind,
+				 .number = number,
+				 .values = { shown->figures[LOCKED], shown->figures[UNLOCKED] } };
 
 	if (worker.socket >= 0)
 		send_record(worker.socket, &record, descriptor);
@@ -266,27 +175,27 @@ static uint64_t bytes_of(const char *text, const char *name)
 /* Measures its own memory, and says what protection is in force. */
 static void report_protection(void)
 {
-	char text[2048], limit[24] = "Infinity";
+	char text[2048] = "", limit[24] = "Infinity";
 	struct rlimit core = { 0 };
 	int file = open("/proc/self/smaps_rollup", O_RDONLY | O_CLOEXEC);
-	ssize_t length = file < 0 ? 0 : read(file, text, sizeof(text) - 1);
 
+	if (file >= 0 && read(file, text, sizeof(text) - 1) < 0)
+		text[0] = 0;
 	if (file >= 0)
 		close(file);
-	text[length > 0 ? length : 0] = 0;
-	uint64_t held = bytes_of(text, "Anonymous:") + bytes_of(text, "Swap:");
+	unsigned long long held = bytes_of(text, "Anonymous:") + bytes_of(text, "Swap:");
 	bool is_locked = bytes_of(text, "Locked:") > 0;
-	shown->locked = is_locked ? held : 0;
-	shown->unlocked = is_locked ? 0 : held;
+	shown->figures[LOCKED] = is_locked ? held : 0;
+	shown->figures[UNLOCKED] = is_locked ? 0 : held;
 	getrlimit(RLIMIT_CORE, &core);
 	if (core.rlim_cur != RLIM_INFINITY)
 		snprintf(limit, sizeof(limit), "%llu", (unsigned long long)core.rlim_cur);
 	log_line("info", "protection",
 		 ",\"lock\":\"%s\",\"locked_bytes\":%llu,\"unlocked_bytes\":%llu,\"dumpable\":%s,\"core_limit\":\"%s\","
 		 "\"secret_memory\":\"%s\"",
-		 is_locked ? "all" : "none", (unsigned long long)shown->locked, (unsigned long long)shown->unlocked,
+		 is_locked ? "all" : "none", is_locked ? held : 0, is_locked ? 0 : held,
 		 prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) == 1 ? "true" : "false", limit,
-		 self.flags & SECRET_MEMFD ? "memfd_secret" : "anonymous");
+		 flags & SECRET_MEMFD ? "memfd_secret" : "anonymous");
 }
 
 static void launch_next(void)
@@ -295,8 +204,6 @@ static void launch_next(void)
 
 	application.next.region = -1;
 	launch.shared = application.shared;
-	launch.own_group = has_own_group();
-	launch.foreground = is_foreground();
 	pid_t pid = start_application(&launch);
 	close(launch.region);
 	if (pid < 0) {
@@ -305,13 +212,12 @@ static void launch_next(void)
 		leave(pid == -ENOENT || pid == -ENOTDIR || pid == -ELOOP ? 127 : 126);
 	}
 	application.pid = pid;
-	application.has_terminal = launch.foreground;
-	application.stopped = application.stop_sent = application.stopping = application.suspended = false;
+	application.stopped = application.stopping = false;
 	application.kill_at = NEVER;
-	if (!(self.flags & KEEP_SHARED))
+	if (!(flags & KEEP_SHARED))
 		take(&application.shared, -1);
-	shown->starts++;
-	shown->up = 1;
+	shown->figures[STARTS]++;
+	shown->figures[UP] = 1;
 	shown->restarting = 0;
 	log_line("info", "application.started", ",\"pid\":%d,\"descriptor\":%s", pid,
 		 launch.shared_number ? "true" : "false");
@@ -328,7 +234,7 @@ static void sweep_step(void)
 	int64_t now = milliseconds();
 	int count = list_children(children);
 
-	if (count < 0 && self.is_first) { /* without /proc all can still be signalled at once */
+	if (count < 0 && getpid() == 1) { /* without /proc all can still be signalled at once */
 		end_child(&worker.pid);
 		end_child(&health.pid);
 		count = kill(-1, 0) ? 0 : 1;
@@ -363,13 +269,12 @@ static void application_ended(int status, int number)
 {
 	if (number)
 		log_line("info", "application.ended", ",\"pid\":%d,\"exit_code\":%d,\"signal\":\"SIG%s\"",
-			 application.pid, status, sigabbrev_np(number));
+			 application.pid, status, signal_name(number));
 	else
 		log_line("info", "application.ended", ",\"pid\":%d,\"exit_code\":%d", application.pid, status);
-	take_terminal_back();
 	application.pid = 0;
 	application.status = status;
-	shown->up = 0;
+	shown->figures[UP] = 0;
 	sweep.active = true;
 	sweep.over = application.next.region < 0;
 	sweep.kill_at = milliseconds() + self.grace;
@@ -391,17 +296,17 @@ static void worker_ended(int status)
 {
 	worker.pid = 0;
 	take(&worker.socket, -1);
-	shown->workers++;
 	if (worker.reported && status == 0) {
 		worker.failures = 0;
 		shown->failing = 0;
+		shown->figures[ENDED_WORKERS]++;
 		return;
 	}
 	int64_t most = RETRY_MS << (worker.failures < 4 ? worker.failures : 4);
 	int64_t pause = spread(most < RETRY_MOST_MS ? most : RETRY_MOST_MS);
 	worker.failures++;
 	worker.wake_at = milliseconds() + pause;
-	shown->failed_workers++;
+	shown->figures[FAILED_WORKERS]++;
 	shown->failing = 1;
 	log_line("warn", "worker.failed", ",\"exit_code\":%d,\"retry_ms\":%lld", status, (long long)pause);
 }
@@ -420,8 +325,11 @@ static void reap(void)
 				log_line("info", "application.continued", ",\"pid\":%d", pid);
 			}
 		} else if (WIFSTOPPED(status)) {
-			if (is_application)
-				follow_into_stop(WSTOPSIG(status));
+			if (is_application) {
+				application.stopped = true;
+				log_line("info", "application.stopped", ",\"pid\":%d,\"signal\":\"SIG%s\"", pid,
+					 signal_name(WSTOPSIG(status)));
+			}
 		} else if (is_application) {
 			application_ended(code, number);
 		} else if (pid == worker.pid) {
@@ -439,38 +347,51 @@ static void reap(void)
 /* Without memfd_secret the state lies in memory that could be swapped: then it is locked here until the next one. */
 static void lock_state(void)
 {
-	static void *locked;
+	static void *locked = MAP_FAILED;
 	static size_t length;
-	struct statfs kind;
 	struct stat status;
 
-	if (locked)
-		munmap(locked, length);
-	locked = NULL;
-	if (fstatfs(worker.state, &kind) || kind.f_type == SECRET_MEMORY || fstat(worker.state, &status))
+	if (flags & SECRET_MEMFD)
 		return;
-	length = (size_t)status.st_size;
+	if (locked != MAP_FAILED)
+		munmap(locked, length);
+	length = fstat(worker.state, &status) ? 0 : (size_t)status.st_size;
 	locked = mmap(NULL, length, PROT_READ, MAP_SHARED, worker.state, 0);
-	if (locked == MAP_FAILED)
-		locked = NULL;
-	else
+	if (locked != MAP_FAILED)
 		mlock(locked, length);
 }
 
-static bool take_pages(const struct record *record, int descriptor)
+static bool take_pages(uint64_t length, int descriptor)
 {
-	uint32_t next = !(shown->current & 1);
+	uint32_t next = !(shown->current & 1), start = 0;
 	struct pages *pages = &shown->pages[next];
-	off_t at = 0;
 
-	for (int i = 0; i < PAGE_COUNT; at += (off_t)record->values[i++]) {
-		if (record->values[i] > PAGE_MOST ||
-		    pread(descriptor, pages->text[i], record->values[i], at) != (ssize_t)record->values[i])
+	if (length < offsetof(struct pages, text) || length > sizeof(*pages) ||
+	    pread(descriptor, pages, length, 0) != (ssize_t)length)
+		return false;
+	for (int i = 0; i < PAGE_COUNT; start = pages->end[i++])
+		if (pages->end[i] < start || pages->end[i] > length - offsetof(struct pages, text))
 			return false;
-		pages->length[i] = (uint32_t)record->values[i];
-	}
 	shown->current = next;
 	return true;
+}
+
+/* The node agent knows a caller by the process that connects: that is this one, which stays, and not a worker. */
+static int connect_agent(void)
+{
+	struct sockaddr_un agent = { .sun_family = AF_UNIX };
+	size_t length = strlen(self.agent);
+	int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	if (length > sizeof(agent.sun_path))
+		length = 0;
+	memcpy(agent.sun_path, self.agent, length);
+	if (*self.agent == '@')
+		*agent.sun_path = 0;
+	if (descriptor >= 0 && (length == 0 || connect(descriptor, (struct sockaddr *)&agent,
+						       (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length))))
+		take(&descriptor, -1);
+	return descriptor;
 }
 
 static void take_start(const struct record *record, int *descriptor)
@@ -496,10 +417,11 @@ static void take_start(const struct record *record, int *descriptor)
 static bool take_record(const struct record *record, int *descriptor)
 {
 	bool with_descriptor = *descriptor >= 0;
+	int agent;
 
 	switch (record->kind) {
 	case SETTINGS:
-		log_flags = self.flags = record->number;
+		flags = record->number;
 		self.grace = record->values[0] < INT_MAX ? (int64_t)record->values[0] : INT_MAX;
 		self.worker_most = record->values[1] < INT_MAX ? (int64_t)record->values[1] : INT_MAX;
 		return true;
@@ -511,15 +433,20 @@ static bool take_record(const struct record *record, int *descriptor)
 	case NOTIFY:
 		if (record->number < 1 || record->number > LAST_SIGNAL)
 			return false;
-		send_signal((int)record->number, self.flags & SIGNAL_GROUP);
+		send_signal((int)record->number, flags & SIGNAL_GROUP);
 		return true;
 	case HELLO:
 		tell_worker(STATE, 0, worker.state);
 		tell_worker(SHARED, 0, application.shared);
 		tell_worker(RUNNING, (uint32_t)application.pid, -1);
 		return true;
+	case AGENT:
+		agent = connect_agent();
+		tell_worker(AGENT, 0, agent);
+		take(&agent, -1);
+		return true;
 	case PAGES:
-		return with_descriptor && take_pages(record, *descriptor);
+		return with_descriptor && take_pages(record->values[0], *descriptor);
 	case LISTENER:
 	case STATE:
 	case SHARED:
@@ -644,23 +571,16 @@ static void take_signals(void)
 
 static void catch_signals(void)
 {
-	struct sigaction ignore = { .sa_handler = SIG_IGN }, by_default = { .sa_handler = SIG_DFL };
-	bool ours = self.flags & HAS_TERMINAL;
 	sigset_t caught;
 
 	sigemptyset(&caught);
 	sigaddset(&caught, SIGCHLD);
-	for (size_t i = 0; i < sizeof(forwarded) / sizeof(*forwarded); i++) {
-		/* else a line that is logged from the background would stop svc-init */
-		if (ours && (forwarded[i] == SIGTTIN || forwarded[i] == SIGTTOU))
-			sigaction(forwarded[i], &ignore, NULL);
-		else
-			sigaddset(&caught, forwarded[i]);
-	}
-	sigaction(SIGCHLD, &by_default, NULL);
-	sigaction(SIGPIPE, &ignore, NULL);
-	for (int number = SIGRTMIN; number <= SIGRTMAX; number++)
-		sigaction(number, &ignore, NULL);
+	for (size_t i = 0; i < sizeof(forwarded) / sizeof(*forwarded); i++)
+		sigaddset(&caught, forwarded[i]);
+	set_action(SIGCHLD, SIG_DFL);
+	set_action(SIGPIPE, SIG_IGN);
+	for (int number = FIRST_REAL_TIME; number <= LAST_SIGNAL; number++)
+		set_action(number, SIG_IGN);
 	sigprocmask(SIG_SETMASK, &caught, NULL);
 	self.signals = signalfd(-1, &caught, SFD_NONBLOCK | SFD_CLOEXEC);
 }
@@ -671,20 +591,19 @@ static bool lock_memory(void)
 	struct rlimit limit = { 0 };
 
 	getrlimit(RLIMIT_MEMLOCK, &limit);
-	if (!(self.flags & REQUIRE_LOCK) && limit.rlim_cur < LOCK_LIMIT_LEAST)
+	if (!(flags & REQUIRE_LOCK) && limit.rlim_cur < LOCK_LIMIT_LEAST)
 		return false;
 	return !mlockall(MCL_CURRENT | MCL_ONFAULT | (limit.rlim_cur == RLIM_INFINITY ? MCL_FUTURE : 0));
 }
 
 static bool prepare(int argc, char **argv)
 {
-	if (argc < 3)
+	if (argc < 5)
 		return false;
 	worker.socket = atoi(argv[1]);
 	fcntl(worker.socket, F_SETFD, FD_CLOEXEC);
-	self.worker_argv = argv + 2;
-	self.is_first = getpid() == 1;
-	self.group = getpgrp();
+	self.agent = argv[2];
+	self.worker_argv = argv + 3;
 	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	shown = mmap(NULL, sizeof(*shown), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	return shown != MAP_FAILED;
@@ -700,7 +619,7 @@ int main(int argc, char **argv)
 	if (!prepare(argc, argv) || receive_record(worker.socket, &record, &descriptor) != 1 || record.kind != SETTINGS)
 		return 70;
 	take_record(&record, &descriptor);
-	if (!lock_memory() && (self.flags & REQUIRE_LOCK)) {
+	if (!lock_memory() && (flags & REQUIRE_LOCK)) {
 		log_line("error", "start.failed",
 			 ",\"error\":\"svc-init cannot lock its memory\",\"code\":\"MEMORY_LOCK_REFUSED\"");
 		return 71;

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { debianPackages } from './wrapper-folder/debian.mjs';
 
 const SOURCE = 'init/svc-init.c';
 const OUTPUT = 'dist/init';
@@ -13,9 +14,7 @@ const COMPILERS = {
 
 const WARNINGS = '-std=gnu11 -Wall -Wextra -Werror'.split(' ');
 const HARDENING =
-  '-O2 -fPIE -fstack-protector-strong -fstack-clash-protection -D_FORTIFY_SOURCE=2 -ftrivial-auto-var-init=zero'.split(
-    ' ',
-  );
+  '-O2 -fPIE -fstack-protector-strong -fstack-clash-protection -ftrivial-auto-var-init=zero'.split(' ');
 const LINKING = '-static-pie -s -Wl,-z,relro,-z,now,-z,noexecstack'.split(' ');
 const BRANCHES = { x64: '-fcf-protection=full', arm64: '-mbranch-protection=standard' };
 
@@ -45,10 +44,41 @@ export function buildInit(root) {
     const path = initProgram(architecture);
     mkdirSync(dirname(join(root, path)), { recursive: true });
     const flags = [...WARNINGS, ...HARDENING, BRANCHES[architecture], `-ffile-prefix-map=${root}=.`];
-    run(root, compiler, [...flags, SOURCE, ...LINKING, '-o', path]);
+    const library = libraryFor(architecture, compiler);
+    run(root, compiler, [...flags, ...library.headers, SOURCE, ...LINKING, ...library.objects, '-o', path]);
     outputs[path] = { bytes: statSync(join(root, path)).size, inputs: {}, imports: [], exports: [] };
   }
   return { metafile: { outputs } };
+}
+
+/**
+ * musl, of Debian's package, which is an eighth of a static glibc and under the MIT licence; else the C library that the
+ * compiler links to by itself. The kernel's headers are the machine's own.
+ */
+function libraryFor(architecture, compiler) {
+  const musl = architecture === 'x64' && compiler === 'clang-19' ? fetchMusl() : undefined;
+  if (musl === undefined) return { headers: ['-D_FORTIFY_SOURCE=2'], objects: [] };
+  const resources = spawnSync(compiler, ['-print-resource-dir'], { encoding: 'utf8' }).stdout.trim();
+  const headers = [join(musl, 'include/x86_64-linux-musl'), join(resources, 'include')];
+  const kernel = ['/usr/include', '/usr/include/x86_64-linux-gnu'];
+  return {
+    headers: [
+      ...['--target=x86_64-linux-musl', '-nostdinc'],
+      ...headers.flatMap((folder) => ['-isystem', folder]),
+      ...kernel.flatMap((folder) => ['-idirafter', folder]),
+    ],
+    objects: ['-nostdlib', ...['rcrt1.o', 'libc.a'].map((name) => join(musl, 'lib/x86_64-linux-musl', name))],
+  };
+}
+
+function fetchMusl() {
+  const say = (text) => process.stderr.write(`${text}\n`);
+  try {
+    return join(debianPackages('musl', 'amd64', { frozen: false, say }).folder, 'usr');
+  } catch (error) {
+    say(`svc-init is linked with the machine's own C library: musl is not to be had (${error.message}).`);
+    return undefined;
+  }
 }
 
 /** Whether the compiler is there, with the C library to link to. */

@@ -41,7 +41,7 @@ static const char *const parts[] = {
 static void try_request(void)
 {
 	static char text[REQUEST_MOST];
-	static char answer[PAGE_MOST + 4096];
+	static char answer[PAGES_MOST];
 	size_t length = 0;
 
 	if (draw(4) == 0)
@@ -60,17 +60,11 @@ static void try_request(void)
 		length = sizeof(text);
 	}
 	char *request = exactly(text, length);
-	size_t size = respond(request, length, answer, sizeof(answer));
+	size_t size = respond(request, length, answer);
 	bool complete = memmem(text, length, "\r\n\r\n", 4) || length == REQUEST_MOST;
 	REQUIRE(size <= sizeof(answer));
 	REQUIRE(complete == (size > 0));
-	if (size > 0) {
-		const char *end = memmem(answer, size, "\r\n\r\n", 4),
-			   *told = memmem(answer, size, "content-length: ", 16);
-		REQUIRE(!memcmp(answer, "HTTP/1.1 ", 9) && end && told && told < end);
-		size_t body = size - (size_t)(end + 4 - answer);
-		REQUIRE(body == 0 || body == strtoull(told + 16, NULL, 10));
-	}
+	REQUIRE(size == 0 || (!memcmp(answer, "HTTP/1.1 ", 9) && memmem(answer, size, "\r\n\r\n", 4)));
 	free(request);
 }
 
@@ -106,23 +100,25 @@ static void try_region(void)
 	free(region);
 }
 
-static int text_file;
+static int pages_file, odd_file;
 
 static void try_record(void)
 {
 	struct record record = { .kind = (uint32_t)draw(14), .number = (uint32_t)draw(1100) };
-	int descriptor = draw(3) ? dup(text_file) : -1;
+	int descriptor = draw(3) ? dup(draw(2) ? pages_file : odd_file) : -1;
 
 	if (draw(20) == 0)
 		record.kind = (uint32_t)state;
 	for (int i = 0; i < 7; i++)
-		record.values[i] = draw(3) ? draw(PAGE_MOST * 5 / 4) : draw(2) ? draw(40) : state;
+		record.values[i] = draw(3) ? draw(PAGES_MOST * 5 / 4) : draw(2) ? draw(40) : state;
 	take_record(&record, &descriptor);
 	if (descriptor >= 0)
 		close(descriptor);
-	log_flags = self.flags = 0;
+	flags = 0;
+	const uint32_t *end = shown->pages[shown->current & 1].end;
 	for (int i = 0; i < PAGE_COUNT; i++)
-		REQUIRE(shown->pages[shown->current & 1].length[i] <= PAGE_MOST);
+		REQUIRE(end[i] <= PAGES_MOST && (i == 0 || end[i - 1] <= end[i]));
+	take_pages(sizeof(struct pages), pages_file); /* so that the next request is answered */
 }
 
 /* Messages of any length over a socket, with and without a descriptor. */
@@ -136,7 +132,7 @@ static void try_message(void)
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair))
 		return;
 	if (length == sizeof(record))
-		send_record(pair[0], (struct record *)(void *)bytes, draw(2) ? text_file : -1);
+		send_record(pair[0], (struct record *)(void *)bytes, draw(2) ? pages_file : -1);
 	else if (send(pair[0], bytes, length, 0) < 0)
 		abort();
 	int result = receive_record(pair[1], &record, &descriptor);
@@ -151,15 +147,26 @@ static void try_message(void)
 int main(int argc, char **argv)
 {
 	uint64_t cases = argc > 1 ? strtoull(argv[1], NULL, 10) : 1000;
-	static char text[PAGE_MOST * 7];
+	static struct pages pages;
 
 	state = 0x9e3779b97f4a7c15ull ^ (argc > 2 ? strtoull(argv[2], NULL, 10) << 17 : 0);
+	self.agent = "";
 	shown = mmap(NULL, sizeof(*shown), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	sweep.active = true; /* what is to be started is only kept */
-	text_file = memfd_create("text", MFD_CLOEXEC);
-	for (size_t i = 0; i < sizeof(text); i++)
-		text[i] = draw(40) ? (char)('a' + draw(26)) : 1;
-	if (shown == MAP_FAILED || write(text_file, text, sizeof(text)) != sizeof(text))
+	pages_file = memfd_create("pages", MFD_CLOEXEC);
+	odd_file = memfd_create("odd", MFD_CLOEXEC);
+	for (size_t i = 0; i < PAGES_MOST; i++)
+		pages.text[i] = draw(40) ? (char)('a' + draw(26)) : 1;
+	for (uint32_t i = 0; i < PAGE_COUNT; i++) {
+		memcpy(pages.text + i * 3000, "HTTP/1.1 200 OK\r\n\r\n", 19);
+		pages.end[i] = (i + 1) * 3000;
+	}
+	if (shown == MAP_FAILED || write(pages_file, &pages, sizeof(pages)) != sizeof(pages) ||
+	    !take_pages(sizeof(pages), pages_file))
+		return 1;
+	for (uint32_t i = 0; i < PAGE_COUNT; i++)
+		pages.end[i] = (uint32_t)draw(PAGES_MOST * 2);
+	if (write(odd_file, &pages, sizeof(pages)) != sizeof(pages))
 		return 1;
 	for (now = 0; now < cases; now++) {
 		uint64_t kind = draw(64);

@@ -14,14 +14,22 @@ export function residentMemory(pid: number): ResidentMemory {
   return { now: sum(({ now }) => now), peak: sum(({ peak }) => peak) };
 }
 
-/** A process and its descendants. */
+/** A process and its descendants, without those that end in this moment. */
 export function family(pid: number): number[] {
-  const threads = readdirSync(`/proc/${pid}/task`);
-  const children = threads.flatMap((thread) => {
-    const list = readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8');
-    return list.trim().split(' ').filter(Boolean).map(Number);
-  });
-  return [pid, ...children.flatMap(family)];
+  const children = childrenOf(pid);
+  return children === undefined ? [] : [pid, ...children.flatMap(family)];
+}
+
+function childrenOf(pid: number): number[] | undefined {
+  try {
+    return readdirSync(`/proc/${pid}/task`).flatMap((thread) => {
+      const list = readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8');
+      return list.trim().split(' ').filter(Boolean).map(Number);
+    });
+  } catch (error) {
+    if (['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
+    throw error;
+  }
 }
 
 function statusOf(pid: number): ResidentMemory {

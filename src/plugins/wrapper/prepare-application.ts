@@ -3,7 +3,12 @@ import { exitStatus, SvcError } from '../../core/errors.ts';
 import { regionSize } from '../../core/secret-records/region-layout.ts';
 import { encodedLength, writeFirstGeneration } from '../../core/secret-records/region-writer.ts';
 import { pageSize, type Region } from '../../runtime/native/memory.ts';
-import { type ArgumentRoom, argumentRoom, memlockLimit } from '../../runtime/native/own-process.ts';
+import {
+  type ArgumentRoom,
+  argumentRoom,
+  environmentStrings,
+  memlockLimit,
+} from '../../runtime/native/own-process.ts';
 import type { SecretMemory } from '../../runtime/native/secret-memory.ts';
 import { type Delivered, descriptorVariable, dummyVariable, originOf, ownVariables } from './name-secrets.ts';
 import type { WrapperConfig } from './read-config.ts';
@@ -162,15 +167,20 @@ const keptNodeOptions = 'SVC_NODE_OPTIONS';
 /**
  * The environment that this process was started with, as `KEY=VALUE` bytes: `process.env` would change
  * what is not UTF-8. What has no `=` is no variable and left out: the bytes of a token that was overwritten are
- * such. Options of Node have their own name again. To be read after the token has been overwritten in it and before the process is no
- * longer dumpable, which takes /proc/self away from an ordinary user; without /proc it is `process.env`.
+ * such. Options of Node have their own name again. To be read after the token has been overwritten in it.
+ * @param file without /proc, and for an ordinary user whose process is not dumpable, the C library's strings serve
  */
 export function inheritedEnvironment(file = '/proc/self/environ'): readonly Uint8Array[] {
+  return asBefore(stringsOf(file).filter((one) => one.includes(0x3d)));
+}
+
+function stringsOf(file: string): readonly Buffer[] {
   try {
-    const strings = readFileSync(file, 'latin1').split('\0');
-    return asBefore(strings.filter((one) => one.includes('=')).map((one) => Buffer.from(one, 'latin1')));
+    return readFileSync(file, 'latin1')
+      .split('\0')
+      .map((one) => Buffer.from(one, 'latin1'));
   } catch {
-    return asBefore(Object.entries(process.env).map(([name, value]) => Buffer.from(`${name}=${value}`)));
+    return environmentStrings();
   }
 }
 

@@ -69,14 +69,23 @@ const reasons: Readonly<Record<number, string>> = {
   503: 'Service Unavailable',
 };
 
-const refusal = (status: number): HealthAnswer => ({ status, headers: { 'content-length': '0' }, body: '' });
+/** An answer without a body. */
+export const refusal = (status: number): HealthAnswer => ({
+  status,
+  headers: { 'content-length': '0' },
+  body: '',
+});
 
-function write(socket: Socket, { status, headers, body }: HealthAnswer, withBody: boolean): void {
+function write(socket: Socket, answer: HealthAnswer, withBody: boolean): void {
+  socket.end(responseText(withBody ? answer : { ...answer, body: '' }));
+}
+
+/** The answer as HTTP/1.1 sends it. */
+export function responseText({ status, headers, body }: HealthAnswer): string {
   const lines = Object.entries({ ...headers, connection: 'close' }).map(
     ([name, value]) => `${name}: ${value}`,
   );
-  const head = `HTTP/1.1 ${status} ${reasons[status] ?? ''}\r\n${lines.join('\r\n')}\r\n\r\n`;
-  socket.end(withBody ? head + body : head);
+  return `HTTP/1.1 ${status} ${reasons[status] ?? ''}\r\n${lines.join('\r\n')}\r\n\r\n${body}`;
 }
 
 async function close(server: Server, sockets: ReadonlySet<Socket>): Promise<void> {

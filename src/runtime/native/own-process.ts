@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
+import { constants } from 'node:os';
 import { SvcError } from '../../core/errors.ts';
-import { callInt, tryInt } from './libc.ts';
-import { pageSize, type Scratch, withScratch } from './memory.ts';
+import { callInt, NativeError, tryInt, tryLong } from './libc.ts';
+import { copyAt, pageSize, type Scratch, withScratch, withString } from './memory.ts';
 
 const getDumpableOption = 3;
 const setDumpableOption = 4;
@@ -22,6 +23,25 @@ export function setDumpable(dumpable: boolean): void {
 export function isDumpable(): boolean {
   return tryInt('prctl', getDumpableOption, 0n, 0n, 0n, 0n) === 1;
 }
+
+/**
+ * The strings of this process's environment as the C library has them, where /proc/self/environ cannot be read: it is
+ * root's alone while the process is not dumpable. @throws NativeError
+ */
+export function environmentStrings(): readonly Buffer[] {
+  const variable = withString('environ', (name) => tryLong('dlsym', 0n, name));
+  if (variable === 0n) throw new NativeError('dlsym', constants.errno.ENOENT);
+  const strings: Buffer[] = [];
+  let at = pointerAt(variable);
+  for (let string = pointerAt(at); string !== 0n; string = pointerAt(at)) {
+    strings.push(copyAt(string, Number(tryLong('strlen', string))));
+    at += BigInt(pointerSize);
+  }
+  return strings;
+}
+
+const pointerSize = 8;
+const pointerAt = (address: bigint) => copyAt(address, pointerSize).readBigUInt64LE();
 
 /** Makes orphaned descendants children of this process, as those of process 1 are. @throws NativeError */
 export function setSubreaper(): void {

@@ -24,6 +24,8 @@ import { decodeHeaders, encodeHeaders } from '../../core/http2-headers.ts';
 export interface UnaryCall {
   /** Path of a Unix socket; a leading NUL means the abstract namespace. */
   readonly socketPath: string;
+  /** Connects in place of `socketPath`; without a socket nobody listens. */
+  readonly connection?: (() => Socket | undefined) | undefined;
   /** Such as `/svc.agent.v1.NodeAgent/Register`. */
   readonly method: string;
   /** At most 16,000 bytes. */
@@ -169,12 +171,14 @@ class Call {
   }
 
   begin(): void {
-    const { signal, timeoutMs, socketPath } = this.#call;
+    const { signal, timeoutMs, socketPath, connection = () => connect(socketPath) } = this.#call;
     const bytes = asked(this.#call);
+    const socket = connection();
+    if (socket === undefined) return this.#fail('UNAVAILABLE', 'nobody listens');
     signal?.addEventListener('abort', this.#aborted, { once: true });
     const late = () => this.#fail('DEADLINE_EXCEEDED', `no answer within ${timeoutMs} ms`);
     this.#timer = setTimeout(late, timeoutMs);
-    this.#socket = connect(socketPath)
+    this.#socket = socket
       .on('error', (error: NodeJS.ErrnoException) => this.#fail('UNAVAILABLE', error.code ?? '', error))
       .on('close', () => this.#fail('UNAVAILABLE', 'the connection was closed before the answer'))
       .on('data', (piece) => this.#read(piece));

@@ -13,11 +13,13 @@ import {
   unsigned,
 } from '../../../core/protobuf.ts';
 import { retry } from '../../../runtime/lifecycle/wait.ts';
-import { GrpcError, unaryCall } from '../../../runtime/net/grpc-call.ts';
+import { GrpcError, type UnaryCall, unaryCall } from '../../../runtime/net/grpc-call.ts';
 
 export interface AgentCallOptions {
   /** Path of the agent's socket; a leading NUL means the abstract namespace. */
   readonly socketPath: string;
+  /** Connects in place of it, for another process. */
+  readonly connection?: UnaryCall['connection'];
   /** How long to go on asking an agent that is away or not ready, in milliseconds. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
@@ -35,12 +37,13 @@ const attemptMs = 5_000;
 export async function callAgent(
   method: 'Register' | 'Report',
   request: Uint8Array,
-  { socketPath, timeoutMs, signal, onRetry }: AgentCallOptions,
+  { socketPath, connection, timeoutMs, signal, onRetry }: AgentCallOptions,
 ): Promise<Uint8Array> {
   const end = performance.now() + timeoutMs;
   const ask = () =>
     unaryCall({
       socketPath,
+      connection,
       method: `/svc.agent.v1.NodeAgent/${method}`,
       request,
       timeoutMs: Math.max(1, Math.ceil(Math.min(attemptMs, end - performance.now()))),

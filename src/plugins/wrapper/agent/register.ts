@@ -57,6 +57,7 @@ export async function register(
 /**
  * Asks an agent that was not there at the start, once a call: it covers the application that runs by now as well.
  * A refusal is logged and shown by health; it ends nothing.
+ * @param connection of the process that is to be covered; default: this one's
  * @returns whether it has registered
  */
 export async function registerLater(
@@ -64,11 +65,12 @@ export async function registerLater(
   observation: Observation,
   log: Logger,
   signal: AbortSignal,
+  connection?: AgentCallOptions['connection'],
 ): Promise<boolean> {
   const { agentAddr: socketPath } = settings;
   if (socketPath === undefined) return true;
   try {
-    await ask(settings, { socketPath, timeoutMs: laterWaitMs, signal }, observation, log);
+    await ask(settings, { socketPath, connection, timeoutMs: laterWaitMs, signal }, observation, log);
     return true;
   } catch (error) {
     if (signal.aborted) return false;

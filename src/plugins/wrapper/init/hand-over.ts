@@ -2,6 +2,7 @@ import { isatty } from 'node:tty';
 import type { LeanMetrics } from '../../../runtime/health/health.ts';
 import type { HealthServer } from '../../../runtime/health/lean-health-server.ts';
 import { unlockAll } from '../../../runtime/native/process-lock.ts';
+import { readProcess } from '../../../runtime/native/processes.ts';
 import { recordSocketPair, sendRecord } from '../../../runtime/native/record-channel.ts';
 import type { ShareableMemory } from '../../../runtime/native/secret-memory.ts';
 import type { SecretClient } from '../../../runtime/vault/secret-client/contract.ts';
@@ -10,8 +11,10 @@ import { TokenKeeper } from '../keep.ts';
 import type { Observation } from '../observation.ts';
 import type { Obtained } from '../obtain.ts';
 import { type ApplicationEnvironment, withoutNodeOptions } from '../prepare-application.ts';
+import type { ResolvedWrapperSettings } from '../settings.ts';
 import { becomeApplication } from '../supervise/index.ts';
 import { sendParting, sendStart } from './leave.ts';
+import { programLoader } from './program-loader.ts';
 import { findInit, monotonicMs, recordKind, settingFlags, workerFlag } from './records.ts';
 
 export interface HandOverOptions {
@@ -36,6 +39,9 @@ export interface HandOverOptions {
 /** With a node agent, the first worker comes soon: it reports on the application. */
 const reportAfterMs = 1_000;
 const workerMostMs = 120_000;
+
+/** Job control is the resident wrapper's: whoever works at a terminal does not need svc-init's small size. */
+export const hasTerminal = (): boolean => (readProcess('self')?.terminal ?? 0) !== 0;
 
 /**
  * Becomes svc-init, which starts the application and wakes a worker for each renewal; nothing of Node stays.
@@ -74,10 +80,22 @@ export async function handOverToInit(options: HandOverOptions): Promise<never> {
   client.close();
   sendStart({ socket, memory }, prepared);
   const flag = options.tokenGiven ? `${workerFlag}=token` : workerFlag;
-  const worker = [process.execPath, ...process.execArgv, process.argv[1] ?? '', flag, ...options.argv];
+  const node = [...process.execArgv, process.argv[1] ?? '', flag, ...options.argv];
+  const worker = [programLoader(process.execPath), process.execPath, ...node];
   const env = withoutNodeOptions(around.inherited);
   return becomeApplication(
-    { file: init, args: [String(theirs), ...worker], env, descriptor: theirs, memory },
+    {
+      file: init,
+      args: [String(theirs), agentArgument(settings), ...worker],
+      env,
+      descriptor: theirs,
+      memory,
+    },
     signal,
   );
+}
+
+/** An argument holds no NUL, with which an abstract name begins. */
+function agentArgument({ agentAddr = '' }: ResolvedWrapperSettings): string {
+  return agentAddr.replace(/^\0/, '@');
 }

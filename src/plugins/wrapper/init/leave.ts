@@ -59,15 +59,9 @@ export async function sendParting({ socket, memory }: InitLink, parting: Parting
   const remembered = { ...parting.memory, tokens: tokens.knowledge, degraded, metrics: metrics.samples() };
   sendRegion(socket, recordKind.state, writeState({ token, key, memory: remembered }, memory));
   const pages = await renderPages(observation, secondsLeft);
-  const all = Buffer.concat(pages);
-  const region = memfdRegion(all.length); // svc-init reads it, as it could not read secret memory
-  region.bytes.set(all);
-  sendRegion(
-    socket,
-    recordKind.pages,
-    region,
-    pages.map(({ length }) => length),
-  );
+  const region = memfdRegion(pages.length); // svc-init reads it, as it could not read secret memory
+  region.bytes.set(pages);
+  sendRegion(socket, recordKind.pages, region, [pages.length]);
   const spread = (delayMs * randomInt(spreadPercent * 10)) / 1000;
   const { endsAt } = tokens.knowledge;
   const tokenEnd = typeof endsAt === 'number' ? Math.max(0, endsAt) : 0;

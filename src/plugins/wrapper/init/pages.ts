@@ -1,37 +1,46 @@
-import { healthPage } from '../../../runtime/health/lean-health-server.ts';
+import { healthPage, refusal, responseText } from '../../../runtime/health/lean-health-server.ts';
 import type { Observation } from '../observation.ts';
 
-/** A number that stands where svc-init puts the seconds which the token has left when it is asked. */
+/** A number of as many digits as a figure has room: it stands where svc-init puts the seconds that the token has left. */
 const standIn = 9007199254740109;
+const figureWidth = String(standIn).length;
 
-/** Behind a byte 1 stands the letter of a figure that svc-init fills in by itself. */
-const figures: readonly (readonly [pattern: RegExp, letter: string])[] = [
-  [/(?<=^svc_wrapper_application_up ).*$/m, 'u'],
-  [/(?<=^svc_wrapper_application_starts_total ).*$/m, 's'],
-  [/(?<=^svc_wrapper_workers_total\{result="ended"\} ).*$/m, 'w'],
-  [/(?<=^svc_wrapper_workers_total\{result="failed"\} ).*$/m, 'f'],
-  [/(?<=^svc_wrapper_locked_bytes ).*$/m, 'l'],
-  [/(?<=^svc_wrapper_unlocked_bytes ).*$/m, 'm'],
-  [new RegExp(String(standIn), 'g'), 't'],
+/** Figures that svc-init fills in by itself, in the order of its `enum figure`. */
+const figures: readonly RegExp[] = [
+  /(?<=^svc_wrapper_application_up ).*$/m,
+  /(?<=^svc_wrapper_application_starts_total ).*$/m,
+  /(?<=^svc_wrapper_workers_total\{result="ended"\} ).*$/m,
+  /(?<=^svc_wrapper_workers_total\{result="failed"\} ).*$/m,
+  /(?<=^svc_wrapper_locked_bytes ).*$/m,
+  /(?<=^svc_wrapper_unlocked_bytes ).*$/m,
+  new RegExp(String(standIn), 'g'),
 ];
 
 /** The condition of /healthz while the last worker has failed. */
 const workerCondition = 'worker';
 const workerFailed = 'the last check of token and secrets did not come to its end; it is repeated';
 
+const longest = 32_768;
+
 /**
- * The bodies that svc-init shows until the next worker: /healthz, the same after a worker that failed, /readyz of an
- * application that runs, is being restarted, has ended, and /metrics.
+ * The responses that svc-init gives until the next worker, as `struct pages` of init/health.h: /healthz, the same after
+ * a worker that failed, /readyz of an application that runs, is being restarted, has ended, /metrics, and refusals.
  * @param secondsLeft of the token; only whether it has an end counts here
+ * @throws RangeError for more than svc-init holds
  */
 export async function renderPages(
   observation: Observation,
   secondsLeft: number | undefined,
-): Promise<readonly Buffer[]> {
+): Promise<Buffer> {
   const { health, workers } = observation;
   observation.watchToken(() => (Number.isFinite(secondsLeft) ? standIn : secondsLeft));
   for (const result of ['ended', 'failed']) workers.inc({ result }, 0);
-  const page = async (path: string) => withFigures((await healthPage('GET', path, observation)).body);
+  const page = async (path: string, method = 'GET') => {
+    const { headers, body: text, ...answer } = await healthPage(method, path, observation);
+    const body = withFigures(text);
+    const length = String(Buffer.byteLength(body));
+    return responseText({ ...answer, headers: { ...headers, 'content-length': length }, body });
+  };
   const alive = await page('/healthz');
   health.degraded(workerCondition, workerFailed);
   const failed = await page('/healthz');
@@ -42,11 +51,28 @@ export async function renderPages(
   const restarting = await page('/readyz');
   health.notReady('application', 'has ended');
   const ended = await page('/readyz');
-  return [alive, failed, ready, restarting, ended, await page('/metrics')];
+  const refusals = [await page('/'), await page('/healthz', 'POST'), ...[400, 431].map(refused)];
+  return laidOut([alive, failed, ready, restarting, ended, await page('/metrics'), ...refusals]);
 }
 
-function withFigures(text: string): Buffer {
-  return Buffer.from(
-    figures.reduce((rest, [pattern, letter]) => rest.replace(pattern, `\u0001${letter}`), text),
+const refused = (status: number) => responseText(refusal(status));
+
+/** A byte 1 and the figure's digit begin its place. */
+function withFigures(text: string): string {
+  return figures.reduce(
+    (rest, pattern, figure) => rest.replace(pattern, `\u0001${figure}`.padEnd(figureWidth)),
+    text,
   );
+}
+
+function laidOut(pages: readonly string[]): Buffer {
+  const texts = pages.map((page) => Buffer.from(page));
+  const ends = Buffer.alloc(4 * texts.length);
+  let end = 0;
+  for (const [index, text] of texts.entries()) {
+    end += text.length;
+    ends.writeUInt32LE(end, 4 * index);
+  }
+  if (end > longest) throw new RangeError(`The health pages have ${end} bytes: svc-init takes ${longest}`);
+  return Buffer.concat([ends, ...texts]);
 }

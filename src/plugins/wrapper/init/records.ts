@@ -2,9 +2,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { exitStatus, SvcError } from '../../../core/errors.ts';
-import { readProcess } from '../../../runtime/native/processes.ts';
 import type { ResolvedWrapperSettings } from '../settings.ts';
-import { terminalMode } from '../supervise/job.ts';
 
 /** Kinds of the records between svc-init and the wrapper, as init/protocol.h has them. */
 export const recordKind = {
@@ -17,21 +15,19 @@ export const recordKind = {
   notify: 7,
   next: 8,
   hello: 9,
+  agent: 10,
   running: 32,
   started: 33,
 } as const;
 
 const flag = {
   signalGroup: 1,
-  terminalOwner: 2,
-  terminalShared: 4,
-  hasTerminal: 8,
-  logText: 16,
-  logDebug: 32,
-  logQuiet: 64,
-  keepShared: 128,
-  secretMemfd: 256,
-  requireLock: 512,
+  logText: 2,
+  logDebug: 4,
+  logQuiet: 8,
+  keepShared: 16,
+  secretMemfd: 32,
+  requireLock: 64,
 } as const;
 
 /** Where a worker finds its socket. */
@@ -40,35 +36,26 @@ export const workerSocket = 3;
 /** The first argument of a worker, which svc-init starts; `=token` behind it says that VAULT_TOKEN had been set. */
 export const workerFlag = '--svc-worker';
 
-/** The flags of SETTINGS for this process, whose place svc-init takes. */
+/** The flags of SETTINGS. */
 export function settingFlags(
-  settings: ResolvedWrapperSettings,
+  { signalGroup, logLevel, rotation, requireMlock }: InitSettings,
   { logText, secretMemfd }: { readonly logText: boolean; readonly secretMemfd: boolean },
 ): number {
-  const others = union([
-    logText && flag.logText,
-    settings.logLevel === 'debug' && flag.logDebug,
-    (settings.logLevel === 'warn' || settings.logLevel === 'error') && flag.logQuiet,
-    settings.rotation === 'sighup' && flag.keepShared,
-    secretMemfd && flag.secretMemfd,
-    settings.requireMlock && flag.requireLock,
-  ]);
-  return supervisionFlags(settings.signalGroup) | others;
-}
-
-/** The part of them that says how the application stands to signals and to a terminal. */
-export function supervisionFlags(signalGroup: boolean): number {
-  const mode = terminalMode(signalGroup);
-  return union([
+  return [
     signalGroup && flag.signalGroup,
-    mode === 'owner' && flag.terminalOwner,
-    mode === 'shared' && flag.terminalShared,
-    (readProcess('self')?.terminal ?? 0) !== 0 && flag.hasTerminal,
-  ]);
+    logText && flag.logText,
+    logLevel === 'debug' && flag.logDebug,
+    (logLevel === 'warn' || logLevel === 'error') && flag.logQuiet,
+    rotation === 'sighup' && flag.keepShared,
+    secretMemfd && flag.secretMemfd,
+    requireMlock && flag.requireLock,
+  ].reduce((sum: number, one) => sum | (one || 0), 0);
 }
 
-const union = (flags: readonly (number | false)[]): number =>
-  flags.reduce((sum: number, one) => sum | (one || 0), 0);
+export type InitSettings = Pick<
+  ResolvedWrapperSettings,
+  'signalGroup' | 'logLevel' | 'rotation' | 'requireMlock'
+>;
 
 /**
  * The program svc-init: beside the wrapper in its folder, below dist/ in the package.

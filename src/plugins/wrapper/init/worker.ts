@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs';
+import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { exitStatus, SvcError } from '../../../core/errors.ts';
 import { statusBytes } from '../../../core/proc-text.ts';
 import { fitsNextGeneration, writeGeneration } from '../../../core/secret-records/region-writer.ts';
 import { createLeanMetrics, type LeanMetrics } from '../../../runtime/health/health.ts';
 import { describeError, type Logger, reportFailure } from '../../../runtime/logging/logger.ts';
 import type { Region } from '../../../runtime/native/memory.ts';
-import { setDumpable } from '../../../runtime/native/own-process.ts';
+import { isDumpable } from '../../../runtime/native/own-process.ts';
 import { lockProcessMemory } from '../../../runtime/native/process-lock.ts';
 import {
   type ReceivedRecord,
@@ -53,19 +55,35 @@ const hangUp = 1;
 export async function runWorker(argv: readonly string[], tokenGiven: boolean): Promise<number> {
   let log = earlyLogger(process.env);
   try {
+    requireUnreadable();
     const env = tokenGiven ? { ...process.env, VAULT_TOKEN: '*' } : process.env;
     const config = readConfig({ ...parseArguments(argv), env });
     log = configuredLogger(config.settings);
     const { requireMemfdSecret, requireMlock } = config.settings;
     lockProcessMemory({ required: requireMlock });
     const inherited = inheritedEnvironment();
-    setDumpable(false);
     const memory = createSecretMemory({ requireMemfdSecret, requireLock: requireMlock });
     await work({ config, memory, inherited }, memory, log);
     return 0;
   } catch (error) {
     return reportFailure(log, 'worker.error', error);
   }
+}
+
+/**
+ * svc-init starts a worker so that no process of its user can read it, from its first instruction. What has been
+ * readable may hold another's code by now: it must not ask for the state.
+ */
+function requireUnreadable(): void {
+  if (!isDumpable()) return;
+  throw new SvcError(
+    'WORKER_READABLE',
+    'Other processes of this user could have read this worker as it started',
+    {
+      nextStep: 'Set SVC_RESIDENT=true on this system.',
+      exitStatus: exitStatus.system,
+    },
+  );
 }
 
 async function work(around: ApplicationEnvironment, memory: ShareableMemory, log: Logger): Promise<void> {
@@ -87,7 +105,8 @@ async function work(around: ApplicationEnvironment, memory: ShareableMemory, log
     digest: createDigest(key),
     ...{ inUse: before.inUse, refused: before.refused },
   });
-  const registered = before.registered || (await registerLater(settings, observation, log, signal));
+  const registered =
+    before.registered || (await registerLater(settings, observation, log, signal, connectionOfInit));
   const { failures, delayMs } = await pass({ tokens, rotation, settings, observation, log, before, signal });
   const secretMemory = await report({ application, kept, before, settings, log });
   await sendParting(link, {
@@ -157,6 +176,13 @@ function takeOver(): Kept {
     const [locked = 0, unlocked = 0] = values;
     return { state, shared, pid: number, locked, unlocked };
   }
+}
+
+/** To the node agent, which takes the process that connects for the caller: that is svc-init, and not this worker. */
+function connectionOfInit(): Socket | undefined {
+  sendRecord(workerSocket, { kind: recordKind.agent });
+  const { descriptor } = nextRecord();
+  return descriptor === undefined ? undefined : new Socket({ fd: descriptor });
 }
 
 function nextRecord(): ReceivedRecord {
@@ -232,7 +258,8 @@ async function report({
     const lockMode = locked === 0 ? 'none' : unlocked === 0 ? 'all' : 'partial';
     const own = { lockMode, lockedBytes: locked, unlockedBytes: unlocked, swappedBytes } as const;
     const wrapper = { ...measured.wrapper, ...own };
-    await reportToAgent({ ...measured, wrapper, secretMemory }, { socketPath, timeoutMs: agentTimeoutMs });
+    const options = { socketPath, connection: connectionOfInit, timeoutMs: agentTimeoutMs };
+    await reportToAgent({ ...measured, wrapper, secretMemory }, options);
   } catch (error) {
     log.warn('agent.report.failed', { ...describeError(error) });
   }

@@ -127,7 +127,7 @@ waiting('an agent that was not required and comes later gets registration and re
   await waitFor('the report', () => agent.requests.some(({ method }) => method === 'Report'));
   const reports = agent.requests.filter(({ method }) => method === 'Report');
   assert.is((reports[0]?.message['application'] as { pid: number } | undefined)?.pid, pid);
-  assert.equal((await page(run, '/healthz')).json, { status: 'ok' });
+  await waitFor('its recovery', async () => (await page(run, '/healthz')).json.status === 'ok');
   assert.match((await page(run, '/metrics')).text, /^svc_wrapper_agent_enforcing 1$/m);
   const asked = agent.requests.filter(({ method }) => method === 'Register').length;
   await sleep(1_500);

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { http } from '../../../support/http.ts';
@@ -7,20 +8,27 @@ import { family } from '../../../support/process-memory.ts';
 import type { WrapperRun } from '../../../support/svc-wrapper.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import { countInMemory } from '../supervise/support/process-copies.ts';
-import { type Bed, startBed } from '../support/bed.ts';
+import type { Bed } from '../support/bed.ts';
+import { type ConfinedBed, checkPrefix, ordinaryUser, startConfinedBed } from '../support/confined.ts';
 
 export const idle = true;
 
 const workers = suite('a wrapper that leaves between renewals');
 const leaves = { SVC_RESIDENT: 'false', RENEWAL_INTERVAL: '1s' };
 const KiB = 1024;
+/** Root in a container: it may read every file, but not trace. */
+const rootWithoutPtrace = ['setpriv', '--inh-caps=-sys_ptrace', '--bounding-set=-sys_ptrace'];
+const attacker = fileURLToPath(new URL('fixtures/reads-workers.pl', import.meta.url));
 let bed: Bed;
+let confined: ConfinedBed;
 let number = 0;
 
 workers.before(async () => {
-  bed = await startBed();
+  checkPrefix(ordinaryUser, rootWithoutPtrace);
+  confined = await startConfinedBed();
+  bed = confined;
 });
-workers.after(() => bed?.stop());
+workers.after(() => confined?.stop());
 
 async function start(env: Record<string, string> = {}, command = ['/bin/sleep', '600']): Promise<WrapperRun> {
   const name = `leaving-${number++}`;
@@ -151,5 +159,23 @@ workers('answers what a health server has to', async () => {
     [404, 405, 200, 200],
   );
 });
+
+workers(
+  'its user cannot open the memory of a worker at any moment of its life, the first included',
+  async () => {
+    for (const under of [ordinaryUser, rootWithoutPtrace]) {
+      const run = await confined.confined(under, {
+        command: ['perl', attacker],
+        env: { ...leaves, SVC_REQUIRE_MLOCK: 'false' },
+      });
+      // the number is that of the process before: the health process and two workers
+      const [, tried, opened] = await run.says(/(?:^worker [\s\S]*?){4}tried (\d+) opened (\d+)$/m);
+      assert.ok(Number(tried) > 100, `${tried} attempts`);
+      assert.is(opened, '0', `of ${tried} attempts`);
+      assert.is(await passes(run, 'failed'), 0);
+      await run.stop();
+    }
+  },
+);
 
 workers.run();
