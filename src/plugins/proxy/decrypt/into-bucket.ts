@@ -76,7 +76,7 @@ class BucketTarget implements Target {
       has: async (object: StoredEntry, asked: AbortSignal) => {
         const name = this.#nameOf(object.key);
         const found = await again(() => this.#look(name, asked), asked);
-        return found?.mark === this.#markOf(object, object.etag);
+        return found?.mark === this.#markOf(object, object.etag).join('.');
       },
       take: (object: StoredEntry, opened: OpenedObject, asked: AbortSignal) =>
         this.#take(object, opened, asked),
@@ -98,14 +98,14 @@ class BucketTarget implements Target {
 
   async #take(object: StoredEntry, opened: OpenedObject, signal: AbortSignal): Promise<Taken> {
     const name = this.#nameOf(object.key);
-    const mark = this.#markOf(object, opened.etag);
+    const [of, state] = this.#markOf(object, opened.etag);
     const kept = await opened.headers();
-    const marked = { ...kept, [markHeader]: mark };
+    const marked = { ...kept, [markHeader]: `${of}.${state}` };
     const hasRoom = userMetadataSize(marked) <= maxUserMetadata;
     const found = await this.#look(name, signal);
     // one that has no room for a mark cannot be told from another's, and is written again
-    if (found !== undefined && found.mark === undefined && hasRoom)
-      throw new NameTaken(`s3://${name.bucket}/${name.key}`);
+    const isOurs = found?.mark?.startsWith(`${of}.`) ?? !hasRoom;
+    if (found !== undefined && !isOurs) throw new NameTaken(`s3://${name.bucket}/${name.key}`);
     let ofSource = false;
     const chunks = watched(opened.chunks, () => {
       ofSource = true;
@@ -131,10 +131,10 @@ class BucketTarget implements Target {
     return { bucket: this.#to.bucket, key: name };
   }
 
-  /** Of the state of an object that was read. */
-  #markOf({ key, stored, modified }: StoredEntry, etag: string): string {
-    const state = JSON.stringify([this.#place.bucket, key, etag, stored, modified]);
-    return createHash('sha256').update(state).digest('base64url').slice(0, markLength);
+  /** Which object a plaintext is of, and which state of it. */
+  #markOf({ key, stored, modified }: StoredEntry, etag: string): [of: string, state: string] {
+    const of = [this.#place.bucket, key];
+    return [digest(of), digest([...of, etag, stored, modified])];
   }
 
   async #look(name: ObjectName, signal: AbortSignal): Promise<Found | undefined> {
@@ -165,8 +165,11 @@ interface Found {
 
 /** S3 has none that is longer, in bytes. */
 const longestKey = 1024;
+
+const digest = (of: readonly (string | number)[]): string =>
+  createHash('sha256').update(JSON.stringify(of)).digest('base64url').slice(0, digestLength);
 /** 132 bits. */
-const markLength = 22;
+const digestLength = 22;
 
 /** Tells of errors of what is read: they are not of the store that is written to. */
 async function* watched(chunks: AsyncIterable<Buffer>, onFailure: () => void): AsyncGenerator<Buffer> {

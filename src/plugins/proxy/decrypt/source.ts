@@ -190,25 +190,18 @@ async function open(
   const name = { bucket, key };
   const response = await upstream.send({ method: 'GET', ...name, signal: user.signal });
   if (response.status >= 300) throw await refusal(response);
-  try {
-    if (response.status !== 200)
-      throw new EnvelopeError(
-        'wrong-size',
-        `the store answered ${response.status} to a request for the whole`,
-      );
-    const object = reader.describe({ name, versionId: undefined, access: {} }, response.headers);
-    const layout = await reader.layout(object, user);
-    return {
-      encrypted: object.envelope !== undefined,
-      etag: unquote(object.etag),
-      size: layout.size,
-      chunks: reader.decrypt(object, layout, response, user),
-      headers: () => ownHeaders(reader, object, layout, user.signal),
-    };
-  } catch (error) {
-    response.body.destroy();
-    throw error;
-  }
+  user.atEnd(() => response.body.close());
+  if (response.status !== 200)
+    throw new EnvelopeError('wrong-size', `the store answered ${response.status} to a request for the whole`);
+  const object = reader.describe({ name, versionId: undefined, access: {} }, response.headers);
+  const layout = await reader.layout(object, user);
+  return {
+    encrypted: object.envelope !== undefined,
+    etag: unquote(object.etag),
+    size: layout.size,
+    chunks: reader.decrypt(object, layout, response, user),
+    headers: () => ownHeaders(reader, object, layout, user.signal),
+  };
 }
 
 async function ownHeaders(

@@ -34,6 +34,7 @@ export async function* listVersions(
   signal: AbortSignal,
 ): AsyncGenerator<readonly ListedVersion[]> {
   let markers: [string, string][] | undefined = [];
+  let last = Buffer.alloc(0);
   while (markers !== undefined) {
     const query: [string, string][] = [
       ['versions', ''],
@@ -42,12 +43,31 @@ export async function* listVersions(
       ...markers,
     ];
     const page: ScannedEntries = await attempt(() => listingPage(upstream, bucket, query, shape, signal));
-    yield versionsOf(page);
+    const versions = versionsOf(page);
+    last = ascending(versions, last);
+    yield versions;
     const next = nextMarkers(page);
     if (next !== undefined && JSON.stringify(next) === JSON.stringify(markers))
-      throw s3Error('InternalError', 'A listing of the object store does not go on.');
+      throw stands();
     markers = next;
   }
+}
+
+const stands = () => s3Error('InternalError', 'A listing of the object store does not go on.');
+
+/**
+ * Keys come in the order of their bytes, one key as often as it has versions: a listing that goes back would never end.
+ * @returns the last one
+ * @throws S3Error InternalError
+ */
+function ascending(versions: readonly ListedVersion[], before: Buffer<ArrayBuffer>): Buffer<ArrayBuffer> {
+  let last = before;
+  for (const { key } of versions) {
+    const bytes = Buffer.from(key);
+    if (Buffer.compare(last, bytes) > 0) throw stands();
+    last = bytes;
+  }
+  return last;
 }
 
 function versionsOf(page: ScannedEntries): readonly ListedVersion[] {
@@ -64,8 +84,7 @@ function versionsOf(page: ScannedEntries): readonly ListedVersion[] {
 function nextMarkers(page: ScannedEntries): [string, string][] | undefined {
   if (page.top.get('IsTruncated')?.trim() !== 'true') return undefined;
   const key = page.top.get('NextKeyMarker');
-  if (key === undefined || key === '')
-    throw s3Error('InternalError', 'A listing of the object store does not go on.');
+  if (key === undefined || key === '') throw stands();
   const version = page.top.get('NextVersionIdMarker')?.trim();
   return [
     ['key-marker', keyDecoder(page)(key)],
