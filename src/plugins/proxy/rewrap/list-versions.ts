@@ -44,31 +44,18 @@ export async function* listVersions(
     ];
     const page: ScannedEntries = await attempt(() => listingPage(upstream, bucket, query, shape, signal));
     const versions = versionsOf(page);
-    last = ascending(versions, last);
+    const before = last;
+    last = Buffer.from(versions.at(-1)?.key ?? last);
+    if (Buffer.compare(before, last) > 0) throw stands();
     yield versions;
     const next = nextMarkers(page);
-    if (next !== undefined && JSON.stringify(next) === JSON.stringify(markers))
-      throw stands();
+    if (next !== undefined && JSON.stringify(next) === JSON.stringify(markers)) throw stands();
     markers = next;
   }
 }
 
+/** Keys come in the order of their bytes, one key as often as it has versions: a listing that goes back would never end. */
 const stands = () => s3Error('InternalError', 'A listing of the object store does not go on.');
-
-/**
- * Keys come in the order of their bytes, one key as often as it has versions: a listing that goes back would never end.
- * @returns the last one
- * @throws S3Error InternalError
- */
-function ascending(versions: readonly ListedVersion[], before: Buffer<ArrayBuffer>): Buffer<ArrayBuffer> {
-  let last = before;
-  for (const { key } of versions) {
-    const bytes = Buffer.from(key);
-    if (Buffer.compare(last, bytes) > 0) throw stands();
-    last = bytes;
-  }
-  return last;
-}
 
 function versionsOf(page: ScannedEntries): readonly ListedVersion[] {
   const decoded = keyDecoder(page);
