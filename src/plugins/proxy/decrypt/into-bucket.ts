@@ -90,7 +90,12 @@ class BucketTarget implements Target {
 
   /** A store can have two addresses, and a bucket two names: its objects are the same. */
   async #refuseSource({ key, etag, stored, modified }: StoredEntry, signal: AbortSignal): Promise<void> {
-    const found = await again(() => this.#look({ bucket: this.#to.bucket, key }, signal), signal);
+    const look = again(() => this.#look({ bucket: this.#to.bucket, key }, signal), signal);
+    const found = await look.catch((error: unknown) => {
+      // a key that the store cannot have is of another store
+      if (error instanceof TargetRefused && error.status < 500 && !error.endsRun) return undefined;
+      throw error;
+    });
     const seconds = (text: string) => Math.floor(Date.parse(text) / 1000);
     const same = found?.etag === etag && found.size === stored;
     if (same && seconds(found.modified) === seconds(modified)) throw samePlace(this.#to.bucket);
