@@ -11,23 +11,28 @@ import { createProgress, interruptible } from '../../runtime/cli/terminal.ts';
 const progressMs = 100;
 
 export default class ProxyDecrypt extends BaseCommand {
-  static override summary = 'Decrypt objects of a bucket into a folder, without the proxy.';
+  static override summary = 'Decrypt objects of a bucket into a folder or another bucket, without the proxy.';
   static override description =
     'Reads objects and part lists from the store, has their keys unwrapped by the key server, verifies everything and writes ' +
-    'the plaintext. A file has its name only once it is whole and verified. Run it again to go on: what is complete is not ' +
-    'read again. Ends with 0 when every object came out, and with 1 when some did not, which are named at the end.';
+    'the plaintext, into a folder or into another bucket, of this store or of another one. A file or an object has its name ' +
+    'only once it is whole and verified. Run it again to go on: what is complete is not read again. Ends with 0 when every object came out, and with 1 when some did not, which are named at the end.';
   static override enableJsonFlag = true;
   static override args = {
     source: argument({ description: 's3://bucket, or s3://bucket/prefix', required: true }),
   };
   static override flags = {
-    to: string({ summary: 'Folder for the files', helpValue: '<folder>', required: true }),
+    to: string({
+      summary: 'Folder for the files, or s3://bucket/prefix',
+      helpValue: '<place>',
+      required: true,
+    }),
     'dry-run': boolean({ summary: 'Count only; no body is read, and nothing is written' }),
     ...flagsOf(decryptSettings),
   };
   static override examples = [
     '<%= config.bin %> proxy decrypt s3://photos --to ./photos --upstream https://s3.example.eu',
     '<%= config.bin %> proxy decrypt s3://photos/2026/ --to ./2026 --dry-run',
+    '<%= config.bin %> proxy decrypt s3://photos --to s3://plain/photos --to-upstream https://s3.other.eu --to-profile other',
   ];
 
   async run(): Promise<object | undefined> {

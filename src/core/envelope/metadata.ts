@@ -149,6 +149,9 @@ export function readEnvelope(headers: Headers): Envelope | undefined {
 /** @returns true when any header of the envelope is there, whether or not the set is whole. */
 export const hasEnvelope = (headers: Headers): boolean => known.some((name) => headers[name] !== undefined);
 
+/** Whether a header is one of those that an envelope consists of, and no other `x-amz-meta-svc-…`. */
+export const isEnvelopeHeader = (name: string): boolean => known.includes(name) || name === md5Header;
+
 function readBinding(value: string | string[] | undefined): BindingMode {
   if (value === undefined) return 'none';
   if (value === 'key' || value === 'bucket-key') return value;

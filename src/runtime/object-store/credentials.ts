@@ -13,18 +13,21 @@ export type CredentialSource = () => StoreCredentials | Promise<StoreCredentials
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** The AWS default provider chain, loaded on first use and only as far as needed. */
-export function defaultCredentials(env: Env, log: Logger): CredentialSource {
+/**
+ * The AWS default provider chain, loaded on first use and only as far as needed.
+ * @param profile of the shared configuration, in place of the one that the environment names
+ */
+export function defaultCredentials(env: Env, log: Logger, profile?: string): CredentialSource {
   const redact = redacting();
-  const fixed = fromEnvironment(env);
+  const fixed = profile === undefined ? fromEnvironment(env) : undefined;
   if (fixed) {
     redact(fixed);
     return () => fixed;
   }
-  const chain = loadChain();
+  const chain = loadChain(profile);
   const provider = async () => redact(await chain());
   return memoised(provider, (error) => {
-    const source = namedSource(env);
+    const source = profile === undefined ? namedSource(env) : `profile ${profile}`;
     log.error('upstream.credentials.missing', {
       error: nameOf(error),
       ...(source && { source }),
@@ -74,10 +77,12 @@ function fromEnvironment(env: Env): StoreCredentials | undefined {
 
 type Provider = () => Promise<StoreCredentials>;
 
-function loadChain(): Provider {
+function loadChain(profile: string | undefined): Provider {
   let chain: Promise<Provider> | undefined;
   return async () => {
-    chain ??= import('@aws-sdk/credential-provider-node').then(({ defaultProvider }) => defaultProvider());
+    chain ??= import('@aws-sdk/credential-provider-node').then(({ defaultProvider }) =>
+      defaultProvider(profile === undefined ? {} : { profile }),
+    );
     return (await chain)();
   };
 }

@@ -2,7 +2,8 @@ import { EnvelopeError } from '../../../core/envelope/cipher.ts';
 import { messageOf, SvcError } from '../../../core/errors.ts';
 import { S3Error } from '../../../core/s3/error.ts';
 import { isVaultError } from '../../../runtime/vault/contract.ts';
-import { folderFailure, NameTaken } from './target-folder.ts';
+import { NameTaken, TargetRefused } from './target.ts';
+import { folderFailure } from './target-folder.ts';
 
 /** An object that did not come out. */
 export interface Fault {
@@ -57,6 +58,7 @@ export class Faults {
       if (error.kind === 'rejected') return 'key-refused';
       return error.kind === 'expired-version' ? error.kind : undefined;
     }
+    if (error instanceof TargetRefused && error.endsRun) return undefined;
     if (error instanceof S3Error) {
       if (error.status < 500) return error.code;
       return ++this.#unavailable < mostUnavailable ? error.code : undefined;

@@ -1,21 +1,24 @@
-import { certificateErrorCode, exitStatus, SvcError } from '../../../core/errors.ts';
-import { S3Error, s3Error } from '../../../core/s3/error.ts';
+import { exitStatus, SvcError } from '../../../core/errors.ts';
+import { s3Error } from '../../../core/s3/error.ts';
 import type { Sources } from '../../../core/settings/resolve.ts';
 import { createLogger } from '../../../runtime/logging/create-logger.ts';
+import type { Logger } from '../../../runtime/logging/logger.ts';
 import { storeOf } from '../../../runtime/object-store/settings.ts';
-import { isVaultError } from '../../../runtime/vault/contract.ts';
+import { endOf } from './ending.ts';
 import { type Fault, Faults } from './faults.ts';
+import { intoBucket } from './into-bucket.ts';
+import { intoFolder, lookIntoFolder } from './into-folder.ts';
 import type { Place } from './journal.ts';
 import type { StoredEntry } from './list-objects.ts';
-import { resolveDecryptSettings } from './settings.ts';
-import { openSource, type Source } from './source.ts';
-import { openJournal, TargetFolder } from './target-folder.ts';
+import { type DecryptSettings, type RecoverySettings, resolveDecryptSettings } from './settings.ts';
+import { type OpenedObject, openSource, type Source } from './source.ts';
+import type { Taken, Target, TargetPage } from './target.ts';
 
 export interface DecryptCall {
   readonly sources: Sources & { readonly env: Readonly<Record<string, string | undefined>> };
   /** `s3://bucket` or `s3://bucket/prefix`. */
   readonly from: string;
-  /** A folder. */
+  /** A folder, or `s3://bucket` or `s3://bucket/prefix`. */
   readonly to: string;
   readonly dryRun: boolean;
   readonly signal: AbortSignal;
@@ -58,7 +61,8 @@ export interface DecryptReport extends Counts {
 const mostRenamed = 1_000;
 
 /**
- * Reads objects past the proxy, verifies and decrypts them, and writes them into a folder, in which it can go on after any end.
+ * Reads objects past the proxy, verifies and decrypts them, and writes them into a folder or into another bucket, where it can go
+ * on after any end.
  * @throws SvcError where it cannot begin: CONFIG_INVALID, DECRYPT_USAGE, DECRYPT_FOLDER
  */
 export async function decryptObjects(call: DecryptCall): Promise<DecryptReport> {
@@ -68,12 +72,33 @@ export async function decryptObjects(call: DecryptCall): Promise<DecryptReport> 
   const place = { store: upstream.href, bucket, prefix };
   const log = await createLogger({ component: 'proxy-decrypt', level: 'error' });
   const source = openSource(bucket, settings, call.sources.env, log);
-  const run = { call, source, place, host: upstream.host, concurrency: settings.concurrency };
   try {
-    return await (call.dryRun ? dryRun(run) : decryptInto(run));
+    const target = openTarget(call, place, settings, log);
+    let whole = false;
+    try {
+      const run = { call, source, target, place, concurrency: settings.concurrency };
+      const report = await decryptAll(run, upstream.host);
+      whole = report.endedBy === undefined && !call.signal.aborted;
+      return report;
+    } finally {
+      target.close(whole);
+    }
   } finally {
     await source.close();
   }
+}
+
+function openTarget(
+  { to, dryRun, sources }: DecryptCall,
+  place: Place,
+  settings: RecoverySettings | DecryptSettings,
+  log: Logger,
+): Target {
+  if (to.startsWith('s3://')) {
+    const target = targetOf(to, settings.reservedPrefix);
+    return intoBucket(target, place, settings, sources.env, log);
+  }
+  return dryRun ? lookIntoFolder(to, place) : intoFolder(to, place);
 }
 
 /** @throws SvcError DECRYPT_USAGE */
@@ -93,128 +118,106 @@ export function readPlace(text: string): { bucket: string; prefix: string } | un
   return bucket === undefined ? undefined : { bucket, prefix };
 }
 
+/** A prefix stands for a folder. @throws SvcError DECRYPT_USAGE */
+function targetOf(to: string, reservedPrefix: string): { bucket: string; prefix: string } {
+  const place = readPlace(to);
+  const prefix = place?.prefix.replace(/(?<=[^/])$/, '/');
+  if (place !== undefined && prefix !== undefined && !prefix.startsWith(reservedPrefix))
+    return { bucket: place.bucket, prefix };
+  throw new SvcError('DECRYPT_USAGE', `${to} is no place for plaintext`, {
+    nextStep: `Name a folder, s3://bucket or s3://bucket/prefix by --to; the prefix does not begin with ${reservedPrefix}.`,
+    exitStatus: exitStatus.config,
+  });
+}
+
 interface Run {
   readonly call: DecryptCall;
   readonly source: Source;
+  readonly target: Target;
   readonly place: Place;
-  readonly host: string;
   readonly concurrency: number;
 }
 
-async function decryptInto(run: Run): Promise<DecryptReport> {
-  const { call, source, place } = run;
-  const folder = TargetFolder.open(call.to, place);
-  const renamed: Renamed[] = [];
-  let renamedCount = 0;
-  let whole = false;
-  try {
-    const report = await overAll(run, new Faults(call.to), async (page, counts, each) => {
-      const known = await folder.journal.of(page.map(({ key }) => key));
-      await each(async (object, signal) => {
-        const earlier = known.get(object.key);
-        if (earlier !== undefined && isSame(earlier, object) && folder.holds(earlier)) {
-          folder.journal.add(earlier);
-          counts.skipped++;
-          return;
-        }
-        const { written, encrypted, etag } = await source
-          .read(
-            object.key,
-            async (opened) => ({ ...opened, written: await folder.write(opened.chunks) }),
-            signal,
-          )
-          .catch((error: unknown) => {
-            // its earlier state stays ours, to be replaced by a later run
-            if (earlier !== undefined) folder.journal.add(earlier);
-            throw error;
-          });
-        const path = folder.place(object.key, written, earlier?.path);
-        folder.journal.add({ ...object, etag, bytes: written.bytes, path });
-        counts.done++;
-        counts.bytes += written.bytes;
-        if (!encrypted) counts.unencrypted++;
-        if (!folder.isPlain(object.key, path) && ++renamedCount <= mostRenamed)
-          renamed.push({ key: object.key, path });
-      });
-    });
-    whole = report.endedBy === undefined && !call.signal.aborted;
-    return { ...report, renamed, renamedCount };
-  } finally {
-    folder.close(whole);
-  }
-}
-
-/** Metadata and lengths are looked at; no key is unwrapped, and no body is read. */
-async function dryRun(run: Run): Promise<DecryptReport> {
-  const { call, source, place } = run;
-  const before = openJournal(call.to, place);
-  const report = await overAll(run, new Faults(call.to), async (page, counts, each) => {
-    const known = await before?.journal.of(page.map(({ key }) => key));
-    await each(async (object, signal) => {
-      const earlier = known?.get(object.key);
-      if (earlier !== undefined && isSame(earlier, object) && before?.holds(earlier)) {
-        counts.skipped++;
-        return;
-      }
-      const { encrypted, size = object.stored } = await source.look(object.key, signal);
-      counts.done++;
-      counts.bytes += size;
-      if (!encrypted) counts.unencrypted++;
-    });
-  });
-  before?.journal.close(false);
-  return { ...report, renamed: [], renamedCount: 0 };
-}
-
-const isSame = (one: Pick<StoredEntry, 'etag' | 'stored' | 'modified'>, other: StoredEntry) =>
-  one.etag === other.etag && one.stored === other.stored && one.modified === other.modified;
-
-type Work = (object: StoredEntry, signal: AbortSignal) => Promise<void>;
-type OnPage = (
-  page: readonly StoredEntry[],
-  counts: Counts,
-  each: (work: Work) => Promise<void>,
-) => Promise<void>;
-type RunResult = Omit<DecryptReport, 'renamed' | 'renamedCount'>;
-
 /** Page after page, so that what is kept of earlier runs can be read beside it. */
-async function overAll(
-  { call, source, place, host, concurrency }: Run,
-  faults: Faults,
-  onPage: OnPage,
-): Promise<RunResult> {
-  const counts: Counts = { listed: 0, done: 0, unencrypted: 0, skipped: 0, bytes: 0 };
+async function decryptAll(run: Run, host: string): Promise<DecryptReport> {
+  const { call, source, target, place, concurrency } = run;
+  const outcome = new Outcome(new Faults(call.to));
   let endedBy: Error | undefined;
   try {
     for await (const page of source.pages(place.prefix, call.signal)) {
-      counts.listed += page.length;
-      await onPage(page, counts, (work) =>
-        eachOf(page, concurrency, call.signal, async (object, signal) => {
-          try {
-            refuseTooLong(object.key);
-            await work(object, signal);
-            faults.succeeded();
-          } catch (error) {
-            signal.throwIfAborted();
-            faults.add(object.key, error);
-          }
-          call.onProgress(counts);
-        }),
-      );
+      outcome.counts.listed += page.length;
+      const there = await target.page(page, call.signal);
+      await eachOf(page, concurrency, call.signal, async (object, signal) => {
+        try {
+          await decryptOne(run, there, object, outcome, signal);
+          outcome.faults.succeeded();
+        } catch (error) {
+          signal.throwIfAborted();
+          outcome.faults.add(object.key, error);
+        }
+        call.onProgress(outcome.counts);
+      });
     }
   } catch (error) {
     // An interruption is no fault, and what came out before it is told
-    if (!call.signal.aborted) endedBy = endOf(error, host, place.bucket);
+    if (!call.signal.aborted) endedBy = endOf(error, 'decrypt', host, place.bucket);
   }
-  const { listed, count, byReason } = faults;
-  return {
-    ...counts,
-    dryRun: call.dryRun,
-    faults: listed,
-    faultCount: count,
-    faultsByReason: byReason,
-    endedBy,
-  };
+  return outcome.report(call.dryRun, endedBy);
+}
+
+/** In a dry run metadata and lengths are looked at; no key is unwrapped, and no body is read. */
+async function decryptOne(
+  { call, source }: Run,
+  there: TargetPage,
+  object: StoredEntry,
+  outcome: Outcome,
+  signal: AbortSignal,
+): Promise<void> {
+  refuseTooLong(object.key);
+  if (await there.has(object, signal)) outcome.counts.skipped++;
+  else if (call.dryRun) {
+    const { encrypted, size = object.stored } = await source.look(object.key, signal);
+    outcome.came(object, encrypted, { bytes: size });
+  } else {
+    const take = async (opened: OpenedObject) => ({
+      encrypted: opened.encrypted,
+      taken: await there.take(object, opened, signal),
+    });
+    try {
+      const { encrypted, taken } = await source.read(object.key, take, signal);
+      outcome.came(object, encrypted, taken);
+    } catch (error) {
+      there.keepEarlier(object);
+      throw error;
+    }
+  }
+}
+
+/** What a run has done so far. */
+class Outcome {
+  readonly counts: Counts = { listed: 0, done: 0, unencrypted: 0, skipped: 0, bytes: 0 };
+  readonly faults: Faults;
+  readonly #renamed: Renamed[] = [];
+  #renamedCount = 0;
+
+  constructor(faults: Faults) {
+    this.faults = faults;
+  }
+
+  came({ key }: StoredEntry, encrypted: boolean, { bytes, renamed: path }: Taken): void {
+    this.counts.done++;
+    this.counts.bytes += bytes;
+    if (!encrypted) this.counts.unencrypted++;
+    if (path !== undefined && ++this.#renamedCount <= mostRenamed) this.#renamed.push({ key, path });
+  }
+
+  report(dryRun: boolean, endedBy: Error | undefined): DecryptReport {
+    const { listed, count, byReason } = this.faults;
+    return {
+      ...{ ...this.counts, dryRun, renamed: this.#renamed, renamedCount: this.#renamedCount },
+      ...{ faults: listed, faultCount: count, faultsByReason: byReason, endedBy },
+    };
+  }
 }
 
 /** S3 has none that is longer, in bytes. */
@@ -247,22 +250,4 @@ export async function eachOf<T>(
   const workers = Array.from({ length: Math.min(limit, items.length) }, () => worker().catch(fail));
   await Promise.allSettled(workers);
   signal.throwIfAborted();
-}
-
-/** Why the run did not get to the end. */
-function endOf(error: unknown, host: string, bucket: string): Error {
-  if (error instanceof SvcError || isVaultError(error)) return error;
-  const certificate = certificateErrorCode(error);
-  const name =
-    certificate ?? (error instanceof S3Error ? error.code : error instanceof Error ? error.name : 'unknown');
-  return new SvcError(
-    'DECRYPT_STORE_FAILED',
-    `The object store ${host} refused bucket ${bucket} or could not be reached (${name})`,
-    {
-      nextStep:
-        'Check --upstream, the bucket, and that the credentials may list it and read its objects; then run it again, and it goes on.',
-      exitStatus: certificate === undefined ? exitStatus.unavailable : exitStatus.config,
-      cause: error,
-    },
-  );
 }

@@ -1,10 +1,60 @@
+import { regionName } from '../../../core/s3/aws-endpoint.ts';
 import { resolveSettings, type Sources } from '../../../core/settings/resolve.ts';
-import { integer, path, type Resolved, type Settings } from '../../../core/settings/setting.ts';
+import {
+  enumeration,
+  httpUrl,
+  integer,
+  matching,
+  path,
+  type Resolved,
+  type Settings,
+} from '../../../core/settings/setting.ts';
+import { type StoreAddress, storeOf } from '../../../runtime/object-store/settings.ts';
 import { transitSettings, vaultRules, vaultSettings } from '../../../runtime/vault/settings.ts';
 import { proxySettings } from '../settings.ts';
 
 const { upstream, region, defaultRegion, reservedPrefix, stateBucket, unencryptedReads, requireBound } =
   proxySettings;
+
+/** Where plaintext goes that goes into a bucket; what is not said is as for the source. */
+const targetSettings = {
+  toUpstream: {
+    variable: 'SVC_PROXY_DECRYPT_TO_UPSTREAM',
+    flag: 'to-upstream',
+    summary: 'Object store of the bucket that --to names; unset: that of the source',
+    ...httpUrl('https://s3.example.eu'),
+  },
+  toRegion: {
+    variable: 'SVC_PROXY_DECRYPT_TO_REGION',
+    flag: 'to-region',
+    summary: 'Its region; unset: that of the source',
+    ...matching(regionName, 'a region such as eu-central-1'),
+  },
+  toProfile: {
+    variable: 'SVC_PROXY_DECRYPT_TO_PROFILE',
+    flag: 'to-profile',
+    summary: 'Profile of the AWS configuration whose credentials write there; unset: those that read',
+    ...matching(/^[^\0]{1,256}$/, 'the name of a profile'),
+  },
+  toAccessKeyId: {
+    variable: 'SVC_PROXY_DECRYPT_TO_ACCESS_KEY_ID',
+    summary: 'Access key that writes there, in place of a profile',
+    ...matching(/^[\w.+=@-]{3,128}$/, 'an access key id'),
+  },
+  toSecretAccessKey: {
+    variable: 'SVC_PROXY_DECRYPT_TO_SECRET_ACCESS_KEY',
+    summary: 'Secret of that access key',
+    secret: true,
+    ...matching(/^[\x21-\x7e]{8,256}$/, '8 to 256 printable characters without blanks'),
+  },
+  toChecksum: {
+    variable: 'SVC_PROXY_DECRYPT_TO_CHECKSUM',
+    flag: 'to-checksum',
+    summary: 'Trailing checksum of what is written there; none for stores that refuse trailers',
+    fallback: 'crc32',
+    ...enumeration('crc32', 'none'),
+  },
+} satisfies Settings;
 
 /** What is to be known where recovery keys open the objects, and no key server is asked. */
 export const recoverySettings = {
@@ -21,6 +71,7 @@ export const recoverySettings = {
     summary: 'File of recovery keys, as age-keygen writes it: no key server is needed then',
     ...path('a file'),
   },
+  ...targetSettings,
   concurrency: {
     variable: 'SVC_PROXY_DECRYPT_CONCURRENCY',
     flag: 'concurrency',
@@ -38,12 +89,32 @@ export const decryptSettings = { ...recoverySettings, ...keyServerSettings } sat
 export type RecoverySettings = Resolved<typeof recoverySettings>;
 export type DecryptSettings = Resolved<typeof decryptSettings>;
 
+type TargetSettings = Resolved<typeof targetSettings>;
+
 /** @throws SvcError CONFIG_INVALID */
 export function resolveDecryptSettings(sources: Sources): RecoverySettings | DecryptSettings {
   const { variable, flag } = recoverySettings.recoveryKey;
   if ((sources.flags?.[flag] ?? sources.env?.[variable]) !== undefined)
-    return resolveSettings(recoverySettings, sources);
-  return resolveSettings(decryptSettings, sources, (config) =>
-    vaultRules.flatMap((rule) => rule(config) ?? []),
-  );
+    return resolveSettings(recoverySettings, sources, targetErrors);
+  return resolveSettings(decryptSettings, sources, (config) => [
+    ...targetErrors(config),
+    ...vaultRules.flatMap((rule) => rule(config) ?? []),
+  ]);
 }
+
+const targetErrors = ({ toProfile, toAccessKeyId, toSecretAccessKey }: TargetSettings): string[] => [
+  ...((toAccessKeyId === undefined) === (toSecretAccessKey === undefined)
+    ? []
+    : ['SVC_PROXY_DECRYPT_TO_ACCESS_KEY_ID, SVC_PROXY_DECRYPT_TO_SECRET_ACCESS_KEY: each needs the other']),
+  ...(toProfile === undefined || toAccessKeyId === undefined
+    ? []
+    : ['SVC_PROXY_DECRYPT_TO_PROFILE (--to-profile): not beside SVC_PROXY_DECRYPT_TO_ACCESS_KEY_ID']),
+];
+
+/** Of the bucket that is written to. */
+export const targetStoreOf = (settings: RecoverySettings | DecryptSettings): StoreAddress =>
+  storeOf({
+    upstream: settings.toUpstream ?? settings.upstream,
+    region: settings.toRegion ?? settings.region,
+    defaultRegion: settings.defaultRegion,
+  });

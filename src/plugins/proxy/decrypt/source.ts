@@ -1,6 +1,7 @@
 import { EnvelopeError } from '../../../core/envelope/cipher.ts';
+import { isEnvelopeHeader } from '../../../core/envelope/metadata.ts';
 import { S3Error } from '../../../core/s3/error.ts';
-import { unquote } from '../../../core/s3/headers.ts';
+import { descriptionHeaders, unquote } from '../../../core/s3/headers.ts';
 import { retry } from '../../../runtime/lifecycle/wait.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import { defaultCredentials } from '../../../runtime/object-store/credentials.ts';
@@ -13,7 +14,14 @@ import type { ListUser } from '../multipart/lists-in-use.ts';
 import { createManifests } from '../multipart/manifest-store.ts';
 import { SpoolSpace } from '../read/body/spool-file.ts';
 import { createObjectReader } from '../read/create-object-reader.ts';
-import { apparentSize, ObjectChanged, type ObjectReader } from '../read/stored-object.ts';
+import { digestHeaders } from '../read/kept-digests.ts';
+import {
+  apparentSize,
+  ObjectChanged,
+  type ObjectLayout,
+  type ObjectReader,
+  type StoredObject,
+} from '../read/stored-object.ts';
 import { readRecoveryKeys, recoveryDataKeys } from '../recovery-keys.ts';
 import { createRewrapRecords, type RewrapRecords, withRewraps } from '../rewrapped-keys.ts';
 import { createBucketFacts } from '../state/bucket-facts.ts';
@@ -37,6 +45,11 @@ export interface OpenedObject {
   readonly etag: string;
   readonly size: number;
   readonly chunks: AsyncIterable<Buffer>;
+  /**
+   * Its own metadata, with the MD5 that its writer named, and what describes its content.
+   * @throws EnvelopeError `record-forged`
+   */
+  headers(): Promise<Record<string, string>>;
 }
 
 /** Objects of one bucket past the proxy, and the keys that open them. */
@@ -140,7 +153,7 @@ function mayHelp(error: unknown): boolean {
   return error instanceof ObjectChanged || (error instanceof S3Error && error.status >= 500);
 }
 
-const again = <T>(attempt: () => Promise<T>, signal: AbortSignal): Promise<T> =>
+export const again = <T>(attempt: () => Promise<T>, signal: AbortSignal): Promise<T> =>
   retry(attempt, { initialMs: 200, maxMs: 2_000, maxAttempts: 3, isRetryable: mayHelp, signal });
 
 async function look(
@@ -177,22 +190,35 @@ export async function open(
   const name = { bucket, key };
   const response = await upstream.send({ method: 'GET', ...name, signal: user.signal });
   if (response.status >= 300) throw await refusal(response);
-  try {
-    if (response.status !== 200)
-      throw new EnvelopeError(
-        'wrong-size',
-        `the store answered ${response.status} to a request for the whole`,
-      );
-    const object = reader.describe({ name, versionId: undefined, access: {} }, response.headers);
-    const layout = await reader.layout(object, user);
-    return {
-      encrypted: object.envelope !== undefined,
-      etag: unquote(object.etag),
-      size: layout.size,
-      chunks: reader.decrypt(object, layout, response, user),
-    };
-  } catch (error) {
-    response.body.destroy();
-    throw error;
-  }
+  user.atEnd(() => response.body.close());
+  if (response.status !== 200)
+    throw new EnvelopeError('wrong-size', `the store answered ${response.status} to a request for the whole`);
+  const object = reader.describe({ name, versionId: undefined, access: {} }, response.headers);
+  const layout = await reader.layout(object, user);
+  return {
+    encrypted: object.envelope !== undefined,
+    etag: unquote(object.etag),
+    size: layout.size,
+    chunks: reader.decrypt(object, layout, response, user),
+    headers: () => ownHeaders(reader, object, layout, user.signal),
+  };
 }
+
+async function ownHeaders(
+  reader: ObjectReader,
+  object: StoredObject,
+  layout: ObjectLayout,
+  signal: AbortSignal,
+): Promise<Record<string, string>> {
+  const own: Record<string, string> = {};
+  for (const [name, value] of Object.entries(object.headers))
+    if (typeof value === 'string' && isOwn(name)) own[name] = value;
+  if (object.envelope?.md5 === undefined) return own;
+  return { ...own, ...digestHeaders(await reader.digests(object, layout, signal), { checksum: false }) };
+}
+
+/** Others' `x-amz-meta-svc-…` are metadata like any. */
+const isOwn = (name: string): boolean =>
+  descriptionHeaders.includes(name) ||
+  name === 'x-amz-website-redirect-location' ||
+  (name.startsWith('x-amz-meta-') && !isEnvelopeHeader(name));

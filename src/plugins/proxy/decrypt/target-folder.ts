@@ -17,6 +17,7 @@ import { dirname, join } from 'node:path';
 import { exitStatus, SvcError } from '../../../core/errors.ts';
 import { folderBeside, pathParts, secondName } from './file-name.ts';
 import { type DecryptedObject, Journal, type Place } from './journal.ts';
+import { NameTaken } from './target.ts';
 
 /** No key stands for a name that begins with `%` and goes on so. */
 const ownFolder = '%svc-decrypt';
@@ -151,15 +152,6 @@ export class TargetFolder {
         return one;
     }
     throw new NameTaken([...folder, name].join('/'));
-  }
-}
-
-/** Something is there that is not of this object. */
-export class NameTaken extends Error {
-  override readonly name = 'NameTaken';
-
-  constructor(path: string) {
-    super(`there is something else already by the name of ${path}`);
   }
 }
 

@@ -1,13 +1,12 @@
 import { createRecordKey } from '../../../core/envelope/records.ts';
 import { rewrapRecordKey } from '../../../core/envelope/rewrap-record.ts';
-import { certificateErrorCode, exitStatus, SvcError } from '../../../core/errors.ts';
-import { S3Error } from '../../../core/s3/error.ts';
+import { exitStatus, SvcError } from '../../../core/errors.ts';
 import { resolveSettings, type Sources } from '../../../core/settings/resolve.ts';
 import { retry } from '../../../runtime/lifecycle/wait.ts';
 import { createLogger } from '../../../runtime/logging/create-logger.ts';
 import { storeOf } from '../../../runtime/object-store/settings.ts';
-import { isVaultError } from '../../../runtime/vault/contract.ts';
 import { vaultRules } from '../../../runtime/vault/settings.ts';
+import { endOf } from '../decrypt/ending.ts';
 import { type Fault, Faults } from '../decrypt/faults.ts';
 import { eachOf, readPlace } from '../decrypt/index.ts';
 import { listObjects } from '../decrypt/list-objects.ts';
@@ -73,7 +72,7 @@ export async function rewrapObjects(call: RewrapCall): Promise<RewrapReport> {
       complete = isComplete(target, tally, faults);
     } catch (error) {
       // An interruption is no fault, and what was done before it is told
-      if (!call.signal.aborted) endedBy = endOf(error, host, place.bucket);
+      if (!call.signal.aborted) endedBy = endOf(error, 'rewrap', host, place.bucket);
     }
     const { keyName, keyVersion } = target;
     const { listed, count, byReason } = faults;
@@ -200,21 +199,3 @@ async function countUploads({ place, settings, stores, target, tally }: Run): Pr
 }
 
 const recordLimit = 64 * 1024;
-
-/** Why the run did not get to the end. */
-function endOf(error: unknown, host: string, bucket: string): Error {
-  if (error instanceof SvcError || isVaultError(error)) return error;
-  const certificate = certificateErrorCode(error);
-  const name =
-    certificate ?? (error instanceof S3Error ? error.code : error instanceof Error ? error.name : 'unknown');
-  return new SvcError(
-    'REWRAP_STORE_FAILED',
-    `The object store ${host} refused bucket ${bucket} or could not be reached (${name})`,
-    {
-      nextStep:
-        'Check --upstream, the bucket, and that the credentials may list it, and read and write its objects; then run it again.',
-      exitStatus: certificate === undefined ? exitStatus.unavailable : exitStatus.config,
-      cause: error,
-    },
-  );
-}

@@ -34,6 +34,7 @@ export async function* listVersions(
   signal: AbortSignal,
 ): AsyncGenerator<readonly ListedVersion[]> {
   let markers: [string, string][] | undefined = [];
+  let last = Buffer.alloc(0);
   while (markers !== undefined) {
     const query: [string, string][] = [
       ['versions', ''],
@@ -42,13 +43,19 @@ export async function* listVersions(
       ...markers,
     ];
     const page: ScannedEntries = await attempt(() => listingPage(upstream, bucket, query, shape, signal));
-    yield versionsOf(page);
+    const versions = versionsOf(page);
+    const before = last;
+    last = Buffer.from(versions.at(-1)?.key ?? last);
+    if (Buffer.compare(before, last) > 0) throw stands();
+    yield versions;
     const next = nextMarkers(page);
-    if (next !== undefined && JSON.stringify(next) === JSON.stringify(markers))
-      throw s3Error('InternalError', 'A listing of the object store does not go on.');
+    if (next !== undefined && JSON.stringify(next) === JSON.stringify(markers)) throw stands();
     markers = next;
   }
 }
+
+/** Keys come in the order of their bytes, one key as often as it has versions: a listing that goes back would never end. */
+const stands = () => s3Error('InternalError', 'A listing of the object store does not go on.');
 
 function versionsOf(page: ScannedEntries): readonly ListedVersion[] {
   const decoded = keyDecoder(page);
@@ -64,8 +71,7 @@ function versionsOf(page: ScannedEntries): readonly ListedVersion[] {
 function nextMarkers(page: ScannedEntries): [string, string][] | undefined {
   if (page.top.get('IsTruncated')?.trim() !== 'true') return undefined;
   const key = page.top.get('NextKeyMarker');
-  if (key === undefined || key === '')
-    throw s3Error('InternalError', 'A listing of the object store does not go on.');
+  if (key === undefined || key === '') throw stands();
   const version = page.top.get('NextVersionIdMarker')?.trim();
   return [
     ['key-marker', keyDecoder(page)(key)],

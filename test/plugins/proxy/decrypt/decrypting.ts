@@ -10,9 +10,11 @@ const entry = fileURLToPath(new URL('../../../../bin/run.js', import.meta.url));
 export interface Setting {
   readonly store: Omit<S3Target, 'caFile'>;
   readonly vault: { readonly addr: string; readonly token: string };
+  /** Besides. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
-const environment = ({ store, vault }: Setting): Record<string, string> => ({
+const environment = ({ store, vault, env }: Setting): Record<string, string> => ({
   SVC_PROXY_UPSTREAM: store.endpoint,
   AWS_REGION: store.region,
   AWS_ACCESS_KEY_ID: store.accessKeyId,
@@ -20,6 +22,7 @@ const environment = ({ store, vault }: Setting): Record<string, string> => ({
   AWS_EC2_METADATA_DISABLED: 'true',
   VAULT_ADDR: vault.addr,
   VAULT_TOKEN: vault.token,
+  ...env,
 });
 
 const command = (source: string, to: string, args: readonly string[]) => [

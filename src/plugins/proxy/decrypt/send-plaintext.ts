@@ -1,0 +1,243 @@
+import type { ObjectName } from '../../../core/envelope/metadata.ts';
+import { s3Error } from '../../../core/s3/error.ts';
+import { unquote } from '../../../core/s3/headers.ts';
+import { type CompletedPart, completeMultipartXml } from '../../../core/s3/request-documents.ts';
+import { childText } from '../../../core/s3/xml.ts';
+import type { EntryShape } from '../../../core/s3/xml-text.ts';
+import { checksumTrailer } from '../upstream/streamed-upload.ts';
+import {
+  AnsweredEarly,
+  refusal,
+  type Upstream,
+  type UpstreamResponse,
+  type UpstreamUpload,
+  xmlResult,
+} from '../upstream/upstream.ts';
+import { keyDecoder, listingPage } from './list-objects.ts';
+
+export interface Plaintext {
+  readonly name: ObjectName;
+  /** Metadata, and what describes the content. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly size: number;
+  /** Ends without error only if all of it is authentic. */
+  readonly chunks: AsyncIterable<Buffer>;
+}
+
+interface Sending {
+  readonly upstream: Upstream;
+  /** Whether parts carry a checksum, which S3 takes only for an upload begun with that algorithm. */
+  readonly checksums: boolean;
+  readonly signal: AbortSignal;
+}
+
+const MiB = 1024 ** 2;
+/** What is larger goes in parts, and so large they are, unless 10,000 of them do not do. */
+export const partBytes = 64 * MiB;
+const mostParts = 10_000;
+const answerLimit = 64 * 1024;
+
+/**
+ * Writes an object of a plaintext that arrives. The store gets the end of a body, or is told to complete an upload, once the last
+ * byte was authenticated: until then there is nothing under the name, or what was there before.
+ * @throws S3Error as the store refuses; what `chunks` throws, after which the store keeps nothing
+ */
+export async function sendPlaintext(sending: Sending, plaintext: Plaintext): Promise<void> {
+  const { name, headers, size, chunks } = plaintext;
+  if (size > partBytes) return sendParts(sending, plaintext);
+  const { upstream, signal } = sending;
+  const request = { method: 'PUT', ...name, headers, signal };
+  let response: UpstreamResponse;
+  if (size === 0) {
+    for await (const chunk of chunks) if (chunk.length > 0) throw s3Error('IncompleteBody');
+    response = await upstream.send(request);
+  } else {
+    const upload = await upstream.upload(request, size);
+    response = await whole(upload, async () => {
+      for await (const chunk of chunks) await upload.write(chunk);
+      return upload.finish(nothing);
+    });
+  }
+  await accepted(response);
+}
+
+const nothing = new Uint8Array(0);
+
+/** Whatever goes wrong leaves nothing in the store. A refusal that came early is the answer. */
+async function whole(
+  upload: UpstreamUpload,
+  send: () => Promise<UpstreamResponse>,
+): Promise<UpstreamResponse> {
+  try {
+    return await send();
+  } catch (error) {
+    if (error instanceof AnsweredEarly) return upload.answer();
+    upload.abort();
+    throw error;
+  }
+}
+
+async function accepted(response: UpstreamResponse): Promise<UpstreamResponse> {
+  if (response.status !== 200) throw await refusal(response);
+  response.body.resume();
+  return response;
+}
+
+async function sendParts(sending: Sending, plaintext: Plaintext): Promise<void> {
+  const { name } = plaintext;
+  await abortEarlier(sending, name);
+  const uploadId = await createUpload(sending, plaintext);
+  try {
+    const parts = await uploadParts(sending, plaintext, uploadId);
+    await completeUpload(sending, name, uploadId, parts);
+  } catch (error) {
+    await abortUpload(sending.upstream, name, uploadId);
+    throw error;
+  }
+}
+
+async function createUpload(
+  { upstream, checksums, signal }: Sending,
+  { name, headers }: Plaintext,
+): Promise<string> {
+  const response = await upstream.send({
+    method: 'POST',
+    ...name,
+    query: [['uploads', '']],
+    headers: { ...headers, ...(checksums && { 'x-amz-checksum-algorithm': 'CRC32' }) },
+    signal,
+  });
+  const created = await xmlResult(response, 'InitiateMultipartUploadResult', answerLimit);
+  const uploadId = childText(created, 'UploadId');
+  if (uploadId === undefined) throw s3Error('InternalError', 'The object store named no upload.');
+  return uploadId;
+}
+
+async function uploadParts(
+  sending: Sending,
+  { name, size, chunks }: Plaintext,
+  uploadId: string,
+): Promise<readonly CompletedPart[]> {
+  const parts = new PartWriter(sending, name, uploadId, size);
+  try {
+    for await (const chunk of chunks) await parts.write(chunk);
+    return await parts.finish();
+  } catch (error) {
+    throw await parts.abort(error);
+  }
+}
+
+/** Cuts a plaintext into parts. A part ends when a byte of the next has come, and the last one when all of it is known to be authentic. */
+class PartWriter {
+  readonly #sending: Sending;
+  readonly #name: ObjectName;
+  readonly #uploadId: string;
+  readonly #most: number;
+  readonly #parts: CompletedPart[] = [];
+  #left: number;
+  #room = 0;
+  #current: UpstreamUpload | undefined;
+
+  constructor(sending: Sending, name: ObjectName, uploadId: string, size: number) {
+    this.#sending = sending;
+    this.#name = name;
+    this.#uploadId = uploadId;
+    this.#left = size;
+    this.#most = Math.max(partBytes, Math.ceil(size / mostParts / MiB) * MiB);
+  }
+
+  async write(chunk: Buffer): Promise<void> {
+    for (let at = 0; at < chunk.length; ) {
+      const upload = this.#room > 0 && this.#current ? this.#current : await this.#next();
+      const piece = chunk.subarray(at, at + this.#room);
+      await upload.write(piece);
+      at += piece.length;
+      this.#room -= piece.length;
+    }
+  }
+
+  /** @throws S3Error IncompleteBody for a plaintext that was shorter than it should have been */
+  async finish(): Promise<readonly CompletedPart[]> {
+    await this.#end();
+    if (this.#left > 0) throw s3Error('IncompleteBody');
+    return this.#parts;
+  }
+
+  /** @returns what it ends with: a refusal that came early says why */
+  async abort(error: unknown): Promise<unknown> {
+    if (error instanceof AnsweredEarly && this.#current !== undefined)
+      return refusal(await this.#current.answer());
+    this.#current?.abort();
+    return error;
+  }
+
+  async #next(): Promise<UpstreamUpload> {
+    await this.#end();
+    if (this.#left === 0) throw s3Error('IncompleteBody');
+    this.#room = Math.min(this.#most, this.#left);
+    this.#left -= this.#room;
+    const { upstream, signal } = this.#sending;
+    const query = [
+      ['partNumber', String(this.#parts.length + 1)],
+      ['uploadId', this.#uploadId],
+    ] as const;
+    const request = { method: 'PUT', ...this.#name, query, signal };
+    this.#current = await upstream.upload(request, this.#room);
+    return this.#current;
+  }
+
+  async #end(): Promise<void> {
+    if (this.#current === undefined) return;
+    const { headers } = await accepted(await this.#current.finish(nothing));
+    this.#current = undefined;
+    if (headers.etag === undefined) throw s3Error('InternalError', 'The object store named no ETag.');
+    const checksum = headers[checksumTrailer];
+    this.#parts.push({
+      partNumber: this.#parts.length + 1,
+      etag: unquote(headers.etag),
+      ...(typeof checksum === 'string' && { checksum }),
+    });
+  }
+}
+
+async function completeUpload(
+  { upstream, signal }: Sending,
+  name: ObjectName,
+  uploadId: string,
+  parts: readonly CompletedPart[],
+): Promise<void> {
+  const query = [['uploadId', uploadId]] as const;
+  const headers = { 'content-type': 'application/xml' };
+  const body = Buffer.from(completeMultipartXml(parts));
+  const response = await upstream.send({ method: 'POST', ...name, query, headers, signal }, body);
+  await xmlResult(response, 'CompleteMultipartUploadResult', answerLimit);
+}
+
+/** After an interruption too. An upload that stays, because the store is away, goes in the next run. */
+async function abortUpload(upstream: Upstream, name: ObjectName, uploadId: string): Promise<void> {
+  const query = [['uploadId', uploadId]] as const;
+  const aborted = upstream.send({ method: 'DELETE', ...name, query });
+  await aborted.then(({ body }) => void body.resume()).catch(() => undefined);
+}
+
+const uploads: EntryShape = {
+  root: 'ListMultipartUploadsResult',
+  entries: ['Upload'],
+  fields: ['Key', 'UploadId', 'EncodingType'],
+};
+
+/** Those of a run that was killed. Credentials that may not list them leave them where they are. */
+async function abortEarlier({ upstream, signal }: Sending, name: ObjectName): Promise<void> {
+  const query = [
+    ['uploads', ''],
+    ['encoding-type', 'url'],
+    ['prefix', name.key],
+  ] as const;
+  const page = await listingPage(upstream, name.bucket, query, uploads, signal).catch(() => undefined);
+  signal.throwIfAborted();
+  if (page === undefined) return;
+  const decoded = keyDecoder(page);
+  for (const entry of page.entries)
+    if (decoded(entry.get('Key') ?? '') === name.key)
+      await abortUpload(upstream, name, entry.get('UploadId')?.trim() ?? '');
+}

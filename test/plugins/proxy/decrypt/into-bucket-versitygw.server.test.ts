@@ -1,0 +1,3 @@
+import { intoBucketSuite } from './into-bucket.ts';
+
+intoBucketSuite('versitygw').run();
