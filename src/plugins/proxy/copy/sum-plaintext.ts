@@ -3,8 +3,9 @@ import {
   type Checksums,
   createChecksum,
   loadChecksums,
+  toldChecksum,
+  type WholeChecksum,
 } from '../../../core/s3/checksum.ts';
-import { toldChecksum, type WholeChecksum } from '../../../core/s3/object-checksum.ts';
 import type { ProxyServices } from '../context.ts';
 import { ObjectChanged } from '../read/stored-object.ts';
 import { smallBytes } from '../write/ciphertext-spool.ts';

@@ -10,12 +10,15 @@ import {
   verifySeal,
 } from '../../../core/envelope/manifest.ts';
 import { type Envelope, type ObjectName, readEnvelope } from '../../../core/envelope/metadata.ts';
-import { openPartChecksums, type PartChecksums } from '../../../core/envelope/part-checksums.ts';
 import { manifestKey } from '../../../core/envelope/records.ts';
-import { openMd5 } from '../../../core/envelope/sealed-md5.ts';
-import { openWholeChecksum } from '../../../core/envelope/whole-checksum.ts';
+import {
+  openMd5,
+  openPartChecksums,
+  openWholeChecksum,
+  type PartChecksums,
+} from '../../../core/envelope/sealed-checksums.ts';
+import type { WholeChecksum } from '../../../core/s3/checksum.ts';
 import { s3Error } from '../../../core/s3/error.ts';
-import type { WholeChecksum } from '../../../core/s3/object-checksum.ts';
 import { concurrently } from '../../../runtime/lifecycle/wait.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import type { DataKeys } from '../data-keys.ts';

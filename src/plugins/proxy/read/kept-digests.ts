@@ -1,6 +1,5 @@
-import { openMd5 } from '../../../core/envelope/sealed-md5.ts';
-import { openWholeChecksum } from '../../../core/envelope/whole-checksum.ts';
-import { md5Metadata } from '../../../core/s3/named-md5.ts';
+import { openMd5, openWholeChecksum } from '../../../core/envelope/sealed-checksums.ts';
+import { md5Metadata } from '../../../core/s3/headers.ts';
 import { wholeChecksumHeaders } from '../../../core/s3/object-checksum.ts';
 import type { DataKeys } from '../data-keys.ts';
 import { singleKey } from './body/sealed-body.ts';

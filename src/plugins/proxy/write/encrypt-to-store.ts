@@ -2,12 +2,14 @@ import { crc32 } from 'node:zlib';
 import { type Derivation, partChecksumKeyOf } from '../../../core/envelope/body-keys.ts';
 import { type EnvelopeFormat, storedBodySize } from '../../../core/envelope/manifest.ts';
 import { hasNoBody, type KeyPurpose, type ObjectName } from '../../../core/envelope/metadata.ts';
-import { sealChecksums } from '../../../core/envelope/sealed-checksums.ts';
-import { type EnvelopeChecksum, sealWholeChecksum } from '../../../core/envelope/whole-checksum.ts';
-import type { Checksums } from '../../../core/s3/checksum.ts';
+import {
+  type EnvelopeChecksum,
+  sealChecksums,
+  sealWholeChecksum,
+} from '../../../core/envelope/sealed-checksums.ts';
+import { type Checksums, toldChecksum } from '../../../core/s3/checksum.ts';
 import { s3Error } from '../../../core/s3/error.ts';
 import { responseHeadersDownstream, unquote } from '../../../core/s3/headers.ts';
-import { toldChecksum } from '../../../core/s3/object-checksum.ts';
 import { release } from '../../../runtime/memory.ts';
 import type { ProxyServices } from '../context.ts';
 import { createKey, type FreshKey } from '../data-keys.ts';

@@ -6,16 +6,17 @@ import {
   hasNoBody,
   type ObjectName,
 } from '../../../core/envelope/metadata.ts';
-import { sealMd5 } from '../../../core/envelope/sealed-md5.ts';
+import { sealMd5 } from '../../../core/envelope/sealed-checksums.ts';
 import { s3Error } from '../../../core/s3/error.ts';
 import {
   checkUserMetadata,
   maxUserMetadata,
+  type NamedMd5,
   requestHeadersUpstream,
   strictMetadataSize,
+  takeNamedMd5,
   unquote,
 } from '../../../core/s3/headers.ts';
-import { type NamedMd5, takeNamedMd5 } from '../../../core/s3/named-md5.ts';
 import type { Payload } from '../../../core/s3/received-payload.ts';
 import type { OperationHandler, ProxyServices } from '../context.ts';
 import type { FreshKey, WrapScheme } from '../data-keys.ts';
