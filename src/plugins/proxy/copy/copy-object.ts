@@ -13,9 +13,9 @@ import { accessHeaders } from '../read/read-request.ts';
 import { type ByteRange, type StoredObject, versionQuery } from '../read/stored-object.ts';
 import { respondSlowly, type SlowResponse } from '../server/slow-answer.ts';
 import { readBody, refusal } from '../upstream/upstream.ts';
-import { mostPlaintext } from '../write/body-sealer.ts';
 import { encryptToStore } from '../write/encrypt-to-store.ts';
 import { objectHeaders, verifyStored } from '../write/put-object.ts';
+import { mostPlaintext } from '../write/seal-and-send.ts';
 import {
   type Copied,
   changesSomething,

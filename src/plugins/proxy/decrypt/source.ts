@@ -11,7 +11,7 @@ import { createTransit } from '../../../runtime/vault/transit.ts';
 import { createDataKeys, type DataKeys } from '../data-keys.ts';
 import type { ListUser } from '../multipart/lists-in-use.ts';
 import { createManifests } from '../multipart/manifest-store.ts';
-import { SpoolSpace } from '../read/body/spool-file.ts';
+import { SpoolSpace } from '../read/body/spool.ts';
 import { createObjectReader } from '../read/create-object-reader.ts';
 import { apparentSize, ObjectChanged, type ObjectReader } from '../read/stored-object.ts';
 import { readRecoveryKeys, recoveryDataKeys } from '../recovery-keys.ts';

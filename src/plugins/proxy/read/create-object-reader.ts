@@ -1,8 +1,7 @@
-import { EnvelopeError, openWhole, overheadBytes } from '../../../core/envelope/cipher.ts';
+import { EnvelopeError, openWhole } from '../../../core/envelope/cipher.ts';
 import type { PartEntry } from '../../../core/envelope/manifest.ts';
 import { hasEnvelope } from '../../../core/envelope/metadata.ts';
 import { coveringParts } from '../../../core/s3/range.ts';
-import { release } from '../../../runtime/memory.ts';
 import type { ResponseBody } from '../../../runtime/net/http1-response-body.ts';
 import type { ProxyConfig } from '../config.ts';
 import type { ProxyServices } from '../context.ts';
@@ -11,16 +10,15 @@ import { type BodyRequest, noRoom, openBody, type ReadTools, streamed } from './
 import {
   type BodySlice,
   ciphertext,
-  cut,
   type SealedBody,
   sealedPart,
   singleKey,
+  spoolBody,
+  spooledSlice,
   type TakeKey,
 } from './body/sealed-body.ts';
-import { Spool, type SpoolLease, spoolBody, spooledSlice } from './body/spool.ts';
-import { SpoolUnavailable } from './body/spool-file.ts';
-import { type Hold, VerifyBudget } from './body/verify-budget.ts';
-import { asksForDigests, keptDigests, openDigests } from './kept-digests.ts';
+import { Spool, type SpoolFile, type SpoolLease, SpoolUnavailable } from './body/spool.ts';
+import { VerifyBudget } from './body/verify-budget.ts';
 import {
   bytesOf,
   type PartRun,
@@ -33,7 +31,8 @@ import {
   wholePartList,
   wholeParts,
 } from './object-parts.ts';
-import { openSegmented, SegmentedReads } from './segmented-reads.ts';
+import { SegmentedReads } from './segmented-reads.ts';
+import { keptDigests, readSmall, sealOf } from './small-object.ts';
 import {
   type ByteRange,
   describe,
@@ -44,7 +43,6 @@ import {
   type ObjectLayout,
   type ObjectReader,
   type ReadOptions,
-  type SmallObject,
   type StoredObject,
   versionQuery,
 } from './stored-object.ts';
@@ -55,6 +53,7 @@ export function createObjectReader(parts: ReaderParts): ObjectReader {
   const budget = new VerifyBudget(config.verifyBudget);
   const spool = new Spool({ folder: config.spoolDir, space: parts.spoolSpace });
   const plaintext = new Plaintext(parts, { config, budget, spool });
+  const { keys, metrics } = parts;
   return {
     stat: async (name, { versionId, headers, access = {}, signal }) => {
       const address: ObjectAddress = { name, versionId, access };
@@ -72,20 +71,14 @@ export function createObjectReader(parts: ReaderParts): ObjectReader {
     describe: (address, headers) => describe(config, address, headers),
     layout: (object, user) => loadLayout(manifests, object, user),
     decrypt: (object, layout, response, options) => plaintext.arriving(object, layout, response, options),
-    decryptSmall: (object, layout, response, options) => plaintext.small(object, layout, response, options),
-    digests: (object, layout, signal) => keptDigests(parts.keys, object, layout, signal),
+    decryptSmall: (object, layout, response, options) =>
+      readSmall({ keys, metrics, budget }, object, layout, response, options),
+    digests: (object, layout, signal) => keptDigests(keys, object, layout, signal),
     plaintext: (object, layout, range, options) => plaintext.fetched(object, layout, range, options),
     verifySize: (object, layout, options) => plaintext.verifySize(object, layout, options),
     close: () => spool.close(),
   };
 }
-
-/** Bodies up to this size are decrypted in one step, in plaintext bytes. */
-const smallBytes = 64 * 1024;
-
-/** What stands in the metadata in place of the body, in memory of its own. */
-const sealOf = ({ envelope }: StoredObject): Buffer | undefined =>
-  envelope?.emptySeal === undefined ? undefined : Buffer.alloc(overheadBytes, envelope.emptySeal, 'base64');
 
 const isSegmented = ({ envelope }: StoredObject): boolean => envelope?.format === 2;
 
@@ -110,45 +103,6 @@ class Plaintext {
     this.#parts = parts;
     this.#tools = tools;
     this.#segmented = new SegmentedReads(parts);
-  }
-
-  small(object: StoredObject, layout: ObjectLayout, response: UpstreamResponse, options: ReadOptions) {
-    if (object.envelope?.keys.form !== 'single' || layout.size > smallBytes) return undefined;
-    const hold = this.#tools.budget.take(2 * object.storedSize, options.evict);
-    return hold && this.#small(object, layout, response, hold, options);
-  }
-
-  /** The key is asked for while the body comes, and may be refused before. */
-  async #small(
-    object: StoredObject,
-    layout: ObjectLayout,
-    response: UpstreamResponse,
-    hold: Hold,
-    { signal, checksum }: ReadOptions,
-  ): Promise<SmallObject> {
-    const unwrapped = singleKey(this.#parts.keys, object, signal)();
-    unwrapped.catch(() => undefined);
-    try {
-      const stored = sealOf(object) ?? (await response.body.exact(object.storedSize));
-      if (stored === undefined) throw cut();
-      const dek = await unwrapped;
-      const digests = asksForDigests(object, checksum === true) ? openDigests(object, layout, dek) : {};
-      const plaintext =
-        object.envelope?.format === 2 ? openSegmented(object, stored, dek) : openWhole(stored, dek);
-      release(stored);
-      this.#parts.metrics.bytes('decrypted', plaintext.length);
-      const done = () => {
-        hold.releaseAll();
-        release(plaintext);
-      };
-      return { plaintext, digests, done };
-    } catch (error) {
-      hold.releaseAll();
-      throw error;
-    } finally {
-      unwrapped.then((dek) => dek.fill(0)).catch(() => undefined);
-      response.body.close();
-    }
   }
 
   async *arriving(
@@ -336,7 +290,7 @@ class Plaintext {
 
   async #lease(object: StoredObject, wanted: Wanted, options: ReadOptions): Promise<SpoolLease | undefined> {
     const { strict, verifyBuffer } = this.#tools.config;
-    const fill = async (file: Parameters<typeof spoolBody>[3], signal: AbortSignal) => {
+    const fill = async (file: SpoolFile, signal: AbortSignal) => {
       const response = await this.#fetch(object, wanted.stored, signal);
       const reader = response.body;
       try {

@@ -258,3 +258,9 @@ function checked(response: UpstreamResponse, bytes: number, range: ByteRange | u
   body.destroy();
   throw new EnvelopeError('wrong-size', 'the store answered other bytes than it was asked for');
 }
+
+/** Whether anything has to be opened for an answer: an MD5 is metadata, which every answer has. */
+export const asksForDigests = ({ envelope }: StoredObject, checksum: boolean): boolean =>
+  envelope !== undefined &&
+  (envelope.md5 !== undefined ||
+    (checksum && (envelope.checksum !== undefined || envelope.keys.form !== 'single')));

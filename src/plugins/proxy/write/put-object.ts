@@ -22,7 +22,8 @@ import type { OperationHandler, ProxyServices } from '../context.ts';
 import type { FreshKey, WrapScheme } from '../data-keys.ts';
 import { manifestToReplace, removeManifest } from '../multipart/manifest-store.ts';
 import { smallBytes } from './ciphertext-spool.ts';
-import { type Besides, encryptToStore, type StoredBody, writeAnswer } from './encrypt-to-store.ts';
+import { encryptToStore, type StoredBody, writeAnswer } from './encrypt-to-store.ts';
+import type { Besides } from './seal-and-send.ts';
 
 /** PutObject: the body is encrypted under a DEK of its own, which is stored wrapped in the object's metadata. */
 export const putObject: OperationHandler = async (services, context) => {
