@@ -16,7 +16,7 @@ import {
   type ObjectName,
   type WrappedKeys,
 } from '../../../src/core/envelope/metadata.ts';
-import { manifestKey } from '../../../src/core/envelope/records.ts';
+import { manifestKey, manifestText } from '../../../src/core/envelope/records.ts';
 import {
   type EnvelopeChecksum,
   sealMd5,
@@ -24,7 +24,6 @@ import {
 } from '../../../src/core/envelope/sealed-checksums.ts';
 import type { WholeChecksum } from '../../../src/core/s3/checksum.ts';
 import { TransitKey } from '../../../src/plugins/dev/keys/transit-keys.ts';
-import { manifestText } from '../../../src/plugins/proxy/multipart/manifest-store.ts';
 import { seededBytes } from './seeded.ts';
 
 /** One object as the store holds it; names of metadata without `x-amz-meta-`. */
