@@ -7,7 +7,7 @@ import {
   type StoredPartList,
   serializePartList,
 } from './manifest.ts';
-import { type EnvelopeChecksum, readChecksum, serializeChecksum } from './whole-checksum.ts';
+import { type EnvelopeChecksum, readChecksum, serializeChecksum } from './sealed-checksums.ts';
 
 /** Response or request headers, names in lower case. */
 export type Headers = Readonly<Record<string, string | string[] | undefined>>;

@@ -1,7 +1,13 @@
 import { createHash } from 'node:crypto';
 import { isDerivationText } from './body-keys.ts';
 import { EnvelopeError } from './cipher.ts';
-import type { PartEntry, SegmentedPart } from './manifest.ts';
+import {
+  type PartEntry,
+  readPartList,
+  type SegmentedPart,
+  type StoredPartList,
+  serializePartList,
+} from './manifest.ts';
 import type { ObjectName } from './metadata.ts';
 
 /**
@@ -84,4 +90,46 @@ export function readPartRecord(prefix: string, key: string): PartRecord | undefi
       : undefined;
   if (begins.length !== 16) return undefined;
   return { part: { ...place, dek: `vault:${proves}:${base64(value)}`, nonce: base64(begins) }, ...rest };
+}
+
+/** The manifest object: both names of its object, so that what it belongs to can be told from it alone. */
+export const manifestText = ({ bucket, key }: ObjectName, list: StoredPartList): string =>
+  `{"v":1,"bucket":${JSON.stringify(bucket)},"key":${JSON.stringify(key)},"list":${serializePartList(list)}}`;
+
+export interface ManifestOf extends ObjectName {
+  readonly list: StoredPartList;
+}
+
+/** @throws EnvelopeError `malformed-metadata`. */
+export function parseManifest(text: string): ManifestOf {
+  if (openings(text) > mostOpenings)
+    throw new EnvelopeError('malformed-metadata', 'a manifest does not have the form that svc writes');
+  let value: { v?: unknown; bucket?: unknown; key?: unknown; list?: unknown } | null;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw new EnvelopeError('malformed-metadata', 'a manifest is not JSON', { cause });
+  }
+  if (value?.v !== 1 || typeof value.bucket !== 'string' || typeof value.key !== 'string')
+    throw new EnvelopeError('malformed-metadata', 'a manifest does not have the form that svc writes');
+  return { bucket: value.bucket, key: value.key, list: readPartList(value.list) };
+}
+
+/** @throws EnvelopeError `manifest-forged` when the manifest belongs to another object. */
+export function manifestOfObject(text: string, name: ObjectName): StoredPartList {
+  const manifest = parseManifest(text);
+  if (manifest.bucket !== name.bucket || manifest.key !== name.key)
+    throw new EnvelopeError('manifest-forged', 'the manifest belongs to another object');
+  return manifest.list;
+}
+
+/** One for each of 10,000 parts, and those that may stand in the names of the object. */
+const mostOpenings = 10_000 + 2_000;
+
+/** Empty objects and arrays take twenty times the room of their text. */
+function openings(text: string): number {
+  let count = 0;
+  for (const opening of ['{', '['])
+    for (let at = text.indexOf(opening); at >= 0; at = text.indexOf(opening, at + 1)) count++;
+  return count;
 }

@@ -4,7 +4,7 @@ import { crc32 } from 'node:zlib';
 import { Crc64Nvme } from './crc64nvme.ts';
 import { s3Error } from './error.ts';
 import type { PayloadMode } from './sigv4-sign.ts';
-import { isXxhash, loadXxhash, Xxhash, type XxhashAlgorithm } from './xxhash.ts';
+import { loadXxhash, Xxhash, type XxhashAlgorithm } from './xxhash.ts';
 
 export type ChecksumAlgorithm =
   | 'crc32'
@@ -52,12 +52,14 @@ export function loadChecksums(algorithms: readonly ChecksumAlgorithm[]): Promise
   return loaded.length === 0 ? undefined : loadAll(loaded);
 }
 
+const isXxhash = (algorithm: ChecksumAlgorithm): algorithm is XxhashAlgorithm =>
+  algorithm.startsWith('xxhash');
+
 async function loadAll(algorithms: readonly XxhashAlgorithm[]): Promise<void> {
   await Promise.all(algorithms.map(loadXxhash));
 }
 
 export function createChecksum(algorithm: ChecksumAlgorithm): Checksum {
-  if (isXxhash(algorithm)) return new Xxhash(algorithm);
   switch (algorithm) {
     case 'crc32':
       return new RunningCrc32(crc32);
@@ -65,6 +67,10 @@ export function createChecksum(algorithm: ChecksumAlgorithm): Checksum {
       return new RunningCrc32(crc32c);
     case 'crc64nvme':
       return new Crc64Nvme();
+    case 'xxhash64':
+    case 'xxhash3':
+    case 'xxhash128':
+      return new Xxhash(algorithm);
     default:
       return createHash(algorithm);
   }
@@ -127,6 +133,26 @@ function crc32c(data: Buffer, previous = 0): number {
   for (; at < data.length; at++) crc = (crc >>> 8) ^ of(t, (crc ^ data.readUInt8(at)) & 255);
   return ~crc;
 }
+
+/** How the checksum of an object in parts is made: as if it were one, or over those of its parts. */
+export type ChecksumType = 'FULL_OBJECT' | 'COMPOSITE';
+
+/** A checksum of the whole object, as answers have it. */
+export interface WholeChecksum {
+  readonly algorithm: ChecksumAlgorithm;
+  readonly type: ChecksumType;
+  /** Base64; a composite one ends in `-` and the number of parts. */
+  readonly text: string;
+}
+
+export const toldChecksum = (
+  { algorithm, type }: Omit<WholeChecksum, 'text'>,
+  digest: Buffer,
+  parts: number,
+): WholeChecksum => {
+  const count = type === 'COMPOSITE' ? `-${parts}` : '';
+  return { algorithm, type, text: digest.toString('base64') + count };
+};
 
 /** A digest of the plaintext that the caller announced. */
 export interface Expectation {

@@ -2,15 +2,15 @@ import type { IncomingHttpHeaders } from 'node:http';
 import {
   type ChecksumAlgorithm,
   type Checksums,
+  type ChecksumType,
   checksumAlgorithms,
   createChecksum,
   decodeDigest,
   manyChecksums,
+  toldChecksum,
+  type WholeChecksum,
 } from './checksum.ts';
 import { s3Error } from './error.ts';
-
-/** How the checksum of an object in parts is made: as if it were one, or over those of its parts. */
-export type ChecksumType = 'FULL_OBJECT' | 'COMPOSITE';
 
 /** What an upload was begun with. */
 export interface UploadChecksum {
@@ -24,23 +24,6 @@ export interface ObjectChecksum extends UploadChecksum {
   /** Number of parts that a composite one may be followed by. */
   readonly parts?: number;
 }
-
-/** A checksum of the whole object, as answers have it. */
-export interface WholeChecksum {
-  readonly algorithm: ChecksumAlgorithm;
-  readonly type: ChecksumType;
-  /** Base64; a composite one ends in `-` and the number of parts. */
-  readonly text: string;
-}
-
-export const toldChecksum = (
-  { algorithm, type }: Omit<WholeChecksum, 'text'>,
-  digest: Buffer,
-  parts: number,
-): WholeChecksum => {
-  const count = type === 'COMPOSITE' ? `-${parts}` : '';
-  return { algorithm, type, text: digest.toString('base64') + count };
-};
 
 /** As headers of an answer. */
 export const wholeChecksumHeaders = ({ algorithm, type, text }: WholeChecksum): Record<string, string> => ({

@@ -1,7 +1,12 @@
-import { type ChecksumAlgorithm, type Checksums, checksumAlgorithms, isDigest } from './checksum.ts';
+import {
+  type ChecksumAlgorithm,
+  type Checksums,
+  checksumAlgorithms,
+  isDigest,
+  type WholeChecksum,
+} from './checksum.ts';
 import { s3Error } from './error.ts';
 import { unquote } from './headers.ts';
-import type { WholeChecksum } from './object-checksum.ts';
 import { childText, parseXml, type XmlElement } from './xml.ts';
 import { element, scanEntries } from './xml-text.ts';
 

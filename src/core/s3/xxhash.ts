@@ -18,9 +18,6 @@ interface Machine {
 
 const machines = new Map<XxhashAlgorithm, Machine>();
 
-export const isXxhash = (algorithm: string): algorithm is XxhashAlgorithm =>
-  Object.hasOwn(modules, algorithm);
-
 /** To be awaited before the first `Xxhash` of the algorithm. */
 export async function loadXxhash(algorithm: XxhashAlgorithm): Promise<void> {
   if (machines.has(algorithm)) return;

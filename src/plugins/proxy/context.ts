@@ -9,7 +9,7 @@ import type { Manifests } from './multipart/manifest-store.ts';
 import type { PartKeys } from './multipart/part-keys.ts';
 import type { UploadKeys } from './multipart/upload-keys.ts';
 import type { Uploads } from './multipart/uploads.ts';
-import type { SpoolSpace } from './read/body/spool-file.ts';
+import type { SpoolSpace } from './read/body/spool.ts';
 import type { ObjectReader } from './read/stored-object.ts';
 import type { HeldResponses } from './server/admit-request.ts';
 import type { BucketFacts } from './state/bucket-facts.ts';

@@ -79,7 +79,8 @@ export function withRewraps(keys: DataKeys, records: Pick<RewrapRecords, 'find'>
     ...keys,
     async unwrap(...asked) {
       const [name, , items] = asked;
-      const known = remembered.get(memoryKey(name, idOf(items) ?? ''));
+      // Mostly none is remembered, and the id of a key costs a hash
+      const known = remembered.size > 0 ? remembered.get(memoryKey(name, idOf(items) ?? '')) : undefined;
       if (known !== undefined) {
         // It may have been wrapped once more since
         const unwrapped = await unwrapBy(known, ...asked).catch(() => undefined);

@@ -30,7 +30,7 @@ import { createListHandler, PlaintextCache } from './operations/list-objects.ts'
 import { listParts } from './operations/list-parts.ts';
 import { getObjectAttributes } from './operations/object-attributes.ts';
 import { passThrough } from './operations/pass-through.ts';
-import { SpoolSpace } from './read/body/spool-file.ts';
+import { SpoolSpace } from './read/body/spool.ts';
 import { createObjectReader } from './read/create-object-reader.ts';
 import { getObject, headObject } from './read/get-object.ts';
 import {
@@ -117,7 +117,7 @@ export async function startProcess(options: ProcessOptions, signal: AbortSignal)
       authenticate: createAuthenticate(config),
       routes: createRoutes(),
       stallMs,
-      draining: () => signal.aborted,
+      signal,
       bodies: new BodyBudget(bodyBytes),
       slots: new RequestSlots(requestsAtOnce, () => connections.endStale()),
       answers: new ResponseMemory(answerBytes),

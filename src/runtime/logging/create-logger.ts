@@ -23,10 +23,10 @@ export async function createLogger(options: LoggerOptions): Promise<Logger> {
 }
 
 function behindOurInterface(target: Pino): Logger {
-  const write =
-    (level: LogLevel) =>
-    (event: string, fields: LogFields = {}) =>
-      target[level]({ event, ...redactFields(fields) });
+  const write = (level: LogLevel) => {
+    if (!target.isLevelEnabled(level)) return () => {};
+    return (event: string, fields: LogFields = {}) => target[level]({ event, ...redactFields(fields) });
+  };
   return {
     debug: write('debug'),
     info: write('info'),

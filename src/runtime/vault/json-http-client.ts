@@ -1,16 +1,8 @@
 import http from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
-import { isLoopback } from '../../core/settings/setting.ts';
-import { isEncodedPath } from '../../core/vault/path.ts';
-import { apiHeaders, apiPrefix, TlsContext, type VaultConnectionSettings } from './connection.ts';
-import {
-  isVaultError,
-  redirectedElsewhere,
-  VaultError,
-  type VaultRequest,
-  type VaultTransport,
-} from './contract.ts';
+import { TlsContext, type VaultConnectionSettings } from './connection.ts';
+import { isVaultError, VaultError } from './contract.ts';
 import { noAnswer, noneInTime } from './secret-client/secret-socket.ts';
 
 /** @throws SvcError (exit 78) where TLS files cannot be used. */
@@ -204,67 +196,4 @@ export interface JsonHttpClient {
   /** @throws VaultError of kind `unavailable`; the signal's reason when aborted */
   exchange(request: JsonHttpRequest): Promise<JsonHttpResponse>;
   close(): void;
-}
-
-type SendRequest = Parameters<VaultTransport['send']>[0];
-
-/** Makes HTTP requests of calls. A LIST is sent as a GET with `list=true`, which every gateway lets through. */
-export function httpRequests(connection: VaultConnectionSettings): (request: SendRequest) => JsonHttpRequest {
-  const { address, requestTimeoutMs } = connection;
-  const prefix = apiPrefix(connection);
-  return (request) => ({
-    origin: address,
-    method: request.method === 'LIST' ? 'GET' : request.method,
-    path: `${prefix}${checkedPath(request)}${request.method === 'LIST' ? '?list=true' : ''}`,
-    headers: headersFor(request, connection),
-    body: request.body === undefined ? undefined : JSON.stringify(request.body),
-    signal: request.signal,
-    timeoutMs: Math.min(requestTimeoutMs, request.timeoutMs ?? requestTimeoutMs),
-  });
-}
-
-function headersFor({ body, bytes, token }: SendRequest, connection: VaultConnectionSettings) {
-  const headers = Object.fromEntries(apiHeaders(connection, body !== undefined || bytes !== undefined));
-  return token === undefined ? headers : { ...headers, 'X-Vault-Token': token };
-}
-
-function checkedPath({ path }: VaultRequest): string {
-  if (isEncodedPath(path)) return path;
-  throw new VaultError('rejected', 'A path for the key server is not encoded', { path });
-}
-
-/** Repeats the request at the server that `activeServer` finds in the response. */
-export async function followStandby(
-  client: Pick<JsonHttpClient, 'exchange'>,
-  connection: VaultConnectionSettings,
-  request: JsonHttpRequest,
-  answer: JsonHttpResponse,
-): Promise<JsonHttpResponse> {
-  return client.exchange({ ...request, origin: activeServer(connection, request, answer) });
-}
-
-/**
- * A standby that does not forward names the active server by a 307. It is followed once,
- * and only to the same path by the same scheme: the token goes along, and with TLS the
- * other server must show a certificate of the same CA; without TLS it must be on this machine,
- * as VAULT_ADDR must. No other redirect is followed.
- *
- * @returns where to send the request again
- * @throws VaultError of kind `unavailable`
- */
-export function activeServer(
-  connection: VaultConnectionSettings,
-  request: Pick<JsonHttpRequest, 'origin' | 'path'>,
-  answer: Pick<JsonHttpResponse, 'status' | 'location'>,
-): URL {
-  const target = URL.parse(answer.location ?? '', request.origin.href);
-  const usable =
-    connection.followStandby &&
-    target !== null &&
-    target.protocol === request.origin.protocol &&
-    (target.protocol === 'https:' || isLoopback(target.hostname)) &&
-    target.username === '' &&
-    target.pathname + target.search === request.path;
-  if (usable) return target;
-  throw redirectedElsewhere(request.origin.host, answer.status);
 }

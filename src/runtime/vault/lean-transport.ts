@@ -1,12 +1,19 @@
 import { writeRequest } from '../../core/http1.ts';
 import { JsonError } from '../../core/json-document.ts';
+import { isLoopback } from '../../core/settings/setting.ts';
+import { isEncodedPath } from '../../core/vault/path.ts';
 import { createWipedMemory } from '../memory.ts';
-import type { VaultConnectionSettings } from './connection.ts';
-import { type ByteExchange, VaultError, type VaultResponse, type VaultTransport } from './contract.ts';
+import { apiHeaders, apiPrefix, type VaultConnectionSettings } from './connection.ts';
+import {
+  type ByteExchange,
+  redirectedElsewhere,
+  VaultError,
+  type VaultRequest,
+  type VaultResponse,
+  type VaultTransport,
+} from './contract.ts';
 import {
   createJsonHttpClient,
-  followStandby,
-  httpRequests,
   type JsonHttpClient,
   type JsonHttpRequest,
   type JsonHttpResponse,
@@ -96,3 +103,67 @@ class ByteTransport {
 
 const notJson = (origin: URL, status: number, cause: JsonError): VaultError =>
   new VaultError('unavailable', `${origin.host} answered ${status} with what is not JSON`, { status, cause });
+
+type SendRequest = Parameters<VaultTransport['send']>[0];
+
+/** Makes HTTP requests of calls. A LIST is sent as a GET with `list=true`, which every gateway lets through. */
+export function httpRequests(connection: VaultConnectionSettings): (request: SendRequest) => JsonHttpRequest {
+  const { address, requestTimeoutMs } = connection;
+  const prefix = apiPrefix(connection);
+  const ofBody = Object.fromEntries(apiHeaders(connection, true));
+  const ofNone = Object.fromEntries(apiHeaders(connection, false));
+  const headersFor = ({ body, bytes, token }: SendRequest) => {
+    const headers = body === undefined && bytes === undefined ? ofNone : ofBody;
+    return token === undefined ? headers : { ...headers, 'X-Vault-Token': token };
+  };
+  return (request) => ({
+    origin: address,
+    method: request.method === 'LIST' ? 'GET' : request.method,
+    path: `${prefix}${checkedPath(request)}${request.method === 'LIST' ? '?list=true' : ''}`,
+    headers: headersFor(request),
+    body: request.body === undefined ? undefined : JSON.stringify(request.body),
+    signal: request.signal,
+    timeoutMs: Math.min(requestTimeoutMs, request.timeoutMs ?? requestTimeoutMs),
+  });
+}
+
+function checkedPath({ path }: VaultRequest): string {
+  if (isEncodedPath(path)) return path;
+  throw new VaultError('rejected', 'A path for the key server is not encoded', { path });
+}
+
+/** Repeats the request at the server that `activeServer` finds in the response. */
+export async function followStandby(
+  client: Pick<JsonHttpClient, 'exchange'>,
+  connection: VaultConnectionSettings,
+  request: JsonHttpRequest,
+  answer: JsonHttpResponse,
+): Promise<JsonHttpResponse> {
+  return client.exchange({ ...request, origin: activeServer(connection, request, answer) });
+}
+
+/**
+ * A standby that does not forward names the active server by a 307. It is followed once,
+ * and only to the same path by the same scheme: the token goes along, and with TLS the
+ * other server must show a certificate of the same CA; without TLS it must be on this machine,
+ * as VAULT_ADDR must. No other redirect is followed.
+ *
+ * @returns where to send the request again
+ * @throws VaultError of kind `unavailable`
+ */
+export function activeServer(
+  connection: VaultConnectionSettings,
+  request: Pick<JsonHttpRequest, 'origin' | 'path'>,
+  answer: Pick<JsonHttpResponse, 'status' | 'location'>,
+): URL {
+  const target = URL.parse(answer.location ?? '', request.origin.href);
+  const usable =
+    connection.followStandby &&
+    target !== null &&
+    target.protocol === request.origin.protocol &&
+    (target.protocol === 'https:' || isLoopback(target.hostname)) &&
+    target.username === '' &&
+    target.pathname + target.search === request.path;
+  if (usable) return target;
+  throw redirectedElsewhere(request.origin.host, answer.status);
+}

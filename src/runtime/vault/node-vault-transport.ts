@@ -1,12 +1,7 @@
 import { apiPrefix, type VaultConnectionSettings } from './connection.ts';
 import type { VaultResponse, VaultTransport } from './contract.ts';
-import {
-  createJsonHttpClient,
-  followStandby,
-  httpRequests,
-  type JsonHttpClient,
-  type JsonHttpRequest,
-} from './json-http-client.ts';
+import { createJsonHttpClient, type JsonHttpClient, type JsonHttpRequest } from './json-http-client.ts';
+import { followStandby, httpRequests } from './lean-transport.ts';
 
 /** The options that node-vault gives to its HTTP library; our `exchange` passes through them. */
 interface HttpOptions {

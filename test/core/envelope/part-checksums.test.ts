@@ -7,7 +7,7 @@ import {
   openPartChecksums,
   partChecksum,
   sealPartChecksums,
-} from '../../../src/core/envelope/part-checksums.ts';
+} from '../../../src/core/envelope/sealed-checksums.ts';
 import { checksumAlgorithms, digestLength } from '../../../src/core/s3/checksum.ts';
 import { faultOf } from './fault.ts';
 

@@ -8,9 +8,8 @@ import {
   readChecksum,
   sealWholeChecksum,
   serializeChecksum,
-} from '../../../src/core/envelope/whole-checksum.ts';
-import { checksumAlgorithms, digestLength } from '../../../src/core/s3/checksum.ts';
-import { toldChecksum } from '../../../src/core/s3/object-checksum.ts';
+} from '../../../src/core/envelope/sealed-checksums.ts';
+import { checksumAlgorithms, digestLength, toldChecksum } from '../../../src/core/s3/checksum.ts';
 import { faultOf } from './fault.ts';
 
 const test = suite('the checksum kept with an object');

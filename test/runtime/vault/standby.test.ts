@@ -1,11 +1,8 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { VaultConnectionSettings } from '../../../src/runtime/vault/connection.ts';
-import {
-  followStandby,
-  type JsonHttpClient,
-  type JsonHttpRequest,
-} from '../../../src/runtime/vault/json-http-client.ts';
+import type { JsonHttpClient, JsonHttpRequest } from '../../../src/runtime/vault/json-http-client.ts';
+import { followStandby } from '../../../src/runtime/vault/lean-transport.ts';
 
 const test = suite('the way from a standby to the active server');
 const connection = { followStandby: true } as VaultConnectionSettings;

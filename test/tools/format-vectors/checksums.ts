@@ -1,11 +1,12 @@
 import type { PartList } from '../../../src/core/envelope/manifest.ts';
-import { type ChecksumAlgorithm, createChecksum, loadChecksums } from '../../../src/core/s3/checksum.ts';
 import {
+  type ChecksumAlgorithm,
+  createChecksum,
+  loadChecksums,
   toldChecksum,
-  type UploadChecksum,
   type WholeChecksum,
-  wholeChecksum,
-} from '../../../src/core/s3/object-checksum.ts';
+} from '../../../src/core/s3/checksum.ts';
+import { type UploadChecksum, wholeChecksum } from '../../../src/core/s3/object-checksum.ts';
 import { flipped, type Metadata, refused, withMetadata } from './edits.ts';
 import { at, joined, parts, text, type Vector, type Vectors } from './readable.ts';
 import { listed, type Multipart, multipart, type Part, type StoredObject, single } from './stored-objects.ts';

@@ -3,8 +3,8 @@ import { BodyKeys, freshSalt, sealKeyOf } from '../../../src/core/envelope/body-
 import { dekBytes } from '../../../src/core/envelope/cipher.ts';
 import { type SegmentedPartList, sealMac } from '../../../src/core/envelope/manifest.ts';
 import { type Envelope, envelopeHeaders, type ObjectName } from '../../../src/core/envelope/metadata.ts';
+import { sealWholeChecksum } from '../../../src/core/envelope/sealed-checksums.ts';
 import { sealSegments } from '../../../src/core/envelope/segments.ts';
-import { sealWholeChecksum } from '../../../src/core/envelope/whole-checksum.ts';
 import {
   keyName,
   type Multipart,

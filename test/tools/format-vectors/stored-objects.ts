@@ -16,12 +16,14 @@ import {
   type ObjectName,
   type WrappedKeys,
 } from '../../../src/core/envelope/metadata.ts';
-import { manifestKey } from '../../../src/core/envelope/records.ts';
-import { sealMd5 } from '../../../src/core/envelope/sealed-md5.ts';
-import { type EnvelopeChecksum, sealWholeChecksum } from '../../../src/core/envelope/whole-checksum.ts';
-import type { WholeChecksum } from '../../../src/core/s3/object-checksum.ts';
+import { manifestKey, manifestText } from '../../../src/core/envelope/records.ts';
+import {
+  type EnvelopeChecksum,
+  sealMd5,
+  sealWholeChecksum,
+} from '../../../src/core/envelope/sealed-checksums.ts';
+import type { WholeChecksum } from '../../../src/core/s3/checksum.ts';
 import { TransitKey } from '../../../src/plugins/dev/keys/transit-keys.ts';
-import { manifestText } from '../../../src/plugins/proxy/multipart/manifest-store.ts';
 import { seededBytes } from './seeded.ts';
 
 /** One object as the store holds it; names of metadata without `x-amz-meta-`. */

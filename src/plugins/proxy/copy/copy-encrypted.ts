@@ -5,7 +5,7 @@ import {
   type ObjectName,
   type WrappedKeys,
 } from '../../../core/envelope/metadata.ts';
-import type { Checksums } from '../../../core/s3/checksum.ts';
+import type { Checksums, WholeChecksum } from '../../../core/s3/checksum.ts';
 import { S3Error, s3Error } from '../../../core/s3/error.ts';
 import {
   descriptionHeaders,
@@ -14,9 +14,8 @@ import {
   responseHeadersDownstream,
   storedHeaders,
   strictMetadataSize,
+  takeNamedMd5,
 } from '../../../core/s3/headers.ts';
-import { takeNamedMd5 } from '../../../core/s3/named-md5.ts';
-import type { WholeChecksum } from '../../../core/s3/object-checksum.ts';
 import { checksumElement, checksumFields } from '../../../core/s3/request-documents.ts';
 import { childText } from '../../../core/s3/xml.ts';
 import { element } from '../../../core/s3/xml-text.ts';

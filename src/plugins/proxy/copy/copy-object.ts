@@ -1,9 +1,8 @@
 import type { EnvelopeFormat } from '../../../core/envelope/manifest.ts';
 import { hasNoBody, type ObjectName } from '../../../core/envelope/metadata.ts';
-import type { Checksums } from '../../../core/s3/checksum.ts';
+import { type Checksums, toldChecksum } from '../../../core/s3/checksum.ts';
 import { s3Error } from '../../../core/s3/error.ts';
-import { type NamedMd5, takeNamedMd5 } from '../../../core/s3/named-md5.ts';
-import { toldChecksum } from '../../../core/s3/object-checksum.ts';
+import { type NamedMd5, takeNamedMd5 } from '../../../core/s3/headers.ts';
 import { encodeComponent } from '../../../core/s3/request.ts';
 import { childText, parseXml } from '../../../core/s3/xml.ts';
 import type { OperationHandler, ProxyServices, RequestContext } from '../context.ts';
@@ -14,9 +13,9 @@ import { accessHeaders } from '../read/read-request.ts';
 import { type ByteRange, type StoredObject, versionQuery } from '../read/stored-object.ts';
 import { respondSlowly, type SlowResponse } from '../server/slow-answer.ts';
 import { readBody, refusal } from '../upstream/upstream.ts';
-import { mostPlaintext } from '../write/body-sealer.ts';
 import { encryptToStore } from '../write/encrypt-to-store.ts';
 import { objectHeaders, verifyStored } from '../write/put-object.ts';
+import { mostPlaintext } from '../write/seal-and-send.ts';
 import {
   type Copied,
   changesSomething,

@@ -7,11 +7,14 @@ import {
   sealMac,
 } from '../../../core/envelope/manifest.ts';
 import type { Envelope, ObjectName } from '../../../core/envelope/metadata.ts';
-import { sealPartChecksums } from '../../../core/envelope/part-checksums.ts';
 import { sealPartForRecovery } from '../../../core/envelope/recovery.ts';
-import { sealMd5 } from '../../../core/envelope/sealed-md5.ts';
-import { openWholeChecksum, sealWholeChecksum } from '../../../core/envelope/whole-checksum.ts';
-import type { WholeChecksum } from '../../../core/s3/object-checksum.ts';
+import {
+  openWholeChecksum,
+  sealMd5,
+  sealPartChecksums,
+  sealWholeChecksum,
+} from '../../../core/envelope/sealed-checksums.ts';
+import type { WholeChecksum } from '../../../core/s3/checksum.ts';
 import type { WrappedKey } from '../../../runtime/vault/contract.ts';
 import type { ProxyServices } from '../context.ts';
 import { type BoundKey, createKey } from '../data-keys.ts';

@@ -3,13 +3,14 @@ import {
   type Checksums,
   createChecksum,
   loadChecksums,
+  toldChecksum,
+  type WholeChecksum,
 } from '../../../core/s3/checksum.ts';
-import { toldChecksum, type WholeChecksum } from '../../../core/s3/object-checksum.ts';
 import type { ProxyServices } from '../context.ts';
 import { ObjectChanged } from '../read/stored-object.ts';
 import { smallBytes } from '../write/ciphertext-spool.ts';
-import type { EncryptionPlan } from '../write/encrypt-to-store.ts';
 import { defaultChecksum } from '../write/put-object.ts';
+import type { EncryptionPlan } from '../write/seal-and-send.ts';
 import type { CopyRequest, SourceObject } from './copy-request.ts';
 
 /**

@@ -12,9 +12,9 @@ import { createTransit } from '../../../runtime/vault/transit.ts';
 import { createDataKeys, type DataKeys } from '../data-keys.ts';
 import type { ListUser } from '../multipart/lists-in-use.ts';
 import { createManifests } from '../multipart/manifest-store.ts';
-import { SpoolSpace } from '../read/body/spool-file.ts';
+import { SpoolSpace } from '../read/body/spool.ts';
 import { createObjectReader } from '../read/create-object-reader.ts';
-import { digestHeaders } from '../read/kept-digests.ts';
+import { digestHeaders } from '../read/small-object.ts';
 import {
   apparentSize,
   ObjectChanged,

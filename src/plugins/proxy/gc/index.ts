@@ -4,7 +4,7 @@ import {
   readEnvelope,
   type WrappedKeys,
 } from '../../../core/envelope/metadata.ts';
-import { manifestKey, uploadPrefix } from '../../../core/envelope/records.ts';
+import { manifestKey, parseManifest, uploadPrefix } from '../../../core/envelope/records.ts';
 import { parseRewrapRecord, recordId, rewrapRecordKey } from '../../../core/envelope/rewrap-record.ts';
 import { certificateErrorCode, exitStatus, SvcError } from '../../../core/errors.ts';
 import { resolveSettings, type Sources } from '../../../core/settings/resolve.ts';
@@ -12,7 +12,6 @@ import { createLogger } from '../../../runtime/logging/create-logger.ts';
 import { defaultCredentials } from '../../../runtime/object-store/credentials.ts';
 import { storeClient } from '../../../runtime/object-store/s3-client.ts';
 import { storeOf, trustedAuthorities } from '../../../runtime/object-store/settings.ts';
-import { parseManifest } from '../multipart/manifest-store.ts';
 import { readUploadRecord, type UploadRecord } from '../multipart/upload-record.ts';
 import { type GcStore, type ListedObject, SdkGcStore } from './gc-store.ts';
 import { type GcSettings, gcSettings } from './settings.ts';

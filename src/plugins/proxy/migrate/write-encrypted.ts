@@ -1,10 +1,9 @@
 import { Readable } from 'node:stream';
 import type { Budget } from '../../../core/budget.ts';
+import type { WholeChecksum } from '../../../core/s3/checksum.ts';
 import { digestLength } from '../../../core/s3/checksum.ts';
 import { s3Error } from '../../../core/s3/error.ts';
-import { inward, unquote } from '../../../core/s3/headers.ts';
-import { md5Metadata } from '../../../core/s3/named-md5.ts';
-import type { WholeChecksum } from '../../../core/s3/object-checksum.ts';
+import { inward, md5Metadata, unquote } from '../../../core/s3/headers.ts';
 import { checksumElement, maxPartNumber } from '../../../core/s3/request-documents.ts';
 import { childText, parseXml } from '../../../core/s3/xml.ts';
 import { element } from '../../../core/s3/xml-text.ts';

@@ -16,10 +16,10 @@ import {
   readEnvelope,
   recoveryHeaders,
 } from '../../../core/envelope/metadata.ts';
-import { sealPartChecksums } from '../../../core/envelope/part-checksums.ts';
 import type { PartRecord } from '../../../core/envelope/records.ts';
 import { recoverySize } from '../../../core/envelope/recovery.ts';
-import { sealWholeChecksum } from '../../../core/envelope/whole-checksum.ts';
+import { sealPartChecksums, sealWholeChecksum } from '../../../core/envelope/sealed-checksums.ts';
+import type { WholeChecksum } from '../../../core/s3/checksum.ts';
 import { S3Error, s3Error } from '../../../core/s3/error.ts';
 import {
   maxUserMetadata,
@@ -28,11 +28,7 @@ import {
   storedHeaders,
   userMetadataSize,
 } from '../../../core/s3/headers.ts';
-import {
-  type ObjectChecksum,
-  readChecksumType,
-  type WholeChecksum,
-} from '../../../core/s3/object-checksum.ts';
+import { type ObjectChecksum, readChecksumType } from '../../../core/s3/object-checksum.ts';
 import { copySourceHeader, encodeKey, type S3Request } from '../../../core/s3/request.ts';
 import {
   type CompletedPart,

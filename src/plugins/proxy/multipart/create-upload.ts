@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { sealKeyOf } from '../../../core/envelope/body-keys.ts';
 import { md5Headers, type ObjectName } from '../../../core/envelope/metadata.ts';
-import { sealMd5 } from '../../../core/envelope/sealed-md5.ts';
+import { sealMd5 } from '../../../core/envelope/sealed-checksums.ts';
 import { s3Error } from '../../../core/s3/error.ts';
 import {
   responseHeadersDownstream,
+  takeNamedMd5,
   userMetadataSize,
   writeHeadersUpstream,
 } from '../../../core/s3/headers.ts';
-import { takeNamedMd5 } from '../../../core/s3/named-md5.ts';
 import { readUploadChecksum, typeOfUpload, type UploadChecksum } from '../../../core/s3/object-checksum.ts';
 import { childText } from '../../../core/s3/xml.ts';
 import { element } from '../../../core/s3/xml-text.ts';

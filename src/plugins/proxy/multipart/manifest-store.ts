@@ -10,12 +10,15 @@ import {
   verifySeal,
 } from '../../../core/envelope/manifest.ts';
 import { type Envelope, type ObjectName, readEnvelope } from '../../../core/envelope/metadata.ts';
-import { openPartChecksums, type PartChecksums } from '../../../core/envelope/part-checksums.ts';
-import { manifestKey } from '../../../core/envelope/records.ts';
-import { openMd5 } from '../../../core/envelope/sealed-md5.ts';
-import { openWholeChecksum } from '../../../core/envelope/whole-checksum.ts';
+import { manifestKey, manifestOfObject, manifestText } from '../../../core/envelope/records.ts';
+import {
+  openMd5,
+  openPartChecksums,
+  openWholeChecksum,
+  type PartChecksums,
+} from '../../../core/envelope/sealed-checksums.ts';
+import type { WholeChecksum } from '../../../core/s3/checksum.ts';
 import { s3Error } from '../../../core/s3/error.ts';
-import type { WholeChecksum } from '../../../core/s3/object-checksum.ts';
 import { concurrently } from '../../../runtime/lifecycle/wait.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import type { DataKeys } from '../data-keys.ts';
@@ -70,7 +73,7 @@ export function createManifests({ state, keys, reservedPrefix, removals }: Manif
     for (;;)
       try {
         const text = await state.get(name.bucket, key, manifestLimit, admit);
-        return { list: text === undefined ? undefined : readManifest(text, name), share };
+        return { list: text === undefined ? undefined : manifestOfObject(text, name), share };
       } catch (error) {
         if (error instanceof NoRoomYet) await turnOf(error.share, unused);
         else {
@@ -264,48 +267,6 @@ export interface Manifests {
   removeLater(name: ObjectName, id: string): void;
   /** Whether any manifest may lie where those of the bucket's objects do: asked now and then, `false` may be half a minute old. */
   mayExist(bucket: string): Promise<boolean>;
-}
-
-/** The manifest object: both names of its object, so that what it belongs to can be told from it alone. */
-export const manifestText = ({ bucket, key }: ObjectName, list: StoredPartList): string =>
-  `{"v":1,"bucket":${JSON.stringify(bucket)},"key":${JSON.stringify(key)},"list":${serializePartList(list)}}`;
-
-export interface ManifestOf extends ObjectName {
-  readonly list: StoredPartList;
-}
-
-/** One for each of 10,000 parts, and those that may stand in the names of the object. */
-const mostOpenings = 10_000 + 2_000;
-
-/** Empty objects and arrays take twenty times the room of their text. */
-function openings(text: string): number {
-  let count = 0;
-  for (const opening of ['{', '['])
-    for (let at = text.indexOf(opening); at >= 0; at = text.indexOf(opening, at + 1)) count++;
-  return count;
-}
-
-/** @throws EnvelopeError `malformed-metadata`. */
-export function parseManifest(text: string): ManifestOf {
-  if (openings(text) > mostOpenings)
-    throw new EnvelopeError('malformed-metadata', 'a manifest does not have the form that svc writes');
-  let value: { v?: unknown; bucket?: unknown; key?: unknown; list?: unknown } | null;
-  try {
-    value = JSON.parse(text);
-  } catch (cause) {
-    throw new EnvelopeError('malformed-metadata', 'a manifest is not JSON', { cause });
-  }
-  if (value?.v !== 1 || typeof value.bucket !== 'string' || typeof value.key !== 'string')
-    throw new EnvelopeError('malformed-metadata', 'a manifest does not have the form that svc writes');
-  return { bucket: value.bucket, key: value.key, list: readPartList(value.list) };
-}
-
-/** @throws EnvelopeError `manifest-forged` when the manifest belongs to another object. */
-function readManifest(text: string, name: ObjectName): StoredPartList {
-  const manifest = parseManifest(text);
-  if (manifest.bucket !== name.bucket || manifest.key !== name.key)
-    throw new EnvelopeError('manifest-forged', 'the manifest belongs to another object');
-  return manifest.list;
 }
 
 /** What looking for manifests and removing them takes. */

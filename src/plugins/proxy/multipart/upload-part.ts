@@ -8,13 +8,8 @@ import { judgePartChecksum } from '../../../core/s3/object-checksum.ts';
 import type { S3Request } from '../../../core/s3/request.ts';
 import { parsePartNumber } from '../../../core/s3/request-documents.ts';
 import type { OperationHandler, ProxyServices } from '../context.ts';
-import type { BodyProof } from '../write/body-sealer.ts';
-import {
-  type EncryptionPlan,
-  encryptToStore,
-  type WriteContext,
-  writeAnswer,
-} from '../write/encrypt-to-store.ts';
+import { encryptToStore, writeAnswer } from '../write/encrypt-to-store.ts';
+import type { BodyProof, EncryptionPlan, WriteContext } from '../write/seal-and-send.ts';
 import type { UploadKeys } from './upload-keys.ts';
 import type { UploadRecord } from './upload-record.ts';
 

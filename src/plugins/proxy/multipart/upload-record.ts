@@ -2,7 +2,7 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { EnvelopeError } from '../../../core/envelope/cipher.ts';
 import { type EnvelopeFormat, isManifestId } from '../../../core/envelope/manifest.ts';
 import type { BindingMode, ObjectName } from '../../../core/envelope/metadata.ts';
-import type { EnvelopeChecksum } from '../../../core/envelope/whole-checksum.ts';
+import type { EnvelopeChecksum } from '../../../core/envelope/sealed-checksums.ts';
 import { checksumAlgorithms } from '../../../core/s3/checksum.ts';
 import { typeOfUpload, type UploadChecksum } from '../../../core/s3/object-checksum.ts';
 import type { CompletedPart } from '../../../core/s3/request-documents.ts';

@@ -1,17 +1,20 @@
 import { partChecksumKeyOf } from '../../../core/envelope/body-keys.ts';
 import { EnvelopeError } from '../../../core/envelope/cipher.ts';
-import type { PartChecksums } from '../../../core/envelope/part-checksums.ts';
 import type { PartRecord } from '../../../core/envelope/records.ts';
-import { openChecksums } from '../../../core/envelope/sealed-checksums.ts';
-import { type ChecksumAlgorithm, type Checksums, loadChecksums } from '../../../core/s3/checksum.ts';
+import { openChecksums, type PartChecksums } from '../../../core/envelope/sealed-checksums.ts';
+import {
+  type ChecksumAlgorithm,
+  type Checksums,
+  type ChecksumType,
+  loadChecksums,
+  type WholeChecksum,
+} from '../../../core/s3/checksum.ts';
 import { s3Error } from '../../../core/s3/error.ts';
 import {
-  type ChecksumType,
   judgeCompletedChecksums,
   type ObjectChecksum,
   type UploadChecksum,
   verifyObjectChecksum,
-  type WholeChecksum,
   wholeChecksum,
 } from '../../../core/s3/object-checksum.ts';
 import type { CompletedPart } from '../../../core/s3/request-documents.ts';

@@ -1,9 +1,9 @@
-import { manifestKey, uploadPrefix } from '../../../core/envelope/records.ts';
+import { manifestKey, parseManifest, uploadPrefix } from '../../../core/envelope/records.ts';
 import { parseRewrapRecord } from '../../../core/envelope/rewrap-record.ts';
 import { S3Error, s3Error } from '../../../core/s3/error.ts';
 import { concurrently } from '../../../runtime/lifecycle/wait.ts';
 import type { OperationHandler, ProxyServices, RequestContext } from '../context.ts';
-import { manifestLimit, parseManifest } from '../multipart/manifest-store.ts';
+import { manifestLimit } from '../multipart/manifest-store.ts';
 import { readUploadRecord } from '../multipart/upload-record.ts';
 import type { StateVersion } from '../state/state-store.ts';
 import { refusal, type UpstreamResponse } from '../upstream/upstream.ts';

@@ -1,7 +1,8 @@
 import type { BlockBody } from '../../../core/block-body.ts';
 import { plaintextSize } from '../../../core/envelope/cipher.ts';
-import { partChecksum } from '../../../core/envelope/part-checksums.ts';
+import { partChecksum } from '../../../core/envelope/sealed-checksums.ts';
 import { plaintextOfSegments } from '../../../core/envelope/segments.ts';
+import type { WholeChecksum } from '../../../core/s3/checksum.ts';
 import { S3Error, s3Error } from '../../../core/s3/error.ts';
 import {
   outward,
@@ -10,7 +11,6 @@ import {
   unquote,
 } from '../../../core/s3/headers.ts';
 import { rewriteListing, scanAttributes } from '../../../core/s3/listing.ts';
-import type { WholeChecksum } from '../../../core/s3/object-checksum.ts';
 import { checksumElement, checksumFields } from '../../../core/s3/request-documents.ts';
 import { element } from '../../../core/s3/xml-text.ts';
 import type { OperationHandler, ProxyServices, RequestContext } from '../context.ts';

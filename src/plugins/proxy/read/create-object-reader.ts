@@ -13,12 +13,12 @@ import {
   type SealedBody,
   sealedPart,
   singleKey,
+  spoolBody,
+  spooledSlice,
   type TakeKey,
 } from './body/sealed-body.ts';
-import { Spool, type SpoolLease, spoolBody, spooledSlice } from './body/spool.ts';
-import { SpoolUnavailable } from './body/spool-file.ts';
+import { Spool, type SpoolFile, type SpoolLease, SpoolUnavailable } from './body/spool.ts';
 import { VerifyBudget } from './body/verify-budget.ts';
-import { keptDigests } from './kept-digests.ts';
 import {
   bytesOf,
   type PartRun,
@@ -31,8 +31,8 @@ import {
   wholePartList,
   wholeParts,
 } from './object-parts.ts';
-import { ReadsAtOnce, sealOf } from './reads-at-once.ts';
 import { SegmentedReads } from './segmented-reads.ts';
+import { keptDigests, readCovered, readSmall, sealOf } from './small-object.ts';
 import {
   type ByteRange,
   describe,
@@ -53,7 +53,8 @@ export function createObjectReader(parts: ReaderParts): ObjectReader {
   const budget = new VerifyBudget(config.verifyBudget);
   const spool = new Spool({ folder: config.spoolDir, space: parts.spoolSpace });
   const plaintext = new Plaintext(parts, { config, budget, spool });
-  const atOnce = new ReadsAtOnce(parts, budget);
+  const { keys, metrics } = parts;
+  const atOnce = { keys, metrics, budget };
   return {
     stat: async (name, { versionId, headers, access = {}, signal }) => {
       const address: ObjectAddress = { name, versionId, access };
@@ -71,10 +72,10 @@ export function createObjectReader(parts: ReaderParts): ObjectReader {
     describe: (address, headers) => describe(config, address, headers),
     layout: (object, user) => loadLayout(manifests, object, user),
     decrypt: (object, layout, response, options) => plaintext.arriving(object, layout, response, options),
-    decryptSmall: (object, layout, response, options) => atOnce.small(object, layout, response, options),
+    decryptSmall: (object, layout, response, options) => readSmall(atOnce, object, layout, response, options),
     decryptCovered: (object, layout, range, response, options) =>
-      atOnce.covered(object, layout, range, response, options),
-    digests: (object, layout, signal) => keptDigests(parts.keys, object, layout, signal),
+      readCovered(atOnce, object, layout, range, response, options),
+    digests: (object, layout, signal) => keptDigests(keys, object, layout, signal),
     plaintext: (object, layout, range, options) => plaintext.fetched(object, layout, range, options),
     verifySize: (object, layout, options) => plaintext.verifySize(object, layout, options),
     close: () => spool.close(),
@@ -291,7 +292,7 @@ class Plaintext {
 
   async #lease(object: StoredObject, wanted: Wanted, options: ReadOptions): Promise<SpoolLease | undefined> {
     const { strict, verifyBuffer } = this.#tools.config;
-    const fill = async (file: Parameters<typeof spoolBody>[3], signal: AbortSignal) => {
+    const fill = async (file: SpoolFile, signal: AbortSignal) => {
       const response = await this.#fetch(object, wanted.stored, signal);
       const reader = response.body;
       try {

@@ -9,7 +9,6 @@ import { maxUserMetadata, userMetadataSize } from '../../../core/s3/headers.ts';
 import type { OperationHandler, ProxyServices, RequestContext } from '../context.ts';
 import type { UpstreamResponse } from '../upstream/upstream.ts';
 import { answerUnsatisfied, deliver, passOn, passRefusalOn, readAgain, readOptions } from './deliver.ts';
-import { asksForDigests, digestHeaders } from './kept-digests.ts';
 import { lookAtObject } from './look-at-object.ts';
 import {
   chooseSlice,
@@ -19,8 +18,10 @@ import {
   type Slice,
   wholeHeaders,
 } from './read-request.ts';
+import { digestHeaders } from './small-object.ts';
 import {
   apparentSize,
+  asksForDigests,
   ObjectChanged,
   type ObjectLayout,
   type SmallObject,

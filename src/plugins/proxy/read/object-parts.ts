@@ -3,9 +3,8 @@ import { coveringParts, type PartSlice } from '../../../core/s3/range.ts';
 import type { ResponseBody } from '../../../runtime/net/http1-response-body.ts';
 import type { DataKeys } from '../data-keys.ts';
 import { noRoom, strictFile } from './body/open-body.ts';
-import { type BodySlice, sealedPart, type TakeKey } from './body/sealed-body.ts';
-import { type Spool, type SpooledBody, spoolBody, spooledSlice } from './body/spool.ts';
-import { type SpoolFile, SpoolUnavailable } from './body/spool-file.ts';
+import { type BodySlice, sealedPart, spoolBody, spooledSlice, type TakeKey } from './body/sealed-body.ts';
+import { type Spool, type SpooledBody, type SpoolFile, SpoolUnavailable } from './body/spool.ts';
 import type { ByteRange, ObjectLayout, StoredObject } from './stored-object.ts';
 
 /** Bodies up to this many bytes are fetched anew for each range; larger ones go through the spool. */

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { type PartChecksums, partChecksum } from '../../../core/envelope/part-checksums.ts';
+import { type PartChecksums, partChecksum } from '../../../core/envelope/sealed-checksums.ts';
 import { s3Error } from '../../../core/s3/error.ts';
 import {
   inward,

@@ -2,8 +2,8 @@ import { EnvelopeError, overheadBytes, plaintextSize } from '../../../core/envel
 import { type EnvelopeFormat, storedListSize } from '../../../core/envelope/manifest.ts';
 import { type Envelope, type ObjectName, readEnvelope } from '../../../core/envelope/metadata.ts';
 import { plaintextOfSegments } from '../../../core/envelope/segments.ts';
+import type { WholeChecksum } from '../../../core/s3/checksum.ts';
 import { S3Error } from '../../../core/s3/error.ts';
-import type { WholeChecksum } from '../../../core/s3/object-checksum.ts';
 import type { ProxyConfig } from '../config.ts';
 import type { ListUser } from '../multipart/lists-in-use.ts';
 import type { Manifests, VerifiedList } from '../multipart/manifest-store.ts';
@@ -269,3 +269,9 @@ function checked(response: UpstreamResponse, bytes: number, range: ByteRange | u
   body.destroy();
   throw new EnvelopeError('wrong-size', 'the store answered other bytes than it was asked for');
 }
+
+/** Whether anything has to be opened for an answer: an MD5 is metadata, which every answer has. */
+export const asksForDigests = ({ envelope }: StoredObject, checksum: boolean): boolean =>
+  envelope !== undefined &&
+  (envelope.md5 !== undefined ||
+    (checksum && (envelope.checksum !== undefined || envelope.keys.form !== 'single')));

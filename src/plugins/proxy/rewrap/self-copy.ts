@@ -6,8 +6,12 @@ import {
   type ObjectName,
   type WrappedKeys,
 } from '../../../core/envelope/metadata.ts';
-import { openPartChecksums, sealPartChecksums } from '../../../core/envelope/part-checksums.ts';
-import { openWholeChecksum, sealWholeChecksum } from '../../../core/envelope/whole-checksum.ts';
+import {
+  openPartChecksums,
+  openWholeChecksum,
+  sealPartChecksums,
+  sealWholeChecksum,
+} from '../../../core/envelope/sealed-checksums.ts';
 import { S3Error } from '../../../core/s3/error.ts';
 import { descriptionHeaders, maxUserMetadata, userMetadataSize } from '../../../core/s3/headers.ts';
 import { copySourceHeader } from '../../../core/s3/request.ts';

@@ -36,7 +36,8 @@ export interface Dispatching {
   readonly routes: Readonly<Record<OperationName, OperationHandler>>;
   /** Milliseconds without a byte from or to the caller. */
   readonly stallMs: number;
-  readonly draining: () => boolean;
+  /** Aborted when the process drains: connections are closed after their answer. */
+  readonly signal: AbortSignal;
   readonly bodies: BodyBudget;
   readonly slots: RequestSlots;
   readonly answers: ResponseMemory;
@@ -99,7 +100,7 @@ class Serving {
     this.#held = dispatching.answers.hold(this.#gone.signal);
     this.#answer = new HttpResponseWriter(response, {
       stallMs: dispatching.stallMs,
-      mayReuse: () => !dispatching.draining() && this.#bodyIsRead(),
+      mayReuse: () => !dispatching.signal.aborted && this.#bodyIsRead(),
       sent: (bytes) => {
         this.#sent += bytes;
         dispatching.metrics.sent(bytes);

@@ -1,5 +1,5 @@
 import { s3Error } from '../../../core/s3/error.ts';
-import { type Space, SpoolFile, type SpoolSpace, SpoolUnavailable } from '../read/body/spool-file.ts';
+import { type Space, SpoolFile, type SpoolSpace, SpoolUnavailable } from '../read/body/spool.ts';
 
 /** Room on disk is taken in steps of this size, because the length is not known. */
 const stepBytes = 8 * 1024 * 1024;

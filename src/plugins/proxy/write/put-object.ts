@@ -6,22 +6,24 @@ import {
   hasNoBody,
   type ObjectName,
 } from '../../../core/envelope/metadata.ts';
-import { sealMd5 } from '../../../core/envelope/sealed-md5.ts';
+import { sealMd5 } from '../../../core/envelope/sealed-checksums.ts';
 import { s3Error } from '../../../core/s3/error.ts';
 import {
   checkUserMetadata,
   maxUserMetadata,
+  type NamedMd5,
   strictMetadataSize,
+  takeNamedMd5,
   unquote,
   writeHeadersUpstream,
 } from '../../../core/s3/headers.ts';
-import { type NamedMd5, takeNamedMd5 } from '../../../core/s3/named-md5.ts';
 import type { Payload } from '../../../core/s3/received-payload.ts';
 import type { OperationHandler, ProxyServices } from '../context.ts';
 import type { FreshKey, WrapScheme } from '../data-keys.ts';
 import { manifestToReplace, removeManifest } from '../multipart/manifest-store.ts';
 import { smallBytes } from './ciphertext-spool.ts';
-import { type Besides, encryptToStore, type StoredBody, writeAnswer } from './encrypt-to-store.ts';
+import { encryptToStore, type StoredBody, writeAnswer } from './encrypt-to-store.ts';
+import type { Besides } from './seal-and-send.ts';
 
 /** PutObject: the body is encrypted under a DEK of its own, which is stored wrapped in the object's metadata. */
 export const putObject: OperationHandler = async (services, context) => {

@@ -5,12 +5,12 @@ import {
   createRecordKey,
   doneRecordKey,
   manifestKey,
+  manifestText,
   partRecordKey,
 } from '../../../../src/core/envelope/records.ts';
 import { recordId, rewrapRecordKey, rewrapRecordText } from '../../../../src/core/envelope/rewrap-record.ts';
 import type { GcStore, ListedObject, OpenUpload } from '../../../../src/plugins/proxy/gc/gc-store.ts';
 import { findGarbage, type GcOptions } from '../../../../src/plugins/proxy/gc/index.ts';
-import { manifestText } from '../../../../src/plugins/proxy/multipart/manifest-store.ts';
 import { uploadRecordText } from '../../../../src/plugins/proxy/multipart/upload-record.ts';
 import { partEntry, partList, wrapped } from '../parts.ts';
 

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { ProxyServices } from '../../../../src/plugins/proxy/context.ts';
-import { SpoolSpace } from '../../../../src/plugins/proxy/read/body/spool-file.ts';
+import { SpoolSpace } from '../../../../src/plugins/proxy/read/body/spool.ts';
 import { createObjectReader } from '../../../../src/plugins/proxy/read/create-object-reader.ts';
 import { getObject, headObject } from '../../../../src/plugins/proxy/read/get-object.ts';
 import { createUpstream } from '../../../../src/plugins/proxy/upstream/s3-upstream.ts';

@@ -6,7 +6,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { encryptBody } from '../../../../src/core/envelope/cipher.ts';
 import type { OperationHandler, ProxyServices } from '../../../../src/plugins/proxy/context.ts';
-import { SpoolSpace } from '../../../../src/plugins/proxy/read/body/spool-file.ts';
+import { SpoolSpace } from '../../../../src/plugins/proxy/read/body/spool.ts';
 import { createObjectReader } from '../../../../src/plugins/proxy/read/create-object-reader.ts';
 import { getObject } from '../../../../src/plugins/proxy/read/get-object.ts';
 import type { ObjectReader } from '../../../../src/plugins/proxy/read/stored-object.ts';

@@ -78,7 +78,7 @@ export async function serve(
   const { stateBucket } = options;
   const config = { reservedPrefix: '.svc/', stateBucket } as ProxyServices['config'];
   const context = { config, log, metrics, ...options.context } as ProxyServices;
-  let draining = false;
+  const draining = new AbortController();
   const server = await startServer(
     { listen: { host: '127.0.0.1', port: 0 }, tls: undefined },
     {
@@ -95,7 +95,7 @@ export async function serve(
         }),
         routes: routes as Record<OperationName, OperationHandler>,
         stallMs: options.stallMs ?? 20_000,
-        draining: () => draining,
+        signal: draining.signal,
         bodies: new BodyBudget(4 * 1024 * 1024),
         slots: new RequestSlots(128, () => false),
         answers: new ResponseMemory(Number.POSITIVE_INFINITY),
@@ -110,7 +110,7 @@ export async function serve(
     lines: log.lines,
     counted: metrics.counted,
     stop: () => {
-      draining = true;
+      draining.abort();
       return server.drain();
     },
   };

@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { SpoolSpace } from '../../../../src/plugins/proxy/read/body/spool-file.ts';
+import { SpoolSpace } from '../../../../src/plugins/proxy/read/body/spool.ts';
 import { CiphertextSpool, smallBytes } from '../../../../src/plugins/proxy/write/ciphertext-spool.ts';
 import { type TemporaryFolder, temporaryFolder } from '../../../support/temporary.ts';
 import { rejection } from '../upstream/support.ts';

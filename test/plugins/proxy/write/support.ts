@@ -4,13 +4,13 @@ import { decryptBody, nonceBytes, tagBytes } from '../../../../src/core/envelope
 import type { DataKeys, FreshKey } from '../../../../src/plugins/proxy/data-keys.ts';
 import { createPartKeys } from '../../../../src/plugins/proxy/multipart/part-keys.ts';
 import { UploadKeys } from '../../../../src/plugins/proxy/multipart/upload-keys.ts';
-import { SpoolSpace } from '../../../../src/plugins/proxy/read/body/spool-file.ts';
+import { SpoolSpace } from '../../../../src/plugins/proxy/read/body/spool.ts';
 import type {
   Upstream,
   UpstreamRequest,
   UpstreamResponse,
 } from '../../../../src/plugins/proxy/upstream/upstream.ts';
-import type { EncryptionPlan, WriteContext } from '../../../../src/plugins/proxy/write/encrypt-to-store.ts';
+import type { EncryptionPlan, WriteContext } from '../../../../src/plugins/proxy/write/seal-and-send.ts';
 import { ResponseBody } from '../../../../src/runtime/net/http1-response-body.ts';
 import { HangGuard } from '../../../../src/runtime/vault/hang-guard.ts';
 import { quiet } from '../upstream/support.ts';

@@ -10,12 +10,13 @@ import {
   openSealed,
   plaintext,
   type SealedBody,
+  spoolBody,
+  spooledSlice,
   type TakeKey,
   verifyTag,
   within,
 } from './sealed-body.ts';
-import { type Spool, spoolBody, spooledSlice } from './spool.ts';
-import { type SpoolFile, SpoolUnavailable } from './spool-file.ts';
+import { type Spool, type SpoolFile, SpoolUnavailable } from './spool.ts';
 import type { Hold, VerifyBudget } from './verify-budget.ts';
 
 /** After this wait for memory, in milliseconds, a body is verified on disk instead. */

@@ -1,6 +1,8 @@
 import {
   type Decryption,
   decryptBody,
+  decryptVerifiedFrom,
+  discard,
   EnvelopeError,
   nonceBytes,
   tagBytes,
@@ -10,6 +12,7 @@ import { release } from '../../../../runtime/memory.ts';
 import type { ResponseBody } from '../../../../runtime/net/http1-response-body.ts';
 import type { DataKeys } from '../../data-keys.ts';
 import type { StoredObject } from '../stored-object.ts';
+import type { SpooledBody, SpoolFile } from './spool.ts';
 
 /** One stored body: an object in one piece, or one part. */
 export interface SealedBody {
@@ -90,6 +93,61 @@ export async function verifyTag(reader: ResponseBody, decryption: Decryption): P
   const tag = await reader.exact(tagBytes);
   if (tag === undefined) throw cut();
   decryption.verify(tag);
+}
+
+/** Appends a body's ciphertext to the file and verifies it on the way. */
+export async function spoolBody(
+  reader: ResponseBody,
+  body: SealedBody,
+  takeKey: TakeKey,
+  file: SpoolFile,
+): Promise<SpooledBody> {
+  const decryption = await openSealed(reader, body, takeKey);
+  const start = file.length;
+  try {
+    for await (const chunk of ciphertext(reader, body.size)) {
+      release(decryption.update(chunk));
+      await file.append(chunk);
+    }
+    await verifyTag(reader, decryption);
+  } finally {
+    decryption.discard();
+  }
+  return { file, nonce: decryption.nonce, size: body.size, start };
+}
+
+const readBytes = 128 * 1024;
+
+/** Decrypts a slice of a spooled body. */
+export async function* spooledSlice(
+  { file, nonce, start = 0 }: SpooledBody,
+  { skip, take }: BodySlice,
+  takeKey: TakeKey,
+): AsyncGenerator<Buffer, void> {
+  const dek = await takeKey();
+  const decipher = startAt(dek, nonce, skip);
+  const buffer = Buffer.allocUnsafeSlow(Math.min(readBytes, take));
+  try {
+    for (let done = 0; done < take; ) {
+      const wanted = Math.min(buffer.length, take - done);
+      const count = await file.read(buffer.subarray(0, wanted), start + skip + done);
+      if (count === 0) throw new Error('the spool file is shorter than what was written to it');
+      const chunk = decipher.update(buffer.subarray(0, count));
+      yield chunk;
+      release(chunk);
+      done += count;
+    }
+  } finally {
+    discard(decipher);
+  }
+}
+
+function startAt(dek: Buffer, nonce: Buffer, offset: number) {
+  try {
+    return decryptVerifiedFrom(dek, nonce, offset);
+  } finally {
+    dek.fill(0);
+  }
 }
 
 /** The part of `chunk`, which begins at `offset` of the body's plaintext, that lies in the slice. */

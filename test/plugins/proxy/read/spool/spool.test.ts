@@ -1,12 +1,12 @@
 import { readdirSync } from 'node:fs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Spool } from '../../../../../src/plugins/proxy/read/body/spool.ts';
 import {
+  Spool,
   type SpoolFile,
   SpoolSpace,
   SpoolUnavailable,
-} from '../../../../../src/plugins/proxy/read/body/spool-file.ts';
+} from '../../../../../src/plugins/proxy/read/body/spool.ts';
 import { type TemporaryFolder, temporaryFolder } from '../../../../support/temporary.ts';
 
 const test = suite('spool');

@@ -110,7 +110,7 @@ async function startProxy(
     authenticate: () => undefined,
     routes: createRoutes(),
     stallMs: 60_000,
-    draining: () => false,
+    signal: new AbortController().signal,
     bodies: new BodyBudget(4 * 1024 * 1024),
     slots: new RequestSlots(128, () => false),
     answers: new ResponseMemory(Number.POSITIVE_INFINITY),

@@ -1,0 +1,340 @@
+import { crc32 } from 'node:zlib';
+import { BodyKeys, type Derivation, freshSalt } from '../../../core/envelope/body-keys.ts';
+import { encryptBody, maxPlaintextBytes, storedSize } from '../../../core/envelope/cipher.ts';
+import type { EnvelopeFormat } from '../../../core/envelope/manifest.ts';
+import { hasNoBody, type KeyPurpose, type ObjectName } from '../../../core/envelope/metadata.ts';
+import { type EnvelopeChecksum, sealWholeChecksum } from '../../../core/envelope/sealed-checksums.ts';
+import {
+  maxSegmentedPlaintext,
+  SegmentedEncryption,
+  segmentedSize,
+  UnsizedEncryption,
+} from '../../../core/envelope/segments.ts';
+import { type Checksums, toldChecksum } from '../../../core/s3/checksum.ts';
+import { s3Error } from '../../../core/s3/error.ts';
+import { release } from '../../../runtime/memory.ts';
+import type { ProxyServices } from '../context.ts';
+import type { FreshKey } from '../data-keys.ts';
+import { checksumTrailer } from '../upstream/streamed-upload.ts';
+import {
+  AnsweredEarly,
+  type UpstreamRequest,
+  type UpstreamResponse,
+  type UpstreamUpload,
+} from '../upstream/upstream.ts';
+import { CiphertextSpool, smallBytes } from './ciphertext-spool.ts';
+
+/**
+ * How a body is sealed and sent: small ones are read while their key is being wrapped, those of unknown length go over the disk.
+ * @throws S3Error, from what is returned too: what `source` throws, after which the store has kept nothing
+ */
+export function strategyFor(context: WriteContext, plan: EncryptionPlan): (key: FreshKey) => Promise<Sealed> {
+  const { length } = plan;
+  if (length === undefined) return (key) => sendSpooled(context, plan, key);
+  if (length > smallBytes) return (key) => sendStreamed(context, plan, length, key);
+  const plaintext = plan.short?.(length) ?? collect(plan.source, length);
+  plaintext.catch(() => undefined);
+  return async (key) => sendWhole(context, plan, await plaintext, key);
+}
+
+export const formatOf = ({ purpose }: EncryptionPlan): EnvelopeFormat => purpose.format ?? 1;
+
+/**
+ * Encrypts a body of unknown length to disk, because the store wants its length
+ * first, and sends it from there. Only ciphertext touches the disk.
+ */
+async function sendSpooled(context: WriteContext, plan: EncryptionPlan, key: FreshKey): Promise<Sealed> {
+  plan.request(key, {});
+  const spool = new CiphertextSpool(context.config.spoolDir, context.spoolSpace);
+  const sealer = sealerFor(plan, key, undefined);
+  try {
+    const size = await fill(spool, sealer, plan);
+    if (size === 0) return await sendWhole(context, plan, Buffer.alloc(0), key);
+    const proof = sealer.proof(size);
+    const target = plan.request(key, besides(plan, key, size, proof, plan.checksums?.()));
+    const whole = spool.inMemory();
+    const response = whole
+      ? await sendSealed(context, target, whole)
+      : await sendFile(await context.upstream.upload(target, spool.length), spool);
+    return { response, proof, size };
+  } finally {
+    sealer.discard();
+    spool.close();
+  }
+}
+
+async function fill(spool: CiphertextSpool, sealer: BodySealer, plan: EncryptionPlan): Promise<number> {
+  const most = mostPlaintext(formatOf(plan));
+  let size = 0;
+  await spool.append(sealer.head);
+  for await (const chunk of plan.source) {
+    size += chunk.length;
+    if (size > most) throw s3Error('EntityTooLarge');
+    for (const piece of sealer.pieces(chunk)) {
+      await spool.append(piece);
+      release(piece);
+    }
+  }
+  await spool.append(sealer.finish());
+  return size;
+}
+
+function sendFile(upload: UpstreamUpload, spool: CiphertextSpool): Promise<UpstreamResponse> {
+  return sendAll(upload, async () => {
+    for await (const piece of spool.read()) await upload.write(piece);
+    return upload.finish(new Uint8Array(0));
+  });
+}
+
+/** Encrypts while the source is read. The end goes out once the source has ended and was found right. */
+async function sendStreamed(
+  { upstream }: WriteContext,
+  plan: EncryptionPlan,
+  length: number,
+  key: FreshKey,
+): Promise<Sealed> {
+  const sealer = sealerFor(plan, key, length);
+  try {
+    const proof = sealer.proof(length);
+    const target = plan.request(key, besides(plan, key, length, proof, plan.announced));
+    const upload = await upstream.upload(target, sealer.storedSize(length));
+    const response = await sendAll(upload, () => sendBody(upload, sealer, plan.source, length));
+    return { response, proof, size: length };
+  } finally {
+    sealer.discard();
+  }
+}
+
+/** Runs `send`; whatever goes wrong leaves nothing in the store. A refusal that came early is the answer. */
+async function sendAll(
+  upload: UpstreamUpload,
+  send: () => Promise<UpstreamResponse>,
+): Promise<UpstreamResponse> {
+  try {
+    return await send();
+  } catch (error) {
+    if (error instanceof AnsweredEarly) return upload.answer();
+    upload.abort();
+    throw error;
+  }
+}
+
+async function sendBody(
+  upload: UpstreamUpload,
+  sealer: BodySealer,
+  source: AsyncIterable<Buffer>,
+  length: number,
+): Promise<UpstreamResponse> {
+  let size = 0;
+  await upload.write(sealer.head);
+  for await (const chunk of source) {
+    size += chunk.length;
+    if (size > length) throw s3Error('IncompleteBody');
+    for (const piece of sealer.pieces(chunk)) {
+      await upload.write(piece);
+      release(piece);
+    }
+  }
+  if (size !== length) throw s3Error('IncompleteBody');
+  return upload.finish(sealer.finish());
+}
+
+/** @throws S3Error IncompleteBody when the source does not have `length` bytes */
+async function collect(source: AsyncIterable<Buffer>, length: number): Promise<Buffer> {
+  const plaintext = Buffer.allocUnsafeSlow(length);
+  let size = 0;
+  for await (const chunk of source) {
+    if (size + chunk.length > length) throw s3Error('IncompleteBody');
+    plaintext.set(chunk, size);
+    size += chunk.length;
+  }
+  if (size !== length) throw s3Error('IncompleteBody');
+  return plaintext;
+}
+
+/** Sends a body that is held in memory. Its SHA-256 is signed, so it cannot be stored in part. */
+async function sendWhole(
+  context: WriteContext,
+  plan: EncryptionPlan,
+  plaintext: Buffer,
+  key: FreshKey,
+): Promise<Sealed> {
+  const { name, request } = plan;
+  const size = plaintext.length;
+  const { body, proof } = sealWhole(plan, plaintext, key);
+  release(plaintext);
+  const added = besides(plan, key, size, proof, plan.checksums?.());
+  const aside = plan.purpose.kind === 'object' && formatOf(plan) === 1 && hasNoBody(name.key, size);
+  const response = aside
+    ? await sendSealed(
+        context,
+        request(key, { ...added, emptySeal: body.toString('base64') }),
+        Buffer.alloc(0),
+      )
+    : await sendSealed(context, request(key, added), body);
+  return { response, proof, size };
+}
+
+function sealWhole(
+  plan: EncryptionPlan,
+  plaintext: Buffer,
+  key: FreshKey,
+): { body: Buffer; proof: BodyProof } {
+  const sealer = sealerFor(plan, key, plaintext.length);
+  try {
+    const body = Buffer.allocUnsafeSlow(sealer.storedSize(plaintext.length));
+    let at = sealer.head.copy(body);
+    for (const piece of sealer.pieces(plaintext)) {
+      at += piece.copy(body, at);
+      release(piece);
+    }
+    sealer.finish().copy(body, at);
+    return { body, proof: sealer.proof(plaintext.length) };
+  } finally {
+    sealer.discard();
+  }
+}
+
+/** What an object has in its metadata, which leave before its body. */
+function besides(
+  { purpose }: EncryptionPlan,
+  { key }: FreshKey,
+  size: number,
+  proof: BodyProof,
+  checksums: Checksums = new Map(),
+): Besides {
+  if (purpose.kind !== 'object') return {};
+  const derivation = 'salt' in proof ? { derivation: proof } : {};
+  const [first] = checksums;
+  if (first === undefined) return derivation;
+  const [algorithm, digest] = first;
+  const kind = { algorithm, type: 'FULL_OBJECT' } as const;
+  const sealed = sealWholeChecksum(key, String(size), toldChecksum(kind, digest, 1));
+  return { ...derivation, checksum: { ...kind, sealed } };
+}
+
+/** @param body as it will be stored */
+function sealedRequest({ config }: Pick<WriteContext, 'config'>, request: UpstreamRequest, body: Buffer) {
+  if (config.upstreamChecksum === 'none') return request;
+  const checksum = Buffer.alloc(4);
+  checksum.writeUInt32BE(crc32(body));
+  return { ...request, headers: { ...request.headers, [checksumTrailer]: checksum.toString('base64') } };
+}
+
+const sendSealed = (context: WriteContext, request: UpstreamRequest, body: Buffer) =>
+  context.upstream.send(sealedRequest(context, request, body), body);
+
+/** A plaintext and where its ciphertext goes. */
+export interface EncryptionPlan {
+  readonly name: ObjectName;
+  /** Its `format` is that of the body. */
+  readonly purpose: KeyPurpose;
+  /** Of a part in format 2: its number, and the DEK of its upload with the wrapped form. */
+  readonly ofUpload?: { readonly number: number; key(): Promise<FreshKey> } | undefined;
+  /** Ends without error only when the plaintext is whole and right. Chunks are valid until the next is asked for. */
+  readonly source: AsyncIterable<Buffer>;
+  /** The same in one piece, where there is a shorter way to it; asked for in place of `source`. */
+  readonly short?: (limit: number) => Promise<Buffer> | undefined;
+  /** Plaintext bytes; undefined when only the end of `source` will tell. */
+  readonly length: number | undefined;
+  /** Of the plaintext, to be kept beside its key; asked for once `source` has ended. */
+  readonly checksums?: () => Checksums;
+  /** Those of them that are known before; `source` ends only if they are right. */
+  readonly announced?: Checksums;
+  /** The request that carries the ciphertext, or its seal in the metadata; what it throws comes before any data is sent. */
+  readonly request: (key: FreshKey, added: Besides) => UpstreamRequest;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What an envelope has besides the wrapped DEK. */
+export interface Besides {
+  readonly emptySeal?: string;
+  readonly derivation?: Derivation;
+  readonly checksum?: EnvelopeChecksum;
+}
+
+/** What the store said to a body that it has taken. */
+export interface Sealed {
+  readonly proof: BodyProof;
+  /** Plaintext bytes. */
+  readonly size: number;
+  readonly response: UpstreamResponse;
+}
+
+export type WriteContext = Pick<
+  ProxyServices,
+  'config' | 'keys' | 'partKeys' | 'upstream' | 'metrics' | 'spoolSpace'
+>;
+
+const sealerFor = (plan: EncryptionPlan, { key }: FreshKey, size: number | undefined): BodySealer =>
+  createSealer(key, { format: formatOf(plan), part: plan.ofUpload?.number ?? 0, size });
+
+/** What is kept of a body beside its DEK: in format 1 its nonce in base64. */
+export type BodyProof = { readonly nonce: string } | Derivation;
+
+/** Encrypts one body as its format has it. */
+export interface BodySealer {
+  /** What stands before the ciphertext. */
+  readonly head: Buffer;
+  /** The ciphertext of a chunk, in pieces that are good until the next is asked for. */
+  pieces(plaintext: Buffer): Iterable<Buffer>;
+  /** @returns bytes of the stored body with so many bytes of plaintext */
+  storedSize(plaintext: number): number;
+  /** The end of the body. */
+  finish(): Buffer;
+  /** @param size of the plaintext in bytes */
+  proof(size: number): BodyProof;
+  /** Zeroes what is known of keys; at any time. */
+  discard(): void;
+}
+
+interface BodyPlan {
+  readonly format: EnvelopeFormat;
+  /** Part number; 0: an object in one piece. */
+  readonly part: number;
+  /** Plaintext bytes; undefined: only the end will tell. */
+  readonly size: number | undefined;
+}
+
+/** @param dek which the caller zeroes */
+export function createSealer(dek: Uint8Array, { format, part, size }: BodyPlan): BodySealer {
+  return format === 2 ? segmented(dek, part, size) : whole(dek);
+}
+
+/** Plaintext bytes that fit into one PUT or part. */
+export const mostPlaintext = (format: EnvelopeFormat): number =>
+  format === 2 ? maxSegmentedPlaintext : maxPlaintextBytes;
+
+function whole(dek: Uint8Array): BodySealer {
+  const { nonce, update, finish, discard } = encryptBody(dek);
+  return {
+    head: nonce,
+    *pieces(plaintext) {
+      for (let start = 0; start < plaintext.length; start += pieceBytes)
+        yield update(plaintext.subarray(start, start + pieceBytes));
+    },
+    storedSize,
+    finish,
+    proof: () => ({ nonce: nonce.toString('base64') }),
+    discard,
+  };
+}
+
+/** Each `update` allocates what it returns: large chunks are encrypted piece by piece. */
+const pieceBytes = 64 * 1024;
+
+function segmented(dek: Uint8Array, part: number, size: number | undefined): BodySealer {
+  const keys = new BodyKeys(dek, freshSalt(), part);
+  const encryption = size === undefined ? new UnsizedEncryption(keys) : new SegmentedEncryption(keys, size);
+  return {
+    head: Buffer.alloc(0),
+    pieces: (plaintext) => encryption.pieces(plaintext),
+    storedSize: segmentedSize,
+    finish: () => encryption.finish(),
+    proof: (length) => ({ salt: keys.salt, commitment: keys.commitment(length) }),
+    discard() {
+      encryption.discard();
+      keys.wipe();
+    },
+  };
+}
