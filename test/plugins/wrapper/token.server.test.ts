@@ -40,7 +40,7 @@ async function seen(run: WrapperRun) {
     ['/healthz', '/readyz', '/metrics'].map((path) => http(`${health}${path}`)),
   );
   const metric = (name: string) =>
-    new RegExp(`^svc_wrapper_${name} (\\S+)$`, 'm').exec(metrics?.text ?? '')?.[1];
+    new RegExp(`^svc_wrapper_${name} +(\\S+)$`, 'm').exec(metrics?.text ?? '')?.[1];
   return {
     degraded: healthz?.json.degraded,
     left: readyz?.json.token_seconds_left,
