@@ -42,15 +42,15 @@ export function entryPoints(root) {
 export async function bundle(root) {
   const outdir = join(root, 'dist');
   mkdirSync(outdir, { recursive: true });
+  const init = buildInit(root);
   const built = await Promise.all([
     bundleCommands(root, outdir),
     bundleWrapper(root, outdir),
     bundleSdk(root, EXTERNAL),
     ...(hasClang() ? [buildBpf(root)] : []),
-    buildInit(root),
   ]);
-  const outputs = Object.assign({}, ...built.map(({ metafile }) => metafile.outputs));
-  const notices = writeNotices(root, bundledPackages(root, outputs));
+  const outputs = Object.assign({}, ...[...built, init].map(({ metafile }) => metafile.outputs));
+  const notices = writeNotices(root, bundledPackages(root, outputs), init.linked);
   removeOthers(outdir, new Set([...Object.keys(outputs), notices].map((path) => join(root, path))));
   return { outputs };
 }

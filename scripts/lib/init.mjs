@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { debianPackages } from './wrapper-folder/debian.mjs';
 
@@ -34,10 +34,11 @@ export const hasInitCompiler = () => COMPILERS[process.arch]?.some(links) ?? fal
 
 /**
  * Compiles svc-init, for each architecture that there is a compiler for.
- * @returns as esbuild's metafile has its outputs
+ * @returns outputs as esbuild's metafile has them, and what is linked into them, for the notices
  */
 export function buildInit(root) {
   const outputs = {};
+  const linked = [];
   for (const architecture of Object.keys(COMPILERS)) {
     const compiler = COMPILERS[architecture].find(links);
     if (compiler === undefined) continue;
@@ -46,9 +47,10 @@ export function buildInit(root) {
     const flags = [...WARNINGS, ...HARDENING, BRANCHES[architecture], `-ffile-prefix-map=${root}=.`];
     const library = libraryFor(architecture, compiler);
     run(root, compiler, [...flags, ...library.headers, SOURCE, ...LINKING, ...library.objects, '-o', path]);
+    if (library.notice !== undefined) linked.push(library.notice);
     outputs[path] = { bytes: statSync(join(root, path)).size, inputs: {}, imports: [], exports: [] };
   }
-  return { metafile: { outputs } };
+  return { metafile: { outputs }, linked };
 }
 
 /**
@@ -68,6 +70,10 @@ function libraryFor(architecture, compiler) {
       ...kernel.flatMap((folder) => ['-idirafter', folder]),
     ],
     objects: ['-nostdlib', ...['rcrt1.o', 'libc.a'].map((name) => join(musl, 'lib/x86_64-linux-musl', name))],
+    notice: {
+      title: 'musl, linked into svc-init (MIT)',
+      text: readFileSync(join(musl, 'share/doc/musl-dev/copyright'), 'utf8').trim(),
+    },
   };
 }
 

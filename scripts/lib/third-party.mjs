@@ -30,12 +30,16 @@ export function readPackage(root, folder) {
   return { name, version, licence, folder };
 }
 
-/** Writes the notices and returns their path; the same packages make the same text. */
-export function writeNotices(root, packages) {
+/**
+ * Writes the notices and returns their path; the same packages make the same text.
+ * @param {{ title: string, text: string }[]} others that are no packages of npm
+ */
+export function writeNotices(root, packages, others) {
   const texts = packages.map(({ name, version, licence, folder }) => {
     const text = licenceFiles(join(root, folder)).map((file) => readFileSync(file, 'utf8').trim());
     return [`${name} ${version} (${licence})`, ...text].join('\n\n');
   });
+  texts.push(...others.map(({ title, text }) => `${title}\n\n${text}`));
   const head = 'dist/ holds parts of the following packages, under their own licences.';
   writeFileSync(join(root, NOTICES), `${[head, ...texts].join(`\n\n${'-'.repeat(78)}\n\n`)}\n`);
   return NOTICES;
