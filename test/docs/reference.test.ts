@@ -96,11 +96,13 @@ test('finds a code with its status in every way that errors are made', () => {
   const codes = errorCodes();
   const statuses = {
     // where it is written, through a function, from a list, of a class, of a family, of an error that is not ours
-    ...{ CA_FILE_UNUSABLE: 78, SECRET_FD_INVALID: 78, AGENT_REFUSED: 77, BPF_LOAD_FAILED: 71 },
-    ...{ KUBE_UNAVAILABLE: 69, INTERNAL: 70 },
+    ...{ CA_FILE_UNUSABLE: [78], SECRET_FD_INVALID: [78], AGENT_REFUSED: [77], BPF_LOAD_FAILED: [71] },
+    ...{ KUBE_UNAVAILABLE: [69], INTERNAL: [70] },
+    // by a condition
+    DECRYPT_STORE_FAILED: [69, 78],
   };
   for (const [code, status] of Object.entries(statuses)) {
-    assert.is(codes.get(code)?.[0]?.status, status, code);
+    assert.equal(codes.get(code)?.[0]?.statuses, status, code);
     assert.ok(codes.get(code)?.[0]?.nextStep, code);
   }
 });

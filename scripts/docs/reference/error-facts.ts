@@ -2,15 +2,15 @@ import ts from 'typescript';
 import { constructionsIn, optionOf } from './error-constructions.ts';
 import { type Terms, textOf } from './expression-text.ts';
 import { nodesOf, type Source, sources } from './source-tree.ts';
-import { statusOf } from './status-of.ts';
+import { statusesOf } from './status-of.ts';
 
 /** One place of the sources where an error of that code is made; what differs from time to time is …. */
 export interface ErrorFact {
   readonly code: string;
   readonly message?: string | undefined;
   readonly nextStep?: string | undefined;
-  /** Undefined: that of a failure. */
-  readonly status?: number | undefined;
+  /** None: that of a failure. */
+  readonly statuses: readonly number[];
 }
 
 /** Errors whose code is written where they are made. Families with codes of a type are in error-families.ts. */
@@ -48,7 +48,7 @@ function factOf(
     code: name.text,
     message: textOf(message, given),
     nextStep: textOf(optionOf(options, 'nextStep'), given),
-    status: statusOf(optionOf(options, 'exitStatus'), given),
+    statuses: statusesOf(optionOf(options, 'exitStatus'), given),
   };
 }
 

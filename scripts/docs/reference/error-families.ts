@@ -26,5 +26,5 @@ export function errorFamilies(): readonly ErrorFact[] {
 
 const factOf = ({ code, nextStep, exitStatus }: SvcError, message: string): ErrorFact => ({
   ...{ code, message, nextStep },
-  status: exitStatus,
+  statuses: [exitStatus],
 });

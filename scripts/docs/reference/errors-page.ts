@@ -39,13 +39,15 @@ export function errorCodes(): ReadonlyMap<string, readonly ErrorFact[]> {
 
 function rows(): string[][] {
   return [...errorCodes()].map(([name, facts]) => [
-    lines(code(name), statusesOf(facts)),
+    lines(code(name), listed(facts)),
     lines(joined(facts.map(({ message }) => message)), next(joined(facts.map(({ nextStep }) => nextStep)))),
   ]);
 }
 
-const statusesOf = (facts: readonly ErrorFact[]): string =>
-  [...new Set(facts.map(({ status }) => status ?? exitStatus.failure))].sort((a, b) => a - b).join(', ');
+const listed = (facts: readonly ErrorFact[]): string => {
+  const all = facts.flatMap(({ statuses }) => (statuses.length > 0 ? statuses : [exitStatus.failure]));
+  return [...new Set(all)].sort((a, b) => a - b).join(', ');
+};
 
 const next = (step: string): string => (step === '' ? '' : `→ ${step}`);
 

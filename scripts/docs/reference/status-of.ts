@@ -12,15 +12,18 @@ const named: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   programStatus,
 };
 
-/** The exit status that an expression amounts to; undefined where the sources do not say it. */
-export function statusOf(
+/** The exit statuses that an expression may amount to; none where the sources do not say it. */
+export function statusesOf(
   expression: ts.Expression | undefined,
   given: Terms = new Map(),
-): number | undefined {
-  if (expression === undefined) return undefined;
+): readonly number[] {
+  if (expression === undefined) return [];
   const value = bare(expression);
-  if (ts.isNumericLiteral(value)) return Number(value.text);
-  if (ts.isPropertyAccessExpression(value)) return named[value.expression.getText()]?.[value.name.text];
-  if (ts.isBinaryExpression(value)) return statusOf(value.right, given);
-  return ts.isIdentifier(value) ? statusOf(given.get(value.text) ?? meaningOf(value)) : undefined;
+  if (ts.isNumericLiteral(value)) return [Number(value.text)];
+  if (ts.isPropertyAccessExpression(value))
+    return [named[value.expression.getText()]?.[value.name.text] ?? []].flat();
+  if (ts.isBinaryExpression(value)) return statusesOf(value.right, given);
+  if (ts.isConditionalExpression(value))
+    return [value.whenTrue, value.whenFalse].flatMap((branch) => statusesOf(branch, given));
+  return ts.isIdentifier(value) ? statusesOf(given.get(value.text) ?? meaningOf(value)) : [];
 }

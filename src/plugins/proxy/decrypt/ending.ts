@@ -13,6 +13,10 @@ const failures = {
     'DECRYPT_TARGET_FAILED',
     'Check --to, --to-upstream, and that the credentials for it may read and write its objects; then run it again, and it goes on.',
   ],
+  migrate: [
+    'MIGRATE_STORE_FAILED',
+    'Check --upstream, the bucket, and that the credentials may list it, and read and write its objects, their tags and ACLs; then run it again, and it goes on.',
+  ],
   rewrap: [
     'REWRAP_STORE_FAILED',
     'Check --upstream, the bucket, and that the credentials may list it, and read and write its objects; then run it again.',
@@ -20,7 +24,12 @@ const failures = {
 } as const;
 
 /** Why a run did not get to its end: an error that says so itself, or what is wrong with the store. */
-export function endOf(error: unknown, of: 'decrypt' | 'rewrap', host: string, bucket: string): Error {
+export function endOf(
+  error: unknown,
+  of: Exclude<keyof typeof failures, 'target'>,
+  host: string,
+  bucket: string,
+): Error {
   if (error instanceof SvcError || isVaultError(error)) return error;
   return error instanceof TargetRefused
     ? storeFailure(error, 'target', error.place.host, error.place.bucket)

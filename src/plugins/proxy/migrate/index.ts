@@ -1,12 +1,12 @@
 import { Budget } from '../../../core/budget.ts';
-import { certificateErrorCode, exitStatus, SvcError } from '../../../core/errors.ts';
-import { S3Error, s3Error } from '../../../core/s3/error.ts';
+import { exitStatus, SvcError } from '../../../core/errors.ts';
+import { s3Error } from '../../../core/s3/error.ts';
 import { resolveSettings, type Sources } from '../../../core/settings/resolve.ts';
 import { retry } from '../../../runtime/lifecycle/wait.ts';
 import { createLogger } from '../../../runtime/logging/create-logger.ts';
 import { storeOf } from '../../../runtime/object-store/settings.ts';
-import { isVaultError } from '../../../runtime/vault/contract.ts';
 import { vaultRules } from '../../../runtime/vault/settings.ts';
+import { endOf } from '../decrypt/ending.ts';
 import { type Fault, Faults } from '../decrypt/faults.ts';
 import { eachOf, readPlace } from '../decrypt/index.ts';
 import { listObjects } from '../decrypt/list-objects.ts';
@@ -69,7 +69,8 @@ export async function migrateObjects(call: MigrateCall): Promise<MigrateReport> 
     whole = true;
   } catch (error) {
     // An interruption is no fault, and what was done before it is told
-    if (!call.signal.aborted) endedBy = endOf(error, storeOf(settings).upstream.host, place.bucket);
+    if (!call.signal.aborted)
+      endedBy = endOf(error, 'migrate', storeOf(settings).upstream.host, place.bucket);
   } finally {
     await services.end();
   }
@@ -190,22 +191,4 @@ function reportOf(run: Run, whole: boolean, endedBy: Error | undefined): Migrate
     ...{ faults: listed, faultCount: count, faultsByReason: byReason, endedBy },
     complete: whole && count === 0 && counts.pending === 0 && counts.left === 0,
   };
-}
-
-/** Why the run did not get to the end. */
-function endOf(error: unknown, host: string, bucket: string): Error {
-  if (error instanceof SvcError || isVaultError(error)) return error;
-  const certificate = certificateErrorCode(error);
-  const name =
-    certificate ?? (error instanceof S3Error ? error.code : error instanceof Error ? error.name : 'unknown');
-  return new SvcError(
-    'MIGRATE_STORE_FAILED',
-    `The object store ${host} refused bucket ${bucket} or could not be reached (${name})`,
-    {
-      nextStep:
-        'Check --upstream, the bucket, and that the credentials may list it, and read and write its objects, their tags and ACLs; then run it again, and it goes on.',
-      exitStatus: certificate === undefined ? exitStatus.unavailable : exitStatus.config,
-      cause: error,
-    },
-  );
 }
