@@ -33,6 +33,7 @@ import { passThrough } from './operations/pass-through.ts';
 import { SpoolSpace } from './read/body/spool.ts';
 import { createObjectReader } from './read/create-object-reader.ts';
 import { getObject, headObject } from './read/get-object.ts';
+import { ObjectLooks } from './read/look-at-object.ts';
 import {
   type Conditions,
   keyCheck,
@@ -250,7 +251,7 @@ export function createRoutes(): Routes {
   const sizes = new PlaintextCache();
   return {
     PutObject: putObject,
-    GetObject: getObject,
+    GetObject: getObject(new ObjectLooks()),
     HeadObject: headObject,
     DeleteObject: deleteObject,
     DeleteObjects: deleteObjects,

@@ -12,7 +12,7 @@ import type { Place } from './journal.ts';
 import type { StoredEntry } from './list-objects.ts';
 import { type DecryptSettings, type RecoverySettings, resolveDecryptSettings } from './settings.ts';
 import { type OpenedObject, openSource, type Source } from './source.ts';
-import type { Taken, Target, TargetPage } from './target.ts';
+import type { TakenIn, Target, TargetPage } from './target.ts';
 
 export interface DecryptCall {
   readonly sources: Sources & { readonly env: Readonly<Record<string, string | undefined>> };
@@ -141,28 +141,28 @@ interface Run {
 /** Page after page, so that what is kept of earlier runs can be read beside it. */
 async function decryptAll(run: Run, host: string): Promise<DecryptReport> {
   const { call, source, target, place, concurrency } = run;
-  const outcome = new Outcome(new Faults(call.to));
+  const tally = new RunTally(new Faults(call.to));
   let endedBy: Error | undefined;
   try {
     for await (const page of source.pages(place.prefix, call.signal)) {
-      outcome.counts.listed += page.length;
+      tally.counts.listed += page.length;
       const there = await target.page(page, call.signal);
       await eachOf(page, concurrency, call.signal, async (object, signal) => {
         try {
-          await decryptOne(run, there, object, outcome, signal);
-          outcome.faults.succeeded();
+          await decryptOne(run, there, object, tally, signal);
+          tally.faults.succeeded();
         } catch (error) {
           signal.throwIfAborted();
-          outcome.faults.add(object.key, error);
+          tally.faults.add(object.key, error);
         }
-        call.onProgress(outcome.counts);
+        call.onProgress(tally.counts);
       });
     }
   } catch (error) {
     // An interruption is no fault, and what came out before it is told
     if (!call.signal.aborted) endedBy = endOf(error, 'decrypt', host, place.bucket);
   }
-  return outcome.report(call.dryRun, endedBy);
+  return tally.report(call.dryRun, endedBy);
 }
 
 /** In a dry run metadata and lengths are looked at; no key is unwrapped, and no body is read. */
@@ -170,14 +170,14 @@ async function decryptOne(
   { call, source }: Run,
   there: TargetPage,
   object: StoredEntry,
-  outcome: Outcome,
+  tally: RunTally,
   signal: AbortSignal,
 ): Promise<void> {
   refuseTooLong(object.key);
-  if (await there.has(object, signal)) outcome.counts.skipped++;
+  if (await there.has(object, signal)) tally.counts.skipped++;
   else if (call.dryRun) {
     const { encrypted, size = object.stored } = await source.look(object.key, signal);
-    outcome.came(object, encrypted, { bytes: size });
+    tally.came(object, encrypted, { bytes: size });
   } else {
     const take = async (opened: OpenedObject) => ({
       encrypted: opened.encrypted,
@@ -185,7 +185,7 @@ async function decryptOne(
     });
     try {
       const { encrypted, taken } = await source.read(object.key, take, signal);
-      outcome.came(object, encrypted, taken);
+      tally.came(object, encrypted, taken);
     } catch (error) {
       there.keepEarlier(object);
       throw error;
@@ -194,7 +194,7 @@ async function decryptOne(
 }
 
 /** What a run has done so far. */
-class Outcome {
+class RunTally {
   readonly counts: Counts = { listed: 0, done: 0, unencrypted: 0, skipped: 0, bytes: 0 };
   readonly faults: Faults;
   readonly #renamed: Renamed[] = [];
@@ -204,7 +204,7 @@ class Outcome {
     this.faults = faults;
   }
 
-  came({ key }: StoredEntry, encrypted: boolean, { bytes, renamed: path }: Taken): void {
+  came({ key }: StoredEntry, encrypted: boolean, { bytes, renamed: path }: TakenIn): void {
     this.counts.done++;
     this.counts.bytes += bytes;
     if (!encrypted) this.counts.unencrypted++;

@@ -13,7 +13,7 @@ import type { StoredEntry } from './list-objects.ts';
 import { sendPlaintext } from './send-plaintext.ts';
 import { type DecryptSettings, type RecoverySettings, targetStoreOf } from './settings.ts';
 import { again, type OpenedObject } from './source.ts';
-import { NameTaken, type Taken, type Target, TargetRefused } from './target.ts';
+import { NameTaken, type TakenIn, type Target, TargetRefused } from './target.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -101,7 +101,7 @@ class BucketTarget implements Target {
     if (same && seconds(found.modified) === seconds(modified)) throw samePlace(this.#to.bucket);
   }
 
-  async #take(object: StoredEntry, opened: OpenedObject, signal: AbortSignal): Promise<Taken> {
+  async #take(object: StoredEntry, opened: OpenedObject, signal: AbortSignal): Promise<TakenIn> {
     const name = this.#nameOf(object.key);
     const [of, state] = this.#markOf(object, opened.etag);
     const kept = await opened.headers();

@@ -17,12 +17,12 @@ export interface TargetPage {
    * Keeps a plaintext under its name, which it gets when its last byte was authenticated and is there.
    * @throws NameTaken; what `opened.chunks` throws, after which nothing has changed
    */
-  take(object: StoredEntry, opened: OpenedObject, signal: AbortSignal): Promise<Taken>;
+  take(object: StoredEntry, opened: OpenedObject, signal: AbortSignal): Promise<TakenIn>;
   /** An object did not come out: an earlier state of it stays known, so that a later run replaces it. */
   keepEarlier(object: StoredEntry): void;
 }
 
-export interface Taken {
+export interface TakenIn {
   /** Of the plaintext. */
   readonly bytes: number;
   /** Where it is, if its own name was taken. */

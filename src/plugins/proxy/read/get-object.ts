@@ -9,7 +9,7 @@ import { maxUserMetadata, userMetadataSize } from '../../../core/s3/headers.ts';
 import type { OperationHandler, ProxyServices, RequestContext } from '../context.ts';
 import type { UpstreamResponse } from '../upstream/upstream.ts';
 import { answerUnsatisfied, deliver, passOn, passRefusalOn, readAgain, readOptions } from './deliver.ts';
-import { lookAtObject } from './look-at-object.ts';
+import type { ObjectLooks } from './look-at-object.ts';
 import {
   chooseSlice,
   type ReadRequest,
@@ -29,13 +29,15 @@ import {
 } from './stored-object.ts';
 
 /** GetObject: the whole by one request to the store, ranges and parts after a look at the headers. */
-export const getObject: OperationHandler = async (services, context) => {
-  const request = readRequest(context.request, services.config);
-  const sliced = request.range !== undefined || request.partNumber !== undefined;
-  await readAgain(context.answer, () =>
-    sliced ? getSlice(services, context, request) : getWhole(services, context, request),
-  );
-};
+export const getObject =
+  (looks: ObjectLooks): OperationHandler =>
+  async (services, context) => {
+    const request = readRequest(context.request, services.config);
+    const sliced = request.range !== undefined || request.partNumber !== undefined;
+    await readAgain(context.answer, () =>
+      sliced ? getSlice(looks, services, context, request) : getWhole(services, context, request),
+    );
+  };
 
 async function getWhole(
   services: ProxyServices,
@@ -113,11 +115,12 @@ async function begin(
 
 /** A GET with a range or a part number: the headers first, then what covers it, where it did not come with them. */
 async function getSlice(
+  looks: ObjectLooks,
   services: ProxyServices,
   context: RequestContext,
   request: ReadRequest,
 ): Promise<void> {
-  const look = await lookAtObject(services, context, request);
+  const look = await looks.at(services, context, request);
   if (look === undefined) return passRefusal(services, context, request);
   const { object, covering } = look;
   context.keyVersion = object.envelope?.keyVersion;

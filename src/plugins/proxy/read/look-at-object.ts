@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../../core/bounded-map.ts';
 import { coveringSegments, maxSegmentedPlaintext } from '../../../core/envelope/segments.ts';
 import type { ProxyServices, RequestContext } from '../context.ts';
 import type { UpstreamResponse } from '../upstream/upstream.ts';
@@ -11,26 +12,40 @@ export interface ObjectLook {
   readonly covering: UpstreamResponse | undefined;
 }
 
-/**
- * Asks for the headers of an object, and with them for a short range of it where objects are written in format 2: what
- * covers it there is known before the object is.
- * @returns undefined where the store refuses
- * @throws EnvelopeError as `ObjectReader.describe`
- */
-export async function lookAtObject(
-  services: ProxyServices,
-  context: RequestContext,
-  request: ReadRequest,
-): Promise<ObjectLook | undefined> {
-  const span = services.config.format === 2 ? coveringSpan(request) : undefined;
-  const look = span && (await lookBySpan(services, context, request, span));
-  if (look !== undefined) return look;
-  const { address, query, headers } = request;
-  const { signal } = context;
-  const head = await services.upstream.send({ method: 'HEAD', ...address.name, query, headers, signal });
-  head.body.resume();
-  if (head.status !== 200) return undefined;
-  return { object: services.reader.describe(address, head.headers), covering: undefined };
+/** So many objects in parts are remembered. */
+const mostInParts = 10_000;
+
+/** Looks of a proxy, which learns which objects are in parts. */
+export class ObjectLooks {
+  readonly #inParts = new BoundedMap<string, true>(mostInParts);
+
+  /**
+   * Asks for the headers of an object, and with them for a short range of it where objects are written in format 2: what
+   * covers it there is known before the object is, unless it is in parts.
+   * @returns undefined where the store refuses
+   * @throws EnvelopeError as `ObjectReader.describe`
+   */
+  async at(
+    services: ProxyServices,
+    context: RequestContext,
+    request: ReadRequest,
+  ): Promise<ObjectLook | undefined> {
+    const { address, query, headers } = request;
+    const { bucket, key } = address.name;
+    const name = `${bucket}/${key}`;
+    const mayCover = services.config.format === 2 && this.#inParts.get(name) === undefined;
+    const span = mayCover ? coveringSpan(request) : undefined;
+    const look = span && (await lookBySpan(services, context, request, span));
+    if (look !== undefined) {
+      if (look.covering === undefined) this.#inParts.set(name, true);
+      return look;
+    }
+    const { signal } = context;
+    const head = await services.upstream.send({ method: 'HEAD', bucket, key, query, headers, signal });
+    head.body.resume();
+    if (head.status !== 200) return undefined;
+    return { object: services.reader.describe(address, head.headers), covering: undefined };
+  }
 }
 
 /** It is held in memory as a whole. */

@@ -37,7 +37,8 @@ test('five hundred through the API server are admitted, or turned away by it in 
     [...new Set(others.map(({ status, message }) => `${status} ${message}`))].slice(0, 5).join('\n'),
   );
   // on a machine that is short of processor time some run into the time of an admission
-  for (const { message } of others) assert.match(message, /deadline exceeded|reset by peer|EOF/);
+  for (const { message } of others)
+    assert.match(message, /deadline exceeded|reset by peer|EOF|server closed idle connection/);
   assert.ok(admitted.length > many * 0.9);
 });
 

@@ -6,6 +6,7 @@ import type { ProxyServices } from '../../../../src/plugins/proxy/context.ts';
 import { SpoolSpace } from '../../../../src/plugins/proxy/read/body/spool.ts';
 import { createObjectReader } from '../../../../src/plugins/proxy/read/create-object-reader.ts';
 import { getObject, headObject } from '../../../../src/plugins/proxy/read/get-object.ts';
+import { ObjectLooks } from '../../../../src/plugins/proxy/read/look-at-object.ts';
 import { createUpstream } from '../../../../src/plugins/proxy/upstream/s3-upstream.ts';
 import { rawHttp } from '../../../support/raw-http.ts';
 import { recordingLog, serve } from '../support/serve.ts';
@@ -34,7 +35,7 @@ async function before(answer: Answer, unencryptedReads: 'allow' | 'deny' = 'deny
   const shared = { config, upstream, spoolSpace: new SpoolSpace(1024 * 1024) } as ProxyServices;
   const reader = createObjectReader(shared);
   const server = await serve(
-    { GetObject: getObject, HeadObject: headObject },
+    { GetObject: getObject(new ObjectLooks()), HeadObject: headObject },
     { context: { ...shared, reader } },
   );
   return {

@@ -9,6 +9,7 @@ import type { OperationHandler, ProxyServices } from '../../../../src/plugins/pr
 import { SpoolSpace } from '../../../../src/plugins/proxy/read/body/spool.ts';
 import { createObjectReader } from '../../../../src/plugins/proxy/read/create-object-reader.ts';
 import { getObject } from '../../../../src/plugins/proxy/read/get-object.ts';
+import { ObjectLooks } from '../../../../src/plugins/proxy/read/look-at-object.ts';
 import type { ObjectReader } from '../../../../src/plugins/proxy/read/stored-object.ts';
 import { createUpstream } from '../../../../src/plugins/proxy/upstream/s3-upstream.ts';
 import { untilAborted } from '../../../../src/runtime/lifecycle/wait.ts';
@@ -85,7 +86,7 @@ async function start({ body, unwrap }: Bed) {
   };
   const { metrics: _metrics, ...shared } = services;
   const server = await serve(
-    { GetObject: getObject, ListBuckets: untilGone },
+    { GetObject: getObject(new ObjectLooks()), ListBuckets: untilGone },
     { context: { ...shared, reader: watched } },
   );
   return {

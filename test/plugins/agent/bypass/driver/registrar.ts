@@ -30,7 +30,7 @@ async function start(id: number, program: string, args: readonly string[], env: 
 
 async function register(): Promise<void> {
   try {
-    const { tier, enforcing } = await registerWithAgent(registration, { socketPath, timeoutMs: 90_000 });
+    const { tier, enforcing } = await registerWithAgent(registration, { socketPath, timeoutMs: 180_000 });
     say({ registered: { tier, enforcing } });
   } catch (error) {
     say({ refused: refusedBy(error as Error) });
