@@ -1,21 +1,22 @@
 #!/usr/bin/env python3
 """Reads objects that `svc run proxy` has encrypted, without any code of svc: written from docs/FORMAT.md alone.
-  read.py PATH… --to DIR [--keys transit-key.json…]
+  read.py PATH… --to DIR [--keys transit-key.json… | --recovery-key FILE]
 PATH is a JSON file of stored objects, or a folder in which such files lie ("Stored objects as files" in FORMAT.md). Keys
-are unwrapped by the key server at VAULT_ADDR with VAULT_TOKEN, or by exported transit keys. Needs Python 3.9 and the
-package `cryptography`. Ends with 0: all were read; 1: some were refused; 2: called wrongly, or the key server failed."""
-import argparse, base64, hashlib, hmac, json, os, re, sys, tempfile, urllib.error, urllib.parse, urllib.request, zlib
+are unwrapped by the key server at VAULT_ADDR with VAULT_TOKEN, by exported transit keys, or opened by recovery keys. Needs
+Python 3.9 and the package `cryptography` (for recovery keys one that has HPKE). Ends with 0: all were read; 1: some were refused; 2: called wrongly, or the key server failed."""
+import argparse, base64, hashlib, hmac, itertools, json, os, re, sys, tempfile, urllib.error, urllib.parse, urllib.request, zlib
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 NONCE, TAG, OVERHEAD, SEGMENT, MALFORMED = 12, 16, 28, 65536, 'malformed-metadata'
 WRAPPED = re.compile(r'vault:v([1-9][0-9]{0,9}):[A-Za-z0-9+/]+={0,2}')
 ID, SALT = re.compile(r'[A-Za-z0-9_-]{22}'), re.compile(r'[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]')
-MOST_PARTS, LONGEST_MANIFEST = 10_000, 8 * 1024 * 1024
+MOST_PARTS, LONGEST_HELPER = 10_000, 8 * 1024 * 1024
 REQUIRED = ['encrypted', 'wrapped-dek', 'algorithm', 'key-name', 'key-version']
-KNOWN = REQUIRED + ['binding', 'empty-seal', 'checksum', 'derivation']
+KNOWN = REQUIRED + ['binding', 'empty-seal', 'checksum', 'derivation', 'recovery']
 FORMATS = {'AES-256-GCM': 1, 'AES-256-GCM-STREAM-64KiB': 2}
 CHECKSUM = re.compile(r'([a-z0-9]{1,20})\.(?:full|composite)(?:\.([A-Za-z0-9_-]{1,200}))?')
+RECOVERY, PART_RECOVERY = re.compile(r'[\w-]{107}(\.[\w-]{107}){0,7}', re.ASCII), re.compile(r'[A-Za-z0-9_-]{80}')
 SUM, COMPOSITE = re.compile(r'[A-Za-z0-9_-]{1,200}'), 0x80
 ALGORITHMS = 'crc32 crc32c crc64nvme sha1 sha256 sha512 md5 xxhash64 xxhash3 xxhash128'.split()
 
@@ -121,6 +122,36 @@ class KeyServer:
             raise Refused('key-refused', said) if error.code == 400 else Failed(f'the key server: {error.code} {said}')
         except (OSError, ValueError, KeyError) as error: raise Failed(f'the key server: {error}')
 
+class RecoveryKeys:
+    """X25519 keys of a file as age writes them: AGE-SECRET-KEY-1…, one a line."""
+    def __init__(self, path):
+        from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+        from cryptography.hazmat.primitives.hpke import AEAD, KDF, KEM, Suite
+        self.suite = Suite(KEM.X25519, KDF.HKDF_SHA256, AEAD.AES_256_GCM)
+        with open(path, encoding='ascii') as file: lines = [line.strip().lower() for line in file]
+        self.keys = [X25519PrivateKey.from_private_bytes(bech32(line)) for line in lines if line and line[0] != '#']
+    def open(self, blobs, binding):
+        for blob, key in itertools.product(blobs.split('.'), self.keys):
+            try: return self.suite.decrypt(from_base64url(blob), key, b'svc/recovery/1\n' + binding.encode())
+            except (InvalidTag, ValueError): pass  # for another recipient
+        raise Refused('not-recoverable', 'none of the keys opens it')
+    def open_part(self, seal_key, upload, part):
+        expect('recovery' in part, 'not-recoverable', 'a part is not sealed to recovery keys')
+        data, label = from_base64url(part['recovery']), b'svc/recovery-part/1'
+        key = hmac.digest(seal_key, label + b'\x01', 'sha256')
+        return opened(key, data[:NONCE], data[NONCE:], label + f'\n{upload} {part["n"]}\n'.encode())
+
+def bech32(text, prefix='age-secret-key-'):
+    values = ['qpzry9x8gf2tvdw0s3jn54khce6mua7l'.find(letter) for letter in text[len(prefix) + 1:]]
+    checksum = 1
+    for value in [*(ord(c) >> 5 for c in prefix), 0, *(ord(c) & 31 for c in prefix), *values]:
+        top, checksum = checksum >> 25, (checksum & 0x1ffffff) << 5 ^ value
+        for bit, mask in enumerate((0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3)):
+            checksum ^= mask if top >> bit & 1 else 0
+    if not text.startswith(prefix + '1') or len(values) != 58 or -1 in values or checksum != 1:
+        raise Failed('a line of the recovery keys is no AGE-SECRET-KEY-1…')
+    return (sum(value << 5 * (51 - index) for index, value in enumerate(values[:52])) >> 4).to_bytes(32, 'big')
+
 class Stored:
     """One stored object; its body is read as it is needed."""
     def __init__(self, value, folder):
@@ -163,7 +194,10 @@ class Reader:
         binding = headers.get('binding', 'none')
         expect('binding' not in headers or binding in ('key', 'bucket-key'), MALFORMED, 'binding')
         bound_to = ['svc', format, *names[binding]] if binding != 'none' or format == 2 else None
-        unwrap = lambda wrapped, *purpose: self.unwrap(headers['key-name'], wrapped, bound_to, purpose)
+        recovery = headers.get('recovery')
+        expect('recovery' not in headers or matches(RECOVERY, recovery), MALFORMED, 'recovery')
+        record = lambda: self.record(stored, keys if form == 'single' else keys['manifest'])
+        unwrap = lambda wrapped, *purpose: self.unwrap(headers['key-name'], wrapped, bound_to, purpose, recovery, record)
         seal = from_base64(headers['empty-seal'], OVERHEAD) if 'empty-seal' in headers else None
         expect(not seal or (form, format) == ('single', 1), MALFORMED, 'empty-seal')
         proof = self.derivation(headers, format == 2 and form == 'single')
@@ -211,14 +245,12 @@ class Reader:
                    and is_whole(part.get('size'), 0, 2 ** 53 - 1)
                    and (matches(SALT, part.get('salt')) if format == 2 else is_wrapped(part.get('dek'))), MALFORMED, 'part')
             if format == 1: from_base64(part.get('nonce'), NONCE)
+            expect(format == 2 or 'recovery' not in part or matches(PART_RECOVERY, part['recovery']), MALFORMED, 'part')
             previous = part['n']
         return value
     def manifest(self, stored, pointer, format):
-        names = json_text([stored.bucket, stored.key]).encode()
-        key = f'{self.options.reserved_prefix}manifests/{hashlib.sha256(names).hexdigest()}/{pointer["manifest"]}'
-        found = self.store.get((self.options.state_bucket or stored.bucket, key))
-        expect(found is not None, 'manifest-missing', key)
-        expect(found.size <= LONGEST_MANIFEST, MALFORMED, 'the manifest is too long')
+        found = self.helper(stored, 'manifests', pointer['manifest'])
+        expect(found, 'manifest-missing', pointer['manifest'])
         value = from_json(found.read(0, found.size), 'the manifest')
         expect(isinstance(value, dict) and is_whole(value.get('v'), 1, 1), MALFORMED, 'the manifest')
         parts = self.part_list(value.get('list'), format)
@@ -226,10 +258,34 @@ class Reader:
         expect(named == [stored.bucket, stored.key], 'manifest-forged', 'of another object')
         expect(all(parts[name] == pointer[name] for name in ('manifest', 'seal')), 'manifest-forged', 'of another upload')
         return parts
-    def unwrap(self, key_name, wrapped, bound_to, purpose):
-        key = self.keys.unwrap(key_name, wrapped, bound_to and json_text([*bound_to, *purpose]))
+    def unwrap(self, key_name, wrapped, bound_to, purpose, recovery, find_record):
+        if isinstance(self.keys, RecoveryKeys):
+            expect(recovery, 'not-recoverable', 'not sealed to recovery keys')
+            key = self.keys.open(recovery, json_text([*(bound_to or []), *purpose]))
+        else:
+            binding = bound_to and json_text([*bound_to, *purpose])
+            try: key = self.keys.unwrap(key_name, wrapped, binding)
+            except Refused:
+                if not (record := find_record()): raise
+                slot = str(purpose[2]) if purpose[0] == 'part' else purpose[0]
+                key = self.keys.unwrap(record['keyName'], record['keys'].get(slot, wrapped), binding)
         expect(len(key) == 32, MALFORMED, 'a key is not 32 bytes long')
         return key
+    def record(self, stored, id):
+        """Of keys that were wrapped again, where there is one."""
+        found = self.helper(stored, 'rewraps', hashlib.sha256(id.encode()).hexdigest() if WRAPPED.fullmatch(id) else id)
+        if not found: return None
+        value = from_json(found.read(0, found.size), 'the record')
+        expect(isinstance(value, dict) and is_whole(value.get('v'), 1, 1) and isinstance(value.get('keys'), dict)
+               and all(isinstance(value.get(name), str) for name in ('bucket', 'key', 'keyName'))
+               and all(map(is_wrapped, value['keys'].values())), MALFORMED, 'the record')
+        expect([value['bucket'], value['key']] == [stored.bucket, stored.key], 'record-forged', 'of another object')
+        return value
+    def helper(self, stored, kind, id):
+        name = hashlib.sha256(json_text([stored.bucket, stored.key]).encode()).hexdigest()
+        found = self.store.get((self.options.state_bucket or stored.bucket, f'{self.options.reserved_prefix}{kind}/{name}/{id}'))
+        expect(not found or found.size <= LONGEST_HELPER, MALFORMED, f'too long, in {kind}')
+        return found
     def parts(self, stored, value, unwrap):
         format, upload, parts = value['v'], value['manifest'], value['parts']
         expect(sum(stored_size(format, part['size']) for part in parts) == stored.size, 'wrong-size', 'not as the list says')
@@ -249,7 +305,10 @@ class Reader:
             else:
                 body = stored.read(offset, length)
                 expect(body[:NONCE] == base64.b64decode(part['nonce']), 'authentication-failed', 'a part with another nonce')
-                yield opened(unwrap(part['dek'], 'part', value['manifest'], n), body[:NONCE], body[NONCE:])
+                recovered = isinstance(self.keys, RecoveryKeys)
+                dek = (self.keys.open_part(key, value['manifest'], part) if recovered
+                       else unwrap(part['dek'], 'part', value['manifest'], n))
+                yield opened(dek, body[:NONCE], body[NONCE:])
             offset += length
 
 def place(folder, stored):
@@ -278,13 +337,15 @@ def main():
     parser.add_argument('paths', nargs='+', metavar='PATH')
     parser.add_argument('--to', required=True, metavar='DIR')
     parser.add_argument('--keys', action='append', default=[], metavar='FILE', help='an exported transit key')
+    parser.add_argument('--recovery-key', metavar='FILE', help='opens what was sealed to it; no key server is asked')
     parser.add_argument('--transit-key', default='svc', help='at the key server; objects of another are refused')
     for name, default in [('--mount', 'transit'), ('--reserved-prefix', '.svc/'), ('--state-bucket', None)]:
         parser.add_argument(name, default=default)
     parser.add_argument('--encrypted-only', action='store_true', help='refuse objects without svc metadata')
     options, env = parser.parse_args(), os.environ
     try:
-        keys = ExportedKeys(options.keys) if options.keys else KeyServer(
+        keys = RecoveryKeys(options.recovery_key) if options.recovery_key else ExportedKeys(
+            options.keys) if options.keys else KeyServer(
             env['VAULT_ADDR'], env['VAULT_TOKEN'], options.mount, options.transit_key, env.get('VAULT_NAMESPACE'))
         reader, refused = Reader(load(options.paths), keys, options), 0
         for (_, key), stored in reader.store.items():
