@@ -1,11 +1,17 @@
-import type { ObjectName } from '../../../src/core/envelope/metadata.ts';
+import { associatedData, type KeyPurpose, type ObjectName } from '../../../src/core/envelope/metadata.ts';
 import { recordId, rewrapRecordKey, rewrapRecordText } from '../../../src/core/envelope/rewrap-record.ts';
 import { dekOf, one, refused, three, withMetadata } from './edits.ts';
 import { joined, parts, text, type Vectors } from './readable.ts';
-import { keyName, reservedPrefix, type StoredObject } from './stored-objects.ts';
+import { formerTransitKey, keyName, reservedPrefix, type StoredObject, transitKey } from './stored-objects.ts';
 
 /** What the transit key was called that wrapped the keys in the headers; it is gone. */
 const former = { 'svc-key-name': 'former' };
+
+/** The key under the transit key at hand. */
+function again(wrapped: string, name: ObjectName, purpose: KeyPurpose): string {
+  const bound = Buffer.from(associatedData('key', name, purpose) ?? '');
+  return transitKey.encrypt(formerTransitKey.decrypt(wrapped, bound), bound);
+}
 
 const recordOf = (
   name: ObjectName,
@@ -20,9 +26,10 @@ const recordOf = (
 });
 
 function rewrapped() {
-  const object = withMetadata(one(), former);
+  const object = withMetadata(one({ key: formerTransitKey }), former);
   const id = recordId({ kind: 'object' }, dekOf(object));
-  return { object, record: (inside?: ObjectName) => recordOf(object, id, { object: dekOf(object) }, inside) };
+  const keys = { object: again(dekOf(object), object, { kind: 'object' }) };
+  return { object, record: (inside?: ObjectName) => recordOf(object, id, keys, inside) };
 }
 
 export const rewrappedReadable: Vectors = {
@@ -33,11 +40,16 @@ export const rewrappedReadable: Vectors = {
     return { about, read: { bucket, key }, objects: [record(), object], expect: { plaintext: text('one', 100) } };
   },
   'rewrapped-inline': () => {
-    const { list, inline } = three();
+    const { list, inline } = three({ key: formerTransitKey });
     const object = withMetadata(inline, former);
     const { bucket, key } = object;
-    const keys = Object.fromEntries(list.parts.map(({ n, dek }) => [String(n), dek]));
-    const record = recordOf(object, list.manifest, { seal: list.seal, ...keys });
+    const keys = Object.fromEntries(
+      list.parts.map(({ n, dek }) => [String(n), again(dek, object, { kind: 'part', upload: list.manifest, number: n })]),
+    );
+    const record = recordOf(object, list.manifest, {
+      seal: again(list.seal, object, { kind: 'seal', upload: list.manifest }),
+      ...keys,
+    });
     const about = 'The same with parts, all of whose keys have one record.';
     const plaintext = joined(parts(300, 300, 300));
     return { about, read: { bucket, key }, objects: [record, object], expect: { plaintext } };
