@@ -3,8 +3,10 @@
   read.py PATH… --to DIR [--keys transit-key.json… | --recovery-key FILE]
 PATH is a JSON file of stored objects, or a folder in which such files lie ("Stored objects as files" in FORMAT.md). Keys
 are unwrapped by the key server at VAULT_ADDR with VAULT_TOKEN, by exported transit keys, or opened by recovery keys. Needs
-Python 3.9 and the package `cryptography` (for recovery keys one that has HPKE). Ends with 0: all were read; 1: some were refused; 2: called wrongly, or the key server failed."""
-import argparse, base64, hashlib, hmac, itertools, json, os, re, sys, tempfile, urllib.error, urllib.parse, urllib.request, zlib
+Python 3.9 and the package `cryptography`, for recovery keys one that has HPKE. Ends with 0: all were read; 1: some were
+refused; 2: called wrongly, or the key server failed."""
+import argparse, base64, hashlib, hmac, itertools, json, os, re, sys, tempfile, zlib
+import urllib.error, urllib.parse, urllib.request
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
@@ -25,6 +27,7 @@ class Refused(Exception):
     def __init__(self, reason, detail): super().__init__(f'{reason}: {detail}')
 
 class Failed(Exception): """Nothing can be said about any object."""
+
 def expect(holds, reason, detail):
     if not holds: raise Refused(reason, detail)
 
@@ -106,8 +109,8 @@ class ExportedKeys:
 class KeyServer:
     """Transit of OpenBao or Vault."""
     def __init__(self, address, token, mount, key_name, namespace):
-        self.key_name, name = key_name, urllib.parse.quote(key_name, safe='')
-        self.url = f'{address.rstrip("/")}/v1/{mount}/decrypt/{name}'
+        self.key_name = key_name
+        self.url = f'{address.rstrip("/")}/v1/{mount}/decrypt/{urllib.parse.quote(key_name, safe="")}'
         self.headers = {'X-Vault-Token': token, 'Content-Type': 'application/json', 'X-Vault-Namespace': namespace or ''}
     def unwrap(self, key_name, wrapped, binding):
         if key_name != self.key_name: raise Refused('foreign-key', f'transit key {key_name!r} is not used')
@@ -131,6 +134,7 @@ class RecoveryKeys:
         with open(path, encoding='ascii') as file: lines = [line.strip().lower() for line in file]
         self.keys = [X25519PrivateKey.from_private_bytes(raw_key(line)) for line in lines if line and line[0] != '#']
     def open(self, blobs, binding):
+        expect(blobs, 'not-recoverable', 'not sealed to recovery keys')
         for blob, key in itertools.product(blobs.split('.'), self.keys):
             try: return self.suite.decrypt(from_base64url(blob), key, b'svc/recovery/1\n' + binding.encode())
             except (InvalidTag, ValueError): pass  # for another recipient
@@ -189,10 +193,8 @@ class Reader:
         binding = headers.get('binding', 'none')
         expect('binding' not in headers or binding in ('key', 'bucket-key'), MALFORMED, 'binding')
         bound_to = ['svc', format, *names[binding]] if binding != 'none' or format == 2 else None
-        recovery = headers.get('recovery')
-        expect('recovery' not in headers or matches(RECOVERY, recovery), MALFORMED, 'recovery')
-        record = lambda: self.record(stored, keys if form == 'single' else keys['manifest'])
-        unwrap = lambda wrapped, *purpose: self.unwrap(headers['key-name'], wrapped, bound_to, purpose, recovery, record)
+        expect('recovery' not in headers or matches(RECOVERY, headers['recovery']), MALFORMED, 'recovery')
+        unwrap = lambda wrapped, *purpose: self.unwrap(stored, headers, wrapped, bound_to, purpose)
         seal = from_base64(headers['empty-seal'], OVERHEAD) if 'empty-seal' in headers else None
         expect(not seal or (form, format) == ('single', 1), MALFORMED, 'empty-seal')
         proof = self.derivation(headers, format == 2 and form == 'single')
@@ -253,23 +255,21 @@ class Reader:
         expect(named == [stored.bucket, stored.key], 'manifest-forged', 'of another object')
         expect(all(parts[name] == pointer[name] for name in ('manifest', 'seal')), 'manifest-forged', 'of another upload')
         return parts
-    def unwrap(self, key_name, wrapped, bound_to, purpose, recovery, find_record):
-        if isinstance(self.keys, RecoveryKeys):
-            expect(recovery, 'not-recoverable', 'not sealed to recovery keys')
-            key = self.keys.open(recovery, json_text([*(bound_to or []), *purpose]))
-        else:
-            binding = bound_to and json_text([*bound_to, *purpose])
-            try: key = self.keys.unwrap(key_name, wrapped, binding)
-            except Refused:
-                if not (record := find_record()): raise
-                slot = str(purpose[2]) if purpose[0] == 'part' else purpose[0]
-                key = self.keys.unwrap(record['keyName'], record['keys'].get(slot, wrapped), binding)
+    def unwrap(self, stored, headers, wrapped, bound_to, purpose):
+        binding = json_text([*(bound_to or []), *purpose])
+        if isinstance(self.keys, RecoveryKeys): return self.keys.open(headers.get('recovery'), binding)
+        binding = bound_to and binding
+        try: key = self.keys.unwrap(headers['key-name'], wrapped, binding)
+        except Refused:
+            record = self.record(stored, purpose[1] if purpose[1:] else hashlib.sha256(wrapped.encode()).hexdigest())
+            if not record: raise
+            slot = str(purpose[-1]) if purpose[0] == 'part' else purpose[0]
+            key = self.keys.unwrap(record['keyName'], record['keys'].get(slot, wrapped), binding)
         expect(len(key) == 32, MALFORMED, 'a key is not 32 bytes long')
         return key
     def record(self, stored, id):
         """Of keys that were wrapped again, where there is one."""
-        found = self.helper(stored, 'rewraps', hashlib.sha256(id.encode()).hexdigest() if WRAPPED.fullmatch(id) else id)
-        if not found: return None
+        if not (found := self.helper(stored, 'rewraps', id)): return None
         value = from_json(found.read(0, found.size), 'the record')
         expect(isinstance(value, dict) and is_whole(value.get('v'), 1, 1) and isinstance(value.get('keys'), dict)
                and all(isinstance(value.get(name), str) for name in ('bucket', 'key', 'keyName'))
@@ -278,7 +278,8 @@ class Reader:
         return value
     def helper(self, stored, kind, id):
         name = hashlib.sha256(json_text([stored.bucket, stored.key]).encode()).hexdigest()
-        found = self.store.get((self.options.state_bucket or stored.bucket, f'{self.options.reserved_prefix}{kind}/{name}/{id}'))
+        key = f'{self.options.reserved_prefix}{kind}/{name}/{id}'
+        found = self.store.get((self.options.state_bucket or stored.bucket, key))
         expect(not found or found.size <= LONGEST_HELPER, MALFORMED, f'too long, in {kind}')
         return found
     def parts(self, stored, value, unwrap):
@@ -300,9 +301,8 @@ class Reader:
             else:
                 body = stored.read(offset, length)
                 expect(body[:NONCE] == base64.b64decode(part['nonce']), 'authentication-failed', 'a part with another nonce')
-                recovered = isinstance(self.keys, RecoveryKeys)
-                dek = (self.keys.open_part(key, value['manifest'], part) if recovered
-                       else unwrap(part['dek'], 'part', value['manifest'], n))
+                if isinstance(self.keys, RecoveryKeys): dek = self.keys.open_part(key, value['manifest'], part)
+                else: dek = unwrap(part['dek'], 'part', value['manifest'], n)
                 yield opened(dek, body[:NONCE], body[NONCE:])
             offset += length
 
