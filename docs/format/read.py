@@ -22,15 +22,13 @@ RECOVERY, PART_RECOVERY = re.compile(r'[\w-]{107}(\.[\w-]{107}){0,7}', re.ASCII)
 SUM, COMPOSITE = re.compile(r'[A-Za-z0-9_-]{1,200}'), 0x80
 ALGORITHMS = 'crc32 crc32c crc64nvme sha1 sha256 sha512 md5 xxhash64 xxhash3 xxhash128'.split()
 
-class Refused(Exception):
-    """The object is not what svc wrote: one of the reasons in FORMAT.md, and what is wrong."""
+class Refused(Exception):  # The object is not what svc wrote: one of the reasons in FORMAT.md, and what is wrong
     def __init__(self, reason, detail): super().__init__(f'{reason}: {detail}')
 
 class Failed(Exception): """Nothing can be said about any object."""
 
 def expect(holds, reason, detail):
     if not holds: raise Refused(reason, detail)
-
 def json_text(value): return json.dumps(value, ensure_ascii=False, separators=(',', ':'))
 def is_whole(value, least, most): return type(value) is int and least <= value <= most
 def from_base64url(text): return base64.urlsafe_b64decode(text + '=' * (-len(text) % 4))
@@ -45,19 +43,16 @@ def from_base64(text, length, reason=MALFORMED):
     except ValueError: raise Refused(reason, 'no base64')
     expect(len(data) == length, reason, f'{len(data)} bytes where {length} belong')
     return data
-
-def is_list_head(value, format):
-    """What part lists and pointers have in common."""
+def is_list_head(value, format):  # What part lists and pointers have in common
     return (isinstance(value, dict) and is_whole(value.get('v'), format, format) and is_wrapped(value.get('seal'))
             and matches(ID, value.get('manifest')))
-def opened(dek, nonce, sealed, associated=None):
+def opened(dek, nonce, sealed, associated=None, reason='authentication-failed'):
     try: return AESGCM(dek).decrypt(nonce, sealed, associated)
-    except InvalidTag: raise Refused('authentication-failed', 'a tag does not verify')
+    except (InvalidTag, ValueError): raise Refused(reason, 'a tag does not verify')
 def derived(dek, salt, info):  # HKDF-SHA-512, 32 bytes
     return hmac.digest(hmac.digest(salt, dek, 'sha512'), info.encode() + b'\x01', 'sha512')[:32]
 
-def segments(stored, start, dek, salt, part, size):
-    """Yields the plaintext of a body of format 2."""
+def segments(stored, start, dek, salt, part, size):  # Yields the plaintext of a body of format 2
     key = derived(dek, salt, f'svc/2/key\n{part}\n')
     for index in range(-(-size // SEGMENT)):
         length = min(SEGMENT, size - index * SEGMENT)
@@ -88,8 +83,7 @@ def compared(pieces, key, bound_to, sealed):
         yield piece
     if running.digest() != digest: raise Refused('wrong-checksum', 'the plaintext has another checksum')
 
-class ExportedKeys:
-    """Transit keys in the clear, as GET transit/export/encryption-key/<name> gives them."""
+class ExportedKeys:  # Transit keys in the clear, as GET transit/export/encryption-key/<name> gives them
     def __init__(self, paths):
         self.keys = {}
         for path in paths:
@@ -106,8 +100,7 @@ class ExportedKeys:
             return AESGCM(key).decrypt(data[:NONCE], data[NONCE:], binding and binding.encode())
         except (InvalidTag, ValueError): raise Refused('key-refused', f'not by {version} of {key_name}, or not for this')
 
-class KeyServer:
-    """Transit of OpenBao or Vault."""
+class KeyServer:  # Transit of OpenBao or Vault
     def __init__(self, address, token, mount, key_name, namespace):
         self.key_name = key_name
         self.url = f'{address.rstrip("/")}/v1/{mount}/decrypt/{urllib.parse.quote(key_name, safe="")}'
@@ -125,8 +118,7 @@ class KeyServer:
             raise Refused('key-refused', said) if error.code == 400 else Failed(f'the key server: {error.code} {said}')
         except (OSError, ValueError, KeyError) as error: raise Failed(f'the key server: {error}')
 
-class RecoveryKeys:
-    """X25519 keys of a file as age writes them: AGE-SECRET-KEY-1…, one a line."""
+class RecoveryKeys:  # X25519 keys of a file as age writes them: AGE-SECRET-KEY-1…, one a line
     def __init__(self, path):
         from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
         from cryptography.hazmat.primitives.hpke import AEAD, KDF, KEM, Suite
@@ -143,16 +135,13 @@ class RecoveryKeys:
         expect('recovery' in part, 'not-recoverable', 'a part is not sealed to recovery keys')
         data, label = from_base64url(part['recovery']), b'svc/recovery-part/1'
         key = hmac.digest(seal_key, label + b'\x01', 'sha256')
-        try: return AESGCM(key).decrypt(data[:NONCE], data[NONCE:], label + f'\n{upload} {part["n"]}\n'.encode())
-        except InvalidTag: raise Refused('not-recoverable', 'a part is not sealed under this seal key')
-
+        return opened(key, data[:NONCE], data[NONCE:], label + f'\n{upload} {part["n"]}\n'.encode(), 'not-recoverable')
 def raw_key(line):  # Bech32 of 52 characters and 6 of a checksum, which is not looked at: a wrong key opens nothing
     if not re.fullmatch('age-secret-key-1[qpzry9x8gf2tvdw0s3jn54khce6mua7l]{58}', line): raise Failed('no age identity')
     bits = ''.join(f'{"qpzry9x8gf2tvdw0s3jn54khce6mua7l".index(letter):05b}' for letter in line[16:68])
     return int(bits[:256], 2).to_bytes(32, 'big')
 
-class Stored:
-    """One stored object; its body is read as it is needed."""
+class Stored:  # One stored object; its body is read as it is needed
     def __init__(self, value, folder):
         self.bucket, self.key, self.headers = value['bucket'], value['key'], {}
         for name, text in value.get('metadata', {}).items():
@@ -178,8 +167,7 @@ class Reader:
     def __init__(self, store, keys, options):
         self.store = {(stored.bucket, stored.key): stored for stored in store}
         self.keys, self.options = keys, options
-    def plaintext(self, stored):
-        """Yields the plaintext, each piece after its tag has verified. Raises Refused."""
+    def plaintext(self, stored):  # Yields the plaintext, each piece after its tag has verified. Raises Refused
         headers = {name: stored.headers[f'svc-{name}'] for name in KNOWN if f'svc-{name}' in stored.headers}
         if not headers and self.options.encrypted_only: raise Refused('unencrypted', 'no svc metadata')
         if not headers: return (yield stored.read(0, stored.size))
@@ -219,8 +207,7 @@ class Reader:
         proof = (headers['derivation'] or '').split('.')
         expect(needed and len(proof) == 2 and all(map(SALT.fullmatch, proof)), MALFORMED, 'derivation')
         return [from_base64url(half) for half in proof]
-    def committed(self, stored, proof, unwrap, sealed):
-        """A body of format 2 in one piece."""
+    def committed(self, stored, proof, unwrap, sealed):  # A body of format 2 in one piece
         size = stored.size - TAG * -(-stored.size // (SEGMENT + TAG))
         expect(stored_size(2, size) == stored.size, 'wrong-size', 'no body has this length')
         dek, (salt, told) = unwrap(), proof
@@ -267,8 +254,7 @@ class Reader:
             key = self.keys.unwrap(record['keyName'], record['keys'].get(slot, wrapped), binding)
         expect(len(key) == 32, MALFORMED, 'a key is not 32 bytes long')
         return key
-    def record(self, stored, id):
-        """Of keys that were wrapped again, where there is one."""
+    def record(self, stored, id):  # Of keys that were wrapped again, where there is one
         if not (found := self.helper(stored, 'rewraps', id)): return None
         value = from_json(found.read(0, found.size), 'the record')
         expect(isinstance(value, dict) and is_whole(value.get('v'), 1, 1) and isinstance(value.get('keys'), dict)
@@ -314,18 +300,14 @@ def place(folder, stored):
         if name.strip('.') == '': names[index] = name.replace('.', '%2E') or '%'
         if len(name) > 255: names[index] = '%sha256-' + hashlib.sha256(name.encode()).hexdigest()
     return os.path.join(folder, *names)
-
 def write(path, pieces):
     os.makedirs(os.path.dirname(path), exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=os.path.dirname(path), prefix='.svc-part-')
-    try:
-        with os.fdopen(handle, 'wb') as file:
+    with tempfile.TemporaryDirectory(dir=os.path.dirname(path), prefix='.svc-part-') as folder:
+        with open(os.path.join(folder, 'plaintext'), 'wb') as file:
             file.writelines(pieces)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(temporary, path)
-    finally:
-        if os.path.exists(temporary): os.unlink(temporary)
+        os.replace(file.name, path)
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
