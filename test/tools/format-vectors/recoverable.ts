@@ -88,11 +88,19 @@ const read: Vectors = {
       whole(one({ binding: 'none' }), { binding: 'none' }),
     ),
   'single-second-recipient': () =>
-    of('Two recipients; the key is the second.', text('one', 100), whole(one(), { recipients: [stranger, recipient] })),
+    of(
+      'Two recipients; the key is the second.',
+      text('one', 100),
+      whole(one(), { recipients: [stranger, recipient] }),
+    ),
   inline: () => {
     const { list, bodies } = recoverableThree();
     const plaintext = joined(parts(300, 300, 300));
-    return of('Parts, each DEK under the seal key.', plaintext, relisted(at('three.bin'), list, bodies).inline);
+    return of(
+      'Parts, each DEK under the seal key.',
+      plaintext,
+      relisted(at('three.bin'), list, bodies).inline,
+    );
   },
   pointer: () => {
     const { list, bodies } = recoverableThree();
@@ -107,7 +115,11 @@ const read: Vectors = {
   'format-2-inline': () => {
     const { inline, list } = segmentedMultipart(at('two.bin'), parts(300, 300));
     const purpose = { kind: 'seal', upload: list.manifest, format: 2 } as const;
-    return of('Format 2, parts: one key for all.', joined(parts(300, 300)), sealedFor(inline, list.seal, purpose));
+    return of(
+      'Format 2, parts: one key for all.',
+      joined(parts(300, 300)),
+      sealedFor(inline, list.seal, purpose),
+    );
   },
 };
 
@@ -118,8 +130,7 @@ const refuse: Vectors = {
   'no-header': () => refused('Sealed to no recovery key.', lost, one()),
   'other-recipient': () =>
     refused('Sealed to another recovery key.', lost, whole(one(), { recipients: [stranger] })),
-  'other-name': () =>
-    refused('Sealed for another object.', lost, whole(one(), { place: at('other.bin') })),
+  'other-name': () => refused('Sealed for another object.', lost, whole(one(), { place: at('other.bin') })),
   'tag-bit': () => {
     const object = whole(one());
     const blob = flipped(Buffer.from(headerOf(object), 'base64url'), -1).toString('base64url');

@@ -2,7 +2,13 @@ import { associatedData, type KeyPurpose, type ObjectName } from '../../../src/c
 import { recordId, rewrapRecordKey, rewrapRecordText } from '../../../src/core/envelope/rewrap-record.ts';
 import { dekOf, one, refused, three, withMetadata } from './edits.ts';
 import { joined, parts, text, type Vectors } from './readable.ts';
-import { formerTransitKey, keyName, reservedPrefix, type StoredObject, transitKey } from './stored-objects.ts';
+import {
+  formerTransitKey,
+  keyName,
+  reservedPrefix,
+  type StoredObject,
+  transitKey,
+} from './stored-objects.ts';
 
 /** What the transit key was called that wrapped the keys in the headers; it is gone. */
 const former = { 'svc-key-name': 'former' };
@@ -37,14 +43,22 @@ export const rewrappedReadable: Vectors = {
     const { object, record } = rewrapped();
     const { bucket, key } = object;
     const about = 'The headers name a transit key that is gone; a record has the DEK under the one at hand.';
-    return { about, read: { bucket, key }, objects: [record(), object], expect: { plaintext: text('one', 100) } };
+    return {
+      about,
+      read: { bucket, key },
+      objects: [record(), object],
+      expect: { plaintext: text('one', 100) },
+    };
   },
   'rewrapped-inline': () => {
     const { list, inline } = three({ key: formerTransitKey });
     const object = withMetadata(inline, former);
     const { bucket, key } = object;
     const keys = Object.fromEntries(
-      list.parts.map(({ n, dek }) => [String(n), again(dek, object, { kind: 'part', upload: list.manifest, number: n })]),
+      list.parts.map(({ n, dek }) => [
+        String(n),
+        again(dek, object, { kind: 'part', upload: list.manifest, number: n }),
+      ]),
     );
     const record = recordOf(object, list.manifest, {
       seal: again(list.seal, object, { kind: 'seal', upload: list.manifest }),

@@ -32,7 +32,13 @@ export interface VectorFile {
 export function vectorFiles(): readonly (readonly [name: string, text: string])[] {
   return [
     ['transit-key.json', asText(exportedKey())],
-    ...folderOf('read', { ...readable, ...checksums, ...namedMd5, ...segmentedReadable, ...rewrappedReadable }),
+    ...folderOf('read', {
+      ...readable,
+      ...checksums,
+      ...namedMd5,
+      ...segmentedReadable,
+      ...rewrappedReadable,
+    }),
     ...folderOf('refuse', {
       ...refusedObjects,
       ...refusedLists,
