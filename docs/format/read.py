@@ -303,7 +303,7 @@ def place(folder, stored):
 def write(path, pieces):
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with tempfile.TemporaryDirectory(dir=os.path.dirname(path), prefix='.svc-part-') as folder:
-        with open(os.path.join(folder, 'plaintext'), 'wb') as file:
+        with open(os.path.join(folder, 'plaintext'), 'wb', opener=lambda *how: os.open(*how, 0o600)) as file:
             file.writelines(pieces)
             file.flush()
             os.fsync(file.fileno())
