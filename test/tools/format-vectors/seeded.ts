@@ -1,5 +1,6 @@
 import crypto, { createHash } from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
+import { rawPublicKey, x25519PrivateKey, x25519PublicKey } from '../../../src/core/envelope/hpke.ts';
 
 /** Bytes that follow from a label alone. */
 export function seededBytes(label: string, length: number): Buffer {
@@ -11,18 +12,23 @@ export function seededBytes(label: string, length: number): Buffer {
 
 /**
  * Runs code of `src` whose random bytes follow from a label, so that it writes the same each time: keys and nonces are
- * drawn from `node:crypto` there, and from nowhere else.
+ * drawn from `node:crypto` there, and from nowhere else. Key pairs are X25519.
  */
 export function seeded<T>(label: string, run: () => T): T {
-  const { randomBytes } = crypto;
+  const { randomBytes, generateKeyPairSync } = crypto;
   let drawn = 0;
   const draw = (length: number) => seededBytes(`${label} ${drawn++}`, length);
   crypto.randomBytes = draw as typeof randomBytes;
+  crypto.generateKeyPairSync = (() => {
+    const privateKey = x25519PrivateKey(draw(32));
+    return { privateKey, publicKey: x25519PublicKey(rawPublicKey(privateKey)) };
+  }) as unknown as typeof generateKeyPairSync;
   syncBuiltinESMExports();
   try {
     return run();
   } finally {
     crypto.randomBytes = randomBytes;
+    crypto.generateKeyPairSync = generateKeyPairSync;
     syncBuiltinESMExports();
   }
 }

@@ -46,6 +46,13 @@ export const olderTransitKey = new TransitKey({
   minDecryptionVersion,
 });
 
+/** One of another name, which is gone. */
+export const formerTransitKey = new TransitKey({
+  created,
+  versions: [seededBytes('former transit key', 32).toString('base64')],
+  minDecryptionVersion,
+});
+
 /** The versions in the form in which the key server exports them. */
 export const exportedKey = () => ({
   about:

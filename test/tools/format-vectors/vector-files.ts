@@ -1,9 +1,11 @@
 import { checksums, refusedChecksums } from './checksums.ts';
 import { namedMd5 } from './named-md5.ts';
 import { type Expectation, readable, type Vector, type Vectors } from './readable.ts';
+import { recovery, recoveryKeyFile } from './recoverable.ts';
 import { refusedLists } from './refused-lists.ts';
 import { refusedManifests } from './refused-manifests.ts';
 import { refusedObjects } from './refused-objects.ts';
+import { rewrappedReadable, rewrappedRefused } from './rewrapped.ts';
 import { seeded } from './seeded.ts';
 import { segmentedReadable, segmentedRefused } from './segmented.ts';
 import { exportedKey } from './stored-objects.ts';
@@ -30,14 +32,23 @@ export interface VectorFile {
 export function vectorFiles(): readonly (readonly [name: string, text: string])[] {
   return [
     ['transit-key.json', asText(exportedKey())],
-    ...folderOf('read', { ...readable, ...checksums, ...namedMd5, ...segmentedReadable }),
+    ...folderOf('read', {
+      ...readable,
+      ...checksums,
+      ...namedMd5,
+      ...segmentedReadable,
+      ...rewrappedReadable,
+    }),
     ...folderOf('refuse', {
       ...refusedObjects,
       ...refusedLists,
       ...refusedManifests,
       ...refusedChecksums,
       ...segmentedRefused,
+      ...rewrappedRefused,
     }),
+    ['recovery-key.txt', recoveryKeyFile()],
+    ...folderOf('recovery', recovery),
   ];
 }
 

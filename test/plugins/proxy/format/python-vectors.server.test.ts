@@ -19,11 +19,12 @@ test.after(async ({ folder }) => {
   await folder?.remove();
 });
 
+const transitKeys = ['--keys', join(vectorFolder, 'transit-key.json')];
+
 async function outcome(to: string, vector: NamedVector, ...args: string[]): Promise<string> {
   const state = vector.stateBucket === undefined ? [] : ['--state-bucket', vector.stateBucket];
   const { status, stderr } = await readByPython([
-    ...[join(vectorFolder, `${vector.name}.json`), '--keys', join(vectorFolder, 'transit-key.json')],
-    ...['--to', to, ...state, ...args],
+    ...[join(vectorFolder, `${vector.name}.json`), '--to', to, ...state, ...args],
   ]);
   const files = [...filesBelow(to).values()];
   const [reason] = /(?<=: )[a-z-]+(?=: )/.exec(stderr) ?? [];
@@ -37,9 +38,19 @@ const atOnce = 3;
 test('each is read or refused as it says', async ({ folder }) => {
   const vectors = storedVectors();
   const outcomes = await concurrently(vectors, atOnce, (vector) =>
-    outcome(join(folder.path, vector.name), vector),
+    outcome(join(folder.path, vector.name), vector, ...transitKeys),
   );
   assert.ok(vectors.length > 150);
+  for (const [index, vector] of vectors.entries()) assert.is(outcomes[index], expected(vector), vector.name);
+});
+
+test('a recovery key alone reads what is sealed to it, and refuses the others', async ({ folder }) => {
+  const vectors = storedVectors(['recovery']);
+  const key = ['--recovery-key', join(vectorFolder, 'recovery-key.txt')];
+  const outcomes = await concurrently(vectors, atOnce, (vector) =>
+    outcome(join(folder.path, vector.name), vector, ...key),
+  );
+  assert.ok(vectors.length > 10);
   for (const [index, vector] of vectors.entries()) assert.is(outcomes[index], expected(vector), vector.name);
 });
 
@@ -74,7 +85,7 @@ test('where encrypted objects are wanted only, nothing without svc metadata is r
   const plain = storedVectors().filter(({ expect }) => 'unencrypted' in expect);
   for (const vector of plain)
     assert.is(
-      await outcome(join(folder.path, 'only', vector.name), vector, '--encrypted-only'),
+      await outcome(join(folder.path, 'only', vector.name), vector, ...transitKeys, '--encrypted-only'),
       expected(vector, true),
     );
 });

@@ -13,8 +13,8 @@ export interface NamedVector extends VectorFile {
 }
 
 /** The vectors as they lie in their files. */
-export function storedVectors(): readonly NamedVector[] {
-  return ['read', 'refuse'].flatMap((folder) =>
+export function storedVectors(folders: readonly string[] = ['read', 'refuse']): readonly NamedVector[] {
+  return folders.flatMap((folder) =>
     readdirSync(`${vectorFolder}${folder}`)
       .sort()
       .map((file) => ({

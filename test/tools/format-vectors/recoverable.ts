@@ -1,0 +1,171 @@
+import { rawPublicKey, x25519PrivateKey, x25519PublicKey } from '../../../src/core/envelope/hpke.ts';
+import type { PartList } from '../../../src/core/envelope/manifest.ts';
+import {
+  associatedData,
+  type BindingMode,
+  type KeyPurpose,
+  type ObjectName,
+} from '../../../src/core/envelope/metadata.ts';
+import { sealForRecovery, sealPartForRecovery } from '../../../src/core/envelope/recovery.ts';
+import { bech32 } from '../../support/age-keys.ts';
+import { flipped, one, refused, three, withMetadata } from './edits.ts';
+import { at, joined, parts, text, type Vector, type Vectors } from './readable.ts';
+import { seededBytes } from './seeded.ts';
+import { segmented, segmentedMultipart } from './segmented-objects.ts';
+import { listed, type Multipart, type StoredObject, single, transitKey } from './stored-objects.ts';
+
+const identity = seededBytes('recovery key', 32);
+const publicOf = (raw: Buffer) => x25519PublicKey(rawPublicKey(x25519PrivateKey(raw)));
+const recipient = publicOf(identity);
+const stranger = publicOf(seededBytes('recovery key of somebody else', 32));
+
+/** As age-keygen writes it. */
+export const recoveryKeyFile = (): string =>
+  `# for these vectors alone\n${bech32('age-secret-key-', identity).toUpperCase()}\n`;
+
+const unwrapped = (wrapped: string, name: ObjectName, purpose: KeyPurpose, binding: BindingMode): Buffer =>
+  transitKey.decrypt(wrapped, Buffer.from(associatedData(binding, name, purpose) ?? ''));
+
+interface Sealing {
+  readonly recipients?: readonly ReturnType<typeof publicOf>[];
+  readonly binding?: BindingMode;
+  /** Whose place the key is sealed for. */
+  readonly place?: ObjectName;
+}
+
+/** The object with the key that `wrapped` holds sealed to recovery keys. */
+function sealedFor(
+  object: StoredObject,
+  wrapped: string,
+  purpose: KeyPurpose,
+  { recipients = [recipient], binding = 'key', place = object }: Sealing = {},
+): StoredObject {
+  const key = unwrapped(wrapped, object, purpose, binding);
+  return withMetadata(object, {
+    'svc-recovery': sealForRecovery(recipients, key, binding, place, purpose),
+  });
+}
+
+const wrappedIn = (object: StoredObject) => object.metadata['svc-wrapped-dek'] as string;
+const whole = (object: StoredObject, sealing?: Sealing) =>
+  sealedFor(object, wrappedIn(object), { kind: 'object' }, sealing);
+
+/** A list of format 1 with the DEKs of its parts under the seal key. */
+function withParts({ list, sealKey, bodies }: Multipart, name: ObjectName) {
+  const entries = list.parts.map((part) => {
+    const purpose = { kind: 'part', upload: list.manifest, number: part.n } as const;
+    const dek = unwrapped(part.dek, name, purpose, 'key');
+    return { ...part, recovery: sealPartForRecovery(sealKey, list.manifest, part.n, dek) };
+  });
+  return { list: { ...list, parts: entries }, bodies };
+}
+
+const relisted = (name: ObjectName, list: PartList, bodies: readonly Buffer[]) => {
+  const objects = listed(name, list, bodies);
+  const purpose = { kind: 'seal', upload: list.manifest } as const;
+  return {
+    inline: sealedFor(objects.inline, list.seal, purpose),
+    pointer: sealedFor(objects.pointer, list.seal, purpose),
+    manifest: objects.manifest,
+  };
+};
+
+const recoverableThree = () => withParts(three(), at('three.bin'));
+
+const of = (about: string, plaintext: Buffer, object: StoredObject, ...helpers: StoredObject[]): Vector => ({
+  about,
+  read: { bucket: object.bucket, key: object.key },
+  objects: [...helpers, object],
+  expect: { plaintext },
+});
+
+const read: Vectors = {
+  single: () => of('One body, its DEK sealed to the recovery key.', text('one', 100), whole(one())),
+  'single-unbound': () =>
+    of(
+      'Not bound: nothing but the purpose is in the info.',
+      text('one', 100),
+      whole(one({ binding: 'none' }), { binding: 'none' }),
+    ),
+  'single-second-recipient': () =>
+    of(
+      'Two recipients; the key is the second.',
+      text('one', 100),
+      whole(one(), { recipients: [stranger, recipient] }),
+    ),
+  inline: () => {
+    const { list, bodies } = recoverableThree();
+    const plaintext = joined(parts(300, 300, 300));
+    return of(
+      'Parts, each DEK under the seal key.',
+      plaintext,
+      relisted(at('three.bin'), list, bodies).inline,
+    );
+  },
+  pointer: () => {
+    const { list, bodies } = recoverableThree();
+    const { pointer, manifest } = relisted(at('three.bin'), list, bodies);
+    return of('The same, the list in a manifest.', joined(parts(300, 300, 300)), pointer, manifest);
+  },
+  'format-2-single': () => {
+    const object = segmented(at('two.bin'), text('two', 70_000));
+    const sealed = sealedFor(object, wrappedIn(object), { kind: 'object', format: 2 });
+    return of('Format 2, one body.', text('two', 70_000), sealed);
+  },
+  'format-2-inline': () => {
+    const { inline, list } = segmentedMultipart(at('two.bin'), parts(300, 300));
+    const purpose = { kind: 'seal', upload: list.manifest, format: 2 } as const;
+    return of(
+      'Format 2, parts: one key for all.',
+      joined(parts(300, 300)),
+      sealedFor(inline, list.seal, purpose),
+    );
+  },
+};
+
+const lost = 'not-recoverable';
+const headerOf = (object: StoredObject) => object.metadata['svc-recovery'] as string;
+
+const refuse: Vectors = {
+  'no-header': () => refused('Sealed to no recovery key.', lost, one()),
+  'other-recipient': () =>
+    refused('Sealed to another recovery key.', lost, whole(one(), { recipients: [stranger] })),
+  'other-name': () => refused('Sealed for another object.', lost, whole(one(), { place: at('other.bin') })),
+  'tag-bit': () => {
+    const object = whole(one());
+    const blob = flipped(Buffer.from(headerOf(object), 'base64url'), -1).toString('base64url');
+    return refused('A bit of the blob differs.', lost, withMetadata(object, { 'svc-recovery': blob }));
+  },
+  'header-cut': () => {
+    const object = whole(one());
+    const cut = { 'svc-recovery': headerOf(object).slice(0, -1) };
+    return refused('A blob of 106 characters.', 'malformed-metadata', withMetadata(object, cut));
+  },
+  'body-bit': () => {
+    const object = whole(single(at('one.bin'), text('one', 100)));
+    const body = flipped(object.body, 20);
+    return refused('A bit of the body differs.', 'authentication-failed', { ...object, body });
+  },
+  'part-without': () => {
+    const { list, inline } = three();
+    const purpose = { kind: 'seal', upload: list.manifest } as const;
+    return refused('Parts whose DEKs are not sealed.', lost, sealedFor(inline, list.seal, purpose));
+  },
+  'parts-exchanged': () => {
+    const { list, bodies } = recoverableThree();
+    const [first, second, third] = list.parts;
+    const exchanged = [
+      { ...first, recovery: second?.recovery },
+      { ...second, recovery: first?.recovery },
+      third,
+    ] as PartList['parts'];
+    const forged = relisted(at('three.bin'), { ...list, parts: exchanged }, bodies).inline;
+    return refused('The sealed DEKs of two parts in exchange.', lost, forged);
+  },
+};
+
+const named = (prefix: string, vectors: Vectors): Vectors =>
+  Object.fromEntries(Object.entries(vectors).map(([name, make]) => [`${prefix}-${name}`, make]));
+
+/** To be read with the recovery key alone. */
+export const recovery: Vectors = { ...named('read', read), ...named('refuse', refuse) };
