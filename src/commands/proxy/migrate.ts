@@ -42,9 +42,8 @@ export default class ProxyMigrate extends BaseCommand {
       ...flags
     } = given as Record<string, string | boolean | undefined>;
     const { migrateObjects } = await import('../../plugins/proxy/migrate/index.ts');
-    const { migrateReportLines, migrateProgressLine, migrateReportJson } = await import(
-      '../../plugins/proxy/migrate/report.ts'
-    );
+    const { migrateReportLines, migrateProgressLine } = await import('../../plugins/proxy/migrate/report.ts');
+    const { reportJson } = await import('../../plugins/proxy/decrypt/report.ts');
     const progress = createProgress(process.stderr, process.env);
     let shownAt = 0;
     let report: MigrateReport | undefined;
@@ -65,7 +64,7 @@ export default class ProxyMigrate extends BaseCommand {
     for (const line of migrateReportLines(report)) this.log(line);
     if (report.endedBy !== undefined && !this.jsonEnabled()) throw report.endedBy;
     process.exitCode = status;
-    return migrateReportJson(report);
+    return reportJson(report);
   }
 }
 

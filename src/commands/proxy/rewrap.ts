@@ -35,9 +35,8 @@ export default class ProxyRewrap extends BaseCommand {
     const { args, flags: given } = await this.parse(ProxyRewrap);
     const { 'dry-run': dryRun, json: _, ...flags } = given as Record<string, string | boolean | undefined>;
     const { rewrapObjects } = await import('../../plugins/proxy/rewrap/index.ts');
-    const { rewrapReportLines, rewrapProgressLine, rewrapReportJson } = await import(
-      '../../plugins/proxy/rewrap/report.ts'
-    );
+    const { rewrapReportLines, rewrapProgressLine } = await import('../../plugins/proxy/rewrap/report.ts');
+    const { reportJson } = await import('../../plugins/proxy/decrypt/report.ts');
     const progress = createProgress(process.stderr, process.env);
     let shownAt = 0;
     let report: RewrapReport | undefined;
@@ -57,7 +56,7 @@ export default class ProxyRewrap extends BaseCommand {
     for (const line of rewrapReportLines(report)) this.log(line);
     if (report.endedBy !== undefined && !this.jsonEnabled()) throw report.endedBy;
     process.exitCode = status;
-    return rewrapReportJson(report);
+    return reportJson(report);
   }
 }
 

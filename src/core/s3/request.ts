@@ -105,10 +105,15 @@ function decodeKey(raw: string): string {
 
 /** @throws S3Error KeyTooLongError above 1,024 bytes; InvalidURI for a `.` or `..` segment or NUL */
 export function checkKey(key: string): void {
-  if (key.length * 3 > maxKeyBytes && Buffer.byteLength(key) > maxKeyBytes) throw s3Error('KeyTooLongError');
+  refuseLongKey(key);
   if (hasDotSegment(key))
     throw s3Error('InvalidURI', 'Keys with the path segments "." or ".." are not served.');
   if (key.includes('\0')) throw s3Error('InvalidURI');
+}
+
+/** @throws S3Error KeyTooLongError above 1,024 bytes */
+export function refuseLongKey(key: string): void {
+  if (key.length * 3 > maxKeyBytes && Buffer.byteLength(key) > maxKeyBytes) throw s3Error('KeyTooLongError');
 }
 
 const hasDotSegment = (key: string): boolean =>

@@ -1,5 +1,5 @@
 import { exitStatus, SvcError } from '../../../core/errors.ts';
-import { s3Error } from '../../../core/s3/error.ts';
+import { refuseLongKey } from '../../../core/s3/request.ts';
 import type { Sources } from '../../../core/settings/resolve.ts';
 import { createLogger } from '../../../runtime/logging/create-logger.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
@@ -173,7 +173,7 @@ async function decryptOne(
   tally: RunTally,
   signal: AbortSignal,
 ): Promise<void> {
-  refuseTooLong(object.key);
+  refuseLongKey(object.key);
   if (await there.has(object, signal)) tally.counts.skipped++;
   else if (call.dryRun) {
     const { encrypted, size = object.stored } = await source.look(object.key, signal);
@@ -218,13 +218,6 @@ class RunTally {
       ...{ faults: listed, faultCount: count, faultsByReason: byReason, endedBy },
     };
   }
-}
-
-/** S3 has none that is longer, in bytes. */
-const longestKey = 1024;
-
-function refuseTooLong(key: string): void {
-  if (Buffer.byteLength(key) > longestKey) throw s3Error('KeyTooLongError');
 }
 
 /** As `concurrently`, but nothing goes on once this has ended: what is under way is aborted first. */

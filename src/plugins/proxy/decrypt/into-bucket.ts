@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { ObjectName } from '../../../core/envelope/metadata.ts';
 import { exitStatus, SvcError } from '../../../core/errors.ts';
-import { S3Error, s3Error } from '../../../core/s3/error.ts';
+import { S3Error } from '../../../core/s3/error.ts';
 import { maxUserMetadata, unquote, userMetadataSize } from '../../../core/s3/headers.ts';
+import { refuseLongKey } from '../../../core/s3/request.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import { defaultCredentials } from '../../../runtime/object-store/credentials.ts';
 import { trustedAuthorities } from '../../../runtime/object-store/settings.ts';
@@ -132,7 +133,7 @@ class BucketTarget implements Target {
   #nameOf(key: string): ObjectName {
     const { prefix } = this.#place;
     const name = this.#to.prefix + key.slice(prefix.lastIndexOf('/') + 1);
-    if (Buffer.byteLength(name) > longestKey) throw s3Error('KeyTooLongError');
+    refuseLongKey(name);
     return { bucket: this.#to.bucket, key: name };
   }
 
@@ -167,9 +168,6 @@ interface Found {
   readonly modified: string;
   readonly mark: string | undefined;
 }
-
-/** S3 has none that is longer, in bytes. */
-const longestKey = 1024;
 
 const digest = (of: readonly (string | number)[]): string =>
   createHash('sha256').update(JSON.stringify(of)).digest('base64url').slice(0, digestLength);

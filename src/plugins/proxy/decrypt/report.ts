@@ -49,7 +49,8 @@ function summary({
   ].join('; ');
 }
 
-export function reportJson({ endedBy, ...report }: DecryptReport): object {
+/** For programs: a report of this command, of rewrap or of migrate. */
+export function reportJson({ endedBy, ...report }: { readonly endedBy: Error | undefined }): object {
   if (endedBy === undefined) return report;
   const { message } = endedBy;
   const { code = 'INTERNAL', nextStep } = endedBy instanceof SvcError ? endedBy : {};

@@ -8,6 +8,7 @@ import { checksumTrailer } from '../upstream/streamed-upload.ts';
 import {
   AnsweredEarly,
   refusal,
+  sendAll,
   type Upstream,
   type UpstreamResponse,
   type UpstreamUpload,
@@ -53,7 +54,7 @@ export async function sendPlaintext(sending: Sending, plaintext: Plaintext): Pro
     response = await upstream.send(request);
   } else {
     const upload = await upstream.upload(request, size);
-    response = await whole(upload, async () => {
+    response = await sendAll(upload, async () => {
       for await (const chunk of chunks) await upload.write(chunk);
       return upload.finish(nothing);
     });
@@ -62,20 +63,6 @@ export async function sendPlaintext(sending: Sending, plaintext: Plaintext): Pro
 }
 
 const nothing = new Uint8Array(0);
-
-/** Whatever goes wrong leaves nothing in the store. A refusal that came early is the answer. */
-async function whole(
-  upload: UpstreamUpload,
-  send: () => Promise<UpstreamResponse>,
-): Promise<UpstreamResponse> {
-  try {
-    return await send();
-  } catch (error) {
-    if (error instanceof AnsweredEarly) return upload.answer();
-    upload.abort();
-    throw error;
-  }
-}
 
 async function accepted(response: UpstreamResponse): Promise<UpstreamResponse> {
   if (response.status !== 200) throw await refusal(response);

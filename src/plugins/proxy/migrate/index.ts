@@ -2,16 +2,14 @@ import { Budget } from '../../../core/budget.ts';
 import { exitStatus, SvcError } from '../../../core/errors.ts';
 import { s3Error } from '../../../core/s3/error.ts';
 import { resolveSettings, type Sources } from '../../../core/settings/resolve.ts';
-import { retry } from '../../../runtime/lifecycle/wait.ts';
 import { createLogger } from '../../../runtime/logging/create-logger.ts';
 import { storeOf } from '../../../runtime/object-store/settings.ts';
 import { vaultRules } from '../../../runtime/vault/settings.ts';
 import { endOf } from '../decrypt/ending.ts';
 import { type Fault, Faults } from '../decrypt/faults.ts';
 import { eachOf, readPlace } from '../decrypt/index.ts';
-import { listObjects } from '../decrypt/list-objects.ts';
-import { type ListedVersion, listVersions } from '../rewrap/list-versions.ts';
-import { mayHelp } from '../rewrap/rewrap-object.ts';
+import { type ListedVersion, listAll, nameOf } from '../rewrap/list-versions.ts';
+import { again } from '../rewrap/rewrap-object.ts';
 import { type MigrateTools, migrateObject } from './migrate-object.ts';
 import { type MigrateServices, openServices } from './open-services.ts';
 import { type MigrateSettings, migrateSettings } from './settings.ts';
@@ -148,12 +146,6 @@ async function checkedConditions({
   );
 }
 
-const nameOf = ({ key, latest, versionId }: ListedVersion): string =>
-  latest || versionId === undefined ? key : `${key}?versionId=${versionId}`;
-
-const again = <T>(attempt: (count: number) => Promise<T>, signal: AbortSignal): Promise<T> =>
-  retry(attempt, { initialMs: 200, maxMs: 2_000, maxAttempts: 4, isRetryable: mayHelp, signal });
-
 async function* listed(
   { call, place, settings, services }: Run,
   versioned: boolean,
@@ -164,14 +156,8 @@ async function* listed(
     if (!key.startsWith(place.prefix)) throw strayed();
     return !key.startsWith(settings.reservedPrefix);
   };
-  if (versioned) {
-    for await (const page of listVersions(upstream, attempt, place, call.signal)) yield page.filter(isOthers);
-    return;
-  }
-  for await (const page of listObjects(upstream, attempt, place, call.signal))
-    yield page
-      .filter(isOthers)
-      .map(({ key, stored }) => ({ key, stored, versionId: undefined, latest: true }));
+  for await (const page of listAll(upstream, attempt, { ...place, versioned }, call.signal))
+    yield page.filter(isOthers);
 }
 
 /** Objects that nobody has asked for are not to be replaced. */

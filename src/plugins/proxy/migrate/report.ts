@@ -1,4 +1,3 @@
-import { SvcError } from '../../../core/errors.ts';
 import { printable } from '../../../runtime/cli/report-text.ts';
 import type { MigrateReport } from './index.ts';
 import type { MigrateCounts } from './tally.ts';
@@ -67,11 +66,4 @@ function ending({
   if (faultCount > 0) return `Not complete: ${number(faultCount)} in ${where} could not be migrated.`;
   if (dryRun && pending > 0) return `Not complete: nothing was written.`;
   return `Not complete: run it again.`;
-}
-
-export function migrateReportJson({ endedBy, ...report }: MigrateReport): object {
-  if (endedBy === undefined) return report;
-  const { message } = endedBy;
-  const { code = 'INTERNAL', nextStep } = endedBy instanceof SvcError ? endedBy : {};
-  return { ...report, error: { code, message, nextStep } };
 }

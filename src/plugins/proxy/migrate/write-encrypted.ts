@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { Budget } from '../../../core/budget.ts';
+import { partChecksum } from '../../../core/envelope/sealed-checksums.ts';
 import type { WholeChecksum } from '../../../core/s3/checksum.ts';
-import { digestLength } from '../../../core/s3/checksum.ts';
 import { s3Error } from '../../../core/s3/error.ts';
 import { inward, md5Metadata, unquote } from '../../../core/s3/headers.ts';
 import { checksumElement, maxPartNumber } from '../../../core/s3/request-documents.ts';
@@ -189,12 +189,12 @@ function keepable(checksum: WholeChecksum | undefined, layout: ObjectLayout): Wh
 /** In the order of the parts, by the name of its header and its element; a composite one has to be named with each part. */
 function ofParts(checksum: WholeChecksum | undefined, { list }: ObjectLayout): readonly PartChecksum[] {
   if (checksum?.type !== 'COMPOSITE' || list?.ofParts === undefined) return [];
-  const { algorithm, digests } = list.ofParts;
-  const length = digestLength[algorithm];
-  return list.parts.map((_, index) => ({
+  const { ofParts, parts } = list;
+  const { algorithm } = ofParts;
+  return parts.map((_, index) => ({
     header: `x-amz-checksum-${algorithm}`,
     element: checksumElement(algorithm),
-    text: digests.subarray(index * length, (index + 1) * length).toString('base64'),
+    text: partChecksum(ofParts, index).toString('base64'),
   }));
 }
 

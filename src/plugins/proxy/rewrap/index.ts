@@ -2,18 +2,16 @@ import { createRecordKey } from '../../../core/envelope/records.ts';
 import { rewrapRecordKey } from '../../../core/envelope/rewrap-record.ts';
 import { exitStatus, SvcError } from '../../../core/errors.ts';
 import { resolveSettings, type Sources } from '../../../core/settings/resolve.ts';
-import { retry } from '../../../runtime/lifecycle/wait.ts';
 import { createLogger } from '../../../runtime/logging/create-logger.ts';
 import { storeOf } from '../../../runtime/object-store/settings.ts';
 import { vaultRules } from '../../../runtime/vault/settings.ts';
 import { endOf } from '../decrypt/ending.ts';
 import { type Fault, Faults } from '../decrypt/faults.ts';
 import { eachOf, readPlace } from '../decrypt/index.ts';
-import { listObjects } from '../decrypt/list-objects.ts';
 import { readUploadRecord } from '../multipart/upload-record.ts';
-import { type ListedVersion, listVersions } from './list-versions.ts';
+import { type ListedVersion, listAll, nameOf } from './list-versions.ts';
 import { openStores, type RewrapStores } from './open-stores.ts';
-import { mayHelp, type NeededKey, rewrapObject } from './rewrap-object.ts';
+import { again, type NeededKey, rewrapObject } from './rewrap-object.ts';
 import { keepsConditions } from './self-copy.ts';
 import { rewrapSettings } from './settings.ts';
 import { type KeyUse, type RewrapCounts, RewrapTally } from './tally.ts';
@@ -142,12 +140,6 @@ async function rewrapAll(run: Run): Promise<void> {
   await countUploads(run);
 }
 
-const nameOf = ({ key, latest, versionId }: ListedVersion): string =>
-  latest || versionId === undefined ? key : `${key}?versionId=${versionId}`;
-
-const again = <T>(attempt: () => Promise<T>, signal: AbortSignal): Promise<T> =>
-  retry(attempt, { initialMs: 200, maxMs: 2_000, maxAttempts: 4, isRetryable: mayHelp, signal });
-
 /** Another key is told to proxies after its objects have it: until then they have to find the old keys in the headers. */
 async function mayCopy({ place, settings, stores, call }: Run): Promise<boolean> {
   const { into, toKey, toMount, reservedPrefix, transitKey, transitMount } = settings;
@@ -174,14 +166,8 @@ async function* listed(
   const { upstream } = stores;
   const attempt = <T>(request: () => Promise<T>) => again(request, call.signal);
   const isOthers = ({ key }: { readonly key: string }) => !key.startsWith(settings.reservedPrefix);
-  if (versioned) {
-    for await (const page of listVersions(upstream, attempt, place, call.signal)) yield page.filter(isOthers);
-    return;
-  }
-  for await (const page of listObjects(upstream, attempt, place, call.signal))
-    yield page
-      .filter(isOthers)
-      .map(({ key, stored }) => ({ key, stored, versionId: undefined, latest: true }));
+  for await (const page of listAll(upstream, attempt, { ...place, versioned }, call.signal))
+    yield page.filter(isOthers);
 }
 
 /** Their objects will need the version that was the latest when they were begun. */

@@ -1,6 +1,6 @@
 import { s3Error } from '../../../core/s3/error.ts';
 import type { EntryShape, ScannedEntries } from '../../../core/s3/xml-text.ts';
-import { keyDecoder, listingPage, type Retried } from '../decrypt/list-objects.ts';
+import { keyDecoder, listingPage, listObjects, type Retried } from '../decrypt/list-objects.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 
 /** A version of an object, or the object where no versions are kept. */
@@ -12,6 +12,22 @@ export interface ListedVersion {
   readonly stored: number;
   /** Whether callers get it who name no version. */
   readonly latest: boolean;
+}
+
+/** For people. */
+export const nameOf = ({ key, latest, versionId }: ListedVersion): string =>
+  latest || versionId === undefined ? key : `${key}?versionId=${versionId}`;
+
+/** Pages of all versions, or of the objects where the bucket keeps none. @throws as the two listings do */
+export async function* listAll(
+  upstream: Upstream,
+  attempt: Retried,
+  { versioned, ...place }: { readonly bucket: string; readonly prefix: string; readonly versioned: boolean },
+  signal: AbortSignal,
+): AsyncGenerator<readonly ListedVersion[]> {
+  if (versioned) return yield* listVersions(upstream, attempt, place, signal);
+  for await (const page of listObjects(upstream, attempt, place, signal))
+    yield page.map(({ key, stored }) => ({ key, stored, versionId: undefined, latest: true }));
 }
 
 const shape: EntryShape = {
@@ -27,7 +43,7 @@ const shape: EntryShape = {
  * Pages of ListObjectVersions without delete markers, keys encoded, because XML cannot hold all of them.
  * @throws S3Error as the store has it; InternalError for a page that is none, or a listing that does not go on
  */
-export async function* listVersions(
+async function* listVersions(
   upstream: Upstream,
   attempt: Retried,
   { bucket, prefix }: { readonly bucket: string; readonly prefix: string },

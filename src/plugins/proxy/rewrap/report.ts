@@ -1,4 +1,3 @@
-import { SvcError } from '../../../core/errors.ts';
 import { printable } from '../../../runtime/cli/report-text.ts';
 import type { RewrapReport } from './index.ts';
 import type { KeyUse, RewrapCounts } from './tally.ts';
@@ -58,11 +57,4 @@ function ending({ bucket, prefix, complete, target, keyVersions, endedBy, dryRun
   const oldest = versions.length === 0 ? keyVersion : Math.min(...versions);
   const until = dryRun ? 'before a run' : 'yet';
   return `Not complete: do not raise min_decryption_version of ${keyName} above ${oldest} ${until}.`;
-}
-
-export function rewrapReportJson({ endedBy, ...report }: RewrapReport): object {
-  if (endedBy === undefined) return report;
-  const { message } = endedBy;
-  const { code = 'INTERNAL', nextStep } = endedBy instanceof SvcError ? endedBy : {};
-  return { ...report, error: { code, message, nextStep } };
 }

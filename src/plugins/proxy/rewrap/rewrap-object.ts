@@ -5,6 +5,7 @@ import {
   type WrappedKeys,
 } from '../../../core/envelope/metadata.ts';
 import { S3Error, s3Error } from '../../../core/s3/error.ts';
+import { retry } from '../../../runtime/lifecycle/wait.ts';
 import type { Manifests } from '../multipart/manifest-store.ts';
 import type { RewrapRecords } from '../rewrapped-keys.ts';
 import { refusal, type Upstream, type UpstreamResponse } from '../upstream/upstream.ts';
@@ -190,7 +191,11 @@ async function wrappedKeys(
   return again && { form: 'inline', list: again };
 }
 
+/** Calls it up to four times, with the count of the call. */
+export const again = <T>(attempt: (count: number) => Promise<T>, signal: AbortSignal): Promise<T> =>
+  retry(attempt, { initialMs: 200, maxMs: 2_000, maxAttempts: 4, isRetryable: mayHelp, signal });
+
 /** Whether asking again may help: a part list has just moved, or the store stumbled. */
-export const mayHelp = (error: unknown): boolean =>
+const mayHelp = (error: unknown): boolean =>
   (error instanceof S3Error && error.status >= 500) ||
   (error as { reason?: unknown }).reason === 'manifest-missing';

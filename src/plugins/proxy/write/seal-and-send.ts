@@ -17,7 +17,7 @@ import type { ProxyServices } from '../context.ts';
 import type { FreshKey } from '../data-keys.ts';
 import { checksumTrailer } from '../upstream/streamed-upload.ts';
 import {
-  AnsweredEarly,
+  sendAll,
   type UpstreamRequest,
   type UpstreamResponse,
   type UpstreamUpload,
@@ -102,20 +102,6 @@ async function sendStreamed(
     return { response, proof, size: length };
   } finally {
     sealer.discard();
-  }
-}
-
-/** Runs `send`; whatever goes wrong leaves nothing in the store. A refusal that came early is the answer. */
-async function sendAll(
-  upload: UpstreamUpload,
-  send: () => Promise<UpstreamResponse>,
-): Promise<UpstreamResponse> {
-  try {
-    return await send();
-  } catch (error) {
-    if (error instanceof AnsweredEarly) return upload.answer();
-    upload.abort();
-    throw error;
   }
 }
 
