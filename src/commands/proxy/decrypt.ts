@@ -1,14 +1,9 @@
 import { string as argument } from '@oclif/core/args';
 import { boolean, string } from '@oclif/core/flags';
-import { exitStatus } from '../../core/errors.ts';
-import type { Counts, DecryptReport } from '../../plugins/proxy/decrypt/index.ts';
 import { decryptSettings } from '../../plugins/proxy/decrypt/settings.ts';
 import { BaseCommand } from '../../runtime/cli/base-command.ts';
+import { runBulk } from '../../runtime/cli/bulk-run.ts';
 import { flagsOf } from '../../runtime/cli/setting-flags.ts';
-import { createProgress, interruptible } from '../../runtime/cli/terminal.ts';
-
-/** Between two lines of progress, in milliseconds. */
-const progressMs = 100;
 
 export default class ProxyDecrypt extends BaseCommand {
   static override summary = 'Decrypt objects of a bucket into a folder or another bucket, without the proxy.';
@@ -44,33 +39,14 @@ export default class ProxyDecrypt extends BaseCommand {
       ...flags
     } = given as Record<string, string | boolean | undefined>;
     const { decryptObjects } = await import('../../plugins/proxy/decrypt/index.ts');
-    const { reportLines, progressLine, reportJson } = await import('../../plugins/proxy/decrypt/report.ts');
-    const progress = createProgress(process.stderr, process.env);
-    let shownAt = 0;
-    let report: DecryptReport | undefined;
-    const status = await interruptible(async (signal) => {
-      report = await decryptObjects({
-        ...{ sources: { flags, env: process.env }, from: args.source, to: String(to) },
-        ...{ dryRun: dryRun === true, signal },
-        onProgress(counts: Counts) {
-          if (performance.now() - shownAt < progressMs) return;
-          shownAt = performance.now();
-          progress.show(progressLine(counts));
-        },
-      });
-      signal.throwIfAborted();
-      return statusOf(report);
-    }).finally(() => progress.clear());
-    if (report === undefined) return this.exit(status);
-    for (const line of reportLines(report)) this.log(line);
-    if (report.endedBy !== undefined && !this.jsonEnabled()) throw report.endedBy;
-    process.exitCode = status;
-    return reportJson(report);
+    const { reportLines, progressLine } = await import('../../plugins/proxy/decrypt/report.ts');
+    const sources = { flags, env: process.env };
+    return runBulk(this, {
+      start: (run) =>
+        decryptObjects({ ...run, sources, from: args.source, to: String(to), dryRun: dryRun === true }),
+      progressLine,
+      reportLines,
+      isComplete: ({ faultCount }) => faultCount === 0,
+    });
   }
-}
-
-function statusOf({ endedBy, faultCount }: DecryptReport): number {
-  const { exitStatus: status = exitStatus.internal } = (endedBy ?? {}) as { exitStatus?: number };
-  if (endedBy !== undefined) return status;
-  return faultCount > 0 ? exitStatus.failure : 0;
 }

@@ -1,15 +1,9 @@
 import { string as argument } from '@oclif/core/args';
 import { boolean } from '@oclif/core/flags';
-import { exitStatus } from '../../core/errors.ts';
-import type { MigrateReport } from '../../plugins/proxy/migrate/index.ts';
 import { migrateSettings } from '../../plugins/proxy/migrate/settings.ts';
-import type { MigrateCounts } from '../../plugins/proxy/migrate/tally.ts';
 import { BaseCommand } from '../../runtime/cli/base-command.ts';
+import { runBulk } from '../../runtime/cli/bulk-run.ts';
 import { flagsOf } from '../../runtime/cli/setting-flags.ts';
-import { createProgress, interruptible } from '../../runtime/cli/terminal.ts';
-
-/** Between two lines of progress, in milliseconds. */
-const progressMs = 100;
 
 export default class ProxyMigrate extends BaseCommand {
   static override summary = 'Encrypt objects in place, or bring them from format 1 to format 2.';
@@ -43,33 +37,13 @@ export default class ProxyMigrate extends BaseCommand {
     } = given as Record<string, string | boolean | undefined>;
     const { migrateObjects } = await import('../../plugins/proxy/migrate/index.ts');
     const { migrateReportLines, migrateProgressLine } = await import('../../plugins/proxy/migrate/report.ts');
-    const { reportJson } = await import('../../plugins/proxy/decrypt/report.ts');
-    const progress = createProgress(process.stderr, process.env);
-    let shownAt = 0;
-    let report: MigrateReport | undefined;
-    const status = await interruptible(async (signal) => {
-      report = await migrateObjects({
-        ...{ sources: { flags, env: process.env }, at: args.source, signal },
-        ...{ dryRun: dryRun === true, nobodyWrites: nobodyWrites === true },
-        onProgress(counts: MigrateCounts) {
-          if (performance.now() - shownAt < progressMs) return;
-          shownAt = performance.now();
-          progress.show(migrateProgressLine(counts));
-        },
-      });
-      signal.throwIfAborted();
-      return statusOf(report);
-    }).finally(() => progress.clear());
-    if (report === undefined) return this.exit(status);
-    for (const line of migrateReportLines(report)) this.log(line);
-    if (report.endedBy !== undefined && !this.jsonEnabled()) throw report.endedBy;
-    process.exitCode = status;
-    return reportJson(report);
+    const sources = { flags, env: process.env };
+    const wanted = { dryRun: dryRun === true, nobodyWrites: nobodyWrites === true };
+    return runBulk(this, {
+      start: (run) => migrateObjects({ ...run, ...wanted, sources, at: args.source }),
+      progressLine: migrateProgressLine,
+      reportLines: migrateReportLines,
+      isComplete: ({ complete }) => complete,
+    });
   }
-}
-
-function statusOf({ endedBy, complete }: MigrateReport): number {
-  const { exitStatus: status = exitStatus.internal } = (endedBy ?? {}) as { exitStatus?: number };
-  if (endedBy !== undefined) return status;
-  return complete ? 0 : exitStatus.failure;
 }

@@ -1,15 +1,9 @@
 import { string as argument } from '@oclif/core/args';
 import { boolean } from '@oclif/core/flags';
-import { exitStatus } from '../../core/errors.ts';
-import type { RewrapReport } from '../../plugins/proxy/rewrap/index.ts';
 import { rewrapSettings } from '../../plugins/proxy/rewrap/settings.ts';
-import type { RewrapCounts } from '../../plugins/proxy/rewrap/tally.ts';
 import { BaseCommand } from '../../runtime/cli/base-command.ts';
+import { runBulk } from '../../runtime/cli/bulk-run.ts';
 import { flagsOf } from '../../runtime/cli/setting-flags.ts';
-import { createProgress, interruptible } from '../../runtime/cli/terminal.ts';
-
-/** Between two lines of progress, in milliseconds. */
-const progressMs = 100;
 
 export default class ProxyRewrap extends BaseCommand {
   static override summary =
@@ -36,32 +30,12 @@ export default class ProxyRewrap extends BaseCommand {
     const { 'dry-run': dryRun, json: _, ...flags } = given as Record<string, string | boolean | undefined>;
     const { rewrapObjects } = await import('../../plugins/proxy/rewrap/index.ts');
     const { rewrapReportLines, rewrapProgressLine } = await import('../../plugins/proxy/rewrap/report.ts');
-    const { reportJson } = await import('../../plugins/proxy/decrypt/report.ts');
-    const progress = createProgress(process.stderr, process.env);
-    let shownAt = 0;
-    let report: RewrapReport | undefined;
-    const status = await interruptible(async (signal) => {
-      report = await rewrapObjects({
-        ...{ sources: { flags, env: process.env }, at: args.source, dryRun: dryRun === true, signal },
-        onProgress(counts: RewrapCounts) {
-          if (performance.now() - shownAt < progressMs) return;
-          shownAt = performance.now();
-          progress.show(rewrapProgressLine(counts));
-        },
-      });
-      signal.throwIfAborted();
-      return statusOf(report);
-    }).finally(() => progress.clear());
-    if (report === undefined) return this.exit(status);
-    for (const line of rewrapReportLines(report)) this.log(line);
-    if (report.endedBy !== undefined && !this.jsonEnabled()) throw report.endedBy;
-    process.exitCode = status;
-    return reportJson(report);
+    const sources = { flags, env: process.env };
+    return runBulk(this, {
+      start: (run) => rewrapObjects({ ...run, sources, at: args.source, dryRun: dryRun === true }),
+      progressLine: rewrapProgressLine,
+      reportLines: rewrapReportLines,
+      isComplete: ({ complete }) => complete,
+    });
   }
-}
-
-function statusOf({ endedBy, complete }: RewrapReport): number {
-  const { exitStatus: status = exitStatus.internal } = (endedBy ?? {}) as { exitStatus?: number };
-  if (endedBy !== undefined) return status;
-  return complete ? 0 : exitStatus.failure;
 }

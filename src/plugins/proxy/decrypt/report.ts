@@ -1,4 +1,3 @@
-import { SvcError } from '../../../core/errors.ts';
 import { printable } from '../../../runtime/cli/report-text.ts';
 import type { Counts, DecryptReport } from './index.ts';
 
@@ -47,12 +46,4 @@ function summary({
     ...(skipped > 0 ? [`${number(skipped)} complete before`] : []),
     ...(faultCount > 0 ? [`${number(faultCount)} ${refused} (${reasons.join(', ')})`] : []),
   ].join('; ');
-}
-
-/** For programs: a report of this command, of rewrap or of migrate. */
-export function reportJson({ endedBy, ...report }: { readonly endedBy: Error | undefined }): object {
-  if (endedBy === undefined) return report;
-  const { message } = endedBy;
-  const { code = 'INTERNAL', nextStep } = endedBy instanceof SvcError ? endedBy : {};
-  return { ...report, error: { code, message, nextStep } };
 }
