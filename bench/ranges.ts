@@ -1,98 +1,22 @@
-import { startRequestLog } from '../test/support/request-log.ts';
-import { startSvcProxy } from '../test/support/svc-proxy.ts';
-import type { Bench, Row } from './harness/bench.ts';
-import { disturbance, type Measured, measure, middle, rateWithoutKeyServer } from './proxy/contender.ts';
-import { type Bed, bucket, type ContenderName, startBed } from './proxy/contenders.ts';
-import { type LoadProcess, startLoadProcess } from './proxy/load-process.ts';
-
-const mib = 1024 * 1024;
-const size = 64 * mib;
-const rangeBytes = 4096;
-/** Across the border of two segments, the dearest place. */
-const range = `bytes=${32 * mib - 100}-${32 * mib - 100 + rangeBytes - 1}`;
-const rounds = 3;
-const formats = { svc: '1', 'svc, `--format 2`': '2' } as const;
+import type { Bench, Table } from './harness/bench.ts';
+import { startBed } from './proxy/contenders.ts';
+import { hugeTable } from './ranges/huge.ts';
+import { parquetTable } from './ranges/parquet.ts';
+import { shortTable } from './ranges/short.ts';
 
 export const name = 'ranges';
-export const summary = 'What 4 KiB out of a 64 MiB object in one piece cost, in either format';
+export const summary = 'What 4 KiB of 64 MiB and of 5 GiB cost, and a column of a Parquet file, by format';
+export const parts = ['short', 'huge', 'parquet'];
 
-export const run: Bench['run'] = async (say) => {
+export const run: Bench['run'] = async (say, chosen) => {
   const bed = await startBed();
-  const load = startLoadProcess();
   try {
-    const bare = await measureRanges(bed, load, 'bare store', say);
-    const rows: Row[] = [rowOf('bare store', bare, bare, rangeBytes)];
-    const all = [...bare];
-    for (const proxy of ['svc', 'svc, `--format 2`'] as const) {
-      const measured = await measureRanges(bed, load, proxy, say);
-      all.push(...measured);
-      rows.push(rowOf(proxy, measured, bare, await bytesUpstream(bed, formats[proxy])));
-    }
-    const aim: Row = { name: 'aim, `--format 2`', cells: [2 * (65_536 + 16), 0.6, 0.5, undefined] };
-    return [
-      {
-        title: 'A range of 4 KiB out of 64 MiB in one piece, 16 clients',
-        columns: [
-          'bytes from the store, first read',
-          'requests, of the bare store',
-          'CPU ms a request',
-          'peak MiB',
-        ],
-        rows: [...rows, aim],
-        disturbance: disturbance(all),
-      },
-    ];
+    const tables: Table[] = [];
+    if (chosen.includes('short')) tables.push(await shortTable(bed, say));
+    if (chosen.includes('huge')) tables.push(await hugeTable(bed, say));
+    if (chosen.includes('parquet')) tables.push(await parquetTable(bed, say));
+    return tables;
   } finally {
-    await load.stop();
     await bed.stop();
   }
 };
-
-async function measureRanges(
-  bed: Bed,
-  load: LoadProcess,
-  contenderName: ContenderName,
-  say: (text: string) => void,
-): Promise<Measured[]> {
-  say(`ranges, ${contenderName}`);
-  const contender = await bed.start(contenderName);
-  const objects = { bucket, prefix: `ranges-${contenderName.length}-`, objects: 1, size } as const;
-  await measure(load, contender, { ...objects, method: 'PUT', requests: 1, clients: 1 });
-  const ranges = { ...objects, method: 'GET', range, clients: 16 } as const;
-  await measure(load, contender, { ...ranges, requests: 50 });
-  const measured: Measured[] = [];
-  for (let round = 0; round < rounds; round++)
-    measured.push(await measure(load, contender, { ...ranges, seconds: 4 }));
-  await contender.stop();
-  return measured;
-}
-
-const rowOf = (label: string, own: readonly Measured[], bare: readonly Measured[], bytes: number): Row => ({
-  name: label,
-  cells: [
-    bytes,
-    middle(own, rateWithoutKeyServer) / middle(bare, rateWithoutKeyServer),
-    middle(own, ({ cpu, requests }) => (cpu * 1000) / requests),
-    middle(own, ({ peak }) => peak),
-  ],
-});
-
-/** Of a proxy that has not read the object before. */
-async function bytesUpstream(bed: Bed, format: '1' | '2'): Promise<number> {
-  const log = await startRequestLog(bed.http.endpoint);
-  const vault = { addr: bed.bao.url, token: await bed.bao.policyToken() };
-  const upstream = { ...bed.http, endpoint: log.url };
-  const proxy = await startSvcProxy({ upstream, vault, env: { SVC_PROXY_FORMAT: format } });
-  try {
-    const object = `${proxy.url}/${bucket}/ranges-once`;
-    await fetch(object, { method: 'PUT', body: Buffer.alloc(size) });
-    log.clear();
-    const answer = await fetch(object, { headers: { range } });
-    if (answer.status !== 206 || (await answer.arrayBuffer()).byteLength !== rangeBytes)
-      throw new Error(`the range was answered ${answer.status}`);
-    return log.fetchedBytes();
-  } finally {
-    await proxy.stop();
-    await log.stop();
-  }
-}

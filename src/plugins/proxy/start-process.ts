@@ -249,10 +249,11 @@ type Routes = Readonly<Record<OperationName, OperationHandler>>;
 /** Which handler answers which operation. */
 export function createRoutes(): Routes {
   const sizes = new PlaintextCache();
+  const looks = new ObjectLooks();
   return {
     PutObject: putObject,
-    GetObject: getObject(new ObjectLooks()),
-    HeadObject: headObject,
+    GetObject: getObject(looks),
+    HeadObject: headObject(looks),
     DeleteObject: deleteObject,
     DeleteObjects: deleteObjects,
     CopyObject: copyObject,

@@ -211,12 +211,15 @@ async function passSlice(
 }
 
 /** HeadObject in plaintext sizes. */
-export const headObject: OperationHandler = async (services, context) => {
-  const request = readRequest(context.request, services.config);
-  await readAgain(context.answer, () => answerHead(services, context, request));
-};
+export const headObject =
+  (looks: ObjectLooks): OperationHandler =>
+  async (services, context) => {
+    const request = readRequest(context.request, services.config);
+    await readAgain(context.answer, () => answerHead(looks, services, context, request));
+  };
 
 async function answerHead(
+  looks: ObjectLooks,
   services: ProxyServices,
   context: RequestContext,
   request: ReadRequest,
@@ -227,6 +230,7 @@ async function answerHead(
   if (response.status !== 200) return passRefusalOn(context, response);
   response.body.resume();
   const object = services.reader.describe(address, response.headers);
+  looks.learn(object);
   if (object.envelope === undefined) return passStored(services, context, request);
   const sliced = range !== undefined || partNumber !== undefined;
   const inList = asksForDigests(object, request.checksum) && object.envelope.keys.form !== 'single';

@@ -3,7 +3,7 @@ import { coveringSegments, maxSegmentedPlaintext } from '../../../core/envelope/
 import type { ProxyServices, RequestContext } from '../context.ts';
 import type { UpstreamResponse } from '../upstream/upstream.ts';
 import type { ReadRequest } from './read-request.ts';
-import type { ByteRange, StoredObject } from './stored-object.ts';
+import type { ByteRange, ObjectAddress, StoredObject } from './stored-object.ts';
 
 /** What the headers say of an object, before a slice of it is read. */
 export interface ObjectLook {
@@ -12,12 +12,12 @@ export interface ObjectLook {
   readonly covering: UpstreamResponse | undefined;
 }
 
-/** So many objects in parts are remembered. */
-const mostInParts = 10_000;
+/** So many objects are remembered. */
+const mostKnown = 10_000;
 
-/** Looks of a proxy, which learns which objects are in parts. */
+/** Looks of a proxy, which learns by reads and HEAD where a HEAD has to come first: in parts, in format 1, not encrypted. */
 export class ObjectLooks {
-  readonly #inParts = new BoundedMap<string, true>(mostInParts);
+  readonly #headFirst = new BoundedMap<string, true>(mostKnown);
 
   /**
    * Asks for the headers of an object, and with them for a short range of it where objects are written in format 2: what
@@ -32,21 +32,32 @@ export class ObjectLooks {
   ): Promise<ObjectLook | undefined> {
     const { address, query, headers } = request;
     const { bucket, key } = address.name;
-    const name = `${bucket}/${key}`;
-    const mayCover = services.config.format === 2 && this.#inParts.get(name) === undefined;
+    const mayCover = services.config.format === 2 && this.#headFirst.get(nameOf(address)) === undefined;
     const span = mayCover ? coveringSpan(request) : undefined;
     const look = span && (await lookBySpan(services, context, request, span));
     if (look !== undefined) {
-      if (look.covering === undefined) this.#inParts.set(name, true);
+      this.learn(look.object);
       return look;
     }
     const { signal } = context;
     const head = await services.upstream.send({ method: 'HEAD', bucket, key, query, headers, signal });
     head.body.resume();
     if (head.status !== 200) return undefined;
-    return { object: services.reader.describe(address, head.headers), covering: undefined };
+    const object = services.reader.describe(address, head.headers);
+    this.learn(object);
+    return { object, covering: undefined };
+  }
+
+  /** Programs often ask by HEAD for the size before they read. */
+  learn(object: StoredObject): void {
+    if (isSegmentedWhole(object)) this.#headFirst.delete(nameOf(object));
+    else this.#headFirst.set(nameOf(object), true);
   }
 }
+
+const nameOf = ({ name: { bucket, key } }: ObjectAddress): string => `${bucket}/${key}`;
+const isSegmentedWhole = ({ envelope }: StoredObject) =>
+  envelope?.format === 2 && envelope.keys.form === 'single';
 
 /** It is held in memory as a whole. */
 const longestRange = 1024 * 1024;
@@ -81,9 +92,7 @@ async function lookBySpan(
     const last = Math.min(span.end, object.storedSize - 1);
     const isLong =
       Number(response.headers['content-length']) === last - span.start + 1 && Number(end) === last;
-    const { envelope } = object;
-    if (isLong && envelope?.format === 2 && envelope.keys.form === 'single')
-      return { object, covering: response };
+    if (isLong && isSegmentedWhole(object)) return { object, covering: response };
     response.body.destroy();
     return { object, covering: undefined };
   } catch (error) {

@@ -35,7 +35,7 @@ async function before(answer: Answer, unencryptedReads: 'allow' | 'deny' = 'deny
   const shared = { config, upstream, spoolSpace: new SpoolSpace(1024 * 1024) } as ProxyServices;
   const reader = createObjectReader(shared);
   const server = await serve(
-    { GetObject: getObject(new ObjectLooks()), HeadObject: headObject },
+    { GetObject: getObject(new ObjectLooks()), HeadObject: headObject(new ObjectLooks()) },
     { context: { ...shared, reader } },
   );
   return {

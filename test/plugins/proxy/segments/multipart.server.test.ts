@@ -103,6 +103,22 @@ test('parts are found by number', async () => {
   assert.ok(answer.body.equals(body.subarray(5 * MiB, 10 * MiB + 1)));
 });
 
+test('a short range after a HEAD asks the store once for what covers it, in parts as in one piece', async () => {
+  const whole = randomBytes(5 * MiB);
+  await put(proxy, 'whole', whole);
+  for (const key of ['whole', 'pointer']) {
+    const body = bodies.get(key) ?? whole;
+    const fresh = await bench.proxy({ format: 2 });
+    await head(fresh, key);
+    bench.log.clear();
+    const answer = await get(fresh, key, { range: 'bytes=200000-200099' });
+    assert.ok(answer.body.equals(body.subarray(200_000, 200_100)), key);
+    const asked = bench.log.matching('GET', new RegExp(`/${bucket}/${key}`));
+    assert.is(asked.length, 1, `${key}: ${JSON.stringify(asked)}`);
+    assert.is(asked[0]?.responseBytes, segmentBytes + 16, key);
+  }
+});
+
 test('one wrapped key, however many parts: one call to write, one to read', async () => {
   const [body, written] = await calls(listing, () =>
     putParts(listing, 'many', [...Array.from({ length: 11 }, () => 5 * MiB), 3]),
