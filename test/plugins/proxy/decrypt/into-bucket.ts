@@ -13,7 +13,9 @@ import * as assert from 'uvu/assert';
 import { type Bed, BUCKET, MiB, sha256, startBed } from '../../../clients/bed.ts';
 import { startMinio } from '../../../support/minio.ts';
 import { s3Client } from '../../../support/object-store.ts';
+import { startRequestLog } from '../../../support/request-log.ts';
 import { startSvcProxy } from '../../../support/svc-proxy.ts';
+import { temporaryFolder } from '../../../support/temporary.ts';
 import type { ObjectStore, SvcProxy } from '../../../support/types.ts';
 import { startVersityGw } from '../../../support/versitygw.ts';
 import { put, upload } from '../rewrap/rewrapping.ts';
@@ -241,9 +243,51 @@ export function intoBucketSuite(kind: ObjectStore['kind']) {
     assert.is(reportOf(invalid).error?.code, 'CONFIG_INVALID');
   });
 
+  test(
+    'a profile of the AWS configuration writes there, and no trailer where the store takes none',
+    byProfile,
+  );
   if (kind === 'versitygw') test('one that was changed does not come out, at any size', changed);
   test('what a hostile store cuts, strips or contradicts leaves nothing in the bucket', hostile);
   return test;
+}
+
+async function byProfile({ bed, target, setting }: Context): Promise<void> {
+  const bodies = new Map([100, 3 * MiB, 64 * MiB + 1].map((size) => [`by/${size}`, bed.payload(size)]));
+  for (const [key, body] of bodies) await put(bed.client, key, body);
+  const log = await startRequestLog(target.endpoint);
+  const folder = temporaryFolder('profile');
+  const { accessKeyId, secretAccessKey, region } = target;
+  const keys = `aws_access_key_id = ${accessKeyId}\naws_secret_access_key = ${secretAccessKey}\n`;
+  const file = join(folder.path, 'credentials');
+  writeFileSync(file, `[other]\n${keys}`, { mode: 0o600 });
+  const env = {
+    AWS_SHARED_CREDENTIALS_FILE: file,
+    SVC_PROXY_DECRYPT_TO_UPSTREAM: log.url,
+    SVC_PROXY_DECRYPT_TO_REGION: region,
+  };
+  const run = (...args: string[]) =>
+    decrypt({ ...setting, env }, `s3://${BUCKET}/by/`, `s3://${plain}/by/`, '--json', ...args);
+  try {
+    const report = reportOf(await run('--to-profile', 'other', '--to-checksum', 'none'));
+    assert.equal([report.done, report.faultCount], [bodies.size, 0], JSON.stringify(report));
+    for (const [key, body] of bodies)
+      assert.is(sha256((await fetched(target, key)).bytes), sha256(body), key);
+    const written = log.matching('PUT', /\/by\//);
+    assert.ok(written.length > bodies.size);
+    assert.equal(
+      written.filter(({ requestHeaders }) => requestHeaders['x-amz-trailer'] !== undefined),
+      [],
+    );
+    const missing = reportOf(await run('--to-profile', 'no-such-profile'));
+    assert.is(missing.error?.code, 'DECRYPT_TARGET_FAILED', JSON.stringify(missing));
+    const both = { ...setting, env: { ...setting.env, SVC_PROXY_DECRYPT_TO_PROFILE: 'other' } };
+    const refused = await decrypt(both, `s3://${BUCKET}/by/`, `s3://${plain}/by/`, '--json');
+    assert.is(reportOf(refused).error?.code, 'CONFIG_INVALID', refused.stdout);
+  } finally {
+    await log.stop();
+    await folder.remove();
+  }
 }
 
 async function changed({ bed, twoClient, target, setting }: Context): Promise<void> {
