@@ -21,7 +21,7 @@ const (
 )
 
 var (
-	errNotSecret = errors.New("it is no secret memory")
+	errNotSecret = errors.New("it is not secret memory")
 	errEmpty     = errors.New("it is empty")
 )
 
@@ -49,7 +49,7 @@ func open() (*Store, error) {
 func descriptorNumber(value string) (int, error) {
 	number, err := strconv.ParseUint(value, 10, 31)
 	if err != nil {
-		return 0, fmt.Errorf("svc-sdk: %s=%q is no descriptor number: %s", variable, value, wrapIt)
+		return 0, fmt.Errorf("svc-sdk: %s=%q is not a descriptor number: %s", variable, value, wrapIt)
 	}
 	return int(number), nil
 }

@@ -17,7 +17,7 @@ type Store struct {
 
 // Open maps the descriptor that SVC_SECRET_FD names and closes it; a program does that once. Without the variable,
 // and on systems other than Linux, it returns a nil Store and no error. It returns a nil Store and an error when the
-// variable is no descriptor number, or the descriptor is not open, not secret memory or cannot be mapped.
+// variable is not a descriptor number, or the descriptor is not open, not secret memory or cannot be mapped.
 func Open() (*Store, error) {
 	return open()
 }

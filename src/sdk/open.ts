@@ -26,7 +26,7 @@ const largestDescriptor = 0x7fffffff;
 /**
  * Opens the secrets that svc-wrapper has handed over, once a process: the descriptor is closed after mapping.
  * Without `SVC_SECRET_FD`, or on another system than Linux, the store is a nil one that reads the environment.
- * @throws SvcError SECRET_FD_INVALID when the variable is no descriptor number, SECRET_FD_UNUSABLE when the
+ * @throws SvcError SECRET_FD_INVALID when the variable is not a descriptor number, SECRET_FD_UNUSABLE when the
  *   descriptor is not open, not secret memory or cannot be mapped
  */
 export function open(options: OpenOptions = {}): Store {
@@ -55,7 +55,11 @@ function nilStore(environment: ProcessEnvironment): Store {
 function descriptorNumber(value: string): number {
   const number = /^[0-9]+$/.test(value) ? Number(value) : Number.NaN;
   if (number <= largestDescriptor) return number;
-  throw failure('SECRET_FD_INVALID', `${variable}=${JSON.stringify(value)} is no descriptor number`, wrapIt);
+  throw failure(
+    'SECRET_FD_INVALID',
+    `${variable}=${JSON.stringify(value)} is not a descriptor number`,
+    wrapIt,
+  );
 }
 
 function map(descriptor: number): MappedRegion {

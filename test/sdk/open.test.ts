@@ -55,7 +55,7 @@ test('any other system is a nil store, whatever the variable says', () => {
   }
 });
 
-test('what is no descriptor number, or not open, is refused with the variable and the next step', () => {
+test('what is not a descriptor number, or not open, is refused with the variable and the next step', () => {
   for (const value of vectors.invalid_descriptors) {
     checkRefusal(value, value === '2147483647' ? 'SECRET_FD_UNUSABLE' : 'SECRET_FD_INVALID');
   }

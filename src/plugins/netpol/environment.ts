@@ -232,7 +232,7 @@ export function unevaluated(failures: readonly Error[]): Error {
   return new SvcError('KUBE_DENIED', 'Not everything that the policies are made from may be read', {
     ...{ cause, details: [...new Set(failures.map(({ message }) => message))].sort() },
     nextStep:
-      'Have what is named above granted, name namespaces that you may read with --namespace, or use --no-cluster.',
+      'Ask for the permissions named above, name namespaces that you may read with --namespace, or use --no-cluster.',
   });
 }
 

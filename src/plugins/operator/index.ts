@@ -131,7 +131,7 @@ function isInPod(env: ComponentDeps['env']): boolean {
 async function connected(env: ComponentDeps['env']): Promise<KubeClient> {
   const client = await createKubeClient(env);
   if (client !== undefined) return client;
-  throw new SvcError('OPERATOR_NO_CLUSTER', 'There is no API server to be the operator of', {
+  throw new SvcError('OPERATOR_NO_CLUSTER', 'No API server is configured for the operator', {
     nextStep: 'Run it in a pod with a service account, or set KUBECONFIG.',
     exitStatus: exitStatus.config,
   });
@@ -148,7 +148,7 @@ export async function registryAuthorities(path: string | undefined): Promise<str
   } catch (cause) {
     throw new SvcError('REGISTRY_CA_UNUSABLE', `SVC_OPERATOR_REGISTRY_CA_FILE: ${path} cannot be used`, {
       ...{ cause, exitStatus: exitStatus.config },
-      nextStep: 'Give it the PEM certificates of the authorities that have issued for the registries.',
+      nextStep: 'Put the PEM certificates of the CAs that issue certificates for the registries into it.',
     });
   }
 }
@@ -183,7 +183,8 @@ export async function clientAuthorities(path: string | undefined): Promise<strin
       `SVC_OPERATOR_WEBHOOK_CLIENT_CA_FILE: ${path} cannot be used`,
       {
         ...{ cause, exitStatus: exitStatus.config },
-        nextStep: 'Give it the PEM certificates of the authorities that have issued for the API servers.',
+        nextStep:
+          'Put the PEM certificates of the CAs that issue client certificates for the API servers into it.',
       },
     );
   }

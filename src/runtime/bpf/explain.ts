@@ -135,7 +135,7 @@ export class BpfLoadError extends SvcError {
   constructor(object: string, finding: LoadFinding, cause: NativeError) {
     const { reason, subject, lines } = finding;
     const which = subject === undefined ? `object ${object}` : `object ${object} (${subject})`;
-    super('BPF_LOAD_FAILED', `The kernel does not take BPF ${which}: ${said[reason]} (${cause.errnoName})`, {
+    super('BPF_LOAD_FAILED', `The kernel rejects BPF ${which}: ${said[reason]} (${cause.errnoName})`, {
       nextStep: nextSteps[reason],
       exitStatus: exitStatus.system,
       details: lines,

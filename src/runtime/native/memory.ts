@@ -188,7 +188,7 @@ export function isSecretMemory(descriptor: number): boolean {
 }
 
 function notSecretMemory(descriptor: number): SvcError {
-  return new SvcError('NOT_SECRET_MEMORY', `Descriptor ${descriptor} is no secret memory`, {
+  return new SvcError('NOT_SECRET_MEMORY', `Descriptor ${descriptor} is not secret memory`, {
     nextStep: 'Start the program under svc-wrapper, and leave SVC_SECRET_FD as the wrapper has set it.',
     exitStatus: exitStatus.system,
   });

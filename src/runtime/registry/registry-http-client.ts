@@ -164,7 +164,7 @@ export type RegistryErrorCode =
 const steps: Readonly<Record<RegistryErrorCode, string>> = {
   REGISTRY_UNAVAILABLE: 'Check that the registry can be reached from the operator, and try again.',
   REGISTRY_DENIED:
-    'Give the pod or its service account a pull secret for this registry that works, or the operator credentials of its own (operator.registryCredentials): it has not those of the nodes.',
+    'Give the pod or its service account a pull secret for this registry that works, or the operator credentials of its own (operator.registryCredentials): it does not have those of the nodes.',
   REGISTRY_MISSING:
     'Check the name and tag, and that the pull secret of the pod, or of the operator, may read it.',
   REGISTRY_REFUSED: 'Say what the container runs: command in the pod, or the annotation svc/command.',

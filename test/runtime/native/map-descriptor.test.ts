@@ -56,7 +56,7 @@ descriptors('is refused for a file, also one of that name, and for what is no de
   const file = openSync(path, 'r');
   for (const wrong of [file, 9999, -1, 1.5, Number.NaN]) {
     assert.is(isSecretMemory(wrong), false);
-    assert.throws(() => mapDescriptor(wrong), /is no secret memory/);
+    assert.throws(() => mapDescriptor(wrong), /is not secret memory/);
   }
   closeSync(file);
   rmSync(folder, { recursive: true });

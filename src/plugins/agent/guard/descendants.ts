@@ -162,7 +162,7 @@ export function tableFull(what: 'processes' | 'cgroups'): SvcError {
 function shareFull(pid: number): SvcError {
   return new SvcError(
     'GUARD_SHARE_FULL',
-    `The cgroup of process ${pid} has as many covered processes as one may have`,
+    `The cgroup of process ${pid} has reached the limit of covered processes of one cgroup`,
     {
       nextStep: 'Have the workload run fewer processes at a time, or spread them over more containers.',
       exitStatus: exitStatus.system,

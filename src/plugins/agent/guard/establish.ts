@@ -99,7 +99,7 @@ async function prove(
 }
 
 function unproven(wrong: string): SvcError {
-  return new SvcError('TIER_UNPROVEN', `It loads and does not work: ${wrong}`, {
+  return new SvcError('TIER_UNPROVEN', `It loads but does not work: ${wrong}`, {
     nextStep: 'Boot the kernel with bpf in lsm=, or leave it to the next tier.',
     exitStatus: exitStatus.system,
   });

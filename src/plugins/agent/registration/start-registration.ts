@@ -136,7 +136,7 @@ function isSocket(path: string): boolean {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined) return false;
   if (found.isSocket()) return true;
-  throw new SvcError('AGENT_SOCKET_TAKEN', `${path} is there already and is no socket`, {
+  throw new SvcError('AGENT_SOCKET_TAKEN', `${path} exists already and is not a socket`, {
     nextStep: 'Move it away, or give the agent another path in SVC_AGENT_SOCKET.',
     exitStatus: exitStatus.config,
   });

@@ -128,7 +128,7 @@ export function storeFailure(error: unknown, { host, bucket, resume }: BucketPla
     const message = `The certificate of the object store ${host} is not accepted (${certificate})`;
     return new SvcError('CONFIG_INVALID', message, {
       nextStep:
-        'Give the authority of its certificate by AWS_CA_BUNDLE, and the name that stands in it by --upstream.',
+        'Set AWS_CA_BUNDLE to the CA that issued its certificate, and use a host name of the certificate in --upstream.',
       exitStatus: checkStatus.usage,
       cause: error,
     });

@@ -237,7 +237,7 @@ async function readFile(path: string): Promise<string> {
   } catch (cause) {
     throw new SvcError('CA_FILE_UNUSABLE', `SVC_OPERATOR_CA_FILE: ${path} cannot be used`, {
       ...{ cause, exitStatus: exitStatus.config },
-      nextStep: 'Give it the PEM certificates of the authorities that have issued for the secrets server.',
+      nextStep: 'Put the PEM certificates of the CAs that issue certificates for the secrets server into it.',
     });
   }
 }

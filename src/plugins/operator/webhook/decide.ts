@@ -86,7 +86,7 @@ function listed({ whenSynced }: ClusterView, { timeoutMs, signal }: ReviewLimits
 
 function notListed(): SvcError {
   return new SvcError('CLUSTER_NOT_LISTED', 'The operator has not listed the cluster yet', {
-    nextStep: 'Create the pod again in a moment; where that goes on, look at /readyz of the operator.',
+    nextStep: 'Create the pod again in a moment; if that keeps failing, look at /readyz of the operator.',
     exitStatus: exitStatus.unavailable,
   });
 }

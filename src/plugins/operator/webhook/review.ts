@@ -98,7 +98,7 @@ function isObject(value: unknown): value is Members {
 }
 
 function invalid(why: string, cause?: unknown): SvcError {
-  return new SvcError('ADMISSION_INVALID', `The request is no AdmissionReview of a pod: ${why}`, {
+  return new SvcError('ADMISSION_INVALID', `The request is not an AdmissionReview of a pod: ${why}`, {
     nextStep: 'Only the API server calls this webhook; check the rules of its MutatingWebhookConfiguration.',
     cause,
   });

@@ -69,7 +69,7 @@ function storeFailure(cause: unknown, settings: GcSettings, count: number): SvcE
       nextStep:
         certificate === undefined
           ? 'Check the endpoint and that the credentials may list buckets, uploads, versions and objects; then run it again.'
-          : 'Give the authority of its certificate by AWS_CA_BUNDLE, and the name that stands in it by --upstream.',
+          : 'Set AWS_CA_BUNDLE to the CA that issued its certificate, and use a host name of the certificate in --upstream.',
       exitStatus: certificate === undefined ? exitStatus.unavailable : exitStatus.config,
       cause,
     },

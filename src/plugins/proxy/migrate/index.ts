@@ -138,7 +138,7 @@ async function checkedConditions({
   if (unconditional.length === 0 || call.nobodyWrites) return unconditional;
   throw new SvcError(
     'MIGRATE_UNSAFE',
-    `The object store does not hold ${unconditional.join(' and ')} to a condition on what is replaced: what somebody writes meanwhile could get lost`,
+    `The object store does not enforce conditions on ${unconditional.join(' and ')}: what is written meanwhile could be lost`,
     {
       nextStep: 'Stop everybody who writes to these objects, and say so with --nobody-writes.',
       exitStatus: exitStatus.config,

@@ -154,7 +154,7 @@ async function mayCopy({ place, settings, stores, call }: Run): Promise<boolean>
   if (keeps || into === 'auto') return keeps;
   throw new SvcError(
     'REWRAP_UNSAFE',
-    'The object store holds copies to no condition, so that headers cannot be replaced while somebody writes',
+    'The object store does not enforce conditions on copies, so headers cannot be replaced safely while others write',
     { nextStep: 'Leave --into out: the keys then go into records.', exitStatus: exitStatus.config },
   );
 }

@@ -101,7 +101,7 @@ const texts: Readonly<Record<Verdict, readonly [code: string, what: string, stat
     ],
     incompatible: [
       'AGENT_INCOMPATIBLE',
-      'is no node agent that this wrapper can talk to',
+      "does not speak this wrapper's protocol",
       exitStatus.unavailable,
       "Check that SVC_EBPF_AGENT_ADDR names the node agent's socket, and that the agent is not older than the wrapper.",
     ],
@@ -113,7 +113,7 @@ const texts: Readonly<Record<Verdict, readonly [code: string, what: string, stat
     ],
     podUnknown: [
       'AGENT_POD_UNKNOWN',
-      "does not take this for a pod's UID",
+      'does not accept this pod UID',
       exitStatus.config,
       'Leave SVC_POD_UID to the webhook, or set it to metadata.uid of the pod.',
     ],

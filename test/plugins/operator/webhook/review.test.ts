@@ -40,7 +40,7 @@ for (const [what, text, why] of [
   test(`${what} is refused`, () => {
     assert.throws(
       () => readReview(text),
-      (error: Error) => error.message === `The request is no AdmissionReview of a pod: ${why}`,
+      (error: Error) => error.message === `The request is not an AdmissionReview of a pod: ${why}`,
     );
   });
 }
