@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import {
   CompleteMultipartUploadCommand,
+  CopyObjectCommand,
   CreateMultipartUploadCommand,
   type S3Client,
   UploadPartCommand,
@@ -118,6 +119,15 @@ test('objects of every shape are written, some of them so that no recovery key o
     await upload({ client: writer, payload }, `good/${format}/manifest`, 4);
   }
   await put(store.client, 'good/plain', payload(10));
+  await put(unsetClient, 'good/healed', payload(10));
+  await upload({ client: unsetClient, payload }, 'good/healed parts', 3);
+  for (const name of ['healed', 'healed parts'])
+    await client.send(
+      new CopyObjectCommand({
+        ...{ Bucket: BUCKET, Key: `good/${name}`, CopySource: `${BUCKET}/good/${name}` },
+        MetadataDirective: 'REPLACE',
+      }),
+    );
   await put(store.client, 'plain/only', payload(10));
 
   await put(client, 'bad/from', payload(10));
@@ -166,10 +176,10 @@ test('without the key server every object opens, and each is told', async ({ bed
   assert.is(run.status, 0, run.stdout + run.stderr);
   assert.equal(statesOf(run), { [keysReadable]: 'passed', [sealed]: 'passed', [opens]: 'passed' });
   const { reason, trusted, examined = [] } = reportOf(run, opens);
-  assert.is(reason, '12 objects (8 to the end, 3 at both ends, 1 keys only) of 13 in box/good/');
+  assert.is(reason, '14 objects (9 to the end, 4 at both ends, 1 keys only) of 15 in box/good/');
   assert.is(
     trusted,
-    'Of 4 objects larger than --read-whole the body was not read, or not all of it. Sampled objects that are not encrypted: 1.',
+    'Of 5 objects larger than --read-whole the body was not read, or not all of it. Sampled objects that are not encrypted: 1.',
   );
   const found = Object.fromEntries(examined.map((one) => [one.subject, one.found]));
   assert.is(found['box/good/1/large'], 'format 1, its keys opened, no body read');
