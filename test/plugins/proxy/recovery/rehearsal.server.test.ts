@@ -232,6 +232,13 @@ test('what does not open is named with its reason', async ({ variables }) => {
   );
 });
 
+test('where no body is read, the keys of all parts are opened nevertheless', async ({ variables }) => {
+  const env = { SVC_VALIDATE_PREFIX: 'bad/completed', SVC_VALIDATE_READ_WHOLE: '1MiB' };
+  const run = await rehearse(variables(env));
+  assert.is(run.status, 1, run.stdout + run.stderr);
+  assert.match(foundIn(run, sealed).join(), /^box\/bad\/completed elsewhere not-recoverable: part 1 /);
+});
+
 test('another key opens nothing, and a file that holds none is told', async ({ variables, folder }) => {
   const other = ageKey().write(join(folder.path, 'other.key'));
   const env = { SVC_VALIDATE_PREFIX: 'good/1/' };
