@@ -6,6 +6,7 @@ import {
   clusterSettings,
   formats,
   objectStoreSettings,
+  rehearsalSettings,
   secretsServerSettings,
   validateSettings,
 } from '../plugins/validate/settings.ts';
@@ -24,6 +25,9 @@ const own = {
   check: string({ ...many, summary: 'Run these checks only', helpValue: '<ID>' }),
   pre: boolean({ summary: 'Check what needs no cluster' }),
   node: boolean({ summary: 'Check this machine as a node, and nothing else without --pre' }),
+  'rehearse-recovery': boolean({
+    summary: 'Open a sample of --bucket with the recovery keys alone, and check nothing else without --pre',
+  }),
   config: string({ summary: 'YAML file with settings [SVC_CONFIG]', helpValue: '<file>' }),
 };
 
@@ -40,6 +44,7 @@ export default class Validate extends CheckCommand {
     ...flagsOf(secretsServerSettings, 'SECRETS SERVER'),
     ...flagsOf(clusterSettings, 'CLUSTER'),
     ...flagsOf(objectStoreSettings, 'OBJECT STORE'),
+    ...flagsOf(rehearsalSettings, 'RECOVERY'),
   };
   static override examples = [
     '<%= config.bin %> validate --pre',
@@ -47,6 +52,7 @@ export default class Validate extends CheckCommand {
     '<%= config.bin %> validate --wait 5m --fail-on warning',
     '<%= config.bin %> validate --area kek --auditor-token-file auditor.token -o short',
     '<%= config.bin %> validate --bucket photos --proxy http://127.0.0.1:8190 -o junit > svc.xml',
+    '<%= config.bin %> validate --rehearse-recovery --bucket photos --recovery-key recovery.key',
   ];
 
   async run(): Promise<void> {
@@ -55,7 +61,7 @@ export default class Validate extends CheckCommand {
     const { env, stdout, stderr } = process;
     const { version } = this.config;
     const given = flags as Record<string, string | boolean | undefined>;
-    this.exit(await validate({ flags, given, env, stdout, stderr, version, components, proxy }));
+    this.exit(await validate({ flags, given, env, stdout, stderr, version, components, proxy, rehearse }));
   }
 }
 
@@ -89,6 +95,11 @@ async function components(): Promise<readonly ComponentRules[]> {
     { name: 'audit', settings: store.storeSettings },
     { name: 'validate', settings: validateSettings },
   ];
+}
+
+async function rehearse() {
+  const { rehearseRecovery } = await import('../plugins/proxy/decrypt/rehearse-recovery.ts');
+  return rehearseRecovery;
 }
 
 async function proxy(): Promise<Component> {

@@ -1,3 +1,4 @@
+import type { EnvelopeFormat } from '../envelope/manifest.ts';
 import type { LabelSelector } from '../kubernetes/labels.ts';
 
 /** Settings for the pods of a namespace that it selects; annotations of a pod override it, field by field. */
@@ -51,6 +52,10 @@ export interface ProxyRequest {
   /** Address blocks of an object store whose name resolves to changing addresses; only for pods with the proxy. */
   readonly storeCIDRs?: readonly string[];
   readonly transitKey?: string;
+  /** Of the objects that it writes; unset: 1. */
+  readonly format?: EnvelopeFormat;
+  /** X25519 public keys (`age1…`, or 32 bytes in base64) to which each data key is sealed besides. */
+  readonly recoveryRecipients?: readonly string[];
   /** Callers have to sign with keys that are made for each pod. */
   readonly callerKeys?: boolean;
   /** Secret of its namespace with AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, for the proxy alone. */

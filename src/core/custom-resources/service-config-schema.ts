@@ -19,6 +19,7 @@ import {
   objectName,
   observedGeneration,
   prose,
+  recipient,
   roleName,
   secretVariables,
   transitKeyName,
@@ -63,6 +64,19 @@ const proxy: SchemaOf<ProxyRequest> = {
       items: { type: 'string', description: 'Block such as 192.0.2.0/24.', format: 'cidr', maxLength: 49 },
     },
     transitKey: transitKeyName('Transit key that wraps the data keys; unset: svc.'),
+    format: {
+      type: 'integer',
+      description:
+        'Format in which it writes objects; 2: in segments, so that a range costs a segment; unset: 1.',
+      ...{ minimum: 1, maximum: 2 },
+    },
+    recoveryRecipients: {
+      type: 'array',
+      description:
+        'X25519 public keys to which each data key is sealed besides, so that their private keys read objects without the key server.',
+      ...{ minItems: 1, maxItems: 8, unique: 'items' },
+      items: recipient('Public key, age1… or 32 bytes in base64.'),
+    },
     callerKeys: {
       type: 'boolean',
       description: 'Whether callers have to sign with keys that are made for each pod.',
@@ -73,9 +87,9 @@ const proxy: SchemaOf<ProxyRequest> = {
   },
   rules: [
     {
-      rule: 'self.enabled || !(has(self.role) || has(self.upstream) || has(self.storeCIDRs) || has(self.transitKey) || has(self.callerKeys) || has(self.credentialsSecret))',
+      rule: 'self.enabled || !(has(self.role) || has(self.upstream) || has(self.storeCIDRs) || has(self.transitKey) || has(self.format) || has(self.recoveryRecipients) || has(self.callerKeys) || has(self.credentialsSecret))',
       message:
-        'role, upstream, storeCIDRs, transitKey, callerKeys and credentialsSecret mean nothing unless enabled is true',
+        'role, upstream, storeCIDRs, transitKey, format, recoveryRecipients, callerKeys and credentialsSecret mean nothing unless enabled is true',
     },
   ],
 };

@@ -161,7 +161,10 @@ function readBinding(value: string | string[] | undefined): BindingMode {
 function readFormat(value: string): EnvelopeFormat {
   if (value === algorithmName) return 1;
   if (value === segmentedAlgorithm) return 2;
-  throw malformed(algorithmHeader);
+  throw new EnvelopeError(
+    'malformed-metadata',
+    `${algorithmHeader} names no format that this build reads: it was changed, or a later build wrote the object`,
+  );
 }
 
 /** @throws EnvelopeError `partial-metadata` for a body in format 2 without it */

@@ -105,9 +105,9 @@ export function wrongValue(
 
 const longest = 60;
 
-/** A given value for a message: quoted, control characters escaped, a URL's credentials masked, cut when long. */
+/** A given value for a message: quoted, control characters escaped, a URL's credentials and private keys masked, cut when long. */
 function shown(value: string): string {
-  const masked = value.replace(/\/\/[^/@\s]*@/g, '//***@');
+  const masked = value.replace(/\/\/[^/@\s]*@/g, '//***@').replace(/age-secret-key-1[0-9a-z]*/gi, '***');
   return JSON.stringify(masked.length > longest ? `${masked.slice(0, longest)}…` : masked);
 }
 

@@ -3,7 +3,7 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { readIdentities } from '../../core/envelope/age-keys.ts';
 import { EnvelopeError } from '../../core/envelope/cipher.ts';
 import type { PartEntry } from '../../core/envelope/manifest.ts';
-import type { ObjectName } from '../../core/envelope/metadata.ts';
+import type { KeyPurpose, ObjectName } from '../../core/envelope/metadata.ts';
 import {
   openPartRecovery,
   openRecovery,
@@ -73,21 +73,12 @@ export function recoveryDataKeys(
 ): DataKeys {
   const cannotWrap = () => Promise.reject(new TypeError('recovery keys wrap nothing'));
 
-  function open(
-    name: ObjectName,
-    { recovery, binding }: WrapScheme,
-    { purpose, recovery: sealed }: StoredKey,
-  ): Buffer {
+  /** The DEK of an object, or the seal key of an upload. */
+  function open(name: ObjectName, { recovery, binding }: WrapScheme, purpose: OwnPurpose): Buffer {
     if (recovery === undefined) throw notRecoverable('the object is sealed to no recovery key');
-    const whole = purpose.kind === 'part' ? ({ kind: 'seal', upload: purpose.upload } as const) : purpose;
-    const key = openRecovery(identities, recovery, binding, name, whole);
+    const key = openRecovery(identities, recovery, binding, name, purpose);
     if (key === undefined) throw notRecoverable('no recovery key that was given opens the object');
-    if (purpose.kind !== 'part') return key;
-    const dek =
-      sealed === undefined ? undefined : openPartRecovery(key, purpose.upload, purpose.number, sealed);
-    key.fill(0);
-    if (dek === undefined) throw notRecoverable(`part ${purpose.number} does not open under the seal key`);
-    return dek;
+    return key;
   }
 
   return {
@@ -101,15 +92,38 @@ export function recoveryDataKeys(
           "the object's key is not bound to its name and --require-bound is set",
         );
       const keys: Buffer[] = [];
+      // Opened once for all parts of an upload: HPKE takes most of the time
+      let seal: { readonly upload: string; readonly key: Buffer } | undefined;
       try {
-        for (const item of items) keys.push(open(name, scheme, item));
+        for (const { purpose, recovery } of items) {
+          if (purpose.kind !== 'part') keys.push(open(name, scheme, purpose));
+          else {
+            const { upload } = purpose;
+            if (seal?.upload !== upload) {
+              seal?.key.fill(0);
+              seal = { upload, key: open(name, scheme, { kind: 'seal', upload }) };
+            }
+            keys.push(openPart(seal.key, purpose, recovery));
+          }
+        }
         return keys;
       } catch (error) {
         for (const key of keys) key.fill(0);
         throw error;
+      } finally {
+        seal?.key.fill(0);
       }
     },
   };
+}
+
+type PartPurpose = Extract<KeyPurpose, { kind: 'part' }>;
+type OwnPurpose = Exclude<KeyPurpose, PartPurpose>;
+
+function openPart(sealKey: Buffer, { upload, number }: PartPurpose, recovery: StoredKey['recovery']): Buffer {
+  const dek = recovery === undefined ? undefined : openPartRecovery(sealKey, upload, number, recovery);
+  if (dek === undefined) throw notRecoverable(`part ${number} does not open under the seal key`);
+  return dek;
 }
 
 const notRecoverable = (message: string) => new EnvelopeError('not-recoverable', message);

@@ -1,7 +1,4 @@
-import type { KeyObject } from 'node:crypto';
-import { readRecipient } from '../../core/envelope/age-keys.ts';
-import { rawPublicKey } from '../../core/envelope/hpke.ts';
-import { mostRecipients } from '../../core/envelope/metadata.ts';
+import { recipientList } from '../../core/envelope/recipient-list.ts';
 import { hostNames, listenAddress, listenAddressOrOff } from '../../core/settings/listen-address.ts';
 import {
   boolean,
@@ -9,28 +6,13 @@ import {
   duration,
   enumeration,
   integer,
-  invalidValue,
   matching,
-  type Parser,
   path,
   type Resolved,
   type Settings,
 } from '../../core/settings/setting.ts';
 import { storeSettings } from '../../runtime/object-store/settings.ts';
 import { transitSettings, vaultSettings } from '../../runtime/vault/settings.ts';
-
-/** Up to eight different ones. */
-function recipientList(): Parser<readonly KeyObject[]> {
-  const expects = `up to ${mostRecipients} public keys, age1… or 32 bytes in base64, separated by commas`;
-  return {
-    expects,
-    parse(given) {
-      const keys = given.split(',').map((one) => readRecipient(one.trim()) ?? invalidValue(expects));
-      const different = new Set(keys.map((key) => rawPublicKey(key).toString('hex')));
-      return keys.length <= mostRecipients && different.size === keys.length ? keys : invalidValue(expects);
-    },
-  };
-}
 
 /** Flags and variables of `svc run proxy`. */
 export const proxySettings = {

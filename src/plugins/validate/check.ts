@@ -1,4 +1,5 @@
 import type { Level } from '../../core/check-outcome.ts';
+import type { RecoveryRehearsal } from '../../core/envelope/recovery-rehearsal.ts';
 import type { KubeClient } from '../../runtime/kube/client.ts';
 import type { NameResolver } from '../../runtime/kube/name-book.ts';
 import type { VaultRequest, VaultResponse } from '../../runtime/vault/contract.ts';
@@ -50,11 +51,26 @@ interface Unknown {
   readonly permission?: string;
 }
 
+/** What holds of single objects, for a check whose reader wants to see each. */
+interface OneByOne {
+  readonly examined?: readonly ExaminedObject[];
+}
+
+export interface ExaminedObject {
+  readonly subject: string;
+  /** A phrase. */
+  readonly found: string;
+}
+
 export type CheckResult =
   /** `trusted`: what was assumed and not verified, as a sentence. */
-  | { readonly state: 'passed'; readonly note?: string; readonly trusted?: string }
+  | ({ readonly state: 'passed'; readonly note?: string; readonly trusted?: string } & OneByOne)
   /** `unknown` besides the failures: it counts regardless of their levels, and also when they are ignored. */
-  | { readonly state: 'failed'; readonly failures: readonly CheckFailure[]; readonly unknown?: Unknown }
+  | ({
+      readonly state: 'failed';
+      readonly failures: readonly CheckFailure[];
+      readonly unknown?: Unknown;
+    } & OneByOne)
   /** The check does not apply here, or was not requested: neither passed nor failed. */
   | { readonly state: 'skipped'; readonly reason: string }
   | ({ readonly state: 'not-evaluated' } & Unknown);
@@ -83,6 +99,8 @@ export interface CheckContext {
   cluster(): Promise<KubeClient>;
   /** @throws Skipped where no bucket is named */
   store(): Promise<StoreAccess>;
+  /** What the recovery keys open alone. @throws Skipped where none are named; SvcError RECOVERY_KEY */
+  rehearsal(): Promise<RecoveryRehearsal>;
   readonly host: Host;
 }
 

@@ -25,6 +25,7 @@ import type { ValidateFormat } from './settings.ts';
 export async function validate(call: ValidateCall): Promise<number> {
   const terms = readTerms(call.flags);
   const settings = await readSettings(call);
+  refuseEmptyRehearsal(terms, settings);
   const ignores = readIgnores(terms.ignore, checks);
   warn(call, ignores);
   return interruptible(async (signal) => {
@@ -68,7 +69,8 @@ async function attempt(
   signal: AbortSignal,
   progress: Progress,
 ): Promise<readonly Checked[]> {
-  const context = openContext({ call, settings, pre, signal });
+  const onProgress = (text: string) => progress.show(text);
+  const context = openContext({ call, settings, pre, signal, onProgress });
   try {
     return await runChecks(some, context, (done) => progress.show(`${done} of ${some.length} checks`));
   } finally {
@@ -194,15 +196,25 @@ export function readTerms(flags: ValidateFlags): Terms {
     ignore: flags.ignore ?? [],
     pre: flags.pre,
     node: flags.node,
+    rehearsal: flags['rehearse-recovery'],
     areas: flags.area ?? [],
     ids: flags.check ?? [],
   };
   if (errors.length === 0) return terms;
-  throw new SvcError('VALIDATE_USAGE', 'svc validate was called wrongly', {
+  throw wrongUsage(errors);
+}
+
+const wrongUsage = (details: readonly string[]) =>
+  new SvcError('VALIDATE_USAGE', 'svc validate was called wrongly', {
     nextStep: 'Run `svc validate --help` to see what it takes.',
     exitStatus: checkStatus.usage,
-    details: errors,
+    details,
   });
+
+/** @throws SvcError VALIDATE_USAGE: a rehearsal that cannot begin must not pass */
+function refuseEmptyRehearsal({ rehearsal }: Terms, { config, errors }: ReadSettings): void {
+  if (!rehearsal || (config.bucket !== undefined && config.recoveryKey !== undefined)) return;
+  throw wrongUsage([...errors, '--rehearse-recovery: needs --bucket and --recovery-key']);
 }
 
 function unknownChecks({ check = [] }: ValidateFlags): string[] {

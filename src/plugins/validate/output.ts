@@ -50,6 +50,7 @@ export function tableReport(report: ValidateReport, paint: Paint): string {
       checks.filter(({ state }) => state === 'failed').flatMap((one) => found(one, paint)),
       paint,
     ),
+    titled('Examined one by one:', checks.flatMap(examinedIn), paint),
     titled('Passed, but not all of it was seen:', checks.flatMap(trustedIn), paint),
     titled('Could not be evaluated:', byReason(checks, 'not-evaluated'), paint),
     titled('Skipped, which is not passed:', byReason(checks, 'skipped'), paint),
@@ -84,6 +85,12 @@ function worded(word: Word, text: string, paint: Paint): string {
 
 function trustedIn({ id, trusted }: CheckReport): readonly string[] {
   return trusted === undefined ? [] : [wrapped(`${printable(trusted)} ${id}`, width, '    ')];
+}
+
+function examinedIn({ id, examined = [] }: CheckReport): readonly string[] {
+  return examined.map(({ subject, found }) =>
+    wrapped(`${printable(`${subject}: ${found}`)} ${id}`, width, '    '),
+  );
 }
 
 /** Many checks often have the same reason. */
@@ -164,6 +171,7 @@ function linesOf(check: CheckReport): readonly string[] {
   return [
     ...findings.map(({ level, subject, message }) => `${level} ${subject}: ${message}`),
     ...(isUnknown(check) ? [`unknown: ${reasonOf(check)}`] : []),
+    ...(check.examined ?? []).map(({ subject, found }) => `${subject}: ${found}`),
     ...(trusted === undefined ? [] : [`Not all of it was seen: ${trusted}`]),
     ...(fix === undefined ? [] : [`Fix: ${fix}`]),
   ];

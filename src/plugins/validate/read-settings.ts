@@ -1,4 +1,5 @@
 import type { FailOn } from '../../core/check-outcome.ts';
+import type { RecoveryRehearsal, RehearsalPlan } from '../../core/envelope/recovery-rehearsal.ts';
 import {
   findGiven,
   invalidConfig,
@@ -69,6 +70,7 @@ export interface ValidateFlags {
   readonly check?: readonly string[] | undefined;
   readonly pre: boolean;
   readonly node: boolean;
+  readonly 'rehearse-recovery': boolean;
   readonly config?: string | undefined;
 }
 
@@ -86,7 +88,18 @@ export interface ValidateCall {
   readonly components: () => Promise<readonly ComponentRules[]>;
   /** The proxy, for a canary object where none runs. */
   readonly proxy: () => Promise<Component>;
+  /** Opens objects by recovery keys. Loaded on demand. */
+  readonly rehearse: () => Promise<RehearseRecovery>;
 }
+
+type RehearseRecovery = (
+  settings: Pick<
+    ValidateConfig,
+    'upstream' | 'region' | 'defaultRegion' | 'reservedPrefix' | 'stateBucket'
+  > & { readonly recoveryKey: string },
+  env: ValidateEnv,
+  plan: RehearsalPlan,
+) => Promise<RecoveryRehearsal>;
 
 /** The rules for the configuration of a component. */
 export interface ComponentRules {

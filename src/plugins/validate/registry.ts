@@ -20,6 +20,7 @@ import { hostChecks } from './areas/host.ts';
 import { kekChecks } from './areas/kek.ts';
 import { operatorChecks } from './areas/operator/index.ts';
 import { bucketThere, ciphertext, factsOf, notPublic, readBack } from './areas/proxy-store.ts';
+import { recoveryChecks } from './areas/recovery.ts';
 import { kvReadable, kvVersion, roundTrip } from './areas/secrets-server/engines.ts';
 import { policyExact, policySuffices, role } from './areas/secrets-server/policy.ts';
 import {
@@ -189,6 +190,7 @@ export const checks: readonly Check[] = [
   ...agentChecks,
   ...egressChecks,
   ...proxyStoreChecks,
+  ...recoveryChecks,
   ...hostChecks,
 ];
 
@@ -199,23 +201,27 @@ export interface CheckSelection {
   readonly pre: boolean;
   /** This machine, as a node. */
   readonly node: boolean;
+  /** What recovery keys open. */
+  readonly rehearsal: boolean;
   readonly areas: readonly Area[];
   readonly ids: readonly string[];
 }
 
 /**
- * Areas and ids name exactly what is checked. Without them: `node` is the machine, `pre` all that needs no cluster, both
- * are both, and neither is everything but the machine.
+ * Areas and ids name exactly what is checked, beside a rehearsal. Without them: `node` is the machine, `rehearsal` what recovery keys
+ * open, `pre` all that needs no cluster, several are all of these, and none is everything but the machine and the rehearsal.
  */
 export function selected(checks: readonly Check[], selection: CheckSelection): readonly Check[] {
-  const { pre, node, areas, ids } = selection;
+  const { pre, node, rehearsal, areas, ids } = selection;
   const named = areas.length + ids.length > 0;
   return checks.filter((check) => {
     const { id, area, needs } = check;
     if (pre && needs === 'cluster') return false;
+    if (area === 'recovery' && rehearsal) return true;
     if (named) return areas.includes(area) || ids.includes(id);
+    if (area === 'recovery') return false;
     if (area === 'host') return node;
-    return pre || !node;
+    return pre || !(node || rehearsal);
   });
 }
 

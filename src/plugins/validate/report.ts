@@ -11,7 +11,7 @@ import {
 import { counted } from '../../core/units.ts';
 import type { Style } from '../../runtime/cli/terminal.ts';
 import { packageFolder } from '../../runtime/component/package-folder.ts';
-import type { Check, CheckResult } from './check.ts';
+import type { Check, CheckResult, ExaminedObject } from './check.ts';
 import type { Ignores } from './registry.ts';
 import type { Area } from './settings.ts';
 
@@ -67,7 +67,8 @@ function checkReport({ check, result }: Checked, ignores: Ignores): CheckReport 
     const unknown = ignored ? undefined : result.unknown;
     const allIgnored = findings.length > 0 && findings.every((finding) => finding.ignored);
     const otherwise = unknown === undefined ? 'ignored' : 'not-evaluated';
-    return { ...known, state: allIgnored ? otherwise : 'failed', findings, fix, ...unknown };
+    const state = allIgnored ? otherwise : 'failed';
+    return { ...known, state, findings, fix, ...unknown, ...examinedIn(result) };
   }
   if (result.state === 'passed') {
     const { note, trusted } = result;
@@ -75,6 +76,7 @@ function checkReport({ check, result }: Checked, ignores: Ignores): CheckReport 
       ...{ ...known, state: 'passed', findings: [] },
       ...(note !== undefined && { reason: note }),
       ...(trusted !== undefined && { trusted }),
+      ...examinedIn(result),
     };
   }
   if (result.state === 'skipped') return { ...known, state: 'skipped', findings: [], reason: result.reason };
@@ -82,6 +84,8 @@ function checkReport({ check, result }: Checked, ignores: Ignores): CheckReport 
   const state = ignored ? 'ignored' : 'not-evaluated';
   return { ...known, state, findings: [], reason, ...(permission !== undefined && { permission }) };
 }
+
+const examinedIn = ({ examined }: Pick<CheckReport, 'examined'>) => examined && { examined };
 
 function summaryOf(checks: readonly CheckReport[]): Summary {
   const count = (state: CheckReport['state']) => checks.filter((one) => one.state === state).length;
@@ -132,6 +136,8 @@ export interface CheckReport {
   readonly permission?: string;
   /** Where something was found. */
   readonly fix?: string;
+  /** What holds of single objects, where a check looks at each of some. */
+  readonly examined?: readonly ExaminedObject[];
 }
 
 export interface ReportedFinding {

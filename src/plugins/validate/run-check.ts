@@ -1,7 +1,9 @@
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
 import { release } from 'node:os';
 import { delimiter, join } from 'node:path';
+import type { RecoveryRehearsal } from '../../core/envelope/recovery-rehearsal.ts';
 import { messageOf, SvcError } from '../../core/errors.ts';
+import { counted } from '../../core/units.ts';
 import { hasCode, type KubeClient } from '../../runtime/kube/client.ts';
 import { within } from '../../runtime/lifecycle/wait.ts';
 import { secrets } from '../../runtime/logging/secrets.ts';
@@ -9,6 +11,7 @@ import {
   type Check,
   type CheckContext,
   type CheckResult,
+  type ExaminedObject,
   type Host,
   NotEvaluated,
   notEvaluated,
@@ -80,13 +83,14 @@ export function redacted(result: CheckResult): CheckResult {
       }));
       const { unknown } = result;
       const kept = unknown && { unknown: { ...unknown, reason: clean(unknown.reason) } };
-      return { ...result, failures, ...kept };
+      return { ...result, failures, ...kept, ...cleanExamined(result) };
     }
     case 'passed':
       return {
         ...result,
         ...(result.note !== undefined && { note: clean(result.note) }),
         ...(result.trusted !== undefined && { trusted: clean(result.trusted) }),
+        ...cleanExamined(result),
       };
     default:
       return { ...result, reason: clean(result.reason) };
@@ -94,6 +98,11 @@ export function redacted(result: CheckResult): CheckResult {
 }
 
 const clean = (text: string) => secrets.redact(text);
+
+const cleanExamined = ({ examined }: { readonly examined?: readonly ExaminedObject[] }) =>
+  examined && {
+    examined: examined.map(({ subject, found }) => ({ subject: clean(subject), found: clean(found) })),
+  };
 
 /** A context with what it has opened. */
 export interface OpenContext extends CheckContext {
@@ -105,10 +114,13 @@ export interface ContextParts {
   readonly settings: ReadSettings;
   readonly pre: boolean;
   readonly signal: AbortSignal;
+  /** What takes long, in a few words. */
+  readonly onProgress: (text: string) => void;
 }
 
 /** Connections are made once, when they are first asked for. */
-export function openContext({ call, settings, pre, signal: interrupted }: ContextParts): OpenContext {
+export function openContext(parts: ContextParts): OpenContext {
+  const { call, settings, pre, signal: interrupted } = parts;
   const { env, version } = call;
   const { config } = settings;
   const over = new AbortController();
@@ -136,6 +148,7 @@ export function openContext({ call, settings, pre, signal: interrupted }: Contex
     vault: vault.get,
     cluster: cluster.get,
     store: store.get,
+    rehearsal: () => rehearsed(parts, signal),
     async close() {
       over.abort();
       await Promise.all([vault, cluster, store].map((each) => each.close()));
@@ -146,6 +159,21 @@ export function openContext({ call, settings, pre, signal: interrupted }: Contex
 function unnamed(pre: boolean): Error {
   const reason = 'No secrets server is named: set VAULT_ADDR, or give --vault-address.';
   return pre ? new Skipped(reason) : new NotEvaluated(reason);
+}
+
+async function rehearsed(
+  { call, settings: { config }, onProgress }: ContextParts,
+  signal: AbortSignal,
+): Promise<RecoveryRehearsal> {
+  const { bucket, recoveryKey, prefix = '', sample, readWhole } = config;
+  if (bucket === undefined || recoveryKey === undefined)
+    throw new Skipped('It was not asked for: give --rehearse-recovery, --bucket and --recovery-key.');
+  const rehearse = await call.rehearse();
+  return rehearse({ ...config, recoveryKey }, call.env, {
+    ...{ bucket, prefix, sample, readWhole, signal },
+    onProgress: (listed, opened) =>
+      onProgress(opened > 0 ? `${counted(opened, 'object')} opened` : `${counted(listed, 'object')} listed`),
+  });
 }
 
 interface Closable {

@@ -1,7 +1,9 @@
 import {
   boolean,
+  byteSize,
   enumeration,
   httpUrl,
+  integer,
   matching,
   path,
   type Resolved,
@@ -22,6 +24,7 @@ export const areas = [
   'agent',
   'egress',
   'proxy-store',
+  'recovery',
   'host',
 ] as const;
 export type Area = (typeof areas)[number];
@@ -87,6 +90,44 @@ export const objectStoreSettings = {
   },
 } satisfies Settings;
 
+const longestKey = 1024;
+
+/** What `--rehearse-recovery` opens, and how far. */
+export const rehearsalSettings = {
+  recoveryKey: {
+    variable: 'SVC_PROXY_RECOVERY_KEY_FILE',
+    flag: 'recovery-key',
+    summary: 'File of recovery keys, as age-keygen writes it, for --rehearse-recovery',
+    ...path('a file'),
+  },
+  prefix: {
+    variable: 'SVC_VALIDATE_PREFIX',
+    flag: 'prefix',
+    summary: 'Rehearse with objects whose keys begin with it',
+    ...matching(new RegExp(`^[^\\0]{1,${longestKey}}$`), `1 to ${longestKey} characters`),
+  },
+  sample: {
+    variable: 'SVC_VALIDATE_SAMPLE',
+    flag: 'sample',
+    summary: 'Objects to rehearse with, chosen at random; the oldest, the newest and the largest are added',
+    fallback: '100',
+    ...integer(1, 1_000),
+  },
+  readWhole: {
+    variable: 'SVC_VALIDATE_READ_WHOLE',
+    flag: 'read-whole',
+    summary: 'Largest object of the sample that is read to its end',
+    fallback: '16MiB',
+    ...byteSize(0, 5 * 1024 ** 4),
+  },
+  stateBucket: {
+    variable: 'SVC_PROXY_STATE_BUCKET',
+    flag: 'state-bucket',
+    summary: "Bucket of the proxy's helper objects, for --rehearse-recovery; unset: beside the objects",
+    ...matching(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, 'a bucket name'),
+  },
+} satisfies Settings;
+
 export const clusterSettings = {
   operatorNamespace: {
     variable: 'SVC_VALIDATE_OPERATOR_NAMESPACE',
@@ -110,6 +151,7 @@ export const validateSettings = {
   ...secretsServerSettings,
   ...clusterSettings,
   ...objectStoreSettings,
+  ...rehearsalSettings,
 } satisfies Settings;
 
 /** An invalid value counts as not given here; checks of the configuration report it. */

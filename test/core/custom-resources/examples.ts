@@ -48,6 +48,11 @@ export const fullServiceConfig: WithoutEgress = {
   proxy: {
     ...{ enabled: true, role: 'proxy', upstream: 'http://minio:9000', transitKey: 'shop' },
     storeCIDRs: ['192.0.2.0/24'],
+    format: 2,
+    recoveryRecipients: [
+      'age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p',
+      'J08yBFB8K3yUvb2rMUFzGeRkTdLK9iOcFERqTz3zlj8=',
+    ],
     callerKeys: true,
     credentialsSecret: 'store-keys',
   },

@@ -66,6 +66,19 @@ export const refusedServiceConfigs: readonly (readonly [object, RegExp | string]
   [{ proxy: { enabled: false, credentialsSecret: 's' } }, 'mean nothing unless enabled is true'],
   [{ proxy: { enabled: true, upstream: 's3' } }, url],
   [{ proxy: { enabled: true, transitKey: 'a/b' } }, 'should be a key name'],
+  [{ proxy: { enabled: true, format: 3 } }, 'should be less than or equal to 2'],
+  [{ proxy: { enabled: false, format: 2 } }, 'mean nothing unless enabled is true'],
+  [{ proxy: { enabled: true, recoveryRecipients: [] } }, 'should have at least 1 items'],
+  [
+    { proxy: { enabled: true, recoveryRecipients: ['age1'.padEnd(62, 'b')] } },
+    'should be a public key, age1…',
+  ],
+  [
+    {
+      proxy: { enabled: true, recoveryRecipients: ['A'.repeat(43).concat('='), 'A'.repeat(43).concat('=')] },
+    },
+    'Duplicate value',
+  ],
   [{ proxy: { enabled: true, credentialsSecret: 'A' } }, 'should be the name of an object'],
   [{ egress: [{}] }, 'should have host or cidr, one of the two'],
   [{ egress: [{ host: 'a', cidr: '10.0.0.0/8' }] }, 'should have host or cidr, one of the two'],

@@ -137,6 +137,15 @@ const good = envelopeHeaders({
   binding: 'key',
 });
 
+test('a format that this build does not know is told as such', () => {
+  const later = { ...good, 'x-amz-meta-svc-algorithm': 'AES-256-GCM-STREAM-1MiB' };
+  assert.throws(
+    () => readEnvelope(later),
+    (error: EnvelopeError) =>
+      error.reason === 'malformed-metadata' && /names no format that this build reads/.test(error.message),
+  );
+});
+
 test('values that svc never writes are malformed', () => {
   const wrong: Record<string, string[]> = {
     encrypted: ['false', 'TRUE', ''],

@@ -8,11 +8,12 @@ import { fixtures as host } from './areas/host/fixtures.ts';
 import { fixtures as kek } from './areas/kek/fixtures.ts';
 import { fixtures as operator } from './areas/operator/fixtures.ts';
 import { fixtures as proxyStore } from './areas/proxy-store/fixtures.ts';
+import { fixtures as recovery } from './areas/recovery/fixtures.ts';
 import { fixtures as secretsServer } from './areas/secrets-server/fixtures.ts';
 import type { Fixtures } from './fixture.ts';
 
 /** By area. */
 export const allFixtures: readonly Fixtures[] = [
   ...[configuration, secretsServer, kek, cluster, fromCluster, fromHere],
-  ...[operator, agent, egress, proxyStore, host],
+  ...[operator, agent, egress, proxyStore, recovery, host],
 ];

@@ -39,7 +39,13 @@ function attemptAt({ folder, server }: { folder: TemporaryFolder; server: Server
   writeFileSync(KUBECONFIG, JSON.stringify(config));
   const call = { env: { KUBECONFIG }, version: '1.0.0', components: async () => [] };
   const settings = { configFile: undefined, config: configOf(), errors: [] };
-  return openContext({ call: call as unknown as ValidateCall, settings, pre: false, signal });
+  return openContext({
+    call: call as unknown as ValidateCall,
+    settings,
+    pre: false,
+    signal,
+    onProgress() {},
+  });
 }
 
 const failureOf = (work: Promise<unknown>) =>

@@ -244,7 +244,7 @@ test('waiting repeats what did not pass, and that alone', async () => {
 });
 
 test('flags choose what is checked', () => {
-  const none = { pre: false, node: false, areas: [], ids: [] };
+  const none = { pre: false, node: false, rehearsal: false, areas: [], ids: [] };
   const of = (selection: Partial<Parameters<typeof selected>[1]>) =>
     selected(checks, { ...none, ...selection });
   assert.ok(of({}).every(({ area }) => area !== 'host'));

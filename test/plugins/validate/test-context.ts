@@ -25,6 +25,7 @@ export function contextOf(fixture: Fixture): CheckContext {
     vault: nothing('secrets server'),
     cluster: nothing('cluster'),
     store: nothing('object store'),
+    rehearsal: nothing('recovery key'),
     get host(): never {
       throw new Error('the fixture has no host');
     },

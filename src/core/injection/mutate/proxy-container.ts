@@ -59,6 +59,8 @@ function proxyVariables(
     ...variable('SVC_PROXY_HEALTH', `:${ports.proxyHealth}`),
     ...variable('SVC_PROXY_UPSTREAM', proxy.upstream),
     ...variable('SVC_TRANSIT_KEY', proxy.transitKey),
+    ...variable('SVC_PROXY_FORMAT', proxy.format?.toString()),
+    ...variable('SVC_PROXY_RECOVERY_RECIPIENT', proxy.recoveryRecipients?.join(',')),
     ...variable('SVC_PROXY_SPOOL_DIR', spoolFolder),
     ...variable(proxyKeyNames.id, callerKeys?.id),
     ...variable(proxyKeyNames.secret, callerKeys?.secret),

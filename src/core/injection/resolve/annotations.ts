@@ -1,5 +1,7 @@
 import { deliveries, rotations } from '../../custom-resources/resources.ts';
 import { envMap } from '../../env-map.ts';
+import type { EnvelopeFormat } from '../../envelope/manifest.ts';
+import { recipientTexts } from '../../envelope/recipient-list.ts';
 import type { Pod } from '../../kubernetes/pod.ts';
 import { hint, wrongValue } from '../../settings/resolve.ts';
 import {
@@ -120,6 +122,16 @@ export const annotations = {
     description: 'Transit key that wraps the data keys of the proxy',
     ...transitKeyName(),
   },
+  proxyFormat: {
+    name: 'svc/proxy-format',
+    description: 'Format in which the proxy writes objects; 2: in segments, so that a range costs a segment',
+    ...formatNumber(),
+  },
+  proxyRecoveryRecipient: {
+    name: 'svc/proxy-recovery-recipient',
+    description: 'X25519 public keys, separated by commas, to which the proxy seals each data key besides',
+    ...recipientTexts(),
+  },
   proxyCallerKeys: {
     name: 'svc/proxy-caller-keys',
     description: 'Makes keys for this pod alone, with which callers of its proxy have to sign',
@@ -192,6 +204,11 @@ export function objectName(kind: string): Parser<string> {
 /** Of a token, such as a URL or a name. */
 function audience(): Parser<string> {
   return matching(/^[\x21-\x7e]{1,253}$/, 'an audience such as https://vault.example, without blanks');
+}
+
+function formatNumber(): Parser<EnvelopeFormat> {
+  const words = enumeration('1', '2');
+  return { ...words, parse: (given) => (words.parse(given) === '2' ? 2 : 1) };
 }
 
 /** A JSON array of texts, the first of which is what is started. */

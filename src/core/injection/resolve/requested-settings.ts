@@ -125,6 +125,16 @@ export const fields = {
   proxyRole: text(annotations.proxyRole, 'proxy.role', ({ proxy }) => proxy?.role),
   proxyUpstream: text(annotations.proxyUpstream, 'proxy.upstream', ({ proxy }) => proxy?.upstream),
   proxyTransitKey: text(annotations.proxyTransitKey, 'proxy.transitKey', ({ proxy }) => proxy?.transitKey),
+  proxyFormat: {
+    annotation: fromAnnotation(annotations.proxyFormat),
+    member: fromMember('proxy.format', annotations.proxyFormat, ({ proxy }) => proxy?.format?.toString()),
+  },
+  proxyRecoveryRecipients: {
+    annotation: fromAnnotation(annotations.proxyRecoveryRecipient),
+    member: fromMember('proxy.recoveryRecipients', annotations.proxyRecoveryRecipient, ({ proxy }) =>
+      proxy?.recoveryRecipients?.join(','),
+    ),
+  },
   proxyCallerKeys: {
     annotation: fromAnnotation(annotations.proxyCallerKeys),
     ...flag('proxy.callerKeys', ({ proxy }) => proxy?.callerKeys),

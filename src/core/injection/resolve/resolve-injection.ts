@@ -199,6 +199,8 @@ function proxyOf(wishes: RequestedSettings): ProxyRequest | undefined {
     role: wishes.proxyRole?.value,
     upstream: wishes.proxyUpstream?.value,
     transitKey: wishes.proxyTransitKey?.value,
+    format: wishes.proxyFormat?.value,
+    recoveryRecipients: wishes.proxyRecoveryRecipients?.value,
     callerKeys: wishes.proxyCallerKeys?.value,
     credentialsSecret: wishes.proxyCredentials?.value,
   };
@@ -214,6 +216,16 @@ interface Asked {
   readonly config: string | undefined;
 }
 
+/** What annotations say about a proxy. */
+const proxyKeys = [
+  'proxyRole',
+  'proxyUpstream',
+  'proxyTransitKey',
+  'proxyFormat',
+  'proxyRecoveryRecipients',
+  'proxyCallerKeys',
+] as const;
+
 /** Missing parts of a plan; each begins with the annotation that would fix it. */
 const rules: readonly Rule<Asked>[] = [
   addressKnown,
@@ -221,7 +233,7 @@ const rules: readonly Rule<Asked>[] = [
   roleKnown,
   secretsKnown,
   verified,
-  ...(['proxyRole', 'proxyUpstream', 'proxyTransitKey', 'proxyCallerKeys'] as const).map(withProxy),
+  ...proxyKeys.map(withProxy),
 ];
 
 /** The secrets server, and where it was set. */
@@ -271,7 +283,7 @@ function verified({ wishes: { skipVerify }, defaults }: Asked): string | undefin
 }
 
 /** A ServiceConfig may keep what its proxy would need while it is off; an annotation of it is a misunderstanding. */
-function withProxy(key: 'proxyRole' | 'proxyUpstream' | 'proxyTransitKey' | 'proxyCallerKeys'): Rule<Asked> {
+function withProxy(key: (typeof proxyKeys)[number]): Rule<Asked> {
   return ({ wishes }) => {
     const place = wishes[key]?.place;
     return place?.startsWith('svc/') && wishes.proxyEnabled?.value !== true

@@ -9,6 +9,10 @@ const failures = {
     'DECRYPT_STORE_FAILED',
     'Check --upstream, the bucket, and that the credentials may list it and read its objects; then run it again, and it goes on.',
   ],
+  rehearse: [
+    'REHEARSAL_STORE_FAILED',
+    'Check --upstream, the bucket, and that the credentials may list it and read its objects; then run it again.',
+  ],
   target: [
     'DECRYPT_TARGET_FAILED',
     'Check --to, --to-upstream, and that the credentials for it may read and write its objects; then run it again, and it goes on.',

@@ -72,10 +72,35 @@ const sending = { upstreamSigning: 'auto', upstreamChecksum: 'crc32' } as const;
 /** @throws SvcError where certificates or tokens cannot be had */
 export function openSource(
   bucket: string,
-  settings: RecoverySettings | DecryptSettings,
+  settings: ReadingSettings,
   env: Readonly<Record<string, string | undefined>>,
   log: Logger,
 ): Source {
+  const reading = openReading(settings, env, log);
+  const { reader, pages, close } = reading;
+  return {
+    pages: (prefix, signal) => pages(bucket, prefix, signal),
+    look: (key, signal) => again(() => look(reader, bucket, key, signal), signal),
+    read: (key, take, signal) =>
+      again(() => during(signal, async (user) => take(await open(reading, bucket, key, user))), signal),
+    close,
+  };
+}
+
+/** What reads objects past the proxy, of any bucket, and the keys that open them. */
+export interface OpenReading extends Reading {
+  readonly keys: DataKeys;
+  /** Pages of objects, in the order of the bytes of their keys; helper objects are left out. */
+  pages(bucket: string, prefix: string, signal: AbortSignal): AsyncIterable<readonly StoredEntry[]>;
+  close(): Promise<void>;
+}
+
+/** @throws SvcError where certificates, tokens or recovery keys cannot be had */
+export function openReading(
+  settings: ReadingSettings,
+  env: Readonly<Record<string, string | undefined>>,
+  log: Logger,
+): OpenReading {
   const credentials = defaultCredentials(env, log);
   const ca = trustedAuthorities(env);
   const { reservedPrefix, stateBucket, unencryptedReads } = settings;
@@ -101,17 +126,12 @@ export function openSource(
   const spoolSpace = new SpoolSpace(0);
   const reader = createObjectReader({ config, keys, upstream, manifests, metrics, spoolSpace });
   return {
-    async *pages(prefix, signal) {
+    ...{ upstream, reader, keys },
+    async *pages(bucket, prefix, signal) {
       const attempt = <T>(request: () => Promise<T>) => again(request, signal);
       for await (const page of listObjects(upstream, attempt, { bucket, prefix }, signal))
         yield page.filter(({ key }) => !key.startsWith(reservedPrefix));
     },
-    look: (key, signal) => again(() => look(reader, bucket, key, signal), signal),
-    read: (key, take, signal) =>
-      again(
-        () => during(signal, async (user) => take(await open({ upstream, reader }, bucket, key, user))),
-        signal,
-      ),
     async close() {
       reader.close();
       state.close();
@@ -120,17 +140,28 @@ export function openSource(
   };
 }
 
+/** Of recovery keys and their store no more is needed. */
+type ReadingSettings =
+  | DecryptSettings
+  | Pick<
+      RecoverySettings,
+      | 'upstream'
+      | 'region'
+      | 'defaultRegion'
+      | 'reservedPrefix'
+      | 'stateBucket'
+      | 'unencryptedReads'
+      | 'requireBound'
+      | 'recoveryKey'
+    >;
+
 interface KeySource {
   readonly keys: DataKeys;
   close(): Promise<void>;
 }
 
 /** Recovery keys where they are given, else the key server. */
-function openKeys(
-  settings: RecoverySettings | DecryptSettings,
-  rewraps: RewrapRecords,
-  log: Logger,
-): KeySource {
+function openKeys(settings: ReadingSettings, rewraps: RewrapRecords, log: Logger): KeySource {
   const { requireBound, recoveryKey } = settings;
   if (recoveryKey !== undefined || !('vaultAddr' in settings)) {
     const identities = readRecoveryKeys(recoveryKey ?? '');

@@ -89,7 +89,16 @@ test('an application that names credentials keeps them, and the proxy keeps the 
 
 test('without the annotation there are no keys, and without the proxy it is an error', () => {
   assert.is(variablesOf(mutated(podWith(proxied)).pod, 'svc-proxy')['SVC_PROXY_ACCESS_KEY_ID'], undefined);
-  assert.is(resolved(podWith({ ...base, 'svc/proxy-caller-keys': 'true' })).kind, 'deny');
+  const recipient = 'age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p';
+  for (const annotation of [
+    { 'svc/proxy-caller-keys': 'true' },
+    { 'svc/proxy-format': '2' },
+    { 'svc/proxy-recovery-recipient': recipient },
+  ])
+    assert.match(
+      JSON.stringify(resolved(podWith({ ...base, ...annotation }))),
+      new RegExp(`${Object.keys(annotation)[0]}: means nothing without svc/s3-proxy`),
+    );
 });
 
 test('only named fields are delivered where the pod says so, and nothing named is an error', () => {

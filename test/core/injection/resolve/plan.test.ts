@@ -45,7 +45,7 @@ test('everything at once', () => {
     ...{ 'svc/env-map': ';user=DB_USER,user=LOGIN', 'svc/rotation': 'sighup', 'svc/renewal-interval': '1h' },
     ...{ 'svc/delivery': 'fd', 'svc/containers': 'shop, side,shop', 'svc/command': '["/bin/app","a,b",""]' },
     ...{ 'svc/s3-proxy': 'true', 'svc/proxy-role': 'proxy', 'svc/proxy-upstream': 'https://s3.example' },
-    ...{ 'svc/proxy-transit-key': 'shop' },
+    ...{ 'svc/proxy-transit-key': 'shop', 'svc/proxy-format': '2' },
   });
   assert.equal(planOf(pod), {
     vault: {
@@ -64,7 +64,7 @@ test('everything at once', () => {
     ],
     ...{ rotation: 'sighup', renewalInterval: '1h', delivery: 'fd', containers: ['shop', 'side'] },
     command: ['/bin/app', 'a,b', ''],
-    proxy: { enabled: true, role: 'proxy', upstream: 'https://s3.example', transitKey: 'shop' },
+    proxy: { enabled: true, role: 'proxy', upstream: 'https://s3.example', transitKey: 'shop', format: 2 },
     serviceConfig: undefined,
   });
 });

@@ -2,6 +2,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { ServiceConfigSpec } from '../../../../src/core/custom-resources/resources.ts';
 import type { InjectionPlan } from '../../../../src/core/injection/contract.ts';
+import { ageKey } from '../../../support/age-keys.ts';
 import { configNamed, enough, errorsOf, planOf, podWith } from './support.ts';
 
 const test = suite('annotation, ServiceConfig, default');
@@ -92,6 +93,22 @@ test('members of the proxy, one by one', () => {
   const serviceConfigs = [configNamed('c', { ...base, proxy })];
   const pod = podWith({ ...enough, 'svc/proxy-role': 'pod', 'svc/proxy-transit-key': 'k' });
   assert.equal(planOf(pod, { serviceConfigs }).proxy, { ...proxy, role: 'pod', transitKey: 'k' });
+});
+
+test("a proxy's format and recovery keys come from either place, and both are judged", () => {
+  const [one, two] = [ageKey(), ageKey()];
+  const proxy = { enabled: true, format: 2, recoveryRecipients: [one.recipient] } as const;
+  const serviceConfigs = [configNamed('c', { ...base, proxy })];
+  assert.equal(planOf(podWith(enough), { serviceConfigs }).proxy, proxy);
+  const both = `${one.recipient}, ${two.rawPublic.toString('base64')}`;
+  const pod = podWith({ ...enough, 'svc/proxy-format': '1', 'svc/proxy-recovery-recipient': both });
+  assert.equal(planOf(pod, { serviceConfigs }).proxy, {
+    ...{ enabled: true, format: 1 },
+    recoveryRecipients: [one.recipient, two.rawPublic.toString('base64')],
+  });
+  const twice = { ...proxy, recoveryRecipients: [one.recipient, one.rawPublic.toString('base64')] };
+  const errors = errorsOf(podWith(enough), { serviceConfigs: [configNamed('c', { ...base, proxy: twice })] });
+  assert.match(String(errors), /^ServiceConfig c, proxy\.recoveryRecipients: should be up to 8 public keys/);
 });
 
 test('a proxy that the annotation turns off needs none of its annotations', () => {

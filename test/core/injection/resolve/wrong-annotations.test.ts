@@ -15,12 +15,15 @@ const duration = 'should be a duration such as 30s, 5m or 1h30m, from 1s';
 const command = 'should be a JSON array of texts such as ["/bin/app", "--port=80"], the first not empty';
 const container = 'should be a list, separated by commas, each item the name of a container';
 const mapping = 'should be a list, separated by commas, each item the name of a SecretMapping';
+const recipients = 'should be up to 8 public keys, age1… or 32 bytes in base64, separated by commas';
+const recipient = 'age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p';
 const mount = 'should be a path below auth/, such as auth/kubernetes';
 
 const all =
   'svc/inject, svc/vault-address, svc/vault-role, svc/vault-auth-mount, svc/token-audience, svc/secret-paths, svc/env-map, ' +
   'svc/env-map-only, svc/secret-mapping, svc/rotation, svc/renewal-interval, svc/delivery, svc/containers, svc/command, ' +
-  'svc/s3-proxy, svc/proxy-role, svc/proxy-upstream, svc/proxy-transit-key, svc/proxy-caller-keys';
+  'svc/s3-proxy, svc/proxy-role, svc/proxy-upstream, svc/proxy-transit-key, svc/proxy-format, ' +
+  'svc/proxy-recovery-recipient, svc/proxy-caller-keys';
 
 /** One annotation beside those that suffice: its value, and what is said about it after its name. */
 const wrong: readonly (readonly [string, string, string])[] = [
@@ -45,6 +48,25 @@ const wrong: readonly (readonly [string, string, string])[] = [
   ],
   ['svc/env-map-only', 'yes', 'should be true or false, is "yes"'],
   ['svc/proxy-caller-keys', 'yes', 'should be true or false, is "yes"'],
+  ['svc/proxy-format', '3', 'should be 1 or 2, is "3"'],
+  ['svc/proxy-format', '', 'should be 1 or 2, is ""'],
+  ['svc/proxy-recovery-recipient', '', `${recipients}, is ""`],
+  ['svc/proxy-recovery-recipient', 'recovery.key', `${recipients}, is "recovery.key"`],
+  [
+    'svc/proxy-recovery-recipient',
+    recipient.replace('8p', '8q'),
+    `${recipients}, is "${recipient.slice(0, 60)}…"`,
+  ],
+  [
+    'svc/proxy-recovery-recipient',
+    `${recipient},${recipient}`,
+    `${recipients}, is "${recipient.slice(0, 60)}…"`,
+  ],
+  [
+    'svc/proxy-recovery-recipient',
+    'AGE-SECRET-KEY-1QQPQYZ',
+    `${recipients} (a private key is among them: replace it, and name public keys), is "***"`,
+  ],
   ['svc/vault-auth-mount', 'kubernetes', `${mount}, is "kubernetes"`],
   ['svc/vault-auth-mount', 'auth/../sys', `${mount}, is "auth/../sys"`],
   ['svc/secret-paths', 'app', `${path}, is "app"`],

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { HeadObjectCommand } from '@aws-sdk/client-s3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { buildImage, type TestImage } from '../../../support/image.ts';
@@ -110,6 +111,8 @@ test('an annotation names SecretMappings, and maps fields by itself', async () =
   assert.equal([child.get('DB'), child.get('WHO')], ['db.example', 'shop']);
 });
 
+const recipient = 'age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p';
+
 /** Puts an object at the address that the SDKs read, and gets it back. */
 const client = `
 put='printf "PUT /bucket/key HTTP/1.1\\r\\nHost: localhost\\r\\nContent-Length: %s\\r\\n\\r\\n%s" "\${#BODY}" "$BODY"
@@ -132,6 +135,7 @@ test('an application uses the proxy beside it, and the store holds ciphertext', 
     proxy: {
       ...{ enabled: true, role: 'store', upstream: store.endpoint },
       ...{ transitKey: 'team', credentialsSecret: 's3-keys' },
+      ...{ format: 2, recoveryRecipients: [recipient] },
     },
   });
   const env = [
@@ -150,8 +154,11 @@ test('an application uses the proxy beside it, and the store holds ciphertext', 
   assert.match(run.output(), /^HTTP\/1\.1 200/m, details);
   assert.match(run.output(), new RegExp(`^got ${plaintext}$`, 'm'), details);
   const stored = readFileSync(join(store.dataDir, 'bucket/key'), 'latin1');
-  assert.ok(stored.length >= plaintext.length + 28);
+  assert.ok(stored.length >= plaintext.length + 16);
   assert.not.ok(stored.includes(plaintext));
+  const head = await store.client.send(new HeadObjectCommand({ Bucket: 'bucket', Key: 'key' }));
+  assert.is(head.Metadata?.['svc-algorithm'], 'AES-256-GCM-STREAM-64KiB');
+  assert.match(head.Metadata?.['svc-recovery'] ?? '', /^[\w-]{107}$/);
   await pod.end();
   assert.is((await pod.container('svc-proxy').exited).code, 0, 'the sidecar ends with the pod');
   assert.not.match(details, new RegExp(store.secretAccessKey));

@@ -164,6 +164,15 @@ test('an object in one piece whose checksum does not open is read by who does no
   }
 });
 
+test('a reader that knows format 1 alone refuses format 2 by its algorithm, which it looks at first', () => {
+  const segmented = vectors.filter(({ name }) => name.startsWith('read/format-2'));
+  assert.ok(segmented.length > 10);
+  for (const { name, bucket, key, objects } of segmented) {
+    const { metadata = {} } = objects.find((one) => one.bucket === bucket && one.key === key) ?? {};
+    assert.is(metadata['svc-algorithm'], 'AES-256-GCM-STREAM-64KiB', name);
+  }
+});
+
 test('where unencrypted reads are denied, nothing without svc metadata is read', async () => {
   const store = new VectorStore();
   const upstream = await store.listen();

@@ -5,11 +5,15 @@ import * as assert from 'uvu/assert';
 import { type Bed, BUCKET, MiB, sha256, startBed } from '../../../clients/bed.ts';
 import { type AgeKey, ageKey } from '../../../support/age-keys.ts';
 import { s3Client } from '../../../support/object-store.ts';
+import { runCommand } from '../../../support/run-command.ts';
 import { startSvcProxy } from '../../../support/svc-proxy.ts';
 import { type TemporaryFolder, temporaryFolder } from '../../../support/temporary.ts';
 import type { SvcProxy } from '../../../support/types.ts';
+import { requireTool } from '../../../testbed/ensure.ts';
+import { reportOf as reportOfCheck, runValidate } from '../../validate/run-validate.ts';
 import { decrypt, reportOf, type Setting } from '../decrypt/decrypting.ts';
-import { filesBelow } from '../format/python-reader.ts';
+import { filesBelow, formatScript, readByPython } from '../format/python-reader.ts';
+import { audit, migrate, migrateResult } from '../migrate/migrating.ts';
 import { put, rewrap, rewrapResult, storedMetadata, upload } from '../rewrap/rewrapping.ts';
 
 interface Context {
@@ -21,7 +25,9 @@ interface Context {
   readonly key: AgeKey;
 }
 
-const test = suite<Context>('the exit: both formats, another transit key, no key server');
+const test = suite<Context>(
+  'the exit: plaintext and both formats, migrated, another transit key, no key server',
+);
 
 test.before(async (context) => {
   const key = ageKey();
@@ -46,12 +52,10 @@ test.after(async ({ bed, two, twoClient, folder }) => {
 
 const written = new Map<string, Buffer>();
 
-test('a bucket of both formats is written, and its keys are wrapped by another transit key', async ({
-  bed,
-  twoClient,
-  setting,
-}) => {
-  const keep = ([key, body]: readonly [string, Buffer]) => written.set(key, body);
+const keep = ([key, body]: readonly [string, Buffer]) => written.set(key, body);
+const at = (prefix: string) => `s3://${BUCKET}/all/${prefix}`;
+
+test('a bucket of plaintext and both formats is written', async ({ bed, twoClient }) => {
   for (const [format, client] of [
     [1, bed.client],
     [2, twoClient],
@@ -63,14 +67,48 @@ test('a bucket of both formats is written, and its keys are wrapped by another t
     keep(await upload(writer, `all/${format}/inline`, 2));
     keep(await upload(writer, `all/${format}/manifest`, 4));
   }
-  const { 'svc-algorithm': algorithm } = await storedMetadata(bed.store.client, 'all/2/manifest');
-  assert.is(algorithm, 'AES-256-GCM-STREAM-64KiB');
+  for (const place of ['to-1', 'to-2']) {
+    const writer = { client: bed.store.client, payload: bed.payload };
+    keep(await put(writer.client, `all/${place}/plain empty`, Buffer.alloc(0)));
+    keep(await put(writer.client, `all/${place}/plain small`, bed.payload(100)));
+    keep(await put(writer.client, `all/${place}/plain large`, bed.payload(11 * MiB + 7)));
+    keep(await upload(writer, `all/${place}/plain parts`, 2));
+  }
+  keep(await put(bed.client, 'all/to-2/format 1', bed.payload(3 * MiB)));
+  keep(await upload({ client: bed.client, payload: bed.payload }, 'all/to-2/format 1 in parts', 3));
+});
+
+test('plaintext is encrypted in place, and format 1 brought to format 2', async ({ bed, setting, key }) => {
+  const args = ['--recovery-recipient', key.recipient, '--part-size', '5MiB', '--json'];
+  const first = migrateResult(await migrate(setting, at('to-1/'), ...args));
+  assert.equal([first.complete, first.fromPlaintext, first.fromFormat1], [true, 4, 0], JSON.stringify(first));
+  const second = migrateResult(await migrate(setting, at('to-2/'), '--format', '2', ...args));
+  assert.equal(
+    [second.complete, second.fromPlaintext, second.fromFormat1],
+    [true, 4, 2],
+    JSON.stringify(second),
+  );
+  const audited = await audit(setting, 'all/');
+  assert.is(audited.status, 0, audited.stdout);
+  const formats = new Map<string, string>();
+  for (const name of written.keys()) {
+    const { 'svc-algorithm': algorithm = 'plaintext' } = await storedMetadata(bed.store.client, name);
+    const place = name.slice(0, name.lastIndexOf('/'));
+    formats.set(place, [...new Set([...(formats.get(place)?.split(' ') ?? []), algorithm])].join(' '));
+  }
+  assert.equal(Object.fromEntries(formats), {
+    ...{ 'all/1': 'AES-256-GCM', 'all/to-1': 'AES-256-GCM' },
+    ...{ 'all/2': 'AES-256-GCM-STREAM-64KiB', 'all/to-2': 'AES-256-GCM-STREAM-64KiB' },
+  });
+});
+
+test('the keys of all of it are wrapped by another transit key', async ({ bed, setting }) => {
   const { status, text } = await bed.bao.request('POST', 'transit/keys/next', { type: 'aes256-gcm96' });
   assert.ok(status < 300, text);
-  const report = rewrapResult(await rewrap(setting, `s3://${BUCKET}/all/`, '--to-key', 'next', '--json'));
+  const report = rewrapResult(await rewrap(setting, at(''), '--to-key', 'next', '--json'));
   assert.ok(report.complete, JSON.stringify(report));
   assert.is(report.recorded, written.size);
-  const current = rewrapResult(await rewrap(setting, `s3://${BUCKET}/all/`, '--to-key', 'next', '--json'));
+  const current = rewrapResult(await rewrap(setting, at(''), '--to-key', 'next', '--json'));
   assert.equal([current.recorded, current.current], [0, written.size]);
 });
 
@@ -108,13 +146,50 @@ test('without the key server the recovery key brings back every byte', async ({
     'deny',
     '--json',
   ];
-  const result = await decrypt(gone, `s3://${BUCKET}/all/`, to, ...args);
+  const result = await decrypt(gone, at(''), to, ...args);
   assert.is(result.status, 0, result.stdout + result.stderr);
   assert.is(reportOf(result).done, written.size);
   const found = [...filesBelow(to)].filter(([name]) => !name.startsWith('%svc-decrypt/'));
   assert.equal(
     found.map(([name, bytes]) => `${name} ${sha256(bytes)}`).sort(),
     [...written].map(([name, bytes]) => `${name.slice(4)} ${sha256(bytes)}`).sort(),
+  );
+});
+
+test('so it is rehearsed', async ({ setting: { store }, folder }) => {
+  const run = await runValidate(
+    { pre: false, 'rehearse-recovery': true },
+    {
+      ...{ AWS_ACCESS_KEY_ID: store.accessKeyId, AWS_SECRET_ACCESS_KEY: store.secretAccessKey },
+      ...{ AWS_REGION: store.region, AWS_EC2_METADATA_DISABLED: 'true', SVC_PROXY_UPSTREAM: store.endpoint },
+      ...{ SVC_VALIDATE_BUCKET: BUCKET, SVC_PROXY_RECOVERY_KEY_FILE: join(folder.path, 'key') },
+    },
+  );
+  assert.is(run.status, 0, run.stdout + run.stderr);
+  assert.is(reportOfCheck(run, 'SVC-RECOVERY-003').examined?.length, written.size);
+});
+
+test('and the reader in Python, without svc, has the same bytes', async ({ setting: { store }, folder }) => {
+  const [stored, plain] = [join(folder.path, 'stored'), join(folder.path, 'plain')];
+  const { bins } = await requireTool('boto3');
+  const fetched = await runCommand(
+    bins['python'] as string,
+    ['-B', formatScript('fetch.py'), BUCKET, stored, '--endpoint-url', store.endpoint],
+    folder.path,
+    {
+      env: {
+        ...{ AWS_ACCESS_KEY_ID: store.accessKeyId, AWS_SECRET_ACCESS_KEY: store.secretAccessKey },
+        ...{ AWS_REGION: store.region, AWS_DEFAULT_REGION: store.region },
+      },
+    },
+  );
+  assert.is(fetched.status, 0, fetched.stderr);
+  const args = ['--recovery-key', join(folder.path, 'key'), '--encrypted-only'];
+  const result = await readByPython([stored, '--to', plain, ...args]);
+  assert.is(result.status, 0, result.stdout + result.stderr);
+  assert.equal(
+    [...filesBelow(plain)].map(([name, bytes]) => `${name} ${sha256(bytes)}`).sort(),
+    [...written].map(([name, bytes]) => `${BUCKET}/${name} ${sha256(bytes)}`).sort(),
   );
 });
 

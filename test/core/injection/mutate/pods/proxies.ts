@@ -1,6 +1,10 @@
 import { container, type PodCase, pod } from './case.ts';
 
 const proxy = { enabled: true, upstream: 'https://s3.example' };
+const recipients = [
+  'age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p',
+  'J08yBFB8K3yUvb2rMUFzGeRkTdLK9iOcFERqTz3zlj8=',
+];
 const region = { name: 'AWS_REGION', value: 'eu-central-1' };
 const role = [
   region,
@@ -34,10 +38,23 @@ export const proxyPods: readonly PodCase[] = [
     },
   },
   {
+    name: 'the proxy with a format and recovery keys',
+    pod: pod(),
+    plan: { proxy: { ...proxy, format: 2, recoveryRecipients: recipients } },
+    variables: {
+      'svc-proxy': { SVC_PROXY_FORMAT: '2', SVC_PROXY_RECOVERY_RECIPIENT: recipients.join(',') },
+    },
+  },
+  {
     name: 'the proxy with the role of the pod',
     pod: pod(),
     plan: { proxy },
-    variables: { 'svc-proxy': { VAULT_AUTH_ROLE: 'app', SVC_TRANSIT_KEY: null } },
+    variables: {
+      'svc-proxy': {
+        ...{ VAULT_AUTH_ROLE: 'app', SVC_TRANSIT_KEY: null },
+        ...{ SVC_PROXY_FORMAT: null, SVC_PROXY_RECOVERY_RECIPIENT: null },
+      },
+    },
   },
   {
     name: 'the proxy as a container',

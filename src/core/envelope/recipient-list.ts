@@ -1,0 +1,36 @@
+import type { KeyObject } from 'node:crypto';
+import { invalidValue, type Parser } from '../settings/setting.ts';
+import { readRecipient } from './age-keys.ts';
+import { rawPublicKey } from './hpke.ts';
+import { mostRecipients } from './metadata.ts';
+
+const expects = `up to ${mostRecipients} public keys, age1… or 32 bytes in base64, separated by commas`;
+
+/** Up to eight different public keys. */
+export const recipientList = (): Parser<readonly KeyObject[]> => ({
+  expects,
+  parse(given) {
+    const keys = textsOf(given).map((one) => readRecipient(one) ?? refuse(one));
+    const different = new Set(keys.map((key) => rawPublicKey(key).toString('hex')));
+    return keys.length <= mostRecipients && different.size === keys.length ? keys : invalidValue(expects);
+  },
+});
+
+/** The same as they are written. */
+export const recipientTexts = (): Parser<readonly string[]> => ({
+  expects,
+  parse(given) {
+    recipientList().parse(given);
+    return textsOf(given);
+  },
+});
+
+const textsOf = (given: string): readonly string[] => given.split(',').map((one) => one.trim());
+
+/** Private and public keys are easily confused, and one that was written down here has to be replaced. */
+const refuse = (text: string): never =>
+  invalidValue(
+    /^age-secret-key-1/i.test(text)
+      ? 'a private key is among them: replace it, and name public keys'
+      : expects,
+  );

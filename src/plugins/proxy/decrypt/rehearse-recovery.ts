@@ -1,0 +1,178 @@
+import { randomInt } from 'node:crypto';
+import type { PartEntry } from '../../../core/envelope/manifest.ts';
+import {
+  ObjectSample,
+  type RecoveryRehearsal,
+  type RehearsalPlan,
+  type RehearsedDepth,
+  type RehearsedObject,
+} from '../../../core/envelope/recovery-rehearsal.ts';
+import { segmentBytes } from '../../../core/envelope/segments.ts';
+import { S3Error } from '../../../core/s3/error.ts';
+import { createLogger } from '../../../runtime/logging/create-logger.ts';
+import { storeOf } from '../../../runtime/object-store/settings.ts';
+import type { ListUser } from '../multipart/lists-in-use.ts';
+import { singleKey } from '../read/body/sealed-body.ts';
+import { UnwrappedPartKeys } from '../read/object-parts.ts';
+import type { ByteRange, ObjectLayout, StoredObject } from '../read/stored-object.ts';
+import { endOf } from './ending.ts';
+import { Faults } from './faults.ts';
+import { eachOf } from './index.ts';
+import type { StoredEntry } from './list-objects.ts';
+import type { RecoverySettings } from './settings.ts';
+import { again, during, type OpenReading, openReading } from './source.ts';
+
+/** Where the store and the recovery keys are. */
+export type RehearsalSettings = Pick<
+  RecoverySettings,
+  'upstream' | 'region' | 'defaultRegion' | 'reservedPrefix' | 'stateBucket'
+> & { readonly recoveryKey: string };
+
+const concurrency = 8;
+
+/**
+ * Opens a sample of a bucket as `svc proxy decrypt --recovery-key` would, and drops the plaintext. There is no client of a key
+ * server in what does it.
+ * @throws SvcError where it cannot begin: RECOVERY_KEY, SVC_CA_BUNDLE
+ */
+export async function rehearseRecovery(
+  settings: RehearsalSettings,
+  env: Readonly<Record<string, string | undefined>>,
+  plan: RehearsalPlan,
+): Promise<RecoveryRehearsal> {
+  const log = await createLogger({ component: 'validate', level: 'error' });
+  const reading = openReading({ ...settings, unencryptedReads: 'allow', requireBound: false }, env, log);
+  const rehearsal = new Rehearsal(reading, plan);
+  try {
+    return await rehearsal.run(storeOf(settings).upstream.host);
+  } finally {
+    await reading.close();
+  }
+}
+
+class Rehearsal {
+  readonly #reading: OpenReading;
+  readonly #plan: RehearsalPlan;
+  readonly #opened: RehearsedObject[] = [];
+  readonly #faults = new Faults('');
+  #unencrypted = 0;
+  #gone = 0;
+  #denied = 0;
+  #looked = 0;
+
+  constructor(reading: OpenReading, plan: RehearsalPlan) {
+    this.#reading = reading;
+    this.#plan = plan;
+  }
+
+  /** @throws only the reason of an interruption */
+  async run(host: string): Promise<RecoveryRehearsal> {
+    const { bucket, signal, sample: size } = this.#plan;
+    const sample = new ObjectSample<StoredEntry>(size, randomInt);
+    let endedBy: Error | undefined;
+    try {
+      await this.#choose(sample);
+      await eachOf(sample.entries, concurrency, signal, async ({ key }, each) => {
+        await this.#look(key, each);
+        this.#plan.onProgress(sample.seen, ++this.#looked);
+      });
+    } catch (error) {
+      signal.throwIfAborted();
+      endedBy = endOf(error, 'rehearse', host, bucket);
+    }
+    return {
+      ...{ listed: sample.seen, opened: this.#opened, unencrypted: this.#unencrypted },
+      ...{ gone: this.#gone, denied: this.#denied, faults: this.#faults.listed, endedBy },
+    };
+  }
+
+  async #choose(sample: ObjectSample<StoredEntry>): Promise<void> {
+    const { bucket, prefix, signal } = this.#plan;
+    for await (const page of this.#reading.pages(bucket, prefix, signal)) {
+      for (const entry of page) sample.add(entry);
+      this.#plan.onProgress(sample.seen, 0);
+    }
+  }
+
+  async #look(key: string, signal: AbortSignal): Promise<void> {
+    try {
+      const found = await again(() => during(signal, (user) => this.#open(key, user)), signal);
+      if (found === undefined) this.#unencrypted++;
+      else this.#opened.push(found);
+      this.#faults.succeeded();
+    } catch (error) {
+      signal.throwIfAborted();
+      if (isRefused(error, 404)) this.#gone++;
+      else if (isRefused(error, 403) || isRefused(error, 401)) this.#denied++;
+      else this.#faults.add(key, error);
+    }
+  }
+
+  /** @returns undefined for an object that is not encrypted */
+  async #open(key: string, user: ListUser): Promise<RehearsedObject | undefined> {
+    const { reader } = this.#reading;
+    const { bucket, readWhole } = this.#plan;
+    const object = await reader.stat({ bucket, key }, { signal: user.signal });
+    if (object.envelope === undefined) return undefined;
+    const { format = 1 } = object.envelope;
+    const layout = await reader.layout(object, user);
+    const { depth, ranges } = whatToRead(object, layout, readWhole);
+    if (depth !== 'whole') await this.#openKeys(object, layout, user.signal);
+    for (const range of ranges)
+      for await (const _ of reader.plaintext(object, layout, range, { signal: user.signal }));
+    const { list } = layout;
+    return { key, format, ...(list !== undefined && { parts: list.parts.length }), depth };
+  }
+
+  /** Those that `layout` has not opened: of a body in one piece, and of each part in format 1. */
+  async #openKeys(object: StoredObject, { list }: ObjectLayout, signal: AbortSignal): Promise<void> {
+    const { keys } = this.#reading;
+    if (list?.format === 2) return;
+    if (list === undefined) {
+      (await singleKey(keys, object, signal)()).fill(0);
+      return;
+    }
+    const range = { first: 0, end: list.parts.length };
+    const partKeys = new UnwrappedPartKeys(keys, object, list, range, signal);
+    try {
+      for (const part of list.parts) (await partKeys.of(part)()).fill(0);
+    } finally {
+      partKeys.close();
+    }
+  }
+}
+
+/** An archived object is answered with 403 too, and that is a fault: it takes a restoration before it can be read. */
+const isRefused = (error: unknown, status: number): boolean =>
+  error instanceof S3Error && error.status === status && error.code !== 'InvalidObjectState';
+
+interface Reads {
+  readonly depth: RehearsedDepth;
+  /** Undefined: everything. */
+  readonly ranges: readonly (ByteRange | undefined)[];
+}
+
+/** Of a large body what can be authenticated apart: segments in format 2, parts in format 1 unless they are large themselves. */
+function whatToRead(object: StoredObject, layout: ObjectLayout, most: number): Reads {
+  const { storedSize, envelope } = object;
+  if (storedSize <= most) return { depth: 'whole', ranges: [undefined] };
+  const { size, list } = layout;
+  if (envelope?.format === 2) {
+    const first = { start: 0, end: Math.min(segmentBytes, size) - 1 };
+    return { depth: 'ends', ranges: [first, { start: size - 1, end: size - 1 }] };
+  }
+  const ends = list === undefined || list.format === 2 ? [] : endParts(list.parts, size);
+  const readable = ends.length > 0 && ends.every(({ start, end }) => end - start < most);
+  return readable ? { depth: 'ends', ranges: ends } : { depth: 'keys', ranges: [] };
+}
+
+/** Where the first and the last part lie that are not empty. */
+function endParts(parts: readonly PartEntry[], size: number): readonly ByteRange[] {
+  const first = parts.find((part) => part.size > 0);
+  const last = parts.findLast((part) => part.size > 0);
+  if (first === undefined || last === undefined) return [];
+  return [
+    { start: 0, end: first.size - 1 },
+    { start: size - last.size, end: size - 1 },
+  ];
+}
