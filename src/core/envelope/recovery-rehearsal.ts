@@ -60,7 +60,7 @@ interface Listed {
  * A sample of a listing of any length, in which each object is as likely as each other. The oldest, the newest and the largest
  * are added: they tell of the time before recovery keys were set, of the proxies that write now, and of part lists.
  */
-export class ObjectSample<T extends Listed> {
+export class RehearsalSample<T extends Listed> {
   readonly #size: number;
   readonly #random: (below: number) => number;
   readonly #chosen: T[] = [];

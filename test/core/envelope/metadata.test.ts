@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { EnvelopeError } from '../../../src/core/envelope/cipher.ts';
 import { sealMac } from '../../../src/core/envelope/manifest.ts';
 import {
   type Envelope,

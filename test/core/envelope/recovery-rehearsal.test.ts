@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { ObjectSample } from '../../../src/core/envelope/recovery-rehearsal.ts';
+import { RehearsalSample } from '../../../src/core/envelope/recovery-rehearsal.ts';
 
 const test = suite('the sample of a rehearsal');
 
@@ -14,7 +14,7 @@ test('it is bounded, has each object once, and the oldest, the newest and the la
   fc.assert(
     fc.property(fc.array(entry), fc.integer({ min: 1, max: 20 }), fc.gen(), (listed, size, gen) => {
       const random = (below: number) => gen(fc.integer, { min: 0, max: below - 1 });
-      const sample = new ObjectSample(size, random);
+      const sample = new RehearsalSample(size, random);
       for (const one of listed) sample.add(one);
       const { entries, seen } = sample;
       assert.is(seen, listed.length);
@@ -41,7 +41,7 @@ test('each object is as likely as each other', () => {
   };
   const rounds = 20_000;
   for (let round = 0; round < rounds; round++) {
-    const sample = new ObjectSample<(typeof listed)[0]>(5, random);
+    const sample = new RehearsalSample<(typeof listed)[0]>(5, random);
     for (const one of listed) sample.add(one);
     for (const { at } of sample.entries) times[at] = (times[at] ?? 0) + 1;
   }

@@ -1,9 +1,9 @@
 import { randomInt } from 'node:crypto';
 import type { PartEntry } from '../../../core/envelope/manifest.ts';
 import {
-  ObjectSample,
   type RecoveryRehearsal,
   type RehearsalPlan,
+  RehearsalSample,
   type RehearsedDepth,
   type RehearsedObject,
 } from '../../../core/envelope/recovery-rehearsal.ts';
@@ -68,7 +68,7 @@ class Rehearsal {
   /** @throws only the reason of an interruption */
   async run(host: string): Promise<RecoveryRehearsal> {
     const { bucket, signal, sample: size } = this.#plan;
-    const sample = new ObjectSample<StoredEntry>(size, randomInt);
+    const sample = new RehearsalSample<StoredEntry>(size, randomInt);
     let endedBy: Error | undefined;
     try {
       await this.#choose(sample);
@@ -86,7 +86,7 @@ class Rehearsal {
     };
   }
 
-  async #choose(sample: ObjectSample<StoredEntry>): Promise<void> {
+  async #choose(sample: RehearsalSample<StoredEntry>): Promise<void> {
     const { bucket, prefix, signal } = this.#plan;
     for await (const page of this.#reading.pages(bucket, prefix, signal)) {
       for (const entry of page) sample.add(entry);
