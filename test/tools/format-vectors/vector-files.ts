@@ -8,6 +8,7 @@ import { refusedObjects } from './refused-objects.ts';
 import { rewrappedReadable, rewrappedRefused } from './rewrapped.ts';
 import { seeded } from './seeded.ts';
 import { segmentedReadable, segmentedRefused } from './segmented.ts';
+import { segmentedListsReadable, segmentedListsRefused } from './segmented-lists.ts';
 import { exportedKey } from './stored-objects.ts';
 
 /** A vector as its file holds it; bodies and plaintexts in base64. */
@@ -37,6 +38,7 @@ export function vectorFiles(): readonly (readonly [name: string, text: string])[
       ...checksums,
       ...namedMd5,
       ...segmentedReadable,
+      ...segmentedListsReadable,
       ...rewrappedReadable,
     }),
     ...folderOf('refuse', {
@@ -45,6 +47,7 @@ export function vectorFiles(): readonly (readonly [name: string, text: string])[
       ...refusedManifests,
       ...refusedChecksums,
       ...segmentedRefused,
+      ...segmentedListsRefused,
       ...rewrappedRefused,
     }),
     ['recovery-key.txt', recoveryKeyFile()],
