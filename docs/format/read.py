@@ -33,6 +33,7 @@ def read_form(what, data, needed):
     return value
 
 TEXT, SALT = text('(?s:.*)'), '[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]'
+COPIED = rf'({SALT})\.(0|[1-9][0-9]{{0,4}})\.(0|[1-9][0-9]{{0,4}})\.([01])\.([\w-]{{64}})'  # a body from another object
 WRAPPED = text('(?=.{1,1023}$)vault:v([1-9][0-9]{0,9}):[A-Za-z0-9+/]+={0,2}')
 REQUIRED = {'encrypted': text('true'), 'wrapped-dek': TEXT, 'algorithm': FORMATS.get, 'key-name': TEXT, 'key-version': TEXT}
 OPTIONAL = {'binding': text('key|bucket-key'), 'empty-seal': text('[A-Za-z0-9+/]{38}=='),
@@ -40,7 +41,7 @@ OPTIONAL = {'binding': text('key|bucket-key'), 'empty-seal': text('[A-Za-z0-9+/]
             'derivation': text(rf'({SALT})\.({SALT})'), 'recovery': text(r'[\w-]{107}(\.[\w-]{107}){0,7}')}
 POINTER = {format: {'v': whole(format, format), 'manifest': text('[A-Za-z0-9_-]{22}'), 'seal': WRAPPED} for format in (1, 2)}
 LIST = {'mac': TEXT, 'parts': lambda value: isinstance(value, list) and 1 <= len(value) <= MOST_PARTS}
-PART = {1: {'nonce': text('[A-Za-z0-9+/]{16}'), 'dek': WRAPPED}, 2: {'salt': text(SALT)}}
+PART = {1: {'nonce': text('[A-Za-z0-9+/]{16}'), 'dek': WRAPPED}, 2: {'salt': text(f'{SALT}|{COPIED}')}}
 RECORD = {'keyName': TEXT, 'keys': lambda value: isinstance(value, dict) and all(map(WRAPPED, value.values()))}
 def check_list(value, format):
     check_form('the part list', value, {**POINTER[format], **LIST}, {'sum': text('[A-Za-z0-9_-]{1,200}')})
@@ -61,21 +62,23 @@ def unsealed(key, label, value, context, reason):  # What is sealed under a key 
     return opened(derived_key, from_base64(value), f'{label}\n{context}\n'.encode(), reason)
 def derived(dek, salt, info):  # HKDF-SHA-512, 32 bytes
     return hmac.digest(hmac.digest(salt, dek, 'sha512'), info.encode() + b'\x01', 'sha512')[:32]
-def opened_segments(dek, salt, part, data):  # A body of format 2
-    key, step = derived(dek, salt, f'svc/2/key\n{part}\n'), SEGMENT + TAG
-    plain = []
+def opened_segments(dek, told, part, data):  # A body of format 2, by its salt as it stands in metadata or list
+    salt, *copied = told.split('.')
+    key, first, ends, step = derived(dek, from_base64(salt), f'svc/2/key\n{part}\n'), 0, 1, SEGMENT + TAG
+    if copied:
+        sealing = derived(dek, from_base64(salt), f'svc/2/copied\n{part}\n')
+        key = opened(sealing, bytes(NONCE) + from_base64(copied.pop()), f'svc/2/copied\n{" ".join(copied)}\n'.encode())
+        part, first, ends = map(int, copied)
     for index, start in enumerate(range(0, len(data), step)):
-        nonce = index.to_bytes(11, 'big') + bytes([start + step >= len(data)])
-        associated = b'svc/2\n' + part.to_bytes(2, 'big') + index.to_bytes(8, 'big')
-        plain.append(opened(key, nonce + data[start:start + step], associated))
-    return b''.join(plain)
+        nonce = (first + index).to_bytes(11, 'big') + bytes([ends and start + step >= len(data)])
+        associated = b'svc/2\n' + part.to_bytes(2, 'big') + (first + index).to_bytes(8, 'big')
+        yield opened(key, nonce + data[start:start + step], associated)
 
 class Crc32:
     def __init__(self, data=b''): self.value = zlib.crc32(data)
     def update(self, data): self.value = zlib.crc32(data, self.value)
     def digest(self): return self.value.to_bytes(4, 'big')
 HASHES, COMPOSITE = {1: Crc32, 4: hashlib.sha1, 5: hashlib.sha256, 6: hashlib.sha512, 7: hashlib.md5}, 0x80
-
 def compared(bodies, key, bound_to, sealed):
     """Passes the plaintext of each body on; raises Refused at the end of those that have not the checksum kept."""
     number, *digest = sealed and unsealed(key, 'svc/whole-checksum/1', sealed, bound_to, 'record-forged') or b'\0'
@@ -130,13 +133,11 @@ class RecoveryKeys:  # X25519 keys of a file as age writes them: AGE-SECRET-KEY-
             try: return self.suite.decrypt(from_base64(blob), key, b'svc/recovery/1\n' + binding.encode())
             except (InvalidTag, ValueError): pass  # for another recipient
         raise Refused('not-recoverable', 'none of the keys opens it')
-
 BECH32, GENERATOR = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l', (0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3)
 IDENTITY = text(f'age-secret-key-1[{BECH32}]{{58}}|AGE-SECRET-KEY-1[{BECH32.upper()}]{{58}}')
 def raw_key(line):  # Bech32 (BIP 173): 32 bytes in 52 groups of five bits, and a checksum of six groups
     if not IDENTITY(line): raise Failed('a line that is no age identity')
-    prefix, groups = b'age-secret-key-', [BECH32.index(letter) for letter in line.lower()[16:]]
-    checksum = 1
+    prefix, groups, checksum = b'age-secret-key-', [BECH32.index(letter) for letter in line.lower()[16:]], 1
     for value in [*(letter >> 5 for letter in prefix), 0, *(letter & 31 for letter in prefix), *groups]:
         high, checksum = checksum >> 25, (checksum & 0x1ffffff) << 5 ^ value
         for bit, term in enumerate(GENERATOR): checksum ^= term * (high >> bit & 1)
@@ -193,11 +194,11 @@ class Reader:
         if 'derivation' in headers:
             size = stored.size - TAG * -(-stored.size // (SEGMENT + TAG))
             expect(stored_size(2, size) == stored.size, 'wrong-size', 'no body has this length')
-            salt, commitment = map(from_base64, headers['derivation'].split('.'))
+            salt, commitment = headers['derivation'].split('.')
             dek = unwrap()
-            proof = derived(dek, salt, f'svc/2/commitment\n0\n{size}\n')
-            expect(hmac.compare_digest(proof, commitment), 'wrong-commitment', 'of another key, salt or length')
-            plain = opened_segments(dek, salt, 0, stored.read())
+            proof = derived(dek, from_base64(salt), f'svc/2/commitment\n0\n{size}\n')
+            expect(hmac.compare_digest(proof, from_base64(commitment)), 'wrong-commitment', 'of another key, salt or length')
+            plain = b''.join(opened_segments(dek, salt, 0, stored.read()))
         else:
             seal = from_base64(headers.get('empty-seal', ''))
             expect(stored.size == 0 if seal else stored.size >= OVERHEAD, 'wrong-size', f'{stored.size} bytes')
@@ -241,15 +242,14 @@ class Reader:
         seal_key = derived(key, upload.encode(), 'svc/2/seal\n') if format == 2 else key
         lines = ''.join(f'{line}\n' for line in (f'svc/{format}', upload, len(parts), *entries))
         mac = base64.b64encode(hmac.digest(seal_key, lines.encode(), 'sha256'))
-        proven = hmac.compare_digest(mac, value['mac'].encode(errors='replace'))
-        expect(proven, 'manifest-forged', 'the seal of the part list')
+        expect(hmac.compare_digest(mac, value['mac'].encode(errors='replace')), 'manifest-forged', 'the seal of the list')
         yield from compared(self.bodies(stored, value, key, unwrap), seal_key, value['mac'], value.get('sum'))
     def bodies(self, stored, value, key, unwrap):
         offset, upload = 0, value['manifest']
         for part in value['parts']:
             n, body = part['n'], stored.read(offset, stored_size(value['v'], part['size']))
             offset += len(body)
-            if value['v'] == 2: yield opened_segments(key, from_base64(part['salt']), n, body)
+            if value['v'] == 2: yield b''.join(opened_segments(key, part['salt'], n, body))
             else:
                 expect(body[:NONCE] == from_base64(part['nonce']), 'authentication-failed', 'a part with another nonce')
                 if isinstance(self.keys, RecoveryKeys):

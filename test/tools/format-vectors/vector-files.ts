@@ -1,4 +1,5 @@
 import { checksums, refusedChecksums } from './checksums.ts';
+import { copiedReadable, copiedRefused } from './copied-parts.ts';
 import { namedMd5 } from './named-md5.ts';
 import { type Expectation, readable, type Vector, type Vectors } from './readable.ts';
 import { recovery, recoveryKeyFile } from './recoverable.ts';
@@ -39,6 +40,7 @@ export function vectorFiles(): readonly (readonly [name: string, text: string])[
       ...namedMd5,
       ...segmentedReadable,
       ...segmentedListsReadable,
+      ...copiedReadable,
       ...rewrappedReadable,
     }),
     ...folderOf('refuse', {
@@ -48,6 +50,7 @@ export function vectorFiles(): readonly (readonly [name: string, text: string])[
       ...refusedChecksums,
       ...segmentedRefused,
       ...segmentedListsRefused,
+      ...copiedRefused,
       ...rewrappedRefused,
     }),
     ['recovery-key.txt', recoveryKeyFile()],
