@@ -34,17 +34,27 @@ export async function copySegments(
 ): Promise<CopiedPart | undefined> {
   const wanted = wantedSegments(source, range);
   if (wanted === undefined || !mayCopy(copy, target)) return undefined;
+  const entry = await entryOf(services, source, wanted, target, signal);
   const answer = await copyInStore(services, copy, source, wanted, target, signal);
-  if (answer === undefined) return undefined;
-  const { record, number: n } = target;
+  return answer && { ...entry, sealed: undefined, ...answer };
+}
+
+/** The entry of the part in its list, and the proof of that in its record. */
+async function entryOf(
+  services: ProxyServices,
+  source: SourceObject,
+  wanted: WantedSegments,
+  { record, number: n }: PartTarget,
+  signal: AbortSignal,
+): Promise<Pick<CopiedPart, 'entry' | 'commitment'>> {
   const keys = await keysOf(services, source, wanted.body, signal);
-  const dek = await services.uploadKeys.dek(record, signal);
   try {
-    const { size } = wanted;
-    const entry = { n, size, salt: keys.copiedTo(dek, n, wanted) };
-    return { entry, commitment: commitmentOf(dek, entry), sealed: undefined, ...answer };
-  } finally {
+    const dek = await services.uploadKeys.dek(record, signal);
+    const entry = { n, size: wanted.size, salt: keys.copiedTo(dek, n, wanted) };
+    const commitment = commitmentOf(dek, entry);
     dek.fill(0);
+    return { entry, commitment };
+  } finally {
     keys.wipe();
   }
 }

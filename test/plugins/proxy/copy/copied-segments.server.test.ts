@@ -1,11 +1,17 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import {
+  AbortMultipartUploadCommand,
   CompleteMultipartUploadCommand,
   CopyObjectCommand,
   CreateMultipartUploadCommand,
   type CreateMultipartUploadCommandInput,
+  DeleteObjectCommand,
   GetObjectCommand,
   HeadObjectCommand,
+  ListObjectsV2Command,
   ListPartsCommand,
+  PutObjectCommand,
   UploadPartCommand,
   UploadPartCopyCommand,
   type UploadPartCopyCommandInput,
@@ -16,7 +22,9 @@ import { segmentBytes } from '../../../../src/core/envelope/segments.ts';
 import { type Bed, BUCKET, MiB, sha256, startBed } from '../../../clients/bed.ts';
 import { s3Client } from '../../../support/object-store.ts';
 import { startSvcProxy } from '../../../support/svc-proxy.ts';
-import { put, upload } from '../rewrap/rewrapping.ts';
+import { temporaryFolder } from '../../../support/temporary.ts';
+import { decrypt } from '../decrypt/decrypting.ts';
+import { put, rewrap, rewrapResult, upload } from '../rewrap/rewrapping.ts';
 
 export const timeout = 600_000;
 
@@ -214,6 +222,45 @@ for (const [label, { store, args, ofParts }] of Object.entries(places)) {
     assert.ok((summed.moved[0] as number) > 11 * MiB);
     const head = { Bucket: BUCKET, Key: 'summed', ChecksumMode: 'ENABLED' } as const;
     assert.type((await bed.client.send(new HeadObjectCommand(head))).ChecksumCRC32, 'string');
+  });
+
+  test('the record of a copied part that was changed before Complete is refused', async ({ bed }) => {
+    const at = { Bucket: BUCKET, Key: 'forged' };
+    const { UploadId } = await bed.client.send(new CreateMultipartUploadCommand(at));
+    const part = { ...at, UploadId, PartNumber: 1, CopySource: `${BUCKET}/single` };
+    const range = { CopySourceRange: `bytes=${segment}-${segment + cut - 1}` };
+    const { CopyPartResult } = await bed.client.send(new UploadPartCopyCommand({ ...part, ...range }));
+    const past = bed.store.client;
+    const listed = await past.send(new ListObjectsV2Command({ Bucket: BUCKET, Prefix: '.svc/uploads/' }));
+    const record = listed.Contents?.map(({ Key = '' }) => Key).find((key) => key.includes('.0.1.0.')) ?? '';
+    const forged = record.replace('.0.1.0.', '.0.0.0.');
+    await past.send(new PutObjectCommand({ Bucket: BUCKET, Key: forged, Body: '' }));
+    await past.send(new DeleteObjectCommand({ Bucket: BUCKET, Key: record }));
+    const MultipartUpload = { Parts: [{ PartNumber: 1, ETag: CopyPartResult?.ETag }] };
+    const complete = new CompleteMultipartUploadCommand({ ...at, UploadId, MultipartUpload });
+    const failure = await bed.client.send(complete).catch((error) => error.name);
+    assert.is(failure, 'InternalError');
+    await bed.client.send(new AbortMultipartUploadCommand({ ...at, UploadId }));
+  });
+
+  test('rewrap and decrypt need to know nothing of copied parts', async ({ bed }) => {
+    if (!ofParts || store !== 'versitygw') return;
+    const vault = { addr: bed.bao.url, token: bed.bao.rootToken };
+    const setting = { store: bed.store, vault };
+    await bed.bao.rotate();
+    const report = rewrapResult(await rewrap(setting, `s3://${BUCKET}/`, '--json'));
+    assert.ok(report.complete && report.faultCount === 0, JSON.stringify(report));
+    same(await read(bed, 'assembled'), bodyOf('assembled'), 'assembled');
+    const folder = temporaryFolder('copied');
+    const decrypted = await decrypt(
+      setting,
+      `s3://${BUCKET}/assembled`,
+      join(folder.path, 'plain'),
+      '--json',
+    );
+    assert.is(decrypted.status, 0, decrypted.stderr);
+    same(readFileSync(join(folder.path, 'plain', 'assembled')), bodyOf('assembled'), 'by svc proxy decrypt');
+    await folder.remove();
   });
 
   test('a condition that the source does not meet is answered, and a part sent again counts', async ({
