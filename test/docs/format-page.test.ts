@@ -35,6 +35,14 @@ test('says how many vectors there are, and names every reason that they do', () 
   says(...new Set(reasons));
 });
 
+test('its reader in Python is short enough to be read before it is trusted', () => {
+  const reader = readFileSync(new URL('../../docs/format/read.py', import.meta.url), 'utf8');
+  const lines = reader.trimEnd().split('\n');
+  assert.ok(lines.length <= 300, `${lines.length} lines`);
+  const longest = Math.max(...lines.map((line) => line.length));
+  assert.ok(longest <= 125, `${longest} characters in a line`);
+});
+
 test('its example of an object in one piece is that of the vector', () => {
   const { bucket, key, body, dek } = objectOf('read/single-1-byte');
   const text = associatedData('key', { bucket, key }, { kind: 'object' }) as string;

@@ -1,5 +1,14 @@
 import { createHmac, type Hmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { dekBytes, EnvelopeError, withoutStackTraces } from './cipher.ts';
+import {
+  type BodyPlace,
+  type CopiedBody,
+  copiedBodyText,
+  copiedInfo,
+  openCopiedKey,
+  readCopiedBody,
+  sealCopiedKey,
+} from './copied-body.ts';
 
 const saltBytes = 32;
 
@@ -18,25 +27,65 @@ export interface Derivation {
 export const isDerivationText = (value: unknown): value is string =>
   typeof value === 'string' && /^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/.test(value);
 
+/** The salt of a part, alone or with what is known of a body that was copied from another object. */
+export const isSaltOfPart = (value: unknown): value is string =>
+  isDerivationText(value) || (typeof value === 'string' && readCopiedBody(value) !== undefined);
+
 /** The keys of one body, in the clear until `wipe`. */
-export class BodyKeys {
+export class BodyKeys implements BodyPlace {
+  /** As the part list has it. */
   readonly salt: string;
-  /** Part number; 0: an object in one piece. */
   readonly part: number;
+  readonly first: number;
+  readonly ends: boolean;
+  readonly #number: number;
+  readonly #copied: CopiedBody | undefined;
   readonly #extracted: Buffer;
   #key: Buffer | undefined;
 
-  /** HKDF-SHA-512. The caller zeroes the DEK. */
-  constructor(dek: Uint8Array, salt: string, part: number) {
+  /**
+   * HKDF-SHA-512. The caller zeroes the DEK.
+   * @param number of the part that the body is; 0: an object in one piece
+   */
+  constructor(dek: Uint8Array, salt: string, number: number) {
+    this.#copied = readCopiedBody(salt);
     this.salt = salt;
+    this.#number = number;
+    const { part, first, ends } = this.#copied ?? { part: number, first: 0, ends: true };
     this.part = part;
-    this.#extracted = extract(Buffer.from(salt, 'base64url'), dek);
+    this.first = first;
+    this.ends = ends;
+    this.#extracted = extract(Buffer.from(this.#copied?.salt ?? salt, 'base64url'), dek);
   }
 
-  /** Encrypts the segments; derived when it is first asked for. */
+  /**
+   * Encrypts the segments; derived, or opened, when it is first asked for.
+   * @throws EnvelopeError `authentication-failed` for a copied body whose key was sealed for another part or another place
+   */
   get key(): Buffer {
-    this.#key ??= expand(this.#extracted, `svc/2/key\n${this.part}\n`);
+    this.#key ??=
+      this.#copied === undefined
+        ? expand(this.#extracted, `svc/2/key\n${this.#number}\n`)
+        : this.#openCopied(this.#copied);
     return this.#key;
+  }
+
+  /**
+   * The salt of a part that has segments of this body as they are stored.
+   * @param dek of the part's upload
+   * @param number of the part
+   */
+  copiedTo(dek: Uint8Array, number: number, { first, ends }: Pick<BodyPlace, 'first' | 'ends'>): string {
+    const salt = freshSalt();
+    const place = { part: this.part, first: this.first + first, ends: this.ends && ends };
+    const extracted = extract(Buffer.from(salt, 'base64url'), dek);
+    const sealing = expand(extracted, copiedInfo(number));
+    try {
+      return copiedBodyText({ salt, ...place, sealed: sealCopiedKey(sealing, this.key, place) });
+    } finally {
+      sealing.fill(0);
+      extracted.fill(0);
+    }
   }
 
   /** @param size of the plaintext in bytes */
@@ -62,8 +111,19 @@ export class BodyKeys {
     this.#extracted.fill(0);
   }
 
+  #openCopied(body: CopiedBody): Buffer {
+    const sealing = expand(this.#extracted, copiedInfo(this.#number));
+    try {
+      return openCopiedKey(sealing, body);
+    } finally {
+      sealing.fill(0);
+    }
+  }
+
+  /** Of a copied body it covers all that its salt says. */
   #committed(size: number): Buffer {
-    return expand(this.#extracted, `svc/2/commitment\n${this.part}\n${size}\n`);
+    const copied = this.#copied === undefined ? '' : `${copiedBodyText(this.#copied)}\n`;
+    return expand(this.#extracted, `svc/2/commitment\n${this.#number}\n${size}\n${copied}`);
   }
 }
 

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { isDerivationText } from './body-keys.ts';
+import { isSaltOfPart } from './body-keys.ts';
 import { EnvelopeError, nonceBytes, storedSize } from './cipher.ts';
 import { segmentedSize } from './segments.ts';
 
@@ -22,7 +22,7 @@ export interface PartEntry {
 /** The same of an object in format 2, whose parts have one DEK. */
 export interface SegmentedPart {
   readonly n: number;
-  /** From which the key of its body is derived. */
+  /** From which the key of its body is derived, or by which that of a copied body is opened. */
   readonly salt: string;
   /** Plaintext bytes. */
   readonly size: number;
@@ -144,7 +144,7 @@ const isPartEntry = (part: Partial<PartEntry>): part is PartEntry =>
   Buffer.from(part.nonce, 'base64').length === nonceBytes &&
   isPartRecovery(part.recovery);
 
-const isSegmentedPart = (part: Partial<SegmentedPart>): part is SegmentedPart => isDerivationText(part.salt);
+const isSegmentedPart = (part: Partial<SegmentedPart>): part is SegmentedPart => isSaltOfPart(part.salt);
 
 /** 16 random bytes in base64url. */
 export const isManifestId = (value: unknown): value is string =>

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { isDerivationText } from './body-keys.ts';
+import { isDerivationText, isSaltOfPart } from './body-keys.ts';
 import { EnvelopeError } from './cipher.ts';
 import {
   type PartEntry,
@@ -68,7 +68,7 @@ function keyFields({ part, commitment }: PartRecord): readonly [begins: string, 
 }
 
 const recordPattern =
-  /^(\d{5})\/([A-Za-z0-9_-]{1,250})\/(-|[A-Za-z0-9_-]{6})\/([A-Za-z0-9_-]{16}|[A-Za-z0-9_-]{43})\/(\d{1,13})\/(v[1-9]\d{0,9}|2)\.([A-Za-z0-9_-]{1,240})(?:\/1\.([A-Za-z0-9_-]{1,240}))?$/;
+  /^(\d{5})\/([A-Za-z0-9_-]{1,250})\/(-|[A-Za-z0-9_-]{6})\/([A-Za-z0-9_-]{16}|[A-Za-z0-9_.-]{43,122})\/(\d{1,13})\/(v[1-9]\d{0,9}|2)\.([A-Za-z0-9_-]{1,240})(?:\/1\.([A-Za-z0-9_-]{1,240}))?$/;
 
 /** @returns the record that `key` (below `prefix`, from uploadPrefix) holds, or undefined for a key of another kind. */
 export function readPartRecord(prefix: string, key: string): PartRecord | undefined {
@@ -85,7 +85,7 @@ export function readPartRecord(prefix: string, key: string): PartRecord | undefi
   };
   const place = { n: Number(number), size: Number(size) };
   if (proves === '2')
-    return isDerivationText(begins) && isDerivationText(value)
+    return isSaltOfPart(begins) && isDerivationText(value)
       ? { part: { ...place, salt: begins }, commitment: value, ...rest }
       : undefined;
   if (begins.length !== 16) return undefined;

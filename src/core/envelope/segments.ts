@@ -9,6 +9,7 @@ import {
   nonceBytes,
   tagBytes,
 } from './cipher.ts';
+import type { BodyPlace } from './copied-body.ts';
 
 /*
  * Bodies of format 2 (ADR 15): segments of 64 KiB, each of them AES-256-GCM with a tag of its own, under a key that is
@@ -56,15 +57,22 @@ export function coveringSegments(size: number, skip: number, take: number): Segm
   };
 }
 
+/** The key of a body; of one that was copied, also where its segments stood. */
+type SegmentKeys = Pick<BodyKeys, 'key' | 'part'> & Partial<BodyPlace>;
+
 /** Sets up ciphers for the segments of one body, in any order. */
 export class Segments {
   readonly #key: Uint8Array;
+  readonly #first: number;
+  readonly #ends: boolean;
   readonly #nonce = Buffer.alloc(nonceBytes);
   readonly #associated = Buffer.from('svc/2\n\0\0\0\0\0\0\0\0\0\0', 'latin1');
 
   /** @param key which the caller zeroes when it is done */
-  constructor({ key, part }: Pick<BodyKeys, 'key' | 'part'>) {
+  constructor({ key, part, first = 0, ends = true }: SegmentKeys) {
     this.#key = key;
+    this.#first = first;
+    this.#ends = ends;
     this.#associated.writeUInt16BE(part, 6);
   }
 
@@ -80,14 +88,14 @@ export class Segments {
 
   /** Ciphers copy both. */
   #place(index: number, last: boolean): void {
-    this.#nonce.writeUInt32BE(index, nonceBytes - 5);
-    this.#nonce[nonceBytes - 1] = last ? 1 : 0;
-    this.#associated.writeUInt32BE(index, 12);
+    this.#nonce.writeUInt32BE(this.#first + index, nonceBytes - 5);
+    this.#nonce[nonceBytes - 1] = last && this.#ends ? 1 : 0;
+    this.#associated.writeUInt32BE(this.#first + index, 12);
   }
 }
 
 /** The stored body of a plaintext that is here as a whole. */
-export function sealSegments(keys: Pick<BodyKeys, 'key' | 'part'>, plaintext: Buffer): Buffer {
+export function sealSegments(keys: SegmentKeys, plaintext: Buffer): Buffer {
   const encryption = new SegmentedEncryption(keys, plaintext.length);
   return Buffer.concat([...encryption.pieces(plaintext), encryption.finish()]);
 }
@@ -96,7 +104,7 @@ export function sealSegments(keys: Pick<BodyKeys, 'key' | 'part'>, plaintext: Bu
  * The plaintext of a stored body that is here as a whole.
  * @throws EnvelopeError `authentication-failed`, `wrong-size`
  */
-export function openSegments(keys: Pick<BodyKeys, 'key' | 'part'>, stored: Buffer): Buffer {
+export function openSegments(keys: SegmentKeys, stored: Buffer): Buffer {
   const size = plaintextOfSegments(stored.length);
   if (size === undefined) throw new EnvelopeError('wrong-size', 'no stored body has this length');
   const pieces = [...openSpan(keys, stored, coveringSegments(size, 0, size), size)];
@@ -109,7 +117,7 @@ export function openSegments(keys: Pick<BodyKeys, 'key' | 'part'>, stored: Buffe
  * @throws EnvelopeError `authentication-failed`
  */
 export function* openSpan(
-  keys: Pick<BodyKeys, 'key' | 'part'>,
+  keys: SegmentKeys,
   stored: Buffer,
   { first, end }: Pick<SegmentSpan, 'first' | 'end'>,
   size: number,
@@ -134,7 +142,7 @@ export class SegmentedEncryption {
   #done = 0;
 
   /** @param size of the plaintext in bytes */
-  constructor(keys: Pick<BodyKeys, 'key' | 'part'>, size: number) {
+  constructor(keys: SegmentKeys, size: number) {
     this.#segments = new Segments(keys);
     this.#size = size;
   }
@@ -184,7 +192,7 @@ export class UnsizedEncryption {
   #filled = 0;
   #index = 0;
 
-  constructor(keys: Pick<BodyKeys, 'key' | 'part'>) {
+  constructor(keys: SegmentKeys) {
     this.#segments = new Segments(keys);
   }
 

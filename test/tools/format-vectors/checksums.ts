@@ -9,6 +9,7 @@ import {
 import { type UploadChecksum, wholeChecksum } from '../../../src/core/s3/object-checksum.ts';
 import { flipped, type Metadata, refused, withMetadata } from './edits.ts';
 import { at, joined, parts, text, type Vector, type Vectors } from './readable.ts';
+import { segmented, segmentedMultipart } from './segmented-objects.ts';
 import { listed, type Multipart, multipart, type Part, type StoredObject, single } from './stored-objects.ts';
 
 const algorithms: readonly ChecksumAlgorithm[] = [
@@ -186,7 +187,26 @@ const lists: Vectors = {
   },
 };
 
-export const checksums: Vectors = { ...singles, ...lists };
+const inSegments: Vectors = {
+  'format-2-checksum-composite': () => {
+    const checksum = ofParts({ algorithm: 'sha256', type: 'COMPOSITE' }, all);
+    const { pointer, manifest } = segmentedMultipart(at('two-composite.bin'), all, { checksum });
+    return read('Format 2, over the SHA-256 of each part.', pointer, joined(all), checksum, manifest);
+  },
+  'format-2-checksum-tag-bit': () => {
+    const object = segmented(at('two-summed.bin'), whole, { checksum: fullChecksum('crc32', whole) });
+    const [algorithm, type, sealed] = piecesOf(object);
+    const forgedHeader = { [header]: [algorithm, type, flippedSum(sealed, -1)].join('.') };
+    return read(
+      'Format 2, one bit of the tag is changed.',
+      withMetadata(object, forgedHeader),
+      whole,
+      'record-forged',
+    );
+  },
+};
+
+export const checksums: Vectors = { ...singles, ...lists, ...inSegments };
 
 const required = ['svc-encrypted', 'svc-wrapped-dek', 'svc-algorithm', 'svc-key-name', 'svc-key-version'];
 const others: Metadata = Object.fromEntries([...required, 'svc-binding'].map((name) => [name, undefined]));

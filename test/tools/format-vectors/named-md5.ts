@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { withMetadata } from './edits.ts';
 import { at, text, type Vector, type Vectors } from './readable.ts';
+import { segmented } from './segmented-objects.ts';
 import { type StoredObject, single } from './stored-objects.ts';
 
 const plaintext = text('named', 100);
@@ -19,6 +20,8 @@ const named = () => single(at('named.bin'), plaintext, { md5 });
 /** The MD5 that a writer names: whoever wants the plaintext passes it over. */
 export const namedMd5: Vectors = {
   'md5-single': () => read('The MD5 that the writer named, sealed.', named(), md5),
+  'format-2-md5': () =>
+    read('The same in format 2.', segmented(at('two-named.bin'), plaintext, { md5 }), md5),
   'md5-single-malformed': () =>
     read('Too short to be one: passed over.', withMetadata(named(), { [header]: 'A'.repeat(38) })),
   'md5-alone': () => {

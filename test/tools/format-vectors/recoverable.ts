@@ -11,7 +11,7 @@ import { bech32 } from '../../support/age-keys.ts';
 import { flipped, one, refused, three, withMetadata } from './edits.ts';
 import { at, joined, parts, text, type Vector, type Vectors } from './readable.ts';
 import { seededBytes } from './seeded.ts';
-import { segmented, segmentedMultipart } from './segmented-objects.ts';
+import { segmented, segmentedListed, segmentedMultipart } from './segmented-objects.ts';
 import { listed, type Multipart, type StoredObject, single, transitKey } from './stored-objects.ts';
 
 const identity = seededBytes('recovery key', 32);
@@ -39,10 +39,11 @@ function sealedFor(
   wrapped: string,
   purpose: KeyPurpose,
   { recipients = [recipient], binding = 'key', place = object }: Sealing = {},
+  sealedAs = purpose,
 ): StoredObject {
   const key = unwrapped(wrapped, object, purpose, binding);
   return withMetadata(object, {
-    'svc-recovery': sealForRecovery(recipients, key, binding, place, purpose),
+    'svc-recovery': sealForRecovery(recipients, key, binding, place, sealedAs),
   });
 }
 
@@ -121,7 +122,29 @@ const read: Vectors = {
       sealedFor(inline, list.seal, purpose),
     );
   },
+  'format-2-pointer': () => {
+    const { pointer, manifest, list } = segmentedMultipart(at('two.bin'), parts(300, 70_000));
+    const purpose = { kind: 'seal', upload: list.manifest, format: 2 } as const;
+    const sealed = sealedFor(pointer, list.seal, purpose);
+    return of('The same, the list in a manifest.', joined(parts(300, 70_000)), sealed, manifest);
+  },
+  'format-2-unbound': () => {
+    const object = segmented(at('two.bin'), text('two', 100), { binding: 'none' });
+    return of('Format 2, not bound.', text('two', 100), two(object, { binding: 'none' }));
+  },
+  'format-2-empty': () => of('Format 2, empty: no body.', text('', 0), two(twoOf(0))),
+  'single-rewrapped': () => {
+    const object = withMetadata(whole(one()), { 'svc-key-name': 'gone' });
+    return of('Under a transit key that is gone: the blob is what it was.', text('one', 100), object);
+  },
 };
+
+const twoOf = (size: number) => segmented(at('two.bin'), text('two', size));
+const two = (object = twoOf(100), sealing?: Sealing, purpose: KeyPurpose = ofTwo) => {
+  const { 'svc-recovery': sealed } = sealedFor(object, wrappedIn(object), ofTwo, sealing, purpose).metadata;
+  return withMetadata(object, { 'svc-recovery': sealed });
+};
+const ofTwo: KeyPurpose = { kind: 'object', format: 2 };
 
 const lost = 'not-recoverable';
 const headerOf = (object: StoredObject) => object.metadata['svc-recovery'] as string;
@@ -161,6 +184,38 @@ const refuse: Vectors = {
     ] as PartList['parts'];
     const forged = relisted(at('three.bin'), { ...list, parts: exchanged }, bodies).inline;
     return refused('The sealed DEKs of two parts in exchange.', lost, forged);
+  },
+  'format-2-other-name': () =>
+    refused('Format 2, sealed for another object.', lost, two(twoOf(100), { place: at('other.bin') })),
+  'format-2-of-format-1': () =>
+    refused(
+      'Format 2, sealed as the key of an object of format 1.',
+      lost,
+      two(twoOf(100), {}, { kind: 'object' }),
+    ),
+  'format-2-cut': () => {
+    const object = two(twoOf(70_000));
+    const body = object.body.subarray(0, 65_552);
+    return refused('Format 2, ends with its first segment.', 'wrong-commitment', { ...object, body });
+  },
+  'format-2-body-bit': () => {
+    const object = two();
+    const body = flipped(object.body, 20);
+    return refused('Format 2, a bit of the body differs.', 'authentication-failed', { ...object, body });
+  },
+  'format-2-salts-exchanged': () => {
+    const { list, bodies } = segmentedMultipart(at('two.bin'), parts(300, 300));
+    const salts = list.parts.map(({ salt }) => salt).reverse();
+    const exchanged = list.parts.map((part, index) => ({ ...part, salt: salts[index] as string }));
+    const { inline } = segmentedListed(at('two.bin'), { ...list, parts: exchanged }, bodies);
+    const purpose = { kind: 'seal', upload: list.manifest, format: 2 } as const;
+    const forged = sealedFor(inline, list.seal, purpose);
+    return refused('Format 2, the salts of two parts in exchange.', 'manifest-forged', forged);
+  },
+  'manifest-missing': () => {
+    const { list, bodies } = recoverableThree();
+    const { pointer } = relisted(at('three.bin'), list, bodies);
+    return refused('The manifest is not there.', 'manifest-missing', pointer);
   },
 };
 

@@ -1,7 +1,8 @@
 import { associatedData, type KeyPurpose, type ObjectName } from '../../../src/core/envelope/metadata.ts';
 import { recordId, rewrapRecordKey, rewrapRecordText } from '../../../src/core/envelope/rewrap-record.ts';
 import { dekOf, one, refused, three, withMetadata } from './edits.ts';
-import { joined, parts, text, type Vectors } from './readable.ts';
+import { at, joined, parts, text, type Vector, type Vectors } from './readable.ts';
+import { segmented, segmentedMultipart } from './segmented-objects.ts';
 import {
   formerTransitKey,
   keyName,
@@ -38,7 +39,37 @@ function rewrapped() {
   return { object, record: (inside?: ObjectName) => recordOf(object, id, keys, inside) };
 }
 
+function segmentedRecord(name: ObjectName, inside = name) {
+  const { list, pointer, manifest } = segmentedMultipart(name, parts(300, 77), { key: formerTransitKey });
+  const seal = again(list.seal, name, { kind: 'seal', upload: list.manifest, format: 2 });
+  const record = recordOf(name, list.manifest, { seal }, inside);
+  return { object: withMetadata(pointer, former), helpers: [record, manifest] };
+}
+
 export const rewrappedReadable: Vectors = {
+  'format-2-rewrapped-single': (): Vector => {
+    const written = segmented(at('two-rewrapped.bin'), text('two', 100), { key: formerTransitKey });
+    const object = withMetadata(written, former);
+    const { bucket, key } = object;
+    const purpose = { kind: 'object', format: 2 } as const;
+    const record = recordOf(object, recordId(purpose, dekOf(object)), {
+      object: again(dekOf(object), object, purpose),
+    });
+    const about = 'Format 2, the transit key is gone, a record has the DEK.';
+    return {
+      about,
+      read: { bucket, key },
+      objects: [record, object],
+      expect: { plaintext: text('two', 100) },
+    };
+  },
+  'format-2-rewrapped-pointer': (): Vector => {
+    const name = at('two-rewrapped.bin');
+    const { object, helpers } = segmentedRecord(name);
+    const about = 'The same with parts: one key for all, and a manifest beside the record.';
+    const plaintext = joined(parts(300, 77));
+    return { about, read: name, objects: [...helpers, object], expect: { plaintext } };
+  },
   'rewrapped-single': () => {
     const { object, record } = rewrapped();
     const { bucket, key } = object;
@@ -71,6 +102,10 @@ export const rewrappedReadable: Vectors = {
 };
 
 export const rewrappedRefused: Vectors = {
+  'format-2-rewrapped-of-other': () => {
+    const { object, helpers } = segmentedRecord(at('two-rewrapped.bin'), at('other.bin'));
+    return refused('Format 2, the record of another object.', 'record-forged', object, ...helpers);
+  },
   'rewrapped-no-record': () =>
     refused('The transit key is gone, and there is no record.', 'foreign-key', rewrapped().object),
   'rewrapped-of-other': () => {

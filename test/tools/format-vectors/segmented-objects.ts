@@ -3,7 +3,7 @@ import { BodyKeys, freshSalt, sealKeyOf } from '../../../src/core/envelope/body-
 import { dekBytes } from '../../../src/core/envelope/cipher.ts';
 import { type SegmentedPartList, sealMac } from '../../../src/core/envelope/manifest.ts';
 import { type Envelope, envelopeHeaders, type ObjectName } from '../../../src/core/envelope/metadata.ts';
-import { sealWholeChecksum } from '../../../src/core/envelope/sealed-checksums.ts';
+import { sealMd5, sealWholeChecksum } from '../../../src/core/envelope/sealed-checksums.ts';
 import { sealSegments } from '../../../src/core/envelope/segments.ts';
 import {
   keyName,
@@ -20,19 +20,20 @@ import {
 export function segmented(name: ObjectName, plaintext: Buffer, options: WriteOptions = {}): StoredObject {
   const dek = randomBytes(dekBytes);
   const keys = new BodyKeys(dek, freshSalt(), 0);
-  const { checksum } = options;
+  const { checksum, md5 } = options;
   const sealed = checksum && sealWholeChecksum(dek, String(plaintext.length), checksum);
   const metadata = metadataOf(options, {
     keys: { form: 'single', dek: wrap(dek, name, { kind: 'object', format: 2 }, options) },
     derivation: { salt: keys.salt, commitment: keys.commitment(plaintext.length) },
     ...(checksum && sealed && { checksum: { algorithm: checksum.algorithm, type: checksum.type, sealed } }),
+    ...(md5 !== undefined && { md5: sealMd5(dek, md5) }),
   });
   return { ...name, metadata, body: sealSegments(keys, plaintext) };
 }
 
 function metadataOf(
   { binding = 'key', key = transitKey }: WriteOptions,
-  envelope: Pick<Envelope, 'keys' | 'derivation' | 'checksum'>,
+  envelope: Pick<Envelope, 'keys' | 'derivation' | 'checksum' | 'md5'>,
 ): Record<string, string> {
   const headers = envelopeHeaders({ format: 2, keyName, keyVersion: key.latest, binding, ...envelope });
   return Object.fromEntries(

@@ -1,4 +1,5 @@
 import { checksums, refusedChecksums } from './checksums.ts';
+import { copiedReadable, copiedRefused } from './copied-parts.ts';
 import { namedMd5 } from './named-md5.ts';
 import { type Expectation, readable, type Vector, type Vectors } from './readable.ts';
 import { recovery, recoveryKeyFile } from './recoverable.ts';
@@ -8,6 +9,7 @@ import { refusedObjects } from './refused-objects.ts';
 import { rewrappedReadable, rewrappedRefused } from './rewrapped.ts';
 import { seeded } from './seeded.ts';
 import { segmentedReadable, segmentedRefused } from './segmented.ts';
+import { segmentedListsReadable, segmentedListsRefused } from './segmented-lists.ts';
 import { exportedKey } from './stored-objects.ts';
 
 /** A vector as its file holds it; bodies and plaintexts in base64. */
@@ -37,6 +39,8 @@ export function vectorFiles(): readonly (readonly [name: string, text: string])[
       ...checksums,
       ...namedMd5,
       ...segmentedReadable,
+      ...segmentedListsReadable,
+      ...copiedReadable,
       ...rewrappedReadable,
     }),
     ...folderOf('refuse', {
@@ -45,6 +49,8 @@ export function vectorFiles(): readonly (readonly [name: string, text: string])[
       ...refusedManifests,
       ...refusedChecksums,
       ...segmentedRefused,
+      ...segmentedListsRefused,
+      ...copiedRefused,
       ...rewrappedRefused,
     }),
     ['recovery-key.txt', recoveryKeyFile()],

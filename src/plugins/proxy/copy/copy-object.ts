@@ -32,6 +32,7 @@ import {
   sourceTooLarge,
   statSource,
 } from './copy-request.ts';
+import { copySegments } from './copy-segments.ts';
 import { plaintextWithChecksum, summed } from './sum-plaintext.ts';
 
 /** CopyObject. What it leaves is encrypted under the latest KEK version, whatever the source was. */
@@ -162,7 +163,7 @@ function taggingHeader(xml: string, limit: number): string {
   return tags.map((tag) => pair(childText(tag, 'Key') ?? '', childText(tag, 'Value') ?? '')).join('&');
 }
 
-/** UploadPartCopy: the source's range is decrypted, verified, and encrypted as a part of its own. */
+/** UploadPartCopy: segments of format 2 as they are, else the range is decrypted, verified, and encrypted as a part of its own. */
 export const uploadPartCopy: OperationHandler = async (services, context) => {
   const { request, payload } = context;
   await payload.read(0);
@@ -186,6 +187,11 @@ async function copyPart(
   const { object, layout } = source;
   const length = lengthWithin(range, layout.size);
   if (length > mostPlaintext(target.record.format ?? 1)) throw sourceTooLarge();
+  const segments = await copySegments(services, copy, source, range, target, signal);
+  if (segments !== undefined) {
+    await recordPart(services, target, segments);
+    return partCopied(source, segments.etag);
+  }
   const plaintext = services.reader.plaintext(object, layout, range, { signal });
   const { algorithm } = target.record.checksum ?? {};
   const read =
@@ -199,14 +205,15 @@ async function copyPart(
     signal,
   });
   await recordPart(services, target, part);
-  const copied = {
-    etag: `"${part.etag}"`,
-    lastModified: undefined,
-    headers: {},
-    checksums: read.checksums(),
-  };
-  return copiedAnswer('CopyPartResult', copied, versionOf(source));
+  return partCopied(source, part.etag, read.checksums());
 }
+
+const partCopied = (source: SourceObject, etag: string, checksums = none()): SlowResponse =>
+  copiedAnswer(
+    'CopyPartResult',
+    { etag: `"${etag}"`, lastModified: undefined, headers: {}, checksums },
+    versionOf(source),
+  );
 
 const none = (): Checksums => new Map();
 

@@ -186,7 +186,7 @@ export function createManifests({ state, keys, reservedPrefix, removals }: Manif
 const forgetKey = (dek: Buffer): void => void dek.fill(0);
 
 const otherFormat = () =>
-  new EnvelopeError('manifest-forged', 'the part list is of another format than the object');
+  new EnvelopeError('malformed-metadata', 'the part list is of another format than the object');
 
 /** A manifest is asked for again when there is room: the connections for helper objects are few, and others need them. */
 class NoRoomYet extends Error {

@@ -60,7 +60,7 @@ export async function partTarget({ uploads, keys }: ProxyServices, request: S3Re
 export const recordPart = (
   services: ProxyServices,
   { record }: PartTarget,
-  { entry, commitment, etag, checksum, sealed }: EncryptedPart,
+  { entry, commitment, etag, checksum, sealed }: Omit<EncryptedPart, 'wrapped' | 'answer'>,
 ): Promise<void> => services.uploads.addPart(record, { part: entry, commitment, etag, checksum, sealed });
 
 export interface PartPlan {
@@ -76,7 +76,7 @@ export interface PartPlan {
   readonly signal?: AbortSignal;
 }
 
-interface EncryptedPart {
+export interface EncryptedPart {
   readonly entry: PartEntry | SegmentedPart;
   /** In format 2. */
   readonly commitment: string | undefined;

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -88,6 +88,26 @@ test('where encrypted objects are wanted only, nothing without svc metadata is r
       await outcome(join(folder.path, 'only', vector.name), vector, ...transitKeys, '--encrypted-only'),
       expected(vector, true),
     );
+});
+
+test('a recovery key that was mistyped, cut or written in mixed case is no key', async ({ folder }) => {
+  const [vector] = storedVectors(['recovery']);
+  const right = readFileSync(join(vectorFolder, 'recovery-key.txt'), 'utf8')
+    .trim()
+    .split('\n')
+    .at(-1) as string;
+  const typed = (at: number) => `${right.slice(0, at)}${right[at] === 'Q' ? 'P' : 'Q'}${right.slice(at + 1)}`;
+  const wrong = [typed(16), typed(40), typed(right.length - 1), right.slice(0, -1)];
+  for (const [index, line] of [...wrong, `${right.slice(0, 40)}${right.slice(40).toLowerCase()}`].entries()) {
+    const file = join(folder.path, `wrong-${index}.txt`);
+    const to = join(folder.path, `mistyped-${index}`);
+    writeFileSync(file, `${line}\n`);
+    const path = join(vectorFolder, `${vector?.name}.json`);
+    const { status, stderr } = await readByPython([path, '--to', to, '--recovery-key', file]);
+    assert.is(status, 2, stderr);
+    assert.match(stderr, /age identity/);
+    assert.is(filesBelow(to).size, 0);
+  }
 });
 
 test('without a key, and called wrongly, it ends with 2', async ({ folder }) => {

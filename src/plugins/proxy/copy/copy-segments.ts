@@ -1,0 +1,204 @@
+import { BodyKeys, type Derivation } from '../../../core/envelope/body-keys.ts';
+import type { SegmentedPart } from '../../../core/envelope/manifest.ts';
+import { coveringSegments, segmentBytes, segmentedSize } from '../../../core/envelope/segments.ts';
+import { S3Error } from '../../../core/s3/error.ts';
+import { unquote } from '../../../core/s3/headers.ts';
+import { childText } from '../../../core/s3/xml.ts';
+import { ownBuffer } from '../../../runtime/memory.ts';
+import type { ProxyServices } from '../context.ts';
+import type { EncryptedPart, PartTarget } from '../multipart/upload-part.ts';
+import { accessHeaders } from '../read/read-request.ts';
+import { type ByteRange, ObjectChanged } from '../read/stored-object.ts';
+import { xmlResult } from '../upstream/upstream.ts';
+import { type CopyRequest, copyHeaders, type SourceObject } from './copy-request.ts';
+
+const answerLimit = 64 * 1024;
+
+/** What a part has that the store copied; nothing of its plaintext is known here. */
+type CopiedPart = Pick<EncryptedPart, 'entry' | 'commitment' | 'etag' | 'checksum' | 'sealed'>;
+
+/**
+ * Has the store copy segments as they are into a part of an upload of format 2: the part's entry gets the key of the body that they
+ * are of. No body passes here.
+ * @returns undefined where they have to be encrypted anew: for other formats, ranges that cut a segment or go over the end of a
+ *   part, a checksum of the plaintext, keys of the customer's, and stores that refuse
+ * @throws ObjectChanged; EnvelopeError `wrong-commitment`; S3Error of the store; VaultError
+ */
+export async function copySegments(
+  services: ProxyServices,
+  copy: CopyRequest,
+  source: SourceObject,
+  range: ByteRange | undefined,
+  target: PartTarget,
+  signal: AbortSignal,
+): Promise<CopiedPart | undefined> {
+  const wanted = wantedSegments(source, range);
+  if (wanted === undefined || !mayCopy(copy, target)) return undefined;
+  const entry = await entryOf(services, source, wanted, target, signal);
+  const answer = await copyInStore(services, copy, source, wanted, target, signal);
+  return answer && { ...entry, sealed: undefined, ...answer };
+}
+
+/** The entry of the part in its list, and the proof of that in its record. */
+async function entryOf(
+  services: ProxyServices,
+  source: SourceObject,
+  wanted: WantedSegments,
+  { record, number: n }: PartTarget,
+  signal: AbortSignal,
+): Promise<Pick<CopiedPart, 'entry' | 'commitment'>> {
+  const keys = await keysOf(services, source, wanted.body, signal);
+  try {
+    const dek = await services.uploadKeys.dek(record, signal);
+    const entry = { n, size: wanted.size, salt: keys.copiedTo(dek, n, wanted) };
+    const commitment = commitmentOf(dek, entry);
+    dek.fill(0);
+    return { entry, commitment };
+  } finally {
+    keys.wipe();
+  }
+}
+
+/** A checksum would be of the plaintext, and with SSE-C the store cannot be asked again who may read the source. */
+const mayCopy = ({ headers, copyAccess }: CopyRequest, { record }: PartTarget): boolean =>
+  record.format === 2 &&
+  record.checksum === undefined &&
+  ![...Object.keys(headers), ...Object.keys(copyAccess)].some((name) => name.includes('-customer-'));
+
+interface WantedSegments {
+  readonly body: Pick<SegmentedPart, 'n' | 'salt'> & { readonly derivation?: Derivation };
+  /** Index of the first in its body. */
+  readonly first: number;
+  /** Whether the body ends with them. */
+  readonly ends: boolean;
+  /** Plaintext bytes. */
+  readonly size: number;
+  /** Where they are stored; undefined: they are the object. */
+  readonly stored: ByteRange | undefined;
+}
+
+/** Whole segments of one body; undefined for any other range, and for nothing. */
+function wantedSegments(
+  { object, layout }: SourceObject,
+  range: ByteRange = { start: 0, end: layout.size - 1 },
+): WantedSegments | undefined {
+  let [before, storedBefore] = [0, 0];
+  for (const body of bodiesOf({ object, layout })) {
+    const { size } = body;
+    const [skip, take] = [range.start - before, range.end - range.start + 1];
+    if (skip < size) {
+      const ends = skip + take === size;
+      const whole = skip % segmentBytes === 0 && (ends || (skip + take) % segmentBytes === 0);
+      if (!whole || take < 1 || skip + take > size) return undefined;
+      const { first, from, to } = coveringSegments(size, skip, take);
+      const stored = { start: storedBefore + from, end: storedBefore + to - 1 };
+      const all = stored.start === 0 && stored.end === object.storedSize - 1;
+      return { body, first, ends, size: take, stored: all ? undefined : stored };
+    }
+    before += size;
+    storedBefore += segmentedSize(size);
+  }
+  return undefined;
+}
+
+/** In format 2; none in any other. */
+function bodiesOf({ object, layout }: SourceObject): readonly (WantedSegments['body'] & { size: number })[] {
+  if (layout.list !== undefined) return layout.list.format === 2 ? layout.list.parts : [];
+  const derivation = object.envelope?.derivation;
+  return derivation === undefined ? [] : [{ n: 0, salt: derivation.salt, size: layout.size, derivation }];
+}
+
+/** The source's, found true: a list was when it was read. */
+async function keysOf(
+  services: ProxyServices,
+  { object, layout }: SourceObject,
+  { n, salt, derivation }: WantedSegments['body'],
+  signal: AbortSignal,
+): Promise<BodyKeys> {
+  const dek = await sourceDek(services, { object, layout }, signal);
+  const keys = new BodyKeys(dek, salt, n);
+  dek.fill(0);
+  try {
+    if (derivation !== undefined) keys.verify(derivation.commitment, layout.size);
+    return keys;
+  } catch (error) {
+    keys.wipe();
+    throw error;
+  }
+}
+
+async function sourceDek(
+  { keys }: ProxyServices,
+  { object: { name, envelope }, layout: { list, dek } }: SourceObject,
+  signal: AbortSignal,
+): Promise<Buffer> {
+  if (envelope === undefined) throw new TypeError('the source is not encrypted');
+  if (dek !== undefined) {
+    const copy = ownBuffer(dek.length);
+    copy.set(dek);
+    return copy;
+  }
+  const item =
+    envelope.keys.form === 'single'
+      ? { wrapped: envelope.keys.dek, purpose: { kind: 'object', format: 2 } as const }
+      : {
+          wrapped: list?.seal ?? '',
+          purpose: { kind: 'seal', upload: list?.manifest ?? '', format: 2 } as const,
+        };
+  const [unwrapped] = await keys.unwrap(name, envelope, [item], signal);
+  if (unwrapped === undefined) throw new TypeError('a purpose without a key');
+  return unwrapped;
+}
+
+function commitmentOf(dek: Buffer, { n, salt, size }: SegmentedPart): string {
+  const keys = new BodyKeys(dek, salt, n);
+  try {
+    return keys.commitment(size);
+  } finally {
+    keys.wipe();
+  }
+}
+
+/** Of a source in parts versitygw tells that of the whole, with the number of parts behind it. */
+const isOfPart = (checksum: string | undefined): boolean => /^[A-Za-z0-9+/]{6}==$/.test(checksum ?? '');
+
+/**
+ * Undefined where the store refuses: what it has against the source or the upload it says again when the part is written.
+ * MinIO copies no part of an upload whose parts have checksums, as it wants one of each from the caller.
+ */
+async function copyInStore(
+  { upstream, config }: ProxyServices,
+  copy: CopyRequest,
+  { object }: SourceObject,
+  { stored }: WantedSegments,
+  { record, number }: PartTarget,
+  signal: AbortSignal,
+): Promise<Pick<CopiedPart, 'etag' | 'checksum'> | undefined> {
+  const { bucket, key, uploadId } = record;
+  const response = await upstream.send({
+    method: 'PUT',
+    bucket,
+    key,
+    query: [
+      ['partNumber', String(number)],
+      ['uploadId', uploadId],
+    ],
+    headers: {
+      ...accessHeaders(copy.headers),
+      ...copyHeaders(copy, object.etag),
+      ...(stored && { 'x-amz-copy-source-range': `bytes=${stored.start}-${stored.end}` }),
+    },
+    signal,
+  });
+  try {
+    const result = await xmlResult(response, 'CopyPartResult', answerLimit);
+    const [etag, checksum] = [childText(result, 'ETag'), childText(result, 'ChecksumCRC32')];
+    // Complete has to name it
+    const usable = config.upstreamChecksum === 'none' || isOfPart(checksum);
+    return etag !== undefined && usable ? { etag: unquote(etag), checksum } : undefined;
+  } catch (error) {
+    if (!(error instanceof S3Error) || error.status >= 500) throw error;
+    if (error.status === 412) throw new ObjectChanged();
+    return undefined;
+  }
+}
