@@ -1,6 +1,6 @@
 import { comesAbout, type NodeBed, type NodeCheck, onNode, readyPods } from './bed.ts';
 import { agentRecords } from './install.ts';
-import { LEVELS, PASSWORD, shop } from './workloads.ts';
+import { LEVELS, PASSWORD, shop } from './shop.ts';
 
 interface Attack {
   readonly name: string;
