@@ -37,12 +37,13 @@ const PARTS: readonly Part[] = [
   ],
 ];
 const USAGE = [
-  'Usage: npm run conformance [-- [--minutes N] [--seed N] [--objects N] [--cases N] [--from N] [--case N] [--store NAME] [--only NAME,…] [--write] [part…]]',
+  'Usage: npm run conformance [-- [--minutes N] [--seed N] [--objects N] [--cases N] [--from N] [--case N] [--store NAME] [--only NAME,…] [--write] [--keep] [part…]]',
   ...PARTS.map(({ name, summary }) => `  ${name}  ${summary}`),
   'Without a name, all of them. --minutes (10) and --seed (1) are of the soaks, --objects of audit-million (1000000) and migrate (100000),',
   '--cases (1000000 requests), --from (the number of its first case, 0) and --case (one case alone) of hostile,',
   '--store (versitygw or minio, both without it) of the suites,',
-  '--only (some of them) and --write (records what they need) of applications.',
+  '--only (some of them) of applications and node, --write (records what they need) of applications,',
+  '--keep (the node stays up, and runs the checks that lines of standard input name) of node.',
 ].join('\n');
 
 const print = (text: string) => process.stdout.write(`${text}\n`);
@@ -64,6 +65,7 @@ function readWish(argv: string[]): Wish | undefined {
     case: text,
     only: text,
     write: { type: 'boolean' },
+    keep: { type: 'boolean' },
     store: text,
     help,
   } as const;
@@ -83,6 +85,7 @@ function readWish(argv: string[]): Wish | undefined {
     case: values.case === undefined ? undefined : whole('case', values.case),
     only: values.only?.split(','),
     write: values.write ?? false,
+    keep: values.keep ?? false,
   };
 }
 

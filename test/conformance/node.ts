@@ -1,34 +1,46 @@
 import { helm } from '../support/helm.ts';
 import { startNodeCluster } from '../support/node/cluster.ts';
-import { attacks } from './node/attacks.ts';
-import type { NodeCheck } from './node/bed.ts';
-import { agentTier, chartResources, installChart } from './node/install.ts';
-import { uninstallChart } from './node/uninstall.ts';
-import { validates } from './node/validate.ts';
-import { dailyUse, setUpKeyServer, workloads } from './node/workloads.ts';
-import type { Part } from './part.ts';
-
-const CHECKS: Readonly<Record<string, NodeCheck>> = {
-  ...{ installChart, agentTier, workloads, dailyUse, attacks, validates, chartResources, uninstallChart },
-};
+import type { NodeBed } from './node/bed.ts';
+import { CHECKS } from './node/checks.ts';
+import { type RunChecks, runKept } from './node/kept.ts';
+import { setUpKeyServer } from './node/workloads.ts';
+import type { Part, Report } from './part.ts';
 
 /** What the chart does on a node with systemd, containerd and a kubelet, from its installation to its end. */
 export const node: Part = {
   name: 'node',
   summary: 'a whole node in an emulated machine: the chart as Helm installs it, pods under attack, its end',
-  async run(report) {
+  async run(report, { only = Object.keys(CHECKS), keep }) {
     const cluster = await startNodeCluster(report.say);
     const tool = await helm();
     try {
       const bed = { ...cluster, helm: tool, kubeconfig: cluster.kube.kubeconfig() };
       await setUpKeyServer(bed);
-      for (const [name, check] of Object.entries(CHECKS)) {
-        report.say(`-- ${name}`);
-        await check(bed, report);
-      }
+      const run = runChecks(bed, report);
+      await run(only, CHECKS);
+      if (keep) await runKept(bed, report, run);
     } finally {
       await tool.remove();
       await cluster.stop();
     }
   },
 };
+
+/** One after the other, whatever becomes of each; without the chart there is nothing to check. */
+const runChecks =
+  (bed: NodeBed, report: Report): RunChecks =>
+  async (names, checks) => {
+    for (const name of names) {
+      const check = checks[name];
+      if (!check) throw new Error(`There is no check named ${name}: ${Object.keys(checks).join(', ')}`);
+      const begun = performance.now();
+      report.say(`-- ${name}`);
+      try {
+        await check(bed, report);
+      } catch (error) {
+        report.check(`${name} comes to its end`, false, `${error}`);
+        if (name === 'installChart') throw error;
+      }
+      report.say(`${name} took ${((performance.now() - begun) / 1000).toFixed(0)} s`);
+    }
+  };

@@ -23,10 +23,12 @@ export interface PartOptions {
   readonly store: ObjectStore['kind'] | undefined;
   /** Which one of these cases alone, by its number. */
   readonly case: number | undefined;
-  /** Which applications run, by their names; default: all. */
+  /** Which applications, or checks of the node, run, by their names; default: all. */
   readonly only?: readonly string[] | undefined;
   /** Records what the applications need, in place of comparing it with what is recorded. */
   readonly write: boolean;
+  /** Keeps the node up for checks that are named on standard input. */
+  readonly keep: boolean;
 }
 
 /** One long run with real servers. What it throws is one failure. */

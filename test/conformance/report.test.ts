@@ -13,6 +13,7 @@ const options = {
   store: undefined,
   case: undefined,
   write: false,
+  keep: false,
 };
 
 const part = (name: string, run: Part['run']): Part => ({ name, summary: `tries ${name}`, run });

@@ -86,7 +86,9 @@ export async function startControlPlane(
     await etcd.stop();
     throw error;
   });
-  const manager = controllers ? await startManager(program, folder, files, api.url, adminToken) : undefined;
+  const manager = controllers
+    ? await startManager(program, folder, files, api.url, adminToken, nodes ? PATIENT : [])
+    : undefined;
   return {
     ...{ url: api.url, port: api.port, caCert, caFile: files.ca, adminToken, agent },
     async pause() {
@@ -217,12 +219,16 @@ function startApiServer(
   });
 }
 
+/** A node that is emulated on a busy host is late with its heartbeats, and its pods are no less ready. */
+const PATIENT = ['--node-monitor-grace-period=10m'];
+
 async function startManager(
   program: string,
   folder: string,
   files: Files,
   server: string,
   token: string,
+  more: readonly string[],
 ): Promise<Child> {
   const config = join(folder, 'controller-manager.kubeconfig');
   const [name, context] = ['manager', { cluster: 'manager', user: 'manager' }];
@@ -239,7 +245,7 @@ async function startManager(
   const args = [
     ...['kube-controller-manager', `--kubeconfig=${config}`, '--controllers=*', '--leader-elect=false'],
     ...[`--service-account-private-key-file=${files.accountKey}`, `--root-ca-file=${files.ca}`],
-    ...['--use-service-account-credentials=false', '--secure-port=0'],
+    ...['--use-service-account-credentials=false', '--secure-port=0', ...more],
   ];
   return launch(program, args, { env: cleanEnv({ HOME: folder, ...seldomCollected }), cwd: folder });
 }

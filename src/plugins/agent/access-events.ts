@@ -5,11 +5,13 @@ import type { AccessEventListener } from './guard/contract.ts';
 import { bootTime } from './guard/map-readings.ts';
 import type { ObservedAccessEvent, OperatorChannel } from './operator/contract.ts';
 import type { PodResolver } from './pods/pod-cgroups.ts';
+import type { PodWatch } from './pods/start-pod-watch.ts';
 
 export interface AccessEventSinkParts {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly resolver: Pick<PodResolver, 'podOfCgroup'>;
+  readonly nameOf: PodWatch['nameOf'];
   /** Tells the operator. */
   readonly channel: Pick<OperatorChannel, 'hit'>;
   readonly clock: Clock;
@@ -22,6 +24,7 @@ export function createAccessEventSink({
   log,
   metrics,
   resolver,
+  nameOf,
   channel,
   clock,
 }: AccessEventSinkParts): AccessEventListener {
@@ -38,7 +41,7 @@ export function createAccessEventSink({
     const observed = observe(hit);
     channel.hit(observed, times.count, clock.wallTime(times.last));
     for (let lines = mayLog(times.count); lines > 0; lines -= 1) {
-      log.warn(`hit.${outcome}`, describeAccessEvent(observed));
+      log.warn(`hit.${outcome}`, describeAccessEvent(observed, nameOf));
     }
   };
 }
@@ -57,7 +60,9 @@ function observer(
 }
 
 /** A hit as the fields of a line of the log. */
-function describeAccessEvent(hit: ObservedAccessEvent): LogFields {
+function describeAccessEvent(hit: ObservedAccessEvent, nameOf: PodWatch['nameOf']): LogFields {
+  const from = nameOf(hit.source.cgroup);
+  const to = nameOf(hit.target.cgroup);
   const { source, target, syscall, syscallName, sourcePod, targetPod } = hit;
   return {
     road: hit.road,
@@ -68,8 +73,10 @@ function describeAccessEvent(hit: ObservedAccessEvent): LogFields {
     source_comm: source.comm,
     source_uid: source.uid,
     source_pod: sourcePod,
+    ...(from && { source_pod_name: from.pod, source_container: from.container }),
     // A path to all memory has no single target.
-    ...(target.pid === 0 ? {} : { target_pid: target.pid, target_comm: target.comm, target_pod: targetPod }),
+    ...(target.pid !== 0 && { target_pid: target.pid, target_comm: target.comm, target_pod: targetPod }),
+    ...(target.pid !== 0 && to && { target_pod_name: to.pod, target_container: to.container }),
   };
 }
 

@@ -72,7 +72,10 @@ export async function startAgent(
   });
   guard.onStatus(onChange);
   guard.onHit(
-    createAccessEventSink({ log, metrics, resolver: pods.resolver, channel, clock: createClock() }),
+    createAccessEventSink({
+      ...{ log, metrics, channel, clock: createClock() },
+      ...{ resolver: pods.resolver, nameOf: pods.nameOf },
+    }),
   );
   await guard.start();
   const close = async () => {

@@ -20,7 +20,7 @@ export type { Leadership } from '../../runtime/kube/lease.ts';
 
 export type { NodeAgentState, ReportedPod };
 
-/** What the agents have reported within two minutes; only the leader keeps it. */
+/** What the agents have reported within 40 s; only the leader keeps it. */
 export interface NodeReports extends AgentsTold {
   agents(): IterableIterator<NodeAgentState>;
 }

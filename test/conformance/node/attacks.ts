@@ -1,6 +1,6 @@
 import { comesAbout, type NodeBed, type NodeCheck, onNode, readyPods } from './bed.ts';
 import { agentRecords } from './install.ts';
-import { LEVELS, PASSWORD, shop } from './workloads.ts';
+import { LEVELS, PASSWORD, shop } from './shop.ts';
 
 interface Attack {
   readonly name: string;
@@ -42,22 +42,55 @@ const ATTACKS: readonly Attack[] = [
 ];
 
 interface Target {
+  /** The pod's name. */
   readonly pod: string;
   readonly namespace: string;
+  /** Of a shell: `pid` on the node, and `container`. */
   readonly variables: string;
 }
 
+/** Who tries, by a script, and gets what it says. */
+type Attacker = (script: string) => Promise<string>;
+
 /** Each first at a pod that nobody protects, where it has to succeed, then at one of each level. */
 export const attacks: NodeCheck = async (bed, report) => {
+  const root: Attacker = async (script) => (await bed.machine.run(script)).stdout;
   const plain = await plainPod(bed);
   for (const { name, script } of ATTACKS) {
-    const { leaked } = await attempt(bed, plain, script);
+    const leaked = await attempt(root, plain, script);
     report.check(`${name}: shows the secret of a pod without protection`, leaked);
   }
   for (const level of LEVELS) {
     const target = await targetOf(bed, level, 'shop');
-    for (const { name, script } of ATTACKS) await denied(bed, report, target, name, script);
+    for (const { name, script } of ATTACKS) await denied(bed, report, target, name, root, script);
   }
+};
+
+const EVERYONE = 'cat /proc/[0-9]*/environ';
+
+/** From pods: one with all rights on the node, a container beside the application, and `kubectl exec` into it. */
+export const neighbours: NodeCheck = async (bed, report) => {
+  const inPod =
+    (namespace: string, pod: string, container: string): Attacker =>
+    async (script) => {
+      const at = ['--namespace', namespace, pod, `--container=${container}`];
+      return (await bed.kube.kubectl(['exec', ...at, '--', '/bin/sh', '-c', script])).stdout;
+    };
+  const rogue = await roguePod(bed);
+  const fromRogue = inPod('privileged', rogue, 'shop');
+  const plain = await plainPod(bed);
+  const shown = await attempt(fromRogue, plain, 'cat /proc/$pid/environ');
+  report.check('a privileged pod reads the secret of a pod without protection', shown);
+  const target = await targetOf(bed, 'restricted', 'shop');
+  for (const { name, script } of ATTACKS.slice(0, 3)) {
+    await denied(bed, report, target, `a privileged pod, ${name}`, fromRogue, script);
+  }
+  const exec = inPod('restricted', target.pod, 'shop');
+  await denied(bed, report, target, 'kubectl exec, cat of all environments', exec, EVERYONE);
+  const [composed] = await readyPods(bed, 'restricted', 'app=composed');
+  const shared = { namespace: 'restricted', pod: composed.metadata.name, variables: 'true' };
+  const beside = inPod('restricted', shared.pod, 'side');
+  await denied(bed, report, shared, 'a container that shares the processes', beside, EVERYONE);
 };
 
 const denied = async (
@@ -65,34 +98,36 @@ const denied = async (
   report: Parameters<NodeCheck>[1],
   target: Target,
   name: string,
+  attacker: Attacker,
   script: string,
 ): Promise<void> => {
   const before = (await hits(bed, target)).length;
-  const { leaked, said } = await attempt(bed, target, script);
-  report.check(`${target.namespace}: ${name} shows nothing`, !leaked, said.slice(-200).trim());
+  const leaked = await attempt(attacker, target, script);
+  report.check(`${target.namespace}: ${name} shows nothing`, !leaked);
   const reported = await comesAbout(bed, target.namespace, `a report of ${name}`, async () => {
     const all = await hits(bed, target);
     return all.length > before && all.at(-1);
   }).catch((error: Error) => ({ missing: error.message }));
-  const text = JSON.stringify(reported);
+  const { target_pod_name: pod, target_container: container } = reported as Record<string, unknown>;
   report.check(
-    `${target.namespace}: ${name} is reported with the pod's name`,
-    text.includes(target.pod),
-    text,
+    `${target.namespace}: ${name} is reported with the names of pod and container`,
+    pod === `${target.namespace}/${target.pod}` && container === 'shop',
+    JSON.stringify(reported),
   );
 };
 
-async function attempt(
-  bed: NodeBed,
-  { variables }: Target,
-  script: string,
-): Promise<{ readonly leaked: boolean; readonly said: string }> {
-  const file = '/tmp/attack-output';
-  const text = `export PATH=/node/bin:$PATH; ${variables}; (${script}) > ${file} 2>&1; grep -ac ${PASSWORD} ${file}; tail -c 300 ${file} | tr -cd '[:print:]\\n'; rm ${file}`;
-  const { stdout } = await bed.machine.run(text);
-  const [count = '', ...said] = stdout.split('\n');
-  return { leaked: count !== '0', said: said.join('\n') };
+/** Whether what it shows holds the password. @throws Error where it was not tried */
+async function attempt(attacker: Attacker, { variables }: Target, script: string): Promise<boolean> {
+  const output = await attacker(
+    `export PATH=/node/bin:$PATH; ${variables}; { ${script}; } 2>&1 | grep -ac -e ${PASSWORD}`,
+  );
+  if (!/^\d+\n$/.test(output)) throw new Error(`the attack was not tried: ${script}: ${output}`);
+  return output !== '0\n';
 }
+
+/** Whether root on the node reads the secret of a pod in the plainest way. */
+export const attempted = (bed: NodeBed, target: Target): Promise<boolean> =>
+  attempt(async (script) => (await bed.machine.run(script)).stdout, target, 'cat /proc/$pid/environ');
 
 /** What the agent has logged of attempts at a pod. */
 async function hits(bed: NodeBed, { pod }: Target) {
@@ -108,6 +143,17 @@ async function plainPod(bed: NodeBed): Promise<Target> {
   await bed.kube.apply(shop({ namespace: 'baseline', name, annotations: {}, container: { env } }));
   await readyPods(bed, 'baseline', 'app=plain');
   return targetOf(bed, 'baseline', name);
+}
+
+/** Root with all capabilities, and with the node's processes. @returns its name */
+async function roguePod(bed: NodeBed): Promise<string> {
+  const container = { securityContext: { privileged: true } };
+  const pod = { hostPID: true, securityContext: { runAsUser: 0 } };
+  await bed.kube.apply(
+    shop({ ...{ namespace: 'privileged', name: 'rogue', annotations: {} }, container, pod }),
+  );
+  const [{ metadata }] = await readyPods(bed, 'privileged', 'app=rogue');
+  return metadata.name;
 }
 
 /** The pod's one process that serves. */

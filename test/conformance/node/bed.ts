@@ -16,7 +16,7 @@ export interface NodeBed extends NodeCluster {
 export type NodeCheck = (bed: NodeBed, report: Report) => Promise<void>;
 
 // biome-ignore lint/suspicious/noExplicitAny: objects of the API are picked apart freely
-type ApiObject = any;
+export type ApiObject = any;
 
 /** Output of kubectl. @throws Error with what it says where it fails */
 export async function kubectl({ kube }: NodeBed, ...args: string[]): Promise<string> {

@@ -20,6 +20,8 @@ const BOOT_MS = 900_000;
 const KERNEL_ARGUMENTS = [
   ...['root=/dev/vda', 'rw', 'console=ttyS0,115200', 'net.ifnames=0', 'panic=-1'],
   ...[`lsm=${WITH_BPF.join(',')}`, 'secretmem.enable=1'],
+  // on a busy host a disk may be found only after the minute and a half that is usual
+  ...['systemd.default_device_timeout_sec=900', 'systemd.default_timeout_start_sec=900'],
   ...['mitigations=off', 'cryptomgr.notests', 'quiet', 'systemd.show_status=false'],
 ];
 

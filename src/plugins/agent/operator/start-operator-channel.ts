@@ -35,7 +35,7 @@ interface ChannelOptions {
 }
 
 const usual: Timings = {
-  heartbeat: 30_000,
+  heartbeat: 15_000,
   change: 200,
   batch: 500,
   timeout: 10_000,

@@ -113,6 +113,8 @@ function isCgroup2(folder: string): boolean {
 export interface PodResolver {
   /** @param id of a pod's cgroup or one below it */
   podOfCgroup(id: bigint): string | undefined;
+  /** Id by which the runtime knows the container that such a cgroup is of, or is in. */
+  containerOfCgroup(id: bigint): string | undefined;
   podOfProcess(pid: number): string | undefined;
 }
 
@@ -127,7 +129,7 @@ const mostPerPod = 512;
 
 /** @param root where cgroup v2 is mounted; undefined: no cgroup has a pod */
 export function createPodResolver(root: string | undefined, now = () => performance.now()): PodResolver {
-  let known = new Map<bigint, string>();
+  let known = new Map<bigint, CgroupOwner>();
   const missing = new BoundedMap<bigint, true>(mostMissing);
   let scanned = Number.NEGATIVE_INFINITY;
   const scanFor = (id: bigint) => {
@@ -137,23 +139,34 @@ export function createPodResolver(root: string | undefined, now = () => performa
     known = merged(readTree(root), known);
     if (!known.has(id)) missing.set(id, true);
   };
+  const ownerOf = (id: bigint) => {
+    if (!known.has(id)) scanFor(id);
+    return known.get(id);
+  };
   return {
-    podOfCgroup(id) {
-      if (!known.has(id)) scanFor(id);
-      return known.get(id);
-    },
+    podOfCgroup: (id) => ownerOf(id)?.uid,
+    containerOfCgroup: (id) => ownerOf(id)?.container,
     podOfProcess,
   };
 }
 
+interface CgroupOwner {
+  readonly uid: string;
+  /** Id of the container; undefined for the pod's own cgroup. */
+  readonly container: string | undefined;
+}
+
 /** What has gone since is still asked for: events come a little later. */
-function merged(found: Map<bigint, string>, before: ReadonlyMap<bigint, string>): Map<bigint, string> {
-  for (const [id, uid] of before) if (found.size < mostKnown && !found.has(id)) found.set(id, uid);
+function merged(
+  found: Map<bigint, CgroupOwner>,
+  before: ReadonlyMap<bigint, CgroupOwner>,
+): Map<bigint, CgroupOwner> {
+  for (const [id, owner] of before) if (found.size < mostKnown && !found.has(id)) found.set(id, owner);
   return found;
 }
 
-function readTree(root: string): Map<bigint, string> {
-  const found = new Map<bigint, string>();
+function readTree(root: string): Map<bigint, CgroupOwner> {
+  const found = new Map<bigint, CgroupOwner>();
   try {
     for (const pod of scanPodCgroups(root).pods) if (found.size < mostKnown) addPod(found, pod);
   } catch {
@@ -163,15 +176,26 @@ function readTree(root: string): Map<bigint, string> {
 }
 
 /** Breadth first: what the runtime made comes before what a container made within it. */
-function addPod(found: Map<bigint, string>, pod: PodCgroup): void {
-  const folders = [pod as { readonly path: string; readonly id: bigint }];
+function addPod(found: Map<bigint, CgroupOwner>, { uid, ...pod }: PodCgroup): void {
+  const folders: (Folder & { readonly container?: string | undefined })[] = [pod];
   for (let index = 0; index < folders.length && index < mostPerPod; index++) {
     const folder = folders[index];
     if (folder === undefined) return;
-    found.set(folder.id, pod.uid);
-    if (folders.length < mostPerPod) folders.push(...foldersIn(folder.path));
+    found.set(folder.id, { uid, container: folder.container });
+    if (folders.length >= mostPerPod) continue;
+    for (const below of foldersIn(folder.path)) {
+      folders.push({
+        ...below,
+        container: index === 0 ? containerIdOf(basename(below.path)) : folder.container,
+      });
+    }
   }
 }
+
+/** `<id>` of the cgroupfs driver; `<runtime>-<id>.scope` of the systemd driver. */
+const containerFolder = /^(?:[\w.-]+-)?([0-9a-f]{64})(?:\.scope)?$/;
+
+const containerIdOf = (name: string): string | undefined => containerFolder.exec(name)?.[1];
 
 function podOfProcess(pid: number): string | undefined {
   try {

@@ -34,12 +34,22 @@ export interface PodWatchOptions extends Pick<ComponentDeps, 'log' | 'metrics' |
 
 export interface PodWatch {
   readonly resolver: PodResolver;
+  /** @param cgroup id of a labelled pod's cgroup or one below it; undefined for what is in no labelled pod */
+  nameOf(cgroup: bigint): ContainerName | undefined;
   /** Why not all of a pod's processes are covered wherever they are moved, as a sentence, by the pod's UID. */
   crowded(): ReadonlyMap<string, string>;
   /** The pods on this node that are to be protected by their label. */
   labelled(): readonly LabelledPod[];
   /** Resolves when nothing is under way; what is covered stays so. */
   close(): Promise<void>;
+}
+
+/** As people know them. */
+export interface ContainerName {
+  /** `namespace/name` */
+  readonly pod: string;
+  /** Undefined where the kubelet has not told the API server of it yet. */
+  readonly container: string | undefined;
 }
 
 export interface LabelledPod {
@@ -73,6 +83,7 @@ export function startPodWatch(options: PodWatchOptions): PodWatch {
   });
   return {
     resolver,
+    nameOf: (cgroup) => (followed === undefined ? undefined : nameIn(followed, resolver, cgroup)),
     crowded: () => crowdedPods(options.guard.crowded(), resolver),
     labelled: () => (followed === undefined ? [] : labelledPods(followed)),
     async close() {
@@ -107,6 +118,13 @@ function crowdedPods(cgroups: readonly bigint[], { podOfCgroup }: PodResolver): 
 interface Following {
   readonly reflector: Reflector<WantedPod>;
   readonly coverage: Coverage;
+}
+
+function nameIn({ reflector }: Following, resolver: PodResolver, cgroup: bigint): ContainerName | undefined {
+  const uid = resolver.podOfCgroup(cgroup);
+  const pod = [...reflector.values()].find((one) => one.uid === uid);
+  const id = resolver.containerOfCgroup(cgroup);
+  return pod && { pod: pod.name, container: id === undefined ? undefined : pod.containers.get(id) };
 }
 
 function labelledPods({ reflector, coverage }: Following): readonly LabelledPod[] {
@@ -185,9 +203,23 @@ interface WantedPod {
   readonly uid: string;
   /** `namespace/name` */
   readonly name: string;
+  /** Names of its containers by the runtime's ids, as the kubelet has told them. */
+  readonly containers: ReadonlyMap<string, string>;
 }
 
-type Rest = Omit<ReflectOptions<KubeObject, WantedPod>, 'path' | 'project' | 'client'>;
+interface PodObject extends KubeObject {
+  readonly status?: Readonly<Partial<Record<(typeof statusLists)[number], readonly ContainerStatus[]>>>;
+}
+
+interface ContainerStatus {
+  readonly name: string;
+  /** `<runtime>://<id>`; missing, or empty, before it has started. */
+  readonly containerID?: string;
+}
+
+const statusLists = ['initContainerStatuses', 'containerStatuses', 'ephemeralContainerStatuses'] as const;
+
+type Rest = Omit<ReflectOptions<PodObject, WantedPod>, 'path' | 'project' | 'client'>;
 
 /** The kubelet names a static pod's cgroup by the hash of its manifest, and notes that in the pod's mirror. */
 const mirrorHash = 'kubernetes.io/config.mirror';
@@ -197,15 +229,19 @@ const notEnded = 'status.phase!=Succeeded,status.phase!=Failed';
 
 /** Follows the pods of a node that are labelled as protected. */
 function followProtectedPods(client: KubeClient, node: string, rest: Rest): Reflector<WantedPod> {
-  return reflect<KubeObject, WantedPod>({
-    ...{ client, path: '/api/v1/pods', metadataOnly: true },
+  return reflect<PodObject, WantedPod>({
+    ...{ client, path: '/api/v1/pods' },
     ...{ fieldSelector: `spec.nodeName=${node},${notEnded}`, labelSelector: `${protectedLabel}=true` },
     project: wantedPodOf,
     ...rest,
   });
 }
 
-export function wantedPodOf({ metadata }: KubeObject): WantedPod {
+function wantedPodOf({ metadata, status }: PodObject): WantedPod {
   const { uid, name, namespace = '', annotations } = metadata;
-  return { uid: annotations?.[mirrorHash] ?? uid, name: `${namespace}/${name}` };
+  const statuses = statusLists.flatMap((list) => status?.[list] ?? []);
+  const containers = new Map(
+    statuses.map(({ name, containerID = '' }) => [containerID.split('://')[1] ?? '', name]),
+  );
+  return { uid: annotations?.[mirrorHash] ?? uid, name: `${namespace}/${name}`, containers };
 }

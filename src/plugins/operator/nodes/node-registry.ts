@@ -14,12 +14,12 @@ export interface NodeRegistryLimits {
   readonly forgottenMs: number;
 }
 
-/** An agent reports at least every 30 s, and gathers for 0.2 s. */
+/** An agent reports at least every 15 s, and gathers for 0.2 s: one report may be lost, and be sent again after its time-out. */
 export const defaultLimits: NodeRegistryLimits = {
   nodes: 5_000,
   pods: 200_000,
   reports: { burst: 20, perSecond: 8 },
-  silentMs: 120_000,
+  silentMs: 40_000,
   forgottenMs: 600_000,
 };
 
@@ -71,6 +71,11 @@ export class NodeRegistry implements NodeReports {
     const heard = entry.instances.hear(report);
     this.#update(entry, report, heard.newest, state, now);
     return { ...heard, sendState: entry.state === undefined };
+  }
+
+  /** Nodes whose agent has reported, and has fallen silent; until they are forgotten. */
+  get silent(): number {
+    return [...this.#entries.values()].filter((entry) => entry.silent).length;
   }
 
   agentOf(node: string): NodeAgentState | undefined {

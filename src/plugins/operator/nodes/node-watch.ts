@@ -61,12 +61,14 @@ export class NodeWatch {
     this.registry.clear();
     this.#told.clear();
     this.#options.metrics.nodes(leading ? [] : undefined);
+    this.#options.metrics.silent(leading ? 0 : undefined);
   }
 
   #cleanUp(): void {
     if (!this.#options.leadership.leading) return;
     this.registry.removeStale();
     this.#options.metrics.nodes(this.registry.agents());
+    this.#options.metrics.silent(this.registry.silent);
   }
 
   #changed(node: string): void {
@@ -141,6 +143,8 @@ export interface NodeMetrics {
   dropped(count: number): void;
   /** Of the nodes that report to this replica; undefined while another replica gets the reports. */
   nodes(agents: Iterable<NodeAgentState> | undefined): void;
+  /** How many of them have fallen silent; undefined as above. */
+  silent(count: number | undefined): void;
 }
 
 export function createNodeMetrics(metrics: Metrics): NodeMetrics {
@@ -157,12 +161,17 @@ export function createNodeMetrics(metrics: Metrics): NodeMetrics {
     'tier',
     'enforcing',
   ]);
+  const silent = metrics.gauge(
+    'svc_nodes_silent',
+    'Nodes whose agent has reported and does so no more, for ten minutes',
+  );
   return {
     report: (result) => reports.inc({ result }),
     hits(all) {
       for (const { road, outcome, count } of all) hits.inc(labelsOf(road, outcome), count);
     },
     dropped: (count) => dropped.inc({}, count),
+    silent: (count) => (count === undefined ? silent.remove({}) : silent.set(count)),
     nodes(agents) {
       for (const kind of kinds) {
         if (agents === undefined) nodes.remove(kind);

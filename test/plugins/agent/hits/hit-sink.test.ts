@@ -26,6 +26,7 @@ function rig() {
     log,
     metrics,
     resolver: { podOfCgroup: (id) => (id === 42n ? 'pod-42' : undefined) },
+    nameOf: (id) => (id === 42n ? { pod: 'shop/web-1', container: 'web' } : undefined),
     channel: { hit: (one, count = 1, lastAt = one.at) => void told.push({ ...one, count, lastAt }) },
     clock: {
       wallTime: (time) => 1_700_000_000_000_000_000n + time,
@@ -59,6 +60,8 @@ test('says who tried what on whom, when and with what success', () => {
       target_pid: 7,
       target_comm: 'app',
       target_pod: 'pod-42',
+      target_pod_name: 'shop/web-1',
+      target_container: 'web',
     },
   ]);
 });

@@ -99,6 +99,21 @@ test('name the pod of what is in them, at any depth, and after their end', (cont
   assert.is(podOfCgroup(late), uid('2'));
 });
 
+test('say which container of a pod a cgroup is of, with either driver', (context) => {
+  const ids = ['a', 'b'].map((digit) => digit.repeat(64));
+  const pod = `kubepods.slice/kubepods-pod${slice('1')}.slice`;
+  const scope = make(context, `${pod}/cri-containerd-${ids[0]}.scope`);
+  const inside = make(context, `${pod}/cri-containerd-${ids[0]}.scope/init.scope`);
+  const plain = make(context, `kubepods/pod${uid('2')}/${ids[1]}`);
+  const { containerOfCgroup } = createPodResolver(context.folder.path);
+  assert.equal([scope, inside, plain, make(context, pod)].map(containerOfCgroup), [
+    ids[0],
+    ids[0],
+    ids[1],
+    undefined,
+  ]);
+});
+
 test('are found soon after they are made, beside others that are asked for and belong to none', (context) => {
   const other = make(context, 'system.slice/cron.service');
   let now = 0;

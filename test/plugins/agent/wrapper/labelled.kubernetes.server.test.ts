@@ -89,7 +89,8 @@ const label = ({ cluster, namespace }: Context, name: string, value: string | nu
     metadata: { labels: { 'svc/protected': value } },
   });
 
-const containerOf = (uid: string) => `kubepods/burstable/pod${uid}/container`;
+const CONTAINER = 'c'.repeat(64);
+const containerOf = (uid: string) => `kubepods/burstable/pod${uid}/${CONTAINER}`;
 
 /** A process of the pod that has a secret from its start. */
 async function startIn({ cgroups, victims }: Context, uid: string): Promise<Victim> {
@@ -132,8 +133,18 @@ test('covers a process that runs already as soon as its pod is labelled', async 
   assert.is(attack(other), 'read', 'of another pod');
 });
 
-test('covers what is started in a labelled pod, and tells of the attempt with its pod', async (context) => {
+test('covers what is started in a labelled pod, and tells of the attempt with its pod and container', async (context) => {
   const uid = await addPod(context, 'told', { 'svc/protected': 'true' });
+  const status = {
+    containerStatuses: [
+      {
+        ...{ name: 'app', image: 'app:1', imageID: '', ready: true, restartCount: 0 },
+        containerID: `containerd://${CONTAINER}`,
+      },
+    ],
+  };
+  const path = `/api/v1/namespaces/${context.namespace}/pods/told/status`;
+  await context.cluster.must('PATCH', path, { status });
   context.cgroups.make(containerOf(uid));
   await isCovered(context, uid);
   const { pid } = await context.cgroups.startIn(containerOf(uid));
@@ -143,9 +154,11 @@ test('covers what is started in a labelled pod, and tells of the attempt with it
     assert.is(attack(victim), 'killed');
     return context.agent
       .events('hit.killed')
-      .find((line) => line['target_pid'] === pid && line['target_pod']);
+      .find((line) => line['target_pid'] === pid && line['target_pod'] && line['target_container']);
   });
   assert.is(hit['target_pod'], uid);
+  assert.is(hit['target_pod_name'], `${context.namespace}/told`);
+  assert.is(hit['target_container'], 'app');
 });
 
 test('goes on covering it without the agent, and when the agent has come back', async (context) => {

@@ -1,0 +1,49 @@
+import { NODE_NAME } from '../../support/node/disk.ts';
+import { attempted, targetOf } from './attacks.ts';
+import { type ApiObject, comesAbout, type NodeBed, type NodeCheck, readyPods } from './bed.ts';
+import { agentRecords } from './install.ts';
+import { LEVELS } from './shop.ts';
+import { figures } from './tables.ts';
+
+/** kubelet, agent and pods come back, protected. */
+export const reboot: NodeCheck = async (bed, report) => {
+  const before = await bootIdOf(bed);
+  // the answer has to get out before the machine goes
+  await bed.machine.run('(sleep 3; systemctl reboot) > /dev/null 2>&1 &');
+  await comesAbout(bed, 'kube-system', 'another boot', async () => {
+    const { bootId, ready } = await bootOf(bed);
+    return bootId !== before && ready;
+  });
+  report.check('the node is back after its reboot', true);
+  await readyPods(bed, 'svc-system', 'app.kubernetes.io/name=svc-ebpf');
+  await readyPods(bed, 'svc-system', 'app.kubernetes.io/name=svc-operator');
+  report.check('agent and operator are ready again', true);
+  const attached = (await agentRecords(bed)).findLast(({ event }) => event === 'guard.attached');
+  const guarded = Number(attached?.time);
+  for (const level of LEVELS) {
+    const [pod] = await readyPods(bed, level, 'app=shop');
+    const target = await targetOf(bed, level, 'shop');
+    report.check(`${level}: its environment is denied again`, !(await attempted(bed, target)));
+    const started = startOf(pod);
+    report.check(
+      `${level}: it started after the agent had attached`,
+      started >= guarded - 1_000,
+      `${((started - guarded) / 1000).toFixed(0)} s after it`,
+    );
+  }
+  await figures(bed, report);
+};
+
+const bootIdOf = async (bed: NodeBed): Promise<string> => (await bootOf(bed)).bootId;
+
+async function bootOf({ kube }: NodeBed): Promise<{ readonly bootId: string; readonly ready: boolean }> {
+  const { status } = await kube.must('GET', `/api/v1/nodes/${NODE_NAME}`);
+  const ready = status.conditions.some((one: ApiObject) => one.type === 'Ready' && one.status === 'True');
+  return { bootId: status.nodeInfo.bootID, ready };
+}
+
+/** When its application started last; in milliseconds since 1970, to a second. */
+function startOf({ status }: ApiObject): number {
+  const shop = status.containerStatuses.find((one: ApiObject) => one.name === 'shop');
+  return Date.parse(shop.state.running.startedAt);
+}
