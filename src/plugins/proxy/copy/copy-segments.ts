@@ -50,10 +50,12 @@ async function entryOf(
   const keys = await keysOf(services, source, wanted.body, signal);
   try {
     const dek = await services.uploadKeys.dek(record, signal);
-    const entry = { n, size: wanted.size, salt: keys.copiedTo(dek, n, wanted) };
-    const commitment = commitmentOf(dek, entry);
-    dek.fill(0);
-    return { entry, commitment };
+    try {
+      const entry = { n, size: wanted.size, salt: keys.copiedTo(dek, n, wanted) };
+      return { entry, commitment: commitmentOf(dek, entry) };
+    } finally {
+      dek.fill(0);
+    }
   } finally {
     keys.wipe();
   }
