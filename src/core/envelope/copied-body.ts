@@ -44,9 +44,9 @@ const associatedWith = ({ part, first, ends }: BodyPlace): Buffer =>
 /** The nonce is constant: nothing else is encrypted under `sealing`. */
 const nonce = (): Buffer => Buffer.alloc(nonceBytes);
 
-export function sealCopiedKey(sealing: Uint8Array, key: Uint8Array, place: BodyPlace): string {
+export function sealCopiedKey(sealing: Uint8Array, key: Buffer, place: BodyPlace): string {
   const encryption = encryptUnder(sealing, nonce(), associatedWith(place));
-  return Buffer.concat([encryption.update(Buffer.from(key)), encryption.finish()]).toString('base64url');
+  return Buffer.concat([encryption.update(key), encryption.finish()]).toString('base64url');
 }
 
 /** @returns the key, which the caller zeroes. @throws EnvelopeError `authentication-failed` */
