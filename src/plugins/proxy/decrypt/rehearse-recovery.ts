@@ -68,7 +68,7 @@ class Rehearsal {
   /** @throws only the reason of an interruption */
   async run(host: string): Promise<RecoveryRehearsal> {
     const { bucket, signal, sample: size } = this.#plan;
-    const sample = new RehearsalSample<StoredEntry>(size, randomInt);
+    const sample = new RehearsalSample<SampledEntry>(size, randomInt);
     let endedBy: Error | undefined;
     try {
       await this.#choose(sample);
@@ -86,10 +86,10 @@ class Rehearsal {
     };
   }
 
-  async #choose(sample: RehearsalSample<StoredEntry>): Promise<void> {
+  async #choose(sample: RehearsalSample<SampledEntry>): Promise<void> {
     const { bucket, prefix, signal } = this.#plan;
     for await (const page of this.#reading.pages(bucket, prefix, signal)) {
-      for (const entry of page) sample.add(entry);
+      for (const entry of page) sample.add(apart(entry));
       this.#plan.onProgress(sample.seen, 0);
     }
   }
@@ -141,6 +141,15 @@ class Rehearsal {
     }
   }
 }
+
+type SampledEntry = Pick<StoredEntry, 'key' | 'stored' | 'modified'>;
+
+/** With texts of its own: a part of a text keeps all of it in memory, which is a page of the listing. */
+const apart = ({ key, stored, modified }: StoredEntry): SampledEntry => ({
+  key: Buffer.from(key).toString(),
+  stored,
+  modified: Buffer.from(modified).toString(),
+});
 
 /** An archived object is answered with 403 too, and that is a fault: it takes a restoration before it can be read. */
 const isRefused = (error: unknown, status: number): boolean =>
