@@ -46,9 +46,9 @@ interface ManifestStoreOptions {
 const roomForText = 4 * 1024 * 1024;
 /** The share of that which a list takes once it was read, for as long as requests use it. */
 const shareInUse = 0.4;
-/** Of a part, in bytes. */
-const textOfPart = 150;
-/** Those of up to 200 parts are bounded by the number of requests. */
+/** Of a part, in bytes; that of a copied one is the longest. */
+const textOfPart = 190;
+/** Those of up to 170 parts are bounded by the number of requests. */
 const smallText = 32 * 1024;
 /** For room, in milliseconds. */
 const patience = 20_000;
