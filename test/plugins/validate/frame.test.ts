@@ -253,6 +253,14 @@ test('flags choose what is checked', () => {
   assert.ok(of({ node: true }).every(({ area }) => area === 'host'));
   assert.ok(of({ pre: true, node: true }).some(({ area }) => area === 'kek'));
   assert.ok(of({ areas: ['kek'] }).every(({ area }) => area === 'kek'));
+  const areasOf = (selection: Parameters<typeof of>[0]) => [
+    ...new Set(of(selection).map(({ area }) => area)),
+  ];
+  assert.not.ok(areasOf({}).includes('recovery') || areasOf({ pre: true }).includes('recovery'));
+  assert.equal(areasOf({ rehearsal: true }), ['recovery']);
+  assert.equal(areasOf({ rehearsal: true, node: true }), ['recovery', 'host']);
+  assert.equal(areasOf({ rehearsal: true, areas: ['kek'] }), ['kek', 'recovery']);
+  assert.ok(areasOf({ rehearsal: true, pre: true }).includes('kek'));
   assert.equal(
     of({ ids: ['SVC-HOST-001', 'SVC-KEK-001'] }).map(({ id }) => id),
     ['SVC-KEK-001', 'SVC-HOST-001'],
