@@ -14,9 +14,13 @@ export async function pushDemo({ folder, registry }: NodeBed): Promise<void> {
   const root = join(folder, 'image-demo');
   mkdirSync(root, { recursive: true });
   await go(['build', '-o', join(root, 'demo'), './cmd/demo'], { CGO_ENABLED: '0' });
-  const { status, stdout, stderr } = spawnSync('tar', ['--create', '--owner=0', '--group=0', '-C', root, '.'], {
-    maxBuffer: 2 ** 28,
-  });
+  const { status, stdout, stderr } = spawnSync(
+    'tar',
+    ['--create', '--owner=0', '--group=0', '-C', root, '.'],
+    {
+      maxBuffer: 2 ** 28,
+    },
+  );
   if (status !== 0) throw new Error(`tar: ${stderr}`);
   await registry.push('demo', '1', { tar: stdout, level: 0, entrypoint: ['/demo'] });
 }

@@ -42,8 +42,14 @@ export const rotation: NodeCheck = async (bed, report) => {
   report.check('none: nothing happens', untouched === REPLICAS.none, `${untouched} of ${REPLICAS.none}`);
   for (const mode of Object.keys(REPLICAS)) {
     const now = await readyPods(bed, NAMESPACE, `app=${mode}`);
-    const restarts = now.flatMap(({ status }) => status.containerStatuses).map(({ restartCount }) => restartCount);
-    report.check(`${mode}: no container has ended`, restarts.every((count) => count === 0), `${restarts}`);
+    const restarts = now
+      .flatMap(({ status }) => status.containerStatuses)
+      .map(({ restartCount }) => restartCount);
+    report.check(
+      `${mode}: no container has ended`,
+      restarts.every((count) => count === 0),
+      `${restarts}`,
+    );
     await kubectl(bed, 'delete', 'deployment', mode, '--namespace', NAMESPACE);
   }
   await bed.bao.request('POST', 'secret/data/shop/db', { data: { user: USER, password: PASSWORD } });
@@ -65,7 +71,10 @@ async function reaches(
   report.check(`${mode}: the new version reaches all ${REPLICAS[mode]}`, true, `${seconds} s after the last`);
 }
 
-async function countOf(pods: readonly ApiObject[], has: (pod: ApiObject) => Promise<boolean>): Promise<number> {
+async function countOf(
+  pods: readonly ApiObject[],
+  has: (pod: ApiObject) => Promise<boolean>,
+): Promise<number> {
   let count = 0;
   for (const pod of pods) if (await has(pod)) count += 1;
   return count;
@@ -76,5 +85,10 @@ const demoShows = async (bed: NodeBed, { metadata }: ApiObject, value: string): 
 
 async function lastLineHas(bed: NodeBed, { metadata }: ApiObject, password: string): Promise<boolean> {
   const text = await kubectl(bed, 'logs', '--namespace', NAMESPACE, metadata.name, '--container=shop');
-  return text.match(/^shop .*$/gm)?.at(-1)?.includes(digests(password)) ?? false;
+  return (
+    text
+      .match(/^shop .*$/gm)
+      ?.at(-1)
+      ?.includes(digests(password)) ?? false
+  );
 }

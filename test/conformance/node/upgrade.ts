@@ -24,7 +24,11 @@ export const upgrade: NodeCheck = async (bed, report) => {
     });
   }
   const { admitted, unprotected, refused } = await stream.end();
-  report.check('no pod is refused meanwhile', refused.length === 0, `${admitted} admitted; ${refused[0] ?? ''}`);
+  report.check(
+    'no pod is refused meanwhile',
+    refused.length === 0,
+    `${admitted} admitted; ${refused[0] ?? ''}`,
+  );
   report.check('and none is left without the wrapper', admitted > 0 && unprotected === 0, `${unprotected}`);
 };
 
@@ -39,7 +43,11 @@ function startStream({ kube }: NodeBed): { end(): Promise<Admissions> } {
   const seen: Admissions = { admitted: 0, unprotected: 0, refused: [] };
   let ended = false;
   const ask = async (count: number) => {
-    const { metadata, spec } = shopPod({ name: 'asked-for', annotations: asked, ...CONTEXTS.restricted }) as ApiObject;
+    const { metadata, spec } = shopPod({
+      name: 'asked-for',
+      annotations: asked,
+      ...CONTEXTS.restricted,
+    }) as ApiObject;
     const pod = { metadata: { ...metadata, name: `asked-for-${count}` }, spec };
     const { status, json, text } = await kube.request(
       'POST',
