@@ -35,7 +35,8 @@ function agentMetrics(): readonly DeclaredMetric[] {
   const none = () => undefined;
   createGuardMetrics(recorder);
   createAccessEventSink({
-    ...{ log: quietLog, metrics: recorder, resolver: { podOfCgroup: none }, channel: { hit: none } },
+    ...{ log: quietLog, metrics: recorder, resolver: { podOfCgroup: none }, nameOf: none },
+    channel: { hit: none },
     clock: { wallTime: (time) => time, after: none },
   });
   createPodWatchState({ log: quietLog, metrics: recorder, health: createHealth() });

@@ -13,7 +13,11 @@ test('groups what is guarded by pod, with how it came to be', () => {
   const status = { tier: 1, enforcing: true, reason: '', passedOver: [] } as const;
   const guard = { status, processes: () => [one, two] } as unknown as Guard;
   const registration = { registered: () => [one], reports: () => [] };
-  const resolver = { podOfProcess: () => 'uid', podOfCgroup: () => undefined };
+  const resolver = {
+    podOfProcess: () => 'uid',
+    podOfCgroup: () => undefined,
+    containerOfCgroup: () => undefined,
+  };
   const state = createNodeState({ enforce: false }, guard, registration, {
     labelled: () => [
       { uid: 'uid', uncovered: undefined },
