@@ -55,6 +55,17 @@ test('resources are those that the specification recommends', async ({ helm }) =
   });
 });
 
+test('nothing is ended before it has been silent for a minute, as on a node that is short of processor time', async ({
+  helm,
+}) => {
+  const all = await helm.render();
+  for (const [{ livenessProbe: probe }] of [
+    operatorOf(all).template.spec.containers,
+    agentOf(all).containers,
+  ])
+    assert.is((probe.periodSeconds ?? 10) * (probe.failureThreshold ?? 3), 60);
+});
+
 test('the agent is what the specification says it is', async ({ helm }) => {
   const pod = agentOf(await helm.render());
   assert.is(pod.hostPID, true);
