@@ -71,13 +71,14 @@ export class BodyKeys implements BodyPlace {
   }
 
   /**
-   * The salt of a part that has segments of this body as they are stored.
+   * The salt of a part that has segments of this body as they are stored. The same copy has the same: the store gives it
+   * the same ETag, and clients repeat requests whose answers they lost.
    * @param dek of the part's upload
    * @param number of the part
    */
   copiedTo(dek: Uint8Array, number: number, { first, ends }: Pick<BodyPlace, 'first' | 'ends'>): string {
-    const salt = freshSalt();
     const place = { part: this.part, first: this.first + first, ends: this.ends && ends };
+    const salt = saltOfCopy(dek, this.key, number, place);
     const extracted = extract(Buffer.from(salt, 'base64url'), dek);
     const sealing = expand(extracted, copiedInfo(number));
     try {
@@ -124,6 +125,24 @@ export class BodyKeys implements BodyPlace {
   #committed(size: number): Buffer {
     const copied = this.#copied === undefined ? '' : `${copiedBodyText(this.#copied)}\n`;
     return expand(this.#extracted, `svc/2/commitment\n${this.#number}\n${size}\n${copied}`);
+  }
+}
+
+/** 32 bytes, which nobody tells from random ones without the DEK. */
+function saltOfCopy(
+  dek: Uint8Array,
+  key: Uint8Array,
+  number: number,
+  { part, first, ends }: BodyPlace,
+): string {
+  const extracted = extract(Buffer.from(copiedInfo(number)), dek);
+  try {
+    return createHmac('sha256', extracted)
+      .update(`${part} ${first} ${Number(ends)}\n`)
+      .update(key)
+      .digest('base64url');
+  } finally {
+    extracted.fill(0);
   }
 }
 

@@ -89,6 +89,23 @@ test('what another part, another upload or a change of any field makes of it doe
   }
 });
 
+test('the same copy has the same entry, and any other another salt', () => {
+  const { keys } = written(four, 3);
+  const dek = randomBytes(32);
+  const place = { first: 1, ends: true };
+  const salt = keys.copiedTo(dek, 5, place);
+  assert.is(keys.copiedTo(dek, 5, place), salt);
+  const others = [
+    keys.copiedTo(randomBytes(32), 5, place),
+    keys.copiedTo(dek, 6, place),
+    keys.copiedTo(dek, 5, { first: 2, ends: true }),
+    keys.copiedTo(dek, 5, { first: 1, ends: false }),
+    written(four, 3).keys.copiedTo(dek, 5, place),
+  ];
+  const salts = [salt, ...others].map((text) => text.split('.')[0]);
+  assert.is(new Set(salts).size, salts.length);
+});
+
 test('the commitment of a record covers number, size and each field', () => {
   const { keys } = written(four, 3);
   const dek = randomBytes(32);

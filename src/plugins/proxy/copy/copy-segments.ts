@@ -21,7 +21,7 @@ type CopiedPart = Pick<EncryptedPart, 'entry' | 'commitment' | 'etag' | 'checksu
  * Has the store copy segments as they are into a part of an upload of format 2: the part's entry gets the key of the body that they
  * are of. No body passes here.
  * @returns undefined where they have to be encrypted anew: for other formats, ranges that cut a segment or go over the end of a
- *   part, a checksum of the plaintext, keys of the customer's, and stores that refuse
+ *   part, a checksum of the plaintext, keys of the customer's, and stores that refuse, or take another length
  * @throws ObjectChanged; EnvelopeError `wrong-commitment`; S3Error of the store; VaultError
  */
 export async function copySegments(
@@ -36,7 +36,9 @@ export async function copySegments(
   if (wanted === undefined || !mayCopy(copy, target)) return undefined;
   const entry = await entryOf(services, source, wanted, target, signal);
   const answer = await copyInStore(services, copy, source, wanted, target, signal);
-  return answer && { ...entry, sealed: undefined, ...answer };
+  if (answer === undefined || !(await wasTaken(services, target, answer.etag, wanted, signal)))
+    return undefined;
+  return { ...entry, sealed: undefined, ...answer };
 }
 
 /** The entry of the part in its list, and the proof of that in its record. */
@@ -202,5 +204,34 @@ async function copyInStore(
     if (!(error instanceof S3Error) || error.status >= 500) throw error;
     if (error.status === 412) throw new ObjectChanged();
     return undefined;
+  }
+}
+
+/**
+ * Whether the store has a part of that length. One that passed over the range would be noticed only by readers, when the
+ * source may be gone.
+ */
+async function wasTaken(
+  { upstream }: ProxyServices,
+  { record: { bucket, key, uploadId }, number }: PartTarget,
+  etag: string,
+  { size }: WantedSegments,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const query: [string, string][] = [
+    ['max-parts', '1'],
+    ['part-number-marker', String(number - 1)],
+    ['uploadId', uploadId],
+  ];
+  const response = await upstream.send({ method: 'GET', bucket, key, query, headers: {}, signal });
+  try {
+    const [part] = (await xmlResult(response, 'ListPartsResult', answerLimit)).children.get('Part') ?? [];
+    if (part === undefined || childText(part, 'PartNumber') !== String(number)) return false;
+    // another request has replaced it: the record of this one is of no part any more
+    if (unquote(childText(part, 'ETag') ?? '') !== etag) return true;
+    return Number(childText(part, 'Size')) === segmentedSize(size);
+  } catch (error) {
+    if (error instanceof S3Error && error.status < 500) return false;
+    throw error;
   }
 }
