@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto';
-import { publicKeyBytes, x25519PrivateKey, x25519PublicKey } from './hpke.ts';
+import { isSealable, publicKeyBytes, x25519PrivateKey, x25519PublicKey } from './hpke.ts';
 
 /** Bech32 (BIP 173) as age writes keys: one case, a checksum of six characters. */
 const alphabet = Buffer.from('qpzry9x8gf2tvdw0s3jn54khce6mua7l');
@@ -58,7 +58,8 @@ function step(checksum: number, value: number): number {
 /** A public key as age writes it (`age1…`), or 32 bytes in base64; undefined for anything else. */
 export function readRecipient(text: string): KeyObject | undefined {
   const raw = decode(Buffer.from(text), 'age') ?? rawBase64(Buffer.from(text));
-  return raw && x25519PublicKey(raw);
+  const key = raw && x25519PublicKey(raw);
+  return key && isSealable(key) ? key : undefined;
 }
 
 /**

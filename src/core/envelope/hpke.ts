@@ -43,6 +43,16 @@ export function x25519PrivateKey(raw: Uint8Array): KeyObject {
   }
 }
 
+/** False for the few points with which every private key agrees on zero (RFC 7748, 6.1): nothing can be sealed to them. */
+export function isSealable(publicKey: KeyObject): boolean {
+  try {
+    diffieHellman({ privateKey: generateKeyPairSync('x25519').privateKey, publicKey }).fill(0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** @returns 32 bytes, of a private key's public half too */
 export const rawPublicKey = (key: KeyObject): Buffer => {
   const half = key.type === 'private' ? createPublicKey(key) : key;

@@ -10,7 +10,7 @@ const expects = `up to ${mostRecipients} public keys, age1… or 32 bytes in bas
 export const recipientList = (): Parser<readonly KeyObject[]> => ({
   expects,
   parse(given) {
-    const keys = textsOf(given).map((one) => readRecipient(one) ?? refuse(one));
+    const keys = textsOf(given).map((one) => readRecipient(one) ?? refuse(given));
     const different = new Set(keys.map((key) => rawPublicKey(key).toString('hex')));
     return keys.length <= mostRecipients && different.size === keys.length ? keys : invalidValue(expects);
   },
@@ -28,9 +28,9 @@ export const recipientTexts = (): Parser<readonly string[]> => ({
 const textsOf = (given: string): readonly string[] => given.split(',').map((one) => one.trim());
 
 /** Private and public keys are easily confused, and one that was written down here has to be replaced. */
-const refuse = (text: string): never =>
+const refuse = (given: string): never =>
   invalidValue(
-    /^age-secret-key-1/i.test(text)
+    /age-secret-key-1/i.test(given)
       ? 'a private key is among them: replace it, and name public keys'
       : expects,
   );

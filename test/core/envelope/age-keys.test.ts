@@ -19,6 +19,14 @@ test('a public key is read in both forms', () => {
   }
 });
 
+test('points with which every private key agrees on zero are no keys', () => {
+  for (const first of [0, 1]) {
+    const raw = Buffer.alloc(32);
+    raw[0] = first;
+    assert.is(readRecipient(raw.toString('base64')), undefined, String(first));
+  }
+});
+
 test('one letter that differs makes it no key', () => {
   const { recipient } = ageKey();
   fc.assert(

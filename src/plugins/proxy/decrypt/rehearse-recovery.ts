@@ -102,17 +102,26 @@ class Rehearsal {
       this.#faults.succeeded();
     } catch (error) {
       signal.throwIfAborted();
-      if (isRefused(error, 404)) this.#gone++;
+      if (error instanceof Absent) await this.#judgeAbsent(key, error.answer, signal);
       else if (isRefused(error, 403) || isRefused(error, 401)) this.#denied++;
       else this.#faults.add(key, error);
     }
   }
 
-  /** @returns undefined for an object that is not encrypted */
+  /** Deleted meanwhile is what no new listing names; the store owes what it lists. */
+  async #judgeAbsent(key: string, answer: S3Error, signal: AbortSignal): Promise<void> {
+    for await (const page of this.#reading.pages(this.#plan.bucket, key, signal)) {
+      if (page.some((entry) => entry.key === key)) return this.#faults.add(key, answer);
+      break;
+    }
+    this.#gone++;
+  }
+
+  /** @returns undefined for an object that is not encrypted. @throws Absent and whatever does not open */
   async #open(key: string, user: ListUser): Promise<RehearsedObject | undefined> {
     const { reader } = this.#reading;
     const { bucket, readWhole } = this.#plan;
-    const object = await reader.stat({ bucket, key }, { signal: user.signal });
+    const object = await reader.stat({ bucket, key }, { signal: user.signal }).catch(absent);
     if (object.envelope === undefined) return undefined;
     const { format = 1 } = object.envelope;
     const layout = await reader.layout(object, user);
@@ -150,6 +159,21 @@ const apart = ({ key, stored, modified }: StoredEntry): SampledEntry => ({
   stored,
   modified: Buffer.from(modified).toString(),
 });
+
+/** The store's answer that it has no such object, to the first question about it. */
+class Absent extends Error {
+  override readonly name = 'Absent';
+  readonly answer: S3Error;
+
+  constructor(answer: S3Error) {
+    super(answer.message, { cause: answer });
+    this.answer = answer;
+  }
+}
+
+function absent(error: unknown): never {
+  throw error instanceof S3Error && error.status === 404 ? new Absent(error) : error;
+}
 
 /** An archived object is answered with 403 too, and that is a fault: it takes a restoration before it can be read. */
 const isRefused = (error: unknown, status: number): boolean =>

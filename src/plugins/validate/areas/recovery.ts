@@ -149,13 +149,14 @@ const depthsOf = (opened: readonly RehearsedObject[]): string =>
   `${counted(opened.length, 'object')} (${depthCount(opened, 'whole')} to the end, ${depthCount(opened, 'ends')} at both ends, ${depthCount(opened, 'keys')} keys only)`;
 
 /** What passed without being proved. */
-function notSeen({ opened, unencrypted }: RecoveryRehearsal): string | undefined {
+function notSeen({ opened, unencrypted, gone }: RecoveryRehearsal): string | undefined {
   const rest = opened.length - depthCount(opened, 'whole');
   const parts = [
     ...(rest > 0
       ? [`Of ${counted(rest, 'object')} larger than --read-whole the body was not read, or not all of it.`]
       : []),
     ...(unencrypted > 0 ? [`Sampled objects that are not encrypted: ${unencrypted}.`] : []),
+    ...(gone > 0 ? [`Sampled objects that were deleted meanwhile: ${gone}.`] : []),
   ];
   return parts.length === 0 ? undefined : parts.join(' ');
 }

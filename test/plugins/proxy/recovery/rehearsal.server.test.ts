@@ -4,6 +4,7 @@ import {
   CompleteMultipartUploadCommand,
   CopyObjectCommand,
   CreateMultipartUploadCommand,
+  DeleteObjectCommand,
   type S3Client,
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
@@ -107,6 +108,7 @@ test('objects of every shape are written, some of them so that no recovery key o
   unsetClient,
 }) => {
   const { client, payload, store } = bed;
+  for (const key of ['kept/a', 'kept/b']) await put(client, key, payload(100));
   for (const [format, writer] of [
     [1, client],
     [2, twoClient],
@@ -262,6 +264,48 @@ test('nothing is proved by nothing, nor by what the store does not show', async 
   const run = await rehearse(refused);
   assert.match(unknown(run).reason ?? '', /^It ended early: The object store .* refused bucket box/);
   assert.not.match(run.stdout + run.stderr, /planted/);
+});
+
+test('what the store lists and does not give out has failed, and what it lists no more is counted', async ({
+  bed,
+  relay,
+  variables,
+}) => {
+  const env = variables({ SVC_VALIDATE_PREFIX: 'kept/' });
+  const none = { status: 404, headers: {}, body: Buffer.alloc(0) };
+  const without = (method: string) => ({
+    before: (request: StoreRequest) =>
+      request.method === method && request.path.includes('kept/b') ? none : undefined,
+  });
+  try {
+    for (const method of ['HEAD', 'GET']) {
+      relay.meddle(without(method));
+      const run = await rehearse(env);
+      assert.is(run.status, 1, `${method} ${run.stdout}`);
+      assert.match(foundIn(run, opens).join('\n'), /^box\/kept\/b \w+: /);
+    }
+    let listings = 0;
+    relay.meddle({
+      async before({ method, path }) {
+        if (path.includes('list-type') && listings++ > 0) return undefined;
+        if (method !== 'HEAD' || !path.includes('kept/b')) return undefined;
+        await bed.store.client.send(new DeleteObjectCommand({ Bucket: BUCKET, Key: 'kept/b' }));
+        return undefined;
+      },
+    });
+    const run = await rehearse(env);
+    assert.is(run.status, 0, run.stdout);
+    assert.match(run.stdout, /Sampled objects that were deleted meanwhile: 1\./);
+  } finally {
+    relay.meddle({ before: (request) => void requests.push(request) });
+  }
+});
+
+test('a state bucket that is not there hides no part list', async ({ variables }) => {
+  const env = { SVC_VALIDATE_PREFIX: 'good/', SVC_PROXY_STATE_BUCKET: 'no-such-bucket' };
+  const run = await rehearse(variables(env));
+  assert.is(run.status, 1, run.stdout);
+  assert.match(foundIn(run, opens).join('\n'), /NoSuchBucket/);
 });
 
 test('a rehearsal without a bucket or a key is wrong usage', async ({ variables }) => {
