@@ -75,6 +75,7 @@ async function sendParts(sending: Sending, plaintext: Plaintext): Promise<void> 
   await abortEarlier(sending, name);
   const uploadId = await createUpload(sending, plaintext);
   try {
+    sending.signal.throwIfAborted();
     const parts = await uploadParts(sending, plaintext, uploadId);
     await completeUpload(sending, name, uploadId, parts);
   } catch (error) {
@@ -83,8 +84,9 @@ async function sendParts(sending: Sending, plaintext: Plaintext): Promise<void> 
   }
 }
 
+/** Not interrupted: an upload whose id is not known cannot be aborted. */
 async function createUpload(
-  { upstream, checksums, signal }: Sending,
+  { upstream, checksums }: Sending,
   { name, headers }: Plaintext,
 ): Promise<string> {
   const response = await upstream.send({
@@ -92,7 +94,6 @@ async function createUpload(
     ...name,
     query: [['uploads', '']],
     headers: { ...headers, ...(checksums && { 'x-amz-checksum-algorithm': 'CRC32' }) },
-    signal,
   });
   const created = await xmlResult(response, 'InitiateMultipartUploadResult', answerLimit);
   const uploadId = childText(created, 'UploadId');
