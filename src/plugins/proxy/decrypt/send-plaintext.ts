@@ -85,10 +85,7 @@ async function sendParts(sending: Sending, plaintext: Plaintext): Promise<void> 
 }
 
 /** Not interrupted: an upload whose id is not known cannot be aborted. */
-async function createUpload(
-  { upstream, checksums }: Sending,
-  { name, headers }: Plaintext,
-): Promise<string> {
+async function createUpload({ upstream, checksums }: Sending, { name, headers }: Plaintext): Promise<string> {
   const response = await upstream.send({
     method: 'POST',
     ...name,
