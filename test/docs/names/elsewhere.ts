@@ -27,6 +27,7 @@ export const elsewhere: Readonly<Record<string, string>> = {
   '--optimize-for-size': 'V8',
   '--v8-pool-size': 'Node',
   '--expose-gc': 'V8',
+  '--keep': 'npm run conformance',
   '--objects': 'npm run conformance',
   '--cases': 'npm run conformance',
   '--case': 'npm run conformance',
