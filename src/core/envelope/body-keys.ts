@@ -6,6 +6,7 @@ import {
   copiedBodyText,
   copiedInfo,
   openCopiedKey,
+  placeText,
   readCopiedBody,
   sealCopiedKey,
 } from './copied-body.ts';
@@ -129,18 +130,10 @@ export class BodyKeys implements BodyPlace {
 }
 
 /** 32 bytes, which nobody tells from random ones without the DEK. */
-function saltOfCopy(
-  dek: Uint8Array,
-  key: Uint8Array,
-  number: number,
-  { part, first, ends }: BodyPlace,
-): string {
+function saltOfCopy(dek: Uint8Array, key: Uint8Array, number: number, place: BodyPlace): string {
   const extracted = extract(Buffer.from(copiedInfo(number)), dek);
   try {
-    return createHmac('sha256', extracted)
-      .update(`${part} ${first} ${Number(ends)}\n`)
-      .update(key)
-      .digest('base64url');
+    return createHmac('sha256', extracted).update(placeText(place)).update(key).digest('base64url');
   } finally {
     extracted.fill(0);
   }

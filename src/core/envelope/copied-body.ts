@@ -38,8 +38,10 @@ export const copiedBodyText = ({ salt, part, first, ends, sealed }: CopiedBody):
 /** From what the key that seals is derived, with the salt; each such key seals one. */
 export const copiedInfo = (number: number): string => `svc/2/copied\n${number}\n`;
 
-const associatedWith = ({ part, first, ends }: BodyPlace): Buffer =>
-  Buffer.from(`svc/2/copied\n${part} ${first} ${Number(ends)}\n`);
+/** A place as it goes into what is derived and authenticated. */
+export const placeText = ({ part, first, ends }: BodyPlace): string => `${part} ${first} ${Number(ends)}\n`;
+
+const associatedWith = (place: BodyPlace): Buffer => Buffer.from(`svc/2/copied\n${placeText(place)}`);
 
 /** The nonce is constant: nothing else is encrypted under `sealing`. */
 const nonce = (): Buffer => Buffer.alloc(nonceBytes);

@@ -1,13 +1,13 @@
-import { BodyKeys, type Derivation } from '../../../core/envelope/body-keys.ts';
+import { BodyKeys } from '../../../core/envelope/body-keys.ts';
 import type { SegmentedPart } from '../../../core/envelope/manifest.ts';
 import { coveringSegments, segmentBytes, segmentedSize } from '../../../core/envelope/segments.ts';
 import { S3Error } from '../../../core/s3/error.ts';
 import { unquote } from '../../../core/s3/headers.ts';
 import { childText } from '../../../core/s3/xml.ts';
-import { ownBuffer } from '../../../runtime/memory.ts';
 import type { ProxyServices } from '../context.ts';
-import type { EncryptedPart, PartTarget } from '../multipart/upload-part.ts';
+import { type EncryptedPart, type PartTarget, partQuery } from '../multipart/upload-part.ts';
 import { accessHeaders } from '../read/read-request.ts';
+import { committedKeys, segmentedDek } from '../read/segmented-reads.ts';
 import { type ByteRange, ObjectChanged } from '../read/stored-object.ts';
 import { xmlResult } from '../upstream/upstream.ts';
 import { type CopyRequest, copyHeaders, type SourceObject } from './copy-request.ts';
@@ -70,7 +70,7 @@ const mayCopy = ({ headers, copyAccess }: CopyRequest, { record }: PartTarget): 
   ![...Object.keys(headers), ...Object.keys(copyAccess)].some((name) => name.includes('-customer-'));
 
 interface WantedSegments {
-  readonly body: Pick<SegmentedPart, 'n' | 'salt'> & { readonly derivation?: Derivation };
+  readonly body: SegmentedPart;
   /** Index of the first in its body. */
   readonly first: number;
   /** Whether the body ends with them. */
@@ -106,52 +106,25 @@ function wantedSegments(
 }
 
 /** In format 2; none in any other. */
-function bodiesOf({ object, layout }: SourceObject): readonly (WantedSegments['body'] & { size: number })[] {
+function bodiesOf({ object, layout }: SourceObject): readonly SegmentedPart[] {
   if (layout.list !== undefined) return layout.list.format === 2 ? layout.list.parts : [];
   const derivation = object.envelope?.derivation;
-  return derivation === undefined ? [] : [{ n: 0, salt: derivation.salt, size: layout.size, derivation }];
+  return derivation === undefined ? [] : [{ n: 0, salt: derivation.salt, size: layout.size }];
 }
 
 /** The source's, found true: a list was when it was read. */
 async function keysOf(
   services: ProxyServices,
   { object, layout }: SourceObject,
-  { n, salt, derivation }: WantedSegments['body'],
+  { n, salt }: WantedSegments['body'],
   signal: AbortSignal,
 ): Promise<BodyKeys> {
-  const dek = await sourceDek(services, { object, layout }, signal);
-  const keys = new BodyKeys(dek, salt, n);
-  dek.fill(0);
+  const dek = await segmentedDek(services.keys, object, layout, signal);
   try {
-    if (derivation !== undefined) keys.verify(derivation.commitment, layout.size);
-    return keys;
-  } catch (error) {
-    keys.wipe();
-    throw error;
+    return layout.list === undefined ? committedKeys(object, layout, dek) : new BodyKeys(dek, salt, n);
+  } finally {
+    dek.fill(0);
   }
-}
-
-async function sourceDek(
-  { keys }: ProxyServices,
-  { object: { name, envelope }, layout: { list, dek } }: SourceObject,
-  signal: AbortSignal,
-): Promise<Buffer> {
-  if (envelope === undefined) throw new TypeError('the source is not encrypted');
-  if (dek !== undefined) {
-    const copy = ownBuffer(dek.length);
-    copy.set(dek);
-    return copy;
-  }
-  const item =
-    envelope.keys.form === 'single'
-      ? { wrapped: envelope.keys.dek, purpose: { kind: 'object', format: 2 } as const }
-      : {
-          wrapped: list?.seal ?? '',
-          purpose: { kind: 'seal', upload: list?.manifest ?? '', format: 2 } as const,
-        };
-  const [unwrapped] = await keys.unwrap(name, envelope, [item], signal);
-  if (unwrapped === undefined) throw new TypeError('a purpose without a key');
-  return unwrapped;
 }
 
 function commitmentOf(dek: Buffer, { n, salt, size }: SegmentedPart): string {
@@ -178,15 +151,12 @@ async function copyInStore(
   { record, number }: PartTarget,
   signal: AbortSignal,
 ): Promise<Pick<CopiedPart, 'etag' | 'checksum'> | undefined> {
-  const { bucket, key, uploadId } = record;
+  const { bucket, key } = record;
   const response = await upstream.send({
     method: 'PUT',
     bucket,
     key,
-    query: [
-      ['partNumber', String(number)],
-      ['uploadId', uploadId],
-    ],
+    query: partQuery(record, number),
     headers: {
       ...accessHeaders(copy.headers),
       ...copyHeaders(copy, object.etag),

@@ -97,7 +97,7 @@ type PartContext = WriteContext & { readonly uploadKeys: Pick<UploadKeys, 'dek'>
 /** Encrypts one part: in format 1 under a DEK of its own. @throws as `encryptToStore` */
 export async function encryptPart(context: PartContext, plan: PartPlan): Promise<EncryptedPart> {
   const { record, number, source, length, checksums, signal } = plan;
-  const { bucket, key, uploadId } = record;
+  const { bucket, key } = record;
   const stored = await encryptToStore(context, {
     name: { bucket, key },
     ...keyOf(context, plan),
@@ -109,10 +109,7 @@ export async function encryptPart(context: PartContext, plan: PartPlan): Promise
       method: 'PUT',
       bucket,
       key,
-      query: [
-        ['partNumber', String(number)],
-        ['uploadId', uploadId],
-      ],
+      query: partQuery(record, number),
       headers: requestHeadersUpstream(plan.headers),
       ...(signal && { signal }),
     }),
@@ -121,6 +118,12 @@ export async function encryptPart(context: PartContext, plan: PartPlan): Promise
   const checksum = headers['x-amz-checksum-crc32'] as string | undefined;
   return { ...entryOf(number, stored), wrapped: dek, etag, checksum, sealed, answer: writeAnswer(stored) };
 }
+
+/** Of a request to the store that writes a part. */
+export const partQuery = ({ uploadId }: PartPlan['record'], number: number): [string, string][] => [
+  ['partNumber', String(number)],
+  ['uploadId', uploadId],
+];
 
 function keyOf(
   { uploadKeys }: PartContext,

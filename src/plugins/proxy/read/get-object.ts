@@ -230,7 +230,7 @@ async function answerHead(
   if (response.status !== 200) return passRefusalOn(context, response);
   response.body.resume();
   const object = services.reader.describe(address, response.headers);
-  looks.learn(object);
+  looks.learn(services, object);
   if (object.envelope === undefined) return passStored(services, context, request);
   const sliced = range !== undefined || partNumber !== undefined;
   const inList = asksForDigests(object, request.checksum) && object.envelope.keys.form !== 'single';

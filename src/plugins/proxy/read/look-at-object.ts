@@ -36,7 +36,7 @@ export class ObjectLooks {
     const span = mayCover ? coveringSpan(request) : undefined;
     const look = span && (await lookBySpan(services, context, request, span));
     if (look !== undefined) {
-      this.learn(look.object);
+      this.learn(services, look.object);
       return look;
     }
     const { signal } = context;
@@ -44,12 +44,13 @@ export class ObjectLooks {
     head.body.resume();
     if (head.status !== 200) return undefined;
     const object = services.reader.describe(address, head.headers);
-    this.learn(object);
+    this.learn(services, object);
     return { object, covering: undefined };
   }
 
-  /** Programs often ask by HEAD for the size before they read. */
-  learn(object: StoredObject): void {
+  /** Programs often ask by HEAD for the size before they read. Where format 1 is written, a HEAD comes first in any case. */
+  learn({ config }: Pick<ProxyServices, 'config'>, object: StoredObject): void {
+    if (config.format !== 2) return;
     if (isSegmentedWhole(object)) this.#headFirst.delete(nameOf(object));
     else this.#headFirst.set(nameOf(object), true);
   }

@@ -14,6 +14,7 @@ import { coveringParts, type PartSlice } from '../../../core/s3/range.ts';
 import { ownBuffer, release } from '../../../runtime/memory.ts';
 import type { ResponseBody } from '../../../runtime/net/http1-response-body.ts';
 import type { ProxyServices } from '../context.ts';
+import type { DataKeys } from '../data-keys.ts';
 import type { UpstreamResponse } from '../upstream/upstream.ts';
 import { HeldChunks } from './body/held-chunks.ts';
 import { type BodySlice, plaintext, singleKey, verifyTag, within } from './body/sealed-body.ts';
@@ -45,7 +46,13 @@ export class SegmentedReads {
   ): AsyncGenerator<Buffer, void> {
     const whole = { start: 0, end: layout.size - 1 };
     try {
-      yield* this.#inOrder(object, layout, whole, reader, this.#dek(object, layout, signal));
+      yield* this.#inOrder(
+        object,
+        layout,
+        whole,
+        reader,
+        segmentedDek(this.#parts.keys, object, layout, signal),
+      );
     } finally {
       reader.close();
     }
@@ -58,7 +65,7 @@ export class SegmentedReads {
     range: ByteRange,
     { signal }: ReadOptions,
   ): AsyncGenerator<Buffer, void> {
-    const dek = this.#dek(object, layout, signal);
+    const dek = segmentedDek(this.#parts.keys, object, layout, signal);
     dek.catch(() => undefined);
     const stored = storedRange(object, layout, range);
     const reader = stored && (await this.#fetch(object, stored, dek, signal)).body;
@@ -72,7 +79,7 @@ export class SegmentedReads {
   /** A part list is sealed; the commitment of a body in one piece vouches for its length. */
   async verifySize(object: StoredObject, layout: ObjectLayout, { signal }: ReadOptions): Promise<void> {
     if (layout.list !== undefined) return;
-    const dek = await this.#dek(object, layout, signal);
+    const dek = await segmentedDek(this.#parts.keys, object, layout, signal);
     try {
       committedKeys(object, layout, dek).wipe();
     } finally {
@@ -117,21 +124,28 @@ export class SegmentedReads {
       dek.fill(0);
     }
   }
+}
 
-  /** That of the upload is here already where its list was just opened under it. */
-  async #dek(object: StoredObject, { list, dek }: ObjectLayout, signal: AbortSignal): Promise<Buffer> {
-    const { keys } = this.#parts;
-    if (list === undefined) return singleKey(keys, object, signal)();
-    if (dek !== undefined) {
-      const copy = ownBuffer(dek.length);
-      copy.set(dek);
-      return copy;
-    }
-    if (object.envelope === undefined) throw new TypeError('the object has no keys');
-    const purpose = { kind: 'seal', upload: list.manifest, format: 2 } as const;
-    const [key] = await keys.unwrap(object.name, object.envelope, [{ wrapped: list.seal, purpose }], signal);
-    return key as Buffer;
+/**
+ * The DEK of an object in format 2, which the caller zeroes. That of an upload is here already where its list was just
+ * opened under it.
+ */
+export async function segmentedDek(
+  keys: DataKeys,
+  object: StoredObject,
+  { list, dek }: ObjectLayout,
+  signal: AbortSignal,
+): Promise<Buffer> {
+  if (list === undefined) return singleKey(keys, object, signal)();
+  if (dek !== undefined) {
+    const copy = ownBuffer(dek.length);
+    copy.set(dek);
+    return copy;
   }
+  if (object.envelope === undefined) throw new TypeError('the object has no keys');
+  const purpose = { kind: 'seal', upload: list.manifest, format: 2 } as const;
+  const [key] = await keys.unwrap(object.name, object.envelope, [{ wrapped: list.seal, purpose }], signal);
+  return key as Buffer;
 }
 
 type SegmentedReadParts = Pick<ProxyServices, 'keys' | 'upstream' | 'metrics'>;
@@ -178,7 +192,7 @@ export function openSegmented(object: StoredObject, stored: Buffer, dek: Buffer)
 }
 
 /** Of an object in one piece. @throws EnvelopeError `wrong-commitment` */
-function committedKeys(
+export function committedKeys(
   { envelope }: StoredObject,
   { size }: Pick<ObjectLayout, 'size'>,
   dek: Buffer,
