@@ -18,6 +18,8 @@ checkPrefix(ordinaryUser, pidNamespace);
 
 const test = suite('registration');
 const registrations = 'svc_agent_registrations_total{';
+/** Long enough for an answer; a refusal that may pass is asked again until then. */
+const shortlyMs = 1_500;
 const inPod = (uid: string) => () => `0::/kubepods/burstable/pod${uid}/c1\n`;
 
 /** Registers this very process; the error's message where it is refused. */
@@ -191,11 +193,11 @@ test('a guard that is full is asked again, one that fails is told of', async () 
       guard.onProtect = () => {
         throw Object.assign(new Error('full'), { code: 'GUARD_FULL' });
       };
-      assert.match(String(await registerSelf(served, '', 300)), /RESOURCE_EXHAUSTED/);
+      assert.match(String(await registerSelf(served, '', shortlyMs)), /RESOURCE_EXHAUSTED/);
       guard.onProtect = () => {
         throw new Error('the map is gone');
       };
-      assert.match(String(await registerSelf(served, '', 300)), /INTERNAL: (?!.*map)/);
+      assert.match(String(await registerSelf(served, '', shortlyMs)), /INTERNAL: (?!.*map)/);
       const [failure] = served.log.filter(({ level }) => level === 'error');
       assert.match(String(failure?.fields['error']), /the map is gone/);
     },
@@ -206,9 +208,12 @@ test('a guard that is full is asked again, one that fails is told of', async () 
 test('a guard that covers nothing is not believed', async () => {
   const guard = fakeGuard();
   guard.facts = (facts) => ({ ...facts, covered: false });
-  await withServed(async (served) => assert.match(String(await registerSelf(served, '', 300)), /INTERNAL/), {
-    guard,
-  });
+  await withServed(
+    async (served) => assert.match(String(await registerSelf(served, '', shortlyMs)), /INTERNAL/),
+    {
+      guard,
+    },
+  );
 });
 
 /** What another process is answered. */
