@@ -5,7 +5,7 @@ import { http } from '../../support/http.ts';
 import { freePort } from '../../support/ports.ts';
 import { requireTool } from '../../testbed/ensure.ts';
 import { comesAbout, type NodeBed, type NodeCheck, readyPods } from './bed.ts';
-import { IMAGE, LEVELS } from './shop.ts';
+import { IMAGE, LEVELS, type Level } from './shop.ts';
 
 /** What people do to pods all day, which protection leaves alone. */
 export const dailyUse: NodeCheck = async (bed, report) => {
@@ -54,12 +54,19 @@ async function forwarded(bed: NodeBed, namespace: string, pod: string): Promise<
   }
 }
 
+/** What `kubectl debug` asks for where a level admits it; `restricted` cannot run as root, as the privileged shop does. */
+const PROFILES: Readonly<Record<Level, string>> = {
+  restricted: 'restricted',
+  baseline: 'baseline',
+  privileged: 'general',
+};
+
 /** An ephemeral container starts beside the shop, and sees its processes. */
-async function debugged(bed: NodeBed, namespace: string, pod: string): Promise<boolean> {
+async function debugged(bed: NodeBed, namespace: Level, pod: string): Promise<boolean> {
   const at = ['--namespace', namespace];
   const { status, stderr } = await bed.kube.kubectl([
     ...['debug', ...at, pod, '--image', IMAGE, '--target=shop', '--container=debugger'],
-    ...['--profile=restricted', '--', 'ps'],
+    ...[`--profile=${PROFILES[namespace]}`, '--', 'ps'],
   ]);
   if (status !== 0) throw new Error(stderr);
   return comesAbout(bed, namespace, 'the output of kubectl debug', async () => {
