@@ -104,15 +104,20 @@ const denied = async (
   const before = (await hits(bed, target)).length;
   const leaked = await attempt(attacker, target, script);
   report.check(`${target.namespace}: ${name} shows nothing`, !leaked);
-  const reported = await comesAbout(bed, target.namespace, `a report of ${name}`, async () => {
-    const all = await hits(bed, target);
-    return all.length > before && all.at(-1);
-  }).catch((error: Error) => ({ missing: error.message }));
-  const { target_pod_name: pod, target_container: container } = reported as Record<string, unknown>;
+  let seen: unknown;
+  const named = await comesAbout(bed, target.namespace, `a report of ${name}`, async () => {
+    const fresh = (await hits(bed, target)).slice(before);
+    seen = fresh.at(-1);
+    // the pod's other containers may be tried as well, the nameless one of its sandbox among them
+    return fresh.some(
+      ({ target_pod_name: pod, target_container: container }) =>
+        pod === `${target.namespace}/${target.pod}` && container === 'shop',
+    );
+  }).catch(() => false);
   report.check(
     `${target.namespace}: ${name} is reported with the names of pod and container`,
-    pod === `${target.namespace}/${target.pod}` && container === 'shop',
-    JSON.stringify(reported),
+    named,
+    JSON.stringify(seen),
   );
 };
 

@@ -28,7 +28,7 @@ export async function runKept(bed: NodeBed, report: Report, run: RunChecks): Pro
       turn += 1;
       try {
         const { CHECKS } = await import('./checks.ts');
-        await run(line.split(/\s+/).filter(Boolean), CHECKS);
+        await run(line.split(/[\s,]+/).filter(Boolean), CHECKS);
       } catch (error) {
         report.say(`${error}`);
       }
