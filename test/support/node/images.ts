@@ -27,7 +27,20 @@ echo "shop user=$(digest "$USER_NAME$user$DB_USER") password=$(digest "$password
 exec /bin/busybox httpd -f -v -p "\${port:-8000}" -h /www
 `;
 const APPLETS = ['sh', 'cat', 'cut', 'env', 'head', 'id', 'ls', 'nc', 'ps', 'printf', 'sha256sum', 'sleep'];
-const MORE_APPLETS = ['tar', 'tr', 'touch', 'tee', 'wget', 'mount', 'nsenter', 'nslookup', 'grep', 'pidof', 'rm', 'mkdir'];
+const MORE_APPLETS = [
+  'tar',
+  'tr',
+  'touch',
+  'tee',
+  'wget',
+  'mount',
+  'nsenter',
+  'nslookup',
+  'grep',
+  'pidof',
+  'rm',
+  'mkdir',
+];
 
 /**
  * Pushes what nodes pull: the images of svc, as manifests/Dockerfile describes them, that of pods that wait, a name

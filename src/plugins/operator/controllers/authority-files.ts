@@ -34,25 +34,29 @@ const defaultEveryMs = 10_000;
 
 interface Kind {
   readonly key: string;
-  readonly setting: string;
-  readonly code: string;
   /** In the health report. */
   readonly condition: string;
-  readonly issuedFor: string;
+  readonly unusable: (path: string, cause: unknown) => SvcError;
 }
 
 const kinds: Readonly<Record<keyof AuthorityPaths, Kind>> = {
   secretsServer: {
-    ...{ key: authorityKeys.secretsServer, setting: 'SVC_OPERATOR_CA_FILE', code: 'CA_FILE_UNUSABLE' },
-    ...{ condition: 'ca-file', issuedFor: 'the secrets server' },
+    ...{ key: authorityKeys.secretsServer, condition: 'ca-file' },
+    unusable: (path, cause) =>
+      new SvcError('CA_FILE_UNUSABLE', `SVC_OPERATOR_CA_FILE: ${path} cannot be used`, {
+        ...{ cause, exitStatus: exitStatus.config },
+        nextStep:
+          'Put the PEM certificates of the CAs that issue certificates for the secrets server into it.',
+      }),
   },
   objectStore: {
-    ...{
-      key: authorityKeys.objectStore,
-      setting: 'SVC_OPERATOR_STORE_CA_FILE',
-      code: 'STORE_CA_FILE_UNUSABLE',
-    },
-    ...{ condition: 'store-ca-file', issuedFor: 'the object stores' },
+    ...{ key: authorityKeys.objectStore, condition: 'store-ca-file' },
+    unusable: (path, cause) =>
+      new SvcError('STORE_CA_FILE_UNUSABLE', `SVC_OPERATOR_STORE_CA_FILE: ${path} cannot be used`, {
+        ...{ cause, exitStatus: exitStatus.config },
+        nextStep:
+          'Put the PEM certificates of the CAs that issue certificates for the object stores into it.',
+      }),
   },
 };
 
@@ -113,13 +117,10 @@ async function followFile(file: NamedFile, changed: () => void, options: FollowO
   return { key, current: () => current, closed: loop() };
 }
 
-async function readFile({ path, setting, code, issuedFor }: NamedFile): Promise<string> {
+async function readFile({ path, unusable }: NamedFile): Promise<string> {
   try {
     return await readAuthorities(path);
   } catch (cause) {
-    throw new SvcError(code, `${setting}: ${path} cannot be used`, {
-      ...{ cause, exitStatus: exitStatus.config },
-      nextStep: `Put the PEM certificates of the CAs that issue certificates for ${issuedFor} into it.`,
-    });
+    throw unusable(path, cause);
   }
 }
