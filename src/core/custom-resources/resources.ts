@@ -58,6 +58,11 @@ export interface ProxyRequest {
   readonly recoveryRecipients?: readonly string[];
   /** Callers have to sign with keys that are made for each pod. */
   readonly callerKeys?: boolean;
+  /**
+   * Where the authorities of the object store are: `<ConfigMap>` of its namespace, with the key `ca.crt`, or
+   * `<ConfigMap>/<key>`; empty: the public ones count, whatever the operator gives.
+   */
+  readonly storeCA?: string;
   /** Secret of its namespace with AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, for the proxy alone. */
   readonly credentialsSecret?: string;
 }

@@ -116,6 +116,17 @@ export const objectName = (description: string): Text => ({
   ],
 });
 
+/** A ConfigMap and a key of it, or nothing. */
+export const configMapKey = (description: string): Text => ({
+  ...{ type: 'string', description, maxLength: 507 },
+  rules: [
+    matches(
+      String.raw`^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*(/[\w-][-\w.]*)?)?$`,
+      'should be the name of a ConfigMap, or <name>/<key>, or empty',
+    ),
+  ],
+});
+
 /** A name that is looked up, or an address. */
 export const hostName = (description: string): Text => ({
   ...{ type: 'string', description, minLength: 1, maxLength: 253 },

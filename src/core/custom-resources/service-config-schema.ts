@@ -9,6 +9,7 @@ import type {
 } from './resources.ts';
 import {
   conditions,
+  configMapKey,
   containerName,
   duration,
   encryptedUrl,
@@ -81,15 +82,19 @@ const proxy: SchemaOf<ProxyRequest> = {
       type: 'boolean',
       description: 'Whether callers have to sign with keys that are made for each pod.',
     },
+    storeCA: configMapKey(
+      'ConfigMap of the namespace with the authorities of the object store, or <name>/<key>, for the proxy alone; ' +
+        'the key is ca.crt if left out. Unset: those of the operator, if it has any; empty: the public ones.',
+    ),
     credentialsSecret: objectName(
       'Secret of the namespace with AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, for the proxy alone.',
     ),
   },
   rules: [
     {
-      rule: 'self.enabled || !(has(self.role) || has(self.upstream) || has(self.storeCIDRs) || has(self.transitKey) || has(self.format) || has(self.recoveryRecipients) || has(self.callerKeys) || has(self.credentialsSecret))',
+      rule: 'self.enabled || !(has(self.role) || has(self.upstream) || has(self.storeCIDRs) || has(self.transitKey) || has(self.format) || has(self.recoveryRecipients) || has(self.callerKeys) || has(self.storeCA) || has(self.credentialsSecret))',
       message:
-        'role, upstream, storeCIDRs, transitKey, format, recoveryRecipients, callerKeys and credentialsSecret mean nothing unless enabled is true',
+        'role, upstream, storeCIDRs, transitKey, format, recoveryRecipients, callerKeys, storeCA and credentialsSecret mean nothing unless enabled is true',
     },
   ],
 };

@@ -13,12 +13,20 @@ export interface InjectionDefaults {
   readonly wrapperDelivery: WrapperDelivery;
   /** A config map of this name with `ca.crt` exists in each namespace of protected pods; undefined: no private CA. */
   readonly caConfigMap: string | undefined;
+  /** Where the authorities of the object store are, in each such namespace; unset: the public ones count. */
+  readonly storeAuthorities?: ConfigMapKey | undefined;
   /** The node agent's socket on the nodes, undefined where there is no agent. */
   readonly agentSocket: string | undefined;
   /** Of the tokens that pods show to the secrets server; unset: the API server's. */
   readonly tokenAudience?: string | undefined;
   /** Lets pods skip the verification of certificates. */
   readonly development: boolean;
+}
+
+/** An item of a config map. */
+export interface ConfigMapKey {
+  readonly configMap: string;
+  readonly key: string;
 }
 
 /** How the wrapper's folder reaches `/svc`: copied by an init container, as an image volume, or kept on the node. */

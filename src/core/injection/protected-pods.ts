@@ -117,6 +117,7 @@ function notThere(name: string, known: readonly string[]): string {
 export const volumeNames = {
   wrapper: 'svc-wrapper',
   certificates: 'svc-ca',
+  storeCertificates: 'svc-store-ca',
   token: 'svc-token',
   agent: 'svc-agent',
   spool: 'svc-proxy-spool',

@@ -15,6 +15,7 @@ import { readAuthorities } from '../../runtime/net/certificates.ts';
 import { mirrorPlace, parseMirrors } from '../../runtime/registry/endpoint.ts';
 import { startCertificates } from './certificates/start-certificates.ts';
 import type { Leadership } from './contract.ts';
+import { authorityKeys } from './controllers/authority-files.ts';
 import { caConfigMapName } from './controllers/ca-config-map.ts';
 import { startScoreController } from './controllers/protection-score.ts';
 import { startControllers } from './controllers/start-controllers.ts';
@@ -82,7 +83,10 @@ export async function startOperator(
     ...{ serviceName, certDir: config.certDir },
   });
   const shared = { ...parts, cluster, defaults: injectionDefaults(config), certificates };
-  const controllers = await startControllers({ ...shared, caFile: config.caFile });
+  const controllers = await startControllers({
+    ...shared,
+    authorityPaths: { secretsServer: config.caFile, objectStore: config.storeCaFile },
+  });
   const { events, indexes, hasForeignAuthorities } = controllers;
   const webhook = await startWebhook({
     ...{ ...shared, address: config.webhook, indexes, hasForeignAuthorities },
@@ -163,6 +167,10 @@ export function injectionDefaults(config: OperatorConfig): InjectionDefaults {
     imageMirrors: new Map([...mirrors].map(([registry, urls]) => [registry, urls.map(mirrorPlace)])),
     wrapperDelivery: config.wrapperDelivery,
     caConfigMap: config.caFile === undefined ? undefined : caConfigMapName,
+    storeAuthorities:
+      config.storeCaFile === undefined
+        ? undefined
+        : { configMap: caConfigMapName, key: authorityKeys.objectStore },
     agentSocket: config.agentSocket,
     tokenAudience: config.tokenAudience,
     development: config.development,

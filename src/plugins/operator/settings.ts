@@ -111,6 +111,13 @@ export const operatorSettings = {
     summary: 'PEM file with the private authorities of the secrets server, passed to every protected pod',
     ...path('a PEM file'),
   },
+  storeCaFile: {
+    variable: 'SVC_OPERATOR_STORE_CA_FILE',
+    flag: 'store-ca-file',
+    summary:
+      'PEM file with the private authorities of object stores, which proxies of pods trust instead of the public ones',
+    ...path('a PEM file'),
+  },
   tokenAudience: {
     variable: 'SVC_OPERATOR_TOKEN_AUDIENCE',
     flag: 'token-audience',

@@ -4,6 +4,7 @@ import type { NodeCheck } from './bed.ts';
 import { dailyUse } from './daily-use.ts';
 import { agentTier, chartResources, installChart } from './install.ts';
 import { kinds } from './kinds.ts';
+import { proxied } from './proxied.ts';
 import { reboot } from './reboot.ts';
 import { rotation } from './rotation.ts';
 import { figures } from './tables.ts';
@@ -14,6 +15,6 @@ import { workloads } from './workloads.ts';
 
 /** In the order in which they need each other: what installs first, what takes away last. */
 export const CHECKS: Readonly<Record<string, NodeCheck>> = {
-  ...{ installChart, agentTier, workloads, dailyUse, kinds, attacks, neighbours },
+  ...{ installChart, agentTier, workloads, dailyUse, kinds, proxied, attacks, neighbours },
   ...{ figures, agentLoss, validates, chartResources, reboot, rotation, upgrade, uninstallChart },
 };

@@ -14,7 +14,10 @@ export const installChart: NodeCheck = async (bed, report) => {
   const { status, stderr } = await bed.helm.run(
     [
       ...['install', 'svc', CHART, '--namespace', NAMESPACE, '--create-namespace', '--set', values],
-      ...['--set-file', `operator.vaultCA=${authority}`, '--set-file', `operator.registryCA=${authority}`],
+      ...['vaultCA', 'storeCA', 'registryCA'].flatMap((name) => [
+        '--set-file',
+        `operator.${name}=${authority}`,
+      ]),
     ],
     bed.kubeconfig,
   );

@@ -54,6 +54,7 @@ export const fullServiceConfig: WithoutEgress = {
       'J08yBFB8K3yUvb2rMUFzGeRkTdLK9iOcFERqTz3zlj8=',
     ],
     callerKeys: true,
+    storeCA: 'store-ca/root.crt',
     credentialsSecret: 'store-keys',
   },
   egress: [

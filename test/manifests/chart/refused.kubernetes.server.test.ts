@@ -22,6 +22,7 @@ const WRONG: readonly [object, string][] = [
     (vaultAddress): [object, string] => [{ operator: { vaultAddress } }, '/operator/vaultAddress'],
   ),
   [{ operator: { vaultCA: '/etc/ca.pem' } }, '/operator/vaultCA'],
+  [{ operator: { storeCA: '/etc/ca.pem' } }, '/operator/storeCA'],
   [
     {
       operator: {
@@ -33,6 +34,7 @@ const WRONG: readonly [object, string][] = [
   ],
   ...[' ', '\n', '\t\n  \n'].flatMap((blank): [object, string][] => [
     [{ operator: { vaultCA: blank } }, '/operator/vaultCA'],
+    [{ operator: { storeCA: blank } }, '/operator/storeCA'],
     [{ operator: { registryCA: blank } }, '/operator/registryCA'],
     [{ operator: { webhook: { clientCA: blank } } }, '/operator/webhook/clientCA'],
   ]),

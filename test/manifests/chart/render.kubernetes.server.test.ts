@@ -191,13 +191,14 @@ test('services lead to the ports that the operator listens on', async ({ helm })
 });
 
 test('a change of the authority starts new pods, another value does not', async ({ helm }) => {
-  const authority = (text: string) => ({
-    vaultCA: `-----BEGIN CERTIFICATE-----\n${text}\n-----END CERTIFICATE-----`,
+  const authority = (text: string, name = 'vaultCA') => ({
+    [name]: `-----BEGIN CERTIFICATE-----\n${text}\n-----END CERTIFICATE-----`,
   });
   const annotations = async (operator: object) =>
     operatorOf(await helm.render({ operator })).template.metadata.annotations;
   const before = await annotations(authority('MIIA'));
   assert.not.equal(await annotations(authority('MIIB')), before);
+  assert.not.equal(await annotations({ ...authority('MIIA'), ...authority('MIIB', 'storeCA') }), before);
   assert.equal(await annotations({ ...authority('MIIA'), webhook: { timeoutSeconds: 5 } }), before);
 });
 

@@ -9,6 +9,9 @@ export const INSTALLATIONS: Readonly<Record<string, { values: object; options?: 
   'a private authority': {
     values: { operator: { vaultCA: '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n' } },
   },
+  'object stores of a private authority': {
+    values: { operator: { storeCA: '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n' } },
+  },
   'registries of a private authority, with credentials': {
     values: {
       operator: {

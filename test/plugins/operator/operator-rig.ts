@@ -62,7 +62,12 @@ export type Replica = Awaited<ReturnType<typeof startReplica>>;
 export async function startReplica(
   kube: Kubernetes,
   token: string,
-  options: { readonly leading?: boolean; readonly caFile?: string; readonly staleMs?: number } = {},
+  options: {
+    readonly leading?: boolean;
+    readonly caFile?: string;
+    readonly storeCaFile?: string;
+    readonly staleMs?: number;
+  } = {},
 ) {
   const stop = new AbortController();
   const { signal } = stop;
@@ -82,7 +87,10 @@ export async function startReplica(
   const leadership = adjustableLeadership(options.leading ?? true);
   const controllers = await startControllers({
     ...{ client, cluster, defaults, namespace: 'svc-system', log, signal, leadership, metrics, health },
-    ...{ identity: `replica-${randomBytes(3).toString('hex')}`, caFile: options.caFile },
+    ...{
+      identity: `replica-${randomBytes(3).toString('hex')}`,
+      authorityPaths: { secretsServer: options.caFile, objectStore: options.storeCaFile },
+    },
   });
   await cluster.whenSynced();
   return {

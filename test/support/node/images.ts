@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, copyFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { requireTool } from '../../testbed/ensure.ts';
+import type { ToolName } from '../../testbed/types.ts';
 import { dockerTarget } from '../dockerfile.ts';
 import { packageRoot } from '../image.ts';
 import type { Registry } from '../registry.ts';
@@ -26,7 +27,20 @@ echo "shop user=$(digest "$USER_NAME$user$DB_USER") password=$(digest "$password
 exec /bin/busybox httpd -f -v -p "\${port:-8000}" -h /www
 `;
 const APPLETS = ['sh', 'cat', 'cut', 'env', 'head', 'id', 'ls', 'nc', 'ps', 'printf', 'sha256sum', 'sleep'];
-const MORE_APPLETS = ['tar', 'tr', 'wget', 'mount', 'nsenter', 'nslookup', 'grep', 'pidof', 'rm', 'mkdir'];
+const MORE_APPLETS = [
+  'tar',
+  'tr',
+  'touch',
+  'tee',
+  'wget',
+  'mount',
+  'nsenter',
+  'nslookup',
+  'grep',
+  'pidof',
+  'rm',
+  'mkdir',
+];
 
 /**
  * Pushes what nodes pull: the images of svc, as manifests/Dockerfile describes them, that of pods that wait, a name
@@ -61,6 +75,27 @@ export async function pushImages(registry: Registry, folder: string): Promise<vo
   mkdirSync(root('coredns'));
   copyFileSync(coredns as string, join(root('coredns'), 'coredns'));
   await push('coredns', '1', root('coredns'), { entrypoint: ['/coredns'] });
+}
+
+/**
+ * Pushes an image with a shell and a tool of the test bed, which has to be a static program, in its PATH.
+ * @param folder where its root is put together
+ */
+export async function pushApplication(
+  registry: Registry,
+  folder: string,
+  { repository, tag }: { readonly repository: string; readonly tag: string },
+  tool: ToolName,
+): Promise<void> {
+  const [busybox, program] = await Promise.all(
+    (['busybox', tool] as const).map(async (name) => (await requireTool(name)).bins[name] as string),
+  );
+  const root = join(folder, `image-${repository}`);
+  withBusybox(root, busybox as string);
+  mkdirSync(join(root, 'usr/bin'), { recursive: true });
+  copyFileSync(program as string, join(root, 'usr/bin', tool));
+  chmodSync(join(root, 'usr/bin', tool), 0o755);
+  await registry.push(repository, tag, { tar: archive(root), level: 0, entrypoint: ['/bin/sh'] });
 }
 
 function withBusybox(root: string, busybox: string): void {

@@ -46,6 +46,10 @@
 - name: SVC_OPERATOR_CA_FILE
   value: /etc/svc/vault-ca/ca.crt
 {{- end }}
+{{- if $operator.storeCA }}
+- name: SVC_OPERATOR_STORE_CA_FILE
+  value: /etc/svc/store-ca/ca.crt
+{{- end }}
 {{- with $operator.tokenAudience }}
 - name: SVC_OPERATOR_TOKEN_AUDIENCE
   value: {{ . | quote }}

@@ -136,7 +136,9 @@ export function addVolume(
   const index = volumes.findIndex(({ name }) => name === wanted.name);
   const there = volumes[index];
   if (there === undefined) return [...volumes, wanted];
-  if (covers(there, wanted) && audienceOf(there) === audienceOf(wanted)) return volumes;
+  const isSame = covers(there, wanted) && audienceOf(there) === audienceOf(wanted);
+  // a pod must not start without the authorities
+  if (isSame && there.configMap?.optional !== true) return volumes;
   if (!covers(there, fixedPart(wanted)))
     remarks.errors.push(`volume ${wanted.name}: the name is kept for the operator's own volume`);
   return volumes.with(index, withImageOf(there, wanted, defaults.imageMirrors));
@@ -148,7 +150,7 @@ function audienceOf({ projected }: Volume): string | undefined {
 }
 
 /** Without the parts that may differ between versions of the operator or users of the pod. */
-function fixedPart({ image, projected, hostPath, ...rest }: Volume): object {
+function fixedPart({ image, projected, hostPath, configMap, ...rest }: Volume): object {
   const { defaultMode: _, ...kept } = projected ?? {};
   const sources = projected?.sources?.map(({ serviceAccountToken, ...source }) => {
     const { audience, ...token } = serviceAccountToken ?? {};
@@ -156,6 +158,7 @@ function fixedPart({ image, projected, hostPath, ...rest }: Volume): object {
   });
   return {
     ...rest,
+    ...(configMap && { configMap: rest.name === volumeNames.storeCertificates ? {} : configMap }),
     ...(image && { image: {} }),
     ...(projected && { projected: { ...kept, ...(sources && { sources }) } }),
     ...(hostPath && { hostPath: { type: hostPath.type } }),

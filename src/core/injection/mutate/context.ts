@@ -34,6 +34,8 @@ export interface Context {
   readonly ports: Ports;
   readonly folder: FolderDelivery;
   readonly certificates: Shared | undefined;
+  /** For the proxy alone. */
+  readonly storeCertificates: Shared | undefined;
   readonly token: Shared;
   /** Undefined: callers of the proxy need none. */
   readonly callerKeys: CallerKeys | undefined;

@@ -21,7 +21,7 @@ import {
 } from './additions.ts';
 import { assignPorts, type Context, folderDelivery, proxyIsSidecar, type Shared } from './context.ts';
 import { errorsIn, warningsFor } from './diagnostics.ts';
-import { asSidecar, proxyContainer, spool } from './proxy-container.ts';
+import { asSidecar, proxyContainer, spool, storeAuthorities } from './proxy-container.ts';
 import { wrapContainer } from './wrap-container.ts';
 
 /**
@@ -41,6 +41,7 @@ export function mutatePod(
     ports: assignPorts(pod, chosen),
     folder: folderDelivery(pod, defaults),
     certificates: certificates(defaults.caConfigMap),
+    storeCertificates: plan.proxy?.enabled ? storeAuthorities(plan.proxy, defaults) : undefined,
     token: ownToken(pod, plan.vault.tokenAudience),
     callerKeys: callerKeysOf(pod, plan, surroundings),
     remarks: { errors, warnings: warningsFor(pod, plan, surroundings, chosen) },
@@ -111,10 +112,11 @@ const mount: VolumeMount = {
 
 /** The pod's containers with the proxy, ahead of all others where the cluster knows sidecars. */
 function addProxy(spec: PodSpec, context: Context): PodSpec {
-  const { pod, plan, surroundings, certificates, token } = context;
+  const { pod, plan, surroundings, certificates, storeCertificates, token } = context;
   if (!plan.proxy?.enabled) return spec;
   const proxy = proxyContainer(context, plan.proxy);
-  const wanted = [token.volume, spool, ...(certificates === undefined ? [] : [certificates.volume])];
+  const authorities = [certificates, storeCertificates].filter((one) => one !== undefined);
+  const wanted = [token.volume, spool, ...authorities.map(({ volume }) => volume)];
   const volumes = wanted.reduce((into, volume) => addVolume(into, volume, context), spec.volumes ?? []);
   const { containers, initContainers = [] } = spec;
   const place = (list: readonly Container[], container: Container, at: number) =>

@@ -1,8 +1,16 @@
 import type { ProxyRequest } from '../../custom-resources/resources.ts';
 import type { Container, EnvironmentVariable, Volume, VolumeMount } from '../../kubernetes/pod.ts';
+import type { InjectionDefaults } from '../contract.ts';
 import { chosenContainers, proxyName, tokenFolder, volumeNames } from '../protected-pods.ts';
 import { proxyKeyNames, resolvedPath, variable, vaultVariables } from './additions.ts';
-import { type Context, type Needs, ownResources, ownSecurityContext, proxyPort } from './context.ts';
+import {
+  type Context,
+  type Needs,
+  ownResources,
+  ownSecurityContext,
+  proxyPort,
+  type Shared,
+} from './context.ts';
 
 /** As the specification recommends. */
 const needs: Needs = {
@@ -14,7 +22,7 @@ const needs: Needs = {
 export const spool: Volume = { name: volumeNames.spool, emptyDir: { sizeLimit: '9Gi' } };
 
 export function proxyContainer(context: Context, proxy: ProxyRequest): Container {
-  const { pod, plan, defaults, ports, certificates, token } = context;
+  const { pod, plan, defaults, ports, certificates, storeCertificates, token } = context;
   const identity = cloudIdentity(chosenContainers(pod, plan), proxy.credentialsSecret === undefined);
   const ready = { httpGet: { path: '/readyz', port: ports.proxyHealth } };
   return {
@@ -28,11 +36,32 @@ export function proxyContainer(context: Context, proxy: ProxyRequest): Container
     volumeMounts: [
       token.mount,
       { name: volumeNames.spool, mountPath: spoolFolder },
-      ...(certificates === undefined ? [] : [certificates.mount]),
+      ...[certificates, storeCertificates].flatMap((one) => (one === undefined ? [] : [one.mount])),
       ...identity.mounts,
     ],
   };
 }
+
+/** The authorities of the object store, which count instead of the public ones; undefined: there are none. */
+export function storeAuthorities(
+  { storeCA }: ProxyRequest,
+  { storeAuthorities }: InjectionDefaults,
+): Shared | undefined {
+  const [configMap = '', key = authorityFile] = storeCA?.split('/') ?? [];
+  const named = configMap === '' ? undefined : { configMap, key };
+  const from = storeCA === undefined ? storeAuthorities : named;
+  if (from === undefined) return undefined;
+  const name = volumeNames.storeCertificates;
+  // not optional: the proxy does not start before they are there
+  const items = [{ key: from.key, path: authorityFile }];
+  return {
+    volume: { name, configMap: { name: from.configMap, items } },
+    mount: { name, mountPath: storeAuthorityFolder, readOnly: true },
+  };
+}
+
+const authorityFile = 'ca.crt';
+const storeAuthorityFolder = '/etc/svc/store-ca';
 
 /** It starts before the application and ends after it, and a Job does not wait for its end. */
 export const asSidecar = (container: Container): Container => ({
@@ -49,7 +78,7 @@ const credentialNames = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'];
 
 /** The proxy's configuration; its role, and with it the policy at the secrets server, may be its own. */
 function proxyVariables(
-  { plan, ports, callerKeys }: Context,
+  { plan, ports, callerKeys, storeCertificates }: Context,
   proxy: ProxyRequest,
 ): readonly EnvironmentVariable[] {
   return [
@@ -62,6 +91,7 @@ function proxyVariables(
     ...variable('SVC_PROXY_FORMAT', proxy.format?.toString()),
     ...variable('SVC_PROXY_RECOVERY_RECIPIENT', proxy.recoveryRecipients?.join(',')),
     ...variable('SVC_PROXY_SPOOL_DIR', spoolFolder),
+    ...variable('AWS_CA_BUNDLE', storeCertificates && `${storeAuthorityFolder}/${authorityFile}`),
     ...variable(proxyKeyNames.id, callerKeys?.id),
     ...variable(proxyKeyNames.secret, callerKeys?.secret),
     ...(proxy.credentialsSecret === undefined ? [] : credentials(proxy.credentialsSecret)),

@@ -132,6 +132,12 @@ export const annotations = {
     description: 'X25519 public keys, separated by commas, to which the proxy seals each data key besides',
     ...recipientTexts(),
   },
+  proxyStoreCA: {
+    name: 'svc/proxy-store-ca',
+    description:
+      "Where the proxy finds the authorities of the object store's certificate; the key is ca.crt if left out; empty: the public ones, also where the operator has others",
+    ...configMapKey(),
+  },
   proxyCallerKeys: {
     name: 'svc/proxy-caller-keys',
     description: 'Makes keys for this pod alone, with which callers of its proxy have to sign',
@@ -200,6 +206,23 @@ export function objectName(kind: string): Parser<string> {
   const label = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
   return matching(new RegExp(`^(?=.{1,253}$)${label}(\\.${label})*$`), `the name of a ${kind}`);
 }
+
+/** A ConfigMap and perhaps a key of it, or nothing. */
+function configMapKey(): Parser<string> {
+  const { parse } = objectName('ConfigMap');
+  const expects = 'the name of a ConfigMap, or <name>/<key>, or empty';
+  return {
+    expects,
+    parse: (given) => {
+      const [name = '', ...keys] = given.split('/');
+      if (given !== '') parse(name);
+      return keys.length < 2 && keys.every(isConfigMapKey) ? given : invalidValue(expects);
+    },
+  };
+}
+
+/** The file of that name, so `..data` and such are none. */
+const isConfigMapKey = (key: string): boolean => /^(?!\.)[-.\w]{1,253}$/.test(key);
 
 /** Of a token, such as a URL or a name. */
 function audience(): Parser<string> {

@@ -139,6 +139,7 @@ export const fields = {
     annotation: fromAnnotation(annotations.proxyCallerKeys),
     ...flag('proxy.callerKeys', ({ proxy }) => proxy?.callerKeys),
   },
+  proxyStoreCA: text(annotations.proxyStoreCA, 'proxy.storeCA', ({ proxy }) => proxy?.storeCA),
   proxyCredentials: {
     member: fromMember(
       'proxy.credentialsSecret',

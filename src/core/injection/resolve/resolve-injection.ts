@@ -202,6 +202,7 @@ function proxyOf(wishes: RequestedSettings): ProxyRequest | undefined {
     format: wishes.proxyFormat?.value,
     recoveryRecipients: wishes.proxyRecoveryRecipients?.value,
     callerKeys: wishes.proxyCallerKeys?.value,
+    storeCA: wishes.proxyStoreCA?.value,
     credentialsSecret: wishes.proxyCredentials?.value,
   };
   const set = Object.entries(members).filter(([, value]) => value !== undefined);
@@ -224,6 +225,7 @@ const proxyKeys = [
   'proxyFormat',
   'proxyRecoveryRecipients',
   'proxyCallerKeys',
+  'proxyStoreCA',
 ] as const;
 
 /** Missing parts of a plan; each begins with the annotation that would fix it. */
@@ -234,6 +236,7 @@ const rules: readonly Rule<Asked>[] = [
   secretsKnown,
   verified,
   ...proxyKeys.map(withProxy),
+  storeEncrypted,
 ];
 
 /** The secrets server, and where it was set. */
@@ -290,4 +293,12 @@ function withProxy(key: (typeof proxyKeys)[number]): Rule<Asked> {
       ? `${place}: means nothing without ${annotations.s3Proxy.name}: "true"`
       : undefined;
   };
+}
+
+/** Trust is asked for where nothing is verified: one of the two is a mistake. */
+function storeEncrypted({ wishes: { proxyStoreCA, proxyUpstream } }: Asked): string | undefined {
+  if (!proxyStoreCA?.place.startsWith('svc/') || proxyStoreCA.value === '') return undefined;
+  return proxyUpstream?.value.toLowerCase().startsWith('http:')
+    ? `${proxyStoreCA.place}: means nothing for a store without TLS, and ${proxyUpstream.place} is ${proxyUpstream.value}`
+    : undefined;
 }

@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto';
-import { exitStatus, SvcError } from '../../../core/errors.ts';
 import { hasProtectedPod, isExempt } from '../../../core/injection/protected-pods.ts';
 import {
   isLabelled,
@@ -10,11 +9,9 @@ import {
 } from '../../../core/kubernetes/labels.ts';
 import type { Health } from '../../../runtime/health/health.ts';
 import { apply, type KubeObject, unless } from '../../../runtime/kube/client.ts';
-import { sleep } from '../../../runtime/lifecycle/wait.ts';
-import { describeError, type Logger } from '../../../runtime/logging/logger.ts';
-import { readAuthorities } from '../../../runtime/net/certificates.ts';
 import { type Following, follow, protectionDiffers } from '../cluster-view.ts';
 import type { OperatorDeps } from '../contract.ts';
+import { type Authorities, authorityKeys } from './authority-files.ts';
 import {
   type Controller,
   type ControllerDeps,
@@ -24,7 +21,7 @@ import {
   runController,
 } from './run-controller.ts';
 
-/** With `ca.crt`, in each namespace of protected pods, which mount it. */
+/** With a key of `authorityKeys` for each file, in each namespace of protected pods, which mount it. */
 export const caConfigMapName = 'svc-ca';
 
 const name = caConfigMapName;
@@ -32,18 +29,18 @@ const foreignRetryMs = 5 * 60_000;
 
 export interface CaConfigMapDeps extends ControllerDeps {
   readonly health: Health;
-  readonly authorities: AuthorityFile;
+  readonly authorities: Authorities;
 }
 
 export interface CaConfigMapController extends Controller {
   /**
    * Whether somebody else's config map has the name of the operator's, with other authorities: pods would trust that
-   * person's secrets server. Known on every replica.
+   * person's servers. Known on every replica.
    */
   isForeign(namespace: string): boolean;
 }
 
-/** Hands the private authorities of the secrets server to each namespace whose pods may need them. */
+/** Hands the private authorities of secrets server and object stores to each namespace whose pods may need them. */
 export function startCaConfigMapController(deps: CaConfigMapDeps, indexes: Indexes): CaConfigMapController {
   const { cluster, authorities } = deps;
   const configMaps = followConfigMaps(deps, deps.health, name);
@@ -108,7 +105,7 @@ async function write(
 ): Promise<Reconciled> {
   const object = {
     ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace, labels: managedBy } },
-    data: { 'ca.crt': authorities.current() },
+    data: authorities.current(),
   };
   await apply(client, { path: pathIn(namespace), object, force, signal });
   log.info('authorities.written', { namespace, configMap: name });
@@ -142,8 +139,8 @@ interface KnownConfigMap {
   readonly name: string;
   readonly uid: string;
   readonly ours: boolean;
-  /** Of `ca.crt`; undefined where it is not there. */
-  readonly digest: string | undefined;
+  /** Of the authorities in it. */
+  readonly digest: string;
 }
 
 interface ConfigMapObject extends KubeObject {
@@ -170,74 +167,10 @@ function followConfigMaps(
 
 function project({ metadata, data }: ConfigMapObject): KnownConfigMap {
   const { name, namespace = '', uid } = metadata;
-  const text = data?.['ca.crt'];
-  const digest = text === undefined ? undefined : digestOf(text);
-  return { namespace, name, uid, ours: isOperators(metadata), digest };
+  return { namespace, name, uid, ours: isOperators(metadata), digest: digestOf(data ?? {}) };
 }
 
-function digestOf(text: string): string {
-  return hash('sha256', text, 'base64');
-}
-
-/** Certificates of authorities that a file holds. */
-export interface AuthorityFile {
-  /** PEM of certificates only; the last one read if the file cannot be read any more. */
-  current(): string;
-  onChange(handle: () => void): void;
-  /** Resolves when the signal was aborted; never rejects. */
-  readonly closed: Promise<void>;
-}
-
-export interface AuthorityFileOptions {
-  readonly path: string;
-  readonly log: Logger;
-  readonly health: Pick<Health, 'degraded' | 'recovered'>;
-  readonly signal: AbortSignal;
-  /** Time between two reads. Default: 10 s. */
-  readonly everyMs?: number;
-}
-
-const defaultEveryMs = 10_000;
-const condition = 'ca-file';
-
-/**
- * Reads the file, and again at intervals: files of mounted config maps are links, whose changes are not always
- * reported.
- * @throws SvcError (exit 78) when it cannot be used at the start
- */
-export async function followAuthorityFile(options: AuthorityFileOptions): Promise<AuthorityFile> {
-  const { path, log, health, signal } = options;
-  let current = await readFile(path);
-  const handles: (() => void)[] = [];
-  const look = async () => {
-    try {
-      const read = await readFile(path);
-      health.recovered(condition);
-      if (read === current) return;
-      current = read;
-      log.info('authorities.changed', { path });
-      for (const handle of handles) handle();
-    } catch (error) {
-      health.degraded(condition, `${path} cannot be used; pods are given the authorities it had before`);
-      log.warn('authorities.unusable', { path, ...describeError(error) });
-    }
-  };
-  const loop = async () => {
-    while (!signal.aborted) {
-      await sleep(options.everyMs ?? defaultEveryMs, signal).catch(() => {});
-      if (!signal.aborted) await look();
-    }
-  };
-  return { current: () => current, onChange: (handle) => void handles.push(handle), closed: loop() };
-}
-
-async function readFile(path: string): Promise<string> {
-  try {
-    return await readAuthorities(path);
-  } catch (cause) {
-    throw new SvcError('CA_FILE_UNUSABLE', `SVC_OPERATOR_CA_FILE: ${path} cannot be used`, {
-      ...{ cause, exitStatus: exitStatus.config },
-      nextStep: 'Put the PEM certificates of the CAs that issue certificates for the secrets server into it.',
-    });
-  }
+function digestOf(data: Readonly<Record<string, string>>): string {
+  const texts = Object.values(authorityKeys).map((key) => data[key] ?? null);
+  return hash('sha256', JSON.stringify(texts), 'base64');
 }

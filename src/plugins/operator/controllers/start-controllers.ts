@@ -18,7 +18,8 @@ import {
   type KnownServiceConfig,
 } from '../cluster-view.ts';
 import type { Leadership, OperatorDeps } from '../contract.ts';
-import { type AuthorityFile, followAuthorityFile, startCaConfigMapController } from './ca-config-map.ts';
+import { type AuthorityPaths, followAuthorityFiles } from './authority-files.ts';
+import { startCaConfigMapController } from './ca-config-map.ts';
 import { startNamespaceLabelController } from './namespace-label.ts';
 import type { Controller, ControllerDeps, Indexes } from './run-controller.ts';
 import { startSecretMappingController } from './secret-mapping.ts';
@@ -36,8 +37,7 @@ export interface StartControllers extends OperatorDeps {
   readonly health: Health;
   /** Name of this replica, for events. */
   readonly identity: string;
-  /** PEM file with the private authorities of the secrets server; undefined: there are none. */
-  readonly caFile: string | undefined;
+  readonly authorityPaths: AuthorityPaths;
 }
 
 export interface Controllers {
@@ -51,12 +51,13 @@ export interface Controllers {
 }
 
 /**
- * Starts the controllers of ServiceConfigs, SecretMappings and namespace labels and, given a file, of its config maps.
- * @throws SvcError (exit 78) when the file cannot be used
+ * Starts the controllers of ServiceConfigs, SecretMappings and namespace labels and, given authorities, of their config
+ * maps.
+ * @throws SvcError (exit 78) when a file of authorities cannot be used
  */
 export async function startControllers(options: StartControllers): Promise<Controllers> {
   const { client, log, signal, identity: instance, cluster } = options;
-  const authorities = await authoritiesOf(options);
+  const authorities = await followAuthorityFiles(options.authorityPaths, options);
   const events = createEventRecorder({ client, log, signal, instance, controller: fieldManager });
   const deps: ControllerDeps & { readonly health: Health } = { ...options, events };
   const indexes: Indexes = {
@@ -78,11 +79,6 @@ export async function startControllers(options: StartControllers): Promise<Contr
     ...{ events, indexes, closed: closed.then(() => events.settled()) },
     hasForeignAuthorities: configMaps?.isForeign,
   };
-}
-
-async function authoritiesOf(options: StartControllers): Promise<AuthorityFile | undefined> {
-  const { caFile: path, log, health, signal } = options;
-  return path === undefined ? undefined : followAuthorityFile({ path, log, health, signal });
 }
 
 /** Maintains the status of each ServiceConfig: its errors, its pods, and whether it is in force. */

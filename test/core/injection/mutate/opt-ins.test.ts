@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { ServiceConfigSpec } from '../../../../src/core/custom-resources/resources.ts';
-import type { MutationEnvironment } from '../../../../src/core/injection/contract.ts';
+import type { InjectionDefaults, MutationEnvironment } from '../../../../src/core/injection/contract.ts';
 import { mutatePod } from '../../../../src/core/injection/mutate/mutate-pod.ts';
 import { resolveInjection } from '../../../../src/core/injection/resolve/resolve-injection.ts';
 import type { Container, Pod } from '../../../../src/core/kubernetes/pod.ts';
@@ -36,10 +36,16 @@ function resolved(pod: Pod, configs: readonly { name: string; spec: ServiceConfi
   });
 }
 
-function mutated(pod: Pod): { pod: Pod; warnings: readonly string[] } {
-  const resolution = resolved(pod);
+type Operator = Partial<InjectionDefaults>;
+
+function mutated(
+  pod: Pod,
+  operator: Operator = {},
+  configs: Parameters<typeof resolved>[1] = [],
+): { pod: Pod; warnings: readonly string[] } {
+  const resolution = resolved(pod, configs);
   if (resolution.kind !== 'inject') throw new Error(JSON.stringify(resolution));
-  const mutation = mutatePod(pod, resolution.plan, defaults, surroundings);
+  const mutation = mutatePod(pod, resolution.plan, { ...defaults, ...operator }, surroundings);
   if (mutation.kind !== 'pod') throw new Error(JSON.stringify(mutation));
   return mutation;
 }
@@ -93,6 +99,7 @@ test('without the annotation there are no keys, and without the proxy it is an e
   for (const annotation of [
     { 'svc/proxy-caller-keys': 'true' },
     { 'svc/proxy-format': '2' },
+    { 'svc/proxy-store-ca': 'store' },
     { 'svc/proxy-recovery-recipient': recipient },
   ])
     assert.match(
@@ -119,6 +126,78 @@ test('a token with an audience takes the place of the one that opens the API ser
   const back = mutated({ ...pod, metadata: { ...pod.metadata, ...metadata } }).pod;
   const token = back.spec.volumes?.find(({ name }) => name === 'svc-token')?.projected?.sources?.[0];
   assert.is(token?.serviceAccountToken?.audience, undefined);
+});
+
+const operatorStore: Operator = { storeAuthorities: { configMap: 'svc-ca', key: 'store-ca.crt' } };
+
+/** Where the proxy finds the authorities of its store; undefined: it trusts the public ones. */
+function storeAuthorities({ spec }: Pod) {
+  const all = [...(spec.initContainers ?? []), ...spec.containers];
+  const [proxy] = all.filter(({ name }) => name === 'svc-proxy');
+  const bundle = proxy?.env?.find(({ name }) => name === 'AWS_CA_BUNDLE')?.value;
+  const mounting = all.filter(({ volumeMounts = [] }) =>
+    volumeMounts.some(({ name }) => name === 'svc-store-ca'),
+  );
+  const volume = spec.volumes?.find(({ name }) => name === 'svc-store-ca')?.configMap;
+  if (bundle === undefined) return undefined;
+  assert.is(bundle, '/etc/svc/store-ca/ca.crt');
+  assert.equal(mounting, [proxy], 'nobody else has it');
+  assert.is(volume?.optional, undefined);
+  return [volume?.name, ...(volume?.items ?? [])];
+}
+
+const asFile = (key: string) => ({ key, path: 'ca.crt' });
+
+test('the proxy trusts the authorities that pod, ServiceConfig or operator name, in this order', () => {
+  const named = (value: string) => podWith({ ...proxied, 'svc/proxy-store-ca': value });
+  const { vault, secretPaths } = config('', []).spec;
+  const inConfig = (storeCA: string) => [
+    {
+      name: 'store',
+      spec: {
+        ...{ selector: {}, vault, secretPaths },
+        proxy: { enabled: true, upstream: 'https://s3.example', storeCA },
+      },
+    },
+  ];
+  const operatorsOwn = ['svc-ca', asFile('store-ca.crt')];
+  const of = (pod: Pod, operator?: Operator, configs?: ReturnType<typeof inConfig>) =>
+    storeAuthorities(mutated(pod, operator, configs).pod);
+  assert.equal(of(podWith(proxied)), undefined);
+  assert.equal(of(podWith(proxied), operatorStore), operatorsOwn);
+  assert.equal(of(podWith({}), operatorStore, inConfig('team')), ['team', asFile('ca.crt')]);
+  assert.equal(of(podWith({}), operatorStore, inConfig('')), undefined);
+  assert.equal(of(named('own/root.pem'), operatorStore, inConfig('team')), ['own', asFile('root.pem')]);
+  assert.equal(of(named('own')), ['own', asFile('ca.crt')]);
+  assert.equal(of(named(''), operatorStore), undefined);
+  const bare = mutated(podWith(base), operatorStore).pod;
+  assert.not.ok(
+    bare.spec.volumes?.some(({ name }) => name === 'svc-store-ca'),
+    'without a proxy',
+  );
+});
+
+test('asked again, the authorities stay, follow a change, and are never optional', () => {
+  const { pod } = mutated(podWith(proxied), operatorStore);
+  assert.equal(mutated(pod, operatorStore).pod, pod);
+  const annotations = { ...proxied, 'svc/proxy-store-ca': 'own' };
+  const changed = mutated({ ...pod, metadata: { ...pod.metadata, annotations } }, operatorStore).pod;
+  assert.equal(storeAuthorities(changed), ['own', asFile('ca.crt')]);
+  const volumes = (pod.spec.volumes ?? []).map((volume) =>
+    volume.configMap ? { ...volume, configMap: { ...volume.configMap, optional: true } } : volume,
+  );
+  assert.equal(mutated({ ...pod, spec: { ...pod.spec, volumes } }, operatorStore).pod, pod);
+  const taken = podWith(proxied);
+  const emptyDir = [{ name: 'svc-store-ca', emptyDir: {} }];
+  const plan = resolved(taken);
+  assert.ok(plan.kind === 'inject');
+  const refused = mutatePod(
+    { ...taken, spec: { ...taken.spec, volumes: emptyDir } },
+    plan.plan,
+    { ...defaults, ...operatorStore },
+    surroundings,
+  );
+  assert.match(JSON.stringify(refused), /volume svc-store-ca: the name is kept/);
 });
 
 const config = (name: string, cidrs: readonly string[]) => ({

@@ -17,13 +17,14 @@ const container = 'should be a list, separated by commas, each item the name of 
 const mapping = 'should be a list, separated by commas, each item the name of a SecretMapping';
 const recipients = 'should be up to 8 public keys, age1… or 32 bytes in base64, separated by commas';
 const recipient = 'age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p';
+const configMap = 'should be the name of a ConfigMap, or <name>/<key>, or empty';
 const mount = 'should be a path below auth/, such as auth/kubernetes';
 
 const all =
   'svc/inject, svc/vault-address, svc/vault-role, svc/vault-auth-mount, svc/token-audience, svc/secret-paths, svc/env-map, ' +
   'svc/env-map-only, svc/secret-mapping, svc/rotation, svc/renewal-interval, svc/delivery, svc/containers, svc/command, ' +
   'svc/s3-proxy, svc/proxy-role, svc/proxy-upstream, svc/proxy-transit-key, svc/proxy-format, ' +
-  'svc/proxy-recovery-recipient, svc/proxy-caller-keys';
+  'svc/proxy-recovery-recipient, svc/proxy-store-ca, svc/proxy-caller-keys';
 
 /** One annotation beside those that suffice: its value, and what is said about it after its name. */
 const wrong: readonly (readonly [string, string, string])[] = [
@@ -67,6 +68,12 @@ const wrong: readonly (readonly [string, string, string])[] = [
     'AGE-SECRET-KEY-1QQPQYZ',
     `${recipients} (a private key is among them: replace it, and name public keys), is "***"`,
   ],
+  ['svc/proxy-store-ca', 'Store', `${configMap}, is "Store"`],
+  ['svc/proxy-store-ca', 'store/', `${configMap}, is "store/"`],
+  ['svc/proxy-store-ca', '/ca.crt', `${configMap}, is "/ca.crt"`],
+  ['svc/proxy-store-ca', 'store/..data', `${configMap}, is "store/..data"`],
+  ['svc/proxy-store-ca', 'store/ca.crt/x', `${configMap}, is "store/ca.crt/x"`],
+  ['svc/proxy-store-ca', 'store', 'means nothing without svc/s3-proxy: "true"'],
   ['svc/vault-auth-mount', 'kubernetes', `${mount}, is "kubernetes"`],
   ['svc/vault-auth-mount', 'auth/../sys', `${mount}, is "auth/../sys"`],
   ['svc/secret-paths', 'app', `${path}, is "app"`],
@@ -127,12 +134,20 @@ test('all errors are said at once, each led by its annotation', () => {
   const errors = errorsOf(
     podWith({
       ...{ 'svc/inject': 'on', 'svc/rotation': 'x', 'svc/roles': 'shop', 'svc/secret-paths': 'x' },
-      ...{ 'svc/delivery': 'x', 'svc/proxy-role': 'p' },
+      ...{ 'svc/delivery': 'x', 'svc/proxy-role': 'p', 'svc/proxy-store-ca': '/' },
     }),
   );
   const leads = errors.map((one) => one.slice(0, one.indexOf(':'))).sort();
   assert.equal(leads, [
-    ...['svc/delivery', 'svc/inject', 'svc/proxy-role', 'svc/roles', 'svc/rotation', 'svc/secret-paths'],
+    ...[
+      'svc/delivery',
+      'svc/inject',
+      'svc/proxy-role',
+      'svc/proxy-store-ca',
+      'svc/roles',
+      'svc/rotation',
+      'svc/secret-paths',
+    ],
     ...['svc/vault-address', 'svc/vault-role'],
   ]);
 });
@@ -142,6 +157,13 @@ test('what is missing is said with all places that could give it', () => {
     `svc/vault-address: required, ${vaultUrl}; or set vault.address of a ServiceConfig that selects the pod, or operator.vaultAddress for all pods`,
     'svc/vault-role: required, should be a role name; or set vault.role of a ServiceConfig that selects the pod',
     `svc/secret-paths: required, ${path}; or set svc/secret-mapping, or secretPaths of a ServiceConfig that selects the pod`,
+  ]);
+});
+
+test('an authority for a store without TLS is a mistake', () => {
+  const proxied = { ...enough, 'svc/s3-proxy': 'true', 'svc/proxy-upstream': 'http://minio.team.svc:9000' };
+  assert.equal(errorsOf(podWith({ ...proxied, 'svc/proxy-store-ca': 'store' })), [
+    'svc/proxy-store-ca: means nothing for a store without TLS, and svc/proxy-upstream is http://minio.team.svc:9000',
   ]);
 });
 

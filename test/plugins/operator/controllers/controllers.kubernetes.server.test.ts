@@ -16,12 +16,14 @@ export const idle = true;
 const test = suite('controllers');
 const resources = '/apis/svc.io/v1alpha1';
 const authority = createCertificateAuthority('vault');
+const storeAuthority = createCertificateAuthority('store');
 const next = createCertificateAuthority('next vault');
 
 let kube: Kubernetes;
 let token: string;
 let folder: TemporaryFolder;
 let caFile: string;
+let storeCaFile: string;
 let replica: Replica;
 
 test.before(async () => {
@@ -31,7 +33,9 @@ test.before(async () => {
   caFile = join(folder.path, 'ca.pem');
   // a key that somebody has left in the file
   writeFileSync(caFile, `${authority.issue({ commonName: 'x' }).key}\n${authority.cert}`);
-  replica = await startReplica(kube, token, { caFile });
+  storeCaFile = join(folder.path, 'store-ca.pem');
+  writeFileSync(storeCaFile, storeAuthority.cert);
+  replica = await startReplica(kube, token, { caFile, storeCaFile });
 });
 
 test.after(async () => {
@@ -230,6 +234,8 @@ test('namespaces of protected pods are given the authorities, and nothing but th
   await createPod(namespace, podObject('app', { isProtected: true }));
   const ca = await waitFor('the config map', () => read(mapPath(namespace)));
   assert.is(ca.data['ca.crt'].trim(), authority.cert.trim());
+  assert.equal(Object.keys(ca.data).sort(), ['ca.crt', 'store-ca.crt']);
+  assert.is(ca.data['store-ca.crt'].trim(), storeAuthority.cert.trim());
   assert.is(ca.metadata.labels['app.kubernetes.io/managed-by'], 'svc-operator');
   await kube.must('PATCH', mapPath(namespace), { data: { 'ca.crt': 'something else' } });
   await waitFor('its repair', async () => {
@@ -273,6 +279,10 @@ test('new authorities reach every config map', async () => {
   writeFileSync(caFile, `${authority.cert}\n${next.cert}`);
   await waitFor('both', async () =>
     (await read(mapPath(namespace))).data['ca.crt'].includes(next.cert.trim()),
+  );
+  writeFileSync(storeCaFile, next.cert);
+  await waitFor('that of the store', async () =>
+    (await read(mapPath(namespace))).data['store-ca.crt'].includes(next.cert.trim()),
   );
   await waitFor('recovery', () => !replica.health.snapshot().degraded['ca-file']);
 });

@@ -86,7 +86,7 @@ async function project(kube: Kubernetes, pod: Pod, source: Source, mode: number)
     return Object.fromEntries(
       downwardAPI.items.map(({ path, fieldRef }) => [path, { text: fieldOf(pod, fieldRef.fieldPath), mode }]),
     );
-  const data = await configMapData(kube, pod, configMap?.name);
+  const data = await configMapData(kube, pod, configMap);
   const items = configMap?.items ?? Object.keys(data).map((key) => ({ key, path: key }));
   return Object.fromEntries(items.map(({ key, path }) => [path, { text: data[key] ?? '', mode }]));
 }
@@ -125,10 +125,17 @@ async function requestToken(
   return status.token;
 }
 
-/** A pod waits for the config maps that it mounts. */
-function configMapData(kube: Kubernetes, { metadata }: Pod, name = ''): Promise<Data> {
+/** A pod waits for the config maps that it mounts, and for the keys of them that it names. */
+function configMapData(
+  kube: Kubernetes,
+  { metadata }: Pod,
+  { name = '', items = [] }: NonNullable<Source['configMap']> = {},
+): Promise<Data> {
   const path = `/api/v1/namespaces/${metadata.namespace}/configmaps/${name}`;
-  return waitFor(`config map ${name}`, async () => (await kube.must('GET', path)).data as Data);
+  return waitFor(`config map ${name}`, async () => {
+    const { data = {} } = (await kube.must('GET', path)) as { readonly data?: Data };
+    return items.every(({ key }) => Object.hasOwn(data, key)) && data;
+  });
 }
 
 /**

@@ -4,9 +4,10 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { SvcError } from '../../../../src/core/errors.ts';
 import {
-  type AuthorityFile,
-  followAuthorityFile,
-} from '../../../../src/plugins/operator/controllers/ca-config-map.ts';
+  type Authorities,
+  type AuthorityPaths,
+  followAuthorityFiles,
+} from '../../../../src/plugins/operator/controllers/authority-files.ts';
 import { createHealth } from '../../../../src/runtime/health/health.ts';
 import { createCertificateAuthority } from '../../../support/certificates.ts';
 import { quietLog } from '../../../support/quiet-log.ts';
@@ -17,7 +18,7 @@ interface Rig {
   folder: TemporaryFolder;
   path: string;
   stop: AbortController;
-  file: AuthorityFile | undefined;
+  file: Authorities | undefined;
 }
 
 const test = suite<Rig>('authority file');
@@ -37,15 +38,23 @@ test.after.each(async ({ folder, stop, file }) => {
 });
 
 const health = createHealth();
-async function follow(rig: Rig): Promise<AuthorityFile> {
-  const { path, stop } = rig;
-  rig.file = await followAuthorityFile({ path, log: quietLog, health, signal: stop.signal, everyMs: 5 });
-  return rig.file;
+const none: AuthorityPaths = { secretsServer: undefined, objectStore: undefined };
+
+const follow = (rig: Rig): Promise<Authorities> => followAll({ ...none, secretsServer: rig.path }, rig);
+
+async function followAll(paths: AuthorityPaths, rig: Rig): Promise<Authorities> {
+  const { signal } = rig.stop;
+  const all = await followAuthorityFiles(paths, { log: quietLog, health, signal, everyMs: 5 });
+  rig.file = all;
+  if (all === undefined) throw new Error('no file is followed');
+  return all;
 }
+
+const caOf = (all: Authorities) => all.current()['ca.crt'] ?? '';
 
 test('takes certificates and leaves out all else, keys above all', async (rig) => {
   writeFileSync(rig.path, `# comment\n${one.cert}${one.issue({ commonName: 'x' }).key}${other.cert}`);
-  const text = (await follow(rig)).current();
+  const text = caOf(await follow(rig));
   assert.is(text.match(/BEGIN CERTIFICATE/g)?.length, 2);
   assert.not.match(text, 'KEY');
   assert.not.match(text, 'comment');
@@ -64,18 +73,35 @@ test('says at the start what is wrong with it', async (rig) => {
 test('tells of a change, and keeps what it had while the file cannot be used', async (rig) => {
   writeFileSync(rig.path, one.cert);
   const file = await follow(rig);
-  const before = file.current();
+  const before = caOf(file);
   let changes = 0;
   file.onChange(() => changes++);
   rmSync(rig.path);
   await waitFor('degradation', () => health.snapshot().degraded['ca-file']);
-  assert.is(file.current(), before);
+  assert.is(caOf(file), before);
   writeFileSync(rig.path, one.cert);
   await waitFor('recovery', () => !health.snapshot().degraded['ca-file']);
   assert.is(changes, 0);
   writeFileSync(rig.path, other.cert);
   await waitFor('the change', () => changes === 1);
-  assert.match(file.current(), other.cert.trim());
+  assert.match(caOf(file), other.cert.trim());
+});
+
+test('keeps those of the object stores apart, and says which of the files is wrong', async (rig) => {
+  const objectStore = join(rig.folder.path, 'store.pem');
+  writeFileSync(rig.path, one.cert);
+  writeFileSync(objectStore, other.cert);
+  const both = await followAll({ secretsServer: rig.path, objectStore }, rig);
+  assert.equal(Object.keys(both.current()), ['ca.crt', 'store-ca.crt']);
+  assert.match(both.current()['store-ca.crt'] ?? '', other.cert.trim());
+  writeFileSync(objectStore, '');
+  await waitFor('degradation', () => health.snapshot().degraded['store-ca-file']);
+  assert.not(health.snapshot().degraded['ca-file']);
+  assert.match(both.current()['store-ca.crt'] ?? '', other.cert.trim());
+  const error = await followAll({ ...none, objectStore }, rig).catch((thrown: SvcError) => thrown);
+  assert.is((error as SvcError).code, 'STORE_CA_FILE_UNUSABLE');
+  assert.match((error as SvcError).message, /SVC_OPERATOR_STORE_CA_FILE/);
+  assert.is(await followAuthorityFiles(none, { log: quietLog, health, signal: rig.stop.signal }), undefined);
 });
 
 test.run();
