@@ -3,7 +3,15 @@ import { nameServerConfig } from '../../support/node/objects.ts';
 import { METADATA_ADDRESS, OUTSIDE, translation } from '../../support/node/outside.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import type { Report } from '../part.ts';
-import { comesAbout, kubectl, type NodeBed, type NodeCheck, onNode, readyPods } from './bed.ts';
+import {
+  type ApiObject,
+  comesAbout,
+  kubectl,
+  type NodeBed,
+  type NodeCheck,
+  onNode,
+  readyPods,
+} from './bed.ts';
 import { startNetworkPlugin } from './network-plugin.ts';
 import { asked, CONTEXTS, GUARDED, ROLE, shop } from './shop.ts';
 
@@ -70,6 +78,12 @@ async function startPods(bed: NodeBed): Promise<void> {
       },
     },
   );
+  // until then the webhook is not asked about the pods that it selects
+  await comesAbout(bed, GUARDED, 'the ServiceConfig', async () => {
+    const path = `/apis/svc.io/v1alpha1/namespaces/${GUARDED}/serviceconfigs/${metadata.name}`;
+    const { status } = await bed.kube.must('GET', path);
+    return status?.conditions?.some(({ type, status }: ApiObject) => type === 'Ready' && status === 'True');
+  });
   const { pod, container } = CONTEXTS.restricted;
   const env = [{ name: 'AWS_REGION', value: store.region }];
   for (const [name, annotations] of Object.entries({ plain: {}, protected: asked, stored: {} })) {
