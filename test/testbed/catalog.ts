@@ -8,6 +8,7 @@ import { minio, opentofu, rclone, restic, thanos, versitygw } from './recipes/go
 import { hadoopS3a } from './recipes/hadoop-s3a.ts';
 import { helm } from './recipes/helm.ts';
 import { kernel, kernel612 } from './recipes/kernel.ts';
+import { kubeNetworkPolicies } from './recipes/kube-network-policies.ts';
 import { kubernetes } from './recipes/kubernetes.ts';
 import { kubernetesNode } from './recipes/kubernetes-node.ts';
 import { litestream } from './recipes/litestream.ts';
@@ -51,6 +52,7 @@ export const CATALOG: Readonly<Record<ToolName, Recipe>> = {
   containerd,
   coredns,
   'node-image': nodeImage,
+  'kube-network-policies': kubeNetworkPolicies,
   helm,
   promtool,
   'network-policy-judge': networkPolicyJudge,

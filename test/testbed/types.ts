@@ -26,6 +26,7 @@ export const TOOL_NAMES = [
   'containerd',
   'coredns',
   'node-image',
+  'kube-network-policies',
   'helm',
   'promtool',
   'network-policy-judge',

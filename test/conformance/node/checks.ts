@@ -2,6 +2,7 @@ import { agentLoss } from './agent-loss.ts';
 import { attacks, neighbours } from './attacks.ts';
 import type { NodeCheck } from './bed.ts';
 import { dailyUse } from './daily-use.ts';
+import { egress } from './egress.ts';
 import { agentTier, chartResources, installChart } from './install.ts';
 import { kinds } from './kinds.ts';
 import { proxied } from './proxied.ts';
@@ -16,5 +17,5 @@ import { workloads } from './workloads.ts';
 /** In the order in which they need each other: what installs first, what takes away last. */
 export const CHECKS: Readonly<Record<string, NodeCheck>> = {
   ...{ installChart, agentTier, workloads, dailyUse, kinds, proxied, attacks, neighbours },
-  ...{ figures, agentLoss, validates, chartResources, reboot, rotation, upgrade, uninstallChart },
+  ...{ figures, agentLoss, validates, egress, chartResources, reboot, rotation, upgrade, uninstallChart },
 };

@@ -7,6 +7,8 @@ export const IMAGE = 'registry.example/shop:7';
 export const ROLE = 'app';
 /** A namespace for each level of Pod Security. */
 export const LEVELS = ['restricted', 'baseline', 'privileged'] as const;
+/** The namespace in which network policies are tried. */
+export const GUARDED = 'guarded';
 export type Level = (typeof LEVELS)[number];
 
 export const asked: Readonly<Record<string, string>> = {

@@ -1,7 +1,7 @@
 import { acceptServiceAccounts, allowRole } from '../../plugins/operator/path/key-server.ts';
 import { kvStore } from '../../support/kv.ts';
 import { comesAbout, kubectl, type NodeBed, type NodeCheck, readyPods } from './bed.ts';
-import { CONTEXTS, digests, LEVELS, PASSWORD, ROLE, shop, USER } from './shop.ts';
+import { CONTEXTS, digests, GUARDED, LEVELS, PASSWORD, ROLE, shop, USER } from './shop.ts';
 
 /** What a person of the pages sets up once: logins of pods, secrets, a transit key, a bucket. */
 export async function setUpKeyServer({ bao, kube, store }: NodeBed): Promise<void> {
@@ -10,9 +10,9 @@ export async function setUpKeyServer({ bao, kube, store }: NodeBed): Promise<voi
   await kv.put('shop/db', { user: USER, password: PASSWORD });
   await bao.enableTransit();
   const transit = await bao.transitPolicy();
-  for (const level of LEVELS) {
-    await allowRole(bao, ROLE, level, [kv.policy]);
-    await allowRole(bao, 'app-proxy', level, [transit]);
+  for (const namespace of [...LEVELS, GUARDED]) {
+    await allowRole(bao, ROLE, namespace, [kv.policy]);
+    await allowRole(bao, 'app-proxy', namespace, [transit]);
   }
   await store.createBucket('photos');
 }

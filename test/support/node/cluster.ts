@@ -16,7 +16,7 @@ import { makeNodeDisk, NODE_NAME } from './disk.ts';
 import { pushImages } from './images.ts';
 import { HOST_ADDRESS, type NodeMachine, startMachine } from './machine.ts';
 import { clusterObjects } from './objects.ts';
-import { outsideRules, startRelay, startTlsFront } from './outside.ts';
+import { outsideScript, startRelay, startTlsFront } from './outside.ts';
 
 /** The first address of the Services' range, which pods know the API server by. */
 const API_SERVICE = '10.0.0.1';
@@ -77,14 +77,15 @@ async function start(
   };
   const kube = keep(await startKubernetes({ controllers: true, nodes }));
   keep(await startScheduler(kube, folder.path));
-  await kube.apply(...clusterObjects(kube.port));
+  await kube.apply(...clusterObjects());
   const bao = keep(await startOpenBao());
   const store = keep(await startVersityGw());
   const registry = keep(await startRegistry());
   const authority = createCertificateAuthority('outside of the cluster');
   const front = async (name: string, port: number) =>
     keep(await startTlsFront(authority.issue({ commonName: name, dnsNames: [name] }), port)).port;
-  const outside = outsideRules({
+  const outside = outsideScript({
+    api: kube.port,
     'vault.example.eu': await front('vault.example.eu', bao.port),
     'registry.example': await front('registry.example', registry.port),
     's3.example.eu': await front('s3.example.eu', store.port),

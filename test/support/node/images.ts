@@ -113,7 +113,8 @@ function write(path: string, text: string, mode: number): void {
   writeFileSync(path, text, { mode });
 }
 
-function archive(root: string): Buffer {
+/** The files of a folder as a layer. */
+export function archive(root: string): Buffer {
   const args = [
     '--create',
     '--numeric-owner',

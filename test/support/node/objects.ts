@@ -1,27 +1,12 @@
 import { KUBELET_CLIENT } from '../kubernetes-control-plane.ts';
 import { DNS_ADDRESS } from './disk.ts';
-import { HOST_ADDRESS } from './machine.ts';
-import { OUTSIDE } from './outside.ts';
+import { API_SERVER, OUTSIDE, type OutsideName } from './outside.ts';
 
 const RBAC = 'rbac.authorization.k8s.io';
 const labels = { 'k8s-app': 'kube-dns' };
 
-const COREFILE = `.:53 {
-  errors
-  ready
-  cache 30
-  hosts {
-${Object.entries(OUTSIDE)
-  .map(([name, { address }]) => `    ${address} ${name}`)
-  .join('\n')}
-    fallthrough
-  }
-  kubernetes cluster.local in-addr.arpa
-}
-`;
-
 /** What installers of clusters apply first: the way of pods to the API server, its own to kubelets, and a name server. */
-export function clusterObjects(apiPort: number): object[] {
+export function clusterObjects(): object[] {
   return [
     bind('kubelet-api', 'system:kubelet-api-admin', { kind: 'User', name: KUBELET_CLIENT, apiGroup: RBAC }),
     {
@@ -30,15 +15,35 @@ export function clusterObjects(apiPort: number): object[] {
         ...{ name: 'kubernetes', namespace: 'default' },
         labels: { 'kubernetes.io/service-name': 'kubernetes' },
       },
-      ports: [{ name: 'https', port: apiPort, protocol: 'TCP' }],
-      endpoints: [{ addresses: [HOST_ADDRESS], conditions: { ready: true } }],
+      ports: [{ name: 'https', port: API_SERVER.port, protocol: 'TCP' }],
+      endpoints: [{ addresses: [API_SERVER.address], conditions: { ready: true } }],
     },
     ...nameServer(),
   ];
 }
 
+const metadata = { name: 'coredns', namespace: 'kube-system' };
+
+/** What the cluster's name server says, with other addresses for some names outside of it; it reads that when it starts. */
+export function nameServerConfig(moved: Readonly<Partial<Record<OutsideName, string>>> = {}): object {
+  const hosts = Object.entries(OUTSIDE).map(
+    ([name, { address }]) => `    ${moved[name as OutsideName] ?? address} ${name}`,
+  );
+  const Corefile = `.:53 {
+  errors
+  ready
+  cache 30
+  hosts {
+${hosts.join('\n')}
+    fallthrough
+  }
+  kubernetes cluster.local in-addr.arpa
+}
+`;
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { Corefile } };
+}
+
 function nameServer(): object[] {
-  const metadata = { name: 'coredns', namespace: 'kube-system' };
   const rule = (apiGroup: string, ...resources: string[]) => ({
     ...{ apiGroups: [apiGroup], resources, verbs: ['list', 'watch'] },
   });
@@ -49,7 +54,7 @@ function nameServer(): object[] {
       rules: [rule('', 'services', 'pods', 'namespaces'), rule('discovery.k8s.io', 'endpointslices')],
     },
     bind('coredns', 'coredns', { kind: 'ServiceAccount', ...metadata }),
-    { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { Corefile: COREFILE } },
+    nameServerConfig(),
     {
       ...{ apiVersion: 'v1', kind: 'Service', metadata: { ...metadata, name: 'kube-dns', labels } },
       spec: {

@@ -14,8 +14,9 @@ export function ownModule(name: string): string {
 /**
  * A command of this repository, in Go, built at low priority; a change of its sources builds it anew.
  * @param linking flags of the linker
+ * @param main package of the command; another module's is the `tool` of this one's go.mod
  */
-export function ownGoTool(name: string, version: string, linking = '-s -w'): CachedRecipe {
+export function ownGoTool(name: string, version: string, linking = '-s -w', main = '.'): CachedRecipe {
   const module = ownModule(name);
   const source = (file: string) => readFileSync(join(module, file), 'utf8');
   const flags = ['build', '-trimpath', `-ldflags=${linking}`];
@@ -26,7 +27,7 @@ export function ownGoTool(name: string, version: string, linking = '-s -w'): Cac
     id: [...sources, 'go.mod', 'go.sum'].map(source).concat(flags).join('\n'),
     bins: { [name]: name },
     async build(dir) {
-      const command = ['-n', '19', 'go', ...flags, '-o', join(dir, name), '.'];
+      const command = ['-n', '19', 'go', ...flags, '-o', join(dir, name), main];
       await exec('nice', command, { cwd: module, env: { ...process.env, ...ENVIRONMENT } });
     },
   };
