@@ -15,9 +15,14 @@ import {
 import { startNetworkPlugin } from './network-plugin.ts';
 import { asked, CONTEXTS, GUARDED, ROLE, shop } from './shop.ts';
 
+interface Endpoint {
+  readonly address: string;
+  readonly port: number;
+}
+
 /** Without TLS: the proxies of pods know no private authority. */
 const STORE_PORT = 9_000;
-const STORE = { address: OUTSIDE['s3.example.eu'].address, port: STORE_PORT };
+const STORE: Endpoint = { address: OUTSIDE['s3.example.eu'].address, port: STORE_PORT };
 /** Where the store moves to; until then, an address like any other. */
 const LATER = { address: '10.0.2.204', port: STORE_PORT };
 const METADATA = { address: METADATA_ADDRESS, port: 80 };
@@ -213,7 +218,7 @@ async function pointNames(bed: NodeBed, moved: Parameters<typeof nameServerConfi
   await kubectl(bed, 'rollout', 'status', ...of, '--timeout=30m');
 }
 
-const lead = (bed: NodeBed, change: 'add' | 'remove', { address, port }: typeof STORE) =>
+const lead = (bed: NodeBed, change: 'add' | 'remove', { address, port }: Endpoint) =>
   onNode(bed, translation(change, address, port, bed.store.port));
 
 const podNamed = async (bed: NodeBed, app: string) => {

@@ -129,7 +129,7 @@ async function requestToken(
 function configMapData(
   kube: Kubernetes,
   { metadata }: Pod,
-  { name = '', items = [] }: NonNullable<Source['configMap']> = {},
+  { name, items = [] }: NonNullable<Source['configMap']> = { name: '' },
 ): Promise<Data> {
   const path = `/api/v1/namespaces/${metadata.namespace}/configmaps/${name}`;
   return waitFor(`config map ${name}`, async () => {
