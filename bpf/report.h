@@ -11,6 +11,7 @@ struct attempt {
 	struct task_struct *source;
 	struct task_struct *target; /* none: all memory of the machine */
 	struct svc_process process; /* of the target */
+	const struct svc_token *token; /* in place of a task: whose token it is */
 	bool decoy;
 	bool forming; /* the target is not running yet: kept out, and not worth a report */
 	__u32 call;
@@ -35,10 +36,15 @@ inlined void fill_hit(struct svc_hit *hit, const struct attempt *attempt, enum s
 	hit->source_tid = BPF_CORE_READ(source, pid);
 	hit->source_uid = BPF_CORE_READ(source, cred, uid.val);
 	describe_task(source, hit->source_comm, &hit->source_cgroup);
-	if (!attempt->target)
+	if (!attempt->target && !attempt->token)
 		return;
 	hit->target_tgid = attempt->process.tgid;
 	hit->target_start = attempt->process.start;
+	if (attempt->token) {
+		hit->target_cgroup = attempt->token->cgroup;
+		__builtin_memcpy(hit->target_comm, attempt->token->comm, SVC_COMM);
+		return;
+	}
 	describe_task(attempt->target, hit->target_comm, &hit->target_cgroup);
 }
 

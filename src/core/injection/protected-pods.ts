@@ -118,6 +118,8 @@ export const volumeNames = {
   wrapper: 'svc-wrapper',
   certificates: 'svc-ca',
   token: 'svc-token',
+  /** Opened by wrappers only, where a node agent enforces. */
+  wrapperToken: 'svc-wrapper-token',
   agent: 'svc-agent',
   spool: 'svc-proxy-spool',
 } as const;
