@@ -57,8 +57,7 @@ export async function startAgent(
   const guard = guardOf(config, deps);
   let channel: OperatorChannel | undefined;
   const onChange = () => channel?.changed();
-  const { cgroupRoot, kubeletPort } = config;
-  const tokens = createTokenGuard({ guard, log, metrics, cgroupRoot, kubeletPort, signal });
+  const tokens = createTokenGuard({ guard, log, metrics, cgroupRoot: config.cgroupRoot, signal });
   const registration = await registrationOr(
     {
       ...{ socketPath: config.socket, guard, log, metrics, version, onChange },

@@ -133,13 +133,6 @@ export const agentSettings = {
     fallback: '/sys/fs/cgroup',
     ...path('an absolute path'),
   },
-  kubeletPort: {
-    variable: 'SVC_AGENT_KUBELET_PORT',
-    flag: 'kubelet-port',
-    summary: "Where this node's kubelet listens: its process goes on reading the tokens that it renews",
-    fallback: '10250',
-    ...integer(1, 65_535),
-  },
   nodeName: {
     variable: 'NODE_NAME',
     flag: 'node-name',

@@ -17,8 +17,6 @@ export interface TokenGuardOptions {
   readonly metrics: Metrics;
   /** Where the host's cgroups are mounted. */
   readonly cgroupRoot: string;
-  /** Where the kubelet of this node listens. */
-  readonly kubeletPort: number;
   readonly signal: AbortSignal;
 }
 
@@ -32,6 +30,8 @@ export interface TokenGuard {
   registered(process: ProcessFacts, podUid: string | undefined): void;
 }
 
+/** Where a kubelet listens that was given no other port. */
+const kubeletPort = 10_250;
 const kubeletEveryMs = 2_000;
 const mostKnown = 4_096;
 
@@ -83,7 +83,7 @@ export function createTokenGuard(options: TokenGuardOptions): TokenGuard {
 function guardVolume(
   process: ProcessFacts,
   pod: string,
-  { guard, cgroupRoot, kubeletPort }: TokenGuardOptions,
+  { guard, cgroupRoot }: TokenGuardOptions,
   kubelet: Kubelet,
 ): string | undefined {
   const volume = openTokenVolume(pod);
@@ -126,7 +126,7 @@ interface Kubelet {
   keep(): boolean;
 }
 
-function createKubelet({ guard, kubeletPort, log }: TokenGuardOptions): Kubelet {
+function createKubelet({ guard, log }: TokenGuardOptions): Kubelet {
   let known: ProtectedProcess | undefined;
   return {
     keep() {
