@@ -37,10 +37,7 @@ const mostKnown = 4_096;
 
 export function createTokenGuard(options: TokenGuardOptions): TokenGuard {
   const { guard, log, metrics, signal } = options;
-  const volumes = metrics.gauge(
-    'svc_agent_guarded_tokens',
-    'Token volumes that only wrappers and the kubelet open',
-  );
+  const volumes = tokenMetrics(metrics);
   const told = new BoundedMap<string, string>(mostKnown);
   const kubelet = createKubelet(options);
   const tellOnce = ({ pid, start }: ProcessFacts, outcome: string, tell: () => void) => {
@@ -77,6 +74,10 @@ export function createTokenGuard(options: TokenGuardOptions): TokenGuard {
       }
     },
   };
+}
+
+export function tokenMetrics(metrics: Metrics): ReturnType<Metrics['gauge']> {
+  return metrics.gauge('svc_agent_guarded_tokens', 'Token volumes that only wrappers and the kubelet open');
 }
 
 /** @returns where the volume is; undefined where the pod has none. @throws Error with why it is not guarded */

@@ -73,6 +73,8 @@ const agent: SvcAgent = await startSvcAgent({
   entry: agentEntry,
   env: { SVC_AGENT_TIERS: tier, SVC_AGENT_REACTIVE_KILL: 'false' },
 });
+const { tier: inForce, not_higher: notHigher } = agent.started;
+told({ name: 'agent', record: { tier: inForce, notHigher } });
 const socketPath = agent.address.replace('unix://', '');
 const [pod, other, strange] = [makePod('a'), makePod('b'), makePod('c')] as const;
 for (const each of [pod, other]) mountTmpfs(each);
