@@ -11,12 +11,17 @@
 #include "paths/perf.h"
 #include "paths/proc_file.h"
 #include "paths/ptrace.h"
+#include "paths/token.h"
 #include "track.h"
 
 SEC(HOOK("file_open"))
 int BPF_PROG(file_open, struct file *file, int verdict)
 {
-	return verdict ? verdict : on_file_open(file);
+	if (verdict)
+		return verdict;
+	if (is_on_procfs(file))
+		return on_proc_file_open(file);
+	return is_on_tmpfs(file) ? on_token_open(file) : 0;
 }
 
 /* Asked at every read of every file: attached only while a process is covered that was not from its start. */

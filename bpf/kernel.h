@@ -75,8 +75,13 @@ struct cred {
 	kuid_t uid;
 };
 
+typedef struct {
+	__u8 b[16];
+} uuid_t;
+
 struct super_block {
 	unsigned long s_magic;
+	uuid_t s_uuid;
 };
 
 struct inode {

@@ -5,10 +5,25 @@
 
 #include "entries.h"
 #include "find/pid.h"
+#include "tokens.h"
 
 inlined int protect_process(struct task_struct *task, const struct svc_process *process, __u32 flags)
 {
 	return bpf_map_lookup_elem(&processes, process) ? 0 : add_entry(task, process, flags);
+}
+
+inlined void answer_about_tokens(struct svc_answer *to, enum svc_request request, __u32 number, __u32 descriptor)
+{
+	struct task_struct *task = find_task(number);
+
+	__builtin_memset(to, 0, sizeof(*to));
+	to->error = -ESRCH;
+	if (!task)
+		return;
+	identify(task, &to->process);
+	to->cgroup = cgroup_of(task);
+	to->error = request == SVC_REQUEST_KEEP_TOKENS ? add_keeper(&to->process) :
+							 guard_token(task, &to->process, descriptor);
 }
 
 inlined void answer_request(struct svc_answer *to, enum svc_request request, __u32 number, __u32 flags)
@@ -41,6 +56,7 @@ inlined void forget_process(struct svc_answer *to, __u32 tgid, __u64 start)
 	to->process.tgid = tgid;
 	to->process.start = start;
 	remove_entry(&to->process);
+	remove_opener(&to->process);
 }
 
 /* The mode that is in force: it may have been changed since the kernel was started. */
@@ -56,7 +72,7 @@ inlined void answer_preemption(struct svc_answer *to)
 	to->preemption = mode;
 }
 
-/* Context: request, PID, flags; of SVC_REQUEST_FORGET the start time. */
+/* Context: request, PID, flags; of SVC_REQUEST_FORGET the start time, of SVC_REQUEST_GUARD_TOKEN a descriptor. */
 SEC("raw_tp")
 int manage(struct bpf_raw_tracepoint_args *context)
 {
@@ -67,6 +83,8 @@ int manage(struct bpf_raw_tracepoint_args *context)
 		answer_preemption(to);
 	else if (to && context->args[0] == SVC_REQUEST_FORGET)
 		forget_process(to, context->args[1], context->args[2]);
+	else if (to && context->args[0] >= SVC_REQUEST_GUARD_TOKEN)
+		answer_about_tokens(to, context->args[0], context->args[1], context->args[2]);
 	else if (to)
 		answer_request(to, context->args[0], context->args[1], context->args[2]);
 	return 0;

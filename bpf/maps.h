@@ -6,6 +6,8 @@
 
 #define SVC_MOST_PROCESSES 65536
 #define SVC_MOST_CGROUPS 4096
+#define SVC_MOST_TOKENS 4096
+#define SVC_MOST_KEEPERS 16
 #define SVC_RING_BYTES (4 << 20)
 
 struct {
@@ -56,6 +58,33 @@ struct {
 	__type(value, __u32);
 	__uint(pinning, LIBBPF_PIN_BY_NAME);
 } reported SEC(".maps");
+
+/* Volumes of service account tokens that only wrappers open. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, SVC_MOST_TOKENS);
+	__type(key, struct svc_volume);
+	__type(value, struct svc_token);
+	__uint(pinning, LIBBPF_PIN_BY_NAME);
+} tokens SEC(".maps");
+
+/* The processes that do, and the volume of each. Nobody inherits that. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, SVC_MOST_TOKENS);
+	__type(key, struct svc_process);
+	__type(value, struct svc_volume);
+	__uint(pinning, LIBBPF_PIN_BY_NAME);
+} token_openers SEC(".maps");
+
+/* The kubelet, which writes all of them; earlier ones are let go as new ones come. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, SVC_MOST_KEEPERS);
+	__type(key, struct svc_process);
+	__type(value, __u32);
+	__uint(pinning, LIBBPF_PIN_BY_NAME);
+} token_keepers SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

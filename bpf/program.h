@@ -29,8 +29,10 @@
 #define EPERM 1
 #define ESRCH 3
 #define E2BIG 7
+#define EBADF 9
 #define EACCES 13
 #define EEXIST 17
+#define EOPNOTSUPP 95
 #define EDQUOT 122
 
 #define inlined static __always_inline

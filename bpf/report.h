@@ -11,6 +11,7 @@ struct attempt {
 	struct task_struct *source;
 	struct task_struct *target; /* none: all memory of the machine */
 	struct svc_process process; /* of the target */
+	const struct svc_token *token; /* in place of a task: whose token it is */
 	bool decoy;
 	bool forming; /* the target is not running yet: kept out, and not worth a report */
 	__u32 call;
@@ -20,6 +21,15 @@ inlined void describe_task(struct task_struct *task, char comm[SVC_COMM], __u64 
 {
 	bpf_core_read_str(comm, SVC_COMM, &task->comm);
 	*cgroup = cgroup_of(task);
+}
+
+static __noinline bool describe_token(struct svc_hit *hit, const struct svc_token *token)
+{
+	if (!token)
+		return false;
+	hit->target_cgroup = token->cgroup;
+	__builtin_memcpy(hit->target_comm, token->comm, SVC_COMM);
+	return true;
 }
 
 inlined void fill_hit(struct svc_hit *hit, const struct attempt *attempt, enum svc_outcome outcome)
@@ -35,10 +45,11 @@ inlined void fill_hit(struct svc_hit *hit, const struct attempt *attempt, enum s
 	hit->source_tid = BPF_CORE_READ(source, pid);
 	hit->source_uid = BPF_CORE_READ(source, cred, uid.val);
 	describe_task(source, hit->source_comm, &hit->source_cgroup);
-	if (!attempt->target)
-		return;
 	hit->target_tgid = attempt->process.tgid;
 	hit->target_start = attempt->process.start;
+	/* by a helper: the compiler joins two tests of pointers into one, which the verifier refuses */
+	if (describe_token(hit, attempt->token) || !attempt->target)
+		return;
 	describe_task(attempt->target, hit->target_comm, &hit->target_cgroup);
 }
 

@@ -24,7 +24,8 @@ enum svc_access_path {
 	SVC_PATH_KERNEL_MEMORY = 8,
 	SVC_PATH_OPEN_DESCRIPTOR = 9,
 	SVC_PATH_CORE_LIMIT = 10,
-	SVC_ACCESS_PATHS = 11,
+	SVC_PATH_TOKEN = 11,
+	SVC_ACCESS_PATHS = 12,
 };
 
 enum svc_outcome {
@@ -60,6 +61,20 @@ struct svc_crowd {
 	__u64 cgroup;
 	__s32 processes; /* how many have an entry */
 	__u32 beyond; /* for how many there was none left, so that their cgroup covers them */
+};
+
+/* A file system by the UUID that the kernel draws for each tmpfs: no other one has it, before or after. */
+struct svc_volume {
+	__u8 uuid[16];
+};
+
+/* The volume of a wrapper's service account token, for as long as a process that may open it lives. */
+struct svc_token {
+	struct svc_process wrapper; /* the first of those that may open it: the target of hits */
+	__u64 cgroup; /* its own */
+	char comm[SVC_COMM];
+	__s32 openers; /* how many processes of the pod may */
+	__u32 reserved;
 };
 
 /* What leads to the memory of all processes at once, and may be left alone. */
@@ -112,6 +127,11 @@ enum svc_request {
 	/* How the kernel preempts now; ESRCH where it cannot be told. */
 	SVC_REQUEST_PREEMPTION = 3,
 	SVC_REQUEST_FORGET = 4,
+	/* Only this process, and those of its pod that ask too, may open the files of the volume in which a descriptor of
+	 * the agent lies. */
+	SVC_REQUEST_GUARD_TOKEN = 5,
+	/* This process writes tokens, and compares them before: it may open all. */
+	SVC_REQUEST_KEEP_TOKENS = 6,
 };
 
 enum svc_answer_fact {
@@ -124,7 +144,9 @@ enum svc_answer_fact {
 struct svc_answer {
 	struct svc_process process;
 	__u64 cgroup;
-	__s32 error; /* 0 or a negative errno: ESRCH, E2BIG or EDQUOT where there is no entry to be had */
+	/* 0 or a negative errno: ESRCH; E2BIG or EDQUOT where there is no entry to be had; EOPNOTSUPP for a descriptor that
+	 * is not of a tmpfs with a UUID */
+	__s32 error;
 	__u32 facts;
 	__s32 preemption; /* of the kernel's own enum: 0 none, 1 voluntary, 2 full, 3 lazy */
 	__u32 reserved;

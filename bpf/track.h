@@ -4,6 +4,7 @@
 #define SVC_TRACK_H
 
 #include "entries.h"
+#include "tokens.h"
 
 #define CLONE_THREAD 0x00010000
 
@@ -104,6 +105,7 @@ int track_free(struct bpf_raw_tracepoint_args *context)
 	process.reserved = 0;
 	process.start = BPF_CORE_READ(task, start_boottime);
 	remove_entry(&process);
+	remove_opener(&process);
 	bpf_map_delete_elem(&opened, &process);
 	return 0;
 }

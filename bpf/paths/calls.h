@@ -11,6 +11,7 @@
 #include "paths/perf.h"
 #include "paths/proc_file.h"
 #include "paths/ptrace.h"
+#include "paths/token.h"
 
 #define TRACEME 0
 #define ATTACH 16
@@ -65,7 +66,11 @@ inlined void on_opened(const struct call *call, __u32 descriptor)
 	struct file *file = file_of(descriptor);
 	struct attempt attempt;
 
-	if (!file || is_path_only(file) || !is_attempt_by_open(file, &attempt) || attempt.forming)
+	if (!file || is_path_only(file))
+		return;
+	if (!is_attempt_by_open(file, &attempt) && !is_attempt_on_token(file, &attempt))
+		return;
+	if (attempt.forming)
 		return;
 	if (!claim_report(file, &attempt.process)) {
 		/* another thread has read it before its opening came to an end, and all are killed for that */

@@ -126,12 +126,10 @@ inlined bool is_on_procfs(struct file *file)
 }
 
 /* For hooks that deny. */
-inlined int on_file_open(struct file *file)
+inlined int on_proc_file_open(struct file *file)
 {
 	struct attempt attempt;
 
-	if (!is_on_procfs(file))
-		return 0;
 	/* what leads to all memory is the hook locked_down's */
 	if (!is_attempt_by_open(file, &attempt) || !attempt.target)
 		return 0;

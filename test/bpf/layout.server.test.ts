@@ -224,7 +224,10 @@ test('tallies, requests and flags are those of the programs', () => {
   assert.equal([...tallies, 'svc_tallies'], namesOf('tally', 'TALLY'));
   const upper = (prefix: string, values: Readonly<Record<string, number>>) =>
     Object.fromEntries(
-      Object.entries(values).map(([name, value]) => [`SVC_${prefix}_${name.toUpperCase()}`, value]),
+      Object.entries(values).map(([name, value]) => [
+        `SVC_${prefix}_${name.replace(/[A-Z]/g, '_$&').toUpperCase()}`,
+        value,
+      ]),
     );
   assert.equal(upper('REQUEST', requests), enumOf('request'));
   assert.equal(upper('PROTECTION', protectionFlags), enumOf('protection_flag'));

@@ -3,6 +3,7 @@ import { createGuardMetrics } from '../../../src/plugins/agent/index.ts';
 import { createChannelMetrics } from '../../../src/plugins/agent/operator/channel.ts';
 import { createPodWatchState } from '../../../src/plugins/agent/pods/pod-watch-state.ts';
 import { registrationMetrics } from '../../../src/plugins/agent/registration/refusal.ts';
+import { tokenMetrics } from '../../../src/plugins/agent/tokens/guard-tokens.ts';
 import { createProxyMetrics } from '../../../src/plugins/proxy/metrics.ts';
 import { createObservation } from '../../../src/plugins/wrapper/observation.ts';
 import { createHealth } from '../../../src/runtime/health/health.ts';
@@ -41,6 +42,7 @@ function agentMetrics(): readonly DeclaredMetric[] {
   });
   createPodWatchState({ log: quietLog, metrics: recorder, health: createHealth() });
   registrationMetrics(recorder);
+  tokenMetrics(recorder);
   createChannelMetrics(recorder);
   return recorder.declared;
 }

@@ -287,6 +287,18 @@ export const logMeanings: Readonly<Record<string, readonly [means: string, todo?
   ],
   'pods.watch': ['The agent watches the pods of this node'],
   registered: ['A wrapper has registered. Its process and its descendants are protected'],
+  'token.guarded': [
+    'The volume with the token of the wrappers of `pod` opens for them and the kubelet only',
+  ],
+  'token.kubelet': ['The process that renews the tokens of this node, and may open them'],
+  'token.kubelet_failed': [
+    'The kubelet could not be looked for; it is looked for again in two seconds',
+    'If it recurs, report it with `error`',
+  ],
+  'token.unguarded': [
+    'The volume with the token of the wrappers of `pod` is not guarded, for `reason`: whoever has its file permissions opens it',
+    'Where the kubelet is not found, have it listen on port 10250, and run the agent with `hostPID: true`',
+  ],
   'registered.opened_before': [
     'Another process had opened this one before it registered. Its reads are denied too',
     'Find it with `lsof`',

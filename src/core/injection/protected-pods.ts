@@ -119,6 +119,8 @@ export const volumeNames = {
   certificates: 'svc-ca',
   storeCertificates: 'svc-store-ca',
   token: 'svc-token',
+  /** Opened by wrappers only, where a node agent enforces. */
+  wrapperToken: 'svc-wrapper-token',
   agent: 'svc-agent',
   spool: 'svc-proxy-spool',
 } as const;

@@ -7,7 +7,15 @@ export const layoutVersion = 1;
 export const sizes = { process: 16, protection: 16, crowd: 16, settings: 40, hit: 88, answer: 40 } as const;
 
 /** Which requests the program `manage` takes. */
-export const requests = { inspect: 0, protect: 1, release: 2, preemption: 3, forget: 4 } as const;
+export const requests = {
+  inspect: 0,
+  protect: 1,
+  release: 2,
+  preemption: 3,
+  forget: 4,
+  guardToken: 5,
+  keepTokens: 6,
+} as const;
 
 /** What the programs count beside hits, in the order of `enum svc_tally`. */
 export const tallies = [
@@ -126,7 +134,10 @@ export function decodeManageReply(bytes: Buffer): ManageReply {
   };
 }
 
-/** What `manage` is run with: three arguments of 64 bits. @param more flags, or the start time of what is forgotten */
+/**
+ * What `manage` is run with: three arguments of 64 bits.
+ * @param more flags; the start time of what is forgotten; the descriptor of what is guarded
+ */
 export function encodeRequest(request: number, pid: number, more: number | bigint = 0): Buffer {
   const bytes = Buffer.alloc(24);
   for (const [index, value] of [request, pid, more].entries()) {
@@ -205,6 +216,7 @@ export const accessPaths = [
   'kernel_memory',
   'open_descriptor',
   'core_limit',
+  'token',
 ] as const;
 
 export type AccessPath = (typeof accessPaths)[number];

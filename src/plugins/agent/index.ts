@@ -27,6 +27,7 @@ import {
   checkAgent,
   type ResolvedOperatorSettings,
 } from './settings.ts';
+import { createTokenGuard } from './tokens/guard-tokens.ts';
 
 const condition = 'guard';
 
@@ -56,9 +57,11 @@ export async function startAgent(
   const guard = guardOf(config, deps);
   let channel: OperatorChannel | undefined;
   const onChange = () => channel?.changed();
+  const tokens = createTokenGuard({ guard, log, metrics, cgroupRoot: config.cgroupRoot, signal });
   const registration = await registrationOr(
     {
       ...{ socketPath: config.socket, guard, log, metrics, version, onChange },
+      onProtected: tokens.registered,
     },
     health,
   );

@@ -22,6 +22,7 @@
 #include "cases/machine_guarded.h"
 #include "cases/manage.h"
 #include "cases/protection.h"
+#include "cases/token_table.h"
 #include "cases/track.h"
 
 #if defined(TIER_TRACEPOINT)
@@ -39,6 +40,7 @@
 #include "cases/perf.h"
 #include "cases/proc_file.h"
 #include "cases/ptrace.h"
+#include "cases/token.h"
 #endif
 
 int main(void)

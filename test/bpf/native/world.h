@@ -227,6 +227,9 @@ static void begin(void)
 	DECLARE(crowds);
 	DECLARE(opened);
 	DECLARE(reported);
+	DECLARE(tokens);
+	DECLARE(token_openers);
+	DECLARE(token_keepers);
 	DECLARE(settings);
 	DECLARE(tallies);
 	DECLARE(answer);

@@ -38,6 +38,17 @@ export interface Guard {
   crowded(): readonly bigint[];
   /** Called when these are others. */
   onCrowded(listener: (cgroups: readonly bigint[]) => void): void;
+  /**
+   * Only this process, and others of its pod for which the same is asked, open the files of a volume (a tmpfs) from now
+   * on, for as long as one of them lives. Nobody inherits that. Without programs in force nothing is done.
+   * @param descriptor of the agent's own, of anything in the volume
+   * @throws SvcError PROCESS_GONE, GUARD_FULL; Error where the volume cannot be told from others
+   */
+  guardToken(pid: number, descriptor: number): void;
+  /** This process opens all of them. */
+  keepTokens(pid: number): void;
+  /** How many volumes are guarded, those of an earlier agent included. */
+  guardedTokens(): number;
   /** All processes that are registered or inherit it; those that only their cgroup covers are not listed. */
   processes(): readonly ProtectedProcess[];
   /** Called for hits on processes that are no decoys, in order; equal ones that came together are one call. */

@@ -27,6 +27,7 @@ import { gone, unsettled } from './descendants.ts';
 import { type GuardKeeper, type KeeperOptions, startKeeper } from './keeper.ts';
 import { crowdedCgroups } from './map-readings.ts';
 import type { ProgramSet } from './program-set.ts';
+import { countTokens, guardToken, keepTokens } from './tokens.ts';
 
 export type GuardOptions = Omit<KeeperOptions, 'onHit' | 'onUnknown' | 'onStatus' | 'onCrowded' | 'catchUp'>;
 
@@ -102,6 +103,19 @@ export function createGuard(options: GuardOptions): StartingGuard {
     },
     cgroups: () => apply(set(), listCgroups, () => []),
     crowded: () => apply(set(), crowdedCgroups, () => []),
+    guardToken: (pid, descriptor) =>
+      apply(
+        set(),
+        (now) => guardToken(now, pid, descriptor),
+        () => {},
+      ),
+    keepTokens: (pid) =>
+      apply(
+        set(),
+        (now) => keepTokens(now, pid),
+        () => {},
+      ),
+    guardedTokens: () => apply(set(), countTokens, () => 0),
     processes: () => apply(set(), listProcesses, () => []),
     processCount: () => apply(set(), countProcesses, () => 0),
     close: async () => keeper?.close(),

@@ -151,7 +151,7 @@ export function gone(pid: number): SvcError {
   return new SvcError('PROCESS_GONE', `Process ${pid} has ended`, { nextStep: 'Start it again.' });
 }
 
-export function tableFull(what: 'processes' | 'cgroups'): SvcError {
+export function tableFull(what: 'processes' | 'cgroups' | 'tokens'): SvcError {
   return new SvcError('GUARD_FULL', `The table of covered ${what} is full`, {
     nextStep: 'Spread the protected workloads over more nodes.',
     exitStatus: exitStatus.system,

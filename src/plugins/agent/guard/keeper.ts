@@ -232,7 +232,7 @@ function examine(state: State, { set, mode }: InForce): Promise<string | undefin
 
 /** Sets share maps by their pins. If somebody has removed a pin, its entries are copied. */
 function carryOver(from: ProgramSet, to: ProgramSet): void {
-  for (const name of ['processes', 'cgroups', 'crowds']) {
+  for (const name of ['processes', 'cgroups', 'crowds', 'tokens', 'token_openers', 'token_keepers']) {
     const target = to.map(name);
     if (target.facts.id === from.map(name).facts.id) continue;
     for (const { key, value } of mapEntries(from.map(name))) {

@@ -40,7 +40,12 @@ export interface CallDeps extends RegisterDeps {
   readonly version: string;
   /** Called when a process has registered that was not, or reported. */
   readonly onChange: () => void;
+  /** Called before a process that registers, or reports, is answered. */
+  readonly onProtected: OnProtected;
 }
+
+/** @param podUid as its cgroup names it; undefined: it is in no pod */
+export type OnProtected = (process: ProcessFacts, podUid: string | undefined) => void;
 
 /** The caller, or why it cannot be told. */
 export type IdentifiedCaller = CallerProcess | RegistrationRefused;
@@ -71,6 +76,7 @@ export function createCalls(deps: CallDeps): Calls {
         const isNew = registry.add(registered.facts);
         if (isNew) logRegistered(deps, registered, message);
         if (isNew) deps.onChange();
+        deps.onProtected(registered.facts, registered.podUid);
         return answer(registered, deps);
       } catch (error) {
         const refusal = refused('register', identity, error);
@@ -82,8 +88,9 @@ export function createCalls(deps: CallDeps): Calls {
     },
     report(identity, message) {
       try {
-        report(known(identity), message, guard, readCgroups, registry);
+        const { facts, podUid } = report(known(identity), message, guard, readCgroups, registry);
         deps.onChange();
+        deps.onProtected(facts, podUid);
       } catch (error) {
         throw refused('report', identity, error);
       }
@@ -224,15 +231,16 @@ function report(
   guard: Guard,
   read: ReadCgroups,
   registry: Registry,
-): void {
+): Pick<Registered, 'facts' | 'podUid'> {
   requireReady(guard);
   const { pid, start } = caller;
   const podUid = podOf(pid, message.podUid, read);
-  const { covered } = requireSame(caller, guard.inspect(pid));
-  if (!covered && guard.status.tier !== 4) throw notRegistered(pid);
+  const facts = requireSame(caller, guard.inspect(pid));
+  if (!facts.covered && guard.status.tier !== 4) throw notRegistered(pid);
   const wrapperVersion = versionText(message.wrapperVersion);
   if (!registry.report({ pid, start, podUid, wrapperVersion, ...measured(message) }))
     throw notRegistered(pid);
+  return { facts, podUid };
 }
 
 function notRegistered(pid: number): RegistrationRefused {

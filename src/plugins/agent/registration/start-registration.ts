@@ -9,7 +9,7 @@ import { loadProtoService } from '../../../runtime/net/load-proto.ts';
 import type { Guard, ProtectedProcess } from '../guard/contract.ts';
 import { Acceptor, type AcceptorBounds } from './acceptor.ts';
 import { type ReadCgroups, readCgroups } from './caller.ts';
-import { createCalls } from './calls.ts';
+import { createCalls, type OnProtected } from './calls.ts';
 import { createProtecting } from './protecting.ts';
 import { registrationMetrics } from './refusal.ts';
 import { Registry } from './registry.ts';
@@ -29,6 +29,8 @@ export interface RegistrationOptions {
   /** How long a process that has given up is still being protected, for when it asks again, in milliseconds. */
   readonly keepMs?: number;
   readonly readCgroups?: ReadCgroups;
+  /** Called before a process that registers, or reports, is answered. */
+  readonly onProtected?: OnProtected;
 }
 
 /** What wrappers call, being served. */
@@ -59,6 +61,7 @@ export async function startRegistration(options: RegistrationOptions): Promise<R
     ...{ guard, protecting, log, count, registry, version },
     readCgroups: options.readCgroups ?? readCgroups,
     onChange: options.onChange ?? (() => {}),
+    onProtected: options.onProtected ?? (() => {}),
   });
   const [{ default: grpc }, service] = await Promise.all([
     import('@grpc/grpc-js'),

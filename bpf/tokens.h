@@ -1,0 +1,95 @@
+/* Who may open the service account token of a wrapper: the wrappers of its pod, as registered, and the kubelet. */
+#ifndef SVC_TOKENS_H
+#define SVC_TOKENS_H
+
+#include "find/descriptor.h"
+#include "find/process.h"
+
+#define TMPFS_MAGIC 0x01021994
+
+inlined bool is_same_volume(const struct svc_volume *one, const struct svc_volume *other)
+{
+	const __u64 *left = (const __u64 *)one, *right = (const __u64 *)other;
+
+	return left[0] == right[0] && left[1] == right[1];
+}
+
+/* False where the file is on no tmpfs, or on one without a UUID (before Linux 5.13). */
+inlined bool read_volume(struct inode *inode, struct svc_volume *volume)
+{
+	const struct svc_volume none = {};
+	struct super_block *super = BPF_CORE_READ(inode, i_sb);
+
+	if (BPF_CORE_READ(super, s_magic) != TMPFS_MAGIC)
+		return false;
+	bpf_core_read(volume, sizeof(*volume), &super->s_uuid);
+	return !is_same_volume(volume, &none);
+}
+
+inlined int add_keeper(const struct svc_process *process)
+{
+	__u32 once = 1;
+
+	return bpf_map_update_elem(&token_keepers, process, &once, BPF_ANY) ? -E2BIG : 0;
+}
+
+/* The volume is guarded for as long as anybody lives who may open it. */
+inlined void remove_opener(const struct svc_process *process)
+{
+	struct svc_volume *found = bpf_map_lookup_elem(&token_openers, process);
+	struct svc_volume volume;
+	struct svc_token *token;
+
+	if (!found)
+		return;
+	volume = *found;
+	if (bpf_map_delete_elem(&token_openers, process))
+		return;
+	token = bpf_map_lookup_elem(&tokens, &volume);
+	if (!token)
+		return;
+	__sync_fetch_and_add(&token->openers, -1);
+	if (token->openers <= 0)
+		bpf_map_delete_elem(&tokens, &volume);
+}
+
+inlined int add_token(struct task_struct *task, const struct svc_process *process, const struct svc_volume *volume)
+{
+	struct svc_token fresh = { .wrapper = *process, .cgroup = cgroup_of(task) };
+	struct svc_token *token;
+
+	bpf_core_read_str(fresh.comm, SVC_COMM, &task->comm);
+	/* an int: before Linux 6.4 the upper half of what the helper answers is not set */
+	int error = bpf_map_update_elem(&tokens, volume, &fresh, BPF_NOEXIST);
+
+	if (error && error != -EEXIST)
+		return -E2BIG;
+	token = bpf_map_lookup_elem(&tokens, volume);
+	/* the last one that might open it ended just now, and took it along */
+	if (!token)
+		return -ESRCH;
+	__sync_fetch_and_add(&token->openers, 1);
+	return 0;
+}
+
+/* Who is to open it may do so before nobody else may. */
+inlined int guard_token(struct task_struct *task, const struct svc_process *process, __u32 descriptor)
+{
+	struct file *file = descriptor_of((struct task_struct *)bpf_get_current_task(), descriptor);
+	struct svc_volume volume = {};
+	int error;
+
+	if (!file)
+		return -EBADF;
+	if (!read_volume(BPF_CORE_READ(file, f_inode), &volume))
+		return -EOPNOTSUPP;
+	error = bpf_map_update_elem(&token_openers, process, &volume, BPF_NOEXIST);
+	if (error)
+		return error == -EEXIST ? 0 : -E2BIG;
+	error = add_token(task, process, &volume);
+	if (error)
+		bpf_map_delete_elem(&token_openers, process);
+	return error;
+}
+
+#endif

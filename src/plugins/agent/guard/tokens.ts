@@ -1,0 +1,36 @@
+import { constants } from 'node:os';
+import { visitEntries } from '../../../runtime/bpf/map.ts';
+import { gone, tableFull } from './descendants.ts';
+import type { ProgramSet } from './program-set.ts';
+
+const { E2BIG, EOPNOTSUPP, ESRCH } = constants.errno;
+
+/**
+ * Only this process, and those of its pod that were let in before or after, may read the files of a volume from now on.
+ * @param descriptor of this process, of anything in the volume
+ * @throws SvcError PROCESS_GONE, GUARD_FULL; Error where the volume is no tmpfs with a UUID
+ */
+export function guardToken(set: ProgramSet, pid: number, descriptor: number): void {
+  const ask = () => set.ask('guardToken', pid, descriptor);
+  let { error, process } = ask();
+  // the last of the others may have ended in between, and ended the guard with it
+  if (error === -ESRCH && process.pid !== 0) ({ error, process } = ask());
+  if (error === 0) return;
+  if (error === -ESRCH) throw gone(pid);
+  if (error === -E2BIG) throw tableFull('tokens');
+  if (error === -EOPNOTSUPP) throw new Error('The volume is no tmpfs with a UUID (Linux 5.13 or newer)');
+  throw new Error(`The programs could not guard the volume: errno ${-error}`);
+}
+
+/** This process may read all of them: it writes them. */
+export function keepTokens(set: ProgramSet, pid: number): void {
+  set.ask('keepTokens', pid);
+}
+
+export function countTokens(set: ProgramSet): number {
+  let count = 0;
+  visitEntries(set.map('tokens'), () => {
+    count += 1;
+  });
+  return count;
+}

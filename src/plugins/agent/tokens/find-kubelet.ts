@@ -1,0 +1,63 @@
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { podUidOfProcess } from '../../../core/kubernetes/pod-cgroup.ts';
+
+/**
+ * The process of root, outside of all pods, that listens on the kubelet's port of this node: no other can take that
+ * from it while it lives.
+ * @returns its PID; undefined where nobody listens
+ */
+export function findKubelet(port: number): number | undefined {
+  const sockets = new Set(['tcp', 'tcp6'].flatMap((name) => listeners(read(`/proc/1/net/${name}`), port)));
+  if (sockets.size === 0) return undefined;
+  return pids().find((pid) => isRootOfNode(pid) && holds(pid, sockets));
+}
+
+const listening = '0A';
+
+/**
+ * Inodes of the sockets that listen on a port.
+ * @param table content of /proc/net/tcp or tcp6
+ */
+export function listeners(table: string, port: number): string[] {
+  const suffix = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  return table.split('\n').flatMap((each) => {
+    const [, local = '', , state, , , , , , inode] = each.trim().split(/\s+/);
+    return state === listening && local.endsWith(suffix) && inode !== undefined ? [inode] : [];
+  });
+}
+
+const pids = (): number[] =>
+  readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number);
+
+function isRootOfNode(pid: number): boolean {
+  const isRoot = /^Uid:\t0\t0\t/m.test(read(`/proc/${pid}/status`));
+  const cgroups = read(`/proc/${pid}/cgroup`);
+  return isRoot && cgroups !== '' && podUidOfProcess(cgroups) === undefined;
+}
+
+function holds(pid: number, sockets: ReadonlySet<string>): boolean {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).some((name) => sockets.has(socketAt(`/proc/${pid}/fd/${name}`)));
+  } catch {
+    return false;
+  }
+}
+
+function socketAt(path: string): string {
+  try {
+    return /^socket:\[(\d+)\]$/.exec(readlinkSync(path))?.[1] ?? '';
+  } catch {
+    return '';
+  }
+}
+
+/** Empty for a process that is gone. */
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}

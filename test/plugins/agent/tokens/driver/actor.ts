@@ -1,0 +1,44 @@
+/** `actor.ts`: does what it is told by lines of JSON, and answers each with one. */
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { createInterface } from 'node:readline';
+import { registerWithAgent } from '../../../../../src/plugins/wrapper/agent/register.ts';
+import { registration } from '../../registration/support/messages.ts';
+
+export type ActorCommand =
+  | { readonly do: 'read'; readonly path: string }
+  /** By a child. */
+  | { readonly do: 'cat'; readonly path: string }
+  | { readonly do: 'register'; readonly socketPath: string; readonly podUid: string }
+  | { readonly do: 'listen'; readonly port: number };
+
+async function obey(command: ActorCommand): Promise<string> {
+  if (command.do === 'read') return attempt(() => readFileSync(command.path, 'utf8'));
+  if (command.do === 'cat') {
+    const { stdout, stderr } = spawnSync('/bin/busybox', ['cat', command.path], { encoding: 'utf8' });
+    return stdout || stderr.trim().replace(/.*: /, '');
+  }
+  if (command.do === 'register') {
+    const { socketPath, podUid } = command;
+    await registerWithAgent({ ...registration, podUid }, { socketPath, timeoutMs: 60_000 });
+    return 'registered';
+  }
+  await new Promise<void>((resolve) => createServer().listen(command.port, '127.0.0.1', resolve));
+  return 'listening';
+}
+
+function attempt(act: () => string): string {
+  try {
+    return act();
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code ?? String(error);
+  }
+}
+
+createInterface({ input: process.stdin })
+  .on('line', async (line) => {
+    const answer = await obey(JSON.parse(line) as ActorCommand).catch((error: Error) => error.message);
+    process.stdout.write(`${JSON.stringify({ answer })}\n`);
+  })
+  .on('close', () => process.exit());
