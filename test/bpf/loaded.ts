@@ -12,7 +12,10 @@ export const loader = fileURLToPath(new URL('fixtures/load-objects.ts', import.m
 
 /** Of a million that the verifier is willing to look at, so that later kernels, which look longer, load them too. */
 const mostInstructions = 100_000;
-const maps = ['cgroups', 'crowds', 'hits', 'opened', 'processes', 'reported', 'settings', 'tallies'];
+const maps = [
+  ...['cgroups', 'crowds', 'hits', 'opened', 'processes', 'reported', 'settings', 'tallies'],
+  ...['token_keepers', 'token_openers', 'tokens'],
+];
 const common = ['manage', 'track_exec', 'track_fork', 'track_free', 'track_move'];
 const hooks = [
   'call_not_denied',

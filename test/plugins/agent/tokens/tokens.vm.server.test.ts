@@ -80,7 +80,7 @@ test('each attempt is reported, with the wrapper as its target and both pods', (
   const [first] = ours;
   assert.is(first?.['target_pod'], 'aaaaaaaa-0000-4000-8000-aaaaaaaaaaaa');
   assert.is(first?.['source_pod'], first?.['target_pod']);
-  assert.is(first?.['source_comm'], 'busybox');
+  assert.is(first?.['source_comm'], 'cat');
   assert.is(first?.['syscall'], 'openat');
 });
 
