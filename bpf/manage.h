@@ -22,8 +22,8 @@ inlined void answer_about_tokens(struct svc_answer *to, enum svc_request request
 		return;
 	identify(task, &to->process);
 	to->cgroup = cgroup_of(task);
-	to->error = request == SVC_REQUEST_KEEP_TOKENS ? add_keeper(&to->process) :
-							 guard_token(task, &to->process, descriptor);
+	to->error = request == SVC_REQUEST_KEEP_TOKENS ? add_keeper(&to->process)
+						       : guard_token(task, &to->process, descriptor);
 }
 
 inlined void answer_request(struct svc_answer *to, enum svc_request request, __u32 number, __u32 flags)

@@ -127,8 +127,8 @@ enum svc_request {
 	/* How the kernel preempts now; ESRCH where it cannot be told. */
 	SVC_REQUEST_PREEMPTION = 3,
 	SVC_REQUEST_FORGET = 4,
-	/* Only this process, and those of its pod that ask too, may open the files of the volume in which a descriptor of
-	 * the agent lies. */
+	/* Only this process, and those of its pod that ask too, may open the files of the volume in which a descriptor
+	 * of the agent lies. */
 	SVC_REQUEST_GUARD_TOKEN = 5,
 	/* This process writes tokens, and compares them before: it may open all. */
 	SVC_REQUEST_KEEP_TOKENS = 6,
@@ -144,8 +144,8 @@ enum svc_answer_fact {
 struct svc_answer {
 	struct svc_process process;
 	__u64 cgroup;
-	/* 0 or a negative errno: ESRCH; E2BIG or EDQUOT where there is no entry to be had; EOPNOTSUPP for a descriptor that
-	 * is not of a tmpfs with a UUID */
+	/* 0 or a negative errno: ESRCH; E2BIG or EDQUOT where there is no entry to be had; EOPNOTSUPP for a descriptor
+	 * that is not of a tmpfs with a UUID */
 	__s32 error;
 	__u32 facts;
 	__s32 preemption; /* of the kernel's own enum: 0 none, 1 voluntary, 2 full, 3 lazy */

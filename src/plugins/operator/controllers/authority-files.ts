@@ -22,7 +22,7 @@ export interface Authorities {
   readonly closed: Promise<void>;
 }
 
-export interface FollowOptions {
+export interface FollowAuthoritiesOptions {
   readonly log: Logger;
   readonly health: Pick<Health, 'degraded' | 'recovered'>;
   readonly signal: AbortSignal;
@@ -68,7 +68,7 @@ const kinds: Readonly<Record<keyof AuthorityPaths, Kind>> = {
  */
 export async function followAuthorityFiles(
   paths: AuthorityPaths,
-  options: FollowOptions,
+  options: FollowAuthoritiesOptions,
 ): Promise<Authorities | undefined> {
   const named = Object.entries(kinds).flatMap(([name, kind]) => {
     const path = paths[name as keyof AuthorityPaths];
@@ -91,7 +91,7 @@ interface NamedFile extends Kind {
   readonly path: string;
 }
 
-async function followFile(file: NamedFile, changed: () => void, options: FollowOptions) {
+async function followFile(file: NamedFile, changed: () => void, options: FollowAuthoritiesOptions) {
   const { key, path, condition } = file;
   const { log, health, signal } = options;
   let current = await readFile(file);
