@@ -1,6 +1,7 @@
 import { agentLoss } from './agent-loss.ts';
 import { attacks, neighbours } from './attacks.ts';
 import type { NodeCheck } from './bed.ts';
+import { broken } from './broken.ts';
 import { dailyUse } from './daily-use.ts';
 import { egress } from './egress.ts';
 import { agentTier, chartResources, installChart } from './install.ts';
@@ -17,5 +18,6 @@ import { workloads } from './workloads.ts';
 /** In the order in which they need each other: what installs first, what takes away last. */
 export const CHECKS: Readonly<Record<string, NodeCheck>> = {
   ...{ installChart, agentTier, workloads, dailyUse, kinds, proxied, attacks, neighbours },
-  ...{ figures, agentLoss, validates, egress, chartResources, reboot, rotation, upgrade, uninstallChart },
+  ...{ figures, agentLoss, validates, broken, egress, chartResources, reboot, rotation },
+  ...{ upgrade, uninstallChart },
 };
