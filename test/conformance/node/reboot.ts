@@ -9,6 +9,7 @@ import { figures } from './tables.ts';
 /** kubelet, agent and pods come back, protected. */
 export const reboot: NodeCheck = async (bed, report) => {
   const before = await bootIdOf(bed);
+  const begun = Date.now();
   // the answer has to get out before the machine goes
   await bed.machine.run('(sleep 3; systemctl reboot) > /dev/null 2>&1 &');
   await comesAbout(bed, 'kube-system', 'another boot', async () => {
@@ -16,13 +17,13 @@ export const reboot: NodeCheck = async (bed, report) => {
     return bootId !== before && ready;
   });
   report.check('the node is back after its reboot', true);
-  await readyPods(bed, 'svc-system', 'app.kubernetes.io/name=svc-ebpf');
-  await readyPods(bed, 'svc-system', 'app.kubernetes.io/name=svc-operator');
+  await startedPod(bed, 'svc-system', 'app.kubernetes.io/name=svc-ebpf', begun);
+  await startedPod(bed, 'svc-system', 'app.kubernetes.io/name=svc-operator', begun);
   report.check('agent and operator are ready again', true);
   const attached = (await agentRecords(bed)).findLast(({ event }) => event === 'guard.attached');
   const guarded = Date.parse(`${attached?.time}`);
   for (const level of LEVELS) {
-    const [pod] = await readyPods(bed, level, 'app=shop');
+    const pod = await startedPod(bed, level, 'app=shop', begun);
     const target = await targetOf(bed, level, 'shop');
     report.check(`${level}: its environment is denied again`, !(await attempted(bed, target)));
     const records = await logRecords(bed, level, pod.metadata.name, '--container=shop');
@@ -43,4 +44,14 @@ async function bootOf({ kube }: NodeBed): Promise<{ readonly bootId: string; rea
   const { status } = await kube.must('GET', `/api/v1/nodes/${NODE_NAME}`);
   const ready = status.conditions.some((one: ApiObject) => one.type === 'Ready' && one.status === 'True');
   return { bootId: status.nodeInfo.bootID, ready };
+}
+
+/** A ready pod that was started after that time: what the API server says of the others is from before. */
+function startedPod(bed: NodeBed, namespace: string, selector: string, since: number): Promise<ApiObject> {
+  return comesAbout(bed, namespace, `a pod of ${selector} that was started anew`, async () => {
+    const pods = await readyPods(bed, namespace, selector);
+    return pods.find(({ status }) =>
+      status.containerStatuses.every(({ state }: ApiObject) => Date.parse(state.running?.startedAt) > since),
+    );
+  });
 }

@@ -27,7 +27,7 @@ export const upgrade: NodeCheck = async (bed, report) => {
   report.check(
     'no pod is refused meanwhile',
     refused.length === 0,
-    `${admitted} admitted; ${refused[0] ?? ''}`,
+    `${admitted} admitted, ${refused.length} refused: ${refused[0] ?? ''}`,
   );
   report.check('and none is left without the wrapper', admitted > 0 && unprotected === 0, `${unprotected}`);
 };
