@@ -12,31 +12,37 @@ inlined int protect_process(struct task_struct *task, const struct svc_process *
 	return bpf_map_lookup_elem(&processes, process) ? 0 : add_entry(task, process, flags);
 }
 
-inlined void answer_about_tokens(struct svc_answer *to, enum svc_request request, __u32 number, __u32 descriptor)
+/* Says of whom the answer is. None: there is no such process, and the answer says that. */
+inlined struct task_struct *answer_about(struct svc_answer *to, __u32 number)
 {
 	struct task_struct *task = find_task(number);
 
 	__builtin_memset(to, 0, sizeof(*to));
 	to->error = -ESRCH;
 	if (!task)
-		return;
+		return 0;
+	to->error = 0;
 	identify(task, &to->process);
 	to->cgroup = cgroup_of(task);
+	return task;
+}
+
+inlined void answer_about_tokens(struct svc_answer *to, enum svc_request request, __u32 number, __u32 descriptor)
+{
+	struct task_struct *task = answer_about(to, number);
+
+	if (!task)
+		return;
 	to->error = request == SVC_REQUEST_KEEP_TOKENS ? add_keeper(&to->process)
 						       : guard_token(task, &to->process, descriptor);
 }
 
 inlined void answer_request(struct svc_answer *to, enum svc_request request, __u32 number, __u32 flags)
 {
-	struct task_struct *task = find_task(number);
+	struct task_struct *task = answer_about(to, number);
 
-	__builtin_memset(to, 0, sizeof(*to));
-	to->error = -ESRCH;
 	if (!task)
 		return;
-	to->error = 0;
-	identify(task, &to->process);
-	to->cgroup = cgroup_of(task);
 	if (is_opened(&to->process) && !(flags & SVC_PROTECTION_DECOY)) {
 		to->facts |= SVC_FACT_OPENED;
 		flags |= SVC_PROTECTION_LATE;

@@ -203,8 +203,16 @@ export function readProcess(pid: number | 'self'): ProcessEntry | undefined {
 
 /** Every process that can be seen. */
 export function allProcesses(): ProcessEntry[] {
-  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-  return pids.map((pid) => readProcess(Number(pid))).filter((entry) => entry !== undefined);
+  return processIds()
+    .map(readProcess)
+    .filter((entry) => entry !== undefined);
+}
+
+/** PIDs of the processes that /proc shows. */
+export function processIds(): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number);
 }
 
 /** Parses /proc/PID/stat. */

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { podUidOfProcess } from '../../../core/kubernetes/pod-cgroup.ts';
+import { processIds } from '../../../runtime/native/processes.ts';
 
 /**
  * The process of root, outside of all pods, that listens on the kubelet's port of this node: no other can take that
@@ -9,7 +10,7 @@ import { podUidOfProcess } from '../../../core/kubernetes/pod-cgroup.ts';
 export function findKubelet(port: number): number | undefined {
   const sockets = new Set(['tcp', 'tcp6'].flatMap((name) => listeners(read(`/proc/1/net/${name}`), port)));
   if (sockets.size === 0) return undefined;
-  return pids().find((pid) => isRootOfNode(pid) && holds(pid, sockets));
+  return processIds().find((pid) => isRootOfNode(pid) && holds(pid, sockets));
 }
 
 const listening = '0A';
@@ -25,11 +26,6 @@ export function listeners(table: string, port: number): string[] {
     return state === listening && local.endsWith(suffix) && inode !== undefined ? [inode] : [];
   });
 }
-
-const pids = (): number[] =>
-  readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number);
 
 function isRootOfNode(pid: number): boolean {
   const isRoot = /^Uid:\t0\t0\t/m.test(read(`/proc/${pid}/status`));

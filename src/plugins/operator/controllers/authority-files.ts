@@ -1,6 +1,6 @@
 import { exitStatus, SvcError } from '../../../core/errors.ts';
 import type { Health } from '../../../runtime/health/health.ts';
-import { sleep } from '../../../runtime/lifecycle/wait.ts';
+import { startPeriodic } from '../../../runtime/lifecycle/wait.ts';
 import { describeError, type Logger } from '../../../runtime/logging/logger.ts';
 import { readAuthorities } from '../../../runtime/net/certificates.ts';
 
@@ -93,7 +93,7 @@ interface NamedFile extends Kind {
 
 async function followFile(file: NamedFile, changed: () => void, options: FollowAuthoritiesOptions) {
   const { key, path, condition } = file;
-  const { log, health, signal } = options;
+  const { log, health, signal, everyMs = defaultEveryMs } = options;
   let current = await readFile(file);
   const look = async () => {
     try {
@@ -108,13 +108,9 @@ async function followFile(file: NamedFile, changed: () => void, options: FollowA
       log.warn('authorities.unusable', { path, ...describeError(error) });
     }
   };
-  const loop = async () => {
-    while (!signal.aborted) {
-      await sleep(options.everyMs ?? defaultEveryMs, signal).catch(() => {});
-      if (!signal.aborted) await look();
-    }
-  };
-  return { key, current: () => current, closed: loop() };
+  const pass = () => look().then(() => everyMs);
+  const { closed } = startPeriodic({ signal, firstMs: everyMs, pass });
+  return { key, current: () => current, closed };
 }
 
 async function readFile({ path, unusable }: NamedFile): Promise<string> {
