@@ -60,19 +60,31 @@ async function stateOf({ kube }: NodeBed, namespace: string): Promise<string> {
   return `${pods.stdout}\n${events.stdout.split('\n').slice(-25).join('\n')}`;
 }
 
-/** The pods of a selector that are Ready, once there are `count`. */
+/** The pods of a selector that are Ready, once there are `count`. @param counts default: all of them do */
 export function readyPods(
   bed: NodeBed,
   namespace: string,
   selector: string,
   count = 1,
+  counts: (pod: ApiObject) => boolean = () => true,
 ): Promise<ApiObject[]> {
   return comesAbout(bed, namespace, `${count} ready pods of ${selector}`, async () => {
-    const query = `labelSelector=${encodeURIComponent(selector)}`;
-    const { items } = await bed.kube.must('GET', `/api/v1/namespaces/${namespace}/pods?${query}`);
-    const ready = items.filter(isPodReady);
+    const pods = await podsOf(bed, namespace, selector);
+    const ready = pods.filter((pod) => isPodReady(pod) && counts(pod));
     return ready.length >= count && ready;
   });
+}
+
+/** Waits until no pod of a selector is left, not even one that is ending. @param selector default: any pod */
+export function podsGone(bed: NodeBed, namespace: string, selector = ''): Promise<boolean> {
+  return comesAbout(bed, namespace, `the end of the pods of ${selector || namespace}`, async () => {
+    return (await podsOf(bed, namespace, selector)).length === 0;
+  });
+}
+
+async function podsOf({ kube }: NodeBed, namespace: string, selector: string): Promise<ApiObject[]> {
+  const query = `labelSelector=${encodeURIComponent(selector)}`;
+  return (await kube.must('GET', `/api/v1/namespaces/${namespace}/pods?${query}`)).items;
 }
 
 function isPodReady({ metadata, status }: ApiObject): boolean {

@@ -1,27 +1,27 @@
-import { fileURLToPath } from 'node:url';
 import { CHART } from '../../support/helm.ts';
 import { NODE_NAME } from '../../support/node/disk.ts';
-import { runCommand } from '../../support/run-command.ts';
-import { type ApiObject, comesAbout, type NodeBed, type NodeCheck, readyPods } from './bed.ts';
+import { takeAgentAway } from './agent-loss.ts';
+import { type ApiObject, comesAbout, type NodeBed, type NodeCheck, podsGone, readyPods } from './bed.ts';
 import { asked, CONTEXTS, shopPod } from './shop.ts';
+import { svcValidate } from './validate.ts';
 
-const SVC = fileURLToPath(new URL('../../../bin/run.js', import.meta.url));
 const SYSTEM = 'svc-system';
 const NAMESPACE = 'restricted';
 const NODE = `/api/v1/nodes/${NODE_NAME}`;
 const WEBHOOKS = '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/svc-operator';
 const OPERATOR = `/apis/apps/v1/namespaces/${SYSTEM}/deployments/svc-operator`;
-const AGENT = `/apis/apps/v1/namespaces/${SYSTEM}/daemonsets/svc-ebpf`;
+const AGENT_PODS = 'app.kubernetes.io/name=svc-ebpf';
+const OPERATOR_PODS = 'app.kubernetes.io/name=svc-operator';
 const PODS = `/api/v1/namespaces/${NAMESPACE}/pods`;
 const POLICIES = `/apis/networking.k8s.io/v1/namespaces/${NAMESPACE}/networkpolicies`;
-/** kubelet and operator mend some of it within seconds. */
+/** kubelet and operator repair some of it within seconds. */
 const ATTEMPTS = 5;
 
 /** A way to break a cluster, and the checks of `svc validate` that have to see it. */
 interface Breakage {
   readonly how: string;
   readonly checks: readonly string[];
-  /** @returns what mends it */
+  /** @returns what repairs it */
   breakIt(bed: NodeBed): Promise<() => Promise<unknown>>;
 }
 
@@ -30,11 +30,11 @@ export const broken: NodeCheck = async (bed, report) => {
   for (const { how, checks, breakIt } of BREAKAGES) {
     let seen: readonly string[] = [];
     for (let attempt = 0; attempt < ATTEMPTS && seen.length < checks.length; attempt++) {
-      const mend = await breakIt(bed);
+      const repair = await breakIt(bed);
       try {
         seen = await failing(bed, checks);
       } finally {
-        await mend();
+        await repair();
       }
     }
     report.check(`${how}: ${checks.join(', ')}`, seen.length === checks.length, `seen: ${seen}`);
@@ -46,14 +46,13 @@ export const broken: NodeCheck = async (bed, report) => {
     'a cluster that is whole',
     async () => (await failing(bed, all)).length === 0,
   );
-  report.check('all of them pass when it is mended', true);
+  report.check('all of them pass when it is repaired', true);
 };
 
 /** Which of these checks have failed. */
 async function failing(bed: NodeBed, checks: readonly string[]): Promise<string[]> {
-  const args = [SVC, 'validate', '--json', ...checks.flatMap((id) => ['--check', id])];
-  const env = { KUBECONFIG: bed.kubeconfig, HOME: bed.folder };
-  const { stdout } = await runCommand(process.execPath, args, bed.folder, { env, timeoutMs: 300_000 });
+  const ids = checks.flatMap((id) => ['--check', id]);
+  const { stdout } = await svcValidate(bed, '--json', ...ids);
   const { checks: found } = JSON.parse(stdout) as ApiObject;
   return found
     .filter((one: ApiObject) => checks.includes(one.id) && one.state === 'failed')
@@ -110,58 +109,36 @@ const BREAKAGES: readonly Breakage[] = [
     async breakIt(bed) {
       const scale = (replicas: number) => bed.kube.must('PATCH', OPERATOR, { spec: { replicas } });
       await scale(0);
-      await comesAbout(bed, SYSTEM, 'the end of the operator', async () => {
-        const { status } = await bed.kube.must('GET', OPERATOR);
-        return !status.replicas;
-      });
+      await podsGone(bed, SYSTEM, OPERATOR_PODS);
       await bed.kube.must('DELETE', POLICIES);
       return async () => {
         await scale(1);
-        await readyPods(bed, SYSTEM, 'app.kubernetes.io/name=svc-operator');
+        await readyPods(bed, SYSTEM, OPERATOR_PODS);
       };
     },
   },
   {
     how: 'agents run on no node, and may be evicted',
     checks: ['SVC-AGENT-001', 'SVC-AGENT-005'],
-    async breakIt(bed) {
-      const { spec } = await bed.kube.must('GET', AGENT);
-      const { priorityClassName } = spec.template.spec;
-      const place = (template: object) =>
-        bed.kube.must('PATCH', AGENT, { spec: { template: { spec: template } } });
-      await place({ nodeSelector: { 'no-such': 'node' }, priorityClassName: null });
-      await comesAbout(bed, SYSTEM, 'the end of the agent', async () => {
-        const { status } = await bed.kube.must('GET', AGENT);
-        return status.currentNumberScheduled === 0 && !status.numberMisscheduled;
-      });
-      return async () => {
-        await place({ nodeSelector: { 'no-such': null }, priorityClassName });
-        await readyPods(bed, SYSTEM, 'app.kubernetes.io/name=svc-ebpf');
-      };
-    },
+    breakIt: (bed) => takeAgentAway(bed, { priorityClassName: null }),
   },
   {
     how: 'agents only report',
     checks: ['SVC-AGENT-003'],
     async breakIt(bed) {
       const enforce = async (mode: boolean) => {
-        const before = await agentUid(bed);
+        const [before] = await readyPods(bed, SYSTEM, AGENT_PODS);
         const at = ['--namespace', SYSTEM, '--reset-then-reuse-values', '--set', `enforceMode=${mode}`];
         const { status, stderr } = await bed.helm.run(['upgrade', 'svc', CHART, ...at], bed.kubeconfig);
         if (status !== 0) throw new Error(stderr);
-        await comesAbout(bed, SYSTEM, 'another agent', async () => (await agentUid(bed)) !== before);
+        const isAnother = ({ metadata }: ApiObject) => metadata.uid !== before.metadata.uid;
+        await readyPods(bed, SYSTEM, AGENT_PODS, 1, isAnother);
       };
       await enforce(false);
       return () => enforce(true);
     },
   },
 ];
-
-/** Of the agent that is ready. */
-async function agentUid(bed: NodeBed): Promise<string> {
-  const pods = await readyPods(bed, SYSTEM, 'app.kubernetes.io/name=svc-ebpf');
-  return pods.find(({ metadata }) => !metadata.deletionTimestamp)?.metadata.uid;
-}
 
 function nodeSays(field: string, value: string, check: string): Breakage {
   return {

@@ -1,7 +1,7 @@
-import { spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { go } from '../../support/go.ts';
+import { archive } from '../../support/node/images.ts';
 import type { NodeBed } from './bed.ts';
 import { asked, CONTEXTS, shop } from './shop.ts';
 
@@ -14,15 +14,7 @@ export async function pushDemo({ folder, registry }: NodeBed): Promise<void> {
   const root = join(folder, 'image-demo');
   mkdirSync(root, { recursive: true });
   await go(['build', '-o', join(root, 'demo'), './cmd/demo'], { CGO_ENABLED: '0' });
-  const { status, stdout, stderr } = spawnSync(
-    'tar',
-    ['--create', '--owner=0', '--group=0', '-C', root, '.'],
-    {
-      maxBuffer: 2 ** 28,
-    },
-  );
-  if (status !== 0) throw new Error(`tar: ${stderr}`);
-  await registry.push('demo', '1', { tar: stdout, level: 0, entrypoint: ['/demo'] });
+  await registry.push('demo', '1', { tar: archive(root), level: 0, entrypoint: ['/demo'] });
 }
 
 /** A Deployment of it, which reads its secrets by the SDK alone. */

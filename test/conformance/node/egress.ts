@@ -20,7 +20,7 @@ interface Endpoint {
   readonly port: number;
 }
 
-/** Without TLS: the proxies of pods know no private authority. */
+/** Without TLS, so that any address can be led to the store itself while the node runs. */
 const STORE_PORT = 9_000;
 const STORE: Endpoint = { address: OUTSIDE['s3.example.eu'].address, port: STORE_PORT };
 /** Where the store moves to; until then, an address like any other. */

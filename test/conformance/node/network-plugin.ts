@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { archive } from '../../support/node/images.ts';
 import type { Stoppable } from '../../support/types.ts';
 import { requireTool } from '../../testbed/ensure.ts';
-import { comesAbout, kubectl, type NodeBed, readyPods } from './bed.ts';
+import { comesAbout, kubectl, type NodeBed, podsGone, readyPods } from './bed.ts';
 
 const NAME = 'kube-network-policies';
 const NAMESPACE = 'kube-system';
@@ -26,10 +26,7 @@ export async function startNetworkPlugin(bed: NodeBed): Promise<Stoppable> {
   return {
     async stop() {
       await kubectl(bed, 'delete', 'daemonset', NAME, '--namespace', NAMESPACE);
-      await comesAbout(bed, NAMESPACE, 'the end of the network plugin', async () => {
-        const path = `/api/v1/namespaces/${NAMESPACE}/pods?labelSelector=app%3D${NAME}`;
-        return (await bed.kube.must('GET', path)).items.length === 0;
-      });
+      await podsGone(bed, NAMESPACE, `app=${NAME}`);
     },
   };
 }

@@ -17,13 +17,16 @@ export const reboot: NodeCheck = async (bed, report) => {
     return bootId !== before && ready;
   });
   report.check('the node is back after its reboot', true);
-  await startedPod(bed, 'svc-system', 'app.kubernetes.io/name=svc-ebpf', begun);
-  await startedPod(bed, 'svc-system', 'app.kubernetes.io/name=svc-operator', begun);
+  // what the API server says of others is from before
+  const startedPods = (namespace: string, selector: string) =>
+    readyPods(bed, namespace, selector, 1, (pod) => isStartedAfter(begun, pod));
+  await startedPods('svc-system', 'app.kubernetes.io/name=svc-ebpf');
+  await startedPods('svc-system', 'app.kubernetes.io/name=svc-operator');
   report.check('agent and operator are ready again', true);
   const attached = (await agentRecords(bed)).findLast(({ event }) => event === 'guard.attached');
   const guarded = Date.parse(`${attached?.time}`);
   for (const level of LEVELS) {
-    const pod = await startedPod(bed, level, 'app=shop', begun);
+    const [pod] = await startedPods(level, 'app=shop');
     const target = await targetOf(bed, level, 'shop');
     report.check(`${level}: its environment is denied again`, !(await attempted(bed, target)));
     const records = await logRecords(bed, level, pod.metadata.name, '--container=shop');
@@ -46,12 +49,6 @@ async function bootOf({ kube }: NodeBed): Promise<{ readonly bootId: string; rea
   return { bootId: status.nodeInfo.bootID, ready };
 }
 
-/** A ready pod that was started after that time: what the API server says of the others is from before. */
-function startedPod(bed: NodeBed, namespace: string, selector: string, since: number): Promise<ApiObject> {
-  return comesAbout(bed, namespace, `a pod of ${selector} that was started anew`, async () => {
-    const pods = await readyPods(bed, namespace, selector);
-    return pods.find(({ status }) =>
-      status.containerStatuses.every(({ state }: ApiObject) => Date.parse(state.running?.startedAt) > since),
-    );
-  });
-}
+/** @param since in milliseconds since 1970 */
+const isStartedAfter = (since: number, { status }: ApiObject): boolean =>
+  status.containerStatuses.every(({ state }: ApiObject) => Date.parse(state.running?.startedAt) > since);

@@ -1,4 +1,4 @@
-import { comesAbout, type NodeCheck } from './bed.ts';
+import { type NodeCheck, podsGone } from './bed.ts';
 
 /** Nothing of it stays but what docs/INSTALL.md names. */
 export const uninstallChart: NodeCheck = async (bed, report) => {
@@ -9,9 +9,6 @@ export const uninstallChart: NodeCheck = async (bed, report) => {
   report.check('no programs are left on the node', pinned.stdout.trim() === '0', pinned.stdout.trim());
   const hooks = await kube.kubectl(['get', 'mutatingwebhookconfigurations', '--output=name']);
   report.check('no webhook is left', !hooks.stdout.includes('svc'), hooks.stdout);
-  const gone = await comesAbout(bed, 'svc-system', 'the end of the pods', async () => {
-    const { items } = await kube.must('GET', '/api/v1/namespaces/svc-system/pods');
-    return items.length === 0;
-  });
+  const gone = await podsGone(bed, 'svc-system');
   report.check('no pod of the chart is left', gone);
 };

@@ -1,16 +1,13 @@
 import { fileURLToPath } from 'node:url';
 import { runCommand } from '../../support/run-command.ts';
-import type { NodeCheck } from './bed.ts';
+import type { NodeBed, NodeCheck } from './bed.ts';
 
 const SVC = fileURLToPath(new URL('../../../bin/run.js', import.meta.url));
 
 /** The lines of docs/INSTALL.md and docs/GETTING-STARTED.md. */
 export const validates: NodeCheck = async (bed, report) => {
-  const env = { KUBECONFIG: bed.kubeconfig, HOME: bed.folder };
-  const args = [SVC, 'validate', '--wait', '5m', ...AREAS.flatMap((area) => ['--area', area])];
-  const { status, stdout, stderr } = await runCommand(process.execPath, args, bed.folder, {
-    ...{ env, timeoutMs: 900_000 },
-  });
+  const areas = AREAS.flatMap((area) => ['--area', area]);
+  const { status, stdout, stderr } = await svcValidate(bed, '--wait', '5m', ...areas);
   report.check('svc validate passes on the cluster', status === 0, `${stdout}\n${stderr}`);
   const node = await bed.machine.run(ON_NODE);
   report.check('svc validate --node passes on the node', node.status === 0, `${node.stdout}\n${node.stderr}`);
@@ -26,3 +23,12 @@ const ON_NODE = [
   '/opt/installed/node /opt/installed/bin/run.js validate --node; status=$?',
   'rm -r /opt/installed; exit $status',
 ].join('\n');
+
+/** On this host, as the administrator of the cluster. */
+export function svcValidate(
+  { kubeconfig, folder }: NodeBed,
+  ...options: string[]
+): ReturnType<typeof runCommand> {
+  const env = { KUBECONFIG: kubeconfig, HOME: folder };
+  return runCommand(process.execPath, [SVC, 'validate', ...options], folder, { env, timeoutMs: 900_000 });
+}
