@@ -12,6 +12,7 @@
 #include "paths/proc_file.h"
 #include "paths/ptrace.h"
 #include "paths/token.h"
+#include "query.h"
 #include "track.h"
 
 SEC(HOOK("file_open"))
@@ -64,7 +65,10 @@ int BPF_PROG(locked_down, enum lockdown_reason what, int verdict)
 SEC(HOOK("task_setrlimit"))
 int BPF_PROG(task_setrlimit, struct task_struct *task, unsigned int resource, struct rlimit *limit, int verdict)
 {
-	return verdict ? verdict : on_setrlimit(task, resource, limit);
+	if (verdict)
+		return verdict;
+	verdict = on_setrlimit(task, resource, limit);
+	return verdict ? verdict : on_query(task, resource, limit);
 }
 
 /* Where the kernel may preempt a task inside of one of these programs, others on that CPU pass by it: the kernel does

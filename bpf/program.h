@@ -33,6 +33,7 @@
 #define EACCES 13
 #define EEXIST 17
 #define EOPNOTSUPP 95
+#define EALREADY 114
 #define EDQUOT 122
 
 #define inlined static __always_inline

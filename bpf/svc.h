@@ -9,6 +9,9 @@
 #define SVC_COMM 16
 #define SVC_NEVER (~0ULL)
 
+/* A process asks by this soft limit on file locks whether the programs keep others out of it: bpf/query.h. */
+#define SVC_QUERY_LIMIT 0x737663
+
 /* Entries of the table of processes for those of one cgroup. */
 #define SVC_MOST_OF_ONE 8192
 

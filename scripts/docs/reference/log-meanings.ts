@@ -129,14 +129,17 @@ export const logMeanings: Readonly<Record<string, readonly [means: string, todo?
     'No node agent responds. The application starts without one, because `SVC_REQUIRE_AGENT` is `false`',
     'Check that the agent of this node is ready, and that its socket is mounted',
   ],
+  'agent.covered': [
+    'Programs of a node agent keep others out of the process, which has no address of an agent',
+  ],
   'agent.registered': ['The node agent protects the process, as `tier` and `enforcing` say'],
   'agent.report.failed': [
     'The node agent does not accept what the wrapper has measured. The report is repeated in five minutes',
     'If it continues, check that the agent of this node is ready',
   ],
   'agent.waiting': [
-    'The node agent does not respond yet. The wrapper retries for `SVC_STARTUP_TIMEOUT`',
-    'Check that the agent of this node is ready, and that its socket is mounted',
+    'The node agent does not respond, or cover the process, yet. The wrapper retries for `SVC_STARTUP_TIMEOUT`',
+    'Check that the agent of this node is ready, and that its socket is mounted, where the pod has it',
   ],
   'application.continued': ['The application runs again after a stop'],
   'application.ended': ['The application has ended, by itself or for a restart'],

@@ -58,7 +58,6 @@ const wrapperRules: readonly Rule<Config>[] = [
   groupsHavePaths,
   mapForMapOnly,
   execWithoutRotation,
-  agentForEnforcement,
 ];
 
 /** What the settings need from each other; one error a line. */
@@ -112,12 +111,6 @@ function mapForMapOnly({ envMapOnly, envMap }: Config): string | undefined {
 function execWithoutRotation({ exec, rotation }: Config): string | undefined {
   return exec && rotation !== 'none'
     ? `SVC_ROTATION: must be none, because SVC_EXEC is true and no wrapper stays to rotate, is "${rotation}"`
-    : undefined;
-}
-
-function agentForEnforcement({ requireEnforcement, agentAddr }: Config): string | undefined {
-  return requireEnforcement && agentAddr === undefined
-    ? 'SVC_EBPF_AGENT_ADDR: required, because SVC_REQUIRE_ENFORCEMENT is true'
     : undefined;
 }
 

@@ -164,7 +164,7 @@ export const wrapperSettings = {
   requireEnforcement: {
     variable: 'SVC_REQUIRE_ENFORCEMENT',
     flag: 'require-enforcement',
-    summary: 'Refuse to run where that agent audits only',
+    summary: 'Refuse to run where no agent keeps others out; without an address, wait to be covered by one',
     switch: true,
     fallback: 'false',
     ...boolean(),

@@ -10,6 +10,8 @@ const setChildSubreaperOption = 36;
 const stackSize = 3;
 const coreLimit = 4;
 const lockLimit = 8;
+/** RLIMIT_LOCKS, without effect since Linux 2.4.25. */
+const fileLockLimit = 10;
 const capabilityBits = { ipc_lock: 14n } as const;
 
 export type Capability = keyof typeof capabilityBits;
@@ -83,6 +85,31 @@ export function returnFreeMemory(): void {
   } catch {
     // musl has no malloc_trim, and gives memory back by itself
   }
+}
+
+/** `SVC_QUERY_LIMIT` of bpf/svc.h. */
+const coverQuery = 0x73_76_63n;
+
+/**
+ * Whether the node agent's programs keep others out of this process, by their own answer: bpf/query.h. Needs neither
+ * agent nor socket; without programs it changes a limit that has no effect.
+ * @throws NativeError where the limit cannot be set, by a filter of system calls
+ */
+export function isCovered(): boolean {
+  return withScratch(structSize, (struct) => {
+    load(struct, fileLockLimit);
+    const soft = struct.bytes.readBigUInt64LE(0);
+    struct.bytes.writeBigUInt64LE(coverQuery, 0);
+    try {
+      tryInt('setrlimit', fileLockLimit, struct.address);
+    } catch (error) {
+      if (error instanceof NativeError && error.errno === constants.errno.EALREADY) return true;
+      throw error;
+    }
+    struct.bytes.writeBigUInt64LE(soft, 0);
+    tryInt('setrlimit', fileLockLimit, struct.address);
+    return false;
+  });
 }
 
 /** The limit on locked memory, in bytes. @throws NativeError */

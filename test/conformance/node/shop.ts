@@ -17,13 +17,16 @@ export const asked: Readonly<Record<string, string>> = {
   'svc/secret-paths': 'secret/shop/db',
 };
 
+/** Without the agent's socket, it waits until the agent has covered its pod. */
+const untilCovered = { env: [{ name: 'SVC_REQUIRE_ENFORCEMENT', value: 'true' }] };
+
 /** Those of the levels: what each admits, and no more. */
 export const CONTEXTS: Readonly<Record<Level, { readonly pod: object; readonly container?: object }>> = {
   restricted: {
     pod: { securityContext: restrictedPod },
-    container: { securityContext: restrictedContainer },
+    container: { ...untilCovered, securityContext: restrictedContainer },
   },
-  baseline: { pod: { securityContext: { runAsUser: 1000 } } },
+  baseline: { pod: { securityContext: { runAsUser: 1000 } }, container: untilCovered },
   privileged: { pod: { securityContext: { runAsUser: 0 } } },
 };
 

@@ -1,12 +1,17 @@
 import { type NodeCheck, podsGone } from './bed.ts';
 
+/** Of the types that the agent has; the node's systemd has others. */
+const LIST_PROGRAMS = `bpftool prog list | grep -E '^[0-9]+: (lsm|tracing|tracepoint|raw_tracepoint) '`;
+
 /** Nothing of it stays but what docs/INSTALL.md names. */
 export const uninstallChart: NodeCheck = async (bed, report) => {
   const { kube, machine, helm, kubeconfig } = bed;
   const removed = await helm.run(['uninstall', 'svc', '--namespace', 'svc-system'], kubeconfig);
   report.check('helm uninstalls the chart', removed.status === 0, removed.stderr.trim());
-  const pinned = await machine.run('ls /sys/fs/bpf/svc 2>/dev/null | wc -l');
-  report.check('no programs are left on the node', pinned.stdout.trim() === '0', pinned.stdout.trim());
+  const pinned = (await machine.run('find /sys/fs/bpf/svc ! -type d')).stdout.trim();
+  report.check('nothing stays pinned on the node', pinned === '', pinned);
+  const programs = (await machine.run(LIST_PROGRAMS)).stdout.trim();
+  report.check('no program of the agent stays loaded', programs === '', programs);
   const hooks = await kube.kubectl(['get', 'mutatingwebhookconfigurations', '--output=name']);
   report.check('no webhook is left', !hooks.stdout.includes('svc'), hooks.stdout);
   const gone = await podsGone(bed, 'svc-system');

@@ -140,7 +140,6 @@ test('the agent is a Unix socket, and enforcement needs one', () => {
   assert.is(read({ SVC_EBPF_AGENT_ADDR: 'unix-abstract:svc' }).settings.agentAddr, '\0svc');
   for (const address of ['unix://run/a.sock', 'unix:a.sock', '/run/a.sock', `unix:///${'a'.repeat(107)}`])
     assert.match(errors({ SVC_EBPF_AGENT_ADDR: address }), /^SVC_EBPF_AGENT_ADDR: should be/, address);
-  assert.match(errors({ SVC_REQUIRE_ENFORCEMENT: 'true' }), /^SVC_EBPF_AGENT_ADDR: required/);
 });
 
 test('the core limit is a size or left as it is', () => {

@@ -142,6 +142,19 @@ export function notEnforcing({ tier, reason }: Acknowledgement): SvcError {
   );
 }
 
+/** Of a pod without the agent's socket, after it has waited. */
+export function notCovered(seconds: number): SvcError {
+  return new SvcError(
+    'AGENT_NOT_ENFORCING',
+    `No node agent keeps others out of this process, which has waited ${seconds} s for it`,
+    {
+      nextStep:
+        'See that the pod has the label svc/protected=true and its node an agent on tier 1 or 2, or set SVC_REQUIRE_ENFORCEMENT=false.',
+      exitStatus: exitStatus.system,
+    },
+  );
+}
+
 /** The messages of proto/svc/agent/v1/node_agent.proto, as a wrapper writes and reads them. */
 
 export interface Registration {

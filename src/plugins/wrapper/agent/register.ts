@@ -1,5 +1,7 @@
 import { messageOf, SvcError } from '../../../core/errors.ts';
+import { retry } from '../../../runtime/lifecycle/wait.ts';
 import { describeError, type Logger } from '../../../runtime/logging/logger.ts';
+import { isCovered } from '../../../runtime/native/own-process.ts';
 import { type Observation, wrapperVersion } from '../observation.ts';
 import type { ResolvedWrapperSettings } from '../settings.ts';
 import {
@@ -9,6 +11,7 @@ import {
   callAgent,
   decodeAcknowledgement,
   encodeRegistration,
+  notCovered,
   notEnforcing,
   type Registration,
 } from './agent-client.ts';
@@ -23,7 +26,8 @@ const laterWaitMs = 500;
 const unreachable = new Set(['AGENT_UNAVAILABLE', 'AGENT_INCOMPATIBLE']);
 
 /**
- * Waits for the node agent's acknowledgement, where there is to be an agent, before any secret is fetched.
+ * Waits for the node agent's acknowledgement, where there is to be an agent, before any secret is fetched; without an
+ * address of one, for its programs where their enforcement is required.
  * @throws SvcError as `registerWithAgent`, but for an unreachable agent under SVC_REQUIRE_AGENT=false,
  * unless its enforcement is required
  * @returns false where it went on without the agent, which `registerLater` asks for from then on
@@ -35,7 +39,10 @@ export async function register(
   signal: AbortSignal,
 ): Promise<boolean> {
   const { agentAddr, requireAgent, requireEnforcement, startupTimeout } = settings;
-  if (agentAddr === undefined) return true;
+  if (agentAddr === undefined) {
+    if (requireEnforcement) await untilCovered(startupTimeout, log, signal);
+    return true;
+  }
   const needed = requireAgent || requireEnforcement;
   const onRetry = (error: unknown, delayMs: number) =>
     log.warn('agent.waiting', { ...describeError(error), retry_ms: Math.round(delayMs) });
@@ -52,6 +59,26 @@ export async function register(
     observation.health.degraded('agent', error.message);
     return false;
   }
+}
+
+/**
+ * A pod that may not mount the agent's socket is covered as a whole, soon after it has started. Whether it is, the
+ * programs themselves answer.
+ * @throws SvcError AGENT_NOT_ENFORCING after that time; the signal's reason
+ */
+async function untilCovered(timeoutMs: number, log: Logger, signal: AbortSignal): Promise<void> {
+  const began = performance.now();
+  const seconds = () => Math.round((performance.now() - began) / 1_000);
+  const ask = async () => {
+    if (!isCovered()) throw notCovered(seconds());
+  };
+  await retry(ask, {
+    ...{ initialMs: 50, maxMs: 1_000, maxElapsedMs: timeoutMs, signal },
+    isRetryable: (error) => error instanceof SvcError && error.code === 'AGENT_NOT_ENFORCING',
+    onRetry: (error, delayMs) =>
+      log.warn('agent.waiting', { ...describeError(error), retry_ms: Math.round(delayMs) }),
+  });
+  log.info('agent.covered', { waited_ms: Math.round(performance.now() - began) });
 }
 
 /**

@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { WITHOUT_BPF } from '../../../support/vm/types.ts';
 import type { FormingRecord } from './driver/forming.ts';
 import type { Records } from './driver/scenarios.ts';
-import { declareCommon, judgeForming } from './judge.ts';
+import { declareAsked, declareCommon, judgeForming } from './judge.ts';
 import { attackInVm, timeoutOfFile } from './run-in-vm.ts';
 
 export const timeout = timeoutOfFile;
@@ -19,6 +19,7 @@ test.before(async () => {
     'sharedByChild',
     'samples',
     'limits',
+    'asked',
   ] as const;
   told = await attackInVm(2, names, { lsm: WITHOUT_BPF, kernelArguments: ['preempt=full'] });
 });
@@ -32,6 +33,7 @@ test('who passes by a preempted hook is killed before it gets anything', () => {
 });
 
 declareCommon(test, { road: 'denied', call: 'EPERM', told: () => told });
+declareAsked(test, () => told);
 
 test('children are covered from their first moment on, whoever counts as their parent', () =>
   judgeForming(told.formingPreempted as FormingRecord));

@@ -39,6 +39,13 @@ export function declareCommon(test: Test, { road, call, told }: Judged): void {
     assert.equal(told().limits, { lowered: 'done', raised: call }));
 }
 
+/** A process is told by the programs that they keep others out of it. */
+export function declareAsked(test: Test, told: () => Partial<Records>): void {
+  const no = { covered: false, limit: 'unlimited' };
+  test('a process that asks is told that it is covered, where attempts are denied', () =>
+    assert.equal(told().asked, { before: no, after: { ...no, covered: true }, audited: no }));
+}
+
 /** Nobody reads a child before it is covered; without a guard the same one does. */
 export function judgeForming({ unprotected, covered }: FormingRecord): void {
   assert.ok(unprotected.leaked > 0, 'the lurker reads what nobody covers');

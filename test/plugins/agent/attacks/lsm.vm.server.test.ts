@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { WITH_BPF } from '../../../support/vm/types.ts';
 import type { FormingRecord } from './driver/forming.ts';
 import type { Records } from './driver/scenarios.ts';
-import { declareCommon, judgeForming } from './judge.ts';
+import { declareAsked, declareCommon, judgeForming } from './judge.ts';
 import { attackInVm, timeoutOfFile } from './run-in-vm.ts';
 
 export const timeout = timeoutOfFile;
@@ -13,7 +13,7 @@ let told: Partial<Records> = {};
 
 test.before(async () => {
   const own = ['takeover', 'decoys', 'flood', 'early', 'givenUp'] as const;
-  const common = ['sharedByThread', 'sharedByChild', 'samples', 'limits'] as const;
+  const common = ['sharedByThread', 'sharedByChild', 'samples', 'limits', 'asked'] as const;
   const more = ['limitedContainer', 'migrated', 'forming'] as const;
   told = await attackInVm(1, [...own, ...common, ...more], { lsm: WITH_BPF });
 });
@@ -41,6 +41,7 @@ test('reads are checked for no longer than somebody may have what was opened bef
   }));
 
 declareCommon(test, { road: 'denied', call: 'EPERM', told: () => told });
+declareAsked(test, () => told);
 
 test('runc can limit a container whose cgroup is covered', () =>
   assert.equal(told.limitedContainer, { status: 0, output: '', covered: true }));

@@ -11,9 +11,12 @@ import type { Plan } from './driver/scene.ts';
 
 const main = `${PACKAGE}/test/main.mjs`;
 const bypass = '/opt/test/bypass';
+const asker = `${PACKAGE}/test/asker.mjs`;
 const longestMs = 280_000;
 /** For a file that runs it. Reached only when something hangs: alone on a machine it takes half a minute. */
 export const timeoutOfFile = 2 * longestMs + 20_000;
+
+const driver = (name: string) => guestProgram(fileURLToPath(new URL(`./driver/${name}.ts`, import.meta.url)));
 
 /** What came of attacks in a virtual machine. @throws Error with what they wrote where one fails */
 export async function attackInVm(
@@ -22,7 +25,7 @@ export async function attackInVm(
   options: Partial<VmOptions>,
 ): Promise<Partial<Records>> {
   const folder = temporaryFolder('attacks');
-  const plan: Plan = { bypass, bpf: '/sys/fs/bpf', tier };
+  const plan: Plan = { bypass, asker, bpf: '/sys/fs/bpf', tier };
   try {
     const { runc = '' } = (await requireTool('runc')).bins;
     const { status, records, stderr } = await bootAgainWhenStuck({
@@ -30,7 +33,8 @@ export async function attackInVm(
       ...options,
       programs: [runc],
       files: {
-        [main]: await guestProgram(fileURLToPath(new URL('./driver/main.ts', import.meta.url))),
+        [main]: await driver('main'),
+        [asker]: await driver('asker'),
         [bypass]: await buildBypass(folder.path),
       },
       script: `exec node ${main} '${JSON.stringify(plan)}' ${names.join(',')}`,

@@ -95,4 +95,12 @@ registration('absent and not required: goes on, says so; not where enforcement i
   await remove();
 });
 
+registration('without an address, where no programs cover it: 71 when the time is up', async () => {
+  const run = await bed.start({ env: { SVC_REQUIRE_ENFORCEMENT: 'true', SVC_STARTUP_TIMEOUT: '300ms' } });
+  assert.is((await run.exited).code, 71);
+  assert.is((await run.event('agent.waiting')).level, 'warn');
+  assert.match(run.output(), /svc\/protected=true/);
+  assert.is(bed.requests.requests.length, 0);
+});
+
 registration.run();

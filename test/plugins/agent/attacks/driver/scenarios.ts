@@ -1,3 +1,4 @@
+import { asked } from './asked.ts';
 import { decoys, takeover } from './decoys.ts';
 import { early, givenUp } from './early.ts';
 import { flood } from './flood.ts';
@@ -21,6 +22,7 @@ export const scenarios = {
   sharedByThread: (scene: Scene) => sharedMemory(scene, 'thread'),
   sharedByChild: (scene: Scene) => sharedMemory(scene, 'child'),
   samples,
+  asked,
   limits,
   limitedContainer,
   migrated,

@@ -14,6 +14,8 @@ import { recordingLog } from '../../hits/recording-log.ts';
 export interface Plan {
   /** The program of test/tools/bypass. */
   readonly bypass: string;
+  /** The program of `asker.ts`. */
+  readonly asker: string;
   /** On a BPF file system. */
   readonly bpf: string;
   readonly tier: 1 | 2 | 3;
@@ -27,7 +29,8 @@ export interface Scene extends Plan {
   close(): Promise<void>;
 }
 
-export interface FreshOptions extends Partial<Pick<GuardOptions, 'tiers' | 'intervalMs' | 'kill'>> {
+export interface FreshOptions
+  extends Partial<Pick<GuardOptions, 'tiers' | 'intervalMs' | 'kill' | 'enforce'>> {
   /** What is done before it is started. */
   readonly before?: (guard: StartingGuard) => void;
 }

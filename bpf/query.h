@@ -1,0 +1,23 @@
+/* A process asks whether the programs keep others out of it: a pod that may not mount the agent's socket has no other
+ * way to know. It sets its own soft limit on file locks, which has had no effect since Linux 2.4.25, to a number of
+ * ours: an error that no kernel gives says yes. */
+#ifndef SVC_QUERY_H
+#define SVC_QUERY_H
+
+#include "paths/attempt.h"
+
+#define LOCKS_LIMIT 10 /* RLIMIT_LOCKS on both architectures */
+
+inlined int on_query(struct task_struct *task, unsigned int resource, struct rlimit *limit)
+{
+	struct attempt attempt;
+
+	if (resource != LOCKS_LIMIT || BPF_CORE_READ(limit, rlim_cur) != SVC_QUERY_LIMIT)
+		return 0;
+	begin_attempt(&attempt, SVC_PATH_NONE);
+	if (BPF_CORE_READ(task, tgid) != BPF_CORE_READ(attempt.source, tgid))
+		return 0;
+	return is_enforcing() && is_covered_itself(&attempt) ? -EALREADY : 0;
+}
+
+#endif
