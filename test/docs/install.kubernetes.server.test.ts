@@ -17,6 +17,8 @@ interface Context {
 const test = suite<Context>('docs/INSTALL.md at an API server without nodes');
 const folder = temporaryFolder('install');
 const authority = createCertificateAuthority().cert;
+/** The end of a namespace is retried at growing intervals. */
+const LONGEST_MS = 300_000;
 const DEPLOYMENT = '/apis/apps/v1/namespaces/svc-system/deployments/svc-operator';
 
 test.before(async (context) => {
@@ -33,7 +35,8 @@ test.after(async ({ kubernetes, helm }) => {
 
 /** Fails at the first line that does not end well. */
 async function type({ kubernetes }: Context, ...names: readonly string[]): Promise<number> {
-  const administrator = { kubeconfig: kubernetes.kubeconfig(), folder: folder.path, authority };
+  const kubeconfig = kubernetes.kubeconfig();
+  const administrator = { kubeconfig, folder: folder.path, authority, longestMs: LONGEST_MS };
   const typed = await typeInstallPage(administrator, ...names);
   const wrong = typed.find(({ status }) => status !== 0);
   assert.is(wrong, undefined, wrong && `$ ${wrong.command}\n${wrong.output}`);
