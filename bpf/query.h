@@ -10,13 +10,14 @@
 
 inlined int on_query(struct task_struct *task, unsigned int resource, struct rlimit *limit)
 {
+	struct task_struct *current = (struct task_struct *)bpf_get_current_task();
 	struct attempt attempt;
 
 	if (resource != LOCKS_LIMIT || BPF_CORE_READ(limit, rlim_cur) != SVC_QUERY_LIMIT)
 		return 0;
-	begin_attempt(&attempt, SVC_PATH_NONE);
-	if (BPF_CORE_READ(task, tgid) != BPF_CORE_READ(attempt.source, tgid))
+	if (BPF_CORE_READ(task, tgid) != BPF_CORE_READ(current, tgid))
 		return 0;
+	begin_attempt(&attempt, SVC_PATH_NONE);
 	return is_enforcing() && is_covered_itself(&attempt) ? -EALREADY : 0;
 }
 

@@ -19,7 +19,11 @@ const own = {
   output: option({ options: formats })({ char: 'o', summary: 'Format of the report', default: 'table' }),
   json: boolean({ summary: 'The same as -o json', exclusive: ['output'] }),
   'fail-on': option({ options: failOns })({ summary: 'Findings that make it fail', default: 'error' }),
-  wait: string({ summary: 'Repeat until everything passes, for at most this long', helpValue: '5m' }),
+  wait: string({
+    summary:
+      'Repeat until everything passes, for at most this long, or until only what no setting names is left',
+    helpValue: '5m',
+  }),
   ignore: string({ ...many, summary: 'Findings to ignore', helpValue: '<ID[=namespace/name]>' }),
   area: option({ options: areas, ...many })({ summary: 'Check these areas only' }),
   check: string({ ...many, summary: 'Run these checks only', helpValue: '<ID>' }),

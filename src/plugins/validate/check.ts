@@ -44,6 +44,11 @@ export interface CheckFailure {
   readonly level?: Level;
 }
 
+/** For what no setting names, which does not change while the command waits. */
+interface Unset {
+  readonly unset?: true;
+}
+
 /** What could not be determined, and why. */
 interface Unknown {
   readonly reason: string;
@@ -72,8 +77,8 @@ export type CheckResult =
       readonly unknown?: Unknown;
     } & OneByOne)
   /** The check does not apply here, or was not requested: neither passed nor failed. */
-  | { readonly state: 'skipped'; readonly reason: string }
-  | ({ readonly state: 'not-evaluated' } & Unknown);
+  | ({ readonly state: 'skipped'; readonly reason: string } & Unset)
+  | ({ readonly state: 'not-evaluated' } & Unknown & Unset);
 
 /** What checks may use. Connections are made at their first use, once for each attempt. */
 export interface CheckContext {
@@ -93,13 +98,13 @@ export interface CheckContext {
   readonly lookUps?: { readonly resolver: NameResolver; readonly pauseMs: number };
   /** Aborted when the attempt is over; what checks share is loaded under it. */
   readonly signal: AbortSignal;
-  /** @throws NotEvaluated or Skipped where none is named */
+  /** @throws NothingNamed */
   vault(): Promise<VaultAccess>;
-  /** @throws NotEvaluated where there is none, or it does not answer */
+  /** @throws NothingNamed; NotEvaluated where it does not answer */
   cluster(): Promise<KubeClient>;
-  /** @throws Skipped where no bucket is named */
+  /** @throws NothingNamed where no bucket is named */
   store(): Promise<StoreAccess>;
-  /** What the recovery keys open alone. @throws Skipped where none are named; SvcError RECOVERY_KEY */
+  /** What the recovery keys open alone. @throws NothingNamed; SvcError RECOVERY_KEY */
   rehearsal(): Promise<RecoveryRehearsal>;
   readonly host: Host;
 }
@@ -158,6 +163,18 @@ export class NotEvaluated extends Error {
 /** Thrown when there is nothing to examine, and no setting says that there should be. */
 export class Skipped extends Error {
   override readonly name = 'Skipped';
+}
+
+/** Thrown when no setting names what a check needs. */
+export class NothingNamed extends Error {
+  override readonly name = 'NothingNamed';
+  readonly state: 'skipped' | 'not-evaluated';
+
+  /** @param state what that makes of the check */
+  constructor(state: NothingNamed['state'], reason: string) {
+    super(reason);
+    this.state = state;
+  }
 }
 
 /**
@@ -259,7 +276,7 @@ export interface VaultAccess {
   readonly skipVerify: boolean;
   /** Without a token: health, seal status. */
   readonly anonymous: VaultSession;
-  /** As the workload. @throws VaultError where it cannot log in; SvcError where settings do not say how */
+  /** As the workload. @throws VaultError where it cannot log in; NothingNamed where settings do not say how */
   workload(): Promise<VaultSession>;
   /** As the auditor, who may read keys and roles; as the workload if no auditor was named. */
   auditor(): Promise<VaultSession>;

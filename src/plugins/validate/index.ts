@@ -79,7 +79,9 @@ async function attempt(
 }
 
 function waitingFor(checked: readonly Checked[]): string {
-  const open = checked.filter(({ result }) => result.state === 'failed' || result.state === 'not-evaluated');
+  const open = changeable(checked).filter(
+    ({ result: { state } }) => state === 'failed' || state === 'not-evaluated',
+  );
   const [first] = open;
   return `Waiting for ${counted(open.length, 'check')}, ${first?.check.id ?? ''} the first`;
 }
@@ -119,7 +121,7 @@ const pauseMs = 3_000;
 export interface Attempts {
   /** Runs these once. */
   readonly attempt: (checks: readonly Check[]) => Promise<readonly Checked[]>;
-  /** Whether there is nothing left to wait for. */
+  /** Whether the outcome is that of a run that passed. */
   readonly passes: (checked: readonly Checked[]) => boolean;
   /** Milliseconds; undefined: one attempt. */
   readonly wait: number | undefined;
@@ -128,12 +130,15 @@ export interface Attempts {
   readonly onPause: (checked: readonly Checked[]) => void;
 }
 
-/** Repeats checks that did not pass until they do or the time is over. Passed checks are not repeated. */
+/**
+ * Repeats checks that did not pass until they do, the time is over, or the others wait for what no setting names. Passed
+ * checks are not repeated.
+ */
 export async function untilPassed(checks: readonly Check[], attempts: Attempts): Promise<readonly Checked[]> {
   const { attempt, passes, wait = 0, signal, onPause } = attempts;
   const end = performance.now() + wait;
   let checked = await attempt(checks);
-  while (!passes(checked) && performance.now() < end) {
+  while (!isSettled(checked, passes) && performance.now() < end) {
     onPause(checked);
     await sleep(Math.min(pauseMs, Math.max(0, end - performance.now())), signal);
     const open = checked.filter(({ result }) => result.state !== 'passed').map(({ check }) => check);
@@ -142,6 +147,16 @@ export async function untilPassed(checks: readonly Check[], attempts: Attempts):
   }
   return checked;
 }
+
+/** Whether all passes, or would if settings named what the rest needs. */
+function isSettled(checked: readonly Checked[], passes: Attempts['passes']): boolean {
+  const rest = changeable(checked);
+  return passes(checked) || rest.length === 0 || passes(rest);
+}
+
+/** Those whose result may be another one in the next attempt, or has passed. */
+const changeable = (checked: readonly Checked[]): readonly Checked[] =>
+  checked.filter(({ result }) => !('unset' in result));
 
 const atATime = 8;
 

@@ -16,6 +16,7 @@ import {
 } from '../../runtime/vault/settings.ts';
 import {
   NotEvaluated,
+  NothingNamed,
   type PeerCertificate,
   type VaultAccess,
   type VaultQuery,
@@ -40,7 +41,7 @@ export async function openVault(
   const place = vaultPlace(config);
   const { endpoint } = place;
   const transport = await createNodeVaultTransport(vaultConnection(place));
-  const workload = login(() => vaultAuth(config), transport, signal);
+  const workload = login(() => namedAuth(config), transport, signal);
   const { auditorTokenFile: path } = config;
   const auditor =
     path === undefined ? workload : login(() => ({ method: 'token-file', path }), transport, signal);
@@ -60,6 +61,15 @@ export async function openVault(
       transport.close();
     },
   };
+}
+
+/** @throws NothingNamed */
+function namedAuth(config: ValidateConfig & ResolvedVaultSettings): VaultAuth {
+  try {
+    return vaultAuth(config);
+  } catch (error) {
+    throw new NothingNamed('not-evaluated', messageOf(error));
+  }
 }
 
 interface Login {

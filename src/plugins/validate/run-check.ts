@@ -14,6 +14,7 @@ import {
   type ExaminedObject,
   type Host,
   NotEvaluated,
+  NothingNamed,
   notEvaluated,
   Skipped,
   skipped,
@@ -63,6 +64,7 @@ async function settled(work: Promise<unknown>, ms: number): Promise<void> {
 
 /** An exception as a result. */
 function unevaluated(thrown: unknown): CheckResult {
+  if (thrown instanceof NothingNamed) return { state: thrown.state, reason: thrown.message, unset: true };
   if (thrown instanceof Skipped) return skipped(thrown.message);
   if (thrown instanceof NotEvaluated) return notEvaluated(thrown.message, thrown.permission);
   if (thrown instanceof SvcError) return notEvaluated(thrown.message, missingPermission(thrown));
@@ -136,7 +138,10 @@ export function openContext(parts: ContextParts): OpenContext {
   const store = once<OpenStore>(async () => {
     const { bucket } = config;
     if (bucket === undefined)
-      throw new Skipped('No bucket is named: give --bucket, and --upstream where the store is not of AWS.');
+      throw new NothingNamed(
+        'skipped',
+        'No bucket is named: give --bucket, and --upstream where the store is not of AWS.',
+      );
     const { openStore } = await import('./open-store.ts');
     return openStore({ config, bucket, call });
   });
@@ -158,7 +163,7 @@ export function openContext(parts: ContextParts): OpenContext {
 
 function unnamed(pre: boolean): Error {
   const reason = 'No secrets server is named: set VAULT_ADDR, or give --vault-address.';
-  return pre ? new Skipped(reason) : new NotEvaluated(reason);
+  return new NothingNamed(pre ? 'skipped' : 'not-evaluated', reason);
 }
 
 async function rehearsed(
@@ -167,7 +172,10 @@ async function rehearsed(
 ): Promise<RecoveryRehearsal> {
   const { bucket, recoveryKey, prefix = '', sample, readWhole } = config;
   if (bucket === undefined || recoveryKey === undefined)
-    throw new Skipped('It was not asked for: give --rehearse-recovery, --bucket and --recovery-key.');
+    throw new NothingNamed(
+      'skipped',
+      'It was not asked for: give --rehearse-recovery, --bucket and --recovery-key.',
+    );
   const rehearse = await call.rehearse();
   return rehearse({ ...config, recoveryKey }, call.env, {
     ...{ bucket, prefix, sample, readWhole, signal },
@@ -209,14 +217,15 @@ function once<T extends Closable>(make: () => Promise<T>): Once<T> {
 
 const answerMs = 8_000;
 
-/** @throws NotEvaluated where the environment names no cluster, or it does not answer */
+/** @throws NothingNamed where the environment names no cluster; NotEvaluated where it does not answer */
 async function connectCluster(env: ValidateEnv, signal: AbortSignal): Promise<KubeClient> {
   const { createKubeClient } = await import('../../runtime/kube/create-client.ts');
   const client = await createKubeClient(env).catch((cause: unknown) => {
     throw new NotEvaluated(messageOf(cause), undefined, cause);
   });
   if (client === undefined)
-    throw new NotEvaluated(
+    throw new NothingNamed(
+      'not-evaluated',
       'No cluster is named: set KUBECONFIG, run it in a pod, or leave the cluster out with --pre.',
     );
   await answers(client, signal);

@@ -14,6 +14,11 @@ const AGENT_PODS = 'app.kubernetes.io/name=svc-ebpf';
 const OPERATOR_PODS = 'app.kubernetes.io/name=svc-operator';
 const PODS = `/api/v1/namespaces/${NAMESPACE}/pods`;
 const POLICIES = `/apis/networking.k8s.io/v1/namespaces/${NAMESPACE}/networkpolicies`;
+const proxied: Readonly<Record<string, string>> = {
+  'svc/s3-proxy': 'true',
+  'svc/proxy-role': 'app-proxy',
+  'svc/proxy-upstream': 'https://s3.example.eu',
+};
 /** kubelet and operator repair some of it within seconds. */
 const ATTEMPTS = 5;
 
@@ -92,6 +97,17 @@ const BREAKAGES: readonly Breakage[] = [
       await bed.kube.must('POST', PODS, { metadata: { ...metadata, name }, spec }).finally(restore);
       await readyPods(bed, NAMESPACE, `app=${name}`);
       return () => bed.kube.must('DELETE', `${PODS}/${name}?gracePeriodSeconds=0`);
+    },
+  },
+  {
+    how: 'a pod names a ConfigMap for the authorities of its store that is not there',
+    checks: ['SVC-OPERATOR-021'],
+    async breakIt({ kube }) {
+      const name = 'no-store-ca';
+      const annotations = { ...asked, ...proxied, 'svc/proxy-store-ca': name };
+      const { metadata, spec } = shopPod({ name, annotations, ...CONTEXTS.restricted }) as ApiObject;
+      await kube.must('POST', PODS, { metadata: { ...metadata, name }, spec });
+      return () => kube.must('DELETE', `${PODS}/${name}?gracePeriodSeconds=0`);
     },
   },
   {

@@ -1,27 +1,12 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { CHART } from '../../support/helm.ts';
 import { type NodeBed, type NodeCheck, onNode, readyPods } from './bed.ts';
 import { logRecords } from './logs.ts';
+import { typePage } from './page.ts';
 
 const NAMESPACE = 'svc-system';
 
-/** The line of docs/INSTALL.md and docs/GETTING-STARTED.md, with the authority of their servers, which is private here. */
+/** As docs/INSTALL.md says, with the authority of the bed's servers, which is private here. */
 export const installChart: NodeCheck = async (bed, report) => {
-  const authority = join(bed.folder, 'vault-ca.pem');
-  writeFileSync(authority, bed.outsideCa);
-  const values = 'registry=registry.example,operator.vaultAddress=https://vault.example.eu:8200';
-  const { status, stderr } = await bed.helm.run(
-    [
-      ...['install', 'svc', CHART, '--namespace', NAMESPACE, '--create-namespace', '--set', values],
-      ...['vaultCA', 'storeCA', 'registryCA'].flatMap((name) => [
-        '--set-file',
-        `operator.${name}=${authority}`,
-      ]),
-    ],
-    bed.kubeconfig,
-  );
-  report.check('helm installs the chart with its default values', status === 0, stderr.trim());
+  await typePage(bed, report, 'install');
   await readyPods(bed, NAMESPACE, 'app.kubernetes.io/name=svc-operator');
   report.check('the operator gets ready', true);
   await readyPods(bed, NAMESPACE, 'app.kubernetes.io/name=svc-ebpf');

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { entriesIn, isShown, sectionOf } from './console.ts';
+import { blocksIn, commandsIn, entriesIn, isShown, sectionOf } from './console.ts';
 
 const test = suite('console blocks of a page');
 
@@ -17,6 +17,17 @@ test('have what is typed, with what is shown and where it stands', () => {
     { file: { name: 'pod.yaml', text: '# no heading\na: 1\n' } },
     { typed: { command: 'five', line: 23, shown: [] } },
   ]);
+});
+
+test('have blocks of a language, with the commands of each', () => {
+  const blocks = blocksIn(`${page}\n\`\`\`sh\n# note\none \\\n  two\nthree\n\`\`\`\n`, 'sh');
+  assert.equal(blocks, [
+    { text: 'not typed', line: 18 },
+    { text: '# note\none \\\n  two\nthree', line: 27 },
+  ]);
+  assert.equal(blocks.map(commandsIn), [['not typed'], ['# note', 'one \\\n  two', 'three']]);
+  assert.equal(blocksIn(page, 'yaml'), []);
+  assert.throws(() => blocksIn('```sh\none\n', 'sh'), /line 1/);
 });
 
 test('a section ends at the next heading of its level, and keeps the numbers of its lines', () => {

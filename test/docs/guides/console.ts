@@ -36,6 +36,31 @@ export function entriesIn(page: string): readonly Entry[] {
   return entries;
 }
 
+/** What stands in a block, without its fences. */
+export interface Block {
+  readonly text: string;
+  /** Of its first line, from 1. */
+  readonly line: number;
+}
+
+/** The blocks of a language, in the order of the page; those that are to be saved as files left out. */
+export function blocksIn(page: string, language: string): readonly Block[] {
+  const lines = page.split('\n');
+  const blocks: Block[] = [];
+  for (let at = 0; at < lines.length; at++) {
+    if (!lines[at]?.startsWith('```')) continue;
+    const end = lines.indexOf('```', at + 1);
+    if (end < 0) throw new Error(`line ${at + 1}: the block does not end`);
+    if (lines[at] === `\`\`\`${language}`)
+      blocks.push({ text: lines.slice(at + 1, end).join('\n'), line: at + 2 });
+    at = end;
+  }
+  return blocks;
+}
+
+/** The commands of a block of the shell, one a line unless a backslash continues it. */
+export const commandsIn = ({ text }: Block): readonly string[] => text.split(/(?<!\\)\n/);
+
 function typedIn(block: readonly string[], first: number): readonly Typed[] {
   const all: { command: string; line: number; shown: string[] }[] = [];
   block.forEach((text, index) => {

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { reapProcess } from '../../support/reaper.ts';
 
-const longestMs = 100_000;
+const usuallyLongestMs = 100_000;
 
 export interface Answer {
   /** Both outputs as they came. */
@@ -24,19 +24,26 @@ export interface ShellOptions {
   readonly env: NodeJS.ProcessEnv;
   /** With a loopback interface and processes of its own, so that every port is free and all ends with the shell. */
   readonly alone: boolean;
+  /** How long a line may take; default: 100 s. */
+  readonly longestMs?: number;
 }
 
 const isolated = ['unshare', '--net', '--pid', '--fork', '--kill-child', '--mount-proc'];
 const bash = ['bash', '--noprofile', '--norc'];
 
 /** @throws Error where it cannot be started */
-export async function openShell({ cwd, env, alone }: ShellOptions): Promise<Shell> {
+export async function openShell({
+  cwd,
+  env,
+  alone,
+  longestMs = usuallyLongestMs,
+}: ShellOptions): Promise<Shell> {
   const asRoot = process.getuid?.() === 0 ? [] : ['--map-root-user'];
   const [command = '', ...args] = alone ? [...isolated, ...asRoot, ...bash] : bash;
   const child = spawn(command, args, { cwd, env, stdio: 'pipe', detached: true });
   await once(child, 'spawn');
   const forget = reapProcess(child.pid as number);
-  const typist = new Typist(child);
+  const typist = new Typist(child, longestMs);
   await typist.type(alone ? 'exec 2>&1; ip link set lo up' : 'exec 2>&1');
   return {
     type: (line) => typist.type(line),
@@ -60,13 +67,15 @@ function killGroup(pid: number): void {
 
 class Typist {
   readonly #child: ChildProcessWithoutNullStreams;
+  readonly #longestMs: number;
   readonly #mark = `end-of-line-${randomBytes(8).toString('hex')}`;
   #output = '';
   #status = 0;
   #look: () => void = () => undefined;
 
-  constructor(child: ChildProcessWithoutNullStreams) {
+  constructor(child: ChildProcessWithoutNullStreams, longestMs: number) {
     this.#child = child;
+    this.#longestMs = longestMs;
     child.stdout.setEncoding('utf8').on('data', (text: string) => this.#take(text));
     child.stderr.setEncoding('utf8').on('data', (text: string) => this.#take(text));
     child.stdin.on('error', () => undefined);
@@ -91,7 +100,7 @@ class Typist {
   #answer(line: string): Promise<Answer> {
     const { promise, resolve, reject } = Promise.withResolvers<Answer>();
     const failed = (why: string) => reject(new Error(`$ ${line}\n${why}\n${this.#output}`));
-    const timer = setTimeout(() => failed('did not end in time'), longestMs);
+    const timer = setTimeout(() => failed('did not end in time'), this.#longestMs);
     this.#look = () => {
       const end = new RegExp(`\\n${this.#mark} (\\d+)\\n`).exec(this.#output);
       if (end) resolve({ output: this.#output.slice(0, end.index), status: Number(end[1]) });

@@ -6,6 +6,7 @@ import {
   type CheckResult,
   failed,
   NotEvaluated,
+  NothingNamed,
   notEvaluated,
   passed,
   Skipped,
@@ -55,6 +56,11 @@ async function reportOf(
 test('what a check throws is "could not be evaluated", with the permission where one is missing', async () => {
   assert.equal(await throwing(new NotEvaluated('No.', 'list pods')), notEvaluated('No.', 'list pods'));
   assert.equal(await throwing(new Skipped('Nothing.')), skipped('Nothing.'));
+  assert.equal(await throwing(new NothingNamed('skipped', 'No.')), { ...skipped('No.'), unset: true });
+  assert.equal(await throwing(new NothingNamed('not-evaluated', 'No.')), {
+    ...notEvaluated('No.'),
+    unset: true,
+  });
   const message =
     'GET /apis: 403: pods is forbidden: User "x" cannot list resource "pods" in API group "" at the cluster scope';
   assert.equal(await throwing(new KubeError('KUBE_DENIED', message)), notEvaluated(message, 'list pods'));
@@ -229,19 +235,59 @@ test('waiting repeats what did not pass, and that alone', async () => {
     others += 1;
     return passed();
   });
-  const checked = await untilPassed([late, good], {
-    attempt: (some) => runChecks(some, contextOf({}), () => {}),
-    passes: (some) => makeReport(some, 'error', unignored).outcome.exitStatus === 0,
-    wait: 60_000,
-    signal: new AbortController().signal,
-    onPause: () => {},
-  });
-  assert.equal(
-    checked.map(({ result }) => result.state),
-    ['passed', 'passed'],
-  );
+  assert.equal(await statesAfter([late, good]), ['passed', 'passed']);
   assert.equal([tries, others], [2, 1]);
 });
+
+const pauses: unknown[] = [];
+
+/** What becomes of checks that are waited for. */
+async function statesAfter(some: readonly Check[]): Promise<readonly string[]> {
+  pauses.length = 0;
+  const checked = await untilPassed(some, {
+    attempt: (open) => runChecks(open, contextOf({}), () => {}),
+    passes: (those) => makeReport(those, 'error', unignored).outcome.exitStatus === 0,
+    wait: 60_000,
+    signal: new AbortController().signal,
+    onPause: (open) => pauses.push(open),
+  });
+  return checked.map(({ result }) => result.state);
+}
+
+const unnamed = (id: string, state: NothingNamed['state']) =>
+  checkOf(id, async () => {
+    throw new NothingNamed(state, 'None is named.');
+  });
+
+/** Comes to this at its first attempt, and passes at the next one. */
+function lateAfter(id: string, first: CheckResult): Check {
+  let tries = 0;
+  return checkOf(id, async () => (++tries < 2 ? first : passed()));
+}
+
+test('waiting ends at once where only what no setting names is left', async () => {
+  const unknown = unnamed('SVC-X-001', 'not-evaluated');
+  const none = unnamed('SVC-X-002', 'skipped');
+  const good = giving('SVC-X-003', passed());
+  const hint = giving('SVC-X-004', broken, { level: 'info' });
+  for (const some of [[unknown], [none], [unknown, none], [unknown, none, good, hint], [none, hint]]) {
+    const states = await statesAfter(some);
+    assert.equal([states[0], pauses.length], [some[0] === none ? 'skipped' : 'not-evaluated', 0]);
+  }
+});
+
+for (const [what, first] of [
+  ['failed', broken],
+  ['could not be evaluated', notEvaluated('It is away.')],
+  ['found nothing to look at', skipped('No pod is there.')],
+] as const) {
+  test(`waiting goes on for what ${what}, whatever else no setting names`, async () => {
+    for (const state of ['skipped', 'not-evaluated'] as const) {
+      const states = await statesAfter([unnamed('SVC-X-001', state), lateAfter('SVC-X-002', first)]);
+      assert.equal([states, pauses.length], [[state, 'passed'], 1]);
+    }
+  });
+}
 
 test('flags choose what is checked', () => {
   const none = { pre: false, node: false, rehearsal: false, areas: [], ids: [] };

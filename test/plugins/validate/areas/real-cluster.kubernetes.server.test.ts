@@ -12,7 +12,7 @@ import { waitFor } from '../../../support/wait-for.ts';
 import { agentToken, tellOperator } from '../../audit/cluster/telling-agent.ts';
 import { accountWith, documentedRules } from '../cluster/accounts.ts';
 import { type PageServer, startPageServer } from '../cluster/page-server.ts';
-import { chartPod, node, populate, runPod, vault, wrappedPod } from '../cluster/populate.ts';
+import { chartPod, node, populate, type RunningPod, runPod, vault, wrappedPod } from '../cluster/populate.ts';
 import { runClusterChecks } from '../cluster/run-cluster-checks.ts';
 import { runProbes } from '../cluster/run-probes.ts';
 import { runValidate } from '../run-validate.ts';
@@ -39,7 +39,8 @@ test.before(async () => {
   const { name, started } = await cluster.leader();
   const [host = '', port] = (started['metrics'] ?? '').split(':');
   await runPod(kube, chartPod('svc-operator', name, host, 'metrics', Number(port)));
-  await runPod(kube, wrappedPod(namespace, 'web', wrapper.address, wrapper.port));
+  await runPod(kube, trustingStore(wrappedPod(namespace, 'web', wrapper.address, wrapper.port)));
+  await createStoreCa();
   wrapper.pages.set('/healthz', '{"status":"ok"}');
   agent.pages.set('/metrics', await agentPage(true));
   await kube.must('POST', `/apis/svc.io/v1alpha1/namespaces/${namespace}/serviceconfigs`, {
@@ -56,6 +57,19 @@ test.before(async () => {
 test.after(async () => {
   await Promise.all([wrapper?.stop(), agent?.stop(), cluster?.stop()]);
 });
+
+/** With the authorities of its object store, as svc/proxy-store-ca names them. */
+function trustingStore(pod: RunningPod): RunningPod {
+  const { volumes, ...spec } = pod.spec as { readonly volumes: readonly object[] };
+  const configMap = { name: 'store-ca', items: [{ key: 'ca.crt', path: 'ca.crt' }] };
+  return { ...pod, spec: { ...spec, volumes: [...volumes, { name: 'svc-store-ca', configMap }] } };
+}
+
+const createStoreCa = () =>
+  kube.must('POST', `/api/v1/namespaces/${namespace}/configmaps`, {
+    metadata: { name: 'store-ca' },
+    data: { 'ca.crt': 'PEM' },
+  });
 
 /** As the agent itself writes it. */
 async function agentPage(enforcing: boolean): Promise<string> {
@@ -205,12 +219,24 @@ test('measures from pods whether policies are enforced, and removes them', async
 /** A broadcast address, to which no connection can be made. */
 const nowhere = { address: '255.255.255.255', port: 9 };
 
+test('finds a ConfigMap that a pod mounts and that is gone', async () => {
+  await kube.must('DELETE', `/api/v1/namespaces/${namespace}/configmaps/store-ca`);
+  const gone = JSON.stringify(await result('SVC-OPERATOR-021'));
+  assert.match(
+    gone,
+    new RegExp(`"subject":"${namespace}/store-ca".*no such ConfigMap: the pod ${namespace}/web`),
+  );
+  await createStoreCa();
+  assert.is((await result('SVC-OPERATOR-021'))?.state, 'passed');
+});
+
 test('needs no more than the role that the page gives', async () => {
   const token = await accountWith(kube, { namespace, name: 'validator' }, documentedRules());
   const all = await results(undefined, token);
   const unknown = [...all].filter(([, { state }]) => state === 'not-evaluated');
   assert.equal(unknown, []);
   assert.is(all.get('SVC-OPERATOR-012')?.state, 'passed');
+  assert.is(all.get('SVC-OPERATOR-021')?.state, 'passed');
 });
 
 test('svc validate itself ends with the same status in every format', async () => {
@@ -245,6 +271,7 @@ test('names the verb and the resource that it may not use', async () => {
   assert.is(missing('SVC-OPERATOR-008'), 'get mutatingwebhookconfigurations.admissionregistration.k8s.io');
   assert.is(missing('SVC-OPERATOR-012'), 'create pods in default');
   assert.is(missing('SVC-OPERATOR-014'), 'list secretmappings.svc.io');
+  assert.is(missing('SVC-OPERATOR-021'), 'list configmaps');
   assert.is(missing('SVC-EGRESS-001'), 'list networkpolicies.networking.k8s.io');
   assert.is(all.get('SVC-OPERATOR-001')?.state, 'passed');
 });

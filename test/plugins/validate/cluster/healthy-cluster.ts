@@ -36,6 +36,10 @@ function podOf(name: string, app: string, ports: Readonly<Record<string, number>
   });
 }
 
+const authorities = (name: string, configMap: string) => ({
+  ...{ name, configMap: { name: configMap, items: [{ key: 'ca.crt', path: 'ca.crt' }] } },
+});
+
 /** A pod as the webhook leaves it, with the proxy. */
 function protectedPod(): FakeObject {
   const proxy = {
@@ -57,7 +61,12 @@ function protectedPod(): FakeObject {
     }),
     spec: {
       ...{ ...spec, nodeName: node },
-      volumes: [...spec.volumes, { name: token.name, ...tokens }],
+      volumes: [
+        ...spec.volumes,
+        { name: token.name, ...tokens },
+        authorities('svc-ca', 'svc-ca'),
+        authorities('svc-store-ca', 'store-ca'),
+      ],
       containers: [{ ...main, env, volumeMounts: [...(main?.volumeMounts ?? []), token] }],
       initContainers: [copier, { ...sidecar, volumeMounts: [token] }],
     },
@@ -134,6 +143,9 @@ export function healthyCluster(): FakeCluster {
       podOf('svc-operator-0', 'svc-operator', { metrics: 8080 }),
       podOf('svc-ebpf-1', 'svc-ebpf', { health: 9090 }),
       protectedPod(),
+      ...['svc-ca', 'store-ca'].map((name) =>
+        core('ConfigMap', name, namespace, { data: { 'ca.crt': 'PEM' } }),
+      ),
       custom('ServiceConfig', 'web', ['Valid', 'Ready'], { selector: { matchLabels: { app: 'web' } } }),
       custom('SecretMapping', 'db', ['Valid'], { secrets: [] }),
       ...egressOfShop,

@@ -23,6 +23,7 @@ import {
 } from '../../cluster/operator.ts';
 import { protectedPodsOf } from '../../cluster/pods.ts';
 import { capped, getObject, secretMappingsOf, serviceConfigsOf } from '../../cluster/read.ts';
+import { authoritiesExist } from './authorities.ts';
 import { annotatedPodMutated, configuredPodMutated } from './pods-mutated.ts';
 import { podsWrapped, tokenAudience, verification, wrappersCurrent } from './pods-wrapped.ts';
 import { assertConfigured, webhookBundle, webhookEntries, webhookSelectors, webhooksOf } from './webhook.ts';
@@ -304,4 +305,5 @@ export const operatorChecks: readonly Check[] = [
   ...[webhookEntries, webhookFailsClosed, webhookSelectors, webhookBundle, certificateExpiry],
   ...[annotatedPodMutated, configuredPodMutated, serviceConfigs, secretMappings],
   ...[podsWrapped, wrappersCurrent, secretReferences, verification, tokenAudience],
+  authoritiesExist,
 ];

@@ -8,8 +8,8 @@ import {
   type CheckContext,
   type CheckFailure,
   failed,
+  NothingNamed,
   passed,
-  Skipped,
   shared,
   skipped,
   type VaultQuery,
@@ -24,10 +24,10 @@ export interface KvPlaces {
   readonly failures: readonly CheckFailure[];
 }
 
-/** @throws Skipped where the settings name no paths for a wrapper */
+/** @throws NothingNamed where the settings name no paths for a wrapper */
 async function namedPlaces(context: CheckContext): Promise<KvPlaces> {
   if (context.config.secretPaths === undefined || !forWrapper(context.config))
-    throw new Skipped('No KV paths are named: give --secrets or SVC_SECRET_PATHS.');
+    throw new NothingNamed('skipped', 'No KV paths are named: give --secrets or SVC_SECRET_PATHS.');
   return kvPlaces(context);
 }
 

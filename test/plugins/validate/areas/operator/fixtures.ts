@@ -115,4 +115,5 @@ export const fixtures: Fixtures = {
   },
   'SVC-OPERATOR-019': { passes, fails: fixtureOf(admitting((pod) => pod)) },
   'SVC-OPERATOR-020': { passes, fails: fixtureOf(changed('Pod', 'web', withAudience(undefined))) },
+  'SVC-OPERATOR-021': { passes, fails: fixtureOf(without('ConfigMap', 'store-ca')) },
 };
