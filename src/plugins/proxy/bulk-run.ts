@@ -11,14 +11,11 @@ export interface BucketPlace {
   readonly prefix: string;
 }
 
-/** @throws SvcError of that code for what is not `s3://bucket` or `s3://bucket/prefix` */
-export function placeOf(text: string, code: 'DECRYPT_USAGE' | 'MIGRATE_USAGE' | 'REWRAP_USAGE'): BucketPlace {
+/** @throws SvcError DECRYPT_USAGE, MIGRATE_USAGE or REWRAP_USAGE for what is not `s3://bucket` or `s3://bucket/prefix` */
+export function placeOf(text: string, of: keyof typeof notPlaces): BucketPlace {
   const place = readPlace(text);
-  if (place !== undefined) return place;
-  throw new SvcError(code, `${text} is not of the form s3://bucket or s3://bucket/prefix`, {
-    nextStep: 'Name the bucket, and the beginning of the keys of the objects that are meant.',
-    exitStatus: exitStatus.config,
-  });
+  if (place === undefined) throw notPlaces[of](text);
+  return place;
 }
 
 /** @returns undefined for what is not `s3://bucket` or `s3://bucket/prefix` */
@@ -27,6 +24,18 @@ export function readPlace(text: string): BucketPlace | undefined {
     /^s3:\/\/([A-Za-z0-9][A-Za-z0-9._-]{1,253}[A-Za-z0-9])(?:\/(.*))?$/s.exec(text) ?? [];
   return bucket === undefined ? undefined : { bucket, prefix };
 }
+
+const notPlaces = {
+  decrypt: (text: string) => notPlace('DECRYPT_USAGE', text),
+  migrate: (text: string) => notPlace('MIGRATE_USAGE', text),
+  rewrap: (text: string) => notPlace('REWRAP_USAGE', text),
+};
+
+const notPlace = (code: string, text: string): SvcError =>
+  new SvcError(code, `${text} is not of the form s3://bucket or s3://bucket/prefix`, {
+    nextStep: 'Name the bucket, and the beginning of the keys of the objects that are meant.',
+    exitStatus: exitStatus.config,
+  });
 
 /** As `concurrently`, but nothing goes on once this has ended: what is under way is aborted first. */
 export async function eachOf<T>(

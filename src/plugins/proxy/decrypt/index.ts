@@ -65,7 +65,7 @@ const mostRenamed = 1_000;
  * @throws SvcError where it cannot begin: CONFIG_INVALID, DECRYPT_USAGE, DECRYPT_FOLDER
  */
 export async function decryptObjects(call: DecryptCall): Promise<DecryptReport> {
-  const { bucket, prefix } = placeOf(call.from, 'DECRYPT_USAGE');
+  const { bucket, prefix } = placeOf(call.from, 'decrypt');
   const settings = resolveDecryptSettings(call.sources);
   const { upstream } = storeOf(settings);
   const place = { store: upstream.href, bucket, prefix };

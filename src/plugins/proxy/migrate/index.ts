@@ -51,7 +51,7 @@ export interface MigrateReport extends MigrateCounts {
  * @throws SvcError where it cannot begin: CONFIG_INVALID, MIGRATE_USAGE; VaultError
  */
 export async function migrateObjects(call: MigrateCall): Promise<MigrateReport> {
-  const place = placeOf(call.at, 'MIGRATE_USAGE');
+  const place = placeOf(call.at, 'migrate');
   const settings = resolveSettings(migrateSettings, call.sources, (config) =>
     vaultRules.flatMap((rule) => rule(config) ?? []),
   );

@@ -50,7 +50,7 @@ export interface RewrapReport extends RewrapCounts {
  * @throws SvcError where it cannot begin: CONFIG_INVALID, REWRAP_USAGE, REWRAP_TARGET; VaultError
  */
 export async function rewrapObjects(call: RewrapCall): Promise<RewrapReport> {
-  const place = placeOf(call.at, 'REWRAP_USAGE');
+  const place = placeOf(call.at, 'rewrap');
   const settings = resolveSettings(rewrapSettings, call.sources, (config) =>
     vaultRules.flatMap((rule) => rule(config) ?? []),
   );
