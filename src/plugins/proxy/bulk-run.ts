@@ -76,7 +76,7 @@ const mostListed = 1_000;
 const mostUnavailable = 16;
 
 /** Errors of a file system that are about one name, and not about the disk. */
-const ofName = new Set(['ENAMETOOLONG', 'ENOTDIR', 'EISDIR', 'ELOOP', 'EILSEQ', 'EINVAL', 'ENOENT']);
+const ofName = /^(?:ENAMETOOLONG|ENOTDIR|EISDIR|ELOOP|EILSEQ|EINVAL|ENOENT)$/;
 
 /** No store has keys that are longer, and no message needs to be. */
 const cut = (text: string) => (text.length > 1024 ? `${text.slice(0, 1024)}…` : text);
@@ -122,7 +122,7 @@ export class Faults {
       return ++this.#unavailable < mostUnavailable ? error.code : undefined;
     }
     const { code } = error as NodeJS.ErrnoException;
-    return code !== undefined && ofName.has(code) ? code : undefined;
+    return code !== undefined && ofName.test(code) ? code : undefined;
   }
 
   #ending(error: unknown): unknown {
