@@ -6,20 +6,20 @@ import { NameTaken, TargetRefused } from './decrypt/target.ts';
 import { folderFailure } from './decrypt/target-folder.ts';
 
 /** What a run goes through: a bucket, and how the keys begin of the objects that are meant. */
-export interface BucketPlace {
+export interface RunPlace {
   readonly bucket: string;
   readonly prefix: string;
 }
 
 /** @throws SvcError DECRYPT_USAGE, MIGRATE_USAGE or REWRAP_USAGE for what is not `s3://bucket` or `s3://bucket/prefix` */
-export function placeOf(text: string, of: keyof typeof notPlaces): BucketPlace {
+export function placeOf(text: string, of: keyof typeof notPlaces): RunPlace {
   const place = readPlace(text);
   if (place === undefined) throw notPlaces[of](text);
   return place;
 }
 
 /** @returns undefined for what is not `s3://bucket` or `s3://bucket/prefix` */
-export function readPlace(text: string): BucketPlace | undefined {
+export function readPlace(text: string): RunPlace | undefined {
   const [, bucket, prefix = ''] =
     /^s3:\/\/([A-Za-z0-9][A-Za-z0-9._-]{1,253}[A-Za-z0-9])(?:\/(.*))?$/s.exec(text) ?? [];
   return bucket === undefined ? undefined : { bucket, prefix };

@@ -5,7 +5,7 @@ import { resolveSettings, type Sources } from '../../../core/settings/resolve.ts
 import { createLogger } from '../../../runtime/logging/create-logger.ts';
 import { storeOf } from '../../../runtime/object-store/settings.ts';
 import { vaultRules } from '../../../runtime/vault/settings.ts';
-import { type BucketPlace, eachOf, endOf, type Fault, Faults, placeOf } from '../bulk-run.ts';
+import { eachOf, endOf, type Fault, Faults, placeOf, type RunPlace } from '../bulk-run.ts';
 import { type ListedVersion, listAll, nameOf } from '../rewrap/list-versions.ts';
 import { again } from '../rewrap/rewrap-object.ts';
 import { type MigrateTools, migrateObject } from './migrate-object.ts';
@@ -75,7 +75,7 @@ export async function migrateObjects(call: MigrateCall): Promise<MigrateReport> 
 
 interface Run {
   readonly call: MigrateCall;
-  readonly place: BucketPlace;
+  readonly place: RunPlace;
   readonly settings: MigrateSettings;
   readonly services: MigrateServices;
   readonly faults: Faults;

@@ -5,7 +5,7 @@ import { resolveSettings, type Sources } from '../../../core/settings/resolve.ts
 import { createLogger } from '../../../runtime/logging/create-logger.ts';
 import { storeOf } from '../../../runtime/object-store/settings.ts';
 import { vaultRules } from '../../../runtime/vault/settings.ts';
-import { type BucketPlace, eachOf, endOf, type Fault, Faults, placeOf } from '../bulk-run.ts';
+import { eachOf, endOf, type Fault, Faults, placeOf, type RunPlace } from '../bulk-run.ts';
 import { readUploadRecord } from '../multipart/upload-record.ts';
 import { type ListedVersion, listAll, nameOf } from './list-versions.ts';
 import { openStores, type RewrapStores } from './open-stores.ts';
@@ -94,7 +94,7 @@ const isComplete = (
 
 interface Run {
   readonly call: RewrapCall;
-  readonly place: BucketPlace;
+  readonly place: RunPlace;
   readonly settings: Parameters<typeof openStores>[0];
   readonly stores: RewrapStores;
   readonly target: TargetKeys;
