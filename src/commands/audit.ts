@@ -12,9 +12,9 @@ export default class Audit extends CheckCommand {
     'Report how well workloads are protected, or which objects of a bucket are encrypted.';
   static override description =
     'Shows the protection score of every workload, what is missing and how to get it, as the operator scores it. ' +
-    'With --bucket it looks at the metadata of every object instead; no body is read. Nothing is changed. ' +
+    'With --bucket, it examines the metadata of every object instead; no body is read. Nothing is changed. ' +
     'Filters change what is shown, never a score or the exit status: 0 passed, 1 failed (--min-score, --fail-on), ' +
-    '2 only warnings under --fail-on warning, 3 called wrongly, 4 could not be evaluated.';
+    '2 only warnings under --fail-on warning, 3 wrong usage or configuration, 4 could not be evaluated.';
   static override flags = {
     output: option({ options: ['table', 'json', 'sarif', 'html'] as const })({
       char: 'o',
@@ -26,7 +26,7 @@ export default class Audit extends CheckCommand {
     'min-score': string({ ...ofCluster, summary: 'Fail where a workload has less', helpValue: '<0-100>' }),
     scope: option({ options: ['all', 'asking'] as const })({
       ...ofCluster,
-      summary: 'Audit all workloads, or those alone that ask for protection or whose namespace does',
+      summary: 'Audit all workloads, or only those that ask for protection or whose namespace does',
       default: 'all',
     }),
     namespace: string({ ...ofCluster, char: 'n', multiple: true, summary: 'Show these namespaces only' }),
@@ -35,7 +35,7 @@ export default class Audit extends CheckCommand {
     watch: boolean({
       ...ofCluster,
       char: 'w',
-      summary: 'Stay, and show what changes',
+      summary: 'Keep running, and show what changes',
       exclusive: ['bucket'],
     }),
     'operator-namespace': string({
@@ -44,21 +44,21 @@ export default class Audit extends CheckCommand {
       default: 'svc-system',
     }),
     bucket: string({ helpGroup: 'BUCKET', summary: 'Audit this bucket and not the cluster' }),
-    prefix: string({ ...ofBucket, summary: 'Only objects whose keys begin with it' }),
+    prefix: string({ ...ofBucket, summary: 'Only objects whose keys begin with this' }),
     sample: string({
       ...ofBucket,
-      summary: 'Look at so many objects, chosen at random, and estimate the rest',
+      summary: 'Examine this many objects, chosen at random, and estimate the rest',
       helpValue: '<1-100000>',
     }),
     list: string({
       ...ofBucket,
-      summary: 'Most keys to list of each kind of finding [default 20]',
+      summary: 'Keys to list for each kind of finding, at most [default 20]',
       helpValue: '<0-10000>',
     }),
     concurrency: string({ ...ofBucket, summary: 'Requests at a time [default 16]', helpValue: '<1-64>' }),
     resume: string({
       ...ofBucket,
-      summary: 'Keep the progress in this file, and go on from there',
+      summary: 'Save the progress in this file, and resume from it',
       helpValue: '<file>',
       exclusive: ['sample'],
     }),

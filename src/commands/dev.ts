@@ -7,7 +7,7 @@ export default class Dev extends BaseCommand {
   static override description =
     'For development only. Starts all of it on loopback, writes an object through the proxy, shows what the store ' +
     'holds of it and reads it back. Then starts a demo server under the wrapper (Linux only), shows that it has its ' +
-    'secrets and its environment does not, and changes one. Stays up for any S3 client. Keys and objects are in ' +
+    'secrets and its environment does not, and changes one. Keeps running for any S3 client. Keys and objects are in ' +
     'memory unless --data names a folder, which then holds the keys in the clear; secrets are always in memory.';
   static override enableJsonFlag = true;
   static override flags = {

@@ -11,10 +11,10 @@ const { vaultAddress, flavor, noCluster, ...repeatable } = netpolSettings;
 export default class Netpol extends BaseCommand {
   static override summary = 'Write network policies: protected pods reach what they need and nothing else.';
   static override description =
-    'Standard output is YAML for kubectl apply -f -; warnings are on standard error. The same as the operator ' +
-    'keeps: the secrets server, the API server, DNS and what ServiceConfigs add. Reads the cluster of KUBECONFIG, ' +
-    'of the pod that it runs in or of ~/.kube/config; without one, flags say everything.\n\n' +
-    'Exits with 0; 3 where flags are wrong, 4 where the cluster cannot be read.';
+    'Standard output is YAML for kubectl apply -f -; warnings are on standard error. The policies are those ' +
+    'that the operator maintains: to the secrets server, the API server, DNS and what ServiceConfigs add. Reads the ' +
+    'cluster of KUBECONFIG, of the pod that it runs in or of ~/.kube/config; without a cluster, flags name everything.\n\n' +
+    'Exit status: 0; 3 for wrong flags, 4 if the cluster cannot be read.';
   static override enableJsonFlag = true;
   static override flags = {
     ...flagsOf({ vaultAddress }),

@@ -2,7 +2,7 @@ import { rules } from '../../../src/core/score/factors.ts';
 import { markdownTable } from '../../../test/plugins/agent/bypass/markdown-table.ts';
 import { code } from './cell.ts';
 
-/** Where the points of each addend are usually lost. */
+/** Where the points of each factor are usually lost. */
 const lost: Readonly<Record<string, string>> = {
   wrapper: 'the pod is older than its ServiceConfig, opted out, or `svc/containers` leaves a container out',
   delivery: 'secrets come by the environment: `svc/delivery: fd` and the SDK bring the rest',
@@ -16,12 +16,12 @@ const lost: Readonly<Record<string, string>> = {
   verification: '`VAULT_SKIP_VERIFY`',
 };
 
-/** What a score is made of, with the most points of each addend. @throws Error for an addend without a word here */
+/** What a score is made of, with the most points of each factor. @throws Error for a factor without a word here */
 export function scoreTable(): string[] {
   const rows = rules.map(({ name, of }) => {
     const why = lost[name];
-    if (why === undefined) throw new Error(`the addend ${name} is not explained`);
+    if (why === undefined) throw new Error(`the factor ${name} is not explained`);
     return [code(name), String(of), why];
   });
-  return markdownTable(['addend', 'of', 'where points are lost'], rows);
+  return markdownTable(['factor', 'of', 'where points are lost'], rows);
 }

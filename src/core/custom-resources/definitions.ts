@@ -96,7 +96,7 @@ const summary: SchemaOf<ReportSummary> = {
   },
 };
 
-const addend: SchemaOf<Factor> = {
+const factor: SchemaOf<Factor> = {
   type: 'object',
   description: 'One part of a score.',
   required: { name: true, points: true, of: true, because: true },
@@ -128,7 +128,7 @@ const workload: SchemaOf<WorkloadReport> = {
     addends: {
       type: 'array',
       description: 'What the score is the sum of.',
-      ...{ maxItems: 32, unique: 'no', items: addend },
+      ...{ maxItems: 32, unique: 'no', items: factor },
     },
     findings: {
       type: 'array',

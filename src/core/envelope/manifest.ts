@@ -60,6 +60,10 @@ const maxParts = 10_000;
 export const storedBodySize = (format: EnvelopeFormat | undefined, size: number): number =>
   format === 2 ? segmentedSize(size) : storedSize(size);
 
+/** @returns bytes of the plaintext of all parts. */
+export const plaintextListSize = ({ parts }: StoredPartList): number =>
+  parts.reduce((sum: number, { size }) => sum + size, 0);
+
 /** @returns bytes of all parts as they are stored. */
 export const storedListSize = ({ format, parts }: StoredPartList): number =>
   parts.reduce((sum: number, { size }) => sum + storedBodySize(format, size), 0);

@@ -77,7 +77,7 @@ export interface Score extends WorkloadName {
   readonly findings: readonly Finding[];
 }
 
-/** What one addend is worth and why; a remedy wherever points are missing. */
+/** What one factor is worth and why; a remedy wherever points are missing. */
 export interface Judgement {
   readonly points: number;
   readonly because: string;

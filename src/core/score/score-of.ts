@@ -17,7 +17,7 @@ interface Scored {
 }
 
 /**
- * How well a workload is protected: the score of its worst pod, the first of equal ones, with the addends of that pod
+ * How well a workload is protected: the score of its worst pod, the first of equal ones, with the factors of that pod
  * and the findings of all. What is not known counts nothing. docs/adr/0007-protection-score.md has the weights.
  */
 export function scoreOf(facts: WorkloadFacts): Score {

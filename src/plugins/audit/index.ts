@@ -3,7 +3,7 @@ import { type AuditCall, readTerms } from './terms.ts';
 
 /**
  * Audits what the flags name, writes the report, and resolves with the exit status.
- * @throws SvcError where it was called wrongly, or what it has to know cannot be had
+ * @throws SvcError for wrong usage, or where the cluster or the bucket cannot be read
  */
 export async function audit(call: AuditCall): Promise<number> {
   const terms = readTerms(call.flags);

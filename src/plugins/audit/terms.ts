@@ -7,7 +7,7 @@ export interface AuditTerms extends Terms {
   readonly minScore: number | undefined;
   readonly below: number | undefined;
   readonly sample: number | undefined;
-  /** Most keys to list of each kind of finding. */
+  /** Keys to list for each kind of finding, at most. */
   readonly list: number;
   readonly concurrency: number;
 }

@@ -50,8 +50,7 @@ import { createDispatch } from './server/dispatch.ts';
 import { type S3Server, startServer } from './server/server.ts';
 import type { ResolvedProxySettings } from './settings.ts';
 import { createBucketFacts } from './state/bucket-facts.ts';
-import { DelayedRemovals } from './state/state-store.ts';
-import { UpstreamStateStore } from './state/upstream-state-store.ts';
+import { DelayedRemovals, UpstreamStateStore } from './state/state-store.ts';
 import { createUpstream, type UpstreamParts } from './upstream/s3-upstream.ts';
 import { putObject } from './write/put-object.ts';
 

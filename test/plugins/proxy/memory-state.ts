@@ -1,9 +1,5 @@
-import type {
-  Admit,
-  DelayedRemovals,
-  StateObject,
-  StateStore,
-} from '../../../src/plugins/proxy/state/state-store.ts';
+import type { StateObject } from '../../../src/plugins/proxy/state/listings.ts';
+import type { Admit, DelayedRemovals, StateStore } from '../../../src/plugins/proxy/state/state-store.ts';
 
 export const noRemovals = { add: () => undefined, close: () => undefined } as unknown as DelayedRemovals;
 

@@ -185,7 +185,7 @@ function listed(title: string, keys: readonly string[], all: number, paint: Pain
 }
 
 function sampleText(all: number, looked: number, encrypted: Estimate | undefined): string {
-  const head = `A sample of ${looked.toLocaleString('en')} out of ${all.toLocaleString('en')} objects was looked at`;
+  const head = `A sample of ${looked.toLocaleString('en')} out of ${all.toLocaleString('en')} objects was examined`;
   if (encrypted === undefined) return `${head}.`;
   const [low, high] = [encrypted.low, encrypted.high].map((share) => `${(share * 100).toFixed(1)} %`);
   return `${head}:\nbetween ${low} and ${high} of all are ciphertext, with 95 % confidence.`;
@@ -228,8 +228,8 @@ export const bucketRules = [
   {
     id: 'unreadable-metadata',
     summary:
-      'The metadata of svc is incomplete, changed, or does not fit the object, so that it cannot be read.',
-    help: 'Restore the object from a version or copy of which the metadata is whole.',
+      'The metadata of svc is incomplete, altered, or does not match the object, so it cannot be read.',
+    help: 'Restore the object from a version or copy whose metadata is intact.',
   },
 ] as const;
 

@@ -99,7 +99,7 @@ function audited(
   const own = scoreOf(facts);
   const entry = asks
     ? reportEntry(status, operator, facts, own)
-    : { because: 'Nothing asks for its protection, so that the operator does not look at it.' };
+    : { because: 'Nothing asks for its protection, so the operator does not score it.' };
   const { namespace, kind, name, pods } = own;
   const { score, addends } = 'report' in entry ? entry.report : own;
   return {

@@ -77,7 +77,7 @@ function clusterText(report: ClusterReport, paint: Paint): string {
     titled('Nodes, by what their agent enforces:', nodeLines(report.nodes, paint), paint),
     titled('Findings:', findingLines(workloads, paint), paint),
     titled(
-      'Not scored from a report of the operator, so that what the agents know is not in it:',
+      'Scored without a report of the operator, so without what the agents know:',
       sourceLines(workloads),
       paint,
     ),

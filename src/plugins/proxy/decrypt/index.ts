@@ -4,8 +4,7 @@ import type { Sources } from '../../../core/settings/resolve.ts';
 import { createLogger } from '../../../runtime/logging/create-logger.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import { storeOf } from '../../../runtime/object-store/settings.ts';
-import { endOf } from './ending.ts';
-import { type Fault, Faults } from './faults.ts';
+import { eachOf, endOf, type Fault, Faults, placeOf, readPlace } from '../bulk-run.ts';
 import { intoBucket } from './into-bucket.ts';
 import { intoFolder, lookIntoFolder } from './into-folder.ts';
 import type { Place } from './journal.ts';
@@ -66,7 +65,7 @@ const mostRenamed = 1_000;
  * @throws SvcError where it cannot begin: CONFIG_INVALID, DECRYPT_USAGE, DECRYPT_FOLDER
  */
 export async function decryptObjects(call: DecryptCall): Promise<DecryptReport> {
-  const { bucket, prefix } = placeOf(call.from);
+  const { bucket, prefix } = placeOf(call.from, 'decrypt');
   const settings = resolveDecryptSettings(call.sources);
   const { upstream } = storeOf(settings);
   const place = { store: upstream.href, bucket, prefix };
@@ -99,23 +98,6 @@ function openTarget(
     return intoBucket(target, place, settings, sources.env, log);
   }
   return dryRun ? lookIntoFolder(to, place) : intoFolder(to, place);
-}
-
-/** @throws SvcError DECRYPT_USAGE */
-export function placeOf(from: string): { bucket: string; prefix: string } {
-  const place = readPlace(from);
-  if (place !== undefined) return place;
-  throw new SvcError('DECRYPT_USAGE', 'The source is not of the form s3://bucket or s3://bucket/prefix', {
-    nextStep: 'Name the bucket, and the beginning of the keys that you want.',
-    exitStatus: exitStatus.config,
-  });
-}
-
-/** @returns undefined for what is not `s3://bucket` or `s3://bucket/prefix` */
-export function readPlace(text: string): { bucket: string; prefix: string } | undefined {
-  const [, bucket, prefix = ''] =
-    /^s3:\/\/([A-Za-z0-9][A-Za-z0-9._-]{1,253}[A-Za-z0-9])(?:\/(.*))?$/s.exec(text) ?? [];
-  return bucket === undefined ? undefined : { bucket, prefix };
 }
 
 /** A prefix stands for a folder. @throws SvcError DECRYPT_USAGE */
@@ -218,29 +200,4 @@ class RunTally {
       ...{ faults: listed, faultCount: count, faultsByReason: byReason, endedBy },
     };
   }
-}
-
-/** As `concurrently`, but nothing goes on once this has ended: what is under way is aborted first. */
-export async function eachOf<T>(
-  items: readonly T[],
-  limit: number,
-  outer: AbortSignal,
-  work: (item: T, signal: AbortSignal) => Promise<void>,
-): Promise<void> {
-  const stop = new AbortController();
-  const signal = AbortSignal.any([outer, stop.signal]);
-  const left = items[Symbol.iterator]();
-  const worker = async () => {
-    for (const item of { [Symbol.iterator]: () => left }) {
-      signal.throwIfAborted();
-      await work(item, signal);
-    }
-  };
-  const fail = (error: unknown) => {
-    stop.abort(error);
-    throw error;
-  };
-  const workers = Array.from({ length: Math.min(limit, items.length) }, () => worker().catch(fail));
-  await Promise.allSettled(workers);
-  signal.throwIfAborted();
 }

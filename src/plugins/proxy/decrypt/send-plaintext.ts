@@ -4,11 +4,10 @@ import { unquote } from '../../../core/s3/headers.ts';
 import { type CompletedPart, completeMultipartXml } from '../../../core/s3/request-documents.ts';
 import { childText } from '../../../core/s3/xml.ts';
 import type { EntryShape } from '../../../core/s3/xml-text.ts';
-import { checksumTrailer } from '../upstream/streamed-upload.ts';
+import { checksumTrailer, sendAll } from '../upstream/streamed-upload.ts';
 import {
   AnsweredEarly,
   refusal,
-  sendAll,
   type Upstream,
   type UpstreamResponse,
   type UpstreamUpload,

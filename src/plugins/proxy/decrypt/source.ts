@@ -25,8 +25,7 @@ import {
 import { readRecoveryKeys, recoveryDataKeys } from '../recovery-keys.ts';
 import { createRewrapRecords, type RewrapRecords, withRewraps } from '../rewrapped-keys.ts';
 import { createBucketFacts } from '../state/bucket-facts.ts';
-import { DelayedRemovals } from '../state/state-store.ts';
-import { UpstreamStateStore } from '../state/upstream-state-store.ts';
+import { DelayedRemovals, UpstreamStateStore } from '../state/state-store.ts';
 import { createUpstream } from '../upstream/s3-upstream.ts';
 import { refusal, type Upstream } from '../upstream/upstream.ts';
 import { listObjects, type StoredEntry } from './list-objects.ts';

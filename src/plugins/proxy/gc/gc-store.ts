@@ -12,7 +12,7 @@ import {
   type S3Client,
 } from '@aws-sdk/client-s3';
 import type { Headers } from '../../../core/envelope/metadata.ts';
-import { type Deletable, deletableObjects } from '../state/upstream-state-store.ts';
+import { type Deletable, deletableObjects } from '../state/listings.ts';
 
 export interface ListedObject {
   readonly key: string;

@@ -5,9 +5,7 @@ import { resolveSettings, type Sources } from '../../../core/settings/resolve.ts
 import { createLogger } from '../../../runtime/logging/create-logger.ts';
 import { storeOf } from '../../../runtime/object-store/settings.ts';
 import { vaultRules } from '../../../runtime/vault/settings.ts';
-import { endOf } from '../decrypt/ending.ts';
-import { type Fault, Faults } from '../decrypt/faults.ts';
-import { eachOf, readPlace } from '../decrypt/index.ts';
+import { eachOf, endOf, type Fault, Faults, placeOf, type RunPlace } from '../bulk-run.ts';
 import { type ListedVersion, listAll, nameOf } from '../rewrap/list-versions.ts';
 import { again } from '../rewrap/rewrap-object.ts';
 import { type MigrateTools, migrateObject } from './migrate-object.ts';
@@ -53,13 +51,13 @@ export interface MigrateReport extends MigrateCounts {
  * @throws SvcError where it cannot begin: CONFIG_INVALID, MIGRATE_USAGE; VaultError
  */
 export async function migrateObjects(call: MigrateCall): Promise<MigrateReport> {
-  const place = placeOf(call.at);
+  const place = placeOf(call.at, 'migrate');
   const settings = resolveSettings(migrateSettings, call.sources, (config) =>
     vaultRules.flatMap((rule) => rule(config) ?? []),
   );
   const log = await createLogger({ component: 'proxy-migrate', level: 'error' });
   const services = openServices(settings, call.sources.env, log);
-  const run: Run = { call, place, settings, services, faults: new Faults(''), found: {} };
+  const run: Run = { call, place, settings, services, faults: new Faults(), found: {} };
   let endedBy: Error | undefined;
   let whole = false;
   try {
@@ -75,18 +73,9 @@ export async function migrateObjects(call: MigrateCall): Promise<MigrateReport> 
   return reportOf(run, whole, endedBy);
 }
 
-function placeOf(at: string): { bucket: string; prefix: string } {
-  const place = readPlace(at);
-  if (place !== undefined) return place;
-  throw new SvcError('MIGRATE_USAGE', `${at} is not of the form s3://bucket or s3://bucket/prefix`, {
-    nextStep: 'Name the bucket, and the beginning of the keys of the objects that are meant.',
-    exitStatus: exitStatus.config,
-  });
-}
-
 interface Run {
   readonly call: MigrateCall;
-  readonly place: { readonly bucket: string; readonly prefix: string };
+  readonly place: RunPlace;
   readonly settings: MigrateSettings;
   readonly services: MigrateServices;
   readonly faults: Faults;

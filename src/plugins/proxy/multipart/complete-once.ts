@@ -3,33 +3,21 @@ import { BodyKeys, sealKeyOf } from '../../../core/envelope/body-keys.ts';
 import { EnvelopeError } from '../../../core/envelope/cipher.ts';
 import {
   type PartList,
+  plaintextListSize,
   type SegmentedPart,
   type SegmentedPartList,
   type StoredPartList,
   sealMac,
   storedListSize,
 } from '../../../core/envelope/manifest.ts';
-import {
-  envelopeHeaders,
-  md5Headers,
-  type ObjectName,
-  readEnvelope,
-  recoveryHeaders,
-} from '../../../core/envelope/metadata.ts';
+import { type ObjectName, readEnvelope } from '../../../core/envelope/metadata.ts';
 import type { PartRecord } from '../../../core/envelope/records.ts';
-import { recoverySize } from '../../../core/envelope/recovery.ts';
 import { sealPartChecksums, sealWholeChecksum } from '../../../core/envelope/sealed-checksums.ts';
 import type { WholeChecksum } from '../../../core/s3/checksum.ts';
 import { S3Error, s3Error } from '../../../core/s3/error.ts';
-import {
-  maxUserMetadata,
-  outward,
-  requestHeadersUpstream,
-  storedHeaders,
-  userMetadataSize,
-} from '../../../core/s3/headers.ts';
+import { outward, requestHeadersUpstream } from '../../../core/s3/headers.ts';
 import { type ObjectChecksum, readChecksumType } from '../../../core/s3/object-checksum.ts';
-import { copySourceHeader, encodeKey, type S3Request } from '../../../core/s3/request.ts';
+import { encodeKey, type S3Request } from '../../../core/s3/request.ts';
 import {
   type CompletedPart,
   checksumFields,
@@ -41,8 +29,9 @@ import type { ProxyServices, RequestContext } from '../context.ts';
 import { recoverableParts } from '../recovery-keys.ts';
 import type { SlowResponse } from '../server/slow-answer.ts';
 import { refusal, xmlResult } from '../upstream/upstream.ts';
+import { inlineParts } from './inline-parts.ts';
 import { manifestToReplace, removeManifest } from './manifest-store.ts';
-import { envelopeChecksum, listHash, type UploadRecord } from './upload-record.ts';
+import { listHash, type UploadRecord } from './upload-record.ts';
 import { type VerifiedChecksums, verifyChecksums } from './verify-checksums.ts';
 
 const answerLimit = 1024 * 1024;
@@ -75,13 +64,13 @@ export async function completeOnce(
   services.uploadKeys.forget(record);
   await keepManifest(services, record, sealed);
   if (replaced !== record.manifest) await removeManifest(services, name, replaced);
-  const settled = await inlineParts(services, record, sealed, completed);
+  const etag = await inlineParts(services, record, sealed, completed.etag);
   await services.uploads
-    .finish(record, { list, etag: settled.etag, versionId: settled.versionId })
+    .finish(record, { list, etag, versionId: completed.versionId })
     .catch((error: Error) => {
       context.log.warn('proxy.upload.records-left', { error: error.message });
     });
-  return { ...settled, checksum: checksums.whole };
+  return { ...completed, etag, checksum: checksums.whole };
 }
 
 async function sealParts(
@@ -205,14 +194,11 @@ const storedPart = ({ part, etag, checksum }: PartRecord): CompletedPart => ({
 /** The size that the caller may announce is of plaintext. */
 function completeHeaders({ headers }: S3Request, sealed: StoredPartList): Record<string, string> {
   const announced = headers['x-amz-mp-object-size'];
-  const size = plaintextSizeOf(sealed);
+  const size = plaintextListSize(sealed);
   if (announced !== undefined && announced !== String(size))
     throw s3Error('InvalidRequest', wrongSize(String(announced), size));
   return { ...requestHeadersUpstream(headers), 'content-type': 'application/xml' };
 }
-
-const plaintextSizeOf = ({ parts }: StoredPartList): number =>
-  parts.reduce((sum: number, { size }) => sum + size, 0);
 
 function wrongSize(announced: string, size: number): string {
   if (/^-\d+$/.test(announced))
@@ -302,88 +288,4 @@ export function completedAnswer(completed: Completed, location: string): SlowRes
     headers: versionId === undefined ? {} : { 'x-amz-version-id': versionId },
     xml: `<CompleteMultipartUploadResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${fields.join('')}</CompleteMultipartUploadResult>`,
   };
-}
-
-const copyAnswerLimit = 64 * 1024;
-const maxCopyBytes = 5 * 1024 ** 3;
-
-/**
- * Puts the part list into the object's own header, by a copy onto itself, where it fits and where that
- * makes no further version. What goes wrong leaves the object as it is: readable by its manifest.
- */
-async function inlineParts(
-  services: ProxyServices,
-  record: UploadRecord,
-  list: StoredPartList,
-  completed: Completed,
-): Promise<Completed> {
-  if (!fits(services, record, list)) return completed;
-  try {
-    if (!(await mayCopy(services, record))) return completed;
-    const etag = await copyOntoItself(services, record, list, completed.etag);
-    services.manifests.removeLater(record, record.manifest);
-    return { ...completed, etag };
-  } catch (error) {
-    services.log.warn('proxy.inline.failed', { error: error instanceof Error ? error.message : 'unknown' });
-    return completed;
-  }
-}
-
-function fits({ config, keys }: ProxyServices, record: UploadRecord, list: StoredPartList): boolean {
-  const plaintext = plaintextSizeOf(list);
-  const stored = storedListSize(list);
-  const own = userMetadataSize(inlineHeaders(record, list)) + recoverySize(keys.recipients ?? 0);
-  const size = record.userMetadata + own;
-  return (
-    plaintext <= config.inlineLimit &&
-    stored <= maxCopyBytes &&
-    size <= maxUserMetadata &&
-    config.inlineLimit > 0
-  );
-}
-
-async function mayCopy({ buckets }: ProxyServices, { bucket }: UploadRecord): Promise<boolean> {
-  return (await buckets.keepsVersions(bucket)) === 'no' && !(await buckets.locked(bucket));
-}
-
-const inlineHeaders = (
-  { format, keyName, keyVersion, binding, checksum }: UploadRecord,
-  list: StoredPartList,
-) =>
-  envelopeHeaders({
-    ...(format === 2 && { format }),
-    keys: { form: 'inline', list },
-    keyName,
-    keyVersion,
-    binding,
-    ...envelopeChecksum(checksum),
-  });
-
-async function copyOntoItself(
-  { upstream, reader }: ProxyServices,
-  record: UploadRecord,
-  list: StoredPartList,
-  etag: string,
-): Promise<string> {
-  const { bucket, key } = record;
-  const { headers, envelope } = await reader.stat({ bucket, key }, { headers: { 'if-match': etag } });
-  const response = await upstream.send({
-    method: 'PUT',
-    bucket,
-    key,
-    headers: {
-      ...storedHeaders(headers),
-      ...record.repeat,
-      ...inlineHeaders(record, list),
-      ...md5Headers({ ...envelope }),
-      ...recoveryHeaders(headers),
-      'x-amz-copy-source': copySourceHeader({ bucket, key }),
-      'x-amz-copy-source-if-match': etag,
-      'x-amz-metadata-directive': 'REPLACE',
-      'x-amz-tagging-directive': 'COPY',
-    },
-  });
-  const copied = childText(await xmlResult(response, 'CopyObjectResult', copyAnswerLimit), 'ETag');
-  if (copied === undefined) throw s3Error('InternalError', 'The object store named no ETag of the copy.');
-  return copied;
 }

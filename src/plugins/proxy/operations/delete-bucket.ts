@@ -5,7 +5,7 @@ import { concurrently } from '../../../runtime/lifecycle/wait.ts';
 import type { OperationHandler, ProxyServices, RequestContext } from '../context.ts';
 import { manifestLimit } from '../multipart/manifest-store.ts';
 import { readUploadRecord } from '../multipart/upload-record.ts';
-import type { StateVersion } from '../state/state-store.ts';
+import type { StateVersion } from '../state/listings.ts';
 import { refusal, type UpstreamResponse } from '../upstream/upstream.ts';
 import { forward } from './pass-through.ts';
 

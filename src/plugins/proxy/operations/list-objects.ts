@@ -1,5 +1,6 @@
 import { BoundedMap } from '../../../core/bounded-map.ts';
 import { EnvelopeError, overheadBytes } from '../../../core/envelope/cipher.ts';
+import { plaintextListSize } from '../../../core/envelope/manifest.ts';
 import { type Envelope, readEnvelope } from '../../../core/envelope/metadata.ts';
 import { plaintextOfSegments } from '../../../core/envelope/segments.ts';
 import {
@@ -282,7 +283,7 @@ async function plaintextOf(
   }
   if (keys.form === 'single') return plaintextOfSegments(stored);
   const list = keys.form === 'inline' ? keys.list : await services.manifests.find(name, keys.manifest);
-  return list?.parts.reduce((sum: number, { size }) => sum + size, 0);
+  return list && plaintextListSize(list);
 }
 
 async function partCount(

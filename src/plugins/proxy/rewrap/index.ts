@@ -5,9 +5,7 @@ import { resolveSettings, type Sources } from '../../../core/settings/resolve.ts
 import { createLogger } from '../../../runtime/logging/create-logger.ts';
 import { storeOf } from '../../../runtime/object-store/settings.ts';
 import { vaultRules } from '../../../runtime/vault/settings.ts';
-import { endOf } from '../decrypt/ending.ts';
-import { type Fault, Faults } from '../decrypt/faults.ts';
-import { eachOf, readPlace } from '../decrypt/index.ts';
+import { eachOf, endOf, type Fault, Faults, placeOf, type RunPlace } from '../bulk-run.ts';
 import { readUploadRecord } from '../multipart/upload-record.ts';
 import { type ListedVersion, listAll, nameOf } from './list-versions.ts';
 import { openStores, type RewrapStores } from './open-stores.ts';
@@ -52,14 +50,14 @@ export interface RewrapReport extends RewrapCounts {
  * @throws SvcError where it cannot begin: CONFIG_INVALID, REWRAP_USAGE, REWRAP_TARGET; VaultError
  */
 export async function rewrapObjects(call: RewrapCall): Promise<RewrapReport> {
-  const place = placeOf(call.at);
+  const place = placeOf(call.at, 'rewrap');
   const settings = resolveSettings(rewrapSettings, call.sources, (config) =>
     vaultRules.flatMap((rule) => rule(config) ?? []),
   );
   const { host } = storeOf(settings).upstream;
   const log = await createLogger({ component: 'proxy-rewrap', level: 'error' });
   const stores = openStores(settings, call.sources.env, log);
-  const faults = new Faults('');
+  const faults = new Faults();
   const tally = new RewrapTally();
   let complete = false;
   let endedBy: Error | undefined;
@@ -85,15 +83,6 @@ export async function rewrapObjects(call: RewrapCall): Promise<RewrapReport> {
   }
 }
 
-function placeOf(at: string): { bucket: string; prefix: string } {
-  const place = readPlace(at);
-  if (place !== undefined) return place;
-  throw new SvcError('REWRAP_USAGE', `${at} is not of the form s3://bucket or s3://bucket/prefix`, {
-    nextStep: 'Name the bucket, and the beginning of the keys of the objects that are meant.',
-    exitStatus: exitStatus.config,
-  });
-}
-
 const isComplete = (
   { keyName, keyVersion }: TargetKeys,
   { uses, counts }: RewrapTally,
@@ -105,7 +94,7 @@ const isComplete = (
 
 interface Run {
   readonly call: RewrapCall;
-  readonly place: { readonly bucket: string; readonly prefix: string };
+  readonly place: RunPlace;
   readonly settings: Parameters<typeof openStores>[0];
   readonly stores: RewrapStores;
   readonly target: TargetKeys;

@@ -24,6 +24,20 @@ export interface UploadPlan {
   readonly failed: (error: unknown) => unknown;
 }
 
+/** Runs `send`; whatever goes wrong leaves nothing in the store. A refusal that came early is the answer. */
+export async function sendAll(
+  upload: UpstreamUpload,
+  send: () => Promise<UpstreamResponse>,
+): Promise<UpstreamResponse> {
+  try {
+    return await send();
+  } catch (error) {
+    if (error instanceof AnsweredEarly) return upload.answer();
+    upload.abort();
+    throw error;
+  }
+}
+
 /** A buffer for one frame of ciphertext; its content is whatever was there. */
 const takeFrame = (): Buffer => free.pop() ?? Buffer.allocUnsafeSlow(headroom + frameBytes);
 const free: Buffer[] = [];

@@ -65,20 +65,6 @@ export class AnsweredEarly extends Error {
   }
 }
 
-/** Runs `send`; whatever goes wrong leaves nothing in the store. A refusal that came early is the answer. */
-export async function sendAll(
-  upload: UpstreamUpload,
-  send: () => Promise<UpstreamResponse>,
-): Promise<UpstreamResponse> {
-  try {
-    return await send();
-  } catch (error) {
-    if (error instanceof AnsweredEarly) return upload.answer();
-    upload.abort();
-    throw error;
-  }
-}
-
 /** A failure on the way to the store as callers see it: they retry a 503. */
 export function unavailable(cause: unknown): S3Error {
   if (cause instanceof S3Error) return cause;

@@ -15,13 +15,8 @@ import { s3Error } from '../../../core/s3/error.ts';
 import { release } from '../../../runtime/memory.ts';
 import type { ProxyServices } from '../context.ts';
 import type { FreshKey } from '../data-keys.ts';
-import { checksumTrailer } from '../upstream/streamed-upload.ts';
-import {
-  sendAll,
-  type UpstreamRequest,
-  type UpstreamResponse,
-  type UpstreamUpload,
-} from '../upstream/upstream.ts';
+import { checksumTrailer, sendAll } from '../upstream/streamed-upload.ts';
+import type { UpstreamRequest, UpstreamResponse, UpstreamUpload } from '../upstream/upstream.ts';
 import { CiphertextSpool, smallBytes } from './ciphertext-spool.ts';
 
 /**

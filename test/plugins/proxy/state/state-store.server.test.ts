@@ -2,7 +2,7 @@ import { ListObjectVersionsCommand } from '@aws-sdk/client-s3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createBucketFacts } from '../../../../src/plugins/proxy/state/bucket-facts.ts';
-import { UpstreamStateStore } from '../../../../src/plugins/proxy/state/upstream-state-store.ts';
+import { UpstreamStateStore } from '../../../../src/plugins/proxy/state/state-store.ts';
 import { createUpstream } from '../../../../src/plugins/proxy/upstream/s3-upstream.ts';
 import { concurrently } from '../../../../src/runtime/lifecycle/wait.ts';
 import { startMinio } from '../../../support/minio.ts';

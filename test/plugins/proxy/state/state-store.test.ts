@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { UpstreamStateStore } from '../../../../src/plugins/proxy/state/upstream-state-store.ts';
+import { UpstreamStateStore } from '../../../../src/plugins/proxy/state/state-store.ts';
 import { localStore, rejection, upstreamOf } from '../upstream/support.ts';
 
 const test = suite('a store that fails helper objects');
