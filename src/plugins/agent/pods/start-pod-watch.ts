@@ -230,7 +230,7 @@ interface WantedPod {
 
 interface PodObject extends KubeObject {
   readonly spec?: Pick<PodSpec, 'ephemeralContainers'>;
-  readonly status?: Readonly<Partial<Record<(typeof statusLists)[number], readonly ContainerStatus[]>>>;
+  readonly status?: Readonly<Partial<Record<StatusList, readonly ContainerStatus[]>>>;
 }
 
 interface ContainerStatus {
@@ -239,7 +239,7 @@ interface ContainerStatus {
   readonly containerID?: string;
 }
 
-const statusLists = ['initContainerStatuses', 'containerStatuses', 'ephemeralContainerStatuses'] as const;
+type StatusList = 'initContainerStatuses' | 'containerStatuses' | 'ephemeralContainerStatuses';
 
 type Rest = Omit<ReflectOptions<PodObject, WantedPod>, 'path' | 'project' | 'client'>;
 
@@ -259,17 +259,15 @@ function followProtectedPods(client: KubeClient, node: string, rest: Rest): Refl
   });
 }
 
-type Ids = readonly (readonly [string, string])[];
-
 function wantedPodOf({ metadata, spec, status }: PodObject): WantedPod {
   const { uid, name, namespace = '', annotations } = metadata;
-  const idsIn = (list: (typeof statusLists)[number]) =>
+  const idsIn = (list: StatusList) =>
     (status?.[list] ?? []).map(({ name, containerID = '' }) => [containerID.split('://')[1] ?? '', name] as const);
-  const [first, usual, ephemeral] = statusLists.map(idsIn) as [Ids, Ids, Ids];
+  const lasting = [...idsIn('initContainerStatuses'), ...idsIn('containerStatuses')];
   return {
     ...{ uid: annotations?.[mirrorHash] ?? uid, name: `${namespace}/${name}` },
-    containers: new Map([...first, ...usual, ...ephemeral]),
-    lasting: new Set([...first, ...usual].map(([id]) => id)),
+    containers: new Map([...lasting, ...idsIn('ephemeralContainerStatuses')]),
+    lasting: new Set(lasting.map(([id]) => id)),
     mountsTokenLater: (spec?.ephemeralContainers ?? []).some(({ volumeMounts = [] }) =>
       volumeMounts.some((mount) => mount.name === volumeNames.token),
     ),

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { fstatSync, openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -331,6 +331,32 @@ const kubernetes: VaultAuth = {
   mountPath: 'auth/kubernetes',
   serviceAccountTokenPath: jwtFile,
 };
+
+test('reads the token of the service account from a descriptor, where somebody else opens the file', async (context) => {
+  const opened: number[] = [];
+  const otherFile = join(folder.path, 'opened-by-another');
+  const auth = { ...kubernetes, serviceAccountTokenPath: '/nowhere/token' };
+  const openServiceAccountToken = () => {
+    const descriptor = openSync(otherFile, 'r');
+    opened.push(descriptor);
+    return descriptor;
+  };
+  const client = use(
+    context,
+    () => ({ status: 200, json: { auth: { client_token: 's.1', lease_duration: 60, renewable: true } } }),
+    { auth, openServiceAccountToken },
+  );
+  for (const jwt of ['e.y.1', 'e.y.2']) {
+    writeFileSync(otherFile, jwt);
+    await client.logIn(patient());
+    assert.is((context.server.to('auth/').at(-1)?.json as { jwt: string }).jwt, jwt);
+  }
+  assert.is(opened.length, 2);
+  for (const descriptor of opened) assert.throws(() => fstatSync(descriptor), /EBADF/);
+  const alone = use(context, () => refused(500), { auth, openServiceAccountToken: () => undefined });
+  const { message } = await vaultFailure(alone.logIn(patient()), 'unavailable');
+  assert.match(message, '/nowhere/token cannot be read (ENOENT)');
+});
 
 test('logs in by the service account, whose token is read each time', async (context) => {
   let given = 0;
