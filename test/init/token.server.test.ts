@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { closeSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { writeLaunch } from '../../src/plugins/wrapper/init/launch-region.ts';
@@ -12,13 +13,12 @@ import {
   sendRecord,
 } from '../../src/runtime/native/record-channel.ts';
 import { createSecretMemory } from '../../src/runtime/native/secret-memory.ts';
-import { ROOT } from '../support/package-root.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const test = suite('svc-init and the service account token');
 const folder = temporaryFolder('init-token');
-const init = join(ROOT, 'dist', 'init', process.arch, 'svc-init');
+const init = fileURLToPath(new URL(`../../dist/init/${process.arch}/svc-init`, import.meta.url));
 
 test.after(() => folder.remove());
 

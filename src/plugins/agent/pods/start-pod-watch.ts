@@ -262,7 +262,9 @@ function followProtectedPods(client: KubeClient, node: string, rest: Rest): Refl
 function wantedPodOf({ metadata, spec, status }: PodObject): WantedPod {
   const { uid, name, namespace = '', annotations } = metadata;
   const idsIn = (list: StatusList) =>
-    (status?.[list] ?? []).map(({ name, containerID = '' }) => [containerID.split('://')[1] ?? '', name] as const);
+    (status?.[list] ?? []).map(
+      ({ name, containerID = '' }) => [containerID.split('://')[1] ?? '', name] as const,
+    );
   const lasting = [...idsIn('initContainerStatuses'), ...idsIn('containerStatuses')];
   return {
     ...{ uid: annotations?.[mirrorHash] ?? uid, name: `${namespace}/${name}` },

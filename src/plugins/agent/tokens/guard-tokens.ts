@@ -114,7 +114,10 @@ export function createTokenGuard(options: TokenGuardOptions): TokenGuard {
 }
 
 export function tokenMetrics(metrics: Metrics): ReturnType<Metrics['gauge']> {
-  return metrics.gauge('svc_agent_guarded_tokens', 'Token volumes that only wrappers and the kubelet open');
+  return metrics.gauge(
+    'svc_agent_guarded_tokens',
+    'Token volumes that only wrappers, proxies and the kubelet open',
+  );
 }
 
 interface GuardingParts {

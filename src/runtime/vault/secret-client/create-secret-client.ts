@@ -148,13 +148,7 @@ class KeptToken implements SecretClient {
     const auth = this.#auth;
     if (auth.method === 'kubernetes') {
       const jwt = this.#readServiceAccountToken(auth);
-      const { token, ...lease } = await logInByServiceAccount(
-        this.#server,
-        auth,
-        jwt,
-        this.#memory,
-        signal,
-      );
+      const { token, ...lease } = await logInByServiceAccount(this.#server, auth, jwt, this.#memory, signal);
       this.#adopt(token);
       return { ...lease, replaced: true };
     }

@@ -349,7 +349,7 @@ test('reads the token of the service account from a descriptor, where somebody e
   for (const jwt of ['e.y.1', 'e.y.2']) {
     writeFileSync(otherFile, jwt);
     await client.logIn(patient());
-    assert.is((context.server.to('auth/').at(-1)?.json as { jwt: string }).jwt, jwt);
+    assert.equal(context.server.to('auth/').at(-1)?.json, { role: 'a"b', jwt });
   }
   assert.is(opened.length, 2);
   for (const descriptor of opened) assert.throws(() => fstatSync(descriptor), /EBADF/);
