@@ -22,14 +22,14 @@ export interface CoverageOptions {
   readonly wanted: () => { readonly uids: ReadonlySet<string>; readonly listed: boolean };
   /** After each pass. */
   readonly onPass: (pass: CoveragePass) => void;
-  /**
-   * What else is to be done for the pods that are covered, on each pass.
-   * @returns whether a container is still starting, so that another pass is due soon
-   */
-  readonly onCovered?: (pods: readonly PodCgroup[]) => boolean;
+  /** What else is to be done for the pods that are covered, on each pass. */
+  readonly onCovered?: (pods: readonly PodCgroup[]) => PassOutcome;
   /** For so long a pod may have no cgroup before it counts as uncovered: the kubelet makes it when it starts the pod. */
   readonly startingMs?: number;
 }
+
+/** `unsettled`: something is still to come or to go, so that another pass is due; `starting`: a container, so that it is due soon. */
+export type PassOutcome = 'settled' | 'unsettled' | 'starting';
 
 export interface CoveragePass {
   /** UIDs of the pods whose cgroup is in the kernel's table. */
@@ -105,9 +105,8 @@ class CoveragePasses {
     this.#watch = watch;
   }
 
-  /** @returns `unsettled`: something is still to come or to go; `starting`: a container of a covered pod, too */
-  next(): 'settled' | 'unsettled' | 'starting' {
-    const { guard, log, wanted, onPass, onCovered = () => false } = this.#options;
+  next(): PassOutcome {
+    const { guard, log, wanted, onPass, onCovered = () => 'settled' } = this.#options;
     try {
       this.#found = this.#look();
       const { pods, parents } = this.#found;
@@ -119,8 +118,8 @@ class CoveragePasses {
       const held = new Set(guard.cgroups());
       const uncovered = this.uncovered(uids);
       onPass({ covered: this.#covered(), uncovered: this.#overdue(uncovered) });
-      if (onCovered(this.#wanted().filter(({ id }) => held.has(id)))) return 'starting';
-      return plan.unsettled || uncovered.size > 0 ? 'unsettled' : 'settled';
+      const outcome = onCovered(this.#wanted().filter(({ id }) => held.has(id)));
+      return outcome === 'settled' && (plan.unsettled || uncovered.size > 0) ? 'unsettled' : outcome;
     } catch (error) {
       onPass({ covered: new Set(), uncovered: new Map(), failure: messageOf(error) });
       return 'unsettled';

@@ -6,28 +6,16 @@ import type { Metrics } from '../../../runtime/health/health.ts';
 import { startPeriodic } from '../../../runtime/lifecycle/wait.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import type { Guard, ProcessFacts, ProtectedProcess } from '../guard/contract.ts';
-import {
-  containerIdOf,
-  type Folder,
-  findCgroupRoot,
-  type PodCgroup,
-  scanPodCgroups,
-} from '../pods/pod-cgroups.ts';
+import type { PassOutcome } from '../pods/coverage.ts';
+import type { PodCgroup } from '../pods/pod-cgroups.ts';
 import { findKubelet } from './find-kubelet.ts';
-import { containersIn, firstProcessIn, type VolumeView, viewOfVolume } from './first-process.ts';
-import { type Mount, openTokenVolume, readHostMounts } from './token-volume.ts';
+import { type LetIn, TokenContainers, type TokenContainersOptions } from './token-containers.ts';
+import { openTokenVolume } from './token-volume.ts';
 
-export interface TokenGuardOptions {
+export interface TokenGuardOptions extends Omit<TokenContainersOptions, 'guard'> {
   readonly guard: Pick<Guard, 'inspect' | 'guardToken' | 'guardedTokens' | 'keepTokens' | 'status'>;
   readonly log: Logger;
   readonly metrics: Metrics;
-  /** Where the host's cgroups are mounted. */
-  readonly cgroupRoot: string;
-  /**
-   * Whether a container may be one of those that the operator gives the token.
-   * @param container the runtime's id; undefined where its cgroup does not name it
-   */
-  readonly mayHold: (podUid: string, container: string | undefined) => boolean;
   readonly signal: AbortSignal;
 }
 
@@ -43,26 +31,22 @@ export interface TokenGuard {
    * The same for the first process of each container that has the volume mounted: not all pods have a socket at which
    * their wrappers could register, and no proxy registers. Looks at each container until it knows.
    * @param pods all that are covered now
-   * @returns whether a container is still starting, so that another look is due soon
+   * @returns whether another look is due soon, because a container is still starting, or some time
    */
-  covered(pods: readonly PodCgroup[]): boolean;
+  covered(pods: readonly PodCgroup[]): PassOutcome;
 }
 
 /** Where a kubelet listens that was given no other port. */
 const kubeletPort = 10_250;
 const kubeletEveryMs = 2_000;
 const mostKnown = 4_096;
-/** So many containers are looked at in one pass; the others come next. */
-const mostPerPass = 64;
-/** One that has not started by then is no container of the runtime's, or waits for something else. */
-const startingMs = 30_000;
 
 export function createTokenGuard(options: TokenGuardOptions): TokenGuard {
   const { guard, log, metrics, signal } = options;
   const volumes = tokenMetrics(metrics);
   const told = new BoundedMap<string, string>(mostKnown);
   const kubelet = createKubelet(options);
-  const containers = new Containers(options);
+  const containers = new TokenContainers(options);
   const isOff = () => (guard.status.tier ?? 4) === 4;
   const tellOnce = (process: ProtectedProcess, outcome: string, tell: () => void) => {
     const key = processKey(process);
@@ -103,11 +87,11 @@ export function createTokenGuard(options: TokenGuardOptions): TokenGuard {
     },
     covered(pods) {
       try {
-        return !isOff() && containers.look(pods, letIn);
+        return isOff() ? 'settled' : containers.look(pods, letIn);
       } catch (error) {
         const reason = messageOf(error);
         tellOnce({ pid: 0, start: 0n }, reason, () => log.warn('token.unguarded', { reason }));
-        return false;
+        return 'unsettled';
       }
     },
   };
@@ -143,92 +127,6 @@ function guardVolume(pid: number, pod: string, { guard, kubelet, check }: Guardi
     closeSync(volume.descriptor);
   }
 }
-
-/** What is known of a container, by the id of its cgroup, which is never used twice. */
-interface KnownContainer {
-  readonly since: number;
-  /** The process that it was started with; another one that is the oldest later on was brought in. */
-  first: string | undefined;
-  /** On which tier it was found out who of it opens the volume; undefined: not yet. */
-  settledOn: number | undefined;
-}
-
-/** @returns whether that is settled; else there is another try */
-type LetIn = (process: ProcessFacts, pod: string, check: () => void) => boolean;
-
-class Containers {
-  readonly #options: TokenGuardOptions;
-  readonly #known = new BoundedMap<bigint, KnownContainer>(mostKnown);
-
-  constructor(options: TokenGuardOptions) {
-    this.#options = options;
-  }
-
-  /** @throws Error where it is not the first process of a container that may hold the token */
-  requireFirst(process: ProcessFacts, podUid: string): void {
-    const root = findCgroupRoot(this.#options.cgroupRoot);
-    const pods = root === undefined ? [] : scanPodCgroups(root).pods;
-    const pod = pods.find(({ uid }) => uid === podUid);
-    const container = containersIn(pod?.path ?? '').find(({ id }) => id === process.cgroup);
-    const first = container && firstProcessIn(container.path, this.#options.guard);
-    if (container === undefined || first?.start !== process.start) throw broughtIn();
-    this.#requireSame(container, process);
-    if (!this.#options.mayHold(podUid, containerIdOf(container.path)))
-      throw new Error('The container is not one of those that the operator gives the token');
-  }
-
-  look(pods: readonly PodCgroup[], letIn: LetIn): boolean {
-    const { tier } = this.#options.guard.status;
-    const now = performance.now();
-    const all = pods.flatMap(({ uid, path }) => containersIn(path).map((container) => ({ uid, container })));
-    const open = all.filter(({ container }) => this.#entry(container).settledOn !== tier);
-    const turn = open.slice(0, mostPerPass);
-    const hostMounts = turn.length === 0 ? [] : readHostMounts();
-    for (const { uid, container } of turn)
-      if (this.#settle(uid, container, hostMounts, letIn)) this.#entry(container).settledOn = tier;
-    const isStarting = ({ container }: { container: Folder }) => {
-      const { settledOn, since } = this.#entry(container);
-      return settledOn !== tier && now - since < startingMs;
-    };
-    return open.some(isStarting);
-  }
-
-  /** @returns whether it is known who of this container opens the volume */
-  #settle(pod: string, container: Folder, mounts: readonly Mount[], letIn: LetIn): boolean {
-    const { guard, mayHold } = this.#options;
-    const process = firstProcessIn(container.path, guard);
-    if (process === undefined) return false;
-    let view: VolumeView;
-    try {
-      view = viewOfVolume(process.pid, pod, mounts);
-    } catch (error) {
-      return letIn(process, pod, () => {
-        throw error;
-      });
-    }
-    if (view !== 'mounted') return view === 'without';
-    if (!mayHold(pod, containerIdOf(container.path))) return false;
-    return letIn(process, pod, () => this.#requireSame(container, process));
-  }
-
-  /** @throws Error where another process of the container was asked about before */
-  #requireSame(container: Folder, process: ProtectedProcess): void {
-    const known = this.#entry(container);
-    known.first ??= processKey(process);
-    if (known.first !== processKey(process)) throw broughtIn();
-  }
-
-  #entry({ id }: Folder): KnownContainer {
-    const known = this.#known.get(id) ?? {
-      ...{ since: performance.now(), first: undefined, settledOn: undefined },
-    };
-    this.#known.set(id, known);
-    return known;
-  }
-}
-
-const broughtIn = () =>
-  new Error('The process is not the first one of its container: it may have been brought in');
 
 interface Kubelet {
   /** Has the programs know it. @returns whether there is one */
