@@ -29,9 +29,9 @@ test.before(async () => {
   told = Object.fromEntries(records.map(({ name, record }) => [name, record]));
 });
 
-test('the first process of a container that mounts it reads it without having registered, and so does the kubelet', () =>
+test('the first process of a container that mounts it reads it without having registered, and so do the kubelet and who is given the open file', () =>
   assert.equal(told['guarded'], {
-    ...{ wrapper: 'first', kubelet: 'first' },
+    ...{ wrapper: 'first', kubelet: 'first', handed: 'first' },
     ...{ child: denied, exec: denied, nsenter: denied, procRoot: denied, node: denied },
   }));
 

@@ -55,6 +55,7 @@ told({
   record: {
     wrapper: await reads(wrapper),
     child: await ask(wrapper.first, { do: 'cat', path: token }),
+    handed: await ask(wrapper.first, { do: 'hand', path: token }),
     exec: cat(wrapper),
     nsenter: busybox('nsenter', '-t', String(wrapper.first.pid), '-m', '-r', 'cat', token),
     procRoot: busybox('cat', `/proc/${wrapper.first.pid}/root${token}`),
