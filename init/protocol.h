@@ -20,6 +20,7 @@ enum record_kind {
 	NEXT, /* number: 1 after a success; values: ms until the next worker, token's end in ms of CLOCK_MONOTONIC */
 	HELLO, /* the worker has protected itself and may be given the state */
 	AGENT, /* answered with a connection to the node agent, or none */
+	TOKEN, /* answered with the service account token, opened, or nothing */
 	/* to a worker */
 	RUNNING = 32, /* number: the application's process id, 0 for none; values: own memory locked, and not */
 	STARTED, /* number: its process id; 0 where it is not to run again */

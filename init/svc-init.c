@@ -2,9 +2,10 @@
  * The process that stays when the wrapper has started: runs the application, is its init, and wakes a worker now and
  * then.
  *
- *   svc-init SOCKET AGENT LOADER WORKER [ARGUMENT]...
+ *   svc-init SOCKET AGENT TOKEN LOADER WORKER [ARGUMENT]...
  *
- * AGENT is the socket of the node agent, or empty; LOADER runs WORKER.
+ * AGENT is the socket of the node agent, TOKEN the file of the service account token, each may be empty; LOADER runs
+ * WORKER.
  *
  * The wrapper executes it in its own place, with what is to be run already sent into the socket. See
  * docs/adr/0018-svc-init.md.
@@ -33,7 +34,7 @@ enum {
 static struct {
 	int64_t grace, worker_most;
 	int signals, listener;
-	const char *agent;
+	const char *agent, *token;
 	char **worker_argv;
 } self = { .signals = -1, .listener = -1, .worker_most = 120000, .grace = 10000 };
 
@@ -417,7 +418,7 @@ static void take_start(const struct record *record, int *descriptor)
 static bool take_record(const struct record *record, int *descriptor)
 {
 	bool with_descriptor = *descriptor >= 0;
-	int agent;
+	int opened;
 
 	switch (record->kind) {
 	case SETTINGS:
@@ -441,9 +442,10 @@ static bool take_record(const struct record *record, int *descriptor)
 		tell_worker(RUNNING, (uint32_t)application.pid, -1);
 		return true;
 	case AGENT:
-		agent = connect_agent();
-		tell_worker(AGENT, 0, agent);
-		take(&agent, -1);
+	case TOKEN: /* which the node agent keeps to this process, and from its workers */
+		opened = record->kind == AGENT ? connect_agent() : open(self.token, O_RDONLY | O_CLOEXEC);
+		tell_worker(record->kind, 0, opened);
+		take(&opened, -1);
 		return true;
 	case PAGES:
 		return with_descriptor && take_pages(record->values[0], *descriptor);
@@ -598,12 +600,13 @@ static bool lock_memory(void)
 
 static bool prepare(int argc, char **argv)
 {
-	if (argc < 5)
+	if (argc < 6)
 		return false;
 	worker.socket = atoi(argv[1]);
 	fcntl(worker.socket, F_SETFD, FD_CLOEXEC);
 	self.agent = argv[2];
-	self.worker_argv = argv + 3;
+	self.token = argv[3];
+	self.worker_argv = argv + 4;
 	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	shown = mmap(NULL, sizeof(*shown), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	return shown != MAP_FAILED;

@@ -7,6 +7,7 @@ import {
   roadRows,
   wrapperRows,
 } from '../../test/plugins/agent/bypass/roads.ts';
+import { tokenAttempts } from '../../test/plugins/agent/tokens/attack-paths.ts';
 
 const words: Readonly<Record<Fate, string>> = {
   denied: 'denied',
@@ -19,9 +20,17 @@ const words: Readonly<Record<Fate, string>> = {
 export const attackPathsFile = new URL('../../docs/ATTACK-PATHS.md', import.meta.url);
 
 export function attackPathsPage(): string {
-  return [...head, ...table(), ...notes(), ...races, ...cgroups(), ...wrappers(), ...machines(), ''].join(
-    '\n',
-  );
+  return [
+    ...head,
+    ...table(),
+    ...notes(),
+    ...races,
+    ...cgroups(),
+    ...tokens(),
+    ...wrappers(),
+    ...machines(),
+    '',
+  ].join('\n');
 }
 
 const head = [
@@ -113,6 +122,23 @@ function cgroups(): string[] {
     'A pod that is labelled `svc/protected=true` is covered without registering, by the id of its cgroup (v2). The table',
     `holds for its processes, too, with ${exceptions.length === 1 ? 'one exception' : 'these exceptions'}: ${exceptions.join(', ')} is not covered then. A process stays covered when`,
     'root moves it into another cgroup.',
+    '',
+  ];
+}
+
+function tokens(): string[] {
+  return [
+    '## The token of a wrapper',
+    '',
+    'The volume `svc-wrapper-token` opens for the first process of each container that mounts it, and for the kubelet, and so a',
+    'login with what others read fails for want of a token. `test/plugins/agent/tokens` measures each on tier 1, before and after',
+    'the kubelet has replaced the token, and without the agent. Every attempt is reported as `token`. Tier 3 sees them, and kills',
+    'if it may, which no test tries.',
+    '',
+    ...markdownTable(
+      ['Attempt', 'Tier 1, LSM'],
+      Object.values(tokenAttempts).map((title) => [title, words.denied]),
+    ),
     '',
   ];
 }

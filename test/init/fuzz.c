@@ -150,7 +150,7 @@ int main(int argc, char **argv)
 	static struct pages pages;
 
 	state = 0x9e3779b97f4a7c15ull ^ (argc > 2 ? strtoull(argv[2], NULL, 10) << 17 : 0);
-	self.agent = "";
+	self.agent = self.token = "";
 	shown = mmap(NULL, sizeof(*shown), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	sweep.active = true; /* what is to be started is only kept */
 	pages_file = memfd_create("pages", MFD_CLOEXEC);

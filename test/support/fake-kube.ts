@@ -21,7 +21,8 @@ export interface FakeKube extends Stoppable {
   readonly watches: number;
   /** At most so many objects a page, whatever is asked for. */
   pageSize: number;
-  put(name: string, extra?: Partial<KubeObject['metadata']>): void;
+  /** @param rest of the object, beside its metadata */
+  put(name: string, extra?: Partial<KubeObject['metadata']>, rest?: object): void;
   remove(name: string): void;
   /** As `put` and `remove`, without telling the watches. */
   quietly(change: () => void): void;
@@ -119,12 +120,13 @@ export async function startFakeKube(): Promise<FakeKube> {
     set pageSize(size) {
       pageSize = size;
     },
-    put(name, extra = {}) {
+    put(name, extra = {}, rest = {}) {
       version += 1;
       const type = objects.has(name) ? 'MODIFIED' : 'ADDED';
       const uid = objects.get(name)?.metadata.uid ?? `uid-${name}-${version}`;
       const object = {
         metadata: { name, namespace: 'test', uid, resourceVersion: String(version), ...extra },
+        ...rest,
       };
       objects.set(name, object);
       record(type, object);

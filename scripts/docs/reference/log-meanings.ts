@@ -290,7 +290,9 @@ export const logMeanings: Readonly<Record<string, readonly [means: string, todo?
   ],
   'pods.watch': ['The agent watches the pods of this node'],
   registered: ['A wrapper has registered. Its process and its descendants are protected'],
-  'token.guarded': ['The volume with the token of the wrappers of `pod` opens for them and the kubelet only'],
+  'token.guarded': [
+    'The volume at `path`, with the token of wrappers and proxy of `pod`, opens for the process `pid`, others that are named so, and the kubelet only',
+  ],
   'token.kubelet': ['The process that renews the tokens of this node, and may open them'],
   'token.kubelet_failed': [
     'The kubelet could not be looked for; it is looked for again in two seconds',

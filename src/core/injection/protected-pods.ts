@@ -118,12 +118,14 @@ export const volumeNames = {
   wrapper: 'svc-wrapper',
   certificates: 'svc-ca',
   storeCertificates: 'svc-store-ca',
-  token: 'svc-token',
-  /** Opened by wrappers only, where a node agent enforces. */
-  wrapperToken: 'svc-wrapper-token',
+  /** Opens for wrappers and the proxy of the pod only, where a node agent enforces. */
+  token: 'svc-wrapper-token',
   agent: 'svc-agent',
   spool: 'svc-proxy-spool',
 } as const;
+
+/** What operators before this one called `volumeNames.token`. */
+export const formerTokenName = 'svc-token';
 
 export const copierName = 'svc-wrapper';
 export const proxyName = 'svc-proxy';

@@ -56,8 +56,13 @@ export async function startAgent(
   const node = config.nodeName ?? hostname();
   const guard = guardOf(config, deps);
   let channel: OperatorChannel | undefined;
+  let pods: PodWatch | undefined;
   const onChange = () => channel?.changed();
-  const tokens = createTokenGuard({ guard, log, metrics, cgroupRoot: config.cgroupRoot, signal });
+  const { cgroupRoot } = config;
+  const tokens = createTokenGuard({
+    ...{ guard, log, metrics, cgroupRoot, signal },
+    mayHold: (uid, container) => pods?.mayHoldToken(uid, container) ?? true,
+  });
   const registration = await registrationOr(
     {
       ...{ socketPath: config.socket, guard, log, metrics, version, onChange },
@@ -65,8 +70,9 @@ export async function startAgent(
     },
     health,
   );
-  const pods = startPodWatch({
-    ...{ node, cgroupRoot: config.cgroupRoot, guard, log, metrics, health, signal, onChange },
+  pods = startPodWatch({
+    ...{ node, cgroupRoot, guard, log, metrics, health, signal, onChange },
+    onCovered: tokens.covered,
   });
   channel = startOperatorChannel({
     ...operatorOf(config),

@@ -1,7 +1,15 @@
 import { type ImageMirrors, isConfiguredImage } from '../../image/reference.ts';
 import type { Container, EnvironmentVariable, Pod, Volume, VolumeMount } from '../../kubernetes/pod.ts';
 import type { CallerKeys, InjectionPlan, MutationEnvironment, PlannedSecret } from '../contract.ts';
-import { containersOf, proxyName, tokenFolder, volumeNames } from '../protected-pods.ts';
+import {
+  containersOf,
+  formerTokenName,
+  isInjected,
+  isWrittenWrapped,
+  proxyName,
+  tokenFolder,
+  volumeNames,
+} from '../protected-pods.ts';
 import { literal } from './application-process.ts';
 import type { Context, Diagnostics, Shared } from './context.ts';
 
@@ -250,3 +258,33 @@ export function ownToken({ spec }: Pod, audience: string | undefined): Shared {
     mount: { name: volumeNames.token, mountPath: tokenFolder, readOnly: true },
   };
 }
+
+/**
+ * A pod that an operator before this one has written, with its token under the name that it has now: while a cluster is
+ * upgraded, another replica may be asked again, and people apply what they have read from the API server. A volume of that
+ * name which no container of the operator's shape mounts is somebody's own.
+ */
+export function withTokenRenamed(pod: Pod): Pod {
+  const isOwn = (container: Container) => isInjected(container) || isWrittenWrapped(container);
+  const isFormer = ({ name, mountPath }: VolumeMount) =>
+    name === formerTokenName && mountPath === tokenFolder;
+  const isThere = containersOf(pod).some((one) => isOwn(one) && one.volumeMounts?.some(isFormer));
+  if (!isThere) return pod;
+  const { initContainers, volumes = [] } = pod.spec;
+  const others = volumes.filter(({ name }) => name !== volumeNames.token);
+  const spec = {
+    ...pod.spec,
+    ...(initContainers && { initContainers: initContainers.map(renameToken) }),
+    containers: pod.spec.containers.map(renameToken),
+    volumes: others.map(renamedToken),
+  };
+  return { ...pod, spec };
+}
+
+const renameToken = (container: Container): Container =>
+  container.volumeMounts === undefined
+    ? container
+    : { ...container, volumeMounts: container.volumeMounts.map(renamedToken) };
+
+const renamedToken = <T extends { readonly name: string }>(named: T): T =>
+  named.name === formerTokenName ? { ...named, name: volumeNames.token } : named;

@@ -18,6 +18,7 @@ import {
   isAutomounted,
   isSameMount,
   ownToken,
+  withTokenRenamed,
 } from './additions.ts';
 import { assignPorts, type Context, folderDelivery, proxyIsSidecar, type Shared } from './context.ts';
 import { errorsIn, warningsFor } from './diagnostics.ts';
@@ -29,11 +30,12 @@ import { wrapContainer } from './wrap-container.ts';
  * pod's own is taken away. What comes out of it goes through it unchanged, also when others have added to it in between.
  */
 export function mutatePod(
-  pod: Pod,
+  given: Pod,
   plan: InjectionPlan,
   defaults: InjectionDefaults,
   surroundings: MutationEnvironment,
 ): Mutation {
+  const pod = withTokenRenamed(given);
   const errors = errorsIn(pod, plan, defaults, surroundings);
   const chosen = chosenContainers(pod, plan);
   const context: Context = {

@@ -8,6 +8,7 @@ import {
   findCgroupRoot,
   folderAt,
   idsBelow,
+  type PodCgroup,
   type PodCgroups,
   scanPodCgroups,
 } from './pod-cgroups.ts';
@@ -21,9 +22,14 @@ export interface CoverageOptions {
   readonly wanted: () => { readonly uids: ReadonlySet<string>; readonly listed: boolean };
   /** After each pass. */
   readonly onPass: (pass: CoveragePass) => void;
+  /** What else is to be done for the pods that are covered, on each pass. */
+  readonly onCovered?: (pods: readonly PodCgroup[]) => PassOutcome;
   /** For so long a pod may have no cgroup before it counts as uncovered: the kubelet makes it when it starts the pod. */
   readonly startingMs?: number;
 }
+
+/** `unsettled`: something is still to come or to go, so that another pass is due; `starting`: a container, so that it is due soon. */
+export type PassOutcome = 'settled' | 'unsettled' | 'starting';
 
 export interface CoveragePass {
   /** UIDs of the pods whose cgroup is in the kernel's table. */
@@ -44,8 +50,10 @@ export interface Coverage {
 }
 
 const settleMs = 5;
-const firstRetryMs = 250;
+const firstRetryMs = 25;
 const lastRetryMs = 15_000;
+/** A container reads its token within some tenths of a second. */
+const whileStartingMs = 200;
 const idleMs = 60_000;
 const usualStartingMs = 10_000;
 
@@ -62,8 +70,9 @@ export function keepCovered(options: CoverageOptions): Coverage {
     if (isDue) await sleep(settleMs, signal).catch(() => undefined);
     if (signal.aborted) return 0;
     isDue = false;
-    const pauseMs = passes.next() ? retryMs : idleMs;
-    retryMs = Math.min(retryMs * 2, lastRetryMs);
+    const still = passes.next();
+    const pauseMs = still === 'settled' ? idleMs : retryMs;
+    retryMs = Math.min(retryMs * 2, still === 'starting' ? whileStartingMs : lastRetryMs);
     return pauseMs;
   };
   const periodic = startPeriodic({ pass, signal });
@@ -96,9 +105,8 @@ class CoveragePasses {
     this.#watch = watch;
   }
 
-  /** @returns whether something is still to come or to go */
-  next(): boolean {
-    const { guard, log, wanted, onPass } = this.#options;
+  next(): PassOutcome {
+    const { guard, log, wanted, onPass, onCovered = () => 'settled' } = this.#options;
     try {
       this.#found = this.#look();
       const { pods, parents } = this.#found;
@@ -107,12 +115,14 @@ class CoveragePasses {
       const covered = new Set(guard.cgroups());
       const plan = planCover({ covered, wanted: uids, listed, found, isThere: this.#presence() });
       this.#failures = coverPods(guard, plan, log);
+      const held = new Set(guard.cgroups());
       const uncovered = this.uncovered(uids);
       onPass({ covered: this.#covered(), uncovered: this.#overdue(uncovered) });
-      return plan.unsettled || uncovered.size > 0;
+      const outcome = onCovered(this.#wanted().filter(({ id }) => held.has(id)));
+      return outcome === 'settled' && (plan.unsettled || uncovered.size > 0) ? 'unsettled' : outcome;
     } catch (error) {
       onPass({ covered: new Set(), uncovered: new Map(), failure: messageOf(error) });
-      return true;
+      return 'unsettled';
     }
   }
 
@@ -133,11 +143,18 @@ class CoveragePasses {
     const { folder } = this.#options;
     const root = findCgroupRoot(folder);
     if (root === undefined) return { pods: [], parents: [], problem: `There is no cgroup v2 at ${folder}.` };
-    this.#watch.set([folderAt(root) ?? [], scanPodCgroups(root).parents].flat());
+    const before = scanPodCgroups(root);
+    this.#watch.set([folderAt(root) ?? [], before.parents, this.#wanted(before.pods)].flat());
     const { pods, parents } = scanPodCgroups(root);
     const problem =
       parents.length === 0 ? `There are no cgroups of pods (kubepods) below ${root}.` : undefined;
     return { pods, parents, problem };
+  }
+
+  /** Those of the pods that are to be protected: their containers come and go in them. */
+  #wanted(pods = this.#found.pods): readonly PodCgroup[] {
+    const { uids } = this.#options.wanted();
+    return pods.filter(({ uid }) => uids.has(uid));
   }
 
   /** Looks for all cgroups once it is asked: what is covered are pods', but for what the programs themselves have added. */

@@ -186,7 +186,7 @@ function addPod(found: Map<bigint, CgroupOwner>, { uid, ...pod }: PodCgroup): vo
     for (const below of foldersIn(folder.path)) {
       folders.push({
         ...below,
-        container: index === 0 ? containerIdOf(basename(below.path)) : folder.container,
+        container: index === 0 ? containerIdOf(below.path) : folder.container,
       });
     }
   }
@@ -195,7 +195,8 @@ function addPod(found: Map<bigint, CgroupOwner>, { uid, ...pod }: PodCgroup): vo
 /** `<id>` of the cgroupfs driver; `<runtime>-<id>.scope` of the systemd driver. */
 const containerFolder = /^(?:[\w.-]+-)?([0-9a-f]{64})(?:\.scope)?$/;
 
-const containerIdOf = (name: string): string | undefined => containerFolder.exec(name)?.[1];
+/** @param path of a container's cgroup */
+export const containerIdOf = (path: string): string | undefined => containerFolder.exec(basename(path))?.[1];
 
 function podOfProcess(pid: number): string | undefined {
   try {

@@ -1,5 +1,7 @@
 import { messageOf } from '../../../core/errors.ts';
+import { volumeNames } from '../../../core/injection/protected-pods.ts';
 import { protectedLabel } from '../../../core/kubernetes/labels.ts';
+import type { PodSpec } from '../../../core/kubernetes/pod.ts';
 import type { ComponentDeps } from '../../../runtime/component/contract.ts';
 import { hasCode, type KubeClient, type KubeObject } from '../../../runtime/kube/client.ts';
 import { createKubeClient } from '../../../runtime/kube/create-client.ts';
@@ -12,7 +14,7 @@ import {
 } from '../../../runtime/kube/reflect.ts';
 import { describeError, type Logger } from '../../../runtime/logging/logger.ts';
 import type { CgroupGuard } from './cover-pods.ts';
-import { type Coverage, keepCovered } from './coverage.ts';
+import { type Coverage, type CoverageOptions, keepCovered } from './coverage.ts';
 import { createPodResolver, findCgroupRoot, type PodResolver } from './pod-cgroups.ts';
 import { createPodWatchState, crowdedReason, type PodWatchState } from './pod-watch-state.ts';
 
@@ -30,6 +32,8 @@ export interface PodWatchOptions extends Pick<ComponentDeps, 'log' | 'metrics' |
   readonly startingMs?: number;
   /** Other pods are covered now, or are not. */
   readonly onChange?: () => void;
+  /** See CoverageOptions. */
+  readonly onCovered?: CoverageOptions['onCovered'];
 }
 
 export interface PodWatch {
@@ -38,6 +42,12 @@ export interface PodWatch {
   nameOf(cgroup: bigint): ContainerName | undefined;
   /** Why not all of a pod's processes are covered wherever they are moved, as a sentence, by the pod's UID. */
   crowded(): ReadonlyMap<string, string>;
+  /**
+   * Whether a container may be one of those that the operator gives the token. `kubectl debug` can have an ephemeral one
+   * mount any volume of its pod; where a pod has such a one, its others have to be known by the kubelet's word.
+   * @param container the runtime's id
+   */
+  mayHoldToken(podUid: string, container: string | undefined): boolean;
   /** The pods on this node that are to be protected by their label. */
   labelled(): readonly LabelledPod[];
   /** Resolves when nothing is under way; what is covered stays so. */
@@ -85,6 +95,7 @@ export function startPodWatch(options: PodWatchOptions): PodWatch {
     resolver,
     nameOf: (cgroup) => (followed === undefined ? undefined : nameIn(followed, resolver, cgroup)),
     crowded: () => crowdedPods(options.guard.crowded(), resolver),
+    mayHoldToken: (uid, container) => followed === undefined || mayHoldToken(followed, uid, container),
     labelled: () => (followed === undefined ? [] : labelledPods(followed)),
     async close() {
       ended.abort();
@@ -127,6 +138,11 @@ function nameIn({ reflector }: Following, resolver: PodResolver, cgroup: bigint)
   return pod && { pod: pod.name, container: id === undefined ? undefined : pod.containers.get(id) };
 }
 
+function mayHoldToken({ reflector }: Following, uid: string, container: string | undefined): boolean {
+  const pod = [...reflector.values()].find((one) => one.uid === uid);
+  return !pod?.mountsTokenLater || (container !== undefined && pod.lasting.has(container));
+}
+
 function labelledPods({ reflector, coverage }: Following): readonly LabelledPod[] {
   const uids = [...reflector.values()].map(({ uid }) => uid);
   const uncovered = coverage.uncovered(uids);
@@ -134,7 +150,7 @@ function labelledPods({ reflector, coverage }: Following): readonly LabelledPod[
 }
 
 function follow(options: PodWatchOptions, client: KubeClient, state: PodWatchState): Following {
-  const { node, guard, log, signal, timing = {}, startingMs, onChange = () => {} } = options;
+  const { node, guard, log, signal, timing = {}, startingMs, onCovered, onChange = () => {} } = options;
   state.connected(false);
   const wanted = () => {
     const uids = new Set([...reflector.values()].map(({ uid }) => uid));
@@ -144,6 +160,7 @@ function follow(options: PodWatchOptions, client: KubeClient, state: PodWatchSta
   const coverage = keepCovered({
     ...{ folder: options.cgroupRoot, guard, log, wanted },
     ...(startingMs !== undefined && { startingMs }),
+    ...(onCovered !== undefined && { onCovered }),
     onPass(pass) {
       const names = new Map([...reflector.values()].map(({ uid, name }) => [uid, name]));
       state.pass(pass, (uid) => names.get(uid) ?? uid);
@@ -205,10 +222,15 @@ interface WantedPod {
   readonly name: string;
   /** Names of its containers by the runtime's ids, as the kubelet has told them. */
   readonly containers: ReadonlyMap<string, string>;
+  /** The runtime's ids of those that are not ephemeral. */
+  readonly lasting: ReadonlySet<string>;
+  /** An ephemeral one mounts the token of wrappers, or is to. */
+  readonly mountsTokenLater: boolean;
 }
 
 interface PodObject extends KubeObject {
-  readonly status?: Readonly<Partial<Record<(typeof statusLists)[number], readonly ContainerStatus[]>>>;
+  readonly spec?: Pick<PodSpec, 'ephemeralContainers'>;
+  readonly status?: Readonly<Partial<Record<StatusList, readonly ContainerStatus[]>>>;
 }
 
 interface ContainerStatus {
@@ -217,7 +239,7 @@ interface ContainerStatus {
   readonly containerID?: string;
 }
 
-const statusLists = ['initContainerStatuses', 'containerStatuses', 'ephemeralContainerStatuses'] as const;
+type StatusList = 'initContainerStatuses' | 'containerStatuses' | 'ephemeralContainerStatuses';
 
 type Rest = Omit<ReflectOptions<PodObject, WantedPod>, 'path' | 'project' | 'client'>;
 
@@ -237,11 +259,19 @@ function followProtectedPods(client: KubeClient, node: string, rest: Rest): Refl
   });
 }
 
-function wantedPodOf({ metadata, status }: PodObject): WantedPod {
+function wantedPodOf({ metadata, spec, status }: PodObject): WantedPod {
   const { uid, name, namespace = '', annotations } = metadata;
-  const statuses = statusLists.flatMap((list) => status?.[list] ?? []);
-  const containers = new Map(
-    statuses.map(({ name, containerID = '' }) => [containerID.split('://')[1] ?? '', name]),
-  );
-  return { uid: annotations?.[mirrorHash] ?? uid, name: `${namespace}/${name}`, containers };
+  const idsIn = (list: StatusList) =>
+    (status?.[list] ?? []).map(
+      ({ name, containerID = '' }) => [containerID.split('://')[1] ?? '', name] as const,
+    );
+  const lasting = [...idsIn('initContainerStatuses'), ...idsIn('containerStatuses')];
+  return {
+    ...{ uid: annotations?.[mirrorHash] ?? uid, name: `${namespace}/${name}` },
+    containers: new Map([...lasting, ...idsIn('ephemeralContainerStatuses')]),
+    lasting: new Set(lasting.map(([id]) => id)),
+    mountsTokenLater: (spec?.ephemeralContainers ?? []).some(({ volumeMounts = [] }) =>
+      volumeMounts.some((mount) => mount.name === volumeNames.token),
+    ),
+  };
 }

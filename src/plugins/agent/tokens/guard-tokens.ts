@@ -1,33 +1,39 @@
 import { closeSync } from 'node:fs';
-import { join } from 'node:path';
 import { BoundedMap } from '../../../core/bounded-map.ts';
 import { messageOf } from '../../../core/errors.ts';
+import { processKey } from '../../../core/protection/report.ts';
 import type { Metrics } from '../../../runtime/health/health.ts';
 import { startPeriodic } from '../../../runtime/lifecycle/wait.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import type { Guard, ProcessFacts, ProtectedProcess } from '../guard/contract.ts';
-import { processesIn } from '../pods/cover-pods.ts';
-import { findCgroupRoot, folderAt, namesIn, scanPodCgroups } from '../pods/pod-cgroups.ts';
+import type { PassOutcome } from '../pods/coverage.ts';
+import type { PodCgroup } from '../pods/pod-cgroups.ts';
 import { findKubelet } from './find-kubelet.ts';
+import { type LetIn, TokenContainers, type TokenContainersOptions } from './token-containers.ts';
 import { openTokenVolume } from './token-volume.ts';
 
-export interface TokenGuardOptions {
+export interface TokenGuardOptions extends Omit<TokenContainersOptions, 'guard'> {
   readonly guard: Pick<Guard, 'inspect' | 'guardToken' | 'guardedTokens' | 'keepTokens' | 'status'>;
   readonly log: Logger;
   readonly metrics: Metrics;
-  /** Where the host's cgroups are mounted. */
-  readonly cgroupRoot: string;
   readonly signal: AbortSignal;
 }
 
 /** Keeps the service account tokens of wrappers to the wrappers. */
 export interface TokenGuard {
   /**
-   * From now on the token volume of a pod, where it has one, opens for this process, for others that were registered
-   * so, and for the kubelet. Never throws: where that cannot be, the log says why, and all may open it as before.
+   * From now on the token volume of a pod, where it has one, opens for this process, for others that were let in so, and
+   * for the kubelet. Never throws: where that cannot be, the log says why, and all may open it as before.
    * @param podUid as its cgroup names it
    */
   registered(process: ProcessFacts, podUid: string | undefined): void;
+  /**
+   * The same for the first process of each container that has the volume mounted: not all pods have a socket at which
+   * their wrappers could register, and no proxy registers. Looks at each container until it knows.
+   * @param pods all that are covered now
+   * @returns whether another look is due soon, because a container is still starting, or some time
+   */
+  covered(pods: readonly PodCgroup[]): PassOutcome;
 }
 
 /** Where a kubelet listens that was given no other port. */
@@ -40,10 +46,26 @@ export function createTokenGuard(options: TokenGuardOptions): TokenGuard {
   const volumes = tokenMetrics(metrics);
   const told = new BoundedMap<string, string>(mostKnown);
   const kubelet = createKubelet(options);
-  const tellOnce = ({ pid, start }: ProcessFacts, outcome: string, tell: () => void) => {
-    const key = `${pid} ${start}`;
+  const containers = new TokenContainers(options);
+  const isOff = () => (guard.status.tier ?? 4) === 4;
+  const tellOnce = (process: ProtectedProcess, outcome: string, tell: () => void) => {
+    const key = processKey(process);
     if (told.get(key) !== outcome) tell();
     told.set(key, outcome);
+  };
+  const letIn: LetIn = (process, pod, check) => {
+    const fields = { pid: process.pid, pod };
+    try {
+      const path = guardVolume(process.pid, pod, { guard, kubelet, check });
+      if (path === undefined) return true;
+      tellOnce(process, path, () => log.info('token.guarded', { ...fields, path }));
+      volumes.set(guard.guardedTokens());
+      return true;
+    } catch (error) {
+      const reason = messageOf(error);
+      tellOnce(process, reason, () => log.warn('token.unguarded', { ...fields, reason }));
+      return false;
+    }
   };
   startPeriodic({
     signal,
@@ -61,65 +83,49 @@ export function createTokenGuard(options: TokenGuardOptions): TokenGuard {
   });
   return {
     registered(process, pod) {
-      if (pod === undefined || (guard.status.tier ?? 4) === 4) return;
-      const fields = { pid: process.pid, pod };
+      if (pod !== undefined && !isOff()) letIn(process, pod, () => containers.requireFirst(process, pod));
+    },
+    covered(pods) {
       try {
-        const path = guardVolume(process, pod, options, kubelet);
-        if (path === undefined) return;
-        tellOnce(process, path, () => log.info('token.guarded', { ...fields, path }));
-        volumes.set(guard.guardedTokens());
+        return isOff() ? 'settled' : containers.look(pods, letIn);
       } catch (error) {
         const reason = messageOf(error);
-        tellOnce(process, reason, () => log.warn('token.unguarded', { ...fields, reason }));
+        tellOnce({ pid: 0, start: 0n }, reason, () => log.warn('token.unguarded', { reason }));
+        return 'unsettled';
       }
     },
   };
 }
 
 export function tokenMetrics(metrics: Metrics): ReturnType<Metrics['gauge']> {
-  return metrics.gauge('svc_agent_guarded_tokens', 'Token volumes that only wrappers and the kubelet open');
+  return metrics.gauge(
+    'svc_agent_guarded_tokens',
+    'Token volumes that only wrappers, proxies and the kubelet open',
+  );
+}
+
+interface GuardingParts {
+  readonly guard: Pick<Guard, 'guardToken'>;
+  readonly kubelet: Kubelet;
+  /** @throws Error with why this process is not let in */
+  readonly check: () => void;
 }
 
 /** @returns where the volume is; undefined where the pod has none. @throws Error with why it is not guarded */
-function guardVolume(
-  process: ProcessFacts,
-  pod: string,
-  { guard, cgroupRoot }: TokenGuardOptions,
-  kubelet: Kubelet,
-): string | undefined {
+function guardVolume(pid: number, pod: string, { guard, kubelet, check }: GuardingParts): string | undefined {
   const volume = openTokenVolume(pod);
   if (volume === undefined) return undefined;
   try {
-    if (!isFirstOfContainer(process, pod, { guard, cgroupRoot }))
-      throw new Error('The process is not the first one of its container: it may have been brought in');
+    check();
     if (!kubelet.keep())
       throw new Error(
         `Nobody listens on port ${kubeletPort} who could be the kubelet, which renews the token`,
       );
-    guard.guardToken(process.pid, volume.descriptor);
+    guard.guardToken(pid, volume.descriptor);
     return volume.path;
   } finally {
     closeSync(volume.descriptor);
   }
-}
-
-/**
- * Whether a process was started as its container was: it lies in the container's own cgroup, and nothing there is
- * older. What `kubectl exec` brings in comes later, whatever it is.
- */
-export function isFirstOfContainer(
-  { start, cgroup }: Pick<ProcessFacts, 'start' | 'cgroup'>,
-  podUid: string,
-  { guard, cgroupRoot }: Pick<TokenGuardOptions, 'cgroupRoot'> & { guard: Pick<Guard, 'inspect'> },
-): boolean {
-  const root = findCgroupRoot(cgroupRoot);
-  const pod = root === undefined ? undefined : scanPodCgroups(root).pods.find(({ uid }) => uid === podUid);
-  if (pod === undefined) return false;
-  const container = namesIn(pod.path)
-    .map((name) => folderAt(join(pod.path, name)))
-    .find((folder) => folder?.id === cgroup);
-  if (container === undefined) return false;
-  return processesIn(container.path).every((pid) => (guard.inspect(pid)?.start ?? start) >= start);
 }
 
 interface Kubelet {

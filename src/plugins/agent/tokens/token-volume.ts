@@ -19,14 +19,15 @@ const host = '/proc/1';
  * @throws Error where what is there cannot be that volume alone
  */
 export function openTokenVolume(podUid: string): TokenVolume | undefined {
-  const mounts = parseMounts(readFileSync(`${host}/mountinfo`, 'utf8'));
-  const mount = findTokenMount(mounts, podUid);
+  const mount = findTokenMount(readHostMounts(), podUid);
   if (mount === undefined) return undefined;
   const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
   const descriptor = openSync(`${host}/root${mount.path}`, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
   if (fstatSync(descriptor).dev === mount.device) return { path: mount.path, descriptor };
   throw new Error(`${mount.path} leads to another file system than is mounted there`);
 }
+
+export const readHostMounts = (): Mount[] => parseMounts(readFileSync(`${host}/mountinfo`, 'utf8'));
 
 export interface Mount {
   /** As `stat` numbers it. */
@@ -57,7 +58,7 @@ const deviceOf = (major: number, minor: number): number =>
  * @throws Error where its file system is no tmpfs, or is mounted anywhere else on the node: the node needs it then
  */
 export function findTokenMount(mounts: readonly Mount[], podUid: string): Mount | undefined {
-  const suffix = `/pods/${podUid}/volumes/kubernetes.io~projected/${volumeNames.wrapperToken}`;
+  const suffix = `/pods/${podUid}/volumes/kubernetes.io~projected/${volumeNames.token}`;
   const isIt = ({ path, root }: Mount) => path.endsWith(suffix) && root === '/';
   // the last one lies on top
   const found = mounts.findLast(isIt);

@@ -86,7 +86,7 @@ export async function handOverToInit(options: HandOverOptions): Promise<never> {
   return becomeApplication(
     {
       file: init,
-      args: [String(theirs), agentArgument(settings), ...worker],
+      args: [String(theirs), agentArgument(settings), settings.serviceAccountTokenPath, ...worker],
       env,
       descriptor: theirs,
       memory,

@@ -16,6 +16,7 @@ export const recordKind = {
   next: 8,
   hello: 9,
   agent: 10,
+  token: 11,
   running: 32,
   started: 33,
 } as const;

@@ -91,7 +91,10 @@ async function work(around: ApplicationEnvironment, memory: ShareableMemory, log
   const kept = takeOver();
   const { token, key, memory: before } = readState(kept.state, memory);
   kept.state.handOver();
-  const client = createSecretClient({ config: vaultConfig(settings), tokenInUse: token, memory });
+  const client = createSecretClient({
+    ...{ config: vaultConfig(settings), tokenInUse: token, memory },
+    openServiceAccountToken: tokenOfInit,
+  });
   const metrics = createLeanMetrics();
   const observation = observationFrom(before, metrics);
   const { signal } = new AbortController();
@@ -183,6 +186,12 @@ function connectionOfInit(): Socket | undefined {
   sendRecord(workerSocket, { kind: recordKind.agent });
   const { descriptor } = nextRecord();
   return descriptor === undefined ? undefined : new Socket({ fd: descriptor });
+}
+
+/** The node agent lets svc-init open the token, as it did the wrapper before, and no child of it. */
+function tokenOfInit(): number | undefined {
+  sendRecord(workerSocket, { kind: recordKind.token });
+  return nextRecord().descriptor;
 }
 
 function nextRecord(): ReceivedRecord {

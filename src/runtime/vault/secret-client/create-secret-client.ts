@@ -44,6 +44,11 @@ export interface SecretClientOptions {
   /** The token that an earlier process of the same configuration had got, under any method; as `token` in all else. */
   readonly tokenInUse?: Region | undefined;
   readonly memory: SecretMemory;
+  /**
+   * The file of the service account's token, opened for reading by somebody who may; the client closes it. Undefined: it
+   * opens the file by its path, as it does without this.
+   */
+  readonly openServiceAccountToken?: () => number | undefined;
   /** Bounds in ms that differ from the usual ones. */
   readonly connectTimeoutMs?: number;
   readonly requestTimeoutMs?: number;
@@ -72,12 +77,15 @@ class KeptToken implements SecretClient {
   readonly #server: SecretsServer;
   readonly #mounts: Mounts;
   readonly #given: Region | undefined;
+  readonly #openServiceAccountToken: () => number | undefined;
   #token: TokenBytes | undefined;
   #login: Promise<Login> | undefined;
   #closed = false;
 
-  constructor({ config, token, tokenInUse }: SecretClientOptions, memory: KeptRegions, pool: SecretPool) {
+  constructor(options: SecretClientOptions, memory: KeptRegions, pool: SecretPool) {
+    const { config, token, tokenInUse, openServiceAccountToken = () => undefined } = options;
     this.#auth = config.auth;
+    this.#openServiceAccountToken = openServiceAccountToken;
     this.#memory = memory;
     this.#pool = pool;
     this.#server = new SecretsServer(vaultConnection(config), pool);
@@ -139,7 +147,8 @@ class KeptToken implements SecretClient {
   async #logIn(signal: AbortSignal): Promise<Login> {
     const auth = this.#auth;
     if (auth.method === 'kubernetes') {
-      const { token, ...lease } = await logInByServiceAccount(this.#server, auth, this.#memory, signal);
+      const jwt = this.#readServiceAccountToken(auth);
+      const { token, ...lease } = await logInByServiceAccount(this.#server, auth, jwt, this.#memory, signal);
       this.#adopt(token);
       return { ...lease, replaced: true };
     }
@@ -159,10 +168,16 @@ class KeptToken implements SecretClient {
   #serviceAccountToken(): TokenBytes | undefined {
     if (this.#auth.method !== 'kubernetes') return undefined;
     try {
-      return readTokenBytes(this.#auth.serviceAccountTokenPath, 'service account token', this.#memory);
+      return this.#readServiceAccountToken(this.#auth);
     } catch {
       return undefined;
     }
+  }
+
+  /** Anew each time, because the kubelet replaces it. */
+  #readServiceAccountToken({ serviceAccountTokenPath }: KubernetesAuth): TokenBytes {
+    const opened = this.#openServiceAccountToken();
+    return readTokenBytes(serviceAccountTokenPath, 'service account token', this.#memory, opened);
   }
 
   /** Requests copy the token when they are written, so the former one is no longer needed. */
@@ -237,14 +252,14 @@ interface LoginGrant extends RenewedLease {
 
 type KubernetesAuth = Extract<VaultAuth, { method: 'kubernetes' }>;
 
-/** Exchanges the service account's token, read anew each time because the kubelet replaces it. */
+/** Exchanges the service account's token, which is released then. */
 async function logInByServiceAccount(
   server: SecretsServer,
-  { role, mountPath, serviceAccountTokenPath }: KubernetesAuth,
+  { role, mountPath }: KubernetesAuth,
+  jwt: TokenBytes,
   memory: SecretMemory,
   signal: AbortSignal,
 ): Promise<LoginGrant> {
-  const jwt = readTokenBytes(serviceAccountTokenPath, 'service account token', memory);
   const { method, path } = loginRequest(mountPath);
   const start = Buffer.from(`{"role":${JSON.stringify(role)},"jwt":"`);
   try {
@@ -307,12 +322,18 @@ function tokenFrom(bytes: Uint8Array, memory: SecretMemory): TokenBytes {
 
 /**
  * Reads a token from a file straight into secret memory.
+ * @param opened the file, if it is open already; closed here
  * @throws VaultError of kind `unavailable`: the file may come, or be filled, later
  */
-export function readTokenBytes(path: string, what: string, memory: SecretMemory): TokenBytes {
+export function readTokenBytes(
+  path: string,
+  what: string,
+  memory: SecretMemory,
+  opened?: number,
+): TokenBytes {
   const buffer = new SecretBuffer(memory);
   try {
-    readInto(buffer, path);
+    readInto(buffer, opened ?? openSync(path, 'r'));
   } catch (error) {
     buffer.release();
     throw unreadableTokenFile(what, path, error);
@@ -320,8 +341,8 @@ export function readTokenBytes(path: string, what: string, memory: SecretMemory)
   return tokenInFile(buffer, path, what);
 }
 
-function readInto(buffer: SecretBuffer, path: string): void {
-  const descriptor = openSync(path, 'r');
+/** Closes the descriptor. */
+function readInto(buffer: SecretBuffer, descriptor: number): void {
   try {
     while (buffer.appendFrom((into) => readSync(descriptor, into)) > 0) {
       if (buffer.bytes.length > maxTokenBytes) throw Object.assign(new Error(), { code: 'EFBIG' });

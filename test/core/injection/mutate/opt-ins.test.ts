@@ -117,14 +117,14 @@ test('only named fields are delivered where the pod says so, and nothing named i
 
 test('a token with an audience takes the place of the one that opens the API server, for wrapper and proxy', () => {
   const { pod } = mutated(podWith({ ...proxied, 'svc/token-audience': 'https://vault.example' }));
-  const volume = pod.spec.volumes?.find(({ name }) => name === 'svc-token');
+  const volume = pod.spec.volumes?.find(({ name }) => name === 'svc-wrapper-token');
   assert.is(volume?.projected?.sources?.[0]?.serviceAccountToken?.audience, 'https://vault.example');
   for (const name of ['app', 'svc-proxy'])
     assert.is(variablesOf(pod, name)['SVC_SA_TOKEN_PATH'], '/var/run/secrets/svc/token', name);
   assert.equal(mutated(pod).pod, pod);
   const { metadata } = podWith(proxied);
   const back = mutated({ ...pod, metadata: { ...pod.metadata, ...metadata } }).pod;
-  const token = back.spec.volumes?.find(({ name }) => name === 'svc-token')?.projected?.sources?.[0];
+  const token = back.spec.volumes?.find(({ name }) => name === 'svc-wrapper-token')?.projected?.sources?.[0];
   assert.is(token?.serviceAccountToken?.audience, undefined);
 });
 

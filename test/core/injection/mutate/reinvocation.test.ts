@@ -199,7 +199,7 @@ again('refuses what is somebody else’s', () => {
 
 again('narrows its token once another webhook has given the pod a group, and the other way round', () => {
   const modeOf = ({ spec }: Pod) =>
-    spec.volumes?.find(({ name }) => name === 'svc-token')?.projected?.defaultMode;
+    spec.volumes?.find(({ name }) => name === 'svc-wrapper-token')?.projected?.defaultMode;
   const first = mutate(pod());
   assert.is(modeOf(first), 0o444);
   const grouped = mutate(withSpec(first, { securityContext: { fsGroup: 2000 } }));
@@ -207,5 +207,32 @@ again('narrows its token once another webhook has given the pod a group, and the
   assert.equal(mutate(grouped), grouped);
   assert.is(modeOf(mutate(withSpec(grouped, { securityContext: {} }))), 0o444);
 });
+
+again(
+  'gives the token of an operator before this one its name, and leaves a volume of that name that is somebody’s',
+  () => {
+    const proxied = { plan: { proxy: { enabled: true, upstream: 'https://s3.example' } } };
+    const renamed = (from: Pod): Pod =>
+      JSON.parse(JSON.stringify(from).replaceAll('"svc-wrapper-token"', '"svc-token"'));
+    const isToken = ({ name }: { readonly name: string }) => name === 'svc-wrapper-token';
+    for (const one of [{}, proxied]) {
+      const now = mutate(pod(), one);
+      assert.match(JSON.stringify(now), '"svc-wrapper-token"');
+      assert.equal(mutate(renamed(now), one), now);
+      const both = [...(renamed(now).spec.volumes ?? []), ...(now.spec.volumes ?? []).filter(isToken)];
+      const once = mutate(withSpec(renamed(now), { volumes: both }), one).spec.volumes?.map(
+        ({ name }) => name,
+      );
+      assert.is(new Set(once).size, once?.length);
+    }
+    const own = { name: 'svc-token', emptyDir: {} };
+    const app = container({ volumeMounts: [{ name: own.name, mountPath: '/mine' }] });
+    const { volumes = [] } = mutate(pod({ containers: [app], volumes: [own] })).spec;
+    assert.equal(
+      volumes.find(({ name }) => name === own.name),
+      own,
+    );
+  },
+);
 
 again.run();

@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert';
 import { bootAgainWhenStuck } from '../../../support/vm/boot-again.ts';
 import { guestProgram } from '../../../support/vm/guest-program.ts';
 import { PACKAGE } from '../../../support/vm/package-files.ts';
+import { tokenAttempts } from './attack-paths.ts';
 
 const longestMs = 200_000;
 export const timeout = 2 * longestMs + 20_000;
@@ -34,8 +35,8 @@ test.before(async () => {
 /** Whom the token is kept from; the kubelet and the wrapper read it. */
 const kept = (token: string) => ({
   ...{ wrapper: token, kubelet: token },
-  ...{ exec: denied, nsenter: denied, procRoot: denied, node: denied, data: denied, secondMount: denied },
-  ...{ child: denied, registeredIntruder: 'EACCES' },
+  ...Object.fromEntries(Object.keys(tokenAttempts).map((name) => [name, denied])),
+  registeredIntruder: 'EACCES',
 });
 
 test('before the wrapper has registered, everybody reads it', () =>

@@ -53,7 +53,7 @@ for (const [name, mount] of Object.entries({
   });
 }
 
-for (const name of ['svc-wrapper', 'svc-token', 'svc-ca']) {
+for (const name of ['svc-wrapper', 'svc-wrapper-token', 'svc-ca']) {
   test(`${name} in containers that are not wrapped`, () => {
     const volumeMounts = [{ name, mountPath: '/mine' }];
     const wanted = new RegExp(`container init: mounts ${name} at /mine`);

@@ -52,7 +52,7 @@ const under = (role: string, annotations = {}) => ({
 
 /** Audience of the token that the wrapper shows; undefined for the API server's own, `none` for no volume of ours. */
 function audienceOf({ pod }: PodRun): string | undefined {
-  const volume = pod.spec.volumes?.find(({ name }) => name === 'svc-token');
+  const volume = pod.spec.volumes?.find(({ name }) => name === 'svc-wrapper-token');
   if (volume === undefined) return 'none';
   return volume.projected?.sources?.find((one) => one.serviceAccountToken)?.serviceAccountToken?.audience;
 }
@@ -76,7 +76,7 @@ test('a token for the audience of the chart opens the secrets server, and nothin
   assert.is(code, 0, output);
   assert.is(toldIn(output).digest, digestOf(SECRET));
   assert.is(audienceOf(pod), audience);
-  const shown = tokenIn(pod, 'svc-token');
+  const shown = tokenIn(pod, 'svc-wrapper-token');
   assert.is(await login('bound', shown), 200);
   assert.is(await atApiServer(shown), 401);
   const usual = tokenIn(pod, usualVolume(pod));
@@ -106,7 +106,7 @@ test('an annotation, and a ServiceConfig, name another audience than the chart',
     assert.is(code, 0, output);
     assert.is(toldIn(output).digest, digestOf(SECRET));
     assert.is(audienceOf(pod), other);
-    assert.is(await atApiServer(tokenIn(pod, 'svc-token')), 401);
+    assert.is(await atApiServer(tokenIn(pod, 'svc-wrapper-token')), 401);
   }
 });
 

@@ -50,7 +50,7 @@ function protectedPod(): FakeObject {
   const spec = injectedSpec({ vault: 'https://192.0.2.7:8200', proxy });
   const [main] = spec.containers;
   const [sidecar] = 'initContainers' in spec ? spec.initContainers : [];
-  const token = { name: 'svc-token', mountPath: '/var/run/secrets/svc', readOnly: true };
+  const token = { name: 'svc-wrapper-token', mountPath: '/var/run/secrets/svc', readOnly: true };
   const tokens = { projected: { sources: [{ serviceAccountToken: { path: 'token', audience: 'vault' } }] } };
   const copier = { name: 'svc-wrapper', image: 'svc/wrapper:0.1.0' };
   const env = [...(main?.env ?? []), { name: 'HEALTH_ADDR', value: ':8081' }];

@@ -13,7 +13,7 @@ export interface TestClient extends SecretClient {
 export type ClientChanges = Partial<VaultConfig['endpoint']> &
   Partial<Omit<SecretClientOptions, 'config' | 'memory'>> & { auth?: VaultAuth; namespace?: string };
 
-const bounds = ['token', 'connectTimeoutMs', 'requestTimeoutMs'] as const;
+const bounds = ['token', 'connectTimeoutMs', 'requestTimeoutMs', 'openServiceAccountToken'] as const;
 
 /** A client in ordinary memory, with the token `s.token` unless another login is given. */
 export function clientOf(url: string | URL, changes: ClientChanges = {}): TestClient {

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { openSync, readdirSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -331,6 +331,35 @@ const kubernetes: VaultAuth = {
   mountPath: 'auth/kubernetes',
   serviceAccountTokenPath: jwtFile,
 };
+
+const heldOpen = () =>
+  readdirSync('/proc/self/fd').map((name) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${name}`);
+    } catch {
+      return ''; // that of the listing itself
+    }
+  });
+
+test('reads the token of the service account from a descriptor, where somebody else opens the file', async (context) => {
+  const otherFile = join(folder.path, 'opened-by-another');
+  const auth = { ...kubernetes, serviceAccountTokenPath: '/nowhere/token' };
+  const openServiceAccountToken = () => openSync(otherFile, 'r');
+  const client = use(
+    context,
+    () => ({ status: 200, json: { auth: { client_token: 's.1', lease_duration: 60, renewable: true } } }),
+    { auth, openServiceAccountToken },
+  );
+  for (const jwt of ['e.y.1', 'e.y.2']) {
+    writeFileSync(otherFile, jwt);
+    await client.logIn(patient());
+    assert.equal(context.server.to('auth/').at(-1)?.json, { role: 'a"b', jwt });
+  }
+  assert.not.ok(heldOpen().includes(otherFile));
+  const alone = use(context, () => refused(500), { auth, openServiceAccountToken: () => undefined });
+  const { message } = await vaultFailure(alone.logIn(patient()), 'unavailable');
+  assert.match(message, '/nowhere/token cannot be read (ENOENT)');
+});
 
 test('logs in by the service account, whose token is read each time', async (context) => {
   let given = 0;

@@ -3,7 +3,7 @@ import {
   carriesWrapper,
   containersOf,
   proxyName,
-  volumeNames,
+  tokenFolder,
   wrappedContainers,
 } from '../../../../core/injection/protected-pods.ts';
 import type { Container, Pod } from '../../../../core/kubernetes/pod.ts';
@@ -119,8 +119,8 @@ function showing(pod: Pod): readonly Container[] {
 
 /** Audience of the token mounted for the login; undefined for the default token. */
 function tokenOf({ volumeMounts = [] }: Container, { spec }: Pod): string | undefined {
-  if (!volumeMounts.some(({ name }) => name === volumeNames.token)) return undefined;
-  const sources = spec.volumes?.find(({ name }) => name === volumeNames.token)?.projected?.sources;
+  const mounted = volumeMounts.find(({ mountPath }) => mountPath === tokenFolder)?.name;
+  const sources = spec.volumes?.find(({ name }) => name === mounted)?.projected?.sources;
   return sources?.find(({ serviceAccountToken }) => serviceAccountToken)?.serviceAccountToken?.audience;
 }
 

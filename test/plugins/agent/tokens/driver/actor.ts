@@ -1,6 +1,6 @@
 /** `actor.ts`: does what it is told by lines of JSON, and answers each with one. */
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { createInterface } from 'node:readline';
 import { registerWithAgent } from '../../../../../src/plugins/wrapper/agent/register.ts';
@@ -10,6 +10,8 @@ export type ActorCommand =
   | { readonly do: 'read'; readonly path: string }
   /** By a child. */
   | { readonly do: 'cat'; readonly path: string }
+  /** By a child that is given the open file, as svc-init gives it to its workers. */
+  | { readonly do: 'hand'; readonly path: string }
   | { readonly do: 'register'; readonly socketPath: string; readonly podUid: string }
   | { readonly do: 'listen'; readonly port: number };
 
@@ -18,6 +20,15 @@ async function obey(command: ActorCommand): Promise<string> {
   if (command.do === 'cat') {
     const { stdout, stderr } = spawnSync('/bin/busybox', ['cat', command.path], { encoding: 'utf8' });
     return stdout || stderr.trim().replace(/.*: /, '');
+  }
+  if (command.do === 'hand') {
+    const file = openSync(command.path, 'r');
+    const { stdout } = spawnSync('/bin/busybox', ['cat'], {
+      stdio: [file, 'pipe', 'pipe'],
+      encoding: 'utf8',
+    });
+    closeSync(file);
+    return stdout;
   }
   if (command.do === 'register') {
     const { socketPath, podUid } = command;

@@ -1,72 +1,25 @@
-/** `main.ts ACTOR AGENT TIER`: pods with token volumes on a node of their own, and who gets at the tokens. */
-import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+/** `main.ts ACTOR AGENT TIER`: pods with token volumes on a node of their own, whose wrappers register, and who gets at the tokens. */
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type LineProcess, startLineProcess } from '../../../../support/bypass/line-process.ts';
 import { type SvcAgent, startSvcAgent } from '../../../../support/svc-agent.ts';
-import type { ActorCommand } from './actor.ts';
+import {
+  ask,
+  bringActor,
+  brought,
+  busybox,
+  kubeletPort,
+  makePod,
+  mountTmpfs,
+  type Pod,
+  startContainer,
+  token,
+  told,
+  write,
+} from './pod.ts';
 
 const [actor = '', agentEntry = '', tier = '1'] = process.argv.slice(2);
-const kubeletPort = 10_250;
-const mounted = '/var/run/secrets/svc';
-
-interface Pod {
-  readonly uid: string;
-  readonly cgroup: string;
-  readonly volume: string;
-}
-
-function makePod(digit: string): Pod {
-  const uid = `${digit.repeat(8)}-0000-4000-8000-${digit.repeat(12)}`;
-  const cgroup = `/sys/fs/cgroup/kubepods/pod${uid}/${digit.repeat(64)}`;
-  const volume = `/var/lib/kubelet/pods/${uid}/volumes/kubernetes.io~projected/svc-wrapper-token`;
-  mkdirSync(cgroup, { recursive: true });
-  mkdirSync(volume, { recursive: true });
-  return { uid, cgroup, volume };
-}
-
-const mountTmpfs = ({ volume }: Pod) =>
-  execFileSync('/bin/busybox', ['mount', '-t', 'tmpfs', 'tmpfs', volume]);
-
-let generation = 0;
-/** As the kubelet puts a new token in place of the old one. */
-function write({ volume }: Pod, token: string): void {
-  generation += 1;
-  mkdirSync(join(volume, `..${generation}`));
-  writeFileSync(join(volume, `..${generation}`, 'token'), token);
-  symlinkSync(`..${generation}`, join(volume, '..data_tmp'));
-  renameSync(join(volume, '..data_tmp'), join(volume, '..data'));
-  if (generation > 1) rmSync(join(volume, `..${generation - 1}`), { recursive: true, force: true });
-  rmSync(join(volume, 'token'), { force: true });
-  symlinkSync('..data/token', join(volume, 'token'));
-}
-
-const told = (record: object) => process.stdout.write(`${JSON.stringify(record)}\n`);
-
-/** In the cgroup of a container, with a mount namespace of its own in which the volume is where the wrapper has it. */
-function enter({ cgroup, volume }: Pod): Promise<LineProcess> {
-  const script = `echo $$ > ${cgroup}/cgroup.procs && mkdir -p ${mounted} && mount -o bind,ro ${volume} ${mounted} && exec node ${actor}`;
-  return startLineProcess('/bin/busybox', ['unshare', '-m', '/bin/sh', '-c', script]);
-}
-
-async function ask(process_: LineProcess, command: ActorCommand): Promise<string> {
-  process_.send(JSON.stringify(command));
-  return (await process_.next<{ answer: string }>()).answer;
-}
-
-const busybox = (...args: string[]): string => {
-  const { stdout, stderr } = spawnSync('/bin/busybox', args, { encoding: 'utf8' });
-  return stdout || stderr.trim().replace(/.*: /, '');
-};
-
-/** By `kubectl exec`: in the container's cgroup and namespaces, and no child of the wrapper. */
-const brought = ({ cgroup }: Pod, pid: number, ...command: string[]): string =>
-  busybox(
-    'sh',
-    '-c',
-    `echo $$ > ${cgroup}/cgroup.procs; exec busybox nsenter -t ${pid} -m ${command.join(' ')}`,
-  );
 
 const agent: SvcAgent = await startSvcAgent({
   bpfFolder: '/sys/fs/bpf/tokens',
@@ -80,25 +33,24 @@ const [pod, other, strange] = [makePod('a'), makePod('b'), makePod('c')] as cons
 for (const each of [pod, other]) mountTmpfs(each);
 write(pod, 'first');
 writeFileSync(join(other.volume, 'token'), 'of-other');
-const token = `${mounted}/token`;
-const wrapper = await enter(pod);
+const container = await startContainer(pod, 'a', { actor });
+const wrapper = container.first;
 const inPod = (path: string) => `/proc/${wrapper.pid}/root${path}`;
 const register = (process_: LineProcess, { uid }: Pod) =>
   ask(process_, { do: 'register', socketPath, podUid: uid });
 
-await ask(wrapper, { do: 'read', path: '/dev/null' });
 told({
   name: 'before',
-  record: { exec: brought(pod, wrapper.pid, 'cat', token), node: busybox('cat', `${pod.volume}/token`) },
+  record: { exec: brought(container, 'cat', token), node: busybox('cat', `${pod.volume}/token`) },
 });
 
 await register(wrapper, pod);
-told({ name: 'noKubelet', record: { exec: brought(pod, wrapper.pid, 'cat', token), lines: reasons() } });
+told({ name: 'noKubelet', record: { exec: brought(container, 'cat', token), lines: reasons() } });
 
 let kubelet = await startLineProcess('/usr/bin/node', [actor]);
 await ask(kubelet, { do: 'listen', port: kubeletPort });
 await register(wrapper, pod);
-const intruder = await enter(pod);
+const intruder = await bringActor(container, actor);
 const intruded = await register(intruder, pod);
 mkdirSync('/mnt/again');
 busybox('mount', '-o', 'bind', pod.volume, '/mnt/again');
@@ -107,8 +59,8 @@ const overlaid = busybox('mount', '-t', 'overlay', 'overlay', '-o', `lowerdir=${
 const readers = () => ({
   wrapper: '',
   child: '',
-  exec: brought(pod, wrapper.pid, 'cat', token),
-  nsenter: busybox('nsenter', '-t', String(wrapper.pid), '-m', 'cat', token),
+  exec: brought(container, 'cat', token),
+  nsenter: busybox('nsenter', '-t', String(wrapper.pid), '-m', '-r', 'cat', token),
   procRoot: busybox('cat', inPod(token)),
   node: busybox('cat', `${pod.volume}/token`),
   data: busybox('cat', `${pod.volume}/..data/token`),
@@ -136,14 +88,14 @@ told({
 });
 busybox('umount', '/mnt');
 
-const neighbour = await enter(other);
+const { first: neighbour } = await startContainer(other, 'b', { actor });
 await register(neighbour, other);
 told({
   name: 'neighbour',
   record: {
     own: await ask(neighbour, { do: 'read', path: token }),
-    theirs: await ask(neighbour, { do: 'read', path: `${pod.volume}/token` }),
-    byFirst: await ask(wrapper, { do: 'read', path: `${other.volume}/token` }),
+    theirs: await ask(neighbour, { do: 'read', path: inPod(token) }),
+    byFirst: await ask(wrapper, { do: 'read', path: `/proc/${neighbour.pid}/root${token}` }),
   },
 });
 
@@ -152,7 +104,7 @@ told({ name: 'rotated', record: await all() });
 
 busybox('mount', '-o', 'bind', '/run', strange.volume);
 writeFileSync('/run/of-node', 'of-node');
-const third = await enter(strange);
+const { first: third } = await startContainer(strange, 'c', { actor });
 await register(third, strange);
 told({ name: 'nodeFiles', record: { run: busybox('cat', '/run/of-node'), lines: reasons() } });
 

@@ -35,7 +35,7 @@ const withContainer = (change: object) => (pod: FakeObject) => {
 /** The token that wrapper and proxy show, for another audience. */
 export const withAudience = (audience: string | undefined) => (pod: FakeObject) => {
   const serviceAccountToken = { path: 'token', ...(audience !== undefined && { audience }) };
-  const token = { name: 'svc-token', projected: { sources: [{ serviceAccountToken }] } };
+  const token = { name: 'svc-wrapper-token', projected: { sources: [{ serviceAccountToken }] } };
   const others = pod['spec'].volumes.filter(({ name }: { name: string }) => name !== token.name);
   return { ...pod, spec: { ...pod['spec'], volumes: [...others, token] } };
 };

@@ -25,7 +25,7 @@ test('are those without an audience, a warning that names the containers', async
 test('are those that a pod has by itself', async () => {
   const unmounted = changed('Pod', 'web', (pod) => {
     const [main] = pod['spec'].containers;
-    const mounts = main.volumeMounts.filter(({ name }: { name: string }) => name !== 'svc-token');
+    const mounts = main.volumeMounts.filter(({ name }: { name: string }) => name !== 'svc-wrapper-token');
     return { ...pod, spec: { ...pod['spec'], containers: [{ ...main, volumeMounts: mounts }] } };
   });
   assert.equal(await messages(unmounted), ['The API server takes the token of: main.']);

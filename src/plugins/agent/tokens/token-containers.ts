@@ -1,0 +1,176 @@
+import { readFileSync, type Stats, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { BoundedMap } from '../../../core/bounded-map.ts';
+import { processKey } from '../../../core/protection/report.ts';
+import type { Guard, ProcessFacts, ProtectedProcess } from '../guard/contract.ts';
+import { processesIn } from '../pods/cover-pods.ts';
+import type { PassOutcome } from '../pods/coverage.ts';
+import {
+  containerIdOf,
+  type Folder,
+  findCgroupRoot,
+  folderAt,
+  namesIn,
+  type PodCgroup,
+  scanPodCgroups,
+} from '../pods/pod-cgroups.ts';
+import { findTokenMount, type Mount, parseMounts, readHostMounts } from './token-volume.ts';
+
+export interface TokenContainersOptions {
+  readonly guard: Pick<Guard, 'inspect' | 'status'>;
+  /** Where the host's cgroups are mounted. */
+  readonly cgroupRoot: string;
+  /**
+   * Whether a container may be one of those that the operator gives the token.
+   * @param container the runtime's id; undefined where its cgroup does not name it
+   */
+  readonly mayHold: (podUid: string, container: string | undefined) => boolean;
+}
+
+/**
+ * Lets a process open the token of its pod, unless `check` throws with why not.
+ * @returns whether that is settled; else there is another try
+ */
+export type LetIn = (process: ProcessFacts, podUid: string, check: () => void) => boolean;
+
+/** What is known of a container, by the id of its cgroup, which is never used twice. */
+interface KnownContainer {
+  readonly since: number;
+  /** The process that it was started with; another one that is the oldest later on was brought in. */
+  first: string | undefined;
+  /** On which tier it was found out who of it opens the volume; undefined: not yet. */
+  settledOn: number | undefined;
+  /** How often it was looked at for that. */
+  looks: number;
+}
+
+const mostKnown = 4_096;
+/** So many containers are looked at in one pass; the others come next. */
+const mostPerPass = 64;
+/** One that has not started by then is no container of the runtime's, or waits for something else. */
+const startingMs = 30_000;
+
+/** The containers of pods with a token, and the process of each that may open it: the one that it was started with. */
+export class TokenContainers {
+  readonly #options: TokenContainersOptions;
+  readonly #known = new BoundedMap<bigint, KnownContainer>(mostKnown);
+
+  constructor(options: TokenContainersOptions) {
+    this.#options = options;
+  }
+
+  /** @throws Error where it is not the first process of a container that may hold the token */
+  requireFirst(process: ProcessFacts, podUid: string): void {
+    const root = findCgroupRoot(this.#options.cgroupRoot);
+    const pods = root === undefined ? [] : scanPodCgroups(root).pods;
+    const pod = pods.find(({ uid }) => uid === podUid);
+    const container = containersIn(pod?.path ?? '').find(({ id }) => id === process.cgroup);
+    const first = container && firstProcessIn(container.path, this.#options.guard);
+    if (container === undefined || first?.start !== process.start) throw broughtIn();
+    this.#requireSame(container, process);
+    if (!this.#options.mayHold(podUid, containerIdOf(container.path)))
+      throw new Error('The container is not one of those that the operator gives the token');
+  }
+
+  /** Looks at each container until it is known who of it opens the volume. */
+  look(pods: readonly PodCgroup[], letIn: LetIn): PassOutcome {
+    const { tier } = this.#options.guard.status;
+    const now = performance.now();
+    const open = pods
+      .flatMap(({ uid, path }) => containersIn(path).map((container) => ({ uid, container })))
+      .map((one) => ({ ...one, known: this.#entry(one.container) }))
+      .filter(({ known }) => known.settledOn !== tier)
+      .sort((one, other) => one.known.looks - other.known.looks);
+    const hostMounts = open.length === 0 ? [] : readHostMounts();
+    const outcomes = open.map(({ uid, container, known }, index): PassOutcome => {
+      if (index >= mostPerPass) return 'starting';
+      known.looks += 1;
+      const outcome = this.#settle(uid, container, hostMounts, letIn);
+      if (outcome === 'settled') known.settledOn = tier;
+      return outcome === 'starting' && now - known.since >= startingMs ? 'settled' : outcome;
+    });
+    if (outcomes.includes('starting')) return 'starting';
+    return outcomes.includes('unsettled') ? 'unsettled' : 'settled';
+  }
+
+  #settle(podUid: string, container: Folder, hostMounts: readonly Mount[], letIn: LetIn): PassOutcome {
+    const { guard, mayHold } = this.#options;
+    const process = firstProcessIn(container.path, guard);
+    if (process === undefined) return 'starting';
+    const settled = (check: () => void): PassOutcome =>
+      letIn(process, podUid, check) ? 'settled' : 'unsettled';
+    try {
+      const view = viewOfVolume(process.pid, podUid, hostMounts);
+      if (view !== 'mounted') return view === 'without' ? 'settled' : 'starting';
+    } catch (error) {
+      return settled(() => {
+        throw error;
+      });
+    }
+    if (!mayHold(podUid, containerIdOf(container.path))) return 'unsettled';
+    return settled(() => this.#requireSame(container, process));
+  }
+
+  /** @throws Error where another process of the container was asked about before */
+  #requireSame(container: Folder, process: ProtectedProcess): void {
+    const known = this.#entry(container);
+    known.first ??= processKey(process);
+    if (known.first !== processKey(process)) throw broughtIn();
+  }
+
+  #entry({ id }: Folder): KnownContainer {
+    const known = this.#known.get(id) ?? {
+      ...{ since: performance.now(), first: undefined, settledOn: undefined, looks: 0 },
+    };
+    this.#known.set(id, known);
+    return known;
+  }
+}
+
+const broughtIn = () =>
+  new Error('The process is not the first one of its container: it may have been brought in');
+
+/** The cgroups of a pod's containers, that of its sandbox among them. */
+function containersIn(pod: string): Folder[] {
+  return namesIn(pod)
+    .map((name) => folderAt(join(pod, name)))
+    .filter((folder) => folder !== undefined);
+}
+
+/**
+ * The process that a container was started with, as long as it lives: nothing in its cgroup is older. What `kubectl exec`
+ * brings in comes later, whatever it is.
+ * @returns undefined where nothing runs in it
+ */
+function firstProcessIn(container: string, guard: Pick<Guard, 'inspect'>): ProcessFacts | undefined {
+  return processesIn(container)
+    .map((pid) => guard.inspect(pid))
+    .filter((facts) => facts !== undefined)
+    .reduce<ProcessFacts | undefined>(
+      (oldest, one) => (oldest === undefined || one.start < oldest.start ? one : oldest),
+      undefined,
+    );
+}
+
+/** `starting`: the runtime has not given it the container's own root yet, and it still sees the node's mounts. */
+type VolumeView = 'starting' | 'mounted' | 'without';
+
+/**
+ * Whether a process sees the token volume of its pod where its container has it, and not by the kubelet's own path.
+ * @throws Error of `findTokenMount`
+ */
+function viewOfVolume(pid: number, podUid: string, hostMounts: readonly Mount[]): VolumeView {
+  const volume = findTokenMount(hostMounts, podUid);
+  if (volume === undefined) return 'without';
+  try {
+    if (isSame(statSync(`/proc/${pid}/root/`), statSync('/proc/1/root/'))) return 'starting';
+    const mounts = parseMounts(readFileSync(`/proc/${pid}/mountinfo`, 'utf8'));
+    const isMount = ({ device, path }: Mount) => device === volume.device && path !== volume.path;
+    return mounts.some(isMount) ? 'mounted' : 'without';
+  } catch {
+    // the process has ended: another one is the first now, or the container is gone
+    return 'starting';
+  }
+}
+
+const isSame = (one: Stats, other: Stats): boolean => one.dev === other.dev && one.ino === other.ino;
