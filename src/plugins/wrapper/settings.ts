@@ -164,7 +164,7 @@ export const wrapperSettings = {
   requireEnforcement: {
     variable: 'SVC_REQUIRE_ENFORCEMENT',
     flag: 'require-enforcement',
-    summary: 'Refuse to run where no agent keeps others out; without an address, wait to be covered by one',
+    summary: 'Refuse to run where no agent keeps others out, after waiting for it',
     switch: true,
     fallback: 'false',
     ...boolean(),
