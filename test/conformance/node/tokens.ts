@@ -21,6 +21,11 @@ const PLAIN = { namespace: 'baseline', name: 'plain-token' } as const;
 const CONTAINER = 'shop';
 const VOLUME = 'svc-wrapper-token';
 const IN_POD = '/var/run/secrets/svc/token';
+/**
+ * The file itself. Of the link to it, a pod's user is the owner, in a sticky folder that all may write to: that alone keeps root
+ * from following it (fs.protected_symlinks).
+ */
+const FILE_IN_POD = '/var/run/secrets/svc/..data/token';
 /** How a JWT begins. */
 const SHOWN = /^eyJ/m;
 const DENIED = /Permission denied/;
@@ -75,17 +80,18 @@ const ATTEMPTS: readonly Attempt[] = [
     attempt: async (bed, target) =>
       byRoot(
         bed,
-        `nsenter --target ${await firstProcess(bed, target)} --mount --root /bin/sh -c "cat ${IN_POD}"`,
+        `nsenter --target ${await firstProcess(bed, target)} --mount --root /bin/sh -c "cat ${FILE_IN_POD}"`,
       ),
   },
   {
     name: 'cat by root through /proc/PID/root',
-    attempt: async (bed, target) => byRoot(bed, `cat /proc/${await firstProcess(bed, target)}/root${IN_POD}`),
+    attempt: async (bed, target) =>
+      byRoot(bed, `cat /proc/${await firstProcess(bed, target)}/root${FILE_IN_POD}`),
   },
   {
     name: "cat by root of the kubelet's path",
     attempt: (bed, { uid }) =>
-      byRoot(bed, `cat /var/lib/kubelet/pods/${uid}/volumes/kubernetes.io~projected/${VOLUME}/token`),
+      byRoot(bed, `cat /var/lib/kubelet/pods/${uid}/volumes/kubernetes.io~projected/${VOLUME}/..data/token`),
   },
 ];
 
