@@ -88,7 +88,7 @@ export function returnFreeMemory(): void {
 }
 
 /** `SVC_QUERY_LIMIT` of bpf/svc.h. */
-const coverQuery = 0x73_76_63n;
+const coverQuery = 0x73_76_63;
 
 /**
  * Whether the node agent's programs keep others out of this process, by their own answer: bpf/query.h. Needs neither
@@ -96,20 +96,15 @@ const coverQuery = 0x73_76_63n;
  * @throws NativeError where the limit cannot be set, by a filter of system calls
  */
 export function isCovered(): boolean {
-  return withScratch(structSize, (struct) => {
-    load(struct, fileLockLimit);
-    const soft = struct.bytes.readBigUInt64LE(0);
-    struct.bytes.writeBigUInt64LE(coverQuery, 0);
-    try {
-      tryInt('setrlimit', fileLockLimit, struct.address);
-    } catch (error) {
-      if (error instanceof NativeError && error.errno === constants.errno.EALREADY) return true;
-      throw error;
-    }
-    struct.bytes.writeBigUInt64LE(soft, 0);
-    tryInt('setrlimit', fileLockLimit, struct.address);
-    return false;
-  });
+  const { soft } = readLimit(fileLockLimit);
+  try {
+    writeSoftLimit(fileLockLimit, coverQuery);
+  } catch (error) {
+    if (error instanceof NativeError && error.errno === constants.errno.EALREADY) return true;
+    throw error;
+  }
+  writeSoftLimit(fileLockLimit, soft);
+  return false;
 }
 
 /** The limit on locked memory, in bytes. @throws NativeError */

@@ -1,4 +1,4 @@
-import { comesAbout, type NodeBed, type NodeCheck, onNode, readyPods } from './bed.ts';
+import { type ApiObject, comesAbout, type NodeBed, type NodeCheck, onNode, readyPods } from './bed.ts';
 import { agentRecords } from './install.ts';
 import { LEVELS, PASSWORD, shop } from './shop.ts';
 
@@ -104,22 +104,36 @@ const denied = async (
   const before = (await hits(bed, target)).length;
   const leaked = await attempt(attacker, target, script);
   report.check(`${target.namespace}: ${name} shows nothing`, !leaked);
+  await reported(bed, report, target, name, { before });
+};
+
+/**
+ * Waits for the agent's report of what was tried.
+ * @param before how many reports of the pod there were, of that attack path where one is given
+ */
+export async function reported(
+  bed: NodeBed,
+  report: Parameters<NodeCheck>[1],
+  target: Pick<Target, 'namespace' | 'pod'>,
+  name: string,
+  { before, road }: { readonly before: number; readonly road?: string },
+): Promise<void> {
+  const { namespace, pod } = target;
   let seen: unknown;
-  const named = await comesAbout(bed, target.namespace, `a report of ${name}`, async () => {
-    const fresh = (await hits(bed, target)).slice(before);
+  const named = await comesAbout(bed, namespace, `a report of ${name}`, async () => {
+    const fresh = (await hits(bed, target, road)).slice(before);
     seen = fresh.at(-1);
     // the pod's other containers may be tried as well, the nameless one of its sandbox among them
     return fresh.some(
-      ({ target_pod_name: pod, target_container: container }) =>
-        pod === `${target.namespace}/${target.pod}` && container === 'shop',
+      (hit) => hit['target_pod_name'] === `${namespace}/${pod}` && hit['target_container'] === 'shop',
     );
   }).catch(() => false);
   report.check(
-    `${target.namespace}: ${name} is reported with the names of pod and container`,
+    `${namespace}: ${name} is reported with the names of pod and container`,
     named,
     JSON.stringify(seen),
   );
-};
+}
 
 /** Whether what it shows holds the password. @throws Error where it was not tried */
 async function attempt(attacker: Attacker, { variables }: Target, script: string): Promise<boolean> {
@@ -134,11 +148,14 @@ async function attempt(attacker: Attacker, { variables }: Target, script: string
 export const attempted = (bed: NodeBed, target: Target): Promise<boolean> =>
   attempt(async (script) => (await bed.machine.run(script)).stdout, target, 'cat /proc/$pid/environ');
 
-/** What the agent has logged of attempts at a pod. */
-async function hits(bed: NodeBed, { pod }: Target) {
+/** What the agent has logged of attempts at a pod. @param road by this attack path; default: by any */
+export async function hits(bed: NodeBed, { pod }: Pick<Target, 'pod'>, road?: string) {
   const records = await agentRecords(bed);
   return records.filter(
-    ({ event, ...rest }) => /^hit\./.test(`${event}`) && JSON.stringify(rest).includes(pod),
+    ({ event, ...rest }) =>
+      /^hit\./.test(`${event}`) &&
+      (road === undefined || rest['road'] === road) &&
+      JSON.stringify(rest).includes(pod),
   );
 }
 
@@ -164,8 +181,7 @@ async function roguePod(bed: NodeBed): Promise<string> {
 /** The pod's one process that serves. */
 export async function targetOf(bed: NodeBed, namespace: string, app: string): Promise<Target> {
   const [{ metadata, status }] = await readyPods(bed, namespace, `app=${app}`);
-  const statuses: { name: string; containerID: string }[] = status.containerStatuses;
-  const id = statuses.find(({ name }) => name === 'shop')?.containerID.replace('containerd://', '') ?? '';
+  const id = shopContainer(status);
   const found = await onNode(
     bed,
     `pgrep --full '^/bin/busybox httpd' | while read pid; do grep -q ${id} /proc/$pid/cgroup && echo $pid; done; true`,
@@ -173,4 +189,12 @@ export async function targetOf(bed: NodeBed, namespace: string, app: string): Pr
   const pid = Number(found.trim().split('\n').at(-1));
   if (!pid) throw new Error(`no process serves in ${namespace}/${metadata.name}`);
   return { namespace, pod: metadata.name, variables: `pid=${pid}; container=${id}` };
+}
+
+/** The runtime's id of a pod's container `shop`. @param status of the pod @throws Error where it has none */
+export function shopContainer({ containerStatuses }: ApiObject): string {
+  const statuses: { name: string; containerID: string }[] = containerStatuses;
+  const id = statuses.find(({ name }) => name === 'shop')?.containerID.replace('containerd://', '');
+  if (!id) throw new Error(`no container shop: ${JSON.stringify(statuses)}`);
+  return id;
 }

@@ -1,4 +1,4 @@
-import type { Helm } from '../../support/helm.ts';
+import { CHART, type Helm } from '../../support/helm.ts';
 import type { NodeCluster } from '../../support/node/cluster.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import type { Report } from '../part.ts';
@@ -24,6 +24,16 @@ export async function kubectl({ kube }: NodeBed, ...args: string[]): Promise<str
   if (status !== 0) throw new Error(`kubectl ${args.join(' ')}: ${stderr}`);
   return stdout;
 }
+
+/** `helm upgrade` of the release, by which the values become others and its other values stay. @param set as `name=value` */
+export const upgradeChart = ({ helm, kubeconfig }: NodeBed, set: string): ReturnType<Helm['run']> =>
+  helm.run(
+    [
+      ...['upgrade', 'svc', CHART, '--namespace', 'svc-system', '--reset-then-reuse-values'],
+      ...['--set', set],
+    ],
+    kubeconfig,
+  );
 
 /** Output of a script of root on the node. @throws Error with what it says where it fails */
 export async function onNode({ machine }: NodeBed, script: string): Promise<string> {

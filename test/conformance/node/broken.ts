@@ -1,7 +1,14 @@
-import { CHART } from '../../support/helm.ts';
 import { NODE_NAME } from '../../support/node/disk.ts';
 import { takeAgentAway } from './agent-loss.ts';
-import { type ApiObject, comesAbout, type NodeBed, type NodeCheck, podsGone, readyPods } from './bed.ts';
+import {
+  type ApiObject,
+  comesAbout,
+  type NodeBed,
+  type NodeCheck,
+  podsGone,
+  readyPods,
+  upgradeChart,
+} from './bed.ts';
 import { asked, CONTEXTS, shopPod } from './shop.ts';
 import { svcValidate } from './validate.ts';
 
@@ -144,8 +151,7 @@ const BREAKAGES: readonly Breakage[] = [
     async breakIt(bed) {
       const enforce = async (mode: boolean) => {
         const [before] = await readyPods(bed, SYSTEM, AGENT_PODS);
-        const at = ['--namespace', SYSTEM, '--reset-then-reuse-values', '--set', `enforceMode=${mode}`];
-        const { status, stderr } = await bed.helm.run(['upgrade', 'svc', CHART, ...at], bed.kubeconfig);
+        const { status, stderr } = await upgradeChart(bed, `enforceMode=${mode}`);
         if (status !== 0) throw new Error(stderr);
         const isAnother = ({ metadata }: ApiObject) => metadata.uid !== before.metadata.uid;
         await readyPods(bed, SYSTEM, AGENT_PODS, 1, isAnother);

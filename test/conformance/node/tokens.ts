@@ -1,6 +1,6 @@
 import { allowRole } from '../../plugins/operator/path/key-server.ts';
-import { CHART } from '../../support/helm.ts';
 import type { Report } from '../part.ts';
+import { hits, reported, shopContainer } from './attacks.ts';
 import {
   type ApiObject,
   comesAbout,
@@ -9,6 +9,7 @@ import {
   type NodeCheck,
   onNode,
   readyPods,
+  upgradeChart,
 } from './bed.ts';
 import { agentRecords } from './install.ts';
 import { asked, CONTEXTS, digests, ROLE, shop } from './shop.ts';
@@ -20,6 +21,8 @@ const ROLE_OF_AUDIENCE = 'app-of-audience';
 const PLAIN = { namespace: 'baseline', name: 'plain-token' } as const;
 const CONTAINER = 'shop';
 const VOLUME = 'svc-wrapper-token';
+/** As events of the agent name the attack path. */
+const ROAD = 'token';
 const IN_POD = '/var/run/secrets/svc/token';
 /**
  * The file itself. Of the link to it, a pod's user is the owner, in a sticky folder that all may write to: that alone keeps root
@@ -111,8 +114,7 @@ async function execute({ kube }: NodeBed, { namespace, pod }: Target, ...command
 /** PID on the node of the oldest process of the container. */
 async function firstProcess(bed: NodeBed, { namespace, pod }: Target): Promise<string> {
   const { status } = await bed.kube.must('GET', `/api/v1/namespaces/${namespace}/pods/${pod}`);
-  const statuses: { name: string; containerID: string }[] = status.containerStatuses;
-  const id = statuses.find(({ name }) => name === CONTAINER)?.containerID.replace('containerd://', '');
+  const id = shopContainer(status);
   const found = await onNode(
     bed,
     `sort --numeric-sort $(find /sys/fs/cgroup/kubepods.slice -path '*${id}*' -name cgroup.procs) | head --lines=1`,
@@ -127,29 +129,11 @@ async function denied(
   target: Target,
   { name, attempt }: Attempt,
 ): Promise<void> {
-  const { namespace, pod } = target;
-  const before = (await reports(bed, target)).length;
+  const { namespace } = target;
+  const before = (await hits(bed, target, ROAD)).length;
   const output = await attempt(bed, target);
   report.check(`${namespace}: ${name} is denied`, DENIED.test(output) && !SHOWN.test(output), start(output));
-  let seen: unknown;
-  const named = await comesAbout(bed, namespace, `a report of ${name}`, async () => {
-    const fresh = (await reports(bed, target)).slice(before);
-    seen = fresh.at(-1);
-    return fresh.some(
-      (record) =>
-        record['target_pod_name'] === `${namespace}/${pod}` && record['target_container'] === CONTAINER,
-    );
-  }).catch(() => false);
-  report.check(`${namespace}: ${name} is reported with pod and container`, named, JSON.stringify(seen));
-}
-
-/** Attempts at tokens of a pod that the agent has logged. */
-async function reports(bed: NodeBed, { pod }: Target) {
-  const records = await agentRecords(bed);
-  return records.filter(
-    ({ event, road, ...rest }) =>
-      /^hit\./.test(`${event}`) && road === 'token' && JSON.stringify(rest).includes(pod),
-  );
+  await reported(bed, report, target, name, { before, road: ROAD });
 }
 
 /** How many processes of a pod the agent has let in. */
@@ -197,13 +181,7 @@ async function targetIn(bed: NodeBed, namespace: string, app: string): Promise<T
 
 /** By `helm upgrade`, until the operator's pod has it. */
 async function setAudience(bed: NodeBed, report: Report, audience: string): Promise<void> {
-  const { status, stderr } = await bed.helm.run(
-    [
-      ...['upgrade', 'svc', CHART, '--namespace', 'svc-system', '--reset-then-reuse-values'],
-      ...['--set', `operator.tokenAudience=${audience}`],
-    ],
-    bed.kubeconfig,
-  );
+  const { status, stderr } = await upgradeChart(bed, `operator.tokenAudience=${audience}`);
   report.check(`helm sets operator.tokenAudience to ${audience || 'none'}`, status === 0, stderr.trim());
   const hasIt = ({ spec }: ApiObject) =>
     JSON.stringify(spec.containers).includes('SVC_OPERATOR_TOKEN_AUDIENCE') === (audience !== '');

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CHART } from '../../support/helm.ts';
-import { type ApiObject, comesAbout, type NodeBed, type NodeCheck } from './bed.ts';
+import { type ApiObject, comesAbout, type NodeBed, type NodeCheck, upgradeChart } from './bed.ts';
 import { asked, CONTEXTS, shopPod } from './shop.ts';
 
 const NAMESPACE = 'restricted';
@@ -10,13 +9,7 @@ const DEPLOYMENT = '/apis/apps/v1/namespaces/svc-system/deployments/svc-operator
 export const upgrade: NodeCheck = async (bed, report) => {
   const stream = startStream(bed);
   for (const replicas of [3, 1]) {
-    const { status, stderr } = await bed.helm.run(
-      [
-        ...['upgrade', 'svc', CHART, '--namespace', 'svc-system', '--reset-then-reuse-values'],
-        ...['--set', `operator.replicaCount=${replicas}`],
-      ],
-      bed.kubeconfig,
-    );
+    const { status, stderr } = await upgradeChart(bed, `operator.replicaCount=${replicas}`);
     report.check(`helm upgrades to ${replicas} of the operator`, status === 0, stderr.trim());
     await comesAbout(bed, 'svc-system', `${replicas} of the operator`, async () => {
       const { status } = await bed.kube.must('GET', DEPLOYMENT);

@@ -21,19 +21,11 @@ export type Entry = { readonly typed: Typed } | { readonly file: SavedFile };
  * @throws Error for output ahead of the first command of a block
  */
 export function entriesIn(page: string): readonly Entry[] {
-  const lines = page.split('\n');
-  const entries: Entry[] = [];
-  for (let at = 0; at < lines.length; at++) {
-    const [, language, name] = /^```(\S+)(?: (\S+))?$/.exec(lines[at] ?? '') ?? [];
-    if (language === undefined) continue;
-    const end = lines.indexOf('```', at + 1);
-    if (end < 0) throw new Error(`line ${at + 1}: the block does not end`);
-    const block = lines.slice(at + 1, end);
-    if (name !== undefined) entries.push({ file: { name, text: `${block.join('\n')}\n` } });
-    else if (language === 'console') entries.push(...typedIn(block, at + 2).map((typed) => ({ typed })));
-    at = end;
-  }
-  return entries;
+  return fencedBlocks(page).flatMap(({ info, text, line }): Entry[] => {
+    const [language, name] = info.split(' ');
+    if (name !== undefined) return [{ file: { name, text: `${text}\n` } }];
+    return language === 'console' ? typedIn(text.split('\n'), line).map((typed) => ({ typed })) : [];
+  });
 }
 
 /** What stands in a block, without its fences. */
@@ -44,15 +36,21 @@ export interface Block {
 }
 
 /** The blocks of a language, in the order of the page; those that are to be saved as files left out. */
-export function blocksIn(page: string, language: string): readonly Block[] {
+export const blocksIn = (page: string, language: string): readonly Block[] =>
+  fencedBlocks(page)
+    .filter(({ info }) => info === language)
+    .map(({ text, line }) => ({ text, line }));
+
+/** `info` is what stands behind the opening fence. @throws Error for a block that does not end */
+function fencedBlocks(page: string): readonly (Block & { readonly info: string })[] {
   const lines = page.split('\n');
-  const blocks: Block[] = [];
+  const blocks: (Block & { readonly info: string })[] = [];
   for (let at = 0; at < lines.length; at++) {
-    if (!lines[at]?.startsWith('```')) continue;
+    const info = /^```(.*)$/.exec(lines[at] ?? '')?.[1];
+    if (info === undefined) continue;
     const end = lines.indexOf('```', at + 1);
     if (end < 0) throw new Error(`line ${at + 1}: the block does not end`);
-    if (lines[at] === `\`\`\`${language}`)
-      blocks.push({ text: lines.slice(at + 1, end).join('\n'), line: at + 2 });
+    blocks.push({ info, text: lines.slice(at + 1, end).join('\n'), line: at + 2 });
     at = end;
   }
   return blocks;

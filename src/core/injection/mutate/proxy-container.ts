@@ -47,9 +47,7 @@ export function storeAuthorities(
   { storeCA }: ProxyRequest,
   { storeAuthorities }: InjectionDefaults,
 ): Shared | undefined {
-  const [configMap = '', key = authorityFile] = storeCA?.split('/') ?? [];
-  const named = configMap === '' ? undefined : { configMap, key };
-  const from = storeCA === undefined ? storeAuthorities : named;
+  const from = storeCA === undefined ? storeAuthorities : namedAuthorities(storeCA);
   if (from === undefined) return undefined;
   const name = volumeNames.storeCertificates;
   // not optional: the proxy does not start before they are there
@@ -58,6 +56,12 @@ export function storeAuthorities(
     volume: { name, configMap: { name: from.configMap, items } },
     mount: { name, mountPath: storeAuthorityFolder, readOnly: true },
   };
+}
+
+/** @param storeCA `<name>` or `<name>/<key>`; empty: it names none, and the public authorities count */
+export function namedAuthorities(storeCA: string): InjectionDefaults['storeAuthorities'] {
+  const [configMap = '', key = authorityFile] = storeCA.split('/');
+  return configMap === '' ? undefined : { configMap, key };
 }
 
 const authorityFile = 'ca.crt';

@@ -116,9 +116,10 @@ class CoveragePasses {
       const plan = planCover({ covered, wanted: uids, listed, found, isThere: this.#presence() });
       this.#failures = coverPods(guard, plan, log);
       const held = new Set(guard.cgroups());
-      const uncovered = this.uncovered(uids);
-      onPass({ covered: this.#covered(), uncovered: this.#overdue(uncovered) });
-      const outcome = onCovered(this.#wanted().filter(({ id }) => held.has(id)));
+      const uncovered = this.uncovered(uids, held);
+      const there = pods.filter(({ id }) => held.has(id));
+      onPass({ covered: new Set(there.map(({ uid }) => uid)), uncovered: this.#overdue(uncovered) });
+      const outcome = onCovered(there.filter(({ uid }) => uids.has(uid)));
       return outcome === 'settled' && (plan.unsettled || uncovered.size > 0) ? 'unsettled' : outcome;
     } catch (error) {
       onPass({ covered: new Set(), uncovered: new Map(), failure: messageOf(error) });
@@ -126,8 +127,11 @@ class CoveragePasses {
     }
   }
 
-  uncovered(uids: Iterable<string>): ReadonlyMap<string, string> {
-    const held = new Set(this.#options.guard.cgroups());
+  /** @param held the cgroups in the kernel's table; default: it is read */
+  uncovered(
+    uids: Iterable<string>,
+    held: ReadonlySet<bigint> = new Set(this.#options.guard.cgroups()),
+  ): ReadonlyMap<string, string> {
     const idsOf = Map.groupBy(this.#found.pods, ({ uid }) => uid);
     const whyNot = (uid: string): string | undefined => {
       const cgroups = idsOf.get(uid);
@@ -144,17 +148,14 @@ class CoveragePasses {
     const root = findCgroupRoot(folder);
     if (root === undefined) return { pods: [], parents: [], problem: `There is no cgroup v2 at ${folder}.` };
     const before = scanPodCgroups(root);
-    this.#watch.set([folderAt(root) ?? [], before.parents, this.#wanted(before.pods)].flat());
+    const { uids } = this.#options.wanted();
+    // containers of those that are to be protected come and go in them
+    const wanted = before.pods.filter(({ uid }) => uids.has(uid));
+    this.#watch.set([folderAt(root) ?? [], before.parents, wanted].flat());
     const { pods, parents } = scanPodCgroups(root);
     const problem =
       parents.length === 0 ? `There are no cgroups of pods (kubepods) below ${root}.` : undefined;
     return { pods, parents, problem };
-  }
-
-  /** Those of the pods that are to be protected: their containers come and go in them. */
-  #wanted(pods = this.#found.pods): readonly PodCgroup[] {
-    const { uids } = this.#options.wanted();
-    return pods.filter(({ uid }) => uids.has(uid));
   }
 
   /** Looks for all cgroups once it is asked: what is covered are pods', but for what the programs themselves have added. */
@@ -164,11 +165,6 @@ class CoveragePasses {
       ids ??= idsBelow(findCgroupRoot(this.#options.folder) ?? '');
       return ids.has(id);
     };
-  }
-
-  #covered(): ReadonlySet<string> {
-    const held = new Set(this.#options.guard.cgroups());
-    return new Set(this.#found.pods.filter(({ id }) => held.has(id)).map(({ uid }) => uid));
   }
 
   #overdue(uncovered: ReadonlyMap<string, string>): ReadonlyMap<string, string> {

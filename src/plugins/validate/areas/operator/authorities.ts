@@ -1,3 +1,4 @@
+import { namedAuthorities } from '../../../../core/injection/mutate/proxy-container.ts';
 import { volumeNames } from '../../../../core/injection/protected-pods.ts';
 import type { KnownServiceConfig } from '../../../../core/kubernetes/known-objects.ts';
 import { counted } from '../../../../core/units.ts';
@@ -50,11 +51,11 @@ function mounted({ namespace, key: pod, pod: { spec } }: SeenPod): readonly Want
   );
 }
 
-/** Of pods that it selects later. Empty, it names none. */
+/** Of pods that it selects later. */
 function named({ namespace, name, spec: { proxy } }: KnownServiceConfig): readonly Wanted[] {
-  const [configMap = '', key = 'ca.crt'] = proxy?.storeCA?.split('/') ?? [];
+  const authorities = namedAuthorities(proxy?.storeCA ?? '');
   const by = `the ServiceConfig ${namespace}/${name}`;
-  return configMap === '' ? [] : [{ namespace, configMap, key, by, mounted: false }];
+  return authorities === undefined ? [] : [{ namespace, ...authorities, by, mounted: false }];
 }
 
 /** The keys of each, by `namespace/name`. */

@@ -1,6 +1,4 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createInterface } from 'node:readline';
+import { startLineProcess } from '../../../../support/bypass/line-process.ts';
 import type { Scene } from './scene.ts';
 
 interface Answer {
@@ -22,26 +20,20 @@ export async function asked(scene: Scene): Promise<AskedRecord> {
   const seen = await startAsker(scene);
   audit.guard.protect(seen.pid);
   const audited = await seen.ask();
-  seen.end();
+  seen.close();
   const asker = await startAsker(scene);
   const before = await asker.ask();
   guard.protect(asker.pid);
   const after = await asker.ask();
-  asker.end();
+  asker.close();
   return { before, after, audited };
 }
 
 async function startAsker({ asker }: Scene) {
-  const child = spawn(process.execPath, [asker], { stdio: ['pipe', 'pipe', 'inherit'] });
-  const lines = createInterface({ input: child.stdout });
-  await once(child, 'spawn');
-  return {
-    pid: child.pid as number,
-    async ask(): Promise<Answer> {
-      const answer = once(lines, 'line');
-      child.stdin.write('\n');
-      return JSON.parse((await answer)[0]);
-    },
-    end: () => child.stdin.end(),
+  const { pid, send, next, close } = await startLineProcess(process.execPath, [asker]);
+  const ask = (): Promise<Answer> => {
+    send('');
+    return next();
   };
+  return { pid, ask, close };
 }
