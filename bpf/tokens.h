@@ -14,14 +14,11 @@ inlined bool is_same_volume(const struct svc_volume *one, const struct svc_volum
 	return left[0] == right[0] && left[1] == right[1];
 }
 
-/* False where the file is on no tmpfs, or on one without a UUID (before Linux 5.13). */
-inlined bool read_volume(struct inode *inode, struct svc_volume *volume)
+/* False for a file system without a UUID: a tmpfs before Linux 5.13. */
+inlined bool read_volume(struct super_block *super, struct svc_volume *volume)
 {
 	const struct svc_volume none = {};
-	struct super_block *super = BPF_CORE_READ(inode, i_sb);
 
-	if (BPF_CORE_READ(super, s_magic) != TMPFS_MAGIC)
-		return false;
 	bpf_core_read(volume, sizeof(*volume), &super->s_uuid);
 	return !is_same_volume(volume, &none);
 }
@@ -72,6 +69,16 @@ inlined int add_token(struct task_struct *task, const struct svc_process *proces
 	return 0;
 }
 
+/* The agent may have met it while a runtime's program was still in its place. */
+inlined void rename_token(struct task_struct *task, const struct svc_process *process)
+{
+	struct svc_volume *volume = bpf_map_lookup_elem(&token_openers, process);
+	struct svc_token *token = volume ? bpf_map_lookup_elem(&tokens, volume) : 0;
+
+	if (token && is_same(&token->wrapper, process))
+		bpf_core_read_str(token->comm, SVC_COMM, &task->comm);
+}
+
 /* Who is to open it may do so before nobody else may. */
 inlined int guard_token(struct task_struct *task, const struct svc_process *process, __u32 descriptor)
 {
@@ -81,7 +88,9 @@ inlined int guard_token(struct task_struct *task, const struct svc_process *proc
 
 	if (!file)
 		return -EBADF;
-	if (!read_volume(BPF_CORE_READ(file, f_inode), &volume))
+	struct super_block *super = BPF_CORE_READ(file, f_inode, i_sb);
+
+	if (BPF_CORE_READ(super, s_magic) != TMPFS_MAGIC || !read_volume(super, &volume))
 		return -EOPNOTSUPP;
 	error = bpf_map_update_elem(&token_openers, process, &volume, BPF_NOEXIST);
 	if (error)

@@ -55,10 +55,12 @@ int track_fork(struct bpf_raw_tracepoint_args *context)
 SEC("raw_tp/sched_process_exec")
 int track_exec(struct bpf_raw_tracepoint_args *context)
 {
+	struct task_struct *task = (struct task_struct *)context->args[0];
 	struct svc_protection *protection;
 	struct svc_process process;
 
-	identify((struct task_struct *)context->args[0], &process);
+	identify(task, &process);
+	rename_token(task, &process);
 	bpf_map_delete_elem(&opened, &process);
 	protection = bpf_map_lookup_elem(&processes, &process);
 	if (protection)

@@ -19,15 +19,16 @@ inlined bool may_open(const struct svc_volume *volume)
 	return (opened && is_same_volume(opened, volume)) || bpf_map_lookup_elem(&token_keepers, &own);
 }
 
-/* Whether the opening of a file is an attempt on a token; fills it in. Folders may be listed, and files written. */
+/* Whether the opening of a file is an attempt on a token; fills it in. Folders may be listed, and files written.
+ * Pointers are followed as in `is_on_procfs`: each tmpfs of a node pays for what is done here. */
 static __noinline bool is_attempt_on_token(struct file *file, struct attempt *attempt)
 {
-	struct inode *inode = BPF_CORE_READ(file, f_inode);
+	struct inode *inode = file->f_inode;
 	struct svc_volume volume = {};
 
-	if ((BPF_CORE_READ(inode, i_mode) & FILE_KIND) != REGULAR_FILE || !(BPF_CORE_READ(file, f_mode) & MODE_READ))
+	if ((inode->i_mode & FILE_KIND) != REGULAR_FILE || !(file->f_mode & MODE_READ))
 		return false;
-	if (!read_volume(inode, &volume))
+	if (!read_volume(inode->i_sb, &volume))
 		return false;
 	struct svc_token *token = bpf_map_lookup_elem(&tokens, &volume);
 
@@ -39,7 +40,6 @@ static __noinline bool is_attempt_on_token(struct file *file, struct attempt *at
 	return true;
 }
 
-/* Read as in `is_on_procfs`. */
 inlined bool is_on_tmpfs(struct file *file)
 {
 	return file->f_inode->i_sb->s_magic == TMPFS_MAGIC;

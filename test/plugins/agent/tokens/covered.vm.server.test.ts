@@ -35,6 +35,9 @@ test('the first process of a container that mounts it reads it without having re
     ...{ child: denied, exec: denied, nsenter: denied, procRoot: denied, node: denied },
   }));
 
+test('what it executes in its place is let in as well, and reports name that', () =>
+  assert.equal(told['executed'], { wrapper: 'first', exec: denied, comm: 'become' }));
+
 test('that of a container which starts later is let in, and one that does not mount it is not', () =>
   assert.equal(told['later'], { proxy: 'first', exec: denied, wrapper: 'first', without: 'EACCES' }));
 

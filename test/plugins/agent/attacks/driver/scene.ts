@@ -55,6 +55,9 @@ export function createScene(plan: Plan): Scene {
     all.push(watched);
     options.before?.(watched.guard);
     await watched.guard.start();
+    // an attack on programs that are not there would wait for them until its time is up
+    const { tier, passedOver } = watched.guard.status;
+    if (tier === undefined) throw new Error(`The guard "${name}" has no tier: ${JSON.stringify(passedOver)}`);
     return watched;
   };
   return {

@@ -13,6 +13,8 @@ export type ActorCommand =
   /** By a child that is given the open file, as svc-init gives it to its workers. */
   | { readonly do: 'hand'; readonly path: string }
   | { readonly do: 'register'; readonly socketPath: string; readonly podUid: string }
+  /** Executes this program in its place, which answers from then on. */
+  | { readonly do: 'become'; readonly path: string }
   | { readonly do: 'listen'; readonly port: number };
 
 async function obey(command: ActorCommand): Promise<string> {
@@ -30,11 +32,13 @@ async function obey(command: ActorCommand): Promise<string> {
     closeSync(file);
     return stdout;
   }
+  if (command.do === 'become') process.execve?.(command.path, process.argv);
   if (command.do === 'register') {
     const { socketPath, podUid } = command;
     await registerWithAgent({ ...registration, podUid }, { socketPath, timeoutMs: 60_000 });
     return 'registered';
   }
+  if (command.do !== 'listen') throw new Error('this was to be somebody else by now');
   await new Promise<void>((resolve) => createServer().listen(command.port, '127.0.0.1', resolve));
   return 'listening';
 }

@@ -1,5 +1,5 @@
 /** `covered.ts ACTOR AGENT TIER`: pods without the agent's socket, which the agent covers by their label; who gets at their token. */
-import { writeFileSync } from 'node:fs';
+import { symlinkSync, writeFileSync } from 'node:fs';
 import { startLineProcess } from '../../../../support/bypass/line-process.ts';
 import { startFakeKube } from '../../../../support/fake-kube.ts';
 import { startSvcAgent } from '../../../../support/svc-agent.ts';
@@ -61,6 +61,17 @@ told({
     procRoot: busybox('cat', `/proc/${wrapper.first.pid}/root${token}`),
     node: busybox('cat', `${pod.volume}/token`),
     kubelet: await ask(kubelet, { do: 'read', path: `${pod.volume}/token` }),
+  },
+});
+
+symlinkSync('/usr/bin/node', '/tmp/become');
+wrapper.first.send(JSON.stringify({ do: 'become', path: '/tmp/become' }));
+told({
+  name: 'executed',
+  record: {
+    wrapper: await reads(wrapper),
+    exec: cat(wrapper),
+    comm: await until('become', () => agent.events('hit.denied').at(-1)?.['target_comm']),
   },
 });
 
