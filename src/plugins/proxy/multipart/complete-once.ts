@@ -147,9 +147,9 @@ async function saveManifest(
   record: UploadRecord,
   sealed: StoredPartList,
 ): Promise<void> {
-  const earlier = await services.manifests.find(record, sealed.manifest);
-  if (earlier !== undefined && holds(earlier, sealed)) return;
-  if (earlier !== undefined && (await completedObject(services, record)) !== undefined)
+  const held = await services.manifests.holds(record, sealed);
+  if (held) return;
+  if (held === false && (await completedObject(services, record)) !== undefined)
     throw s3Error('NoSuchUpload', undefined, { details: { UploadId: record.uploadId } });
   await services.manifests.save(record, sealed);
 }
@@ -207,20 +207,13 @@ function wrongSize(announced: string, size: number): string {
   return `The provided 'x-amz-mp-object-size' header value ${announced} does not match what was computed: ${size}`;
 }
 
-/** The same list, with all that is kept of its plaintext: an earlier attempt may have named no checksum. */
-const holds = (stored: StoredPartList, { mac, sum, sums }: StoredPartList): boolean =>
-  stored.mac === mac &&
-  (sum === undefined || stored.sum !== undefined) &&
-  (sums === undefined || stored.sums !== undefined);
-
 /** Another proxy may have written a manifest for another list in between; the list that the store took must stay. */
 async function keepManifest(
   services: ProxyServices,
   record: UploadRecord,
   sealed: StoredPartList,
 ): Promise<void> {
-  const stored = await services.manifests.find(record, sealed.manifest);
-  if (stored === undefined || !holds(stored, sealed)) await services.manifests.save(record, sealed);
+  if (!(await services.manifests.holds(record, sealed))) await services.manifests.save(record, sealed);
 }
 
 /** The object as an earlier attempt at this upload left it, or undefined when there is none. */

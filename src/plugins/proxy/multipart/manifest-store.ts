@@ -60,7 +60,12 @@ export function createManifests({ state, keys, reservedPrefix, removals }: Manif
   const present = new Remembered<boolean>(mostBuckets, { mostMs: presenceLifeMs, now: Date.now });
 
   /** In its turn: a list of 10,000 parts takes 8 MB while it is read. The share is to be released by whoever asked. */
-  async function readInTurn(name: ObjectName, id: string, unused?: AbortSignal) {
+  async function readInTurn<T>(
+    name: ObjectName,
+    id: string,
+    read: (text: string) => T,
+    unused?: AbortSignal,
+  ): Promise<{ readonly found: T | undefined; readonly share: Share | undefined }> {
     const key = manifestKey(reservedPrefix, name, id);
     let share: Share | undefined;
     const admit = (bytes: number) => {
@@ -73,7 +78,7 @@ export function createManifests({ state, keys, reservedPrefix, removals }: Manif
     for (;;)
       try {
         const text = await state.get(name.bucket, key, manifestLimit, admit);
-        return { list: text === undefined ? undefined : manifestOfObject(text, name), share };
+        return { found: text === undefined ? undefined : read(text), share };
       } catch (error) {
         if (error instanceof NoRoomYet) await turnOf(error.share, unused);
         else {
@@ -83,10 +88,11 @@ export function createManifests({ state, keys, reservedPrefix, removals }: Manif
       }
   }
 
-  async function findManifest(name: ObjectName, id: string): Promise<StoredPartList | undefined> {
-    const { list, share } = await readInTurn(name, id);
+  /** What is read of it is not kept. */
+  async function glance<T>(name: ObjectName, id: string, read: (text: string) => T): Promise<T | undefined> {
+    const { found, share } = await readInTurn(name, id, read);
     share?.release();
-    return list;
+    return found;
   }
 
   async function loadManifest(
@@ -94,7 +100,12 @@ export function createManifests({ state, keys, reservedPrefix, removals }: Manif
     { manifest, seal }: { readonly manifest: string; readonly seal: string },
     unused: AbortSignal,
   ): Promise<AccountedList> {
-    const { list, share } = await readInTurn(name, manifest, unused);
+    const { found: list, share } = await readInTurn(
+      name,
+      manifest,
+      (text) => manifestOfObject(text, name),
+      unused,
+    );
     const release = () => share?.release();
     if (list?.manifest === manifest && list.seal === seal) {
       share?.release(share.held * (1 - shareInUse));
@@ -165,9 +176,16 @@ export function createManifests({ state, keys, reservedPrefix, removals }: Manif
       verified.set(id, found);
       return found;
     },
-    find: findManifest,
+    find: (name, id) => glance(name, id, (text) => manifestOfObject(text, name)),
+    // parsing takes four times as much memory as comparing
+    holds: (name, list) =>
+      glance(
+        name,
+        list.manifest,
+        (text) => text === manifestText(name, list) || isKeptIn(manifestOfObject(text, name), list),
+      ),
     async save(name, list) {
-      readPartList(JSON.parse(serializePartList(list)));
+      readPartList({ ...list, v: list.format ?? 1 });
       present.keep(name.bucket, Promise.resolve(true));
       await state.put(
         name.bucket,
@@ -182,6 +200,12 @@ export function createManifests({ state, keys, reservedPrefix, removals }: Manif
     mayExist: (bucket) => present.get(bucket) ?? present.keep(bucket, anyIn(state, bucket, reservedPrefix)),
   };
 }
+
+/** The same list, with all that is kept of its plaintext: an earlier attempt may have named no checksum. */
+const isKeptIn = (stored: StoredPartList, { mac, sum, sums }: StoredPartList): boolean =>
+  stored.mac === mac &&
+  (sum === undefined || stored.sum !== undefined) &&
+  (sums === undefined || stored.sums !== undefined);
 
 const forgetKey = (dek: Buffer): void => void dek.fill(0);
 
@@ -261,6 +285,8 @@ export interface Manifests {
   ): Promise<VerifiedList>;
   /** The stored manifest as it stands, seal not verified, or undefined. */
   find(name: ObjectName, id: string): Promise<StoredPartList | undefined>;
+  /** Whether the stored manifest of that id is this list; undefined when there is none. */
+  holds(name: ObjectName, list: StoredPartList): Promise<boolean | undefined>;
   save(name: ObjectName, list: StoredPartList): Promise<void>;
   remove(name: ObjectName, id: string): Promise<void>;
   /** Deletes it once those who read by it have had their time; a process that ends before leaves it to others. */

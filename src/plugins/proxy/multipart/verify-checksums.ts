@@ -6,6 +6,7 @@ import {
   type ChecksumAlgorithm,
   type Checksums,
   type ChecksumType,
+  digestLength,
   loadChecksums,
   type WholeChecksum,
 } from '../../../core/s3/checksum.ts';
@@ -13,6 +14,7 @@ import { s3Error } from '../../../core/s3/error.ts';
 import {
   judgeCompletedChecksums,
   type ObjectChecksum,
+  type SummedPart,
   type UploadChecksum,
   verifyObjectChecksum,
   wholeChecksum,
@@ -55,23 +57,35 @@ export async function verifyChecksums(
   if (upload.checksum !== undefined) judgeCompletedChecksums(upload.checksum, type, parts);
   const algorithm = named?.algorithm ?? upload.checksum?.algorithm;
   if (algorithm === undefined && parts.every((part) => part.named === undefined)) return {};
-  const known = await openRecordedChecksums(keys, upload, records);
-  for (const [index, part] of parts.entries()) verifyPart(upload, part, known[index] as Checksums);
-  if (algorithm === undefined) return {};
-  const summed = known.flatMap((checksums, index) => {
-    const checksum = checksumIn(upload, checksums, algorithm);
-    if (checksum === undefined && upload.checksum !== undefined)
-      throw otherAlgorithm(upload.checksum, algorithm);
-    return checksum === undefined ? [] : [{ checksum, size: records[index]?.part.size ?? 0 }];
-  });
-  if (summed.length < known.length) return {};
+  const digests = algorithm && Buffer.alloc(records.length * digestLength[algorithm]);
+  const summed: SummedPart[] = [];
+  let verified = 0;
+  for await (const opened of openInWindows(keys, upload, records))
+    for (const known of opened) {
+      const record = records[verified] as PartRecord;
+      verifyPart(upload, parts[verified++] as CompletedPart, known);
+      const digest = algorithm && checksumIn(upload, known, algorithm);
+      if (digest && digests)
+        summed.push({ size: record.part.size, checksum: keep(digest, digests, summed.length) });
+    }
+  if (algorithm === undefined || digests === undefined) return {};
+  if (summed.length < records.length) {
+    if (upload.checksum !== undefined) throw otherAlgorithm(upload.checksum, algorithm);
+    return {};
+  }
   await loadChecksums([algorithm]);
-  const digests = Buffer.concat(summed.map(({ checksum }) => checksum));
   const whole =
     named === undefined
       ? upload.checksum && wholeChecksum(upload.checksum, summed)
       : verifyObjectChecksum(named, summed, upload.checksum);
   return { whole, ofParts: { algorithm, digests } };
+}
+
+/** Beside the others: each in memory of its own, as it is opened, takes ten times as much. */
+function keep(digest: Buffer, digests: Buffer, index: number): Buffer {
+  const at = index * digest.length;
+  digest.copy(digests, at);
+  return digests.subarray(at, at + digest.length);
 }
 
 /** What is kept with the object. */
@@ -86,33 +100,44 @@ export async function openRecordedChecksums(
   upload: UploadRecord,
   records: readonly PartRecord[],
 ): Promise<readonly Checksums[]> {
-  if (upload.format === 2) return openSegmented(keys, upload, records);
   const opened: Checksums[] = [];
-  for (let from = 0; from < records.length; from += window)
-    opened.push(...(await openSome(keys, upload, records.slice(from, from + window))));
+  for await (const some of openInWindows(keys, upload, records)) opened.push(...some);
   return opened;
 }
 
-/** All of them under one key. */
-async function openSegmented(
-  { uploadKeys }: Keys,
+async function* openInWindows(
+  keys: Keys,
   upload: UploadRecord,
   records: readonly PartRecord[],
-): Promise<readonly Checksums[]> {
-  if (records.every(({ sealed }) => sealed === undefined)) return records.map(() => new Map());
-  const dek = await uploadKeys.dek(upload);
-  const key = partChecksumKeyOf(dek, upload.manifest);
-  dek.fill(0);
+): AsyncGenerator<readonly Checksums[]> {
+  const segmented = upload.format === 2 && records.some(({ sealed }) => sealed !== undefined);
+  const key = segmented ? await segmentedKey(keys, upload) : undefined;
   try {
-    return records.map(({ part, sealed }) =>
-      sealed === undefined || !('salt' in part)
-        ? new Map()
-        : openChecksums(key, { nonce: part.salt, size: part.size }, sealed),
-    );
+    for (let from = 0; from < records.length; from += window) {
+      const some = records.slice(from, from + window);
+      yield upload.format === 2
+        ? some.map((record) => openSegmented(key, record))
+        : await openSome(keys, upload, some);
+    }
   } finally {
-    key.fill(0);
+    key?.fill(0);
   }
 }
+
+/** One for all of them. */
+async function segmentedKey({ uploadKeys }: Keys, upload: UploadRecord): Promise<Buffer> {
+  const dek = await uploadKeys.dek(upload);
+  try {
+    return partChecksumKeyOf(dek, upload.manifest);
+  } finally {
+    dek.fill(0);
+  }
+}
+
+const openSegmented = (key: Buffer | undefined, { part, sealed }: PartRecord): Checksums =>
+  key === undefined || sealed === undefined || !('salt' in part)
+    ? new Map()
+    : openChecksums(key, { nonce: part.salt, size: part.size }, sealed);
 
 async function openSome(
   { keys }: Keys,
