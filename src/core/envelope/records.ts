@@ -81,7 +81,8 @@ export function readPartRecord(prefix: string, key: string): PartRecord | undefi
   const rest = {
     etag: Buffer.from(tag, 'base64url').toString(),
     ...(sum !== '-' && { checksum: base64(sum) }),
-    ...(sealed !== undefined && { sealed }),
+    // a copy, because a substring would keep the whole key in memory
+    ...(sealed !== undefined && { sealed: Buffer.from(sealed).toString() }),
   };
   const place = { n: Number(number), size: Number(size) };
   if (proves === '2')

@@ -192,7 +192,7 @@ async function completeUpload(
 ): Promise<void> {
   const query = [['uploadId', uploadId]] as const;
   const headers = { 'content-type': 'application/xml' };
-  const body = Buffer.from(completeMultipartXml(parts));
+  const body = completeMultipartXml(parts);
   const response = await upstream.send({ method: 'POST', ...name, query, headers, signal }, body);
   await xmlResult(response, 'CompleteMultipartUploadResult', answerLimit);
 }

@@ -65,7 +65,7 @@ async function completeAgainst(
   const headers = { ...wrong, 'content-type': 'application/xml' };
   const completed = await upstream.send(
     { method: 'POST', ...helper, query: [upload], headers, signal },
-    Buffer.from(list),
+    list,
   );
   completed.body.resume();
   const aborted = await upstream.send({ method: 'DELETE', ...helper, query: [upload] });

@@ -170,7 +170,7 @@ async function completeAtStore(
       query: [['uploadId', record.uploadId]],
       headers: completeHeaders(request, sealed),
     },
-    Buffer.from(completeMultipartXml(records.map(storedPart))),
+    completeMultipartXml(records.map(storedPart)),
   );
   const versionId = header(response.headers['x-amz-version-id']);
   try {
