@@ -20,9 +20,7 @@ int BPF_PROG(file_open, struct file *file, int verdict)
 {
 	if (verdict)
 		return verdict;
-	if (is_on_procfs(file))
-		return on_proc_file_open(file);
-	return is_on_tmpfs(file) ? on_token_open(file) : 0;
+	return is_on_procfs(file) ? on_proc_file_open(file) : on_token_open(file);
 }
 
 /* Asked at every read of every file: attached only while a process is covered that was not from its start. */

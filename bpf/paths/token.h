@@ -19,16 +19,12 @@ inlined bool may_open(const struct svc_volume *volume)
 	return (opened && is_same_volume(opened, volume)) || bpf_map_lookup_elem(&token_keepers, &own);
 }
 
-/* Whether the opening of a file is an attempt on a token; fills it in. Folders may be listed, and files written.
- * Pointers are followed as in `is_on_procfs`: each tmpfs of a node pays for what is done here. */
-static __noinline bool is_attempt_on_token(struct file *file, struct attempt *attempt)
+/* Whether the opening of a file of this file system is an attempt on a token; fills it in. */
+static __noinline bool is_attempt_on_volume(struct super_block *super, struct attempt *attempt)
 {
-	struct inode *inode = file->f_inode;
 	struct svc_volume volume = {};
 
-	if ((inode->i_mode & FILE_KIND) != REGULAR_FILE || !(file->f_mode & MODE_READ))
-		return false;
-	if (!read_volume(inode->i_sb, &volume))
+	if (!read_volume(super, &volume))
 		return false;
 	struct svc_token *token = bpf_map_lookup_elem(&tokens, &volume);
 
@@ -40,16 +36,32 @@ static __noinline bool is_attempt_on_token(struct file *file, struct attempt *at
 	return true;
 }
 
-inlined bool is_on_tmpfs(struct file *file)
+/* Folders may be listed, and files written. */
+inlined bool is_reading(__u32 kind, __u32 mode)
 {
-	return file->f_inode->i_sb->s_magic == TMPFS_MAGIC;
+	return (kind & FILE_KIND) == REGULAR_FILE && mode & MODE_READ;
 }
 
+/* For files of which the verifier knows nothing. */
+inlined bool is_attempt_on_token(struct file *file, struct attempt *attempt)
+{
+	struct super_block *super = BPF_CORE_READ(file, f_inode, i_sb);
+
+	return BPF_CORE_READ(super, s_magic) == TMPFS_MAGIC &&
+	       is_reading(BPF_CORE_READ(file, f_inode, i_mode), BPF_CORE_READ(file, f_mode)) &&
+	       is_attempt_on_volume(super, attempt);
+}
+
+/* Asked for every file of the node that is opened, and read as in `is_on_procfs`. */
 inlined int on_token_open(struct file *file)
 {
+	struct inode *inode = file->f_inode;
+	struct super_block *super = inode->i_sb;
 	struct attempt attempt;
 
-	return is_attempt_on_token(file, &attempt) ? judge_file(file, &attempt) : 0;
+	if (super->s_magic != TMPFS_MAGIC || !is_reading(inode->i_mode, file->f_mode))
+		return 0;
+	return is_attempt_on_volume(super, &attempt) ? judge_file(file, &attempt) : 0;
 }
 
 #endif

@@ -1,7 +1,8 @@
 import { s3Error } from '../../../core/s3/error.ts';
 import { unquote } from '../../../core/s3/headers.ts';
-import { type EntryShape, type ScannedEntries, scanEntries } from '../../../core/s3/xml-text.ts';
-import { type Upstream, xmlText } from '../upstream/upstream.ts';
+import type { EntryShape, ScannedEntries } from '../../../core/s3/xml-text.ts';
+import { listingPage } from '../state/listings.ts';
+import type { Upstream } from '../upstream/upstream.ts';
 
 /** An object as the store lists it. */
 export interface StoredEntry {
@@ -14,7 +15,7 @@ export interface StoredEntry {
 }
 
 /** Of 1,000 keys of 1,024 bytes, each of which is encoded by three. */
-const pageLimit = 8 * 1024 * 1024;
+export const pageLimit = 8 * 1024 * 1024;
 const shape: EntryShape = {
   root: 'ListBucketResult',
   entries: ['Contents'],
@@ -43,7 +44,9 @@ export async function* listObjects(
       ['prefix', prefix],
     ];
     if (token !== undefined) query.push(['continuation-token', token]);
-    const page = await attempt(() => listingPage(upstream, bucket, query, shape, signal));
+    const page = await attempt(() =>
+      listingPage(upstream, { bucket, query, shape, limit: pageLimit, signal }),
+    );
     const entries = entriesOf(page);
     const before = last;
     last = Buffer.from(entries.at(-1)?.key ?? last);
@@ -56,22 +59,7 @@ export async function* listObjects(
 }
 
 /** Keys come in the order of their bytes: a listing that goes back would never end. */
-const stands = () => s3Error('InternalError', 'A listing of the object store does not go on.');
-
-/** @throws S3Error as the store has it; InternalError for a page that is too long or none */
-export async function listingPage(
-  upstream: Upstream,
-  bucket: string,
-  query: readonly (readonly [string, string])[],
-  shape: EntryShape,
-  signal: AbortSignal,
-): Promise<ScannedEntries> {
-  const response = await upstream.send({ method: 'GET', bucket, key: '', query, signal });
-  const page = scanEntries(await xmlText(response, pageLimit), shape);
-  if (page === undefined)
-    throw s3Error('InternalError', `The object store did not answer with a ${shape.root}.`);
-  return page;
-}
+export const stands = () => s3Error('InternalError', 'A listing of the object store does not go on.');
 
 function entriesOf({ top, entries }: ScannedEntries): readonly StoredEntry[] {
   const decoded = keyDecoder({ top });

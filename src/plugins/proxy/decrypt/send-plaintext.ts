@@ -4,6 +4,7 @@ import { unquote } from '../../../core/s3/headers.ts';
 import { type CompletedPart, completeMultipartXml } from '../../../core/s3/request-documents.ts';
 import { childText } from '../../../core/s3/xml.ts';
 import type { EntryShape } from '../../../core/s3/xml-text.ts';
+import { listingPage } from '../state/listings.ts';
 import { checksumTrailer, sendAll } from '../upstream/streamed-upload.ts';
 import {
   AnsweredEarly,
@@ -13,7 +14,7 @@ import {
   type UpstreamUpload,
   xmlResult,
 } from '../upstream/upstream.ts';
-import { keyDecoder, listingPage } from './list-objects.ts';
+import { keyDecoder, pageLimit } from './list-objects.ts';
 
 export interface Plaintext {
   readonly name: ObjectName;
@@ -217,7 +218,8 @@ async function abortEarlier({ upstream, signal }: Sending, name: ObjectName): Pr
     ['encoding-type', 'url'],
     ['prefix', name.key],
   ] as const;
-  const page = await listingPage(upstream, name.bucket, query, uploads, signal).catch(() => undefined);
+  const wanted = { bucket: name.bucket, query, shape: uploads, limit: pageLimit, signal };
+  const page = await listingPage(upstream, wanted).catch(() => undefined);
   signal.throwIfAborted();
   if (page === undefined) return;
   const decoded = keyDecoder(page);

@@ -1,6 +1,6 @@
-import { s3Error } from '../../../core/s3/error.ts';
 import type { EntryShape, ScannedEntries } from '../../../core/s3/xml-text.ts';
-import { keyDecoder, listingPage, listObjects, type Retried } from '../decrypt/list-objects.ts';
+import { keyDecoder, listObjects, pageLimit, type Retried, stands } from '../decrypt/list-objects.ts';
+import { listingPage } from '../state/listings.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 
 /** A version of an object, or the object where no versions are kept. */
@@ -58,7 +58,8 @@ async function* listVersions(
       ['prefix', prefix],
       ...markers,
     ];
-    const page: ScannedEntries = await attempt(() => listingPage(upstream, bucket, query, shape, signal));
+    const wanted = { bucket, query, shape, limit: pageLimit, signal };
+    const page: ScannedEntries = await attempt(() => listingPage(upstream, wanted));
     const versions = versionsOf(page);
     const before = last;
     last = Buffer.from(versions.at(-1)?.key ?? last);
@@ -69,9 +70,6 @@ async function* listVersions(
     markers = next;
   }
 }
-
-/** Keys come in the order of their bytes, one key as often as it has versions: a listing that goes back would never end. */
-const stands = () => s3Error('InternalError', 'A listing of the object store does not go on.');
 
 function versionsOf(page: ScannedEntries): readonly ListedVersion[] {
   const decoded = keyDecoder(page);

@@ -96,21 +96,34 @@ async function* pages(
   const begun = new Set<string>();
   while (next) {
     begun.add(JSON.stringify(next));
-    const request: Query = [...query, ['prefix', prefix], ...next];
-    const page = await attempt((upstream) => onePage(upstream, bucket, request, shape));
+    const wanted = {
+      bucket,
+      query: [...query, ['prefix', prefix] as const, ...next],
+      shape,
+      limit: pageLimit,
+    };
+    const page = await attempt((upstream) => listingPage(upstream, wanted));
     yield page;
     next = following(page, begun, markers);
   }
 }
 
-async function onePage(
+interface WantedPage {
+  readonly bucket: string;
+  readonly query: Query;
+  readonly shape: EntryShape;
+  /** Bytes. */
+  readonly limit: number;
+  readonly signal?: AbortSignal;
+}
+
+/** @throws S3Error as the store has it; InternalError for a page that is too long or none */
+export async function listingPage(
   upstream: Upstream,
-  bucket: string,
-  query: Query,
-  shape: EntryShape,
+  { bucket, query, shape, limit, signal }: WantedPage,
 ): Promise<ScannedEntries> {
-  const response = await upstream.send({ method: 'GET', bucket, key: '', query });
-  const page = scanEntries(await xmlText(response, pageLimit), shape);
+  const response = await upstream.send({ method: 'GET', bucket, key: '', query, ...(signal && { signal }) });
+  const page = scanEntries(await xmlText(response, limit), shape);
   if (page === undefined)
     throw s3Error('InternalError', `The object store did not answer with a ${shape.root}.`);
   return page;
