@@ -116,7 +116,8 @@ async function rewrapOnce(
     keyName: envelope.keyName,
     keyVersion: oldestOf(stored.items.map(({ wrapped }) => wrapped)),
   };
-  if (await target.isCurrent(name, envelope, stored.items, signal)) return { as: 'current', needs };
+  const inHeaders = { items: stored.items, recorded: false };
+  if (await target.isCurrent(name, envelope, inHeaders, signal)) return { as: 'current', needs };
   const record = await records.find(name, stored.id);
   const recorded = recordedKeys(record, stored);
   if (record !== undefined && recorded !== undefined) {
@@ -124,9 +125,10 @@ async function rewrapOnce(
     const scheme = { keyName, binding: envelope.binding };
     const needsNow = { keyName, keyVersion: oldestOf(recorded.map(({ wrapped }) => wrapped)) };
     const stays = !tools.outOfRecords || found.versionId !== undefined;
-    if (stays && (await target.isCurrent(name, scheme, recorded, signal)))
+    if (stays && (await target.isCurrent(name, scheme, { items: recorded, recorded: true }, signal)))
       return { as: 'current', needs: needsNow };
-    if (tools.dryRun) return { as: 'pending', needs: needsNow };
+    const isOfOtherMount = keyName === target.keyName && needsNow.keyVersion >= target.keyVersion;
+    if (tools.dryRun) return { as: 'pending', needs: isOfOtherMount ? needs : needsNow };
   }
   if (tools.dryRun) return { as: 'pending', needs };
   return write(tools, name, found, stored, signal);

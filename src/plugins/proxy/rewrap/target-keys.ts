@@ -39,11 +39,14 @@ export interface TargetKeys {
     keys: readonly { readonly key: Uint8Array; readonly purpose: KeyPurpose }[],
     signal: AbortSignal,
   ): Promise<WrappedKey[]>;
-  /** Whether all of them are wrapped by this key in this version or a later one. */
+  /**
+   * Whether all of them are wrapped by this key in this version or a later one. Those of a record are tried out: an earlier run
+   * may have brought them to a key of the same name at another mount.
+   */
   isCurrent(
     name: ObjectName,
     scheme: WrapScheme,
-    items: readonly WrappedItem[],
+    keys: { readonly items: readonly WrappedItem[]; readonly recorded: boolean },
     signal: AbortSignal,
   ): Promise<boolean>;
 }
@@ -97,10 +100,10 @@ export async function openTarget(
       }
     },
     wrap: (name, binding, keys, signal) => (wrapping.get(binding) as DataKeys).wrap(name, keys, signal),
-    async isCurrent(name, scheme, items, signal) {
+    async isCurrent(name, scheme, { items, recorded }, signal) {
       if (scheme.keyName !== keyName) return false;
       if (!items.every(({ wrapped }) => versionOfWrapped(wrapped) >= keyVersion)) return false;
-      return !alike || unwraps(name, scheme, items, signal);
+      return !(alike || recorded) || unwraps(name, scheme, items, signal);
     },
   };
 }

@@ -287,4 +287,44 @@ test('another key, or another mount, takes over, and the old one can go', async 
   }
 });
 
+test('records of a key of the same name at another mount are not taken for those of this one', async ({
+  bed,
+  setting,
+}) => {
+  const objects = new Map([
+    await put(bed.client, 'back/small', bed.payload(100)),
+    await upload(bed, 'back/inline', 2),
+  ]);
+  await bed.bao.enableTransit('other/transit', 'svc');
+  for (let version = 1; version < 9; version++)
+    await bed.bao.request('POST', 'other/transit/keys/svc/rotate', {});
+  const policy = ['transit', 'other/transit']
+    .flatMap((mount) => ['encrypt', 'decrypt'].map((what) => `${mount}/${what}/svc`))
+    .map((path) => `path "${path}" { capabilities = ["update"] }\n`)
+    .join('');
+  await bed.bao.request('PUT', 'sys/policies/acl/back', { policy });
+  const body = { policies: ['back'], no_default_policy: true };
+  const token = (await bed.bao.request('POST', 'auth/token/create', body)).json.auth.client_token as string;
+  const both = { ...setting, vault: { addr: bed.bao.url, token } };
+  const at = `s3://${BUCKET}/back/`;
+  const away = rewrapResult(await rewrap(both, at, '--to-mount', 'other/transit', '--json'));
+  assert.equal([away.recorded, away.target.keyVersion], [2, 9]);
+
+  await bed.bao.request('POST', 'transit/keys/svc/rotate', {});
+  const dry = rewrapResult(await rewrap(setting, at, '--dry-run', '--json'));
+  const { keyVersion } = dry.target;
+  assert.ok(keyVersion < 9, `the records have a later version, not ${keyVersion}`);
+  assert.equal([dry.pending, dry.complete], [2, false]);
+  assert.equal(
+    dry.keyVersions.map((use) => [use.keyVersion, use.objects]),
+    [[keyVersion - 1, 2]],
+  );
+  const back = rewrapResult(await rewrap(both, at, '--json'));
+  assert.equal([back.recorded, back.current, back.complete], [2, 0, true]);
+  const again = rewrapResult(await rewrap(both, at, '--json'));
+  assert.equal([again.recorded, again.current, again.complete], [0, 2, true]);
+  await keyConfig(bed, 'svc', { min_decryption_version: keyVersion });
+  await assertReadable(bed, objects);
+});
+
 test.run();
