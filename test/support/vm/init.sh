@@ -1,7 +1,7 @@
 #!/bin/busybox sh
 # The first process of a test's virtual machine: the script's output goes to ttyS1 and ttyS2, its
 # status on ttyS3.
-export PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin HOME=/root TERM=dumb NO_COLOR=1
+export PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin HOME=/root TERM=dumb NO_COLOR=1 TEST_IN_VM=1
 
 # The initial file system cannot be pivoted away from, as container runtimes do; one mounted over it can.
 if [ "$1" != inner ]; then
