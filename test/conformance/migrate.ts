@@ -17,6 +17,8 @@ const atOnce = 32;
 const kills = [0.2, 0.45, 0.7];
 /** What it may hold in memory. Bytes. */
 const memoryBound = 400 * 1024 ** 2;
+/** Of 100,000 objects, whose keys are all unwrapped. */
+const longestAuditMs = 20 * 60_000;
 /** In every plaintext. */
 const marker = 'plaintext-of-the-migration';
 const pollMs = 50;
@@ -178,11 +180,14 @@ async function checkAll(report: Report, bed: RealBed, writer: Writer, objects: n
   );
   const plaintext = await filesWith(marker, bed.store.dataDir);
   report.check('no file of the store holds plaintext', plaintext === 0, count(plaintext));
-  const audited = await audit({ store: bed.store, vault: bed.vault }, '', Bucket);
+  const audited = await audit({ store: bed.store, vault: bed.vault }, '', {
+    bucket: Bucket,
+    timeoutMs: longestAuditMs,
+  });
   report.check(
     'svc audit --bucket --fail-on error passes',
     audited.status === 0,
-    audited.stdout.trim().split('\n').at(-1) ?? '',
+    `${audited.stdout}\n${audited.stderr}`.trim().split('\n').at(-1) ?? '',
   );
 }
 

@@ -41,9 +41,14 @@ export const beginMigrate = (setting: MigrateSetting, at: string, ...args: strin
   launch(process.execPath, [entry, 'proxy', 'migrate', at, ...args], { env: cleanEnv(migrateEnv(setting)) });
 
 /** `svc audit` of what lies under the prefix, which fails on every error that it finds. */
-export function audit(setting: MigrateSetting, prefix: string, bucket = BUCKET): Promise<CommandResult> {
+export function audit(
+  setting: MigrateSetting,
+  prefix: string,
+  { bucket = BUCKET, timeoutMs }: { readonly bucket?: string; readonly timeoutMs?: number } = {},
+): Promise<CommandResult> {
   const args = ['audit', '--bucket', bucket, '--prefix', prefix, '--fail-on', 'error'];
-  return runCommand(process.execPath, [entry, ...args], '/', { env: migrateEnv(setting) });
+  const options = { env: migrateEnv(setting), ...(timeoutMs !== undefined && { timeoutMs }) };
+  return runCommand(process.execPath, [entry, ...args], '/', options);
 }
 
 export interface MigrateResult {
