@@ -33,6 +33,8 @@ export class ResponseBody implements AsyncIterable<Buffer> {
   #transform: ((bytes: Buffer) => Buffer) | undefined;
   /** Bytes still to go through `#transform`. */
   #left = 0;
+  /** Memory of which a caller has a piece, while the rest waits. */
+  #lent: ArrayBufferLike | undefined;
 
   /** @param broken makes the error that a reader gets for an incomplete body */
   constructor(flow: BodyFlow, broken: (cause: Error | undefined) => Error) {
@@ -56,23 +58,21 @@ export class ResponseBody implements AsyncIterable<Buffer> {
 
   /** At least one byte and at most `max`, or undefined at the end. The caller owns them. @throws what `broken` has made */
   async next(max = Number.POSITIVE_INFINITY): Promise<Buffer | undefined> {
-    while (this.#queue.length === 0) {
-      if (this.#complete) return undefined;
-      if (this.#failure !== undefined) throw this.#failure;
-      await this.#arrival();
-    }
-    return this.#shift(max);
+    const piece = await this.#next(max);
+    if (piece !== undefined && isPiece(piece)) this.#lent = piece.buffer;
+    return piece;
   }
 
   /** Exactly `length` bytes, or undefined when the body ends before. Pieces are joined as they arrive. */
   async exact(length: number): Promise<Buffer | undefined> {
     if (length === 0) return Buffer.alloc(0);
-    const first = await this.next(length);
-    if (first === undefined || first.length === length) return first;
+    const first = await this.#next(length);
+    if (first === undefined) return undefined;
+    if (first.length === length) return isPiece(first) ? copied(first) : first;
     const whole = Buffer.allocUnsafeSlow(length);
     let filled = first.copy(whole);
     while (filled < length) {
-      const piece = await this.next(length - filled);
+      const piece = await this.#next(length - filled);
       if (piece === undefined) return undefined;
       filled += piece.copy(whole, filled);
       release(piece);
@@ -82,7 +82,7 @@ export class ResponseBody implements AsyncIterable<Buffer> {
 
   /**
    * Applies `transform`, which keeps lengths, to the next `size` bytes piece by piece. Bytes that have not arrived yet
-   * are transformed in place, without a copy.
+   * are transformed in place, without a copy. What went through an earlier one has to be read by then.
    */
   through(transform: (bytes: Buffer) => Buffer, size: number): void {
     const waiting = this.#queue.splice(0);
@@ -150,7 +150,11 @@ export class ResponseBody implements AsyncIterable<Buffer> {
       this.#left -= count;
       this.#add(this.#transform(count === bytes.length ? bytes : bytes.subarray(0, count)));
     }
-    if (count === bytes.length) return;
+    if (count === bytes.length) {
+      // else the memory of the end of each read would wait for the collector
+      if (owned && bytes.buffer !== this.#lent) release(Buffer.from(bytes.buffer));
+      return;
+    }
     const rest = count === 0 ? bytes : bytes.subarray(count);
     this.#add(owned ? rest : copied(rest));
   }
@@ -170,6 +174,15 @@ export class ResponseBody implements AsyncIterable<Buffer> {
       release(piece);
     }
     this.#queue.push(whole);
+  }
+
+  async #next(max: number): Promise<Buffer | undefined> {
+    while (this.#queue.length === 0) {
+      if (this.#complete) return undefined;
+      if (this.#failure !== undefined) throw this.#failure;
+      await this.#arrival();
+    }
+    return this.#shift(max);
   }
 
   #awaken(): void {
@@ -194,6 +207,8 @@ export class ResponseBody implements AsyncIterable<Buffer> {
     return piece;
   }
 }
+
+const isPiece = (bytes: Buffer): boolean => bytes.length < bytes.buffer.byteLength;
 
 /** In its own memory, which can be released after use. */
 function copied(bytes: Buffer): Buffer {
