@@ -117,7 +117,7 @@ class KeyServer:  # Transit of OpenBao or Vault
         try:
             with urllib.request.urlopen(request, timeout=30) as answer: data = json.load(answer)['data']
             return base64.b64decode(data['plaintext'])
-        except (OSError, ValueError, KeyError) as error:  # An HTTPError is an OSError
+        except Exception as error:  # Of the network, or an answer that is none; only an HTTPError has a code
             if getattr(error, 'code', None) == 400: raise Refused('key-refused', error.read(2000).decode(errors='replace'))
             raise Failed(f'the key server: {error}')
 
@@ -146,12 +146,14 @@ def raw_key(line):  # Bech32 (BIP 173): 32 bytes in 52 groups of five bits, and 
     return number.to_bytes(32, 'big')
 
 class Stored:  # One stored object; its body is read as it is needed
-    def __init__(self, value, folder):
+    def __init__(self, value, path):
+        texts = lambda member: isinstance(member, dict) and all(map(TEXT, member.values()))
+        check_form(path, value, {'bucket': TEXT, 'key': TEXT}, {'metadata': texts, 'file': TEXT, 'body': TEXT}, 'no-object')
         self.bucket, self.key, self.headers = value['bucket'], value['key'], {}
         for name, content in value.get('metadata', {}).items():
             name = name.lower().removeprefix('x-amz-meta-')
             self.headers[name] = None if name in self.headers else content  # twice: no text
-        self.path = os.path.join(folder, value['file']) if 'file' in value else None
+        self.path = os.path.join(os.path.dirname(path), value['file']) if 'file' in value else None
         self.bytes = None if self.path else base64.b64decode(value['body'])
         self.size = os.path.getsize(self.path) if self.path else len(self.bytes)
     def read(self, offset=0, length=-1):
@@ -164,7 +166,8 @@ def load(paths):
         found = [os.path.join(at, name) for at, _, names in os.walk(path) for name in names] or [path]
         for file in sorted(name for name in found if name.endswith('.json')):
             with open(file, encoding='utf-8') as json_file: value = json.load(json_file)
-            yield from (Stored(one, os.path.dirname(file)) for one in value.get('objects', [value]))
+            objects = isinstance(value, dict) and value.get('objects')
+            yield from (Stored(one, file) for one in (objects if isinstance(objects, list) else [value]))
 
 class Reader:
     def __init__(self, store, keys, options):
@@ -214,8 +217,7 @@ class Reader:
     def helper(self, stored, kind, id, members, forged):  # A manifest or a record of rewrapped keys, where there is one
         name = hashlib.sha256(json_text([stored.bucket, stored.key]).encode()).hexdigest()
         key = f'{self.options.reserved_prefix}{kind}/{name}/{id}'
-        found = self.store.get((self.options.state_bucket or stored.bucket, key))
-        if not found: return None
+        if not (found := self.store.get((self.options.state_bucket or stored.bucket, key))): return None
         expect(found.size <= 8 * MIB, 'malformed-metadata', f'too long, in {kind}')
         value = read_form(f'a text in {kind}', found.read(), {'v': whole(1, 1), 'bucket': TEXT, 'key': TEXT, **members})
         expect([value['bucket'], value['key']] == [stored.bucket, stored.key], forged, 'of another object')
@@ -228,10 +230,8 @@ class Reader:
         try: key = self.keys.unwrap(headers['key-name'], wrapped, binding)
         except Refused:
             id = purpose[1] if purpose[1:] else hashlib.sha256(wrapped.encode()).hexdigest()
-            record = self.helper(stored, 'rewraps', id, RECORD, 'record-forged')
-            if not record: raise
-            again = record['keys'].get(str(purpose[2]) if purpose[2:] else purpose[0], wrapped)
-            key = self.keys.unwrap(record['keyName'], again, binding)
+            if not (record := self.helper(stored, 'rewraps', id, RECORD, 'record-forged')): raise
+            key = self.keys.unwrap(record['keyName'], record['keys'].get(str((purpose[2:] or purpose)[0]), wrapped), binding)
         expect(len(key) == 32, 'malformed-metadata', 'a key is not 32 bytes long')
         return key
     def parts(self, stored, value, unwrap):
@@ -293,7 +293,7 @@ def main():
             except (Refused, OSError, ValueError) as error:  # the others: no file can have its name
                 refused += 1
                 print(f'{stored.bucket}/{key!r}: {error}', file=sys.stderr)
-    except (Failed, KeyError, ValueError, OSError) as error:
+    except (Failed, Refused, KeyError, ValueError, OSError, RecursionError) as error:
         sys.exit(print(f'read.py: {type(error).__name__}: {error}', file=sys.stderr) or 2)
     sys.exit(1 if refused else 0)
 

@@ -6,6 +6,7 @@ import { exitStatus, SvcError } from '../../../core/errors.ts';
 import type { WholeChecksum } from '../../../core/s3/checksum.ts';
 import { checksumAlgorithms, isDigest } from '../../../core/s3/checksum.ts';
 import { S3Error, s3Error } from '../../../core/s3/error.ts';
+import { unquote } from '../../../core/s3/headers.ts';
 import { checkKey } from '../../../core/s3/request.ts';
 import type { ProxyServices } from '../context.ts';
 import { during, open } from '../decrypt/source.ts';
@@ -42,7 +43,7 @@ export type Migrated =
       /** Plaintext bytes, and those of the part list that there is, if any; of an older version those that are stored. */
       readonly size: number;
       readonly parts: number;
-      /** Somebody has replaced what was written before it could be read back. */
+      /** Somebody has replaced what was written before it could be read back, by what is as it should be too. */
       readonly replaced?: boolean;
     };
 
@@ -64,11 +65,16 @@ export async function migrateObject(
   checkKey(key);
   const name = { bucket: tools.bucket, key };
   const version = latest ? undefined : versionId;
+  let written: Migrated | undefined;
   for (let attempt = 1; attempt <= mostAttempts; attempt++) {
     const object = await stat(tools, name, version, signal);
-    if (object === undefined) return { as: 'gone' };
-    const result = await during(signal, (user) => migrateOnce(tools, object, user, retried));
-    if (result !== 'changed') return result;
+    if (object === undefined) return written ?? { as: 'gone' };
+    const result = await during(signal, (user) => migrateOnce(tools, object, user, retried || attempt > 1));
+    if (result === 'changed') continue;
+    const isReplaced = result.as === 'migrated' && result.replaced === true;
+    if (!isReplaced) return result.as === 'current' ? (written ?? result) : result;
+    // by whom is not known, nor whether it is plaintext; a store may also have named another ETag, or written nothing
+    written = result;
   }
   throw s3Error('OperationAborted', `The object was replaced ${mostAttempts} times while it was migrated.`);
 }
@@ -99,13 +105,15 @@ async function migrateOnce(
   const isDone = from === 'format-2' || from === formatName(services.config.format);
   const found = { from, size: object.storedSize, parts: 0 };
   if (isDone) {
-    if (retried) await verifyStored(services, object, undefined, user);
-    return { as: 'current', ...found };
+    const isSame = !retried || (await verifyStored(services, object, { etag: unquote(object.etag) }, user));
+    return isSame ? { as: 'current', ...found } : 'changed';
   }
   if (object.versionId !== undefined) return { as: 'left', ...found };
   const layout = await services.reader.layout(object, user);
   const planned = { from, size: layout.size, parts: layout.list?.parts.length ?? 0 };
   if (dryRun) return { as: 'pending', ...planned };
+  if (tools.conditional && object.etag === '')
+    throw s3Error('InternalError', 'The object store names no ETag that the write could depend on.');
   const headers = await keptHeaders(services, object, user.signal);
   const digests = await digestsOf(services, object, layout, user.signal);
   const source = new Digesting(services.reader.plaintext(object, layout, undefined, user));
@@ -114,7 +122,7 @@ async function migrateOnce(
     const read = { object, layout, digests, headers, plaintext: source };
     const replacement = { ...read, conditional, partSize, memory };
     const { etag } = await writeEncrypted(services, replacement, user.signal);
-    const expected = { etag, digest: source.digest(), size: layout.size };
+    const expected = { etag, plaintext: { digest: source.digest(), size: layout.size } };
     const verified = await verifyStored(services, object, expected, user);
     return { as: 'migrated', ...planned, ...(!verified && { replaced: true }) };
   } catch (error) {
@@ -158,35 +166,34 @@ function checksumOfStore({ headers }: StoredObject): WholeChecksum | undefined {
 }
 
 interface Expected {
+  /** Unquoted. */
   readonly etag: string;
-  /** SHA-256 of the plaintext. */
-  readonly digest: Buffer;
-  readonly size: number;
+  /** Of the plaintext its size and SHA-256; absent: any, as long as it is authentic. */
+  readonly plaintext?: { readonly digest: Buffer; readonly size: number };
 }
 
 /**
  * Reads the object back as any reader does. It ends the run at once where that fails: what was written wrongly once may be again.
- * @param expected undefined: whatever is there, as long as it is authentic
  * @returns false where somebody has replaced it since
  * @throws SvcError MIGRATE_VERIFY
  */
 async function verifyStored(
   services: ProxyServices,
   { name }: StoredObject,
-  expected: Expected | undefined,
+  expected: Expected,
   user: ListUser,
 ): Promise<boolean> {
   try {
     const read = await open(services, name.bucket, name.key, user);
     const again = new Digesting(read.chunks);
-    if (expected !== undefined && read.etag !== expected.etag) {
+    if (read.etag !== expected.etag) {
       await again.drop();
       return false;
     }
     for await (const _ of again);
-    const { size, digest } = expected ?? { size: read.size, digest: undefined };
-    const same = digest === undefined || again.digest().equals(digest);
-    if (read.encrypted && read.size === size && same) return true;
+    const { size = read.size, digest } = expected.plaintext ?? {};
+    const isSame = digest === undefined || again.digest().equals(digest);
+    if (read.encrypted && read.size === size && isSame) return true;
   } catch (error) {
     if (error instanceof S3Error && error.status === 404) return false;
     if (error instanceof EnvelopeError) throw unreadable(name.key, error);

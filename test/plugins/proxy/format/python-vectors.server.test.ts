@@ -1,8 +1,10 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { concurrently } from '../../../../src/runtime/lifecycle/wait.ts';
+import { listen } from '../../../support/loopback.ts';
 import { type TemporaryFolder, temporaryFolder } from '../../../support/temporary.ts';
 import { fullChecksum } from '../../../tools/format-vectors/checksums.ts';
 import { multipart, type StoredObject, single } from '../../../tools/format-vectors/stored-objects.ts';
@@ -108,6 +110,61 @@ test('a recovery key that was mistyped, cut or written in mixed case is no key',
     assert.match(stderr, /age identity/);
     assert.is(filesBelow(to).size, 0);
   }
+});
+
+test('a file that holds no stored objects is named, and ends it with 2', async ({ folder }) => {
+  const object = { bucket: 'reports', key: 'a', body: '' };
+  const wrong: readonly unknown[] = [
+    ...[
+      5,
+      null,
+      [],
+      'text',
+      { objects: 5 },
+      { objects: [5] },
+      { ...object, key: 5 },
+      { ...object, bucket: ['b'] },
+    ],
+    ...[
+      { ...object, body: 5 },
+      { ...object, metadata: ['a'] },
+      { ...object, metadata: { 'svc-algorithm': [] } },
+    ],
+  ];
+  const texts = [...wrong.map((value) => JSON.stringify(value)), '['.repeat(200_000), '{'];
+  const outcomes = await concurrently(texts, atOnce, async (text) => {
+    const file = join(folder.path, `no-object-${texts.indexOf(text)}.json`);
+    writeFileSync(file, text);
+    return readByPython([file, ...transitKeys, '--to', join(folder.path, 'no-object')]);
+  });
+  for (const [index, { status, stderr }] of outcomes.entries()) {
+    assert.is(status, 2, `${texts[index]?.slice(0, 99)}: ${stderr}`);
+    assert.not.match(stderr, /Traceback/);
+  }
+  assert.is(filesBelow(join(folder.path, 'no-object')).size, 0);
+});
+
+test('a key server whose answer breaks off, or is none, ends it with 2', async ({ folder }) => {
+  const file = join(vectorFolder, `${storedVectors()[0]?.name}.json`);
+  const to = join(folder.path, 'no-answer');
+  for (const answer of [
+    ...['', 'none\r\n\r\n', 'HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n{"da'],
+    ...['[]', '{"data":null}'].map(
+      (body) => `HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    ),
+  ]) {
+    const server = createServer((socket) => void socket.once('data', () => socket.end(answer)));
+    const own = await listen(server);
+    try {
+      const env = { VAULT_ADDR: own.url, VAULT_TOKEN: 'unused' };
+      const { status, stderr } = await readByPython([file, '--to', to], env);
+      assert.is(status, 2, `${answer}: ${stderr}`);
+      assert.match(stderr, /^read\.py: Failed: the key server: /);
+    } finally {
+      await own.stop();
+    }
+  }
+  assert.is(filesBelow(to).size, 0);
 });
 
 test('without a key, and called wrongly, it ends with 2', async ({ folder }) => {

@@ -180,6 +180,68 @@ test('what does not read back ends the run at once', async ({ bed, relay, settin
   }
 });
 
+test('what is there instead of what was written is encrypted as well', async ({ bed, relay, setting }) => {
+  const [key] = await put(bed.store.client, 'instead/one', bed.payload(100));
+  let last: Buffer = Buffer.alloc(0);
+  relay.meddle({
+    async after(request, answer) {
+      if (isReplacing(request) && last.length === 0)
+        [, last] = await put(bed.store.client, key, bed.payload(80));
+      return answer;
+    },
+  });
+  const result = migrateResult(await migrate(setting, `s3://${BUCKET}/instead/`, '--json'));
+  assert.equal([result.migrated, result.faultCount, result.complete], [1, 0, true], JSON.stringify(result));
+  assert.is((await head(bed.store.client, key)).Metadata?.['svc-encrypted'], 'true');
+  assert.equal(await read(bed.client, key), last);
+});
+
+test('a store that says that it has written, and has not, or names another ETag', async ({
+  bed,
+  relay,
+  setting,
+}) => {
+  const [key, body] = await put(bed.store.client, 'says/one', bed.payload(100));
+  const other = { etag: '"0123456789abcdef0123456789abcdef"' };
+  relay.meddle({
+    before: (request) =>
+      isReplacing(request) ? { status: 200, headers: other, body: Buffer.alloc(0) } : undefined,
+  });
+  const dropped = migrateResult(await migrate(setting, `s3://${BUCKET}/says/`, '--json'));
+  assert.equal([dropped.migrated, dropped.complete], [0, false], JSON.stringify(dropped));
+  assert.is(dropped.faults[0]?.reason, 'OperationAborted');
+  assert.equal(await read(bed.store.client, key), body);
+
+  let written = false;
+  relay.meddle({
+    after(request, answer) {
+      if (isReplacing(request)) {
+        written = true;
+        return { ...answer, headers: { ...answer.headers, ...other } };
+      }
+      if (request.method !== 'GET' || !written || !request.path.includes('says')) return answer;
+      const damaged = Buffer.from(answer.body);
+      damaged[40] = (damaged[40] as number) ^ 1;
+      return { ...answer, body: damaged };
+    },
+  });
+  const unread = migrateResult(await migrate(setting, `s3://${BUCKET}/says/`, '--json'));
+  assert.is(unread.error?.code, 'MIGRATE_VERIFY', JSON.stringify(unread));
+});
+
+test('without an ETag no write has a condition, and nothing is written', async ({ bed, relay, setting }) => {
+  const [key, body] = await put(bed.store.client, 'etag/none', bed.payload(100));
+  relay.meddle({
+    after(request, answer) {
+      const { etag: _, ...headers } = answer.headers;
+      return request.method === 'HEAD' && request.path.includes('etag/') ? { ...answer, headers } : answer;
+    },
+  });
+  const result = migrateResult(await migrate(setting, `s3://${BUCKET}/etag/`, '--json'));
+  assert.equal([result.migrated, result.faults[0]?.reason], [0, 'InternalError'], JSON.stringify(result));
+  assert.equal(await read(bed.store.client, key), body);
+});
+
 test('a listing that names other objects, names that no store should have, or none that ends', async ({
   bed,
   relay,
