@@ -12,7 +12,7 @@ import {
   sealPartChecksums,
   sealWholeChecksum,
 } from '../../../core/envelope/sealed-checksums.ts';
-import { S3Error } from '../../../core/s3/error.ts';
+import { S3Error, s3Error } from '../../../core/s3/error.ts';
 import { descriptionHeaders, maxUserMetadata, userMetadataSize } from '../../../core/s3/headers.ts';
 import { copySourceHeader } from '../../../core/s3/request.ts';
 import { childText, type XmlElement } from '../../../core/s3/xml.ts';
@@ -112,14 +112,16 @@ const isKept = (name: string): boolean =>
 /**
  * The store copies the body; both ends are still the object that `headers` are of, or nothing happens.
  * @returns false where it is another one by now
- * @throws S3Error as the store refuses
+ * @throws S3Error as the store refuses; InternalError where it named no ETag
  */
 export async function copyOntoItself(
   upstream: Upstream,
-  { name, headers: { etag = '' } }: Pick<SelfCopy, 'name' | 'headers'>,
+  { name, headers: { etag } }: Pick<SelfCopy, 'name' | 'headers'>,
   headers: Readonly<Record<string, string>>,
   signal: AbortSignal,
 ): Promise<boolean> {
+  // stores take an empty condition for none
+  if (!etag) throw s3Error('InternalError', 'The object store names no ETag that the copy could depend on.');
   const response = await upstream.send({
     method: 'PUT',
     ...name,
