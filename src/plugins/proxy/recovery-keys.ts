@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto';
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, openSync, readSync } from 'node:fs';
 import { readIdentities } from '../../core/envelope/age-keys.ts';
 import { EnvelopeError } from '../../core/envelope/cipher.ts';
 import type { PartEntry } from '../../core/envelope/manifest.ts';
@@ -142,24 +142,22 @@ export function readRecoveryKeys(path: string): readonly KeyObject[] {
   throw recoveryKeyError(`${path} does not hold X25519 private keys`);
 }
 
-/** In memory of its own. */
+/** In memory of its own. Pipes are read as well, so that a key need not lie on a disk. */
 function readWhole(path: string): Buffer {
+  const content = Buffer.from(new ArrayBuffer(longestFile + 1));
   try {
     const file = openSync(path, 'r');
     try {
-      const { size } = fstatSync(file);
-      if (size > longestFile) throw recoveryKeyError(`${path} is too long to be a file of keys`);
-      const content = Buffer.from(new ArrayBuffer(size));
-      for (let at = 0; at < size; ) {
-        const read = readSync(file, content, at, size - at, at);
-        if (read === 0) return content.subarray(0, at);
-        at += read;
-      }
-      return content;
+      let length = 0;
+      for (let read = -1; read !== 0 && length < content.length; length += read)
+        read = readSync(file, content, length, content.length - length, null);
+      if (length > longestFile) throw recoveryKeyError(`${path} is too long to be a file of keys`);
+      return content.subarray(0, length);
     } finally {
       closeSync(file);
     }
   } catch (error) {
+    content.fill(0);
     if (error instanceof SvcError) throw error;
     throw recoveryKeyError(`${path} cannot be read (${(error as NodeJS.ErrnoException).code})`);
   }
