@@ -25,7 +25,7 @@ export async function startKeyRecorder(target: string): Promise<KeyRecorder> {
     for (const key of keysIn(text)) keys.set(key.toString('hex'), key);
     for (const token of tokensIn(text)) tokens.add(token);
   };
-  const server = createServer(async (request, response) => {
+  const server = createServer({ keepAliveTimeout: 0 }, async (request, response) => {
     try {
       const body = await bytesOf(request);
       bodies.push(body);

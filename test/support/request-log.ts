@@ -38,7 +38,8 @@ export async function startRequestLog(target: string, identity?: Identity): Prom
     if (request.headers.expect) upstream.flushHeaders();
     pipeline(request, upstream).catch(() => undefined);
   };
-  const options = { requestTimeout: 0 };
+  // what has long been idle is not closed while the next request is on its way
+  const options = { requestTimeout: 0, keepAliveTimeout: 0 };
   const server = identity
     ? createTlsServer({ ...options, ...identity }, relay)
     : createServer(options, relay);
