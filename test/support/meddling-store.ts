@@ -69,10 +69,13 @@ export async function startMeddlingStore(target: string): Promise<MeddlingStore>
     }
   };
   const listener = (request: IncomingMessage, response: ServerResponse) => void serve(request, response);
-  const server = createServer({ requestTimeout: 0, keepAliveTimeout: 0 }, listener).on('checkContinue', (request, response) => {
-    response.writeContinue();
-    listener(request, response);
-  });
+  const server = createServer({ requestTimeout: 0, keepAliveTimeout: 0 }, listener).on(
+    'checkContinue',
+    (request, response) => {
+      response.writeContinue();
+      listener(request, response);
+    },
+  );
   const own = await listen(server);
   return {
     url: own.url,
