@@ -4,9 +4,8 @@ import { promisify } from 'node:util';
 import { GetObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { concurrently } from '../../src/runtime/lifecycle/wait.ts';
 import { audit, beginMigrate, type MigrateResult } from '../plugins/proxy/migrate/migrating.ts';
-import type { Child } from '../support/child.ts';
 import { type MeddlingStore, startMeddlingStore } from '../support/meddling-store.ts';
-import { residentMemory } from '../support/process-memory.ts';
+import { peakUntilEnd } from '../support/process-memory.ts';
 import type { Part, Report } from './part.ts';
 import { inMib } from './support/figures.ts';
 import { Bucket, type RealBed, startRealBed } from './support/real-bed.ts';
@@ -21,7 +20,6 @@ const memoryBound = 400 * 1024 ** 2;
 const longestAuditMs = 20 * 60_000;
 /** In every plaintext. */
 const marker = 'plaintext-of-the-migration';
-const pollMs = 50;
 
 /** A bucket of small plaintext objects, migrated beside a writer, with three kills: nothing lost, nothing plaintext. */
 export const migrate: Part = {
@@ -122,12 +120,12 @@ async function migrateBeside(
   try {
     for (const share of kills) {
       const child = await begin();
-      await watched(child, () => written >= share * objects);
+      await peakUntilEnd(child, () => written >= share * objects);
       await child.end('SIGKILL');
       report.say(`killed after ${count(written)} objects, with ${count(writer.writes)} writes beside`);
     }
     const child = await begin();
-    const peak = await watched(child, () => false);
+    const peak = await peakUntilEnd(child);
     const seconds = (performance.now() - begun) / 1_000;
     const result: MigrateResult = JSON.parse(child.logs());
     const { migrated, current, faultCount, complete, replaced } = result;
@@ -150,19 +148,6 @@ async function migrateBeside(
   } finally {
     await writer.end();
   }
-}
-
-/** Until it has ended, or `isEnough`. @returns most resident memory, in bytes */
-async function watched(child: Child, isEnough: () => boolean): Promise<number> {
-  let peak = 0;
-  while (!child.ended && !isEnough()) {
-    const now = residentMemory(child.pid).peak;
-    // as it ends it has none
-    if (now > peak) peak = now;
-    await new Promise((resolve) => setTimeout(resolve, pollMs));
-  }
-  if (child.ended) await child.exited;
-  return peak;
 }
 
 async function checkAll(report: Report, bed: RealBed, writer: Writer, objects: number): Promise<void> {

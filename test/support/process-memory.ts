@@ -1,4 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Child } from './child.ts';
+
+const pollMs = 50;
 
 export interface ResidentMemory {
   /** Bytes now. */
@@ -12,6 +16,21 @@ export function residentMemory(pid: number): ResidentMemory {
   const each = family(pid).map(statusOf);
   const sum = (pick: (memory: ResidentMemory) => number) => each.reduce((total, one) => total + pick(one), 0);
   return { now: sum(({ now }) => now), peak: sum(({ peak }) => peak) };
+}
+
+/** Follows a process until it has ended, or `isEnough`. @returns most resident memory of it and its descendants, in bytes */
+export async function peakUntilEnd(
+  child: Pick<Child, 'pid' | 'ended' | 'exited'>,
+  isEnough: () => boolean = () => false,
+): Promise<number> {
+  let peak = 0;
+  while (!child.ended && !isEnough()) {
+    // as it ends it has none
+    peak = Math.max(peak, residentMemory(child.pid).peak || 0);
+    await sleep(pollMs);
+  }
+  if (child.ended) await child.exited;
+  return peak;
 }
 
 /** A process and its descendants, without those that end in this moment. */

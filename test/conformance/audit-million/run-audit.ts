@@ -1,14 +1,13 @@
 import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
 import type { BucketReport } from '../../../src/plugins/audit/bucket/audit-bucket.ts';
-import { type Child, launch } from '../../support/child.ts';
+import { launch } from '../../support/child.ts';
 import { cleanEnv } from '../../support/clean-env.ts';
-import { residentMemory } from '../../support/process-memory.ts';
+import { peakUntilEnd } from '../../support/process-memory.ts';
 import type { ObjectStore } from '../../support/types.ts';
 import { Bucket } from '../support/real-bed.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
-const pollMs = 100;
 
 export interface AuditRun {
   /** Absent where it was killed. */
@@ -30,28 +29,13 @@ export async function runAudit(
   const begun = performance.now();
   const command = ['bin/run.js', 'audit', '--bucket', Bucket, '--json', ...args];
   const child = await launch(process.execPath, command, { cwd: root, env: environment(store) });
-  const { peak, killed } = await watched(child, isEnough);
+  const peak = await peakUntilEnd(child, isEnough);
+  const killed = !child.ended;
+  if (killed) await child.end('SIGKILL');
   const { code } = await child.exited;
   if (!killed && code !== 0) throw new Error(`svc audit ended with ${code}\n${child.logs()}`);
   const seconds = (performance.now() - begun) / 1_000;
   return { report: killed ? undefined : JSON.parse(child.logs()), peak, seconds };
-}
-
-async function watched(child: Child, isEnough: () => boolean): Promise<{ peak: number; killed: boolean }> {
-  let peak = 0;
-  let killed = false;
-  while (!child.ended) {
-    const now = residentMemory(child.pid).peak;
-    // as it ends it has none
-    if (now > peak) peak = now;
-    if (isEnough()) {
-      killed = true;
-      await child.end('SIGKILL');
-      break;
-    }
-    await new Promise((resolve) => setTimeout(resolve, pollMs));
-  }
-  return { peak, killed };
 }
 
 function environment(store: ObjectStore): NodeJS.ProcessEnv {

@@ -116,12 +116,12 @@ export async function reported(
   report: Parameters<NodeCheck>[1],
   target: Pick<Target, 'namespace' | 'pod'>,
   name: string,
-  { before, road }: { readonly before: number; readonly road?: string },
+  { before, path }: { readonly before: number; readonly path?: string },
 ): Promise<void> {
   const { namespace, pod } = target;
   let seen: unknown;
   const named = await comesAbout(bed, namespace, `a report of ${name}`, async () => {
-    const fresh = (await hits(bed, target, road)).slice(before);
+    const fresh = (await hits(bed, target, path)).slice(before);
     seen = fresh.at(-1);
     // the pod's other containers may be tried as well, the nameless one of its sandbox among them
     return fresh.some(
@@ -148,13 +148,13 @@ async function attempt(attacker: Attacker, { variables }: Target, script: string
 export const attempted = (bed: NodeBed, target: Target): Promise<boolean> =>
   attempt(async (script) => (await bed.machine.run(script)).stdout, target, 'cat /proc/$pid/environ');
 
-/** What the agent has logged of attempts at a pod. @param road by this attack path; default: by any */
-export async function hits(bed: NodeBed, { pod }: Pick<Target, 'pod'>, road?: string) {
+/** What the agent has logged of attempts at a pod. @param path by this attack path; default: by any */
+export async function hits(bed: NodeBed, { pod }: Pick<Target, 'pod'>, path?: string) {
   const records = await agentRecords(bed);
   return records.filter(
     ({ event, ...rest }) =>
       /^hit\./.test(`${event}`) &&
-      (road === undefined || rest['road'] === road) &&
+      (path === undefined || rest['road'] === path) &&
       JSON.stringify(rest).includes(pod),
   );
 }

@@ -22,7 +22,7 @@ const PLAIN = { namespace: 'baseline', name: 'plain-token' } as const;
 const CONTAINER = 'shop';
 const VOLUME = 'svc-wrapper-token';
 /** As events of the agent name the attack path. */
-const ROAD = 'token';
+const ATTACK_PATH = 'token';
 const IN_POD = '/var/run/secrets/svc/token';
 /**
  * The file itself. Of the link to it, a pod's user is the owner, in a sticky folder that all may write to: that alone keeps root
@@ -130,10 +130,10 @@ async function denied(
   { name, attempt }: Attempt,
 ): Promise<void> {
   const { namespace } = target;
-  const before = (await hits(bed, target, ROAD)).length;
+  const before = (await hits(bed, target, ATTACK_PATH)).length;
   const output = await attempt(bed, target);
   report.check(`${namespace}: ${name} is denied`, DENIED.test(output) && !SHOWN.test(output), start(output));
-  await reported(bed, report, target, name, { before, road: ROAD });
+  await reported(bed, report, target, name, { before, path: ATTACK_PATH });
 }
 
 /** How many processes of a pod the agent has let in. */

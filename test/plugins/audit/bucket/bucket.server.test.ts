@@ -15,7 +15,7 @@ import { listen } from '../../../support/loopback.ts';
 import { startMinio } from '../../../support/minio.ts';
 import { s3Client } from '../../../support/object-store.ts';
 import { startOpenBao } from '../../../support/openbao.ts';
-import { residentMemory } from '../../../support/process-memory.ts';
+import { peakUntilEnd } from '../../../support/process-memory.ts';
 import { startSvcProxy } from '../../../support/svc-proxy.ts';
 import type { ObjectStore, OpenBao } from '../../../support/types.ts';
 import { startVersityGw } from '../../../support/versitygw.ts';
@@ -161,15 +161,10 @@ shared('a million objects take bounded memory', async () => {
     }),
   });
   let peak = 0;
-  const watch = setInterval(() => {
-    const now = child.ended ? 0 : residentMemory(child.pid).peak;
-    // as it ends it has none
-    if (now > peak) peak = now;
-  }, 100);
   try {
+    peak = await peakUntilEnd(child);
     assert.is((await child.exited).code, 0, child.logs());
   } finally {
-    clearInterval(watch);
     await server.stop();
   }
   const { sample, tally } = JSON.parse(child.logs()) as BucketReport;

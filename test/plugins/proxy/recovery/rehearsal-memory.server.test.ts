@@ -6,7 +6,7 @@ import { ageKey } from '../../../support/age-keys.ts';
 import { launch } from '../../../support/child.ts';
 import { cleanEnv } from '../../../support/clean-env.ts';
 import { listen } from '../../../support/loopback.ts';
-import { residentMemory } from '../../../support/process-memory.ts';
+import { peakUntilEnd } from '../../../support/process-memory.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';
 import { entry, reportOf, validateArguments } from '../../validate/run-validate.ts';
 
@@ -36,15 +36,10 @@ test('a listing of 200,000 long keys, with the largest sample, takes bounded mem
     }),
   });
   let peak = 0;
-  const watch = setInterval(() => {
-    const now = child.ended ? 0 : residentMemory(child.pid).peak;
-    // as it ends it has none
-    if (now > peak) peak = now;
-  }, 100);
   try {
+    peak = await peakUntilEnd(child);
     assert.is((await child.exited).code, 4, child.logs());
   } finally {
-    clearInterval(watch);
     await stop();
     await folder.remove();
   }
