@@ -1,6 +1,5 @@
 import type { BodyKeys } from './body-keys.ts';
 import {
-  type Decryption,
   decryptBody,
   type Encryption,
   EnvelopeError,
@@ -18,7 +17,7 @@ import type { BodyPlace } from './copied-body.ts';
 
 /** Plaintext bytes of each segment but the last. */
 export const segmentBytes = 64 * 1024;
-const storedSegmentBytes = segmentBytes + tagBytes;
+export const storedSegmentBytes: number = segmentBytes + tagBytes;
 
 /** @returns stored size in bytes of a plaintext of `size` bytes: an empty one has no segment. */
 export const segmentedSize = (size: number): number => size + tagBytes * segmentsOf(size);
@@ -60,7 +59,7 @@ export function coveringSegments(size: number, skip: number, take: number): Segm
 /** The key of a body; of one that was copied, also where its segments stood. */
 type SegmentKeys = Pick<BodyKeys, 'key' | 'part'> & Partial<BodyPlace>;
 
-/** Sets up ciphers for the segments of one body, in any order. */
+/** Encrypts and decrypts the segments of one body, in any order. */
 export class Segments {
   readonly #key: Uint8Array;
   readonly #first: number;
@@ -81,9 +80,13 @@ export class Segments {
     return encryptUnder(this.#key, this.#nonce, this.#associated);
   }
 
-  decryption(index: number, last: boolean): Decryption {
+  /** @param stored one segment with its tag. @throws EnvelopeError `authentication-failed` */
+  open(index: number, last: boolean, stored: Buffer): Buffer {
     this.#place(index, last);
-    return decryptBody(this.#key, this.#nonce, this.#associated);
+    const decryption = decryptBody(this.#key, this.#nonce, this.#associated);
+    const plaintext = decryption.update(stored.subarray(0, stored.length - tagBytes));
+    decryption.verify(stored.subarray(stored.length - tagBytes));
+    return plaintext;
   }
 
   /** Ciphers copy both. */
@@ -126,11 +129,7 @@ export function* openSpan(
   const last = segmentsOf(size) - 1;
   for (let index = first; index < end; index++) {
     const at = (index - first) * storedSegmentBytes;
-    const segment = stored.subarray(at, at + storedSegmentBytes);
-    const decryption = segments.decryption(index, index === last);
-    const piece = decryption.update(segment.subarray(0, segment.length - tagBytes));
-    decryption.verify(segment.subarray(segment.length - tagBytes));
-    yield piece;
+    yield segments.open(index, index === last, stored.subarray(at, at + storedSegmentBytes));
   }
 }
 

@@ -33,8 +33,8 @@ export class ResponseBody implements AsyncIterable<Buffer> {
   #transform: ((bytes: Buffer) => Buffer) | undefined;
   /** Bytes still to go through `#transform`. */
   #left = 0;
-  /** Memory of which a caller has a piece, while the rest waits. */
-  #lent: ArrayBufferLike | undefined;
+  /** What `fill` waits for, copied straight from the connection's memory. */
+  #filling: Filling | undefined;
 
   /** @param broken makes the error that a reader gets for an incomplete body */
   constructor(flow: BodyFlow, broken: (cause: Error | undefined) => Error) {
@@ -58,26 +58,37 @@ export class ResponseBody implements AsyncIterable<Buffer> {
 
   /** At least one byte and at most `max`, or undefined at the end. The caller owns them. @throws what `broken` has made */
   async next(max = Number.POSITIVE_INFINITY): Promise<Buffer | undefined> {
-    const piece = await this.#next(max);
-    if (piece !== undefined && isPiece(piece)) this.#lent = piece.buffer;
-    return piece;
+    while (this.#queue.length === 0) {
+      if (this.#isOver()) return undefined;
+      await this.#arrival();
+    }
+    return this.#shift(max);
   }
 
-  /** Exactly `length` bytes, or undefined when the body ends before. Pieces are joined as they arrive. */
+  /** Exactly `length` bytes in memory of their own, or undefined when the body ends before. */
   async exact(length: number): Promise<Buffer | undefined> {
-    if (length === 0) return Buffer.alloc(0);
-    const first = await this.#next(length);
-    if (first === undefined) return undefined;
-    if (first.length === length) return isPiece(first) ? copied(first) : first;
+    const [first] = this.#queue;
+    if (first?.length === length && !isPiece(first)) return this.#shift(length);
     const whole = Buffer.allocUnsafeSlow(length);
-    let filled = first.copy(whole);
-    while (filled < length) {
-      const piece = await this.#next(length - filled);
-      if (piece === undefined) return undefined;
-      filled += piece.copy(whole, filled);
-      release(piece);
+    return (await this.fill(whole)) === length ? whole : undefined;
+  }
+
+  /**
+   * Copies what comes next into `target`, until at least `least` bytes are there.
+   * @returns their number: less than that when the body has ended. @throws what `broken` has made
+   */
+  async fill(target: Buffer, least = target.length): Promise<number> {
+    const filling: Filling = { target, filled: 0, least };
+    while (filling.filled < target.length && this.#queue.length > 0)
+      filling.filled += this.#copyFirst(target.subarray(filling.filled));
+    if (filling.filled >= least) return filling.filled;
+    this.#filling = filling;
+    try {
+      while (filling.filled < least && !this.#isOver()) await this.#arrival();
+      return filling.filled;
+    } finally {
+      this.#filling = undefined;
     }
-    return whole;
   }
 
   /**
@@ -125,9 +136,11 @@ export class ResponseBody implements AsyncIterable<Buffer> {
   /** For the connection: more has arrived, in memory that is reused. */
   push(bytes: Buffer): void {
     if (this.#dropped) return;
-    this.#keep(bytes, false);
+    const filling = this.#filling;
+    const rest = filling === undefined ? bytes : bytes.subarray(copyInto(filling, bytes));
+    if (rest.length > 0) this.#keep(rest, false);
     if (this.#queued >= highWater) this.#flow.pause();
-    this.#awaken();
+    if (filling === undefined || filling.filled >= filling.least) this.#awaken();
   }
 
   /** For the connection: the body is complete. */
@@ -150,11 +163,7 @@ export class ResponseBody implements AsyncIterable<Buffer> {
       this.#left -= count;
       this.#add(this.#transform(count === bytes.length ? bytes : bytes.subarray(0, count)));
     }
-    if (count === bytes.length) {
-      // else the memory of the end of each read would wait for the collector
-      if (owned && bytes.buffer !== this.#lent) release(Buffer.from(bytes.buffer));
-      return;
-    }
+    if (count === bytes.length) return;
     const rest = count === 0 ? bytes : bytes.subarray(count);
     this.#add(owned ? rest : copied(rest));
   }
@@ -176,13 +185,11 @@ export class ResponseBody implements AsyncIterable<Buffer> {
     this.#queue.push(whole);
   }
 
-  async #next(max: number): Promise<Buffer | undefined> {
-    while (this.#queue.length === 0) {
-      if (this.#complete) return undefined;
-      if (this.#failure !== undefined) throw this.#failure;
-      await this.#arrival();
-    }
-    return this.#shift(max);
+  /** @throws what `broken` has made */
+  #isOver(): boolean {
+    if (this.#complete) return true;
+    if (this.#failure !== undefined) throw this.#failure;
+    return false;
   }
 
   #awaken(): void {
@@ -200,12 +207,42 @@ export class ResponseBody implements AsyncIterable<Buffer> {
 
   #shift(max: number): Buffer {
     const first = this.#queue[0] as Buffer;
-    const piece = first.length <= max ? first : first.subarray(0, max);
-    if (piece === first) this.#queue.shift();
-    else this.#queue[0] = first.subarray(max);
-    this.#queued -= piece.length;
+    if (first.length <= max) {
+      this.#queue.shift();
+      this.#queued -= first.length;
+      return first;
+    }
+    const piece = Buffer.allocUnsafeSlow(max);
+    this.#copyFirst(piece);
     return piece;
   }
+
+  /** Moves what fits of the first chunk, whose memory nobody else has. @returns bytes */
+  #copyFirst(target: Buffer): number {
+    const first = this.#queue[0] as Buffer;
+    const count = first.copy(target);
+    this.#queued -= count;
+    if (count < first.length) {
+      this.#queue[0] = first.subarray(count);
+    } else {
+      this.#queue.shift();
+      release(Buffer.from(first.buffer));
+    }
+    return count;
+  }
+}
+
+interface Filling {
+  readonly target: Buffer;
+  readonly least: number;
+  filled: number;
+}
+
+/** @returns bytes that `filling` has taken */
+function copyInto(filling: Filling, bytes: Buffer): number {
+  const copied = bytes.copy(filling.target, filling.filled);
+  filling.filled += copied;
+  return copied;
 }
 
 const isPiece = (bytes: Buffer): boolean => bytes.length < bytes.buffer.byteLength;

@@ -11,49 +11,72 @@ const bodyOf = (text: string): ResponseBody => {
   return body;
 };
 
-/** Turns letters into capitals, and remembers whose memory it was given. */
-function capitals() {
-  const seen: ArrayBufferLike[] = [];
-  const transform = (bytes: Buffer): Buffer => {
-    seen.push(bytes.buffer);
-    return Buffer.from(bytes.toString().toUpperCase());
-  };
-  return { seen, transform };
-}
-
 const textOf = async (body: ResponseBody, max?: number) => String(await body.next(max));
 
-test('what waits behind bytes that were read exactly is given back once it is transformed', async () => {
-  const body = bodyOf('tagsegment');
-  const { seen, transform } = capitals();
-  const tag = await body.exact(3);
-  body.through(transform, 7);
-  assert.is(await textOf(body), 'SEGMENT');
-  assert.is(seen[0]?.byteLength, 0, 'its memory is still held');
-  assert.is(String(tag), 'tag', 'the bytes before it are in memory of their own');
+test('bytes are copied into memory of the caller, those that wait first', async () => {
+  const body = bodyOf('ab');
+  const target = Buffer.alloc(6);
+  const filled = body.fill(target);
+  for (const piece of ['c', 'de', 'fgh']) body.push(Buffer.from(piece));
+  assert.is(await filled, 6);
+  assert.is(String(target), 'abcdef');
+  assert.is(await textOf(body), 'gh', 'what came behind them');
 });
 
-test('what waits is kept as long as a part of it is still to be read', async () => {
-  const body = bodyOf('tagsegmenttagmore');
-  const { seen, transform } = capitals();
-  await body.exact(3);
-  body.through(transform, 7);
-  assert.is(await textOf(body, 7), 'SEGMENT');
-  assert.is.not(seen[0]?.byteLength, 0);
-  assert.is(String(await body.exact(3)), 'tag');
-  body.through(transform, 4);
-  assert.is(await textOf(body), 'MORE');
-  assert.is(seen[1]?.byteLength, 0);
+test('as much as has come is copied once the least is there', async () => {
+  const body = bodyOf('ab');
+  const target = Buffer.alloc(8);
+  const filled = body.fill(target, 4);
+  body.push(Buffer.from('c'));
+  body.push(Buffer.from('def'));
+  assert.is(await filled, 6);
+  body.push(Buffer.from('ghij'));
+  assert.is(await body.fill(target, 1), 4);
+  assert.is(String(target), 'ghijef\0\0');
 });
 
-test('what waits is kept where a caller has a piece of it', async () => {
+test('memory that is asked for and not filled: the end, and a broken connection', async () => {
+  const short = bodyOf('abc');
+  const ended = short.fill(Buffer.alloc(4));
+  short.ended();
+  assert.is(await ended, 3);
+
+  const broken = bodyOf('abc');
+  const failing = broken.fill(Buffer.alloc(4));
+  broken.failed(new Error('reset'));
+  const failure = await failing.then(() => undefined, String);
+  assert.is(failure, 'Error: cut');
+});
+
+test('a full target counts although the connection breaks right behind it', async () => {
+  const body = bodyOf('');
+  const filled = body.fill(Buffer.alloc(3));
+  body.push(Buffer.from('abc'));
+  body.failed(new Error('reset'));
+  assert.is(await filled, 3);
+});
+
+test('the memory of bytes that waited is given back when they are copied', async () => {
   const body = bodyOf('piecesegment');
-  const { seen, transform } = capitals();
   const piece = await body.next(5);
-  body.through(transform, 7);
-  assert.is(await textOf(body), 'SEGMENT');
-  assert.is.not(seen[0]?.byteLength, 0);
+  const rest = await body.next();
   assert.is(String(piece), 'piece');
+  assert.is.not(piece?.buffer, rest?.buffer, 'in memory of its own');
+
+  const kept: ArrayBuffer[] = [];
+  const own = ArrayBuffer.prototype.transfer;
+  ArrayBuffer.prototype.transfer = function (this: ArrayBuffer, ...args: [number?]) {
+    kept.push(this);
+    return own.apply(this, args);
+  };
+  try {
+    body.push(Buffer.from('tagsegment'));
+    await body.exact(3);
+    await body.fill(Buffer.alloc(7));
+  } finally {
+    ArrayBuffer.prototype.transfer = own;
+  }
+  assert.is(kept.length, 1);
 });
 
 test('pieces that arrive one by one are joined, whole or not', async () => {

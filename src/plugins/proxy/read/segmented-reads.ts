@@ -1,14 +1,13 @@
 import { BodyKeys } from '../../../core/envelope/body-keys.ts';
-import type { Decryption } from '../../../core/envelope/cipher.ts';
 import {
   coveringSegments,
   openSegments,
   openSpan,
   plaintextOfSegments,
   type SegmentSpan,
-  Segments,
   segmentBytes,
   segmentedSize,
+  storedSegmentBytes,
 } from '../../../core/envelope/segments.ts';
 import { coveringParts, type PartSlice } from '../../../core/s3/range.ts';
 import { ownBuffer, release } from '../../../runtime/memory.ts';
@@ -16,8 +15,7 @@ import type { ResponseBody } from '../../../runtime/net/http1-response-body.ts';
 import type { ProxyServices } from '../context.ts';
 import type { DataKeys } from '../data-keys.ts';
 import type { UpstreamResponse } from '../upstream/upstream.ts';
-import { HeldChunks } from './body/held-chunks.ts';
-import { type BodySlice, plaintext, singleKey, verifyTag, within } from './body/sealed-body.ts';
+import { type BodySlice, cut, singleKey, within } from './body/sealed-body.ts';
 import {
   type ByteRange,
   fetchStored,
@@ -259,9 +257,12 @@ interface SegmentedSlice extends BodySlice {
 const storedSpan = ({ size }: { readonly size: number }, { skip, take }: BodySlice): SegmentSpan =>
   coveringSegments(size, skip, take);
 
+/** Segments that leave as one chunk where they have arrived: large ones cost less. */
+const mostAtOnce = 5;
+
 /**
- * Decrypts the segments of a slice, the first of which `reader` stands before. Each is held until its tag was found
- * right. Chunks are good until the next is asked for.
+ * Decrypts the segments of a slice, the first of which `reader` stands before. Each is here as a whole before it is
+ * opened. Chunks are good until the next is asked for.
  * @throws EnvelopeError `authentication-failed`, `wrong-size`
  */
 async function* verifiedSegments(
@@ -269,29 +270,44 @@ async function* verifiedSegments(
   keys: BodyKeys,
   slice: SegmentedSlice,
 ): AsyncGenerator<Buffer, void> {
-  const { size } = slice;
-  const { first, end } = storedSpan(slice, slice);
-  const segments = new Segments(keys);
-  const held = new HeldChunks();
-  let decryption: Decryption | undefined;
+  const { first, end, from, to } = storedSpan(slice, slice);
+  const block = Buffer.allocUnsafeSlow(Math.min(mostAtOnce * storedSegmentBytes, to - from));
+  let held = 0;
+  let isLent = false;
   try {
-    for (let index = first; index < end; index++) {
-      let offset = index * segmentBytes;
-      const length = Math.min(segmentBytes, size - offset);
-      decryption = segments.decryption(index, offset + length === size);
-      for await (const chunk of plaintext(reader, decryption, length)) {
-        const at = offset;
-        offset += chunk.length;
-        held.add(chunk, within(chunk, at, slice));
-      }
-      await verifyTag(reader, decryption);
-      for (let chunk = held.shift(); chunk !== undefined; chunk = held.shift()) {
-        yield chunk;
-        release(chunk);
-      }
+    for (let index = first; index < end; ) {
+      const left = to - index * storedSegmentBytes;
+      const least = Math.min(left, storedSegmentBytes);
+      held += await reader.fill(block.subarray(held, left), least - held);
+      if (held < least) throw cut();
+      const next = held === left ? end : index + Math.floor(held / storedSegmentBytes);
+      const whole = Math.min(left, (next - index) * storedSegmentBytes);
+      const span = { first: index, end: next };
+      const plaintext = openInPlace(keys, block.subarray(0, whole), span, slice.size);
+      isLent = true;
+      yield within(plaintext, index * segmentBytes, slice);
+      isLent = false;
+      block.copyWithin(0, whole, held);
+      held -= whole;
+      index = next;
     }
   } finally {
-    decryption?.discard();
-    held.discard();
+    // a caller that went away may have left a write behind, which reads from it
+    if (!isLent) release(block);
   }
+}
+
+/** The plaintext, which takes the place of the stored bytes. */
+function openInPlace(
+  keys: BodyKeys,
+  stored: Buffer,
+  span: Pick<SegmentSpan, 'first' | 'end'>,
+  size: number,
+): Buffer {
+  let filled = 0;
+  for (const piece of openSpan(keys, stored, span, size)) {
+    filled += piece.copy(stored, filled);
+    release(piece);
+  }
+  return stored.subarray(0, filled);
 }
