@@ -10,6 +10,10 @@
 #include <sys/wait.h>
 #include "health.h"
 
+#ifndef MFD_EXEC
+#define MFD_EXEC 0x10U
+#endif
+
 enum { LAST_SIGNAL = 64 };
 
 /*
@@ -149,7 +153,10 @@ static void offer_to_oom_killer(void)
 static int seal_loader(const char *path)
 {
 	struct stat status;
-	int from = open(path, O_RDONLY | O_CLOEXEC), copy = memfd_create("svc-worker", MFD_CLOEXEC);
+	int from = open(path, O_RDONLY | O_CLOEXEC), copy = memfd_create("svc-worker", MFD_CLOEXEC | MFD_EXEC);
+
+	if (copy < 0 && errno == EINVAL) /* before Linux 6.3 */
+		copy = memfd_create("svc-worker", MFD_CLOEXEC);
 	bool whole = from >= 0 && copy >= 0 && !fstat(from, &status) && !fchmod(copy, 0111) &&
 		     sendfile(copy, from, NULL, (size_t)status.st_size) == status.st_size;
 
@@ -170,6 +177,12 @@ static bool drop_reading(void)
 		return false;
 	sets[0].effective &= ~(1u << CAP_DAC_OVERRIDE | 1u << CAP_DAC_READ_SEARCH);
 	return !syscall(SYS_capset, &header, sets);
+}
+
+static void execute_sealed(int loader, char **argv)
+{
+	if (loader >= 0 && drop_reading())
+		syscall(SYS_execveat, loader, "", argv, environ, AT_EMPTY_PATH);
 }
 
 enum { WORKER_SOCKET = 3 };
@@ -200,8 +213,7 @@ static pid_t start_worker(char **argv, int socket)
 		dup2(socket, WORKER_SOCKET);
 	}
 	offer_to_oom_killer();
-	if (loader >= 0 && drop_reading())
-		syscall(SYS_execveat, loader, "", argv, environ, AT_EMPTY_PATH);
+	execute_sealed(loader, argv);
 	_exit(127);
 }
 

@@ -3,6 +3,7 @@ import type { Part, Report } from './part.ts';
 import { inMib, residentBound } from './support/figures.ts';
 import { readObject } from './support/read-object.ts';
 import { type Bed, Bucket, startBed } from './ten-thousand-parts/bed.ts';
+import { copiedParts } from './ten-thousand-parts/copied-parts.ts';
 import {
   complete,
   Key,
@@ -20,7 +21,7 @@ import { stageTables } from './ten-thousand-parts/tables.ts';
 
 type Format = '1' | '2';
 
-/** One object of 10,000 small parts in each format: as it is, and once more with a relay on each side that counts requests. */
+/** One object of 10,000 small parts in each format: as it is, and once more with a relay on each side that counts requests; at last one whose parts the store copies. */
 export const tenThousandParts: Part = {
   name: 'ten-thousand-parts',
   summary: 'one upload of 10,000 parts, read back whole and by ranges, and what it costs in requests',
@@ -29,6 +30,7 @@ export const tenThousandParts: Part = {
       await life(report, format, false);
       await life(report, format, true);
     }
+    await copiedParts(report);
   },
 };
 

@@ -93,14 +93,26 @@ export function verifySeal(sealKey: Uint8Array, list: StoredPartList): void {
 }
 
 /** JSON of the inline form and of the manifest's `list`, fields in fixed order. */
-export function serializePartList(list: StoredPartList): string {
-  const { manifest, seal, mac, sum, sums } = list;
-  const parts =
-    list.format === 2
-      ? list.parts.map(({ n, salt, size }) => ({ n, salt, size }))
-      : list.parts.map(({ n, dek, nonce, size, recovery }) => ({ n, dek, nonce, size, recovery }));
-  return JSON.stringify({ v: list.format ?? 1, manifest, parts, seal, mac, sum, sums });
+export const serializePartList = (list: StoredPartList): string => [...partListPieces(list)].join('');
+
+/** Text of so many parts is made at a time: as one string, 10,000 are megabytes that V8 keeps for long. */
+const partsAtOnce = 100;
+
+/** The same in pieces. */
+export function* partListPieces(list: StoredPartList): Generator<string, void> {
+  const { format = 1, manifest, parts, seal, mac, sum, sums } = list;
+  yield `${JSON.stringify({ v: format, manifest }).slice(0, -1)},"parts":[`;
+  for (let from = 0; from < parts.length; from += partsAtOnce) {
+    const some = parts.slice(from, from + partsAtOnce).map(inFixedOrder);
+    yield (from === 0 ? '' : ',') + JSON.stringify(some).slice(1, -1);
+  }
+  yield `],${JSON.stringify({ seal, mac, sum, sums }).slice(1)}`;
 }
+
+const inFixedOrder = (part: PartEntry | SegmentedPart) =>
+  'salt' in part
+    ? { n: part.n, salt: part.salt, size: part.size }
+    : { n: part.n, dek: part.dek, nonce: part.nonce, size: part.size, recovery: part.recovery };
 
 /** @throws EnvelopeError `malformed-metadata` unless every field has its exact shape. */
 export function readPartList(value: unknown): StoredPartList {

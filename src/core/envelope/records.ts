@@ -3,10 +3,10 @@ import { isDerivationText, isSaltOfPart } from './body-keys.ts';
 import { EnvelopeError } from './cipher.ts';
 import {
   type PartEntry,
+  partListPieces,
   readPartList,
   type SegmentedPart,
   type StoredPartList,
-  serializePartList,
 } from './manifest.ts';
 import type { ObjectName } from './metadata.ts';
 
@@ -94,8 +94,11 @@ export function readPartRecord(prefix: string, key: string): PartRecord | undefi
 }
 
 /** The manifest object: both names of its object, so that what it belongs to can be told from it alone. */
-export const manifestText = ({ bucket, key }: ObjectName, list: StoredPartList): string =>
-  `{"v":1,"bucket":${JSON.stringify(bucket)},"key":${JSON.stringify(key)},"list":${serializePartList(list)}}`;
+export function manifestBytes({ bucket, key }: ObjectName, list: StoredPartList): Buffer {
+  const pieces = [Buffer.from(`${JSON.stringify({ v: 1, bucket, key }).slice(0, -1)},"list":`)];
+  for (const piece of partListPieces(list)) pieces.push(Buffer.from(piece));
+  return Buffer.concat([...pieces, Buffer.from('}')]);
+}
 
 export interface ManifestOf extends ObjectName {
   readonly list: StoredPartList;

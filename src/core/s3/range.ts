@@ -1,4 +1,5 @@
 import { storedSize } from '../envelope/cipher.ts';
+import { s3Error } from './error.ts';
 
 /** `from`..`to` (inclusive, `to` open-ended when absent) or the last `suffix` bytes. */
 export type RequestedRange = { from: number; to?: number } | { suffix: number };
@@ -40,6 +41,27 @@ export function resolveRange(range: RequestedRange, size: number): ResolvedRange
   }
   if (range.from >= size) return undefined;
   return { start: range.from, end: Math.min(range.to ?? size - 1, size - 1) };
+}
+
+/** Of a copy: both ends must be given and lie within the source, unlike those of a GET. @throws S3Error InvalidArgument */
+export function readCopyRange(header: string): ResolvedRange {
+  const [, start = '', end = ''] = /^bytes=(\d{1,15})-(\d{1,15})$/.exec(header) ?? [];
+  const range = { start: Number(start), end: Number(end) };
+  if (start !== '' && range.start <= range.end) return range;
+  throw s3Error(
+    'InvalidArgument',
+    'The x-amz-copy-source-range value must be of the form bytes=first-last where first and last are the zero-based offsets of the first and last bytes to copy',
+    { details: { ArgumentName: 'x-amz-copy-source-range', ArgumentValue: header.slice(0, 100) } },
+  );
+}
+
+/** Bytes. @throws S3Error InvalidArgument for a range beyond the end */
+export function lengthToCopy(range: ResolvedRange | undefined, size: number): number {
+  if (range === undefined) return size;
+  if (range.end < size) return range.end - range.start + 1;
+  throw s3Error('InvalidArgument', `Range specified is not valid for source object of size: ${size}`, {
+    details: { ArgumentName: 'x-amz-copy-source-range', ArgumentValue: String(size) },
+  });
 }
 
 export function contentRange({ start, end }: ResolvedRange, size: number): string {

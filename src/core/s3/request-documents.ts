@@ -38,9 +38,9 @@ const checksumElements = checksumAlgorithms.map(
 );
 
 /** The part list of CompleteMultipartUpload. @throws S3Error MalformedXML, InvalidArgument, InvalidPartOrder, InvalidPart, InvalidRequest */
-export function parseCompleteMultipart(xml: string): CompletedPart[] {
-  const texts = Buffer.byteLength(xml) <= maxCompleteBytes ? scanParts(xml) : undefined;
-  const parts = (texts ?? parseParts(xml)).slice(0, maxPartNumber + 1).map(readPart);
+export function parseCompleteMultipart(xml: Buffer): CompletedPart[] {
+  const texts = xml.length <= maxCompleteBytes ? scanParts(xml) : undefined;
+  const parts = (texts ?? parseParts(xml.toString())).slice(0, maxPartNumber + 1).map(readPart);
   if (parts.length === 0 || parts.length > maxPartNumber) throw s3Error('MalformedXML');
   const ascending = parts.every(({ partNumber }, index) => partNumber > (parts[index - 1]?.partNumber ?? 0));
   if (!ascending) throw s3Error('InvalidPartOrder');
@@ -56,7 +56,7 @@ const shape = {
   fields: ['PartNumber', 'ETag', ...checksumElements.map(([name]) => name)],
 };
 
-const scanParts = (xml: string): PartTexts[] | undefined =>
+const scanParts = (xml: Buffer): PartTexts[] | undefined =>
   scanEntries(xml, shape)?.entries.map((part) => (name) => part.get(name));
 
 function parseParts(xml: string): PartTexts[] {

@@ -257,18 +257,19 @@ export interface ScannedEntries {
 /**
  * Reads a document that is a list of flat entries without building a tree, which for 10,000 entries
  * takes 20 MB. Texts are as written, without the white space around them being cut. Undefined for a
- * document that is not plainly of that shape: a parser decides on those.
+ * document that is not plainly of that shape: a parser decides on those. Nothing of `xml` is kept.
  */
-export function scanEntries(xml: string, shape: EntryShape): ScannedEntries | undefined {
-  const scanner = new EntryScanner(xml, shape);
-  return scanXml(xml, scanner) && scanner.plain ? scanner : undefined;
+export function scanEntries(xml: Buffer, shape: EntryShape): ScannedEntries | undefined {
+  const text = new Utf8Text(xml);
+  const scanner = new EntryScanner(text, shape);
+  return scanXml(text, scanner) && scanner.plain ? scanner : undefined;
 }
 
 class EntryScanner implements ElementHandler, ScannedEntries {
   readonly top: Texts = new Map();
   readonly entries: Texts[] = [];
   plain = true;
-  readonly #xml: string;
+  readonly #xml: XmlText;
   readonly #root: string;
   readonly #entryNames: ReadonlySet<string>;
   readonly #fields: ReadonlySet<string>;
@@ -277,7 +278,7 @@ class EntryScanner implements ElementHandler, ScannedEntries {
   #content = 0;
   #depth = 0;
 
-  constructor(xml: string, { root, entries, fields }: EntryShape) {
+  constructor(xml: XmlText, { root, entries, fields }: EntryShape) {
     this.#xml = xml;
     this.#root = root;
     this.#entryNames = new Set(entries);

@@ -16,7 +16,7 @@ import { createSecretClient } from '../../runtime/vault/secret-client/create-sec
 import { vaultConfig } from '../../runtime/vault/settings.ts';
 import { register } from './agent/register.ts';
 import { createDigest } from './digest.ts';
-import { handOverToInit, hasTerminal } from './init/hand-over.ts';
+import { handOverToInit, leavesNode } from './init/hand-over.ts';
 import { workerFlag } from './init/records.ts';
 import { runWorker } from './init/worker.ts';
 import { createObservation, earlyLogger, type Observation, wrapperVersion } from './observation.ts';
@@ -156,7 +156,7 @@ async function serve(service: Service): Promise<number> {
     observation.health.alive('secrets');
     if (config.settings.exec) return await become(obtained, client, interruption.signal);
     const { registered } = obtained;
-    if (!config.settings.resident && !hasTerminal()) {
+    if (leavesNode(config.settings, service.memory, log)) {
       const { signal } = interruption;
       const tokenGiven = service.token !== undefined;
       return await handOverToInit({

@@ -115,8 +115,7 @@ export const wrapperSettings = {
   resident: {
     variable: 'SVC_RESIDENT',
     flag: 'resident',
-    summary: 'Stay as a Node process; false leaves a small init and comes back for each renewal',
-    fallback: 'true',
+    summary: 'Stay as a Node process between renewals; by default only where svc-init cannot take over',
     ...boolean(),
   },
   healthAddr: {

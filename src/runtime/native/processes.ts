@@ -30,6 +30,15 @@ export function waitAny(): Change | 'none' | 'childless' {
   });
 }
 
+/** Waits until a child has ended, and nothing else happens meanwhile. @returns 0 to 255; undefined when a signal has ended it */
+export function waitFor(pid: number): number | undefined {
+  return withScratch(4, ({ address, bytes }) => {
+    tryInt('waitpid', pid, address, 0);
+    const change = decodeStatus(pid, bytes.readInt32LE());
+    return change.kind === 'exited' ? change.code : undefined;
+  });
+}
+
 /** The wait status as the kernel lays it out. */
 export function decodeStatus(pid: number, status: number): Change {
   const low = status & 0x7f;

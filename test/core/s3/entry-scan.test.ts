@@ -9,7 +9,7 @@ const test = suite('lists without a tree');
 const shape = { root: 'CompleteMultipartUpload', entries: ['Part'], fields: ['PartNumber', 'ETag'] };
 
 const scanParts = (xml: string) =>
-  scanEntries(xml, shape)?.entries.map((entry) => ({
+  scanEntries(Buffer.from(xml), shape)?.entries.map((entry) => ({
     number: entry.get('PartNumber'),
     etag: entry.get('ETag'),
   }));
@@ -62,7 +62,7 @@ test('what stands beside the entries is read too, and what is not asked for is p
   const listing = { root: 'List', entries: ['A', 'B'], fields: ['Key', 'More'] };
   const text =
     '<List><More>yes</More><A><Key>1</Key><Owner><Key>x</Key></Owner></A><C><Key>2</Key></C><B/></List>';
-  const { top, entries } = scanEntries(text, listing) ?? { top: new Map(), entries: [] };
+  const { top, entries } = scanEntries(Buffer.from(text), listing) ?? { top: new Map(), entries: [] };
   assert.equal([...top], [['More', 'yes']]);
   assert.equal(
     entries.map((entry) => [...entry]),

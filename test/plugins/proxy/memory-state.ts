@@ -12,14 +12,19 @@ export class MemoryState implements StateStore {
     this.#pageSize = pageSize;
   }
 
-  async put(bucket: string, key: string, body: string): Promise<void> {
-    this.objects.set(`${bucket}/${key}`, body);
+  async put(bucket: string, key: string, body: string | Buffer): Promise<void> {
+    this.objects.set(`${bucket}/${key}`, String(body));
   }
 
-  async get(bucket: string, key: string, _limit?: number, admit?: Admit): Promise<string | undefined> {
-    const text = this.objects.get(`${bucket}/${key}`);
-    if (text !== undefined) admit?.(text.length);
-    return text;
+  async get(bucket: string, key: string): Promise<string | undefined> {
+    return this.objects.get(`${bucket}/${key}`);
+  }
+
+  async read(bucket: string, key: string, _limit: number, admit: Admit): Promise<Buffer | undefined> {
+    const text = await this.get(bucket, key);
+    if (text === undefined) return undefined;
+    admit(text.length);
+    return Buffer.from(text);
   }
 
   async *list(bucket: string, prefix: string): AsyncIterable<readonly StateObject[]> {

@@ -16,7 +16,7 @@ import {
   type ObjectName,
   type WrappedKeys,
 } from '../../../src/core/envelope/metadata.ts';
-import { manifestKey, manifestText } from '../../../src/core/envelope/records.ts';
+import { manifestBytes, manifestKey } from '../../../src/core/envelope/records.ts';
 import {
   type EnvelopeChecksum,
   sealMd5,
@@ -187,5 +187,5 @@ export const manifestObject = (name: ObjectName, list: StoredPartList, inside = 
   bucket: name.bucket,
   key: manifestKey(reservedPrefix, name, list.manifest),
   metadata: {},
-  body: Buffer.from(manifestText(inside, list)),
+  body: manifestBytes(inside, list),
 });

@@ -119,7 +119,8 @@ export const copyObject: StoreHandler = async ({ catalog, request, payload, repl
   }
 };
 
-function sourceOf(catalog: Catalog, headers: IncomingHttpHeaders): DevObject {
+/** Of a copy. @throws S3Error PreconditionFailed */
+export function sourceOf(catalog: Catalog, headers: IncomingHttpHeaders): DevObject {
   const { bucket, key, versionId } = parseCopySource(String(headers['x-amz-copy-source']));
   const source = catalog.bucket(bucket).object(key, versionId);
   if (judgeRead(headers, source, conditions) !== 'serve') throw s3Error('PreconditionFailed');
@@ -162,7 +163,7 @@ export const completeUpload: StoreHandler = async ({ catalog, limits, request, p
   const { bucket: name, key, headers } = request;
   const bucket = catalog.bucket(name);
   const open = bucket.upload(key, request.query.get('uploadId'));
-  const parts = chosenParts(open, parseCompleteMultipart(xml));
+  const parts = chosenParts(open, parseCompleteMultipart(Buffer.from(xml)));
   checkSizes(parts, headers, limits);
   checkWrite(headers, bucket.objects.get(key));
   const object = assemble(open, parts);

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { S3Error, s3Error } from '../../../core/s3/error.ts';
 import type { OperationName } from '../../../core/s3/operation.ts';
+import { lengthToCopy, readCopyRange } from '../../../core/s3/range.ts';
 import type { Payload } from '../../../core/s3/received-payload.ts';
 import type { S3Request } from '../../../core/s3/request.ts';
 import {
@@ -27,7 +28,7 @@ import {
   quoted,
   taggingXml,
 } from './object.ts';
-import { completeUpload, copyObject, getObject } from './object-routes.ts';
+import { completeUpload, copyObject, getObject, sourceOf } from './object-routes.ts';
 
 const notImplemented: StoreHandler = () => {
   throw s3Error('NotImplemented');
@@ -38,7 +39,7 @@ const putObject: StoreHandler = async ({ catalog, request, payload, reply, check
   const bucket = catalog.bucket(name);
   const description = describeObject(headers);
   checkWrite(headers, bucket.objects.get(key));
-  await receive(catalog.blobs, payload, ({ blob, md5 }) => {
+  await receive(catalog.blobs, bodyOf(payload), ({ blob, md5 }) => {
     checkWrite(headers, bucket.objects.get(key));
     const facts = { bucket: name, key, etag: md5, size: blob?.size ?? 0, modified: Date.now() };
     catalog.put({ ...description, ...facts, content: blob ? [blob] : [] });
@@ -75,9 +76,27 @@ const uploadPart: StoreHandler = async ({ catalog, request, payload, reply, chec
   const { query } = request;
   const number = parsePartNumber(query.get('partNumber') ?? '');
   const { upload } = catalog.bucket(request.bucket).upload(request.key, query.get('uploadId'));
-  await receive(catalog.blobs, payload, ({ blob, md5 }) => {
+  await receive(catalog.blobs, bodyOf(payload), ({ blob, md5 }) => {
     catalog.putPart(upload, { number, etag: md5, blob, modified: Date.now() });
     reply.empty(200, { etag: quoted(md5), ...checksums });
+  });
+};
+
+const uploadPartCopy: StoreHandler = async ({ catalog, request, payload, reply }) => {
+  await payload.read(0);
+  const { query, headers } = request;
+  const number = parsePartNumber(query.get('partNumber') ?? '');
+  const { upload } = catalog.bucket(request.bucket).upload(request.key, query.get('uploadId'));
+  const source = sourceOf(catalog, headers);
+  const asked = headers['x-amz-copy-source-range'];
+  const range = asked === undefined ? undefined : readCopyRange(String(asked));
+  const start = range?.start ?? 0;
+  const content = catalog.blobs.read(source.content, start, start + lengthToCopy(range, source.size));
+  await receive(catalog.blobs, content, ({ blob, md5 }) => {
+    const part = { number, etag: md5, blob, modified: Date.now() };
+    catalog.putPart(upload, part);
+    const fields = element('LastModified', isoTime(part.modified)) + element('ETag', quoted(md5));
+    reply.xml(200, `<CopyPartResult ${namespace}>${fields}</CopyPartResult>`);
   });
 };
 
@@ -129,7 +148,7 @@ const handlers: Readonly<Record<Exclude<OperationName, 'PassThrough'>, StoreHand
   CopyObject: copyObject,
   CreateMultipartUpload: createUpload,
   UploadPart: uploadPart,
-  UploadPartCopy: notImplemented,
+  UploadPartCopy: uploadPartCopy,
   CompleteMultipartUpload: completeUpload,
   AbortMultipartUpload: abortUpload,
   ListParts: listParts,
@@ -236,11 +255,10 @@ export interface Received {
  */
 async function receive(
   blobs: SharedBlobs,
-  payload: Payload,
+  body: AsyncIterable<Buffer>,
   use: (received: Received) => void,
 ): Promise<void> {
-  if (payload.length === undefined) throw s3Error('MissingContentLength');
-  const received = await write(blobs, payload);
+  const received = await write(blobs, body);
   const content = received.blob ? [received.blob] : [];
   blobs.retain(content);
   try {
@@ -250,12 +268,17 @@ async function receive(
   }
 }
 
-async function write(blobs: SharedBlobs, payload: Payload): Promise<Received> {
+function bodyOf(payload: Payload): AsyncIterable<Buffer> {
+  if (payload.length === undefined) throw s3Error('MissingContentLength');
+  return payload.chunks();
+}
+
+async function write(blobs: SharedBlobs, body: AsyncIterable<Buffer>): Promise<Received> {
   const md5 = createHash('md5');
   const writer = await blobs.create();
   let size = 0;
   try {
-    for await (const chunk of payload.chunks()) {
+    for await (const chunk of body) {
       md5.update(chunk);
       size += chunk.length;
       await writer.write(chunk);

@@ -3,6 +3,7 @@ import { hasNoBody, type ObjectName } from '../../../core/envelope/metadata.ts';
 import { type Checksums, toldChecksum } from '../../../core/s3/checksum.ts';
 import { s3Error } from '../../../core/s3/error.ts';
 import { type NamedMd5, takeNamedMd5 } from '../../../core/s3/headers.ts';
+import { lengthToCopy, readCopyRange } from '../../../core/s3/range.ts';
 import { encodeComponent } from '../../../core/s3/request.ts';
 import { childText, parseXml } from '../../../core/s3/xml.ts';
 import type { OperationHandler, ProxyServices, RequestContext } from '../context.ts';
@@ -169,7 +170,7 @@ export const uploadPartCopy: OperationHandler = async (services, context) => {
   await payload.read(0);
   const copy = readCopyRequest(request);
   const range = request.headers['x-amz-copy-source-range'];
-  const wanted = range === undefined ? undefined : readRange(String(range));
+  const wanted = range === undefined ? undefined : readCopyRange(String(range));
   const target = await partTarget(services, request);
   const copying = readAgain({ started: false }, () => copyPart(services, copy, wanted, target, context));
   await respondSlowly(services, context, copying);
@@ -185,7 +186,7 @@ async function copyPart(
   const { signal } = context;
   const source = await statSource(services, copy, context);
   const { object, layout } = source;
-  const length = lengthWithin(range, layout.size);
+  const length = lengthToCopy(range, layout.size);
   if (length > mostPlaintext(target.record.format ?? 1)) throw sourceTooLarge();
   const segments = await copySegments(services, copy, source, range, target, signal);
   if (segments !== undefined) {
@@ -216,23 +217,3 @@ const partCopied = (source: SourceObject, etag: string, checksums = none()): Slo
   );
 
 const none = (): Checksums => new Map();
-
-/** Both ends must be given and lie within the source, unlike those of a GET. */
-function readRange(header: string): ByteRange {
-  const [, start = '', end = ''] = /^bytes=(\d{1,15})-(\d{1,15})$/.exec(header) ?? [];
-  const range = { start: Number(start), end: Number(end) };
-  if (start !== '' && range.start <= range.end) return range;
-  throw s3Error(
-    'InvalidArgument',
-    'The x-amz-copy-source-range value must be of the form bytes=first-last where first and last are the zero-based offsets of the first and last bytes to copy',
-    { details: { ArgumentName: 'x-amz-copy-source-range', ArgumentValue: header.slice(0, 100) } },
-  );
-}
-
-function lengthWithin(range: ByteRange | undefined, size: number): number {
-  if (range === undefined) return size;
-  if (range.end < size) return range.end - range.start + 1;
-  throw s3Error('InvalidArgument', `Range specified is not valid for source object of size: ${size}`, {
-    details: { ArgumentName: 'x-amz-copy-source-range', ArgumentValue: String(size) },
-  });
-}

@@ -35,13 +35,13 @@ const flightsOf = new WeakMap<ProxyServices, Map<string, Flight>>();
  * It goes on when the caller goes away, so that a retry finds it done.
  */
 export const completeUpload: OperationHandler = async (services, context) => {
-  const text = (await context.payload.read(listLimit)).toString();
-  const parts = parseCompleteMultipart(text).map((part) => ({ ...part, etag: inward(part.etag) }));
+  const body = await context.payload.read(listLimit);
+  const parts = parseCompleteMultipart(body).map((part) => ({ ...part, etag: inward(part.etag) }));
   const named = readObjectChecksum(context.request.headers);
   const location = `http://${context.request.headers.host ?? 'localhost'}`;
   const asked = createHash('sha256')
     .update(JSON.stringify([context.request.bucket, context.request.key, named]))
-    .update(text);
+    .update(body);
   const completed = singleFlight(services, context, { parts, named, asked: asked.digest('base64') });
   await respondSlowly(
     services,

@@ -10,7 +10,7 @@ import {
   verifySeal,
 } from '../../../core/envelope/manifest.ts';
 import { type Envelope, type ObjectName, readEnvelope } from '../../../core/envelope/metadata.ts';
-import { manifestKey, manifestOfObject, manifestText } from '../../../core/envelope/records.ts';
+import { manifestBytes, manifestKey, manifestOfObject } from '../../../core/envelope/records.ts';
 import {
   openMd5,
   openPartChecksums,
@@ -21,6 +21,7 @@ import type { WholeChecksum } from '../../../core/s3/checksum.ts';
 import { s3Error } from '../../../core/s3/error.ts';
 import { concurrently } from '../../../runtime/lifecycle/wait.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
+import { release } from '../../../runtime/memory.ts';
 import type { DataKeys } from '../data-keys.ts';
 import type { BucketFacts } from '../state/bucket-facts.ts';
 import type { DelayedRemovals, StateStore } from '../state/state-store.ts';
@@ -63,7 +64,7 @@ export function createManifests({ state, keys, reservedPrefix, removals }: Manif
   async function readInTurn<T>(
     name: ObjectName,
     id: string,
-    read: (text: string) => T,
+    read: (stored: Buffer) => T,
     unused?: AbortSignal,
   ): Promise<{ readonly found: T | undefined; readonly share: Share | undefined }> {
     const key = manifestKey(reservedPrefix, name, id);
@@ -77,8 +78,11 @@ export function createManifests({ state, keys, reservedPrefix, removals }: Manif
     };
     for (;;)
       try {
-        const text = await state.get(name.bucket, key, manifestLimit, admit);
-        return { found: text === undefined ? undefined : read(text), share };
+        const stored = await state.read(name.bucket, key, manifestLimit, admit);
+        if (stored === undefined) return { found: undefined, share };
+        const found = read(stored);
+        release(stored);
+        return { found, share };
       } catch (error) {
         if (error instanceof NoRoomYet) await turnOf(error.share, unused);
         else {
@@ -89,7 +93,11 @@ export function createManifests({ state, keys, reservedPrefix, removals }: Manif
   }
 
   /** What is read of it is not kept. */
-  async function glance<T>(name: ObjectName, id: string, read: (text: string) => T): Promise<T | undefined> {
+  async function glance<T>(
+    name: ObjectName,
+    id: string,
+    read: (stored: Buffer) => T,
+  ): Promise<T | undefined> {
     const { found, share } = await readInTurn(name, id, read);
     share?.release();
     return found;
@@ -103,7 +111,7 @@ export function createManifests({ state, keys, reservedPrefix, removals }: Manif
     const { found: list, share } = await readInTurn(
       name,
       manifest,
-      (text) => manifestOfObject(text, name),
+      (stored) => manifestOfObject(stored.toString(), name),
       unused,
     );
     const release = () => share?.release();
@@ -176,22 +184,14 @@ export function createManifests({ state, keys, reservedPrefix, removals }: Manif
       verified.set(id, found);
       return found;
     },
-    find: (name, id) => glance(name, id, (text) => manifestOfObject(text, name)),
-    // parsing takes four times as much memory as comparing
-    holds: (name, list) =>
-      glance(
-        name,
-        list.manifest,
-        (text) => text === manifestText(name, list) || isKeptIn(manifestOfObject(text, name), list),
-      ),
+    find: (name, id) => glance(name, id, (stored) => manifestOfObject(stored.toString(), name)),
+    holds: (name, list) => glance(name, list.manifest, (stored) => isManifestOf(stored, name, list)),
     async save(name, list) {
       readPartList({ ...list, v: list.format ?? 1 });
       present.keep(name.bucket, Promise.resolve(true));
-      await state.put(
-        name.bucket,
-        manifestKey(reservedPrefix, name, list.manifest),
-        manifestText(name, list),
-      );
+      const bytes = manifestBytes(name, list);
+      await state.put(name.bucket, manifestKey(reservedPrefix, name, list.manifest), bytes);
+      release(bytes);
     },
     async remove(name, id) {
       await state.delete(name.bucket, [manifestKey(reservedPrefix, name, id)]);
@@ -199,6 +199,14 @@ export function createManifests({ state, keys, reservedPrefix, removals }: Manif
     removeLater: (name, id) => removals.add(name.bucket, manifestKey(reservedPrefix, name, id), graceMs),
     mayExist: (bucket) => present.get(bucket) ?? present.keep(bucket, anyIn(state, bucket, reservedPrefix)),
   };
+}
+
+/** Parsing takes four times as much memory as comparing. */
+function isManifestOf(stored: Buffer, name: ObjectName, list: StoredPartList): boolean {
+  const bytes = manifestBytes(name, list);
+  const isSame = stored.equals(bytes);
+  release(bytes);
+  return isSame || isKeptIn(manifestOfObject(stored.toString(), name), list);
 }
 
 /** The same list, with all that is kept of its plaintext: an earlier attempt may have named no checksum. */

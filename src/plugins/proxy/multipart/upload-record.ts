@@ -134,10 +134,11 @@ export interface DoneRecord {
 }
 
 /** @returns a hash that equal part lists of one object share; an upload id that is named with another object has none of its. */
-export const listHash = ({ bucket, key }: ObjectName, parts: readonly CompletedPart[]): string =>
-  createHash('sha256')
-    .update(JSON.stringify([bucket, key, ...parts.map((part) => [part.partNumber, part.etag])]))
-    .digest('hex');
+export function listHash({ bucket, key }: ObjectName, parts: readonly CompletedPart[]): string {
+  const hash = createHash('sha256').update(JSON.stringify([bucket, key]).slice(0, -1));
+  for (const { partNumber, etag } of parts) hash.update(`,${JSON.stringify([partNumber, etag])}`);
+  return hash.update(']').digest('hex');
+}
 
 export const doneRecordText = ({ list, etag, versionId }: DoneRecord): string =>
   JSON.stringify({ v: 1, list, etag, versionId });

@@ -1,6 +1,7 @@
 import { s3Error } from '../../../core/s3/error.ts';
 import { type EntryShape, type ScannedEntries, scanEntries } from '../../../core/s3/xml-text.ts';
-import { type Upstream, xmlText } from '../upstream/upstream.ts';
+import { release } from '../../../runtime/memory.ts';
+import { type Upstream, xmlBytes } from '../upstream/upstream.ts';
 
 export interface StateObject {
   readonly key: string;
@@ -123,7 +124,9 @@ export async function listingPage(
   { bucket, query, shape, limit, signal }: WantedPage,
 ): Promise<ScannedEntries> {
   const response = await upstream.send({ method: 'GET', bucket, key: '', query, ...(signal && { signal }) });
-  const page = scanEntries(await xmlText(response, limit), shape);
+  const document = await xmlBytes(response, limit);
+  const page = scanEntries(document, shape);
+  release(document);
   if (page === undefined)
     throw s3Error('InternalError', `The object store did not answer with a ${shape.root}.`);
   return page;

@@ -5,6 +5,7 @@ import { deleteObjectsXml } from '../../../core/s3/request-documents.ts';
 import { childText } from '../../../core/s3/xml.ts';
 import { retry } from '../../../runtime/lifecycle/wait.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
+import { release } from '../../../runtime/memory.ts';
 import type { ProxyConfig } from '../config.ts';
 import {
   readBody,
@@ -37,12 +38,15 @@ export type Admit = (bytes: number) => void;
  * Failures throw S3Error 503.
  */
 export interface StateStore {
-  put(bucket: string, key: string, body: string): Promise<void>;
+  put(bucket: string, key: string, body: string | Buffer): Promise<void>;
+  /** @returns undefined when there is no such object */
+  get(bucket: string, key: string, limit: number): Promise<string | undefined>;
   /**
+   * The same for long ones: as a string, megabytes are kept until V8's next full collection.
    * @param admit called before the first byte of so many is read; nothing is read when it throws
-   * @returns undefined when there is no such object.
+   * @returns bytes that the caller releases
    */
-  get(bucket: string, key: string, limit: number, admit?: Admit): Promise<string | undefined>;
+  read(bucket: string, key: string, limit: number, admit: Admit): Promise<Buffer | undefined>;
   /** Pages through all keys below `prefix`, in order. */
   list(bucket: string, prefix: string): AsyncIterable<readonly StateObject[]>;
   /** Deletes for good: by version where the bucket keeps versions. */
@@ -83,32 +87,37 @@ export class UpstreamStateStore implements StateStore, BucketContents {
     this.#parts = parts;
   }
 
-  async put(bucket: string, key: string, body: string): Promise<void> {
+  async put(bucket: string, key: string, body: string | Buffer): Promise<void> {
     const request = { method: 'PUT', bucket: this.#home(bucket), key };
+    const bytes = typeof body === 'string' ? Buffer.from(body) : body;
     await this.#attempt(async (upstream) => {
-      const response = await upstream.send(request, Buffer.from(body));
+      const response = await upstream.send(request, bytes);
       if (response.status !== 200) throw await refusal(response);
       response.body.resume();
     });
   }
 
-  get(bucket: string, key: string, limit: number, admit?: Admit): Promise<string | undefined> {
+  async get(bucket: string, key: string, limit: number): Promise<string | undefined> {
+    return textOf(await this.#read({ method: 'GET', bucket: this.#home(bucket), key }, limit));
+  }
+
+  read(bucket: string, key: string, limit: number, admit: Admit): Promise<Buffer | undefined> {
     return this.#read({ method: 'GET', bucket: this.#home(bucket), key }, limit, admit);
   }
 
-  getVersion(
+  async getVersion(
     bucket: string,
     { key, versionId = 'null' }: StateVersion,
     limit: number,
   ): Promise<string | undefined> {
-    return this.#read({ method: 'GET', bucket, key, query: [['versionId', versionId]] }, limit);
+    return textOf(await this.#read({ method: 'GET', bucket, key, query: [['versionId', versionId]] }, limit));
   }
 
-  #read(request: UpstreamRequest, limit: number, admit?: Admit): Promise<string | undefined> {
+  #read(request: UpstreamRequest, limit: number, admit?: Admit): Promise<Buffer | undefined> {
     const missing = request.query === undefined ? noObject : noVersion;
     return this.#attempt(async (upstream) => {
       const response = await upstream.send(request);
-      if (response.status === 200) return (await readWithin(response, limit, admit)).toString();
+      if (response.status === 200) return readWithin(response, limit, admit);
       const refused = await refusal(response);
       if (missing.has(refused.code)) return undefined;
       throw refused;
@@ -173,6 +182,12 @@ export class UpstreamStateStore implements StateStore, BucketContents {
       if (first) throw refusalOf(500, `<Code>${childText(first, 'Code') ?? ''}</Code>`);
     });
   }
+}
+
+function textOf(bytes: Buffer | undefined): string | undefined {
+  const text = bytes?.toString();
+  if (bytes !== undefined) release(bytes);
+  return text;
 }
 
 /** An overlong object stays what it is, so that no further attempt may follow. */

@@ -202,11 +202,26 @@ async function* withRoom(body: AsyncIterable<Buffer>, held: HeldResponses): Asyn
 
 const startsWithError = /^(<\?xml[^>]*>)?\s*<Error[\s>]/;
 
-/** The document that a request answers with. @throws S3Error as the store has it, in the status or in the body */
+const blanks = new Set(Buffer.from(' \t\r\n'));
+
+/**
+ * The document that a request answers with.
+ * @returns bytes that the caller releases. @throws S3Error as the store has it, in the status or in the body
+ */
+export async function xmlBytes(response: UpstreamResponse, limit: number): Promise<Buffer> {
+  const bytes = await readBody(response, limit);
+  const start = bytes.findIndex((byte) => !blanks.has(byte));
+  const beginning = bytes.toString('utf8', Math.max(0, start), start + 1024).trimStart();
+  if (response.status === 200 && !startsWithError.test(beginning)) return bytes;
+  throw refusalOf(response.status, bytes.toString().trim());
+}
+
+/** The same as text. */
 export async function xmlText(response: UpstreamResponse, limit: number): Promise<string> {
-  const text = (await readBody(response, limit)).toString().trim();
-  if (response.status === 200 && !startsWithError.test(text)) return text;
-  throw refusalOf(response.status, text);
+  const bytes = await xmlBytes(response, limit);
+  const text = bytes.toString().trim();
+  release(bytes);
+  return text;
 }
 
 /**

@@ -1,10 +1,14 @@
 import { isatty } from 'node:tty';
+import { SvcError } from '../../../core/errors.ts';
 import type { LeanMetrics } from '../../../runtime/health/health.ts';
 import type { HealthServer } from '../../../runtime/health/lean-health-server.ts';
+import type { Logger } from '../../../runtime/logging/logger.ts';
+import { NativeError } from '../../../runtime/native/libc.ts';
 import { unlockAll } from '../../../runtime/native/process-lock.ts';
-import { readProcess } from '../../../runtime/native/processes.ts';
+import { readProcess, waitFor } from '../../../runtime/native/processes.ts';
 import { recordSocketPair, sendRecord } from '../../../runtime/native/record-channel.ts';
 import type { ShareableMemory } from '../../../runtime/native/secret-memory.ts';
+import { spawn } from '../../../runtime/native/spawn.ts';
 import type { SecretClient } from '../../../runtime/vault/secret-client/contract.ts';
 import { measureOwnProtection } from '../agent/report.ts';
 import { TokenKeeper } from '../keep.ts';
@@ -12,7 +16,7 @@ import type { Observation } from '../observation.ts';
 import type { Obtained } from '../obtain.ts';
 import { type ApplicationEnvironment, withoutNodeOptions } from '../prepare-application.ts';
 import type { ResolvedWrapperSettings } from '../settings.ts';
-import { becomeApplication } from '../supervise/index.ts';
+import { becomeApplication, withStrings } from '../supervise/index.ts';
 import { sendParting, sendStart } from './leave.ts';
 import { programLoader } from './program-loader.ts';
 import { findInit, monotonicMs, recordKind, settingFlags, workerFlag } from './records.ts';
@@ -40,8 +44,37 @@ export interface HandOverOptions {
 const reportAfterMs = 1_000;
 const workerMostMs = 120_000;
 
-/** Job control is the resident wrapper's: whoever works at a terminal does not need svc-init's small size. */
 export const hasTerminal = (): boolean => (readProcess('self')?.terminal ?? 0) !== 0;
+
+/**
+ * Whether svc-init takes over. Job control is the resident wrapper's: whoever works at a terminal does not need svc-init's
+ * small size.
+ */
+export function leavesNode(
+  { resident }: ResolvedWrapperSettings,
+  memory: ShareableMemory,
+  log: Logger,
+): boolean {
+  if (resident === true || hasTerminal()) return false;
+  const obstacle = resident === false ? undefined : obstacleToLeaving(memory);
+  if (obstacle !== undefined) log.info('resident', { reason: obstacle });
+  return obstacle === undefined;
+}
+
+/** A security module may forbid to execute a memfd, a sandbox may not know what makes a process unreadable. */
+function obstacleToLeaving(memory: ShareableMemory): string | undefined {
+  try {
+    const file = findInit();
+    programLoader(process.execPath);
+    const pid = withStrings({ file, args: [], env: [], memory }, (strings) =>
+      spawn({ file, ...strings, inherit: [], ownGroup: false }),
+    );
+    return waitFor(pid) === 0 ? undefined : 'svc-init cannot start workers that nobody can read';
+  } catch (error) {
+    if (error instanceof SvcError || error instanceof NativeError) return error.message;
+    throw error;
+  }
+}
 
 /**
  * Becomes svc-init, which starts the application and wakes a worker for each renewal; nothing of Node stays.

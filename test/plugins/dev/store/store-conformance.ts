@@ -24,6 +24,7 @@ import {
   PutObjectTaggingCommand,
   type S3Client,
   UploadPartCommand,
+  UploadPartCopyCommand,
 } from '@aws-sdk/client-s3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -223,6 +224,28 @@ export function storeConformance(name: string, start: () => Promise<StoreUnderTe
     assert.is(Errors, undefined);
     const left = await s3.send(new ListObjectsV2Command({ Bucket, Prefix: 'gone/' }));
     assert.is(left.KeyCount, 0);
+  });
+
+  test('parts are copied from an object, all of it or a range', async ({ s3 }) => {
+    const source = randomBytes(5 * MiB + 100);
+    const { ETag } = await put(s3, 'source', source);
+    const upload = { Bucket, Key: 'of/copies' };
+    const { UploadId } = await s3.send(new CreateMultipartUploadCommand(upload));
+    const copy = (PartNumber: number, more: object = {}) =>
+      s3.send(
+        new UploadPartCopyCommand({
+          ...{ ...upload, UploadId, PartNumber, CopySource: `${Bucket}/source`, CopySourceIfMatch: ETag },
+          ...more,
+        }),
+      );
+    const whole = (await copy(1)).CopyPartResult?.ETag;
+    assert.is(whole, `"${md5(source)}"`);
+    const some = (await copy(2, { CopySourceRange: 'bytes=10-1009' })).CopyPartResult?.ETag;
+    await fails(copy(3, { CopySourceRange: `bytes=0-${source.length}` }), 400);
+    await fails(copy(3, { CopySourceIfMatch: '"0"' }), 412);
+    const Parts = [whole, some].map((etag, index) => ({ PartNumber: index + 1, ETag: etag }));
+    await s3.send(new CompleteMultipartUploadCommand({ ...upload, UploadId, MultipartUpload: { Parts } }));
+    assert.ok((await get(s3, upload.Key)).body.equals(Buffer.concat([source, source.subarray(10, 1010)])));
   });
 
   test('an upload in parts: order, replacement, listing, completion', async ({ s3 }) => {

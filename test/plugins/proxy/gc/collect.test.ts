@@ -4,8 +4,8 @@ import { envelopeHeaders, type Headers } from '../../../../src/core/envelope/met
 import {
   createRecordKey,
   doneRecordKey,
+  manifestBytes,
   manifestKey,
-  manifestText,
   partRecordKey,
 } from '../../../../src/core/envelope/records.ts';
 import { recordId, rewrapRecordKey, rewrapRecordText } from '../../../../src/core/envelope/rewrap-record.ts';
@@ -118,7 +118,7 @@ test('in a shared state bucket, records of buckets that were not named stay', as
 function manifest(store: FakeStore, ageHours: number) {
   const list = partList(2);
   const name = { bucket: 'a', key: 'big' };
-  store.put('a', manifestKey(prefix, name, list.manifest), manifestText(name, list), ageHours);
+  store.put('a', manifestKey(prefix, name, list.manifest), String(manifestBytes(name, list)), ageHours);
   const scheme = { keyName: 'svc', keyVersion: 1, binding: 'key' } as const;
   const pointer = envelopeHeaders({
     ...scheme,
@@ -151,7 +151,7 @@ test('in a state bucket, manifests of buckets that are gone go, and those of hid
   for (const bucket of ['gone', 'hidden']) {
     const list = partList(2);
     const name = { bucket, key: 'big' };
-    store.put('state', manifestKey(prefix, name, list.manifest), manifestText(name, list), 100);
+    store.put('state', manifestKey(prefix, name, list.manifest), String(manifestBytes(name, list)), 100);
   }
   const rows = await found(store, { stateBucket: 'state' });
   assert.equal(rows, ['manifest state 1 its bucket no longer exists']);
@@ -164,7 +164,12 @@ test('a manifest that is young, unreadable, misplaced or of an open upload is ke
   assert.equal(await found(young), []);
   const strange = new FakeStore();
   strange.put('a', `${prefix}manifests/x/y`, 'not json', 100);
-  strange.put('a', `${prefix}manifests/x/z`, manifestText({ bucket: 'a', key: 'big' }, partList(1)), 100);
+  strange.put(
+    'a',
+    `${prefix}manifests/x/z`,
+    String(manifestBytes({ bucket: 'a', key: 'big' }, partList(1))),
+    100,
+  );
   assert.equal(await found(strange), []);
   const open = new FakeStore();
   manifest(open, 100);

@@ -134,10 +134,10 @@ test('many who want one list at the same time read it once', async () => {
   const list = partList(300);
   await manifests.save(name, list);
   let reads = 0;
-  const get = state.get.bind(state);
-  state.get = (...asked) => {
+  const read = state.read.bind(state);
+  state.read = (...asked) => {
     reads++;
-    return get(...asked);
+    return read(...asked);
   };
   const lists = await Promise.all(
     Array.from({ length: 50 }, () => manifests.load(name, pointer(list), request())),
@@ -159,13 +159,13 @@ test('of long lists few are read at a time', async () => {
   const list = partList(5_000);
   for (const each of names) await manifests.save(each, list);
   let [now, most] = [0, 0];
-  const get = state.get.bind(state);
-  state.get = async (bucket, key, limit, admit) => {
-    const text = await get(bucket, key, limit, admit);
+  const read = state.read.bind(state);
+  state.read = async (bucket, key, limit, admit) => {
+    const stored = await read(bucket, key, limit, admit);
     most = Math.max(most, ++now);
     await setImmediate();
     now--;
-    return text;
+    return stored;
   };
   const loads = names.map(async (each) => {
     const user = request();

@@ -41,7 +41,7 @@ async function start(env: Record<string, string>, under: readonly string[] = [])
   return run;
 }
 
-const leaves = process.env['SVC_RESIDENT'] === 'false';
+const leaves = process.env['SVC_RESIDENT'] !== 'true';
 
 const messages = (method: 'Register' | 'Report'): readonly AgentMessage[] =>
   agent.requests.filter((request) => request.method === method).map(({ message }) => message);
