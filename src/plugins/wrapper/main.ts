@@ -143,20 +143,21 @@ interface Service extends WrapperRunOptions {
   readonly metrics: LeanMetrics;
 }
 
-/** The health endpoint opens while the wrapper waits for the first response of a server. */
+/** While the wrapper waits for the first response of a server, the health endpoint opens and svc-init is tried. */
 async function serve(service: Service): Promise<number> {
   const { config, log, interruption, crash, client, around, observation } = service;
   const key = randomBytes(32);
   const digest = createDigest(key);
   const obtaining = obtainAfterRegistration(service, digest);
   const health = setImmediate().then(() => serveHealth(service));
+  const leaving = setImmediate().then(() => leavesNode(config.settings, service.memory, log));
   try {
-    const [obtained, server] = await Promise.all([obtaining, health]);
+    const [obtained, server, leaves] = await Promise.all([obtaining, health, leaving]);
     interruption.signal.throwIfAborted();
     observation.health.alive('secrets');
     if (config.settings.exec) return await become(obtained, client, interruption.signal);
     const { registered } = obtained;
-    if (leavesNode(config.settings, service.memory, log)) {
+    if (leaves) {
       const { signal } = interruption;
       const tokenGiven = service.token !== undefined;
       return await handOverToInit({

@@ -51,11 +51,11 @@ export const hasTerminal = (): boolean => (readProcess('self')?.terminal ?? 0) !
  * small size.
  */
 export function leavesNode(
-  { resident }: ResolvedWrapperSettings,
+  { resident, exec }: ResolvedWrapperSettings,
   memory: ShareableMemory,
   log: Logger,
 ): boolean {
-  if (resident === true || hasTerminal()) return false;
+  if (exec || resident === true || hasTerminal()) return false;
   const obstacle = resident === false ? undefined : obstacleToLeaving(memory);
   if (obstacle !== undefined) log.info('resident', { reason: obstacle });
   return obstacle === undefined;
@@ -94,7 +94,8 @@ export async function handOverToInit(options: HandOverOptions): Promise<never> {
     sendRecord(socket, { kind: recordKind.listener }, health.descriptor);
   }
   observation.secrets.set(obtained.count);
-  const { secretMemory } = measureOwnProtection([prepared.region]);
+  // takes 6 ms, and nobody else asks
+  const { secretMemory } = settings.agentAddr === undefined ? {} : measureOwnProtection([prepared.region]);
   // under a small limit secret memory needs that room, and this process ends in a moment
   if (!settings.requireMlock) unlockAll();
   const tokens = new TokenKeeper(client, obtained.lease, monotonicMs);
