@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -9,12 +9,18 @@ import type { WrapperRun } from '../../../support/svc-wrapper.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import { countInMemory } from '../supervise/support/process-copies.ts';
 import type { Bed } from '../support/bed.ts';
-import { type ConfinedBed, checkPrefix, ordinaryUser, startConfinedBed } from '../support/confined.ts';
+import {
+  type ConfinedBed,
+  checkPrefix,
+  ordinaryUser,
+  pidNamespace,
+  startConfinedBed,
+} from '../support/confined.ts';
 
 export const idle = true;
 
 const workers = suite('a wrapper that leaves between renewals');
-const leaves = { SVC_RESIDENT: 'false', RENEWAL_INTERVAL: '1s' };
+const often = { RENEWAL_INTERVAL: '1s' };
 const KiB = 1024;
 /** Root in a container: it may read every file, but not trace. */
 const rootWithoutPtrace = ['setpriv', '--inh-caps=-sys_ptrace', '--bounding-set=-sys_ptrace'];
@@ -33,7 +39,7 @@ workers.after(() => confined?.stop());
 async function start(env: Record<string, string> = {}, command = ['/bin/sleep', '600']): Promise<WrapperRun> {
   const name = `leaving-${number++}`;
   await bed.kv.put(name, { KEY: secretValue });
-  const run = await bed.run({ paths: [`secret/${name}`], command, env: { ...leaves, ...env } });
+  const run = await bed.run({ paths: [`secret/${name}`], command, env: { ...often, ...env } });
   await run.event('application.started');
   return run;
 }
@@ -59,6 +65,7 @@ async function metric(run: WrapperRun, name: string): Promise<number> {
   return Number(line?.slice(name.length + 1));
 }
 
+const renewals = 'svc_wrapper_token_renewals_total{result="renewed"}';
 const passes = (run: WrapperRun, result: 'ended' | 'failed') =>
   metric(run, `svc_wrapper_workers_total{result="${result}"}`);
 
@@ -82,7 +89,7 @@ workers('there are only svc-init and its health process, below the size that is 
 workers('one comes for each renewal, and leaves', async () => {
   const run = await start();
   await waitFor('two passes', async () => (await passes(run, 'ended')) >= 2);
-  assert.ok((await metric(run, 'svc_wrapper_token_renewals_total{result="renewed"}')) >= 1);
+  assert.ok((await metric(run, renewals)) >= 1);
   assert.is(await passes(run, 'failed'), 0);
   assert.is(await metric(run, 'svc_wrapper_application_up'), 1);
 });
@@ -96,6 +103,31 @@ workers('neither token nor values stand in the memory that can be read of what s
     const descriptors = readdirSync(`/proc/${pid}/fd`).length;
     assert.ok(descriptors <= 9, `${descriptors} descriptors`);
   }
+});
+
+const memfdRule = '/proc/sys/vm/memfd_noexec';
+
+/** In a PID namespace whose processes may execute a memfd only if that was asked for (1), or never (2). */
+async function startUnderRule(rule: 1 | 2): Promise<WrapperRun> {
+  const under = [...pidNamespace, 'sh', '-c', `echo ${rule} > ${memfdRule} && exec "$@"`, 'sh'];
+  const command = ['/bin/sleep', '600'];
+  const run = await confined.confined(under, { paths: ['secret/app'], command, env: often });
+  await run.event('application.started');
+  return run;
+}
+
+workers('where no memfd may be executed, the wrapper stays and says why', async () => {
+  if (!existsSync(memfdRule)) return; // before Linux 6.3
+  const run = await startUnderRule(2);
+  assert.match(String((await run.event('resident'))['reason']), /cannot start workers/);
+  await waitFor('a renewal', async () => (await metric(run, renewals)) >= 1);
+  assert.ok(Number.isNaN(await passes(run, 'ended')), 'no worker');
+});
+
+workers('where that has to be asked for, it leaves', async () => {
+  if (!existsSync(memfdRule)) return;
+  const run = await startUnderRule(1);
+  await waitFor('a pass', async () => (await passes(run, 'ended')) >= 1);
 });
 
 workers('one that is killed costs that pass: health tells, and the next one recovers', async () => {
@@ -166,7 +198,7 @@ workers(
     for (const under of [ordinaryUser, rootWithoutPtrace]) {
       const run = await confined.confined(under, {
         command: ['perl', attacker],
-        env: { ...leaves, SVC_REQUIRE_MLOCK: 'false' },
+        env: { ...often, SVC_REQUIRE_MLOCK: 'false' },
       });
       // the number is that of the process before: the health process and two workers
       const [, tried, opened] = await run.says(/(?:^worker [\s\S]*?){4}tried (\d+) opened (\d+)$/m);
