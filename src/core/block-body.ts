@@ -24,6 +24,19 @@ export function* inBlocks(pieces: Iterable<Uint8Array>, size = blockBytes): Gene
   if (filled > 0) yield block.subarray(0, filled);
 }
 
+/**
+ * A text that comes in pieces, as UTF-8 in memory of its own, without the garbage of joining them.
+ * @param pieces gives them all each time
+ */
+export function bytesOfPieces(pieces: () => Iterable<string>): Buffer {
+  let length = 0;
+  for (const piece of pieces()) length += Buffer.byteLength(piece);
+  const bytes = Buffer.allocUnsafeSlow(length);
+  let at = 0;
+  for (const piece of pieces()) at += bytes.write(piece, at);
+  return bytes;
+}
+
 /** Characters of a text that are made bytes at a time. */
 const pieceLength = 16 * 1024;
 

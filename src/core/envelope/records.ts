@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { bytesOfPieces } from '../block-body.ts';
 import { isDerivationText, isSaltOfPart } from './body-keys.ts';
 import { EnvelopeError } from './cipher.ts';
 import {
@@ -94,11 +95,12 @@ export function readPartRecord(prefix: string, key: string): PartRecord | undefi
 }
 
 /** The manifest object: both names of its object, so that what it belongs to can be told from it alone. */
-export function manifestBytes({ bucket, key }: ObjectName, list: StoredPartList): Buffer {
-  const pieces = [Buffer.from(`${JSON.stringify({ v: 1, bucket, key }).slice(0, -1)},"list":`)];
-  for (const piece of partListPieces(list)) pieces.push(Buffer.from(piece));
-  return Buffer.concat([...pieces, Buffer.from('}')]);
-}
+export const manifestBytes = ({ bucket, key }: ObjectName, list: StoredPartList): Buffer =>
+  bytesOfPieces(function* () {
+    yield `${JSON.stringify({ v: 1, bucket, key }).slice(0, -1)},"list":`;
+    yield* partListPieces(list);
+    yield '}';
+  });
 
 export interface ManifestOf extends ObjectName {
   readonly list: StoredPartList;

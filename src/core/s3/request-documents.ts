@@ -1,3 +1,4 @@
+import { bytesOfPieces } from '../block-body.ts';
 import {
   type ChecksumAlgorithm,
   type Checksums,
@@ -108,12 +109,15 @@ const partsAtOnce = 100;
 
 /** The document for the store: numbers, ETags and checksums as the store has them; a caller's would be of plaintext. */
 export function completeMultipartXml(parts: readonly CompletedPart[]): Buffer {
-  const pieces = [Buffer.from('<CompleteMultipartUpload xmlns="http://s3.amazonaws.com/doc/2006-03-01/">')];
-  for (let from = 0; from < parts.length; from += partsAtOnce) {
-    const some = parts.slice(from, from + partsAtOnce);
-    pieces.push(Buffer.from(some.map(partXml).join('')));
-  }
-  return Buffer.concat([...pieces, Buffer.from('</CompleteMultipartUpload>')]);
+  return bytesOfPieces(function* () {
+    yield '<CompleteMultipartUpload xmlns="http://s3.amazonaws.com/doc/2006-03-01/">';
+    for (let from = 0; from < parts.length; from += partsAtOnce)
+      yield parts
+        .slice(from, from + partsAtOnce)
+        .map(partXml)
+        .join('');
+    yield '</CompleteMultipartUpload>';
+  });
 }
 
 function partXml({ partNumber, etag, checksum }: CompletedPart): string {

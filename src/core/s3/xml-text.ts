@@ -183,6 +183,7 @@ const greater = '>'.charCodeAt(0);
  */
 export function scanXml(text: XmlText, handler: ElementHandler): boolean {
   const stack: string[] = [];
+  const names = new TagNames(text);
   let at = skipDeclaration(text);
   let roots = 0;
   for (;;) {
@@ -195,16 +196,18 @@ export function scanXml(text: XmlText, handler: ElementHandler): boolean {
     at = gt + 1;
     if (text.charCodeAt(start + 1) === slash) {
       const name = stack.pop();
-      if (name === undefined || text.slice(start + 2, gt).trimEnd() !== name) return false;
+      if (name === undefined || !holdsAt(text, name, start + 2)) return false;
+      if (!isBlank(text, start + 2 + name.length, gt)) return false;
       handler.close(name, stack.length + 1, start, at);
       continue;
     }
-    const tag = readTag(text, start, gt);
-    if (tag === undefined || stack.length >= maxDepth) return false;
+    const isEmpty = text.charCodeAt(gt - 1) === slash;
+    const name = names.read(start + 1, isEmpty ? gt - 1 : gt);
+    if (name === undefined || stack.length >= maxDepth) return false;
     if (outside && roots++ > 0) return false;
-    handler.open(tag.name, stack.length + 1, start, at);
-    if (tag.empty) handler.close(tag.name, stack.length + 1, at, at);
-    else stack.push(tag.name);
+    handler.open(name, stack.length + 1, start, at);
+    if (isEmpty) handler.close(name, stack.length + 1, at, at);
+    else stack.push(name);
   }
 }
 
@@ -226,16 +229,39 @@ const blanks = new Set([...' \t\r\n'].map((character) => character.charCodeAt(0)
 /** The byte order mark, in characters and in bytes. */
 const lengthsOfMark = [1, 3];
 
+/** Whether the text has that word there. */
+function holdsAt(text: XmlText, word: string, at: number): boolean {
+  for (let index = 0; index < word.length; index++)
+    if (text.charCodeAt(at + index) !== word.charCodeAt(index)) return false;
+  return true;
+}
+
 const attributes = /^(?:\s+[A-Za-z_][\w:.-]*\s*=\s*(?:"[^"<]*"|'[^'<]*'))*\s*$/;
 
-function readTag(text: XmlText, start: number, gt: number): { name: string; empty: boolean } | undefined {
-  const empty = text.charCodeAt(gt - 1) === slash;
-  const inner = text.slice(start + 1, empty ? gt - 1 : gt);
-  const name = /^[A-Za-z_][\w:.-]*/.exec(inner)?.[0];
-  if (name === undefined) return undefined;
-  return name.length === inner.length || attributes.test(inner.slice(name.length))
-    ? { name, empty }
-    : undefined;
+/** Those of a document are few: each is made a string once. */
+const mostNames = 32;
+
+class TagNames {
+  readonly #text: XmlText;
+  readonly #known: string[] = [];
+
+  constructor(text: XmlText) {
+    this.#text = text;
+  }
+
+  /** The name of the tag whose name and attributes lie there; undefined for what is none. */
+  read(start: number, end: number): string | undefined {
+    for (const name of this.#known)
+      if (name.length === end - start && holdsAt(this.#text, name, start)) return name;
+    const inner = this.#text.slice(start, end);
+    const name = /^[A-Za-z_][\w:.-]*/.exec(inner)?.[0];
+    if (name === undefined) return undefined;
+    if (name.length === inner.length) {
+      if (this.#known.length < mostNames) this.#known.push(name);
+      return name;
+    }
+    return attributes.test(inner.slice(name.length)) ? name : undefined;
+  }
 }
 
 export interface EntryShape {
@@ -247,11 +273,32 @@ export interface EntryShape {
   readonly fields: readonly string[];
 }
 
-type Texts = Map<string, string>;
+/** Fields by name. */
+export interface EntryTexts {
+  get(field: string): string | undefined;
+}
 
 export interface ScannedEntries {
-  readonly top: ReadonlyMap<string, string>;
-  readonly entries: readonly ReadonlyMap<string, string>[];
+  readonly top: EntryTexts;
+  readonly entries: readonly EntryTexts[];
+}
+
+/** Takes a third of the room of a Map. */
+class Texts implements EntryTexts {
+  readonly #fields: readonly string[];
+  readonly #texts: (string | undefined)[] = [];
+
+  constructor(fields: readonly string[]) {
+    this.#fields = fields;
+  }
+
+  get(field: string): string | undefined {
+    return this.#texts[this.#fields.indexOf(field)];
+  }
+
+  set(field: string, text: string): void {
+    this.#texts[this.#fields.indexOf(field)] = text;
+  }
 }
 
 /**
@@ -266,13 +313,13 @@ export function scanEntries(xml: Buffer, shape: EntryShape): ScannedEntries | un
 }
 
 class EntryScanner implements ElementHandler, ScannedEntries {
-  readonly top: Texts = new Map();
+  readonly top: Texts;
   readonly entries: Texts[] = [];
   plain = true;
   readonly #xml: XmlText;
   readonly #root: string;
   readonly #entryNames: ReadonlySet<string>;
-  readonly #fields: ReadonlySet<string>;
+  readonly #fields: readonly string[];
   #entry: Texts | undefined;
   /** Where the content of the element that was opened last begins, and its depth. */
   #content = 0;
@@ -282,13 +329,14 @@ class EntryScanner implements ElementHandler, ScannedEntries {
     this.#xml = xml;
     this.#root = root;
     this.#entryNames = new Set(entries);
-    this.#fields = new Set(fields);
+    this.#fields = fields;
+    this.top = new Texts(fields);
   }
 
   open(name: string, depth: number, _start: number, content: number): void {
     if (name.includes(':') || (depth === 1 && name !== this.#root)) this.plain = false;
     if (depth === 2 && this.#entryNames.has(name)) {
-      this.#entry = new Map();
+      this.#entry = new Texts(this.#fields);
       this.entries.push(this.#entry);
     }
     this.#content = content;
@@ -297,7 +345,7 @@ class EntryScanner implements ElementHandler, ScannedEntries {
 
   close(name: string, depth: number, content: number): void {
     if (depth === 2 && this.#entryNames.has(name)) this.#entry = undefined;
-    else if (this.#fields.has(name)) this.#keep(name, depth, content);
+    else if (this.#fields.includes(name)) this.#keep(name, depth, content);
   }
 
   #keep(name: string, depth: number, content: number): void {
@@ -305,7 +353,7 @@ class EntryScanner implements ElementHandler, ScannedEntries {
     if (texts === undefined) return;
     const text = unescapeXml(this.#xml.slice(this.#content, content));
     const isLeaf = this.#depth === depth;
-    if (!isLeaf || text === undefined || texts.has(name)) this.plain = false;
+    if (!isLeaf || text === undefined || texts.get(name) !== undefined) this.plain = false;
     else texts.set(name, text);
   }
 }

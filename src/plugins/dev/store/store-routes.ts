@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { crc32 } from 'node:zlib';
 import { S3Error, s3Error } from '../../../core/s3/error.ts';
 import type { OperationName } from '../../../core/s3/operation.ts';
 import { lengthToCopy, readCopyRange } from '../../../core/s3/range.ts';
@@ -92,13 +93,28 @@ const uploadPartCopy: StoreHandler = async ({ catalog, request, payload, reply }
   const range = asked === undefined ? undefined : readCopyRange(String(asked));
   const start = range?.start ?? 0;
   const content = catalog.blobs.read(source.content, start, start + lengthToCopy(range, source.size));
-  await receive(catalog.blobs, content, ({ blob, md5 }) => {
+  const checksum = Buffer.alloc(4);
+  await receive(catalog.blobs, summed(content, checksum), ({ blob, md5 }) => {
     const part = { number, etag: md5, blob, modified: Date.now() };
     catalog.putPart(upload, part);
-    const fields = element('LastModified', isoTime(part.modified)) + element('ETag', quoted(md5));
-    reply.xml(200, `<CopyPartResult ${namespace}>${fields}</CopyPartResult>`);
+    const fields = [
+      element('LastModified', isoTime(part.modified)),
+      element('ETag', quoted(md5)),
+      element('ChecksumCRC32', checksum.toString('base64')),
+    ];
+    reply.xml(200, `<CopyPartResult ${namespace}>${fields.join('')}</CopyPartResult>`);
   });
 };
+
+/** The same; `checksum` has their CRC-32 then. */
+async function* summed(chunks: AsyncIterable<Buffer>, checksum: Buffer): AsyncGenerator<Buffer> {
+  let sum = 0;
+  for await (const chunk of chunks) {
+    sum = crc32(chunk, sum);
+    yield chunk;
+  }
+  checksum.writeUInt32BE(sum);
+}
 
 const abortUpload: StoreHandler = ({ catalog, request, reply }) => {
   catalog.endUpload(catalog.bucket(request.bucket).upload(request.key, request.query.get('uploadId')).upload);

@@ -1,5 +1,10 @@
 import { s3Error } from '../../../core/s3/error.ts';
-import { type EntryShape, type ScannedEntries, scanEntries } from '../../../core/s3/xml-text.ts';
+import {
+  type EntryShape,
+  type EntryTexts,
+  type ScannedEntries,
+  scanEntries,
+} from '../../../core/s3/xml-text.ts';
 import { release } from '../../../runtime/memory.ts';
 import { type Upstream, xmlBytes } from '../upstream/upstream.ts';
 
@@ -56,7 +61,6 @@ const uploads: Listing = {
   markers: { 'key-marker': 'NextKeyMarker', 'upload-id-marker': 'NextUploadIdMarker' },
 };
 
-type Entry = ScannedEntries['entries'][number];
 type Query = readonly (readonly [name: string, value: string])[];
 
 /** Calls a request to the store, again where that may help. */
@@ -78,13 +82,13 @@ export async function* versionPages(
   prefix: string,
 ): AsyncGenerator<readonly StateVersion[]> {
   for await (const page of pages(attempt, bucket, prefix, versions))
-    yield page.entries.map((entry) => ({ ...stateObject(entry), versionId: textOf(entry, 'VersionId') }));
+    yield page.entries.map((entry) => ({ ...stateObject(entry), versionId: entry.get('VersionId') }));
 }
 
 /** Ids of all uploads in parts that are open. */
 export async function* openUploadPages(attempt: Attempt, bucket: string): AsyncGenerator<readonly string[]> {
   for await (const page of pages(attempt, bucket, '', uploads))
-    yield page.entries.map((entry) => textOf(entry, 'UploadId') ?? '');
+    yield page.entries.map((entry) => entry.get('UploadId') ?? '');
 }
 
 async function* pages(
@@ -153,16 +157,10 @@ function following(
   return next;
 }
 
-/** A copy, because a substring would keep the whole page in memory for as long as it is kept. */
-function textOf(entry: Entry, field: string): string | undefined {
-  const text = entry.get(field);
-  return text === undefined ? undefined : Buffer.from(text).toString();
-}
-
-function stateObject(entry: Entry): StateObject {
+function stateObject(entry: EntryTexts): StateObject {
   const modified = new Date(entry.get('LastModified') ?? '');
   return {
-    key: textOf(entry, 'Key') ?? '',
+    key: entry.get('Key') ?? '',
     lastModified: Number.isNaN(modified.getTime()) ? undefined : modified,
   };
 }
