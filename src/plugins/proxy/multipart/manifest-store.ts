@@ -189,9 +189,9 @@ export function createManifests({ state, keys, reservedPrefix, removals }: Manif
     async save(name, list) {
       readPartList({ ...list, v: list.format ?? 1 });
       present.keep(name.bucket, Promise.resolve(true));
-      const bytes = manifestBytes(name, list);
-      await state.put(name.bucket, manifestKey(reservedPrefix, name, list.manifest), bytes);
-      release(bytes);
+      const key = manifestKey(reservedPrefix, name, list.manifest);
+      // not released: a store may answer before it has read all
+      await state.put(name.bucket, key, manifestBytes(name, list));
     },
     async remove(name, id) {
       await state.delete(name.bucket, [manifestKey(reservedPrefix, name, id)]);
