@@ -37,6 +37,9 @@ export const workerSocket = 3;
 /** The first argument of a worker, which svc-init starts; `=token` behind it says that VAULT_TOKEN had been set. */
 export const workerFlag = '--svc-worker';
 
+/** Else Node opens a debugger's port at a SIGUSR1 that comes before its first statement, which any process of its user can send. */
+export const withoutDebugger = '--disable-sigusr1';
+
 /** The flags of SETTINGS. */
 export function settingFlags(
   { signalGroup, logLevel, rotation, requireMlock }: InitSettings,

@@ -24,7 +24,8 @@ const often = { RENEWAL_INTERVAL: '1s' };
 const KiB = 1024;
 /** Root in a container: it may read every file, but not trace. */
 const rootWithoutPtrace = ['setpriv', '--inh-caps=-sys_ptrace', '--bounding-set=-sys_ptrace'];
-const attacker = fileURLToPath(new URL('fixtures/reads-workers.pl', import.meta.url));
+const fixture = (name: string) => fileURLToPath(new URL(`fixtures/${name}`, import.meta.url));
+const attacker = fixture('reads-workers.pl');
 let bed: Bed;
 let confined: ConfinedBed;
 let number = 0;
@@ -207,6 +208,19 @@ workers(
       assert.is(await passes(run, 'failed'), 0);
       await run.stop();
     }
+  },
+);
+
+workers(
+  'a signal of its user opens no debugger in a worker, not even before its first statement',
+  async () => {
+    const run = await confined.confined(ordinaryUser, {
+      command: ['perl', fixture('signals-workers.pl')],
+      env: { ...often, SVC_REQUIRE_MLOCK: 'false' },
+    });
+    await run.says(/(?:^signalled \d+$[\s\S]*?){4}/m);
+    assert.not.match(run.output(), /Debugger listening/);
+    await waitFor('workers that go on', async () => (await passes(run, 'ended')) >= 3);
   },
 );
 
