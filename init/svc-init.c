@@ -235,8 +235,7 @@ static void sweep_step(void)
 	int64_t now = milliseconds();
 	int count = list_children(children);
 
-	if (count < 0 && getpid() == 1) { /* without /proc all can still be signalled at once */
-		end_child(&worker.pid);
+	if (count < 0 && getpid() == 1 && sweep.over) { /* without /proc all can still be signalled at once */
 		end_child(&health.pid);
 		count = kill(-1, 0) ? 0 : 1;
 		children[0] = -1;
@@ -358,8 +357,10 @@ static void lock_state(void)
 		munmap(locked, length);
 	length = fstat(worker.state, &status) ? 0 : (size_t)status.st_size;
 	locked = mmap(NULL, length, PROT_READ, MAP_SHARED, worker.state, 0);
-	if (locked != MAP_FAILED)
-		mlock(locked, length);
+	if (locked == MAP_FAILED)
+		return;
+	mlock(locked, length);
+	madvise(locked, length, MADV_DONTFORK); /* the health process holds no secret */
 }
 
 static bool take_pages(uint64_t length, int descriptor)
@@ -618,7 +619,7 @@ static int try_worker(int argc)
 	char *argv[] = { "svc-init", "copy", NULL };
 
 	if (argc == 2)
-		return prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) != 0;
+		return prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) == 1; /* 2 is for root only: fs.suid_dumpable */
 	execute_sealed(seal_loader("/proc/self/exe"), argv);
 	return 1;
 }
@@ -631,6 +632,7 @@ int main(int argc, char **argv)
 
 	if (argc <= 2)
 		return try_worker(argc);
+	oom_score = open("/proc/self/oom_score_adj", O_RDWR | O_CLOEXEC);
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	if (!prepare(argc, argv) || receive_record(worker.socket, &record, &descriptor) != 1 || record.kind != SETTINGS)
 		return 70;
