@@ -291,9 +291,12 @@ static int64_t spread(int64_t most)
 	return most / 2 + (int64_t)(number % 1000) * most / 2000;
 }
 
+static void take_records(void);
+
 /* What a worker leaves undone costs that time only: the next one comes sooner, with growing pauses. */
 static void worker_ended(int status)
 {
+	take_records(); /* its last ones may have come since */
 	worker.pid = 0;
 	take(&worker.socket, -1);
 	if (worker.reported && status == 0) {
@@ -545,8 +548,10 @@ static int64_t do_due(void)
 	if (may_work && worker.wake_at != NEVER && now >= worker.wake_at)
 		wake_worker(now);
 	may_work = may_work && !worker.pid;
-	if (worker.pid && now >= worker.started + self.worker_most)
+	if (worker.pid && now >= worker.started + self.worker_most) {
 		kill(worker.pid, SIGKILL);
+		worker.started = now; /* one that a system call keeps is waited for */
+	}
 	if (application.pid && application.kill_at != NEVER && now >= application.kill_at) {
 		log_line("warn", "application.killed", ",\"pid\":%d,\"grace_ms\":%lld", application.pid,
 			 (long long)self.grace);
@@ -619,7 +624,7 @@ static int try_worker(int argc)
 	char *argv[] = { "svc-init", "copy", NULL };
 
 	if (argc == 2)
-		return prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) == 1; /* 2 is for root only: fs.suid_dumpable */
+		return (prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) & ~2) != 0; /* 2: by root only (fs.suid_dumpable) */
 	execute_sealed(seal_loader("/proc/self/exe"), argv);
 	return 1;
 }
