@@ -11,7 +11,6 @@
  * docs/adr/0018-svc-init.md.
  */
 #define _GNU_SOURCE
-#include <sys/random.h>
 #include <sys/signalfd.h>
 #include <sys/un.h>
 #include "launch.h"
@@ -284,11 +283,9 @@ static void application_ended(int status, int number)
 
 static int64_t spread(int64_t most)
 {
-	uint32_t number = 0;
+	uint32_t number = ((uint32_t)milliseconds() ^ (uint32_t)getpid() << 16) * 2654435761u;
 
-	if (getrandom(&number, sizeof(number), GRND_NONBLOCK) != sizeof(number))
-		number = (uint32_t)milliseconds() * 2654435761u;
-	return most / 2 + (int64_t)(number % 1000) * most / 2000;
+	return most / 2 + (int64_t)(number >> 22) * most / 2048;
 }
 
 static void take_records(void);
