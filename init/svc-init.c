@@ -487,10 +487,8 @@ static void take_records(void)
 		if (more < 0)
 			break;
 	}
-	if (more < 0) {
+	if (more < 0)
 		take(&worker.socket, -1);
-		worker.wake_at = worker.pid || worker.wake_at != NEVER ? worker.wake_at : milliseconds();
-	}
 }
 
 static void wake_worker(int64_t now)

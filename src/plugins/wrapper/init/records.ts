@@ -24,8 +24,7 @@ export const recordKind = {
 const flag = {
   signalGroup: 1,
   logText: 2,
-  logDebug: 4,
-  logQuiet: 8,
+  logLeast: 4,
   keepShared: 16,
   secretMemfd: 32,
   requireLock: 64,
@@ -48,8 +47,7 @@ export function settingFlags(
   return [
     signalGroup && flag.signalGroup,
     logText && flag.logText,
-    logLevel === 'debug' && flag.logDebug,
-    (logLevel === 'warn' || logLevel === 'error') && flag.logQuiet,
+    flag.logLeast * ['debug', 'info', 'warn', 'error'].indexOf(logLevel),
     rotation === 'sighup' && flag.keepShared,
     secretMemfd && flag.secretMemfd,
     requireMlock && flag.requireLock,

@@ -169,6 +169,17 @@ workers('a health process that is killed comes back, at the same address', async
   );
 });
 
+workers('svc-init writes no line below SVC_LOG_LEVEL', async () => {
+  const command = ['/bin/sh', '-c', 'echo RUN; exec sleep 600'];
+  const run = await bed.run({ command, env: { ...often, SVC_LOG_LEVEL: 'error' } });
+  await run.says(/^RUN$/m);
+  const server = () => processesOf(run).find((pid) => pid !== run.pid);
+  const killed = await waitFor('the health process', server);
+  process.kill(killed, 'SIGKILL');
+  await waitFor('its return', () => ![undefined, killed].includes(server()));
+  assert.is(run.output().trim(), 'RUN');
+});
+
 workers('the health process may make no other call than it needs', async () => {
   const run = await start();
   await run.health();
