@@ -199,6 +199,7 @@ static _Noreturn void serve_health(int listener)
 
 	for (int i = 0; i < CONNECTIONS; i++)
 		connections[i].descriptor = -1;
+	mprotect(shown, sizeof(*shown), PROT_READ);
 	confine();
 	for (;;) {
 		bool open = false;

@@ -136,13 +136,25 @@ static pid_t start_application(const struct launch *launch)
 	return pid;
 }
 
-/* The kernel takes a worker first when memory is short: the application is to live. */
-static void offer_to_oom_killer(void)
-{
-	int file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+/* Of this process, opened before it protects itself: after that, the file is root's. */
+static int oom_score = -1;
 
-	if (file >= 0 && write(file, "1000", 4) == 4)
-		close(file);
+static bool set_oom_score(const char *score, size_t length)
+{
+	return write(oom_score, score, length) == (ssize_t)length;
+}
+
+/* The kernel takes a worker first when memory is short: the application is to live. A child inherits the score. */
+static pid_t fork_worker(void)
+{
+	char own[8];
+	ssize_t length = pread(oom_score, own, sizeof(own), 0);
+	bool raised = length > 0 && set_oom_score("1000", 4);
+	pid_t pid = fork();
+
+	if (raised && pid != 0)
+		set_oom_score(own, (size_t)length);
+	return pid;
 }
 
 /*
@@ -193,7 +205,7 @@ enum { WORKER_SOCKET = 3 };
  */
 static pid_t start_worker(char **argv, int socket)
 {
-	pid_t parent = getpid(), pid = fork();
+	pid_t parent = getpid(), pid = fork_worker();
 
 	if (pid != 0)
 		return pid;
@@ -212,7 +224,6 @@ static pid_t start_worker(char **argv, int socket)
 			loader = fcntl(loader, F_DUPFD_CLOEXEC, WORKER_SOCKET + 1);
 		dup2(socket, WORKER_SOCKET);
 	}
-	offer_to_oom_killer();
 	execute_sealed(loader, argv);
 	_exit(127);
 }

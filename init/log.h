@@ -53,6 +53,7 @@ static void to_text(char *fields)
 __attribute__((format(printf, 3, 4))) static void log_line(const char *level, const char *event, const char *fields,
 							   ...)
 {
+	static const char levels[] = "diwe";
 	char told[384], line[640], second[32];
 	bool text = flags & LOG_TEXT;
 	struct pollfd error = { .fd = 2, .events = POLLOUT };
@@ -60,7 +61,7 @@ __attribute__((format(printf, 3, 4))) static void log_line(const char *level, co
 	struct tm date;
 	va_list list;
 
-	if ((*level == 'd' && !(flags & LOG_DEBUG)) || (*level == 'i' && (flags & LOG_QUIET)))
+	if (strchr(levels, *level) - levels < (flags & LOG_LEAST) / 4)
 		return;
 	va_start(list, fields);
 	vsnprintf(told, sizeof(told), fields, list);

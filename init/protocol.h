@@ -29,8 +29,7 @@ enum record_kind {
 enum setting_flag {
 	SIGNAL_GROUP = 1,
 	LOG_TEXT = 2,
-	LOG_DEBUG = 4,
-	LOG_QUIET = 8, /* warnings and errors only */
+	LOG_LEAST = 4 | 8, /* 0 to 3: debug, info, warn, error */
 	KEEP_SHARED = 16, /* workers renew the records in place */
 	SECRET_MEMFD = 32, /* secrets and state lie in memfd_secret memory */
 	REQUIRE_LOCK = 64,

@@ -11,7 +11,6 @@
  * docs/adr/0018-svc-init.md.
  */
 #define _GNU_SOURCE
-#include <sys/random.h>
 #include <sys/signalfd.h>
 #include <sys/un.h>
 #include "launch.h"
@@ -235,8 +234,7 @@ static void sweep_step(void)
 	int64_t now = milliseconds();
 	int count = list_children(children);
 
-	if (count < 0 && getpid() == 1) { /* without /proc all can still be signalled at once */
-		end_child(&worker.pid);
+	if (count < 0 && getpid() == 1 && sweep.over) { /* without /proc all can still be signalled at once */
 		end_child(&health.pid);
 		count = kill(-1, 0) ? 0 : 1;
 		children[0] = -1;
@@ -285,16 +283,17 @@ static void application_ended(int status, int number)
 
 static int64_t spread(int64_t most)
 {
-	uint32_t number = 0;
+	uint32_t number = ((uint32_t)milliseconds() ^ (uint32_t)getpid() << 16) * 2654435761u;
 
-	if (getrandom(&number, sizeof(number), GRND_NONBLOCK) != sizeof(number))
-		number = (uint32_t)milliseconds() * 2654435761u;
-	return most / 2 + (int64_t)(number % 1000) * most / 2000;
+	return most / 2 + (int64_t)(number >> 22) * most / 2048;
 }
+
+static void take_records(void);
 
 /* What a worker leaves undone costs that time only: the next one comes sooner, with growing pauses. */
 static void worker_ended(int status)
 {
+	take_records(); /* its last ones may have come since */
 	worker.pid = 0;
 	take(&worker.socket, -1);
 	if (worker.reported && status == 0) {
@@ -358,8 +357,10 @@ static void lock_state(void)
 		munmap(locked, length);
 	length = fstat(worker.state, &status) ? 0 : (size_t)status.st_size;
 	locked = mmap(NULL, length, PROT_READ, MAP_SHARED, worker.state, 0);
-	if (locked != MAP_FAILED)
-		mlock(locked, length);
+	if (locked == MAP_FAILED)
+		return;
+	mlock(locked, length);
+	madvise(locked, length, MADV_DONTFORK); /* the health process holds no secret */
 }
 
 static bool take_pages(uint64_t length, int descriptor)
@@ -486,10 +487,8 @@ static void take_records(void)
 		if (more < 0)
 			break;
 	}
-	if (more < 0) {
+	if (more < 0)
 		take(&worker.socket, -1);
-		worker.wake_at = worker.pid || worker.wake_at != NEVER ? worker.wake_at : milliseconds();
-	}
 }
 
 static void wake_worker(int64_t now)
@@ -544,8 +543,10 @@ static int64_t do_due(void)
 	if (may_work && worker.wake_at != NEVER && now >= worker.wake_at)
 		wake_worker(now);
 	may_work = may_work && !worker.pid;
-	if (worker.pid && now >= worker.started + self.worker_most)
+	if (worker.pid && now >= worker.started + self.worker_most) {
 		kill(worker.pid, SIGKILL);
+		worker.started = now; /* one that a system call keeps is waited for */
+	}
 	if (application.pid && application.kill_at != NEVER && now >= application.kill_at) {
 		log_line("warn", "application.killed", ",\"pid\":%d,\"grace_ms\":%lld", application.pid,
 			 (long long)self.grace);
@@ -618,7 +619,7 @@ static int try_worker(int argc)
 	char *argv[] = { "svc-init", "copy", NULL };
 
 	if (argc == 2)
-		return prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) != 0;
+		return (prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) & ~2) != 0; /* 2: by root only (fs.suid_dumpable) */
 	execute_sealed(seal_loader("/proc/self/exe"), argv);
 	return 1;
 }
@@ -631,6 +632,7 @@ int main(int argc, char **argv)
 
 	if (argc <= 2)
 		return try_worker(argc);
+	oom_score = open("/proc/self/oom_score_adj", O_RDWR | O_CLOEXEC);
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	if (!prepare(argc, argv) || receive_record(worker.socket, &record, &descriptor) != 1 || record.kind != SETTINGS)
 		return 70;

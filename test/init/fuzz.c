@@ -144,6 +144,36 @@ static void try_message(void)
 	close(pair[1]);
 }
 
+/* Time is up for a worker that does not end at once when it is killed: nothing more is due in this moment. */
+static void check_slow_end(void)
+{
+	siginfo_t info;
+
+	worker.pid = fork();
+	if (worker.pid == 0)
+		_exit(0);
+	waitid(P_PID, (id_t)worker.pid, &info, WEXITED | WNOWAIT);
+	worker.started = milliseconds() - self.worker_most;
+	REQUIRE(do_due() > 0);
+	end_child(&worker.pid);
+}
+
+/* A worker has ended before its last record was read. */
+static void check_last_record(void)
+{
+	struct record record = { .kind = NEXT, .number = 1, .values = { 1000 } };
+	int pair[2];
+
+	REQUIRE(!socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair));
+	worker.socket = pair[0];
+	worker.pid = 1;
+	REQUIRE(send_record(pair[1], &record, -1));
+	close(pair[1]);
+	worker_ended(0);
+	REQUIRE(shown->figures[ENDED_WORKERS] == 1 && !shown->failing && worker.wake_at != NEVER);
+	worker.wake_at = NEVER;
+}
+
 int main(int argc, char **argv)
 {
 	uint64_t cases = argc > 1 ? strtoull(argv[1], NULL, 10) : 1000;
@@ -152,6 +182,8 @@ int main(int argc, char **argv)
 	state = 0x9e3779b97f4a7c15ull ^ (argc > 2 ? strtoull(argv[2], NULL, 10) << 17 : 0);
 	self.agent = self.token = "";
 	shown = mmap(NULL, sizeof(*shown), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	check_slow_end();
+	check_last_record();
 	sweep.active = true; /* what is to be started is only kept */
 	pages_file = memfd_create("pages", MFD_CLOEXEC);
 	odd_file = memfd_create("odd", MFD_CLOEXEC);

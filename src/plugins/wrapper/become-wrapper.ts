@@ -8,6 +8,7 @@ import { loadConfigFile } from '../../runtime/component/read-config.ts';
 import { resetSignals } from '../../runtime/native/processes.ts';
 import { createSecretMemory } from '../../runtime/native/secret-memory.ts';
 import { execute } from '../../runtime/native/spawn.ts';
+import { withoutDebugger } from './init/records.ts';
 import { inheritedEnvironment, nameOf, withoutNodeOptions } from './prepare-application.ts';
 import { wrapperSettings } from './settings.ts';
 import { withStrings } from './supervise/index.ts';
@@ -20,9 +21,6 @@ export interface WrapperInvocation {
   /** `--` and what stands after it; empty where the command stands in variables. */
   readonly rest: readonly string[];
 }
-
-/** Else a SIGUSR1 that comes before the wrapper listens would open a debugger's port. */
-const withoutDebugger = '--disable-sigusr1';
 
 /**
  * Replaces this process by the wrapper, so that nothing of the command line tool stays.

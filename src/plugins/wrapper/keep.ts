@@ -137,7 +137,10 @@ type Settings = Pick<
 export interface RotationOptions {
   readonly client: Pick<SecretClient, 'read'>;
   readonly settings: Settings;
-  readonly runner: Pick<Runner, 'restart' | 'renew'>;
+  readonly runner: Pick<Runner, 'renew'> & {
+    /** As the Runner's. @param digest of the secrets that the application is started with */
+    restart(prepared: PreparedApplication, digest: string): Promise<boolean>;
+  };
   /** Wipes what reading has left of these values outside of protected memory. */
   readonly scrub: (values: readonly Buffer[]) => void;
   readonly prepare: (delivered: readonly Delivered[]) => PreparedApplication;
@@ -207,7 +210,7 @@ export class Rotation {
   async #pass(delivered: readonly Delivered[], seen: string): Promise<void> {
     const { settings, runner, prepare } = this.#options;
     if (settings.rotation === 'restart') {
-      if (await runner.restart(prepare(delivered))) this.#passed(delivered, seen);
+      if (await runner.restart(prepare(delivered), seen)) this.#passed(delivered, seen);
     } else if (runner.renew(delivered)) this.#passed(delivered, seen);
     else this.#refuse(delivered, seen);
   }

@@ -74,6 +74,19 @@ pid1('restarts the application when secrets change', async () => {
   assert.is.not(before.pid, after.pid);
 });
 
+pid1('restarts it once, where /proc is that of another namespace', async () => {
+  await bed.kv.put('foreign', { KEY: 'one' });
+  const env = { RENEWAL_INTERVAL: '1s', SVC_ROTATION: 'restart', SVC_LOG_LEVEL: 'debug' };
+  const under = pidNamespace.filter((word) => word !== '--mount-proc');
+  const command = sh('echo "KEY=$KEY"; exec sleep 600');
+  const run = await bed.confined(under, { paths: ['secret/foreign'], command, env });
+  await run.says(/^KEY=one$/m);
+  await bed.kv.put('foreign', { KEY: 'two' });
+  await run.says(/^KEY=two$/m);
+  await run.event('token.kept', run.events('token.kept').length + 2);
+  assert.is(run.events('application.started').length, 2);
+});
+
 pid1('SVC_EXEC makes the application PID 1', async () => {
   const run = await start(sh('echo "I AM $$ WITH $KEY"; exit 5'), { SVC_EXEC: 'true' });
   assert.is((await run.exited).code, 5);

@@ -19,7 +19,7 @@ import type { ResolvedWrapperSettings } from '../settings.ts';
 import { becomeApplication, withStrings } from '../supervise/index.ts';
 import { sendParting, sendStart } from './leave.ts';
 import { programLoader } from './program-loader.ts';
-import { findInit, monotonicMs, recordKind, settingFlags, workerFlag } from './records.ts';
+import { findInit, monotonicMs, recordKind, settingFlags, withoutDebugger, workerFlag } from './records.ts';
 
 export interface HandOverOptions {
   /** The wrapper's own arguments, for its workers. */
@@ -114,8 +114,9 @@ export async function handOverToInit(options: HandOverOptions): Promise<never> {
   client.close();
   sendStart({ socket, memory }, prepared);
   const flag = options.tokenGiven ? `${workerFlag}=token` : workerFlag;
-  const node = [...process.execArgv, process.argv[1] ?? '', flag, ...options.argv];
-  const worker = [programLoader(process.execPath), process.execPath, ...node];
+  const node = [...new Set([...process.execArgv, withoutDebugger])];
+  const script = [process.argv[1] ?? '', flag, ...options.argv];
+  const worker = [programLoader(process.execPath), process.execPath, ...node, ...script];
   const env = withoutNodeOptions(around.inherited);
   return becomeApplication(
     {

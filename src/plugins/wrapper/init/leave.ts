@@ -68,7 +68,13 @@ export async function sendParting({ socket, memory }: InitLink, parting: Parting
   sendRecord(socket, { kind: recordKind.next, number: 1, values: [delayMs - spread, tokenEnd] });
 }
 
-function sendRegion(socket: number, kind: number, region: Region, values: readonly number[] = []): void {
+/** Sends a copy of its descriptor, and forgets it here. */
+export function sendRegion(
+  socket: number,
+  kind: number,
+  region: Region,
+  values: readonly number[] = [],
+): void {
   sendRecord(socket, { kind, values }, region.descriptor);
   region.handOver();
 }

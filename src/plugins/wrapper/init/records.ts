@@ -24,8 +24,7 @@ export const recordKind = {
 const flag = {
   signalGroup: 1,
   logText: 2,
-  logDebug: 4,
-  logQuiet: 8,
+  logLeast: 4,
   keepShared: 16,
   secretMemfd: 32,
   requireLock: 64,
@@ -37,6 +36,9 @@ export const workerSocket = 3;
 /** The first argument of a worker, which svc-init starts; `=token` behind it says that VAULT_TOKEN had been set. */
 export const workerFlag = '--svc-worker';
 
+/** Else Node opens a debugger's port at a SIGUSR1 that comes before its first statement, which any process of its user can send. */
+export const withoutDebugger = '--disable-sigusr1';
+
 /** The flags of SETTINGS. */
 export function settingFlags(
   { signalGroup, logLevel, rotation, requireMlock }: InitSettings,
@@ -45,8 +47,7 @@ export function settingFlags(
   return [
     signalGroup && flag.signalGroup,
     logText && flag.logText,
-    logLevel === 'debug' && flag.logDebug,
-    (logLevel === 'warn' || logLevel === 'error') && flag.logQuiet,
+    flag.logLeast * ['debug', 'info', 'warn', 'error'].indexOf(logLevel),
     rotation === 'sighup' && flag.keepShared,
     secretMemfd && flag.secretMemfd,
     requireMlock && flag.requireLock,

@@ -7,7 +7,7 @@ import { fitsNextGeneration, writeGeneration } from '../../../core/secret-record
 import { createLeanMetrics, type LeanMetrics } from '../../../runtime/health/health.ts';
 import { describeError, type Logger, reportFailure } from '../../../runtime/logging/logger.ts';
 import type { Region } from '../../../runtime/native/memory.ts';
-import { isDumpable } from '../../../runtime/native/own-process.ts';
+import { isDumpable, setDumpable } from '../../../runtime/native/own-process.ts';
 import { lockProcessMemory } from '../../../runtime/native/process-lock.ts';
 import {
   type ReceivedRecord,
@@ -37,9 +37,9 @@ import {
 } from '../prepare-application.ts';
 import { readConfig } from '../read-config.ts';
 import type { ResolvedWrapperSettings } from '../settings.ts';
-import { type InitLink, sendParting, sendStart } from './leave.ts';
+import { type InitLink, sendParting, sendRegion, sendStart } from './leave.ts';
 import { monotonicMs, recordKind, workerSocket } from './records.ts';
-import { readState, type WorkerMemory } from './worker-state.ts';
+import { readState, type WorkerMemory, writeState } from './worker-state.ts';
 
 const replyMs = 10_000;
 const pollMs = 10;
@@ -75,7 +75,7 @@ export async function runWorker(argv: readonly string[], tokenGiven: boolean): P
  * readable may hold another's code by now: it must not ask for the state.
  */
 function requireUnreadable(): void {
-  if (!isDumpable()) return;
+  if (!isDumpable()) return setDumpable(false); // under fs.suid_dumpable=2 its core would still go to root
   throw new SvcError(
     'WORKER_READABLE',
     'Other processes of this user could have read this worker as it started',
@@ -100,7 +100,11 @@ async function work(around: ApplicationEnvironment, memory: ShareableMemory, log
   const { signal } = new AbortController();
   const tokens = new TokenKeeper(client, before.tokens, monotonicMs).recall(before.tokens);
   const link = { socket: workerSocket, memory };
-  const application = new InitApplication(link, kept);
+  const ownToken = () => client.token() ?? Buffer.alloc(0);
+  const application = new InitApplication(link, kept, (inUse) => {
+    const remembered = { ...before, tokens: tokens.knowledge, inUse, refused: undefined };
+    return writeState({ token: ownToken(), key, memory: remembered }, memory);
+  });
   const rotation = new Rotation({
     ...{ client, settings, runner: application, observation, log },
     scrub: () => undefined, // what is left behind goes with this process
@@ -113,7 +117,7 @@ async function work(around: ApplicationEnvironment, memory: ShareableMemory, log
   const { failures, delayMs } = await pass({ tokens, rotation, settings, observation, log, before, signal });
   const secretMemory = await report({ application, kept, before, settings, log });
   await sendParting(link, {
-    ...{ token: client.token() ?? Buffer.alloc(0), key, tokens, observation, metrics, delayMs },
+    ...{ token: ownToken(), key, tokens, observation, metrics, delayMs },
     memory: { inUse: rotation.inUse, refused: rotation.refused, failures, registered, secretMemory },
   });
   client.close();
@@ -204,11 +208,13 @@ function nextRecord(): ReceivedRecord {
 /** The application as svc-init runs it. */
 class InitApplication {
   readonly #link: InitLink;
+  readonly #stateWith: (inUse: string) => Region;
   #shared: Region | undefined;
   pid: number;
 
-  constructor(link: InitLink, { shared, pid }: Kept) {
+  constructor(link: InitLink, { shared, pid }: Kept, stateWith: (inUse: string) => Region) {
     this.#link = link;
+    this.#stateWith = stateWith;
     this.#shared = shared;
     this.pid = pid;
   }
@@ -217,9 +223,14 @@ class InitApplication {
     return this.#shared === undefined ? [] : [this.#shared];
   }
 
-  /** Resolves when svc-init has stopped the one that runs and started this one; false if none is to run again. */
-  async restart(prepared: PreparedApplication): Promise<boolean> {
+  /**
+   * Resolves when svc-init has stopped the one that runs and started this one; false if none is to run again. From the
+   * request on it happens also without this worker: the next one must not take it for due.
+   */
+  async restart(prepared: PreparedApplication, digest: string): Promise<boolean> {
+    const state = this.#stateWith(digest);
     sendStart(this.#link, prepared);
+    sendRegion(this.#link.socket, recordKind.state, state);
     this.#shared = prepared.region;
     for (;;) {
       const record = receiveRecord(workerSocket);

@@ -1,4 +1,5 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -12,6 +13,7 @@ import type { Bed } from '../support/bed.ts';
 import {
   type ConfinedBed,
   checkPrefix,
+  memlock,
   ordinaryUser,
   pidNamespace,
   startConfinedBed,
@@ -24,7 +26,9 @@ const often = { RENEWAL_INTERVAL: '1s' };
 const KiB = 1024;
 /** Root in a container: it may read every file, but not trace. */
 const rootWithoutPtrace = ['setpriv', '--inh-caps=-sys_ptrace', '--bounding-set=-sys_ptrace'];
-const attacker = fileURLToPath(new URL('fixtures/reads-workers.pl', import.meta.url));
+const fixture = (name: string) => fileURLToPath(new URL(`fixtures/${name}`, import.meta.url));
+const attacker = fixture('reads-workers.pl');
+const dumpRule = '/proc/sys/fs/suid_dumpable';
 let bed: Bed;
 let confined: ConfinedBed;
 let number = 0;
@@ -165,6 +169,17 @@ workers('a health process that is killed comes back, at the same address', async
   );
 });
 
+workers('svc-init writes no line below SVC_LOG_LEVEL', async () => {
+  const command = ['/bin/sh', '-c', 'echo RUN; exec sleep 600'];
+  const run = await bed.run({ command, env: { ...often, SVC_LOG_LEVEL: 'error' } });
+  await run.says(/^RUN$/m);
+  const server = () => processesOf(run).find((pid) => pid !== run.pid);
+  const killed = await waitFor('the health process', server);
+  process.kill(killed, 'SIGKILL');
+  await waitFor('its return', () => ![undefined, killed].includes(server()));
+  assert.is(run.output().trim(), 'RUN');
+});
+
 workers('the health process may make no other call than it needs', async () => {
   const run = await start();
   await run.health();
@@ -209,5 +224,76 @@ workers(
     }
   },
 );
+
+workers(
+  'a signal of its user opens no debugger in a worker, not even before its first statement',
+  async () => {
+    const run = await confined.confined(ordinaryUser, {
+      command: ['perl', fixture('signals-workers.pl')],
+      env: { ...often, SVC_REQUIRE_MLOCK: 'false' },
+    });
+    await run.says(/(?:^signalled \d+$[\s\S]*?){4}/m);
+    assert.not.match(run.output(), /Debugger listening/);
+    await waitFor('workers that go on', async () => (await passes(run, 'ended')) >= 3);
+  },
+);
+
+workers('the kernel takes a worker first when memory is short, whoever its user is', async () => {
+  const score = (pid: number) => readFileSync(`/proc/${pid}/oom_score_adj`, 'latin1').trim();
+  for (const under of [ordinaryUser, rootWithoutPtrace]) {
+    const run = await confined.confined([...under, 'choom', '-n', '7', '--'], {
+      command: ['/bin/sleep', '600'],
+      env: { ...often, SVC_REQUIRE_MLOCK: 'false' },
+    });
+    const { pid } = await run.event('application.started');
+    const worker = await waitFor('a worker', () => workerOf(run));
+    assert.equal([worker, run.pid, pid].map(score), ['1000', '7', '7']);
+    await run.stop();
+  }
+});
+
+workers('without memfd_secret svc-init alone holds the state, and not its health process', async () => {
+  const run = await confined.confined([...memlock(0), ...ordinaryUser], {
+    command: ['/bin/sleep', '600'],
+    env: { ...often, SVC_REQUIRE_MLOCK: 'false' },
+  });
+  await waitFor('a pass', async () => (await passes(run, 'ended')) >= 1);
+  const maps = processesOf(run).map((pid) => readFileSync(`/proc/${pid}/maps`, 'latin1').includes('/memfd:'));
+  assert.equal(maps, [true, false]);
+});
+
+workers('where only root may read what its user cannot, workers are unreadable as well', () => {
+  const before = readFileSync(dumpRule, 'latin1');
+  const init = fileURLToPath(new URL(`../../../../dist/init/${process.arch}/svc-init`, import.meta.url));
+  const tried = [0, 1, 2].map((rule) => {
+    writeFileSync(dumpRule, String(rule));
+    try {
+      return spawnSync(init).status;
+    } finally {
+      writeFileSync(dumpRule, before);
+    }
+  });
+  assert.equal(tried, [0, 1, 0]);
+});
+
+workers('one that is killed while the application is being restarted has it restarted once', async () => {
+  const name = 'killed-meanwhile';
+  await bed.kv.put(name, { KEY: 'one' });
+  const slow =
+    '$SIG{TERM} = sub { print "TERM\\n"; sleep 1; exit }; print "RUN $ENV{KEY}\\n"; sleep 1 while 1';
+  const run = await bed.run({
+    paths: [`secret/${name}`],
+    command: ['perl', '-e', `$| = 1; ${slow}`],
+    env: { ...often, SVC_ROTATION: 'restart' },
+  });
+  await run.says(/^RUN one$/m);
+  await bed.kv.put(name, { KEY: 'two' });
+  await run.says(/^TERM$/m);
+  process.kill(workerOf(run) as number, 'SIGKILL');
+  await run.says(/^RUN two$/m);
+  const ended = await passes(run, 'ended');
+  await waitFor('two further passes', async () => (await passes(run, 'ended')) >= ended + 2);
+  assert.is(run.events('application.started').length, 2);
+});
 
 workers.run();
