@@ -324,6 +324,10 @@ export const logMeanings: Readonly<Record<string, readonly [means: string, todo?
     'A warning or error of the wrapper',
     'See the event that `wrapper_event` names, above',
   ],
+  resident: [
+    'The wrapper stays as a Node process between renewals, because svc-init cannot take over (`reason`)',
+    'Nothing: it takes 15 MB more. A file that the application could replace is better owned by another user',
+  ],
   'worker.error': [
     'A process that came for a renewal, where the wrapper does not stay, failed before it could report',
     'Do what `error` says; the renewal is tried again',

@@ -12,7 +12,7 @@ const coreLimit = 4;
 const lockLimit = 8;
 /** RLIMIT_LOCKS, without effect since Linux 2.4.25. */
 const fileLockLimit = 10;
-const capabilityBits = { ipc_lock: 14n } as const;
+const capabilityBits = { ipc_lock: 14n, sys_ptrace: 19n } as const;
 
 export type Capability = keyof typeof capabilityBits;
 

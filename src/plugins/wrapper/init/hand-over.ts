@@ -1,9 +1,12 @@
+import { accessSync, constants, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { isatty } from 'node:tty';
 import { SvcError } from '../../../core/errors.ts';
 import type { LeanMetrics } from '../../../runtime/health/health.ts';
 import type { HealthServer } from '../../../runtime/health/lean-health-server.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import { NativeError } from '../../../runtime/native/libc.ts';
+import { hasCapability } from '../../../runtime/native/own-process.ts';
 import { unlockAll } from '../../../runtime/native/process-lock.ts';
 import { readProcess, waitFor } from '../../../runtime/native/processes.ts';
 import { recordSocketPair, sendRecord } from '../../../runtime/native/record-channel.ts';
@@ -51,21 +54,24 @@ export const hasTerminal = (): boolean => (readProcess('self')?.terminal ?? 0) !
  * small size.
  */
 export function leavesNode(
-  { resident, exec }: ResolvedWrapperSettings,
+  { resident, exec, vaultCaCert }: ResolvedWrapperSettings,
   memory: ShareableMemory,
   log: Logger,
 ): boolean {
   if (exec || resident === true || hasTerminal()) return false;
-  const obstacle = resident === false ? undefined : obstacleToLeaving(memory);
+  const obstacle = resident === false ? undefined : obstacleToLeaving(memory, vaultCaCert);
   if (obstacle !== undefined) log.info('resident', { reason: obstacle });
   return obstacle === undefined;
 }
 
 /** A security module may forbid to execute a memfd, a sandbox may not know what makes a process unreadable. */
-function obstacleToLeaving(memory: ShareableMemory): string | undefined {
+function obstacleToLeaving(memory: ShareableMemory, caFile = ''): string | undefined {
   try {
     const file = findInit();
-    programLoader(process.execPath);
+    const loaded = [programLoader(process.execPath), process.execPath, process.argv[1] ?? '', file, caFile];
+    const writable = hasCapability('sys_ptrace') ? undefined : loaded.filter(Boolean).find(isReplaceable);
+    if (writable !== undefined)
+      return `the application could replace ${writable}, which workers load or trust`;
     const pid = withStrings({ file, args: [], env: [], memory }, (strings) =>
       spawn({ file, ...strings, inherit: [], ownGroup: false }),
     );
@@ -73,6 +79,20 @@ function obstacleToLeaving(memory: ShareableMemory): string | undefined {
   } catch (error) {
     if (error instanceof SvcError || error instanceof NativeError) return error.message;
     throw error;
+  }
+}
+
+/** The application has the user of the wrapper. One that may trace every process gains nothing by it. */
+const isReplaceable = (file: string): boolean => isWritable(file) || isWritable(dirname(file));
+
+/** Its owner may change its mode, unless the file system is mounted read-only. */
+function isWritable(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK);
+    return true;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return code === 'EACCES' && statSync(path).uid === process.geteuid?.();
   }
 }
 

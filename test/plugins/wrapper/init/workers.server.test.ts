@@ -1,5 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -7,6 +16,7 @@ import { http } from '../../../support/http.ts';
 import { isRunning } from '../../../support/is-running.ts';
 import { family } from '../../../support/process-memory.ts';
 import type { WrapperRun } from '../../../support/svc-wrapper.ts';
+import { temporaryFolder } from '../../../support/temporary.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import { countInMemory } from '../supervise/support/process-copies.ts';
 import type { Bed } from '../support/bed.ts';
@@ -26,6 +36,8 @@ const often = { RENEWAL_INTERVAL: '1s' };
 const KiB = 1024;
 /** Root in a container: it may read every file, but not trace. */
 const rootWithoutPtrace = ['setpriv', '--inh-caps=-sys_ptrace', '--bounding-set=-sys_ptrace'];
+/** Root could replace the files of this clone. */
+const asked = { SVC_RESIDENT: 'false', SVC_REQUIRE_MLOCK: 'false' };
 const fixture = (name: string) => fileURLToPath(new URL(`fixtures/${name}`, import.meta.url));
 const attacker = fixture('reads-workers.pl');
 const dumpRule = '/proc/sys/fs/suid_dumpable';
@@ -120,6 +132,24 @@ async function startUnderRule(rule: 1 | 2): Promise<WrapperRun> {
   return run;
 }
 
+workers('where the application could replace what workers load or trust, the wrapper stays', async () => {
+  const folder = temporaryFolder('authorities');
+  const VAULT_CACERT = join(folder.path, 'ca.pem');
+  copyFileSync(bed.bao.caFile as string, VAULT_CACERT);
+  chownSync(VAULT_CACERT, 65_534, 65_534);
+  chmodSync(folder.path, 0o755);
+  const env = { ...often, SVC_REQUIRE_MLOCK: 'false' };
+  const options = { paths: ['secret/app'], command: ['/bin/sleep', '600'] };
+  const safe = await confined.confined(ordinaryUser, { ...options, env });
+  await waitFor('a pass', async () => (await passes(safe, 'ended')) >= 1);
+  const open = await confined.confined(ordinaryUser, { ...options, env: { ...env, VAULT_CACERT } });
+  await open.event('application.started');
+  assert.match(String((await open.event('resident'))['reason']), /could replace .*ca\.pem/);
+  const root = await confined.confined(rootWithoutPtrace, { ...options, env });
+  assert.match(String((await root.event('resident'))['reason']), /could replace/);
+  await folder.remove();
+});
+
 workers('where no memfd may be executed, the wrapper stays and says why', async () => {
   if (!existsSync(memfdRule)) return; // before Linux 6.3
   const run = await startUnderRule(2);
@@ -213,7 +243,7 @@ workers(
     for (const under of [ordinaryUser, rootWithoutPtrace]) {
       const run = await confined.confined(under, {
         command: ['perl', attacker],
-        env: { ...often, SVC_REQUIRE_MLOCK: 'false' },
+        env: { ...often, ...asked },
       });
       // the number is that of the process before: the health process and two workers
       const [, tried, opened] = await run.says(/(?:^worker [\s\S]*?){4}tried (\d+) opened (\d+)$/m);
@@ -243,7 +273,7 @@ workers('the kernel takes a worker first when memory is short, whoever its user 
   for (const under of [ordinaryUser, rootWithoutPtrace]) {
     const run = await confined.confined([...under, 'choom', '-n', '7', '--'], {
       command: ['/bin/sleep', '600'],
-      env: { ...often, SVC_REQUIRE_MLOCK: 'false' },
+      env: { ...often, ...asked },
     });
     const { pid } = await run.event('application.started');
     const worker = await waitFor('a worker', () => workerOf(run));
