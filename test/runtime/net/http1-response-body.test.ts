@@ -1,3 +1,5 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ResponseBody } from '../../../src/runtime/net/http1-response-body.ts';
@@ -33,6 +35,51 @@ test('as much as has come is copied once the least is there', async () => {
   body.push(Buffer.from('ghij'));
   assert.is(await body.fill(target, 1), 4);
   assert.is(String(target), 'ghijef\0\0');
+});
+
+test('whatever is read how, while pieces come as they like: all bytes, once and in order', async () => {
+  const piece = fc.uint8Array({ minLength: 1, maxLength: 40 });
+  const want = fc.record({
+    how: fc.constantFrom('next', 'exact', 'fill'),
+    most: fc.integer({ min: 1, max: 60 }),
+  });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(piece, { maxLength: 30 }),
+      fc.array(want, { minLength: 1 }),
+      async (pieces, wants) => {
+        const body = bodyOf('');
+        const [sent, read]: [Buffer, Buffer[]] = [Buffer.concat(pieces), []];
+        const arriving = [...pieces];
+        // one piece comes whenever somebody waits
+        const step = async <T>(asked: Promise<T>): Promise<T> => {
+          let settled = false;
+          const done = asked.finally(() => {
+            settled = true;
+          });
+          for (await turn(); !settled; await turn()) {
+            const next = arriving.shift();
+            if (next === undefined) body.ended();
+            else body.push(Buffer.from(next));
+          }
+          return done;
+        };
+        for (let at = 0; ; at++) {
+          const { how, most } = wants[at % wants.length] as (typeof wants)[0];
+          const left = sent.length - read.reduce((sum, { length }) => sum + length, 0);
+          if (left === 0) break;
+          const size = Math.min(most, left);
+          if (how === 'fill') {
+            const target = Buffer.alloc(size);
+            const filled = await step(body.fill(target, Math.ceil(size / 2)));
+            assert.ok(filled >= Math.ceil(size / 2));
+            read.push(target.subarray(0, filled));
+          } else read.push((await step(how === 'next' ? body.next(size) : body.exact(size))) as Buffer);
+        }
+        assert.ok(Buffer.concat(read).equals(sent));
+      },
+    ),
+  );
 });
 
 test('memory that is asked for and not filled: the end, and a broken connection', async () => {
