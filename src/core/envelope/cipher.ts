@@ -84,10 +84,23 @@ export function decryptBody(dek: Uint8Array, nonce: Uint8Array, associated?: Uin
  * The plaintext of a stored body that is here as a whole. The caller zeroes the DEK.
  * @throws EnvelopeError `authentication-failed`
  */
-export function openWhole(stored: Buffer, dek: Uint8Array, associated?: Uint8Array): Buffer {
-  const decryption = decryptBody(dek, stored.subarray(0, nonceBytes), associated);
-  const plaintext = decryption.update(stored.subarray(nonceBytes, stored.length - tagBytes));
-  decryption.verify(stored.subarray(stored.length - tagBytes));
+export const openWhole = (stored: Buffer, dek: Uint8Array, associated?: Uint8Array): Buffer =>
+  openUnder(dek, stored.subarray(0, nonceBytes), stored.subarray(nonceBytes), associated);
+
+/**
+ * The same where the nonce is known: the counterpart of `encryptUnder`.
+ * @param sealed ciphertext and tag. @throws EnvelopeError `authentication-failed`
+ */
+export function openUnder(
+  dek: Uint8Array,
+  nonce: Uint8Array,
+  sealed: Buffer,
+  associated?: Uint8Array,
+): Buffer {
+  const decryption = decryptBody(dek, nonce, associated);
+  const end = sealed.length - tagBytes;
+  const plaintext = decryption.update(sealed.subarray(0, end));
+  decryption.verify(sealed.subarray(end));
   return plaintext;
 }
 

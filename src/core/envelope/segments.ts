@@ -1,11 +1,11 @@
 import type { BodyKeys } from './body-keys.ts';
 import {
-  decryptBody,
   type Encryption,
   EnvelopeError,
   encryptUnder,
   maxStoredBytes,
   nonceBytes,
+  openUnder,
   tagBytes,
 } from './cipher.ts';
 import type { BodyPlace } from './copied-body.ts';
@@ -83,10 +83,7 @@ export class Segments {
   /** @param stored one segment with its tag. @throws EnvelopeError `authentication-failed` */
   open(index: number, last: boolean, stored: Buffer): Buffer {
     this.#place(index, last);
-    const decryption = decryptBody(this.#key, this.#nonce, this.#associated);
-    const plaintext = decryption.update(stored.subarray(0, stored.length - tagBytes));
-    decryption.verify(stored.subarray(stored.length - tagBytes));
-    return plaintext;
+    return openUnder(this.#key, this.#nonce, stored, this.#associated);
   }
 
   /** Ciphers copy both. */
