@@ -113,7 +113,7 @@ export const copyObject: StoreHandler = async ({ catalog, request, payload, repl
     const { size, content } = source;
     const copy = { ...description, bucket: name, key, etag, size, content, modified: Date.now() };
     catalog.put(copy);
-    reply.xml(200, copyResultXml(copy));
+    reply.xml(200, copyResultXml('CopyObjectResult', copy));
   } finally {
     catalog.blobs.release(source.content);
   }
@@ -150,20 +150,25 @@ async function etagOf({ blobs }: Catalog, { etag, content, size }: DevObject): P
   return md5.digest('hex');
 }
 
-function copyResultXml({ modified, etag }: DevObject): string {
-  const fields = element('LastModified', isoTime(modified)) + element('ETag', quoted(etag));
-  return `<CopyObjectResult ${namespace}>${fields}</CopyObjectResult>`;
+/** @param more further fields */
+export function copyResultXml(
+  root: string,
+  { modified, etag }: Pick<DevObject, 'modified' | 'etag'>,
+  more = '',
+): string {
+  const fields = element('LastModified', isoTime(modified)) + element('ETag', quoted(etag)) + more;
+  return `<${root} ${namespace}>${fields}</${root}>`;
 }
 
 /** 10,000 parts with every checksum that a client may add. */
 const listLimit = 8 * 1024 ** 2;
 
 export const completeUpload: StoreHandler = async ({ catalog, limits, request, payload, reply }) => {
-  const xml = (await payload.read(listLimit)).toString();
+  const xml = await payload.read(listLimit);
   const { bucket: name, key, headers } = request;
   const bucket = catalog.bucket(name);
   const open = bucket.upload(key, request.query.get('uploadId'));
-  const parts = chosenParts(open, parseCompleteMultipart(Buffer.from(xml)));
+  const parts = chosenParts(open, parseCompleteMultipart(xml));
   checkSizes(parts, headers, limits);
   checkWrite(headers, bucket.objects.get(key));
   const object = assemble(open, parts);

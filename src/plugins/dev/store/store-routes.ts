@@ -29,7 +29,7 @@ import {
   quoted,
   taggingXml,
 } from './object.ts';
-import { completeUpload, copyObject, getObject, sourceOf } from './object-routes.ts';
+import { completeUpload, copyObject, copyResultXml, getObject, sourceOf } from './object-routes.ts';
 
 const notImplemented: StoreHandler = () => {
   throw s3Error('NotImplemented');
@@ -97,12 +97,8 @@ const uploadPartCopy: StoreHandler = async ({ catalog, request, payload, reply }
   await receive(catalog.blobs, summed(content, checksum), ({ blob, md5 }) => {
     const part = { number, etag: md5, blob, modified: Date.now() };
     catalog.putPart(upload, part);
-    const fields = [
-      element('LastModified', isoTime(part.modified)),
-      element('ETag', quoted(md5)),
-      element('ChecksumCRC32', checksum.toString('base64')),
-    ];
-    reply.xml(200, `<CopyPartResult ${namespace}>${fields.join('')}</CopyPartResult>`);
+    const sum = element('ChecksumCRC32', checksum.toString('base64'));
+    reply.xml(200, copyResultXml('CopyPartResult', part, sum));
   });
 };
 
