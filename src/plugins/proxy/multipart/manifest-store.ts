@@ -114,12 +114,12 @@ export function createManifests({ state, keys, reservedPrefix, removals }: Manif
       (stored) => manifestOfObject(stored.toString(), name),
       unused,
     );
-    const release = () => share?.release();
+    const giveBack = () => share?.release();
     if (list?.manifest === manifest && list.seal === seal) {
       share?.release(share.held * (1 - shareInUse));
-      return { list, release };
+      return { list, release: giveBack };
     }
-    release();
+    giveBack();
     throw list === undefined
       ? new EnvelopeError(
           'manifest-missing',
