@@ -96,7 +96,7 @@ test('a dump of all that may be dumped would hold nothing, even without memfd_se
 });
 
 test('where it is in anonymous memory, that holds it and is left out of dumps', async () => {
-  // svc-init has no mapping of it
+  // svc-init maps it, but touches no page of it
   const env = { SVC_ROTATION: 'restart', SVC_REQUIRE_MLOCK: 'false', SVC_RESIDENT: 'true' };
   const run = await start(env, ['prlimit', '--memlock=0', ...ordinary]);
   const { found } = scanMemory(run.pid, fragmentSearch(world.secrets('app')), (mapping) => !dumped(mapping));

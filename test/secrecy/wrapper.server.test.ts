@@ -1,9 +1,9 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { family } from '../support/process-memory.ts';
+import { initProcesses } from '../support/process-memory.ts';
 import type { WrapperRun } from '../support/svc-wrapper.ts';
 import type { SvcVault } from '../support/types.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -47,7 +47,7 @@ async function assertClean(run: WrapperRun, name: string, moment: string): Promi
   await waitFor(
     `memory without secrets ${moment}`,
     () => {
-      found = staying(run).flatMap((pid) => scanMemory(pid, search).found);
+      found = [...staying(run)].flatMap((pid) => scanMemory(pid, search).found);
       return found.length === 0;
     },
     { timeoutMs: 8_000, details: () => `${found.join('\n')}\n${run.output()}` },
@@ -55,16 +55,7 @@ async function assertClean(run: WrapperRun, name: string, moment: string): Promi
 }
 
 /** The wrapper, or svc-init and the process of its health endpoints; a worker's memory goes with it. */
-const staying = (run: WrapperRun): number[] =>
-  family(run.pid).filter((pid) => pid === run.pid || nameOf(pid) === 'svc-init');
-
-function nameOf(pid: number): string {
-  try {
-    return readFileSync(`/proc/${pid}/comm`, 'latin1').trim();
-  } catch {
-    return '';
-  }
-}
+const staying = ({ pid }: WrapperRun): Set<number> => new Set([pid, ...initProcesses(pid)]);
 
 async function lookAround(run: WrapperRun, name: string, moment: string): Promise<Place[]> {
   await assertClean(run, name, moment);

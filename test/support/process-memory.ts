@@ -33,6 +33,19 @@ export async function peakUntilEnd(
   return peak;
 }
 
+/** The arguments of a process; one that has ended has none. */
+export function commandLine(pid: number): string[] {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'latin1').split('\0');
+  } catch {
+    return [];
+  }
+}
+
+/** svc-init and the process of its health endpoints, below a process or itself. */
+export const initProcesses = (pid: number): number[] =>
+  family(pid).filter((one) => commandLine(one)[0]?.endsWith('svc-init'));
+
 /** A process and its descendants, without those that end in this moment. */
 export function family(pid: number): number[] {
   const children = childrenOf(pid);

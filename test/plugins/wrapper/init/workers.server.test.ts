@@ -5,7 +5,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { http } from '../../../support/http.ts';
 import { isRunning } from '../../../support/is-running.ts';
-import { family } from '../../../support/process-memory.ts';
+import { commandLine, family, initProcesses } from '../../../support/process-memory.ts';
 import type { WrapperRun } from '../../../support/svc-wrapper.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';
 import { waitFor } from '../../../support/wait-for.ts';
@@ -52,18 +52,12 @@ async function start(env: Record<string, string> = {}, command = ['/bin/sleep', 
 
 const secretValue = 'a-value-that-stands-nowhere-else-4711';
 
-const commandLine = (pid: number) => readFileSync(`/proc/${pid}/cmdline`, 'latin1').split('\0');
-
 /** The worker that runs in this moment. */
 const workerOf = (run: WrapperRun) =>
   family(run.pid).find((pid) => {
     const [file = '', ...words] = commandLine(pid);
     return !file.endsWith('svc-init') && words.some((word) => word.startsWith('--svc-worker'));
   });
-
-/** svc-init and the process of the health endpoints. */
-const processesOf = (run: WrapperRun) =>
-  family(run.pid).filter((pid) => commandLine(pid)[0]?.endsWith('svc-init'));
 
 async function metric(run: WrapperRun, name: string): Promise<number> {
   const { text } = await http(`${await run.health()}/metrics`);
@@ -78,7 +72,7 @@ const passes = (run: WrapperRun, result: 'ended' | 'failed') =>
 workers('there are only svc-init and its health process, below the size that is specified', async () => {
   const run = await start({ RENEWAL_INTERVAL: '5m' });
   assert.is((await http(`${await run.health()}/healthz`)).status, 200);
-  const processes = processesOf(run);
+  const processes = initProcesses(run.pid);
   assert.is(processes.length, 2);
   assert.is(workerOf(run), undefined);
   const sum = (field: string) =>
@@ -103,7 +97,7 @@ workers('one comes for each renewal, and leaves', async () => {
 workers('neither token nor values stand in the memory that can be read of what stays', async () => {
   const run = await start({ SVC_ROTATION: 'sighup' });
   await waitFor('a pass', async () => (await passes(run, 'ended')) >= 1);
-  for (const pid of processesOf(run)) {
+  for (const pid of initProcesses(run.pid)) {
     assert.is(countInMemory(pid, Buffer.from(secretValue)), 0);
     assert.is(countInMemory(pid, Buffer.from('"client_token"')), 0);
     const descriptors = readdirSync(`/proc/${pid}/fd`).length;
@@ -180,7 +174,9 @@ workers('with svc-init the application goes, and so does the health process', as
 workers('a health process that is killed comes back, at the same address', async () => {
   const run = await start();
   const health = await run.health();
-  const server = await waitFor('the health process', () => processesOf(run).find((pid) => pid !== run.pid));
+  const server = await waitFor('the health process', () =>
+    initProcesses(run.pid).find((pid) => pid !== run.pid),
+  );
   process.kill(server, 'SIGKILL');
   await run.event('health.failed');
   await waitFor(
@@ -193,7 +189,7 @@ workers('svc-init writes no line below SVC_LOG_LEVEL', async () => {
   const command = ['/bin/sh', '-c', 'echo RUN; exec sleep 600'];
   const run = await bed.run({ command, env: { ...often, SVC_LOG_LEVEL: 'error' } });
   await run.says(/^RUN$/m);
-  const server = () => processesOf(run).find((pid) => pid !== run.pid);
+  const server = () => initProcesses(run.pid).find((pid) => pid !== run.pid);
   const killed = await waitFor('the health process', server);
   process.kill(killed, 'SIGKILL');
   await waitFor('its return', () => ![undefined, killed].includes(server()));
@@ -203,7 +199,9 @@ workers('svc-init writes no line below SVC_LOG_LEVEL', async () => {
 workers('the health process may make no other call than it needs', async () => {
   const run = await start();
   await run.health();
-  const server = await waitFor('the health process', () => processesOf(run).find((pid) => pid !== run.pid));
+  const server = await waitFor('the health process', () =>
+    initProcesses(run.pid).find((pid) => pid !== run.pid),
+  );
   const status = () => readFileSync(`/proc/${server}/status`, 'latin1');
   await waitFor('its filter', () => /^Seccomp:\s+2$/m.test(status()));
   assert.is(readdirSync(`/proc/${server}/fd`).length, 1);
@@ -278,7 +276,9 @@ workers('without memfd_secret svc-init alone holds the state, and not its health
     env: { ...often, SVC_REQUIRE_MLOCK: 'false' },
   });
   await waitFor('a pass', async () => (await passes(run, 'ended')) >= 1);
-  const maps = processesOf(run).map((pid) => readFileSync(`/proc/${pid}/maps`, 'latin1').includes('/memfd:'));
+  const maps = initProcesses(run.pid).map((pid) =>
+    readFileSync(`/proc/${pid}/maps`, 'latin1').includes('/memfd:'),
+  );
   assert.equal(maps, [true, false]);
 });
 
