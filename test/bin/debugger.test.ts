@@ -46,6 +46,16 @@ const start = async ({ args, says }: Program): Promise<Child> => {
   return child;
 };
 
+/** What `/proc` says of a process, or nothing of one that has ended: the wrapper's trial of svc-init is short. */
+function ofProcess<T>(read: () => T, ended: T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')) return ended;
+    throw error;
+  }
+}
+
 /** Whether it has handled the signal, or blocks it, as Node does by --disable-sigusr1. */
 function handled(pid: number): boolean {
   const status = readFileSync(`/proc/${pid}/status`, 'latin1');
@@ -72,12 +82,12 @@ function listeners(pid: number): string[] {
 /** Signals each process; whether one of them has opened a debugger's port after that. */
 async function opensDebugger(child: Child): Promise<boolean> {
   const pids = family(child.pid).filter((pid) => pid !== child.pid || !child.ended);
-  const before = pids.map((pid) => listeners(pid).length);
-  for (const pid of pids) process.kill(pid, 'SIGUSR1');
-  await waitFor('the signal to be handled', () => pids.every(handled));
+  const listening = (pid: number) => ofProcess(() => listeners(pid).length, 0);
+  const before = pids.map(listening);
+  for (const pid of pids) ofProcess(() => process.kill(pid, 'SIGUSR1'), true);
+  await waitFor('the signal to be handled', () => pids.every((pid) => ofProcess(() => handled(pid), true)));
   const opened = () =>
-    child.logs().includes('Debugger listening') ||
-    pids.some((pid, at) => listeners(pid).length > (before[at] ?? 0));
+    child.logs().includes('Debugger listening') || pids.some((pid, at) => listening(pid) > (before[at] ?? 0));
   return waitFor('a debugger', opened, { timeoutMs: 700 }).then(
     () => true,
     () => false,
