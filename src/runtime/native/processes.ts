@@ -118,6 +118,23 @@ export function withSignalBlocked<T>(signal: number, use: () => T): T {
   });
 }
 
+/**
+ * Runs something while this thread holds every signal back, and while those of `byDefaultElsewhere` have their default
+ * action in the threads that do not. A program that is executed meanwhile has them blocked, and pending.
+ */
+export function withSignalsHeld<T>(byDefaultElsewhere: readonly number[], use: () => T): T {
+  return withScratch(2 * maskLength, ({ address, bytes }) => {
+    const previous = address + BigInt(maskLength);
+    bytes.fill(0xff, 0, maskLength);
+    tryInt('sigprocmask', block, address, previous);
+    try {
+      return byDefaultElsewhere.reduce((run, signal) => () => withDefaultAction(signal, run), use)();
+    } finally {
+      tryInt('sigprocmask', setMask, previous, 0n);
+    }
+  });
+}
+
 /** Lets a signal in again that was blocked, in this thread. */
 export function unblockSignal(signal: number): void {
   withScratch(maskLength, ({ address, bytes }) => {

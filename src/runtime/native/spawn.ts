@@ -126,22 +126,25 @@ export interface ExecuteRequest {
  * @throws NativeError with execve's errno; descriptors are as they were then
  */
 export function execute(request: ExecuteRequest): never {
-  closeOthersOnExec();
-  try {
-    for (const descriptor of request.inherit) keepOnExec(descriptor, true);
-    return executeNow(request);
-  } finally {
-    for (const descriptor of request.inherit) keepOnExec(descriptor, false);
-  }
+  return prepareExecution(request)();
 }
 
-function executeNow(request: ExecuteRequest): never {
-  const path = Buffer.from(`${request.file}\0`);
-  return withScratch(path.length, ({ address, bytes }) => {
-    bytes.set(path);
-    tryInt('execve', address, request.argv, request.env);
-    throw new Error('execve came back without an error');
-  });
+/** Does all of `execute` but the system call itself, which is what it returns. */
+export function prepareExecution({ file, argv, env, inherit }: ExecuteRequest): () => never {
+  const path = Buffer.from(`${file}\0`);
+  closeOthersOnExec();
+  for (const descriptor of inherit) keepOnExec(descriptor, true);
+  return () => {
+    try {
+      return withScratch(path.length, ({ address, bytes }) => {
+        bytes.set(path);
+        tryInt('execve', address, argv, env);
+        throw new Error('execve came back without an error');
+      });
+    } finally {
+      for (const descriptor of inherit) keepOnExec(descriptor, false);
+    }
+  };
 }
 
 const setFlags = 2;

@@ -1,3 +1,5 @@
+import { readlinkSync } from 'node:fs';
+import { setImmediate as turn } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { family } from '../../support/process-memory.ts';
@@ -48,6 +50,17 @@ pid1('passes SIGTERM on, which a PID 1 without a handler would ignore', async ()
   assert.is((await run.exited).code, 9);
   assert.match(run.output(), /^TERM$/m);
 });
+
+if (process.env['SVC_RESIDENT'] !== 'true')
+  pid1('takes a SIGTERM that arrives while svc-init takes the place of Node', async () => {
+    for (let round = 0; round < 5; round++) {
+      const run = await start(sh('echo RUN; exec sleep 600'));
+      const pid = await inner(run);
+      while (!readlinkSync(`/proc/${pid}/exe`).endsWith('/svc-init')) await turn();
+      process.kill(pid, 'SIGTERM');
+      assert.is((await run.exited).code, 143);
+    }
+  });
 
 pid1('is 143 when SIGTERM ends the application, 137 when it had to be killed', async () => {
   const plain = await start(sh('echo RUN; exec sleep 600'));

@@ -9,6 +9,7 @@ import {
   sendSignal,
   withDefaultAction,
   withSignalBlocked,
+  withSignalsHeld,
 } from '../../../src/runtime/native/processes.ts';
 
 const { SIGPIPE, SIGURG, SIGUSR2, SIGSTOP, SIGWINCH } = constants.signals;
@@ -26,6 +27,18 @@ signals('are blocked for as long as asked for', () => {
   const inside = withSignalBlocked(SIGUSR2, () => [has('SigBlk', SIGUSR2), has('SigBlk', SIGURG)]);
   assert.equal(inside, [true, false]);
   assert.not(has('SigBlk', SIGUSR2));
+});
+
+signals('are all held back for as long as asked for, some without their listener in other threads', () => {
+  const listener = () => {};
+  process.on('SIGUSR2', listener).on('SIGWINCH', listener);
+  const inside = withSignalsHeld([SIGUSR2], () => [
+    ...[has('SigBlk', SIGUSR2), has('SigBlk', SIGWINCH), has('SigBlk', SIGURG)],
+    ...[has('SigCgt', SIGUSR2), has('SigCgt', SIGWINCH)],
+  ]);
+  assert.equal(inside, [true, true, true, false, true]);
+  assert.equal([has('SigBlk', SIGUSR2), has('SigBlk', SIGURG), has('SigCgt', SIGUSR2)], [false, false, true]);
+  process.off('SIGUSR2', listener).off('SIGWINCH', listener);
 });
 
 signals('have their default action for as long as asked for', () => {

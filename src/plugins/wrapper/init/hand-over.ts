@@ -19,7 +19,7 @@ import type { Observation } from '../observation.ts';
 import type { Obtained } from '../obtain.ts';
 import { type ApplicationEnvironment, withoutNodeOptions } from '../prepare-application.ts';
 import type { ResolvedWrapperSettings } from '../settings.ts';
-import { becomeApplication, withStrings } from '../supervise/index.ts';
+import { becomeInit, withStrings } from '../supervise/index.ts';
 import { sendParting, sendStart } from './leave.ts';
 import { programLoader } from './program-loader.ts';
 import { findInit, monotonicMs, recordKind, settingFlags, withoutDebugger, workerFlag } from './records.ts';
@@ -138,7 +138,7 @@ export async function handOverToInit(options: HandOverOptions): Promise<never> {
   const script = [process.argv[1] ?? '', flag, ...options.argv];
   const worker = [programLoader(process.execPath), process.execPath, ...node, ...script];
   const env = withoutNodeOptions(around.inherited);
-  return becomeApplication(
+  return becomeInit(
     {
       file: init,
       args: [String(theirs), agentArgument(settings), settings.serviceAccountTokenPath, ...worker],

@@ -12,6 +12,7 @@ import {
   sendSignal,
   unblockSignal,
   waitAny,
+  withSignalsHeld,
 } from '../../../runtime/native/processes.ts';
 import type { SecretMemory } from '../../../runtime/native/secret-memory.ts';
 import {
@@ -19,6 +20,7 @@ import {
   execute,
   findProgram,
   makeStandardBlocking,
+  prepareExecution,
   spawn,
   stringsLength,
   writeStrings,
@@ -54,6 +56,32 @@ export async function becomeApplication(launch: Launch, interrupted?: AbortSigna
   } catch (error) {
     restoreSignals();
     throw error instanceof NativeError && error.call === 'execve' ? cannotExecute(launch.file, error) : error;
+  }
+}
+
+const endingNumbers = [...endingSignals].map((name) => constants.signals[name as NodeJS.Signals]);
+
+/**
+ * Replaces the wrapper by svc-init. Signals that arrive when those caught before have been delivered wait until
+ * svc-init takes them: as process 1 it would have lost them, and been killed by them else. All that takes time is done
+ * before, because another thread of Node may still catch one, and nobody would hear of it.
+ * @throws SvcError exit 127 (not found), 126 (cannot be run); the reason of `interrupted`
+ */
+export async function becomeInit(launch: Launch, interrupted: AbortSignal): Promise<never> {
+  const layout = layOut(launch);
+  try {
+    const executeNow = prepareExecution({
+      file: launch.file,
+      ...layout.strings,
+      inherit: inherited(launch),
+    });
+    await deliverCaught();
+    interrupted.throwIfAborted();
+    return withSignalsHeld(endingNumbers, executeNow);
+  } catch (error) {
+    throw error instanceof NativeError && error.call === 'execve' ? cannotExecute(launch.file, error) : error;
+  } finally {
+    layout.release();
   }
 }
 
@@ -300,6 +328,15 @@ export interface Strings {
  * @throws SvcError NUL_IN_STRING (exit 78)
  */
 export function withStrings<T>(launch: Launch, use: (strings: Strings) => T): T {
+  const layout = layOut(launch);
+  try {
+    return use(layout.strings);
+  } finally {
+    layout.release();
+  }
+}
+
+function layOut(launch: Launch): { readonly strings: Strings; release(): void } {
   const argv = [launch.file, ...launch.args];
   const split = stringsLength(argv);
   const region: Region = launch.memory.allocate(split + stringsLength(launch.env));
@@ -309,9 +346,10 @@ export function withStrings<T>(launch: Launch, use: (strings: Strings) => T): T 
     writeStrings(bytes.subarray(0, split), address, argv);
     writeStrings(bytes.subarray(split), env, launch.env);
     makeStandardBlocking();
-    return use({ argv: address, env });
-  } finally {
+    return { strings: { argv: address, env }, release: () => region.release() };
+  } catch (error) {
     region.release();
+    throw error;
   }
 }
 
