@@ -6,6 +6,7 @@ import type { Bench, Row } from './harness/bench.ts';
 import { median } from './harness/median.ts';
 import type { Starter } from './wrapper/contender.ts';
 import { type BenchEnvironment, baoAgent, bare, tini, wrapper } from './wrapper/contenders.ts';
+import { everyTwoSeconds, intervalMs, measureDelivery, tellsItsSecret } from './wrapper/delivery.ts';
 import { measureStart, type Start } from './wrapper/measure.ts';
 import { measurePasses, often } from './wrapper/passes.ts';
 import { shippedFolder } from './wrapper/shipped-folder.ts';
@@ -38,6 +39,7 @@ export const run: Bench['run'] = async (say) => {
     return [
       { title: 'Starting an application with secrets', columns, rows, notes },
       await passesOf(around, say),
+      await deliveriesOf(around, say),
     ];
   } finally {
     await around.stop();
@@ -64,10 +66,40 @@ async function passesOf(around: BenchEnvironment, say: (text: string) => void) {
   return { title: 'Renewing', columns, rows, notes };
 }
 
-async function surround(): Promise<BenchEnvironment & { stop(): Promise<void> }> {
+/** From a changed secret to the application that has it. */
+async function deliveriesOf(around: Surroundings, say: (text: string) => void) {
+  const { entry } = around;
+  say('changed secrets');
+  const rows: Row[] = [];
+  for (const [title, env] of [
+    ['stays (SVC_RESIDENT=true)', { ...everyTwoSeconds, ...stays }],
+    ['leaves', everyTwoSeconds],
+  ] as const) {
+    const starter = wrapper(around, title, { entry, env, application: tellsItsSecret });
+    const delays = await measureDelivery(starter, around.put);
+    rows.push({
+      name: title,
+      cells: [median(delays), Math.max(...delays), Math.max(...delays) - intervalMs],
+    });
+  }
+  const columns = ['ms, median', 'most', 'beyond the interval'];
+  const notes = [
+    'RENEWAL_INTERVAL 2 s, 20 changes at any moment, SVC_ROTATION=restart; of the shipped folder.',
+  ];
+  return { title: 'From a changed secret to its delivery', columns, rows, notes };
+}
+
+interface Surroundings extends BenchEnvironment {
+  /** Stores another password. */
+  put(password: string): Promise<unknown>;
+  stop(): Promise<void>;
+}
+
+async function surround(): Promise<Surroundings> {
   const bao = await startOpenBao({ tls: true });
   const kv = await kvStore(bao);
-  await kv.put('app', { PASSWORD: 'a-password-of-the-benchmark', USER: 'app' });
+  const put = (password: string) => kv.put('app', { PASSWORD: password, USER: 'app' });
+  await put('a-password-of-the-benchmark');
   const auth = await bao.enableKubernetesAuth({ policies: [kv.policy], role: 'app' });
   const agent = await startNodeAgent();
   const folder = temporaryFolder('bench-wrapper');
@@ -78,7 +110,7 @@ async function surround(): Promise<BenchEnvironment & { stop(): Promise<void> }>
     await bao.stop();
     await folder.remove();
   };
-  return { bao, auth, agent, folder: folder.path, entry: shipped.entry, stop };
+  return { bao, auth, agent, folder: folder.path, entry: shipped.entry, put, stop };
 }
 
 async function contenders(around: BenchEnvironment): Promise<Starter[]> {

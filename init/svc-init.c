@@ -360,6 +360,7 @@ static void lock_state(void)
 	if (locked == MAP_FAILED)
 		return;
 	mlock(locked, length);
+	madvise(locked, length, MADV_DONTDUMP);
 	madvise(locked, length, MADV_DONTFORK); /* the health process holds no secret */
 }
 

@@ -60,7 +60,11 @@ pid_file = "${join(folder, 'agent.pid')}"
 export function wrapper(
   { bao, auth }: BenchEnvironment,
   name: string,
-  more: { readonly entry?: readonly string[]; readonly env?: NodeJS.ProcessEnv; readonly stays?: boolean },
+  more: Partial<Pick<Starter, 'env' | 'stays'>> & {
+    readonly entry?: readonly string[];
+    /** Default: the one that says the time. */
+    readonly application?: readonly string[];
+  },
 ): Starter {
   const entry = more.entry ?? [process.execPath, join(ROOT, 'dist/wrapper.cjs')];
   const env = cleanEnv({
@@ -74,5 +78,6 @@ export function wrapper(
     NODE_EXTRA_CA_CERTS: undefined,
     ...more.env,
   });
-  return { name, command: [...entry, '--', ...application], env, stays: more.stays ?? true };
+  const command = [...entry, '--', ...(more.application ?? application)];
+  return { name, command, env, stays: more.stays ?? true };
 }

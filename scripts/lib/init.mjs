@@ -6,11 +6,13 @@ import { debianPackages } from './wrapper-folder/debian.mjs';
 const SOURCE = 'init/svc-init.c';
 const OUTPUT = 'dist/init';
 
-/** What compiles for an architecture, the first that is there; another machine's cross compiler is used where there is one. */
-const COMPILERS = {
-  x64: process.arch === 'x64' ? ['clang-19', 'gcc', 'cc'] : ['x86_64-linux-gnu-gcc'],
-  arm64: process.arch === 'arm64' ? ['clang-19', 'gcc', 'cc'] : ['aarch64-linux-gnu-gcc'],
-};
+/** What compiles for an architecture, the first that is there. */
+const OWN_COMPILERS = ['clang-19', 'gcc', 'cc'];
+const CROSS_COMPILERS = { x64: ['x86_64-linux-gnu-gcc'], arm64: ['aarch64-linux-gnu-gcc'] };
+/** As Debian and as LLVM name them. */
+const DEBIAN = { x64: 'amd64', arm64: 'arm64' };
+const BUILTINS_TITLE = 'LLVM compiler-rt, linked into svc-init for arm64 (Apache 2.0 with LLVM exceptions)';
+const MACHINES = { x64: 'x86_64', arm64: 'aarch64' };
 
 const WARNINGS = '-std=gnu11 -Wall -Wextra -Werror'.split(' ');
 const HARDENING =
@@ -30,7 +32,7 @@ export const initProgram = (architecture) => `${OUTPUT}/${architecture}/svc-init
 export const hasInit = (root) =>
   !existsSync(join(root, SOURCE)) || existsSync(join(root, initProgram(process.arch)));
 
-export const hasInitCompiler = () => COMPILERS[process.arch]?.some(links) ?? false;
+export const hasInitCompiler = () => process.arch in DEBIAN && OWN_COMPILERS.some(links);
 
 /**
  * Compiles svc-init, for each architecture that there is a compiler for.
@@ -38,51 +40,75 @@ export const hasInitCompiler = () => COMPILERS[process.arch]?.some(links) ?? fal
  */
 export function buildInit(root) {
   const outputs = {};
-  const linked = [];
-  for (const architecture of Object.keys(COMPILERS)) {
-    const compiler = COMPILERS[architecture].find(links);
-    if (compiler === undefined) continue;
+  const linked = new Map();
+  for (const architecture of Object.keys(DEBIAN)) {
+    const chain = toolchainFor(architecture);
+    if (chain === undefined) continue;
     const path = initProgram(architecture);
     mkdirSync(dirname(join(root, path)), { recursive: true });
     const flags = [...WARNINGS, ...HARDENING, BRANCHES[architecture], `-ffile-prefix-map=${root}=.`];
-    const library = libraryFor(architecture, compiler);
-    run(root, compiler, [...flags, ...library.headers, SOURCE, ...LINKING, ...library.objects, '-o', path]);
-    if (library.notice !== undefined) linked.push(library.notice);
+    const { compiler, headers, objects } = chain;
+    run(root, compiler, [...flags, ...headers, SOURCE, ...LINKING, ...objects, '-o', path]);
+    for (const notice of chain.notices ?? []) linked.set(notice.title, notice);
     outputs[path] = { bytes: statSync(join(root, path)).size, inputs: {}, imports: [], exports: [] };
   }
-  return { metafile: { outputs }, linked };
+  return { metafile: { outputs }, linked: [...linked.values()] };
+}
+
+/** clang with musl, for every architecture; else a compiler with the C library that it links to by itself. */
+function toolchainFor(architecture) {
+  const withMusl = links('clang-19') ? muslToolchain(architecture) : undefined;
+  if (withMusl !== undefined) return withMusl;
+  const compiler = (architecture === process.arch ? OWN_COMPILERS : CROSS_COMPILERS[architecture]).find(
+    links,
+  );
+  return compiler && { compiler, headers: ['-D_FORTIFY_SOURCE=2'], objects: [] };
 }
 
 /**
- * musl, of Debian's package, which is an eighth of a static glibc and under the MIT licence; else the C library that the
- * compiler links to by itself. The kernel's headers are the machine's own.
+ * musl, of Debian's package, which is an eighth of a static glibc and under the MIT licence. On arm64 its printf needs
+ * the compiler's own library; another architecture needs a linker that knows it.
  */
-function libraryFor(architecture, compiler) {
-  const musl = architecture === 'x64' && compiler === 'clang-19' ? fetchMusl() : undefined;
-  if (musl === undefined) return { headers: ['-D_FORTIFY_SOURCE=2'], objects: [] };
-  const resources = spawnSync(compiler, ['-print-resource-dir'], { encoding: 'utf8' }).stdout.trim();
-  const headers = [join(musl, 'include/x86_64-linux-musl'), join(resources, 'include')];
-  const kernel = ['/usr/include', '/usr/include/x86_64-linux-gnu'];
+function muslToolchain(architecture) {
+  const isOwn = architecture === process.arch;
+  const musl = fetchDebian('musl', architecture);
+  const linker = isOwn ? undefined : fetchDebian('linker', process.arch);
+  if (musl === undefined || (!isOwn && linker === undefined)) return undefined;
+  const target = `${MACHINES[architecture]}-linux-musl`;
+  const resources = spawnSync('clang-19', ['-print-resource-dir'], { encoding: 'utf8' }).stdout.trim();
+  const headers = [join(musl, 'include', target), join(resources, 'include')];
+  const kernel = [join(musl, 'include'), join(musl, 'include', `${MACHINES[architecture]}-linux-gnu`)];
+  const builtins = join(musl, 'lib/llvm-19/lib/clang/19/lib/linux/libclang_rt.builtins-aarch64.a');
+  const notice = (title, name) => ({
+    title,
+    text: readFileSync(join(musl, 'share/doc', name, 'copyright'), 'utf8').trim(),
+  });
   return {
+    compiler: 'clang-19',
     headers: [
-      ...['--target=x86_64-linux-musl', '-nostdinc'],
+      ...[`--target=${target}`, '-nostdinc'],
       ...headers.flatMap((folder) => ['-isystem', folder]),
       ...kernel.flatMap((folder) => ['-idirafter', folder]),
     ],
-    objects: ['-nostdlib', ...['rcrt1.o', 'libc.a'].map((name) => join(musl, 'lib/x86_64-linux-musl', name))],
-    notice: {
-      title: 'musl, linked into svc-init (MIT)',
-      text: readFileSync(join(musl, 'share/doc/musl-dev/copyright'), 'utf8').trim(),
-    },
+    objects: [
+      '-nostdlib',
+      ...['rcrt1.o', 'libc.a'].map((name) => join(musl, 'lib', target, name)),
+      ...(architecture === 'arm64' ? [builtins] : []),
+      ...(linker === undefined ? [] : [`--ld-path=${join(linker, 'lib/llvm-19/bin/ld.lld')}`]),
+    ],
+    notices: [
+      notice('musl, linked into svc-init (MIT)', 'musl-dev'),
+      ...(architecture === 'arm64' ? [notice(BUILTINS_TITLE, 'libclang-rt-19-dev')] : []),
+    ],
   };
 }
 
-function fetchMusl() {
+function fetchDebian(group, architecture) {
   const say = (text) => process.stderr.write(`${text}\n`);
   try {
-    return join(debianPackages('musl', 'amd64', { frozen: false, say }).folder, 'usr');
+    return join(debianPackages(group, DEBIAN[architecture], { frozen: false, say }).folder, 'usr');
   } catch (error) {
-    say(`svc-init is linked with the machine's own C library: musl is not to be had (${error.message}).`);
+    say(`svc-init is built without musl: Debian's ${group} packages are not to be had (${error.message}).`);
     return undefined;
   }
 }

@@ -19,10 +19,11 @@ import { runParts } from './report.ts';
 import { s3Suite } from './s3-suite.ts';
 import { soak } from './soak.ts';
 import { tenThousandParts } from './ten-thousand-parts.ts';
+import { wrapperMachines } from './wrapper-machines.ts';
 import { wrapperSoak } from './wrapper-soak.ts';
 
 const PARTS: readonly Part[] = [
-  ...[tenThousandParts, largeObject, soak, faultSoak, wrapperSoak, initFuzz],
+  ...[tenThousandParts, largeObject, soak, faultSoak, wrapperSoak, wrapperMachines, initFuzz],
   ...[agentSoak, agentMachines, agentKernels, node],
   ...[
     operatorSoak,

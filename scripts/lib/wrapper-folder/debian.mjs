@@ -12,7 +12,7 @@ const LOCK = inRoot('scripts', 'wrapper-folder', 'debian.lock.json');
  * a root of its own with the machine's sources and keys, so that foreign architectures need no dpkg --add-architecture.
  * Debian drops a version from its archive when it has a newer one; that is then taken (apt checks its signature),
  * and said, unless `frozen`.
- * @param {'libraries' | 'tools' | 'tests' | 'guest' | 'musl'} group of the lock file
+ * @param {'libraries' | 'tools' | 'tests' | 'guest' | 'musl' | 'linker'} group of the lock file
  * @returns {{ folder: string, packages: { name: string, version: string, sha256: string }[] }}
  */
 export function debianPackages(group, architecture, { frozen, say }) {

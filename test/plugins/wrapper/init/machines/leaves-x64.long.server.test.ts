@@ -1,0 +1,5 @@
+import { declareOn, timeoutOfFile } from './declare.ts';
+
+export const timeout = timeoutOfFile;
+
+declareOn('linux-6.1');
