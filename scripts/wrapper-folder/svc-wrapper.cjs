@@ -1,5 +1,8 @@
 'use strict';
-/* Runs wrapper.cjs beside it; wrapper.cache, where it is there and fits, spares Node the compiling: 8 ms of a start. */
+/*
+ * Runs wrapper.cjs beside it. What V8 has compiled of it spares Node 8 ms of a start where it is there and fits:
+ * wrapper.cache for a wrapper, worker.cache for its workers.
+ */
 const { readFileSync } = require('node:fs');
 const { Script } = require('node:vm');
 
@@ -14,7 +17,8 @@ new Script(source, { filename, cachedData: cache() }).runInThisContext()(
 
 function cache() {
   try {
-    return readFileSync(`${__dirname}/wrapper.cache`);
+    const isWorker = process.argv[2]?.startsWith('--svc-worker');
+    return readFileSync(`${__dirname}/${isWorker ? 'worker' : 'wrapper'}.cache`);
   } catch {
     return undefined;
   }

@@ -167,8 +167,8 @@ export function endJustInTimeCompilation(): void {
 }
 
 const levels = 8;
-/** Undeclared arguments are pushed onto the stack too. Allocated once: at each call they would be 64 KiB of garbage. */
-const argumentsOf = Array.from({ length: levels }, (_, left) => [left, ...new Array<number>(1024).fill(0)]);
+/** Undeclared arguments are pushed onto the stack too: the first one says how many levels are left, 8 KiB follow. */
+const levelArguments = new Array<number>(1025).fill(0);
 
 let due = false;
 
@@ -186,5 +186,7 @@ export function overwriteStackSoon(): void {
 }
 
 function overwriteStack(left = levels): void {
-  if (left > 0) Reflect.apply(overwriteStack, undefined, argumentsOf[left - 1] as number[]);
+  if (left === 0) return;
+  levelArguments[0] = left - 1;
+  Reflect.apply(overwriteStack, undefined, levelArguments);
 }

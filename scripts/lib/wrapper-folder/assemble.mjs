@@ -8,7 +8,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { LOADER, writeCodeCache } from './code-cache.mjs';
+import { LOADER, writeCodeCaches } from './code-cache.mjs';
 import { renameForeignVariables } from './elf.mjs';
 import { copyLicences } from './licences.mjs';
 import { filesOf, MANIFEST, writeManifest } from './manifest.mjs';
@@ -69,14 +69,14 @@ function findLibrary(libraries, { triplet }, name) {
  * An executable script without extension is CommonJS whatever package.json an image has in its root. Without the flag,
  * a SIGUSR1 that comes before the wrapper listens would open a debugger's port.
  */
-function writeScript(folder, { script, version, npm, architecture, codeCache }) {
+function writeScript(folder, { script, version, npm, architecture, codeCache, init }) {
   const loader = readFileSync(LOADER, 'utf8');
   writeFileSync(join(folder, 'svc-wrapper'), `#!${PREFIX}/bin/node --disable-sigusr1\n${loader}`);
   writeFileSync(join(folder, 'wrapper.cjs'), readFileSync(script, 'latin1').replace(/^#!.*\n/, ''), 'latin1');
   const described = { name: 'svc-wrapper', version, private: true, type: 'commonjs' };
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(described, undefined, 2)}\n`);
   const addon = join(npm.addon, `ffi-rs.linux-${architecture}-gnu.node`);
-  if (codeCache) writeCodeCache(folder, join(npm.node, 'bin', 'node'), addon);
+  if (codeCache) writeCodeCaches(folder, { node: join(npm.node, 'bin', 'node'), addon, init });
 }
 
 /** Modes and times that do not depend on who made the folder and when. */

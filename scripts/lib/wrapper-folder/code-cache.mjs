@@ -6,26 +6,31 @@ import { inRoot } from '../paths.mjs';
 
 /** The text of /svc/svc-wrapper, behind its first line. */
 export const LOADER = inRoot('scripts', 'wrapper-folder', 'svc-wrapper.cjs');
-const WRITER = inRoot('scripts', 'wrapper-folder', 'write-cache.cjs');
+const WARM_UP = inRoot('scripts', 'wrapper-folder', 'warm-up.cjs');
+const WRITER = inRoot('scripts', 'wrapper-folder', 'write-caches.cjs');
 const timeoutMs = 60_000;
 
 /**
- * Writes wrapper.cache: what V8 compiles at a start of wrapper.cjs. It differs from build to build and fits the very Node
- * that made it.
+ * Writes wrapper.cache and worker.cache: what V8 compiles of wrapper.cjs at a start and for a pass of a worker. They
+ * differ from build to build and fit the very Node that made them. Without svc-init, or where it cannot start workers,
+ * there is none for these.
  * @param node the folder's Node, as it came from npm, since that one runs here
  * @throws Error with what the start said
  */
-export function writeCodeCache(folder, node, addon) {
+export function writeCodeCaches(folder, { node, addon, init }) {
   const work = mkdtempSync(join(tmpdir(), 'svc-code-cache-'));
   try {
     copyFileSync(join(folder, 'wrapper.cjs'), join(work, 'wrapper.cjs'));
     copyFileSync(LOADER, join(work, 'svc-wrapper.cjs'));
+    copyFileSync(WARM_UP, join(work, 'warm-up.cjs'));
     copyFileSync(addon, join(work, 'ffi-rs.node'));
+    if (existsSync(init)) copyFileSync(init, join(work, 'svc-init'));
     const env = { PATH: process.env.PATH };
     const { stdout, stderr } = spawnSync(node, [WRITER, work], { env, encoding: 'utf8', timeout: timeoutMs });
-    const cache = join(work, 'wrapper.cache');
-    if (!existsSync(cache)) throw new Error(`The wrapper did not start to be compiled: ${stdout}${stderr}`);
-    copyFileSync(cache, join(folder, 'wrapper.cache'));
+    if (!existsSync(join(work, 'wrapper.cache')))
+      throw new Error(`The wrapper did not start to be compiled: ${stdout}${stderr}`);
+    for (const cache of ['wrapper.cache', 'worker.cache'])
+      if (existsSync(join(work, cache))) copyFileSync(join(work, cache), join(folder, cache));
   } finally {
     rmSync(work, { recursive: true, force: true });
   }

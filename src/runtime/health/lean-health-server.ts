@@ -1,6 +1,9 @@
+import { closeSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { exitStatus, SvcError } from '../../core/errors.ts';
 import { formatListenAddress, type ListenAddress } from '../../core/settings/listen-address.ts';
+import { NativeError } from '../native/libc.ts';
+import { type Listener, openListener } from '../native/listener.ts';
 import { descriptorOf } from '../native/sockets.ts';
 import { listenAt } from '../net/connections.ts';
 import type { HealthSnapshot, Metrics } from './health.ts';
@@ -9,16 +12,44 @@ const mostConnections = 64;
 const mostHeaderBytes = 8192;
 const requestTimeoutMs = 5_000;
 
+/** Node's server is loaded by then, unless the process has become svc-init: that takes 7 ms of a start. */
+const acceptAfterMs = 300;
+
 /**
  * The health server for a process that must stay small: plain sockets, one request a connection, because `node:http`
  * costs 6 ms at start and half a megabyte. Probes and scrapers that ask for a connection to stay open get `close`.
+ * The kernel takes connections at once; they are accepted a moment later.
  * @throws SvcError HEALTH_ADDRESS (exit 78) if it cannot listen there
  */
 export async function startLeanHealthServer(at: ListenAddress, source: HealthSource): Promise<HealthServer> {
   const sockets = new Set<Socket>();
   const server = createServer({ allowHalfOpen: true }, (socket) => serve(socket, source, sockets));
-  const address = await listen(server, at);
-  return { address, descriptor: descriptorOf(server), close: () => close(server, sockets) };
+  const listener = listenEarly(at);
+  if (listener === undefined) {
+    const address = await listen(server, at);
+    return { address, descriptor: descriptorOf(server), close: () => close(server, sockets) };
+  }
+  const { descriptor } = listener;
+  server.on('error', () => undefined); // a connection that cannot be accepted ends nothing
+  const later = setTimeout(() => server.listen({ fd: descriptor }), acceptAfterMs);
+  return {
+    address: formatListenAddress(listener.address),
+    descriptor,
+    close: async () => {
+      clearTimeout(later);
+      if (server.listening) await close(server, sockets);
+      else closeSync(descriptor);
+    },
+  };
+}
+
+function listenEarly(at: ListenAddress): Listener | undefined {
+  try {
+    return openListener(at);
+  } catch (error) {
+    if (error instanceof NativeError) throw refused(at, error, error.errnoName);
+    throw error;
+  }
 }
 
 function serve(socket: Socket, source: HealthSource, sockets: Set<Socket>): void {
@@ -196,11 +227,11 @@ function answer(
  * @throws SvcError HEALTH_ADDRESS (exit 78) if it cannot listen there
  */
 export function listen(server: Server, at: ListenAddress): Promise<string> {
-  return listenAt(server, at, (cause) => refused(at, cause));
+  return listenAt(server, at, (cause) => refused(at, cause, cause.code));
 }
 
-function refused(at: ListenAddress, cause: NodeJS.ErrnoException): SvcError {
-  const why = cause.code === 'EADDRINUSE' ? 'is taken by another process' : `cannot be used (${cause.code})`;
+function refused(at: ListenAddress, cause: Error, code: string | undefined): SvcError {
+  const why = code === 'EADDRINUSE' ? 'is taken by another process' : `cannot be used (${code})`;
   return new SvcError('HEALTH_ADDRESS', `The health address ${formatListenAddress(at)} ${why}`, {
     nextStep:
       'Give another address for health and metrics; port 0 takes a free one, an empty address turns them off.',

@@ -157,6 +157,32 @@ lean('a half-open connection is answered, one that ends within its request is cl
   await server.close();
 });
 
+const nothing = { snapshot: createHealth().snapshot, expose: async () => ({ contentType: '', body: '' }) };
+
+for (const [host, shown, asked] of [
+  ['127.0.0.1', '127.0.0.1', '127.0.0.1'],
+  ['::1', '[::1]', '[::1]'],
+  [undefined, '[::]', '127.0.0.1'],
+  ['localhost', '', ''],
+] as const)
+  lean(`takes connections at ${host ?? 'every address'} at once, and answers them`, async () => {
+    const server = await startLeanHealthServer({ host, port: 0 }, nothing);
+    const [, address = '', port = ''] = /^(.*):(\d+)$/.exec(server.address) ?? [];
+    if (shown !== '') assert.is(address, shown);
+    const { status } = await http(`http://${asked || address}:${port}/healthz`);
+    assert.is(status, 200);
+    await server.close();
+  });
+
+lean('one that is closed before it has accepted anything leaves the port free', async () => {
+  const first = await startLeanHealthServer({ host: '127.0.0.1', port: 0 }, nothing);
+  const port = Number(first.address.split(':').at(-1));
+  await first.close();
+  const second = await startLeanHealthServer({ host: '127.0.0.1', port }, nothing);
+  assert.is((await http(`http://${second.address}/healthz`)).status, 200);
+  await second.close();
+});
+
 lean('connections that cannot be accepted end nothing', async () => {
   const server = createServer();
   await listen(server, { host: '127.0.0.1', port: 0 });

@@ -1,0 +1,49 @@
+'use strict';
+/*
+ * Runs svc-wrapper.cjs beside it as a wrapper or as one of its workers, and writes the cache of what was compiled when
+ * it becomes svc-init or ends; a wrapper that stays has then started its application.
+ */
+const { renameSync, writeFileSync } = require('node:fs');
+const v8 = require('node:v8');
+const vm = require('node:vm');
+
+const isWorker = process.argv[2]?.startsWith('--svc-worker');
+const cache = `${__dirname}/${isWorker ? 'worker' : 'wrapper'}.cache`;
+const last = {
+  execve: write,
+  posix_spawn: () => setTimeout(write, 300),
+  _exit: isWorker ? write : () => undefined,
+};
+
+/** The cache fits the very text that svc-wrapper.cjs compiles: its own script is kept. */
+let script;
+vm.Script = class extends vm.Script {
+  constructor(source, options) {
+    super(source, options);
+    script = this;
+  }
+};
+
+/** The wrapper changes flags once its application runs; V8 refuses a cache that was written under other flags. */
+v8.setFlagsFromString = () => undefined;
+
+const { dlopen } = process;
+process.dlopen = (module, path) => {
+  dlopen.call(process, module, path);
+  const { load } = module.exports;
+  module.exports = {
+    ...module.exports,
+    load: (call) => {
+      last[call.funcName]?.();
+      return load(call);
+    },
+  };
+};
+
+require(`${__dirname}/svc-wrapper.cjs`);
+
+/** Whoever sees the file sees all of it. */
+function write() {
+  writeFileSync(`${cache}.new`, script.createCachedData());
+  renameSync(`${cache}.new`, cache);
+}

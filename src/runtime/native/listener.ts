@@ -1,0 +1,68 @@
+import { closeSync } from 'node:fs';
+import { isIP } from 'node:net';
+import type { ListenAddress } from '../../core/settings/listen-address.ts';
+import { NativeError, tryInt } from './libc.ts';
+import { withScratch } from './memory.ts';
+
+export interface Listener {
+  /** Close-on-exec; the caller closes it. */
+  readonly descriptor: number;
+  /** With the port that was got. */
+  readonly address: ListenAddress;
+}
+
+const families = { 4: 2, 6: 10 } as const;
+/** Of `struct sockaddr_in` and `struct sockaddr_in6`. */
+const lengths = { 4: 16, 6: 28 } as const;
+const addressAt = { 4: 4, 6: 8 } as const;
+const portAt = 2;
+/** Behind the larger one: an int, and the host as text. */
+const numberAt = 28;
+const textAt = 32;
+const streamCloseOnExecNonBlocking = 1 | 0o2000000 | 0o4000;
+const socketLevel = 1;
+const reuseAddress = 2;
+/** Node's default. */
+const backlog = 511;
+const anywhere = '::';
+
+/**
+ * Listens without Node's server, which loads modules for 7 ms before it does: of name look-ups and of its cluster.
+ * Without a host, on every address of both families where the machine has both.
+ * @returns undefined for a host that is a name
+ * @throws NativeError, such as EADDRINUSE
+ */
+export function openListener({ host = anywhere, port }: ListenAddress): Listener | undefined {
+  const family = isIP(host);
+  if (family !== 4 && family !== 6) return undefined;
+  try {
+    return listenOn(family, host, port);
+  } catch (error) {
+    const isMissing = error instanceof NativeError && error.errnoName === 'EAFNOSUPPORT';
+    if (isMissing && host === anywhere) return listenOn(4, '0.0.0.0', port);
+    throw error;
+  }
+}
+
+function listenOn(family: 4 | 6, host: string, port: number): Listener {
+  const descriptor = tryInt('socket', families[family], streamCloseOnExecNonBlocking, 0);
+  try {
+    return withScratch(textAt + host.length + 1, ({ address, bytes }) => {
+      const at = (offset: number) => address + BigInt(offset);
+      bytes.writeInt32LE(1, numberAt);
+      tryInt('setsockopt', descriptor, socketLevel, reuseAddress, at(numberAt), 4);
+      bytes.writeUInt16LE(families[family], 0);
+      bytes.writeUInt16BE(port, portAt);
+      bytes.write(host, textAt, 'latin1');
+      tryInt('inet_pton', families[family], at(textAt), at(addressAt[family]));
+      tryInt('bind', descriptor, address, lengths[family]);
+      tryInt('listen', descriptor, backlog);
+      bytes.writeInt32LE(numberAt, numberAt);
+      tryInt('getsockname', descriptor, address, at(numberAt));
+      return { descriptor, address: { host, port: bytes.readUInt16BE(portAt) } };
+    });
+  } catch (error) {
+    closeSync(descriptor);
+    throw error;
+  }
+}
