@@ -19,7 +19,12 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const BUNDLE = join(ROOT, 'scripts/bundle-wrapper.mjs');
 /** Making one takes two seconds of a processor, which each suite with a wrapper image need not spend again. */
 const KEPT = join(ROOT, 'node_modules/.cache/svc-test-wrapper');
-const SOURCES = ['scripts/bundle-wrapper.mjs', 'scripts/{lib,wrapper-folder}/**/*', 'dist/wrapper.cjs'];
+const SOURCES = [
+  'scripts/bundle-wrapper.mjs',
+  'scripts/{lib,wrapper-folder}/**/*',
+  'dist/wrapper.cjs*',
+  'LICENSE',
+];
 
 /** Makes the root of the wrapper image: its folder at /svc and nothing else. */
 export function makeWrapperRoot(root: string): void {
