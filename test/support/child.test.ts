@@ -31,7 +31,7 @@ test('a missing command is an error', async () => {
 test('waiting ends with the process, also where what is looked at is not there', async () => {
   const child = await launch('sh', ['-c', 'echo last words; exit 1'], { env: cleanEnv() });
   const outcome = await child
-    .until('the file', () => readFileSync('/nonexistent/file'))
+    .until('the file', () => readFileSync('/nonexistent/file', 'utf8'))
     .catch(({ message }: Error) => message);
   assert.match(outcome, /^the file: the process ended before that\nlast words/);
 });
