@@ -7,7 +7,8 @@ import { shown, startLoad } from './support/load.ts';
 const test = suite('a replica ends under load');
 export const timeout = 240_000;
 
-const perSecond = 50;
+/** Eight of them in the second in which a third goes to a replica that has ended. */
+const perSecond = 25;
 const [beforeMs, afterMs] = [1_500, 3_000];
 /** How long an API server may go on dialling a replica that has ended. */
 const unawareMs = 1_000;
