@@ -20,7 +20,7 @@ import { shown, startLoad } from './support/load.ts';
 const test = suite('certificates are renewed under load');
 export const timeout = 300_000;
 
-const perSecond = 25;
+const perSecond = 50;
 /** More than the API server keeps connections, so that it dials and verifies anew. */
 const burst = 80;
 
