@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -26,6 +26,14 @@ test('a missing command is an error', async () => {
     (error) => error.code,
   );
   assert.ok(outcome === 'ENOENT' || outcome.code !== 0, String(outcome));
+});
+
+test('waiting ends with the process, also where what is looked at is not there', async () => {
+  const child = await launch('sh', ['-c', 'echo last words; exit 1'], { env: cleanEnv() });
+  const outcome = await child
+    .until('the file', () => readFileSync('/nonexistent/file', 'utf8'))
+    .catch(({ message }: Error) => message);
+  assert.match(outcome, /^the file: the process ended before that\nlast words/);
 });
 
 for (const signal of ['SIGTERM', 'SIGKILL'] as const) {

@@ -77,7 +77,15 @@ export async function launch(
     logs: () => output,
     async until(what, check, timeoutMs = 60_000) {
       const ended = Symbol('ended');
-      const poll = async () => (await check()) || (launched.ended && ended);
+      const poll = async () => {
+        try {
+          return (await check()) || (launched.ended && ended);
+        } catch (error) {
+          // what has ended will not come to it
+          if (launched.ended) return ended;
+          throw error;
+        }
+      };
       const first = await waitFor(what, poll, { timeoutMs, details: () => output });
       if (first !== ended) return first as NonNullable<typeof first>;
       // what it has started may hold its outputs open

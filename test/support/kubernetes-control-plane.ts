@@ -1,4 +1,4 @@
-import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { createPublicKey, randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { Agent } from 'node:https';
 import { join } from 'node:path';
@@ -8,6 +8,7 @@ import { cleanEnv } from './clean-env.ts';
 import { http } from './http.ts';
 import { writeAdmission } from './kubernetes-admission.ts';
 import { freePort } from './ports.ts';
+import { testRsaKey } from './rsa-keys.ts';
 import { type Server, startServer } from './server.ts';
 import type { Stoppable } from './types.ts';
 
@@ -146,11 +147,7 @@ function writeFiles(
   const { cert, key } = authority.issue({ commonName: 'kube-apiserver', dnsNames, addresses });
   const kubelet = authority.issue({ commonName: KUBELET_CLIENT });
   const users = nodes?.users.map(({ name, token, groups }) => `${token},${name},${name},${groups}\n`) ?? [];
-  const account = generateKeyPairSync('rsa', {
-    modulusLength: 2048,
-    publicKeyEncoding: { type: 'spki', format: 'pem' },
-    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-  });
+  const accountKey = testRsaKey();
   const put = (name: string, text: string) => {
     const path = join(folder, name);
     writeFileSync(path, text, { mode: 0o600 });
@@ -163,8 +160,11 @@ function writeFiles(
     kubeletCert: put('kubelet-client.pem', kubelet.cert),
     kubeletKey: put('kubelet-client.key', kubelet.key),
     tokens: put('tokens.csv', [`${adminToken},admin,admin,system:masters\n`, ...users].join('')),
-    accountKey: put('account.key', account.privateKey),
-    accountPublicKey: put('account.pub', account.publicKey),
+    accountKey: put('account.key', accountKey),
+    accountPublicKey: put(
+      'account.pub',
+      createPublicKey(accountKey).export({ type: 'spki', format: 'pem' }).toString(),
+    ),
   };
   return { files, caCert: authority.cert };
 }

@@ -36,24 +36,19 @@ test('and would not take a field that there is not', async ({ helm, kubernetes }
 });
 
 test('notes are rendered for every installation, and warn', async ({ helm, kubernetes }) => {
-  const notes = async (values: object) => {
-    const args = [
-      'install',
-      'svc',
-      CHART,
-      '--namespace=svc-system',
-      '--dry-run=server',
-      ...valueArgs(values),
-    ];
-    const { status, stdout, stderr } = await helm.run(args, kubernetes.kubeconfig());
+  const kubeconfig = kubernetes.kubeconfig();
+  // helm's own check of the objects takes most of its time, and the first test has them checked strictly
+  const only = ['--dry-run=server', '--disable-openapi-validation'];
+  const warned: string[] = [];
+  for (const [name, { values }] of Object.entries(INSTALLATIONS)) {
+    const args = ['install', 'svc', CHART, '--namespace=svc-system', ...only, ...valueArgs(values)];
+    const { status, stdout, stderr } = await helm.run(args, kubeconfig);
     assert.is(status, 0, stderr);
-    return stdout.slice(stdout.indexOf('NOTES:'));
-  };
-  for (const { values } of Object.values(INSTALLATIONS))
-    assert.match(await notes(values), /svc\/inject: "true"/);
-  assert.not.match(await notes({}), /WARNING/);
-  for (const name of ['for development', 'audit only', 'without agents'])
-    assert.match(await notes(INSTALLATIONS[name]?.values ?? {}), /WARNING/, name);
+    const notes = stdout.slice(stdout.indexOf('NOTES:'));
+    assert.match(notes, /svc\/inject: "true"/, name);
+    if (notes.includes('WARNING')) warned.push(name);
+  }
+  assert.equal(warned, ['without agents', 'audit only', 'for development']);
 });
 
 test('plain YAML is that of the chart, and is taken', async ({ helm, kubernetes }) => {

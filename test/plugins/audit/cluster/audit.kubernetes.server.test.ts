@@ -114,11 +114,13 @@ test('scores are those that the operator exports, with what its agents told', as
     'scores from the reports',
     async () => {
       const metric = await exported();
+      // a report takes half a second of a processor, and cannot agree before
+      if (metric.size !== 3) return undefined;
       const all = titled(await report());
       const asking = [...all.values()].filter(({ asks, pods }) => asks && pods > 0);
       const agreeing = asking.every(({ source }) => source === 'report');
       const enforced = all.get(key)?.addends.find(({ name }) => name === 'enforcement')?.points;
-      return metric.size === 3 && agreeing && enforced === 20 ? { metric, all } : undefined;
+      return agreeing && enforced === 20 ? { metric, all } : undefined;
     },
     { timeoutMs: 120_000 },
   );
@@ -181,14 +183,13 @@ test('filters change what is shown, never the exit status', async () => {
 });
 
 test('fails on what it is told to, the same in every format', async () => {
-  for (const format of ['table', 'json', 'sarif', 'html']) {
-    const status = async (...args: string[]) => (await audit(['-o', format, ...args])).status;
-    assert.is(await status('--fail-on', 'none'), 0, format);
-    assert.is(await status('--fail-on', 'error'), 0, format);
-    assert.is(await status('--fail-on', 'warning'), 2, format);
-    assert.is(await status('--fail-on', 'warning', '--min-score', '1'), 1, format);
-    assert.is(await status('--min-score', '-1'), 3, format);
-  }
+  const status = async (...args: string[]) => (await audit(args)).status;
+  assert.is(await status('--fail-on', 'none'), 0);
+  assert.is(await status('--fail-on', 'error'), 0);
+  assert.is(await status('--fail-on', 'warning', '--min-score', '1'), 1);
+  assert.is(await status('--min-score', '-1'), 3);
+  for (const format of ['table', 'json', 'sarif', 'html'])
+    assert.is(await status('-o', format, '--fail-on', 'warning'), 2, format);
 });
 
 test('the table fits 100 columns, and says what is missing and how to get it', async () => {

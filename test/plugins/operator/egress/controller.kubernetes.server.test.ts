@@ -1,10 +1,13 @@
+import { readFileSync } from 'node:fs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { NetworkPolicy } from '../../../../src/core/egress/contract.ts';
+import { parse } from 'yaml';
+import { type NetworkPolicy, policyNames } from '../../../../src/core/egress/contract.ts';
 import { egressPolicies } from '../../../../src/core/egress/policies.ts';
 import type { LogFields } from '../../../../src/runtime/logging/logger.ts';
 import { type Kubernetes, startKubernetes } from '../../../support/kubernetes.ts';
 import { waitFor } from '../../../support/wait-for.ts';
+import { requireTool } from '../../../testbed/ensure.ts';
 import {
   allowed,
   type Dns,
@@ -424,6 +427,32 @@ test('makes policies that the API server takes strictly, of every kind of peer a
   assert.is(status, 0, stderr);
   assert.is(stderr, '');
   assert.is(stdout.trim().split('\n').length, 2);
+});
+
+// Cilium is there from here on
+test('removes the policies by name with those by address', async (rig) => {
+  const { kube, namespace, dns } = rig;
+  const { bins } = await requireTool('cilium-policy-check');
+  await kube.apply(parse(readFileSync(bins['definition'] as string, 'utf8')));
+  dns.set('s3.example.com', { addresses: ['203.0.113.3'], failed: false });
+  const labels = { 'svc/proxy': 'true' };
+  await kube.apply(
+    protectedPod(namespace, 'one', { labels, proxy: { SVC_PROXY_UPSTREAM: 'https://s3.example.com' } }),
+  );
+  const paths = Object.values(policyNames(namespace)).flatMap((name) => [
+    policyPath(namespace, name),
+    `/apis/cilium.io/v2/namespaces/${namespace}/ciliumnetworkpolicies/${name}`,
+  ]);
+  const all = (status: number) => async () => {
+    const answers = await Promise.all(paths.map((path) => kube.request('GET', path)));
+    return answers.every((answer) => answer.status === status);
+  };
+  // the operator has looked for Cilium before, and looks again after a minute of its clock
+  rig.clock.ms += 61_000;
+  const details = () => JSON.stringify(rig.operator.log);
+  await waitFor('the policies', all(200), { details });
+  await kube.must('DELETE', `/api/v1/namespaces/${namespace}/pods/one?gracePeriodSeconds=0`);
+  await waitFor('their end', all(404), { details });
 });
 
 test.run();
