@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type LineProcess, startLineProcess } from '../../../../support/bypass/line-process.ts';
+import type { LineProcess } from '../../../../support/bypass/line-process.ts';
 import { type SvcAgent, startSvcAgent } from '../../../../support/svc-agent.ts';
 import {
   ask,
@@ -13,6 +13,7 @@ import {
   makePod,
   mountTmpfs,
   type Pod,
+  startActor,
   startContainer,
   token,
   told,
@@ -47,7 +48,7 @@ told({
 await register(wrapper, pod);
 told({ name: 'noKubelet', record: { exec: brought(container, 'cat', token), lines: reasons() } });
 
-let kubelet = await startLineProcess('/usr/bin/node', [actor]);
+let kubelet = await startActor(actor);
 await ask(kubelet, { do: 'listen', port: kubeletPort });
 await register(wrapper, pod);
 const intruder = await bringActor(container, actor);
@@ -112,7 +113,7 @@ told({ name: 'hits', record: agent.events('hit.denied').concat(agent.events('hit
 
 await agent.kill('SIGKILL');
 await kubelet.kill();
-const later = await startLineProcess('/usr/bin/node', [actor]);
+const later = await startActor(actor);
 await ask(later, { do: 'listen', port: kubeletPort });
 kubelet = later;
 told({ name: 'withoutAgent', record: await all() });
