@@ -58,6 +58,8 @@ export interface RunningContainer {
 
 const shared = ['bin', 'dev', 'lib', 'lib64', 'opt', 'proc', 'sys', 'tmp', 'usr'];
 const most = 60_000;
+/** An attempt takes an emulated processor as long as this, which the agent needs meanwhile. */
+const pauseMs = 250;
 
 /**
  * Starts the actor as a runtime starts a container: with a mount namespace and a root of its own, in which the volume is
@@ -112,7 +114,7 @@ export async function until(wanted: string, attempt: () => Promise<string> | str
   const begun = performance.now();
   let answer = await attempt();
   while (answer !== wanted && performance.now() - begun < most) {
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
     answer = await attempt();
   }
   return answer;
