@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import * as assert from 'uvu/assert';
 import { bootVm } from '../support/vm/boot.ts';
-import { guestProgram } from '../support/vm/guest-program.ts';
+import { GUEST_NODE, guestProgram } from '../support/vm/guest-program.ts';
 import { PACKAGE } from '../support/vm/package-files.ts';
 import { MACHINES, type MachineName } from '../support/vm/types.ts';
 
@@ -53,9 +53,10 @@ export async function checkMachine(machine: MachineName, timeoutMs?: number): Pr
   const objects = names.map((name) => `${PACKAGE}/dist/bpf/${architecture}/${name}.bpf.o`);
   const { status, records, stderr } = await bootVm({
     machine,
+    processors: 1,
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     files: { [path]: await guestProgram(loader) },
-    script: `exec node ${path} /sys/fs/bpf ${objects.join(' ')}`,
+    script: `exec ${GUEST_NODE} ${path} /sys/fs/bpf ${objects.join(' ')}`,
   });
   assert.is(status, 0, stderr);
   assert.is(records.length, names.length);

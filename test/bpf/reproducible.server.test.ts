@@ -26,7 +26,7 @@ function build(folder: string): Record<string, string> {
   );
 }
 
-test('give the same bytes again, in whatever folder', () => {
+test('give the same bytes again, in another folder', () => {
   const folder = temporaryFolder('bpf-build');
   folders.push(folder);
   const one = join(folder.path, 'one');
@@ -37,11 +37,9 @@ test('give the same bytes again, in whatever folder', () => {
   const paths = Object.keys(first);
   assert.is(paths.length, 6);
   assert.is(new Set(Object.values(first)).size, 6, 'each tier and architecture has an object of its own');
-  const again = build(one);
   const elsewhere = build(another);
   for (const path of paths) {
-    assert.ok(again[path] === first[path], `${path} differs when built again`);
-    assert.ok(elsewhere[path] === first[path], `${path} differs when built elsewhere`);
+    assert.ok(elsewhere[path] === first[path], `${path} differs when built again elsewhere`);
     assert.not(Buffer.from(first[path] ?? '', 'hex').includes(folder.path), `${path} names its folder`);
   }
 });

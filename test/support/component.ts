@@ -79,7 +79,7 @@ async function launchComponent(
   folder: string,
 ): Promise<{ child: Child; started: LogLine }> {
   const { name, args = [], under = [], nodeArgs = [], entry = ENTRY, ready } = plan;
-  const command = [...under, process.execPath, ...nodeArgs, entry, 'run', name, ...args];
+  const command = [...under, process.execPath, ...process.execArgv, ...nodeArgs, entry, 'run', name, ...args];
   const env = cleanEnv({ HOME: folder, ...plan.env(folder) });
   const what = `svc run ${name} to be ready`;
   const { child, found } = await launchReady(what, command, { env, cwd: folder }, async (child) => {

@@ -5,7 +5,7 @@ import { buildBypass } from '../support/bypass/build.ts';
 import * as bypass from '../support/bypass.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { bootVm } from '../support/vm/boot.ts';
-import { guestProgram } from '../support/vm/guest-program.ts';
+import { GUEST_NODE, guestProgram } from '../support/vm/guest-program.ts';
 import { GIVEN_UP, judgeReads, judgeRoads } from './judge.ts';
 
 export const timeout = 300_000;
@@ -21,7 +21,8 @@ test('every attack path leaks, ordinary reads work, and a core limit of 1 stops 
   const entry = fileURLToPath(new URL('./fixtures/walk-all.ts', import.meta.url));
   const { status, records, stderr } = await bootVm({
     files: { '/opt/test/bypass': program, '/opt/test/walk.mjs': await guestProgram(entry) },
-    script: 'exec node /opt/test/walk.mjs /opt/test/bypass',
+    script: `exec ${GUEST_NODE} /opt/test/walk.mjs /opt/test/bypass`,
+    processors: 1,
     timeoutMs: 200_000,
   });
   assert.is(status, 0, stderr);

@@ -30,6 +30,9 @@ interface Span {
 const page = 4096;
 const chunk = 4 << 20;
 const entry = 8;
+/** A process has hundreds of mappings, most of a few pages, and Node reserves gigabytes that it never touches. */
+const buffer = Buffer.alloc(chunk + page);
+const table = Buffer.alloc(entry << 14);
 
 /** Searches all memory of another process that root can read, pages that were never touched left aside. */
 export function scanMemory(
@@ -64,7 +67,6 @@ export function scanMemory(
 
 /** Chunks overlap by a page, so that nothing is cut; none for what cannot be read. */
 function* contentOf(memory: number, spans: readonly Span[]): Generator<{ at: number; content: Buffer }> {
-  const buffer = Buffer.alloc(chunk + page);
   for (const { start, end } of spans)
     for (let at = start; at < end; at += chunk) {
       const content = buffer.subarray(0, readSome(memory, buffer.subarray(0, end - at), at));
@@ -73,18 +75,23 @@ function* contentOf(memory: number, spans: readonly Span[]): Generator<{ at: num
 }
 
 /** Runs of pages that are in memory or in swap. */
-function presentIn(pages: number, { start, end }: Span): Span[] {
-  const table = Buffer.alloc(((end - start) / page) * entry);
-  const count = Math.floor(readSome(pages, table, (start / page) * entry) / entry);
+function presentIn(pages: number, mapping: Span): Span[] {
   const spans: { start: number; end: number }[] = [];
-  for (let index = 0; index < count; index++) {
-    if (((table[index * entry + entry - 1] as number) & 0xc0) === 0) continue;
-    const at = start + index * page;
+  for (const at of presentPages(pages, mapping)) {
     const last = spans.at(-1);
     if (last?.end === at) last.end += page;
     else spans.push({ start: at, end: at + page });
   }
   return spans;
+}
+
+function* presentPages(pages: number, { start, end }: Span): Generator<number> {
+  for (let from = start / page; from < end / page; from += table.length / entry) {
+    const some = table.subarray(0, (end / page - from) * entry);
+    const count = Math.floor(readSome(pages, some, from * entry) / entry);
+    for (let index = 0; index < count; index++)
+      if (((table[index * entry + entry - 1] as number) & 0xc0) !== 0) yield (from + index) * page;
+  }
 }
 
 function readSome(file: number, into: Buffer, at: number): number {

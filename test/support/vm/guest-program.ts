@@ -5,6 +5,13 @@ const REQUIRE = `import { createRequire as __createRequire } from 'node:module';
 const require = __createRequire(import.meta.url);`;
 
 /**
+ * A command for Node in the guest. Machine code that V8 makes has to be translated once more for each program by the
+ * emulator, and takes longer to make than it saves: a start of the agent costs two thirds without. `fetch` needs it.
+ * What it starts with `process.execArgv` goes on without.
+ */
+export const GUEST_NODE = 'node --jitless --single-threaded';
+
+/**
  * Bundles a TypeScript file with everything that it imports into one module for the guest's Node, to be added at a
  * path that ends in `.mjs`. Only ffi-rs stays outside: native code cannot be bundled, and the guest has it.
  */

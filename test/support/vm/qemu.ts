@@ -52,7 +52,7 @@ export async function runQemu(files: PortFiles, initrd: string, options: VmOptio
   ];
   const args = [
     ...['-accel', 'tcg', '-m', `${options.memory ?? 2048}M`],
-    ...(options.countsInstructions ? COUNTING : ['-smp', '2']),
+    ...(options.countsInstructions ? COUNTING : ['-smp', String(options.processors ?? 2)]),
     ...['-nodefaults', '-display', 'none', '-no-reboot'],
     ...['-kernel', hardware.kernel, '-initrd', initrd, '-append', append.join(' ')],
     ...hardware.arguments,

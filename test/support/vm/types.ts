@@ -34,6 +34,11 @@ export interface VmOptions {
    * host does, and the machine is some times slower. Default: false.
    */
   readonly countsInstructions?: boolean;
+  /**
+   * Default: 2. Each is a thread of the host, and each waits for the other wherever the kernel patches its own code, as it
+   * does for every program that is attached: on a busy host most of the time. What needs no two at once takes one.
+   */
+  readonly processors?: 1 | 2;
   /** In MiB; default 2048. */
   readonly memory?: number;
   /**

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { buildBypass } from '../../../support/bypass/build.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';
 import { bootAgainWhenStuck } from '../../../support/vm/boot-again.ts';
-import { guestProgram } from '../../../support/vm/guest-program.ts';
+import { GUEST_NODE, guestProgram } from '../../../support/vm/guest-program.ts';
 import { PACKAGE } from '../../../support/vm/package-files.ts';
 import type { VmOptions } from '../../../support/vm/types.ts';
 import { requireTool } from '../../../testbed/ensure.ts';
@@ -37,7 +37,7 @@ export async function attackInVm(
         [asker]: await driver('asker'),
         [bypass]: await buildBypass(folder.path),
       },
-      script: `exec node ${main} '${JSON.stringify(plan)}' ${names.join(',')}`,
+      script: `exec ${GUEST_NODE} ${main} '${JSON.stringify(plan)}' ${names.join(',')}`,
     });
     process.stderr.write(stderr);
     if (status !== 0) throw new Error(`The driver ended with ${status}\n${stderr}`);

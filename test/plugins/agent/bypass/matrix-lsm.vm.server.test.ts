@@ -12,7 +12,7 @@ const phases = [denying(1)];
 let records: readonly DriverRecord[] = [];
 
 test.before(async () => {
-  records = await runInVm(WITH_BPF, phases);
+  records = await runInVm(WITH_BPF, phases, { processors: 1 });
 });
 
 declareMatrix(test, { phases, on: 'the virtual machine', records: () => records });

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { buildBypass } from '../../../support/bypass/build.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';
 import { bootAgainWhenStuck } from '../../../support/vm/boot-again.ts';
-import { guestProgram } from '../../../support/vm/guest-program.ts';
+import { GUEST_NODE, guestProgram } from '../../../support/vm/guest-program.ts';
 import { PACKAGE } from '../../../support/vm/package-files.ts';
 import { DEFAULT_MACHINE, MACHINES, type VmOptions } from '../../../support/vm/types.ts';
 import type { Phase, Plan } from './driver/plan.ts';
@@ -26,8 +26,8 @@ export const guestMachine: Plan['machine'] = {
   own: true,
 };
 
-/** Another one than the usual, or more time for it. */
-export type Machine = Pick<VmOptions, 'machine' | 'timeoutMs'>;
+/** Another one than the usual, with fewer processors, or more time for it. */
+export type Machine = Pick<VmOptions, 'machine' | 'timeoutMs' | 'processors'>;
 
 /** What a program of the driver's says in a machine that is booted with those security modules. */
 async function bootFor(
@@ -50,7 +50,7 @@ async function bootFor(
         '/opt/test/plan.json': Buffer.from(JSON.stringify(plan)),
       },
       // the second start of the same program finds it compiled
-      script: `NODE_COMPILE_CACHE=/tmp/compiled exec node ${main} /opt/test/plan.json ${args}`,
+      script: `NODE_COMPILE_CACHE=/tmp/compiled exec ${GUEST_NODE} ${main} /opt/test/plan.json ${args}`,
     });
     if (status !== 0) throw new Error(`The driver ended with ${status}:\n${stderr}`);
     return records;

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { bootAgainWhenStuck } from '../../../support/vm/boot-again.ts';
-import { guestProgram } from '../../../support/vm/guest-program.ts';
+import { GUEST_NODE, guestProgram } from '../../../support/vm/guest-program.ts';
 import { PACKAGE } from '../../../support/vm/package-files.ts';
 
 const longestMs = 200_000;
@@ -18,12 +18,13 @@ let told: Readonly<Record<string, unknown>> = {};
 test.before(async () => {
   const { status, records, stderr } = await bootAgainWhenStuck({
     timeoutMs: longestMs,
+    processors: 1,
     files: {
       [guest('covered')]: await guestProgram(at('./driver/covered.ts')),
       [guest('actor')]: await guestProgram(at('./driver/actor.ts')),
       [guest('agent')]: await guestProgram(at('../faults/driver/agent-program.ts')),
     },
-    script: `exec node ${guest('covered')} ${guest('actor')} ${guest('agent')} 1`,
+    script: `exec ${GUEST_NODE} ${guest('covered')} ${guest('actor')} ${guest('agent')} 1`,
   });
   if (status !== 0) throw new Error(`The driver ended with ${status}\n${stderr}`);
   told = Object.fromEntries(records.map(({ name, record }) => [name, record]));

@@ -30,7 +30,7 @@ export async function asked(scene: Scene): Promise<AskedRecord> {
 }
 
 async function startAsker({ asker }: Scene) {
-  const { pid, send, next, close } = await startLineProcess(process.execPath, [asker]);
+  const { pid, send, next, close } = await startLineProcess(process.execPath, [...process.execArgv, asker]);
   const ask = (): Promise<Answer> => {
     send('');
     return next();

@@ -25,7 +25,7 @@ export async function startAgentSession(
   const lines: LogLine[] = [];
   const { child: agent, found: listening } = await launchReady(
     'the agent',
-    [process.execPath, machine.svc, 'run', 'agent'],
+    [process.execPath, ...process.execArgv, machine.svc, 'run', 'agent'],
     {
       env: cleanEnv({ ...environment(mode), SVC_AGENT_SOCKET: socket, SVC_AGENT_BPF_FOLDER: folder }),
       onOutput: lineReader(lines),

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
+import { http } from '../../../../support/http.ts';
 
 /** Several times as long as the agent lets hits lie in the ring. */
 const REST_MS = 300;
@@ -20,7 +21,7 @@ export async function hitCounts(health: string): Promise<Record<string, number>>
 }
 
 async function read(health: string): Promise<Record<string, number>> {
-  const text = await (await fetch(`http://${health}/metrics`)).text();
+  const { text } = await http(`http://${health}/metrics`);
   return Object.fromEntries(
     [...text.matchAll(sample)].map(([, road, outcome, count]) => [`${road} ${outcome}`, Number(count)]),
   );

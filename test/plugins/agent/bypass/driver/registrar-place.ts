@@ -17,7 +17,7 @@ interface Child {
 
 /** @param program the registrar, as Node runs it */
 export async function startRegistrar(program: string, socketPath: string): Promise<RegistrarPlace> {
-  const registrar = await startLineProcess(process.execPath, [program, socketPath]);
+  const registrar = await startLineProcess(process.execPath, [...process.execArgv, program, socketPath]);
   await registrar.next<{ ready: true }>();
   const children: Child[] = [];
   const answers = new Queue<Refused | 'registered'>();

@@ -32,7 +32,7 @@ async function obey(command: ActorCommand): Promise<string> {
     closeSync(file);
     return stdout;
   }
-  if (command.do === 'become') process.execve?.(command.path, process.argv);
+  if (command.do === 'become') process.execve?.(command.path, become());
   if (command.do === 'register') {
     const { socketPath, podUid } = command;
     await registerWithAgent({ ...registration, podUid }, { socketPath, timeoutMs: 60_000 });
@@ -41,6 +41,11 @@ async function obey(command: ActorCommand): Promise<string> {
   if (command.do !== 'listen') throw new Error('this was to be somebody else by now');
   await new Promise<void>((resolve) => createServer().listen(command.port, '127.0.0.1', resolve));
   return 'listening';
+}
+
+function become(): string[] {
+  const [program = '', ...args] = process.argv;
+  return [program, ...process.execArgv, ...args];
 }
 
 function attempt(act: () => string): string {

@@ -1,6 +1,5 @@
 /** `covered.ts ACTOR AGENT TIER`: pods without the agent's socket, which the agent covers by their label; who gets at their token. */
 import { symlinkSync, writeFileSync } from 'node:fs';
-import { startLineProcess } from '../../../../support/bypass/line-process.ts';
 import { startFakeKube } from '../../../../support/fake-kube.ts';
 import { startSvcAgent } from '../../../../support/svc-agent.ts';
 import {
@@ -12,6 +11,7 @@ import {
   makePod,
   mountTmpfs,
   type RunningContainer,
+  startActor,
   startContainer,
   token,
   told,
@@ -22,7 +22,7 @@ import {
 const [actor = '', agentEntry = '', tier = '1'] = process.argv.slice(2);
 const denied = 'Permission denied';
 
-const kubelet = await startLineProcess('/usr/bin/node', [actor]);
+const kubelet = await startActor(actor);
 await ask(kubelet, { do: 'listen', port: kubeletPort });
 const kube = await startFakeKube();
 const config = {

@@ -1,8 +1,7 @@
 /** `main.ts ACTOR AGENT TIER`: pods with token volumes on a node of their own, whose wrappers register, and who gets at the tokens. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { type LineProcess, startLineProcess } from '../../../../support/bypass/line-process.ts';
+import type { LineProcess } from '../../../../support/bypass/line-process.ts';
 import { type SvcAgent, startSvcAgent } from '../../../../support/svc-agent.ts';
 import {
   ask,
@@ -13,9 +12,11 @@ import {
   makePod,
   mountTmpfs,
   type Pod,
+  startActor,
   startContainer,
   token,
   told,
+  until,
   write,
 } from './pod.ts';
 
@@ -47,7 +48,7 @@ told({
 await register(wrapper, pod);
 told({ name: 'noKubelet', record: { exec: brought(container, 'cat', token), lines: reasons() } });
 
-let kubelet = await startLineProcess('/usr/bin/node', [actor]);
+let kubelet = await startActor(actor);
 await ask(kubelet, { do: 'listen', port: kubeletPort });
 await register(wrapper, pod);
 const intruder = await bringActor(container, actor);
@@ -112,20 +113,15 @@ told({ name: 'hits', record: agent.events('hit.denied').concat(agent.events('hit
 
 await agent.kill('SIGKILL');
 await kubelet.kill();
-const later = await startLineProcess('/usr/bin/node', [actor]);
+const later = await startActor(actor);
 await ask(later, { do: 'listen', port: kubeletPort });
 kubelet = later;
 told({ name: 'withoutAgent', record: await all() });
 await agent.restart();
-let again = '';
-for (let tries = 0; tries < 100 && again !== 'second'; tries += 1) {
-  await sleep(100);
-  again = await ask(kubelet, { do: 'read', path: `${pod.volume}/token` });
-}
+await until('second', () => ask(kubelet, { do: 'read', path: `${pod.volume}/token` }));
 told({ name: 'restarted', record: await all() });
 await wrapper.kill();
-await sleep(500);
-told({ name: 'ended', record: { node: busybox('cat', `${pod.volume}/token`) } });
+told({ name: 'ended', record: { node: await until('second', () => busybox('cat', `${pod.volume}/token`)) } });
 for (const each of [intruder, neighbour, third, kubelet]) await each.kill();
 await agent.stop();
 process.exit();

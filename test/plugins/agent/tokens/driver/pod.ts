@@ -27,6 +27,14 @@ export const mountTmpfs = ({ volume }: Pod) =>
   execFileSync('/bin/busybox', ['mount', '-t', 'tmpfs', 'tmpfs', volume]);
 
 let generation = 0;
+const acting = (actor: string) => ['/usr/bin/node', ...process.execArgv, actor];
+
+/** A process of the node's own that does what it is told. */
+export function startActor(actor: string): Promise<LineProcess> {
+  const [program = '', ...args] = acting(actor);
+  return startLineProcess(program, args);
+}
+
 /** As the kubelet puts a new token in place of the old one. */
 export function write({ volume }: Pod, text: string): void {
   generation += 1;
@@ -50,6 +58,8 @@ export interface RunningContainer {
 
 const shared = ['bin', 'dev', 'lib', 'lib64', 'opt', 'proc', 'sys', 'tmp', 'usr'];
 const most = 60_000;
+/** An attempt takes an emulated processor as long as this, which the agent needs meanwhile. */
+const pauseMs = 250;
 
 /**
  * Starts the actor as a runtime starts a container: with a mount namespace and a root of its own, in which the volume is
@@ -71,7 +81,7 @@ export async function startContainer(
     `mount -t tmpfs tmpfs ${root}`,
     `for name in ${shared.join(' ')}; do [ ! -e /$name ] || { mkdir ${root}/$name && mount -o rbind /$name ${root}/$name; }; done`,
     ...(withVolume ? [`mkdir -p ${root}${mounted}`, `mount -o bind,ro ${volume} ${root}${mounted}`] : []),
-    `exec chroot ${root} /usr/bin/node ${actor}`,
+    `exec chroot ${root} ${acting(actor).join(' ')}`,
   ].join(' && ');
   const first = await startLineProcess('/bin/busybox', ['unshare', '-m', '/bin/sh', '-c', script]);
   await ask(first, { do: 'read', path: '/dev/null' });
@@ -94,7 +104,7 @@ export const brought = ({ cgroup, first }: RunningContainer, ...command: string[
 
 /** The same, for a process that stays. */
 export const bringActor = ({ cgroup, first }: RunningContainer, actor: string): Promise<LineProcess> =>
-  startLineProcess('/bin/busybox', ['sh', '-c', bringing(cgroup, first.pid, ['/usr/bin/node', actor])]);
+  startLineProcess('/bin/busybox', ['sh', '-c', bringing(cgroup, first.pid, acting(actor))]);
 
 const bringing = (cgroup: string, pid: number, command: readonly string[]): string =>
   `echo $$ > ${cgroup}/cgroup.procs; exec busybox nsenter -t ${pid} -m -r ${command.join(' ')}`;
@@ -104,7 +114,7 @@ export async function until(wanted: string, attempt: () => Promise<string> | str
   const begun = performance.now();
   let answer = await attempt();
   while (answer !== wanted && performance.now() - begun < most) {
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
     answer = await attempt();
   }
   return answer;
