@@ -94,7 +94,9 @@ for (const store of ['versitygw', 'minio'] as const) {
     }
     for (const client of [bed.client, olderClient])
       for (const [key, body] of plaintexts) {
-        assert.ok((await read(client, key)).equals(body), key);
+        // the many parts are 160 MiB: of the one that writes format 1 they are asked for by a range
+        if (client === bed.client || key !== 'pointer')
+          assert.ok((await read(client, key)).equals(body), key);
         if (body.length < 100) continue;
         const [start, end] = [Math.floor(body.length / 2), Math.floor(body.length / 2) + 20];
         const range = await read(client, key, `bytes=${start}-${end}`);
