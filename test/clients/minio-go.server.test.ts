@@ -109,7 +109,10 @@ for (const store of ['versitygw', 'minio'] as const) {
     await succeed(bed, [], 'file', 'origin', 'source');
     await succeed(bed, ['--checksum=FullCRC32C'], 'compose', 'composed', 'origin');
     await succeed(bed, [], 'get', 'composed', 'composed');
-    assert.equal(readFileSync(join(bed.clients.dir, 'composed')), fileOf(bed, 'source').subarray(0, 32 * MiB));
+    assert.equal(
+      readFileSync(join(bed.clients.dir, 'composed')),
+      fileOf(bed, 'source').subarray(0, 32 * MiB),
+    );
   });
 
   test('the store holds ciphertext only', ({ bed }) => auditStore(bed));

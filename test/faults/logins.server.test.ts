@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -43,6 +44,7 @@ test('kubernetes: tokens of some seconds, continuous traffic through several log
       for (const { status } of [read, written])
         outcomes.set(`${status}`, (outcomes.get(`${status}`) ?? 0) + 1);
       if (!read.body.equals(body)) outcomes.set('wrong', 1);
+      await sleep(100); // dozens of requests for each login
     }
   };
   const clients = [traffic(1), traffic(2)];
