@@ -12,6 +12,8 @@ import { type Rig, type RiggedProxy, startRig } from '../support/rig.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { waitFor } from '../support/wait-for.ts';
 
+export const idle = true;
+
 const test = suite('tokens that end');
 let rig: Rig;
 const body = randomBytes(2000);
