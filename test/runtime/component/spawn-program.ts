@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { bundledProgram } from '../../support/bundled-program.ts';
+import { fileURLToPath } from 'node:url';
 import { cleanEnv } from '../../support/clean-env.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
@@ -28,7 +28,7 @@ export async function startProgram(
   env: Variables = {},
   args: readonly string[] = [],
 ): Promise<Program> {
-  const file = bundledProgram(new URL(`programs/${name}.ts`, import.meta.url));
+  const file = fileURLToPath(new URL(`programs/${name}.ts`, import.meta.url));
   const child = spawn(process.execPath, [file, ...args], {
     env: cleanEnv(env),
     stdio: ['ignore', 'pipe', 'pipe'],
