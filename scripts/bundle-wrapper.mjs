@@ -70,18 +70,22 @@ function canRun(arch) {
   return false;
 }
 
+/** Only an earlier folder is replaced. */
+function refuseOthers(out) {
+  if (existsSync(out) && !existsSync(`${out}/${MANIFEST}`))
+    throw new Error(`${out} is there and is no folder of this script.`);
+}
+
 /** Puts the finished folder in the place of an earlier one; never of anything else. */
 function replace(folder, out) {
-  if (existsSync(out)) {
-    if (!existsSync(`${out}/${MANIFEST}`))
-      throw new Error(`${out} is there and is no folder of this script.`);
-    rmSync(out, { recursive: true });
-  }
+  refuseOthers(out);
+  rmSync(out, { recursive: true, force: true });
   renameSync(folder, out);
 }
 
 function main() {
   const chosen = options();
+  refuseOthers(chosen.out);
   const parts = gather(chosen);
   mkdirSync(dirname(chosen.out), { recursive: true });
   const temporary = mkdtempSync(`${chosen.out}.tmp-`);

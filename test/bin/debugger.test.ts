@@ -8,6 +8,7 @@ import { dockerTarget } from '../support/dockerfile.ts';
 import { family } from '../support/process-memory.ts';
 import { waitFor } from '../support/wait-for.ts';
 
+export const idle = true;
 export const slow = true;
 
 const test = suite('no debugger by SIGUSR1');

@@ -8,6 +8,7 @@ import { type Complete, inBash, inFish, inZsh } from './support/shells.ts';
 import { ensureBuilt, makeHome } from './support/svc.ts';
 
 /** Starts many programs one after the other. */
+export const idle = true;
 export const timeout = 300_000;
 
 const test = suite('completion in real shells');

@@ -8,6 +8,9 @@ import { type Bed, BUCKET, MiB, ok, startBed } from './bed.ts';
 
 /** Three parts of 16 MiB, which minio-go sends by default. */
 const SIZE = 40 * MiB;
+/** Three parts of the size that is asked for where the size decides nothing. */
+const SMALLER = 11 * MiB;
+const PART = `--part-size=${5 * MiB}`;
 
 interface Answer {
   readonly info?: Readonly<Record<string, string | number>>;
@@ -20,16 +23,16 @@ const UPLOADS: readonly (readonly [string, readonly string[]])[] = [
   ['file', []],
   ['known', []],
   ['unknown', []],
-  ['unknown', [`--part-size=${16 * MiB}`]],
-  ['known', ['--checksum=FullCRC32C']],
-  ['known', ['--checksum=FullCRC32']],
-  ['known', ['--checksum=CRC64NVME']],
-  ['known', ['--checksum=CRC32']],
-  ['known', ['--checksum=SHA256']],
+  ['unknown', [PART]],
+  ['known', [PART, '--checksum=FullCRC32C']],
+  ['known', [PART, '--checksum=FullCRC32']],
+  ['known', [PART, '--checksum=CRC64NVME']],
+  ['known', [PART, '--checksum=CRC32']],
+  ['known', [PART, '--checksum=SHA256']],
 ];
 
 /** The proxy sends its own checksums on: of how a caller sends, a store sees the number and the size of parts. */
-const ALSO_ON_MINIO = ['file', 'unknown', 'known --checksum=FullCRC32C'];
+const ALSO_ON_MINIO = ['file', 'unknown', `known ${PART} --checksum=FullCRC32C`];
 
 for (const store of ['versitygw', 'minio'] as const) {
   const test = suite<{ bed: Bed }>(`minio-go, ${store}`);
@@ -45,7 +48,7 @@ for (const store of ['versitygw', 'minio'] as const) {
     return info ?? {};
   }
 
-  const sourceOf = ({ clients }: Bed) => readFileSync(join(clients.dir, 'source'));
+  const fileOf = ({ clients }: Bed, name: string) => readFileSync(join(clients.dir, name));
 
   /** In base64, as it is in headers. */
   function crc32cOf(body: Buffer): string {
@@ -57,18 +60,20 @@ for (const store of ['versitygw', 'minio'] as const) {
   test.before(async (context) => {
     context.bed = await startBed({ store });
     context.bed.file('source', SIZE);
+    context.bed.file('smaller', SMALLER);
   });
   test.after(({ bed }) => bed?.stop());
 
   const uploads = UPLOADS.map(([operation, options]) => {
-    return { operation, options, title: [operation, ...options].join(' ') };
+    const source = options.includes(PART) ? 'smaller' : 'source';
+    return { operation, options, source, title: [operation, ...options].join(' ') };
   }).filter(({ title }) => store === 'versitygw' || ALSO_ON_MINIO.includes(title));
-  for (const { operation, options, title } of uploads)
-    test(`uploads 40 MiB and reads them back: ${title}`, async ({ bed }) => {
+  for (const { operation, options, source, title } of uploads)
+    test(`uploads three parts and reads them back: ${title}`, async ({ bed }) => {
       const key = title.replaceAll(/[^\w]/g, '-');
-      await succeed(bed, options, operation, key, 'source');
+      await succeed(bed, options, operation, key, source);
       await succeed(bed, [], 'get', key, `${key}.back`);
-      assert.is(bed.digest(`${key}.back`), bed.digest('source'));
+      assert.is(bed.digest(`${key}.back`), bed.digest(source));
     });
 
   test('puts and gets what goes in one request', async ({ bed }) => {
@@ -83,19 +88,20 @@ for (const store of ['versitygw', 'minio'] as const) {
   });
 
   test('the answer to Complete has the checksum of the whole object', async ({ bed }) => {
-    const info = await succeed(bed, ['--checksum=FullCRC32C'], 'known', 'told', 'source');
-    assert.is(info.ChecksumCRC32C, crc32cOf(sourceOf(bed)));
+    const info = await succeed(bed, [PART, '--checksum=FullCRC32C'], 'known', 'told', 'smaller');
+    assert.is(info.ChecksumCRC32C, crc32cOf(fileOf(bed, 'smaller')));
   });
 
   test('a wrong checksum of the whole object is BadDigest, and no object appears', async ({ bed }) => {
-    const right = crc32cOf(sourceOf(bed));
+    const right = crc32cOf(fileOf(bed, 'smaller'));
     const wrong = crc32cOf(Buffer.from('another'));
     for (const mode of ['FULL_OBJECT', 'COMPOSITE']) {
-      const { code } = await run(bed, [`--mode=${mode}`, `--claim=${wrong}`], 'claim', 'wrong', 'source');
+      const options = [PART, `--mode=${mode}`, `--claim=${wrong}`];
+      const { code } = await run(bed, options, 'claim', 'wrong', 'smaller');
       assert.is(code, 'BadDigest', mode);
     }
     assert.equal([...(await list(bed.client, 'wrong')).keys()], []);
-    await succeed(bed, ['--mode=FULL_OBJECT', `--claim=${right}`], 'claim', 'right', 'source');
+    await succeed(bed, [PART, '--mode=FULL_OBJECT', `--claim=${right}`], 'claim', 'right', 'smaller');
     assert.equal([...(await list(bed.client, 'right')).keys()], ['right']);
   });
 
@@ -103,7 +109,10 @@ for (const store of ['versitygw', 'minio'] as const) {
     await succeed(bed, [], 'file', 'origin', 'source');
     await succeed(bed, ['--checksum=FullCRC32C'], 'compose', 'composed', 'origin');
     await succeed(bed, [], 'get', 'composed', 'composed');
-    assert.equal(readFileSync(join(bed.clients.dir, 'composed')), sourceOf(bed).subarray(0, 32 * MiB));
+    assert.equal(
+      readFileSync(join(bed.clients.dir, 'composed')),
+      fileOf(bed, 'source').subarray(0, 32 * MiB),
+    );
   });
 
   test('the store holds ciphertext only', ({ bed }) => auditStore(bed));

@@ -36,6 +36,9 @@ const cases: readonly Case[] = [
   ['SHA256', 'COMPOSITE'],
 ];
 
+/** A store is told of no checksum: to another store one of each type looks like all of them. */
+const alsoOnMinio = cases.filter(([algorithm]) => ['CRC64NVME', 'SHA256'].includes(algorithm));
+
 type Sums = Readonly<Record<string, string | undefined>>;
 
 function checksum(algorithm: ChecksumAlgorithm, ...data: readonly Buffer[]): Buffer {
@@ -125,7 +128,7 @@ for (const kind of ['versitygw', 'minio'] as const satisfies readonly ObjectStor
     await rig?.stop();
   });
 
-  for (const [algorithm, type] of cases) {
+  for (const [algorithm, type] of kind === 'versitygw' ? cases : alsoOnMinio) {
     const title = `${algorithm}, ${type}`;
 
     test(`${title}: completes, reads back as it was sent, and is answered`, async () => {

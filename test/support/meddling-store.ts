@@ -31,6 +31,8 @@ export interface Meddling {
   /** Before the store sees the request, which waits for it; an answer returned stands for the store's own. */
   before?(request: StoreRequest): Promise<StoreAnswer | undefined> | StoreAnswer | undefined;
   after?(request: StoreRequest, answer: StoreAnswer): Promise<StoreAnswer> | StoreAnswer;
+  /** Instead of `after`: the caller went away before it had sent all, or the store gave no answer. */
+  lost?(request: StoreRequest): void;
 }
 
 export interface MeddlingStore extends Stoppable {
@@ -52,6 +54,10 @@ export async function startMeddlingStore(target: string): Promise<MeddlingStore>
     const { method, url: path, rawHeaders: headers } = request;
     const upstream = forward({ host: hostname, port, agent, method, path, headers, setHost: false });
     request.pipe(upstream);
+    // by itself pipe() leaves the store waiting for the rest
+    request.once('close', () => {
+      if (!request.complete) upstream.destroy(new Error('The caller went away.'));
+    });
     const [answer] = (await once(upstream, 'response')) as [IncomingMessage];
     const { statusCode: status = 0 } = answer;
     const whole = { status, headers: answer.headers, body: await buffer(answer) };
@@ -65,6 +71,7 @@ export async function startMeddlingStore(target: string): Promise<MeddlingStore>
       request.resume();
       give(response, method, instead ?? (await send(request, seen)));
     } catch {
+      meddling.lost?.(seen);
       resetSocket(request.socket);
     }
   };

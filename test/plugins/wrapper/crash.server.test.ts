@@ -16,6 +16,7 @@ crash.before(async () => {
   bed = await startBed();
   await bed.kv.put('app', { KEY: 'one' });
 });
+crash.after.each(() => bed?.endRuns());
 crash.after(async () => {
   await bed?.stop();
   await folder.remove();

@@ -21,6 +21,7 @@ delivery.before(async () => {
   await bed.kv.put('team/db', { user: 'dbuser', password: 'dbpass' });
   await bed.kv.putV1('old', { LEGACY: 'version one' });
 });
+delivery.after.each(() => bed?.endRuns());
 delivery.after(() => bed?.stop());
 
 const app = { PASSWORD: 'correct horse', EMPTY: '', UNICODE: 'ключ "é" \\ \n ✓' };

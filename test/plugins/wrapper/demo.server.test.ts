@@ -26,6 +26,7 @@ demo.before(async () => {
   await go(['build', '-o', goDemo, './cmd/demo']);
   bed = await startBed();
 });
+demo.after.each(() => bed?.endRuns());
 demo.after(async () => {
   await bed?.stop();
   await folder.remove();

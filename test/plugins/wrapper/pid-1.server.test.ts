@@ -16,6 +16,7 @@ let bed: ConfinedBed;
 pid1.before(async () => {
   bed = await startConfinedBed();
 });
+pid1.after.each(() => bed?.endRuns());
 pid1.after(() => bed?.stop());
 
 const sh = (script: string) => ['/bin/sh', '-c', script];

@@ -13,6 +13,7 @@ let bed: Bed;
 rotation.before(async () => {
   bed = await startBed();
 });
+rotation.after.each(() => bed?.endRuns());
 rotation.after(() => bed?.stop());
 
 const builtSdk = new URL('../../../dist/sdk/index.js', import.meta.url).href;

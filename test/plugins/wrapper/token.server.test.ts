@@ -14,6 +14,7 @@ test.before(async () => {
   bed = await startBed();
   await bed.kv.put('app', { KEY: 'one' });
 });
+test.after.each(() => bed?.endRuns());
 test.after(() => bed?.stop());
 
 const renewing = 'path "auth/token/renew-self" { capabilities = ["update"] }\n';

@@ -1,9 +1,9 @@
 import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import { bundledProgram } from '../../support/bundled-program.ts';
 import { cleanEnv } from '../../support/clean-env.ts';
 
 export const fixturePath = (name: string): string =>
-  fileURLToPath(new URL(`./fixtures/${name}.ts`, import.meta.url));
+  bundledProgram(new URL(`./fixtures/${name}.ts`, import.meta.url));
 
 /** Runs fixtures/<name>.ts to its end. @param under put in front of the command, such as `unshare …` */
 export function runFixture(

@@ -6,6 +6,8 @@ import type { LogFields, Logger } from '../../../src/runtime/logging/logger.ts';
 import { type FakeKube, startFakeKube, status } from '../../support/fake-kube.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
+export const idle = true;
+
 interface Rig {
   kube: FakeKube;
   stop: AbortController;

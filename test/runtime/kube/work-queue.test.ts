@@ -9,6 +9,8 @@ import {
 } from '../../../src/runtime/kube/work-queue.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
+export const idle = true;
+
 const test = suite('work queue');
 const quick: Partial<WorkQueueTuning> = { workers: 3, initialBackoffMs: 1, maxBackoffMs: 5 };
 

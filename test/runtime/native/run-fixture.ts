@@ -1,6 +1,6 @@
 import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { hasCapability } from '../../../src/runtime/native/own-process.ts';
+import { bundledProgram } from '../../support/bundled-program.ts';
 import { cleanEnv } from '../../support/clean-env.ts';
 import { ToolUnavailable } from '../../support/tool-unavailable.ts';
 
@@ -35,7 +35,7 @@ export interface FixtureResult {
  * @throws ToolUnavailable where another user or limit cannot be had
  */
 export function runFixture(name: string, options: FixtureOptions = {}): FixtureResult {
-  const file = fileURLToPath(new URL(`./fixtures/${name}.ts`, import.meta.url));
+  const file = bundledProgram(new URL(`./fixtures/${name}.ts`, import.meta.url));
   const prefix = [
     ...limited(options.memlock),
     ...(options.ordinary ? ordinaryUser : []),

@@ -12,6 +12,8 @@ import { contentOf, entryOf, makeImage, makeIndex } from '../../support/registry
 import { waitFor } from '../../support/wait-for.ts';
 import { answer, type FakeRegistry, send, startFakeRegistry } from './fake-registry.ts';
 
+export const idle = true;
+
 interface Context {
   registry: FakeRegistry;
   other: FakeRegistry;

@@ -17,6 +17,8 @@ import { waitFor } from '../../support/wait-for.ts';
 import { connectionTo } from './fake-key-server.ts';
 import { vaultFailure } from './rejection.ts';
 
+export const idle = true;
+
 interface Connected {
   readonly client: ExchangingVaultClient;
   readonly states: SessionState[];

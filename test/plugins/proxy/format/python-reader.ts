@@ -17,6 +17,20 @@ export async function readByPython(
   return runCommand(bins['python'] as string, ['-B', formatScript('read.py'), ...args], '/', { env });
 }
 
+/** The same for many lists of arguments, one after the other, with one start of Python for all. */
+export async function readManyByPython(
+  runs: readonly (readonly string[])[],
+): Promise<readonly Pick<CommandResult, 'status' | 'stderr'>[]> {
+  const { bins } = await requireTool('cryptography');
+  const program = fileURLToPath(new URL('read-many.py', import.meta.url));
+  const args = ['-B', program, formatScript('read.py')];
+  const { status, stdout, stderr } = await runCommand(bins['python'] as string, args, '/', {
+    input: JSON.stringify(runs),
+  });
+  if (status !== 0) throw new Error(`read-many.py: ${status} ${stderr}`);
+  return JSON.parse(stdout);
+}
+
 /** Every file below a folder with its content; none where the folder is not there. */
 export function filesBelow(folder: string): ReadonlyMap<string, Buffer> {
   const names = statSync(folder, { throwIfNoEntry: false })

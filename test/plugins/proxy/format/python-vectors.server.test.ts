@@ -3,12 +3,11 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { concurrently } from '../../../../src/runtime/lifecycle/wait.ts';
 import { listen } from '../../../support/loopback.ts';
 import { type TemporaryFolder, temporaryFolder } from '../../../support/temporary.ts';
 import { fullChecksum } from '../../../tools/format-vectors/checksums.ts';
 import { multipart, type StoredObject, single } from '../../../tools/format-vectors/stored-objects.ts';
-import { filesBelow, readByPython } from './python-reader.ts';
+import { filesBelow, readByPython, readManyByPython } from './python-reader.ts';
 import { expected, type NamedVector, storedVectors, vectorFolder } from './vectors.ts';
 
 const test = suite<{ folder: TemporaryFolder }>('vectors of the stored format, by the reader in Python');
@@ -23,37 +22,35 @@ test.after(async ({ folder }) => {
 
 const transitKeys = ['--keys', join(vectorFolder, 'transit-key.json')];
 
-async function outcome(to: string, vector: NamedVector, ...args: string[]): Promise<string> {
-  const state = vector.stateBucket === undefined ? [] : ['--state-bucket', vector.stateBucket];
-  const { status, stderr } = await readByPython([
-    ...[join(vectorFolder, `${vector.name}.json`), '--to', to, ...state, ...args],
-  ]);
-  const files = [...filesBelow(to).values()];
-  const [reason] = /(?<=: )[a-z-]+(?=: )/.exec(stderr) ?? [];
-  if (status === 1 && files.length === 0) return `refused: ${reason}`;
-  if (status === 0 && files.length === 1) return `plaintext ${(files[0] as Buffer).toString('base64')}`;
-  return `status ${status}, ${files.length} files: ${stderr}`;
+/** What the reader makes of each, in folders of their own below that one. */
+async function outcomes(to: string, vectors: readonly NamedVector[], ...args: string[]): Promise<string[]> {
+  const runs = vectors.map(({ name, stateBucket }) => {
+    const state = stateBucket === undefined ? [] : ['--state-bucket', stateBucket];
+    return [join(vectorFolder, `${name}.json`), '--to', join(to, name), ...state, ...args];
+  });
+  const ended = await readManyByPython(runs);
+  return ended.map(({ status, stderr }, index) => {
+    const files = [...filesBelow(join(to, vectors[index]?.name ?? '')).values()];
+    const [reason] = /(?<=: )[a-z-]+(?=: )/.exec(stderr) ?? [];
+    if (status === 1 && files.length === 0) return `refused: ${reason}`;
+    if (status === 0 && files.length === 1) return `plaintext ${(files[0] as Buffer).toString('base64')}`;
+    return `status ${status}, ${files.length} files: ${stderr}`;
+  });
 }
-
-const atOnce = 3;
 
 test('each is read or refused as it says', async ({ folder }) => {
   const vectors = storedVectors();
-  const outcomes = await concurrently(vectors, atOnce, (vector) =>
-    outcome(join(folder.path, vector.name), vector, ...transitKeys),
-  );
+  const seen = await outcomes(join(folder.path, 'all'), vectors, ...transitKeys);
   assert.ok(vectors.length > 150);
-  for (const [index, vector] of vectors.entries()) assert.is(outcomes[index], expected(vector), vector.name);
+  for (const [index, vector] of vectors.entries()) assert.is(seen[index], expected(vector), vector.name);
 });
 
 test('a recovery key alone reads what is sealed to it, and refuses the others', async ({ folder }) => {
   const vectors = storedVectors(['recovery']);
   const key = ['--recovery-key', join(vectorFolder, 'recovery-key.txt')];
-  const outcomes = await concurrently(vectors, atOnce, (vector) =>
-    outcome(join(folder.path, vector.name), vector, ...key),
-  );
+  const seen = await outcomes(join(folder.path, 'recovery'), vectors, ...key);
   assert.ok(vectors.length > 10);
-  for (const [index, vector] of vectors.entries()) assert.is(outcomes[index], expected(vector), vector.name);
+  for (const [index, vector] of vectors.entries()) assert.is(seen[index], expected(vector), vector.name);
 });
 
 /** Each with a checksum of something else, sealed as a faulty writer would. */
@@ -85,11 +82,11 @@ test('a plaintext that has not the checksum kept with it is refused', async ({ f
 
 test('where encrypted objects are wanted only, nothing without svc metadata is read', async ({ folder }) => {
   const plain = storedVectors().filter(({ expect }) => 'unencrypted' in expect);
-  for (const vector of plain)
-    assert.is(
-      await outcome(join(folder.path, 'only', vector.name), vector, ...transitKeys, '--encrypted-only'),
-      expected(vector, true),
-    );
+  const seen = await outcomes(join(folder.path, 'only'), plain, ...transitKeys, '--encrypted-only');
+  assert.equal(
+    seen,
+    plain.map((vector) => expected(vector, true)),
+  );
 });
 
 test('a recovery key that was mistyped, cut or written in mixed case is no key', async ({ folder }) => {
@@ -132,12 +129,12 @@ test('a file that holds no stored objects is named, and ends it with 2', async (
     ],
   ];
   const texts = [...wrong.map((value) => JSON.stringify(value)), '['.repeat(200_000), '{'];
-  const outcomes = await concurrently(texts, atOnce, async (text) => {
-    const file = join(folder.path, `no-object-${texts.indexOf(text)}.json`);
+  const runs = texts.map((text, index) => {
+    const file = join(folder.path, `no-object-${index}.json`);
     writeFileSync(file, text);
-    return readByPython([file, ...transitKeys, '--to', join(folder.path, 'no-object')]);
+    return [file, ...transitKeys, '--to', join(folder.path, 'no-object')];
   });
-  for (const [index, { status, stderr }] of outcomes.entries()) {
+  for (const [index, { status, stderr }] of (await readManyByPython(runs)).entries()) {
     assert.is(status, 2, `${texts[index]?.slice(0, 99)}: ${stderr}`);
     assert.not.match(stderr, /Traceback/);
   }

@@ -7,6 +7,8 @@ import type { ObjectStore, OpenBao, SvcProxy, SvcProxyConfig } from '../../../su
 import { startVersityGw } from '../../../support/versitygw.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 
+export const idle = true;
+
 const test = suite('what keeps the proxy from being ready');
 
 let bao: OpenBao;

@@ -164,6 +164,7 @@ export async function startConditionalStore(
       releases.get(request)?.();
       return answer;
     },
+    lost: (request) => releases.get(request)?.(),
   });
   return relay;
 }

@@ -13,6 +13,8 @@ import { type Rig, type RiggedProxy, startRig } from '../../../support/rig.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 
+export const idle = true;
+
 const test = suite('callers over TLS');
 
 const authority = createCertificateAuthority();

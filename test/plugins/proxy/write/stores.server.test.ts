@@ -35,6 +35,14 @@ const forms = (['signed', 'unsigned'] as const).flatMap((upstreamSigning) =>
   (['crc32', 'none'] as const).map((upstreamChecksum) => ({ upstreamSigning, upstreamChecksum })),
 );
 type Form = (typeof forms)[number];
+/** Over TLS, and with kept connections: each signing and each checksum once. */
+const formsOf = (title: string): readonly Form[] =>
+  / /.test(title)
+    ? forms.filter(
+        ({ upstreamSigning, upstreamChecksum }) =>
+          (upstreamSigning === 'signed') === (upstreamChecksum === 'crc32'),
+      )
+    : forms;
 const label = ({ upstreamSigning, upstreamChecksum }: Form) => `${upstreamSigning}, ${upstreamChecksum}`;
 
 /** The proxy's roads to `store`. */
@@ -98,7 +106,7 @@ for (const [title, start] of Object.entries(stores)) {
     await store?.stop();
   });
 
-  for (const form of forms) {
+  for (const form of formsOf(title)) {
     test(`the store holds nonce, ciphertext and tag (${label(form)})`, async ({ store }) => {
       const { upstream, context } = roadTo(store, form);
       for (const length of [0, 5, 64 * 1024, 64 * 1024 + 1, frameBytes - 28, 3 * MiB + 1]) {
@@ -218,7 +226,7 @@ for (const [title, start] of Object.entries(stores)) {
 
   test('sixteen uploads at a time are all whole', async ({ store }) => {
     const { upstream, context } = roadTo(store);
-    const plaintext = randomBytes(4 * MiB);
+    const plaintext = randomBytes(2 * MiB + 1);
     const results = await Promise.all(
       Array.from({ length: 16 }, (_, index) =>
         encrypt(context, `many/${index}`, source(pieces(plaintext)), plaintext.length),

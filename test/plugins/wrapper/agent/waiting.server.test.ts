@@ -12,6 +12,8 @@ import type { WrapperRun } from '../../../support/svc-wrapper.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import { type FaultyBed, page, startFaultyBed } from '../support/faulty-bed.ts';
 
+export const idle = true;
+
 const waiting = suite('waiting for the node agent');
 let bed: FaultyBed;
 const agents: TestNodeAgent[] = [];

@@ -40,6 +40,7 @@ workers.before(async () => {
   confined = await startConfinedBed();
   bed = confined;
 });
+workers.after.each(() => bed?.endRuns());
 workers.after(() => confined?.stop());
 
 async function start(env: Record<string, string> = {}, command = ['/bin/sleep', '600']): Promise<WrapperRun> {

@@ -1,6 +1,5 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { softLimit, statusBytes, statusField } from '../../../../src/core/proc-text.ts';
@@ -12,8 +11,9 @@ import {
   parseMappedMemory,
 } from '../../../../src/plugins/wrapper/agent/report.ts';
 import { createSecretMemory } from '../../../../src/runtime/native/secret-memory.ts';
+import { bundledProgram } from '../../../support/bundled-program.ts';
 
-const FIXTURE = fileURLToPath(new URL('fixtures/measure.ts', import.meta.url));
+const FIXTURE = bundledProgram(new URL('fixtures/measure.ts', import.meta.url));
 const isRoot = process.getuid?.() === 0;
 const ORDINARY = [
   '--reuid',

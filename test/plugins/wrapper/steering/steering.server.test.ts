@@ -25,6 +25,7 @@ steering.before(async () => {
     authority: bed.bao.caFile as string,
   });
 });
+steering.after.each(() => bed?.endRuns());
 steering.after(async () => {
   await bed?.stop();
   await proxy?.stop();

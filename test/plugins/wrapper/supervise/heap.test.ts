@@ -1,14 +1,14 @@
 import { spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { bundledProgram } from '../../../support/bundled-program.ts';
 import { cleanEnv } from '../../../support/clean-env.ts';
 import { reapProcess } from '../../../support/reaper.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import { countInMemory } from './support/process-copies.ts';
 import { secretByte, secretLength } from './support/secret.ts';
 
-const program = fileURLToPath(new URL('fixtures/keeps-secret.ts', import.meta.url));
+const program = bundledProgram(new URL('fixtures/keeps-secret.ts', import.meta.url));
 const secret = Buffer.from(Array.from({ length: secretLength }, (_, index) => secretByte(index)));
 
 /** How often a process that has started a program with a secret still holds it, and what the program got. */

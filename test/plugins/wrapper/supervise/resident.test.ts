@@ -6,4 +6,5 @@ await import('./orphans.test.ts');
 await import('./pid-1.test.ts');
 await import('./signals.test.ts');
 
+export const idle = true;
 export const timeout = 120_000;

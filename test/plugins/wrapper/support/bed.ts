@@ -1,3 +1,4 @@
+import { bundledProgram } from '../../../support/bundled-program.ts';
 import { type KvStore, kvStore } from '../../../support/kv.ts';
 import { startOpenBao } from '../../../support/openbao.ts';
 import { startWrapper, type WrapperOptions, type WrapperRun } from '../../../support/svc-wrapper.ts';
@@ -19,14 +20,16 @@ export interface Bed {
   /** Token auth with a fresh token of the application's policy. */
   withToken(): Promise<SvcVault>;
   readonly withKubernetes: SvcVault;
-  /** Starts a wrapper that is ended with the bed at the latest. */
+  /** Starts a wrapper that is ended by `endRuns`, or with the bed at the latest. */
   run(options: Partial<WrapperOptions>): Promise<WrapperRun>;
   /** The fixture application as a command. */
   readonly application: readonly string[];
+  /** Ends the wrappers: one that renews each second starts a process each second until it is ended. */
+  endRuns(): Promise<void>;
   stop(): Promise<void>;
 }
 
-const fixture = new URL('../fixtures/application.ts', import.meta.url).pathname;
+const fixture = new URL('../fixtures/application.ts', import.meta.url);
 
 /** A key server with TLS, key-value mounts, token and Kubernetes auth for one policy. */
 export async function startBed(): Promise<Bed> {
@@ -35,7 +38,8 @@ export async function startBed(): Promise<Bed> {
   const kubernetes = await bao.enableKubernetesAuth({ policies: [kv.policy], role: 'app' });
   const server = { addr: bao.url, caFile: bao.caFile };
   const runs: WrapperRun[] = [];
-  const application = [process.execPath, fixture];
+  const endRuns = async () => void (await Promise.all(runs.splice(0).map((run) => run.stop())));
+  const application = [process.execPath, bundledProgram(fixture)];
   const withToken = async () => ({ ...server, token: await kv.token() });
   return {
     bao,
@@ -50,8 +54,9 @@ export async function startBed(): Promise<Bed> {
       runs.push(run);
       return run;
     },
+    endRuns,
     async stop() {
-      await Promise.all(runs.map((run) => run.stop()));
+      await endRuns();
       await bao.stop();
     },
   };

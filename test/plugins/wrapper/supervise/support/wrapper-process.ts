@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import type { SupervisionEvent } from '../../../../../src/plugins/wrapper/supervise/index.ts';
+import { bundledProgram } from '../../../../support/bundled-program.ts';
 import { DIE_WITH_PARENT } from '../../../../support/child.ts';
 import { cleanEnv } from '../../../../support/clean-env.ts';
 import { reapProcess } from '../../../../support/reaper.ts';
@@ -27,7 +27,7 @@ export interface WrapperProcess {
   readonly status: Promise<number>;
 }
 
-const fixture = fileURLToPath(new URL('../fixtures/wrapper.ts', import.meta.url));
+const fixture = bundledProgram(new URL('../fixtures/wrapper.ts', import.meta.url));
 
 /** The command line of the wrapper without configuration. */
 export function wrapperCommand(options: FixtureOptions, command: readonly string[]): string[] {
