@@ -67,7 +67,7 @@ async function passesOf(around: BenchEnvironment, say: (text: string) => void) {
 }
 
 /** From a changed secret to the application that has it. */
-async function deliveriesOf(around: Surroundings, say: (text: string) => void) {
+async function deliveriesOf(around: BenchBed, say: (text: string) => void) {
   const { entry } = around;
   say('changed secrets');
   const rows: Row[] = [];
@@ -89,13 +89,13 @@ async function deliveriesOf(around: Surroundings, say: (text: string) => void) {
   return { title: 'From a changed secret to its delivery', columns, rows, notes };
 }
 
-interface Surroundings extends BenchEnvironment {
+interface BenchBed extends BenchEnvironment {
   /** Stores another password. */
   put(password: string): Promise<unknown>;
   stop(): Promise<void>;
 }
 
-async function surround(): Promise<Surroundings> {
+async function surround(): Promise<BenchBed> {
   const bao = await startOpenBao({ tls: true });
   const kv = await kvStore(bao);
   const put = (password: string) => kv.put('app', { PASSWORD: password, USER: 'app' });
