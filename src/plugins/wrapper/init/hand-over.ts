@@ -1,5 +1,5 @@
-import { accessSync, constants, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { isatty } from 'node:tty';
 import { SvcError } from '../../../core/errors.ts';
 import type { LeanMetrics } from '../../../runtime/health/health.ts';
@@ -7,7 +7,7 @@ import type { HealthServer } from '../../../runtime/health/lean-health-server.ts
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import { NativeError } from '../../../runtime/native/libc.ts';
 import { hasCapability } from '../../../runtime/native/own-process.ts';
-import { unlockAll } from '../../../runtime/native/process-lock.ts';
+import { ownMemoryMap, unlockAll } from '../../../runtime/native/process-lock.ts';
 import { readProcess, waitFor } from '../../../runtime/native/processes.ts';
 import { recordSocketPair, sendRecord } from '../../../runtime/native/record-channel.ts';
 import type { ShareableMemory } from '../../../runtime/native/secret-memory.ts';
@@ -22,7 +22,15 @@ import type { ResolvedWrapperSettings } from '../settings.ts';
 import { becomeInit, withStrings } from '../supervise/index.ts';
 import { sendParting, sendStart } from './leave.ts';
 import { programLoader } from './program-loader.ts';
-import { findInit, monotonicMs, recordKind, settingFlags, withoutDebugger, workerFlag } from './records.ts';
+import {
+  findInit,
+  monotonicMs,
+  ownFile,
+  recordKind,
+  settingFlags,
+  withoutDebugger,
+  workerFlag,
+} from './records.ts';
 
 export interface HandOverOptions {
   /** The wrapper's own arguments, for its workers. */
@@ -68,8 +76,7 @@ export function leavesNode(
 function obstacleToLeaving(memory: ShareableMemory, caFile = ''): string | undefined {
   try {
     const file = findInit();
-    const loaded = [programLoader(process.execPath), process.execPath, process.argv[1] ?? '', file, caFile];
-    const writable = hasCapability('sys_ptrace') ? undefined : loaded.filter(Boolean).find(isReplaceable);
+    const writable = hasCapability('sys_ptrace') ? undefined : loadedFiles(file, caFile).find(isReplaceable);
     if (writable !== undefined)
       return `the application could replace ${writable}, which workers load or trust`;
     const pid = withStrings({ file, args: [], env: [], memory }, (strings) =>
@@ -80,6 +87,16 @@ function obstacleToLeaving(memory: ShareableMemory, caFile = ''): string | undef
     if (error instanceof SvcError || error instanceof NativeError) return error.message;
     throw error;
   }
+}
+
+/** What a worker will load: the files that this process has mapped, and those that it has read. */
+function loadedFiles(init: string, caFile: string): string[] {
+  const mapped = ownMemoryMap().map(({ name }) => name);
+  const script = ownFile();
+  const kept = join(dirname(script), 'worker.cache');
+  const read = [process.argv[1] ?? '', script, existsSync(kept) ? kept : '', init, caFile];
+  const files = [programLoader(process.execPath), process.execPath, ...mapped, ...read];
+  return [...new Set(files)].filter((name) => name.startsWith('/') && existsSync(name));
 }
 
 /** The application has the user of the wrapper. One that may trace every process gains nothing by it. */

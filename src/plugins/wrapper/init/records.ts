@@ -64,7 +64,7 @@ export type InitSettings = Pick<
  * @throws SvcError INIT_MISSING (exit 71)
  */
 export function findInit(): string {
-  const here = import.meta.url.startsWith('file:') ? fileURLToPath(import.meta.url) : import.meta.url;
+  const here = ownFile();
   const candidates = [join(dirname(here), 'svc-init'), join(dirname(here), 'init', process.arch, 'svc-init')];
   const found = candidates.find((path) => existsSync(path));
   if (found !== undefined) return found;
@@ -73,6 +73,10 @@ export function findInit(): string {
     exitStatus: exitStatus.system,
   });
 }
+
+/** The file that holds this code: of the wrapper's bundle, where it is in one. */
+export const ownFile = (): string =>
+  import.meta.url.startsWith('file:') ? fileURLToPath(import.meta.url) : import.meta.url;
 
 /** Milliseconds of CLOCK_MONOTONIC, which all processes of a machine share. */
 export function monotonicMs(): number {

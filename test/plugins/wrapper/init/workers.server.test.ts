@@ -117,6 +117,10 @@ async function startUnderRule(rule: 1 | 2): Promise<WrapperRun> {
   return run;
 }
 
+/** A library that this Node is linked with. */
+const mappedLibrary = (name: string): string =>
+  new RegExp(`/\\S*/${name}\\S*`).exec(readFileSync('/proc/self/maps', 'latin1'))?.[0] ?? '';
+
 workers('where the application could replace what workers load or trust, the wrapper stays', async () => {
   const folder = temporaryFolder('authorities');
   const VAULT_CACERT = join(folder.path, 'ca.pem');
@@ -130,6 +134,11 @@ workers('where the application could replace what workers load or trust, the wra
   const open = await confined.confined(ordinaryUser, { ...options, env: { ...env, VAULT_CACERT } });
   await open.event('application.started');
   assert.match(String((await open.event('resident'))['reason']), /could replace .*ca\.pem/);
+  const LD_PRELOAD = join(folder.path, 'libm.so');
+  copyFileSync(mappedLibrary('libm.so'), LD_PRELOAD);
+  chownSync(LD_PRELOAD, 65_534, 65_534);
+  const library = await confined.confined(ordinaryUser, { ...options, env: { ...env, LD_PRELOAD } });
+  assert.match(String((await library.event('resident'))['reason']), /could replace .*libm\.so/);
   const root = await confined.confined(rootWithoutPtrace, { ...options, env });
   assert.match(String((await root.event('resident'))['reason']), /could replace/);
   await folder.remove();
