@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { buildSync } from 'esbuild';
+import { type BuildOptions, buildSync } from 'esbuild';
 
 /** Outside of any folder that is packed; `ffi-rs` is found from here. */
 const KEPT = fileURLToPath(new URL('../../node_modules/.cache/svc-test-programs/', import.meta.url));
@@ -19,18 +19,22 @@ export function bundledProgram(source: URL): string {
   return path;
 }
 
-function bundle(source: URL): Uint8Array {
-  const { outputFiles } = buildSync({
-    entryPoints: [fileURLToPath(source)],
+/** A program with all that it imports but ffi-rs: native code cannot be bundled. */
+export const asOneModule = (entry: string) =>
+  ({
+    entryPoints: [entry],
     bundle: true,
     write: false,
     format: 'esm',
     platform: 'node',
     target: 'node24',
     external: ['ffi-rs'],
-    define: { 'import.meta.url': JSON.stringify(source.href) },
     logLevel: 'warning',
-  });
+  }) as const satisfies BuildOptions;
+
+function bundle(source: URL): Uint8Array {
+  const define = { 'import.meta.url': JSON.stringify(source.href) };
+  const { outputFiles } = buildSync({ ...asOneModule(fileURLToPath(source)), define });
   return (outputFiles[0] as { contents: Uint8Array }).contents;
 }
 

@@ -1,4 +1,5 @@
 import { build } from 'esbuild';
+import { asOneModule } from '../bundled-program.ts';
 
 /** CommonJS packages inside an ES module still call require() for Node's own modules. */
 const REQUIRE = `import { createRequire as __createRequire } from 'node:module';
@@ -16,17 +17,7 @@ export const GUEST_NODE = 'node --jitless --single-threaded';
  * path that ends in `.mjs`. Only ffi-rs stays outside: native code cannot be bundled, and the guest has it.
  */
 export async function guestProgram(entry: string): Promise<Uint8Array> {
-  const { outputFiles } = await build({
-    entryPoints: [entry],
-    bundle: true,
-    write: false,
-    format: 'esm',
-    platform: 'node',
-    target: 'node24',
-    external: ['ffi-rs'],
-    banner: { js: REQUIRE },
-    logLevel: 'warning',
-  });
+  const { outputFiles } = await build({ ...asOneModule(entry), banner: { js: REQUIRE } });
   const [output] = outputFiles;
   if (output === undefined) throw new Error(`esbuild made nothing of ${entry}`);
   return output.contents;

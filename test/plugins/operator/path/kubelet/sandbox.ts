@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { bundledProgram } from '../../../../support/bundled-program.ts';
 import { launchReady } from '../../../../support/child.ts';
 import { cleanEnv } from '../../../../support/clean-env.ts';
 import type { Stoppable } from '../../../../support/types.ts';
 import { passOn } from './pass-on.ts';
 
-const PAUSE = fileURLToPath(new URL('./fixtures/pause.ts', import.meta.url));
+const PAUSE = new URL('./fixtures/pause.ts', import.meta.url);
 const ENTER = 'ip link set lo up && ip address add "$0/32" dev lo && exec "$@"';
 
 /** The network namespace of a pod. */
@@ -27,7 +27,7 @@ export async function startSandbox(
   ports: readonly number[],
 ): Promise<Sandbox> {
   const relays = await Promise.all(ports.map((port) => relay(join(folder, String(port)), port)));
-  const pause = [process.execPath, PAUSE, folder, ...ports.map(String)];
+  const pause = [process.execPath, bundledProgram(PAUSE), folder, ...ports.map(String)];
   const command = ['unshare', '--net', 'sh', '-c', ENTER, address, ...pause];
   const { child } = await launchReady('the sandbox of the pod', command, { env: cleanEnv() }, ({ logs }) =>
     logs().includes('ready'),
