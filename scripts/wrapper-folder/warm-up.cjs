@@ -3,6 +3,7 @@
  * Runs svc-wrapper.cjs beside it as a wrapper or as one of its workers, and writes the cache of what was compiled when
  * it becomes svc-init or ends; a wrapper that stays has then started its application.
  */
+const { createHash } = require('node:crypto');
 const { renameSync, writeFileSync } = require('node:fs');
 const v8 = require('node:v8');
 const vm = require('node:vm');
@@ -17,10 +18,12 @@ const last = {
 
 /** The cache fits the very text that svc-wrapper.cjs compiles: its own script is kept. */
 let script;
+let text;
 vm.Script = class extends vm.Script {
   constructor(source, options) {
     super(source, options);
     script = this;
+    text = source;
   }
 };
 
@@ -44,6 +47,8 @@ require(`${__dirname}/svc-wrapper.cjs`);
 
 /** Whoever sees the file sees all of it. */
 function write() {
-  writeFileSync(`${cache}.new`, script.createCachedData());
+  const compiled = script.createCachedData();
+  const digest = createHash('sha256').update(text, 'latin1').update(compiled).digest();
+  writeFileSync(`${cache}.new`, Buffer.concat([digest, compiled]));
   renameSync(`${cache}.new`, cache);
 }

@@ -1,18 +1,19 @@
 'use strict';
 /*
  * Writes what V8 has compiled of a wrapper.cjs after one start of it and one pass of a worker, for svc-wrapper.cjs to
- * read: wrapper.cache and, where svc-init can run, worker.cache. They ask a key server that this very process plays, so
- * that every function that they need is in it.
+ * read: wrapper.cache and, where svc-init can start workers, worker.cache. They ask a key server that this very process
+ * plays, so that most functions that they need are in it; those for TLS are Node's own.
  *
  * Usage: node write-caches.cjs FOLDER (with svc-wrapper.cjs, wrapper.cjs, warm-up.cjs, ffi-rs.node and svc-init), in an
  * environment that is empty but for PATH
  */
-const { spawn } = require('node:child_process');
+const { spawn, spawnSync } = require('node:child_process');
 const { existsSync, writeFileSync } = require('node:fs');
 const { createServer } = require('node:http');
 
 const [, , folder] = process.argv;
-const leaves = existsSync(`${folder}/svc-init`);
+/** Without arguments it says whether it could. */
+const leaves = spawnSync(`${folder}/svc-init`).status === 0;
 const token = `${folder}/warm-up.jwt`;
 const lookEveryMs = 50;
 

@@ -270,7 +270,7 @@ bundle('its Node takes the code caches that were made for it', async () => {
     const { readFileSync } = require('node:fs');
     const { Script } = require('node:vm');
     const source = \`(function (require, module, __filename, __dirname) {\${readFileSync('/svc/wrapper.cjs', 'latin1')}\\n})\`;
-    const isRejected = (name) => new Script(source, { cachedData: readFileSync('/svc/' + name) }).cachedDataRejected;
+    const isRejected = (name) => new Script(source, { cachedData: readFileSync('/svc/' + name).subarray(32) }).cachedDataRejected;
     process.exitCode = ${JSON.stringify(caches)}.some(isRejected) ? 1 : 0;`;
   const { status, stderr } = await world.root.run(['/svc/bin/node', '-e', check]);
   assert.is(status, 0, stderr);

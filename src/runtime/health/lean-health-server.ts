@@ -27,7 +27,8 @@ export async function startLeanHealthServer(at: ListenAddress, source: HealthSou
   const listener = listenEarly(at);
   if (listener === undefined) {
     const address = await listen(server, at);
-    return { address, descriptor: descriptorOf(server), close: () => close(server, sockets) };
+    const stop = () => void server.close();
+    return { address, descriptor: descriptorOf(server), stop, close: () => close(server, sockets) };
   }
   const { descriptor } = listener;
   server.on('error', () => undefined); // a connection that cannot be accepted ends nothing
@@ -35,6 +36,10 @@ export async function startLeanHealthServer(at: ListenAddress, source: HealthSou
   return {
     address: formatListenAddress(listener.address),
     descriptor,
+    stop: () => {
+      clearTimeout(later);
+      if (server.listening) server.close();
+    },
     close: async () => {
       clearTimeout(later);
       if (server.listening) await close(server, sockets);
@@ -137,6 +142,8 @@ export interface HealthServer {
   readonly address: string;
   /** Of the listening socket; undefined where that is not known. */
   readonly descriptor?: number | undefined;
+  /** Accepts no more, for another process that has a copy of the descriptor; what was accepted is answered. */
+  stop?(): void;
   close(): Promise<void>;
 }
 

@@ -1,7 +1,7 @@
 import { closeSync } from 'node:fs';
 import { isIP } from 'node:net';
 import type { ListenAddress } from '../../core/settings/listen-address.ts';
-import { NativeError, tryInt } from './libc.ts';
+import { callInt, NativeError, tryInt } from './libc.ts';
 import { withScratch } from './memory.ts';
 
 export interface Listener {
@@ -24,23 +24,29 @@ const socketLevel = 1;
 const reuseAddress = 2;
 /** Node's default. */
 const backlog = 511;
-const anywhere = '::';
+const protocolIpv6 = 41;
+const ipv6Only = 26;
 
 /**
  * Listens without Node's server, which loads modules for 7 ms before it does: of name look-ups and of its cluster.
  * Without a host, on every address of both families where the machine has both.
- * @returns undefined for a host that is a name
+ * @returns undefined for a host that is a name, or an address with a zone
  * @throws NativeError, such as EADDRINUSE
  */
-export function openListener({ host = anywhere, port }: ListenAddress): Listener | undefined {
+export function openListener({ host, port }: ListenAddress): Listener | undefined {
+  if (host === undefined) return listenAnywhere(port);
   const family = isIP(host);
-  if (family !== 4 && family !== 6) return undefined;
+  if ((family !== 4 && family !== 6) || host.includes('%')) return undefined;
+  return listenOn(family, host, port);
+}
+
+/** As Node does: by IPv4 alone where anything is in the way of IPv6. */
+function listenAnywhere(port: number): Listener {
   try {
-    return listenOn(family, host, port);
+    return listenOn(6, '::', port);
   } catch (error) {
-    const isMissing = error instanceof NativeError && error.errnoName === 'EAFNOSUPPORT';
-    if (isMissing && host === anywhere) return listenOn(4, '0.0.0.0', port);
-    throw error;
+    if (!(error instanceof NativeError)) throw error;
+    return listenOn(4, '0.0.0.0', port);
   }
 }
 
@@ -51,10 +57,13 @@ function listenOn(family: 4 | 6, host: string, port: number): Listener {
       const at = (offset: number) => address + BigInt(offset);
       bytes.writeInt32LE(1, numberAt);
       tryInt('setsockopt', descriptor, socketLevel, reuseAddress, at(numberAt), 4);
+      bytes.writeInt32LE(0, numberAt);
+      if (family === 6) tryInt('setsockopt', descriptor, protocolIpv6, ipv6Only, at(numberAt), 4);
       bytes.writeUInt16LE(families[family], 0);
       bytes.writeUInt16BE(port, portAt);
       bytes.write(host, textAt, 'latin1');
-      tryInt('inet_pton', families[family], at(textAt), at(addressAt[family]));
+      if (callInt('inet_pton', families[family], at(textAt), at(addressAt[family])) !== 1)
+        throw new TypeError(`${host} is no address`);
       tryInt('bind', descriptor, address, lengths[family]);
       tryInt('listen', descriptor, backlog);
       bytes.writeInt32LE(numberAt, numberAt);

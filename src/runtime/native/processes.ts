@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { constants } from 'node:os';
-import { callInt, NativeError, tryInt } from './libc.ts';
+import { callInt, NativeError, tryInt, tryLong } from './libc.ts';
 import { type Scratch, withScratch } from './memory.ts';
 
 /** What became of a child; `signal` such as `SIGTERM`. */
@@ -92,15 +92,48 @@ export function ignoreRealTimeSignals(): void {
 
 /** Runs something while the signal has its default action, which SIGKILL and SIGSTOP always have; then as before. */
 export function withDefaultAction<T>(signal: number, use: () => T): T {
-  return withScratch(actionLength, (previous) => {
+  const restoreAction = replaceAction(signal, byDefault);
+  try {
+    return use();
+  } finally {
+    restoreAction();
+  }
+}
+
+/** @returns puts the former action back; neither does anything to SIGKILL and SIGSTOP */
+function replaceAction(signal: number, handler: bigint): () => void {
+  const before = withScratch(actionLength, (previous) => {
     readAction(signal, previous);
-    setHandler(signal, byDefault);
-    try {
-      return use();
-    } finally {
-      callInt('sigaction', signal, previous.address, 0n);
-    }
+    return Buffer.from(previous.bytes);
   });
+  setHandler(signal, handler);
+  return () => setAction(signal, before);
+}
+
+/**
+ * Has each of the signals end the process at once, whichever of its threads gets it. Process 1, which no default action
+ * ends, exits with the signal's number.
+ * @returns puts the former actions back
+ */
+export function endBySignals(signals: readonly number[]): () => void {
+  const handler = process.pid === 1 ? exitFunction() : byDefault;
+  const restores = signals.map((signal) => replaceAction(signal, handler));
+  return () => {
+    for (const restoreAction of restores) restoreAction();
+  };
+}
+
+function exitFunction(): bigint {
+  const name = Buffer.from('_exit\0');
+  return withScratch(name.length, ({ address, bytes }) => {
+    bytes.set(name);
+    return tryLong('dlsym', 0n, address);
+  });
+}
+
+/** Forgets what was sent and not yet delivered. */
+export function dropPending(signal: number): void {
+  replaceAction(signal, ignored)();
 }
 
 /** Runs something while this thread holds the signal back. */
@@ -118,17 +151,14 @@ export function withSignalBlocked<T>(signal: number, use: () => T): T {
   });
 }
 
-/**
- * Runs something while this thread holds every signal back, and while those of `byDefaultElsewhere` have their default
- * action in the threads that do not. A program that is executed meanwhile has them blocked, and pending.
- */
-export function withSignalsHeld<T>(byDefaultElsewhere: readonly number[], use: () => T): T {
+/** Runs something while this thread holds every signal back: a program that is executed has them blocked, and pending. */
+export function withSignalsBlocked<T>(use: () => T): T {
   return withScratch(2 * maskLength, ({ address, bytes }) => {
     const previous = address + BigInt(maskLength);
     bytes.fill(0xff, 0, maskLength);
     tryInt('sigprocmask', block, address, previous);
     try {
-      return byDefaultElsewhere.reduce((run, signal) => () => withDefaultAction(signal, run), use)();
+      return use();
     } finally {
       tryInt('sigprocmask', setMask, previous, 0n);
     }
@@ -159,7 +189,7 @@ export function resetSignals(): () => void {
   });
   unblockAll();
   return () => {
-    for (const [signal, action] of before) restore(signal, action);
+    for (const [signal, action] of before) setAction(signal, action);
   };
 }
 
@@ -172,18 +202,17 @@ function readAction(signal: number, into: Scratch): boolean {
   return callInt('sigaction', signal, 0n, into.address) === 0;
 }
 
-/** Fails for SIGKILL and SIGSTOP only, which nobody can set. */
 function setHandler(signal: number, handler: bigint): void {
-  withScratch(actionLength, ({ address, bytes }) => {
-    bytes.writeBigUInt64LE(handler);
-    callInt('sigaction', signal, address, 0n);
-  });
+  const action = Buffer.alloc(actionLength);
+  action.writeBigUInt64LE(handler);
+  setAction(signal, action);
 }
 
-function restore(signal: number, action: Buffer): void {
+/** Fails for SIGKILL and SIGSTOP only, which nobody can set. */
+function setAction(signal: number, action: Buffer): void {
   withScratch(actionLength, ({ address, bytes }) => {
     bytes.set(action);
-    tryInt('sigaction', signal, address, 0n);
+    callInt('sigaction', signal, address, 0n);
   });
 }
 

@@ -142,7 +142,7 @@ function certificatesIn(dir: string | undefined): string[] {
 }
 
 /** Regular files, links followed; Kubernetes' own `..data` folders are left out. */
-function certificateFiles(dir: string): string[] {
+export function certificateFiles(dir: string): string[] {
   return readdirSync(dir)
     .filter((name) => !name.startsWith('..'))
     .sort()

@@ -10,6 +10,7 @@ import {
   listen,
   startLeanHealthServer,
 } from '../../../src/runtime/health/lean-health-server.ts';
+import { openListener } from '../../../src/runtime/native/listener.ts';
 import { http } from '../../support/http.ts';
 
 for (const [name, start] of Object.entries({
@@ -173,6 +174,13 @@ for (const [host, shown, asked] of [
     assert.is(status, 200);
     await server.close();
   });
+
+lean('an address with a zone is Node’s to listen on: as it stands, no system call takes it', async () => {
+  assert.is(openListener({ host: '::1%lo', port: 0 }), undefined);
+  const server = await startLeanHealthServer({ host: '::1%lo', port: 0 }, nothing);
+  assert.match(server.address, /^\[::1/);
+  await server.close();
+});
 
 lean('one that is closed before it has accepted anything leaves the port free', async () => {
   const first = await startLeanHealthServer({ host: '127.0.0.1', port: 0 }, nothing);

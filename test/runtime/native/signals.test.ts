@@ -2,20 +2,22 @@ import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { NativeError } from '../../../src/runtime/native/libc.ts';
+import { NativeError, tryInt } from '../../../src/runtime/native/libc.ts';
 import {
+  dropPending,
+  endBySignals,
   ignoreSignal,
   resetSignals,
   sendSignal,
   withDefaultAction,
   withSignalBlocked,
-  withSignalsHeld,
+  withSignalsBlocked,
 } from '../../../src/runtime/native/processes.ts';
 
 const { SIGPIPE, SIGURG, SIGUSR2, SIGSTOP, SIGWINCH } = constants.signals;
 
 /** The bits of /proc/thread-self/status: which signals are caught, ignored, blocked. */
-function has(field: 'SigCgt' | 'SigIgn' | 'SigBlk', signal: number): boolean {
+function has(field: 'SigCgt' | 'SigIgn' | 'SigBlk' | 'SigPnd', signal: number): boolean {
   const status = readFileSync('/proc/thread-self/status', 'latin1');
   const mask = BigInt(`0x${new RegExp(`^${field}:\\s*(\\w+)`, 'm').exec(status)?.[1]}`);
   return ((mask >> BigInt(signal - 1)) & 1n) === 1n;
@@ -29,16 +31,30 @@ signals('are blocked for as long as asked for', () => {
   assert.not(has('SigBlk', SIGUSR2));
 });
 
-signals('are all held back for as long as asked for, some without their listener in other threads', () => {
+signals('are all blocked for as long as asked for', () => {
+  const inside = withSignalsBlocked(() => [has('SigBlk', SIGUSR2), has('SigBlk', SIGURG)]);
+  assert.equal(inside, [true, true]);
+  assert.equal([has('SigBlk', SIGUSR2), has('SigBlk', SIGURG)], [false, false]);
+});
+
+signals('end the process at once from then on, until their listeners are put back', () => {
   const listener = () => {};
   process.on('SIGUSR2', listener).on('SIGWINCH', listener);
-  const inside = withSignalsHeld([SIGUSR2], () => [
-    ...[has('SigBlk', SIGUSR2), has('SigBlk', SIGWINCH), has('SigBlk', SIGURG)],
-    ...[has('SigCgt', SIGUSR2), has('SigCgt', SIGWINCH)],
-  ]);
-  assert.equal(inside, [true, true, true, false, true]);
-  assert.equal([has('SigBlk', SIGUSR2), has('SigBlk', SIGURG), has('SigCgt', SIGUSR2)], [false, false, true]);
+  const restore = endBySignals([SIGUSR2]);
+  const inside = [has('SigCgt', SIGUSR2), has('SigCgt', SIGWINCH)];
+  restore();
+  assert.equal([...inside, has('SigCgt', SIGUSR2)], [false, true, true]);
   process.off('SIGUSR2', listener).off('SIGWINCH', listener);
+});
+
+signals('that wait are forgotten when asked for', () => {
+  const waiting = withSignalsBlocked(() => {
+    tryInt('raise', SIGUSR2); // to this very thread
+    const before = has('SigPnd', SIGUSR2);
+    dropPending(SIGUSR2);
+    return [before, has('SigPnd', SIGUSR2)];
+  });
+  assert.equal(waiting, [true, false]);
 });
 
 signals('have their default action for as long as asked for', () => {

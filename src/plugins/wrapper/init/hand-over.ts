@@ -12,7 +12,9 @@ import { readProcess, waitFor } from '../../../runtime/native/processes.ts';
 import { recordSocketPair, sendRecord } from '../../../runtime/native/record-channel.ts';
 import type { ShareableMemory } from '../../../runtime/native/secret-memory.ts';
 import { spawn } from '../../../runtime/native/spawn.ts';
+import { certificateFiles } from '../../../runtime/vault/connection.ts';
 import type { SecretClient } from '../../../runtime/vault/secret-client/contract.ts';
+import { vaultPlace } from '../../../runtime/vault/settings.ts';
 import { measureOwnProtection } from '../agent/report.ts';
 import { TokenKeeper } from '../keep.ts';
 import type { Observation } from '../observation.ts';
@@ -61,22 +63,23 @@ export const hasTerminal = (): boolean => (readProcess('self')?.terminal ?? 0) !
  * Whether svc-init takes over. Job control is the resident wrapper's: whoever works at a terminal does not need svc-init's
  * small size.
  */
-export function leavesNode(
-  { resident, exec, vaultCaCert }: ResolvedWrapperSettings,
-  memory: ShareableMemory,
-  log: Logger,
-): boolean {
+export function leavesNode(settings: ResolvedWrapperSettings, memory: ShareableMemory, log: Logger): boolean {
+  const { resident, exec } = settings;
   if (exec || resident === true || hasTerminal()) return false;
-  const obstacle = resident === false ? undefined : obstacleToLeaving(memory, vaultCaCert);
+  const obstacle = resident === false ? undefined : obstacleToLeaving(memory, settings);
   if (obstacle !== undefined) log.info('resident', { reason: obstacle });
   return obstacle === undefined;
 }
 
 /** A security module may forbid to execute a memfd, a sandbox may not know what makes a process unreadable. */
-function obstacleToLeaving(memory: ShareableMemory, caFile = ''): string | undefined {
+function obstacleToLeaving(memory: ShareableMemory, settings: ResolvedWrapperSettings): string | undefined {
   try {
     const file = findInit();
-    const writable = hasCapability('sys_ptrace') ? undefined : loadedFiles(file, caFile).find(isReplaceable);
+    const loader = programLoader(process.execPath);
+    const loaded = hasCapability('sys_ptrace')
+      ? []
+      : [loader, file, ...loadedFiles(), ...trustedFiles(settings)];
+    const writable = loaded.find(isReplaceable);
     if (writable !== undefined)
       return `the application could replace ${writable}, which workers load or trust`;
     const pid = withStrings({ file, args: [], env: [], memory }, (strings) =>
@@ -90,13 +93,20 @@ function obstacleToLeaving(memory: ShareableMemory, caFile = ''): string | undef
 }
 
 /** What a worker will load: the files that this process has mapped, and those that it has read. */
-function loadedFiles(init: string, caFile: string): string[] {
+function loadedFiles(): string[] {
   const mapped = ownMemoryMap().map(({ name }) => name);
   const script = ownFile();
-  const kept = join(dirname(script), 'worker.cache');
-  const read = [process.argv[1] ?? '', script, existsSync(kept) ? kept : '', init, caFile];
-  const files = [programLoader(process.execPath), process.execPath, ...mapped, ...read];
+  const files = [process.execPath, ...mapped, process.argv[1] ?? '', script, workerCache(script)];
   return [...new Set(files)].filter((name) => name.startsWith('/') && existsSync(name));
+}
+
+/** What V8 has compiled of the script, in the wrapper's folder. */
+const workerCache = (script: string): string => join(dirname(script), 'worker.cache');
+
+/** Certificates by which it knows the secrets server. */
+function trustedFiles(settings: ResolvedWrapperSettings): string[] {
+  const { caFiles, caPath } = vaultPlace(settings).endpoint;
+  return [...caFiles, ...(caPath === undefined ? [] : [caPath, ...certificateFiles(caPath)])];
 }
 
 /** The application has the user of the wrapper. One that may trace every process gains nothing by it. */
@@ -129,6 +139,7 @@ export async function handOverToInit(options: HandOverOptions): Promise<never> {
   sendRecord(socket, { kind: recordKind.settings, number: flags, values: limits });
   if (health?.descriptor !== undefined) {
     sendRecord(socket, { kind: recordKind.listener }, health.descriptor);
+    health.stop?.();
   }
   observation.secrets.set(obtained.count);
   // takes 6 ms, and nobody else asks

@@ -5,6 +5,8 @@ import type { Region } from '../../../runtime/native/memory.ts';
 import {
   type Change,
   directChildren,
+  dropPending,
+  endBySignals,
   ignoreRealTimeSignals,
   ignoreSignal,
   readProcess,
@@ -12,7 +14,7 @@ import {
   sendSignal,
   unblockSignal,
   waitAny,
-  withSignalsHeld,
+  withSignalsBlocked,
 } from '../../../runtime/native/processes.ts';
 import type { SecretMemory } from '../../../runtime/native/secret-memory.ts';
 import {
@@ -62,13 +64,14 @@ export async function becomeApplication(launch: Launch, interrupted?: AbortSigna
 const endingNumbers = [...endingSignals].map((name) => constants.signals[name as NodeJS.Signals]);
 
 /**
- * Replaces the wrapper by svc-init. Signals that arrive when those caught before have been delivered wait until
- * svc-init takes them: as process 1 it would have lost them, and been killed by them else. All that takes time is done
- * before, because another thread of Node may still catch one, and nobody would hear of it.
- * @throws SvcError exit 127 (not found), 126 (cannot be run); the reason of `interrupted`
+ * Replaces the wrapper by svc-init. A signal that ends the wrapper is never lost: those caught before are delivered to
+ * their listener, later ones end the process at once, and those that come when execve has begun wait until svc-init
+ * takes them.
+ * @throws SvcError exit 127 (not found), 126 (cannot be run); the reason of `interrupted`. Then signals are caught as before
  */
 export async function becomeInit(launch: Launch, interrupted: AbortSignal): Promise<never> {
   const layout = layOut(launch);
+  const restoreSignals = endBySignals(endingNumbers);
   try {
     const executeNow = prepareExecution({
       file: launch.file,
@@ -77,8 +80,10 @@ export async function becomeInit(launch: Launch, interrupted: AbortSignal): Prom
     });
     await deliverCaught();
     interrupted.throwIfAborted();
-    return withSignalsHeld(endingNumbers, executeNow);
+    dropPending(constants.signals.SIGUSR1); // which --disable-sigusr1 holds back from Node's start on
+    return withSignalsBlocked(executeNow);
   } catch (error) {
+    restoreSignals();
     throw error instanceof NativeError && error.call === 'execve' ? cannotExecute(launch.file, error) : error;
   } finally {
     layout.release();
