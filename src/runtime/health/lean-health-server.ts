@@ -32,17 +32,21 @@ export async function startLeanHealthServer(at: ListenAddress, source: HealthSou
   }
   const { descriptor } = listener;
   server.on('error', () => undefined); // a connection that cannot be accepted ends nothing
-  const later = setTimeout(() => server.listen({ fd: descriptor }), acceptAfterMs);
+  let isNodes = false;
+  const later = setTimeout(() => {
+    isNodes = true;
+    server.listen({ fd: descriptor });
+  }, acceptAfterMs);
   return {
     address: formatListenAddress(listener.address),
     descriptor,
     stop: () => {
       clearTimeout(later);
-      if (server.listening) server.close();
+      if (isNodes) server.close();
     },
     close: async () => {
       clearTimeout(later);
-      if (server.listening) await close(server, sockets);
+      if (isNodes) await close(server, sockets);
       else closeSync(descriptor);
     },
   };

@@ -182,6 +182,20 @@ lean('an address with a zone is Node’s to listen on: as it stands, no system c
   await server.close();
 });
 
+for (const isAccepting of [true, false])
+  lean(
+    `one that has stopped ${isAccepting ? 'accepting' : 'before it accepted'} is closed once`,
+    async () => {
+      const server = await startLeanHealthServer({ host: '127.0.0.1', port: 0 }, nothing);
+      if (isAccepting) assert.is((await http(`http://${server.address}/healthz`)).status, 200);
+      server.stop?.();
+      await server.close();
+      const port = Number(server.address.split(':').at(-1));
+      const second = await startLeanHealthServer({ host: '127.0.0.1', port }, nothing);
+      await second.close();
+    },
+  );
+
 lean('one that is closed before it has accepted anything leaves the port free', async () => {
   const first = await startLeanHealthServer({ host: '127.0.0.1', port: 0 }, nothing);
   const port = Number(first.address.split(':').at(-1));
