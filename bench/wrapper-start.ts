@@ -47,6 +47,10 @@ export const run: Bench['run'] = async (say) => {
 };
 
 const stays = { SVC_RESIDENT: 'true' };
+const bothForms = (env: NodeJS.ProcessEnv): readonly (readonly [string, NodeJS.ProcessEnv])[] => [
+  ['stays (SVC_RESIDENT=true)', { ...env, ...stays }],
+  ['leaves', env],
+];
 const passesADay = (24 * 60) / 5;
 
 /** What a renewal costs a wrapper that stays, and one that leaves in between. */
@@ -54,10 +58,7 @@ async function passesOf(around: BenchEnvironment, say: (text: string) => void) {
   const { entry } = around;
   say('renewals of a wrapper that stays, and of one that leaves');
   const rows: Row[] = [];
-  for (const [title, env] of [
-    ['stays (SVC_RESIDENT=true)', { ...often, ...stays }],
-    ['leaves', often],
-  ] as const) {
+  for (const [title, env] of bothForms(often)) {
     const { cpu, peak } = await measurePasses(wrapper(around, title, { entry, env }));
     rows.push({ name: title, cells: [cpu, (cpu * passesADay) / 1000, peak / 1024] });
   }
@@ -71,10 +72,7 @@ async function deliveriesOf(around: BenchBed, say: (text: string) => void) {
   const { entry } = around;
   say('changed secrets');
   const rows: Row[] = [];
-  for (const [title, env] of [
-    ['stays (SVC_RESIDENT=true)', { ...everyTwoSeconds, ...stays }],
-    ['leaves', everyTwoSeconds],
-  ] as const) {
+  for (const [title, env] of bothForms(everyTwoSeconds)) {
     const starter = wrapper(around, title, { entry, env, application: tellsItsSecret });
     const delays = await measureDelivery(starter, around.put);
     rows.push({

@@ -137,11 +137,16 @@ export function dropPending(signal: number): void {
 }
 
 /** Runs something while this thread holds the signal back. */
-export function withSignalBlocked<T>(signal: number, use: () => T): T {
+export const withSignalBlocked = <T>(signal: number, use: () => T): T =>
+  withBlocked((mask) => addTo(mask, signal), use);
+
+/** Runs something while this thread holds every signal back: a program that is executed has them blocked, and pending. */
+export const withSignalsBlocked = <T>(use: () => T): T => withBlocked((mask) => mask.fill(0xff), use);
+
+function withBlocked<T>(fill: (mask: Buffer) => void, use: () => T): T {
   return withScratch(2 * maskLength, ({ address, bytes }) => {
     const previous = address + BigInt(maskLength);
-    const bit = signal - 1;
-    bytes[bit >> 3] = 1 << (bit & 7);
+    fill(bytes.subarray(0, maskLength));
     tryInt('sigprocmask', block, address, previous);
     try {
       return use();
@@ -151,25 +156,15 @@ export function withSignalBlocked<T>(signal: number, use: () => T): T {
   });
 }
 
-/** Runs something while this thread holds every signal back: a program that is executed has them blocked, and pending. */
-export function withSignalsBlocked<T>(use: () => T): T {
-  return withScratch(2 * maskLength, ({ address, bytes }) => {
-    const previous = address + BigInt(maskLength);
-    bytes.fill(0xff, 0, maskLength);
-    tryInt('sigprocmask', block, address, previous);
-    try {
-      return use();
-    } finally {
-      tryInt('sigprocmask', setMask, previous, 0n);
-    }
-  });
+function addTo(mask: Buffer, signal: number): void {
+  const bit = signal - 1;
+  mask[bit >> 3] = 1 << (bit & 7);
 }
 
 /** Lets a signal in again that was blocked, in this thread. */
 export function unblockSignal(signal: number): void {
   withScratch(maskLength, ({ address, bytes }) => {
-    const bit = signal - 1;
-    bytes[bit >> 3] = 1 << (bit & 7);
+    addTo(bytes, signal);
     tryInt('sigprocmask', unblock, address, 0n);
   });
 }

@@ -129,13 +129,13 @@ export function execute(request: ExecuteRequest): never {
   return prepareExecution(request)();
 }
 
-/** Does all of `execute` but the system call itself, which is what it returns. */
+/** Does what takes time of `execute`; the rest is what it returns. */
 export function prepareExecution({ file, argv, env, inherit }: ExecuteRequest): () => never {
   const path = Buffer.from(`${file}\0`);
   closeOthersOnExec();
-  for (const descriptor of inherit) keepOnExec(descriptor, true);
   return () => {
     try {
+      for (const descriptor of inherit) keepOnExec(descriptor, true);
       return withScratch(path.length, ({ address, bytes }) => {
         bytes.set(path);
         tryInt('execve', address, argv, env);
