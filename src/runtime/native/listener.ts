@@ -2,7 +2,7 @@ import { closeSync } from 'node:fs';
 import { isIP } from 'node:net';
 import type { ListenAddress } from '../../core/settings/listen-address.ts';
 import { callInt, NativeError, tryInt } from './libc.ts';
-import { withScratch } from './memory.ts';
+import { withScratch, withString } from './memory.ts';
 
 export interface Listener {
   /** Close-on-exec; the caller closes it. */
@@ -16,9 +16,8 @@ const families = { 4: 2, 6: 10 } as const;
 const lengths = { 4: 16, 6: 28 } as const;
 const addressAt = { 4: 4, 6: 8 } as const;
 const portAt = 2;
-/** Behind the larger one: an int, and the host as text. */
+/** An int behind the larger one. */
 const numberAt = 28;
-const textAt = 32;
 const streamCloseOnExecNonBlocking = 1 | 0o2000000 | 0o4000;
 const socketLevel = 1;
 const reuseAddress = 2;
@@ -53,7 +52,7 @@ function listenAnywhere(port: number): Listener {
 function listenOn(family: 4 | 6, host: string, port: number): Listener {
   const descriptor = tryInt('socket', families[family], streamCloseOnExecNonBlocking, 0);
   try {
-    return withScratch(textAt + host.length + 1, ({ address, bytes }) => {
+    return withScratch(numberAt + 4, ({ address, bytes }) => {
       const at = (offset: number) => address + BigInt(offset);
       bytes.writeInt32LE(1, numberAt);
       tryInt('setsockopt', descriptor, socketLevel, reuseAddress, at(numberAt), 4);
@@ -61,9 +60,10 @@ function listenOn(family: 4 | 6, host: string, port: number): Listener {
       if (family === 6) tryInt('setsockopt', descriptor, protocolIpv6, ipv6Only, at(numberAt), 4);
       bytes.writeUInt16LE(families[family], 0);
       bytes.writeUInt16BE(port, portAt);
-      bytes.write(host, textAt, 'latin1');
-      if (callInt('inet_pton', families[family], at(textAt), at(addressAt[family])) !== 1)
-        throw new TypeError(`${host} is no address`);
+      withString(host, (text) => {
+        if (callInt('inet_pton', families[family], text, at(addressAt[family])) !== 1)
+          throw new TypeError(`${host} is no address`);
+      });
       tryInt('bind', descriptor, address, lengths[family]);
       tryInt('listen', descriptor, backlog);
       bytes.writeInt32LE(numberAt, numberAt);

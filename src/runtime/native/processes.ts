@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { callInt, NativeError, tryInt, tryLong } from './libc.ts';
-import { type Scratch, withScratch } from './memory.ts';
+import { type Scratch, withScratch, withString } from './memory.ts';
 
 /** What became of a child; `signal` such as `SIGTERM`. */
 export type Change =
@@ -123,13 +123,7 @@ export function endBySignals(signals: readonly number[]): () => void {
   };
 }
 
-function exitFunction(): bigint {
-  const name = Buffer.from('_exit\0');
-  return withScratch(name.length, ({ address, bytes }) => {
-    bytes.set(name);
-    return tryLong('dlsym', 0n, address);
-  });
-}
+const exitFunction = (): bigint => withString('_exit', (name) => tryLong('dlsym', 0n, name));
 
 /** Forgets what was sent and not yet delivered. */
 export function dropPending(signal: number): void {

@@ -2,7 +2,7 @@ import { accessSync, constants, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { exitStatus, SvcError } from '../../core/errors.ts';
 import { callInt, NativeError, tryInt } from './libc.ts';
-import { withScratch } from './memory.ts';
+import { withScratch, withString } from './memory.ts';
 import { setForegroundGroup } from './processes.ts';
 
 export interface SpawnRequest {
@@ -47,14 +47,12 @@ export function spawn(request: SpawnRequest, call: Call = callInt): number {
 }
 
 function start(request: SpawnRequest, actions: bigint, attributes: bigint): number {
-  const path = Buffer.from(`${request.file}\0`);
-  return withScratch(path.length, (file) => {
-    file.bytes.set(path);
-    return withScratch(4, (pid) => {
-      succeed('posix_spawn', pid.address, file.address, actions, attributes, request.argv, request.env);
+  return withString(request.file, (file) =>
+    withScratch(4, (pid) => {
+      succeed('posix_spawn', pid.address, file, actions, attributes, request.argv, request.env);
       return pid.bytes.readInt32LE();
-    });
-  });
+    }),
+  );
 }
 
 function withActions<T>(use: (actions: bigint) => T): T {
@@ -131,14 +129,12 @@ export function execute(request: ExecuteRequest): never {
 
 /** Does what takes time of `execute`; the rest is what it returns. */
 export function prepareExecution({ file, argv, env, inherit }: ExecuteRequest): () => never {
-  const path = Buffer.from(`${file}\0`);
   closeOthersOnExec();
   return () => {
     try {
       for (const descriptor of inherit) keepOnExec(descriptor, true);
-      return withScratch(path.length, ({ address, bytes }) => {
-        bytes.set(path);
-        tryInt('execve', address, argv, env);
+      return withString(file, (path) => {
+        tryInt('execve', path, argv, env);
         throw new Error('execve came back without an error');
       });
     } finally {
