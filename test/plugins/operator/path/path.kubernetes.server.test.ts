@@ -156,7 +156,8 @@ test('several containers, one of which has 8081 to itself', async () => {
     await whenReady(pod, port, name);
     assert.match(await answer(port, '/healthz'), /"ok"|"status"/, name);
   }
-  assert.match(await answer(8081, '/app'), /APP_STAYS/, 'the web server itself');
+  // The wrapper is ready once httpd runs, which is before httpd listens.
+  await waitFor('the web server itself', async () => /APP_STAYS/.test(await answer(8081, '/app')));
   const worker = pod.container('worker');
   await waitFor('the worker', () => /^staying$/m.test(worker.output()), { details: worker.output });
   assert.is(toldIn(worker.output()).digest, digest);
