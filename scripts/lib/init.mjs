@@ -12,6 +12,8 @@ const CROSS_COMPILERS = { x64: ['x86_64-linux-gnu-gcc'], arm64: ['aarch64-linux-
 /** As Debian and as LLVM name them. */
 const DEBIAN = { x64: 'amd64', arm64: 'arm64' };
 const BUILTINS_TITLE = 'LLVM compiler-rt, linked into svc-init for arm64 (Apache 2.0 with LLVM exceptions)';
+/** Of the C library that a compiler of Debian links to by itself. */
+const GLIBC_COPYRIGHT = '/usr/share/doc/libc6-dev/copyright';
 const MACHINES = { x64: 'x86_64', arm64: 'aarch64' };
 
 const WARNINGS = '-std=gnu11 -Wall -Wextra -Werror'.split(' ');
@@ -62,7 +64,16 @@ function toolchainFor(architecture) {
   const compiler = (architecture === process.arch ? OWN_COMPILERS : CROSS_COMPILERS[architecture]).find(
     links,
   );
-  return compiler && { compiler, headers: ['-D_FORTIFY_SOURCE=2'], objects: [] };
+  if (compiler === undefined) return undefined;
+  const notices = existsSync(GLIBC_COPYRIGHT)
+    ? [
+        {
+          title: 'The GNU C Library, linked into svc-init (LGPL 2.1)',
+          text: readFileSync(GLIBC_COPYRIGHT, 'utf8').trim(),
+        },
+      ]
+    : [];
+  return { compiler, headers: ['-D_FORTIFY_SOURCE=2'], objects: [], notices };
 }
 
 /**

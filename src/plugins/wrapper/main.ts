@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { createLeanMetrics, type LeanMetrics } from '../../runtime/health/health.ts';
-import { type HealthServer, startLeanHealthServer } from '../../runtime/health/lean-health-server.ts';
+import { type LeanHealthServer, startLeanHealthServer } from '../../runtime/health/lean-health-server.ts';
 import { describeError, type Logger, reportFailure } from '../../runtime/logging/logger.ts';
 import type { Region } from '../../runtime/native/memory.ts';
 import { exitAtOnce, setCoreLimit, setDumpable, setSubreaper } from '../../runtime/native/own-process.ts';
@@ -196,7 +196,7 @@ async function obtainAfterRegistration(
 }
 
 /** Once the wrapper has become the application, nothing could respond to probes. */
-async function serveHealth({ config, log, observation }: Service): Promise<HealthServer | undefined> {
+async function serveHealth({ config, log, observation }: Service): Promise<LeanHealthServer | undefined> {
   const { healthAddr, exec } = config.settings;
   if (healthAddr === undefined || exec) return undefined;
   const server = await startLeanHealthServer(healthAddr, observation);

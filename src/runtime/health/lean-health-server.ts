@@ -21,7 +21,10 @@ const acceptAfterMs = 300;
  * The kernel takes connections at once; they are accepted a moment later.
  * @throws SvcError HEALTH_ADDRESS (exit 78) if it cannot listen there
  */
-export async function startLeanHealthServer(at: ListenAddress, source: HealthSource): Promise<HealthServer> {
+export async function startLeanHealthServer(
+  at: ListenAddress,
+  source: HealthSource,
+): Promise<LeanHealthServer> {
   const sockets = new Set<Socket>();
   const server = createServer({ allowHalfOpen: true }, (socket) => serve(socket, source, sockets));
   const listener = listenEarly(at);
@@ -144,11 +147,15 @@ export interface HealthSource {
 export interface HealthServer {
   /** The listen address with the actual port: `127.0.0.1:8191`, `[::]:8191`. */
   readonly address: string;
-  /** Of the listening socket; undefined where that is not known. */
-  readonly descriptor?: number | undefined;
-  /** Accepts no more, for another process that has a copy of the descriptor; what was accepted is answered. */
-  stop?(): void;
   close(): Promise<void>;
+}
+
+/** One that another process can take over. */
+export interface LeanHealthServer extends HealthServer {
+  /** Of the listening socket; undefined where that is not known. */
+  readonly descriptor: number | undefined;
+  /** Accepts no more, for another process that has a copy of the descriptor; what was accepted is answered. */
+  stop(): void;
 }
 
 /** The responses of a health server, whatever implements HTTP. */

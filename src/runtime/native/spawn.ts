@@ -205,10 +205,16 @@ export function cannotExecute(file: string, cause: Error & { errnoName?: string 
   const { errnoName = '' } = cause;
   if (missing.has(errnoName)) return notFound(file, cause);
   if (errnoName === 'E2BIG') return tooLong(file, cause);
+  if (errnoName in scarce) return notExecutable(file, cause.message, cause, scarce[errnoName]);
   const reason =
     errnoName === 'ENOEXEC' ? 'it is neither a program for this machine nor a script with #!' : '';
   return notExecutable(file, reason || cause.message, cause);
 }
+
+const scarce: Readonly<Record<string, string>> = {
+  ENOMEM: 'Give the container more memory.',
+  EAGAIN: 'Allow more processes: the pids limit of the container, or ulimit -u.',
+};
 
 function tooLong(file: string, cause: Error): SvcError {
   const what = 'arguments and environment are longer than the system takes';
@@ -228,12 +234,17 @@ function notFound(file: string, cause?: Error): SvcError {
   });
 }
 
-function notExecutable(file: string, reason: string, cause?: Error): SvcError {
+function notExecutable(
+  file: string,
+  reason: string,
+  cause?: Error,
+  nextStep = 'Make it executable (chmod +x), and a script begin with #! and its interpreter.',
+): SvcError {
   return new SvcError(
     'PROGRAM_NOT_EXECUTABLE',
     `The program ${JSON.stringify(file)} cannot be run: ${reason}`,
     {
-      nextStep: 'Make it executable (chmod +x), and a script begin with #! and its interpreter.',
+      nextStep,
       exitStatus: programStatus.notExecutable,
       cause,
     },

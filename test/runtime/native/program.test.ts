@@ -54,15 +54,22 @@ programs('not there: 127; there without permission: 126', () => {
   assert.is(statusOf('x'.repeat(5000), path), 127);
 });
 
-programs('a failed start says what to mend', () => {
+programs('a failed start says what to fix', () => {
   const next = (errnoName: string) => {
     const { exitStatus, nextStep } = cannotExecute('tool', Object.assign(new Error('no'), { errnoName }));
-    return [exitStatus, /chmod/.test(nextStep), /fewer or shorter/.test(nextStep)];
+    return [
+      exitStatus,
+      /chmod/.test(nextStep),
+      /fewer or shorter/.test(nextStep),
+      /more (memory|processes)/.test(nextStep),
+    ];
   };
-  assert.equal(next('ENOEXEC'), [126, true, false]);
-  assert.equal(next('EACCES'), [126, true, false]);
-  assert.equal(next('E2BIG'), [126, false, true]);
-  assert.equal(next('ENOENT'), [127, false, false]);
+  assert.equal(next('ENOEXEC'), [126, true, false, false]);
+  assert.equal(next('EACCES'), [126, true, false, false]);
+  assert.equal(next('E2BIG'), [126, false, true, false]);
+  assert.equal(next('ENOENT'), [127, false, false, false]);
+  assert.equal(next('ENOMEM'), [126, false, false, true]);
+  assert.equal(next('EAGAIN'), [126, false, false, true]);
 });
 
 programs('an empty part of PATH is the working directory', () => {

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { isatty } from 'node:tty';
 import { SvcError } from '../../../core/errors.ts';
 import type { LeanMetrics } from '../../../runtime/health/health.ts';
-import type { HealthServer } from '../../../runtime/health/lean-health-server.ts';
+import type { LeanHealthServer } from '../../../runtime/health/lean-health-server.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import { NativeError } from '../../../runtime/native/libc.ts';
 import { hasCapability } from '../../../runtime/native/own-process.ts';
@@ -48,7 +48,7 @@ export interface HandOverOptions {
   readonly key: Uint8Array;
   readonly observation: Observation;
   readonly metrics: LeanMetrics;
-  readonly health: HealthServer | undefined;
+  readonly health: LeanHealthServer | undefined;
   /** Aborted by a signal that ends the wrapper. */
   readonly signal: AbortSignal;
 }
@@ -139,7 +139,7 @@ export async function handOverToInit(options: HandOverOptions): Promise<never> {
   sendRecord(socket, { kind: recordKind.settings, number: flags, values: limits });
   if (health?.descriptor !== undefined) {
     sendRecord(socket, { kind: recordKind.listener }, health.descriptor);
-    health.stop?.();
+    health.stop();
   }
   observation.secrets.set(obtained.count);
   // takes 6 ms, and nobody else asks
