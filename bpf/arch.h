@@ -11,7 +11,11 @@
 #error "build with -D__TARGET_ARCH_x86 or -D__TARGET_ARCH_arm64"
 #endif
 
+/* Flag of a thread of the kernel that works for an io_uring; its registers are of its beginning. */
+#define IO_WORKER 0x00000010
+
 /* On both architectures. */
+#define IO_URING_ENTER 426
 #define COMPAT_SENDFILE 187
 #define COMPAT_SENDFILE64 239
 
@@ -42,13 +46,22 @@ inlined __u64 argument(const struct call *call, int index)
 	return call->compat ? compat_argument(call->registers, index) : native_argument(call->registers, index);
 }
 
+/* What a worker of an io_uring does was asked for by io_uring_enter. */
+inlined void call_of_io_worker(struct call *call)
+{
+	call->number = IO_URING_ENTER;
+	call->kind = CALL_IO_URING;
+}
+
 /* The call that the current task is in, as far as the kernel lets programs know (5.15). */
 inlined void current_call(struct call *call)
 {
 	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
 
 	__builtin_memset(call, 0, sizeof(*call));
-	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs))
+	if (BPF_CORE_READ(task, flags) & IO_WORKER)
+		call_of_io_worker(call);
+	else if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs))
 		read_call(call, task, (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf()));
 }
 

@@ -9,8 +9,7 @@
 
 #include "paths/calls.h"
 
-/* Flags of a task. */
-#define IO_WORKER 0x00000010
+/* Flag of a task. */
 #define KERNEL_THREAD 0x00200000
 
 /* An io_uring says nothing of the file that it reads, and a descriptor that is closed meanwhile neither. */
@@ -45,7 +44,7 @@ inlined void on_memory_locking(struct mm_struct *memory)
 	if (!own || own == memory || (flags & KERNEL_THREAD) || is_being_killed(reader))
 		return;
 	current_call(&call);
-	if ((flags & IO_WORKER) || call.kind == CALL_IO_URING)
+	if (call.kind == CALL_IO_URING)
 		on_unnamed_read(&call, SVC_PATH_MEMORY, memory);
 	else if (call.kind == CALL_READ || call.kind == CALL_COPY)
 		on_descriptor_read(&call, memory);

@@ -96,10 +96,11 @@ CASE(lock_io_uring, "locking of memory, a read of an io_uring is killed, by the 
 	IN_CALL(0, statx, 5);
 	lock_memory(victim);
 	EQUAL(host.signals, 1);
-	bystander->task.flags = 0x10;
+	bystander->task.flags = IO_WORKER;
 	lock_memory(victim);
 	EQUAL(host.signals, 2);
 	EQUAL(hit_count(), 2);
+	EQUAL(last_hit()->syscall, NATIVE_io_uring_enter);
 	lock_memory(make_process(916, init));
 	EQUAL(host.signals, 2);
 }

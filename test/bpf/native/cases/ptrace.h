@@ -49,6 +49,10 @@ CASE(ptrace_opening, "where a file is being opened, attaching is denied without 
 		IN_CALL(abi, io_uring_enter, 3);
 		EQUAL(HOOK_PTRACE(victim, ATTACH_MODE), -EPERM);
 	}
+	bystander->task.flags = IO_WORKER;
+	IN_CALL(0, ptrace, 16, 0, 0);
+	EQUAL(HOOK_PTRACE(victim, ATTACH_MODE), -EPERM);
+	bystander->task.flags = 0;
 	rules()->enforce = 0;
 	IN_CALL(0, openat, -100, 0, 0);
 	EQUAL(HOOK_PTRACE(victim, ATTACH_MODE), 0);
