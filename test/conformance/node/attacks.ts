@@ -1,4 +1,12 @@
-import { type ApiObject, comesAbout, type NodeBed, type NodeCheck, onNode, readyPods } from './bed.ts';
+import {
+  type ApiObject,
+  comesAbout,
+  kubectl,
+  type NodeBed,
+  type NodeCheck,
+  onNode,
+  readyPods,
+} from './bed.ts';
 import { agentRecords } from './install.ts';
 import { LEVELS, PASSWORD, shop } from './shop.ts';
 
@@ -91,6 +99,9 @@ export const neighbours: NodeCheck = async (bed, report) => {
   const shared = { namespace: 'restricted', pod: composed.metadata.name, variables: 'true' };
   const beside = inPod('restricted', shared.pod, 'side');
   await denied(bed, report, shared, 'a container that shares the processes', beside, EVERYONE);
+  await kubectl(bed, 'delete', 'deployment', 'composed', '--namespace', 'restricted');
+  await kubectl(bed, 'delete', 'deployment', 'rogue', '--namespace', 'privileged');
+  await kubectl(bed, 'delete', 'deployment', 'plain', '--namespace', 'baseline');
 };
 
 const denied = async (

@@ -75,7 +75,7 @@ async function startPods(bed: NodeBed): Promise<void> {
       ...{ apiVersion: 'svc.io/v1alpha1', kind: 'ServiceConfig', metadata },
       spec: {
         ...{ selector: { matchLabels: { app: 'stored' } }, vault: { role: ROLE } },
-        ...{ secretPaths: ['secret/shop/db'], renewalInterval: '20s' },
+        ...{ secretPaths: ['secret/shop/db'], renewalInterval: '2m' },
         proxy: {
           ...{ enabled: true, role: 'app-proxy', credentialsSecret: metadata.name },
           upstream: `http://s3.example.eu:${STORE_PORT}`,

@@ -48,6 +48,7 @@ export const kinds: NodeCheck = async (bed, report) => {
     side.includes(`digest ${digestOf('')}\n`),
     side.trim(),
   );
+  await kubectl(bed, 'delete', 'statefulset', 'state', '--namespace', NAMESPACE);
 };
 
 function cronJob(): object {
