@@ -211,11 +211,12 @@ static pid_t start_worker(char **argv, int socket)
 		return pid;
 	setpgid(0, 0);
 	become_child(parent);
-	int input = open("/dev/null", O_RDWR | O_CLOEXEC);
-	if (input >= 0)
-		dup2(input, 0);
-	else
-		close(0);
+	int input = open("/dev/null", O_RDWR | O_CLOEXEC), nothing[2] = { -1, -1 };
+	if (input < 0 && pipe2(nothing, O_CLOEXEC) == 0) { /* Node needs one */
+		input = nothing[0];
+		close(nothing[1]);
+	}
+	dup2(input, 0);
 	int loader = seal_loader(argv[0]);
 	if (socket == WORKER_SOCKET) {
 		fcntl(socket, F_SETFD, 0);

@@ -47,14 +47,15 @@ static void to_text(char *fields)
 }
 
 /*
- * One line; `fields` is `,"name":value` and so on, as JSON has it. A pipe that nobody reads costs the line: svc-init
- * never waits for a reader.
+ * One line; `fields` is `,"name":value` and so on, as JSON has it. A pipe that nobody reads costs the line, and a tenth
+ * of a second once.
  */
 __attribute__((format(printf, 3, 4))) static void log_line(const char *level, const char *event, const char *fields,
 							   ...)
 {
 	static const char levels[] = "diwe";
 	char told[384], line[640], second[32];
+	static bool unread;
 	bool text = flags & LOG_TEXT;
 	struct pollfd error = { .fd = 2, .events = POLLOUT };
 	struct timespec now;
@@ -76,7 +77,8 @@ __attribute__((format(printf, 3, 4))) static void log_line(const char *level, co
 		     : "{\"level\":\"%s\",\"time\":\"%s.%03dZ\",\"component\":\"wrapper\",\"event\":\"%s\"%s}\n",
 		level, second, (int)(now.tv_nsec / 1000000), event, told);
 	size_t size = (size_t)length < sizeof(line) ? (size_t)length : sizeof(line) - 1;
-	if (poll(&error, 1, 100) == 1 && write(2, line, size) < 0)
+	unread = poll(&error, 1, unread ? 0 : 100) != 1;
+	if (!unread && write(2, line, size) < 0)
 		return;
 }
 

@@ -15,9 +15,9 @@
 #include <sys/un.h>
 #include "launch.h"
 
-static const int forwarded[] = { SIGHUP,  SIGINT,    SIGQUIT,	SIGABRT, SIGUSR1,  SIGUSR2, SIGALRM,
-				 SIGTERM, SIGSTKFLT, SIGCONT,	SIGTSTP, SIGTTIN,  SIGTTOU, SIGURG,
-				 SIGXCPU, SIGXFSZ,   SIGVTALRM, SIGPROF, SIGWINCH, SIGIO,   SIGPWR };
+static const int forwarded[] = { SIGHUP,    SIGINT,    SIGQUIT,	 SIGABRT, SIGUSR1, SIGUSR2, SIGALRM,
+				 SIGTERM,   SIGSTKFLT, SIGCONT,	 SIGTSTP, SIGTTIN, SIGTTOU, SIGURG,
+				 SIGVTALRM, SIGPROF,   SIGWINCH, SIGIO,	  SIGPWR };
 
 enum {
 	SWEEP_MS = 10,
@@ -43,6 +43,7 @@ static struct {
 	int64_t kill_at;
 	int status;
 	struct launch next; /* to be started, when the one that runs has ended */
+	bool next_held; /* until the worker has also left the state in which it is in use */
 	int shared;
 } application = { .kill_at = NEVER, .next = { .region = -1 }, .shared = -1 };
 
@@ -275,7 +276,7 @@ static void application_ended(int status, int number)
 	application.status = status;
 	shown->figures[UP] = 0;
 	sweep.active = true;
-	sweep.over = application.next.region < 0;
+	sweep.over = application.next.region < 0 || application.next_held;
 	sweep.kill_at = milliseconds() + self.grace;
 	if (sweep.over)
 		end_child(&worker.pid);
@@ -296,6 +297,9 @@ static void worker_ended(int status)
 	take_records(); /* its last ones may have come since */
 	worker.pid = 0;
 	take(&worker.socket, -1);
+	if (application.next_held) /* its state did not come: the next worker finds the change again */
+		take(&application.next.region, -1);
+	application.next_held = false;
 	if (worker.reported && status == 0) {
 		worker.failures = 0;
 		shown->failing = 0;
@@ -397,15 +401,11 @@ static int connect_agent(void)
 	return descriptor;
 }
 
-static void take_start(const struct record *record, int *descriptor)
+/* The next application takes the place of the one that runs, if any does. */
+static void begin_next(void)
 {
-	take(&application.next.region, *descriptor);
-	*descriptor = -1;
-	application.next.shared_number = record->number > 2 && record->number < 1 << 20 ? (int)record->number : 0;
-	application.next.length = record->values[0];
-	application.next.argc = record->values[1];
-	application.next.envc = record->values[2];
-	if (sweep.active)
+	application.next_held = false;
+	if (sweep.active || application.next.region < 0)
 		return;
 	if (!application.pid) {
 		launch_next();
@@ -414,6 +414,19 @@ static void take_start(const struct record *record, int *descriptor)
 	application.stopping = true;
 	shown->restarting = 1;
 	terminate_application();
+}
+
+static void take_start(const struct record *record, int *descriptor)
+{
+	take(&application.next.region, *descriptor);
+	*descriptor = -1;
+	application.next.shared_number = record->number > 2 && record->number < 1 << 20 ? (int)record->number : 0;
+	application.next.length = record->values[0];
+	application.next.argc = record->values[1];
+	application.next.envc = record->values[2];
+	application.next_held = worker.pid != 0;
+	if (!application.next_held)
+		begin_next();
 }
 
 /* Does what a record says; false for one that has no meaning, whose sender is not to be trusted any more. */
@@ -470,8 +483,11 @@ static bool take_record(const struct record *record, int *descriptor)
 				      : &application.shared,
 	     *descriptor);
 	*descriptor = -1;
-	if (record->kind == STATE)
+	if (record->kind == STATE) {
 		lock_state();
+		if (application.next_held)
+			begin_next();
+	}
 	return true;
 }
 
@@ -583,6 +599,8 @@ static void catch_signals(void)
 		sigaddset(&caught, forwarded[i]);
 	set_action(SIGCHLD, SIG_DFL);
 	set_action(SIGPIPE, SIG_IGN);
+	set_action(SIGXCPU, SIG_IGN); /* these two are about this process's own limits */
+	set_action(SIGXFSZ, SIG_IGN);
 	for (int number = FIRST_REAL_TIME; number <= LAST_SIGNAL; number++)
 		set_action(number, SIG_IGN);
 	sigprocmask(SIG_SETMASK, &caught, NULL);

@@ -54,7 +54,7 @@ export function lookedUp({ status, fields, errors }: LoginAnswer): TokenLease {
 
 /** `ttl` counts whole seconds, 0 for a token without an end, which has no `expire_time` either. */
 function lifetime(fields: AnswerFields): RenewedLease {
-  const seconds = fields.number('data', 'ttl') ?? 0;
+  const seconds = bounded(fields.number('data', 'ttl') ?? 0);
   const ends = fields.string('data', 'expire_time') !== undefined;
   return {
     leaseSeconds: ends ? Math.max(1, seconds) : seconds,
@@ -66,8 +66,13 @@ function lifetime(fields: AnswerFields): RenewedLease {
 export function grantedLease(fields: AnswerFields, path: string): RenewedLease {
   const leaseSeconds = fields.number('auth', 'lease_duration');
   if (leaseSeconds === undefined) throw withoutToken(path);
-  return { leaseSeconds, renewable: fields.isTrue('auth', 'renewable') };
+  return { leaseSeconds: bounded(leaseSeconds), renewable: fields.isTrue('auth', 'renewable') };
 }
+
+/** A century: what is longer, or no number of seconds at all, is a server's mistake that clocks cannot count. */
+const mostSeconds = 3_155_760_000;
+
+const bounded = (seconds: number): number => Math.min(Math.max(0, seconds), mostSeconds);
 
 export const withoutToken = (path: string): VaultError =>
   new VaultError('unavailable', `The key server answered ${path} without a token`, { path });

@@ -1,5 +1,5 @@
-import { accessSync, constants, existsSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { isatty } from 'node:tty';
 import { SvcError } from '../../../core/errors.ts';
 import type { LeanMetrics } from '../../../runtime/health/health.ts';
@@ -33,6 +33,7 @@ import {
   withoutDebugger,
   workerFlag,
 } from './records.ts';
+import { replaceableBySetting, replaceablePart } from './replaceable.ts';
 
 export interface HandOverOptions {
   /** The wrapper's own arguments, for its workers. */
@@ -76,12 +77,10 @@ function obstacleToLeaving(memory: ShareableMemory, settings: ResolvedWrapperSet
   try {
     const file = findInit();
     const loader = programLoader(process.execPath);
-    const loaded = hasCapability('sys_ptrace')
-      ? []
-      : [loader, file, ...loadedFiles(), ...trustedFiles(settings)];
-    const writable = loaded.find(isReplaceable);
-    if (writable !== undefined)
-      return `the application could replace ${writable}, which workers load or trust`;
+    const own = [loader, file, ...loadedFiles(), ...trustedFiles(settings)];
+    // one that may trace every process gains nothing by it
+    const open = hasCapability('sys_ptrace') ? undefined : replaceableOf(own);
+    if (open !== undefined) return `the application could replace ${open}, which workers load or trust`;
     const pid = withStrings({ file, args: [], env: [], memory }, (strings) =>
       spawn({ file, ...strings, inherit: [], ownGroup: false }),
     );
@@ -109,18 +108,14 @@ function trustedFiles(settings: ResolvedWrapperSettings): string[] {
   return [...caFiles, ...(caPath === undefined ? [] : [caPath, ...certificateFiles(caPath)])];
 }
 
-/** The application has the user of the wrapper. One that may trace every process gains nothing by it. */
-const isReplaceable = (file: string): boolean => isWritable(file) || isWritable(dirname(file));
-
-/** Its owner may change its mode, unless the file system is mounted read-only. */
-function isWritable(path: string): boolean {
-  try {
-    accessSync(path, constants.W_OK);
-    return true;
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    return code === 'EACCES' && statSync(path).uid === process.geteuid?.();
+/** What of the files is open to the application, which has the user of the wrapper, or a setting by which it gets at others. */
+function replaceableOf(files: readonly string[]): string | undefined {
+  for (const file of files) {
+    const part = replaceablePart(resolve(file));
+    if (part !== undefined) return part;
   }
+  const setting = replaceableBySetting(process.env, process.execArgv);
+  return setting && `files that ${setting} names`;
 }
 
 /**

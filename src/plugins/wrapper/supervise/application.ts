@@ -150,8 +150,8 @@ export type OnEvent = (event: SupervisionEvent) => void;
 
 /**
  * Signals that are forwarded to the application: all that Node can listen to.
- * Left out are those by which the kernel reports a fault of the wrapper itself (SEGV, BUS, FPE, ILL, SYS, TRAP),
- * PIPE, which the wrapper's own writes can cause, and CHLD. Node knows no real-time signals.
+ * Left out are those by which the kernel reports a fault of the wrapper itself (SEGV, BUS, FPE, ILL, SYS, TRAP), limits
+ * that it has reached itself (XCPU, XFSZ), PIPE, which the wrapper's own writes can cause, and CHLD. Node knows no real-time signals.
  */
 export const forwardedSignals = [
   'SIGHUP',
@@ -168,14 +168,15 @@ export const forwardedSignals = [
   'SIGTTIN',
   'SIGTTOU',
   'SIGURG',
-  'SIGXCPU',
-  'SIGXFSZ',
   'SIGVTALRM',
   'SIGPROF',
   'SIGWINCH',
   'SIGIO',
   'SIGPWR',
 ] as const satisfies readonly NodeJS.Signals[];
+
+/** What it has reached itself is an error of the call that met it, and no reason to end. */
+export const limitSignals = ['SIGXCPU', 'SIGXFSZ'] as const satisfies readonly NodeJS.Signals[];
 
 /** A wrapper that has a terminal gets these for its own use of it only. */
 export const terminalAccessSignals = ['SIGTTIN', 'SIGTTOU'] as const satisfies readonly NodeJS.Signals[];

@@ -33,6 +33,7 @@ import {
   endingOf,
   endingSignals,
   forwardedSignals,
+  limitSignals,
   type OnEvent,
   type Supervised,
   terminalAccessSignals,
@@ -203,6 +204,7 @@ export function catchSignals(onEndWithoutApplication: (signal: string) => void):
       else if (endingSignals.has(signal)) onEndWithoutApplication(signal);
     });
   }
+  for (const signal of limitSignals) process.on(signal, () => undefined);
   // blocked by Node's --disable-sigusr1, with which the wrapper's folder starts
   unblockSignal(constants.signals.SIGUSR1);
   return {

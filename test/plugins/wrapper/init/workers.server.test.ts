@@ -1,4 +1,12 @@
-import { chmodSync, chownSync, copyFileSync, existsSync, readdirSync, readFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
@@ -139,9 +147,30 @@ workers('where the application could replace what workers load or trust, the wra
   chownSync(LD_PRELOAD, 65_534, 65_534);
   const library = await confined.confined(ordinaryUser, { ...options, env: { ...env, LD_PRELOAD } });
   assert.match(String((await library.event('resident'))['reason']), /could replace .*libm\.so/);
+  const later = { ...env, LD_PRELOAD: join(folder.path, 'own', 'later.so') };
+  mkdirSync(join(folder.path, 'own'));
+  chownSync(join(folder.path, 'own'), 65_534, 65_534);
+  const missing = await confined.confined(ordinaryUser, { ...options, env: later });
+  assert.match(String((await missing.event('resident'))['reason']), /files that LD_PRELOAD names/);
   const root = await confined.confined(rootWithoutPtrace, { ...options, env });
   assert.match(String((await root.event('resident'))['reason']), /could replace/);
   await folder.remove();
+});
+
+workers('a limit of file sizes that the wrapper meets is no signal for the application', async () => {
+  const limitedTo = (bytes: number) => ['prlimit', `--fsize=${bytes}:${bytes}`];
+  const env = { ...often, SVC_REQUIRE_MLOCK: 'false' };
+  const options = { paths: ['secret/app'], command: ['/bin/sleep', '600'] };
+  const stays = await confined.confined(limitedTo(0), { ...options, env });
+  await waitFor('a renewal', async () => (await metric(stays, renewals)) >= 1);
+  // enough for svc-init, and not for the loader that a worker starts with
+  const leaves = await confined.confined(limitedTo(100 * KiB), { ...options, env: { ...env, ...asked } });
+  await leaves.event('worker.failed');
+  for (const run of [stays, leaves]) {
+    assert.equal(run.events('application.ended'), []);
+    run.signal('SIGTERM');
+    assert.is((await run.exited).code, 143);
+  }
 });
 
 workers('where no memfd may be executed, the wrapper stays and says why', async () => {

@@ -1,0 +1,108 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, chownSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type TemporaryFolder, temporaryFolder } from '../../../support/temporary.ts';
+import { checkPrefix, ordinaryUser } from '../support/confined.ts';
+
+const test = suite('what an application of the same user could replace');
+const source = new URL('../../../../src/plugins/wrapper/init/replaceable.ts', import.meta.url).href;
+const nobody = 65_534;
+let folder: TemporaryFolder;
+
+/** Folders of root and of the application's user below each other, each with a file of root. */
+test.before(() => {
+  checkPrefix(ordinaryUser);
+  folder = temporaryFolder('replaceable');
+  chmodSync(folder.path, 0o755);
+  for (const [name, mode, uid] of [
+    ['root', 0o755, 0],
+    ['own', 0o755, nobody],
+    ['own/sub', 0o755, 0],
+    ['shared', 0o1777, 0],
+  ] as const) {
+    mkdirSync(at(name));
+    chmodSync(at(name), mode);
+    writeFileSync(at(name, 'file'), '', { mode: 0o644 });
+    chownSync(at(name), uid, uid);
+  }
+  writeFileSync(at('shared', 'own'), '');
+  chownSync(at('shared', 'own'), nobody, nobody);
+  symlinkSync('../own/sub/file', at('root', 'link'));
+  symlinkSync('loop', at('root', 'loop'));
+});
+test.after(() => folder.remove());
+
+const at = (...names: string[]) => join(folder.path, ...names);
+
+/** As that user finds it, in a working directory of its own. */
+function asked(expression: string, ...args: readonly unknown[]): unknown {
+  const script = `const { replaceablePart, replaceableBySetting } = await import(${JSON.stringify(source)});
+    const args = JSON.parse(process.argv[1]);
+    process.stdout.write(JSON.stringify(${expression}));`;
+  const command = [...ordinaryUser, process.execPath, '--input-type=module', '-e', script];
+  const [file = '', ...rest] = [...command, JSON.stringify(args)];
+  const { status, stdout, stderr } = spawnSync(file, rest, { cwd: at('own'), encoding: 'utf8' });
+  assert.is(status, 0, stderr);
+  return JSON.parse(stdout);
+}
+
+const parts = (...paths: string[]) => asked('args.map((path) => replaceablePart(path) ?? null)', ...paths);
+const settings = (...envs: Record<string, string>[]) =>
+  asked('args.map((env) => replaceableBySetting(env, []) ?? null)', ...envs);
+
+test('files of others in folders of others are safe, missing ones too', () => {
+  const safe = [at('root', 'file'), at('root', 'missing', 'file'), at('shared', 'file'), '/bin/sh'];
+  assert.equal(parts(...safe), [null, null, null, null]);
+});
+
+test('a folder anywhere on the way, on that of a link too, is enough', () => {
+  assert.equal(parts(at('own', 'file'), at('own', 'sub', 'file'), at('root', 'link')), [
+    at('own', 'file'),
+    at('own', 'sub'),
+    at('own', 'sub'),
+  ]);
+});
+
+test('so is a missing file that could be made, a link without an end, an own file in a sticky folder', () => {
+  const open = [at('own', 'missing'), at('shared', 'missing'), at('root', 'loop'), at('shared', 'own')];
+  assert.equal(parts(...open), open);
+});
+
+test('variables count by the folders that they name, which need not be there', () => {
+  assert.equal(
+    settings(
+      { LD_LIBRARY_PATH: `${at('root')}:${at('own')}` },
+      { LD_LIBRARY_PATH: `:${at('root')}` },
+      { LD_LIBRARY_PATH: '$ORIGIN/lib' },
+      { LD_PRELOAD: at('own', 'missing.so') },
+      { OPENSSL_CONF: at('own', 'openssl.cnf') },
+      { NODE_COMPILE_CACHE: at('shared', 'cache') },
+    ),
+    [
+      'LD_LIBRARY_PATH',
+      'LD_LIBRARY_PATH',
+      'LD_LIBRARY_PATH',
+      'LD_PRELOAD',
+      'OPENSSL_CONF',
+      'NODE_COMPILE_CACHE',
+    ],
+  );
+});
+
+test('those that name what is safe, or nothing, do not', () => {
+  const none = settings(
+    { LD_LIBRARY_PATH: at('root'), LD_PRELOAD: at('root', 'file'), OPENSSL_CONF: at('root', 'file') },
+    { LD_PRELOAD: 'libjemalloc.so.2', LD_LIBRARY_PATH: '', NODE_OPTIONS: `--require=${at('own', 'file')}` },
+  );
+  assert.equal(none, [null, null]);
+});
+
+test("Node's flags that load files do", () => {
+  const flags = (...given: string[]) => asked('replaceableBySetting({}, args) ?? null', ...given);
+  assert.is(flags('--disable-sigusr1', '--require=x.js'), '--require=x.js');
+  assert.is(flags('--disable-sigusr1', '--max-semi-space-size=1'), null);
+});
+
+test.run();
