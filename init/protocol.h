@@ -15,7 +15,8 @@ enum record_kind {
 	PAGES, /* + descriptor; values: length of what it holds */
 	STATE, /* + descriptor: what the next worker gets back */
 	SHARED, /* + descriptor: the records that the application shares */
-	START, /* + descriptor; number: that of SHARED in the application, 0 for none; values: length, argc, envc */
+	START, /* + descriptor; number: that of SHARED in the application, 0 for none; values: length, argc, envc. From
+		* a worker, it waits for the STATE that goes with it */
 	NOTIFY, /* number: a signal for the application */
 	NEXT, /* number: 1 after a success; values: ms until the next worker, token's end in ms of CLOCK_MONOTONIC */
 	HELLO, /* the worker has protected itself and may be given the state */
