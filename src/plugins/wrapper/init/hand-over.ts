@@ -33,7 +33,7 @@ import {
   withoutDebugger,
   workerFlag,
 } from './records.ts';
-import { replaceableBySetting, replaceablePart } from './replaceable.ts';
+import { replaceableBySetting, replaceablePart, systemFiles } from './replaceable.ts';
 
 export interface HandOverOptions {
   /** The wrapper's own arguments, for its workers. */
@@ -77,7 +77,7 @@ function obstacleToLeaving(memory: ShareableMemory, settings: ResolvedWrapperSet
   try {
     const file = findInit();
     const loader = programLoader(process.execPath);
-    const own = [loader, file, ...loadedFiles(), ...trustedFiles(settings)];
+    const own = [loader, file, ...loadedFiles(), ...systemFiles, ...trustedFiles(settings)];
     // one that may trace every process gains nothing by it
     const open = hasCapability('sys_ptrace') ? undefined : replaceableOf(own);
     if (open !== undefined) return `the application could replace ${open}, which workers load or trust`;

@@ -75,6 +75,17 @@ function mayWrite(path: string): boolean {
   }
 }
 
+/** From which the loader and the C library load code unasked: preloaded libraries, those for look-ups of names. */
+export const systemFiles = [
+  '/etc/ld.so.preload',
+  '/etc/ld.so.cache',
+  '/etc/nsswitch.conf',
+  '/lib',
+  '/lib64',
+  '/usr/lib',
+  '/usr/lib64',
+];
+
 /** Variables from which the loader, the C library, OpenSSL and Node take files, each with what separates several. */
 const fileVariables: Readonly<Record<string, RegExp | undefined>> = {
   LD_LIBRARY_PATH: /[:;]/,

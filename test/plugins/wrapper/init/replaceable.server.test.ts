@@ -3,6 +3,7 @@ import { chmodSync, chownSync, mkdirSync, symlinkSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { replaceablePart, systemFiles } from '../../../../src/plugins/wrapper/init/replaceable.ts';
 import { type TemporaryFolder, temporaryFolder } from '../../../support/temporary.ts';
 import { checkPrefix, ordinaryUser } from '../support/confined.ts';
 
@@ -38,7 +39,7 @@ const at = (...names: string[]) => join(folder.path, ...names);
 
 /** As that user finds it, in a working directory of its own. */
 function asked(expression: string, ...args: readonly unknown[]): unknown {
-  const script = `const { replaceablePart, replaceableBySetting } = await import(${JSON.stringify(source)});
+  const script = `const { replaceablePart, replaceableBySetting, systemFiles } = await import(${JSON.stringify(source)});
     const args = JSON.parse(process.argv[1]);
     process.stdout.write(JSON.stringify(${expression}));`;
   const command = [...ordinaryUser, process.execPath, '--input-type=module', '-e', script];
@@ -97,6 +98,12 @@ test('those that name what is safe, or nothing, do not', () => {
     { LD_PRELOAD: 'libjemalloc.so.2', LD_LIBRARY_PATH: '', NODE_OPTIONS: `--require=${at('own', 'file')}` },
   );
   assert.equal(none, [null, null]);
+});
+
+test("the system's own libraries are safe from an ordinary user, and open to root", () => {
+  const open = 'systemFiles.filter((path) => replaceablePart(path) !== undefined)';
+  assert.equal(asked(open), []);
+  assert.ok(systemFiles.every((path) => replaceablePart(path) !== undefined));
 });
 
 test("Node's flags that load files do", () => {
