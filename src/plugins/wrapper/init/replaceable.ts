@@ -75,11 +75,12 @@ function mayWrite(path: string): boolean {
   }
 }
 
-/** From which the loader and the C library load code unasked: preloaded libraries, those for look-ups of names. */
+/** From which the loader, the C library and OpenSSL load code unasked: preloaded libraries, look-ups of names, providers. */
 export const systemFiles = [
   '/etc/ld.so.preload',
   '/etc/ld.so.cache',
   '/etc/nsswitch.conf',
+  '/etc/ssl/openssl.cnf',
   '/lib',
   '/lib64',
   '/usr/lib',
