@@ -216,7 +216,8 @@ static pid_t start_worker(char **argv, int socket)
 		input = nothing[0];
 		close(nothing[1]);
 	}
-	dup2(input, 0);
+	if (dup2(input, 0) < 0)
+		close(0);
 	int loader = seal_loader(argv[0]);
 	if (socket == WORKER_SOCKET) {
 		fcntl(socket, F_SETFD, 0);

@@ -66,12 +66,7 @@ function toolchainFor(architecture) {
   );
   if (compiler === undefined) return undefined;
   const notices = existsSync(GLIBC_COPYRIGHT)
-    ? [
-        {
-          title: 'The GNU C Library, linked into svc-init (LGPL 2.1)',
-          text: readFileSync(GLIBC_COPYRIGHT, 'utf8').trim(),
-        },
-      ]
+    ? [notice('The GNU C Library, linked into svc-init (LGPL 2.1)', GLIBC_COPYRIGHT)]
     : [];
   return { compiler, headers: ['-D_FORTIFY_SOURCE=2'], objects: [], notices };
 }
@@ -90,10 +85,7 @@ function muslToolchain(architecture) {
   const headers = [join(musl, 'include', target), join(resources, 'include')];
   const kernel = [join(musl, 'include'), join(musl, 'include', `${MACHINES[architecture]}-linux-gnu`)];
   const builtins = join(musl, 'lib/llvm-19/lib/clang/19/lib/linux/libclang_rt.builtins-aarch64.a');
-  const notice = (title, name) => ({
-    title,
-    text: readFileSync(join(musl, 'share/doc', name, 'copyright'), 'utf8').trim(),
-  });
+  const copyright = (name) => join(musl, 'share/doc', name, 'copyright');
   return {
     compiler: 'clang-19',
     headers: [
@@ -108,11 +100,13 @@ function muslToolchain(architecture) {
       ...(linker === undefined ? [] : [`--ld-path=${join(linker, 'lib/llvm-19/bin/ld.lld')}`]),
     ],
     notices: [
-      notice('musl, linked into svc-init (MIT)', 'musl-dev'),
-      ...(architecture === 'arm64' ? [notice(BUILTINS_TITLE, 'libclang-rt-19-dev')] : []),
+      notice('musl, linked into svc-init (MIT)', copyright('musl-dev')),
+      ...(architecture === 'arm64' ? [notice(BUILTINS_TITLE, copyright('libclang-rt-19-dev'))] : []),
     ],
   };
 }
+
+const notice = (title, file) => ({ title, text: readFileSync(file, 'utf8').trim() });
 
 function fetchDebian(group, architecture) {
   const say = (text) => process.stderr.write(`${text}\n`);

@@ -205,10 +205,9 @@ export function cannotExecute(file: string, cause: Error & { errnoName?: string 
   const { errnoName = '' } = cause;
   if (missing.has(errnoName)) return notFound(file, cause);
   if (errnoName === 'E2BIG') return tooLong(file, cause);
-  if (errnoName in scarce) return notExecutable(file, cause.message, cause, scarce[errnoName]);
   const reason =
     errnoName === 'ENOEXEC' ? 'it is neither a program for this machine nor a script with #!' : '';
-  return notExecutable(file, reason || cause.message, cause);
+  return notExecutable(file, reason || cause.message, cause, scarce[errnoName]);
 }
 
 const scarce: Readonly<Record<string, string>> = {

@@ -77,9 +77,10 @@ function obstacleToLeaving(memory: ShareableMemory, settings: ResolvedWrapperSet
   try {
     const file = findInit();
     const loader = programLoader(process.execPath);
-    const own = [loader, file, ...loadedFiles(), ...systemFiles, ...trustedFiles(settings)];
     // one that may trace every process gains nothing by it
-    const open = hasCapability('sys_ptrace') ? undefined : replaceableOf(own);
+    const open = hasCapability('sys_ptrace')
+      ? undefined
+      : replaceableOf([loader, file, ...loadedFiles(), ...systemFiles, ...trustedFiles(settings)]);
     if (open !== undefined) return `the application could replace ${open}, which workers load or trust`;
     const pid = withStrings({ file, args: [], env: [], memory }, (strings) =>
       spawn({ file, ...strings, inherit: [], ownGroup: false }),

@@ -47,9 +47,10 @@ const split = (path: string): string[] => path.split('/').filter((part) => part 
  */
 function isOpenTo(folder: string, entry: Stats | undefined): boolean {
   if (!isWritable(folder)) return false;
+  if (entry === undefined) return true;
   const { mode, uid, dev } = statSync(folder);
-  if (entry !== undefined && entry.dev !== dev) return false;
-  return entry === undefined || (mode & sticky) === 0 || isOwn(uid) || isOwn(entry.uid);
+  if (entry.dev !== dev) return false;
+  return (mode & sticky) === 0 || isOwn(uid) || isOwn(entry.uid);
 }
 
 const isOwn = (uid: number): boolean => uid === process.geteuid?.();
@@ -117,15 +118,13 @@ export function replaceableBySetting(
   flags: readonly string[],
 ): string | undefined {
   return (
-    Object.entries(fileVariables)
-      .filter(([name]) => env[name])
-      .map(([name]) => name)
-      .find((name) => pathsIn(name, env[name] ?? '').some(isOpenPath)) ??
+    Object.keys(fileVariables).find((name) => pathsIn(name, env[name]).some(isOpenPath)) ??
     flags.find((flag) => flagsOfFiles.test(flag))
   );
 }
 
-function pathsIn(name: string, value: string): string[] {
+function pathsIn(name: string, value = ''): string[] {
+  if (value === '') return [];
   const separator = fileVariables[name];
   const paths = separator === undefined ? [value] : value.split(separator);
   // a library without a folder is looked for where LD_LIBRARY_PATH and the system say
