@@ -40,15 +40,20 @@ export async function callAgent(
   { socketPath, connection, timeoutMs, signal, onRetry }: AgentCallOptions,
 ): Promise<Uint8Array> {
   const end = performance.now() + timeoutMs;
-  const ask = () =>
-    unaryCall({
-      socketPath,
-      connection,
-      method: `/svc.agent.v1.NodeAgent/${method}`,
-      request,
-      timeoutMs: Math.max(1, Math.ceil(Math.min(attemptMs, end - performance.now()))),
-      signal,
-    });
+  const name = `/svc.agent.v1.NodeAgent/${method}`;
+  let said: unknown;
+  const ask = async () => {
+    const leftMs = Math.max(1, Math.ceil(end - performance.now()));
+    try {
+      const attempt = { socketPath, connection, method: name, request, signal };
+      return await unaryCall({ ...attempt, timeoutMs: Math.min(attemptMs, leftMs) });
+    } catch (error) {
+      // An attempt that only the end of all time cut short tells less than the answer before it.
+      const cutShort = leftMs < attemptMs && error instanceof GrpcError && error.status === 'DEADLINE_EXCEEDED';
+      if (!cutShort || said === undefined) said = error;
+      throw said;
+    }
+  };
   try {
     return await retry(ask, {
       initialMs: 20,

@@ -18,8 +18,8 @@ checkPrefix(ordinaryUser, pidNamespace);
 
 const test = suite('registration');
 const registrations = 'svc_agent_registrations_total{';
-/** Long enough for an answer; a refusal that may pass is asked again until then. */
-const shortlyMs = 1_500;
+/** Time to be asked at least once on a busy machine; a refusal that may pass is asked again until then. */
+const shortlyMs = 4_000;
 const inPod = (uid: string) => () => `0::/kubepods/burstable/pod${uid}/c1\n`;
 
 /** Registers this very process; the error's message where it is refused. */
@@ -200,6 +200,20 @@ test('a guard that is full is asked again, one that fails is told of', async () 
       assert.match(String(await registerSelf(served, '', shortlyMs)), /INTERNAL: (?!.*map)/);
       const [failure] = served.log.filter(({ level }) => level === 'error');
       assert.match(String(failure?.fields['error']), /the map is gone/);
+    },
+    { guard },
+  );
+});
+
+test('the time ends in the middle of an attempt: what was said before is the reason', async () => {
+  const guard = fakeGuard();
+  await withServed(
+    async (served) => {
+      guard.onProtect = () => {
+        guard.protectInTurns = () => new Promise(() => undefined);
+        throw Object.assign(new Error('full'), { code: 'GUARD_FULL' });
+      };
+      assert.match(String(await registerSelf(served, '', shortlyMs)), /RESOURCE_EXHAUSTED/);
     },
     { guard },
   );
