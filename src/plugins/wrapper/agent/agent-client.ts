@@ -49,7 +49,8 @@ export async function callAgent(
       return await unaryCall({ ...attempt, timeoutMs: Math.min(attemptMs, leftMs) });
     } catch (error) {
       // An attempt that only the end of all time cut short tells less than the answer before it.
-      const cutShort = leftMs < attemptMs && error instanceof GrpcError && error.status === 'DEADLINE_EXCEEDED';
+      const cutShort =
+        leftMs < attemptMs && error instanceof GrpcError && error.status === 'DEADLINE_EXCEEDED';
       if (!cutShort || said === undefined) said = error;
       throw said;
     }
