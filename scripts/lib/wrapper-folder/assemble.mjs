@@ -12,6 +12,7 @@ import { LOADER, writeCodeCaches } from './code-cache.mjs';
 import { renameForeignVariables } from './elf.mjs';
 import { copyLicences } from './licences.mjs';
 import { filesOf, MANIFEST, writeManifest } from './manifest.mjs';
+import { renameSystemFiles } from './system-files.mjs';
 
 /** Where the folder must lie in the image: a binary's interpreter is an absolute path. */
 export const PREFIX = '/svc';
@@ -40,6 +41,7 @@ export function assemble(folder, parts) {
   writeScript(folder, parts);
   if (existsSync(parts.init)) copyFileSync(parts.init, join(folder, 'svc-init'));
   copyLicences(folder, { libraries: parts.libraries, npm: parts.npm });
+  renameSystemFiles(folder, parts.names);
   const manifest = writeManifest(folder, parts);
   settle(folder);
   return manifest;

@@ -12,7 +12,14 @@ const coreLimit = 4;
 const lockLimit = 8;
 /** RLIMIT_LOCKS, without effect since Linux 2.4.25. */
 const fileLockLimit = 10;
-const capabilityBits = { ipc_lock: 14n, sys_ptrace: 19n } as const;
+const capabilityBits = {
+  chown: 0n,
+  fowner: 3n,
+  setuid: 7n,
+  ipc_lock: 14n,
+  sys_ptrace: 19n,
+  sys_admin: 21n,
+} as const;
 
 export type Capability = keyof typeof capabilityBits;
 

@@ -33,7 +33,7 @@ import {
   withoutDebugger,
   workerFlag,
 } from './records.ts';
-import { replaceableBySetting, replaceablePart, systemFiles } from './replaceable.ts';
+import { replaceableBySetting, replaceablePart, unaskedFiles } from './replaceable.ts';
 
 export interface HandOverOptions {
   /** The wrapper's own arguments, for its workers. */
@@ -77,10 +77,9 @@ function obstacleToLeaving(memory: ShareableMemory, settings: ResolvedWrapperSet
   try {
     const file = findInit();
     const loader = programLoader(process.execPath);
+    const files = () => [file, loader, ...unaskedFiles(loader), ...loadedFiles(), ...trustedFiles(settings)];
     // one that may trace every process gains nothing by it
-    const open = hasCapability('sys_ptrace')
-      ? undefined
-      : replaceableOf([loader, file, ...loadedFiles(), ...systemFiles, ...trustedFiles(settings)]);
+    const open = hasCapability('sys_ptrace') ? undefined : openToApplication(files());
     if (open !== undefined) return `the application could replace ${open}, which workers load or trust`;
     const pid = withStrings({ file, args: [], env: [], memory }, (strings) =>
       spawn({ file, ...strings, inherit: [], ownGroup: false }),
@@ -110,7 +109,8 @@ function trustedFiles(settings: ResolvedWrapperSettings): string[] {
 }
 
 /** What of the files is open to the application, which has the user of the wrapper, or a setting by which it gets at others. */
-function replaceableOf(files: readonly string[]): string | undefined {
+function openToApplication(files: readonly string[]): string | undefined {
+  if (hasCapability('sys_admin')) return 'any file (by a mount, with CAP_SYS_ADMIN)';
   for (const file of files) {
     const part = replaceablePart(resolve(file));
     if (part !== undefined) return part;

@@ -1,5 +1,6 @@
-import { accessSync, constants, lstatSync, readlinkSync, type Stats, statSync } from 'node:fs';
+import { accessSync, constants, lstatSync, readFileSync, readlinkSync, type Stats, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { hasCapability } from '../../../runtime/native/own-process.ts';
 
 /*
  * What the application, which has the user of the wrapper, could put in the place of what workers load. It is asked before
@@ -72,12 +73,20 @@ function mayWrite(path: string): boolean {
     return true;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    return code === 'EACCES' && isOwn(statSync(path).uid);
+    return code === 'EACCES' && (isOwn(statSync(path).uid) || mayTakeOver());
   }
 }
 
+let takesOver: boolean | undefined;
+
+/** Whether files of others may be made its own. */
+function mayTakeOver(): boolean {
+  takesOver ??= (['chown', 'fowner', 'setuid'] as const).some(hasCapability);
+  return takesOver;
+}
+
 /** From which the loader, the C library and OpenSSL load code unasked: preloaded libraries, look-ups of names, providers. */
-export const systemFiles = [
+const systemFiles = [
   '/etc/ld.so.preload',
   '/etc/ld.so.cache',
   '/etc/nsswitch.conf',
@@ -87,6 +96,16 @@ export const systemFiles = [
   '/usr/lib',
   '/usr/lib64',
 ];
+
+/**
+ * Those of a loader and what it loads. The loader of the self-contained folder, its C library and its Node have names in that folder
+ * in their place; most of them are not there.
+ * @param loader its path
+ */
+export function unaskedFiles(loader: string): readonly string[] {
+  if (!readFileSync(loader).includes('/svc/ld.so.preload')) return systemFiles;
+  return ['/svc/ld.so.preload', '/svc/lib/locale'];
+}
 
 /** Variables from which the loader, the C library, OpenSSL and Node take files, each with what separates several. */
 const fileVariables: Readonly<Record<string, RegExp | undefined>> = {

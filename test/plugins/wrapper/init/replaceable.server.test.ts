@@ -3,7 +3,7 @@ import { chmodSync, chownSync, mkdirSync, symlinkSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { replaceablePart, systemFiles } from '../../../../src/plugins/wrapper/init/replaceable.ts';
+import { replaceablePart, unaskedFiles } from '../../../../src/plugins/wrapper/init/replaceable.ts';
 import { type TemporaryFolder, temporaryFolder } from '../../../support/temporary.ts';
 import { checkPrefix, ordinaryUser } from '../support/confined.ts';
 
@@ -38,11 +38,13 @@ test.after(() => folder.remove());
 const at = (...names: string[]) => join(folder.path, ...names);
 
 /** As that user finds it, in a working directory of its own. */
-function asked(expression: string, ...args: readonly unknown[]): unknown {
-  const script = `const { replaceablePart, replaceableBySetting, systemFiles } = await import(${JSON.stringify(source)});
+const asked = (expression: string, ...args: readonly unknown[]) => askedBy(ordinaryUser, expression, ...args);
+
+function askedBy(user: readonly string[], expression: string, ...args: readonly unknown[]): unknown {
+  const script = `const { replaceablePart, replaceableBySetting, unaskedFiles } = await import(${JSON.stringify(source)});
     const args = JSON.parse(process.argv[1]);
     process.stdout.write(JSON.stringify(${expression}));`;
-  const command = [...ordinaryUser, process.execPath, '--input-type=module', '-e', script];
+  const command = [...user, process.execPath, '--input-type=module', '-e', script];
   const [file = '', ...rest] = [...command, JSON.stringify(args)];
   const { status, stdout, stderr } = spawnSync(file, rest, { cwd: at('own'), encoding: 'utf8' });
   assert.is(status, 0, stderr);
@@ -101,9 +103,34 @@ test('those that name what is safe, or nothing, do not', () => {
 });
 
 test("the system's own libraries are safe from an ordinary user, and open to root", () => {
-  const open = 'systemFiles.filter((path) => replaceablePart(path) !== undefined)';
+  const open = 'unaskedFiles(process.execPath).filter((path) => replaceablePart(path) !== undefined)';
   assert.equal(asked(open), []);
-  assert.ok(systemFiles.every((path) => replaceablePart(path) !== undefined));
+  const files = unaskedFiles(process.execPath);
+  assert.ok(files.includes('/etc/ld.so.preload'));
+  assert.ok(files.every((path) => replaceablePart(path) !== undefined));
+});
+
+test('those of a loader that has names in the folder do not count, the folder does', () => {
+  const loader = at('root', 'loader');
+  writeFileSync(loader, 'a loader: \0/svc/ld.so.preload\0');
+  assert.ok(unaskedFiles(loader).every((path) => path.startsWith('/svc/')));
+});
+
+test('one that may take files of others over can replace them all', () => {
+  const user = (...caps: string[]) => {
+    const set = caps.map((name) => `+${name}`).join(',');
+    return [
+      'setpriv',
+      '--reuid=65534',
+      '--regid=65534',
+      '--clear-groups',
+      `--inh-caps=${set}`,
+      `--ambient-caps=${set}`,
+    ];
+  };
+  for (const capability of ['chown', 'fowner', 'setuid'])
+    assert.ok(askedBy(user(capability), 'replaceablePart(args[0]) ?? null', at('root', 'file')), capability);
+  assert.is(askedBy(user('kill'), 'replaceablePart(args[0]) ?? null', at('root', 'file')), null);
 });
 
 test("Node's flags that load files do", () => {
