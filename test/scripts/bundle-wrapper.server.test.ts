@@ -134,6 +134,7 @@ const FOREIGN = {
   NODE_V8_COVERAGE: '/tmp/coverage',
   OPENSSL_CONF: '/bin/busybox',
   LD_LIBRARY_PATH: '/lib',
+  LD_PRELOAD: '/bin/read-secret',
 };
 
 bundle('runs in a root that holds a static busybox and nothing else', async () => {
@@ -167,12 +168,19 @@ bundle('and as an ordinary user without capabilities', async () => {
 
 bundle("what an image sets for its own Node and libraries does not reach the wrapper's", async () => {
   const { status, stdout, stderr } = await world.root.run(
-    ['/svc/svc-wrapper', '--', '/bin/busybox', 'sh', '-c', 'echo "$NODE_OPTIONS $LD_LIBRARY_PATH"'],
+    [
+      '/svc/svc-wrapper',
+      '--',
+      '/bin/busybox',
+      'sh',
+      '-c',
+      'echo "$NODE_OPTIONS $LD_LIBRARY_PATH $LD_PRELOAD"',
+    ],
     { ...settings(), ...FOREIGN },
   );
   assert.is(status, 0, stderr);
-  assert.is(stdout, `${FOREIGN.NODE_OPTIONS} /lib\n`);
-  assert.not.match(stderr, /certs|not allowed|OpenSSL/i);
+  assert.is(stdout, `${FOREIGN.NODE_OPTIONS} /lib ${FOREIGN.LD_PRELOAD}\n`);
+  assert.not.match(stderr, /certs|not allowed|OpenSSL|preload/i);
   assert.not.ok(existsSync(join(world.root.path, 'tmp', 'coverage')));
 });
 

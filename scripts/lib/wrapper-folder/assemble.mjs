@@ -9,7 +9,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { LOADER, writeCodeCaches } from './code-cache.mjs';
-import { renameForeignVariables } from './elf.mjs';
+import { ignorePreloads, renameForeignVariables } from './elf.mjs';
 import { copyLicences } from './licences.mjs';
 import { filesOf, MANIFEST, writeManifest } from './manifest.mjs';
 import { renameSystemFiles } from './system-files.mjs';
@@ -37,6 +37,7 @@ export function assemble(folder, parts) {
   copyLibraries(folder, [node, addon], parts);
   for (const file of [node, addon]) parts.tools.strip(file);
   renameForeignVariables(node);
+  ignorePreloads(join(folder, 'lib', parts.names.loader), parts.architecture);
   parts.tools.relocate(node, `${PREFIX}/lib/${parts.names.loader}`, '$ORIGIN/../lib');
   writeScript(folder, parts);
   if (existsSync(parts.init)) copyFileSync(parts.init, join(folder, 'svc-init'));

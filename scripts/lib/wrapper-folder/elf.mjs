@@ -40,6 +40,29 @@ export function renameForeignVariables(file) {
   writeFileSync(file, content);
 }
 
+/**
+ * glibc's loader compares the first four characters behind `LD_` with a constant of the machine's code: `cmpl $"PREL",(%rcx)`, and
+ * `movk w2, #"EL", lsl #16` behind one of "PR".
+ */
+const PRELOAD_CODE = {
+  x64: { from: [0x81, 0x39, ...Buffer.from('PREL')], to: [0x81, 0x39, ...Buffer.from('PRC_')] },
+  arm64: { from: [0xa2, 0x88, 0xa9, 0x72], to: [0x62, 0xe8, 0xab, 0x72] },
+};
+
+/**
+ * Makes a loader look for LD_PRC_OAD in the place of LD_PRELOAD: a library for the application's C library, or for a newer one, would
+ * end the wrapper before its first line. The application still gets the variable as it is.
+ */
+export function ignorePreloads(file, architecture) {
+  const { from, to } = PRELOAD_CODE[architecture];
+  const content = readFileSync(file);
+  const at = content.indexOf(Buffer.from(from));
+  if (at < 0 || content.includes(Buffer.from(from), at + 1))
+    throw new Error(`Did not find the look-up of LD_PRELOAD once in ${file}.`);
+  Buffer.from(to).copy(content, at);
+  writeFileSync(file, content);
+}
+
 /** Where the name stands as a C string; in V8's snapshot its length comes before it. */
 function occurrences(content, name) {
   const needle = Buffer.from(`\0${name}\0`);

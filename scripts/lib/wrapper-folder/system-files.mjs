@@ -29,8 +29,9 @@ const renamings = ({ triplet, loader }) => ({
 /** What glibc has built in; further modules would be the system's. */
 const NSSWITCH = 'hosts: files dns\n';
 
-const CHANGES = `The names of system files in the loader and in libc.so.6 were replaced by names of the same length below /svc, by
-scripts/lib/wrapper-folder/system-files.mjs of svc. The packages that they are from stand in MANIFEST.json.
+const CHANGES = `The names of system files in the loader and in libc.so.6 were replaced by names of the same length below /svc
+(scripts/lib/wrapper-folder/system-files.mjs of svc), and LD_PRELOAD in the loader by LD_PRC_OAD (elf.mjs there). MANIFEST.json
+names the packages that they are from.
 `;
 
 /** To be called when the folder's programs, libraries and licences are there. */

@@ -33,7 +33,7 @@ import {
   withoutDebugger,
   workerFlag,
 } from './records.ts';
-import { replaceableBySetting, replaceablePart, unaskedFiles } from './replaceable.ts';
+import { isSelfContained, replaceableBySetting, replaceablePart, unaskedFiles } from './replaceable.ts';
 
 export interface HandOverOptions {
   /** The wrapper's own arguments, for its workers. */
@@ -77,9 +77,13 @@ function obstacleToLeaving(memory: ShareableMemory, settings: ResolvedWrapperSet
   try {
     const file = findInit();
     const loader = programLoader(process.execPath);
-    const files = () => [file, loader, ...unaskedFiles(loader), ...loadedFiles(), ...trustedFiles(settings)];
     // one that may trace every process gains nothing by it
-    const open = hasCapability('sys_ptrace') ? undefined : openToApplication(files());
+    const open = hasCapability('sys_ptrace')
+      ? undefined
+      : openToApplication(
+          [loader, file, ...loadedFiles(), ...trustedFiles(settings)],
+          isSelfContained(loader),
+        );
     if (open !== undefined) return `the application could replace ${open}, which workers load or trust`;
     const pid = withStrings({ file, args: [], env: [], memory }, (strings) =>
       spawn({ file, ...strings, inherit: [], ownGroup: false }),
@@ -109,13 +113,13 @@ function trustedFiles(settings: ResolvedWrapperSettings): string[] {
 }
 
 /** What of the files is open to the application, which has the user of the wrapper, or a setting by which it gets at others. */
-function openToApplication(files: readonly string[]): string | undefined {
+function openToApplication(files: readonly string[], selfContained: boolean): string | undefined {
   if (hasCapability('sys_admin')) return 'any file (by a mount, with CAP_SYS_ADMIN)';
-  for (const file of files) {
+  for (const file of [...files, ...unaskedFiles(selfContained)]) {
     const part = replaceablePart(resolve(file));
     if (part !== undefined) return part;
   }
-  const setting = replaceableBySetting(process.env, process.execArgv);
+  const setting = replaceableBySetting(process.env, process.execArgv, selfContained);
   return setting && `files that ${setting} names`;
 }
 

@@ -98,14 +98,14 @@ const systemFiles = [
 ];
 
 /**
- * Those of a loader and what it loads. The loader of the self-contained folder, its C library and its Node have names in that folder
- * in their place; most of them are not there.
- * @param loader its path
+ * Whether a loader is that of the self-contained folder: with it come a C library and a Node that have names in the folder in the place
+ * of the system's, most of which are not there, and that ignore what an image sets for its own.
  */
-export function unaskedFiles(loader: string): readonly string[] {
-  if (!readFileSync(loader).includes('/svc/ld.so.preload')) return systemFiles;
-  return ['/svc/ld.so.preload', '/svc/lib/locale'];
-}
+export const isSelfContained = (loader: string): boolean =>
+  readFileSync(loader).includes('/svc/ld.so.preload');
+
+export const unaskedFiles = (selfContained: boolean): readonly string[] =>
+  selfContained ? ['/svc/ld.so.preload', '/svc/lib/locale'] : systemFiles;
 
 /** Variables from which the loader, the C library, OpenSSL and Node take files, each with what separates several. */
 const fileVariables: Readonly<Record<string, RegExp | undefined>> = {
@@ -125,6 +125,9 @@ const fileVariables: Readonly<Record<string, RegExp | undefined>> = {
   SSL_CERT_FILE: undefined,
 };
 
+/** Of the folder's loader and Node; it has every library, so that it looks for none. */
+const ignoredInFolder = new Set(['LD_LIBRARY_PATH', 'LD_PRELOAD', 'NODE_EXTRA_CA_CERTS', 'OPENSSL_CONF']);
+
 const flagsOfFiles =
   /^(-r|--require|--import|--loader|--experimental-loader|--env-file|--icu-data-dir|--openssl-config|--use-openssl-ca|--snapshot-blob)/;
 
@@ -135,9 +138,11 @@ const flagsOfFiles =
 export function replaceableBySetting(
   env: Readonly<Record<string, string | undefined>>,
   flags: readonly string[],
+  selfContained: boolean,
 ): string | undefined {
+  const counts = (name: string) => !(selfContained && ignoredInFolder.has(name));
   return (
-    Object.keys(fileVariables).find((name) => pathsIn(name, env[name]).some(isOpenPath)) ??
+    Object.keys(fileVariables).find((name) => counts(name) && pathsIn(name, env[name]).some(isOpenPath)) ??
     flags.find((flag) => flagsOfFiles.test(flag))
   );
 }

@@ -3,7 +3,11 @@ import { chmodSync, chownSync, mkdirSync, symlinkSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { replaceablePart, unaskedFiles } from '../../../../src/plugins/wrapper/init/replaceable.ts';
+import {
+  isSelfContained,
+  replaceablePart,
+  unaskedFiles,
+} from '../../../../src/plugins/wrapper/init/replaceable.ts';
 import { type TemporaryFolder, temporaryFolder } from '../../../support/temporary.ts';
 import { checkPrefix, ordinaryUser } from '../support/confined.ts';
 
@@ -53,7 +57,7 @@ function askedBy(user: readonly string[], expression: string, ...args: readonly 
 
 const parts = (...paths: string[]) => asked('args.map((path) => replaceablePart(path) ?? null)', ...paths);
 const settings = (...envs: Record<string, string>[]) =>
-  asked('args.map((env) => replaceableBySetting(env, []) ?? null)', ...envs);
+  asked('args.map((env) => replaceableBySetting(env, [], false) ?? null)', ...envs);
 
 test('files of others in folders of others are safe, missing ones too', () => {
   const safe = [at('root', 'file'), at('root', 'missing', 'file'), at('shared', 'file'), '/bin/sh'];
@@ -103,17 +107,29 @@ test('those that name what is safe, or nothing, do not', () => {
 });
 
 test("the system's own libraries are safe from an ordinary user, and open to root", () => {
-  const open = 'unaskedFiles(process.execPath).filter((path) => replaceablePart(path) !== undefined)';
+  const open = 'unaskedFiles(false).filter((path) => replaceablePart(path) !== undefined)';
   assert.equal(asked(open), []);
-  const files = unaskedFiles(process.execPath);
+  const files = unaskedFiles(false);
   assert.ok(files.includes('/etc/ld.so.preload'));
   assert.ok(files.every((path) => replaceablePart(path) !== undefined));
 });
 
-test('those of a loader that has names in the folder do not count, the folder does', () => {
+test('in the self-contained folder the folder counts in their place, and not what it ignores', () => {
   const loader = at('root', 'loader');
   writeFileSync(loader, 'a loader: \0/svc/ld.so.preload\0');
-  assert.ok(unaskedFiles(loader).every((path) => path.startsWith('/svc/')));
+  assert.ok(isSelfContained(loader));
+  assert.not.ok(isSelfContained(process.execPath));
+  assert.ok(unaskedFiles(true).every((path) => path.startsWith('/svc/')));
+  const open = {
+    LD_PRELOAD: at('own', 'missing.so'),
+    LD_LIBRARY_PATH: at('own'),
+    OPENSSL_CONF: at('own', 'file'),
+  };
+  assert.is(asked('replaceableBySetting(args[0], [], true) ?? null', open), null);
+  assert.is(
+    asked('replaceableBySetting(args[0], [], true) ?? null', { ...open, LD_AUDIT: at('own', 'a') }),
+    'LD_AUDIT',
+  );
 });
 
 test('one that may take files of others over can replace them all', () => {
@@ -134,7 +150,7 @@ test('one that may take files of others over can replace them all', () => {
 });
 
 test("Node's flags that load files do", () => {
-  const flags = (...given: string[]) => asked('replaceableBySetting({}, args) ?? null', ...given);
+  const flags = (...given: string[]) => asked('replaceableBySetting({}, args, false) ?? null', ...given);
   assert.is(flags('--disable-sigusr1', '--require=x.js'), '--require=x.js');
   assert.is(flags('--disable-sigusr1', '--max-semi-space-size=1'), null);
 });
