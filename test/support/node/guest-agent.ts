@@ -2,6 +2,7 @@ import { createConnection, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CommandResult, Stoppable } from '../types.ts';
+import { waitFor } from '../wait-for.ts';
 
 const POLL_MS = 200;
 const COMMAND_MS = 600_000;
@@ -64,7 +65,8 @@ interface Line {
 }
 
 async function openLine(path: string): Promise<Line> {
-  const socket = createConnection(path);
+  // QEMU has made the socket a moment before it listens there
+  const socket = await waitFor('the port of the guest agent', () => connected(path), { timeoutMs: 10_000 });
   const answers = createInterface({ input: socket })[Symbol.asyncIterator]();
   const ask = async <T>(execute: string, args: object): Promise<T> => {
     socket.write(`${JSON.stringify({ execute, arguments: args })}\n`);
@@ -74,19 +76,19 @@ async function openLine(path: string): Promise<Line> {
     if (answer.error) throw new Error(`guest agent: ${execute}: ${answer.error.desc}`);
     return answer.return as T;
   };
-  await opened(socket);
   await ask('guest-sync', { id: process.pid });
   return { ask, close: () => void socket.destroy() };
 }
 
-function opened(socket: Socket): Promise<void> {
+function connected(path: string): Promise<Socket> {
+  const socket = createConnection(path);
   return new Promise((resolve, reject) => {
     socket.once('error', reject);
     socket.once('connect', () => {
       socket.removeListener('error', reject);
       // what is asked next fails
       socket.on('error', () => undefined);
-      resolve();
+      resolve(socket);
     });
   });
 }
