@@ -173,7 +173,8 @@ async function usesStore(bed: NodeBed, report: Report, key: string): Promise<voi
   const script = [
     'at=$(echo "$AWS_ENDPOINT_URL_S3" | cut -d / -f 3)',
     `nc \${at%:*} \${at#*:} -e /bin/sh -c '${put}' 2>&1`,
-    `wget -q -T 60 -O - $AWS_ENDPOINT_URL_S3/photos/${key} 2>&1`,
+    // Debian's static busybox ends by SIGSEGV when its wget is told how long to wait
+    `timeout 60 wget -q -O - $AWS_ENDPOINT_URL_S3/photos/${key} 2>&1`,
   ].join('\n');
   const output = await comesAbout(bed, GUARDED, `the object ${key}`, async () => {
     const output = await inPod(bed, 'stored', script);
