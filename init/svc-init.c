@@ -11,6 +11,8 @@
  * docs/adr/0018-svc-init.md.
  */
 #define _GNU_SOURCE
+#include <linux/sched.h>
+#include <sched.h>
 #include <sys/signalfd.h>
 #include <sys/un.h>
 #include "launch.h"
@@ -458,7 +460,7 @@ static bool take_record(const struct record *record, int *descriptor)
 		return true;
 	case AGENT:
 	case TOKEN: /* which the node agent keeps to this process, and from its workers */
-		opened = record->kind == AGENT ? connect_agent() : open(self.token, O_RDONLY | O_CLOEXEC);
+		opened = record->kind == AGENT ? connect_agent() : open(self.token, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 		tell_worker(record->kind, 0, opened);
 		take(&opened, -1);
 		return true;
@@ -632,15 +634,37 @@ static bool prepare(int argc, char **argv)
 	return shown != MAP_FAILED;
 }
 
-/* Without arguments: 0 where it could start workers that nobody can read. It starts a copy of itself in their place. */
+static bool is_child_made(long pid)
+{
+	if (pid == 0)
+		_exit(0);
+	if (pid > 0)
+		waitpid((pid_t)pid, NULL, 0);
+	return pid > 0 || (errno != EPERM && errno != EINVAL && errno != ENOSYS);
+}
+
+/* Each call that makes one may be forbidden by itself. What fails for want of room may succeed later. */
+static bool makes_namespaces(void)
+{
+	struct clone_args args = { .flags = CLONE_NEWUSER, .exit_signal = SIGCHLD };
+
+	return is_child_made(syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, 0, 0, 0, 0)) ||
+	       is_child_made(syscall(SYS_clone3, &args, sizeof(args))) ||
+	       is_child_made(unshare(CLONE_NEWUSER) ? -1 : (long)getpid());
+}
+
+/*
+ * Without arguments: 1 where it could not start workers that nobody can read, and 2 more where its user may make user
+ * namespaces. It starts a copy of itself in a worker's place.
+ */
 static int try_worker(int argc)
 {
 	char *argv[] = { "svc-init", "copy", NULL };
 
-	if (argc == 2)
-		return (prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) & ~2) != 0; /* 2: by root only (fs.suid_dumpable) */
+	if (argc == 2) /* dumpable is 2: by root only (fs.suid_dumpable) */
+		return ((prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) & ~2) != 0) | makes_namespaces() << 1;
 	execute_sealed(seal_loader("/proc/self/exe"), argv);
-	return 1;
+	return 1 | makes_namespaces() << 1;
 }
 
 #ifndef SVC_INIT_TEST

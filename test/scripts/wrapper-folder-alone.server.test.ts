@@ -1,4 +1,4 @@
-import { chmodSync, cpSync, existsSync, mkdirSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -14,18 +14,34 @@ import { makeWrapperRoot } from '../support/wrapper-root.ts';
 
 /*
  * A container whose application is root and writes the whole root file system, but for the wrapper's folder, which is mounted
- * read-only; without CAP_SYS_PTRACE, as container runtimes have it.
+ * read-only, with the capabilities that container runtimes give unasked.
  */
 
 export const timeout = 180_000;
 
-const withoutTracing = '-sys_ptrace,-sys_admin';
-const ENTER = [
-  'root=$0',
+const { debian, triplet } = ARCHITECTURES[process.arch as keyof typeof ARCHITECTURES];
+const capabilities = [
+  ...['-all', '+chown', '+dac_override', '+fowner', '+fsetid', '+kill', '+setgid', '+setuid', '+setpcap'],
+  ...['+net_bind_service', '+net_raw', '+sys_chroot', '+mknod', '+audit_write', '+setfcap'],
+  // by the operator
+  '+ipc_lock',
+].join();
+const prepare = [
+  'root=$0 && mount --bind "$root" "$root"',
   'mount -t tmpfs none "$root/svc" && cp -a "$1/." "$root/svc" && mount -o "remount,$2" "$root/svc"',
   'mount -t proc proc "$root/proc"',
   'shift 2',
-  `exec setpriv --inh-caps=${withoutTracing} --bounding-set=${withoutTracing} chroot "$root" "$@"`,
+  `caps="--inh-caps=-all --bounding-set=${capabilities}"`,
+];
+/** The kernel lets nobody make user namespaces whose root is not that of its mount namespace, as seccomp of a container does. */
+const WITHOUT_NAMESPACES = [...prepare, 'exec setpriv $caps chroot "$root" "$@"'].join('\n');
+/** With a root of its own, as a container has it; the host's programs are at /host. */
+const WITH_NAMESPACES = [
+  ...prepare,
+  'mkdir -p "$root/host" "$root/old" && mount --bind -o ro / "$root/host"',
+  'cd "$root" && pivot_root . old && cd / && /bin/busybox umount -l /old',
+  `libraries=/host/usr/lib/${triplet}`,
+  'exec "$libraries"/ld-linux* --library-path "$libraries" /host/usr/bin/setpriv $caps -- "$@"',
 ].join('\n');
 
 const folder = temporaryFolder('alone');
@@ -49,7 +65,6 @@ test.after(async () => {
 });
 
 function busybox(): string {
-  const { debian } = ARCHITECTURES[process.arch as keyof typeof ARCHITECTURES];
   try {
     const { folder: programs } = debianPackages('tests', debian, { frozen: false, say: () => undefined });
     return join(programs, 'bin', 'busybox');
@@ -58,11 +73,16 @@ function busybox(): string {
   }
 }
 
+interface Wrapped {
+  readonly settings?: Readonly<Record<string, string>>;
+  readonly enter?: string;
+  readonly folderMounted?: 'ro' | 'rw';
+}
+
 /** Runs a shell script as the wrapper's application. */
 function wrapped(
   script: string,
-  settings: Readonly<Record<string, string>> = {},
-  folderMounted: 'ro' | 'rw' = 'ro',
+  { settings = {}, enter = WITHOUT_NAMESPACES, folderMounted = 'ro' }: Wrapped = {},
 ): Promise<CommandResult> {
   const env = {
     ...{ VAULT_ADDR: bao.url, VAULT_TOKEN: bao.rootToken, HEALTH_ADDR: '', SVC_LOG_FORMAT: 'json' },
@@ -72,7 +92,7 @@ function wrapped(
   const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
   const command = ['/svc/svc-wrapper', '--', '/bin/busybox', 'sh', '-c', script];
   const inner = ['/bin/busybox', 'env', '-i', ...variables, ...command];
-  const outer = ['--mount', 'sh', '-ec', ENTER, at('root'), at('made/svc'), folderMounted];
+  const outer = ['--mount', 'sh', '-ec', enter, at('root'), at('made/svc'), folderMounted];
   return runCommand('unshare', [...outer, ...inner], '/');
 }
 
@@ -84,7 +104,7 @@ test('no Node stays, and what the application writes for loader and C library re
     /bin/busybox mkdir -p /lib /usr/lib && echo broken >/lib/libc.so.6 && echo broken >/usr/lib/libc.so.6
     echo ready >/tmp/ready
     exec /bin/busybox sleep 60`;
-  const run = wrapped(script, { SVC_ROTATION: 'restart' });
+  const run = wrapped(script, { settings: { SVC_ROTATION: 'restart' } });
   await waitFor('the application', () => existsSync(at('root/tmp/ready')));
   await bao.request('POST', 'secret/data/app', { data: { PASSWORD: 'second' } });
   const { status, stderr } = await run;
@@ -94,9 +114,22 @@ test('no Node stays, and what the application writes for loader and C library re
 });
 
 test('where it writes the folder as well, the wrapper stays', async () => {
-  const { status, stderr } = await wrapped('exit 4', {}, 'rw');
+  const { status, stderr } = await wrapped('exit 4', { folderMounted: 'rw' });
   assert.is(status, 4, stderr);
   assert.match(stderr, /"event":"resident","reason":"the application could replace \/svc/);
+});
+
+test('where it may make user namespaces, it could take the mount away, so the wrapper stays', async () => {
+  const { status, stderr } = await wrapped('exit 3', { enter: WITH_NAMESPACES });
+  assert.is(status, 3, stderr);
+  assert.match(stderr, /"event":"resident","reason":"the application could replace \/svc,/);
+});
+
+test('`localhost` of the secrets server is this machine, whatever /etc/hosts says', async () => {
+  writeFileSync(at('root/etc/hosts'), '192.0.2.1 localhost\n');
+  const settings = { VAULT_ADDR: bao.url.replace('127.0.0.1', 'localhost') };
+  const { status, stderr } = await wrapped('exit 6', { settings });
+  assert.is(status, 6, stderr);
 });
 
 test.run();

@@ -9,7 +9,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { LOADER, writeCodeCaches } from './code-cache.mjs';
-import { ignorePreloads, renameForeignVariables } from './elf.mjs';
+import { ignoreForeignVariables, ignorePreloads } from './elf.mjs';
 import { copyLicences } from './licences.mjs';
 import { filesOf, MANIFEST, writeManifest } from './manifest.mjs';
 import { renameSystemFiles } from './system-files.mjs';
@@ -36,7 +36,7 @@ export function assemble(folder, parts) {
   copyFileSync(join(parts.npm.addon, `ffi-rs.linux-${parts.architecture}-gnu.node`), addon);
   copyLibraries(folder, [node, addon], parts);
   for (const file of [node, addon]) parts.tools.strip(file);
-  renameForeignVariables(node);
+  ignoreForeignVariables(node);
   ignorePreloads(join(folder, 'lib', parts.names.loader), parts.architecture);
   parts.tools.relocate(node, `${PREFIX}/lib/${parts.names.loader}`, '$ORIGIN/../lib');
   writeScript(folder, parts);

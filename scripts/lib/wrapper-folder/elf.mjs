@@ -21,37 +21,39 @@ export function elfTools(folder, { triplet }) {
   };
 }
 
-/** What an image sets for its application, and what would make the wrapper load other code, fail or write files. */
-const FOREIGN_VARIABLES = ['NODE_OPTIONS', 'NODE_EXTRA_CA_CERTS', 'NODE_V8_COVERAGE', 'OPENSSL_CONF'];
+/** What an image sets for its application, and what would make the wrapper load other code, fail, trust others or write files. */
+const FOREIGN_VARIABLES = [
+  ...['NODE_OPTIONS', 'NODE_EXTRA_CA_CERTS', 'NODE_USE_SYSTEM_CA', 'NODE_V8_COVERAGE', 'OPENSSL_CONF'],
+];
 
 /**
- * Makes a Node binary look for these variables under other names of the same length (`SVC_` in the place of the
- * first four characters): flags that another version does not know, preloaded modules or a missing file would end the
- * wrapper before its first line. The application still gets the variables as they are.
+ * Makes a Node binary look for a variable without a name, which nobody can set, in the place of these: flags that another
+ * version does not know, preloaded modules or a missing file would end the wrapper before its first line. The application
+ * still gets the variables as they are.
  */
-export function renameForeignVariables(file) {
+export function ignoreForeignVariables(file) {
   const content = readFileSync(file);
   for (const name of FOREIGN_VARIABLES) {
     const places = occurrences(content, name);
     if (places.length !== 1)
       throw new Error(`Found ${name} ${places.length} times in ${file}, expected it once.`);
-    content.write('SVC_', places[0], 'latin1');
+    content.writeUInt8(0, places[0]);
   }
   writeFileSync(file, content);
 }
 
 /**
  * glibc's loader compares the first four characters behind `LD_` with a constant of the machine's code: `cmpl $"PREL",(%rcx)`, and
- * `movk w2, #"EL", lsl #16` behind one of "PR".
+ * `movk w2, #"EL", lsl #16` behind one of "PR". The name of a variable has no `=`.
  */
 const PRELOAD_CODE = {
-  x64: { from: [0x81, 0x39, ...Buffer.from('PREL')], to: [0x81, 0x39, ...Buffer.from('PRC_')] },
-  arm64: { from: [0xa2, 0x88, 0xa9, 0x72], to: [0x62, 0xe8, 0xab, 0x72] },
+  x64: { from: [0x81, 0x39, ...Buffer.from('PREL')], to: [0x81, 0x39, ...Buffer.from('PR==')] },
+  arm64: { from: [0xa2, 0x88, 0xa9, 0x72], to: [0xa2, 0xa7, 0xa7, 0x72] },
 };
 
 /**
- * Makes a loader look for LD_PRC_OAD in the place of LD_PRELOAD: a library for the application's C library, or for a newer one, would
- * end the wrapper before its first line. The application still gets the variable as it is.
+ * Makes a loader ignore LD_PRELOAD: a library for the application's C library, or for a newer one, would end the wrapper
+ * before its first line. The application still gets the variable as it is.
  */
 export function ignorePreloads(file, architecture) {
   const { from, to } = PRELOAD_CODE[architecture];

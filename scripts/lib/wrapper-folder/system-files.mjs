@@ -30,7 +30,7 @@ const renamings = ({ triplet, loader }) => ({
 const NSSWITCH = 'hosts: files dns\n';
 
 const CHANGES = `The names of system files in the loader and in libc.so.6 were replaced by names of the same length below /svc
-(scripts/lib/wrapper-folder/system-files.mjs of svc), and LD_PRELOAD in the loader by LD_PRC_OAD (elf.mjs there). MANIFEST.json
+(scripts/lib/wrapper-folder/system-files.mjs of svc), and the loader was made to ignore LD_PRELOAD (elf.mjs there). MANIFEST.json
 names the packages that they are from.
 `;
 

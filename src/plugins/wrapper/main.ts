@@ -17,6 +17,7 @@ import { vaultConfig } from '../../runtime/vault/settings.ts';
 import { register } from './agent/register.ts';
 import { createDigest } from './digest.ts';
 import { handOverToInit, leavesNode } from './init/hand-over.ts';
+import { authoritiesAreOpen } from './init/obstacles.ts';
 import { workerFlag } from './init/records.ts';
 import { runWorker } from './init/worker.ts';
 import { createObservation, earlyLogger, type Observation, wrapperVersion } from './observation.ts';
@@ -170,6 +171,7 @@ async function serve(service: Service): Promise<number> {
         signal,
       });
     }
+    if (authoritiesAreOpen(service.memory, config.settings)) client.keepAuthorities();
     return await superviseApplication({
       client,
       obtained,

@@ -13,14 +13,11 @@ const lockLimit = 8;
 /** RLIMIT_LOCKS, without effect since Linux 2.4.25. */
 const fileLockLimit = 10;
 const capabilityBits = {
-  chown: 0n,
-  fowner: 3n,
-  setuid: 7n,
-  ipc_lock: 14n,
-  sys_ptrace: 19n,
-  sys_admin: 21n,
+  ...{ chown: 0n, dac_override: 1n, fowner: 3n, fsetid: 4n, kill: 5n, setgid: 6n, setuid: 7n, setpcap: 8n },
+  ...{ net_bind_service: 10n, net_broadcast: 11n, net_admin: 12n, net_raw: 13n },
+  ...{ ipc_lock: 14n, ipc_owner: 15n, sys_chroot: 18n, sys_ptrace: 19n, sys_nice: 23n, sys_resource: 24n },
+  ...{ mknod: 27n, lease: 28n, audit_write: 29n, setfcap: 31n },
 } as const;
-
 export type Capability = keyof typeof capabilityBits;
 
 /** Lets other processes of the same user trace this one and read its /proc files, or forbids it. @throws NativeError */
@@ -127,6 +124,14 @@ function stackLimit(): ResourceLimit {
 /** Whether the capability is effective. One that a user namespace gives counts here, but not in the kernel's check. */
 export function hasCapability(capability: Capability): boolean {
   return ((BigInt(`0x${status('CapEff')}`) >> capabilityBits[capability]) & 1n) === 1n;
+}
+
+/** Whether this process has, or as root gets by starting a program, a capability besides these. */
+export function hasOtherCapabilities(besides: readonly Capability[]): boolean {
+  const sets = process.geteuid?.() === 0 ? ['CapPrm', 'CapBnd'] : ['CapPrm'];
+  const held = sets.reduce((bits, set) => bits | BigInt(`0x${status(set)}`), 0n);
+  const known = besides.reduce((bits, name) => bits | (1n << capabilityBits[name]), 0n);
+  return (held & ~known) !== 0n;
 }
 
 /** Bytes of address space that are locked, as the memory-lock limit counts them. */

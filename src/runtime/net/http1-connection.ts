@@ -3,6 +3,7 @@ import { connect as connectTls } from 'node:tls';
 import { type ResponseHead, ResponseParser } from '../../core/http1.ts';
 import { release } from '../memory.ts';
 import { resetSocket } from './connections.ts';
+import { lookupOf } from './localhost.ts';
 
 /** A server and how to reach it. */
 export interface HttpTarget {
@@ -72,7 +73,12 @@ export class Http1Connection {
     this.#events = events;
     const { host, port, tls } = target;
     const onread = { buffer: slab, callback: (count: number) => this.#take(slab.subarray(0, count)) };
-    this.#carrier = connectTcp(tls === undefined ? { host, port, onread } : { host, port });
+    this.#carrier = connectTcp({
+      host,
+      port,
+      lookup: lookupOf(host),
+      ...(tls === undefined ? { onread } : {}),
+    });
     this.#carrier.setNoDelay(true);
     this.#socket = this.#carrier;
     this.#listen(this.#carrier);

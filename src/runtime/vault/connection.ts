@@ -66,15 +66,23 @@ export function apiHeaders({ namespace }: VaultConnectionSettings, hasBody: bool
 export class TlsContext {
   readonly #files: TlsFiles;
   #fingerprint = '';
+  #authorities: Authorities;
+  #keepsAuthorities = false;
   #context: SecureContext;
 
   /** @throws SvcError (exit 78) where a file cannot be used. */
   constructor(files: TlsFiles) {
     this.#files = files;
-    this.#context = usable(files, () => {
+    [this.#authorities, this.#context] = usable(files, () => {
       this.#fingerprint = fingerprint(files);
-      return load(files);
+      const trusted = authorities(files);
+      return [trusted, load(files, trusted)] as const;
     });
+  }
+
+  /** For files that others than their owner could write: from now on only the client certificate is read again. */
+  keepAuthorities(): void {
+    this.#keepsAuthorities = true;
   }
 
   /** Keeps the former certificates while new ones are incomplete or do not match. */
@@ -82,7 +90,9 @@ export class TlsContext {
     try {
       const seen = fingerprint(this.#files);
       if (seen !== this.#fingerprint) {
-        this.#context = load(this.#files);
+        const trusted = this.#keepsAuthorities ? this.#authorities : authorities(this.#files);
+        this.#context = load(this.#files, trusted);
+        this.#authorities = trusted;
         this.#fingerprint = seen;
       }
     } catch {
@@ -95,12 +105,16 @@ export class TlsContext {
 /** SSL_OP_CLEANSE_PLAINTEXT, which Node does not name: OpenSSL keeps no copy of what it has handed over. */
 const secureOptions = 2;
 
-function load(files: TlsFiles): SecureContext {
-  const trust = { ...authorities(files), ...clientIdentity(files) };
+interface Authorities {
+  readonly ca?: string[];
+}
+
+function load(files: TlsFiles, trusted: Authorities): SecureContext {
+  const trust = { ...trusted, ...clientIdentity(files) };
   return createSecureContext({ minVersion: 'TLSv1.2', secureOptions, ...trust });
 }
 
-function usable(files: TlsFiles, make: () => SecureContext): SecureContext {
+function usable<T>(files: TlsFiles, make: () => T): T {
   try {
     return make();
   } catch (cause) {
@@ -114,7 +128,7 @@ function usable(files: TlsFiles, make: () => SecureContext): SecureContext {
   }
 }
 
-function authorities(files: TlsFiles): { ca?: string[] } {
+function authorities(files: TlsFiles): Authorities {
   const ca = [...files.caFiles.map(certificatesOf), ...certificatesIn(files.caPath)];
   return ca.length === 0 ? {} : { ca };
 }

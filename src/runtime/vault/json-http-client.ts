@@ -1,6 +1,7 @@
 import http from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
+import { lookupOf } from '../net/localhost.ts';
 import { TlsContext, type VaultConnectionSettings } from './connection.ts';
 import { isVaultError, VaultError } from './contract.ts';
 import { noAnswer, noneInTime } from './secret-client/secret-socket.ts';
@@ -95,7 +96,8 @@ class JsonHttpExchange {
     const { origin, method, path, headers } = this.#request;
     const { request } = origin.protocol === 'https:' ? https : http;
     const host = origin.hostname.replace(/^\[|\]$/g, '');
-    return request({ agent: this.#agent, host, port: origin.port || null, method, path, headers });
+    const target = { host, port: origin.port || null, lookup: lookupOf(host) };
+    return request({ ...target, agent: this.#agent, method, path, headers });
   }
 
   readonly #aborted = (): void => {

@@ -1,10 +1,15 @@
+import { once } from 'node:events';
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { TLSSocket } from 'node:tls';
+import { connect, type PeerCertificate, type SecureContext, type TLSSocket } from 'node:tls';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SvcError } from '../../../src/core/errors.ts';
-import type { TlsFiles, VaultConnectionSettings } from '../../../src/runtime/vault/connection.ts';
+import {
+  TlsContext,
+  type TlsFiles,
+  type VaultConnectionSettings,
+} from '../../../src/runtime/vault/connection.ts';
 import { createLeanTransport } from '../../../src/runtime/vault/lean-transport.ts';
 import { createNodeVaultTransport } from '../../../src/runtime/vault/node-vault-transport.ts';
 import {
@@ -71,6 +76,30 @@ async function ask(
   } finally {
     transport.close();
   }
+}
+
+test('authorities that are kept are trusted whatever becomes of their file, client certificates are read again', async (context) => {
+  const { authority, other, put, putIdentity } = context;
+  const caFile = put('kept.pem', authority.cert);
+  const client = putIdentity(authority.issue({ commonName: 'first' }));
+  const tls = new TlsContext({ caFiles: [caFile], caPath: undefined, client });
+  tls.keepAuthorities();
+  const before = tls.current();
+  put('kept.pem', other.cert);
+  putIdentity(authority.issue({ commonName: 'second' }));
+  const after = tls.current();
+  assert.is.not(after, before);
+  assert.equal(await trusts(context.mutual, after), 'second');
+});
+
+/** The name that the server is shown, by a client that trusts it. */
+async function trusts(server: FakeKeyServer, secureContext: SecureContext): Promise<string> {
+  const { port } = new URL(server.url);
+  const socket = connect({ host: '127.0.0.1', port: Number(port), secureContext, servername: 'localhost' });
+  await once(socket, 'secureConnect');
+  const { subject } = socket.getCertificate() as PeerCertificate;
+  socket.destroy();
+  return subject.CN as string;
 }
 
 function certificateUsed(server: FakeKeyServer): string {

@@ -1,6 +1,6 @@
 import { accessSync, constants, lstatSync, readFileSync, readlinkSync, type Stats, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { hasCapability } from '../../../runtime/native/own-process.ts';
+import { type Capability, hasCapability, hasOtherCapabilities } from '../../../runtime/native/own-process.ts';
 
 /*
  * What the application, which has the user of the wrapper, could put in the place of what workers load. It is asked before
@@ -11,11 +11,17 @@ const mostLinks = 40;
 const sticky = 0o1000;
 
 /**
+ * Whether this user may undo mounts of others: in a mount namespace of its own it takes a mount away, and can then remove or rename the
+ * folder that it lay on, which takes it away everywhere. For that it needs a user namespace.
+ */
+export type MayUnmount = () => boolean;
+
+/**
  * Follows a path as the kernel does, through every folder and link on its way.
  * @param path absolute; it may not exist
  * @returns the first part that this user could replace, or make where it is missing; undefined for none
  */
-export function replaceablePart(path: string): string | undefined {
+export function replaceablePart(path: string, mayUnmount: MayUnmount): string | undefined {
   const parts = split(path);
   let folder = '/';
   let links = 0;
@@ -26,7 +32,7 @@ export function replaceablePart(path: string): string | undefined {
     }
     const entry = join(folder, part);
     const stats = lstatSync(entry, { throwIfNoEntry: false });
-    if (isOpenTo(folder, stats)) return entry;
+    if (isOpenTo(folder, stats, mayUnmount)) return entry;
     if (stats === undefined) return undefined;
     if (!stats.isSymbolicLink()) {
       folder = entry;
@@ -44,13 +50,13 @@ const split = (path: string): string[] => path.split('/').filter((part) => part 
 
 /**
  * Whether an entry of the folder can be replaced: in a sticky one, such as /tmp, by its owner and the folder's alone; what is mounted
- * there, by nobody who may not mount.
+ * there, by nobody who may not undo the mount.
  */
-function isOpenTo(folder: string, entry: Stats | undefined): boolean {
+function isOpenTo(folder: string, entry: Stats | undefined, mayUnmount: MayUnmount): boolean {
   if (!isWritable(folder)) return false;
   if (entry === undefined) return true;
   const { mode, uid, dev } = statSync(folder);
-  if (entry.dev !== dev) return false;
+  if (entry.dev !== dev && !mayUnmount()) return false;
   return (mode & sticky) === 0 || isOwn(uid) || isOwn(entry.uid);
 }
 
@@ -81,9 +87,22 @@ let takesOver: boolean | undefined;
 
 /** Whether files of others may be made its own. */
 function mayTakeOver(): boolean {
-  takesOver ??= (['chown', 'fowner', 'setuid'] as const).some(hasCapability);
+  takesOver ??= (['chown', 'fowner', 'setuid'] satisfies Capability[]).some(hasCapability);
   return takesOver;
 }
+
+/**
+ * Capabilities that open no file which the user's own rights and `mayTakeOver` do not: those that container runtimes give root unasked
+ * (device nodes open nothing where devices are denied, as they are there), and those about the network, scheduling and limits.
+ */
+const harmless: readonly Capability[] = [
+  ...(['chown', 'dac_override', 'fowner', 'fsetid', 'kill', 'setgid', 'setuid', 'setpcap'] as const),
+  ...(['net_bind_service', 'net_broadcast', 'net_admin', 'net_raw', 'ipc_lock', 'ipc_owner'] as const),
+  ...(['sys_chroot', 'sys_nice', 'sys_resource', 'mknod', 'lease', 'audit_write', 'setfcap'] as const),
+];
+
+/** By a mount (CAP_SYS_ADMIN), a file's handle (CAP_DAC_READ_SEARCH), a device or the kernel. */
+export const mayReachAnyFile = (): boolean => hasOtherCapabilities(harmless);
 
 /** From which the loader, the C library and OpenSSL load code unasked: preloaded libraries, look-ups of names, providers. */
 const systemFiles = [
@@ -111,13 +130,13 @@ export const unaskedFiles = (selfContained: boolean): readonly string[] =>
 const fileVariables: Readonly<Record<string, RegExp | undefined>> = {
   LD_LIBRARY_PATH: /[:;]/,
   LD_PRELOAD: /[: ]/,
-  LD_AUDIT: /:/,
   GCONV_PATH: /:/,
   LOCPATH: /:/,
   NODE_PATH: /:/,
   NODE_COMPILE_CACHE: undefined,
   NODE_EXTRA_CA_CERTS: undefined,
   NODE_ICU_DATA: undefined,
+  ICU_TIMEZONE_FILES_DIR: undefined,
   OPENSSL_CONF: undefined,
   OPENSSL_ENGINES: undefined,
   OPENSSL_MODULES: undefined,
@@ -125,11 +144,19 @@ const fileVariables: Readonly<Record<string, RegExp | undefined>> = {
   SSL_CERT_FILE: undefined,
 };
 
-/** Of the folder's loader and Node; it has every library, so that it looks for none. */
-const ignoredInFolder = new Set(['LD_LIBRARY_PATH', 'LD_PRELOAD', 'NODE_EXTRA_CA_CERTS', 'OPENSSL_CONF']);
+/** Libraries and data that the loader looks for in many places, or maps as its user writes them: nobody's without a need. */
+const neverSafe = ['LD_AUDIT', 'LD_PROFILE'];
+
+/** Has Node trust the certificates of the system. */
+const systemAuthorities = 'NODE_USE_SYSTEM_CA';
+
+/** By the folder's loader and Node, which has every library, so that it looks for none. */
+const ignoredInFolder = new Set([
+  ...['LD_LIBRARY_PATH', 'LD_PRELOAD', 'NODE_EXTRA_CA_CERTS', 'OPENSSL_CONF', systemAuthorities],
+]);
 
 const flagsOfFiles =
-  /^(-r|--require|--import|--loader|--experimental-loader|--env-file|--icu-data-dir|--openssl-config|--use-openssl-ca|--snapshot-blob)/;
+  /^(-r|--require|--import|--loader|--experimental-loader|--env-file|--icu-data-dir|--openssl-config|--use-openssl-ca|--use-system-ca|--snapshot-blob)/;
 
 /**
  * A variable, or a flag of Node, by which this user could get code or certificates into a worker, though the file need not be there
@@ -138,11 +165,16 @@ const flagsOfFiles =
 export function replaceableBySetting(
   env: Readonly<Record<string, string | undefined>>,
   flags: readonly string[],
-  selfContained: boolean,
+  { selfContained, mayUnmount }: { readonly selfContained: boolean; readonly mayUnmount: MayUnmount },
 ): string | undefined {
-  const counts = (name: string) => !(selfContained && ignoredInFolder.has(name));
+  const isSet = (name: string) => !(selfContained && ignoredInFolder.has(name)) && Boolean(env[name]);
+  // `$ORIGIN` and the like are the loader's to know; an empty path is the working directory
+  const isOpen = (path: string) =>
+    path.includes('$') || replaceablePart(resolve(path), mayUnmount) !== undefined;
   return (
-    Object.keys(fileVariables).find((name) => counts(name) && pathsIn(name, env[name]).some(isOpenPath)) ??
+    neverSafe.find(isSet) ??
+    Object.keys(fileVariables).find((name) => isSet(name) && pathsIn(name, env[name]).some(isOpen)) ??
+    [systemAuthorities].find((name) => isSet(name) && isOpen('/etc/ssl/certs/ca.pem')) ??
     flags.find((flag) => flagsOfFiles.test(flag))
   );
 }
@@ -152,9 +184,5 @@ function pathsIn(name: string, value = ''): string[] {
   const separator = fileVariables[name];
   const paths = separator === undefined ? [value] : value.split(separator);
   // a library without a folder is looked for where LD_LIBRARY_PATH and the system say
-  return name === 'LD_PRELOAD' || name === 'LD_AUDIT' ? paths.filter((path) => path.includes('/')) : paths;
+  return name === 'LD_PRELOAD' ? paths.filter((path) => path.includes('/')) : paths;
 }
-
-/** `$ORIGIN` and the like are the loader's to know; an empty path is the working directory. */
-const isOpenPath = (path: string): boolean =>
-  path.includes('$') || replaceablePart(resolve(path)) !== undefined;

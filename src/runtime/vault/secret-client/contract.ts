@@ -52,6 +52,8 @@ export interface SecretClient {
    * @returns how many copies were zeroed
    */
   scrub(values: readonly Buffer[], keep: readonly Region[]): number;
+  /** From now on trusts the authorities that it has read, whatever becomes of their files. */
+  keepAuthorities(): void;
   /** The token in use, in place; undefined before the login. */
   token(): Uint8Array | undefined;
   /** Zeroes the token and every buffer. Pending operations fail. Documents stay until they are released. */

@@ -133,6 +133,10 @@ class KeptToken implements SecretClient {
     }
   }
 
+  keepAuthorities(): void {
+    this.#pool.keepAuthorities();
+  }
+
   token(): Uint8Array | undefined {
     return this.#token?.bytes;
   }

@@ -46,6 +46,10 @@ export class SecretPool {
     this.#tls = connection.address.protocol === 'https:' ? new TlsContext(connection.tls) : undefined;
   }
 
+  keepAuthorities(): void {
+    this.#tls?.keepAuthorities();
+  }
+
   /**
    * One request, repeated once if a kept connection turns out to be dead.
    * @throws VaultError of kind `unavailable`; the signal's reason when aborted

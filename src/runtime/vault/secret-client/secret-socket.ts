@@ -4,6 +4,7 @@ import { exitStatus } from '../../../core/errors.ts';
 import { ResponseReader } from '../../../core/http1.ts';
 import { type ByteSink, HttpError } from '../../../core/http1-chunked-body.ts';
 import { type ByteBlock, type ByteMemory, overwriteStackSoon } from '../../memory.ts';
+import { lookupOf } from '../../net/localhost.ts';
 import type { VaultConnectionSettings } from '../connection.ts';
 import { certificateCode, NoAnswerInTime, VaultError, type VaultErrorOptions } from '../contract.ts';
 
@@ -119,7 +120,8 @@ export class SecretSocket {
     const { address, skipVerify } = this.#options.connection;
     const { secureContext } = this.#options;
     const host = address.hostname.replace(/^\[|\]$/g, '');
-    const target = { host, port: Number(address.port || (secureContext ? 443 : 80)) };
+    const port = Number(address.port || (secureContext ? 443 : 80));
+    const target = { host, port, lookup: lookupOf(host) };
     const onread = { buffer: this.#input.bytes, callback: (count: number) => this.#read(count) };
     if (secureContext === undefined) {
       return connect({ ...target, onread }).once('connect', () => this.#ready());

@@ -5,6 +5,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import {
   isSelfContained,
+  replaceableBySetting,
   replaceablePart,
   unaskedFiles,
 } from '../../../../src/plugins/wrapper/init/replaceable.ts';
@@ -45,8 +46,10 @@ const at = (...names: string[]) => join(folder.path, ...names);
 const asked = (expression: string, ...args: readonly unknown[]) => askedBy(ordinaryUser, expression, ...args);
 
 function askedBy(user: readonly string[], expression: string, ...args: readonly unknown[]): unknown {
-  const script = `const { replaceablePart, replaceableBySetting, unaskedFiles } = await import(${JSON.stringify(source)});
+  const script = `const { mayReachAnyFile, replaceablePart, replaceableBySetting, unaskedFiles } = await import(${JSON.stringify(source)});
     const args = JSON.parse(process.argv[1]);
+    const [never, always] = [() => false, () => true];
+    const [npm, folder] = [false, true].map((selfContained) => ({ selfContained, mayUnmount: never }));
     process.stdout.write(JSON.stringify(${expression}));`;
   const command = [...user, process.execPath, '--input-type=module', '-e', script];
   const [file = '', ...rest] = [...command, JSON.stringify(args)];
@@ -55,9 +58,10 @@ function askedBy(user: readonly string[], expression: string, ...args: readonly 
   return JSON.parse(stdout);
 }
 
-const parts = (...paths: string[]) => asked('args.map((path) => replaceablePart(path) ?? null)', ...paths);
+const parts = (...paths: string[]) =>
+  asked('args.map((path) => replaceablePart(path, never) ?? null)', ...paths);
 const settings = (...envs: Record<string, string>[]) =>
-  asked('args.map((env) => replaceableBySetting(env, [], false) ?? null)', ...envs);
+  asked('args.map((env) => replaceableBySetting(env, [], npm) ?? null)', ...envs);
 
 test('files of others in folders of others are safe, missing ones too', () => {
   const safe = [at('root', 'file'), at('root', 'missing', 'file'), at('shared', 'file'), '/bin/sh'];
@@ -107,11 +111,11 @@ test('those that name what is safe, or nothing, do not', () => {
 });
 
 test("the system's own libraries are safe from an ordinary user, and open to root", () => {
-  const open = 'unaskedFiles(false).filter((path) => replaceablePart(path) !== undefined)';
+  const open = 'unaskedFiles(false).filter((path) => replaceablePart(path, never) !== undefined)';
   assert.equal(asked(open), []);
   const files = unaskedFiles(false);
   assert.ok(files.includes('/etc/ld.so.preload'));
-  assert.ok(files.every((path) => replaceablePart(path) !== undefined));
+  assert.ok(files.every((path) => replaceablePart(path, () => false) !== undefined));
 });
 
 test('in the self-contained folder the folder counts in their place, and not what it ignores', () => {
@@ -125,11 +129,16 @@ test('in the self-contained folder the folder counts in their place, and not wha
     LD_LIBRARY_PATH: at('own'),
     OPENSSL_CONF: at('own', 'file'),
   };
-  assert.is(asked('replaceableBySetting(args[0], [], true) ?? null', open), null);
+  assert.is(asked('replaceableBySetting(args[0], [], folder) ?? null', open), null);
   assert.is(
-    asked('replaceableBySetting(args[0], [], true) ?? null', { ...open, LD_AUDIT: at('own', 'a') }),
+    asked('replaceableBySetting(args[0], [], folder) ?? null', { ...open, LD_AUDIT: 'a.so' }),
     'LD_AUDIT',
   );
+  const system = { NODE_USE_SYSTEM_CA: '1' };
+  assert.is(asked('replaceableBySetting(args[0], [], npm) ?? null', system), null);
+  const asRoot = (selfContained: boolean) =>
+    replaceableBySetting(system, [], { selfContained, mayUnmount: () => false });
+  assert.equal([asRoot(false), asRoot(true)], ['NODE_USE_SYSTEM_CA', undefined]);
 });
 
 test('one that may take files of others over can replace them all', () => {
@@ -145,12 +154,29 @@ test('one that may take files of others over can replace them all', () => {
     ];
   };
   for (const capability of ['chown', 'fowner', 'setuid'])
-    assert.ok(askedBy(user(capability), 'replaceablePart(args[0]) ?? null', at('root', 'file')), capability);
-  assert.is(askedBy(user('kill'), 'replaceablePart(args[0]) ?? null', at('root', 'file')), null);
+    assert.ok(
+      askedBy(user(capability), 'replaceablePart(args[0], never) ?? null', at('root', 'file')),
+      capability,
+    );
+  assert.is(askedBy(user('kill'), 'replaceablePart(args[0], never) ?? null', at('root', 'file')), null);
+  assert.equal(
+    ['kill', 'sys_admin', 'dac_read_search'].map((name) => askedBy(user(name), 'mayReachAnyFile()')),
+    [false, true, true],
+  );
+});
+
+test('what is mounted in a folder of the user is safe only where it cannot undo mounts', () => {
+  mkdirSync(at('own', 'mounted'));
+  const mounted = ['unshare', '--mount', 'sh', '-ec', 'mount -t tmpfs none "$0"; chmod 755 "$0"; exec "$@"'];
+  const look = '[never, always].map((may) => replaceablePart(args[0], may) ?? null)';
+  assert.equal(
+    askedBy([...mounted, at('own', 'mounted'), ...ordinaryUser], look, at('own', 'mounted', 'x')),
+    [null, at('own', 'mounted')],
+  );
 });
 
 test("Node's flags that load files do", () => {
-  const flags = (...given: string[]) => asked('replaceableBySetting({}, args, false) ?? null', ...given);
+  const flags = (...given: string[]) => asked('replaceableBySetting({}, args, npm) ?? null', ...given);
   assert.is(flags('--disable-sigusr1', '--require=x.js'), '--require=x.js');
   assert.is(flags('--disable-sigusr1', '--max-semi-space-size=1'), null);
 });

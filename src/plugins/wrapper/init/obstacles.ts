@@ -1,0 +1,126 @@
+import { existsSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { SvcError } from '../../../core/errors.ts';
+import { NativeError } from '../../../runtime/native/libc.ts';
+import { hasCapability } from '../../../runtime/native/own-process.ts';
+import { ownMemoryMap } from '../../../runtime/native/process-lock.ts';
+import { waitFor } from '../../../runtime/native/processes.ts';
+import type { ShareableMemory } from '../../../runtime/native/secret-memory.ts';
+import { spawn } from '../../../runtime/native/spawn.ts';
+import { certificateFiles } from '../../../runtime/vault/connection.ts';
+import { vaultPlace } from '../../../runtime/vault/settings.ts';
+import type { ResolvedWrapperSettings } from '../settings.ts';
+import { withStrings } from '../supervise/index.ts';
+import { programLoader } from './program-loader.ts';
+import { findInit, ownFile } from './records.ts';
+import {
+  isSelfContained,
+  mayReachAnyFile,
+  replaceableBySetting,
+  replaceablePart,
+  unaskedFiles,
+} from './replaceable.ts';
+
+/**
+ * Why the wrapper stays: a security module may forbid to execute a memfd, a sandbox may not know what makes a process unreadable, and
+ * the application, which has the wrapper's user, may be able to replace what workers load.
+ */
+export function obstacleToLeaving(
+  memory: ShareableMemory,
+  settings: ResolvedWrapperSettings,
+): string | undefined {
+  try {
+    const file = findInit();
+    const open = openToApplication([file, ...loadedFiles(), ...trustedFiles(settings)], memory);
+    if (open !== undefined) return `the application could replace ${open}, which workers load or trust`;
+    return tryInit(memory).startsWorkers ? undefined : 'svc-init cannot start workers that nobody can read';
+  } catch (error) {
+    if (error instanceof SvcError || error instanceof NativeError) return error.message;
+    throw error;
+  }
+}
+
+/** Whether the application could replace a certificate by which the wrapper knows the secrets server. */
+export function authoritiesAreOpen(memory: ShareableMemory, settings: ResolvedWrapperSettings): boolean {
+  const files = trustedFiles(settings);
+  return files.length > 0 && !mayTraceAll() && (mayReachAnyFile() || openPart(files, memory) !== undefined);
+}
+
+/** One that may trace every process gains nothing by a file. */
+const mayTraceAll = (): boolean => hasCapability('sys_ptrace');
+
+/** What a worker will load: the files that this process has mapped, and those that it has read. */
+function loadedFiles(): string[] {
+  const mapped = ownMemoryMap().map(({ name }) => name);
+  const script = ownFile();
+  const files = [process.execPath, ...mapped, process.argv[1] ?? '', script, workerCache(script)];
+  return [...new Set(files)].filter((name) => name.startsWith('/') && existsSync(name));
+}
+
+/** What V8 has compiled of the script, in the wrapper's folder. */
+const workerCache = (script: string): string => join(dirname(script), 'worker.cache');
+
+/** Certificates by which it knows the secrets server. */
+function trustedFiles(settings: ResolvedWrapperSettings): string[] {
+  const { caFiles, caPath } = vaultPlace(settings).endpoint;
+  return [...caFiles, ...(caPath === undefined ? [] : [caPath, ...certificateFiles(caPath)])];
+}
+
+/** What of the files is open to the application, or a setting or right by which it gets at others. */
+function openToApplication(files: readonly string[], memory: ShareableMemory): string | undefined {
+  const loader = programLoader(process.execPath);
+  if (mayTraceAll()) return undefined;
+  if (mayReachAnyFile()) return 'any file (by a capability that containers do not have unasked)';
+  const selfContained = isSelfContained(loader);
+  const part = openPart([loader, ...files, ...unaskedFiles(selfContained)], memory);
+  if (part !== undefined) return part;
+  const setting = replaceableBySetting(process.env, process.execArgv, {
+    selfContained,
+    mayUnmount: mayUnmount(memory),
+  });
+  return setting && `files that ${setting} names`;
+}
+
+function openPart(files: readonly string[], memory: ShareableMemory): string | undefined {
+  for (const file of files) {
+    const part = replaceablePart(resolve(file), mayUnmount(memory));
+    if (part !== undefined) return part;
+  }
+  return undefined;
+}
+
+/** Asked for only where it matters: it takes 2 ms. */
+const mayUnmount = (memory: ShareableMemory) => () => {
+  try {
+    return tryInit(memory).makesNamespaces;
+  } catch (error) {
+    if (error instanceof SvcError || error instanceof NativeError) return true;
+    throw error;
+  }
+};
+
+interface Trial {
+  readonly startsWorkers: boolean;
+  /** Whether this user may make user namespaces, in which it has all rights over mounts of its own. */
+  readonly makesNamespaces: boolean;
+}
+
+let tried: Trial | undefined;
+
+/** Has svc-init start a copy of itself as it would start a worker; the copy tells by its exit status. */
+function tryInit(memory: ShareableMemory): Trial {
+  tried ??= judge(statusOfTrial(memory));
+  return tried;
+}
+
+function statusOfTrial(memory: ShareableMemory): number | undefined {
+  return withStrings({ file: findInit(), args: [], env: [], memory }, (strings) =>
+    waitFor(spawn({ file: findInit(), ...strings, inherit: [], ownGroup: false })),
+  );
+}
+
+/** Any other status is that of a process which could not try. */
+const judge = (status: number | undefined): Trial => ({
+  startsWorkers: status === 0 || status === 2,
+  makesNamespaces: status !== 0 && status !== 1,
+});
