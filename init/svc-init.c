@@ -460,7 +460,8 @@ static bool take_record(const struct record *record, int *descriptor)
 		return true;
 	case AGENT:
 	case TOKEN: /* which the node agent keeps to this process, and from its workers */
-		opened = record->kind == AGENT ? connect_agent() : open(self.token, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+		opened = record->kind == AGENT ? connect_agent()
+					       : open(self.token, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 		tell_worker(record->kind, 0, opened);
 		take(&opened, -1);
 		return true;

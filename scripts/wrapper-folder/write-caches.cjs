@@ -12,8 +12,8 @@ const { existsSync, writeFileSync } = require('node:fs');
 const { createServer } = require('node:http');
 
 const [, , folder] = process.argv;
-/** Without arguments it says whether it could. */
-const leaves = spawnSync(`${folder}/svc-init`).status === 0;
+/** Without arguments it says whether it could: bit 0 is set where it could not. */
+const leaves = [0, 2].includes(spawnSync(`${folder}/svc-init`).status);
 const token = `${folder}/warm-up.jwt`;
 const lookEveryMs = 50;
 

@@ -19,29 +19,29 @@ import { makeWrapperRoot } from '../support/wrapper-root.ts';
 
 export const timeout = 180_000;
 
-const { debian, triplet } = ARCHITECTURES[process.arch as keyof typeof ARCHITECTURES];
+const { debian, triplet, loader } = ARCHITECTURES[process.arch as keyof typeof ARCHITECTURES];
 const capabilities = [
   ...['-all', '+chown', '+dac_override', '+fowner', '+fsetid', '+kill', '+setgid', '+setuid', '+setpcap'],
-  ...['+net_bind_service', '+net_raw', '+sys_chroot', '+mknod', '+audit_write', '+setfcap'],
+  ...['+net_bind_service', '+net_raw', '+mknod', '+audit_write', '+setfcap'],
   // by the operator
   '+ipc_lock',
 ].join();
+/** The host's programs are at /host, whose mount stays. */
+const libraries = `/host/usr/lib/${triplet}`;
+const drop = `${libraries}/${loader} --library-path ${libraries} /host/usr/bin/setpriv --inh-caps=-all --bounding-set=${capabilities}`;
 const prepare = [
   'root=$0 && mount --bind "$root" "$root"',
   'mount -t tmpfs none "$root/svc" && cp -a "$1/." "$root/svc" && mount -o "remount,$2" "$root/svc"',
-  'mount -t proc proc "$root/proc"',
+  'mount -t proc proc "$root/proc" && mkdir -p "$root/host" "$root/old" && mount --bind -o ro / "$root/host"',
   'shift 2',
-  `caps="--inh-caps=-all --bounding-set=${capabilities}"`,
 ];
-/** The kernel lets nobody make user namespaces whose root is not that of its mount namespace, as seccomp of a container does. */
-const WITHOUT_NAMESPACES = [...prepare, 'exec setpriv $caps chroot "$root" "$@"'].join('\n');
-/** With a root of its own, as a container has it; the host's programs are at /host. */
+/** In a changed root the kernel lets nobody make user namespaces, as seccomp of a container does not. */
+const WITHOUT_NAMESPACES = [...prepare, `exec chroot "$root" ${drop} -- "$@"`].join('\n');
+/** With a root of its own, as a container has it. */
 const WITH_NAMESPACES = [
   ...prepare,
-  'mkdir -p "$root/host" "$root/old" && mount --bind -o ro / "$root/host"',
   'cd "$root" && pivot_root . old && cd / && /bin/busybox umount -l /old',
-  `libraries=/host/usr/lib/${triplet}`,
-  'exec "$libraries"/ld-linux* --library-path "$libraries" /host/usr/bin/setpriv $caps -- "$@"',
+  `exec ${drop} -- "$@"`,
 ].join('\n');
 
 const folder = temporaryFolder('alone');
@@ -121,6 +121,13 @@ test('where it writes the folder as well, the wrapper stays', async () => {
 
 test('where it may make user namespaces, it could take the mount away, so the wrapper stays', async () => {
   const { status, stderr } = await wrapped('exit 3', { enter: WITH_NAMESPACES });
+  assert.is(status, 3, stderr);
+  assert.match(stderr, /"event":"resident","reason":"the application could replace \/svc,/);
+});
+
+test('nor does it leave in a changed root that it may change again', async () => {
+  const enter = WITHOUT_NAMESPACES.replace('+mknod', '+mknod,+sys_chroot');
+  const { status, stderr } = await wrapped('exit 3', { enter });
   assert.is(status, 3, stderr);
   assert.match(stderr, /"event":"resident","reason":"the application could replace \/svc,/);
 });

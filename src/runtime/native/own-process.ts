@@ -126,12 +126,32 @@ export function hasCapability(capability: Capability): boolean {
   return ((BigInt(`0x${status('CapEff')}`) >> capabilityBits[capability]) & 1n) === 1n;
 }
 
-/** Whether this process has, or as root gets by starting a program, a capability besides these. */
+/** Whether one of these is permitted, so that this process or its children may raise it. */
+export function hasAnyCapability(capabilities: readonly Capability[]): boolean {
+  return (capabilitySet('CapPrm') & maskOf(capabilities)) !== 0n;
+}
+
+/** Whether this process has, or gets by starting a program as root or with a file's capabilities, one besides these. */
 export function hasOtherCapabilities(besides: readonly Capability[]): boolean {
-  const sets = process.geteuid?.() === 0 ? ['CapPrm', 'CapBnd'] : ['CapPrm'];
-  const held = sets.reduce((bits, set) => bits | BigInt(`0x${status(set)}`), 0n);
-  const known = besides.reduce((bits, name) => bits | (1n << capabilityBits[name]), 0n);
-  return (held & ~known) !== 0n;
+  const becomesRoot = process.geteuid?.() === 0 || hasAnyCapability(['setuid', 'setfcap']);
+  const held = capabilitySet('CapPrm') | (becomesRoot ? capabilitySet('CapBnd') : 0n);
+  return (held & ~maskOf(besides)) !== 0n;
+}
+
+const capabilitySet = (name: 'CapBnd' | 'CapPrm'): bigint => BigInt(`0x${status(name)}`);
+
+const maskOf = (capabilities: readonly Capability[]): bigint =>
+  capabilities.reduce((bits, name) => bits | (1n << capabilityBits[name]), 0n);
+
+/** Whether a seccomp filter is in force. */
+export const isFiltered = (): boolean => status('Seccomp') !== '0';
+
+/** Where file systems are mounted in this process's mount namespace, as it sees them. */
+export function ownMountPoints(): string[] {
+  const lines = readFileSync('/proc/self/mountinfo', 'latin1').trimEnd().split('\n');
+  const unescaped = (text: string) =>
+    text.replace(/\\([0-7]{3})/g, (_, octal) => String.fromCharCode(Number.parseInt(octal, 8)));
+  return lines.map((line) => Buffer.from(unescaped(line.split(' ')[4] ?? ''), 'latin1').toString());
 }
 
 /** Bytes of address space that are locked, as the memory-lock limit counts them. */

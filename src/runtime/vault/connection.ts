@@ -85,10 +85,14 @@ export class TlsContext {
     this.#keepsAuthorities = true;
   }
 
+  #watched(): TlsFiles {
+    return this.#keepsAuthorities ? { ...this.#files, caFiles: [], caPath: undefined } : this.#files;
+  }
+
   /** Keeps the former certificates while new ones are incomplete or do not match. */
   current(): SecureContext {
     try {
-      const seen = fingerprint(this.#files);
+      const seen = fingerprint(this.#watched());
       if (seen !== this.#fingerprint) {
         const trusted = this.#keepsAuthorities ? this.#authorities : authorities(this.#files);
         this.#context = load(this.#files, trusted);

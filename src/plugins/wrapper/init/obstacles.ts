@@ -1,19 +1,24 @@
-import { existsSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { SvcError } from '../../../core/errors.ts';
 import { NativeError } from '../../../runtime/native/libc.ts';
-import { hasCapability } from '../../../runtime/native/own-process.ts';
+import {
+  hasAnyCapability,
+  hasCapability,
+  isCovered,
+  isFiltered,
+} from '../../../runtime/native/own-process.ts';
 import { ownMemoryMap } from '../../../runtime/native/process-lock.ts';
 import { waitFor } from '../../../runtime/native/processes.ts';
 import type { ShareableMemory } from '../../../runtime/native/secret-memory.ts';
 import { spawn } from '../../../runtime/native/spawn.ts';
-import { certificateFiles } from '../../../runtime/vault/connection.ts';
 import { vaultPlace } from '../../../runtime/vault/settings.ts';
 import type { ResolvedWrapperSettings } from '../settings.ts';
 import { withStrings } from '../supervise/index.ts';
 import { programLoader } from './program-loader.ts';
 import { findInit, ownFile } from './records.ts';
 import {
+  absolute,
   isSelfContained,
   mayReachAnyFile,
   replaceableBySetting,
@@ -31,7 +36,7 @@ export function obstacleToLeaving(
 ): string | undefined {
   try {
     const file = findInit();
-    const open = openToApplication([file, ...loadedFiles(), ...trustedFiles(settings)], memory);
+    const open = openToApplication(file, memory, settings);
     if (open !== undefined) return `the application could replace ${open}, which workers load or trust`;
     return tryInit(memory).startsWorkers ? undefined : 'svc-init cannot start workers that nobody can read';
   } catch (error) {
@@ -42,12 +47,28 @@ export function obstacleToLeaving(
 
 /** Whether the application could replace a certificate by which the wrapper knows the secrets server. */
 export function authoritiesAreOpen(memory: ShareableMemory, settings: ResolvedWrapperSettings): boolean {
-  const files = trustedFiles(settings);
-  return files.length > 0 && !mayTraceAll() && (mayReachAnyFile() || openPart(files, memory) !== undefined);
+  try {
+    const files = trustedFiles(settings);
+    if (files.length === 0 || mayTraceAll(settings)) return false;
+    return mayReachAnyFile() || openPart(files, memory) !== undefined;
+  } catch {
+    return true;
+  }
 }
 
-/** One that may trace every process gains nothing by a file. */
-const mayTraceAll = (): boolean => hasCapability('sys_ptrace');
+/** One that may trace every process gains nothing by a file, unless an agent or the kernel forbids it to. */
+function mayTraceAll({ agentAddr, requireEnforcement }: ResolvedWrapperSettings): boolean {
+  if (agentAddr !== undefined || requireEnforcement || isCovered()) return false;
+  return hasCapability('sys_ptrace') && !isTracingForbidden();
+}
+
+function isTracingForbidden(): boolean {
+  try {
+    return readFileSync('/proc/sys/kernel/yama/ptrace_scope', 'latin1').startsWith('3');
+  } catch {
+    return false;
+  }
+}
 
 /** What a worker will load: the files that this process has mapped, and those that it has read. */
 function loadedFiles(): string[] {
@@ -63,16 +84,24 @@ const workerCache = (script: string): string => join(dirname(script), 'worker.ca
 /** Certificates by which it knows the secrets server. */
 function trustedFiles(settings: ResolvedWrapperSettings): string[] {
   const { caFiles, caPath } = vaultPlace(settings).endpoint;
-  return [...caFiles, ...(caPath === undefined ? [] : [caPath, ...certificateFiles(caPath)])];
+  return [...caFiles, ...(caPath === undefined ? [] : [caPath, ...namesIn(caPath)])];
 }
 
+/** Whatever they are now: a link may lead to a certificate later. */
+const namesIn = (folder: string): string[] => readdirSync(folder).map((name) => `${folder}/${name}`);
+
 /** What of the files is open to the application, or a setting or right by which it gets at others. */
-function openToApplication(files: readonly string[], memory: ShareableMemory): string | undefined {
+function openToApplication(
+  init: string,
+  memory: ShareableMemory,
+  settings: ResolvedWrapperSettings,
+): string | undefined {
   const loader = programLoader(process.execPath);
-  if (mayTraceAll()) return undefined;
+  if (mayTraceAll(settings)) return undefined;
   if (mayReachAnyFile()) return 'any file (by a capability that containers do not have unasked)';
   const selfContained = isSelfContained(loader);
-  const part = openPart([loader, ...files, ...unaskedFiles(selfContained)], memory);
+  const files = [loader, init, ...loadedFiles(), ...unaskedFiles(selfContained), ...trustedFiles(settings)];
+  const part = openPart(files, memory);
   if (part !== undefined) return part;
   const setting = replaceableBySetting(process.env, process.execArgv, {
     selfContained,
@@ -83,7 +112,7 @@ function openToApplication(files: readonly string[], memory: ShareableMemory): s
 
 function openPart(files: readonly string[], memory: ShareableMemory): string | undefined {
   for (const file of files) {
-    const part = replaceablePart(resolve(file), mayUnmount(memory));
+    const part = replaceablePart(absolute(file), mayUnmount(memory));
     if (part !== undefined) return part;
   }
   return undefined;
@@ -92,7 +121,8 @@ function openPart(files: readonly string[], memory: ShareableMemory): string | u
 /** Asked for only where it matters: it takes 2 ms. */
 const mayUnmount = (memory: ShareableMemory) => () => {
   try {
-    return tryInit(memory).makesNamespaces;
+    // in a changed root the kernel forbids it to all, and who may change the root again gets out of it
+    return tryInit(memory).makesNamespaces || (!isFiltered() && hasAnyCapability(['sys_chroot']));
   } catch (error) {
     if (error instanceof SvcError || error instanceof NativeError) return true;
     throw error;

@@ -1,6 +1,11 @@
 import { accessSync, constants, lstatSync, readFileSync, readlinkSync, type Stats, statSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
-import { type Capability, hasCapability, hasOtherCapabilities } from '../../../runtime/native/own-process.ts';
+import { dirname, join } from 'node:path';
+import {
+  type Capability,
+  hasAnyCapability,
+  hasOtherCapabilities,
+  ownMountPoints,
+} from '../../../runtime/native/own-process.ts';
 
 /*
  * What the application, which has the user of the wrapper, could put in the place of what workers load. It is asked before
@@ -18,10 +23,19 @@ export type MayUnmount = () => boolean;
 
 /**
  * Follows a path as the kernel does, through every folder and link on its way.
- * @param path absolute; it may not exist
+ * @param path absolute, not normalized: a `..` behind a link is where the link leads; it may not exist
  * @returns the first part that this user could replace, or make where it is missing; undefined for none
  */
 export function replaceablePart(path: string, mayUnmount: MayUnmount): string | undefined {
+  try {
+    return firstOpenPart(path, mayUnmount);
+  } catch {
+    // what this user may not look at is not known to be safe
+    return path;
+  }
+}
+
+function firstOpenPart(path: string, mayUnmount: MayUnmount): string | undefined {
   const parts = split(path);
   let folder = '/';
   let links = 0;
@@ -32,7 +46,7 @@ export function replaceablePart(path: string, mayUnmount: MayUnmount): string | 
     }
     const entry = join(folder, part);
     const stats = lstatSync(entry, { throwIfNoEntry: false });
-    if (isOpenTo(folder, stats, mayUnmount)) return entry;
+    if (isOpenTo(folder, entry, stats, mayUnmount)) return entry;
     if (stats === undefined) return undefined;
     if (!stats.isSymbolicLink()) {
       folder = entry;
@@ -52,12 +66,20 @@ const split = (path: string): string[] => path.split('/').filter((part) => part 
  * Whether an entry of the folder can be replaced: in a sticky one, such as /tmp, by its owner and the folder's alone; what is mounted
  * there, by nobody who may not undo the mount.
  */
-function isOpenTo(folder: string, entry: Stats | undefined, mayUnmount: MayUnmount): boolean {
+function isOpenTo(folder: string, path: string, entry: Stats | undefined, mayUnmount: MayUnmount): boolean {
   if (!isWritable(folder)) return false;
   if (entry === undefined) return true;
-  const { mode, uid, dev } = statSync(folder);
-  if (entry.dev !== dev && !mayUnmount()) return false;
+  if (isMountPoint(path) && !mayUnmount()) return false;
+  const { mode, uid } = statSync(folder);
   return (mode & sticky) === 0 || isOwn(uid) || isOwn(entry.uid);
+}
+
+let mountPoints: ReadonlySet<string> | undefined;
+
+/** A device of its own tells nothing: overlays of several file systems have files of several. */
+function isMountPoint(path: string): boolean {
+  mountPoints ??= new Set(ownMountPoints());
+  return mountPoints.has(path);
 }
 
 const isOwn = (uid: number): boolean => uid === process.geteuid?.();
@@ -87,7 +109,7 @@ let takesOver: boolean | undefined;
 
 /** Whether files of others may be made its own. */
 function mayTakeOver(): boolean {
-  takesOver ??= (['chown', 'fowner', 'setuid'] satisfies Capability[]).some(hasCapability);
+  takesOver ??= hasAnyCapability(['chown', 'dac_override', 'fowner', 'setuid', 'setgid']);
   return takesOver;
 }
 
@@ -135,28 +157,29 @@ const fileVariables: Readonly<Record<string, RegExp | undefined>> = {
   NODE_PATH: /:/,
   NODE_COMPILE_CACHE: undefined,
   NODE_EXTRA_CA_CERTS: undefined,
-  NODE_ICU_DATA: undefined,
+  NODE_ICU_DATA: /:/,
   ICU_TIMEZONE_FILES_DIR: undefined,
   OPENSSL_CONF: undefined,
   OPENSSL_ENGINES: undefined,
   OPENSSL_MODULES: undefined,
-  SSL_CERT_DIR: /:/,
-  SSL_CERT_FILE: undefined,
 };
 
-/** Libraries and data that the loader looks for in many places, or maps as its user writes them: nobody's without a need. */
-const neverSafe = ['LD_AUDIT', 'LD_PROFILE'];
-
-/** Has Node trust the certificates of the system. */
-const systemAuthorities = 'NODE_USE_SYSTEM_CA';
+/**
+ * Libraries and data that the loader looks for in many places, or maps as its user writes them, and the certificates of the system, which
+ * are many files that OpenSSL and Node look for by themselves.
+ */
+const neverSafe = ['LD_AUDIT', 'LD_PROFILE', 'NODE_USE_SYSTEM_CA'];
 
 /** By the folder's loader and Node, which has every library, so that it looks for none. */
 const ignoredInFolder = new Set([
-  ...['LD_LIBRARY_PATH', 'LD_PRELOAD', 'NODE_EXTRA_CA_CERTS', 'OPENSSL_CONF', systemAuthorities],
+  ...['LD_LIBRARY_PATH', 'LD_PRELOAD', 'NODE_EXTRA_CA_CERTS', 'NODE_USE_SYSTEM_CA', 'OPENSSL_CONF'],
 ]);
 
 const flagsOfFiles =
   /^(-r|--require|--import|--loader|--experimental-loader|--env-file|--icu-data-dir|--openssl-config|--use-openssl-ca|--use-system-ca|--snapshot-blob)/;
+
+/** Not normalized. */
+export const absolute = (path: string): string => (path.startsWith('/') ? path : `${process.cwd()}/${path}`);
 
 /**
  * A variable, or a flag of Node, by which this user could get code or certificates into a worker, though the file need not be there
@@ -170,11 +193,10 @@ export function replaceableBySetting(
   const isSet = (name: string) => !(selfContained && ignoredInFolder.has(name)) && Boolean(env[name]);
   // `$ORIGIN` and the like are the loader's to know; an empty path is the working directory
   const isOpen = (path: string) =>
-    path.includes('$') || replaceablePart(resolve(path), mayUnmount) !== undefined;
+    path.includes('$') || replaceablePart(absolute(path), mayUnmount) !== undefined;
   return (
     neverSafe.find(isSet) ??
     Object.keys(fileVariables).find((name) => isSet(name) && pathsIn(name, env[name]).some(isOpen)) ??
-    [systemAuthorities].find((name) => isSet(name) && isOpen('/etc/ssl/certs/ca.pem')) ??
     flags.find((flag) => flagsOfFiles.test(flag))
   );
 }

@@ -76,6 +76,17 @@ test('a folder anywhere on the way, on that of a link too, is enough', () => {
   ]);
 });
 
+test('a `..` behind a link is where the link leads', () => {
+  symlinkSync('../own/sub', at('root', 'away'));
+  assert.equal(parts(`${at('root')}/away/../file`), [at('own', 'sub')]);
+  assert.equal(parts(`${at('root')}/../root/file`), [null]);
+});
+
+test('what the user may not look at is not taken for safe', () => {
+  mkdirSync(at('hidden'), { mode: 0o700 });
+  assert.equal(parts(at('hidden', 'file')), [at('hidden', 'file')]);
+});
+
 test('so is a missing file that could be made, a link without an end, an own file in a sticky folder', () => {
   const open = [at('own', 'missing'), at('shared', 'missing'), at('root', 'loop'), at('shared', 'own')];
   assert.equal(parts(...open), open);
@@ -135,7 +146,6 @@ test('in the self-contained folder the folder counts in their place, and not wha
     'LD_AUDIT',
   );
   const system = { NODE_USE_SYSTEM_CA: '1' };
-  assert.is(asked('replaceableBySetting(args[0], [], npm) ?? null', system), null);
   const asRoot = (selfContained: boolean) =>
     replaceableBySetting(system, [], { selfContained, mayUnmount: () => false });
   assert.equal([asRoot(false), asRoot(true)], ['NODE_USE_SYSTEM_CA', undefined]);
@@ -153,15 +163,18 @@ test('one that may take files of others over can replace them all', () => {
       `--ambient-caps=${set}`,
     ];
   };
-  for (const capability of ['chown', 'fowner', 'setuid'])
+  for (const capability of ['chown', 'dac_override', 'fowner', 'setuid', 'setgid'])
     assert.ok(
       askedBy(user(capability), 'replaceablePart(args[0], never) ?? null', at('root', 'file')),
       capability,
     );
   assert.is(askedBy(user('kill'), 'replaceablePart(args[0], never) ?? null', at('root', 'file')), null);
   assert.equal(
-    ['kill', 'sys_admin', 'dac_read_search'].map((name) => askedBy(user(name), 'mayReachAnyFile()')),
-    [false, true, true],
+    // with setuid and setfcap, what the bounding set holds is to be had
+    ['kill', 'sys_admin', 'dac_read_search', 'setuid', 'setfcap'].map((name) =>
+      askedBy(user(name), 'mayReachAnyFile()'),
+    ),
+    [false, true, true, true, true],
   );
 });
 
