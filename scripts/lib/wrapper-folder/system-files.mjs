@@ -5,7 +5,7 @@ import { join } from 'node:path';
  * A container's application may be root and write /etc and /lib. So that nothing there becomes code of a worker, the folder's
  * programs look below /svc, by names of the same length: for libraries to preload, the cache and the folders of libraries,
  * modules for look-ups of names and for character sets, locales (which are parsed in place), a daemon that answers look-ups, and
- * OpenSSL's configuration, which may name providers. Plain text of the system (hosts, resolv.conf, time zones) is read as before.
+ * OpenSSL's configuration, which may name providers. Text of the system (hosts, resolv.conf) and time zones are read as before.
  */
 
 /** @returns for each file, what it names and what it shall name; every place counts, also one without an end */
