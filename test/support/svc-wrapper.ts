@@ -80,8 +80,8 @@ function environment({ vault, paths, env }: WrapperOptions, home: string): NodeJ
     HEALTH_ADDR: '127.0.0.1:0',
     SVC_SECRET_PATHS: paths.join(','),
     SVC_REQUIRE_MLOCK: 'true',
-    // the same tests hold for both forms of the wrapper
-    SVC_RESIDENT: process.env['SVC_RESIDENT'],
+    // the same tests hold for both forms of the wrapper; root that an agent keeps from tracing would stay by itself
+    SVC_RESIDENT: process.env['SVC_RESIDENT'] ?? (env?.['SVC_EBPF_AGENT_ADDR'] && 'false'),
     ...vaultEnvironment(vault),
     ...env,
   });
