@@ -1,7 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { SvcError } from '../../../core/errors.ts';
-import { NativeError } from '../../../runtime/native/libc.ts';
+import { messageOf } from '../../../core/errors.ts';
 import {
   hasAnyCapability,
   hasCapability,
@@ -40,8 +39,8 @@ export function obstacleToLeaving(
     if (open !== undefined) return `the application could replace ${open}, which workers load or trust`;
     return tryInit(memory).startsWorkers ? undefined : 'svc-init cannot start workers that nobody can read';
   } catch (error) {
-    if (error instanceof SvcError || error instanceof NativeError) return error.message;
-    throw error;
+    // what cannot be found out does not end the start
+    return messageOf(error);
   }
 }
 
@@ -123,9 +122,8 @@ const mayUnmount = (memory: ShareableMemory) => () => {
   try {
     // in a changed root the kernel forbids it to all, and who may change the root again gets out of it
     return tryInit(memory).makesNamespaces || (!isFiltered() && hasAnyCapability(['sys_chroot']));
-  } catch (error) {
-    if (error instanceof SvcError || error instanceof NativeError) return true;
-    throw error;
+  } catch {
+    return true;
   }
 };
 
