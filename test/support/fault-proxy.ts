@@ -4,6 +4,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { resetSocket } from '../../src/runtime/net/connections.ts';
 import { relay } from './fault-connection.ts';
 import { type CannedAnswer, clear, createFaults, stall } from './faults.ts';
+import { freePort } from './ports.ts';
 import type { CutDirection, CutManner, CutOptions, FaultProxy } from './types.ts';
 
 /**
@@ -34,7 +35,8 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
     listener.close();
     await once(listener, 'close');
   };
-  const port = await listen(0);
+  // it is left while connections are refused, and taken again
+  const port = await listen(await freePort());
 
   return {
     port,
