@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ARCHITECTURES } from '../../scripts/lib/wrapper-folder/architectures.mjs';
-import { debianPackages } from '../../scripts/lib/wrapper-folder/debian.mjs';
 import { startOpenBao } from '../support/openbao.ts';
 import { runCommand } from '../support/run-command.ts';
+import { staticBusybox } from '../support/static-busybox.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { ToolUnavailable } from '../support/tool-unavailable.ts';
 import type { CommandResult, OpenBao } from '../support/types.ts';
@@ -19,7 +19,7 @@ import { makeWrapperRoot } from '../support/wrapper-root.ts';
 
 export const timeout = 180_000;
 
-const { debian, triplet, loader } = ARCHITECTURES[process.arch as keyof typeof ARCHITECTURES];
+const { triplet, loader } = ARCHITECTURES[process.arch as keyof typeof ARCHITECTURES];
 const capabilities = [
   ...['-all', '+chown', '+dac_override', '+fowner', '+fsetid', '+kill', '+setgid', '+setuid', '+setpcap'],
   ...['+net_bind_service', '+net_raw', '+mknod', '+audit_write', '+setfcap'],
@@ -55,7 +55,7 @@ test.before(async () => {
   for (const name of ['root/bin', 'root/etc', 'root/proc', 'root/svc', 'root/tmp'])
     mkdirSync(at(name), { recursive: true });
   chmodSync(at('root'), 0o755);
-  cpSync(busybox(), at('root/bin/busybox'));
+  cpSync(staticBusybox(), at('root/bin/busybox'));
   bao = await startOpenBao();
 });
 
@@ -63,15 +63,6 @@ test.after(async () => {
   await bao?.stop();
   await folder.remove();
 });
-
-function busybox(): string {
-  try {
-    const { folder: programs } = debianPackages('tests', debian, { frozen: false, say: () => undefined });
-    return join(programs, 'bin', 'busybox');
-  } catch (error) {
-    throw new ToolUnavailable('busybox-static', String(error), { cause: error });
-  }
-}
 
 interface Wrapped {
   readonly settings?: Readonly<Record<string, string>>;

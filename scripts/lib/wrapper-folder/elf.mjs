@@ -23,7 +23,11 @@ export function elfTools(folder, { triplet }) {
 
 /** What an image sets for its application, and what would make the wrapper load other code, fail, trust others or write files. */
 const FOREIGN_VARIABLES = [
-  ...['NODE_OPTIONS', 'NODE_EXTRA_CA_CERTS', 'NODE_USE_SYSTEM_CA', 'NODE_V8_COVERAGE', 'OPENSSL_CONF'],
+  'NODE_OPTIONS',
+  'NODE_EXTRA_CA_CERTS',
+  'NODE_USE_SYSTEM_CA',
+  'NODE_V8_COVERAGE',
+  'OPENSSL_CONF',
 ];
 
 /**
@@ -58,11 +62,17 @@ const PRELOAD_CODE = {
 export function ignorePreloads(file, architecture) {
   const { from, to } = PRELOAD_CODE[architecture];
   const content = readFileSync(file);
-  const at = content.indexOf(Buffer.from(from));
-  if (at < 0 || content.includes(Buffer.from(from), at + 1))
+  if (replaceBytes(content, Buffer.from(from), Buffer.from(to)) !== 1)
     throw new Error(`Did not find the look-up of LD_PRELOAD once in ${file}.`);
-  Buffer.from(to).copy(content, at);
   writeFileSync(file, content);
+}
+
+/** Puts bytes in the place of as many others, wherever these are. @returns in how many places */
+export function replaceBytes(content, from, to) {
+  let places = 0;
+  for (let at = content.indexOf(from); at >= 0; at = content.indexOf(from, at + to.length), places++)
+    to.copy(content, at);
+  return places;
 }
 
 /** Where the name stands as a C string; in V8's snapshot its length comes before it. */

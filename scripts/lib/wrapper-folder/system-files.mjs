@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { replaceBytes } from './elf.mjs';
 
 /*
  * A container's application may be root and write /etc and /lib. So that nothing there becomes code of a worker, the folder's
@@ -39,16 +40,12 @@ export function renameSystemFiles(folder, names) {
   for (const [file, pairs] of Object.entries(renamings(names))) {
     const path = join(folder, file);
     const content = readFileSync(path);
-    for (const pair of pairs) rename(content, pair, path);
+    for (const [from, to] of pairs) {
+      if (replaceBytes(content, Buffer.from(from), Buffer.from(to)) === 0)
+        throw new Error(`Found ${from.replaceAll('\0', ' ').trim()} nowhere in ${path}.`);
+    }
     writeFileSync(path, content);
   }
   writeFileSync(join(folder, 'nsswitch.conf'), NSSWITCH);
   writeFileSync(join(folder, 'licenses', 'glibc-changes'), CHANGES);
-}
-
-function rename(content, [from, to], path) {
-  let places = 0;
-  for (let at = content.indexOf(from); at >= 0; at = content.indexOf(from, at + to.length), places++)
-    content.write(to, at, 'latin1');
-  if (places === 0) throw new Error(`Found ${from.replaceAll('\0', ' ').trim()} nowhere in ${path}.`);
 }

@@ -18,6 +18,7 @@ const capabilityBits = {
   ...{ ipc_lock: 14n, ipc_owner: 15n, sys_chroot: 18n, sys_ptrace: 19n, sys_nice: 23n, sys_resource: 24n },
   ...{ mknod: 27n, lease: 28n, audit_write: 29n, setfcap: 31n },
 } as const;
+
 export type Capability = keyof typeof capabilityBits;
 
 /** Lets other processes of the same user trace this one and read its /proc files, or forbids it. @throws NativeError */
@@ -123,7 +124,7 @@ function stackLimit(): ResourceLimit {
 
 /** Whether the capability is effective. One that a user namespace gives counts here, but not in the kernel's check. */
 export function hasCapability(capability: Capability): boolean {
-  return ((BigInt(`0x${status('CapEff')}`) >> capabilityBits[capability]) & 1n) === 1n;
+  return (capabilitySet('CapEff') & maskOf([capability])) !== 0n;
 }
 
 /** Whether one of these is permitted, so that this process or its children may raise it. */
@@ -138,21 +139,13 @@ export function hasOtherCapabilities(besides: readonly Capability[]): boolean {
   return (held & ~maskOf(besides)) !== 0n;
 }
 
-const capabilitySet = (name: 'CapBnd' | 'CapPrm'): bigint => BigInt(`0x${status(name)}`);
+const capabilitySet = (name: 'CapBnd' | 'CapEff' | 'CapPrm'): bigint => BigInt(`0x${status(name)}`);
 
 const maskOf = (capabilities: readonly Capability[]): bigint =>
   capabilities.reduce((bits, name) => bits | (1n << capabilityBits[name]), 0n);
 
 /** Whether a seccomp filter is in force. */
 export const isFiltered = (): boolean => status('Seccomp') !== '0';
-
-/** Where file systems are mounted in this process's mount namespace, as it sees them. */
-export function ownMountPoints(): string[] {
-  const lines = readFileSync('/proc/self/mountinfo', 'latin1').trimEnd().split('\n');
-  const unescaped = (text: string) =>
-    text.replace(/\\([0-7]{3})/g, (_, octal) => String.fromCharCode(Number.parseInt(octal, 8)));
-  return lines.map((line) => Buffer.from(unescaped(line.split(' ')[4] ?? ''), 'latin1').toString());
-}
 
 /** Bytes of address space that are locked, as the memory-lock limit counts them. */
 export function lockedAddressSpace(): number {

@@ -1,6 +1,6 @@
 import type http from 'node:http';
 import type { ServerResponse } from 'node:http';
-import type { AddressInfo, Server, Socket } from 'node:net';
+import type { AddressInfo, LookupFunction, Server, Socket } from 'node:net';
 import { formatListenAddress, type ListenAddress } from '../../core/settings/listen-address.ts';
 
 export interface ConnectionBounds {
@@ -178,3 +178,16 @@ export function outliveAborts<T extends http.Agent>(agent: T): T {
   agent.createConnection = (options, callback) => connect(options, callback).on('error', ignored);
   return agent;
 }
+
+const loopback = '127.0.0.1';
+
+const localhost: LookupFunction = (_name, { all }, callback) =>
+  all ? callback(null, [{ address: loopback, family: 4 }]) : callback(null, loopback, 4);
+
+/**
+ * How to look a host's name up; undefined for the system's way. What travels in the clear goes to loopback addresses alone:
+ * /etc/hosts of a container may be written by others, who would send `localhost` elsewhere. Of the two loopback addresses
+ * it is one: at the other, others may listen while the server is up.
+ */
+export const lookupOf = (host: string): LookupFunction | undefined =>
+  host.toLowerCase() === 'localhost' ? localhost : undefined;

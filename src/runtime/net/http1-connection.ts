@@ -2,8 +2,7 @@ import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { type ResponseHead, ResponseParser } from '../../core/http1.ts';
 import { release } from '../memory.ts';
-import { resetSocket } from './connections.ts';
-import { lookupOf } from './localhost.ts';
+import { lookupOf, resetSocket } from './connections.ts';
 
 /** A server and how to reach it. */
 export interface HttpTarget {

@@ -64,10 +64,9 @@ export function apiHeaders({ namespace }: VaultConnectionSettings, hasBody: bool
 
 /** Certificates and keys from files, checked before each new connection and read again when they have changed. */
 export class TlsContext {
-  readonly #files: TlsFiles;
+  #files: TlsFiles;
   #fingerprint = '';
   #authorities: Authorities;
-  #keepsAuthorities = false;
   #context: SecureContext;
 
   /** @throws SvcError (exit 78) where a file cannot be used. */
@@ -82,19 +81,15 @@ export class TlsContext {
 
   /** For files that others than their owner could write: from now on only the client certificate is read again. */
   keepAuthorities(): void {
-    this.#keepsAuthorities = true;
-  }
-
-  #watched(): TlsFiles {
-    return this.#keepsAuthorities ? { ...this.#files, caFiles: [], caPath: undefined } : this.#files;
+    this.#files = { ...this.#files, caFiles: [], caPath: undefined };
   }
 
   /** Keeps the former certificates while new ones are incomplete or do not match. */
   current(): SecureContext {
     try {
-      const seen = fingerprint(this.#watched());
+      const seen = fingerprint(this.#files);
       if (seen !== this.#fingerprint) {
-        const trusted = this.#keepsAuthorities ? this.#authorities : authorities(this.#files);
+        const trusted = { ...this.#authorities, ...authorities(this.#files) };
         this.#context = load(this.#files, trusted);
         this.#authorities = trusted;
         this.#fingerprint = seen;

@@ -1,7 +1,7 @@
 import http from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
-import { lookupOf } from '../net/localhost.ts';
+import { lookupOf } from '../net/connections.ts';
 import { TlsContext, type VaultConnectionSettings } from './connection.ts';
 import { isVaultError, VaultError } from './contract.ts';
 import { noAnswer, noneInTime } from './secret-client/secret-socket.ts';

@@ -2,6 +2,7 @@ import { readFileSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { BoundedMap } from '../../../core/bounded-map.ts';
 import { processKey } from '../../../core/protection/report.ts';
+import { type Mount, parseMounts } from '../../../runtime/native/mounts.ts';
 import type { Guard, ProcessFacts, ProtectedProcess } from '../guard/contract.ts';
 import { processesIn } from '../pods/cover-pods.ts';
 import type { PassOutcome } from '../pods/coverage.ts';
@@ -14,7 +15,7 @@ import {
   type PodCgroup,
   scanPodCgroups,
 } from '../pods/pod-cgroups.ts';
-import { findTokenMount, type Mount, parseMounts, readHostMounts } from './token-volume.ts';
+import { findTokenMount, readHostMounts } from './token-volume.ts';
 
 export interface TokenContainersOptions {
   readonly guard: Pick<Guard, 'inspect' | 'status'>;

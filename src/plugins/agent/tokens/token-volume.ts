@@ -1,5 +1,6 @@
 import { constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { volumeNames } from '../../../core/injection/protected-pods.ts';
+import { type Mount, parseMounts } from '../../../runtime/native/mounts.ts';
 
 /** The volume with the token that the wrappers of a pod log in with, and nothing else. */
 export interface TokenVolume {
@@ -28,30 +29,6 @@ export function openTokenVolume(podUid: string): TokenVolume | undefined {
 }
 
 export const readHostMounts = (): Mount[] => parseMounts(readFileSync(`${host}/mountinfo`, 'utf8'));
-
-export interface Mount {
-  /** As `stat` numbers it. */
-  readonly device: number;
-  /** The folder of the file system that is mounted. */
-  readonly root: string;
-  readonly path: string;
-  readonly type: string;
-}
-
-const line = /^\d+ \d+ (\d+):(\d+) (\S+) (\S+) \S+ (?:\S+ )*?- (\S+) /;
-
-/** @param text content of /proc/PID/mountinfo; a path with blanks stays escaped, and none of the kubelet's has any */
-export function parseMounts(text: string): Mount[] {
-  return text.split('\n').flatMap((each) => {
-    const [, major, minor, root, path, type] = line.exec(each) ?? [];
-    if (root === undefined || path === undefined || type === undefined) return [];
-    return [{ device: deviceOf(Number(major), Number(minor)), root, path, type }];
-  });
-}
-
-/** The C library's `makedev`, for numbers of 20 bits. */
-const deviceOf = (major: number, minor: number): number =>
-  (minor & 0xff) + (minor - (minor & 0xff)) * 0x1000 + major * 0x100;
 
 /**
  * @returns undefined where there is none

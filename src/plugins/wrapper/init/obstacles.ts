@@ -17,8 +17,8 @@ import { withStrings } from '../supervise/index.ts';
 import { programLoader } from './program-loader.ts';
 import { findInit, ownFile } from './records.ts';
 import {
-  absolute,
   isSelfContained,
+  type MayUnmount,
   mayReachAnyFile,
   replaceableBySetting,
   replaceablePart,
@@ -49,7 +49,7 @@ export function authoritiesAreOpen(memory: ShareableMemory, settings: ResolvedWr
   try {
     const files = trustedFiles(settings);
     if (files.length === 0 || mayTraceAll(settings)) return false;
-    return mayReachAnyFile() || openPart(files, memory) !== undefined;
+    return mayReachAnyFile() || openPart(files, unmounting(memory)) !== undefined;
   } catch {
     return true;
   }
@@ -57,8 +57,8 @@ export function authoritiesAreOpen(memory: ShareableMemory, settings: ResolvedWr
 
 /** One that may trace every process gains nothing by a file, unless an agent or the kernel forbids it to. */
 function mayTraceAll({ agentAddr, requireEnforcement }: ResolvedWrapperSettings): boolean {
-  if (agentAddr !== undefined || requireEnforcement || isCovered()) return false;
-  return hasCapability('sys_ptrace') && !isTracingForbidden();
+  if (agentAddr !== undefined || requireEnforcement || !hasCapability('sys_ptrace')) return false;
+  return !isCovered() && !isTracingForbidden();
 }
 
 function isTracingForbidden(): boolean {
@@ -100,32 +100,32 @@ function openToApplication(
   if (mayReachAnyFile()) return 'any file (by a capability that containers do not have unasked)';
   const selfContained = isSelfContained(loader);
   const files = [loader, init, ...loadedFiles(), ...unaskedFiles(selfContained), ...trustedFiles(settings)];
-  const part = openPart(files, memory);
+  const mayUnmount = unmounting(memory);
+  const part = openPart(files, mayUnmount);
   if (part !== undefined) return part;
-  const setting = replaceableBySetting(process.env, process.execArgv, {
-    selfContained,
-    mayUnmount: mayUnmount(memory),
-  });
+  const setting = replaceableBySetting(process.env, process.execArgv, { selfContained, mayUnmount });
   return setting && `files that ${setting} names`;
 }
 
-function openPart(files: readonly string[], memory: ShareableMemory): string | undefined {
+function openPart(files: readonly string[], mayUnmount: MayUnmount): string | undefined {
   for (const file of files) {
-    const part = replaceablePart(absolute(file), mayUnmount(memory));
+    const part = replaceablePart(file, mayUnmount);
     if (part !== undefined) return part;
   }
   return undefined;
 }
 
 /** Asked for only where it matters: it takes 2 ms. */
-const mayUnmount = (memory: ShareableMemory) => () => {
-  try {
-    // in a changed root the kernel forbids it to all, and who may change the root again gets out of it
-    return tryInit(memory).makesNamespaces || (!isFiltered() && hasAnyCapability(['sys_chroot']));
-  } catch {
-    return true;
-  }
-};
+const unmounting =
+  (memory: ShareableMemory): MayUnmount =>
+  () => {
+    try {
+      // in a changed root the kernel forbids it to all, and who may change the root again gets out of it
+      return tryInit(memory).makesNamespaces || (!isFiltered() && hasAnyCapability(['sys_chroot']));
+    } catch {
+      return true;
+    }
+  };
 
 interface Trial {
   readonly startsWorkers: boolean;
@@ -142,8 +142,9 @@ function tryInit(memory: ShareableMemory): Trial {
 }
 
 function statusOfTrial(memory: ShareableMemory): number | undefined {
-  return withStrings({ file: findInit(), args: [], env: [], memory }, (strings) =>
-    waitFor(spawn({ file: findInit(), ...strings, inherit: [], ownGroup: false })),
+  const file = findInit();
+  return withStrings({ file, args: [], env: [], memory }, (strings) =>
+    waitFor(spawn({ file, ...strings, inherit: [], ownGroup: false })),
   );
 }
 

@@ -1,10 +1,10 @@
 import { accessSync, constants, lstatSync, readFileSync, readlinkSync, type Stats, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { ownMountPoints } from '../../../runtime/native/mounts.ts';
 import {
   type Capability,
   hasAnyCapability,
   hasOtherCapabilities,
-  ownMountPoints,
 } from '../../../runtime/native/own-process.ts';
 
 /*
@@ -23,7 +23,7 @@ export type MayUnmount = () => boolean;
 
 /**
  * Follows a path as the kernel does, through every folder and link on its way.
- * @param path absolute, not normalized: a `..` behind a link is where the link leads; it may not exist
+ * @param path from the working directory, or absolute; not normalized, because a `..` behind a link is where the link leads; it may not exist
  * @returns the first part that this user could replace, or make where it is missing; undefined for none
  */
 export function replaceablePart(path: string, mayUnmount: MayUnmount): string | undefined {
@@ -36,7 +36,7 @@ export function replaceablePart(path: string, mayUnmount: MayUnmount): string | 
 }
 
 function firstOpenPart(path: string, mayUnmount: MayUnmount): string | undefined {
-  const parts = split(path);
+  const parts = split(path.startsWith('/') ? path : `${process.cwd()}/${path}`);
   let folder = '/';
   let links = 0;
   for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
@@ -171,15 +171,16 @@ const fileVariables: Readonly<Record<string, RegExp | undefined>> = {
 const neverSafe = ['LD_AUDIT', 'LD_PROFILE', 'NODE_USE_SYSTEM_CA'];
 
 /** By the folder's loader and Node, which has every library, so that it looks for none. */
-const ignoredInFolder = new Set([
-  ...['LD_LIBRARY_PATH', 'LD_PRELOAD', 'NODE_EXTRA_CA_CERTS', 'NODE_USE_SYSTEM_CA', 'OPENSSL_CONF'],
-]);
+const ignoredInFolder = [
+  'LD_LIBRARY_PATH',
+  'LD_PRELOAD',
+  'NODE_EXTRA_CA_CERTS',
+  'NODE_USE_SYSTEM_CA',
+  'OPENSSL_CONF',
+];
 
 const flagsOfFiles =
   /^(-r|--require|--import|--loader|--experimental-loader|--env-file|--icu-data-dir|--openssl-config|--use-openssl-ca|--use-system-ca|--snapshot-blob)/;
-
-/** Not normalized. */
-export const absolute = (path: string): string => (path.startsWith('/') ? path : `${process.cwd()}/${path}`);
 
 /**
  * A variable, or a flag of Node, by which this user could get code or certificates into a worker, though the file need not be there
@@ -190,10 +191,9 @@ export function replaceableBySetting(
   flags: readonly string[],
   { selfContained, mayUnmount }: { readonly selfContained: boolean; readonly mayUnmount: MayUnmount },
 ): string | undefined {
-  const isSet = (name: string) => !(selfContained && ignoredInFolder.has(name)) && Boolean(env[name]);
+  const isSet = (name: string) => !(selfContained && ignoredInFolder.includes(name)) && Boolean(env[name]);
   // `$ORIGIN` and the like are the loader's to know; an empty path is the working directory
-  const isOpen = (path: string) =>
-    path.includes('$') || replaceablePart(absolute(path), mayUnmount) !== undefined;
+  const isOpen = (path: string) => path.includes('$') || replaceablePart(path, mayUnmount) !== undefined;
   return (
     neverSafe.find(isSet) ??
     Object.keys(fileVariables).find((name) => isSet(name) && pathsIn(name, env[name]).some(isOpen)) ??

@@ -4,7 +4,7 @@ import { exitStatus } from '../../../core/errors.ts';
 import { ResponseReader } from '../../../core/http1.ts';
 import { type ByteSink, HttpError } from '../../../core/http1-chunked-body.ts';
 import { type ByteBlock, type ByteMemory, overwriteStackSoon } from '../../memory.ts';
-import { lookupOf } from '../../net/localhost.ts';
+import { lookupOf } from '../../net/connections.ts';
 import type { VaultConnectionSettings } from '../connection.ts';
 import { certificateCode, NoAnswerInTime, VaultError, type VaultErrorOptions } from '../contract.ts';
 

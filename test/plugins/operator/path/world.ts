@@ -5,6 +5,7 @@ import type { Kubernetes } from '../../../support/kubernetes.ts';
 import { type KvStore, kvStore } from '../../../support/kv.ts';
 import { startOpenBao } from '../../../support/openbao.ts';
 import { type OperatorCluster, startOperatorCluster } from '../../../support/operator-cluster.ts';
+import { staticBusybox } from '../../../support/static-busybox.ts';
 import { temporaryFolder } from '../../../support/temporary.ts';
 import type { OpenBao, Stoppable } from '../../../support/types.ts';
 import { makeWrapperRoot } from '../../../support/wrapper-root.ts';
@@ -12,7 +13,6 @@ import { makeApplicationRoot } from './application.ts';
 import { acceptServiceAccounts, allowRole } from './key-server.ts';
 import { type Kubelet, startKubelet } from './kubelet/kubelet.ts';
 import type { NodeImage } from './kubelet/oci-config.ts';
-import { staticBusybox } from './programs.ts';
 
 /** What the chart's values name; nothing is pulled from there. */
 export const wrapperImage = 'registry.example/svc/wrapper:test';

@@ -12,6 +12,7 @@ import { manifest } from '../../../../support/helm.ts';
 import { buildImage, type TestImage } from '../../../../support/image.ts';
 import type { Kubernetes } from '../../../../support/kubernetes.ts';
 import { type OperatorCluster, startOperatorCluster } from '../../../../support/operator-cluster.ts';
+import { staticBusybox } from '../../../../support/static-busybox.ts';
 import { type TemporaryFolder, temporaryFolder } from '../../../../support/temporary.ts';
 import type { Stoppable } from '../../../../support/types.ts';
 import { waitFor } from '../../../../support/wait-for.ts';
@@ -19,7 +20,6 @@ import { makeApplicationRoot } from '../../../operator/path/application.ts';
 import { type Kubelet, startKubelet } from '../../../operator/path/kubelet/kubelet.ts';
 import { type NodeNetwork, startNodeNetwork } from '../../../operator/path/kubelet/network/node-network.ts';
 import type { NodeImage } from '../../../operator/path/kubelet/oci-config.ts';
-import { staticBusybox } from '../../../operator/path/programs.ts';
 import { runProbePods, runToTheEnd } from '../../cluster/run-probe-pods.ts';
 import { reportOf, runValidate } from '../../run-validate.ts';
 

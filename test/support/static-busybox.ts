@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { ARCHITECTURES } from '../../../../scripts/lib/wrapper-folder/architectures.mjs';
-import { debianPackages } from '../../../../scripts/lib/wrapper-folder/debian.mjs';
-import { ToolUnavailable } from '../../../support/tool-unavailable.ts';
+import { ARCHITECTURES } from '../../scripts/lib/wrapper-folder/architectures.mjs';
+import { debianPackages } from '../../scripts/lib/wrapper-folder/debian.mjs';
+import { ToolUnavailable } from './tool-unavailable.ts';
 
 /** Path of a static busybox. */
 export function staticBusybox(): string {
