@@ -5,7 +5,7 @@ export type TestEvent =
   | { type: 'pass'; name: string }
   | { type: 'fail'; name: string; error: string }
   | { type: 'skip'; name: string; reason: string; count: number }
-  | { type: 'done' }
+  | { type: 'done'; cpuMilliseconds?: number }
   | { type: 'handles'; active: string[] };
 
 export type Emit = (event: TestEvent) => void;
@@ -28,5 +28,7 @@ export interface FileResult {
   failures: Failure[];
   skips: Skip[];
   milliseconds: number;
+  /** Of the process and of all that it has seen end; undefined where the system does not tell. */
+  cpuMilliseconds?: number;
   output: string;
 }

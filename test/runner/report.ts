@@ -33,7 +33,9 @@ export function summaryLine({ passed, failed, skipped }: Totals): string {
 export function fileLines(result: FileResult): string {
   const counts = totals([result]);
   const mark = counts.failed > 0 ? 'FAIL' : counts.skipped > 0 ? 'skip' : 'ok  ';
-  const head = `${mark} ${relative(process.cwd(), result.file)}  ${summaryLine(counts)}  ${Math.round(result.milliseconds)} ms`;
+  const cpu = result.cpuMilliseconds === undefined ? '' : `, ${result.cpuMilliseconds} ms of CPU`;
+  const time = `${Math.round(result.milliseconds)} ms${cpu}`;
+  const head = `${mark} ${relative(process.cwd(), result.file)}  ${summaryLine(counts)}  ${time}`;
   return [head, ...result.skips.map(({ name, reason }) => `     skipped ${name}: ${reason}`)].join('\n');
 }
 

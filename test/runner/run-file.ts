@@ -97,6 +97,7 @@ function onEvent(event: TestEvent, watch: Watch, child: ChildProcess, limits: Fi
   if (event.type === 'handles') watch.handles = event.active;
   if (event.type === 'done') {
     watch.done = true;
+    if (event.cpuMilliseconds !== undefined) result.cpuMilliseconds = event.cpuMilliseconds;
     arm(watch, child, limits.exitGrace, () => didNotExit(watch));
   }
 }

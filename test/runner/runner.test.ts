@@ -36,8 +36,9 @@ function fails(name: string, last: string, message: RegExp, args: string[] = [])
 const runner = suite('runner');
 
 runner('counts what passes', () => {
-  const { status, last } = run([fixture('passes')]);
+  const { status, output, last } = run([fixture('passes')]);
   assert.is(last, '2 passed, 0 failed');
+  assert.match(output, /^ok .* 2 passed, 0 failed {2}\d+ ms, \d+0 ms of CPU$/m);
   assert.is(status, 0);
 });
 

@@ -36,6 +36,7 @@ const defaults: InjectionDefaults = {
   wrapperImage: 'registry.example/svc/wrapper:0.1.0',
   proxyImage: 'registry.example/svc/proxy:0.1.0',
   wrapperDelivery: 'copy',
+  seccompDefault: true,
   caConfigMap: 'svc-ca',
   agentSocket: '/run/svc/agent.sock',
   development: false,

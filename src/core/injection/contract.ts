@@ -19,6 +19,8 @@ export interface InjectionDefaults {
   readonly agentSocket: string | undefined;
   /** Of the tokens that pods show to the secrets server; unset: the API server's. */
   readonly tokenAudience?: string | undefined;
+  /** Containers that run as root and name no seccomp profile get `RuntimeDefault`. */
+  readonly seccompDefault: boolean;
   /** Lets pods skip the verification of certificates. */
   readonly development: boolean;
 }

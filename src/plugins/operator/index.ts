@@ -166,6 +166,7 @@ export function injectionDefaults(config: OperatorConfig): InjectionDefaults {
     proxyImage: config.proxyImage,
     imageMirrors: new Map([...mirrors].map(([registry, urls]) => [registry, urls.map(mirrorPlace)])),
     wrapperDelivery: config.wrapperDelivery,
+    seccompDefault: config.seccompDefault,
     caConfigMap: config.caFile === undefined ? undefined : caConfigMapName,
     storeAuthorities:
       config.storeCaFile === undefined

@@ -99,6 +99,13 @@ export const operatorSettings = {
     fallback: 'copy',
     ...enumeration('copy', 'image', 'host'),
   },
+  seccompDefault: {
+    variable: 'SVC_OPERATOR_SECCOMP_DEFAULT',
+    flag: 'seccomp-default',
+    summary: 'true: protected containers that run as root without a seccomp profile get RuntimeDefault',
+    fallback: 'true',
+    ...boolean(),
+  },
   agentSocket: {
     variable: 'SVC_OPERATOR_AGENT_SOCKET',
     flag: 'agent-socket',

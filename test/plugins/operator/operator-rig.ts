@@ -35,7 +35,13 @@ const rules = [
 
 const defaults: InjectionDefaults = {
   ...{ vaultAddress: 'https://vault.example:8200', wrapperImage: 'wrapper:1', proxyImage: 'proxy:1' },
-  ...{ wrapperDelivery: 'copy', caConfigMap: undefined, agentSocket: undefined, development: false },
+  ...{
+    wrapperDelivery: 'copy',
+    seccompDefault: true,
+    caConfigMap: undefined,
+    agentSocket: undefined,
+    development: false,
+  },
 };
 
 /** Installs the custom resources and makes a service account that may do what the operator has to. @returns its token */

@@ -30,6 +30,8 @@
   value: {{ include "svc.image" (list . .Values.proxy.image) | quote }}
 - name: SVC_WRAPPER_DELIVERY
   value: {{ $operator.wrapperDelivery }}
+- name: SVC_OPERATOR_SECCOMP_DEFAULT
+  value: {{ $operator.seccompDefault | quote }}
 {{- if .Values.ebpf.enabled }}
 - name: SVC_OPERATOR_AGENT_SOCKET
   value: /run/svc/agent.sock

@@ -190,9 +190,29 @@ export function withMemoryLock(container: Container): Container {
   return { ...container, securityContext: { ...securityContext, capabilities: { ...capabilities, add } } };
 }
 
-function hasCapability({ securityContext }: Container): boolean {
+function hasCapability({ securityContext }: Container, name: string = capability): boolean {
   if (securityContext?.privileged === true) return true;
-  return securityContext?.capabilities?.add?.some((name) => [capability, 'ALL'].includes(name)) ?? false;
+  return securityContext?.capabilities?.add?.some((one) => [name, 'ALL'].includes(one)) ?? false;
+}
+
+/**
+ * The container under the runtime's own seccomp profile if it runs as root, and neither it nor its pod names a profile. Under
+ * that it cannot make user namespaces, in which it could take the wrapper's folder away (docs/adr/0018-svc-init.md); one that
+ * is granted CAP_SYS_ADMIN can all the same.
+ */
+export function withSeccompDefault(
+  container: Container,
+  pod: Pod,
+  { images }: Pick<MutationEnvironment, 'images'>,
+): Container {
+  const { securityContext = {} } = container;
+  const named = securityContext.seccompProfile ?? pod.spec.securityContext?.seccompProfile;
+  if (named !== undefined || hasCapability(container, 'SYS_ADMIN')) return container;
+  if (runsAsRoot(pod, container, images.get(container.image ?? '')) !== true) return container;
+  return {
+    ...container,
+    securityContext: { ...securityContext, seccompProfile: { type: 'RuntimeDefault' } },
+  };
 }
 
 /** A part of a command, an argument or the value of a variable, as the kubelet reads it. */

@@ -24,6 +24,7 @@ import {
   startOf,
   unlockable,
   withMemoryLock,
+  withSeccompDefault,
 } from './application-process.ts';
 import { type Context, proxyPort, type Shared } from './context.ts';
 
@@ -44,7 +45,8 @@ export function wrapContainer(container: Container, context: Context): WrappedCo
   if (!isWrittenWrapped(container)) remarks.errors.push(...conflictsIn(container, settings));
   const shared = sharedBy(context, agentSocket, ownToken);
   const variables = { settings, defaults: defaultVariables(container, context, locked) };
-  const started = withStart(locked ? withMemoryLock(container) : container, variables, context);
+  const confined = defaults.seccompDefault ? withSeccompDefault(container, pod, surroundings) : container;
+  const started = withStart(locked ? withMemoryLock(confined) : confined, variables, context);
   const mounted = shared.reduce((into, { mount }) => addMount(into, mount, remarks), started);
   return { container: mounted, shared };
 }

@@ -103,7 +103,7 @@ test('IPC_LOCK is added and the agent named, where the namespace lets it be', ()
   assert.is(setTo(container, 'SVC_REQUIRE_MLOCK'), undefined);
   for (const level of ['baseline', 'restricted'] as const) {
     const stricter = containerOf(injected(level), 'shop');
-    assert.is(stricter.securityContext, undefined);
+    assert.is(stricter.securityContext?.capabilities, undefined);
     assert.is(setTo(stricter, 'SVC_EBPF_AGENT_ADDR'), undefined);
     assert.is(setTo(stricter, 'SVC_REQUIRE_MLOCK'), 'false');
   }

@@ -19,6 +19,7 @@ export const defaults: InjectionDefaults = {
   wrapperImage: 'svc/wrapper:1',
   proxyImage: 'svc/proxy:1',
   wrapperDelivery: 'copy',
+  seccompDefault: true,
   caConfigMap: undefined,
   agentSocket: undefined,
   development: false,

@@ -12,7 +12,7 @@ const wrapperImage = 'registry.example/svc/wrapper:1.0.0';
 const proxyImage = 'registry.example/svc/proxy:1.0.0';
 const digest = `sha256:${'a'.repeat(64)}`;
 const defaults: InjectionDefaults = {
-  ...{ vaultAddress: undefined, wrapperImage, proxyImage, wrapperDelivery: 'copy' },
+  ...{ vaultAddress: undefined, wrapperImage, proxyImage, wrapperDelivery: 'copy', seccompDefault: true },
   ...{ caConfigMap: undefined, agentSocket: undefined, development: false },
 };
 const plan: InjectionPlan = {

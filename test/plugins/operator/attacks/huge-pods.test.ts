@@ -9,7 +9,12 @@ const test = suite('pods that are written to keep the webhook busy');
 
 const defaults: InjectionDefaults = {
   ...{ vaultAddress: 'https://vault.example:8200', wrapperImage: 'wrapper:1', proxyImage: 'proxy:1' },
-  ...{ wrapperDelivery: 'copy', caConfigMap: 'svc-ca', agentSocket: '/run/svc/agent.sock' },
+  ...{
+    wrapperDelivery: 'copy',
+    seccompDefault: true,
+    caConfigMap: 'svc-ca',
+    agentSocket: '/run/svc/agent.sock',
+  },
   development: false,
 };
 const needed = { 'svc/inject': 'true', 'svc/vault-role': 'app', 'svc/secret-paths': 'secret/app' };

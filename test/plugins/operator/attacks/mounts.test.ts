@@ -7,7 +7,13 @@ import type { Container, PodSpec, VolumeMount } from '../../../../src/core/kuber
 const test = suite('mounts that put something else in the place of the wrapper');
 
 const defaults: InjectionDefaults = {
-  ...{ vaultAddress: undefined, wrapperImage: 'wrapper:1', proxyImage: 'proxy:1', wrapperDelivery: 'copy' },
+  ...{
+    vaultAddress: undefined,
+    wrapperImage: 'wrapper:1',
+    proxyImage: 'proxy:1',
+    wrapperDelivery: 'copy',
+    seccompDefault: true,
+  },
   ...{ caConfigMap: 'svc-ca', agentSocket: undefined, development: false },
 };
 const plan: InjectionPlan = {

@@ -125,6 +125,7 @@ export async function startOperator(
       wrapperImage: 'w',
       proxyImage: 'p',
       wrapperDelivery: 'copy' as const,
+      seccompDefault: true,
     },
     ...{ caConfigMap: undefined, agentSocket: undefined, development: false },
   };

@@ -107,7 +107,13 @@ export async function startScoreReplica(kube: Kubernetes, token: string, leading
 
 const defaults: InjectionDefaults = {
   ...{ vaultAddress: 'https://vault.example:8200', wrapperImage: 'wrapper:1', proxyImage: 'proxy:1' },
-  ...{ wrapperDelivery: 'copy', caConfigMap: 'svc-ca', agentSocket: undefined, development: false },
+  ...{
+    wrapperDelivery: 'copy',
+    seccompDefault: true,
+    caConfigMap: 'svc-ca',
+    agentSocket: undefined,
+    development: false,
+  },
 };
 
 const plan: InjectionPlan = {

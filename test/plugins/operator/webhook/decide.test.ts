@@ -12,7 +12,7 @@ const test = suite('decisions of the webhook');
 
 const defaults: InjectionDefaults = {
   vaultAddress: 'https://vault.example:8200',
-  ...{ wrapperImage: 'wrapper:1', proxyImage: 'proxy:1', wrapperDelivery: 'copy' },
+  ...{ wrapperImage: 'wrapper:1', proxyImage: 'proxy:1', wrapperDelivery: 'copy', seccompDefault: true },
   ...{ caConfigMap: undefined, agentSocket: undefined, development: false },
 };
 const annotations = { 'svc/inject': 'true', 'svc/vault-role': 'app', 'svc/secret-paths': 'secret/app' };

@@ -49,6 +49,7 @@ export const defaults: InjectionDefaults = {
   wrapperDelivery: 'copy',
   caConfigMap: 'svc-ca',
   agentSocket: '/run/svc/agent.sock',
+  seccompDefault: true,
   development: false,
 };
 
