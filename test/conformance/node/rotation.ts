@@ -7,10 +7,17 @@ const NAMESPACE = 'restricted';
 const RENEWED = 'fresh-horse-battery-stapler';
 const AWAY_MS = 120_000;
 /** Each renewal starts a Node, which takes seconds on an emulated processor: twenty every 20 s leave nothing for the probes. */
-const INTERVAL = '240s';
+const INTERVAL = '480s';
 /** Twenty pods in all; one emulated machine has no room for twenty of each. */
 const REPLICAS = { restart: 7, sighup: 7, none: 6 } as const;
 type Mode = keyof typeof REPLICAS;
+/** A process in each of twenty containers every minute would be a good part of what an emulated processor can do. */
+const livesByHttp = {
+  livenessProbe: {
+    ...{ periodSeconds: 60, timeoutSeconds: 14, failureThreshold: 8 },
+    httpGet: { path: '/', port: 8000 },
+  },
+};
 
 /** A new version of a secret reaches the pods in the way that they ask for, though the key server is away for two minutes. */
 export const rotation: NodeCheck = async (bed, report) => {
@@ -21,7 +28,8 @@ export const rotation: NodeCheck = async (bed, report) => {
       ? demo(mode, { ...annotations(mode), 'svc/delivery': 'fd' }, REPLICAS[mode])
       : shop({
           ...{ namespace: NAMESPACE, name: mode, replicas: REPLICAS[mode] },
-          ...CONTEXTS.restricted,
+          pod: CONTEXTS.restricted.pod,
+          container: { ...CONTEXTS.restricted.container, ...livesByHttp },
           annotations: { ...asked, ...annotations(mode) },
         });
   const pods = new Map<Mode, readonly ApiObject[]>();
@@ -30,6 +38,8 @@ export const rotation: NodeCheck = async (bed, report) => {
     await bed.kube.apply(workload(mode));
     pods.set(mode, await readyPods(bed, NAMESPACE, `app=${mode}`, REPLICAS[mode]));
   }
+  const started = new Map<Mode, readonly number[]>();
+  for (const mode of pods.keys()) started.set(mode, await restartsOf(bed, mode));
   const before = await countOf(pods.get('sighup') ?? [], (pod) => demoShows(bed, pod, PASSWORD));
   report.check('all that read by the SDK have the first version', before === REPLICAS.sighup, `${before}`);
   await bed.bao.seal();
@@ -43,20 +53,26 @@ export const rotation: NodeCheck = async (bed, report) => {
   await reaches(bed, report, 'sighup', pods, (pod) => demoShows(bed, pod, RENEWED));
   const untouched = await countOf(pods.get('none') ?? [], (pod) => lastLineHas(bed, pod, PASSWORD));
   report.check('none: nothing happens', untouched === REPLICAS.none, `${untouched} of ${REPLICAS.none}`);
-  for (const mode of Object.keys(REPLICAS)) {
-    const now = await readyPods(bed, NAMESPACE, `app=${mode}`);
-    const restarts = now
-      .flatMap(({ status }) => status.containerStatuses)
-      .map(({ restartCount }) => restartCount);
+  for (const mode of pods.keys()) {
+    const restarts = await restartsOf(bed, mode);
     report.check(
-      `${mode}: no container has ended`,
-      restarts.every((count) => count === 0),
-      `${restarts}`,
+      `${mode}: no container has ended since`,
+      restarts.join() === started.get(mode)?.join(),
+      `${restarts} restarts, ${started.get(mode)} before`,
     );
     await kubectl(bed, 'delete', 'deployment', mode, '--namespace', NAMESPACE);
   }
   await bed.bao.request('POST', 'secret/data/shop/db', { data: { user: USER, password: PASSWORD } });
 };
+
+/** Of the containers of ready pods, in the order of their names. */
+async function restartsOf(bed: NodeBed, mode: Mode): Promise<number[]> {
+  const pods = await readyPods(bed, NAMESPACE, `app=${mode}`, REPLICAS[mode]);
+  return pods
+    .toSorted((a, b) => a.metadata.name.localeCompare(b.metadata.name))
+    .flatMap(({ status }) => status.containerStatuses)
+    .map(({ restartCount }) => restartCount);
+}
 
 async function reaches(
   bed: NodeBed,
