@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ApiObject, comesAbout, kubectl, type NodeBed, type NodeCheck, readyPods } from './bed.ts';
+import { type ApiObject, comesAbout, kubectl, type NodeBed, type NodeCheck, podsGone, readyPods } from './bed.ts';
 import { askDemo, demo, pushDemo, shown } from './demo.ts';
 import { asked, CONTEXTS, digests, PASSWORD, shop, USER } from './shop.ts';
 
@@ -62,6 +62,8 @@ export const rotation: NodeCheck = async (bed, report) => {
     );
     await kubectl(bed, 'delete', 'deployment', mode, '--namespace', NAMESPACE);
   }
+  // ending twenty containers takes an emulated processor minutes, and what comes next is not about that
+  for (const mode of pods.keys()) await podsGone(bed, NAMESPACE, `app=${mode}`);
   await bed.bao.request('POST', 'secret/data/shop/db', { data: { user: USER, password: PASSWORD } });
 };
 
