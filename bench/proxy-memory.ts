@@ -21,6 +21,8 @@ const singles: Readonly<Record<string, Work | undefined>> = {
   nothing: undefined,
   'PUT 4 KiB, 16 clients': { ...small, method: 'PUT', clients: 16 },
   'GET 4 KiB, 16 clients': { ...small, method: 'GET', clients: 16 },
+  'PUT 4 KiB, 512 clients': { ...small, method: 'PUT', clients: 512, refusals: true },
+  'GET 4 KiB, 512 clients': { ...small, method: 'GET', clients: 512, refusals: true },
   'PUT 1 MiB, 4 clients': { ...medium, method: 'PUT', clients: 4 },
   'GET 1 MiB, 4 clients': { ...medium, method: 'GET', clients: 4 },
   'PUT 64 MiB, 2 clients': { ...large, method: 'PUT', clients: 2 },

@@ -119,7 +119,11 @@ export async function startProcess(options: ProcessOptions, signal: AbortSignal)
       stallMs,
       signal,
       bodies: new BodyBudget(bodyBytes),
-      slots: new RequestSlots(requestsAtOnce, () => connections.endStale()),
+      slots: new RequestSlots({
+        served: requestsAtOnce,
+        waiting: connectionBounds.connections - requestsAtOnce,
+        makeRoom: () => connections.endStale(),
+      }),
       answers: new ResponseMemory(answerBytes),
       accessLog: config.accessLog && createAccessLog(config.accessLog, log),
     });

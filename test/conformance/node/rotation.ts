@@ -1,5 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ApiObject, comesAbout, kubectl, type NodeBed, type NodeCheck, podsGone, readyPods } from './bed.ts';
+import {
+  type ApiObject,
+  comesAbout,
+  kubectl,
+  type NodeBed,
+  type NodeCheck,
+  podsGone,
+  readyPods,
+} from './bed.ts';
 import { askDemo, demo, pushDemo, shown } from './demo.ts';
 import { asked, CONTEXTS, digests, PASSWORD, shop, USER } from './shop.ts';
 

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Budget, type Share } from '../../../core/budget.ts';
 import { type S3Error, s3Error } from '../../../core/s3/error.ts';
 import { hasBody, type Payload } from '../../../core/s3/received-payload.ts';
 import { hostName, parseCopySource, type S3Request } from '../../../core/s3/request.ts';
@@ -164,26 +165,77 @@ export class BodyBudget {
   }
 }
 
-/** Bounds the requests of callers that are served at a time. */
-export class RequestSlots {
-  readonly #makeRoom: () => boolean;
-  #left: number;
+export interface SlotBounds {
+  /** Requests that are served at a time. */
+  readonly served: number;
+  /** Requests that wait for their turn. */
+  readonly waiting: number;
+  /** Ends a request that stands still, if there is one, which then leaves its slot. */
+  readonly makeRoom: () => void;
+}
 
-  /** @param makeRoom ends a request that stands still; false where there is none */
-  constructor(count: number, makeRoom: () => boolean) {
-    this.#left = count;
-    this.#makeRoom = makeRoom;
+/** Shorter than the time after which a request without a byte counts as one that stands still. */
+const turnMs = 2_000;
+const checkMs = 500;
+
+interface Turn {
+  readonly until: number;
+  readonly giveUp: (reason: unknown) => void;
+}
+
+/** Bounds the requests of callers that are served at a time. The others wait for their turn, in order. */
+export class RequestSlots {
+  readonly #bounds: SlotBounds;
+  readonly #slots: Budget;
+  /** Of those that wait, in the order in which they came. */
+  readonly #turns = new Set<Turn>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(bounds: SlotBounds) {
+    this.#bounds = bounds;
+    this.#slots = new Budget(bounds.served);
   }
 
-  /** @returns to be called at the end of the request, or before. @throws S3Error SlowDown where there is no room */
-  enter(): () => void {
-    if (this.#left <= 0 && !this.#makeRoom()) throw s3Error('SlowDown');
-    this.#left--;
-    let held = 1;
-    return () => {
-      this.#left += held;
-      held = 0;
-    };
+  /**
+   * @returns to be called at the end of the request, or before
+   * @throws S3Error SlowDown where too many wait, or it has waited too long; why `signal` was aborted
+   */
+  async enter(signal: AbortSignal): Promise<() => void> {
+    const slot = this.#slots.ask(1);
+    if (slot.waits) await this.#turn(slot, signal);
+    return () => slot.release();
+  }
+
+  async #turn(slot: Share, signal: AbortSignal): Promise<void> {
+    const { promise: gaveUp, reject: giveUp } = Promise.withResolvers<never>();
+    const turn = { until: performance.now() + turnMs, giveUp };
+    const onAbort = () => giveUp(signal.reason);
+    signal.addEventListener('abort', onAbort);
+    if (signal.aborted) onAbort();
+    this.#turns.add(turn);
+    this.#bounds.makeRoom();
+    if (this.#turns.size > this.#bounds.waiting) giveUp(s3Error('SlowDown'));
+    this.#timer ??= setInterval(() => this.#check(), checkMs);
+    try {
+      await Promise.race([slot.granted, gaveUp]);
+    } catch (error) {
+      // its turn may have come at the same moment
+      if (!slot.giveUp()) slot.release();
+      throw error;
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+      this.#turns.delete(turn);
+      if (this.#turns.size === 0) this.#timer = void clearInterval(this.#timer);
+    }
+  }
+
+  /** One request is ended for each that waits, and those that have waited too long are refused. */
+  #check(): void {
+    const now = performance.now();
+    for (const { until, giveUp } of this.#turns) {
+      this.#bounds.makeRoom();
+      if (until <= now) giveUp(s3Error('SlowDown'));
+    }
   }
 }
 

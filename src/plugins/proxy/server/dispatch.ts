@@ -60,7 +60,8 @@ export type Dispatch = (
 const preflightsAtOnce = 8;
 
 export function createDispatch(dispatching: Dispatching): Dispatch {
-  const serves = { ...dispatching, preflights: new RequestSlots(preflightsAtOnce, () => false) };
+  const bounds = { served: preflightsAtOnce, waiting: 0, makeRoom: () => undefined };
+  const serves = { ...dispatching, preflights: new RequestSlots(bounds) };
   return (request, response, expectsContinue) =>
     new Serving(serves, request, response, expectsContinue).run();
 }
@@ -129,7 +130,7 @@ class Serving {
     const { services, authenticate, routes, slots, preflights } = this.#with;
     const { request, operation, signature } = this.#admit(authenticate);
     this.#admitted = request;
-    this.#leaveSlot = (request.method === 'OPTIONS' ? preflights : slots).enter();
+    this.#leaveSlot = await (request.method === 'OPTIONS' ? preflights : slots).enter(this.#gone.signal);
     refuseReserved(request, services.config);
     const context = this.#contextOf(request, signature);
     this.#context = context;

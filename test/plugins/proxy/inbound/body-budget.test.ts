@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Payload } from '../../../../src/core/s3/received-payload.ts';
@@ -51,22 +52,50 @@ test('small ones take no room', async () => {
   assert.throws(() => budget.bounded(body(16 * KiB + 1).payload).payload.read(100 * KiB), slowDown);
 });
 
-test('a request beyond the bound enters only where another can be ended', () => {
-  let mayEnd = false;
-  const slots = new RequestSlots(1, () => mayEnd);
-  const leave = slots.enter();
-  assert.throws(() => slots.enter(), slowDown);
+const never = new AbortController().signal;
+const rejection = (promise: Promise<unknown>) =>
+  promise.then(
+    () => assert.unreachable('it was let in'),
+    (error) => error,
+  );
+const isSlowDown = async (promise: Promise<unknown>) => assert.ok(slowDown(await rejection(promise)));
+
+test('a request beyond the bound enters when another one has left', async () => {
+  const slots = new RequestSlots({ served: 1, waiting: 1, makeRoom: () => undefined });
+  const leave = await slots.enter(never);
+  const next = slots.enter(never);
+  assert.is(await Promise.race([next, sleep(50, 'waits')]), 'waits');
+  await isSlowDown(slots.enter(never));
   leave();
   leave();
-  const again = slots.enter();
-  assert.throws(() => slots.enter(), slowDown, 'leaving twice makes one place');
-  mayEnd = true;
-  const instead = slots.enter();
-  again();
-  instead();
-  mayEnd = false;
-  slots.enter();
-  assert.throws(() => slots.enter(), slowDown);
+  const leaveNext = await next;
+  const last = slots.enter(never);
+  assert.is(await Promise.race([last, sleep(50, 'waits')]), 'waits', 'leaving twice makes one place');
+  leaveNext();
+  await last;
+});
+
+test('one that waits has another one ended, and gives up after some time', async () => {
+  let left = (): void => undefined;
+  let asked = 0;
+  const slots = new RequestSlots({ served: 1, waiting: 2, makeRoom: () => void (asked++ === 0 && left()) });
+  left = await slots.enter(never);
+  await slots.enter(never);
+  assert.is(asked, 1);
+  await isSlowDown(slots.enter(never));
+  assert.ok(asked > 2, `${asked}`);
+});
+
+test('one whose caller goes leaves its turn to the next', async () => {
+  const slots = new RequestSlots({ served: 1, waiting: 2, makeRoom: () => undefined });
+  const leave = await slots.enter(never);
+  const caller = new AbortController();
+  const gone = slots.enter(caller.signal);
+  const next = slots.enter(never);
+  caller.abort(new Error('gone'));
+  assert.is((await rejection(gone)).message, 'gone');
+  leave();
+  await next;
 });
 
 test.run();
