@@ -2,10 +2,12 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net';
 import { exitStatus, SvcError } from '../../../core/errors.ts';
 import { errorXml, s3Error } from '../../../core/s3/error.ts';
+import { hasBody } from '../../../core/s3/received-payload.ts';
 import { formatListenAddress } from '../../../core/settings/listen-address.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
 import { type Connections, listenAt } from '../../../runtime/net/connections.ts';
 import type { ProxyConfig } from '../config.ts';
+import { joinSmallPieces } from './client-streams.ts';
 import type { Dispatch } from './dispatch.ts';
 
 /**
@@ -47,7 +49,9 @@ export async function startServer(
   { dispatch, connections, log, signal }: ServerParts,
 ): Promise<S3Server> {
   const serve = (expectsContinue: boolean) => (request: IncomingMessage, response: ServerResponse) => {
-    if (connections.begin(request.socket, response)) void dispatch(request, response, expectsContinue);
+    if (!connections.begin(request.socket, response)) return;
+    if (hasBody(request.headers)) joinSmallPieces(request);
+    void dispatch(request, response, expectsContinue);
   };
   // loaded where it is needed
   const { createTlsServer, followTlsFiles } = tls ? await import('./tls-listener.ts') : {};
