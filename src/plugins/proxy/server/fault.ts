@@ -63,7 +63,7 @@ export interface FaultContext {
   readonly method: string;
   readonly resource: string;
   readonly requestId: string;
-  /** Called between the answer and its end, while the caller may still be sending. */
+  /** Called before the end of the answer, while the caller may still be sending. */
   readonly drain: () => Promise<void>;
 }
 
@@ -88,8 +88,8 @@ export async function answerFault(
     'content-length': String(xml.length),
     ...retryAfter(error),
   });
-  await answer.write(xml);
-  await context.drain();
+  // behind another answer of its connection this one waits, and what the caller sends meanwhile is not to pile up
+  await Promise.all([answer.write(xml), context.drain()]);
   await answer.end();
 }
 

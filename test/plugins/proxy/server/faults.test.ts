@@ -4,6 +4,7 @@ import { EnvelopeError } from '../../../../src/core/envelope/cipher.ts';
 import { s3Error } from '../../../../src/core/s3/error.ts';
 import type { OperationHandler } from '../../../../src/plugins/proxy/context.ts';
 import { VaultError } from '../../../../src/runtime/vault/contract.ts';
+import { waitFor } from '../../../support/wait-for.ts';
 import { elementOf, RawClient, serve } from '../support/serve.ts';
 
 const test = suite('faults of handlers become answers');
@@ -61,6 +62,31 @@ test('what is wrong with a stored object is counted and logged, and not told', a
       ({ event, fields }) => event === 'proxy.object.refused' && fields.reason === 'authentication-failed',
     ),
   );
+});
+
+test('the body of a refused request is read on while its answer waits for that of the one before', async () => {
+  const { promise: mayAnswer, resolve: go } = Promise.withResolvers<void>();
+  const server = await serve({
+    GetObject: async (_, { answer }) => {
+      await mayAnswer;
+      await answer.end('first');
+    },
+    PutObject: failing(s3Error('SlowDown')),
+  });
+  const client = new RawClient(server.port);
+  const body = Buffer.alloc(12 * 1024 * 1024);
+  client.send('GET /bucket/key HTTP/1.1\r\nHost: h\r\n\r\n');
+  client.send(`PUT /bucket/key HTTP/1.1\r\nHost: h\r\nContent-Length: ${body.length}\r\n\r\n`);
+  client.send(body);
+  try {
+    await waitFor('the body to be taken', () => client.socket.writableLength === 0);
+    assert.is(client.received, '');
+    go();
+    assert.match(await client.until('SlowDown'), /first/);
+  } finally {
+    client.socket.destroy();
+    await server.stop();
+  }
 });
 
 test('an object that may not be read unencrypted is denied', async () => {
