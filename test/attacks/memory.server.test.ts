@@ -8,7 +8,7 @@ import * as assert from 'uvu/assert';
 import { createMemoryCgroup, type MemoryCgroup } from '../support/limit-cgroup.ts';
 import { type Loopback, listen } from '../support/loopback.ts';
 import { s3Client } from '../support/object-store.ts';
-import { rawHttp } from '../support/raw-http.ts';
+import { rawBytes, rawHttp } from '../support/raw-http.ts';
 import { type Rig, type RiggedProxy, startRig } from '../support/rig.ts';
 
 const test = suite('memory of the proxy before a caller is known, and after');
@@ -133,6 +133,35 @@ for (const [who, env] of Object.entries({ 'callers who are authenticated': calle
     await proxy.stop();
     await cgroup.remove();
   });
+
+test('stays within 128 MiB while uploads wait for their turn', async () => {
+  const proxy = await rig.proxy({ under: cgroup.under });
+  const crowd = new Crowd(proxy.url);
+  for (let round = 0; round < 2; round++) {
+    await crowd.send(500, body('PUT /bucket/waits', randomBytes(MiB)));
+    await setTimeout(3_500);
+    assert.is((await rawHttp(`${proxy.health}/healthz`)).status, 200);
+    crowd.end();
+    await setTimeout(300);
+  }
+  assert.is(cgroup.killed(), 0);
+  await proxy.stop();
+  await cgroup.remove();
+});
+
+const chunksOfOneByte = Buffer.concat([
+  head('PUT /bucket/chunked', 'Transfer-Encoding: chunked'),
+  Buffer.from(`${'1\r\nx\r\n'.repeat(80_000)}0\r\n\r\n`),
+]);
+
+test('stays within 128 MiB while bodies come in chunks of one byte', async () => {
+  const proxy = await rig.proxy({ under: cgroup.under });
+  const answers = await Promise.all(Array.from({ length: 20 }, () => rawBytes(proxy.url, chunksOfOneByte)));
+  assert.is(cgroup.killed(), 0);
+  assert.equal([...new Set(answers.map(({ status }) => status))], [200]);
+  await proxy.stop();
+  await cgroup.remove();
+});
 
 const longKeys = Array.from({ length: 1_000 }, (_, index) => `${'&amp;'.repeat(1_000)}${index}`);
 const entry = `<Size>33</Size><ETag>"${'a'.repeat(32)}"</ETag><StorageClass>STANDARD</StorageClass>`;

@@ -63,6 +63,7 @@ const stallMs = 60_000;
  */
 const connectionBounds = { connections: 512, requests: 8, staleMs: 5_000 };
 const requestsAtOnce = 128;
+const waitingBytes = 8 * 1024 * 1024;
 const bodyBytes = 4 * 1024 * 1024;
 const answerBytes = 2 * 1024 * 1024;
 
@@ -122,6 +123,7 @@ export async function startProcess(options: ProcessOptions, signal: AbortSignal)
       slots: new RequestSlots({
         served: requestsAtOnce,
         waiting: connectionBounds.connections - requestsAtOnce,
+        waitingBytes,
         makeRoom: () => connections.endStale(),
       }),
       answers: new ResponseMemory(answerBytes),

@@ -170,6 +170,8 @@ export interface SlotBounds {
   readonly served: number;
   /** Requests that wait for their turn. */
   readonly waiting: number;
+  /** What these hold of their bodies. */
+  readonly waitingBytes: number;
   /** Ends a request that stands still, if there is one, which then leaves its slot. */
   readonly makeRoom: () => void;
 }
@@ -189,6 +191,7 @@ export class RequestSlots {
   readonly #slots: Budget;
   /** Of those that wait, in the order in which they came. */
   readonly #turns = new Set<Turn>();
+  #bytes = 0;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(bounds: SlotBounds) {
@@ -197,24 +200,26 @@ export class RequestSlots {
   }
 
   /**
+   * @param bytes what it holds while it waits
    * @returns to be called at the end of the request, or before
-   * @throws S3Error SlowDown where too many wait, or it has waited too long; why `signal` was aborted
+   * @throws S3Error SlowDown where too many wait, or too much, or it has waited too long; why `signal` was aborted
    */
-  async enter(signal: AbortSignal): Promise<() => void> {
+  async enter(signal: AbortSignal, bytes = 0): Promise<() => void> {
     const slot = this.#slots.ask(1);
-    if (slot.waits) await this.#turn(slot, signal);
+    if (slot.waits) await this.#turn(slot, signal, bytes);
     return () => slot.release();
   }
 
-  async #turn(slot: Share, signal: AbortSignal): Promise<void> {
+  async #turn(slot: Share, signal: AbortSignal, bytes: number): Promise<void> {
     const { promise: gaveUp, reject: giveUp } = Promise.withResolvers<never>();
     const turn = { until: performance.now() + turnMs, giveUp };
     const onAbort = () => giveUp(signal.reason);
     signal.addEventListener('abort', onAbort);
     if (signal.aborted) onAbort();
     this.#turns.add(turn);
-    this.#bounds.makeRoom();
-    if (this.#turns.size > this.#bounds.waiting) giveUp(s3Error('SlowDown'));
+    this.#bytes += bytes;
+    const { waiting, waitingBytes } = this.#bounds;
+    if (this.#turns.size > waiting || this.#bytes > waitingBytes) giveUp(s3Error('SlowDown'));
     this.#timer ??= setInterval(() => this.#check(), checkMs);
     try {
       await Promise.race([slot.granted, gaveUp]);
@@ -225,11 +230,15 @@ export class RequestSlots {
     } finally {
       signal.removeEventListener('abort', onAbort);
       this.#turns.delete(turn);
+      this.#bytes -= bytes;
       if (this.#turns.size === 0) this.#timer = void clearInterval(this.#timer);
     }
   }
 
-  /** One request is ended for each that waits, and those that have waited too long are refused. */
+  /**
+   * One request is ended for each that waits, and those that have waited too long are refused. Not as soon as one waits: in
+   * a burst places come free all the time, and a request that the store takes long for would be ended for nothing.
+   */
   #check(): void {
     const now = performance.now();
     for (const { until, giveUp } of this.#turns) {

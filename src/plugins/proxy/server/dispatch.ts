@@ -8,6 +8,7 @@ import { createPayload, hasBody } from '../../../core/s3/received-payload.ts';
 import { mergeHoisted, parseTarget, type S3Request } from '../../../core/s3/request.ts';
 import type { VerifiedSignature } from '../../../core/s3/sigv4-verify.ts';
 import type { Logger } from '../../../runtime/logging/logger.ts';
+import { release } from '../../../runtime/memory.ts';
 import type { OperationHandler, ProxyServices, RequestContext } from '../context.ts';
 import type { ServerMetrics } from '../metrics.ts';
 import type { AccessLog } from './access-log.ts';
@@ -60,7 +61,7 @@ export type Dispatch = (
 const preflightsAtOnce = 8;
 
 export function createDispatch(dispatching: Dispatching): Dispatch {
-  const bounds = { served: preflightsAtOnce, waiting: 0, makeRoom: () => undefined };
+  const bounds = { served: preflightsAtOnce, waiting: 0, waitingBytes: 0, makeRoom: () => undefined };
   const serves = { ...dispatching, preflights: new RequestSlots(bounds) };
   return (request, response, expectsContinue) =>
     new Serving(serves, request, response, expectsContinue).run();
@@ -130,7 +131,10 @@ class Serving {
     const { services, authenticate, routes, slots, preflights } = this.#with;
     const { request, operation, signature } = this.#admit(authenticate);
     this.#admitted = request;
-    this.#leaveSlot = await (request.method === 'OPTIONS' ? preflights : slots).enter(this.#gone.signal);
+    this.#leaveSlot = await (request.method === 'OPTIONS' ? preflights : slots).enter(
+      this.#gone.signal,
+      this.#awaitsContinue ? 0 : bytesBeforeRead(request.headers),
+    );
     refuseReserved(request, services.config);
     const context = this.#contextOf(request, signature);
     this.#context = context;
@@ -291,6 +295,14 @@ const ownHeaders = new Set(['x-amz-request-id', 'x-amz-id-2', 'server']);
 /** For the metrics only: the connection went before the answer was through. */
 const callerGoneStatus = 499;
 
+/** What is read from a connection of a body before anybody asks for it: two reads, the first of which may leave room. */
+const mostBeforeRead = 128 * 1024;
+
+function bytesBeforeRead(headers: IncomingHttpHeaders): number {
+  if (!hasBody(headers)) return 0;
+  return Math.min(Number(headers['content-length'] ?? mostBeforeRead), mostBeforeRead);
+}
+
 function judgeLength(operation: OperationName, { request, payload }: RequestContext): void {
   if (operation !== 'PutObject' && operation !== 'UploadPart') return;
   const { headers } = request;
@@ -310,6 +322,7 @@ function drain(request: IncomingMessage, { bytes, milliseconds } = bounds): Prom
     const timer = setTimeout(finish, milliseconds);
     const onData = (chunk: Buffer) => {
       left -= chunk.length;
+      release(chunk);
       if (left < 0) finish();
     };
     function finish() {

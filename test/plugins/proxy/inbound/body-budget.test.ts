@@ -61,7 +61,7 @@ const rejection = (promise: Promise<unknown>) =>
 const isSlowDown = async (promise: Promise<unknown>) => assert.ok(slowDown(await rejection(promise)));
 
 test('a request beyond the bound enters when another one has left', async () => {
-  const slots = new RequestSlots({ served: 1, waiting: 1, makeRoom: () => undefined });
+  const slots = new RequestSlots({ served: 1, waiting: 1, waitingBytes: 0, makeRoom: () => undefined });
   const leave = await slots.enter(never);
   const next = slots.enter(never);
   assert.is(await Promise.race([next, sleep(50, 'waits')]), 'waits');
@@ -75,19 +75,44 @@ test('a request beyond the bound enters when another one has left', async () => 
   await last;
 });
 
+test('what those that wait hold of their bodies is bounded, and given back', async () => {
+  const slots = new RequestSlots({ served: 1, waiting: 9, waitingBytes: 100, makeRoom: () => undefined });
+  const leave = await slots.enter(never, 1_000);
+  const first = slots.enter(never, 60);
+  await isSlowDown(slots.enter(never, 50));
+  const none = slots.enter(never, 0);
+  const caller = new AbortController();
+  const second = slots.enter(caller.signal, 40);
+  caller.abort(new Error('gone'));
+  assert.is((await rejection(second)).message, 'gone');
+  const third = slots.enter(never, 40);
+  leave();
+  (await first)();
+  (await none)();
+  (await third)();
+});
+
 test('one that waits has another one ended, and gives up after some time', async () => {
   let left = (): void => undefined;
   let asked = 0;
-  const slots = new RequestSlots({ served: 1, waiting: 2, makeRoom: () => void (asked++ === 0 && left()) });
+  const slots = new RequestSlots({
+    served: 1,
+    waiting: 2,
+    waitingBytes: 0,
+    makeRoom: () => void (asked++ === 0 && left()),
+  });
   left = await slots.enter(never);
-  await slots.enter(never);
+  const next = slots.enter(never);
+  await Promise.resolve();
+  assert.is(asked, 0, 'not for a place that comes free by itself');
+  await next;
   assert.is(asked, 1);
   await isSlowDown(slots.enter(never));
   assert.ok(asked > 2, `${asked}`);
 });
 
 test('one whose caller goes leaves its turn to the next', async () => {
-  const slots = new RequestSlots({ served: 1, waiting: 2, makeRoom: () => undefined });
+  const slots = new RequestSlots({ served: 1, waiting: 2, waitingBytes: 0, makeRoom: () => undefined });
   const leave = await slots.enter(never);
   const caller = new AbortController();
   const gone = slots.enter(caller.signal);

@@ -97,7 +97,7 @@ export async function serve(
         stallMs: options.stallMs ?? 20_000,
         signal: draining.signal,
         bodies: new BodyBudget(4 * 1024 * 1024),
-        slots: new RequestSlots({ served: 128, waiting: 0, makeRoom: () => undefined }),
+        slots: new RequestSlots({ served: 128, waiting: 0, waitingBytes: 0, makeRoom: () => undefined }),
         answers: new ResponseMemory(Number.POSITIVE_INFINITY),
         accessLog: undefined,
       }),

@@ -112,7 +112,7 @@ async function startProxy(
     stallMs: 60_000,
     signal: new AbortController().signal,
     bodies: new BodyBudget(4 * 1024 * 1024),
-    slots: new RequestSlots({ served: 128, waiting: 0, makeRoom: () => undefined }),
+    slots: new RequestSlots({ served: 128, waiting: 0, waitingBytes: 0, makeRoom: () => undefined }),
     answers: new ResponseMemory(Number.POSITIVE_INFINITY),
     accessLog: undefined,
   });
