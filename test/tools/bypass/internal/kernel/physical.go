@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"bytes"
 	"debug/elf"
 	"encoding/binary"
 	"errors"
@@ -33,16 +34,23 @@ func PhysicalAddress(pid int, address uint64) (uint64, error) {
 	return (value&pagemapFrame)*size + address%size, nil
 }
 
-// ReadKernelImage reads physical memory out of a core file of the running kernel.
+// ReadKernelImage reads physical memory out of a core file of the running kernel. Several parts may hold an address: on
+// arm64 that of the kernel's own image reads as zeros where its pages have been freed and given to a process.
 func ReadKernelImage(file *os.File, physical uint64, length int) ([]byte, error) {
 	image, err := elf.NewFile(file)
 	if err != nil {
 		return nil, fmt.Errorf("program headers: %w", err)
 	}
+	var data []byte
+	err = fmt.Errorf("no program header holds the physical address %#x", physical)
 	for _, part := range image.Progs {
-		if part.Type == elf.PT_LOAD && part.Paddr <= physical && physical < part.Paddr+part.Memsz {
-			return ReadAt(int(file.Fd()), part.Off+physical-part.Paddr, length)
+		if part.Type != elf.PT_LOAD || physical < part.Paddr || physical >= part.Paddr+part.Memsz {
+			continue
+		}
+		data, err = ReadAt(int(file.Fd()), part.Off+physical-part.Paddr, length)
+		if err == nil && len(bytes.Trim(data, "\x00")) > 0 {
+			break
 		}
 	}
-	return nil, fmt.Errorf("no program header holds the physical address %#x", physical)
+	return data, err
 }
