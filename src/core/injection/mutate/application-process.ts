@@ -195,6 +195,9 @@ function hasCapability({ securityContext }: Container, name: string = capability
   return securityContext?.capabilities?.add?.some((one) => [name, 'ALL'].includes(one)) ?? false;
 }
 
+/** The API server takes no pod in which this annotation and the container's profile differ. */
+const seccompAnnotation = 'container.seccomp.security.alpha.kubernetes.io/';
+
 /**
  * The container under the runtime's own seccomp profile if it runs as root, and neither it nor its pod names a profile. Under
  * that it cannot make user namespaces, in which it could take the wrapper's folder away (docs/adr/0018-svc-init.md); one that
@@ -206,7 +209,10 @@ export function withSeccompDefault(
   { images }: Pick<MutationEnvironment, 'images'>,
 ): Container {
   const { securityContext = {} } = container;
-  const named = securityContext.seccompProfile ?? pod.spec.securityContext?.seccompProfile;
+  const named =
+    securityContext.seccompProfile ??
+    pod.spec.securityContext?.seccompProfile ??
+    pod.metadata.annotations?.[seccompAnnotation + container.name];
   if (named !== undefined || hasCapability(container, 'SYS_ADMIN')) return container;
   if (runsAsRoot(pod, container, images.get(container.image ?? '')) !== true) return container;
   return {

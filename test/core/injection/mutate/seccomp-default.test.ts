@@ -46,6 +46,18 @@ test('stays where the container or its pod names one', () => {
   assert.is(profileOf({ securityContext: { runAsUser: 0, seccompProfile: unconfined } }), undefined);
 });
 
+test('stays where an annotation of former versions names one, which the API server would hold against it', () => {
+  const annotated = (key: string): string | undefined => {
+    const one = pod(asRoot);
+    const annotations = { ...one.metadata.annotations, [key]: 'unconfined' };
+    return profileOf({}, { pod: { ...one, metadata: { ...one.metadata, annotations } } });
+  };
+  assert.is(annotated('container.seccomp.security.alpha.kubernetes.io/app'), undefined);
+  assert.is(annotated('container.seccomp.security.alpha.kubernetes.io/other'), 'RuntimeDefault');
+  // compared with the profile of the pod alone
+  assert.is(annotated('seccomp.security.alpha.kubernetes.io/pod'), 'RuntimeDefault');
+});
+
 test('stays for other users, unknown ones, and those that may mount anyway', () => {
   assert.is(profileOf({ securityContext: { runAsUser: 1000 } }), undefined);
   assert.is(profileOf({}, { level: 'baseline' }), undefined);
