@@ -190,9 +190,15 @@ export function withMemoryLock(container: Container): Container {
   return { ...container, securityContext: { ...securityContext, capabilities: { ...capabilities, add } } };
 }
 
-function hasCapability({ securityContext }: Container, name: string = capability): boolean {
+function hasCapability({ securityContext }: Container): boolean {
   if (securityContext?.privileged === true) return true;
-  return securityContext?.capabilities?.add?.some((one) => [name, 'ALL'].includes(one)) ?? false;
+  return securityContext?.capabilities?.add?.some((one) => [capability, 'ALL'].includes(one)) ?? false;
+}
+
+/** Runtimes take `all` as well, and CRI-O any case and the kernel's own names. */
+function isAdministrator({ securityContext }: Container): boolean {
+  if (securityContext?.privileged === true) return true;
+  return securityContext?.capabilities?.add?.some((one) => /^(all|(cap_)?sys_admin)$/i.test(one)) ?? false;
 }
 
 /** The API server takes no pod in which this annotation and the container's profile differ. */
@@ -213,7 +219,7 @@ export function withSeccompDefault(
     securityContext.seccompProfile ??
     pod.spec.securityContext?.seccompProfile ??
     pod.metadata.annotations?.[seccompAnnotation + container.name];
-  if (named !== undefined || hasCapability(container, 'SYS_ADMIN')) return container;
+  if (named !== undefined || isAdministrator(container)) return container;
   if (runsAsRoot(pod, container, images.get(container.image ?? '')) !== true) return container;
   return {
     ...container,

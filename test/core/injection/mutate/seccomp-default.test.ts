@@ -62,7 +62,7 @@ test('stays for other users, unknown ones, and those that may mount anyway', () 
   assert.is(profileOf({ securityContext: { runAsUser: 1000 } }), undefined);
   assert.is(profileOf({}, { level: 'baseline' }), undefined);
   assert.is(profileOf(withContext({ runAsUser: 0, privileged: true })), undefined);
-  for (const name of ['SYS_ADMIN', 'ALL'])
+  for (const name of ['SYS_ADMIN', 'ALL', 'all', 'CAP_SYS_ADMIN', 'sys_admin'])
     assert.is(profileOf(withContext({ runAsUser: 0, capabilities: { add: [name] } })), undefined);
 });
 
