@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { cpuOf } from '../../test/plugins/agent/load/support/cpu-of.ts';
 import { flood } from '../../test/plugins/agent/load/support/flood.ts';
 import { type NativeRig, startNativeRig } from '../../test/plugins/agent/load/support/native-rig.ts';
+import { cpuOf } from '../../test/support/cpu-time.ts';
 import { http } from '../../test/support/http.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
 import type { Row, Table } from '../harness/bench.ts';

@@ -1,4 +1,4 @@
-import { cpuOf } from '../../test/plugins/agent/load/support/cpu-of.ts';
+import { cpuOf } from '../../test/support/cpu-time.ts';
 import { http } from '../../test/support/http.ts';
 import type { MemoryCgroup } from '../../test/support/limit-cgroup.ts';
 import type { OperatorCluster, Replica } from '../../test/support/operator-cluster.ts';

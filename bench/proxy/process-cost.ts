@@ -1,4 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import { cpuOf } from '../../test/support/cpu-time.ts';
 import { family, residentMemory } from '../../test/support/process-memory.ts';
 
 const ticksPerSecond = 100;
@@ -6,7 +7,7 @@ const mib = 1024 * 1024;
 
 /** User and system time of a process and its children so far, in seconds (Linux). */
 export function cpuSeconds(pid: number): number {
-  return family(pid).reduce((sum, member) => sum + ownSeconds(member), 0);
+  return family(pid).reduce((sum, member) => sum + cpuOf(member) / 1000, 0);
 }
 
 /** Seconds that the machine's processors have worked so far, whoever for. */
@@ -22,10 +23,4 @@ export const peakMebibytes = (pid: number): number => residentMemory(pid).peak /
 /** The peak counts anew from what is resident now. */
 export function forgetPeak(pid: number): void {
   for (const member of family(pid)) writeFileSync(`/proc/${member}/clear_refs`, '5');
-}
-
-function ownSeconds(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
 }

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { cpuWithChildren } from '../../test/support/cpu-time.ts';
 import { family } from '../../test/support/process-memory.ts';
 import type { Starter } from './contender.ts';
 
@@ -14,7 +15,6 @@ export interface PassCost {
 }
 
 const passes = 10;
-const ticksPerSecond = 100;
 const lookEveryMs = 5;
 
 /** Renews and looks every second. */
@@ -43,22 +43,16 @@ export async function measurePasses({ command, env }: Starter): Promise<PassCost
   };
   try {
     await until(2);
-    const before = cpuTicks(pid);
+    // of its children, the application is still there
+    const before = cpuWithChildren(pid);
     const first = count();
     peak = 0;
     await until(first + passes);
-    return { cpu: ((cpuTicks(pid) - before) / passes) * (1000 / ticksPerSecond), peak };
+    return { cpu: (cpuWithChildren(pid) - before) / passes, peak };
   } finally {
     if (child.exitCode === null) for (const one of family(pid)) process.kill(one, 'SIGKILL');
     await ended;
   }
-}
-
-/** Its own and that of the children which it has reaped: the application is still there. */
-function cpuTicks(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
 }
 
 function residentOf(pid: number): number {

@@ -1,7 +1,7 @@
 /** Runs one test file (argv[2]) in a process of its own and reports over IPC; see run-file.ts for the other end. */
-import { existsSync, readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { pathToFileURL } from 'node:url';
+import { cpuWithChildren } from '../support/cpu-time.ts';
 import { describeError, unavailableTool } from './describe-error.ts';
 import type { TestEvent } from './events.ts';
 import { executeSuite } from './execute.ts';
@@ -45,15 +45,6 @@ async function load(): Promise<boolean> {
   }
 }
 
-/** User and system time, children that have ended included: fields 14 to 17 of proc_pid_stat(5), in ticks of 10 ms. */
-function spentCpu(): number | undefined {
-  const path = '/proc/self/stat';
-  if (!existsSync(path)) return undefined;
-  const afterName = readFileSync(path, 'latin1').split(') ').at(-1) ?? '';
-  const ticks = afterName.split(' ').slice(11, 15).map(Number);
-  return ticks.reduce((sum, one) => sum + one, 0) * 10;
-}
-
 if (await load()) {
   for (const { name } of neverRun()) {
     emit({
@@ -65,8 +56,8 @@ if (await load()) {
   if (queue.length === 0) emit({ type: 'fail', name: 'file', error: 'The file runs no suite.' });
   for (const suite of queue) await executeSuite(suite, emit);
 }
-const cpuMilliseconds = spentCpu();
-emit(cpuMilliseconds === undefined ? { type: 'done' } : { type: 'done', cpuMilliseconds });
+const isLinux = process.platform === 'linux';
+emit({ type: 'done', ...(isLinux && { cpuMilliseconds: cpuWithChildren(process.pid) }) });
 setTimeout(
   () => emit({ type: 'handles', active: process.getActiveResourcesInfo() }),
   HANDLES_AFTER_MS,

@@ -190,15 +190,15 @@ export function withMemoryLock(container: Container): Container {
   return { ...container, securityContext: { ...securityContext, capabilities: { ...capabilities, add } } };
 }
 
-function hasCapability({ securityContext }: Container): boolean {
-  if (securityContext?.privileged === true) return true;
-  return securityContext?.capabilities?.add?.some((one) => [capability, 'ALL'].includes(one)) ?? false;
-}
+const hasCapability = (container: Container): boolean =>
+  isGranted(container, (name) => name === capability || name === 'ALL');
 
 /** Runtimes take `all` as well, and CRI-O any case and the kernel's own names. */
-function isAdministrator({ securityContext }: Container): boolean {
-  if (securityContext?.privileged === true) return true;
-  return securityContext?.capabilities?.add?.some((one) => /^(all|(cap_)?sys_admin)$/i.test(one)) ?? false;
+const isAdministrator = (container: Container): boolean =>
+  isGranted(container, (name) => /^(all|(cap_)?sys_admin)$/i.test(name));
+
+function isGranted({ securityContext }: Container, isMeant: (capability: string) => boolean): boolean {
+  return securityContext?.privileged === true || (securityContext?.capabilities?.add?.some(isMeant) ?? false);
 }
 
 /** The API server takes no pod in which this annotation and the container's profile differ. */

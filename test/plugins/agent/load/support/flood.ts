@@ -1,7 +1,7 @@
 import { makeEvents } from '../../../../support/bypass/load.ts';
+import { cpuOf } from '../../../../support/cpu-time.ts';
 import { logLines } from '../../../../support/log-lines.ts';
 import { waitFor } from '../../../../support/wait-for.ts';
-import { cpuOf } from './cpu-of.ts';
 import { sumOf } from './samples.ts';
 
 export interface FloodedAgent {
